@@ -1,72 +1,211 @@
-"""Work and precision of methods that choose their steps: those of the program beside SciPy's, in one run.
+"""Work and precision of methods that choose their steps, beside SciPy and SUNDIALS through CasADi, in one run.
 
-python benchmarks/adaptive.py [PROBLEM ...]: for every method the time (ms, the best of several runs, rows included) at
+python benchmarks/adaptive.py [PROBLEM ...]: for every solver the time (ms, the best of several runs, rows included) at
 which the largest error of all states at 101 times, against the largest value of each state, is 1e-4, 1e-6 and 1e-8:
-interpolated along runs of rtol = 1e-3 ... 1e-10 with atol = rtol/100, "-" where none came so far.
+interpolated along runs of rtol = 1e-3 ... 1e-10 with atol = rtol/100, "-" where none came so far. Then how many times
+as fast `auto` is as the best of each group:
+
+  in Python   simulate(method="DOP853" ...): SciPy's solvers, driven step by step, with rows, loops and breaks
+  SciPy       solve_ivp over sim.rhs(), the compiled rates, with the Jacobian; no loops are closed, no breaks known
+  SUNDIALS    CVODES and IDAS of CasADi (extra "bench"), over the same rates as its own expressions, compiled, with its
+              exact sparse Jacobian; no loops are closed, no breaks known
+
+Each of the others has a process of its own and a time limit. The reference is dop853 at the tolerance stated; a line
+says by how much the stiff method at 1e-11 deviates from it.
 """
 
+import argparse
+import contextlib
+import importlib.util
+import json
+import math
+import os
+import subprocess
 import sys
+import tempfile
+import time
 from itertools import pairwise
 from pathlib import Path
 
+import mechanisms
 import numpy as np
 
 import bellcrank as bc
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 OWN = ("tsit5", "dop853", "radau5", "auto")
-SCIPY = ("DOP853", "LSODA", "Radau")
+GROUPS = {
+    "in Python": ("DOP853", "LSODA", "Radau", "BDF"),
+    "SciPy": ("SciPy DOP853", "SciPy LSODA", "SciPy Radau", "SciPy BDF"),
+    "SUNDIALS": ("CVODES BDF", "CVODES Adams", "IDAS"),
+}
 ERRORS = (1e-4, 1e-6, 1e-8)
-SLOW = 1.0  # s: a run that took longer is not repeated, and no finer one is tried with SciPy
-
-
-def strut():
-    """A mass on a spring of 1e8 N/m that swings as a pendulum."""
-    s = bc.System("strut pendulum", units="mks")
-    b = s.add_body("b", translate=(1, 2), mass="m")
-    s.add_point("o", at=(0, 0, 0))
-    s.add_gravity(direction=-s.inertial[2])
-    s.add_strut("s", magnitude="-k*(x - l0) - c*v", between=(b.cm, "o"))
-    s.set_defaults(m=1, k=1e8, c=1e3, l0=1, g=9.81)
-    s.set_run(initial={"q(b, 1)": 1.0, "q(b, 2)": 0.0})
-    return s
+TOLERANCES = 10.0 ** -np.arange(3, 11)
+OTHERS = TOLERANCES[[0, 1, 3, 5, 7]]
+LIMIT = 20.0  # s: for all runs of one of the others
+SUNDIALS = {"CVODES BDF": ("cvodes", {}), "CVODES Adams": ("cvodes", {"linear_multistep_method": "adams", "nonlinear_solver_iteration": "functional"}), "IDAS": ("idas", {})}  # fmt: skip
 
 
 def example(name):
     return lambda: bc.load_model(EXAMPLES / f"{name}.py")
 
 
-# system, seconds, values to start from, inputs, the method of the reference and its tolerance
+# system, seconds, values to start from, the tolerance of the reference
 PROBLEMS = {
-    "double pendulum": (example("double_pendulum"), 10.0, {}, "dop853", 1e-13),
-    "Andrews": (example("andrews_squeezer"), 0.03, {}, "dop853", 1e-13),
-    "four-bar": (example("four_bar"), 1.0, {}, "dop853", 1e-13),
-    "quarter car": (example("quarter_car"), 3.0, {}, "dop853", 1e-13),
-    "Stanford arm": (example("stanford_arm_controlled"), 10.0, {}, "dop853", 1e-13),
-    "strut": (strut, 5.0, {}, "dop853", 1e-12),
+    "double pendulum": (example("double_pendulum"), 10.0, {"q(a)": 2.5, "q(b)": 1.0}, 1e-13),
+    "Andrews": (example("andrews_squeezer"), 0.03, None, 1e-13),
+    "four-bar": (example("four_bar"), 1.0, None, 1e-13),
+    "quarter car": (mechanisms.hopping_quarter_car, 3.0, None, 1e-13),
+    "Stanford arm": (example("stanford_arm_controlled"), 10.0, None, 1e-13),
+    "governor": (mechanisms.governor, 10.0, None, 1e-13),
+    "strut": (mechanisms.strut, 5.0, None, 1e-12),
 }
 
 
-def states(sim, run):
-    return np.array([run[x.name] for x in sim.interface.states])
+class Problem:
+    """A problem, compiled: runs by any solver, and their errors."""
+
+    def __init__(self, name):
+        make, self.t_end, self.initial, self.finest = PROBLEMS[name]
+        self.equations = make().equations()
+        self.sim = self.equations.compile()
+        self.options = {"t_end": self.t_end, "step": self.t_end / 100, "output_every": 1, "initial": self.initial}
+        self.times = np.linspace(0, self.t_end, 101)
+        self.exact = None
+
+    def run(self, method, rtol):
+        """Values of all states by time, and seconds."""
+        run = self.sim.simulate(method=method, rtol=rtol, atol=rtol / 100, **self.options)
+        units = [x.unit.factor for x in self.sim.interface.states]
+        values = [factor * run[x.name] for x, factor in zip(self.sim.interface.states, units, strict=True)]
+        return np.array(values), run.settings["seconds"]
+
+    def start(self):
+        return np.concatenate(self.sim.complete(self.initial))
+
+    def error(self, values):
+        """The largest, against the largest value of each state; coordinates count as 1e-3 at least, speeds as 1e-6."""
+        if values.shape != self.exact.shape or not np.isfinite(values).all():
+            return math.inf
+        n_q = len(self.sim.interface.coordinates)
+        least = np.where(np.arange(len(self.exact)) < n_q, 1e-3, 1e-6)
+        size = np.maximum(np.abs(self.exact).max(axis=1), least)
+        return float((np.abs(values - self.exact) / size[:, None]).max())
 
 
-def curve(sim, options, method, exact):
+def scipy_solver(problem, method):
+    """A run of SciPy alone over the compiled rates."""
+    from scipy.integrate import solve_ivp
+
+    f, start = problem.sim.rhs(), problem.start()
+    more = {} if method == "DOP853" else {"jac": f.jacobian}
+
+    def run(rtol):
+        began = time.perf_counter()
+        found = solve_ivp(
+            f, (0, problem.t_end), start, method, problem.times, rtol=rtol, atol=rtol / 100, **more
+        )  # fmt: skip
+        return found.y, time.perf_counter() - began
+
+    return run
+
+
+def sundials_solver(problem, name):
+    """A run of CVODES or IDAS through CasADi, over the rates of the written Python program."""
+    import casadi as ca
+
+    sim, start = problem.sim, problem.start()
+    t, y = ca.SX.sym("t"), ca.SX.sym("y", len(start))
+    n_q = len(sim.interface.coordinates)
+    with tempfile.TemporaryDirectory() as folder:
+        problem.equations.write("python", folder)
+        text = (Path(folder) / "model.py").read_text(encoding="utf-8")
+    space = {"__name__": "model"}
+    exec(compile(text, "model.py", "exec"), space)
+    functions = ("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sqrt", "exp", "log")
+    space |= {f: getattr(ca, f) for f in functions} | {"max": ca.fmax, "min": ca.fmin}
+    p = sim.parameter_values()
+    w = [casadi_signal(ca, sim.interface.run.inputs[x.base], t) for x in sim.interface.inputs]
+    q, u = [y[i] for i in range(n_q)], [y[i] for i in range(n_q, len(start))]
+    rates = ca.vertcat(
+        *(x for part in space["derivatives"](t, q, u, p, sim.loaded.constants(p), w, None) for x in part)
+    )
+    there = np.array(ca.Function("f", [t, y], [rates])(0.01, start)).ravel()
+    here = sim.rhs()(0.01, start)
+    assert np.abs(there - here).max() <= 1e-9 * np.abs(here).max(), "CasADi has other rates"
+    solver, more = SUNDIALS[name]
+    jit = {"jit": True, "compiler": "shell", "jit_options": {"flags": ["-O3"], "compiler": "gcc"}}
+
+    def run(rtol):
+        options = {"reltol": rtol, "abstol": rtol / 100, "max_num_steps": 10_000_000, **jit, **more}
+        integrate = ca.integrator("I", solver, {"x": y, "t": t, "ode": rates}, 0.0, problem.times[1:].tolist(), options)
+        seconds = math.inf
+        for _ in range(3):
+            began = time.perf_counter()
+            found = integrate(x0=start)["xf"]
+            seconds = min(seconds, time.perf_counter() - began)
+        return np.column_stack([start, np.array(found)]), seconds
+
+    return run
+
+
+def casadi_signal(ca, signal, t):
+    """An input as an expression of CasADi: a step, or a sine that begins."""
+    numbers = signal.numbers
+    if signal.name == "step":
+        at, height, before = numbers
+        return ca.if_else(t > at, height, before)
+    assert signal.name == "sine"
+    amplitude, frequency, phase, start = numbers
+    return ca.if_else(t > start, amplitude * ca.sin(2 * math.pi * frequency * (t - start) + phase), 0.0)
+
+
+def child(name, solver, reference):
+    """Runs of one of the others: a line of error and time (ms) for each, as soon as it is known."""
+    problem = Problem(name)
+    problem.exact = np.load(reference)
+    os.chdir(Path(reference).parent)  # CasADi compiles where it is
+    if solver in SUNDIALS:
+        run = sundials_solver(problem, solver)
+    elif solver.startswith("SciPy "):
+        run = scipy_solver(problem, solver.split()[1])
+    else:
+        run = lambda rtol: problem.run(solver, rtol)  # noqa: E731
+    for rtol in OTHERS:
+        found = [run(rtol)]
+        found += [run(rtol) for _ in range(2 if found[0][1] < 1.0 else 0)]
+        error, seconds = problem.error(found[0][0]), min(x[1] for x in found)
+        print(json.dumps([error, 1e3 * seconds]), flush=True)
+
+
+def curve_of_child(name, solver, reference):
+    """What another solver came to within the time, and why no further."""
+    words = [sys.executable, "-W", "ignore", __file__, "--child", name, solver, reference]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            out, err = process.communicate(timeout=LIMIT)
+            why = "" if process.returncode == 0 else (err.strip().splitlines() or ["failed"])[-1][:70]
+        except subprocess.TimeoutExpired:
+            process.kill()
+            out, _ = process.communicate()
+            why = f"stopped after {LIMIT:g} s"
+    lines = [line for line in out.splitlines() if line.startswith("[")]
+    found = [json.loads(line) for line in lines]
+    return [(e, t) for e, t in found if math.isfinite(e)], why
+
+
+def own_curve(problem, method):
     """Errors and times (ms) of runs with ever smaller tolerances."""
-    size = np.abs(exact).max(axis=1, keepdims=True)
+    problem.run(method, 1e-4)  # compiles what it needs
     found = []
-    for rtol in 10.0 ** -np.arange(3, 11):
-        seconds = np.inf
-        for _ in range(20 if method in OWN else 2):
-            run = sim.simulate(method=method, rtol=rtol, atol=rtol / 100, **options)
-            seconds = min(seconds, run.settings["seconds"])
-            if seconds > SLOW:
+    for rtol in TOLERANCES:
+        seconds, values = math.inf, None
+        for _ in range(20):
+            values, taken = problem.run(method, rtol)
+            seconds = min(seconds, taken)
+            if taken > 0.2:
                 break
-        values = states(sim, run)
-        if values.shape == exact.shape:
-            found.append(((np.abs(values - exact) / np.where(size > 0, size, 1.0)).max(), 1e3 * seconds))
-        if seconds > SLOW:
-            break
+        found.append((problem.error(values), 1e3 * seconds))
     return found
 
 
@@ -74,33 +213,61 @@ def time_at(found, error):
     """The time at which an error is reached, along the curve; None if it is not."""
     for (e0, t0), (e1, t1) in pairwise(found):
         if e1 <= error < e0:
-            share = np.log(e0 / error) / np.log(e0 / e1)
+            share = math.log(e0 / error) / math.log(e0 / e1)
             return t0 * (t1 / t0) ** share
     return found[0][1] if found and found[0][0] <= error else None
 
 
-def main():
-    names = sys.argv[1:] or list(PROBLEMS)
-    for name in names:
-        make, t_end, more, reference, tolerance = PROBLEMS[name]
-        sim = make().equations().compile()
-        options = {"t_end": t_end, "step": t_end / 100, "output_every": 1, **more}
-        exact = states(sim, sim.simulate(method=reference, rtol=tolerance, atol=tolerance / 100, **options))
-        print(f"{name}, {len(exact)} states{'':10}" + "".join(f"{e:>10.0e}" for e in ERRORS), flush=True)
-        best = {}
-        for method in (*OWN, *SCIPY):
-            if method in OWN:
-                sim.simulate(method=method, **options)  # compiles what it needs
-            found = curve(sim, options, method, exact)
-            times = [time_at(found, e) for e in ERRORS]
-            best[method] = times
-            print(f"  {method:24}" + "".join(f"{'-' if t is None else f'{t:.3g}':>10}" for t in times), flush=True)
+def line(solver, times, why=""):
+    shown = "".join(f"{'-' if t is None else f'{t:.3g}':>10}" for t in times)
+    print(f"  {solver:28}{shown}{f'   {why}' if why else ''}", flush=True)
+
+
+def measure(name, groups, folder):
+    """The table of a problem."""
+    problem = Problem(name)
+    problem.exact = problem.run("dop853", problem.finest)[0]
+    stiff = problem.error(problem.run("radau5", 1e-11)[0])
+    reference = str(Path(folder) / "reference.npy")
+    np.save(reference, problem.exact)
+    title = f"{name}, {len(problem.exact)} states"
+    print(f"{title:30}" + "".join(f"{e:>10.0e}" for e in ERRORS) + f"   reference to {stiff:.0e}", flush=True)
+    best = {}
+    for method in OWN:
+        found = own_curve(problem, method)
+        best[method] = [time_at(found, e) for e in ERRORS]
+        line(method, best[method])
+    for group, solvers in groups.items():
+        if group == "SUNDIALS" and importlib.util.find_spec("casadi") is None:
+            print("  CVODES, IDAS: CasADi is not installed (extra 'bench')", flush=True)
+            continue
+        for solver in solvers:
+            found, why = curve_of_child(name, solver, reference)
+            best[solver] = [time_at(found, e) for e in ERRORS]
+            line(solver, best[solver], why)
+    for group, solvers in groups.items():
         ratios = []
         for i in range(len(ERRORS)):
-            others = [best[m][i] for m in SCIPY if best[m][i] is not None]
-            ratios.append(min(others) / best["auto"][i] if others and best["auto"][i] else None)
-        shown = "".join(f"{'-' if r is None else f'{r:.0f}':>10}" for r in ratios)
-        print(f"  {'auto, times as fast':24}{shown}", flush=True)
+            others = [best[s][i] for s in solvers if s in best and best[s][i] is not None]
+            mine = best["auto"][i]
+            ratios.append(min(others) / mine if others and mine else None)
+        if any(s in best for s in solvers):
+            line(f"auto over {group}", ratios)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("problems", nargs="*", help=f"of {', '.join(PROBLEMS)}")
+    parser.add_argument("--own", action="store_true", help="without the others")
+    parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.child:
+        child(*args.child)
+        return
+    groups = {} if args.own else GROUPS
+    for name in args.problems or PROBLEMS:
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+            measure(name, groups, folder)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,10 @@ from bellcrank.expr.table import table as table
 from bellcrank.library import terrain as terrain
 from bellcrank.library import tyres as tyres
 from bellcrank.library import vehicles as vehicles
+from bellcrank.many.result import Many as Many
+from bellcrank.many.spread import log_uniform as log_uniform
+from bellcrank.many.spread import normal as normal
+from bellcrank.many.spread import uniform as uniform
 from bellcrank.model.formula import angle as angle
 from bellcrank.model.formula import cross as cross
 from bellcrank.model.formula import direction as direction

@@ -74,11 +74,13 @@ WRITERS = {
 def full_disk(size):
     """Files cannot grow beyond a size: a real write fails in its midst, in C as in Python."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    sys.dont_write_bytecode = True  # Python would keep what was cut short of it, and stumble over it from then on
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        sys.dont_write_bytecode = False
 
 
 @needs_limits

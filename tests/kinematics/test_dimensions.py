@@ -476,6 +476,7 @@ def test_outputs_without_declared_units():
     s.add_output("angle([n1], [rod1], [n3])", "turn")
     s.add_output("dot(dxdt(vel(rod.cm)), [n1])", "ax")
     s.add_output("u(rod)*l", "rim speed")
+    s.add_output("dxdt(u(rod))*l", "rim acceleration")
     s.add_output("0.5*i*u(rod)**2", "e", label="spin energy")
     s.add_output("mystery", "what")
     s.add_output(rod.q[1], "same")
@@ -484,10 +485,12 @@ def test_outputs_without_declared_units():
     quantities, problems = inferred(s)
     assert problems == []
     shown = {name: (unit.text, quantities.generic[name]) for name, unit in quantities.output_unit.items()}
-    assert {name: shown[name] for name in ("turn", "ax", "rim speed", "e", "what", "same", "kinetic", "p1")} == {
+    rims = ("rim speed", "rim acceleration")
+    assert {name: shown[name] for name in ("turn", "ax", *rims, "e", "what", "same", "kinetic", "p1")} == {
         "turn": ("deg", "Rotation Angle"),
         "ax": ("g's", "Translational Acceleration"),
         "rim speed": ("in/s", "Translational Speed"),
+        "rim acceleration": ("g's", "Translational Acceleration"),
         "e": ("in-lb", "Energy"),
         "what": ("?", "what"),
         "same": ("deg", "Rotation Angle"),

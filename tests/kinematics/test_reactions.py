@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.verify.check import check
+from tests.models import rarely
 
 pytestmark = pytest.mark.filterwarnings("ignore:the initial values contradict")  # guesses that choose an assembly
 
@@ -132,3 +134,38 @@ def test_reactions_cost_nothing_when_not_asked_for():
     with_, without = four_bar("rocker"), four_bar("rocker")
     without.description.output_groups.clear()
     assert with_.equations().operation_count() == without.equations().operation_count()
+
+
+DIRECTIONS = [("[hand1]", "[n2]"), ("[hand1]", "[float3]"), ("[slide1]", "[float3]"), ("[n2]", "[base1]")]
+LOOPS = [*DIRECTIONS, "pin", "ball", "slider", "cylindrical", "universal", "planar", "rod"]
+
+
+@pytest.mark.parametrize("joint", rarely(LOOPS, LOOPS[1:]))
+def test_every_body_obeys_newton_under_the_reactions_told(joint):
+    """Loads between moving bodies at points beside their mass centres, geared rotors on moving parents, every loop."""
+    s = bc.System("machine", units="mks")
+    size = (0.3, 0.4, 0.5)
+    base = s.add_body("base", translate=1, rotate=2, mass=5, inertia=(1, 2, 3), cm=(0.1, 0.2, -0.1))
+    arm = s.add_body(
+        "arm", base, rotate=3, joint_at=(0.5, 0.1, 0), mass=2, inertia=size, cm=(0.3, 0.1, 0), armature=0.7
+    )
+    slide = s.add_body("slide", arm, translate=1, joint_at=(0.2, 0, 0.1), mass=1, inertia=size, armature="ms")
+    hand = s.add_body("hand", slide, rotate=2, joint_at=(0.3, 0, 0), mass=1, inertia=size, cm=(0.2, -0.1, 0.1))
+    float_ = s.add_body("float", translate=(1, 2, 3), rotate=(3, 2, 1), mass=1, inertia=size, cm=(0, 0.1, 0.2))
+    p, r = s.add_point("p", hand, at=(0.4, 0.1, 0)), s.add_point("r", float_, at=(-0.2, 0, 0.1))
+    if joint in DIRECTIONS:  # of either body, or of a third one, which bears a moment
+        s.close_loop(p, r, directions=joint, label="loop")
+    elif joint in ("ball", "rod"):
+        s.close_loop(p, r, joint=joint, label="loop", **({"length": 0.8} if joint == "rod" else {}))
+    else:
+        s.close_loop(p, r, joint=joint, axis="[hand2]", label="loop")
+    s.add_gravity(direction="-[n3]", g=9.81)
+    s.add_force("push", magnitude="3 + 2*x", direction="[arm1]", at=p, against=s.add_point("b", base, at=(0.1, 1, 0)))
+    s.add_strut("spring", magnitude="-20*(x - 0.3)", between=(s.add_point("h", hand, at=(0, 0.5, 0)), float_.cm))
+    s.add_moment("twist", magnitude=4, direction="[slide2]", on=hand, against=base)
+    s.add_outputs("reactions")
+    s.set_defaults(ms=0.4)
+    (line,) = (
+        x for x in check(s, states=2, backend="python", run=False).lines if x.name == "reactions of joints and loops"
+    )
+    assert line.passed, line

@@ -3,6 +3,8 @@
 import pytest
 
 import bellcrank as bc
+from bellcrank.expr import Number
+from bellcrank.kinematics.rounding import Rounding
 
 
 def linkage(*more, lengths=(1.0, 2.5, 1.5), ground=2.0):
@@ -76,3 +78,11 @@ def test_start_in_a_singular_position_is_noted():
     s = linkage()
     s.set_run(initial={"q(a)": 0.0, "q(b)": 0.0, "q(c)": 0.0})
     assert "the start position is singular: it has 1 freedom more than others" in s.equations().notes
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_what_counts_as_rounding_is_seen_beside_the_largest_slope(scale):
+    kinematics = linkage().equations().analysis.kinematics
+    a, b, c = kinematics.mechanism.speeds
+    slopes = {a: Number(scale), b: Number(scale * 1e-6), c: Number(scale * 1e-12)}
+    assert Rounding(kinematics).acting(slopes) == [a, b]

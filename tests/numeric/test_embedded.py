@@ -130,6 +130,27 @@ def test_smaller_tolerances_cost_steps_of_the_order(m):
     assert slope == pytest.approx(m.exponent if m.name == "tsit5" else 10, abs=1.0)
 
 
+def with_equal_steps(m, n):
+    """Errors at the end of n equal steps and within them, of y' = -2 t y**2 from y(-1) = 1/2."""
+    s = Stretch(m, lambda t, y: -2 * t * y * y, -1.0, np.array([0.5]), 1.0, 1.0, 1e9, Count())
+    inner = []
+    while s.status == "running":
+        before, s._h = s.t, 2.0 / n
+        assert s.step() == ""
+        within = s.dense_output()
+        inner += [abs(within(t)[0] - 1 / (1 + t * t)) for t in np.linspace(before, s.t, 5)[1:-1]]
+    assert s.count.steps == n
+    return abs(s.y[0] - 0.5), max(inner)
+
+
+@pytest.mark.parametrize("m", METHODS, ids=lambda m: m.name)
+def test_equal_steps_have_the_order(m):
+    few = {"tsit5": 32, "dop853": 10}[m.name]
+    (end, inner), (finer_end, finer_inner) = (with_equal_steps(m, n) for n in (few, 2 * few))
+    assert np.log2(end / finer_end) > m.order - 0.3
+    assert np.log2(inner / finer_inner) == pytest.approx(DENSE_ORDER[m.name] + 1, abs=0.3)  # of a single step
+
+
 @pytest.mark.parametrize("m", METHODS, ids=lambda m: m.name)
 @pytest.mark.parametrize(
     ("rates", "why"),

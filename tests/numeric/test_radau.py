@@ -9,7 +9,7 @@ from bellcrank.numeric import adapt
 from bellcrank.numeric.adapt import Count, Stretch
 from bellcrank.numeric.collocation import RADAU5
 from bellcrank.numeric.embedded import EMBEDDED
-from bellcrank.numeric.radau import StiffStretch, differences
+from bellcrank.numeric.radau import StiffStretch, add_differences
 from tests.numeric.test_embedded import defects
 
 
@@ -64,7 +64,8 @@ def test_stiff_motion_takes_few_steps():
 
     s, count, _ = taken(rates, [2.0, 0.0], 10.0, 1e-6)
     assert s.y == pytest.approx([cos(10.0), sin(10.0)], abs=2e-5)
-    assert count.steps < 200 and count.failures < 5
+    _, smooth, _ = taken(lambda t, y: [-sin(t), y[0]], [1.0, 0.0], 10.0, 1e-6)  # the same motion without that mode
+    assert count.steps < 1.5 * smooth.steps and count.failures < 5
     assert count.told["jacobians"] == count.slopes and count.told["newton_failures"] == count.failures
     explicit = Count(most=2000)
     found = Stretch(
@@ -90,8 +91,12 @@ def test_motion_that_is_not_stiff_is_not_told_to_be():
 def test_slopes_by_differences():
     A = np.array([[1.0, -2e6, 0.0], [0.5, 3.0, 1e-3], [0.0, 0.0, 7.0]])
     y = np.array([0.0, 1e-9, 40.0])
-    found = differences(lambda t, y: A @ y, 0.0, y, A @ y, 1e-3)
-    assert np.abs(found - A).max() < 1e-6 * np.abs(A).max()
+    found = np.full_like(A, np.nan)
+    found[:, 1] = 5.0
+    add_differences(found, lambda t, y: A @ y, 0.0, y, A @ y, 1e-3)
+    assert np.all(found[:, 1] == 5.0)  # a column that is known stays
+    found[:, 1] = A[:, 1]
+    assert np.abs(found - A).max() < 1e-6
 
 
 @pytest.mark.parametrize(

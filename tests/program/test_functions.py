@@ -6,8 +6,9 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.backend.compiler import find_compiler
-from bellcrank.expr import symbols
+from bellcrank.expr import ZERO, Symbol, symbols
 from bellcrank.program.functions import KINDS
+from bellcrank.program.implicit import Implicit, operations
 from bellcrank.program.program import Program
 from bellcrank.program.statements import statement_expressions, statement_targets
 from tests.linkage.machines import linkage
@@ -53,3 +54,38 @@ def test_a_value_that_the_echo_alone_uses_is_computed():
     eom = s.equations(optimise="none")
     found = [eom.compile(backend=b).echo(0.0, [0.02], [0.0])["x"] for b in ("python", "c")]
     assert abs(found[0]) > 1e-3 and found[1] == pytest.approx(found[0], rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_operations_of_a_function_given_by_equations_are_those_of_an_elimination(n):
+    """By reciprocals of the pivots; right sides: the residual, one input, one second derivative."""
+    x = Symbol("x", "input")
+    rows, nothing = tuple(Symbol(f"r{i}", "input") for i in range(n)), (ZERO,) * n
+    f = Implicit(
+        (x,),
+        rows,
+        n,
+        tuple(range(n)),
+        rows,
+        (rows,) * n,
+        (rows,),
+        ((),),
+        (rows,),
+        (),
+        (),
+        0.0,
+        1.0,
+        (nothing,),
+        (nothing,),
+    )
+    add = multiply = divide = 0
+    for left in reversed(range(n)):  # rows and columns behind the pivot
+        divide += 1
+        multiply += left + left * left
+        add += left * left
+    for _ in range(3):
+        for k in range(n):  # forwards over k rows, backwards over n - 1 - k and the pivot
+            multiply += k + (n - 1 - k) + 1
+            add += k + (n - 1 - k)
+    found = operations(f)
+    assert (found.add, found.multiply, found.divide) == (add, multiply, divide)

@@ -40,7 +40,7 @@ def _short(text: str) -> str:
 
 
 OPERATORS = {ast.Add: ("+", "-"), ast.Sub: ("-", "+"), ast.Mult: ("*", "/"), ast.Div: ("/", "*")}
-COMMUTE = {"plus", "add", "times", "multiply", "mul", "dot", "zip", "minimum", "maximum", "hypot", "union", "allclose"}
+COMMUTE = {"plus", "add", "times", "multiply", "mul", "dot", "zip", "minimum", "maximum", "hypot", "union", "same"}
 PLAIN = {"isinstance", "issubclass", "getattr", "hasattr", "min", "max", "replace"}  # a swap there is no slip
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from bellcrank.study.sampling import HOW, Part, Samples, draw
+from bellcrank.many.sampling import HOW, Samples, draw
+from bellcrank.study.sampling import Part
 
 OF = {"a": ("uniform", (2.0, 6.0)), "b": ("log-uniform", (0.01, 100.0)), "c": ("normal", (5.0, 2.0)), "d": ("integers", (1, 4))}  # fmt: skip
 

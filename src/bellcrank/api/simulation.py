@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.analysis.state_slopes import state_slopes
 from bellcrank.api.analyses import Analyses
 from bellcrank.derive.derived import Derived
 from bellcrank.interface.interface import Interface
 from bellcrank.interface.listing import describe
+from bellcrank.many.many import simulate_many
+from bellcrank.many.result import Many
 from bellcrank.run import evaluate
 from bellcrank.run.actions import GivenEvent
 from bellcrank.run.dae_methods import Dae
@@ -79,7 +80,7 @@ class Simulation(Analyses):
         equation units (rad, consistent units), `f.units`. `f.jacobian(t, x)` gives df/dx; `f.address` a compiled
         function for `scipy.LowLevelCallable` and the like.
         """
-        return rhs_of(self.loaded, parameters, inputs, state_slopes(self.plant))
+        return rhs_of(self.loaded, parameters, inputs)
 
     def outputs(
         self, t: float, q: State, u: State, parameters: Parameters = None, inputs: Inputs = None
@@ -134,4 +135,35 @@ class Simulation(Analyses):
         return simulate(
             self.loaded, t_end, step, method, output_every, parameters, initial, inputs, rtol, atol, events, stop,
             progress, dae, assemble, t_start, start,
+        )  # fmt: skip
+
+    def simulate_many(
+        self,
+        n: int | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        initial: Mapping[Any, Any] | None = None,
+        inputs: Inputs = None,
+        t_end: float | None = None,
+        step: float | None = None,
+        method: str | None = None,
+        keep: Iterable[str] | str | None = None,
+        every: int | None = None,
+        reduce: Any = None,
+        backend: str = "auto",
+        precision: str = "double",
+        progress: Progress | None = None,
+        sampling: str = "latin-hypercube",
+        seed: int = 0,
+    ) -> Many:
+        """Runs the model n times on all cores, with values that vary from run to run.
+
+        Every value is a number (or signal) that all runs share, an array over runs, or a distribution: `bc.uniform(a,
+        b)`, `bc.normal(mean, deviation)`, `bc.log_uniform(a, b)`, drawn together by `sampling` ("latin-hypercube",
+        "sobol", "halton", "random") with a `seed`. `keep` names channels whose histories are kept, of every `every`-th
+        step; `reduce` figures that are found while runs go on, `{"az": ["rms", "max", "percentile(95)"]}`, of the same
+        rows. A run that stops leaves the others alone; `many.ended` says why.
+        """
+        return simulate_many(
+            self.loaded, n, parameters, initial, inputs, t_end, step, method, keep, every, reduce, backend, precision,
+            progress, sampling, seed,
         )  # fmt: skip

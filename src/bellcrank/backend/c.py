@@ -104,9 +104,9 @@ class CModel:
         """Another program, compiled; its external routines are called back."""
         return CModel(program, functions, [r.name for r in program.routines], speed=self._speed)
 
-    def for_stiff(self) -> CModel:
-        """The same program with runs by stiff methods, too."""
-        return CModel(self.program, self.functions, self._outside, stiff=True, speed=self._speed)
+    def for_stiff(self, program: Program, functions: Functions) -> CModel:
+        """The same program, with slopes, and with runs by stiff methods, too."""
+        return CModel(program, functions, self._outside, stiff=True, speed=self._speed)
 
     def for_dae(self) -> CModel:
         """The same program with runs by methods for differential-algebraic equations."""

@@ -34,6 +34,9 @@ Job = _mirror("Job", job.RUN)
 LoopJob = _mirror("LoopJob", job.LOOPS)
 DaeJob = _mirror("DaeJob", job.DAE)
 RigidJob = _mirror("RigidJob", job.RIGID)
+Array = _mirror("Array", job.ARRAY)
+Batch = _mirror("Batch", job.BATCH)
+JOBS = {Job: job.RUN, LoopJob: job.LOOPS, RigidJob: job.RIGID}  # of runs that a driver may start, with their fields
 
 
 def address(array: np.ndarray) -> int:

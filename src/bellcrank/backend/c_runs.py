@@ -73,7 +73,7 @@ class CRun:
     def take_over(self, before: CRun) -> None:
         """Goes on with another method where a run has come to; its steps count."""
         self.take(replace(before.carried(), inside=None))
-        for name in ("steps", "rejected", "evaluations", "shortest", "longest", "fastest"):
+        for name in ("steps", "rejected", "evaluations", "shortest", "longest", "fastest", "slowed"):
             setattr(self._job, name, getattr(before._job, name))
         self._job.look = 0
 
@@ -82,6 +82,21 @@ class CRun:
         for name, array in arrays.items():
             setattr(self._job, name, address(array))
             self._arrays[name] = array
+
+    @property
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All that C reads and writes, by name."""
+        return {**self._arrays, "memory": self.memory}
+
+    @property
+    def fields(self) -> Any:
+        """The job as C knows it."""
+        return self._job
+
+    @property
+    def width(self) -> int:
+        """Numbers in a row."""
+        return self._width
 
     @property
     def kept(self) -> np.ndarray:
@@ -97,7 +112,7 @@ class CRun:
         """What the steps took that a method chose."""
         j = self._job
         figures = (j.steps, j.rejected, j.evaluations, j.shortest, j.longest, j.slopes, j.factors, j.failures)
-        return Count(j.most, *figures, j.fastest, j.culprit, j.excess, self.bad)
+        return Count(j.most, *figures, j.fastest, j.slowed, j.culprit, j.excess, self.bad)
 
     def step(self, reached: int) -> int:
         """One step that the method chooses, with `reached` output times behind it; the status."""

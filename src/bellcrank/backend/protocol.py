@@ -63,12 +63,16 @@ class Bound(Protocol):
 
 
 class Model(Protocol):
-    """A program made ready to be called. `compiler`: what compiled it, None for one in Python."""
+    """A program made ready to be called. `compiler`: what compiled it, None for one in Python. `functions`: of its
+    external routines and tables."""
 
     name: str
     program: Program
     source: str
     compiler: Compiler | None
+
+    @property
+    def functions(self) -> Functions: ...
 
     def calls(self, functions: Functions | None = None) -> Calls:
         """The functions of the program for one run or evaluation, with its own external routines unless given."""
@@ -79,8 +83,8 @@ class Model(Protocol):
     def like(self, program: Program, functions: Functions) -> Model:
         """Another program, made ready in the same way."""
 
-    def for_stiff(self) -> Model | None:
-        """The program with runs by stiff methods, too; None where Python drives them."""
+    def for_stiff(self, program: Program, functions: Functions) -> Model:
+        """The program, with slopes, for stiff methods; compiled ones have runs by them."""
 
     def for_dae(self) -> Model | None:
         """The program with runs by methods for differential-algebraic equations; None where Python drives them."""

@@ -48,8 +48,9 @@ class PythonModel:
         """Functions of all routines and tables."""
         return self.functions
 
-    def for_stiff(self) -> None:
-        """Runs by stiff methods are driven by Python."""
+    def for_stiff(self, program: Program, functions: Functions) -> PythonModel:
+        """The program with slopes; runs are driven by Python."""
+        return PythonModel(program, functions)
 
     def for_dae(self) -> None:
         """Runs by methods for differential-algebraic equations are driven by Python."""

@@ -56,7 +56,7 @@ class Pace:
     atol: np.ndarray
     caps: np.ndarray
     most: int
-    look: bool = False  # does it pause where a fast mode holds its steps?
+    look: int = 0  # 1: it notes whether a fast mode holds its steps; 2: and pauses there
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ from bellcrank.export.parameter_files import write_echo
 from bellcrank.files.choose import FORMATS
 from bellcrank.numeric.methods import METHODS
 from bellcrank.run.dae_methods import KNOWN
+from bellcrank.run.steps_told import went_over
 
 
 def options(parser: ArgumentParser) -> None:
@@ -99,6 +100,19 @@ def command(args: Namespace) -> int:
     return FINE if run.ended == "finished" else ENDED_EARLY
 
 
+CHOSEN = (  # figures of methods that choose their steps
+    "rtol", "atol", "rejected", "rates", "smallest_step", "largest_step", "jacobians", "factorisations",
+    "newton_failures", "fastest_mode", "held_steps", "went_over",
+)  # fmt: skip
+WORK = {
+    "rejected": "steps rejected",
+    "rates": "rates",
+    "jacobians": "Jacobians",
+    "factorisations": "factorisations",
+    "newton_failures": "failures of Newton's method",
+}
+
+
 def run_figures(equations: bc.Equations, sim: Any, run: bc.Run, compiling: float) -> dict[str, Any]:
     """All figures of a run, ready for JSON."""
     settings = run.settings
@@ -115,7 +129,7 @@ def run_figures(equations: bc.Equations, sim: Any, run: bc.Run, compiling: float
         "dae": settings.get("dae"),
         "step": settings["step"],
         "steps": math.ceil((reached - t_start) / settings["step"] - 1e-9) if fixed else settings.get("steps"),
-        **{x: settings[x] for x in ("rejected", "rates", "smallest_step", "largest_step") if x in settings},
+        **{x: settings[x] for x in CHOSEN if x in settings},
         "t_end": settings["t_end"],
         "reached": reached,
         "run_seconds": running,
@@ -142,8 +156,10 @@ def run_text(equations: bc.Equations, sim: Any, run: bc.Run, figures: dict[str, 
         ["speed", "-" if factor is None else f"{plain(factor)} times real time"],
         ["ended", f["ended"]],
     ]
+    if f.get("rates") is not None:
+        rows.insert(4, ["work", ", ".join(f"{f[x]:,} {what}" for x, what in WORK.items() if x in f)])
     rows += [["event", event] for event in f["events"]]
-    rows += [["note", note] for note in dict.fromkeys((*sim.notes[1:], *equations.notes))]
+    rows += [["note", note] for note in dict.fromkeys((*went_over(run.settings), *sim.notes[1:], *equations.notes))]
     rows += [["wrote", str(path)] for path in (args.out, args.plot, args.echo) if path]
     last = final_table(f, "label")
     return "\n".join([heading(equations), table(rows, None, "<<"), "", last])

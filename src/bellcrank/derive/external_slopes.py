@@ -10,8 +10,9 @@ import numpy as np
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import ZERO, Expr, Func
+from bellcrank.expr.external_value import ExternalValue
 from bellcrank.expr.table import Table
-from bellcrank.model.records import External, ExternalValue
+from bellcrank.model.records import External
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,8 @@ from typing import Any
 from bellcrank.dynamics.accelerations import LONG, derivations
 from bellcrank.dynamics.linear import solved_systems
 from bellcrank.expr import ZERO, Expr, Func, Symbol, hold, small_threshold, substitute, transform
+from bellcrank.expr.external_value import ExternalValue
 from bellcrank.kinematics.analysis import Analysis
-from bellcrank.model.records import ExternalValue
 from bellcrank.program.count import count
 from bellcrank.program.differentiate import NOTHING, Linear
 from bellcrank.program.differentiate.implicit import EVERYTHING, solution

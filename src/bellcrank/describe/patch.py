@@ -77,7 +77,7 @@ class SlipLaw(Protocol):
         """What is not allowed, as sentences."""
         ...
 
-    def forces(self, patch: Patch) -> PatchForces:
+    def hold(self, patch: Patch) -> PatchForces:
         """Writes states and definitions, and gives the forces. They must be zero where the load is."""
         ...
 
@@ -115,7 +115,7 @@ def add_patch(s: Builder, name: str, point: Any, wheel: Any, law: SlipLaw, resis
             s.define(f"{name}_a{axis}", dot(spin if _upwards(s) else -spin, e))
     _define_directions(s, name, law.space)
     patch = Patch(s, name, law.space)
-    given = law.forces(patch)
+    given = law.hold(patch)
     for side, formula in {"x": given.along, "y": given.across}.items():
         force = patch.define(f"f{side}", formula)
         if side in patch.slip:

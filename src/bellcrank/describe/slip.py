@@ -90,7 +90,7 @@ class DeflectionLaw(ABC):
             side, across = parameter("c_side", self.cornering, f"{force}/A"), parameter("s_side", self.lengths[1], "L")
         return replace(self, longitudinal=long, cornering=side, relaxation=(length, across), friction=friction)
 
-    def forces(self, patch: Patch) -> PatchForces:
+    def hold(self, patch: Patch) -> PatchForces:
         """Deflections along (x) and across (y), and their forces."""
         stiffness = {"x": self.longitudinal, "y": self.cornering}
         lengths = dict(zip("xy", self.lengths, strict=True))

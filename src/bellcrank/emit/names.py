@@ -24,7 +24,7 @@ MACROS = re.compile(
 # Names that the C printer makes.
 MADE = re.compile(
     r"[zcx]\d+|(angle|sine|cosine|arguments|values|memory|matrix|right)\d+"
-    r"|(derivatives|outputs|constants|table|points|pieces|external)_\w*"
+    r"|(derivatives|outputs|slopes|constants|table|points|pieces|external)_\w*"
 )
 
 

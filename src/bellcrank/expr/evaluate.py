@@ -7,7 +7,11 @@ not taken does no harm.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterable, Mapping
+from functools import reduce
+
+import numpy as np
 
 from bellcrank.errors import ModelError
 from bellcrank.expr.function_table import FUNCTIONS, OPERATORS
@@ -69,4 +73,24 @@ def evaluate(
             value[node] = by_name[node.name]
         else:
             value[node] = node_value(node, value, user or {})
+    return [value[r] for r in roots]
+
+
+def evaluate_all(roots: Iterable[Expr], known: Mapping[str, np.ndarray], count: int) -> list[np.ndarray]:
+    """Values of the roots for many sets of values of their symbols, each an array over the sets."""
+    roots, value = list(roots), dict[Expr, np.ndarray]()
+    with np.errstate(all="ignore"):
+        for node in postorder(roots):
+            if isinstance(node, Symbol) and node.name in known:
+                value[node] = known[node.name]
+            elif isinstance(node, Sum):
+                value[node] = reduce(operator.add, (_float(c) * value[core] for core, c in node.terms))
+            elif isinstance(node, Product):
+                powers = (value[b] if n == 1 else np.power(value[b], float(n)) for b, n in node.factors)
+                value[node] = reduce(operator.mul, powers, np.full(count, _float(node.coefficient)))
+            else:
+                parts = getattr(node, "parts", ())
+                rows = zip(*(value[x].tolist() for x in parts), strict=True) if parts else [()]
+                found = [node_value(node, dict(zip(parts, row, strict=True)), {}) for row in rows]
+                value[node] = np.broadcast_to(found, (count,))
     return [value[r] for r in roots]

@@ -33,6 +33,7 @@ class Table:
     varies = False
     returns: ClassVar[tuple[str, ...]] = ()
     memory = None
+    rule = None
     when = "derivatives"
     writer = None
 

@@ -19,8 +19,11 @@ _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BO
 _PLAIN = re.compile(r"[ -~]*(?<! )")
 
 
-def read_text(path: str | Path, error: type[BellcrankError] = RunError) -> str:
-    """The text of a file: UTF-8, or UTF-16 where its first bytes say so. Line ends are those of Unix."""
+def read_text(path: str | Path, error: type[BellcrankError] = RunError, otherwise: str | None = None) -> str:
+    """The text of a file: UTF-8, or UTF-16 where its first bytes say so. Line ends are those of Unix.
+
+    `otherwise` is the coding of a file that is neither; without one it is refused.
+    """
     path = Path(path)
     try:
         with path.open("rb") as stream:
@@ -33,15 +36,17 @@ def read_text(path: str | Path, error: type[BellcrankError] = RunError) -> str:
         raise error(f"cannot read {str(path)!r}: {found}") from None
     if data is None or len(data) > most:
         raise error(f"cannot read {path}: it is larger than {most // 10**6} MB")
-    return decoded(data, path, error)
+    return decoded(data, path, error, otherwise)
 
 
-def decoded(data: bytes, path: str | Path, error: type[BellcrankError] = RunError) -> str:
+def decoded(data: bytes, path: str | Path, error: type[BellcrankError] = RunError, otherwise: str | None = None) -> str:
     """Text from the bytes of a file."""
     coding = next((name for mark, name in _MARKS.items() if data.startswith(mark)), "utf-8")
     try:
         text = data.decode(coding)
     except UnicodeDecodeError as found:
+        if otherwise is not None and coding == "utf-8":
+            return data.decode(otherwise).replace("\r\n", "\n").replace("\r", "\n")
         line = data.count(b"\n", 0, found.start) + 1
         wrong = f"byte 0x{data[found.start]:02X}" if found.start < len(data) else "end"
         told = f"its line {line} holds the {wrong}, which is not {'UTF-16' if coding == 'utf-16' else 'UTF-8'}"

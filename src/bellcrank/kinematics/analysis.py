@@ -12,6 +12,7 @@ from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean, warn
 from bellcrank.expr import ZERO, Expr, Func, Symbol, add, depends_on, derivative, expression, symbols
+from bellcrank.expr.external_value import ExternalValue
 from bellcrank.kinematics.body_motion import Kinematics, Point, motion_of
 from bellcrank.kinematics.eliminate import usual_pivots
 from bellcrank.kinematics.integrals import gravity_potential, kinetic_energy, momentum
@@ -25,7 +26,7 @@ from bellcrank.kinematics.speed_constraints import Removed, solve_speed_constrai
 from bellcrank.model.formula import names_in, show, to_syntax
 from bellcrank.model.mechanism import Mechanism
 from bellcrank.model.reading import Checker
-from bellcrank.model.records import ExternalValue, ForceRecord
+from bellcrank.model.records import ForceRecord
 from bellcrank.model.scope import name_in
 from bellcrank.vector.basis import Vector, direction, dot, magnitude
 from bellcrank.vector.work import Work

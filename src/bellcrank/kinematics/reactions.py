@@ -8,7 +8,7 @@ constraint written as a formula of coordinates is read as drives in the joints o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -171,8 +171,7 @@ class Reactions:
                 return Vector({})
             if body is not None:
                 return cross(axis, v) if body in below else Vector({})
-            mine = {e: c for e, c in v.terms.items() if self.body_of.get(id(e.frame), -1) in below}
-            return cross(axis, Vector(mine))
+            return cross(axis, self._fixed_in(below, v))
 
         if row.turns and row.b is not None:
             return add(dot(turned(row.a, row.p.body), row.b), dot(row.a, turned(row.b, row.r.body)))
@@ -180,6 +179,10 @@ class Reactions:
         if row.b is None:
             return mul(TWO, dot(row.a, apart))
         return add(dot(apart, row.b), dot(row.a, turned(row.b, None if row.directed else row.r.body)))
+
+    def _fixed_in(self, bodies: Collection[int], v: Vector) -> Vector:
+        """The part of a vector whose unit vectors belong to these bodies."""
+        return Vector({e: c for e, c in v.terms.items() if self.body_of.get(id(e.frame), -1) in bodies})
 
     def _virtual_formula(self, formula: Any, index: int, below: list[int]) -> list[Expr]:
         """The same for a speed constraint, whose formula is read once more with auxiliary speeds of these bodies."""
@@ -210,8 +213,12 @@ class Reactions:
             body = source.p.body
             if source.turns and source.b is not None:
                 moment = moment + cross(source.a, source.b) * multiplier
-            else:
-                force = force + (source.a * 2 if source.b is None else source.b) * multiplier
+                continue
+            force = force + (source.a * 2 if source.b is None else source.b) * multiplier
+            if (
+                source.directed and source.b is not None
+            ):  # a force along what turns with this body acts at the other end
+                moment = moment + cross(self._fixed_in([body], source.b), source.a) * multiplier
         axes = self.k.frames[body].axes
         values = [self.work.hold(dot(v, e)) for v in (force, moment) for e in axes]
         return _channels(name, f"of {name} on the body of its first point", values)

@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, Expr, Func, expression, substitute
+from bellcrank.expr.external_value import Rule
 from bellcrank.expr.walk import postorder
 from bellcrank.linkage.implicit import count_values, python_function, reach
 from bellcrank.linkage.link_motion import link_motion
@@ -27,8 +28,6 @@ from bellcrank.linkage.table import Table
 from bellcrank.model.joints.functions import JointMotion
 from bellcrank.model.records import External
 from bellcrank.vector.basis import Vec3
-
-Rule = Callable[[int, Sequence[Expr]], Expr]
 
 
 @dataclass(frozen=True)
@@ -114,7 +113,7 @@ class ExactGuide(Guide):
         super().__init__(name, linkage, second)
         python = python_function(linkage, second)
         returns = tuple(f"{name}.{i}" for i in range(count_values(linkage, second)))
-        self.routine = External(name, ("z", "r")[: self.count], returns, python=python, writer=writer)
+        self.routine = External(name, ("z", "r")[: self.count], returns, python=python, writer=writer, rule=self._rule)
         self._zero[self.routine] = python(*[0.0] * self.count)
 
     # ---- values of the routine as expressions
@@ -220,7 +219,8 @@ class TableGuide(Guide):
 
             returns = tuple(f"{name}.{i}" for i in range(total))
             arguments = ("z", "r")[: self.inputs]
-            made = External(name, arguments, returns, python=look_up, writer=self._writer(name, part))
+            rule = partial(self._rule, part)
+            made = External(name, arguments, returns, python=look_up, writer=self._writer(name, part), rule=rule)
             self._routines[part], self._zero[made] = made, look_up(*[0.0] * self.inputs)
         return self._routines[part]
 

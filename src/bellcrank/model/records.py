@@ -8,6 +8,7 @@ from typing import Any
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import Expr
+from bellcrank.expr.external_value import Rule
 from bellcrank.model.joints.joint import JointRecord as JointRecord
 
 
@@ -126,6 +127,7 @@ class External:
     c: str | None = None
     fortran: str | None = None
     writer: Any = None  # writes it in any language for the values that are wanted of it (`program.routine.Writer`)
+    rule: Callable[[int], Rule] | None = None  # of its i-th value: partial derivatives by arguments
 
     varies = True  # its value may change although its arguments do not
 
@@ -155,25 +157,6 @@ class External:
 
     def partial(self, index: int, args: Sequence[Expr]) -> Expr:
         raise ModelError(f"the derivative of the external routine {self.name}() is not known")
-
-
-@dataclass(frozen=True)
-class ExternalValue:
-    """The i-th value an external routine returns."""
-
-    external: Any  # `External`, or another routine with several values
-    index: int
-
-    varies = True
-
-    @property
-    def mark(self) -> str:
-        """What tells it from the other values of the routine."""
-        return str(self.index)
-
-    def partial(self, index: int, args: Sequence[Expr]) -> Expr:
-        slope: Expr = self.external.partial(index, args)
-        return slope
 
 
 @dataclass

@@ -14,10 +14,11 @@ from typing import Any
 
 from bellcrank.errors import ExpressionError, ModelError, did_you_mean
 from bellcrank.expr import PI, Expr, Func, Number, Symbol, add, expression, function, postorder, symbols, transform
+from bellcrank.expr.external_value import ExternalValue
 from bellcrank.expr.function_table import CALLED, OPERATORS
 from bellcrank.expr.text import Syntax, evaluate_syntax, long_sums
 from bellcrank.model.formula import show, to_syntax
-from bellcrank.model.records import Description, External, ExternalValue
+from bellcrank.model.records import Description, External
 
 MECHANICAL = {
     "dot": (2,), "cross": (2,), "angle": (2, 3), "direction": (1,), "dir": (1,), "magnitude": (1,), "mag": (1,),

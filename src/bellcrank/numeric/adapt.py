@@ -32,7 +32,8 @@ class Count:
     slopes: int = 0  # of stiff methods: how often slopes of the rates were found ...
     factors: int = 0  # ... and linear systems factored ...
     failures: int = 0  # ... and Newton's method did not converge
-    fastest: float = 0.0  # rate of a mode that holds the steps, 1/s: the run is stiff
+    fastest: float = 0.0  # rate of a mode that holds the steps, 1/s: the run is stiff ...
+    slowed: int = 0  # ... and how many it held
     culprit: int = 0  # the state whose error was the largest in the last step tried ...
     excess: float = 0.0  # ... against what is allowed
     bad: np.ndarray = field(default_factory=lambda: np.empty(0))  # what is not finite
@@ -58,12 +59,12 @@ class Control:
 
     def __init__(
         self, rates: Rates, t: float, y: np.ndarray, end: float, rtol: float, atol: float | np.ndarray, count: Count,
-        caps: float | np.ndarray = math.inf,
+        caps: float | np.ndarray = math.inf, f: np.ndarray | None = None,
     ) -> None:  # fmt: skip
         self.t, self.y, self.end, self.count = t, np.array(y, dtype=float), end, count
         self._rtol, self._atol, self._caps, self._rates = rtol, np.asarray(atol), caps, rates
         self.status, self.failed = "running", ""
-        self.f = rates(t, self.y)
+        self.f = rates(t, self.y) if f is None else f
 
     def _size(self, x: np.ndarray, weights: np.ndarray) -> float:
         return float(np.sqrt(np.mean(np.square(x / weights)))) if len(x) else 0.0
@@ -116,9 +117,9 @@ class Stretch(Control):
     def __init__(
         self, method: Embedded, rates: Rates, t: float, y: np.ndarray, end: float, rtol: float,
         atol: float | np.ndarray, count: Count, first_step: float | None = None, look: bool = False,
-        caps: float | np.ndarray = math.inf,
+        caps: float | np.ndarray = math.inf, f: np.ndarray | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(rates, t, y, end, rtol, atol, count, caps)
+        super().__init__(rates, t, y, end, rtol, atol, count, caps, f)
         self.method, self._look = method, look
         self._held = self._free = 0
         self._stage = self.y
@@ -152,7 +153,7 @@ class Stretch(Control):
         factor = c.safety * max(error, c.smooth) ** (0.75 * m.damping - 1 / m.exponent) * self._memory**m.damping
         self._h = h * min(1.0 if self._rejected else m.growth, max(c.shrink, factor))
         self._memory, self._rejected = max(error, c.calm), False
-        if self._look:
+        if self._look and m.same_as_last:
             self._look_for_stiffness(h, new)
         self._last = self.t, h, self.y, new
         self.t, self.y = self.end if last else self.t + h, new
@@ -160,6 +161,8 @@ class Stretch(Control):
             self.f = self._k[m.result].copy()
         else:
             self.f = self._k[m.result] = self._rates(self.t, new)
+            if self._look:
+                self._look_for_stiffness(h, new)
         count.add(h)
         self.status = "finished" if last else "running"
         return ""
@@ -169,8 +172,9 @@ class Stretch(Control):
         c, m, weights = CONTROL, self.method, self._weights(new)
         size = self._size(new - self._stage, weights)
         rate = self._size(self._k[m.result] - self._k[m.result - 1], weights) / size if size > 0 else 0.0
-        if h * rate > c.stiff_size:
+        if h * rate > m.held:
             self._free, self._held = 0, self._held + 1
+            self.count.slowed += 1
             if self._held == c.stiff_steps:
                 self.count.fastest = rate
         else:

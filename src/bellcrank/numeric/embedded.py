@@ -23,7 +23,8 @@ class Embedded:
     One row is the result; those after it are evaluated only where a state within the step is asked for. `error` weighs
     rates to what the result may be off by; with a `second` estimate, of a lower order, the two are combined. The
     error is taken to grow with h to the power of `exponent`, its trend counts by `damping` (Hairer, Norsett & Wanner
-    II.4, beta), and a step is at most `growth` times the one before.
+    II.4, beta), and a step is at most `growth` times the one before. A mode whose rate times the step is above `held`
+    holds it by what is stable, not by its error.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Embedded:
     exponent: int
     damping: float
     growth: float
+    held: float
     rows: tuple[Row, ...]
     nodes: Row
     error: Row
@@ -63,6 +65,7 @@ EMBEDDED = {m.name: m for m in (
         exponent=5,
         damping=0.04,
         growth=10.0,
+        held=2.2,
         rows=(
             (),
             (0.161,),
@@ -91,6 +94,7 @@ EMBEDDED = {m.name: m for m in (
         exponent=8,
         damping=0.02,
         growth=6.0,
+        held=4.2,
         rows=(
             (),
             (0.05260015195876773,),

@@ -16,15 +16,18 @@ from .collocation import Collocation
 from .integrate import Rates
 from .tuning import CONTROL, NEWTON
 
+Slopes = Callable[[float, np.ndarray], np.ndarray | None]  # of rates by states; columns that are not known: not finite
 
-def differences(rates: Rates, t: float, y: np.ndarray, k: np.ndarray, least: float | np.ndarray) -> np.ndarray:
-    """Slopes of rates, which are k at y; states count as `least` at least."""
-    columns, sizes = [], np.maximum(np.abs(y), least)
-    for j in range(len(y)):
+
+def add_differences(
+    slopes: np.ndarray, rates: Rates, t: float, y: np.ndarray, k: np.ndarray, least: float | np.ndarray
+) -> None:
+    """Columns of slopes of rates, which are k at y, that are not finite; states count as `least` at least."""
+    sizes = np.maximum(np.abs(y), least)
+    for j in np.flatnonzero(~np.isfinite(slopes).all(axis=0)):
         moved = y.copy()
         moved[j] += NEWTON.difference * sizes[j]
-        columns.append((rates(t, moved) - k) / (moved[j] - y[j]))
-    return np.array(columns).T.reshape(len(y), len(y))
+        slopes[:, j] = (rates(t, moved) - k) / (moved[j] - y[j])
 
 
 class StiffStretch(Control):
@@ -33,9 +36,10 @@ class StiffStretch(Control):
     def __init__(
         self, method: Collocation, rates: Rates, t: float, y: np.ndarray, end: float, rtol: float,
         atol: float | np.ndarray, count: Count, first_step: float | None = None, caps: float | np.ndarray = math.inf,
+        f: np.ndarray | None = None, slopes: Slopes | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(rates, t, y, end, rtol, atol, count, caps)
-        self.method = method
+        super().__init__(rates, t, y, end, rtol, atol, count, caps, f)
+        self.method, self._known = method, slopes
         self._to, self._back = np.array(method.to), np.array(method.back)
         self._h = self._first(method.first_order) if first_step is None else first_step
         self._slopes: np.ndarray | None = None
@@ -114,7 +118,10 @@ class StiffStretch(Control):
 
     def _find_slopes(self, t: float, y: np.ndarray) -> None:
         k = self.f if y is self.y else self._rates(t, y)
-        self._slopes = differences(self._rates, t, y, k, np.maximum(self._atol / self._rtol, NEWTON.least_moved))
+        found = None if self._known is None else self._known(t, y)
+        self._slopes = np.full((len(y), len(y)), math.nan) if found is None else found
+        least = np.maximum(self._atol / self._rtol, NEWTON.least_moved)
+        add_differences(self._slopes, self._rates, t, y, k, least)
         self.count.slopes += 1
         self._fresh, self._factored = True, None
 

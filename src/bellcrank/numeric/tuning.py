@@ -213,9 +213,9 @@ class Control:
         0.5, "share of the ratio of pivots that a step near a singular position leaves at least ..."
     )
     near_zone: float = _of(Bridges.zone, "... down to this ratio, where a curve carries it")
-    stiff_size: float = _of(2.2, "rate of a mode times the step above which it holds an explicit one ...")
-    stiff_steps: int = _of(15, "... and in so many steps the run is stiff ...")
+    stiff_steps: int = _of(15, "in so many steps that a fast mode holds, a run is stiff ...")
     free_steps: int = _of(6, "... unless so many in a row are free of it")
+    doubtful: float = _of(0.5, "share of steps that a fast mode held, or Newton's method failed in, which is told")
     finest: float = _of(1e-13, "smallest relative tolerance", 1.0)
     absolute: float = _of(0.01, "share of the relative tolerance that is the absolute one of 1 m, 1 rad, 1 m/s ...")
     near_breaks: float = _of(1e-12, "share of the time within which breaks of inputs are one")
@@ -235,6 +235,7 @@ class Newton:
     difference: float = _of(1.5e-8, "share of a state by which it is moved for slopes of rates ...", 0.5)
     least_moved: float = _of(1e-3, "... where it is larger than this")
     rounding: float = _of(2.2e-16, "of numbers", 1.0)
+    own_pivot: float = _of(0.1, "share of s in s x - slopes x = r that a state eliminated first is divided by at least")
 
 
 @dataclass(frozen=True)
@@ -246,11 +247,18 @@ class Plans:
     raster: float = _of(1e-6, "share of a step by which samples may be off their raster")
 
 
+@dataclass(frozen=True)
+class Counting:
+    """Percentiles of many numbers that are not kept."""
+
+    cells: int = _of(1024, "of equal width into which the numbers of a run are counted")
+
+
 ELIMINATION, RANKS, LOOPS, BRIDGES = Elimination(), Ranks(), Loops(), Bridges()
 ASSEMBLY, MULTIPLIERS = Assembly(), Multipliers()
 RIGID_WHEELS, GROUND, IMPLICIT = RigidWheels(), Ground(), Implicit()
 INPUTS, EVENTS, STEPS = Inputs(), Events(), Steps()
-CONTROL, NEWTON, PLANS = Control(), Newton(), Plans()
+CONTROL, NEWTON, PLANS, COUNTING = Control(), Newton(), Plans(), Counting()
 
 
 def constants(group: Any) -> list[Constant]:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 from bellcrank.expr import MINUS_ONE, Expr, Func, Number, Symbol, add, mul, postorder, substitute, symbols
 from bellcrank.program.idle import drop_idle_parameters
@@ -72,7 +73,7 @@ def build_program(parts: Parts) -> Program:
     kept = [[call for call in parts.kept if call.routine.when == when] for when in ("init", "update")]
     q_rates, loops = parts.rates[: len(parts.coordinates)], parts.loops
     correction = loops.correction if loops else None
-    alone = {
+    alone: dict[str, Any] = {
         "closure": _own_section(plan, loops.flat() if loops else ()),
         "sides": _own_section(plan, loops.flat_sides() if loops else ()),
         "correct_q": _own_section(plan, correction.dq if correction else ()),

@@ -41,6 +41,7 @@ KINDS: Mapping[str, Kind] = {
     "start": Kind("values of external routines that are kept over a run: the first of those at the end of w", 2),
     "update": Kind("values of external routines that are kept over a step: the last of w", 2),
     "entry": Kind("parameters that external routines give: the last of p", 0),
+    "slopes": Kind("slopes of rates by states that are not zero"),
     "echo": Kind("what external routines give to the echo of a run", 2),
 }
 ALWAYS = ("constants", "derivatives", "outputs")

@@ -57,6 +57,9 @@ class Program:
     entry: Section = NOTHING  # parameters that external routines give
     echo: Section = NOTHING  # values that external routines give to the echo of a run; stands for itself
     echo_names: tuple[str, ...] = ()
+    slopes: Section = NOTHING  # of rates by states, where they are asked for: those that are not zero ...
+    slope_places: tuple[tuple[int, int], ...] = ()  # ... the rate and the state of each ...
+    sloped: tuple[int, ...] = ()  # ... and the states by which all slopes are there
 
     @property
     def given_parameters(self) -> tuple[Symbol, ...]:
@@ -93,6 +96,7 @@ class Program:
             "update": kept[first:],
             "entry": [s.name for s in self.parameters[len(self.given_parameters) :]],
             "echo": self.echo_names,
+            "slopes": [f"{rates[i]} by {(*q, *u)[j].name}" for i, j in self.slope_places],
         }
         if self.loops is not None:
             listed["closure"] = self.loops.closure_labels(q, u)

@@ -54,6 +54,9 @@ class Routine(Protocol):
     def writer(self) -> Writer | None: ...
 
     @property
+    def rule(self) -> Callable[[int], Any] | None: ...  # slopes of its values
+
+    @property
     def argument_count(self) -> int: ...
 
     def known_in(self, language: str) -> bool:

@@ -116,7 +116,7 @@ class Scheduler:
         deep = self._too_deep(node, value)
         if isinstance(value, ATOMS) or (self._uses[node] < 2 and not _trigonometric(node) and not deep):
             return value
-        if _signed(value) and value.factors[0][1] == 1 and not deep:
+        if _signed(value) and value.factors[0][1] == 1 and isinstance(value.factors[0][0], ATOMS) and not deep:
             return value  # a sign costs nothing
         self._depth[node] = 0
         symbol = self.new_symbol()

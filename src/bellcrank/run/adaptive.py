@@ -35,7 +35,9 @@ from bellcrank.numeric.methods import AUTO, OWN
 from bellcrank.numeric.radau import StiffStretch
 from bellcrank.numeric.tuning import CONTROL, LOOPS
 from bellcrank.run.events import Watch
+from bellcrank.run.slopes import known_slopes
 from bellcrank.run.stepping import NO_VALUE, Driven, Evaluation
+from bellcrank.run.steps_told import why_it_ended
 from bellcrank.run.tolerances import Tolerances
 from bellcrank.run.values import Plan
 
@@ -73,11 +75,13 @@ class AdaptiveRun(Driven):
         self._ends = _stretches(sorted({*plan.breaks(evaluation.inputs), *updates}), times)
         self.went_over: float | None = None  # when a stiff method took its place
         self._solver: Any = None
+        self._stretch = (self.time, self.time)  # times between which its inputs are read
         self._begun = False
         self._dense: Any = None
         self._y = self.state
         self._goes_on = False  # does it go on from another run?
         self._seen: np.ndarray | None = None  # the row at the end of the last step
+        self._settled: np.ndarray | None = None  # rates at the state, where routines remember
 
     def take(self, carried: Carried) -> None:
         super().take(carried)
@@ -86,13 +90,11 @@ class AdaptiveRun(Driven):
     def _solvers(self, method: str) -> list[Any]:
         """What takes the steps, and what does near singular positions."""
         explicit = next(iter(EMBEDDED.values()))
-        if method == AUTO:
-            return [partial(Stretch, explicit, count=self.count, look=True)] * 2
-        if method in EMBEDDED:
-            return [partial(Stretch, EMBEDDED[method], count=self.count)] * 2
+        if method == AUTO or method in EMBEDDED:
+            return [partial(Stretch, EMBEDDED.get(method, explicit), count=self.count, look=True)] * 2
         if method in STIFF:
             usual = partial(Stretch, explicit, count=self.count)
-            return [partial(StiffStretch, STIFF[method], count=self.count), usual]
+            return [partial(StiffStretch, STIFF[method], count=self.count, slopes=self._slopes), usual]
         from scipy import integrate
 
         return [getattr(integrate, name) for name in (method, ONE_STEP.get(method, method))]
@@ -108,8 +110,10 @@ class AdaptiveRun(Driven):
     def told(self) -> dict[str, Any]:
         """Tolerances and figures, for the settings of the result."""
         found = self._tolerances.told | self.count.told
+        if self.count.fastest:
+            found |= {"fastest_mode": self.count.fastest, "held_steps": self.count.slowed}
         if self.went_over is not None:
-            found |= {"went_over": self.went_over, "fastest_mode": self.count.fastest}
+            found["went_over"] = self.went_over
         if self.plan.method not in OWN:  # SciPy does not tell
             del found["rejected"]
         return found
@@ -126,7 +130,9 @@ class AdaptiveRun(Driven):
     def _explain(self) -> None:
         """Says what held the steps back, and what is not finite."""
         names = [x.name for x in self.evaluation.context.loaded.interface.states]
-        self.problem = held_back(self.status, self.count, names, self.plan) or self.problem
+        plan, rtol = self.plan, self._tolerances.rtol
+        told = why_it_ended(self.status, self.count, names, plan.t_end, plan.method, rtol)
+        self.problem = told or self.problem
         if self.status == NOT_FINITE and len(self.count.bad):
             self.bad = self.count.bad
 
@@ -140,7 +146,8 @@ class AdaptiveRun(Driven):
         e.hold(self.time, self.state, first=True)
         if e.keeper is not None:
             self.state = self._y = e.keeper.begin(self.time, self.state)
-        e.settled(self.time, self.state)
+        if e.context.loaded.remembers:
+            self._settle()
         return e.row(self.time, self.state, live=2)
 
     def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
@@ -222,10 +229,19 @@ class AdaptiveRun(Driven):
             self._keep_closed(keeper, self.time - before)
         if self.plan.method not in OWN:
             self.count.add(self.time - before)
-        self.evaluation.settled(self.time, self._y)
         if len(self.evaluation.kept) and self.time == self.times[self.reached + 1]:
             self.evaluation.hold(self.time, self._y)
+        if self.evaluation.context.loaded.remembers:
+            self._settle()
         return True
+
+    def _settle(self) -> None:
+        """Lets routines remember. The rates of that very call are those of the next step: others would be of what
+        they remember next."""
+        self._settled = self.evaluation.settled(self.time, self._y)
+        self.count.rates += 1
+        if self.plan.method in OWN and self._solver is not None:
+            self._solver.f = self._settled
 
     def _again(self, keeper: Keeper, before: float, start: np.ndarray) -> bool:
         """Is a step to be taken again: with care, as it comes near a singular position, or shorter?"""
@@ -261,10 +277,18 @@ class AdaptiveRun(Driven):
         elif getattr(self._methods[near], "__name__", "") not in ONE_STEP:
             self._solver.y, self._solver.f = self._y, rates
 
+    def _slopes(self, t: float, y: np.ndarray) -> np.ndarray | None:
+        """Slopes of the rates as the equations have them."""
+        e = self.evaluation
+        if e.keeper is not None and (e.keeper.wary or e.keeper.staged):
+            return None
+        first, last = self._stretch
+        return known_slopes(e.context.stiff, e.at(min(max(t, first), last), y))
+
     def _begin(self, longest: float = math.inf) -> None:
         """A solver for the next stretch; it sees inputs as they are within."""
         first, end = self.time, next(x for x in self._ends if x > self.time)
-        last = math.nextafter(end, -math.inf)
+        self._stretch = first, last = first, math.nextafter(end, -math.inf)
 
         def rates(t: float, y: np.ndarray) -> np.ndarray:
             self.count.rates += 1
@@ -279,7 +303,9 @@ class AdaptiveRun(Driven):
             return found
 
         near = self.evaluation.keeper is not None and self.evaluation.keeper.near
-        step = {} if longest == math.inf else {"first_step": longest}
+        step: dict[str, Any] = {} if longest == math.inf else {"first_step": longest}
+        if self.plan.method in OWN and self._settled is not None:
+            step["f"] = self._settled
         self._solver = self._methods[near](rates, first, self._y, end, **self._options, **step)
 
 
@@ -297,8 +323,9 @@ class CompiledRun(AdaptiveRun):
 
     def _started(self, course: Course, state: np.ndarray) -> Any:
         e, x = self.evaluation, self._tolerances
+        look = 2 if self.plan.method == AUTO else 1
         assert x.atol is not None and x.caps is not None
-        pace = Pace(self.times, x.rtol, x.atol, x.caps, self.count.most, self.plan.method == AUTO)
+        pace = Pace(self.times, x.rtol, x.atol, x.caps, self.count.most, look)
         weights, staged = (e.keeper.closure.weights, e.keeper.staged) if e.keeper else (None, False)
         calls: Any = e.context.stiff if course.method in STIFF else e.model
         return calls.start(Start(course, state, e.p, e.c, e.inputs, weights, staged, pace=pace))
@@ -363,21 +390,6 @@ class CompiledRun(AdaptiveRun):
     @property
     def passages(self) -> list[Passage]:
         return [*self._passed, *self._run.passages]
-
-
-def held_back(status: int, count: Count, states: Sequence[str], plan: Plan) -> str:
-    """What ended a run whose steps became too small or too many; "" if neither did."""
-    if status == TOO_MANY_STEPS:
-        return (
-            f"{count.most} steps were not enough to t_end = {plan.t_end:g} s. Is the model stiff? Then try "
-            "method='radau5'; else a larger rtol"
-        )
-    if status != STEP_TOO_SMALL:
-        return ""
-    name = states[count.culprit] if states else "nothing"
-    error = f", its error is {count.excess:.2g} times what is allowed" if count.excess > 1 else ""
-    told = f"the step became too small (last {count.shortest:.2g} s): {name} asks for it{error}"
-    return f"{told}. Does it grow beyond bounds, or is there a jump that the model does not tell? Give that as an input"
 
 
 def _stretches(breaks: Sequence[float], times: np.ndarray) -> list[float]:

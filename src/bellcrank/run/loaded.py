@@ -24,6 +24,7 @@ from bellcrank.errors import ModelError
 from bellcrank.interface.interface import Interface
 from bellcrank.kinematics.analysis import Analysis
 from bellcrank.program.program import Program
+from bellcrank.program.slopes import with_slopes
 from bellcrank.run.rigid_layout import rigid_wheels
 from bellcrank.run.table_range import TableWatch
 from bellcrank.run.values import check_masses, given_parameters, input_signals
@@ -64,9 +65,11 @@ class Loaded:
         return self.model if self.model.compiler is None else PythonModel(self.program, self.functions)
 
     @cached_property
-    def stiff(self) -> Model | None:
-        """The program with runs by stiff methods, too, made when it is asked for; None where Python drives them."""
-        return self.model.for_stiff()
+    def stiff(self) -> Model:
+        """The program with slopes, and where it is compiled with runs by stiff methods, made when it is asked for."""
+        program = with_slopes(self.program)
+        more = program.routines[len(self.program.routines) :]
+        return self.model.for_stiff(program, (*self.model.functions, *(r.python for r in more)))
 
     @cached_property
     def dae(self) -> Model | None:
@@ -201,10 +204,10 @@ class Context:
         return self.model if model is self.loaded.model else model.calls(self.functions)
 
     @cached_property
-    def stiff(self) -> Calls | None:
-        """Runs by stiff methods."""
+    def stiff(self) -> Calls:
+        """The program with slopes; runs by stiff methods, where it is compiled."""
         model = self.loaded.stiff
-        return None if model is None else model.calls(self.functions)
+        return model.calls([*self.functions, *model.functions[len(self.functions) :]])
 
     @cached_property
     def dae(self) -> Calls | None:

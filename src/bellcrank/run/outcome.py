@@ -49,8 +49,11 @@ def how_ended(prepared: Prepared, e: Evaluation, watch: Watch, adaptive: bool) -
         listed = ", ".join(bad[:4]) + (f" and {len(bad) - 4} more" if len(bad) > 4 else "")
         what = f"{listed} {'is no longer a finite number' if len(bad) == 1 else 'are no longer finite numbers'}"
     after = t + 1e-9 * max(abs(t), h) if adaptive else t  # where its steps became too small
-    likely = _likely(replace(e, kept=run.kept), run.state, (max(t - h, prepared.begins), t, after))
-    return "; ".join(x for x in (f"stopped at t = {t:g} s: {what}", likely, "" if held else "try a smaller step") if x)
+    broken = run.status != TOO_MANY_STEPS
+    likely = _likely(replace(e, kept=run.kept), run.state, (max(t - h, prepared.begins), t, after)) if broken else ""
+    return "; ".join(
+        x for x in (f"stopped at t = {t:g} s: {what}", likely, "" if held or adaptive else "try a smaller step") if x
+    )
 
 
 def _given(interface: Interface, t: float, p: Sequence[float], signals: Sequence[Input]) -> dict[str, float]:

@@ -161,12 +161,12 @@ def take_steps(prepared: Prepared, watch: Watch, progress: Progress | None = Non
 def check_room(plan: Plan, width: int) -> None:
     """Refuses a run whose result cannot be held."""
     rows = (plan.steps - plan.first) // plan.every + 2
-    if rows * width * 8 > _memory():
+    if rows * width * 8 > machine_memory():
         raise _too_large(rows, width)
 
 
 @cache
-def _memory() -> float:
+def machine_memory() -> float:
     """Bytes of this machine."""
     try:
         return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))

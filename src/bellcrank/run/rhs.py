@@ -7,7 +7,7 @@ routines remember and keep is in every call that of a run which starts there.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,12 +18,11 @@ from bellcrank.errors import ModelError
 from bellcrank.numeric.course import At
 from bellcrank.run.closure import rates_near_singular
 from bellcrank.run.loaded import Loaded
-from bellcrank.run.slopes import difference_slopes
+from bellcrank.run.slopes import difference_slopes, known_slopes
 from bellcrank.run.stepping import Evaluation
 from bellcrank.run.values import number
 from bellcrank.units import unit_system
 
-Slopes = Callable[[At], np.ndarray | None]
 _FLOAT = np.dtype(float)
 
 
@@ -42,9 +41,9 @@ class Rhs:
     are valid as long as this object lives.
     """
 
-    def __init__(self, evaluation: Evaluation, bound: Bound | None, exact: Slopes | None = None) -> None:
+    def __init__(self, evaluation: Evaluation, bound: Bound | None) -> None:
         loaded = evaluation.context.loaded
-        self._loaded, self._evaluation, self._bound, self._exact = loaded, evaluation, bound, exact
+        self._loaded, self._evaluation, self._bound = loaded, evaluation, bound
         self._shape = (loaded.n_states,)
         system = unit_system(loaded.interface.units)
         self.state_names = tuple(x.name for x in loaded.interface.states)
@@ -60,13 +59,17 @@ class Rhs:
         return out
 
     def jacobian(self, t: float, x: Any) -> np.ndarray:
-        """df/dx, rows by columns, in equation units: exact where the equations can be differentiated in reasonable
-        time, else by central differences."""
+        """df/dx, rows by columns, in equation units: exact, but by central differences for states that act through
+        routines without known slopes, in very large models, and near singular positions of closed loops."""
         time, state = number(t, "t"), self._state(x)
-        found = None if self._exact is None else self._exact(self._at(time, state))
-        if found is not None:
-            return found
-        return np.asarray(difference_slopes(self._all, np.array([time]), state[None, :])[0])
+        here, context = self._at(time, state), self._loaded.context()
+        found = np.full((len(state), len(state)), np.nan)
+        if rates_near_singular(self._evaluation.model, here) is None:
+            found = known_slopes(context.stiff, here)
+        unknown = ~np.isfinite(found).all(axis=0)
+        if unknown.any():
+            found[:, unknown] = difference_slopes(self._all, np.array([time]), state[None, :])[0][:, unknown]
+        return found
 
     @property
     def address(self) -> int:
@@ -136,8 +139,8 @@ class Rhs:
 class CompiledRhs(Rhs):
     """The same where nothing is called back from C: usual calls go there without detours."""
 
-    def __init__(self, evaluation: Evaluation, bound: Bound, exact: Slopes | None = None) -> None:
-        super().__init__(evaluation, bound, exact)
+    def __init__(self, evaluation: Evaluation, bound: Bound) -> None:
+        super().__init__(evaluation, bound)
         self._pool, self._packed = bound.pool, bound.rates_packed
 
     def __call__(self, t: float, x: Any, out: np.ndarray | None = None) -> np.ndarray:
@@ -157,13 +160,12 @@ def rhs_of(
     loaded: Loaded,
     parameters: Mapping[str, float] | None = None,
     inputs: Mapping[str, Any] | None = None,
-    exact: Slopes | None = None,
 ) -> Rhs:
-    """The rates of a model as a function of time and state; `exact` gives slopes where there are such."""
+    """The rates of a model as a function of time and state."""
     p, signals = loaded.parameter_values(parameters), loaded.inputs(inputs)
     context, c = loaded.context(), loaded.constants(p)
     evaluation = Evaluation(context, p, c, signals, np.zeros(len(loaded.interface.kept)))
     bound = loaded.model.bound(context.model, p, c, signals)
     if bound is None or bound.calls_back:
-        return Rhs(evaluation, bound, exact)
-    return CompiledRhs(evaluation, bound, exact)
+        return Rhs(evaluation, bound)
+    return CompiledRhs(evaluation, bound)

@@ -24,6 +24,7 @@ from bellcrank.run.prepare import Progress, check_room
 from bellcrank.run.result import Run
 from bellcrank.run.rigid import check_rigid
 from bellcrank.run.step_limit import step_too_large
+from bellcrank.run.steps_told import held_by
 from bellcrank.run.stretches import Stretch, Stretches, check_actions, known_to
 from bellcrank.run.tolerances import Absolute, for_start, through_zero, tolerances_of
 
@@ -98,6 +99,7 @@ def simulate(
     doubts = list(dict.fromkeys(told for found in asked for told in found))
     doubts += [f"the run is doubtful after {x.text} at t = {x.time:.6g} s; {INSTEAD}" for x in locks]
     doubts += [too_large] if too_large and prepared.run.status == FINISHED else []
+    doubts += held_by(plan.method, settings)
     doubts += through_zero(stretches.tolerances, loaded.interface, rows) if plan.method in ADAPTIVE else []
     doubts += left_tables(run, mechanism.bodies, loaded.interface)
     for doubt in (*not_finite(run, loaded.interface), *doubts):

@@ -1,11 +1,16 @@
-"""Slopes of rates by differences: of many states at once, as compiled programs take them."""
+"""Slopes of rates by states: those that a program knows, and by differences, of many states at once."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cache
 
 import numpy as np
+
+from bellcrank.backend.protocol import Calls
+from bellcrank.numeric.course import At
+from bellcrank.run.stepping import NO_VALUE
 
 AllRates = Callable[[np.ndarray, np.ndarray], np.ndarray]  # rates of states, one row each, at a time each
 PUSH = 1e-6  # of a state, against its size or 1
@@ -22,6 +27,22 @@ def difference_slopes(rates: AllRates, t: np.ndarray, y: np.ndarray, push: float
     found = rates(t.repeat(2 * n), pushed.reshape(-1, n)).reshape(pushed.shape)
     apart = (y + size) - (y - size)
     return np.asarray(((found[:, 0] - found[:, 1]) / apart[:, :, None]).swapaxes(1, 2))
+
+
+def known_slopes(calls: Calls, at: At) -> np.ndarray:
+    """d(rates)/d(state) by a program with slopes; columns that it does not know are not a number."""
+    program = calls.program
+    n = len(program.coordinates) + len(program.speeds)
+    found = np.full((n, n), math.nan)
+    try:
+        values = calls.values("slopes", *at)
+    except NO_VALUE:
+        return found
+    found[:, program.sloped] = 0.0
+    if values:
+        rows, columns = zip(*program.slope_places, strict=True)
+        found[rows, columns] = values
+    return found
 
 
 @cache

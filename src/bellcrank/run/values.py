@@ -11,7 +11,8 @@ import numpy as np
 
 from bellcrank.backend.start import Input
 from bellcrank.errors import ModelError, counted, did_you_mean, mapping, warn
-from bellcrank.expr import Expr, Symbol, evaluate
+from bellcrank.expr import Expr, Symbol, evaluate, postorder
+from bellcrank.expr.evaluate import evaluate_all
 from bellcrank.expr.show import text
 from bellcrank.interface.interface import PARAMETERS, Interface, key_of
 from bellcrank.model.mechanism import Body
@@ -270,8 +271,7 @@ def known_symbols(program: Program, t: float, q: Any, u: Any, p: Any, w: Any) ->
 
 def check_masses(bodies: Sequence[Body], interface: Interface, p: Sequence[float]) -> None:
     """Masses and moments of inertia that follow from parameters must not be negative."""
-    idle = [x for x in interface.idle if x.default is not None]
-    known = {x.name: float(x.unit.to_equation(finite(x.default, f"parameter '{x.name}'"))) for x in idle}
+    known = _idle(interface)
     known |= {x.name: v for x, v in zip((*interface.parameters, *interface.entered), p, strict=True)}
     problems = []
     for body in bodies:
@@ -285,9 +285,48 @@ def check_masses(bodies: Sequence[Body], interface: Interface, p: Sequence[float
         if inertia is None:
             continue
         moments = np.linalg.eigvalsh(np.reshape(inertia, (3, 3)))
-        if moments[0] < -1e-9 * np.abs(moments).max():
+        if _not_physical(moments):
             problems.append(
                 f"the inertia of body '{body.name}' is not physical: its smallest principal value is {moments[0]:g}"
             )
     if problems:
         raise ModelError(problems, interface.model)
+
+
+def _idle(interface: Interface) -> dict[str, float]:
+    """Parameters that stand in the model, but not in its program, by name."""
+    idle = [x for x in interface.idle if x.default is not None]
+    return {x.name: float(x.unit.to_equation(finite(x.default, f"parameter '{x.name}'"))) for x in idle}
+
+
+def _not_physical(moments: np.ndarray) -> Any:
+    """Is the smallest of principal moments of inertia negative? They are in order."""
+    return moments[..., 0] < -1e-9 * np.abs(moments).max(axis=-1)
+
+
+def check_all_masses(bodies: Sequence[Body], interface: Interface, p: np.ndarray) -> None:
+    """The same for the parameters of many runs, a row each; an error tells of the first that is wrong."""
+    names = [x.name for x in (*interface.parameters, *interface.entered)]
+    varied = {name for name, column in zip(names, p.T, strict=True) if (column != column[0]).any()}
+    check_masses(bodies, interface, p[0].tolist())
+    known = {name: np.full(len(p), value) for name, value in _idle(interface).items()}
+    known |= dict(zip(names, p.T, strict=True))
+    for body in bodies:
+        groups = [body.mass], [body.armature], [x for row in body.inertia for x in row]
+        wrong = np.zeros(len(p), dtype=bool)
+        for entries in groups:
+            if varied.isdisjoint(s.name for s in postorder(entries) if isinstance(s, Symbol)):
+                continue
+            try:
+                values = np.stack(evaluate_all(entries, known, len(p)), axis=-1)
+            except (ModelError, ArithmeticError):
+                continue  # it depends on what has no value, because the equations do not use it
+            whole = np.isfinite(values).all(axis=1)
+            square = len(entries) > 1
+            moments = np.linalg.eigvalsh(values[whole].reshape(-1, 3, 3)) if square else values[whole]
+            wrong[whole] |= _not_physical(moments) if square else moments[:, 0] < 0
+        for run in np.flatnonzero(wrong)[:1].tolist():
+            try:
+                check_masses(bodies, interface, p[run].tolist())
+            except ModelError as error:
+                raise ModelError([f"run {run}: {told}" for told in error.problems], interface.model) from None

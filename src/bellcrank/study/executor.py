@@ -17,10 +17,10 @@ from itertools import islice
 from typing import Any
 
 from bellcrank.errors import RunError
+from bellcrank.many.sampling import Value
 from bellcrank.study.job import Job
 from bellcrank.study.local import silent
 from bellcrank.study.runner import failed
-from bellcrank.study.sampling import Value
 from bellcrank.study.store import Store, Writer
 from bellcrank.study.worker import work
 

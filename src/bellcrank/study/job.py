@@ -18,9 +18,9 @@ from bellcrank.errors import ModelError
 from bellcrank.files.neighbours import imported_files
 from bellcrank.files.text import read_text
 from bellcrank.interface.interface import key_of
+from bellcrank.many.sampling import Value
 from bellcrank.study.measures import Measure
 from bellcrank.study.records import Definition
-from bellcrank.study.sampling import Value
 from bellcrank.version import __version__
 
 Job = dict[str, Any]

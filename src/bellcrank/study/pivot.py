@@ -11,9 +11,9 @@ from typing import Any
 
 from bellcrank.errors import RunError
 from bellcrank.files.text import read_text
+from bellcrank.many.sampling import Value
 from bellcrank.study.records import PlotSpec, TableSpec
 from bellcrank.study.rows import Row
-from bellcrank.study.sampling import Value
 
 
 @dataclass(frozen=True)

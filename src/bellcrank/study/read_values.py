@@ -8,9 +8,10 @@ from typing import Any
 
 from bellcrank import signals
 from bellcrank.errors import did_you_mean
+from bellcrank.many.sampling import DISTRIBUTIONS, HOW, Samples, Value, wrong_numbers
 from bellcrank.study.measures import KINDS, Measure
 from bellcrank.study.reader import Reader
-from bellcrank.study.sampling import DISTRIBUTIONS, HOW, Part, Samples, Value
+from bellcrank.study.sampling import Part
 
 SIGNALS = {name: kind.names for name, kind in signals.KINDS.items() if name != "constant"}
 MOST = 1_000_000  # runs of a study
@@ -104,15 +105,8 @@ def _distribution(t: Reader, name: str) -> tuple[str, tuple[float, float]] | Non
         t.problem(f"{name} = {given!r} is not a distribution; it is one of {allowed}")
         return None
     ((kind, pair),) = given.items()
-    good = isinstance(pair, list) and len(pair) == 2
-    good = good and all(isinstance(x, int | float) and not isinstance(x, bool) and math.isfinite(x) for x in pair)
-    if good:
-        a, b = pair
-        good = b > 0 if kind == "normal" else a < b and (kind != "log-uniform" or a > 0)
-        good = good and (kind != "integers" or all(isinstance(x, int) for x in pair))
-    if not good:
-        rule = "with a standard deviation above 0" if kind == "normal" else "low below high"
-        t.problem(f"{name}: {kind} = {pair!r} must be {DISTRIBUTIONS[kind]}, {rule}")
+    if wrong := wrong_numbers(kind, pair):
+        t.problem(f"{name}: {wrong}")
         return None
     return kind, (pair[0], pair[1])
 

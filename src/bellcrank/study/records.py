@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bellcrank.many.sampling import Value
 from bellcrank.study.measures import Measure
-from bellcrank.study.sampling import Part, Value
+from bellcrank.study.sampling import Part
 
 Given = float | str  # a number, or a formula of other names
 

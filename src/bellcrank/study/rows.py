@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bellcrank.many.sampling import Value
 from bellcrank.study.records import Definition
-from bellcrank.study.sampling import Value
 
 FINISHED = "finished"
 

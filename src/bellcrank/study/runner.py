@@ -90,7 +90,8 @@ def _slip(given: Any) -> Any:
         raise ModelError(f"slip = {given!r} must be a table such as {{ longitudinal = 60e3, cornering = 45e3 }}")
     fields = dict(given)
     kind = fields.pop("kind", "Slip")
-    law = choose("slip", {name: getattr(tyres, name) for name in tyres.__all__}, kind)
+    laws = {name: found for name in tyres.__all__ if hasattr(found := getattr(tyres, name), "hold")}
+    law = choose("slip", laws, kind)
     return call(f"slip {kind}", law, fields)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from bellcrank.api.equations import Equations
 from bellcrank.errors import BellcrankError, ModelError, ModelWarning, RunError, counted
 from bellcrank.interface.interface import CHANNELS, PARAMETERS
+from bellcrank.many.sampling import Value
 from bellcrank.study.check import problems_with
 from bellcrank.study.definition import read_definition
 from bellcrank.study.executor import CONNECT, WORKERS, Executor, alone, has_dask, need_dask, remote
@@ -22,7 +23,6 @@ from bellcrank.study.records import Definition
 from bellcrank.study.result import StudyResult
 from bellcrank.study.rows import FINISHED, Column, Row
 from bellcrank.study.runner import Runner, build
-from bellcrank.study.sampling import Value
 from bellcrank.study.store import Store, changes
 
 Progress = Callable[[int, int, int], None]  # done, of all, failed

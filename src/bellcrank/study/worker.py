@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from bellcrank.errors import BellcrankError, ModelWarning, RunError
+from bellcrank.many.sampling import Value
 from bellcrank.study.job import Job, settled, variant_of
 from bellcrank.study.runner import Runner, build, failed
-from bellcrank.study.sampling import Value
 from bellcrank.study.store import Tail, Writer, token_at
 from bellcrank.version import __version__
 

@@ -17,10 +17,11 @@ from zlib import crc32
 
 import numpy as np
 
+from bellcrank.expr.external_value import ExternalValue
 from bellcrank.expr.node import Expr, Func, Held, Number, Product, Sum, Symbol
 from bellcrank.expr.table import Table
 from bellcrank.expr.text import Syntax, evaluate_syntax, parse
-from bellcrank.model.records import Description, External, ExternalValue
+from bellcrank.model.records import Description, External
 from bellcrank.verify import jets
 from bellcrank.verify.functions import CHOICES, FUNCTIONS, OPERATORS, Rule
 from bellcrank.verify.jets import Jet, Value

@@ -10,7 +10,7 @@ section 5.3 (recursive Newton-Euler), run with all joints open.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -68,10 +68,43 @@ def reactions_error(evaluation: Evaluation, q: Rates, u: Rates, udot: Rates, cha
             if body >= 0:
                 left[body] -= sign * load
                 sizes[body] = np.maximum(sizes[body], (np.linalg.norm(F), np.linalg.norm(load[3:])))
+    for record in evaluation.machine.description.loops:
+        for body, moment in _turning_of_directions(evaluation, motion, record, channels):
+            left[body, 3:] -= moment
     largest = sizes.max(axis=0, initial=0.0)
     sizes = np.maximum(sizes, FLOOR * largest)
     worst = np.abs(left) / np.repeat(np.where(sizes > 0, sizes, 1.0), 3, axis=1)
     return float(worst.max(initial=0.0))
+
+
+def _turning_of_directions(
+    evaluation: Evaluation, motion: Motion, record: LoopRecord, channels: Mapping[str, float]
+) -> Iterator[tuple[int, np.ndarray]]:
+    """Bodies and moments on them from directions that a third body holds, which no channel of the loop tells.
+
+    The forces along such a direction act at the two points and are not in one line: that body bears their moment.
+    """
+    formulas = evaluation.formulas(motion)
+    p, r = formulas.point(record.first), formulas.point(record.second)
+    directions = [formulas.evaluate(d) for d in record.directions]
+    if not directions:
+        return
+    told = [channels.get(f"f{i}({loop_name(record)})".lower(), 0.0) for i in (1, 2, 3)]
+    B = np.column_stack([jets.value(b) for b in directions])
+    along = np.linalg.lstsq(B, jets.value(motion.R[p[0]]) @ told, rcond=None)[0]
+    a = jets.value(motion.between(p, r))
+    for b, multiplier in zip(directions, along, strict=True):
+        holder = min(motion.w, key=lambda c: _turns_against(b, motion.w[c], c in (p[0], r[0])))
+        if holder not in (p[0], r[0]):
+            moment = multiplier * np.cross(a, jets.value(b))
+            yield from ((body, sign * moment) for body, sign in ((r[0], 1.0), (holder, -1.0)) if body >= 0)
+
+
+def _turns_against(b: jets.Value, w: jets.Value, preferred: bool) -> tuple[float, bool]:
+    """How fast a vector turns in a body with angular velocity w; of those that turn alike, the preferred one first."""
+    rate = b.c[1] if isinstance(b, jets.Jet) and len(b) > 1 else np.zeros(3)
+    off = np.linalg.norm(rate - np.cross(jets.value(w), jets.value(b)))
+    return float(np.round(off, 9)), not preferred
 
 
 def loop_name(record: LoopRecord) -> str:

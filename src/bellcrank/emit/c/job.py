@@ -21,6 +21,14 @@ KINDS = {  # how a field of a kind is declared: `real` is what the program compu
     "externals": "Externals *{}",
     "input function": "int (*{})(int32_t input, real t, real *value)",
     "external function": "int (*{})(int32_t routine, int32_t live, const double *arguments, double *values)",
+    "fixed doubles": "const double *{}",
+    "ints": "int32_t *{}",
+    "fixed ints": "const int32_t *{}",
+    "longs": "int64_t *{}",
+    "fixed longs": "const int64_t *{}",
+    "arrays": "const Array *{}",
+    "program": "int (*{})(Job *)",
+    "constants": "void (*{})(const double *p, double *c)",
 }
 
 
@@ -82,8 +90,9 @@ RUN = (  # with methods that choose their steps: there, first ... total count ou
     Field("long", "steps rejected evaluations", "in, out: how many there were; evaluations: of rates"),
     Field("real", "shortest longest", "in, out: steps, s"),
     Field("long", "slopes factors failures", "in, out: of stiff methods: slopes found, systems factored, no stages"),
-    Field("int", "look", "is it asked whether a fast mode holds the steps ..."),
+    Field("int", "look", "1: it is asked whether a fast mode holds the steps; 2: the run pauses where one does ..."),
     Field("int", "held", "... and does one? ..."),
+    Field("long", "slowed", "... in so many steps ..."),
     Field("real", "fastest", "... its rate, 1/s"),
     Field("long", "culprit", "out: the state whose error was the largest in the last step tried ..."),
     Field("real", "excess", "... against what is allowed"),
@@ -126,6 +135,45 @@ RIGID = (
     Field("long", "modes_of_row", "numbers of all wheels"),
     Field("long", "unknown", "is there an input without a value?"),
 )
+ARRAY = (
+    Field("doubles", "to", "an array that runs change ..."),
+    Field("fixed doubles", "from", "... and what it holds when one begins"),
+    Field("long", "n", ""),
+)
+BATCH = (
+    Field("long", "n", "runs in all"),
+    Field("fixed ints", "stop", "not zero: somebody wants no more runs"),
+    Field("fixed doubles", "p", "parameters of the runs ..."),
+    Field("long", "p_apart", "... how far those of one are from those of the next: 0 if all have the same"),
+    Field("fixed doubles", "y", "states at the beginning"),
+    Field("long", "y_apart", ""),
+    Field("inputs", "inputs", "those of a run one after another"),
+    Field("long", "inputs_apart", ""),
+    Field("fixed doubles", "breaks", "of all runs ..."),
+    Field("fixed longs", "first_breaks", "... the number of the first of each, and of that behind the last"),
+    Field("long", "breaks_apart", ""),
+    Field("fixed doubles", "roots", "roots of inverse inertias, of coordinates and speeds"),
+    Field("long", "roots_apart", ""),
+    Field("long", "n_states n_coordinates n_constants width", "width: numbers in a row"),
+    Field("long", "block", "most steps between two looks at the rows"),
+    Field("program", "run", ""),
+    Field("constants", "constants", ""),
+    Field("arrays", "arrays", ""),
+    Field("long", "n_arrays", ""),
+    Field("long", "n_kept n_times", "channels whose histories are kept, and rows of each"),
+    Field("fixed longs", "kept_columns", "their places in a row"),
+    Field("fixed doubles", "kept_factors", "to equation units"),
+    Field("doubles", "kept", "out: by channel, run and row, in user units"),
+    Field("long", "n_figures", "found while runs go on"),
+    Field("fixed ints", "figure_kinds", "FINAL ..."),
+    Field("fixed longs", "figure_columns", ""),
+    Field("fixed doubles", "figure_factors figure_numbers", "numbers: a share in percent, or a level"),
+    Field("doubles", "figures", "out: by figure and run"),
+    Field("ints", "status", "out: of each run, when it is over"),
+    Field("longs", "reached", "out: number of the last step taken or tried"),
+    Field("doubles", "bad", "out: the state that is not finite, if any"),
+)
+"""What many runs share, and where their results go."""
 
 
 def structure(name: str, fields: tuple[Field, ...]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from bellcrank.numeric.collocation import RADAU5, STIFF
+from bellcrank.numeric.collocation import STIFF
 from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.numeric.methods import METHODS, Method
 
@@ -36,7 +36,7 @@ def embedded_tables() -> str:
         "",
         "typedef struct Embedded { /* as in the table of methods */",
         "    int stages, result, errors, coefficients, order, exponent;",
-        "    real damping, growth;",
+        "    real damping, growth, held;",
         "    const real (*rows)[MOST_STAGES], *nodes, *error, *second, (*dense)[MOST_STAGES];",
         "} Embedded;",
         "",
@@ -47,41 +47,23 @@ def embedded_tables() -> str:
         tables = [("ROWS", m.rows), ("DENSE", m.dense)]
         for what, rows in tables:
             lines.append(f"static const real {name}_{what}[][MOST_STAGES] = {{")
-            lines += [line for row in rows for line in _numbers(row or (0.0,), "    {", "},")]
+            lines += [line for row in rows for line in numbers(row or (0.0,), "    {", "},")]
             lines.append("};")
         vectors = {"NODES": m.nodes, "ERROR": m.error, "SECOND": m.second}
         for what, row in vectors.items():
             if row:
-                lines += [f"static const real {name}_{what}[] = {{", *_numbers(row, "    ", ""), "};"]
+                lines += [f"static const real {name}_{what}[] = {{", *numbers(row, "    ", ""), "};"]
         second = f"{name}_SECOND" if m.second else "NULL"
         entries.append(
             f"    {{{len(m.rows)}, {m.result}, {len(m.error)}, {m.coefficients}, {m.order}, {m.exponent}, "
-            f"{m.damping!r}, {m.growth!r}, {name}_ROWS, {name}_NODES, {name}_ERROR, {second}, {name}_DENSE}},"
+            f"{m.damping!r}, {m.growth!r}, {m.held!r}, "
+            f"{name}_ROWS, {name}_NODES, {name}_ERROR, {second}, {name}_DENSE}},"
         )
     lines += ["", "static const Embedded embedded[] = {", *entries, "};", ""]
     return "\n".join(lines)
 
 
-def radau_tables() -> str:
-    """The stiff method."""
-    m = RADAU5
-    lines = [
-        f"enum {{ FIRST_ORDER = {m.first_order} }};",
-        f"#define STIFF_EXPONENT {float(m.exponent)!r}",
-        f"#define STIFF_GROWTH {m.growth!r}",
-        f"#define REAL_VALUE {m.real!r}",
-    ]
-    vectors = {"NODE[3]": m.nodes, "ERROR_SHARE[3]": m.error, "PAIR_VALUE[2]": m.pair}
-    for name, row in vectors.items():
-        lines.append(f"static const real {name} = {{{', '.join(map(repr, row))}}};")
-    for name, rows in {"TO": m.to, "BACK": m.back}.items():
-        lines.append(f"static const real {name}[3][3] = {{")
-        lines += [f"    {{{', '.join(map(repr, row))}}}," for row in rows]
-        lines.append("};")
-    return "\n".join([*lines, ""])
-
-
-def _numbers(row: Sequence[float], start: str, end: str) -> list[str]:
+def numbers(row: Sequence[float], start: str, end: str) -> list[str]:
     """Numbers of a table, as many to a line as there is room for."""
     return textwrap.wrap(
         start + ", ".join(map(repr, row)) + end, 112, initial_indent="", subsequent_indent=" " * len(start),

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bellcrank.emit.c import job
-from bellcrank.emit.c.methods import embedded_tables, method_cases, method_names, radau_tables
+from bellcrank.emit.c.methods import embedded_tables, method_cases, method_names
 from bellcrank.emit.c.runtime_files import definitions, runtime
 from bellcrank.emit.c.signals import signal_cases, signal_names
+from bellcrank.emit.c.stiff import stiff_text
 from bellcrank.emit.number import Number
-from bellcrank.numeric.tuning import CONTROL, NEWTON, STEPS
+from bellcrank.numeric.tuning import CONTROL, STEPS
 from bellcrank.program.program import Program
 
 
@@ -68,13 +69,13 @@ def _adaptive(program: Program, run: Run, number: Number) -> str:
     # rates at the end of a step hold for the next one, unless routines are to remember or loops were closed since
     known = "NULL"
     if not run.loops and not program.remembers:
-        known = "within || m->errors > m->result ? a->k[m->result] : NULL"
+        known = "within || known ? a->k[m->result] : NULL"
     return runtime(
         "adaptive.c",
         TUNING=definitions(CONTROL, number),
         TABLES=embedded_tables(),
         LOOPS=run.admits,
-        STIFF=_stiff(run, number) if run.stiff else "",
+        STIFF=_stiff(program, run, number) if run.stiff else "",
         NEAR="job->near" if run.loops else "0",
         FREE="loose" if run.loops else "next",
         KNOWN=known,
@@ -94,9 +95,11 @@ def bound_rates(program: Program, run: Run) -> str:
     )
 
 
-def _stiff(run: Run, number: Number) -> str:
+def _stiff(program: Program, run: Run, number: Number) -> str:
     """Stiff methods."""
-    return runtime("radau.c", TUNING=definitions(NEWTON, number), TABLES=radau_tables(), LOOPS=run.admits)
+    usual = ["!job->wary"] if run.loops else []
+    usual += ["!job->staged"] if run.corrected else []
+    return stiff_text(program, number, " && ".join(usual) or "1", run.admits, sets_inputs(program))
 
 
 def _kept_values(program: Program) -> str:

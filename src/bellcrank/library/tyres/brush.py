@@ -7,22 +7,30 @@ Vehicle Dynamics (3rd ed., 2012), section 3.2, (3.11) and (3.36); there with one
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from bellcrank.describe.slip import DeflectionLaw
+from bellcrank.describe.tyre_model import Math, Rolling
+from bellcrank.errors import ModelError
+from bellcrank.library.tyres.steady import SteadyTyre
 
 __all__ = ["Brush"]
 
+SMALL = 1e-9  # force (N) and slip below which none has a direction
+
 
 @dataclass(frozen=True)
-class Brush(DeflectionLaw):
+class Brush(DeflectionLaw, SteadyTyre):
     """How a tyre holds the road by bristles: the force bends off smoothly to the friction circle.
 
     Its values are those of `DeflectionLaw`; longitudinal and cornering are 2 c_p a^2 with the bristles' stiffness c_p
     per length and half the patch length a. Where these over their relaxation lengths are the same, as in the book, no
-    energy is gained: the bristles have a potential then.
+    energy is gained: the bristles have a potential then. `half_length` a (m) gives `forces` its aligning moment.
     """
+
+    half_length: float = 0.0
 
     reach: ClassVar[float] = 3.0
 
@@ -33,6 +41,41 @@ class Brush(DeflectionLaw):
     def work(self, elastic: str, limit: str) -> str:
         theta, slides = _parts(elastic, limit)
         return f"(1/4 - {theta}/3 + ({theta})**2/12 + {slides}/3 - {slides}**2/12)"
+
+    @property
+    def scales(self) -> Mapping[str, float]:
+        return {"longitudinal": self.longitudinal, "cornering": self.cornering, "friction": self.friction}
+
+    def rolling_radius(self, m: Math, Fz: Any, omega: Any, p: Any) -> Any:
+        return float("nan") * Fz  # a brush says nothing of its radius
+
+    def steady(self, m: Math, at: Rolling, scales: Mapping[str, Any], limits: bool = True) -> dict[str, Any]:
+        numbers = (*scales.values(), *self.lengths, self.half_length)
+        if not all(isinstance(x, int | float) for x in numbers):
+            raise ModelError(f"forces of a brush tyre need numbers, cornering= too; given {self!r}")
+        per = at.Fz if self.per_load else 1.0
+        Cx, Cy, mu = scales["longitudinal"] * per, scales["cornering"] * per, scales["friction"] * at.mu
+        rolls = m.max(m.abs(1 + at.kappa), SMALL)
+        qx, qy = Cx * at.kappa / rolls, -Cy * m.tan(at.alpha) / rolls
+        q, most = m.sqrt(qx**2 + qy**2 + SMALL**2), m.max(mu * at.Fz, SMALL)
+        theta = m.min(1.0, q / (3 * most))
+        size = most * (1 - (1 - theta) ** 3) / q
+        trail = self.half_length * (1 - theta) ** 3 / (3 - 3 * theta + theta**2)
+        none = 0.0 * at.Fz
+        return {
+            "Fx": size * qx,
+            "Fy": size * qy,
+            "Mx": none,
+            "My": none,
+            "Mz": -trail * size * qy,
+            "mux": mu + none,
+            "muy": mu + none,
+            "Kxk": Cx + none,
+            "Kya": -Cy + none,
+            "trail": trail,
+            "sigma_x": self.lengths[0] + none,
+            "sigma_y": self.lengths[1] + none,
+        }
 
 
 def _parts(elastic: str, limit: str) -> tuple[str, str]:

@@ -225,18 +225,19 @@ static const Embedded *explicit_method(const Job *job)
 
 /* Is a step held by a fast mode? Its rate follows from two stages at the end of the step (Hairer & Wanner, Solving
    Ordinary Differential Equations II, section IV.2). */
-static void look_for_stiffness(Job *job, const Embedded *m, real h, const real *next)
+static void look_for_stiffness(Job *job, const Embedded *m, real h, const real *next, const real *rates_there)
 {
     Work *a = (Work *)job->work;
     real weight[N_S], k[N_S], y[N_S];
     find_weights(job, job->y, next, weight);
     for (int j = 0; j < N_S; j++) {
-        k[j] = a->k[m->result][j] - a->k[m->result - 1][j];
+        k[j] = rates_there[j] - a->k[m->result - 1][j];
         y[j] = next[j] - a->stage[j];
     }
     const real size = weighed_size(y, weight), rate = size > 0.0 ? weighed_size(k, weight)/size : 0.0;
-    if (h*rate > STIFF_SIZE) {
+    if (h*rate > m->held) {
         a->free = 0;
+        job->slowed++;
         if (++a->held == STIFF_STEPS) {
             job->held = 1;
             job->fastest = rate;
@@ -299,11 +300,15 @@ static int explicit_step(Job *job, int always, real *w)
         const int within = always || t > job->times[job->reached + 1];
         if (within && (failed = keep_interpolation(job, m, h, job->y, @FREE@, w)))
             return failed;
-        if (job->look)
-            look_for_stiffness(job, m, h, @FREE@);
+        const int known = m->errors > m->result; /* are rates at the end known? */
+        if (job->look && known)
+            look_for_stiffness(job, m, h, @FREE@, a->k[m->result]);
         a->was_implicit = 0;
         note_step(job, h);
-        return take_step(job, t, next, @KNOWN@, w);
+        failed = take_step(job, t, next, @KNOWN@, w);
+        if (!failed && job->look && !known)
+            look_for_stiffness(job, m, h, next, job->k);
+        return failed;
     }
 }
 
@@ -382,7 +387,7 @@ static int adaptive(Job *job, real *w)
         const real next = job->times[job->reached + 1];
         int failed;
         if (job->t < next) {
-            if (left-- <= 0 || (job->look && job->held))
+            if (left-- <= 0 || (job->look == 2 && job->held))
                 return FINISHED;
             failed = adaptive_step(job, 0, w);
         } else {

@@ -1,165 +1,6 @@
 /* ---- stiff steps: Radau IIA (Hairer & Wanner, Solving Ordinary Differential Equations II, section IV.8) */
 
-@TUNING@@TABLES@
-typedef struct Stiff {
-    real slopes[N_S*N_S + 1];                           /* of the rates */
-    real one[N_S*N_S + 1], re[N_S*N_S + 1], im[N_S*N_S + 1]; /* the real and the complex matrix, factored ... */
-    int one_row[N_S + 1], pair_row[N_S + 1];            /* ... and their pivots */
-    real factored;                                      /* the step they were factored for, or 0 */
-    real before, eta, theta, slow;                      /* the step before; how Newton's method converges */
-    int known, fresh, middle, polynomial, turns;        /* are there slopes, of this state? stages of a step before? */
-} Stiff;
-
-static Stiff *stiff_of(const Job *job)
-{
-    return (Stiff *)(void *)((char *)job->work + ((sizeof(Work) + 15)/16)*16);
-}
-
-/* Factors s - slopes; nonzero if that is singular. */
-static int factor_real(const real *slopes, real s, real *A, int *row)
-{
-    for (int i = 0; i < N_S*N_S; i++)
-        A[i] = -slopes[i];
-    for (int i = 0; i < N_S; i++)
-        A[i*N_S + i] += s;
-    for (int k = 0; k < N_S; k++) {
-        int m = k;
-        for (int i = k + 1; i < N_S; i++)
-            if (fabs(A[i*N_S + k]) > fabs(A[m*N_S + k]))
-                m = i;
-        row[k] = m;
-        if (!(fabs(A[m*N_S + k]) > 0.0))
-            return 1;
-        for (int j = 0; j < N_S && m != k; j++) {
-            const real x = A[k*N_S + j];
-            A[k*N_S + j] = A[m*N_S + j];
-            A[m*N_S + j] = x;
-        }
-        const real pivot = A[k*N_S + k] = 1.0/A[k*N_S + k];
-        for (int i = k + 1; i < N_S; i++) {
-            const real x = A[i*N_S + k] *= pivot;
-            if (x != 0.0)
-                for (int j = k + 1; j < N_S; j++)
-                    A[i*N_S + j] -= x*A[k*N_S + j];
-        }
-    }
-    return 0;
-}
-
-static void solve_real(const real *A, const int *row, real *b)
-{
-    for (int k = 0; k < N_S; k++) {
-        const real x = b[row[k]];
-        b[row[k]] = b[k];
-        b[k] = x;
-    }
-    for (int i = 1; i < N_S; i++) {
-        real x = b[i];
-        for (int j = 0; j < i; j++)
-            x -= A[i*N_S + j]*b[j];
-        b[i] = x;
-    }
-    for (int i = N_S - 1; i >= 0; i--) {
-        real x = b[i];
-        for (int j = i + 1; j < N_S; j++)
-            x -= A[i*N_S + j]*b[j];
-        b[i] = x*A[i*N_S + i];
-    }
-}
-
-/* The same with a complex s: real and imaginary parts apart. */
-static int factor_pair(const real *slopes, real s, real t, real *A, real *B, int *row)
-{
-    for (int i = 0; i < N_S*N_S; i++) {
-        A[i] = -slopes[i];
-        B[i] = 0.0;
-    }
-    for (int i = 0; i < N_S; i++) {
-        A[i*N_S + i] += s;
-        B[i*N_S + i] = t;
-    }
-    for (int k = 0; k < N_S; k++) {
-        int m = k;
-        for (int i = k + 1; i < N_S; i++)
-            if (fabs(A[i*N_S + k]) + fabs(B[i*N_S + k]) > fabs(A[m*N_S + k]) + fabs(B[m*N_S + k]))
-                m = i;
-        row[k] = m;
-        if (!(fabs(A[m*N_S + k]) + fabs(B[m*N_S + k]) > 0.0))
-            return 1;
-        for (int j = 0; j < N_S && m != k; j++) {
-            const real x = A[k*N_S + j], y = B[k*N_S + j];
-            A[k*N_S + j] = A[m*N_S + j];
-            B[k*N_S + j] = B[m*N_S + j];
-            A[m*N_S + j] = x;
-            B[m*N_S + j] = y;
-        }
-        const real a = A[k*N_S + k], b = B[k*N_S + k], square = 1.0/(a*a + b*b), re = a*square, im = -b*square;
-        A[k*N_S + k] = re;
-        B[k*N_S + k] = im;
-        for (int i = k + 1; i < N_S; i++) {
-            const real c = A[i*N_S + k], d = B[i*N_S + k], x = c*re - d*im, y = c*im + d*re;
-            A[i*N_S + k] = x;
-            B[i*N_S + k] = y;
-            if (x != 0.0 || y != 0.0)
-                for (int j = k + 1; j < N_S; j++) {
-                    A[i*N_S + j] -= x*A[k*N_S + j] - y*B[k*N_S + j];
-                    B[i*N_S + j] -= x*B[k*N_S + j] + y*A[k*N_S + j];
-                }
-        }
-    }
-    return 0;
-}
-
-static void solve_pair(const real *A, const real *B, const int *row, real *re, real *im)
-{
-    for (int k = 0; k < N_S; k++) {
-        const real x = re[row[k]], y = im[row[k]];
-        re[row[k]] = re[k];
-        im[row[k]] = im[k];
-        re[k] = x;
-        im[k] = y;
-    }
-    for (int i = 1; i < N_S; i++) {
-        real x = re[i], y = im[i];
-        for (int j = 0; j < i; j++) {
-            x -= A[i*N_S + j]*re[j] - B[i*N_S + j]*im[j];
-            y -= A[i*N_S + j]*im[j] + B[i*N_S + j]*re[j];
-        }
-        re[i] = x;
-        im[i] = y;
-    }
-    for (int i = N_S - 1; i >= 0; i--) {
-        real x = re[i], y = im[i];
-        for (int j = i + 1; j < N_S; j++) {
-            x -= A[i*N_S + j]*re[j] - B[i*N_S + j]*im[j];
-            y -= A[i*N_S + j]*im[j] + B[i*N_S + j]*re[j];
-        }
-        re[i] = x*A[i*N_S + i] - y*B[i*N_S + i];
-        im[i] = x*B[i*N_S + i] + y*A[i*N_S + i];
-    }
-}
-
-/* Slopes of the rates, which are k at y, by differences. */
-static int find_slopes(Job *job, real t, const real *y, const real *k, real *w)
-{
-    Stiff *s = stiff_of(job);
-    real moved[N_S], rate[N_S];
-    memcpy(moved, y, sizeof moved);
-    for (int j = 0; j < N_S; j++) {
-        moved[j] += DIFFERENCE*fmax(fabs(y[j]), fmax(job->atol[j]/job->rtol, LEAST_MOVED));
-        const int failed = stage_rates(job, t, moved, rate, w);
-        if (failed)
-            return failed;
-        for (int i = 0; i < N_S; i++)
-            s->slopes[i*N_S + j] = (rate[i] - k[i])/(moved[j] - y[j]);
-        moved[j] = y[j];
-    }
-    job->slopes++;
-    s->known = s->fresh = 1;
-    s->factored = 0.0;
-    return FINISHED;
-}
-
+@TABLES@
 /* The collocation polynomial of the last step at x of it, less the state at its end. */
 static real beyond(const Work *a, int j, real x)
 {
@@ -182,8 +23,7 @@ static int find_stages(Job *job, real h, real Z[3][N_S + 1], real *w)
     if (s->factored != h) {
         job->factors++;
         s->factored = h;
-        if (factor_real(s->slopes, REAL_VALUE/h, s->one, s->one_row)
-            || factor_pair(s->slopes, PAIR_VALUE[0]/h, PAIR_VALUE[1]/h, s->re, s->im, s->pair_row)) {
+        if (factor_real(s, REAL_VALUE/h) || factor_pair(s, PAIR_VALUE[0]/h, PAIR_VALUE[1]/h)) {
             s->factored = 0.0;
             s->theta = 2.0;
             return FINISHED;
@@ -212,8 +52,8 @@ static int find_stages(Job *job, real h, real Z[3][N_S + 1], real *w)
             G[1][j] -= PAIR_VALUE[0]/h*W[1][j] - PAIR_VALUE[1]/h*W[2][j];
             G[2][j] -= PAIR_VALUE[0]/h*W[2][j] + PAIR_VALUE[1]/h*W[1][j];
         }
-        solve_real(s->one, s->one_row, G[0]);
-        solve_pair(s->re, s->im, s->pair_row, G[1], G[2]);
+        solve_real(s, G[0]);
+        solve_pair(s, G[1], G[2]);
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < N_S; j++) {
                 sum += (G[i][j]/weight[j])*(G[i][j]/weight[j]);
@@ -258,7 +98,7 @@ static int radau_error(Job *job, real h, real Z[3][N_S + 1], const real *next, r
         part[j] = (ERROR_SHARE[0]*Z[0][j] + ERROR_SHARE[1]*Z[1][j] + ERROR_SHARE[2]*Z[2][j])/h;
         error[j] = job->k[j] + part[j];
     }
-    solve_real(s->one, s->one_row, error);
+    solve_real(s, error);
     *size = weighed_size(error, weight);
     if (*size > 1.0 && (a->rejected || !s->polynomial)) {
         for (int j = 0; j < N_S; j++)
@@ -268,7 +108,7 @@ static int radau_error(Job *job, real h, real Z[3][N_S + 1], const real *next, r
             return failed;
         for (int j = 0; j < N_S; j++)
             error[j] = rate[j] + part[j];
-        solve_real(s->one, s->one_row, error);
+        solve_real(s, error);
         *size = weighed_size(error, weight);
     }
     told_errors(job, error, weight);

@@ -256,7 +256,7 @@ static void set_absolute(const char *keyword, double value, const char *path, lo
     const Quantity *state = find_state(inner);
     for (int i = 0; i < N_S; i++) {
         const int whose = length == 4 ? OF_ALL : &states[i] == state ? OF_STATE : OF_UNIT;
-        if (length == 4 || &states[i] == state || (state == NULL && strcmp(states[i].unit, inner) == 0)) {
+        if (length == 4 || &states[i] == state || (state == NULL && same(states[i].unit, inner))) {
             absolute_of[whose][i] = value;
             known = 1;
         }
@@ -684,7 +684,7 @@ static void set_pace(Job *job)
 /* Sizes up to which states count for the relative tolerance: a turn, and the largest length of the model. */
 static void set_caps(Job *job)
 {
-    enum { BOUNDED, TURN, WAY };
+    enum { NO_GROWTH, GROWS_BY_TURNS, GROWS_ALONG };
     static const int grows[] = {@GROWTHS@}, is_length[] = {@IS_LENGTH@};
     static double caps[N_S + 1];
     double length = 0.0;
@@ -692,10 +692,11 @@ static void set_caps(Job *job)
         if (is_length[i])
             length = fmax(length, fabs(job->p[i]));
     for (int j = 0; j < N_S; j++)
-        if (grows[j] == WAY)
+        if (grows[j] == GROWS_ALONG)
             length = fmax(length, fabs(job->y[j]));
     for (int j = 0; j < N_S; j++)
-        caps[j] = grows[j] == TURN ? 2.0*acos(-1.0) : grows[j] == BOUNDED ? HUGE_VAL : length > 0.0 ? length : @METRE@;
+        caps[j] = grows[j] == NO_GROWTH ? HUGE_VAL : grows[j] == GROWS_ALONG ? (length > 0.0 ? length : @METRE@)
+            : 2.0*acos(-1.0);
     job->caps = caps;
 }
 

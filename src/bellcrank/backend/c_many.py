@@ -1,0 +1,132 @@
+"""Many runs of a compiled program, in C: the driver, and what one thread of it needs.
+
+In:  a run of the program that is ready, what the runs begin with, and where their results go. Out: numbers in the
+arrays of the results. A driver is compiled once for all models with runs of one kind.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from bellcrank.backend.c_job import JOBS, Array, Batch, address, check_sizes
+from bellcrank.backend.c_runs import GIVEN, CRun
+from bellcrank.backend.compiler import Compiler, default_flags, load_source
+from bellcrank.emit.c.many import FIGURES, driver
+from bellcrank.errors import InternalError
+
+ROOM = 256  # rows of a run between two looks at them
+PENDING = -1  # the status of a run that has not ended
+
+
+@dataclass(frozen=True)
+class Beginnings:
+    """What runs begin with, in equation units, a row for each run; a single row is that of all.
+
+    `inputs` are structures of C, a row of them for each run, whose arrays somebody else keeps; the `breaks` of a run
+    stand from `first_breaks` of it on. `roots` of inverse inertias: of closed loops.
+    """
+
+    p: np.ndarray
+    y: np.ndarray
+    inputs: np.ndarray
+    breaks: np.ndarray
+    first_breaks: np.ndarray
+    roots: np.ndarray
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is wanted of the rows: columns with the factors of their units, and kinds of figures with a number each."""
+
+    kept: tuple[np.ndarray, np.ndarray]
+    figures: tuple[np.ndarray, np.ndarray]
+    kinds: np.ndarray
+    numbers: np.ndarray
+
+    @classmethod
+    def of(cls, kept: list[tuple[int, float]], figures: list[tuple[int, float, str, float]]) -> Wanted:
+        def columns(listed: list[Any]) -> tuple[np.ndarray, np.ndarray]:
+            return np.array([x[0] for x in listed], dtype=np.int64), np.array([x[1] for x in listed], dtype=float)
+
+        kinds = np.array([FIGURES.index(x[2]) for x in figures], dtype=np.int32)
+        return cls(columns(kept), columns(figures), kinds, np.array([x[3] for x in figures], dtype=float))
+
+
+class Results:
+    """Arrays that the runs fill: histories by channel, run and row; figures by figure and run; how each ended."""
+
+    def __init__(self, n: int, n_times: int, n_states: int, wanted: Wanted) -> None:
+        self.kept = np.full((len(wanted.kept[0]), n, n_times), np.nan)
+        self.figures = np.full((len(wanted.kinds), n), np.nan)
+        self.status = np.full(n, PENDING, dtype=np.int32)
+        self.reached = np.zeros(n, dtype=np.int64)
+        self.bad = np.full((n, n_states), np.nan)
+        self.stop = np.zeros(1, dtype=np.int32)
+
+
+def batch_of(begin: Beginnings, wanted: Wanted, results: Results) -> tuple[Any, list[Any]]:
+    """The structure that C reads, without what belongs to one thread, and the arrays that must live as long."""
+    n, n_times = len(results.status), results.kept.shape[2]
+
+    def apart(array: np.ndarray) -> int:
+        return 0 if len(array) == 1 else array.shape[1]
+
+    held: dict[str, np.ndarray] = {
+        "p": begin.p, "y": begin.y, "inputs": begin.inputs, "breaks": begin.breaks, "roots": begin.roots,
+        "first_breaks": begin.first_breaks, "kept_columns": wanted.kept[0], "kept_factors": wanted.kept[1],
+        "figure_kinds": wanted.kinds, "figure_columns": wanted.figures[0], "figure_factors": wanted.figures[1],
+        "figure_numbers": wanted.numbers, "kept": results.kept, "figures": results.figures,
+        "status": results.status, "reached": results.reached, "bad": results.bad, "stop": results.stop,
+    }  # fmt: skip
+    batch = Batch(
+        n=n, p_apart=apart(begin.p), y_apart=apart(begin.y), inputs_apart=apart(begin.inputs),
+        roots_apart=apart(begin.roots), breaks_apart=0 if len(begin.first_breaks) == 2 else 1,
+        n_states=begin.y.shape[1], n_kept=len(results.kept), n_times=n_times, n_figures=len(results.figures),
+    )  # fmt: skip
+    for name, array in held.items():
+        if not array.flags.c_contiguous:
+            raise InternalError(f"the array {name} of many runs is not in one piece")
+        setattr(batch, name, array.ctypes.data)
+    return batch, [*held.values()]
+
+
+class Driver:
+    """One thread's part of many runs, by way of a run of the program that is ready but has not begun."""
+
+    def __init__(self, run: CRun, compiler: Compiler, begin: Beginnings, wanted: Wanted, results: Results) -> None:
+        self._run, program, library = run, run.calls.program, run.calls.library
+        self._library = _library(run.job, compiler)
+        self._batch, self._held = batch_of(begin, wanted, results)
+        every = run.course.every
+        block = max(1, ROOM // every) * every if every < ROOM else every
+        rows = np.empty((block // every + 2, run.width))
+        fresh = {k: a.copy() for k, a in run.arrays.items() if k not in (*GIVEN, "y") and a.size} | {"bad": run.bad}
+        arrays = [Array(address(run.arrays[name]), address(a), a.size) for name, a in fresh.items()]
+        listed = (Array * max(len(arrays), 1))(*arrays)
+        b = self._batch
+        b.n_coordinates, b.n_constants = len(program.coordinates), len(program.constants.statements)
+        b.width, b.block, b.arrays, b.n_arrays = run.width, block, ctypes.addressof(listed), len(arrays)
+        b.run, b.constants = (ctypes.cast(f, ctypes.c_void_p).value for f in (library.run, library.constants))
+        run.fields.rows = address(rows)
+        self._held += [rows, fresh, listed]
+
+    def go(self, first: int, last: int) -> None:
+        """Runs from number `first` to before `last`."""
+        self._library.run_many(ctypes.byref(self._batch), ctypes.byref(self._run.fields), first, last)
+
+
+@cache
+def _library(job: Any, compiler: Compiler) -> Any:
+    library = load_source(driver(JOBS[job]), compiler, default_flags(compiler))
+    check_sizes(library, job)
+    library.batch_size.restype = ctypes.c_int64
+    if library.batch_size() != ctypes.sizeof(Batch):
+        raise InternalError("the structure of many runs has another size in C")
+    library.run_many.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
+    library.run_many.restype = None
+    return library

@@ -1,0 +1,121 @@
+"""`bellcrank many`: a model run many times, with values that vary from run to run."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import bellcrank as bc
+from bellcrank.cli.codes import ENDED_EARLY, FINE
+from bellcrank.cli.files import in_folder, read_inputs
+from bellcrank.cli.model import derive, settings
+from bellcrank.cli.options import MANY, compile_settings, given, positive, run_options, run_settings, shared, whole
+from bellcrank.cli.progress import Progress
+from bellcrank.cli.text import heading, table
+from bellcrank.files.choose import TABLES
+from bellcrank.interface.interface import PARAMETERS
+from bellcrank.many.figures import SHOWN
+from bellcrank.many.many import BACKENDS
+from bellcrank.many.sampling import HOW
+from bellcrank.many.spread import read_spread
+from bellcrank.run.assembly import STATES
+
+TOLD = 5  # runs that ended early, told one by one
+PERCENTILES = (5, 50, 95)
+
+
+def options(parser: ArgumentParser) -> None:
+    add = parser.add_argument
+    shared(parser, "model", "values", "compile", "json", "start", "input")
+    run_options(parser)
+    add("--n", type=positive, required=True, metavar="N", help="how many runs")
+    spread = 'what varies, such as "k=uniform(1e4,2e4)" or "q(body)=normal(0,0.01)" (may be repeated)'
+    add("--vary", **MANY, type=_varied, metavar="NAME=HOW", help=spread)
+    add("--sampling", choices=HOW, help="how values are drawn together (latin-hypercube)")
+    add("--seed", type=whole, metavar="N", help="the same seed draws the same values (0)")
+    add("--keep", **MANY, metavar="CHANNEL", help="a channel that is looked at (may be repeated; all outputs)")
+    add("--reduce", **MANY, metavar="WHAT", help=f"figure of each channel: {', '.join(SHOWN)} (may be repeated; final)")
+    add("--every", type=positive, metavar="N", help="look at every N-th step")
+    add("--on", choices=BACKENDS, help="what the runs are done by (auto)")
+    add("--out", metavar="FILE", help=f"write a row for each run ({', '.join(TABLES)})")
+    add("--plot", metavar="FILE", help="draw bands of the channels over time")
+
+
+def _varied(text: str) -> tuple[str, Any]:
+    """k=uniform(1e4,2e4)"""
+    name, equals, how = text.rpartition("=")
+    if not equals or not name.strip():
+        raise ArgumentTypeError(f"{text!r} is not like k=uniform(1,2)")
+    try:
+        return name.strip(), read_spread(how)
+    except bc.ModelError as error:
+        raise ArgumentTypeError(str(error)) from None
+
+
+def command(args: Namespace) -> int:
+    if args.out and Path(args.out).suffix.lower() not in TABLES:
+        raise bc.RunError(f"cannot write {args.out}: a table ends in {' or '.join(TABLES)}")
+    equations = derive(args)
+    values = {"parameters": settings(args, equations), "initial": dict(args.initial), "inputs": {}}
+    if args.input:
+        values["inputs"] = read_inputs(args.input, equations)
+    with Progress("compiling"):
+        sim = equations.compile(**compile_settings(args))
+    for name, spread in args.vary:
+        values[_group(sim, name)][name] = spread
+    channels = args.keep or list(equations.outputs) or [x.name for x in sim.interface.states]
+    reduce = {name: args.reduce or ["final"] for name in channels}
+    chosen = given(every=args.every, sampling=args.sampling, seed=args.seed, backend=args.on)
+    with Progress("running") as progress:
+        many = sim.simulate_many(
+            args.n, keep=channels if args.plot else None, reduce=reduce, progress=progress.tell, **values, **chosen,
+            **run_settings(args),
+        )  # fmt: skip
+    if args.out:
+        many.save(in_folder(args.out))
+    if args.plot:
+        many.plot(path=in_folder(args.plot))
+    figures = _figures(many)
+    print(json.dumps(figures, indent=2) if args.json else _text(equations, many, figures, args))
+    return FINE if not figures["ended_early"] else ENDED_EARLY
+
+
+def _group(sim: Any, name: str) -> str:
+    """Where a name that varies belongs."""
+    kind = sim.interface.find(name, (*PARAMETERS, "unused", "input", *STATES), "--vary").kind
+    return "inputs" if kind == "input" else "initial" if kind in STATES else "parameters"
+
+
+def _figures(many: bc.Many) -> dict[str, Any]:
+    """All figures, ready for JSON."""
+    early = {i: text for i, text in enumerate(many.ended) if text != "finished"}
+    shares: dict[str, Any] = {}
+    for name, x in many.figures.items():
+        known = x[np.isfinite(x)]
+        found = [float(v) for v in (known.mean(), *np.percentile(known, PERCENTILES))] if len(known) else [None] * 4
+        shares[name] = dict(zip(("mean", *(f"p{p}" for p in PERCENTILES)), found, strict=True))
+    return {
+        "runs": len(many), **many.settings, "notes": many.notes, "figures": shares, "ended_early": len(early),
+        "told": dict(list(early.items())[:TOLD]),
+    }  # fmt: skip
+
+
+def _text(equations: bc.Equations, many: bc.Many, f: dict[str, Any], args: Namespace) -> str:
+    rows = [
+        ["runs", f"{f['runs']} of {f['t_end']:g} s, {f['method']}, step {f['step']:g} s"],
+        ["done", f"in {f['seconds']:.3g} s, {f['backend']}"],
+        ["ended early", str(f["ended_early"])],
+        *([f"run {i}", text] for i, text in f["told"].items()),
+        *(["note", note] for note in f["notes"]),
+        *(["wrote", str(path)] for path in (args.out, args.plot) if path),
+    ]
+    shares = [
+        [name, *("-" if v is None else f"{v:.5g}" for v in s.values()), many.figure_units[name]]
+        for name, s in f["figures"].items()
+    ]
+    head = ["over the runs", "mean", *(f"{p} %" for p in PERCENTILES), "unit"]
+    return "\n".join([heading(equations), table(rows, None, "<<"), "", table(shares, head, "<>>>><")])

@@ -1,0 +1,74 @@
+"""What a tyre model has to be able to do: forces and moments of a rolling wheel as one text for arrays and formulas.
+
+`steady` is written with Python's operators and the functions of `Math`, so that the same lines give numbers over NumPy
+arrays and, with formulas in their place, a part of a model. Axes are those of ISO 8855 at the contact centre (ISO-W):
+x along the intersection of wheel plane and road, forward; y to the left; z along the normal of the road, up.
+Quantities are in N, m, s, rad and Pa.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+
+class Math(Protocol):
+    """Functions of the model language, over whatever the quantities are."""
+
+    def sin(self, x: Any) -> Any: ...
+    def cos(self, x: Any) -> Any: ...
+    def tan(self, x: Any) -> Any: ...
+    def acos(self, x: Any) -> Any: ...
+    def atan(self, x: Any) -> Any: ...
+    def sqrt(self, x: Any) -> Any: ...
+    def exp(self, x: Any) -> Any: ...
+    def abs(self, x: Any) -> Any: ...
+    def tanh(self, x: Any) -> Any: ...
+    def min(self, a: Any, b: Any) -> Any: ...
+    def max(self, a: Any, b: Any) -> Any: ...
+    def where(self, c: Any, a: Any, b: Any) -> Any: ...
+
+
+@dataclass(frozen=True)
+class Rolling:
+    """How a wheel rolls.
+
+    `Fz`: load; `kappa` = -V_sx/|V_x|: > 0 drives, -1 is a locked wheel; `alpha` = atan(V_sy/|V_x|): > 0 makes Fy < 0;
+    `gamma`: > 0 leans to the right seen from behind; `p`: pressure; `Vx`: speed along x; `omega`: spin;
+    `phit`: turn slip, the curvature of the path, None where it is left out; `low`: share of shifts and moments that
+    need rolling, 0 at standstill; `mu`: friction of the road over that of the tyre's data.
+    """
+
+    Fz: Any
+    kappa: Any
+    alpha: Any
+    gamma: Any
+    p: Any
+    Vx: Any
+    omega: Any
+    phit: Any = None
+    low: Any = 1.0
+    mu: Any = 1.0
+
+
+@runtime_checkable
+class TyreModel(Protocol):
+    """A tyre by its forces in steady rolling."""
+
+    @property
+    def scales(self) -> Mapping[str, float]:
+        """Factors that become parameters of a model."""
+        ...
+
+    def problems(self) -> list[str]:
+        """What is not allowed, as sentences."""
+        ...
+
+    def steady(self, m: Math, at: Rolling, scales: Mapping[str, Any]) -> dict[str, Any]:
+        """Fx, Fy, Mx, My, Mz, mux, muy, Kxk, Kya, trail, sigma_x and sigma_y."""
+        ...
+
+    def rolling_radius(self, m: Math, Fz: Any, omega: Any, p: Any) -> Any:
+        """Effective rolling radius."""
+        ...

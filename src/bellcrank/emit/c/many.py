@@ -1,0 +1,32 @@
+"""Many runs of a program in C: the driver that calls a compiled program run by run, the same for all models."""
+
+from __future__ import annotations
+
+from bellcrank.emit.c import job
+from bellcrank.emit.c.runtime_files import definitions, runtime
+from bellcrank.emit.number import DOUBLE
+from bellcrank.numeric.tuning import COUNTING
+
+FIGURES = ("final", "min", "max", "mean", "rms", "percentile", "crossing")
+"""What can be found of a channel while a run goes on, as compiled code counts it."""
+NO_CONSTANTS = 8  # the status of a run whose constants are not finite, behind those of `run.c`
+
+
+def rows_text() -> str:
+    """What is kept of the rows of runs."""
+    kinds = f"enum {{ {', '.join(name.upper() for name in FIGURES)} }};\nenum {{ NO_CONSTANTS = {NO_CONSTANTS} }};\n"
+    batch = "\n".join(job.structure(*named) for named in (("Array", job.ARRAY), ("Batch", job.BATCH)))
+    return runtime("many_rows.c", KINDS=kinds, TUNING=definitions(COUNTING, DOUBLE), BATCH=batch)
+
+
+def driver(fields: tuple[job.Field, ...]) -> str:
+    """The driver for programs whose job has these fields."""
+    names = {name for f in fields for name in f.names.split()}
+    return runtime(
+        "many.c",
+        EXTERNALS=job.structure("Externals", job.EXTERNALS) + "\n",
+        STRUCTURES=job.job_text(fields),
+        ROWS=rows_text(),
+        LOOPS="yes" if "root_q" in names else "",
+        WHEELS="yes" if "n_told" in names else "",
+    )

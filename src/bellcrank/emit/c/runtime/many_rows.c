@@ -1,0 +1,131 @@
+/* ---- what is kept of many runs: histories of some channels, and figures found while a run goes on */
+
+@KINDS@@TUNING@
+@BATCH@
+EXPORT int64_t batch_size(void)
+{
+    return sizeof(Batch);
+}
+
+typedef struct Tally { /* of one figure of one run, so far */
+    double value, least, width; /* width of the cells that are counted, the first from `least` on */
+    double t, x;                /* the row before */
+    int64_t rows, cells[CELLS];
+} Tally;
+
+/* Counts a number in one of equal cells; they are made twice as wide, as often as needed, if it lies beyond them. */
+static void count(Tally *a, double x)
+{
+    if (!isfinite(x))
+        return;
+    if (!(a->width > 0.0)) {
+        if (a->cells[0] == 0)
+            a->least = x;
+        const double away = fabs(x - a->least);
+        if (!(away > 0.0)) {
+            a->cells[0]++;
+            return;
+        }
+        const int64_t alike = a->cells[0]; /* the same number so far: it gets a cell in the middle */
+        a->width = away/(CELLS/4);
+        a->least -= a->width*(CELLS/2);
+        a->cells[0] = 0;
+        a->cells[CELLS/2] = alike;
+    }
+    while (x < a->least || x >= a->least + a->width*CELLS) {
+        const int below = x < a->least;
+        int64_t joined[CELLS] = {0};
+        for (int i = 0; i < CELLS; i++)
+            joined[(below ? CELLS/2 : 0) + i/2] += a->cells[i];
+        memcpy(a->cells, joined, sizeof joined);
+        a->least -= below ? a->width*CELLS : 0.0;
+        a->width *= 2.0;
+    }
+    const int64_t cell = (int64_t)((x - a->least)/a->width);
+    a->cells[cell < CELLS ? cell : CELLS - 1]++;
+}
+
+/* The number below which a share of those counted lie. */
+static double percentile(const Tally *a, double share)
+{
+    int64_t all = 0, below = 0;
+    for (int i = 0; i < CELLS; i++)
+        all += a->cells[i];
+    if (!all)
+        return NAN;
+    const double wanted = share*(double)(all - 1);
+    for (int i = 0; i < CELLS; i++) {
+        if (a->cells[i] && wanted < (double)(below + a->cells[i]))
+            return a->least + a->width*(i + (wanted - (double)below + 0.5)/(double)a->cells[i]);
+        below += a->cells[i];
+    }
+    return a->least + a->width*CELLS;
+}
+
+static void begin_tallies(const Batch *b, Tally *tallies)
+{
+    for (int64_t j = 0; j < b->n_figures; j++) {
+        Tally *a = &tallies[j];
+        if (b->figure_kinds[j] == PERCENTILE)
+            memset(a->cells, 0, sizeof a->cells);
+        a->value = a->width = a->least = 0.0;
+        a->rows = 0;
+    }
+}
+
+/* Takes one recorded row of a run: time, states, outputs, inputs, each `apart` from the next. */
+static void take_row(const Batch *b, int64_t run, int64_t number, const double *row, int64_t apart, Tally *tallies)
+{
+    const double t = row[0];
+    if (number < b->n_times)
+        for (int64_t j = 0; j < b->n_kept; j++)
+            b->kept[(j*b->n + run)*b->n_times + number] = row[b->kept_columns[j]*apart]/b->kept_factors[j];
+    for (int64_t j = 0; j < b->n_figures; j++) {
+        Tally *a = &tallies[j];
+        const double x = row[b->figure_columns[j]*apart]/b->figure_factors[j], level = b->figure_numbers[j];
+        switch (b->figure_kinds[j]) {
+        case FINAL:
+            a->value = x;
+            break;
+        case MIN: /* nan stays */
+            a->value = !a->rows || x < a->value || isnan(x) ? x : a->value;
+            break;
+        case MAX:
+            a->value = !a->rows || x > a->value || isnan(x) ? x : a->value;
+            break;
+        case MEAN:
+            a->value += x;
+            break;
+        case RMS:
+            a->value += x*x;
+            break;
+        case PERCENTILE:
+            count(a, x);
+            break;
+        default: /* CROSSING: of a line between two rows */
+            if (!a->rows)
+                a->value = NAN;
+            else if (isnan(a->value) && (a->x < level) != (x < level))
+                a->value = a->t + (t - a->t)*((level - a->x)/(x - a->x));
+        }
+        a->t = t;
+        a->x = x;
+        a->rows++;
+    }
+}
+
+static void end_tallies(const Batch *b, int64_t run, const Tally *tallies)
+{
+    for (int64_t j = 0; j < b->n_figures; j++) {
+        const Tally *a = &tallies[j];
+        const int kind = b->figure_kinds[j];
+        double x = a->value;
+        if (kind == MEAN)
+            x /= (double)a->rows;
+        else if (kind == RMS)
+            x = sqrt(x/(double)a->rows);
+        else if (kind == PERCENTILE)
+            x = percentile(a, 0.01*b->figure_numbers[j]);
+        b->figures[j*b->n + run] = a->rows ? x : NAN;
+    }
+}

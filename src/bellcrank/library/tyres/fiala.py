@@ -1,0 +1,82 @@
+"""Fiala's tyre: side force of a brush with a parabolic pressure, longitudinal force beside it, friction that falls with
+slip.
+
+As in Adams: Fx and Fy know of each other through the friction alone, so that both together may pass it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from bellcrank.describe.tyre_model import Math, Rolling
+from bellcrank.library.tyres.magic_terms import sign
+from bellcrank.library.tyres.steady import SteadyTyre, positive_fields
+
+__all__ = ["Fiala"]
+
+
+@dataclass(frozen=True)
+class Fiala(SteadyTyre):
+    """A tyre by slip stiffness (N), cornering stiffness (N/rad), friction without slip and at full slip, and width (m).
+
+    `radius`, `vertical_stiffness` (N/m), `vertical_damping` (N s/m), `rolling_resistance` (lever of the load over the
+    radius) and `relaxation` (m; one length or two, along and across) complete it.
+    """
+
+    c_slip: float
+    c_alpha: float
+    umax: float = 1.0
+    umin: float = 0.9
+    width: float = 0.2
+    radius: float = 0.3
+    vertical_stiffness: float = 2e5
+    vertical_damping: float = 50.0
+    rolling_resistance: float = 0.0
+    relaxation: Any = (0.15, 0.5)
+
+    @property
+    def scales(self) -> Mapping[str, float]:
+        return {"c_slip": self.c_slip, "c_alpha": self.c_alpha, "umax": self.umax, "umin": self.umin}
+
+    def scaled(self, **values: float) -> Fiala:
+        return replace(self, **values)
+
+    def problems(self) -> list[str]:
+        return positive_fields(self, ("c_slip", "c_alpha", "umax", "umin", "width", "radius", "vertical_stiffness"))
+
+    def rolling_radius(self, m: Math, Fz: Any, omega: Any, p: Any) -> Any:
+        return self.radius - Fz / self.vertical_stiffness / 3 + 0.0 * omega
+
+    def steady(self, m: Math, at: Rolling, scales: Mapping[str, Any], limits: bool = True) -> dict[str, Any]:
+        c_slip, c_alpha, umax, umin = (scales[key] for key in ("c_slip", "c_alpha", "umax", "umin"))
+        tan = m.tan(at.alpha)
+        slip = m.min(1.0, m.sqrt(at.kappa**2 + tan**2))
+        friction = (umax - (umax - umin) * slip) * at.mu
+        most = m.max(friction * at.Fz, 1e-9)
+        size = m.abs(at.kappa)
+        bends = most / (2 * c_slip)
+        beyond = sign(m, at.kappa) * (most - most**2 / (4 * m.max(size, bends) * c_slip))
+        Fx = m.where(size < bends, c_slip * at.kappa, beyond)
+        H = m.max(0.0, 1 - c_alpha * m.abs(tan) / (3 * most))
+        side = sign(m, at.alpha)
+        x, y = self.lengths
+        return {
+            "Fx": Fx,
+            "Fy": -most * (1 - H**3) * side,
+            "Mx": 0.0 * at.Fz,
+            "My": -self.rolling_resistance * self.radius * at.Fz * m.tanh(at.omega * self.radius / 0.1),
+            "Mz": most * self.width * (1 - H) * H**3 * side,
+            "mux": friction,
+            "muy": friction,
+            "Kxk": c_slip + 0.0 * at.Fz,
+            "Kya": -c_alpha + 0.0 * at.Fz,
+            "trail": self.width * H**3 / (1 + H + H**2),
+            "sigma_x": x + 0.0 * at.Fz,
+            "sigma_y": y + 0.0 * at.Fz,
+        }
+
+    def shape(self, at: Rolling, found: Mapping[str, Any]) -> dict[str, Any]:
+        rho = at.Fz / self.vertical_stiffness
+        return {"rho": rho, "Rl": self.radius - rho}

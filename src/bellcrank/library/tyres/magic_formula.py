@@ -1,0 +1,272 @@
+"""Magic Formula tyre: the coefficients of a .tir file, and the forces they stand for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from bellcrank.describe.tyre_model import Math, Rolling
+from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.library.tyres import magic_terms as terms
+from bellcrank.library.tyres.magic_keys import DEFAULTS, RANGES, SCALES
+from bellcrank.library.tyres.steady import ARRAYS, SteadyTyre
+
+__all__ = ["MagicFormula"]
+
+FORMS = ("solver", "star")
+SIDES = ("left", "right", "symmetric")
+USED = {  # scale factors that a version knows
+    "5.2": ("LKYC", "LKZC", "LMP", "LMUV", "LCZ", "LIP", "LKG", "LMPHI", "LMUS", "LGYR"),
+    "6": ("LGAX", "LGAY", "LGAZ", "LSGKP", "LSGAL", "LMUV", "LGYR", "LCZ", "LIP", "LKG", "LMPHI", "LMUS"),
+}
+NEEDED = ("UNLOADED_RADIUS", "FNOMIN", "VERTICAL_STIFFNESS", "LONGVL", "VXLOW", "NOMPRES", "LFZO")
+STEPS = 200  # of the search for the loaded radius of 6.2
+
+
+@dataclass(frozen=True, eq=False)
+class MagicFormula(SteadyTyre):
+    """A tyre by the coefficients of the Magic Formula, versions "5.2" (PAC2002), "6.1" and "6.2"; N, m, s, rad, Pa.
+
+    `coefficients`: by their names in .tir files; those left out are zero, scale factors one. `side`: on which side of a
+    vehicle the tyre was measured. `form`: "solver" takes slip angle and inclination as they are, as MF-Tyre computes;
+    "star" tan(alpha) and sin(gamma), as the book. `extra`: what a file says beyond the coefficients; `notes`: what was
+    assumed.
+    """
+
+    coefficients: Mapping[str, float]
+    version: str = "6.1"
+    side: str = "left"
+    form: str = "solver"
+    name: str = "tyre"
+    mirrored: bool = False
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        given = {str(key).upper(): value for key, value in self.coefficients.items()}
+        problems = [
+            f"{key} is no coefficient of the Magic Formula.{did_you_mean(key, DEFAULTS)}"
+            for key in given
+            if key not in DEFAULTS
+        ]
+        problems += [f"{key}={value!r:.40} must be a number" for key, value in given.items() if not _number(value)]
+        if self.version not in ("5.2", "6.1", "6.2"):
+            problems.append(f"version={self.version!r} must be '5.2', '6.1' or '6.2'")
+        for key, value, known in (("side", self.side, SIDES), ("form", self.form, FORMS)):
+            if value not in known:
+                problems.append(f"{key}={value!r} must be one of {', '.join(map(repr, known))}")
+        if not problems:
+            whole = {**DEFAULTS, **{key: float(value) for key, value in given.items()}}
+            if "INFLPRES" not in given or not whole["INFLPRES"] > 0:
+                whole["INFLPRES"] = whole["NOMPRES"]
+            if whole["PKY2"] == 0 and whole["PKY1"] == 0:
+                whole["PKY2"] = 1.0  # no side force
+            elif whole["PKY2"] == 0:
+                problems.append("PKY2 must not be zero")
+            problems += [f"{key}={whole[key]:g} must be positive" for key in NEEDED if not whole[key] > 0]
+            object.__setattr__(self, "coefficients", MappingProxyType(whole))
+        if problems:
+            raise ModelError([f"tyre '{self.name}': {p}" for p in problems])
+
+    def __getitem__(self, key: str) -> float:
+        if str(key).upper() not in self.coefficients:
+            raise ModelError(f"tyre '{self.name}' has no {key}.{did_you_mean(str(key), DEFAULTS)}")
+        return self.coefficients[str(key).upper()]
+
+    def __reduce__(self) -> Any:
+        names = (self.version, self.side, self.form, self.name, self.mirrored)
+        return MagicFormula, (dict(self.coefficients), *names, dict(self.extra), self.notes)
+
+    def __repr__(self) -> str:
+        size = f"R0 {self['UNLOADED_RADIUS']:g} m, nominal load {self['FNOMIN']:g} N"
+        return f"MagicFormula({self.name!r}: version {self.version}, {self.side}, {size}, {len(self.notes)} notes)"
+
+    def scaled(self, **coefficients: float) -> MagicFormula:
+        """The same tyre with other coefficients, such as LMUX=0.8."""
+        return replace(self, coefficients={**self.coefficients, **{k.upper(): v for k, v in coefficients.items()}})
+
+    def on(self, side: str) -> MagicFormula:
+        """The tyre on a side of a vehicle, "left" or "right": mirrored where it was measured on the other one."""
+        if side not in SIDES[:2]:
+            raise ModelError(f"tyre '{self.name}': side={side!r} must be 'left' or 'right'")
+        return replace(self, mirrored=self.side not in (side, "symmetric"))
+
+    @property
+    def scales(self) -> Mapping[str, float]:
+        """Scale factors that this version knows."""
+        unknown = USED["5.2" if self.version == "5.2" else "6"]
+        return {key: self.coefficients[key] for key in SCALES if key not in unknown}
+
+    @property
+    def usual(self) -> tuple[float, float]:
+        return self["INFLPRES"], self["LONGVL"]
+
+    def problems(self) -> list[str]:
+        return []
+
+    # ---- forces, over arrays and formulas
+
+    def _names(self, scales: Mapping[str, Any]) -> Any:
+        return SimpleNamespace(version=self.version, form=self.form, **{**self.coefficients, **scales})
+
+    def steady(self, m: Math, at: Rolling, scales: Mapping[str, Any], limits: bool = True) -> dict[str, Any]:
+        c = self._names(scales)
+        if self.mirrored:
+            turned = None if at.phit is None else -at.phit
+            at = replace(at, alpha=-at.alpha, gamma=-at.gamma, phit=turned)
+        used = self._limited(m, c, at) if limits else at
+        least = terms.LEAST * c.FNOMIN
+        load = m.max(used.Fz, least)
+        used = replace(used, Fz=load)
+        rolls = m.max(-1.0, m.min(1.0, at.omega * self.rolling_radius(m, at.Fz, at.omega, at.p) / c.VXLOW))
+        found = terms.steady(m, c, used, rolls)
+        sigma_x, sigma_y = terms.relaxation(m, c, used, found["Kxk"], found["Kya"])
+        share = m.min(at.Fz / least, 1.0)  # one from the least load on, zero where there is none
+        found |= {key: share * found[key] for key in ("Fx", "Fy", "Mx", "Mz", "Kxk", "Kya")}
+        whole = m.max(at.Fz, least)  # no range bounds the load of the rolling resistance
+        found["My"] = share * terms.resistance(m, c, replace(used, Fz=whole), found["Fx"], rolls)
+        if self.mirrored:
+            found |= {key: -found[key] for key in ("Fy", "Mx", "Mz")}
+        return {**found, "sigma_x": sigma_x, "sigma_y": sigma_y}
+
+    def _limited(self, m: Math, c: Any, at: Rolling) -> Rolling:
+        """The same wheel inside the ranges of the file."""
+
+        def inside(key: str, value: Any, least: float | None = None) -> Any:
+            low, high = self[f"{key}MIN"] if least is None else least, self[f"{key}MAX"]
+            value = m.max(value, low) if math.isfinite(low) else value
+            return m.min(value, high) if math.isfinite(high) else value
+
+        return replace(
+            at,
+            Fz=inside("FZ", at.Fz, least=0.0),
+            kappa=inside("KPU", at.kappa),
+            alpha=inside("ALP", at.alpha),
+            gamma=inside("CAM", at.gamma),
+            p=inside("PRES", at.p),
+        )
+
+    def slow(self, m: Math, at: Rolling) -> Rolling:
+        """Slips and shifts that vanish at standstill, below the speed VXLOW, as the commercial solver has them."""
+        low = self["VXLOW"]
+        speed = m.abs(at.Vx)
+        part = m.min(speed / low, 1.0)
+        side = m.min(speed * (1 + m.abs(m.tan(at.alpha))) / low, 1.0)
+        slow = speed <= low
+        return replace(
+            at,
+            kappa=at.kappa * part,
+            alpha=at.alpha * m.where(slow, side, 1.0),
+            phit=None if at.phit is None else at.phit * part,
+            low=settled(m, at.Vx, low),
+        )
+
+    def beyond(self, at: Rolling) -> tuple[str, ...]:
+        found = []
+        for key, (attribute, words, unit) in RANGES.items():
+            low, high = self[f"{key}MIN"], self[f"{key}MAX"]
+            value = np.asarray(getattr(at, attribute))
+            outside = (value > high) | ((value < low) & (key != "FZ"))
+            if np.any(outside):
+                worst = value[outside].ravel()[0]
+                span = f"{low:g} to {high:g} {unit}".strip()
+                found.append(f"{words} {worst:g} lies outside {span} ({int(np.sum(outside))} of {value.size} points): "
+                             "the nearest end was used")  # fmt: skip
+        return tuple(found)
+
+    # ---- radii and the contact patch
+
+    def rolling_radius(self, m: Math, Fz: Any, omega: Any, p: Any) -> Any:
+        return terms.rolling_radius(m, self._names({}), Fz, omega, p)
+
+    def shape(self, at: Rolling, found: Mapping[str, Any]) -> dict[str, Any]:
+        """rho, Rl, and half length a and half width b of the contact patch."""
+        c = self._names(self.scales)
+        free = terms.free_radius(c, at.omega)
+        if self.version == "6.2":
+            rho = free - self._loaded(c, at, found, free)
+        elif self.version == "6.1":
+            rho = _deflection_61(c, at, found)
+        else:
+            rho = at.Fz / c.VERTICAL_STIFFNESS
+        if self.version == "5.2":
+            size = at.Fz / c.FNOMIN
+            q1, q2 = _patch_52(c)
+            return {"rho": rho, "Rl": free - rho, "a": c.UNLOADED_RADIUS * (q2 * size + q1 * np.sqrt(size))}
+        n = at.Fz / (terms.vertical_stiffness(c, at.p) * c.UNLOADED_RADIUS)
+        a = c.UNLOADED_RADIUS * (c.Q_RA2 * n + c.Q_RA1 * np.sqrt(n))
+        b = c.WIDTH * (c.Q_RB2 * n + c.Q_RB1 * np.cbrt(n))
+        return {"rho": rho, "Rl": free - rho, "a": a, "b": b}
+
+    def _loaded(self, c: Any, at: Rolling, found: Mapping[str, Any], free: Any) -> Any:
+        """Loaded radius of 6.2, by halving an interval."""
+        low = np.broadcast_to(np.asarray(0.5 * free), np.shape(at.Fz)).copy()
+        high = np.broadcast_to(np.asarray(free), np.shape(at.Fz)).copy()
+        for _ in range(STEPS):
+            middle = 0.5 * (low + high)
+            too_much = load_62(ARRAYS, c, at, middle, found["Fx"], found["Fy"]) > at.Fz
+            low, high = np.where(too_much, middle, low), np.where(too_much, high, middle)
+            if np.all(high - low <= 1e-15 * free):
+                break
+        return 0.5 * (low + high)
+
+
+def settled(m: Math, speed: Any, low: float) -> Any:
+    """0 at standstill, 1 from the low speed on, smooth between."""
+    part = m.min(m.abs(speed) / low, 1.0)
+    return (1 - m.cos(math.pi * part)) / 2
+
+
+def linear_stiffness(c: Any) -> float:
+    """Coefficient of x in the load of 6.x, so that the stiffness at the nominal load is the given one."""
+    return math.sqrt(max(0.0, (c.VERTICAL_STIFFNESS * c.UNLOADED_RADIUS / c.FNOMIN) ** 2 - 4 * c.Q_FZ2))
+
+
+def _grown(m: Math, c: Any, at: Rolling) -> Any:
+    """Growth of the load with spin and pressure, and what the forces take from it is left to the caller."""
+    return 1 + c.Q_V2 * (c.UNLOADED_RADIUS / c.LONGVL) * m.abs(at.omega)
+
+
+def _pressed(c: Any, at: Rolling) -> Any:
+    return 1 + c.PFZ1 * (at.p - c.NOMPRES) / c.NOMPRES
+
+
+def _deflection_61(c: Any, at: Rolling, found: Mapping[str, Any]) -> Any:
+    """Deflection under a load: the load is a quadratic function of it."""
+    factor = _grown(ARRAYS, c, at) - (c.Q_FCX * found["Fx"] / c.FNOMIN) ** 2 - (c.Q_FCY * found["Fy"] / c.FNOMIN) ** 2
+    b, y = linear_stiffness(c), at.Fz / (factor * _pressed(c, at) * c.FNOMIN)
+    return c.UNLOADED_RADIUS * 2 * y / (b + np.sqrt(b * b + 4 * c.Q_FZ2 * y))
+
+
+def load_62(m: Math, c: Any, at: Rolling, Rl: Any, Fx: Any, Fy: Any) -> Any:
+    """Load of 6.2 at a loaded radius."""
+    free = terms.free_radius(c, at.omega)
+    sunk = m.max(0.0, free - Rl)
+    rtw = (1.075 - 0.5 * c.ASPECT_RATIO) * c.WIDTH
+    ratio = (c.Q_CAM1 * Rl + c.Q_CAM2 * Rl**2) / (c.Q_CAM1 * free + c.Q_CAM2 * free**2) if c.Q_CAM1 or c.Q_CAM2 else 0.0
+    camber = ratio**2 * rtw / 8 * m.abs(m.tan(at.gamma)) - c.Q_CAM3 * sunk * m.abs(at.gamma)
+    x = m.max(0.0, sunk + camber) / c.UNLOADED_RADIUS
+    pulled = (c.Q_FYS1 + c.Q_FYS2 * Rl / free + c.Q_FYS3 * (Rl / free) ** 2) * at.gamma
+    by_side = c.Q_FCY * (Fy - pulled) / c.FNOMIN
+    if c.Q_FCY2:
+        by_side = by_side * m.max(x, 1e-9) ** c.Q_FCY2
+    factor = _grown(m, c, at) - (c.Q_FCX * Fx / c.FNOMIN) ** 2 - by_side**2
+    return factor * _pressed(c, at) * (linear_stiffness(c) * x + c.Q_FZ2 * x**2) * c.FNOMIN
+
+
+def _patch_52(c: Any) -> tuple[float, float]:
+    """QA1 and QA2, estimated from the stiffness where the file does not give them."""
+    if c.QA1 or c.QA2:
+        return c.QA1, c.QA2
+    y = math.log10(c.UNLOADED_RADIUS * c.VERTICAL_STIFFNESS / c.FNOMIN)
+    q1 = -0.0388 * y**3 + 0.2509 * y**2 - 0.6283 * y + 0.6279
+    return q1, 1.693 * q1**2
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float | np.floating | np.integer) and not math.isnan(value)

@@ -1,0 +1,295 @@
+"""The Magic Formula, versions 5.2 (PAC2002), 6.1 and 6.2: forces, moments and stiffnesses of steady rolling.
+
+One text over arrays and formulas (`describe.tyre_model`). `c` holds the coefficients by name. Pacejka, Tire and Vehicle
+Dynamics (3rd ed., 2012), (4.E1)-(4.E78); Besselink, Schmeitz & Pacejka, Vehicle System Dynamics 48 (2010) 337-352,
+whose equivalent slips of the aligning moment are used; where prints differ, as the commercial solver computes
+(docs/tyres.md).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from bellcrank.describe.tyre_model import Math, Rolling
+
+__all__: list[str] = []
+
+EPS = 1e-6  # keeps denominators from zero, as (4.E6a)
+COMMON = (0.8, 1.6)  # relaxation lengths along and across at the nominal load, over the radius
+LEAST = 1e-3  # of the nominal load: below it forces are those there, in proportion to the load
+
+
+def sign(m: Math, x: Any) -> Any:
+    """-1 or 1, which is also that of zero."""
+    return m.where(x >= 0, 1.0, -1.0)
+
+
+def kept(m: Math, x: Any) -> Any:
+    """x, moved a little away from zero."""
+    return x + EPS * sign(m, x)
+
+
+def cos_atan(m: Math, x: Any) -> Any:
+    return 1 / m.sqrt(1 + x * x)
+
+
+def bent(m: Math, B: Any, E: Any, x: Any) -> Any:
+    """The argument of the formula's outer function, over C."""
+    bx = B * x
+    return m.atan(bx - E * (bx - m.atan(bx)))
+
+
+@dataclass(frozen=True)
+class Side:
+    """Parts of the side force in pure slip: its value, and what the moments take from it."""
+
+    force: Any
+    K: Any
+    B: Any
+    C: Any
+    mu: Any
+    shift_x: Any
+    shift_y: Any
+    share_camber: Any  # SVyg
+    K_camber: Any  # Kyg0
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Factors of turn slip (zeta 0 to 8); `sway`, SHyp, moves the side force over the slip angle. All one without."""
+
+    z0: Any = 1.0
+    z1: Any = 1.0
+    z2: Any = 1.0
+    z3: Any = 1.0
+    z5: Any = 1.0
+    z6: Any = 1.0
+    sway: Any = None
+
+
+def changes(c: Any, at: Rolling) -> tuple[Any, Any]:
+    """Relative changes of load and pressure from the nominal ones."""
+    nominal = c.LFZO * c.FNOMIN
+    return (at.Fz - nominal) / nominal, (0.0 if c.version == "5.2" else (at.p - c.NOMPRES) / c.NOMPRES)
+
+
+def along(m: Math, c: Any, at: Rolling, turn: Turn) -> tuple[Any, Any, Any]:
+    """Fx in pure slip, slip stiffness Kxk, friction mux."""
+    dfz, dpi = changes(c, at)
+    gamma, Fz, mu = at.gamma * c.LGAX, at.Fz, c.LMUX * at.mu
+    kx = at.kappa + (c.PHX1 + c.PHX2 * dfz) * c.LHX * at.low
+    mux = (c.PDX1 + c.PDX2 * dfz) * (1 + c.PPX3 * dpi + c.PPX4 * dpi**2) * (1 - c.PDX3 * gamma**2) * mu
+    C, D = c.PCX1 * c.LCX, mux * Fz * turn.z1
+    E = m.min((c.PEX1 + c.PEX2 * dfz + c.PEX3 * dfz**2) * (1 - c.PEX4 * sign(m, kx)) * c.LEX, 1.0)
+    grow = m.exp(c.PKX3 * dfz) if c.PKX3 else 1.0
+    K = Fz * (c.PKX1 + c.PKX2 * dfz) * grow * (1 + c.PPX1 * dpi + c.PPX2 * dpi**2) * c.LKX
+    shift = Fz * (c.PVX1 + c.PVX2 * dfz) * c.LVX * mu * turn.z1 * at.low
+    return D * m.sin(C * bent(m, K / kept(m, C * D), E, kx)) + shift, K, mux
+
+
+def across(m: Math, c: Any, at: Rolling, alpha: Any, gamma: Any, turn: Turn) -> Side:
+    """Fy in pure slip, at a slip angle and an inclination as the formula uses them."""
+    dfz, dpi = changes(c, at)
+    Fz, mu, nominal = at.Fz, c.LMUY * at.mu, c.LFZO * c.FNOMIN
+    gamma = gamma * c.LGAY
+    muy = (c.PDY1 + c.PDY2 * dfz) * (1 + c.PPY3 * dpi + c.PPY4 * dpi**2) * (1 - c.PDY3 * gamma**2) * mu
+    C, D = c.PCY1 * c.LCY, muy * Fz * turn.z2
+    most = c.PKY1 * nominal * (1 + c.PPY1 * dpi) * (1 - c.PKY3 * m.abs(gamma)) * turn.z3 * c.LKY
+    K = most * m.sin(c.PKY4 * m.atan(Fz / nominal / ((c.PKY2 + c.PKY5 * gamma**2) * (1 + c.PPY2 * dpi))))
+    B = K / kept(m, C * D)
+    camber = Fz * (c.PVY3 + c.PVY4 * dfz) * gamma * c.LKYC * mu * turn.z2
+    K_camber = Fz * (c.PKY6 + c.PKY7 * dfz) * (1 + c.PPY5 * dpi) * c.LKYC
+    shift_x = (c.PHY1 + c.PHY2 * dfz) * c.LHY
+    if c.version == "5.2":
+        shift_x = shift_x + c.PHY3 * gamma * c.LKYC
+    elif turn.sway is None:
+        shift_x = shift_x + (K_camber * gamma - camber) / kept(m, K)
+    else:
+        shift_x = shift_x + turn.sway - camber / kept(m, K)
+    shift_x = shift_x * at.low
+    shift_y = (Fz * (c.PVY1 + c.PVY2 * dfz) * c.LVY * mu * turn.z2 + camber) * at.low
+    ay = alpha + shift_x
+    sides = 1 + c.PEY5 * gamma**2 - (c.PEY3 + c.PEY4 * gamma) * sign(m, ay)
+    E = m.min((c.PEY1 + c.PEY2 * dfz) * sides * c.LEY, 1.0)
+    force = D * m.sin(C * bent(m, B, E, ay)) + shift_y
+    return Side(force, K, B, C, muy, shift_x, shift_y, camber, K_camber)
+
+
+def weights(m: Math, c: Any, at: Rolling, alpha: Any, gamma: Any) -> tuple[Any, Any]:
+    """How much combined slip leaves of Fx and Fy: Gxa, Gyk."""
+    dfz, _ = changes(c, at)
+    Bx = (c.RBX1 + c.RBX3 * gamma**2) * cos_atan(m, c.RBX2 * at.kappa) * c.LXAL
+    Ex = m.min(c.REX1 + c.REX2 * dfz, 1.0)
+    By = (c.RBY1 + c.RBY4 * gamma**2) * cos_atan(m, c.RBY2 * (alpha - c.RBY3)) * c.LYKA
+    Ey = m.min(c.REY1 + c.REY2 * dfz, 1.0)
+    shift = c.RHY1 + c.RHY2 * dfz
+    G_x = m.cos(c.RCX1 * bent(m, Bx, Ex, alpha + c.RHX1)) / m.cos(c.RCX1 * bent(m, Bx, Ex, c.RHX1))
+    G_y = m.cos(c.RCY1 * bent(m, By, Ey, at.kappa + shift)) / m.cos(c.RCY1 * bent(m, By, Ey, shift))
+    return G_x, G_y
+
+
+def pulled(m: Math, c: Any, at: Rolling, alpha: Any, gamma: Any, muy: Any, turn: Turn) -> Any:
+    """Side force that longitudinal slip brings about: SVyk."""
+    dfz, _ = changes(c, at)
+    D = muy * at.Fz * (c.RVY1 + c.RVY2 * dfz + c.RVY3 * gamma) * cos_atan(m, c.RVY4 * alpha) * turn.z2
+    return D * m.sin(c.RVY5 * m.atan(c.RVY6 * at.kappa)) * c.LVYKA * at.low
+
+
+def aligning(
+    m: Math, c: Any, at: Rolling, alpha: Any, gamma: Any, side: Side, pure: Any, Kxk: Any, Fx: Any, Fy: Any, turn: Turn
+) -> tuple[Any, Any]:
+    """Mz and the pneumatic trail; `pure` is the side force that acts with the trail."""
+    dfz, dpi = changes(c, at)
+    R0, Fz, mu = c.UNLOADED_RADIUS, at.Fz, c.LMUY * at.mu
+    lean, gamma = at.gamma * c.LGAZ, gamma * c.LGAZ
+    forward = sign(m, at.Vx)
+    K = kept(m, side.K)
+    at_t = alpha + c.QHZ1 + c.QHZ2 * dfz + (c.QHZ3 + c.QHZ4 * dfz) * gamma
+    at_r = alpha + side.shift_x + side.shift_y / K
+    ratio = c.LKY / m.max(mu, EPS)
+    B = (c.QBZ1 + c.QBZ2 * dfz + c.QBZ3 * dfz**2) * (1 + c.QBZ4 * lean + c.QBZ5 * m.abs(lean)) * ratio
+    D = (c.QDZ1 + c.QDZ2 * dfz) * (1 - c.PPZ1 * dpi) * (1 + c.QDZ3 * lean + c.QDZ4 * lean**2)
+    D = D * Fz * (R0 / c.FNOMIN) * c.LTR * turn.z5
+    E = (c.QEZ1 + c.QEZ2 * dfz + c.QEZ3 * dfz**2) * (
+        1 + (c.QEZ4 + c.QEZ5 * gamma) * (2 / math.pi) * m.atan(B * c.QCZ1 * at_t)
+    )
+    by_slip = (Kxk / K * at.kappa) ** 2
+    t_eq = m.atan(m.sqrt(m.tan(at_t) ** 2 + by_slip)) * sign(m, at_t)
+    r_eq = m.atan(m.sqrt(m.tan(at_r) ** 2 + by_slip)) * sign(m, at_r)
+    # Vx over the speed of the contact centre, whose part across is |Vx| tan(alpha)
+    ahead = at.Vx / (m.abs(at.Vx) * m.sqrt(1 + m.tan(at.alpha) ** 2) + EPS)
+    trail = D * m.cos(c.QCZ1 * bent(m, B, m.min(E, 1.0), t_eq)) * ahead * at.low
+    size = (c.QDZ6 + c.QDZ7 * dfz) * c.LRES * turn.z2
+    leaning = (c.QDZ8 + c.QDZ9 * dfz) * (1 + c.PPZ2 * dpi) + (c.QDZ10 + c.QDZ11 * dfz) * m.abs(gamma)
+    D_r = Fz * R0 * (size + leaning * gamma * c.LKZC * turn.z0) * mu * forward * m.cos(alpha)
+    B_r = (c.QBZ9 * ratio + c.QBZ10 * side.B * side.C) * turn.z6
+    rest = D_r * cos_atan(m, B_r * r_eq) * at.low
+    lever = R0 * (c.SSZ1 + c.SSZ2 * Fy / c.FNOMIN + (c.SSZ3 + c.SSZ4 * dfz) * lean) * c.LS
+    return -trail * pure + rest + lever * Fx, trail
+
+
+def overturning(m: Math, c: Any, at: Rolling, Fy: Any) -> Any:
+    """Mx."""
+    _, dpi = changes(c, at)
+    gamma, load, push = at.gamma, at.Fz / c.FNOMIN, Fy / c.FNOMIN
+    turning = c.QSX1 * c.LVMX - c.QSX2 * gamma * (1 + c.PPMX1 * dpi) + c.QSX3 * push
+    turning = turning + c.QSX10 * m.atan(c.QSX11 * load) * gamma
+    turning = turning + c.QSX4 * m.cos(c.QSX5 * m.atan((c.QSX6 * load) ** 2)) * m.sin(
+        c.QSX7 * gamma + c.QSX8 * m.atan(c.QSX9 * push)
+    )
+    beside = Fy * (c.QSX13 + c.QSX14 * m.abs(gamma)) - at.Fz * c.QSX12 * gamma * m.abs(gamma)
+    return c.UNLOADED_RADIUS * c.LMX * (at.Fz * turning + beside)
+
+
+def resistance(m: Math, c: Any, at: Rolling, Fx: Any, rolls: Any) -> Any:
+    """My; `rolls` is the rolling speed over the low one, between -1 and 1."""
+    speed, load = at.Vx / c.LONGVL, at.Fz / c.FNOMIN
+    size = c.QSY1 + c.QSY2 * Fx / c.FNOMIN + c.QSY3 * m.abs(speed) + c.QSY4 * speed**4
+    if c.version == "5.2":
+        size = size * load
+    else:
+        size = size + (c.QSY5 + c.QSY6 * load) * at.gamma**2
+        size = size * _power(load, c.QSY7) * _power(at.p / c.NOMPRES, c.QSY8)
+    return -c.UNLOADED_RADIUS * c.FNOMIN * c.LMY * size * m.sin(math.pi / 2 * rolls)
+
+
+def _power(x: Any, n: float) -> Any:
+    return x**n if n else 1.0
+
+
+def turning(m: Math, c: Any, at: Rolling) -> Turn:
+    """Turn slip: factors of a path whose curvature the tyre sees."""
+    dfz, _ = changes(c, at)
+    R0, tan = c.UNLOADED_RADIUS, m.tan(at.alpha)
+    eg = c.PECP1 * (1 + c.PECP2 * dfz)
+    speed = m.max(m.abs(at.Vx) * m.sqrt(1 + tan**2), c.VXLOW)
+    phi = R0 * (-at.phit - (1 - eg) * at.omega * m.sin(at.gamma) / speed)
+    forward = sign(m, at.Vx)
+    round_x = c.PDXP1 * (1 + c.PDXP2 * dfz) * cos_atan(m, c.PDXP3 * at.kappa) * phi
+    size = m.abs(phi)
+    root = c.PDYP4 * m.sqrt(size) if c.PDYP4 else 0.0
+    round_y = c.PDYP1 * (1 + c.PDYP2 * dfz) * cos_atan(m, c.PDYP3 * tan) * (size + root)
+    z3 = cos_atan(m, c.PKYP1 * phi**2)
+    upright = across(m, c, at, at.alpha, 0.0, Turn(z3=z3))
+    D = (c.PHYP2 + c.PHYP3 * dfz) * forward
+    sway: Any = 0.0
+    if c.PHYP1 and (c.PHYP2 or c.PHYP3):
+        B = upright.K_camber / (1 - eg) / (c.PHYP1 * D * upright.K)
+        sway = D * m.sin(c.PHYP1 * bent(m, B, c.PHYP4, phi)) * forward
+    return Turn(
+        0.0,
+        cos_atan(m, round_x),
+        cos_atan(m, round_y),
+        z3,
+        cos_atan(m, c.QDTP1 * phi),
+        cos_atan(m, c.QBRP1 * phi),
+        sway,
+    )
+
+
+def steady(m: Math, c: Any, at: Rolling, rolls: Any) -> dict[str, Any]:
+    """All of it: forces and moments, and what belongs to them."""
+    star = c.form == "star"
+    alpha = m.tan(at.alpha) * sign(m, at.Vx) if star else at.alpha
+    gamma = m.sin(at.gamma) if star else at.gamma
+    turn = Turn() if at.phit is None else turning(m, c, at)
+    Fx0, Kxk, mux = along(m, c, at, turn)
+    side = across(m, c, at, alpha, gamma, turn)
+    Gx, Gy = weights(m, c, at, alpha, gamma)
+    Svyk = pulled(m, c, at, alpha, gamma, side.mu, turn)
+    Fx, Fy = Gx * Fx0, Gy * side.force + Svyk
+    upright = side if c.version == "5.2" else across(m, c, at, alpha, 0.0, Turn())
+    Mz, trail = aligning(m, c, at, alpha, gamma, side, Gy * upright.force, Kxk, Fx, Fy, turn)
+    return {
+        "Fx": Fx,
+        "Fy": Fy,
+        "Mx": overturning(m, c, at, Fy),
+        "My": resistance(m, c, at, Fx, rolls),
+        "Mz": Mz,
+        "mux": mux,
+        "muy": side.mu,
+        "Kxk": Kxk,
+        "Kya": side.K,
+        "trail": trail,
+    }
+
+
+def stiffness(c: Any, at: Rolling) -> tuple[Any, Any]:
+    """Stiffness of the carcass along and across (6.1, 6.2)."""
+    dfz, dpi = changes(c, at)
+    Cx = c.LONGITUDINAL_STIFFNESS * (1 + c.PCFX1 * dfz + c.PCFX2 * dfz**2) * (1 + c.PCFX3 * dpi)
+    Cy = c.LATERAL_STIFFNESS * (1 + c.PCFY1 * dfz + c.PCFY2 * dfz**2) * (1 + c.PCFY3 * dpi)
+    return Cx, Cy
+
+
+def relaxation(m: Math, c: Any, at: Rolling, Kxk: Any, Kya: Any) -> tuple[Any, Any]:
+    """Relaxation lengths along and across; of a common tyre where the file does not tell."""
+    R0, nominal = c.UNLOADED_RADIUS, c.LFZO * c.FNOMIN
+    if c.version == "5.2" and c.PTX1 and c.PTY1 and c.PTY2:
+        dfz, _ = changes(c, at)
+        long = at.Fz * (c.PTX1 + c.PTX2 * dfz) * m.exp(-c.PTX3 * dfz) * (R0 / c.FNOMIN) * c.LSGKP
+        side = c.PTY1 * m.sin(2 * m.atan(at.Fz / (c.PTY2 * nominal))) * (1 - c.PKY3 * m.abs(at.gamma))
+        return long, side * R0 * c.LFZO * c.LSGAL
+    if c.version == "5.2" or not (c.LONGITUDINAL_STIFFNESS > 0 and c.LATERAL_STIFFNESS > 0):
+        return COMMON[0] * R0 * at.Fz / nominal, COMMON[1] * R0 * at.Fz / nominal
+    Cx, Cy = stiffness(c, at)
+    return m.abs(Kxk) / Cx, m.abs(Kya) / Cy
+
+
+def free_radius(c: Any, omega: Any) -> Any:
+    """Radius of the turning wheel without load."""
+    return c.UNLOADED_RADIUS * (c.Q_RE0 + c.Q_V1 * (omega * c.UNLOADED_RADIUS / c.LONGVL) ** 2)
+
+
+def vertical_stiffness(c: Any, p: Any) -> Any:
+    """Stiffness at the nominal load."""
+    return c.VERTICAL_STIFFNESS * (1.0 if c.version == "5.2" else 1 + c.PFZ1 * (p - c.NOMPRES) / c.NOMPRES)
+
+
+def rolling_radius(m: Math, c: Any, Fz: Any, omega: Any, p: Any) -> Any:
+    """Effective rolling radius."""
+    load = Fz / c.FNOMIN
+    sunk = c.DREFF * m.atan(c.BREFF * load) + c.FREFF * load
+    return free_radius(c, omega) - c.FNOMIN / vertical_stiffness(c, p) * sunk

@@ -1,0 +1,194 @@
+"""Forces of a tyre over arrays: what all tyre models share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from bellcrank.describe.tyre_model import Math, Rolling
+from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.expr.function_table import CALLED
+from bellcrank.run.arrays import for_arrays
+
+__all__: list[str] = []
+
+ARRAYS: Any = SimpleNamespace(**{name: for_arrays(known) for name, known in CALLED.items()})
+SHORTEST = 0.05  # m, of a relaxation length
+TURNS = 30  # of the iteration that finds the spin: each takes away at least a power of ten
+
+
+class Forces(Mapping[str, Any]):
+    """Forces, moments and what belongs to them, by name: `f.Fx` or `f["Fx"]`; arrays as the inputs were.
+
+    Fx, Fy, Fz (N), Mx, My, Mz (N m) act on the wheel at the contact centre, in axes x forward, y to the left, z up.
+    mux, muy: friction; Kxk (N), Kya (N/rad): slip and cornering stiffness; trail (m); Re, Rl: effective rolling and
+    loaded radius; rho: deflection; sigma_x, sigma_y: relaxation lengths (m). `notes` tells what was limited.
+    """
+
+    def __init__(self, values: Mapping[str, Any], notes: tuple[str, ...] = ()) -> None:
+        self._values = dict(values)
+        self.notes = notes
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
+
+    def __getattr__(self, name: str) -> Any:
+        values = self.__dict__.get("_values", {})
+        if name not in values:
+            raise AttributeError(f"a tyre gives no {name!r}.{did_you_mean(name, values)}")
+        return values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._values]
+
+    def __repr__(self) -> str:
+        return "Forces(" + ", ".join(f"{k}={v}" for k, v in self._values.items()) + ")"
+
+
+class SteadyTyre(ABC):
+    """A tyre by its forces in steady rolling; a model of them says `steady`, `deflection` and the rest below."""
+
+    notes: tuple[str, ...] = ()
+
+    @property
+    @abstractmethod
+    def scales(self) -> Mapping[str, float]:
+        """Factors that become parameters of a model."""
+
+    @property
+    def usual(self) -> tuple[float, float]:
+        """Pressure (Pa) and speed (m/s) where none is given."""
+        return 2.2e5, 16.7
+
+    @property
+    def lengths(self) -> tuple[Any, ...]:
+        """Relaxation lengths along and across, of a tyre that has them as `relaxation`."""
+        given = getattr(self, "relaxation", SHORTEST)
+        return tuple(given) if isinstance(given, tuple | list) else (given, given)
+
+    @abstractmethod
+    def problems(self) -> list[str]:
+        """What is not allowed, as sentences."""
+
+    @abstractmethod
+    def steady(self, m: Math, at: Rolling, scales: Mapping[str, Any], limits: bool = True) -> dict[str, Any]:
+        """Fx, Fy, Mx, My, Mz, mux, muy, Kxk, Kya, trail, sigma_x and sigma_y."""
+
+    @abstractmethod
+    def rolling_radius(self, m: Math, Fz: Any, omega: Any, p: Any) -> Any:
+        """Effective rolling radius."""
+
+    def slow(self, m: Math, at: Rolling) -> Rolling:
+        """The same wheel with slips that vanish at standstill, for tables without a law of standstill."""
+        return at
+
+    def beyond(self, at: Rolling) -> tuple[str, ...]:
+        """Sentences about what lies outside the ranges of the tyre."""
+        return ()
+
+    def shape(self, at: Rolling, found: Mapping[str, Any]) -> dict[str, Any]:
+        """Deflection, loaded radius and what else is known of the contact patch."""
+        return {}
+
+    def forces(
+        self,
+        Fz: Any,
+        kappa: Any,
+        alpha: Any,
+        gamma: Any = 0.0,
+        p: Any = None,
+        V: Any = None,
+        phit: Any = 0.0,
+        *,
+        limits: bool = True,
+    ) -> Forces:
+        """Forces and moments of steady rolling, over numbers or arrays: see `Forces`.
+
+        `Fz`: load, N; `kappa`: longitudinal slip, > 0 drives, -1 is a locked wheel; `alpha`: slip angle, rad, > 0 makes
+        Fy < 0; `gamma`: inclination, rad, > 0 leans to the right seen from behind; `p`: pressure, Pa (default: that of
+        the tyre); `V`: speed along the wheel, m/s (default: that of the measurements); `phit`: turn slip, 1/m, the
+        curvature of the path. With `limits`, what lies outside the ranges of the tyre is evaluated at their ends, which
+        `notes` of the result tells, and forces vanish at standstill.
+        """
+        problems = self.problems()
+        if problems:
+            raise ModelError([f"forces of a tyre: {p}" for p in problems])
+        pressure, speed = self.usual
+        given = {
+            "Fz": Fz, "kappa": kappa, "alpha": alpha, "gamma": gamma, "p": pressure if p is None else p,
+            "V": speed if V is None else V, "phit": phit,
+        }  # fmt: skip
+        values = _arrays(given)
+        turns = bool(np.any(values["phit"] != 0))
+        with np.errstate(all="ignore"):
+            omega = self._spin(values)
+            at = Rolling(
+                np.maximum(values["Fz"], 0.0), values["kappa"], values["alpha"], values["gamma"], values["p"],
+                values["V"], omega, values["phit"] if turns else None,
+            )  # fmt: skip
+            used = self.slow(ARRAYS, at) if limits else at
+            found = self.steady(ARRAYS, used, self.scales, limits)
+            found = {"Fx": found["Fx"], "Fy": found["Fy"], "Fz": at.Fz, **found}
+            found["Re"] = self.rolling_radius(ARRAYS, at.Fz, omega, at.p)
+            found |= self.shape(at, found)
+        shape = np.broadcast_shapes(*(np.shape(x) for x in given.values()))
+        every = {name: _like(value, shape) for name, value in found.items()}
+        return Forces(every, self.beyond(at) if limits else ())
+
+    def _spin(self, at: Mapping[str, np.ndarray]) -> np.ndarray:
+        """The spin at which a wheel has its slip: the radius depends on it, if only a little."""
+        rim = (1 + at["kappa"]) * at["V"]
+        load = np.maximum(at["Fz"], 0.0)
+        omega = rim / self.rolling_radius(ARRAYS, load, 0.0 * rim, at["p"])
+        for _ in range(TURNS):
+            new = rim / self.rolling_radius(ARRAYS, load, omega, at["p"])
+            done = bool(np.all(np.abs(new - omega) <= 1e-15 * np.abs(new)))
+            omega = new
+            if done:
+                break
+        return omega
+
+
+def _like(value: Any, shape: tuple[int, ...]) -> Any:
+    return float(value) if not shape else np.array(np.broadcast_to(value, shape))
+
+
+def _arrays(given: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """The inputs as arrays of one shape; all problems are told at once."""
+    values, problems = {}, []
+    for name, value in given.items():
+        try:
+            values[name] = np.asarray(value, dtype=float)
+        except (TypeError, ValueError):
+            problems.append(f"{name}={value!r:.60} must be a number or an array of numbers")
+            continue
+        if not np.all(np.isfinite(values[name])):
+            problems.append(
+                f"{name} must be finite; it holds {values[name].ravel()[~np.isfinite(values[name].ravel())][0]}"
+            )
+    if problems:
+        raise ModelError([f"forces of a tyre: {p}" for p in problems])
+    try:
+        return dict(zip(values, np.broadcast_arrays(*values.values()), strict=True))
+    except ValueError:
+        shapes = ", ".join(f"{name} {v.shape}" for name, v in values.items() if v.ndim)
+        raise ModelError(f"forces of a tyre: arrays of shapes {shapes} do not fit together") from None
+
+
+def positive_fields(tyre: Any, names: tuple[str, ...]) -> list[str]:
+    """Sentences about fields that are no positive numbers."""
+    return [
+        f"{name}={getattr(tyre, name)!r:.40} must be a positive number"
+        for name in names
+        if not isinstance(getattr(tyre, name), int | float) or not 0 < getattr(tyre, name) < np.inf
+    ]

@@ -1,0 +1,354 @@
+"""Reads .tir files: the tyre property files of MF-Tyre, Adams and their kin, as data.
+
+Text: `[SECTION]`, `KEY = value`, strings in quotes, `$` or `!` before a comment, tables under a line in braces. What a
+file has beyond the coefficients is kept; what was assumed is noted; what cannot be a Magic Formula tyre is refused in a
+sentence that names the line.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import ModelError
+from bellcrank.files.text import one_line, read_text
+from bellcrank.library.tyres.magic_formula import MagicFormula
+from bellcrank.library.tyres.magic_keys import DIMENSION_OF, MOTORCYCLE, RANGES, SECTION_OF, VERSIONS
+
+__all__ = ["read"]
+
+UNITS: dict[str, dict[str, float]] = {  # of [UNITS], in SI; without blanks, capitals and plural
+    "LENGTH": {
+        "m": 1.0, "meter": 1.0, "metre": 1.0, "mm": 1e-3, "millimeter": 1e-3, "millimetre": 1e-3, "cm": 1e-2,
+        "centimeter": 1e-2, "centimetre": 1e-2, "km": 1e3, "kilometer": 1e3, "in": 0.0254, "inch": 0.0254,
+        "inches": 0.0254, "ft": 0.3048, "foot": 0.3048, "feet": 0.3048,
+    },
+    "FORCE": {
+        "n": 1.0, "newton": 1.0, "kn": 1e3, "kilonewton": 1e3, "knewton": 1e3, "lbf": 4.4482216152605,
+        "lb": 4.4482216152605, "pound": 4.4482216152605, "pound_force": 4.4482216152605, "kgf": 9.80665,
+        "kilogram_force": 9.80665, "kg_force": 9.80665, "dn": 10.0, "dan": 10.0, "dyne": 1e-5,
+    },
+    "ANGLE": {"rad": 1.0, "radian": 1.0, "deg": math.pi / 180, "degree": math.pi / 180},
+    "MASS": {
+        "kg": 1.0, "kilogram": 1.0, "g": 1e-3, "gram": 1e-3, "lb": 0.45359237, "lbm": 0.45359237,
+        "pound": 0.45359237, "pound_mass": 0.45359237, "slug": 14.593902937206, "tonne": 1e3, "ton": 1e3,
+    },
+    "TIME": {
+        "s": 1.0, "sec": 1.0, "second": 1.0, "ms": 1e-3, "millisecond": 1e-3, "min": 60.0, "minute": 60.0,
+        "h": 3600.0, "hour": 3600.0,
+    },
+    "PRESSURE": {
+        "pa": 1.0, "pascal": 1.0, "kpa": 1e3, "kilopascal": 1e3, "mpa": 1e6, "megapascal": 1e6, "bar": 1e5,
+        "psi": 6894.757293168, "n/m^2": 1.0, "n/m**2": 1.0, "newton/meter^2": 1.0, "newton/meter**2": 1.0,
+    },
+}  # fmt: skip
+FORMATS = {"pac2002": "5.2", "mf_05": "5.2", "mf-tyre5.2": "5.2"}  # PROPERTY_FILE_FORMAT that says a version
+NO_FORMULA = {  # one that says another model
+    "pac_mc": "a motorcycle tyre", "mf-mctyre": "a motorcycle tyre", "pac_time": "PAC-TIME", "pac94": "Pacejka 94",
+    "pac89": "Pacejka 89", "pacejka94": "Pacejka 94", "pacejka89": "Pacejka 89", "fiala": "a Fiala tyre",
+    "ftire": "an FTire", "uatire": "a tyre of the University of Arizona", "521": "Adams tyre 5.2.1",
+    "5.2.1": "Adams tyre 5.2.1", "swift-tyre": "a SWIFT tyre", "cdtire": "a CDTire",
+}  # fmt: skip
+SIDES = {"left": "left", "l": "left", "right": "right", "r": "right", "symmetric": "symmetric", "both": "symmetric"}
+ALIASES = {"IP": "INFLPRES", "IP_NOM": "NOMPRES", "TIRESIDE": "TYRESIDE", "LFZ0": "LFZO"}
+WORDS = (  # keys of text, which may stand in any section
+    "FITTYP", "TYRESIDE", "PROPERTY_FILE_FORMAT", "FILE_TYPE", "FILE_VERSION", "FILE_FORMAT", "USE_MODE",
+    "FUNCTION_NAME", "USER_SUB_ID", "ROAD_DIRECTION", "LENGTH", "FORCE", "ANGLE", "TIME", "PRESSURE",
+    "N_TIRE_STATES", "HMAX_LOCAL", "SWITCH_INTEG", "TIME_SWITCH_INTEG", "TYPE", "COMMENT", "TIRE_VERSION",
+)  # fmt: skip
+SECTION = re.compile(r"\[\s*([^\[\]]*?)\s*\]")
+ENTRY = re.compile(r"([A-Za-z_][\w.\-]*(?:\([^()]*\))?)\s*[=:]\s*(.*)", re.ASCII | re.DOTALL)
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eEdD][+-]?\d+)?", re.ASCII)
+COMMON = "relaxation lengths are taken as those of a common tyre"
+SHOWN = 60  # characters of a value that is told
+MOST_NOTES = 8  # of one kind that are told one by one
+LARGEST = 2 * 10**7  # characters of a file
+
+
+@dataclass
+class _File:
+    """What a file says, line by line: values by section and key, with the line they stand in."""
+
+    where: str
+    values: dict[tuple[str, str], tuple[Any, int]] = field(default_factory=dict)
+    tables: dict[str, list[list[float]]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def word(self, key: str) -> str:
+        """A value as a word without quotes, blanks and capitals; empty if there is none."""
+        found = [str(value) for (section, k), (value, _) in self.values.items() if k == key and section != "UNITS"]
+        return found[-1].strip().lower().replace(" ", "") if found else ""
+
+
+def read(path: str | Path, *, version: str | None = None, form: str = "solver") -> MagicFormula:
+    """The tyre of a .tir file: Magic Formula 5.2 (PAC2002), 6.1 or 6.2, in N, m, s, rad and Pa.
+
+    `version` ("5.2", "6.1", "6.2") is for files that do not say theirs; `form` as in `MagicFormula`. `tyre.notes` tells
+    what was assumed, `tyre.extra` what the file says beyond the coefficients: by "SECTION.KEY", tables by section.
+    """
+    if not isinstance(path, str | Path):
+        raise ModelError(f"a tyre is read from the path of a .tir file, given {type(path).__name__}")
+    text = read_text(path, ModelError, otherwise="latin-1")
+    if len(text) > LARGEST:
+        raise ModelError(f"{path}: a .tir file of {len(text)} characters is too large")
+    file = _parsed(text, str(path))
+    found = _version(file, version)
+    numbers, extra = _numbers(file)
+    if file.problems:
+        raise ModelError([f"{file.where}: {p}" for p in file.problems])
+    side = _side(file)
+    _check_ranges(file, numbers)
+    name = one_line(Path(path).stem) or "tyre"
+    tyre = MagicFormula(numbers, found, side, form, name, False, extra)
+    notes = tuple(dict.fromkeys([*file.notes, *check(tyre)]))
+    return MagicFormula(tyre.coefficients, found, side, form, name, False, extra, notes)
+
+
+# ---- lines
+
+
+def _parsed(text: str, where: str) -> _File:
+    file, section, table = _File(where), "", ""
+    for number, raw in enumerate(text.split("\n"), 1):
+        line = _without_comment(raw).strip()
+        if not line:
+            continue
+        head = SECTION.fullmatch(line)
+        entry = ENTRY.fullmatch(line)
+        if head:
+            section, table = one_line(head[1]).upper(), ""
+        elif line.startswith("{"):
+            table = section or "TABLE"
+            file.tables.setdefault(table, [])
+        elif entry:
+            table = ""
+            _enter(file, section, entry[1].upper(), entry[2].strip(), number)
+        else:
+            _table_row(file, table or section, line, number)
+    if not file.values:
+        file.problems.append("it holds no line KEY = value: this is no tyre property file")
+    return file
+
+
+def _without_comment(line: str) -> str:
+    """A line up to its comment; $ and ! inside quotes begin none."""
+    quote = ""
+    for i, ch in enumerate(line):
+        if quote:
+            quote = "" if ch == quote else quote
+        elif ch in "'\"" and ch in line[i + 1 :]:
+            quote = ch
+        elif ch in "$!" or (ch in "#;" and not line[:i].strip()):
+            return line[:i]
+    return line
+
+
+def _enter(file: _File, section: str, key: str, text: str, line: int) -> None:
+    key = ALIASES.get(key, key)
+    value: Any = text
+    quoted = re.fullmatch(r"'([^']*)'|\"([^\"]*)\"", text)
+    if quoted:
+        value = one_line(quoted[1] or quoted[2] or "")
+    if (section, key) in file.values and file.values[section, key][0] != value:
+        earlier = file.values[section, key][1]
+        file.notes.append(f"{key} is given twice, in lines {earlier} and {line}: the second holds")
+    file.values[section, key] = (value, line)
+
+
+def _table_row(file: _File, table: str, line: str, number: int) -> None:
+    """A row of numbers; other words without a key are noted."""
+    parts = line.replace(",", " ").split()
+    if all(NUMBER.fullmatch(p) for p in parts):
+        file.tables.setdefault(table or "TABLE", []).append([_float(p) for p in parts])
+    else:
+        file.notes.append(f"line {number} is neither a section nor KEY = value and was left out: {_short(line)}")
+
+
+def _short(text: str) -> str:
+    text = one_line(text)
+    return repr(text if len(text) <= SHOWN else text[:SHOWN] + "...")
+
+
+def _float(text: str) -> float:
+    return float(re.sub("[dD]", "e", text))
+
+
+# ---- meaning
+
+
+def _version(file: _File, given: str | None) -> str:
+    """5.2, 6.1 or 6.2; what is something else is refused."""
+    fit, format = file.word("FITTYP"), file.word("PROPERTY_FILE_FORMAT").replace("'", "")
+    if format in NO_FORMULA:
+        file.problems.append(
+            f"PROPERTY_FILE_FORMAT = {_short(format)} is {NO_FORMULA[format]}; Magic Formula 5.2 (PAC2002), 6.1 "
+            "and 6.2 are read"
+        )
+        return "6.1"
+    number = _float(fit) if NUMBER.fullmatch(fit) else None
+    if number in MOTORCYCLE:
+        file.problems.append(
+            f"FITTYP = {fit} is a motorcycle tyre (MF-MCTyre); Magic Formula 5.2 (PAC2002), 6.1 and 6.2 are read"
+        )
+        return "6.1"
+    if number in VERSIONS:
+        found = VERSIONS[int(number)]
+        if given is not None and given != found:
+            file.notes.append(f"the file says version {found}; it was read as {given}, as asked")
+        return given or found
+    if given is not None:
+        return given
+    if fit:
+        file.problems.append(
+            f"FITTYP = {_short(fit)} is not known; 5, 6 and 21 are Magic Formula 5.2, 61 is 6.1, 62 is 6.2. "
+            "Give version= to read it as one of these"
+        )
+        return "6.1"
+    if format in FORMATS:
+        file.notes.append(f"FITTYP is missing; PROPERTY_FILE_FORMAT = {format!r} is Magic Formula {FORMATS[format]}")
+        return FORMATS[format]
+    if file.values:
+        file.problems.append(
+            "it says neither FITTYP nor PROPERTY_FILE_FORMAT = 'PAC2002': the version of the formula is not known. "
+            "Give version= '5.2', '6.1' or '6.2'"
+        )
+    return "6.1"
+
+
+def _factors(file: _File) -> dict[str, float]:
+    """SI values of the units of the file, by the letters of dimensions."""
+    factors = {}
+    for kind, known in UNITS.items():
+        value, line = file.values.get(("UNITS", kind), ("", 0))
+        word = re.sub(r"[\s'\"]", "", str(value)).lower()
+        if not word:
+            factors[kind[0]] = 1.0 if kind != "PRESSURE" else math.nan
+            continue
+        found = known.get(word, known.get(word.removesuffix("s")))
+        if found is None:
+            file.problems.append(
+                f"line {line}: {kind} = {_short(str(value))} is no unit that is known; known are {', '.join(known)}"
+            )
+            found = 1.0
+        factors[kind[0]] = found
+    if not any(section == "UNITS" for section, _ in file.values):
+        file.notes.append("the file has no [UNITS]: m, N, rad, kg, s and Pa were assumed")
+    if math.isnan(factors["P"]):
+        factors["P"] = factors["F"] / factors["L"] ** 2
+    return factors
+
+
+def _factor(dimension: str, factors: Mapping[str, float]) -> float:
+    """The SI value of one unit of a dimension, such as F*T/L."""
+    value = 1.0
+    for operator, letter in re.findall(r"([*/]?)([A-Z])", dimension):
+        value = value / factors[letter] if operator == "/" else value * factors[letter]
+    return value
+
+
+def _numbers(file: _File) -> tuple[dict[str, float], dict[str, Any]]:
+    """The coefficients in SI units, and all else that the file says."""
+    factors = _factors(file)
+    numbers: dict[str, float] = {}
+    extra: dict[str, Any] = {}
+    lines: dict[str, int] = {}
+    unknown = []
+    for (section, key), (value, line) in file.values.items():
+        text = str(value)
+        if key not in SECTION_OF or (section == "UNITS" and key == "MASS"):
+            extra[f"{section}.{key}" if section else key] = _float(text) if NUMBER.fullmatch(text) else value
+            if key not in WORDS and section not in ("UNITS", "MDI_HEADER"):
+                unknown.append(key)
+            continue
+        if not text:
+            file.notes.append(f"line {line}: {key} has no value and counts as missing")
+            continue
+        number = _number(file, key, text, line)
+        if number is None:
+            continue
+        if key in lines:
+            file.notes.append(f"{key} is given in lines {lines[key]} and {line}: the second holds")
+        lines[key] = line
+        numbers[key] = number * _factor(DIMENSION_OF.get(key, ""), factors)
+        if not math.isfinite(numbers[key]):
+            file.problems.append(f"line {line}: {key} = {_short(text)} is too large")
+    for key in unknown[:MOST_NOTES]:
+        file.notes.append(f"{key} is no coefficient that is known; it was kept and is not used")
+    if len(unknown) > MOST_NOTES:
+        file.notes.append(f"{len(unknown) - MOST_NOTES} further unknown keys were kept and are not used")
+    extra |= {name: np.array(rows) if len({len(r) for r in rows}) == 1 else rows for name, rows in file.tables.items()}
+    return numbers, extra
+
+
+def _number(file: _File, key: str, text: str, line: int) -> float | None:
+    """A number, with what may stand behind it; None, and a problem, where there is none."""
+    found = NUMBER.match(text)
+    rest = text[found.end() :].strip(" ,;\t") if found else ""
+    if found and rest and re.match(r"[\d.,]", rest):
+        found = None  # 1.2.3, 1,5
+    if found is None:
+        comma = " A decimal comma is not read." if re.fullmatch(r"[+-]?\d+,\d+.*", text) else ""
+        file.problems.append(f"line {line}: {key} = {_short(text)} is no number.{comma}")
+        return None
+    if rest:
+        file.notes.append(f"line {line}: {_short(rest)} behind the value of {key} was left out")
+    number = _float(found[0])
+    if not math.isfinite(number):
+        file.problems.append(f"line {line}: {key} = {_short(text)} is too large")
+        return None
+    return number
+
+
+def _side(file: _File) -> str:
+    word = file.word("TYRESIDE").strip("'\"")
+    if word not in SIDES:
+        said = f"TYRESIDE = {_short(word)} names no side" if word else "TYRESIDE is missing"
+        file.notes.append(f"{said}: the tyre counts as measured on the left")
+    return SIDES.get(word, "left")
+
+
+def _check_ranges(file: _File, numbers: dict[str, float]) -> None:
+    """Ranges that are empty say nothing: they are left open."""
+    for key, (_, words, _) in RANGES.items():
+        low, high = numbers.get(f"{key}MIN", -math.inf), numbers.get(f"{key}MAX", math.inf)
+        if not low < high or (key in ("FZ", "PRES") and high <= 0):
+            file.notes.append(f"the range of {words}, {low:g} to {high:g}, is empty: it counts as open")
+            numbers.pop(f"{key}MIN", None)
+            numbers.pop(f"{key}MAX", None)
+
+
+def check(tyre: MagicFormula) -> list[str]:
+    """What of a set of coefficients is not as a tyre should be, over its range of loads."""
+    found = []
+    top = tyre["FZMAX"] if math.isfinite(tyre["FZMAX"]) else 2.5 * tyre["FNOMIN"]
+    loads = np.linspace(max(tyre["FZMIN"], 0.05 * tyre["FNOMIN"]) if tyre["FZMIN"] < top else 0.0, top, 25)
+    given = tyre.forces(loads, 0.0, 0.0, limits=False)
+    whole = {key: np.asarray(given[key]) for key in ("mux", "muy", "Kxk", "Kya", "Re")}
+    if not all(np.all(np.isfinite(v)) for v in whole.values()):
+        return ["the coefficients give no finite forces over the range of loads"]
+    for key, words in (("mux", "friction along"), ("muy", "friction across"), ("Kxk", "slip stiffness")):
+        if np.any(whole[key] <= 0):
+            at = loads[whole[key] <= 0]
+            found.append(f"{key}, the {words}, is not positive at a load of {at[0]:g} N")
+    if np.any(whole["Kya"] > 0):
+        at = loads[whole["Kya"] > 0]
+        found.append(f"Kya, the cornering stiffness, is not negative at a load of {at[0]:g} N: are the axes ISO-W?")
+    if np.any(whole["Re"] <= 0):
+        found.append("the effective rolling radius is not positive over the range of loads")
+    if tyre.version != "5.2":
+        if 4 * tyre["Q_FZ2"] > (tyre["VERTICAL_STIFFNESS"] * tyre["UNLOADED_RADIUS"] / tyre["FNOMIN"]) ** 2:
+            found.append("Q_FZ2 is too large for VERTICAL_STIFFNESS: the stiffness at the nominal load is another one")
+        if not 1e4 <= tyre["NOMPRES"] <= 5e6:
+            found.append(f"NOMPRES = {tyre['NOMPRES']:g} Pa is hardly the pressure of a tyre: look at its unit")
+        if tyre["LONGITUDINAL_STIFFNESS"] <= 0 or tyre["LATERAL_STIFFNESS"] <= 0:
+            found.append(f"LONGITUDINAL_STIFFNESS or LATERAL_STIFFNESS is missing: {COMMON}")
+    elif not (tyre["PTX1"] and tyre["PTY1"] and tyre["PTY2"]):
+        found.append(f"PTX1, PTY1 or PTY2 is missing: {COMMON}")
+    return found

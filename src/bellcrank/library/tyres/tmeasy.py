@@ -1,0 +1,201 @@
+"""TMeasy, the tyre of Rill: slope, peak and sliding of each direction at two loads; also from size and load index.
+
+Rill, Road Vehicle Dynamics (2011), chapter 3. Slips are relative to the rolling speed; forces of combined slip follow
+one curve whose values are those of the two directions, weighted by the direction of the slip.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from bellcrank.describe.tyre_model import Math, Rolling
+from bellcrank.errors import ModelError
+from bellcrank.library.tyres.steady import SteadyTyre, positive_fields
+
+__all__ = ["TMeasy"]
+
+STILL = 0.01  # m/s beside the rolling speed, so that slips exist at standstill
+TINY = 1e-12  # slip below which none has a direction
+LEAST = 1e-3  # of the nominal load: below it forces are those there, in proportion to the load
+SIZE = re.compile(r"\s*(?:P|LT)?\s*(\d{2,3})\s*/\s*(\d{2,3})\s*(?:Z?R|-|D|B)\s*(\d{2}(?:\.5)?)\s*(\w*)\s*", re.I | re.A)
+KINDS: dict[str, dict[str, Any]] = {  # at the nominal load and at twice it, per load
+    "passenger": {
+        "dfx0": (18.3741, 19.4669), "fxm": (1.1292, 1.0896), "fxs": (0.80149, 0.76917), "sxm": (0.13913, 0.13913),
+        "sxs": (0.66667, 0.66667), "dfy0": (15.9826, 12.8509), "fym": (1.0009, 0.91367), "fys": (0.8336, 0.77336),
+        "sym": (0.14852, 0.18504), "sys": (0.96524, 1.0714), "lever": (0.178, 0.19), "sq0": (0.16337, 0.20355),
+        "sqe": (0.96524, 1.0714),
+    },
+    "truck": {
+        "dfx0": (17.7764, 14.5301), "fxm": (0.89965, 0.77751), "fxs": (0.46183, 0.42349), "sxm": (0.10811, 0.12389),
+        "sxs": (0.66667, 0.66667), "dfy0": (7.4013, 6.8505), "fym": (0.75876, 0.72628), "fys": (0.68276, 0.65319),
+        "sym": (0.33167, 0.33216), "sys": (1.0296, 1.0296), "lever": (0.178, 0.19), "sq0": (0.36484, 0.36538),
+        "sqe": (1.0296, 1.0296),
+    },
+}  # fmt: skip
+PAIRS = tuple(KINDS["passenger"])
+
+
+@dataclass(frozen=True)
+class TMeasy(SteadyTyre):
+    """A tyre by its curves at the nominal load `pn` (N) and at twice it, each a pair; forces and slopes per load.
+
+    `dfx0`: initial slope; `fxm`, `sxm`: force and slip of the maximum; `fxs`, `sxs`: of sliding; `dfy0` ... across.
+    `lever`: of the aligning moment over the patch length, which falls to zero at the slip `sq0` and stays there from
+    `sqe` on. `radius`, `width` in m, `vertical_stiffness` in N/m; `mu`: friction of the road over that of the data.
+    """
+
+    pn: float
+    dfx0: tuple[float, float] = KINDS["passenger"]["dfx0"]
+    fxm: tuple[float, float] = KINDS["passenger"]["fxm"]
+    fxs: tuple[float, float] = KINDS["passenger"]["fxs"]
+    sxm: tuple[float, float] = KINDS["passenger"]["sxm"]
+    sxs: tuple[float, float] = KINDS["passenger"]["sxs"]
+    dfy0: tuple[float, float] = KINDS["passenger"]["dfy0"]
+    fym: tuple[float, float] = KINDS["passenger"]["fym"]
+    fys: tuple[float, float] = KINDS["passenger"]["fys"]
+    sym: tuple[float, float] = KINDS["passenger"]["sym"]
+    sys: tuple[float, float] = KINDS["passenger"]["sys"]
+    lever: tuple[float, float] = KINDS["passenger"]["lever"]
+    sq0: tuple[float, float] = KINDS["passenger"]["sq0"]
+    sqe: tuple[float, float] = KINDS["passenger"]["sqe"]
+    radius: float = 0.3
+    width: float = 0.2
+    vertical_stiffness: float = 2e5
+    vertical_damping: float = 50.0
+    rolling_resistance: float = 0.015
+    mu: float = 1.0
+    most: float = 3.5
+    relaxation: Any = (0.15, 0.5)
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of_size(cls, size: str, load_index: int | None = None, kind: str = "passenger") -> TMeasy:
+        """The tyre of a size such as "205/60R15" or "205/60 R15 91V" and a load index: typical, not measured.
+
+        `kind`: "passenger" or "truck". The nominal load is half the one that the load index allows.
+        """
+        found = SIZE.fullmatch(size) if isinstance(size, str) else None
+        if found is None:
+            raise ModelError(f"size={size!r:.60} is no tyre size such as '205/60R15 91V'")
+        if load_index is None:
+            behind = re.match(r"\d{2,3}", found[4])
+            if behind is None:
+                raise ModelError(f"size={size!r} has no load index behind it; give load_index=, such as 91")
+            load_index = int(behind[0])
+        if kind not in KINDS:
+            raise ModelError(f"kind={kind!r} must be one of {', '.join(map(repr, KINDS))}")
+        most = load_of_index(load_index)
+        width, height = int(found[1]) / 1000, int(found[1]) * int(found[2]) / 1e5
+        stiffness = most / (0.16 * height)  # the tyre gives way by so much of its height under the load of its index
+        return cls(
+            0.5 * most, **KINDS[kind], radius=height + float(found[3]) * 0.0254 / 2, width=width,
+            vertical_stiffness=stiffness,
+            notes=(f"typical values of a {kind} tyre of this size and load index, not measured ones",),
+        )  # fmt: skip
+
+    @property
+    def scales(self) -> Mapping[str, float]:
+        return {"mu": self.mu}
+
+    def scaled(self, **values: Any) -> TMeasy:
+        return replace(self, **values)
+
+    def problems(self) -> list[str]:
+        found = positive_fields(self, ("pn", "radius", "width", "vertical_stiffness", "mu", "most"))
+        for name in PAIRS:
+            pair = getattr(self, name)
+            if not isinstance(pair, tuple | list) or len(pair) != 2 or not all(_positive(x) for x in pair):
+                found.append(f"{name}={pair!r} must be two positive numbers, at the nominal load and at twice it")
+        return found
+
+    def rolling_radius(self, m: Math, Fz: Any, omega: Any, p: Any) -> Any:
+        return self.radius - Fz / self.vertical_stiffness / 3 + 0.0 * omega
+
+    def steady(self, m: Math, at: Rolling, scales: Mapping[str, Any], limits: bool = True) -> dict[str, Any]:
+        mu = scales["mu"] * at.mu
+        q = m.min(m.max(at.Fz / self.pn, LEAST), self.most)
+        share = m.min(at.Fz / (LEAST * self.pn), 1.0)
+        speed = m.abs(at.Vx)
+        rolls = m.abs(1 + at.kappa) * speed + STILL
+        sx, sy = at.kappa * speed / rolls, -m.tan(at.alpha) * speed / rolls
+        s = m.sqrt(sx**2 + sy**2 + TINY**2)
+        cos, sin = sx / s, sy / s
+
+        def force(name: str) -> Any:
+            """A force or slope at the load, from those at the nominal one and twice it."""
+            one, two = getattr(self, name)[0] * self.pn, getattr(self, name)[1] * 2 * self.pn
+            return q * (2 * one - two / 2 - (one - two / 2) * q)
+
+        def slip(name: str) -> Any:
+            one, two = getattr(self, name)
+            return one + (two - one) * (q - 1)
+
+        def both(x: Any, y: Any) -> Any:
+            return m.sqrt((x * cos) ** 2 + (y * sin) ** 2 + TINY**2)
+
+        size = curve(
+            m, s, both(force("dfx0"), force("dfy0")), mu * both(slip("sxm"), slip("sym")),
+            mu * both(force("fxm"), force("fym")), mu * both(slip("sxs"), slip("sys")),
+            mu * both(force("fxs"), force("fys")),
+        )  # fmt: skip
+        Fx, Fy = share * size * cos, share * size * sin
+        depth = q * self.pn / self.vertical_stiffness
+        lever = self._lever(m, m.abs(sy), slip("sq0"), slip("sqe"), slip("lever"))
+        trail = lever * 2 * np.sqrt(self.radius) * m.sqrt(depth) * m.tanh(at.Vx / STILL)
+        x, y = self.lengths
+        return {
+            "Fx": Fx,
+            "Fy": Fy,
+            "Mx": -share * self.width**2 / 12 * self.vertical_stiffness * at.gamma,
+            "My": -self.rolling_resistance * self.radius * at.Fz * m.tanh(at.omega),
+            "Mz": -trail * Fy,
+            "mux": mu * force("fxm") / (q * self.pn),
+            "muy": mu * force("fym") / (q * self.pn),
+            "Kxk": share * force("dfx0"),
+            "Kya": -share * force("dfy0"),
+            "trail": trail,
+            "sigma_x": x + 0.0 * at.Fz,
+            "sigma_y": y + 0.0 * at.Fz,
+        }
+
+    def _lever(self, m: Math, s: Any, zero: Any, end: Any, start: Any) -> Any:
+        """Lever of the side force over the patch length."""
+        w, x = zero / end, s / zero
+        rising = (1 - w) * (1 - x) + w * (1 - (3 - 2 * x) * x**2)
+        falling = -(1 - w) * (s - zero) / zero * ((end - s) / (end - zero)) ** 2
+        return start * m.where(s <= zero, rising, m.where(s < end, falling, 0.0))
+
+    def shape(self, at: Rolling, found: Mapping[str, Any]) -> dict[str, Any]:
+        rho = at.Fz / self.vertical_stiffness
+        return {"rho": rho, "Rl": self.radius - rho}
+
+
+def curve(m: Math, s: Any, df0: Any, sm: Any, fm: Any, ss: Any, fs: Any) -> Any:
+    """Force over slip: from the slope at zero through a maximum to sliding."""
+    df0 = m.max(df0, 2 * fm / sm)
+    x = s / sm
+    rise = df0 * s / (1 + x * (x + df0 * sm / fm - 2))
+    a = (fm / sm) ** 2 / (df0 * sm)
+    turn = sm + (fm - fs) / (a * (ss - sm))
+    first = fm - a * (s - sm) ** 2
+    second = fs + a * (turn - sm) / m.max(ss - turn, TINY) * (ss - s) ** 2
+    y = (s - sm) / (ss - sm)
+    wide = fm - (fm - fs) * y**2 * (3 - 2 * y)
+    fall = m.where(turn <= ss, m.where(s <= turn, first, second), wide)
+    return m.where(s < sm, rise, m.where(s < ss, fall, fs))
+
+
+def load_of_index(index: Any) -> float:
+    """The load in N that a load index stands for: 45 kg at 0, 80 steps to ten times it."""
+    if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index <= 200:
+        raise ModelError(f"load_index={index!r:.40} must be a whole number from 0 to 200")
+    return 9.81 * 45.0 * 10.0 ** (index / 80)
+
+
+def _positive(x: Any) -> bool:
+    return isinstance(x, int | float) and x > 0

@@ -1,0 +1,81 @@
+"""Many runs on all cores: threads that each drive a compiled program run after run, without Python in between."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from threading import Event, Lock, Thread
+from typing import Protocol
+
+import numpy as np
+
+from bellcrank.backend.c_many import PENDING, Results
+
+LOOK_SECONDS = 0.1  # between two looks at progress and the keyboard
+PARTS = 4  # into which a thread's share of what is left is divided, so that all end together
+MOST = 4096  # runs that a thread takes at a time
+
+
+class Goes(Protocol):
+    """One thread's part of many runs."""
+
+    def go(self, first: int, last: int) -> None: ...
+
+
+def core_count() -> int:
+    """Cores that this process may use."""
+    try:
+        return max(len(os.sched_getaffinity(0)), 1)
+    except AttributeError:
+        return os.cpu_count() or 1
+
+
+def on_cores(make: Callable[[], Goes], results: Results, progress: Callable[[float], None] | None, group: int) -> None:
+    """Does all runs, in groups of at least `group` that are not divided. What a thread raises is raised here."""
+    n, lock, wake = len(results.status), Lock(), Event()
+    threads = min(core_count(), -(-n // group))
+    begun, over = 0, 0
+    failed: list[BaseException] = []
+
+    def take() -> tuple[int, int]:
+        nonlocal begun
+        with lock:
+            first = begun
+            size = min(-(-(n - first) // (PARTS * threads)), MOST)
+            begun = min(n, first + -(-size // group) * group)
+            return first, begun
+
+    def work(part: Goes | None) -> None:
+        nonlocal over
+        try:
+            part = make() if part is None else part
+            while not results.stop[0]:
+                first, last = take()
+                if first >= last:
+                    break
+                part.go(first, last)
+        except BaseException as error:  # a thread has nobody above it
+            failed.append(error)
+            results.stop[0] = 1
+        finally:
+            with lock:
+                over += 1
+            wake.set()
+
+    own = make()  # what is wrong is told before any thread begins
+    started = [Thread(target=work, args=(own if i == 0 else None,), daemon=True) for i in range(threads)]
+    for thread in started:
+        thread.start()
+    try:
+        while over < threads:
+            wake.wait(LOOK_SECONDS)
+            wake.clear()
+            if progress is not None:
+                progress(float(np.count_nonzero(results.status != PENDING)) / n)
+    finally:
+        if over < threads:
+            results.stop[0] = 1
+        for thread in started:
+            thread.join()
+    if failed:
+        raise failed[0]

@@ -1,0 +1,69 @@
+"""Plots of many runs: bands of percentiles over time, or every run as a thin line; one panel per channel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from bellcrank.errors import RunError
+from bellcrank.files.picture import finished, new_figure, plain
+
+STYLES = ("bands", "runs")
+BANDS = ((5, 95), (25, 75))  # percentiles of runs between which a band lies
+MOST_CHANNELS, MOST_LINES = 6, 500  # that are drawn
+
+
+class Histories(Protocol):
+    """What is drawn of many runs."""
+
+    name: str
+    time: np.ndarray
+    channels: dict[str, np.ndarray]
+    units: dict[str, str]
+    labels: dict[str, str]
+
+    def __getitem__(self, channel: Any) -> np.ndarray: ...
+
+
+def draw(
+    many: Histories,
+    channels: Sequence[str],
+    path: str | Path | None = None,
+    style: str = "bands",
+    title: str | None = None,
+) -> Any:
+    """A matplotlib figure of histories, saved if a path is given."""
+    if style not in STYLES:
+        raise RunError(f"style={style!r} is not known; it is one of {', '.join(map(repr, STYLES))}")
+    names = list(channels) or list(many.channels)[:MOST_CHANNELS]
+    if not names:
+        raise RunError("there is nothing to draw: no history is kept; give keep=")
+    found: Mapping[str, np.ndarray] = {name: many[name] for name in names}
+    figure = new_figure(8, 1.2 + 2.3 * len(names))
+    axes = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
+    for axis, (name, x) in zip(axes, found.items(), strict=True):
+        if style == "runs":
+            shown = x[:: -(-len(x) // MOST_LINES)]
+            axis.plot(many.time, shown.T, color="C0", linewidth=0.6, alpha=max(0.05, min(1.0, 20 / len(shown))))
+        else:
+            _bands(axis, many.time, x)
+        unit, label = plain(many.units.get(name, "")), plain(many.labels.get(name, name))
+        axis.set_ylabel(f"{label}\n({unit})" if unit else label, fontsize=9)
+        axis.grid(True, linewidth=0.4, alpha=0.6)
+    axes[-1].set_xlabel("time (s)")
+    figure.suptitle(plain(title or f"{many.name}, {len(x)} runs"), fontsize=11)
+    return finished(figure, path)
+
+
+def _bands(axis: Any, time: np.ndarray, x: np.ndarray) -> None:
+    """Percentiles over the runs that have come so far."""
+    some = np.isfinite(x).any(axis=0)
+    for (low, high), alpha in zip(BANDS, (0.2, 0.35), strict=True):
+        edges = np.nanpercentile(x[:, some], (low, high), axis=0)
+        label = f"{low} to {high} % of the runs"
+        axis.fill_between(time[some], *edges, color="C0", alpha=alpha, linewidth=0, label=label)
+    axis.plot(time[some], np.nanmedian(x[:, some], axis=0), color="C0", linewidth=1.2, label="median")
+    axis.legend(fontsize=8, loc="best")

@@ -1,0 +1,114 @@
+"""What a user gives for many runs: numbers for all of them, arrays over runs, distributions; checked, in one place.
+
+In:  dictionaries of parameters, initial values and inputs. Out: `Given`, which tells the values of every run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import ModelError, mapping
+from bellcrank.many.sampling import HOW, Samples, drawn
+from bellcrank.many.spread import Spread
+from bellcrank.signals import Signal
+
+GROUPS = ("parameters", "initial", "inputs")
+Signals = list[Any]
+
+
+@dataclass(frozen=True)
+class Given:
+    """Values of `n` runs by group and name: those that all share, and `varied` ones, an array or a list each."""
+
+    n: int
+    shared: Mapping[str, Mapping[Any, Any]]
+    varied: Mapping[str, Mapping[Any, np.ndarray | Signals]]
+
+    def of(self, run: int) -> dict[str, dict[Any, Any]]:
+        """All values of one run, as `simulate` takes them."""
+        result = {}
+        for group in GROUPS:
+            own = {name: _plain(values[run]) for name, values in self.varied[group].items()}
+            result[group] = {**self.shared[group], **own}
+        return result
+
+    @property
+    def columns(self) -> dict[str, np.ndarray]:
+        """The numbers that vary, by name."""
+        listed = [(str(k), v) for group in GROUPS for k, v in self.varied[group].items()]
+        return {name: values for name, values in listed if isinstance(values, np.ndarray)}
+
+
+def read_given(n: Any, groups: Mapping[str, Any], how: str, seed: int) -> Given:
+    """What was given for many runs; distributions are drawn, all at once."""
+    if how not in HOW:
+        raise ModelError(f"sampling={how!r} is not known; it is one of {', '.join(map(repr, HOW))}")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ModelError(f"seed={seed!r} must be a whole number of at least 0")
+    shared: dict[str, dict[Any, Any]] = {g: {} for g in GROUPS}
+    varied: dict[str, dict[Any, Any]] = {g: {} for g in GROUPS}
+    spreads: dict[tuple[str, Any], Spread] = {}
+    for group in GROUPS:
+        for name, value in mapping(groups.get(group), group).items():
+            many = _over_runs(value, f"{group}={{'{name}': ...}}", group == "inputs")
+            if isinstance(value, Spread):
+                spreads[group, name] = value
+            elif many is not None:
+                varied[group][name] = many
+            else:
+                shared[group][name] = value
+    count = _count(n, varied, bool(spreads))
+    if spreads:
+        of = {f"{group} {name}": (s.kind, s.numbers) for (group, name), s in spreads.items()}
+        found = drawn(Samples(count, int(seed), how, of))
+        for (group, name), values in zip(spreads, found.values(), strict=True):
+            varied[group][name] = np.asarray(values, dtype=float)
+    return Given(count, shared, varied)
+
+
+def _over_runs(value: Any, what: str, signals: bool) -> np.ndarray | Signals | None:
+    """An array over runs; None for what all runs share. Inputs may also be a list of signals."""
+    if isinstance(value, Spread | str | Signal) or not (hasattr(value, "__len__") or hasattr(value, "__array__")):
+        return None
+    if signals:
+        entries = list(value) if isinstance(value, Sequence) else []
+        if entries and any(isinstance(x, Signal) or callable(x) for x in entries):
+            return entries
+    try:
+        found = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        found = np.empty((0, 0))
+    if signals and found.ndim != 1:  # times and values of one signal
+        return None
+    if found.ndim == 0:
+        return None
+    if found.ndim != 1:
+        raise ModelError(f"{what} must be a number, a distribution or an array of numbers, one for each run")
+    if not np.isfinite(found).all():
+        run = int(np.flatnonzero(~np.isfinite(found))[0])
+        raise ModelError(f"{what} is {found[run]} in run {run}, not a finite number")
+    return found
+
+
+def _count(n: Any, varied: Mapping[str, Mapping[Any, Any]], drawn_ones: bool) -> int:
+    """How many runs there are."""
+    lengths = {f"{group}={{'{name}': ...}}": len(v) for group in GROUPS for name, v in varied[group].items()}
+    if n is None:
+        if not lengths:
+            why = "distributions do not tell" if drawn_ones else "no array over runs tells"
+            raise ModelError(f"n= is needed: {why} how many runs are wanted")
+        n = max(lengths.values())
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+        raise ModelError(f"n={n!r} must be a whole number of at least 1")
+    wrong = [f"{what} has {length} values for {n} runs" for what, length in lengths.items() if length != n]
+    if wrong:
+        raise ModelError(wrong)
+    return int(n)
+
+
+def _plain(value: Any) -> Any:
+    return float(value) if isinstance(value, np.floating) else value

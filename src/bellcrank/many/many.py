@@ -1,0 +1,210 @@
+"""Many runs from what a user asks for to their result: `Loaded` -> `Many`."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bellcrank.backend.c_many import Driver, Results, Wanted
+from bellcrank.backend.c_runs import CRun
+from bellcrank.backend.start import EXTERNAL_FAILED, FINISHED, NOT_CLOSED, NOT_FINITE
+from bellcrank.emit.c.many import NO_CONSTANTS
+from bellcrank.errors import ModelError, ModelWarning, RunError, counted
+from bellcrank.interface.interface import Quantity
+from bellcrank.many.cores import on_cores
+from bellcrank.many.figures import Figure, channel_of, read_figures
+from bellcrank.many.given import Given, read_given
+from bellcrank.many.one_by_one import OneByOne
+from bellcrank.many.result import Many
+from bellcrank.many.starts import ready_run, starts_of
+from bellcrank.numeric.methods import ADAPTIVE
+from bellcrank.run.dae_methods import Dae
+from bellcrank.run.dae_runs import check_dae
+from bellcrank.run.loaded import Loaded
+from bellcrank.run.prepare import Progress, machine_memory
+from bellcrank.run.result import Run
+from bellcrank.run.rigid import check_rigid
+from bellcrank.run.simulate import simulate
+from bellcrank.run.values import Plan, run_plan
+
+BACKENDS = ("auto", "cores")
+PRECISIONS = ("double",)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Runs that are asked for, and what of them."""
+
+    loaded: Loaded
+    plan: Plan
+    given: Given
+    kept: list[Quantity]
+    figures: list[Figure]
+
+    @property
+    def wanted(self) -> Wanted:
+        kept = [(x.column, x.unit.factor) for x in self.kept]
+        figures = [(f.channel.column, f.channel.unit.factor, f.kind, f.number) for f in self.figures]
+        return Wanted.of(kept, figures)
+
+    @property
+    def times(self) -> np.ndarray:
+        """When rows are recorded."""
+        plan = self.plan
+        if plan.method in ADAPTIVE:
+            return plan.output_times
+        steps = np.arange(0, plan.steps, plan.every)
+        return np.append(plan.t_start + steps * plan.step, plan.t_end)
+
+    def run(self, number: int) -> Run:
+        """One of the runs by itself."""
+        p, own = self.plan, self.given.of(number)
+        return simulate(
+            self.loaded, p.t_end, p.step, p.method, p.every, own["parameters"], own["initial"], own["inputs"]
+        )
+
+
+def simulate_many(
+    loaded: Loaded,
+    n: int | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    initial: Mapping[Any, Any] | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    t_end: float | None = None,
+    step: float | None = None,
+    method: str | None = None,
+    keep: Iterable[str] | str | None = None,
+    every: int | None = None,
+    reduce: Any = None,
+    backend: str = "auto",
+    precision: str = "double",
+    progress: Progress | None = None,
+    sampling: str = "latin-hypercube",
+    seed: int = 0,
+) -> Many:
+    """Runs a model many times; arguments as of `Simulation.simulate_many`."""
+    for name, value, allowed in (("backend", backend, BACKENDS), ("precision", precision, PRECISIONS)):
+        if value not in allowed:
+            raise ModelError(f"{name}={value!r} is not known; it is one of {', '.join(map(repr, allowed))}")
+    plan = run_plan(loaded.interface, t_end, step, method, every)
+    groups = {"parameters": parameters, "initial": initial, "inputs": inputs}
+    asked = _asked(loaded, plan, read_given(n, groups, sampling, seed), keep, reduce)
+    _check_room(asked)
+    if loaded.analysis.mechanism.description.contacts:
+        check_rigid(loaded, plan, True)
+    check_dae(Dae(), plan, loaded)
+    results = Results(asked.given.n, len(asked.times), loaded.n_states, asked.wanted)
+    began = time.perf_counter()
+    why = _not_in_c(loaded, plan)
+    if not why:
+        why = _on_cores(asked, results, progress)
+    ended = [""] * asked.given.n
+    if why:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ModelWarning)  # of single runs: `many.run(i)` tells them
+            part = OneByOne(asked.run, asked.kept, asked.figures, results, ended)
+            on_cores(lambda: part, results, progress, 1)
+    else:
+        ended = _ended(asked, results)
+    settings = {"t_end": plan.t_end, "step": plan.step, "method": plan.method, "every": plan.every}
+    settings |= {"backend": "cores", "precision": precision, "seconds": time.perf_counter() - began}
+    return _result(
+        asked, results, ended, settings, [f"the runs were driven one by one by Python: {why}"] if why else []
+    )
+
+
+def _asked(loaded: Loaded, plan: Plan, given: Given, keep: Any, reduce: Any) -> Asked:
+    interface = loaded.interface
+    if keep is None:
+        kept = [] if isinstance(reduce, Mapping) else list(interface.channels)
+    else:
+        listed = [keep] if isinstance(keep, str) or not isinstance(keep, Iterable) else list(keep)
+        kept = list({x.name: x for x in (channel_of(interface, name, "keep=") for name in listed)}.values())
+    figures = read_figures(interface, reduce, kept)
+    if reduce is not None and not isinstance(reduce, Mapping):
+        kept = []  # figures alone
+    return Asked(loaded, plan, given, kept, figures)
+
+
+def _check_room(asked: Asked) -> None:
+    """Refuses results that cannot be held."""
+    n, rows, channels = asked.given.n, len(asked.times), len(asked.kept)
+    size, room = n * 8 * (rows * channels + asked.loaded.n_states + len(asked.figures)), machine_memory()
+    if size > room:
+        what = f"{counted(n, 'run')} with {counted(rows, 'row')} of {counted(channels, 'channel')}"
+        raise RunError(
+            f"{what} need {size / 2**30:.1f} GiB, and this machine has {room / 2**30:.1f}: "
+            "keep fewer channels (keep=), fewer rows (every=), or figures of each run alone (reduce=)"
+        )
+
+
+def _not_in_c(loaded: Loaded, plan: Plan) -> str:
+    """Why compiled code cannot drive such runs alone; nothing if it can."""
+    if loaded.model.compiler is None:
+        return "the model is not compiled"
+    if plan.method in ADAPTIVE:
+        return f"the method {plan.method} chooses its steps"
+    return ""
+
+
+def _on_cores(asked: Asked, results: Results, progress: Progress | None) -> str:
+    """Does all runs in C, or tells why that cannot be."""
+    starts = starts_of(asked.loaded, asked.plan, asked.given)
+    compiler, wanted = asked.loaded.model.compiler, asked.wanted
+    first = ready_run(asked.loaded, asked.plan, asked.given, 0)[1].run
+    if not isinstance(first, CRun) or compiler is None:
+        return "Python drives its steps"
+    if first.calls.compiled.called_back:
+        return "external routines are given in Python"
+    each = [starts.inputs] if not starts.others else starts.others
+    if any(i.kind == "function" for inputs in each for i in inputs):
+        return "an input is a function of Python"
+
+    def make() -> Driver:
+        run = ready_run(asked.loaded, asked.plan, asked.given, 0)[1].run
+        assert isinstance(run, CRun)
+        return Driver(run, compiler, starts.begin, wanted, results)
+
+    on_cores(make, results, progress, 1)
+    return ""
+
+
+def _ended(asked: Asked, results: Results) -> list[str]:
+    """A sentence for each run."""
+    ended = ["finished"] * asked.given.n
+    for run in np.flatnonzero(results.status != FINISHED).tolist():
+        ended[run] = _sentence(asked, results, run)
+    return ended
+
+
+def _sentence(asked: Asked, results: Results, run: int) -> str:
+    status, plan = int(results.status[run]), asked.plan
+    if status == NO_CONSTANTS:
+        return "not begun: the constants of the model cannot be computed with these parameters"
+    t = plan.t_end if results.reached[run] == plan.steps else plan.t_start + results.reached[run] * plan.step
+    states = asked.loaded.interface.states
+    bad = [x.name for x, v in zip(states, results.bad[run], strict=True) if not np.isfinite(v)]
+    words = {
+        NOT_FINITE: f"{', '.join(bad[:4])} {'is' if len(bad) == 1 else 'are'} no longer finite",
+        NOT_CLOSED: "a closed loop cannot be kept closed",
+        EXTERNAL_FAILED: "an external routine failed",
+    }
+    return f"stopped at t = {t:g} s: {words.get(status, 'it cannot go on')}"
+
+
+def _result(asked: Asked, results: Results, ended: list[str], settings: dict[str, Any], notes: list[str]) -> Many:
+    reduced: dict[str, dict[str, np.ndarray]] = {}
+    for f, values in zip(asked.figures, results.figures, strict=True):
+        reduced.setdefault(f.channel.name, {})[f.words] = values
+    interface = asked.loaded.interface
+    named = [x for x in interface if x.name]
+    return Many(
+        interface.model, asked.times, {x.name: k for x, k in zip(asked.kept, results.kept, strict=True)}, reduced,
+        asked.given.columns, ended, {x.name: str(x.unit) for x in named}, {x.name: x.label for x in named}, settings,
+        notes, asked.run,
+    )  # fmt: skip

@@ -1,0 +1,120 @@
+"""Many: what is kept of many runs, with names and units."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import RunError, did_you_mean, optional_package
+from bellcrank.files.choose import write_table
+from bellcrank.files.record import Column, Table
+from bellcrank.interface.interface import key_of
+from bellcrank.run.result import Run
+
+
+@dataclass
+class Many:
+    """Results of many runs. `many["az"]` is an array, runs by times, in user units; `many.reduced["az"]["rms"]` has a
+    number for each run, and `many.ended` a sentence. `values` are those that vary, by name.
+
+    A run that stopped early has nan for the rows that it lacks; its figures are those of the rows that it has.
+    """
+
+    name: str
+    time: np.ndarray
+    channels: dict[str, np.ndarray]
+    reduced: dict[str, dict[str, np.ndarray]]
+    values: dict[str, np.ndarray]
+    ended: list[str]
+    units: dict[str, str]
+    labels: dict[str, str]
+    settings: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    find_run: Callable[[int], Run] | None = field(default=None, repr=False, compare=False)
+
+    def __getitem__(self, channel: Any) -> np.ndarray:
+        by_key = {key_of(name): name for name in self.channels}
+        found = by_key.get(key_of(channel))
+        if found is None:
+            known = ", ".join(self.channels) or "none: give keep="
+            raise RunError(
+                f"no history of '{channel}' is kept.{did_you_mean(str(channel), self.channels)} Channels: {known}"
+            )
+        return self.channels[found]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.channels)
+
+    def __len__(self) -> int:
+        return len(self.ended)
+
+    def __repr__(self) -> str:
+        figures = sum(map(len, self.reduced.values()))
+        kept = f"{len(self.channels)} channels of {len(self.time)} rows, {figures} figures"
+        early = len(self) - self.ended.count("finished")
+        return f"Many({self.name!r}: {len(self)} runs; {kept}{f'; {early} ended early' if early else ''})"
+
+    def run(self, number: int) -> Run:
+        """One of the runs again by `simulate`, with all its channels and what it says of its end."""
+        if self.find_run is None or not -len(self) <= number < len(self):
+            raise RunError(f"there is no run {number}: they count from 0 to {len(self) - 1}")
+        return self.find_run(number % len(self))
+
+    @property
+    def figures(self) -> dict[str, np.ndarray]:
+        """Figures by channel and kind in one word: "az rms"."""
+        return {f"{name} {word}": x for name, of in self.reduced.items() for word, x in of.items()}
+
+    @property
+    def figure_units(self) -> dict[str, str]:
+        """Their units."""
+        listed = [(name, word) for name, of in self.reduced.items() for word in of]
+        return {f"{n} {w}": "s" if w.startswith("crossing") else self.units.get(n, "") for n, w in listed}
+
+    def table(self) -> Table:
+        """A row for each run: what varies, its figures, how it ended."""
+        units = {**self.units, **self.figure_units}
+        columns = [Column("run", list(range(len(self))))]
+        for name, x in {**self.values, **self.figures}.items():
+            columns.append(Column(name, x.tolist(), units.get(name, ""), self.labels.get(name, name)))
+        return Table(self.name, (*columns, Column("ended", self.ended)))
+
+    def save(self, path: str | Path) -> Path:
+        """Writes the table of all runs, in the format of the ending: .csv, .parquet ..."""
+        return write_table(path, self.table())
+
+    def to_pandas(self) -> Any:
+        """A DataFrame with a row for each run: what varies, its figures, how it ended (needs pandas)."""
+        pandas = optional_package("pandas", "files")
+        table = self.table()
+        frame = pandas.DataFrame({c.name: c.values for c in table.columns}).set_index("run")
+        frame.attrs["units"] = {c.name: c.unit for c in table.columns if c.unit}
+        return frame
+
+    def to_xarray(self) -> Any:
+        """A Dataset over runs and times, what varies as coordinates of the runs (needs xarray)."""
+        xarray = optional_package("xarray", "files")
+        units, labels = self.units, self.labels
+
+        def words(name: str) -> dict[str, str]:
+            return {"units": units.get(name, ""), "long_name": labels.get(name, name)}
+
+        data: dict[str, Any] = {name: (("run", "t"), x, words(name)) for name, x in self.channels.items()}
+        for name, x in self.figures.items():
+            data[name] = ("run", x, {"units": self.figure_units[name]})
+        data["ended"] = ("run", np.array(self.ended, dtype=object))
+        coordinates: dict[str, Any] = {"run": np.arange(len(self)), "t": ("t", self.time, {"units": "s"})}
+        taken = {*data, *coordinates}
+        for name, x in self.values.items():
+            coordinates[name if name not in taken else f"{name} given"] = ("run", x, words(name))
+        return xarray.Dataset(data, coords=coordinates, attrs={"title": self.name})
+
+    def plot(self, *channels: str, path: str | Path | None = None, **options: Any) -> Any:
+        """Draws channels over time: bands of percentiles, or every run (`style="runs"`). Returns the figure."""
+        from bellcrank.many.draw import draw
+
+        return draw(self, list(channels), path=path, **options)

@@ -1,0 +1,85 @@
+"""Samples of distributions.
+
+They are drawn by SciPy's quasi-Monte Carlo engines: Latin hypercube (McKay, Beckman & Conover 1979), Sobol or Halton
+points, or independent ones; the same seed gives the same samples.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Value = float | int | str | bool
+HOW = ("latin-hypercube", "sobol", "halton", "random")
+DISTRIBUTIONS: dict[str, str] = {
+    "uniform": "[low, high]",
+    "log-uniform": "[low, high], both positive",
+    "normal": "[mean, standard deviation]",
+    "integers": "[low, high], both included",
+}
+
+
+@dataclass(frozen=True)
+class Samples:
+    """`count` samples of distributions, each a pair (kind, its two numbers), drawn by `how` from `seed`."""
+
+    count: int
+    seed: int
+    how: str
+    of: Mapping[str, tuple[str, tuple[float, float]]]
+
+
+def wrong_numbers(kind: str, pair: Any) -> str:
+    """What is wrong with the two numbers of a distribution, in words; nothing if all is well."""
+    good = isinstance(pair, list | tuple) and len(pair) == 2
+    good = good and all(isinstance(x, int | float) and not isinstance(x, bool) and math.isfinite(x) for x in pair)
+    if good:
+        a, b = pair
+        good = b > 0 if kind == "normal" else a < b and (kind != "log-uniform" or a > 0)
+        good = good and (kind != "integers" or all(isinstance(x, int) for x in pair))
+    rule = "with a standard deviation above 0" if kind == "normal" else "low below high"
+    return "" if good else f"{kind} = {pair!r} must be {DISTRIBUTIONS[kind]}, {rule}"
+
+
+def draw(samples: Samples) -> list[dict[str, Value]]:
+    """The samples, one dictionary each."""
+    columns = [column.tolist() for column in drawn(samples).values()]
+    return [dict(zip(samples.of, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def drawn(samples: Samples) -> dict[str, np.ndarray]:
+    """The samples of each distribution."""
+    shares = zip(samples.of.items(), _shares(samples).T, strict=True)
+    return {name: _values(kind, numbers, share) for (name, (kind, numbers)), share in shares}
+
+
+def _shares(samples: Samples) -> np.ndarray:
+    """Points of the unit cube, a row each."""
+    from scipy.stats import qmc
+
+    size, rng = len(samples.of), np.random.default_rng(samples.seed)
+    if samples.how == "random":
+        return rng.random((samples.count, size))
+    engines: Any = {"latin-hypercube": qmc.LatinHypercube, "sobol": qmc.Sobol, "halton": qmc.Halton}
+    engine = engines[samples.how](d=size, seed=rng)
+    if samples.how == "sobol":  # balanced in powers of two only
+        return np.asarray(engine.random_base2(math.ceil(math.log2(samples.count)))[: samples.count])
+    return np.asarray(engine.random(samples.count))
+
+
+def _values(kind: str, numbers: tuple[float, float], share: np.ndarray) -> np.ndarray:
+    from scipy.stats import norm
+
+    a, b = numbers
+    if kind == "uniform":
+        return np.asarray(a + (b - a) * share)
+    if kind == "log-uniform":
+        return np.asarray(np.exp(math.log(a) + (math.log(b) - math.log(a)) * share))
+    if kind == "normal":
+        inside = np.clip(share, np.finfo(float).tiny, 1 - np.finfo(float).epsneg)  # 0 and 1 lie at infinity
+        return np.asarray(a + b * norm.ppf(inside))
+    return np.minimum(np.floor(a + (b - a + 1) * share), b).astype(int)

@@ -1,0 +1,59 @@
+"""Distributions that a user gives in place of a number: drawn together, once for every run."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from bellcrank.errors import ModelError
+from bellcrank.many.sampling import DISTRIBUTIONS, wrong_numbers
+
+_CALL = re.compile(r"\s*([a-z_]+)\s*\(\s*([^(),]+?)\s*(?:,\s*([^(),]+?)\s*)?\)\s*")
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A distribution: its kind, a key of `DISTRIBUTIONS`, and its two numbers."""
+
+    kind: str
+    numbers: tuple[float, float]
+
+    def __post_init__(self) -> None:
+        if wrong := wrong_numbers(self.kind, self.numbers):
+            raise ModelError(wrong)
+
+
+def uniform(low: float, high: float) -> Spread:
+    """A value between two others for every run, in the unit of what it is given for."""
+    return Spread("uniform", (low, high))
+
+
+def log_uniform(low: float, high: float) -> Spread:
+    """A value between two others for every run, all orders of magnitude alike."""
+    return Spread("log-uniform", (low, high))
+
+
+def normal(mean: float, deviation: float) -> Spread:
+    """A value of a normal distribution for every run: its mean and standard deviation."""
+    return Spread("normal", (mean, deviation))
+
+
+def called(text: str) -> tuple[str, tuple[str, ...]] | None:
+    """The word and the numbers, still text, of uniform(1, 2); None if it is not like that. Nothing is executed."""
+    found = _CALL.fullmatch(text)
+    return None if found is None else (found[1], tuple(x for x in found.groups()[1:] if x is not None))
+
+
+def read_spread(text: str) -> Spread:
+    """uniform(1e4, 2e4), normal(5, 0.1), log_uniform(1, 100), integers(1, 4)."""
+    found, known = called(text), [f"{kind.replace('-', '_')}(a, b)" for kind in DISTRIBUTIONS]
+    kind = found[0].replace("_", "-") if found else ""
+    if found is None or kind not in DISTRIBUTIONS or len(found[1]) != 2:
+        raise ModelError(f"{text!r} is not a distribution; it is one of {', '.join(known)}")
+    read: Any = int if kind == "integers" else float
+    try:
+        low, high = (read(x) for x in found[1])
+    except ValueError:
+        raise ModelError(f"{text!r}: {' and '.join(found[1])} must be numbers") from None
+    return Spread(kind, (low, high))

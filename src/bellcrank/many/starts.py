@@ -1,0 +1,144 @@
+"""What many runs begin with: parameters, states, inputs and their breaks, as compiled programs read them.
+
+What the equations of a tree begin with is found for all runs at once; with closed loops, rigid wheels and speeds that
+constraints determine, run by run, as `simulate` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bellcrank.backend.c_job import InputSignal
+from bellcrank.backend.c_many import Beginnings
+from bellcrank.backend.c_runs import signal_of
+from bellcrank.backend.start import Input
+from bellcrank.errors import ModelError
+from bellcrank.many.given import Given
+from bellcrank.run.actions import read_events
+from bellcrank.run.assembly import STATES, start_state
+from bellcrank.run.dae_methods import Dae
+from bellcrank.run.events import Watch
+from bellcrank.run.goes_on import first_state, origin_of
+from bellcrank.run.loaded import Loaded
+from bellcrank.run.prepare import Prepared
+from bellcrank.run.stepping import Evaluation
+from bellcrank.run.stretches import Stretch, Stretches
+from bellcrank.run.values import Plan, check_all_masses
+
+
+@dataclass(frozen=True)
+class Starts:
+    """`begin` as C reads it; `inputs` of the first run, and all others whose arrays must live as long."""
+
+    begin: Beginnings
+    inputs: Sequence[Input]
+    others: Any
+
+
+def ready_run(loaded: Loaded, plan: Plan, given: Given, number: int) -> tuple[Evaluation, Prepared]:
+    """One of the runs, ready to begin as it does in `simulate`."""
+    origin = origin_of(loaded, None, None, *(given.of(number)[x] or None for x in ("initial", "parameters", "inputs")))
+    p = loaded.parameter_values(origin.parameters)
+    signals = loaded.inputs(origin.inputs, (plan.begins, plan.t_end))
+    events = read_events(loaded.interface, None, (), origin.parameters)
+    context, usual = loaded.context(), origin.tolerances
+    shared = Stretches(loaded, context, signals, Dae(), usual, Watch(()), events, origin.parameters)
+    y = first_state(origin, loaded, shared.closure(p), p, signals, plan.begins)
+    return shared.ready(Stretch(plan, p, y), np.zeros(len(loaded.interface.kept)))
+
+
+def starts_of(loaded: Loaded, plan: Plan, given: Given) -> Starts:
+    """What all runs begin with."""
+    inputs, signals, breaks, others = _inputs(loaded, plan, given)
+    p = _parameters(loaded, given)
+    first = np.cumsum([0, *map(len, breaks)])
+    flat = np.array([*(t for own in breaks for t in own), 0.0])
+    if _run_by_run(loaded, given):
+        y, roots = _each_start(loaded, plan, given)
+    else:
+        y, roots = _states(loaded, plan, given, p, inputs), np.ones((1, 1))
+    return Starts(Beginnings(p, y, signals, flat, first.astype(np.int64), roots), inputs, others)
+
+
+def _parameters(loaded: Loaded, given: Given) -> np.ndarray:
+    """Parameters in equation units: a row for each run, or one for all."""
+    interface, varied = loaded.interface, given.varied["parameters"]
+    first = loaded.parameter_values(given.of(0)["parameters"] or None)
+    base = np.array([first], dtype=float)
+    if not varied:
+        check_all_masses(loaded.analysis.mechanism.bodies, interface, base)
+        return base if base.size else np.zeros((1, 1))
+    p = np.repeat(base, given.n, axis=0)
+    for name, values in varied.items():
+        x = interface.get(name, ("parameter",))
+        if x is None:
+            continue  # it has no effect on the equations
+        if x.positive and not (np.asarray(values) > 0).all():
+            run = int(np.flatnonzero(~(np.asarray(values) > 0))[0])
+            raise ModelError(f"parameter '{x.name}' is {values[run]:g} in run {run}; it must be positive", loaded.name)
+        p[:, x.place] = x.unit.to_equation(np.asarray(values))
+    if interface.entered:
+        p = np.array([loaded.parameter_values(given.of(run)["parameters"]) for run in range(given.n)])
+    check_all_masses(loaded.analysis.mechanism.bodies, interface, p)
+    return p
+
+
+def _run_by_run(loaded: Loaded, given: Given) -> bool:
+    """Do the states at the beginning follow from more than what is given for them?"""
+    names = (*loaded.interface.run.initial, *given.shared["initial"], *given.varied["initial"])
+    kinds = [x.kind for name in names if (x := loaded.interface.get(name, STATES)) is not None]
+    contacts = loaded.analysis.mechanism.description.contacts
+    return loaded.program.loops is not None or bool(contacts) or "removed" in kinds
+
+
+def _states(loaded: Loaded, plan: Plan, given: Given, p: np.ndarray, inputs: list[Input]) -> np.ndarray:
+    """States that a tree begins with: a row for each run, or one for all."""
+    values = given.of(0)["initial"]
+    y = np.concatenate(start_state(loaded, values or None, None, p[0].tolist(), inputs, plan.begins))[None, :]
+    varied = given.varied["initial"]
+    if varied:
+        y = np.repeat(y, given.n, axis=0)
+    for name, column in varied.items():
+        x = loaded.interface.find(name, STATES, "initial value for")
+        y[:, x.place + (loaded.n_q if x.kind == "speed" else 0)] = x.unit.to_equation(np.asarray(column))
+    return y if y.size else np.zeros((1, 1))
+
+
+def _each_start(loaded: Loaded, plan: Plan, given: Given) -> tuple[np.ndarray, np.ndarray]:
+    """States, and roots of inverse inertias, as `simulate` finds them run by run."""
+    count = given.n if any(given.varied.values()) else 1
+    states, roots = [], []
+    for run in range(count):
+        evaluation, prepared = ready_run(loaded, plan, given, run)
+        states.append(prepared.run.state.copy())
+        weights = evaluation.keeper.closure.weights if evaluation.keeper is not None else None
+        roots.append(np.ones(1) if weights is None else np.sqrt(np.concatenate(weights)))
+    return np.array(states), np.array(roots)
+
+
+def _inputs(loaded: Loaded, plan: Plan, given: Given) -> tuple[list[Input], np.ndarray, list[tuple[float, ...]], Any]:
+    """Inputs of the first run, those of all as structures of C, and the breaks of each run, or those of all."""
+    span, varied = (plan.begins, plan.t_end), given.varied["inputs"]
+    first = loaded.inputs(given.of(0)["inputs"] or None, span)
+    row = _structures(first)
+    if not varied:
+        return first, row, [plan.breaks(first)], ()
+    if all(isinstance(values, np.ndarray) for values in varied.values()):  # numbers
+        signals = np.repeat(row, given.n, axis=0)
+        for name, values in varied.items():
+            for x in loaded.interface.inputs:
+                if loaded.interface.get(name, ("input",)) is loaded.interface.get(x.base, ("input",)):
+                    signals["a"][:, x.place, 0] = values
+        return first, signals, [plan.breaks(first)], ()
+    each = [loaded.inputs(given.of(run)["inputs"], span) for run in range(given.n)]
+    return first, np.concatenate([_structures(x) for x in each]), [plan.breaks(x) for x in each], each
+
+
+def _structures(inputs: Sequence[Input]) -> np.ndarray:
+    """A row of structures."""
+    listed = (InputSignal * max(len(inputs), 1))(*map(signal_of, inputs))
+    return np.frombuffer(listed, dtype=np.dtype(InputSignal)).reshape(1, -1).copy()

@@ -1,0 +1,67 @@
+"""Which states the rates depend on, and the states that linear systems of stiff methods are freed of first.
+
+In:  a `Program`. Out: numbers of states. In s x - slopes x = r the coordinates, q' = N(q) u, and states of one's own
+have to do with few others each: eliminated first they leave a full system of as many unknowns as there are speeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bellcrank.expr import Expr, symbols
+from bellcrank.program.program import Program
+from bellcrank.program.statements import Assign, statement_expressions, statement_targets
+
+
+def dependence(program: Program) -> list[set[int]]:
+    """For every rate the states that it may depend on."""
+    known = {s: 1 << j for j, s in enumerate((*program.coordinates, *program.speeds))}
+
+    def of(expressions: Sequence[Expr]) -> int:
+        found = 0
+        for symbol in symbols(*expressions):
+            found |= known.get(symbol, 0)
+        return found
+
+    for s in program.derivatives.statements:
+        found = of((s.value,) if isinstance(s, Assign) else statement_expressions(s))
+        known.update(dict.fromkeys(statement_targets(s), found))
+    rows = [of((e,)) for e in program.derivatives.results]
+    return [{j for j in range(len(rows)) if row >> j & 1} for row in rows]
+
+
+@dataclass(frozen=True)
+class Elimination:
+    """An order of all states. The first are eliminated one by one, each pivot being that of its own rate: `down` are
+    the places in the order that have to do with it below it, `across` those beside it. The rest is one full block."""
+
+    order: tuple[int, ...]
+    down: tuple[tuple[int, ...], ...]
+    across: tuple[tuple[int, ...], ...]
+
+
+def elimination(rows: Sequence[set[int]], n_q: int) -> Elimination:
+    """The order of elimination of the first n_q states, the least work first, and what it fills."""
+    left = [set(row) for row in rows]
+    columns = [{i for i, row in enumerate(rows) if j in row} for j in range(len(rows))]
+    waiting = set(range(n_q))
+    steps: list[tuple[int, set[int], set[int]]] = []
+    while waiting:
+        k = min(waiting, key=lambda k: (len(left[k] - {k}) * len(columns[k] - {k}), k))
+        waiting.remove(k)
+        across, down = left[k] - {k}, columns[k] - {k}
+        steps.append((k, down, across))
+        for i in down:
+            left[i] |= across
+            left[i].discard(k)
+        for j in across:
+            columns[j] |= down
+            columns[j].discard(k)
+    order = (*(k for k, _, _ in steps), *range(n_q, len(rows)))
+    place = {state: at for at, state in enumerate(order)}
+
+    def placed(states: set[int]) -> tuple[int, ...]:
+        return tuple(sorted(place[x] for x in states))
+
+    return Elimination(order, tuple(placed(d) for _, d, _ in steps), tuple(placed(a) for _, _, a in steps))

@@ -1,0 +1,66 @@
+"""What is told of steps that a method chose: why it could go no further, and what held it on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bellcrank.backend.start import STEP_TOO_SMALL, TOO_MANY_STEPS
+from bellcrank.numeric.adapt import Count
+from bellcrank.numeric.collocation import STIFF
+from bellcrank.numeric.embedded import EMBEDDED
+from bellcrank.numeric.methods import AUTO
+from bellcrank.numeric.tuning import CONTROL
+
+STIFF_ONE = next(iter(STIFF))
+
+
+def why_it_ended(status: int, count: Count, states: Sequence[str], t_end: float, method: str, rtol: float) -> str:
+    """Why steps became too small or too many, and what to do; "" if they did not."""
+    if status not in (STEP_TOO_SMALL, TOO_MANY_STEPS):
+        return ""
+    rounding = _lost_in_rounding(count, rtol)
+    if status == TOO_MANY_STEPS:
+        told = f"{count.most} steps were not enough to t_end = {t_end:g} s"
+        if rounding:
+            return f"{told}. {rounding}"
+        if count.fastest and method in EMBEDDED:
+            return f"{told}. A mode of {count.fastest:.2g} 1/s holds them: try method='{STIFF_ONE}'"
+        return f"{told}. Try a larger rtol"
+    name = states[count.culprit] if states else "nothing"
+    error = f", its error is {count.excess:.2g} times what is allowed" if count.excess > 1 else ""
+    told = f"the step became too small (last {count.shortest:.2g} s): {name} asks for it{error}"
+    if rounding:
+        return f"{told}. {rounding}"
+    why = "Does it grow beyond bounds, or is there a jump that the model does not tell?"
+    return f"{told}. {why} Give that as an input or event; or raise atol of {name}"
+
+
+def _lost_in_rounding(count: Count, rtol: float) -> str:
+    """Is a tolerance too fine for what a stiff model leaves of double precision?"""
+    tried = count.steps + count.rejected
+    if not count.slopes or count.failures < CONTROL.doubtful * tried:
+        return ""
+    return (
+        f"Newton's method failed in {count.failures} of {tried} steps: rtol={rtol:g} may be below what the stiffness "
+        f"of the model leaves of double precision: try rtol={min(100 * rtol, 1e-3):g}"
+    )
+
+
+def held_by(method: str, settings: Mapping[str, Any]) -> list[str]:
+    """A sentence if a fast mode held the steps of an explicit method that was chosen by name."""
+    slowed, rate = settings.get("held_steps", 0), settings.get("fastest_mode", 0.0)
+    if method not in EMBEDDED or not rate or slowed < CONTROL.doubtful * settings["steps"]:
+        return []
+    return [
+        f"a mode of {rate:.2g} 1/s held {slowed} of {settings['steps']} steps of {method}, not their error: "
+        f"method='{STIFF_ONE}' takes longer ones, '{AUTO}' goes over to it by itself"
+    ]
+
+
+def went_over(settings: Mapping[str, Any]) -> list[str]:
+    """A sentence if a run went over to a stiff method."""
+    if "went_over" not in settings:
+        return []
+    rate = settings["fastest_mode"]
+    return [f"went over to {STIFF_ONE} at t = {settings['went_over']:.6g} s: a mode of {rate:.2g} 1/s held the steps"]

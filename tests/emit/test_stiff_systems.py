@@ -1,0 +1,92 @@
+"""Linear systems of stiff methods: an order of elimination that fills only what it tells, and its C against NumPy."""
+
+import ctypes
+
+import numpy as np
+import pytest
+
+from bellcrank.backend.compiler import compile_source, find_compiler
+from bellcrank.emit.c.runtime_files import definitions, runtime
+from bellcrank.emit.c.stiff import _order_tables
+from bellcrank.emit.number import DOUBLE
+from bellcrank.numeric.tuning import NEWTON
+from bellcrank.program.structure import dependence, elimination
+from tests.models import example, needs_compiler
+
+HEAD = """
+#include <math.h>
+#include <string.h>
+#include <stdint.h>
+#define real double
+enum {{ FINISHED, N_S = {n} }};
+typedef struct Job {{ void *work; double rtol, *atol; int64_t slopes; }} Job;
+typedef struct Work {{ double first, last; }} Work;
+static int stage_rates(Job *job, real t, const real *y, real *k, real *w) {{ return 0; }}
+"""
+SOLVE = """
+int solve(const double *slopes, double s, double t, double *one, double *re, double *im)
+{
+    static Stiff f;
+    f.usual = 1;
+    for (int i = 0; i < N_S; i++)
+        for (int j = 0; j < N_S; j++)
+            f.slopes[i*N_S + j] = slopes[STATE_ORDER[i]*N_S + STATE_ORDER[j]];
+    if (factor_real(&f, s) || factor_pair(&f, s, t))
+        return -1;
+    solve_real(&f, one);
+    solve_pair(&f, re, im);
+    return f.one_first;
+}
+"""
+
+
+def matrices(rng, n):
+    """Slopes of a random structure, coordinates and own states first, and the states that each rate depends on."""
+    n_q = int(rng.integers(1, n))
+    rows = [{i} | {int(j) for j in rng.choice(n, min(n, 3), replace=False)} for i in range(n_q)]
+    rows += [set(range(n)) for _ in range(n - n_q)]
+    slopes = np.array([[rng.normal() if j in row else 0.0 for j in range(n)] for row in rows])
+    return n_q, rows, slopes
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_elimination_fills_no_more_than_it_tells(seed):
+    n_q, rows, slopes = matrices(np.random.default_rng(seed), 12)
+    e = elimination(rows, n_q)
+    assert sorted(e.order) == list(range(12)) and set(e.order[:n_q]) == set(range(n_q))
+    A = (20 * np.eye(12) - slopes)[np.ix_(e.order, e.order)]
+    for k, (down, across) in enumerate(zip(e.down, e.across, strict=True)):
+        assert set(np.flatnonzero(A[k + 1 :, k]) + k + 1) <= set(down)
+        assert set(np.flatnonzero(A[k, k + 1 :]) + k + 1) <= set(across)
+        A[k + 1 :] -= np.outer(A[k + 1 :, k] / A[k, k], A[k])
+
+
+def test_coordinates_leave_a_system_of_the_speeds():
+    program = example("stanford_arm").program
+    rows = dependence(program)
+    e = elimination(rows, 6)
+    assert rows[0] == {6} and e.across == tuple((6 + i,) for i in e.order[:6])
+
+
+@needs_compiler
+def test_systems_in_c_are_solved_as_by_numpy(tmp_path):
+    """With own pivots, and by full elimination where one of them is too small."""
+    rng = np.random.default_rng(5)
+    n_q, rows, slopes = matrices(rng, 9)
+    e = elimination(rows, n_q)
+    pieces = {"TUNING": definitions(NEWTON, DOUBLE), "TABLES": _order_tables(e), "SLOPES": "", "USUAL": "1"}
+    text = HEAD.format(n=9) + runtime("stiff.c", **pieces) + SOLVE
+    library = ctypes.CDLL(str(compile_source(text, tmp_path, find_compiler(), ("-O1",))))
+    first = set()
+    for s in (*rng.uniform(0.1, 30, 8), slopes[e.order[0], e.order[0]] * 1.01):
+        one, re, im = rng.normal(size=(3, 9))
+        given = [np.ascontiguousarray(x) for x in (slopes, one.copy(), re.copy(), im.copy())]
+        pointers = [x.ctypes.data_as(ctypes.c_void_p) for x in given]
+        numbers = [ctypes.c_double(s), ctypes.c_double(0.7 * s)]
+        first.add(library.solve(pointers[0], *numbers, *pointers[1:]))
+        whole = s * (1 + 0.7j) * np.eye(9) - slopes
+        np.testing.assert_allclose(given[1], np.linalg.solve(s * np.eye(9) - slopes, one), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            given[2] + 1j * given[3], np.linalg.solve(whole, re + 1j * im), rtol=1e-9, atol=1e-12
+        )
+    assert first == {0, n_q}

@@ -1,0 +1,216 @@
+"""Many runs at once: every run has the bits of `simulate`, whatever runs beside it; figures are those of the histories."""
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.cli.main import main
+from bellcrank.run.prepare import machine_memory
+from tests.models import FOLDER, example, needs_compiler, rarely
+
+STEP = 0.002
+FIGURES = ["final", "min", "max", "mean", "rms", "percentile(90)", "crossing(0.5)"]
+
+
+def quarter_car(backend="auto"):
+    return example("quarter_car").compile(backend=backend)
+
+
+def same_as_alone(sim, many, settings, runs):
+    """Every run of a batch against `simulate`, to the bit."""
+    for i in runs:
+        alone = sim.simulate(**settings(i))
+        assert alone.time.tobytes() == many.time.tobytes()
+        assert many.ended[i] == alone.ended
+        for name in many:
+            assert many[name][i].tobytes() == alone[name].tobytes(), (i, name)
+
+
+@pytest.mark.parametrize("name", rarely(
+    ["quarter_car", "four_bar", "formula_student", "passenger_car", "slider_crank", "cart", "motorcycle"],
+    ["formula_student", "passenger_car", "motorcycle", "four_bar"]))  # fmt: skip
+def test_every_run_has_the_bits_of_simulate(name):
+    """Trees, closed loops, tables, linkages, wheels: parameters that enter constants vary from run to run."""
+    sim = example(name).compile()
+    names = [x.name for x in sim.interface.parameters if x.default][:4]
+    values = {x: np.array([1.0, 1.05, 0.97, 1.01, 1.0]) * sim.interface.get(x, ("parameter",)).default for x in names}
+    step = sim.interface.run.step or 1e-3
+    span = {"t_end": 12.5 * step, "step": step}
+    many = sim.simulate_many(parameters=values, every=2, backend="cores", **span)
+    assert len(many) == 5
+    same_as_alone(
+        sim, many, lambda i: {"parameters": {k: v[i] for k, v in values.items()}, "output_every": 2, **span}, range(5)
+    )
+    assert many[next(iter(many))][0].tobytes() == many[next(iter(many))][4].tobytes()
+
+
+def test_initial_values_and_inputs_of_every_run():
+    sim, q = quarter_car(), np.array([0.01, -0.02, 0.03])
+    signals = [bc.step(at=0.0105 * i, height=0.02 * i) for i in range(3)]  # jumps within steps, elsewhere in every run
+    span = {"t_end": 0.1, "step": STEP}
+    many = sim.simulate_many(initial={"q(body)": q}, inputs={"z_road": signals}, **span)
+    alike = lambda i: {"initial": {"q(body)": q[i]}, "inputs": {"z_road": signals[i]}, **span}  # noqa: E731
+    same_as_alone(sim, many, lambda i: alike(i) | {"output_every": 10}, range(3))
+    heights = np.array([0.0, 0.1, -0.1])
+    many = sim.simulate_many(inputs={"z_road": heights}, every=1, **span)
+    same_as_alone(sim, many, lambda i: {"inputs": {"z_road": heights[i]}, "output_every": 1, **span}, range(3))
+
+
+def test_the_neighbours_and_their_number_change_nothing():
+    sim, k = quarter_car(), np.linspace(1e4, 2e4, 301)
+    all_runs = sim.simulate_many(parameters={"k": k}, t_end=0.1, step=STEP, keep=["az"])
+    backwards = sim.simulate_many(parameters={"k": k[::-1].copy()}, t_end=0.1, step=STEP, keep=["az"])
+    assert all_runs["az"].tobytes() == backwards["az"][::-1].tobytes()
+    few = sim.simulate_many(parameters={"k": k[7:9]}, t_end=0.1, step=STEP, keep="az")
+    assert few["az"].tobytes() == all_runs["az"][7:9].tobytes()
+
+
+@pytest.mark.parametrize("backend", ["python", pytest.param("c", marks=needs_compiler)])
+def test_figures_are_those_of_the_histories(backend):
+    sim = quarter_car(backend)
+    values = {"parameters": {"k": np.linspace(1e4, 2e4, 4)}, "t_end": 0.6, "step": 0.005, "every": 1}
+    many = sim.simulate_many(keep="az", reduce={"az": FIGURES}, **values)
+    t, az = many.time, many["az"]
+    expected = {
+        "final": az[:, -1], "min": az.min(1), "max": az.max(1), "mean": az.mean(1), "rms": np.sqrt((az**2).mean(1)),
+        "crossing(0.5)": [t[i] + (t[i + 1] - t[i]) * (0.5 - x[i]) / (x[i + 1] - x[i])
+                          for x in az for i in [int(np.argmax((x[:-1] < 0.5) != (x[1:] < 0.5)))]],
+    }  # fmt: skip
+    for word, x in expected.items():
+        np.testing.assert_allclose(many.reduced["az"][word], x, rtol=1e-12, err_msg=word)
+    span = az.max(1) - az.min(1)
+    gap = np.diff(np.sort(az, axis=1), axis=1)[:, 105:112].max(axis=1)  # between neighbours there
+    error = np.abs(many.reduced["az"]["percentile(90)"] - np.percentile(az, 90, axis=1))
+    assert (error < 0.004 * span + gap).all()
+    assert not sim.simulate_many(reduce={"az": "rms"}, **values).channels
+
+
+@needs_compiler
+def test_percentiles_of_numbers_that_spread_far():
+    """A sine whose amplitude grows a millionfold while it is counted, upwards and downwards."""
+    s = bc.System("line")
+    s.add_body("b", translate=1, mass=1)
+    s.add_variable("x")
+    s.add_output("x", "y")
+    sim = s.equations().compile()
+    for sign in (1.0, -1.0):
+        signal = bc.sampled(np.arange(1001) * 0.01, sign * np.logspace(-3, 3, 1001) * np.sin(np.arange(1001)))
+        many = sim.simulate_many(
+            n=1, inputs={"x": signal}, t_end=10, step=0.01, keep="y", reduce={"y": ["percentile(99)", "percentile(1)"]}
+        )
+        for word, share in (("percentile(99)", 99), ("percentile(1)", 1)):
+            wanted, spread = np.percentile(many["y"][0], share), np.ptp(many["y"][0])
+            assert many.reduced["y"][word][0] == pytest.approx(wanted, abs=0.01 * spread)
+
+
+def test_a_run_that_stops_leaves_the_others_alone():
+    sim = quarter_car()
+    c = np.array([1000.0, -1e9, 1200.0])
+    many = sim.simulate_many(parameters={"c": c}, t_end=0.5, step=STEP, every=1, reduce={"az": "max"}, keep="az")
+    assert many.ended[0] == many.ended[2] == "finished"
+    assert many.ended[1].startswith("stopped at t = ")
+    assert "finite" in many.ended[1]
+    assert np.isnan(many["az"][1, -1])
+    assert np.isfinite(many["az"][[0, 2]]).all()
+    assert many.ended[1].split(":")[0] == many.run(1).ended.split(":")[0]
+
+
+def test_values_are_drawn_by_distributions_with_a_seed():
+    sim = quarter_car()
+    of = {"k": bc.uniform(1e4, 2e4), "c": bc.normal(1000, 10)}
+    settings = {"n": 64, "t_end": 0.01, "step": STEP, "parameters": of, "reduce": {"az": "final"}}
+    first, again, other = (sim.simulate_many(seed=s, sampling="sobol", **settings) for s in (1, 1, 2))
+    assert first.values["k"].tobytes() == again.values["k"].tobytes() != other.values["k"].tobytes()
+    strata = np.floor((sim.simulate_many(**settings).values["k"] - 1e4) / 1e4 * 64)
+    assert sorted(strata) == list(range(64))
+    alone = sim.simulate(t_end=0.01, step=STEP, parameters={k: v[5] for k, v in first.values.items()})
+    assert first.reduced["az"]["final"][5] == alone["az"][-1]
+
+
+def test_what_compiled_code_cannot_drive_runs_one_by_one():
+    sim, k = quarter_car(), np.array([1e4, 2e4])
+    for settings in ({"method": "tsit5"}, {"inputs": {"z_road": lambda t: 0.1 * t}}):
+        many = sim.simulate_many(parameters={"k": k}, t_end=0.1, step=STEP, every=1, **settings)
+        assert "one by one" in many.notes[0]
+        same_as_alone(
+            sim, many, lambda i: {"parameters": {"k": k[i]}, "t_end": 0.1, "step": STEP, "output_every": 1, **settings},  # noqa: B023
+            range(2),
+        )  # fmt: skip
+
+
+def test_tables_and_datasets():
+    sim = quarter_car()
+    many = sim.simulate_many(3, parameters={"k": [1e4, 1.5e4, 2e4]}, t_end=0.02, step=STEP, keep="az", every=1,
+                             reduce={"az": ["rms", "crossing(0)"]})  # fmt: skip
+    frame = many.to_pandas()
+    assert list(frame.columns) == ["k", "az rms", "az crossing(0)", "ended"]
+    assert frame.attrs["units"]["az crossing(0)"] == "s"
+    data = many.to_xarray()
+    assert data["az"].dims == ("run", "t")
+    assert data["k"].dims == ("run",)
+    assert (data["az"].values == many["az"]).all()
+
+
+def test_pictures(tmp_path):
+    many = quarter_car().simulate_many(5, parameters={"k": bc.uniform(1e4, 2e4)}, t_end=0.1, step=STEP, keep=["az"])
+    for style in ("bands", "runs"):
+        many.plot("az", style=style, path=tmp_path / f"{style}.png")
+        assert (tmp_path / f"{style}.png").stat().st_size > 5000
+
+
+NOT_POSSIBLE = [
+    ({}, "n= is needed"),
+    ({"parameters": {"k": bc.uniform(1, 2)}}, "n= is needed: distributions do not tell"),
+    ({"n": 3, "parameters": {"k": [1.0, 2.0]}}, "parameters={'k': ...} has 2 values for 3 runs"),
+    ({"n": 2, "parameters": {"kk": [1.0, 2.0]}}, "no such parameter. Did you mean"),
+    ({"n": 2, "initial": {"q(bod)": [1.0, 2.0]}}, "no such coordinate or speed"),
+    ({"n": 2, "inputs": {"road": [1.0, 2.0]}}, "no such input"),
+    ({"n": 2, "parameters": {"k": [1.0, np.nan]}}, "is nan in run 1"),
+    ({"n": 2, "parameters": {"m_b": [1.0, -3.0]}}, "run 1: the mass of body 'body' is negative"),
+    ({"n": 0}, "n=0 must be a whole number"),
+    ({"n": 2, "keep": ["azz"]}, "keep= channel 'azz' is not known. Did you mean 'az'"),
+    ({"n": 2, "reduce": {"az": ["rsm"]}}, "'rsm' of 'az' is not known. Did you mean 'rms'"),
+    ({"n": 2, "reduce": {"az": "percentile(101)"}}, "between 0 and 100"),
+    ({"n": 2, "backend": "gpu"}, "backend='gpu' is not known"),
+    ({"n": 2, "sampling": "grid"}, "sampling='grid' is not known"),
+    ({"n": 2, "precision": "half"}, "precision='half' is not known"),
+    ({"n": int(machine_memory() // 8), "t_end": 1, "step": 0.001}, "keep fewer channels (keep=), fewer rows (every=)"),
+]
+
+
+@pytest.mark.parametrize(("given", "said"), NOT_POSSIBLE)
+def test_what_cannot_be_is_said(given, said):
+    with pytest.raises(bc.BellcrankError) as told:
+        quarter_car().simulate_many(**given)
+    assert said in " ".join(str(told.value).split())
+
+
+def test_distributions_that_cannot_be():
+    for wrong in (lambda: bc.uniform(2, 1), lambda: bc.normal(0, -1), lambda: bc.log_uniform(0, 1)):
+        with pytest.raises(bc.ModelError, match="must be"):
+            wrong()
+
+
+def test_the_command(tmp_path, capsys):
+    table = tmp_path / "table.csv"
+    words = [
+        "many",
+        str(FOLDER / "quarter_car.py"),
+        "--n",
+        "20",
+        "--vary",
+        "k=uniform(1e4,2e4)",
+        "--vary",
+        "q(body)=normal(0,.01)",
+    ]
+    words += ["--t-end", "0.05", "--keep", "az", "--reduce", "rms", "--out", str(table)]
+    assert main([*words, "--plot", str(tmp_path / "bands.png")]) == 0
+    assert "az rms" in capsys.readouterr().out
+    lines = table.read_text().splitlines()
+    assert lines[0] == "run,k,q(body),az rms,ended"
+    assert len(lines) == 22
+    assert main(["many", words[1], "--n", "2", "--vary", "kk=uniform(1,2)"]) == 1
+    assert "'kk' is not known" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["many", words[1], "--n", "2", "--vary", "k=unform(1,2)"])
+    assert "is not a distribution" in capsys.readouterr().err
