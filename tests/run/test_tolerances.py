@@ -168,7 +168,8 @@ def test_studies_take_them():
 
 @pytest.mark.parametrize("language", COMPILED[:1])
 def test_programs_take_them(language, sims, tmp_path):
-    program = build(sledge().equations(), language, tmp_path / "written")
+    equations = sledge().equations()
+    program = build(equations, language, tmp_path / "written")
     lines = ("METHOD tsit5", "STOPT 4", "STEP 0.05", "RTOL 1e-7", "Q(2) 1001", "U(1) 30")
     start = {"q(carriage)": 0.2, "q(rotor)": 1001.0, "u(carriage)": 30.0}
     cases = {"": None, "ATOL 1e-3": 1e-3, "ATOL(m) 1e-3": {"m": 1e-3}, "ATOL(Q(2)) 1e-4": {"q(rotor)": 1e-4}}
@@ -180,5 +181,30 @@ def test_programs_take_them(language, sims, tmp_path):
         echo = tmp_path / str(i) / "out.echo"
         told = program(echo, "--output", tmp_path / "again.erd", "--echo", tmp_path / "x")
         assert f"{run.settings['steps']} steps" in told
+        again = sims["c"].simulate(**bc.settings_of(equations, echo))
+        assert again.settings["steps"] == run.settings["steps"]
     (tmp_path / "wrong.par").write_text(f"PARSFILE\nPARSFILE {program.default}\nATOL(N) 1e-3\nEND\n")
     assert "no state is called 'N', and none has such a unit" in program(tmp_path / "wrong.par", code=1)
+
+
+def test_echoes_repeat_a_run_with_its_tolerances(capsys, tmp_path):
+    """Of the command and of a written program: either is read by both."""
+    model = str(FOLDER / "double_pendulum.py")
+    words = ["run", model, "--t-end", "1", "--json"]
+    given = ["--method", "tsit5", "--rtol", "1e-6", "--atol", "mrad=1e-3", "--atol", "u(b)=1e-3"]
+
+    def steps(*more):
+        assert main([*words, *more]) == 0
+        return json.loads(capsys.readouterr().out)["steps"]
+
+    echo = str(tmp_path / "run.par")
+    found = steps(*given, "--echo", echo)
+    assert steps("--pars", echo) == found != steps("--method", "tsit5", "--rtol", "1e-6")
+    mixed = tmp_path / "mixed.par"
+    mixed.write_text("PARSFILE\nMETHOD tsit5\nRTOL 1e-6\nATOL 1e-3\nATOL(rad/s) 1e-9\nATOL(Q(A)) 1e-9\nEND\n")
+    atol = ["--atol", "rad=1e-3", "--atol", "rad/s=1e-9", "--atol", "q(a)=1e-9"]
+    assert steps("--pars", str(mixed)) == steps("--method", "tsit5", "--rtol", "1e-6", *atol)
+    mixed.write_text("PARSFILE\nMETHOD tsit5\nATOL(N) 1e-3\nRTOL x\nEND\n")
+    assert main([*words, "--pars", str(mixed)]) == 1
+    told = capsys.readouterr().err
+    assert "no state is called 'n', and none has such a unit" in told and "rtol needs a positive number" in told

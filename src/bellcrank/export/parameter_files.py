@@ -16,11 +16,13 @@ from bellcrank.files.parsfile import RUN_KEYWORDS, SIGNALS, Entry, ParsFile, num
 from bellcrank.files.record import guarded
 from bellcrank.files.text import read_text
 from bellcrank.files.whole import write_texts
-from bellcrank.interface.interface import key_of
+from bellcrank.interface.interface import STATES, key_of
+from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.run.evaluate import echo
 from bellcrank.run.inputs import as_signal
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.result import Run
+from bellcrank.units import UNIT_SYSTEMS
 
 
 def read_settings(setup: Setup, pars: ParsFile | str | Path) -> dict[str, Any]:
@@ -31,6 +33,11 @@ def read_settings(setup: Setup, pars: ParsFile | str | Path) -> dict[str, Any]:
         reader.read(entry)
     if reader.problems:
         raise RunError("\n".join(reader.problems))
+    if reader.absolute:
+        reader.settings["atol"] = reader.absolute.get("", reader.absolute)
+        if "" in reader.absolute and len(reader.absolute) > 1:  # of all states, but for some
+            usual = dict.fromkeys((s.unit for s in setup.states), reader.absolute.pop(""))
+            reader.settings["atol"] = usual | reader.absolute
     return reader.settings
 
 
@@ -43,11 +50,12 @@ class _Reader:
         self.inputs = {s.keyword.lower(): s.name for s in setup.signals}
         self.settings: dict[str, Any] = {"parameters": {}, "initial": {}, "inputs": {}}
         self.problems: list[str] = []
+        self.absolute: dict[str, float] = {}  # tolerances of states by name or unit; "": of all
 
     def read(self, entry: Entry) -> None:
         key = entry.keyword
         word = entry.words[0] if entry.words else ""
-        state = self.setup.interface.get(key, ("coordinate", "speed"))
+        state = self.setup.interface.get(key, STATES)
         if key in self.parameters or state is not None:
             value = number_of(word)
             if value is None:
@@ -62,6 +70,8 @@ class _Reader:
             self._problem(entry, f"{key} follows from a constraint and cannot be given")
         elif key in RUN_KEYWORDS:
             self._run(entry, word)
+        elif key.startswith("atol(") and key.endswith(")"):
+            self._run(entry, word, key[5:-1])
         elif self.setup.interface.get(key, ("idle", "unused")) is not None:
             warn(f"{entry.place}: the model has the parameter '{key}', but does not depend on it")
         else:
@@ -72,7 +82,7 @@ class _Reader:
     def _problem(self, entry: Entry, text: str) -> None:
         self.problems.append(f"{entry.place}: {text}")
 
-    def _run(self, entry: Entry, word: str) -> None:
+    def _run(self, entry: Entry, word: str, whose: str = "") -> None:
         if entry.keyword == "method":
             self.settings["method"] = word
             return
@@ -83,8 +93,22 @@ class _Reader:
             if value != int(value):
                 self._problem(entry, f"iprint needs a whole number of at least 1, found '{word}'")
             self.settings["output_every"] = int(value)
+        elif entry.keyword == "rtol":
+            self.settings["rtol"] = value
+        elif entry.keyword.startswith("atol"):
+            self._absolute(entry, whose, value)
         else:
             self.settings["t_end" if entry.keyword == "stopt" else "step"] = value
+
+    def _absolute(self, entry: Entry, whose: str, value: float) -> None:
+        """An absolute tolerance of all states, of those with a unit, or of one."""
+        state = self.setup.interface.get(whose, STATES)
+        unit = next((s.unit for s in self.setup.states if s.unit.lower() == whose), None)
+        name = state.name if state is not None else unit
+        if whose and name is None:
+            self._problem(entry, f"{entry.keyword}: no state is called '{whose}', and none has such a unit")
+        else:
+            self.absolute[name if whose and name is not None else ""] = value
 
     def _input(self, entry: Entry) -> None:
         try:
@@ -147,12 +171,35 @@ def write_echo(setup: Setup, loaded: Loaded, run: Run, options: Mapping[str, Any
     every = int(options.get("output_every", setup.every))
     setup = replace(
         setup, parameters=parameters, states=states, signals=listed, every=every, t_end=run.settings["t_end"],
-        step=run.settings["step"], method=run.settings["method"], **_from_routines(setup, loaded, run, options),
+        step=run.settings["step"], method=run.settings["method"], tolerances=_tolerances(setup, run, options),
+        **_from_routines(setup, loaded, run, options),
     )  # fmt: skip
     files = {path: default_input(setup)}
     files |= {path.with_name(s.file): signal_file(s) for s in listed if s.file}
     guarded("write", path, lambda: write_texts(files))
     return path
+
+
+def _tolerances(setup: Setup, run: Run, options: Mapping[str, Any]) -> tuple[tuple[str, float], ...]:
+    """Tolerances of a run by keyword; an absolute one only if it was given."""
+    if run.settings["method"] not in ADAPTIVE:
+        return ()
+    given = options.get("atol")
+    if not isinstance(given, Mapping):
+        return (("RTOL", run.settings["rtol"]), *([] if given is None else [("ATOL", float(given))]))
+    return (("RTOL", run.settings["rtol"]), *(x for k, v in given.items() for x in _named(setup, k, float(v))))
+
+
+def _named(setup: Setup, name: Any, value: float) -> list[tuple[str, float]]:
+    """An absolute tolerance of a state or unit by keyword; units that no state has are converted."""
+    state = setup.interface.get(name, STATES)
+    if state is not None:
+        return [(f"ATOL({s.keyword})", value) for s in setup.states if s.name == state.name]
+    if any(s.unit == name for s in setup.states):
+        return [(f"ATOL({name})", value)]
+    unit = UNIT_SYSTEMS[setup.interface.units].parse_unit(str(name))
+    alike = (s for s in setup.states if s.quantity.unit.dimension == unit.dimension)
+    return [(f"ATOL({s.keyword})", float(unit.to_equation(value)) / s.factor) for s in alike]
 
 
 def _from_routines(setup: Setup, loaded: Loaded, run: Run, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from bellcrank.files.text import one_line, read_text
 from bellcrank.signals import KINDS
 
 DEEPEST = 20  # files within files
-RUN_KEYWORDS = ("stopt", "step", "iprint", "method")
+RUN_KEYWORDS = ("stopt", "step", "iprint", "method", "rtol", "atol")
 RESERVED = ("parsfile", "title", "end", *RUN_KEYWORDS)
 SIGNALS = {name: len(kind.numbers) for name, kind in KINDS.items()} | {"file": 0}
 """Kinds of inputs and how many numbers each takes."""

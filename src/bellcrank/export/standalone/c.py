@@ -23,7 +23,7 @@ from bellcrank.run.tolerances import growths, unit_sizes
 from bellcrank.signals import KINDS
 from bellcrank.units import LENGTH, UNIT_SYSTEMS
 
-GROWTHS = {"": "BOUNDED", "turn": "TURN", "way": "WAY"}
+GROWTHS = {"": "NO_GROWTH", "turn": "GROWS_BY_TURNS", "way": "GROWS_ALONG"}
 KNOWN_METHODS = (*METHODS, *EMBEDDED, *STIFF)  # as they are numbered
 
 

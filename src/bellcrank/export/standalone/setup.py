@@ -78,6 +78,7 @@ class Setup:
     every: int
     notes: tuple[str, ...] = ()
     about: tuple[str, ...] = ()  # what the model consists of, in lines
+    tolerances: tuple[tuple[str, float], ...] = ()  # of a method that chooses its steps, by keyword
 
     @property
     def n_q(self) -> int:
@@ -105,6 +106,7 @@ def default_input(setup: Setup) -> str:
         parsfile_line("STEP", number(setup.step), "s", "time step"),
         parsfile_line("IPRINT", str(setup.every), "", "steps from one output to the next"),
         parsfile_line("METHOD", setup.method, "", listing()),
+        *(parsfile_line(keyword, number(x), "", "tolerance") for keyword, x in setup.tolerances),
         "",
         "* parameters",
     ]

@@ -256,7 +256,7 @@ static void set_absolute(const char *keyword, double value, const char *path, lo
     const Quantity *state = find_state(inner);
     for (int i = 0; i < N_S; i++) {
         const int whose = length == 4 ? OF_ALL : &states[i] == state ? OF_STATE : OF_UNIT;
-        if (length == 4 || &states[i] == state || (state == NULL && strcmp(states[i].unit, inner) == 0)) {
+        if (length == 4 || &states[i] == state || (state == NULL && same(states[i].unit, inner))) {
             absolute_of[whose][i] = value;
             known = 1;
         }
@@ -677,6 +677,7 @@ static void set_pace(Job *job)
     }
     job->atol = allowed;
     job->rtol = settings.rtol;
+    job->look = 1;
     job->work = room((size_t)work_room(), sizeof *job->work);
     job->most = job->pause = MOST_STEPS + STEPS_OF_ROW*(n + 1);
 }
@@ -684,7 +685,7 @@ static void set_pace(Job *job)
 /* Sizes up to which states count for the relative tolerance: a turn, and the largest length of the model. */
 static void set_caps(Job *job)
 {
-    enum { BOUNDED, TURN, WAY };
+    enum { NO_GROWTH, GROWS_BY_TURNS, GROWS_ALONG };
     static const int grows[] = {@GROWTHS@}, is_length[] = {@IS_LENGTH@};
     static double caps[N_S + 1];
     double length = 0.0;
@@ -692,10 +693,11 @@ static void set_caps(Job *job)
         if (is_length[i])
             length = fmax(length, fabs(job->p[i]));
     for (int j = 0; j < N_S; j++)
-        if (grows[j] == WAY)
+        if (grows[j] == GROWS_ALONG)
             length = fmax(length, fabs(job->y[j]));
     for (int j = 0; j < N_S; j++)
-        caps[j] = grows[j] == TURN ? 2.0*acos(-1.0) : grows[j] == BOUNDED ? HUGE_VAL : length > 0.0 ? length : @METRE@;
+        caps[j] = grows[j] == NO_GROWTH ? HUGE_VAL : grows[j] == GROWS_ALONG ? (length > 0.0 ? length : @METRE@)
+            : 2.0*acos(-1.0);
     job->caps = caps;
 }
 
@@ -722,6 +724,18 @@ static void tell_end(const Job *job)
 @ELSE@
         printf("stopped at t = %g s: an external routine failed", t);
 @END@
+}
+
+/* What the steps took that a method chose, and whether a fast mode held explicit ones. */
+static void tell_work(const Job *job)
+{
+    printf("\n%ld rates", (long)job->evaluations);
+    if (job->slopes > 0)
+        printf(", %ld Jacobians, %ld factorisations, %ld failures of Newton's method", (long)job->slopes,
+            (long)job->factors, (long)job->failures);
+    if (job->fastest > 0.0 && (double)job->slowed >= DOUBTFUL*(double)job->steps && job->slopes == 0)
+        printf("\na mode of %.2g 1/s held %ld of %ld steps, not their error: a stiff method takes longer ones",
+            job->fastest, (long)job->slowed, (long)job->steps);
 }
 
 static int simulate(void)
@@ -808,6 +822,8 @@ static int simulate(void)
 @IF ASSEMBLY@
     tell_branch(&job, given);
 @END@
+    if (job.method >= N_FIXED)
+        tell_work(&job);
     printf("\n%.3g s of computing, %.3g s for each simulated second\n", seconds,
            seconds/fmax((double)job.reached*job.h, 1e-300));
     write_output(&output, job.rows, job.filled);
