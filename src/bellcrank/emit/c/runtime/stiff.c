@@ -9,7 +9,7 @@ typedef struct Stiff {
     real factored;                                      /* the step they were factored for, or 0 */
     real before, eta, theta, slow;                      /* the step before; how Newton's method converges */
     int known, fresh, middle, polynomial, turns;        /* are there slopes, of this state? stages of a step before? */
-    real fastest, first_fastest;                        /* rate of the fastest mode, and where the explicit method left */
+    real fastest, first_fastest;                        /* rate of the fastest mode, and at the first slopes */
     real gained, spent, solved;                         /* in the present trial: time, its cost so far; all solutions */
     int tried;                                          /* steps of trials */
 } Stiff;
