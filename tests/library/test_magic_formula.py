@@ -107,11 +107,15 @@ SOME = [
 ]
 
 
-@pytest.mark.parametrize("tyre", [make for _, make in SOME], ids=[name for name, _ in SOME])
+@pytest.mark.parametrize(
+    "tyre",
+    [pytest.param(make, marks=() if name in ("book", "fiala") else pytest.mark.campaign) for name, make in SOME],
+    ids=[name for name, _ in SOME],
+)
 def test_forces_are_continuous_and_vanish_with_the_load(tyre):
     tyre = tyre()
     rng = np.random.default_rng(5)
-    for _ in range(3):
+    for _ in range(2):
         ends = [rng.uniform(*span, 2) for span in ((0, 9000), (-1.2, 1), (-1.2, 1.2), (-0.15, 0.15), (-6, 30))]
 
         def over(path, ends=ends):

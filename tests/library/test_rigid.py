@@ -275,6 +275,9 @@ def test_what_rigid_wheels_cannot_do_is_told():
         bc.ModelError, match="dae= is for models with closed loops, in which rigid wheels are not available"
     ):
         sim.simulate(dae="dlmm")
+    bounce = bc.event("q(d, 2) - 0.5", action={"u(d, 2)": "-u(d, 2)"}, name="bounce")
+    with pytest.raises(bc.ModelError, match="events that act are not available with rigid wheels; use a tyre"):
+        sim.simulate(events=[bounce])
     s = disc(bc.terrain.flat())
     s.add_constraint("q(d, 1)**2 + q(d, 2)**2 - 4")
     for options in ({}, {"constraints": "multipliers"}):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.library.tyres.magic_keys import DIMENSION_OF, dimension_factor
 from tests.faults.fuzz import mutated
 from tests.library.tyre_tables import BOOK, PAC
 
@@ -35,16 +36,13 @@ def without(text, *keys):
 
 def in_units(text, length, force, angle):
     """The file in other units: mm, kN, deg."""
-    from bellcrank.library.tyres.magic_keys import DIMENSION_OF
-    from bellcrank.library.tyres.tir import _factor
-
     factors = {"L": length, "F": force, "A": angle, "M": 1.0, "T": 1.0, "P": force / length**2}
     lines = []
     for line in text.split("\n"):
         key, _, value = line.partition(" = ")
         dimension = DIMENSION_OF.get(key)
         usable = dimension and "'" not in value
-        lines.append(f"{key} = {float(value) / _factor(dimension, factors)!r}" if usable else line)
+        lines.append(f"{key} = {float(value) / dimension_factor(dimension, factors)!r}" if usable else line)
     return "\n".join(lines)
 
 

@@ -268,6 +268,10 @@ def test_programs_choose_their_steps(language, tmp_path):
         told = program(tmp_path / method / "out.echo", "--output", tmp_path / "again.erd", "--echo", tmp_path / "x")
         assert f" rejected, {method}, finished at t = 2 s" in told
         assert np.array_equal(bc.read(tmp_path / "again.erd")["q(rod)"], found["q(rod)"])
+    assert re.search(r"\n\d+ rates, \d+ Jacobians, \d+ factorisations, 0 failures of Newton's method\n", told)
+    held = ("METHOD tsit5", "RTOL 1e-4", "K 3e5", "STOPT 1")
+    (tmp_path / "held.par").write_text("\n".join(["PARSFILE", f"PARSFILE {program.default}", *held, "C 3e3", "END"]))
+    assert re.search(r"a mode of 1\.\de\+03 1/s held \d+ of \d+ steps, not", program(tmp_path / "held.par"))
     program("--rtol", "1e-14", code=1)
     assert "the method is rk2, rk4, heun, euler, tsit5, dop853 or radau5" in program("--method", "tsit6", code=1)
 

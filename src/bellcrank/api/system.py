@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bellcrank.api.equations import Equations
     from bellcrank.describe.contacts import Contact, Ground, Tyre
     from bellcrank.describe.linkage_joint import LinkageJoint
+    from bellcrank.describe.tyre_model import TyreModel
     from bellcrank.linkage import Linkage, Table
     from bellcrank.model.contact import RigidContact
 
@@ -75,9 +76,9 @@ class System(Builder):
         name: str,
         *,
         at: Any,
-        rim: Any,
+        rim: Any = None,
         terrain: Ground,
-        tyre: Tyre | None = None,
+        tyre: Tyre | TyreModel | None = None,
         restitution: Sequence[float] = (0.0, 0.0),
         rolling_resistance: Any = 0,
         drive: Any = 0,
@@ -89,7 +90,8 @@ class System(Builder):
         `tyre` says how it gives way. While it touches the ground, `rolling_resistance` (force times time per length)
         brakes it in proportion to its speed along the ground and `drive` (a force) pushes it forward. A tyre with slip
         (`bc.Slip`) acts on `wheel`, the body that turns about its second axis: rolling resistance is then a moment on
-        it, and it is driven and braked by moments.
+        it, and it is driven and braked by moments. A tyre of `bc.tyres` (`bc.tyres.read("file.tir")`) acts on `wheel`
+        too, with its own radius, load and rolling resistance (docs/tyres.md); `rim` is then left out.
         Without a tyre the wheel is rigid: at an impact its normal speed is reversed and multiplied by the first number
         of `restitution`, its slip multiplied by the second; then it rolls. `wheel` is the body that turns when it rolls
         without slipping; without it the wheel's own turning is left out. A wheel that starts below ground is moved up

@@ -22,6 +22,7 @@ from bellcrank.emit.c.source import c_source
 from bellcrank.emit.routines import external_name
 from bellcrank.emit.schedule import AS_WRITTEN, BEST, Options
 from bellcrank.errors import BuildError, warn
+from bellcrank.expr.collection import no_collection
 from bellcrank.program.program import Program
 
 
@@ -70,14 +71,15 @@ class CModel:
             raise BuildError(NO_COMPILER)
         self.compiler: Compiler | None = compiler
         self.program, self.functions, self._speed = program, tuple(functions), speed
-        flags = default_flags(compiler, speed) if flags is None else flags
         options = options or (BEST if speed == "fast" else AS_WRITTEN)
         # what is in Python is called back, unless it is in C as well
         given = zip(program.routines, functions, strict=True)
         self._outside = (*outside, *(r.name for r, f in given if f is not None and not r.known_in("c")))
-        self.source = c_source(
-            program, options=options, outside=self._outside, dae=dae, stiff=stiff, wheels=rigid, bound=True
-        )
+        with no_collection():
+            self.source = c_source(
+                program, options=options, outside=self._outside, dae=dae, stiff=stiff, wheels=rigid, bound=True
+            )
+        flags = default_flags(compiler, speed, len(self.source)) if flags is None else flags
         calls = external_calls(program, self._outside).values()
         foreign = [c.routine for c in calls if c.foreign]
         linked = [fortran_library(foreign, program.name)] if foreign else []

@@ -33,6 +33,7 @@ COMMANDS = {
     "analyse": "Find equilibria, modes, frequency responses and sensitivities of a model.",
     "plot": "Draw channels of one or several runs.",
     "report": "Write one page about a model: tree, tables, equations, operation counts, check and plots of a run.",
+    "tyre": "Read a .tir file: its stiffnesses and notes, curves and a table of its forces.",
     "kinematics": "Measure a suspension over travel and rack: camber, toe, roll centre, motion ratios and more.",
 }
 

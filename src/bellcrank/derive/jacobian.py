@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from bellcrank.derive.external_slopes import ExternalSlopes
-from bellcrank.derive.pipeline import no_collection
 from bellcrank.derive.results import GROUPS, Results
 from bellcrank.emit.c.source import c_source
 from bellcrank.emit.python.source import python_source
 from bellcrank.errors import BuildError, ModelError, did_you_mean
 from bellcrank.expr import ZERO, Expr, Symbol, small_threshold
+from bellcrank.expr.collection import no_collection
 from bellcrank.files.whole import write_text
 from bellcrank.interface.interface import Interface
 from bellcrank.program.build import Parts, build_program

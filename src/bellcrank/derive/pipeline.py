@@ -5,7 +5,6 @@ Each step is timed, so that one can see where a derivation spends its time.
 
 from __future__ import annotations
 
-import gc
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from bellcrank.derive.small_terms import lacks_terms
 from bellcrank.dynamics.accelerations import PASSES, Derivation, derivations, reduced_system, require_freedom
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import ZERO, Expr, Held, Symbol, small_threshold, substitute
+from bellcrank.expr.collection import no_collection
 from bellcrank.kinematics.analysis import Analysis, analyse
 from bellcrank.kinematics.dimensions import infer
 from bellcrank.model.check import freeze
@@ -47,22 +47,6 @@ class Clock:
             yield
         finally:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
-
-
-@contextmanager
-def no_collection() -> Iterator[None]:
-    """Expressions hold no cycles: looking for them while millions are made costs a tenth of the time. Those that stay
-    are counted among the old ones without a look at them."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            if not gc.get_freeze_count():
-                gc.freeze()
-                gc.unfreeze()
-            gc.enable()
 
 
 def derive(

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from bellcrank.describe.builder import Builder
 from bellcrank.describe.handles import BodyHandle, PointHandle
 from bellcrank.describe.patch import SlipLaw, add_patch, is_law, needs_of_slip, road_axes
+from bellcrank.describe.tyre_model import TyreModel, is_tyre
+from bellcrank.describe.tyre_patch import FORMULAS, add_tyre
 from bellcrank.emit.names import identifier
 from bellcrank.errors import ModelError
-from bellcrank.model.formula import Formula, dot, pos, to_syntax, vel
+from bellcrank.model.formula import Formula, cross, dot, pos, to_syntax, vel
+from bellcrank.units import unit_system
 
 
 class Ground(Protocol):
@@ -39,7 +42,7 @@ class Tyre:
 
     stiffness: Any
     damping: Any = 0
-    slip: SlipLaw | None = None
+    slip: SlipLaw | TyreModel | None = None
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ def add_contact(
     rim: Any,
     terrain: Ground,
     rolling_resistance: Any,
-    tyre: Tyre | None,
+    tyre: Tyre | TyreModel | None,
     drive: Any,
     wheel: Any = None,
 ) -> Contact:
@@ -82,9 +85,20 @@ def add_contact(
     point = _point(s, name, at)
     if not hasattr(terrain, "nearest") or not hasattr(terrain, "c"):
         raise ModelError(f"contact '{name}': terrain={terrain!r} is not one of bc.terrain", s.name)
+    if is_tyre(tyre):
+        return _add_model(s, name, point, rim, terrain, rolling_resistance, cast(TyreModel, tyre), drive, wheel)
     if not isinstance(tyre, Tyre):
-        raise ModelError(f"contact '{name}': tyre={tyre!r} must be a bc.Tyre, or None for a rigid wheel", s.name)
+        raise ModelError(
+            f"contact '{name}': tyre={tyre!r} must be a bc.Tyre, a tyre such as bc.tyres.read gives, or None for a "
+            "rigid wheel",
+            s.name,
+        )
     _require_tyre(s, name, tyre, wheel, drive)
+    if rim is None:
+        raise ModelError(f"contact '{name}': rim=, the radius of the wheel, is missing", s.name)
+    if is_tyre(tyre.slip):
+        model = cast(TyreModel, tyre.slip)
+        return _add_model(s, name, point, rim, terrain, rolling_resistance, model, drive, wheel, tyre)
     contact = Contact(name)
     along, up = road_axes(s)
     _add_ground(s, name, terrain, (dot(pos(point), along), dot(pos(point), up), rim))
@@ -98,11 +112,57 @@ def add_contact(
     s.define(contact.load, f"where({contact.depth} > 0, {press}, 0)")
     resistance = _text(rolling_resistance) if _given(rolling_resistance) else None
     stored = f"{k}*{contact.depth}**2/2"
-    if tyre.slip is not None:
-        stored += f" + {add_patch(s, name, point, wheel, tyre.slip, resistance)}"
+    slip: Any = tyre.slip
+    if slip is not None:
+        stored += f" + {add_patch(s, name, point, wheel, slip, resistance, _road(s, name, point, terrain))}"
     s.define(contact.stored, stored)
-    if tyre.slip is None:
+    if slip is None:
         _add_pushes(s, contact, point, resistance, drive)
+    s.add_output(contact.load, contact.load, label=f"normal force of {name}", units="F")
+    s.add_output(contact.depth, contact.depth, label=f"tyre deflection of {name}", units="L")
+    s.add_output(contact.stored, contact.stored, label=f"energy of the tyre springs of {name}", units="F*L")
+    return contact
+
+
+def _add_model(
+    s: Builder,
+    name: str,
+    point: Any,
+    rim: Any,
+    terrain: Ground,
+    resistance: Any,
+    tyre: TyreModel,
+    drive: Any,
+    wheel: Any,
+    given: Tyre | None = None,
+) -> Contact:
+    """A wheel on a tyre model; `given`: the tyre with spring and damper that holds it as its slip, if there is one."""
+    problems = tyre.problems() + needs_of_slip(wheel, _given(drive))
+    if _given(resistance) and given is None:
+        problems.append("rolling_resistance= belongs to tyres without a model, which has its own")
+    own = tyre.free_radius(FORMULAS, 0.0)
+    if problems:
+        raise ModelError([f"contact '{name}': {p}" for p in problems], s.name)
+    metre = unit_system(s.description.units).parse_unit("m").factor
+    along, up = road_axes(s)
+    reach = 1.5 * own * metre if given is None else rim
+    x, z = dot(pos(point), along), dot(pos(point), up)
+    plane = getattr(terrain, "plane", None)
+    if plane is None:
+        _add_ground(s, name, terrain, (x, z, reach))
+    else:
+        _add_plane(s, name, plane[0], plane[1], x, z)
+    spring = None
+    if given is not None:
+        spring = Formula(to_syntax(_text(given.stiffness))), Formula(to_syntax(_text(given.damping)))
+        rim = Formula(to_syntax(rim))
+    contact = Contact(name)
+    road = _road(s, name, point, terrain)
+    mu = Formula(to_syntax(road)) if road else 1.0
+    brake = Formula(to_syntax(_text(resistance))) if _given(resistance) else None
+    add_tyre(s, name, point, wheel, tyre, None if given is None else rim, spring, mu, brake)
+    nx, nz = (Formula(to_syntax(f"{name}_n{axis}")) for axis in "xz")
+    s.define(contact.speed, dot(vel(point), nz * along - nx * up))
     s.add_output(contact.load, contact.load, label=f"normal force of {name}", units="F")
     s.add_output(contact.depth, contact.depth, label=f"tyre deflection of {name}", units="L")
     s.add_output(contact.stored, contact.stored, label=f"energy of the tyre springs of {name}", units="F*L")
@@ -116,6 +176,8 @@ def _require_tyre(s: Builder, name: str, tyre: Tyre, wheel: Any, drive: Any) -> 
         if isinstance(value, int | float) and not value >= 0
     ]
     slip: Any = tyre.slip
+    if is_tyre(slip):
+        return
     if is_law(slip):
         problems += [f"slip: {p}" for p in slip.problems()] + needs_of_slip(wheel, _given(drive))
     elif slip is not None:
@@ -153,6 +215,33 @@ def _add_ground(s: Builder, name: str, terrain: Ground, arguments: tuple[Any, ..
         c=f"{source}\nstatic void {identifier(routine)}(double x, double z, double reach, double *near)\n"
         f"{{\n    {function}(x, z, reach, near);\n}}\n",
     )
+
+
+def _road(s: Builder, name: str, point: Any, terrain: Ground) -> str:
+    """Defines the friction of the road below a wheel; nothing where it is one."""
+    friction = getattr(terrain, "friction", None)
+    if friction is None:
+        return ""
+    along, up = road_axes(s)
+    s.define(f"{name}_beside", dot(pos(point), cross(up, along)))
+    texts = []
+    for grip in friction:
+        text = repr(grip[0][1])
+        for x, mu in grip[1:]:
+            text = f"where({name}_foot < {x!r}, {text}, {mu!r})"
+        texts.append(text)
+    left, right = texts
+    s.define(f"{name}_road", left if left == right else f"where({name}_beside > 0, {left}, {right})")
+    return f"{name}_road"
+
+
+def _add_plane(s: Builder, name: str, height: float, slope: float, x: Any, z: Any) -> None:
+    """Ground that is a plane, as formulas: they have slopes, and are the same in every language."""
+    size = math.hypot(1.0, slope)
+    s.define(f"{name}_nx", -slope / size)
+    s.define(f"{name}_nz", 1 / size)
+    s.define(f"{name}_distance", (z - height - slope * x) / size)
+    s.define(f"{name}_foot", x + slope / size * Formula(to_syntax(f"{name}_distance")))
 
 
 def _given(value: Any) -> bool:

@@ -25,12 +25,13 @@ class Patch:
     """The patch of a contact, as names for formulas.
 
     `load`: normal force; `roll`: rolling speed (spin times distance to the ground); `slip`: velocity of the rim at the
-    ground, along ("x") and, in space, to the left ("y").
+    ground, along ("x") and, in space, to the left ("y"); `road`: friction of the road over that of the law, or nothing.
     """
 
     builder: Builder
     name: str
     space: bool
+    road: str = ""
 
     @property
     def load(self) -> str:
@@ -100,21 +101,16 @@ def _upwards(s: Builder) -> bool:
     return str(s.description.axes).lower().startswith("iso")
 
 
-def add_patch(s: Builder, name: str, point: Any, wheel: Any, law: SlipLaw, resistance: str | None) -> str:
+def add_patch(
+    s: Builder, name: str, point: Any, wheel: Any, law: SlipLaw, resistance: str | None, road: str = ""
+) -> str:
     """States, definitions, forces and moments of a tyre with slip; gives the energy that the patch stores.
 
     Normal, distance and load of the contact are defined already.
     """
-    along, up = road_axes(s)
-    spin = Formula(Syntax("unit", (getattr(wheel, "name", wheel), 2)))
-    axes = {"x": along, "y": cross(up, along), "z": up}
-    for axis, e in axes.items():
-        s.define(f"{name}_v{axis}", dot(vel(point), e))
-        s.define(f"{name}_w{axis}", dot(rot(wheel), e))
-        if law.space:
-            s.define(f"{name}_a{axis}", dot(spin if _upwards(s) else -spin, e))
-    _define_directions(s, name, law.space)
-    patch = Patch(s, name, law.space)
+    axes = wheel_motion(s, name, point, wheel, law.space)
+    _define_slip(s, name)
+    patch = Patch(s, name, law.space, road)
     given = law.hold(patch)
     for side, formula in {"x": given.along, "y": given.across}.items():
         force = patch.define(f"f{side}", formula)
@@ -124,8 +120,24 @@ def add_patch(s: Builder, name: str, point: Any, wheel: Any, law: SlipLaw, resis
     return patch.define("kept", given.stored)
 
 
-def _define_directions(s: Builder, name: str, space: bool) -> None:
-    """Heading t and side s of the wheel on the ground, slip velocities and rolling speed."""
+def wheel_motion(s: Builder, name: str, point: Any, wheel: Any, space: bool = True) -> dict[str, Any]:
+    """Defines velocity v, angular velocity w and, in space, axis a of a wheel, its heading t and side s on the ground.
+
+    Gives the axes x along the road, y to the left and z up, on which their components are.
+    """
+    along, up = road_axes(s)
+    spin = Formula(Syntax("unit", (getattr(wheel, "name", wheel), 2)))
+    axes = {"x": along, "y": cross(up, along), "z": up}
+    for axis, e in axes.items():
+        s.define(f"{name}_v{axis}", dot(vel(point), e))
+        s.define(f"{name}_w{axis}", dot(rot(wheel), e))
+        if space:
+            s.define(f"{name}_a{axis}", dot(spin if _upwards(s) else -spin, e))
+    _define_heading(s, name, space)
+    return axes
+
+
+def _define_heading(s: Builder, name: str, space: bool) -> None:
     n = name
     parts = {"tx": f"{n}_nz", "ty": "0", "tz": f"-{n}_nx", "sx": "0", "sy": "1", "sz": "0"}
     if space:  # t along a x n with the wheel's axis a, s = n x t
@@ -137,6 +149,10 @@ def _define_directions(s: Builder, name: str, space: bool) -> None:
         parts |= {"sx": f"-{n}_nz*{n}_ty", "sy": f"{n}_nz*{n}_tx - {n}_nx*{n}_tz", "sz": f"{n}_nx*{n}_ty"}
     for part, text in parts.items():
         s.define(f"{n}_{part}", text)
+
+
+def _define_slip(s: Builder, n: str) -> None:
+    """Slip velocities and rolling speed."""
     d = f"{n}_distance"  # velocity of the rim at the ground: v - d w x n
     s.define(f"{n}_cx", f"{n}_vx - {d}*{n}_wy*{n}_nz")
     s.define(f"{n}_cy", f"{n}_vy - {d}*({n}_wz*{n}_nx - {n}_wx*{n}_nz)")

@@ -96,7 +96,8 @@ class DeflectionLaw(ABC):
         lengths = dict(zip("xy", self.lengths, strict=True))
         ratio = {i: f"(({stiffness[i]})/({lengths[i]}))" for i in patch.slip}
         mean = f"sqrt({'*'.join(ratio.values())})" if len(ratio) == 2 else ratio["x"]
-        limit = patch.define("limit", f"({self.friction})*{patch.load}")
+        grip = f"({self.friction})*{patch.road}" if patch.road else f"({self.friction})"
+        limit = patch.define("limit", f"{grip}*{patch.load}")
         k = {i: patch.define(f"k{i}", f"{r}*{patch.load}" if self.per_load else r) for i, r in ratio.items()}
         e = {i: f"{patch.name}_e{i}" for i in ratio}
         hold = patch.define("hold", size([f"{k[i]}*{e[i]}" for i in e]))

@@ -21,6 +21,7 @@ class Math(Protocol):
     def tan(self, x: Any) -> Any: ...
     def acos(self, x: Any) -> Any: ...
     def atan(self, x: Any) -> Any: ...
+    def atan2(self, y: Any, x: Any) -> Any: ...
     def sqrt(self, x: Any) -> Any: ...
     def exp(self, x: Any) -> Any: ...
     def abs(self, x: Any) -> Any: ...
@@ -61,6 +62,35 @@ class TyreModel(Protocol):
         """Factors that become parameters of a model."""
         ...
 
+    @property
+    def named_scales(self) -> Mapping[str, str]:
+        """Names of those parameters that a model has already."""
+        ...
+
+    @property
+    def usual(self) -> tuple[float, float]:
+        """Pressure (Pa) and speed (m/s) where none is given."""
+        ...
+
+    @property
+    def has_pressure(self) -> bool:
+        """Do forces depend on the pressure?"""
+        ...
+
+    @property
+    def vertical_damping(self) -> float:
+        """N s/m."""
+        ...
+
+    @property
+    def space(self) -> bool:
+        """Has it a side force? All have."""
+        ...
+
+    def on(self, side: str) -> Any:
+        """The tyre on the "left" or the "right" of a vehicle."""
+        ...
+
     def problems(self) -> list[str]:
         """What is not allowed, as sentences."""
         ...
@@ -69,6 +99,23 @@ class TyreModel(Protocol):
         """Fx, Fy, Mx, My, Mz, mux, muy, Kxk, Kya, trail, sigma_x and sigma_y."""
         ...
 
+    def fades(self, m: Math, speed: Any) -> Any:
+        """`low` of `Rolling` at a speed."""
+        ...
+
+    def free_radius(self, m: Math, omega: Any) -> Any:
+        """Radius of the turning wheel without load."""
+        ...
+
     def rolling_radius(self, m: Math, Fz: Any, omega: Any, p: Any) -> Any:
         """Effective rolling radius."""
         ...
+
+    def press(self, m: Math, at: Rolling, Rl: Any) -> tuple[Any, Any]:
+        """Elastic load at a loaded radius, and the energy stored by it."""
+        ...
+
+
+def is_tyre(given: Any) -> bool:
+    """Is it a tyre model? A class of them is none yet."""
+    return isinstance(given, TyreModel) and not isinstance(given, type)

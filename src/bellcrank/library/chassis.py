@@ -15,6 +15,7 @@ import numpy as np
 from bellcrank.api.system import System
 from bellcrank.describe.handles import BodyHandle
 from bellcrank.describe.patch import SlipLaw
+from bellcrank.describe.tyre_model import TyreModel, is_tyre
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.library.driven import add_knuckle, add_rack, add_wheel, driven_problems, named_slip, set_driven, slips_of
 from bellcrank.library.parts import PartialVehicle, is_number, on_tyre, problems_of, set_springs, strut
@@ -28,9 +29,9 @@ class Design:
 
     axles: how far each lies in front of the mass centre of the chassis; track; mass, inertia (roll, pitch, yaw) of
     the chassis; height of its mass centre above the ground, nominally; rim: mass of each; k, c, length of tyre and
-    suspension; rolling_resistance; terrain. With `slip` (one bc.Slip, or one per axle) wheels turn and the vehicle is
-    driven: spin: moment of inertia of a wheel about its axis; steered, driven: axles counted from 1; brakes: share of
-    each axle in the braking moment (None: equal); speed at the start.
+    suspension; rolling_resistance; terrain. With `slip` (a bc.Slip or a tyre of bc.tyres, or one per axle) wheels turn
+    and the vehicle is driven: spin: moment of inertia of a wheel about its axis; steered, driven: axles counted from 1;
+    brakes: share of each axle in the braking moment (None: equal); speed at the start.
     """
 
     axles: Sequence[float]
@@ -44,7 +45,7 @@ class Design:
     length: Sequence[float]
     rolling_resistance: float = 0.0
     terrain: Terrain | None = None
-    slip: SlipLaw | Sequence[SlipLaw] | None = None
+    slip: SlipLaw | TyreModel | Sequence[SlipLaw | TyreModel] | None = None
     spin: float = 1.0
     steered: Sequence[int] = (1,)
     driven: Sequence[int] = (1,)
@@ -160,7 +161,10 @@ def _driven_corners(s: System, chassis: BodyHandle, design: Design) -> list[Part
             carrier = add_knuckle(s, name, rim, x, y, middle, f"x_{design.steered[0]}")
         drive = f"drive/{2 * len(design.driven)}" if axle in design.driven else None
         wheel = add_wheel(s, name, carrier, drive, f"brake*share_{axle}/2")
-        corners.append(on_tyre(s, name, rim, chassis, design.terrain, slips[axle - 1], wheel=wheel))
+        slip = slips[axle - 1]
+        if is_tyre(slip):
+            slip = slip.on("left" if y.startswith("track") else "right")
+        corners.append(on_tyre(s, name, rim, chassis, design.terrain, slip, wheel=wheel))
     _add_motion_outputs(s, chassis)
     s.set_run(initial=_settled(design))
     return corners

@@ -6,12 +6,14 @@ Signs as in ISO 8855: x forward, y to the left, z up; a positive steering angle 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from bellcrank.api.system import System
 from bellcrank.describe.handles import BodyHandle
-from bellcrank.describe.patch import TINY, SlipLaw, is_law
+from bellcrank.describe.patch import TINY, is_law
 from bellcrank.describe.slip import FLOW
+from bellcrank.describe.tyre_model import is_tyre
 from bellcrank.library.parts import is_number
 
 LAG = 0.02  # s, of the rack behind the driver and of each wheel behind the rack
@@ -66,8 +68,13 @@ def _add_brake(s: System, name: str, spin: str, limit: str) -> None:
     s.add_output(f"{name}.held", f"{name}.held", label=f"braking moment of {name}", units="F*L")
 
 
-def named_slip(s: System, slip: SlipLaw, index: int) -> SlipLaw:
-    """The slip of an axle with parameters in place of its numbers."""
+def named_slip(s: System, slip: Any, index: int) -> Any:
+    """The slip of an axle with parameters in place of its numbers; of a tyre model, in place of its scale factors."""
+    if is_tyre(slip):
+        names = {key: f"{key}_{index}" for key in slip.scales}
+        for key, value in slip.scales.items():
+            s.add_parameter(names[key], value, units="1", label=f"{key} of the tyres of axle {index}")
+        return replace(slip, named_scales=names)
 
     def parameter(key: str, value: Any, units: str) -> str:
         name = f"{key}_{index}"
@@ -79,10 +86,10 @@ def named_slip(s: System, slip: SlipLaw, index: int) -> SlipLaw:
     return slip.named(parameter)
 
 
-def slips_of(given: Any, axles: int, space: bool) -> tuple[list[SlipLaw], list[str]]:
-    """One slip per axle, and what is wrong with them."""
-    slips: Sequence[Any] = [given] * axles if is_law(given) else given
-    if not isinstance(slips, tuple | list) or len(slips) != axles or not all(map(is_law, slips)):
+def slips_of(given: Any, axles: int, space: bool) -> tuple[list[Any], list[str]]:
+    """One slip or tyre model per axle, and what is wrong with them."""
+    slips: Sequence[Any] = [given] * axles if is_law(given) or is_tyre(given) else given
+    if not isinstance(slips, tuple | list) or len(slips) != axles or not all(is_law(x) or is_tyre(x) for x in slips):
         return [], [f"slip={given!r} must be one bc.Slip, or one for each of the {axles} axles"]
     problems = [f"slip: {p}" for x in slips for p in x.problems()]
     if space and not all(x.space for x in slips):

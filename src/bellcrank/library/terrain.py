@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -27,13 +27,20 @@ __all__ = ["Terrain", "cosine", "course", "flat", "hill", "iso8608", "profile", 
 COLUMNS = 8  # of a piece: reference, c0, c1, c2, c3, a, w, p
 
 
+Grip = Sequence[tuple[float, float]]  # from which x on, and the friction there
+
+
 @dataclass(frozen=True, eq=False)
 class Terrain(Ground):
-    """Ground over the whole line. `starts[i]`: where piece i + 1 begins; the first comes from minus infinity."""
+    """Ground over the whole line. `starts[i]`: where piece i + 1 begins; the first comes from minus infinity.
+
+    `friction`: of the road over that of the tyres' data, for y > 0 (left) and y < 0 (right); None where it is one.
+    """
 
     name: str
     starts: np.ndarray
     pieces: np.ndarray  # one row of COLUMNS numbers each
+    friction: tuple[Grip, Grip] | None = None
 
     def __post_init__(self) -> None:
         if self.pieces.shape != (len(self.starts) + 1, COLUMNS) or not np.all(np.isfinite(self.pieces)):
@@ -69,14 +76,46 @@ class Terrain(Ground):
         there = np.abs(after - before) > scale
         return [(float(x), float(b), float(a)) for x, b, a in zip(self.starts[there], before[there], after[there])]
 
+    @property
+    def plane(self) -> tuple[float, float] | None:
+        """Height at x = 0 and slope of ground that is one plane; None for any other."""
+        x0, c0, c1, *bent = self.pieces[0].tolist()
+        return (c0 - c1 * x0, c1) if len(self.pieces) == 1 and not any(bent[:3]) else None
+
     def raised(self, by: float) -> Terrain:
         """The same ground, higher by a length."""
         pieces = self.pieces.copy()
         pieces[:, 1] += _finite(by, "raised", "by")
-        return Terrain(self.name, self.starts, pieces)
+        return replace(self, pieces=pieces)
+
+    def with_friction(self, friction: Any = None, *, left: Any = None, right: Any = None) -> Terrain:
+        """The same ground, more or less slippery: friction over that for which tyres are given.
+
+        A number, or pairs (x, friction) of which each holds from its x on and the first before it too; `left` (y > 0)
+        and `right` may differ.
+        """
+        if (friction is None) == (left is None and right is None):
+            raise ModelError("terrain with_friction: give one friction for all, or left= and right=")
+        sides = (
+            (friction, friction)
+            if friction is not None
+            else (1.0 if left is None else left, 1.0 if right is None else right)
+        )
+        return replace(self, friction=(_grip(sides[0]), _grip(sides[1])))
 
     def __repr__(self) -> str:
         return f"Terrain({self.name!r}: {len(self.pieces)} pieces, {len(self.jumps)} jumps)"
+
+
+def _grip(given: Any) -> Grip:
+    """Friction along x, checked."""
+    pairs = given if isinstance(given, tuple | list) else [(0.0, given)]
+    if not pairs or not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
+        raise ModelError(f"terrain with_friction: {given!r:.80} must be a number or pairs (x, friction)")
+    found = [(_finite(x, "with_friction", "x"), _finite(mu, "with_friction", "friction")) for x, mu in pairs]
+    if any(b[0] <= a[0] for a, b in pairwise(found)) or any(mu < 0 for _, mu in found):
+        raise ModelError(f"terrain with_friction: {given!r:.80}: x must increase and friction must not be negative")
+    return tuple(found)
 
 
 def _piece_values(rows: np.ndarray, x: np.ndarray, order: int) -> np.ndarray:

@@ -110,7 +110,8 @@ def origin_of(
     if start.reached is not None:
         r: Reached = start.reached()
         given = {**r.parameters, **mapping(parameters, "parameters")}
-        return Origin(None, None, given, {**r.inputs, **mapping(inputs, "inputs")}, r, not inputs, r.tolerances)
+        tolerances = r.tolerances if r.source == loaded.model.source else replace(r.tolerances, caps=None)
+        return Origin(None, None, given, {**r.inputs, **mapping(inputs, "inputs")}, r, not inputs, tolerances)
     if loaded.remembers or loaded.interface.kept:
         raise ModelError(f"start=: {_held(loaded)} is not in a file: go on from the run itself", loaded.name)
     last = [float(x.unit.to_equation(start[x.name][-1])) for x in loaded.interface.states]

@@ -7,7 +7,7 @@ As in Adams: Fx and Fy know of each other through the friction alone, so that bo
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bellcrank.describe.tyre_model import Math, Rolling
@@ -35,12 +35,13 @@ class Fiala(SteadyTyre):
     vertical_damping: float = 50.0
     rolling_resistance: float = 0.0
     relaxation: Any = (0.15, 0.5)
+    named_scales: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def scales(self) -> Mapping[str, float]:
         return {"c_slip": self.c_slip, "c_alpha": self.c_alpha, "umax": self.umax, "umin": self.umin}
 
-    def scaled(self, **values: float) -> Fiala:
+    def scaled(self, **values: Any) -> Fiala:
         return replace(self, **values)
 
     def problems(self) -> list[str]:

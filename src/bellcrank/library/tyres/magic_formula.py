@@ -13,7 +13,7 @@ import numpy as np
 from bellcrank.describe.tyre_model import Math, Rolling
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.library.tyres import magic_terms as terms
-from bellcrank.library.tyres.magic_keys import DEFAULTS, RANGES, SCALES
+from bellcrank.library.tyres.magic_keys import DEFAULTS, DIMENSION_OF, RANGES, SCALES, dimension_factor
 from bellcrank.library.tyres.steady import ARRAYS, SteadyTyre
 
 __all__ = ["MagicFormula"]
@@ -46,6 +46,7 @@ class MagicFormula(SteadyTyre):
     mirrored: bool = False
     extra: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    named_scales: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         given = {str(key).upper(): value for key, value in self.coefficients.items()}
@@ -80,7 +81,7 @@ class MagicFormula(SteadyTyre):
 
     def __reduce__(self) -> Any:
         names = (self.version, self.side, self.form, self.name, self.mirrored)
-        return MagicFormula, (dict(self.coefficients), *names, dict(self.extra), self.notes)
+        return MagicFormula, (dict(self.coefficients), *names, dict(self.extra), self.notes, dict(self.named_scales))
 
     def __repr__(self) -> str:
         size = f"R0 {self['UNLOADED_RADIUS']:g} m, nominal load {self['FNOMIN']:g} N"
@@ -89,6 +90,26 @@ class MagicFormula(SteadyTyre):
     def scaled(self, **coefficients: float) -> MagicFormula:
         """The same tyre with other coefficients, such as LMUX=0.8."""
         return replace(self, coefficients={**self.coefficients, **{k.upper(): v for k, v in coefficients.items()}})
+
+    def sized(self, load: float | None = None, radius: float | None = None) -> MagicFormula:
+        """The tyre in another size: for another nominal load (N) and unloaded radius (m).
+
+        Slips keep their meaning: forces grow with the load, moments with load and radius, lengths with the radius,
+        stiffnesses with load over radius, masses with the square of the radius. A likely tyre, not a measured one.
+        """
+        f = 1.0 if load is None else load / self["FNOMIN"]
+        r = 1.0 if radius is None else radius / self["UNLOADED_RADIUS"]
+        if not (0 < f < math.inf and 0 < r < math.inf):
+            raise ModelError(f"tyre '{self.name}': load={load!r} and radius={radius!r} must be positive numbers")
+        factors = {"L": r, "F": f, "A": 1.0, "M": r * r, "T": 1.0, "P": 1.0}
+        still = ("LONGVL", "VXLOW", "GRAVITY")
+        changed = {
+            key: value * dimension_factor(DIMENSION_OF[key], factors)
+            for key, value in self.coefficients.items()
+            if key in DIMENSION_OF and key not in still
+        }
+        note = f"scaled from {self['FNOMIN']:g} N and {self['UNLOADED_RADIUS']:g} m: likely, not measured"
+        return replace(self, coefficients={**self.coefficients, **changed}, notes=(*self.notes, note))
 
     def on(self, side: str) -> MagicFormula:
         """The tyre on a side of a vehicle, "left" or "right": mirrored where it was measured on the other one."""
@@ -127,7 +148,7 @@ class MagicFormula(SteadyTyre):
         found = terms.steady(m, c, used, rolls)
         sigma_x, sigma_y = terms.relaxation(m, c, used, found["Kxk"], found["Kya"])
         share = m.min(at.Fz / least, 1.0)  # one from the least load on, zero where there is none
-        found |= {key: share * found[key] for key in ("Fx", "Fy", "Mx", "Mz", "Kxk", "Kya")}
+        found |= {key: share * found[key] for key in ("Fx", "Fy", "Mx", "Mz")}
         whole = m.max(at.Fz, least)  # no range bounds the load of the rolling resistance
         found["My"] = share * terms.resistance(m, c, replace(used, Fz=whole), found["Fx"], rolls)
         if self.mirrored:
@@ -163,7 +184,7 @@ class MagicFormula(SteadyTyre):
             kappa=at.kappa * part,
             alpha=at.alpha * m.where(slow, side, 1.0),
             phit=None if at.phit is None else at.phit * part,
-            low=settled(m, at.Vx, low),
+            low=self.fades(m, at.Vx),
         )
 
     def beyond(self, at: Rolling) -> tuple[str, ...]:
@@ -179,7 +200,35 @@ class MagicFormula(SteadyTyre):
                              "the nearest end was used")  # fmt: skip
         return tuple(found)
 
+    def fades(self, m: Math, speed: Any) -> Any:
+        return settled(m, speed, self["VXLOW"])
+
     # ---- radii and the contact patch
+
+    @property
+    def has_pressure(self) -> bool:
+        return self.version != "5.2"
+
+    @property
+    def vertical_damping(self) -> float:
+        return self["VERTICAL_DAMPING"]
+
+    def free_radius(self, m: Math, omega: Any) -> Any:
+        return terms.free_radius(self._names({}), omega)
+
+    def press(self, m: Math, at: Rolling, Rl: Any) -> tuple[Any, Any]:
+        """Elastic load and its energy; what Fx and Fy take from the load (Q_FCX, Q_FCY) is left out."""
+        c = self._names({})
+        sunk = m.max(0.0, terms.free_radius(c, at.omega) - Rl)
+        bottom = m.max(0.0, c.RIM_RADIUS + c.BOTTOM_OFFST - Rl) if c.BOTTOM_STIFF else 0.0
+        hard, kept = c.BOTTOM_STIFF * bottom, c.BOTTOM_STIFF * bottom**2 / 2
+        if self.version == "5.2":
+            return c.VERTICAL_STIFFNESS * sunk + hard, c.VERTICAL_STIFFNESS * sunk**2 / 2 + kept
+        if self.version == "6.2":
+            sunk = cambered(m, c, at, Rl)
+        x, R0, q1 = sunk / c.UNLOADED_RADIUS, c.UNLOADED_RADIUS, linear_stiffness(c)
+        size = _grown(m, c, at) * _pressed(c, at) * c.FNOMIN
+        return size * x * (q1 + c.Q_FZ2 * x) + hard, size * R0 * x**2 * (q1 / 2 + c.Q_FZ2 * x / 3) + kept
 
     def rolling_radius(self, m: Math, Fz: Any, omega: Any, p: Any) -> Any:
         return terms.rolling_radius(m, self._names({}), Fz, omega, p)
@@ -243,14 +292,21 @@ def _deflection_61(c: Any, at: Rolling, found: Mapping[str, Any]) -> Any:
     return c.UNLOADED_RADIUS * 2 * y / (b + np.sqrt(b * b + 4 * c.Q_FZ2 * y))
 
 
-def load_62(m: Math, c: Any, at: Rolling, Rl: Any, Fx: Any, Fy: Any) -> Any:
-    """Load of 6.2 at a loaded radius."""
+def cambered(m: Math, c: Any, at: Rolling, Rl: Any) -> Any:
+    """Deflection of 6.2 at a loaded radius, with what camber adds to it."""
     free = terms.free_radius(c, at.omega)
     sunk = m.max(0.0, free - Rl)
     rtw = (1.075 - 0.5 * c.ASPECT_RATIO) * c.WIDTH
-    ratio = (c.Q_CAM1 * Rl + c.Q_CAM2 * Rl**2) / (c.Q_CAM1 * free + c.Q_CAM2 * free**2) if c.Q_CAM1 or c.Q_CAM2 else 0.0
+    known = c.Q_CAM1 or c.Q_CAM2
+    ratio = (c.Q_CAM1 * Rl + c.Q_CAM2 * Rl**2) / (c.Q_CAM1 * free + c.Q_CAM2 * free**2) if known else 0.0
     camber = ratio**2 * rtw / 8 * m.abs(m.tan(at.gamma)) - c.Q_CAM3 * sunk * m.abs(at.gamma)
-    x = m.max(0.0, sunk + camber) / c.UNLOADED_RADIUS
+    return m.max(0.0, sunk + camber)
+
+
+def load_62(m: Math, c: Any, at: Rolling, Rl: Any, Fx: Any, Fy: Any) -> Any:
+    """Load of 6.2 at a loaded radius."""
+    free = terms.free_radius(c, at.omega)
+    x = cambered(m, c, at, Rl) / c.UNLOADED_RADIUS
     pulled = (c.Q_FYS1 + c.Q_FYS2 * Rl / free + c.Q_FYS3 * (Rl / free) ** 2) * at.gamma
     by_side = c.Q_FCY * (Fy - pulled) / c.FNOMIN
     if c.Q_FCY2:

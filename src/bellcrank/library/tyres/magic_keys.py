@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 __all__: list[str] = []
 
@@ -75,3 +76,11 @@ DIMENSIONS = {  # of the coefficients that are no pure numbers: over length, for
     "M*L*L": "IXX IYY BELT_IXX BELT_IYY",
 }
 DIMENSION_OF = {key: dimension for dimension, keys in DIMENSIONS.items() for key in keys.split()}
+
+
+def dimension_factor(dimension: str, factors: Mapping[str, float]) -> float:
+    """The value of one unit of a dimension, such as F*T/L, from those of its letters."""
+    value = 1.0
+    for operator, letter in re.findall(r"([*/]?)([A-Z])", dimension):
+        value = value / factors[letter] if operator == "/" else value * factors[letter]
+    return value

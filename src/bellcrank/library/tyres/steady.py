@@ -61,6 +61,11 @@ class SteadyTyre(ABC):
     notes: tuple[str, ...] = ()
 
     @property
+    def space(self) -> bool:
+        """Has it a side force? All have."""
+        return True
+
+    @property
     @abstractmethod
     def scales(self) -> Mapping[str, float]:
         """Factors that become parameters of a model."""
@@ -87,6 +92,29 @@ class SteadyTyre(ABC):
     @abstractmethod
     def rolling_radius(self, m: Math, Fz: Any, omega: Any, p: Any) -> Any:
         """Effective rolling radius."""
+
+    def on(self, side: str) -> Any:
+        """The tyre on the "left" or the "right" of a vehicle: the same, unless it has a side of its own."""
+        return self
+
+    @property
+    def has_pressure(self) -> bool:
+        """Do forces depend on the pressure?"""
+        return False
+
+    def fades(self, m: Math, speed: Any) -> Any:
+        """The share of shifts and moments that need rolling, at a speed."""
+        return 1.0
+
+    def free_radius(self, m: Math, omega: Any) -> Any:
+        """Radius of the turning wheel without load."""
+        return getattr(self, "radius", float("nan"))
+
+    def press(self, m: Math, at: Rolling, Rl: Any) -> tuple[Any, Any]:
+        """Elastic load at a loaded radius, and the energy stored by it."""
+        rho = m.max(0.0, self.free_radius(m, at.omega) - Rl)
+        k = getattr(self, "vertical_stiffness", float("nan"))
+        return k * rho, k * rho**2 / 2
 
     def slow(self, m: Math, at: Rolling) -> Rolling:
         """The same wheel with slips that vanish at standstill, for tables without a law of standstill."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ import numpy as np
 from bellcrank.errors import ModelError
 from bellcrank.files.text import one_line, read_text
 from bellcrank.library.tyres.magic_formula import MagicFormula
-from bellcrank.library.tyres.magic_keys import DIMENSION_OF, MOTORCYCLE, RANGES, SECTION_OF, VERSIONS
+from bellcrank.library.tyres.magic_keys import DIMENSION_OF, MOTORCYCLE, RANGES, SECTION_OF, VERSIONS, dimension_factor
 
 __all__ = ["read"]
 
@@ -245,14 +244,6 @@ def _factors(file: _File) -> dict[str, float]:
     return factors
 
 
-def _factor(dimension: str, factors: Mapping[str, float]) -> float:
-    """The SI value of one unit of a dimension, such as F*T/L."""
-    value = 1.0
-    for operator, letter in re.findall(r"([*/]?)([A-Z])", dimension):
-        value = value / factors[letter] if operator == "/" else value * factors[letter]
-    return value
-
-
 def _numbers(file: _File) -> tuple[dict[str, float], dict[str, Any]]:
     """The coefficients in SI units, and all else that the file says."""
     factors = _factors(file)
@@ -276,7 +267,7 @@ def _numbers(file: _File) -> tuple[dict[str, float], dict[str, Any]]:
         if key in lines:
             file.notes.append(f"{key} is given in lines {lines[key]} and {line}: the second holds")
         lines[key] = line
-        numbers[key] = number * _factor(DIMENSION_OF.get(key, ""), factors)
+        numbers[key] = number * dimension_factor(DIMENSION_OF.get(key, ""), factors)
         if not math.isfinite(numbers[key]):
             file.problems.append(f"line {line}: {key} = {_short(text)} is too large")
     for key in unknown[:MOST_NOTES]:

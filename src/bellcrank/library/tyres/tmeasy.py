@@ -6,12 +6,11 @@ one curve whose values are those of the two directions, weighted by the directio
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
-
-import numpy as np
 
 from bellcrank.describe.tyre_model import Math, Rolling
 from bellcrank.errors import ModelError
@@ -20,6 +19,7 @@ from bellcrank.library.tyres.steady import SteadyTyre, positive_fields
 __all__ = ["TMeasy"]
 
 STILL = 0.01  # m/s beside the rolling speed, so that slips exist at standstill
+LOCKED = 1e-3  # of the speed, at which a wheel still rolls: slips are over the rolling speed
 TINY = 1e-12  # slip below which none has a direction
 LEAST = 1e-3  # of the nominal load: below it forces are those there, in proportion to the load
 SIZE = re.compile(r"\s*(?:P|LT)?\s*(\d{2,3})\s*/\s*(\d{2,3})\s*(?:Z?R|-|D|B)\s*(\d{2}(?:\.5)?)\s*(\w*)\s*", re.I | re.A)
@@ -71,6 +71,7 @@ class TMeasy(SteadyTyre):
     mu: float = 1.0
     most: float = 3.5
     relaxation: Any = (0.15, 0.5)
+    named_scales: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     @classmethod
@@ -120,9 +121,8 @@ class TMeasy(SteadyTyre):
         mu = scales["mu"] * at.mu
         q = m.min(m.max(at.Fz / self.pn, LEAST), self.most)
         share = m.min(at.Fz / (LEAST * self.pn), 1.0)
-        speed = m.abs(at.Vx)
-        rolls = m.abs(1 + at.kappa) * speed + STILL
-        sx, sy = at.kappa * speed / rolls, -m.tan(at.alpha) * speed / rolls
+        rolls = m.max(m.abs(1 + at.kappa), LOCKED)
+        sx, sy = at.kappa / rolls, -m.tan(at.alpha) / rolls
         s = m.sqrt(sx**2 + sy**2 + TINY**2)
         cos, sin = sx / s, sy / s
 
@@ -146,7 +146,7 @@ class TMeasy(SteadyTyre):
         Fx, Fy = share * size * cos, share * size * sin
         depth = q * self.pn / self.vertical_stiffness
         lever = self._lever(m, m.abs(sy), slip("sq0"), slip("sqe"), slip("lever"))
-        trail = lever * 2 * np.sqrt(self.radius) * m.sqrt(depth) * m.tanh(at.Vx / STILL)
+        trail = lever * 2 * math.sqrt(self.radius) * m.sqrt(depth) * m.tanh(at.Vx / STILL)
         x, y = self.lengths
         return {
             "Fx": Fx,
@@ -162,6 +162,12 @@ class TMeasy(SteadyTyre):
             "sigma_x": x + 0.0 * at.Fz,
             "sigma_y": y + 0.0 * at.Fz,
         }
+
+    def slow(self, m: Math, at: Rolling) -> Rolling:
+        """Slips over the speed and a little more."""
+        speed = m.abs(at.Vx)
+        share = speed / (speed + STILL)
+        return replace(at, kappa=at.kappa * share, alpha=m.atan(m.tan(at.alpha) * share))
 
     def _lever(self, m: Math, s: Any, zero: Any, end: Any, start: Any) -> Any:
         """Lever of the side force over the patch length."""

@@ -677,6 +677,7 @@ static void set_pace(Job *job)
     }
     job->atol = allowed;
     job->rtol = settings.rtol;
+    job->look = 1;
     job->work = room((size_t)work_room(), sizeof *job->work);
     job->most = job->pause = MOST_STEPS + STEPS_OF_ROW*(n + 1);
 }
@@ -723,6 +724,18 @@ static void tell_end(const Job *job)
 @ELSE@
         printf("stopped at t = %g s: an external routine failed", t);
 @END@
+}
+
+/* What the steps took that a method chose, and whether a fast mode held explicit ones. */
+static void tell_work(const Job *job)
+{
+    printf("\n%ld rates", (long)job->evaluations);
+    if (job->slopes > 0)
+        printf(", %ld Jacobians, %ld factorisations, %ld failures of Newton's method", (long)job->slopes,
+            (long)job->factors, (long)job->failures);
+    if (job->fastest > 0.0 && (double)job->slowed >= DOUBTFUL*(double)job->steps && job->slopes == 0)
+        printf("\na mode of %.2g 1/s held %ld of %ld steps, not their error: a stiff method takes longer ones",
+            job->fastest, (long)job->slowed, (long)job->steps);
 }
 
 static int simulate(void)
@@ -809,6 +822,8 @@ static int simulate(void)
 @IF ASSEMBLY@
     tell_branch(&job, given);
 @END@
+    if (job.method >= N_FIXED)
+        tell_work(&job);
     printf("\n%.3g s of computing, %.3g s for each simulated second\n", seconds,
            seconds/fmax((double)job.reached*job.h, 1e-300));
     write_output(&output, job.rows, job.filled);

@@ -1,0 +1,77 @@
+"""`bellcrank tyre`: what a .tir file holds, its curves and a table of its forces."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+
+import numpy as np
+
+from bellcrank.cli.files import in_folder
+from bellcrank.cli.options import shared
+from bellcrank.cli.text import number, table
+from bellcrank.files.choose import write_table
+from bellcrank.files.record import Column, Table
+from bellcrank.files.text import one_line
+from bellcrank.library.tyres.curves import draw, loads_of, points
+from bellcrank.library.tyres.magic_formula import MagicFormula
+from bellcrank.library.tyres.tir import read
+
+SHOWN = ("mux", "muy", "Kxk", "Kya", "trail", "Re", "Rl", "sigma_x", "sigma_y")
+UNITS = {
+    "Fx": "N", "Fy": "N", "Fz": "N", "Mx": "N-m", "My": "N-m", "Mz": "N-m", "kappa": "", "alpha": "rad", "gamma": "rad",
+    "mux": "", "muy": "", "Kxk": "N", "Kya": "N/rad",
+}  # fmt: skip
+
+
+def options(parser: ArgumentParser) -> None:
+    add = parser.add_argument
+    add("file", metavar="FILE.tir", help="a tyre property file: Magic Formula 5.2 (PAC2002), 6.1 or 6.2")
+    add("--plot", metavar="FILE", help="draw its curves (.png, .svg, .pdf)")
+    add("--table", metavar="FILE", help="write forces and moments over slip, angle, camber and load (.csv)")
+    add(
+        "--version-of",
+        metavar="VERSION",
+        choices=("5.2", "6.1", "6.2"),
+        help="for a file that does not say its version",
+    )
+    add("--pressure", type=float, metavar="PA", help="inflation pressure, Pa (default: that of the file)")
+    add("--speed", type=float, metavar="M/S", help="speed along the wheel (default: that of the measurements)")
+    shared(parser, "json")
+
+
+def command(args: Namespace) -> None:
+    tyre = read(args.file, version=args.version_of)
+    if args.plot:
+        draw(tyre, in_folder(args.plot), args.pressure, args.speed)
+    if args.table:
+        _save(points(tyre, args.pressure, args.speed), args.table)
+    loads = loads_of(tyre)
+    found = tyre.forces(loads, 0.0, 0.0, p=args.pressure, V=args.speed)
+    if args.json:
+        values = {name: [number(float(x)) for x in np.asarray(found[name])] for name in ("Fz", *SHOWN)}
+        head = {"name": tyre.name, "version": tyre.version, "side": tyre.side, "notes": list(tyre.notes)}
+        print(json.dumps({**head, "at": values}, indent=2))
+        return
+    _show(tyre, loads, {name: np.asarray(found[name]) for name in SHOWN})
+    for path in (args.plot, args.table):
+        if path:
+            print(f"wrote {path}")
+
+
+def _show(tyre: MagicFormula, loads: np.ndarray, found: dict[str, np.ndarray]) -> None:
+    print(f"{one_line(tyre.name)}: Magic Formula {tyre.version}, measured on side {tyre.side}")
+    print(
+        f"radius {tyre['UNLOADED_RADIUS']:g} m, nominal load {tyre['FNOMIN']:g} N, stiffness "
+        f"{tyre['VERTICAL_STIFFNESS']:g} N/m, pressure {tyre['INFLPRES']:g} Pa"
+    )
+    names = ("Fz", *SHOWN)
+    rows = [[f"{load:g}", *(f"{found[name][i]:.4g}" for name in SHOWN)] for i, load in enumerate(loads)]
+    print(table([[UNITS.get(name, "m") for name in names], *rows], list(names), ">" * len(names)))
+    for note in tyre.notes:
+        print(f"note: {note}")
+
+
+def _save(columns: dict[str, np.ndarray], path: str) -> None:
+    made = tuple(Column(name, values.tolist(), UNITS.get(name, "m")) for name, values in columns.items())
+    write_table(path, Table("forces of a tyre", made))

@@ -1,0 +1,105 @@
+"""Curves and points of a tyre: what one looks at first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bellcrank.files.picture import finished, new_figure, plain
+from bellcrank.library.tyres.magic_formula import MagicFormula
+from bellcrank.library.tyres.steady import SteadyTyre
+
+__all__: list[str] = []
+
+POINTS = 121  # of a curve
+COLUMNS = ("Fz", "kappa", "alpha", "gamma", "Fx", "Fy", "Mx", "My", "Mz", "mux", "muy", "Kxk", "Kya", "trail", "Re",
+           "sigma_x", "sigma_y")  # fmt: skip
+
+
+def loads_of(tyre: SteadyTyre) -> np.ndarray:
+    """Loads at which curves are drawn: half, one, one and a half times the nominal load, and twice it where allowed."""
+    nominal, most = 4000.0, math.inf
+    if isinstance(tyre, MagicFormula):
+        nominal, most = tyre["FNOMIN"], tyre["FZMAX"]
+    loads = np.array([0.5, 1.0, 1.5, 2.0]) * nominal
+    return loads[loads <= most] if np.any(loads <= most) else np.array([most])
+
+
+def ends_of(tyre: SteadyTyre) -> dict[str, float]:
+    """How far slip, slip angle (rad) and inclination (rad) are drawn: as far as the tyre was measured."""
+    far = {"kappa": 0.3, "alpha": math.radians(15), "gamma": math.radians(6)}
+    if isinstance(tyre, MagicFormula):
+        for key, name in (("KPU", "kappa"), ("ALP", "alpha"), ("CAM", "gamma")):
+            far[name] = min(far[name], tyre[f"{key}MAX"], -tyre[f"{key}MIN"]) or far[name]
+    return {key: value if value > 0 else 0.1 for key, value in far.items()}
+
+
+def points(tyre: SteadyTyre, p: float | None = None, V: float | None = None) -> dict[str, np.ndarray]:
+    """A table of pure slip, pure slip angle, camber and combined slip at several loads, by column."""
+    loads, far = loads_of(tyre), ends_of(tyre)
+    slip, angle = np.linspace(-far["kappa"], far["kappa"], 25), np.linspace(-far["alpha"], far["alpha"], 25)
+    rows = [np.array([Fz, k, 0.0, 0.0]) for Fz in loads for k in slip]
+    rows += [np.array([Fz, 0.0, a, 0.0]) for Fz in loads for a in angle]
+    rows += [np.array([Fz, 0.0, 0.0, g]) for Fz in loads for g in np.linspace(-far["gamma"], far["gamma"], 13)]
+    rows += [np.array([Fz, k, a, 0.0]) for Fz in loads for a in angle[::6] for k in slip[::2]]
+    at = dict(zip(("Fz", "kappa", "alpha", "gamma"), np.array(rows).T, strict=True))
+    found = tyre.forces(**at, p=p, V=V)
+    return {**at, **{name: np.asarray(found[name]) for name in COLUMNS if name in found and name not in at}}
+
+
+def draw(tyre: SteadyTyre, path: str | Path | None = None, p: float | None = None, V: float | None = None) -> Any:
+    """A matplotlib figure: side force, aligning moment and longitudinal force at several loads, the friction envelope
+    of combined slip, camber thrust and radii."""
+    loads, far = loads_of(tyre), ends_of(tyre)
+    angle, slip = np.linspace(-far["alpha"], far["alpha"], POINTS), np.linspace(-far["kappa"], far["kappa"], POINTS)
+    lean = np.linspace(-far["gamma"], far["gamma"], POINTS)
+    given: dict[str, Any] = {"p": p, "V": V}
+    figure = new_figure(13, 7.5)
+    axes = figure.subplots(2, 3).ravel()
+    for Fz in loads:
+        label = f"{Fz / 1000:g} kN"
+        side = tyre.forces(Fz, 0.0, angle, **given)
+        axes[0].plot(np.degrees(angle), side.Fy / 1000, label=label)
+        axes[1].plot(np.degrees(angle), side.Mz, label=label)
+        axes[2].plot(slip, tyre.forces(Fz, slip, 0.0, **given).Fx / 1000, label=label)
+        axes[4].plot(np.degrees(lean), tyre.forces(Fz, 0.0, 0.0, lean, **given).Fy / 1000, label=label)
+    _envelope(axes[3], tyre, float(loads[min(1, len(loads) - 1)]), far, given)
+    _radii(axes[5], tyre, float(loads[-1]), given)
+    for axis, title, x, y in zip(axes, *_WORDS, strict=True):
+        axis.set_title(title, fontsize=10)
+        axis.set_xlabel(x, fontsize=9)
+        axis.set_ylabel(y, fontsize=9)
+        axis.tick_params(labelsize=8)
+        axis.grid(True, linewidth=0.4, alpha=0.6)
+    axes[0].legend(fontsize=8)
+    axes[3].set_aspect("equal", adjustable="datalim")
+    figure.suptitle(plain(repr(tyre) if isinstance(tyre, MagicFormula) else type(tyre).__name__), fontsize=11)
+    return finished(figure, path)
+
+
+_WORDS = (
+    ("side force", "aligning moment", "longitudinal force", "combined slip", "camber thrust", "radii"),
+    ("slip angle (deg)", "slip angle (deg)", "slip", "Fy (kN)", "inclination (deg)", "load (kN)"),
+    ("Fy (kN)", "Mz (N m)", "Fx (kN)", "Fx (kN)", "Fy (kN)", "m"),
+)
+
+
+def _envelope(axis: Any, tyre: SteadyTyre, Fz: float, far: Mapping[str, float], given: Mapping[str, Any]) -> None:
+    slip = np.linspace(-far["kappa"], far["kappa"], POINTS)
+    for share in (0.1, 0.25, 0.5, 0.75, 1.0):
+        for sign in (-1, 1):
+            found = tyre.forces(Fz, slip, sign * share * far["alpha"], **given)
+            axis.plot(found.Fy / 1000, found.Fx / 1000, color="C0", linewidth=1, alpha=0.3 + 0.6 * share)
+
+
+def _radii(axis: Any, tyre: SteadyTyre, most: float, given: Mapping[str, Any]) -> None:
+    loads = np.linspace(0, most, POINTS)
+    found = tyre.forces(loads, 0.0, 0.0, **given)
+    for name, words in (("Re", "effective rolling radius"), ("Rl", "loaded radius")):
+        if name in found and np.all(np.isfinite(found[name])):
+            axis.plot(loads / 1000, found[name], label=words)
+            axis.legend(fontsize=8)

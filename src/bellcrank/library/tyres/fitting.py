@@ -1,0 +1,151 @@
+"""Fits coefficients of a tyre to measured forces by least squares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.files.choose import read_record
+from bellcrank.files.picture import finished, new_figure, plain
+from bellcrank.library.tyres.magic_formula import MagicFormula
+
+__all__ = ["fit"]
+
+INPUTS = ("Fz", "kappa", "alpha", "gamma", "p", "V", "phit")
+MEASURED = ("Fx", "Fy", "Mx", "My", "Mz")
+NEEDED = ("Fz", "kappa", "alpha")
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fitted tyre: `tyre`; `values` and standard `errors` of the coefficients, their `covariance`; `rms`: what
+    is left of each measured force, N or N m; `data` and `computed` forces by name."""
+
+    tyre: MagicFormula
+    coefficients: tuple[str, ...]
+    values: np.ndarray
+    errors: np.ndarray
+    covariance: np.ndarray
+    rms: Mapping[str, float]
+    data: Mapping[str, np.ndarray]
+    computed: Mapping[str, np.ndarray]
+
+    def __str__(self) -> str:
+        lines = [
+            f"{name} = {value:.6g} +- {error:.2g}"
+            for name, value, error in zip(self.coefficients, self.values, self.errors, strict=True)
+        ]
+        return "\n".join([*lines, *(f"{name}: {value:.4g} rms left" for name, value in self.rms.items())])
+
+    def draw(self, path: str | Path | None = None) -> Any:
+        """A matplotlib figure: every measured force over slip and slip angle, with the fitted one."""
+        names = list(self.computed)
+        figure = new_figure(5 * len(names), 7)
+        axes = figure.subplots(2, len(names), squeeze=False)
+        for j, name in enumerate(names):
+            for row, (against, factor, words) in enumerate(
+                (("alpha", 180 / np.pi, "slip angle (deg)"), ("kappa", 1.0, "slip"))
+            ):
+                axis, x = axes[row][j], factor * self.data[against]
+                axis.plot(x, self.data[name], ".", color="0.6", markersize=3, label="measured")
+                axis.plot(x, self.computed[name], ".", color="C0", markersize=2, label="fitted")
+                axis.set_xlabel(words, fontsize=9)
+                axis.set_ylabel(f"{name} ({'N' if name[0] == 'F' else 'N m'})", fontsize=9)
+                axis.grid(True, linewidth=0.4, alpha=0.6)
+        axes[0][0].legend(fontsize=8)
+        figure.suptitle(plain(f"{self.tyre.name}: {len(self.coefficients)} coefficients fitted"), fontsize=11)
+        return finished(figure, path)
+
+
+def fit(data: Any, start: MagicFormula, coefficients: Sequence[str], weights: Mapping[str, float] | None = None) -> Fit:
+    """Finds coefficients by which a tyre has the measured forces, from those of `start`.
+
+    `data`: a mapping or table of columns, or the path of one (CSV, Parquet ...), with Fz, kappa, alpha and, if wanted,
+    gamma, p, V, phit, and at least one of Fx, Fy, Mx, My, Mz; N, m, s, rad, Pa. `weights`: of each force, by default
+    one over its root mean square.
+    """
+    from scipy.optimize import least_squares
+
+    columns = _columns(data)
+    names = _names(start, coefficients)
+    measured = [name for name in MEASURED if name in columns]
+    size = {name: float(np.sqrt(np.mean(columns[name] ** 2))) or 1.0 for name in measured}
+    weigh = {name: (weights or {}).get(name, 1 / size[name]) for name in measured}
+    given = {key: columns[key] for key in INPUTS if key in columns}
+    first = np.array([start[name] for name in names])
+    unit = np.where(np.abs(first) > 1e-3, np.abs(first), 0.1)
+
+    def computed(x: np.ndarray) -> dict[str, np.ndarray]:
+        tyre = start.scaled(**dict(zip(names, (first + unit * x).tolist(), strict=True)))
+        found = tyre.forces(**given, limits=False)
+        return {name: np.broadcast_to(found[name], columns[name].shape) for name in measured}
+
+    def rest(x: np.ndarray) -> np.ndarray:
+        found = computed(x)
+        return np.concatenate([weigh[name] * (found[name] - columns[name]) for name in measured])
+
+    count = sum(len(columns[name]) for name in measured)
+    if count <= len(names):
+        raise ModelError(f"fit of a tyre: {count} measured values do not tell {len(names)} coefficients")
+    try:
+        done = least_squares(
+            rest, np.zeros(len(names)), x_scale="jac", method="trf", xtol=1e-12, ftol=1e-12, gtol=1e-12
+        )
+    except ValueError as error:
+        raise ModelError(
+            f"fit of a tyre: the coefficients {', '.join(names)} give no finite forces ({error})"
+        ) from None
+    values = first + unit * done.x
+    spread, left = 2 * done.cost / (count - len(names)), computed(done.x)
+    covariance = np.outer(unit, unit) * np.linalg.pinv(done.jac.T @ done.jac) * spread
+    rms = {name: float(np.sqrt(np.mean((left[name] - columns[name]) ** 2))) for name in measured}
+    fitted = start.scaled(**dict(zip(names, values.tolist(), strict=True)))
+    return Fit(
+        fitted, tuple(names), values, np.sqrt(np.diag(covariance)), covariance, rms, columns,
+        {name: np.array(v) for name, v in left.items()},
+    )  # fmt: skip
+
+
+def _names(start: Any, coefficients: Any) -> list[str]:
+    if not isinstance(start, MagicFormula):
+        raise ModelError(f"fit of a tyre: start={start!r:.60} must be a Magic Formula tyre, as bc.tyres.read gives")
+    if isinstance(coefficients, str) or not isinstance(coefficients, Sequence) or not coefficients:
+        raise ModelError(
+            f"fit of a tyre: coefficients={coefficients!r:.60} must be a list of names such as ['PDY1', 'PKY1']"
+        )
+    names = [str(name).upper() for name in coefficients]
+    unknown = [n for n in names if n not in start.coefficients]
+    if unknown:
+        raise ModelError(
+            [f"fit of a tyre: {n} is no coefficient.{did_you_mean(n, start.coefficients)}" for n in unknown]
+        )
+    if len(set(names)) < len(names):
+        raise ModelError(f"fit of a tyre: coefficients={names} names one twice")
+    return names
+
+
+def _columns(data: Any) -> dict[str, np.ndarray]:
+    """Columns of numbers of one length, by the names that forces have."""
+    if isinstance(data, str | Path):
+        record = read_record(data)
+        data = {"t": record.time, **{c.name: c.values for c in record.channels}}
+    try:
+        found = {name: np.asarray(data[name], dtype=float).ravel() for name in (*INPUTS, *MEASURED) if name in data}
+    except (TypeError, ValueError, KeyError) as error:
+        raise ModelError(f"fit of a tyre: data must have columns of numbers ({error})") from None
+    missing = [name for name in NEEDED if name not in found]
+    if missing or not any(name in found for name in MEASURED):
+        raise ModelError(
+            f"fit of a tyre: data must have the columns {', '.join(NEEDED)} and one of {', '.join(MEASURED)}; it has "
+            f"{', '.join(map(str, data)) or 'none'}"
+        )
+    length = max(len(v) for v in found.values())
+    wrong = [name for name, v in found.items() if len(v) not in (1, length) or not np.all(np.isfinite(v))]
+    if wrong:
+        raise ModelError(f"fit of a tyre: column {wrong[0]} must have {length} finite numbers")
+    return {name: np.broadcast_to(v, (length,)) for name, v in found.items()}

@@ -1,0 +1,253 @@
+"""Tyre models inside a model: the tables through a compiled wheel, the wrench at the hub, standstill and transients."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from tests.library.tyre_tables import BOOK, DATA, PAC, book62, columns, inputs, off
+from tests.programs import LANGUAGES, build
+
+HEAVY = 1e18  # kg: what is so heavy moves as it began
+
+
+def rig(tyre, mass=HEAVY, **options):
+    """A wheel that is moved as one likes: carried along, steered, cambered, turned."""
+    s = bc.System("rig", axes="ISO 8855", units=options.pop("units", "mks"))
+    hub = s.add_point_mass("hub", translate=(1, 2, 3), mass=mass)
+    inertia = (mass, mass, mass)
+    steer = s.add_body("steer", hub, rotate=3, mass=0, inertia=inertia)
+    camber = s.add_body("camber", steer, rotate=1, mass=0, inertia=inertia)
+    wheel = s.add_body("wheel", camber, rotate=2, mass=0, inertia=inertia)
+    s.add_contact("t", at=wheel, terrain=bc.terrain.flat(), tyre=tyre, wheel=wheel, **options)
+    return s
+
+
+def state(tyre, at):
+    """Where a wheel must be and how it must move to roll as a row of a table says."""
+    forces = tyre.forces(**at)
+    V, gamma = at.get("V", tyre.usual[1]), at.get("gamma", 0.0)
+    return {
+        "q(hub, 3)": forces.Rl * np.cos(gamma),
+        "q(camber)": gamma,
+        "u(hub, 1)": V,
+        "u(hub, 2)": V * np.tan(at["alpha"]),
+        "u(wheel)": (1 + at["kappa"]) * V / forces.Re,
+    }
+
+
+def through(sim, tyre, found, rows):
+    """Rows of a table as channels of runs that have come to rest."""
+    given = {k: np.broadcast_to(v, found["Fz"].shape)[rows] for k, v in inputs(found).items()}
+    out = {}
+    for i in range(len(given["Fz"])):
+        at = {k: float(v[i]) for k, v in given.items()}
+        pressure = {"t_pressure": at["p"]} if "p" in at else {}
+        run = sim.simulate(t_end=4, step=0.002, output_every=2000, initial=state(tyre, at), parameters=pressure)
+        for channel in ("fx", "fy", "fz", "mx", "my", "mz", "kappa", "alpha", "gamma"):
+            out.setdefault(channel, []).append(run[f"t.{channel}"][-1])
+    return {k: np.array(v) for k, v in out.items()}
+
+
+@pytest.fixture(scope="module")
+def book():
+    """The tyre of the book, and the rig with it."""
+    tyre = bc.tyres.read(BOOK)
+    return tyre, rig(tyre).equations().compile()
+
+
+def test_a_wheel_in_c_gives_some_of_the_published_table(book):
+    tyre, sim = book
+    check_table(tyre, sim, "mf61", slice(0, None, 5))
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize(("file", "table"), [(BOOK, "mf61"), (PAC, "mf52")])
+def test_a_wheel_in_c_gives_the_published_table(file, table):
+    tyre = bc.tyres.read(file)
+    check_table(tyre, rig(tyre).equations().compile(), table, slice(None))
+
+
+def check_table(tyre, sim, table, rows):
+    found = columns(table)
+    out = through(sim, tyre, found, rows)
+    for channel, name in {"fx": "Fx", "fy": "Fy", "mx": "Mx", "my": "My", "mz": "Mz"}.items():
+        if name in found:
+            assert off(out[channel], found[name][rows]) < 1e-10, name
+    for name in ("kappa", "alpha", "gamma"):
+        assert np.max(np.abs(out[name] - found[name][rows])) < 1e-10
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize(
+    "tyre", [bc.tyres.Fiala(1e5, 8e4, radius=0.31), bc.tyres.TMeasy.of_size("205/60R15 91V")], ids=["fiala", "tmeasy"]
+)
+def test_other_tyres_in_a_model_are_those_over_arrays(tyre):
+    found = {k: v[::4] for k, v in columns("mf61").items() if k != "pressure"}
+    out = through(rig(tyre).equations().compile(), tyre, found, slice(None))
+    forces = tyre.forces(**inputs(found), limits=False)
+    for name in ("Fx", "Fy", "Mz"):
+        assert off(out[name.lower()], forces[name]) < 1e-9
+
+
+def test_the_wrench_at_the_hub_is_that_of_the_contact_centre_by_hand():
+    """The geometry is done anew, from rotation matrices and the intersection of wheel plane and road."""
+    tyre = book62()
+    s = rig(tyre)
+    s.add_outputs("forces", "moments")
+    sim = s.equations().compile("python")
+    delta, gamma, height = 0.3, 0.09, 0.289
+    start = {"q(hub, 3)": height, "q(steer)": delta, "q(camber)": gamma}
+    start |= {
+        "u(hub, 1)": 12.0,
+        "u(hub, 2)": 4.4,
+        "u(hub, 3)": -0.2,
+        "u(wheel)": 41.0,
+        "u(camber)": 0.3,
+        "u(steer)": 0.1,
+    }
+    run = sim.simulate(t_end=0.01, step=0.001, initial={**start, "t_ex": 0.004, "t_ey": -0.006})
+    now = {name: run[name][-1] for name in run.units}
+    h, lean, turn = now["q(hub, 3)"], now["q(camber)"], now["q(steer)"]
+    R = np.array([[np.cos(turn), -np.sin(turn), 0], [np.sin(turn), np.cos(turn), 0], [0, 0, 1]]) @ np.array(
+        [[1, 0, 0], [0, np.cos(lean), -np.sin(lean)], [0, np.sin(lean), np.cos(lean)]]
+    )
+    axis, n = R[:, 1], np.array([0.0, 0.0, 1.0])
+    x = np.cross(axis, n) / np.linalg.norm(np.cross(axis, n))
+    y = np.cross(n, x)
+    down = R @ np.array([0.0, 0.0, -1.0])  # in the wheel plane
+    centre = down * h / -down[2]  # where the wheel plane meets the road, from the hub
+    force = now["t.fx"] * x + now["t.fy"] * y + now["t.fz"] * n
+    moment = now["t.mx"] * x + now["t.my"] * y + now["t.mz"] * n + np.cross(centre, force)
+    assert abs(now["t.fy"]) > 500 and abs(now["t.mx"]) > 10 and centre @ n == pytest.approx(-h)
+    found = np.array([now[f"t.{i}"] for i in "xyz"]), np.array([now[f"t.turn{i}"] for i in "xyz"])
+    assert found[0] == pytest.approx(force, rel=1e-10)
+    assert found[1] == pytest.approx(moment, rel=1e-10)
+    assert now["t.gamma"] == pytest.approx(lean, rel=1e-12)
+
+
+def test_a_step_in_angle_takes_the_relaxation_length(book):
+    tyre, sim = book[0].scaled(LHY=0.0, LVY=0.0), book[1]
+    small, none = 1e-3, {"t_LHY": 0.0, "t_LVY": 0.0}
+    for speed in (5.0, 20.0, 40.0):
+        start = state(tyre, {"Fz": 4000.0, "kappa": 0.0, "alpha": 0.0, "V": speed})
+        run = sim.simulate(t_end=2.5 / speed, step=2e-4, initial={**start, "u(hub, 2)": speed * small}, parameters=none)
+        side = run["t.fy"] - run["t.fy"][0]
+        end = tyre.forces(4000, 0, small, V=speed).Fy - run["t.fy"][0]
+        way = np.interp(1 - np.exp(-1), side / end, run.time * speed)
+        assert way == pytest.approx(tyre.forces(4000, 0, 0, V=speed).sigma_y, rel=0.01)
+
+
+def block(tyre, slope):
+    """A locked wheel on a slope."""
+    s = bc.System("locked wheel", axes="ISO 8855")
+    body = s.add_point_mass("b", translate=(1, 2, 3), mass=400)
+    s.add_gravity()
+    s.add_contact("t", at=body, terrain=bc.terrain.ramp(slope), tyre=tyre, wheel=body)
+    s.add_outputs("energy")
+    return s.equations().compile()
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize(
+    "tyre",
+    [
+        bc.tyres.read(BOOK).scaled(VERTICAL_DAMPING=3000),
+        bc.tyres.read(PAC).scaled(VERTICAL_DAMPING=3000),
+        bc.tyres.Fiala(1e5, 8e4, vertical_damping=3000),
+        replace(bc.tyres.TMeasy.of_size("205/60R15 91V"), vertical_damping=3000),
+    ],
+    ids=["book", "pac", "fiala", "tmeasy"],
+)
+def test_a_locked_wheel_slides_stops_and_holds_on_a_slope(tyre):
+    sim = block(tyre, 0.2)
+    run = sim.simulate(t_end=150, step=0.002, output_every=50, initial={"q(b, 3)": 0.3, "u(b, 1)": 3, "u(b, 2)": 1})
+    late = run.time > 90
+    for channel in ("q(b, 1)", "q(b, 2)", "q(b, 3)"):
+        assert np.ptp(run[channel][late]) < 1e-6
+    assert run["t.fx"][-1] == pytest.approx(400 * 9.80665 * 0.2 / np.hypot(1, 0.2), rel=1e-6)
+    assert run["energy"][late].max() - run["energy"][late].min() < 1e-6
+
+
+def test_a_sliding_patch_has_the_force_of_its_slip(book):
+    tyre, sim = book
+    start = state(tyre, {"Fz": 4000.0, "kappa": 0.0, "alpha": 0.0})
+    run = sim.simulate(t_end=2, step=1e-3, initial={**start, "u(wheel)": 0.0})  # locked at full speed
+    assert run["t.kappa"][-1] == pytest.approx(-1, rel=1e-9)
+    spinning = {**start, "u(hub, 1)": 0.0, "u(wheel)": 60.0}  # at standstill
+    run = sim.simulate(t_end=1, step=1e-3, initial=spinning)
+    assert run["t.kappa"][-1] > 5 and run["t.fx"][-1] == pytest.approx(tyre.forces(4000, 1.0, 0).Fx, rel=0.05)
+
+
+@pytest.mark.campaign
+def test_lift_off_and_landing_are_ordinary():
+    s = bc.System("hop", axes="ISO 8855")
+    hub = s.add_point_mass("hub", translate=(1, 2, 3), mass=300)
+    wheel = s.add_body("wheel", hub, rotate=2, mass=0, inertia=(0.5, 1, 0.5))
+    s.add_gravity()
+    s.add_contact("t", at=wheel, terrain=bc.terrain.flat(), tyre=bc.tyres.read(BOOK), wheel=wheel)
+    start = {"q(hub, 3)": 0.6, "u(hub, 1)": 15, "u(hub, 2)": 2, "u(wheel)": 20}
+    run = s.equations().compile().simulate(t_end=3, step=5e-4, initial=start)
+    assert run.ended == "finished" and np.sum(np.diff(np.sign(run["t.fz"])) != 0) > 4
+    away = run["t.fz"] == 0
+    for channel in ("t.fx", "t.fy", "t.mx", "t.my", "t.mz"):
+        assert np.all(run[channel][away] == 0) and np.all(np.isfinite(run[channel]))
+
+
+@pytest.mark.campaign
+def test_units_and_axes_of_a_model_do_not_matter():
+    tyre = bc.tyres.read(BOOK)
+    at = {"Fz": 3000.0, "kappa": 0.02, "alpha": 0.03, "gamma": 0.02}
+    start = state(tyre, at)
+    inch = {
+        k: v / 0.0254 if "hub" in k else np.degrees(v) if k[2:] in ("camber)", "wheel)") else v
+        for k, v in start.items()
+    }
+    sim = rig(tyre, units="in-lb").equations().compile("python")
+    run = sim.simulate(t_end=0.6, step=0.002, initial=inch)
+    forces = tyre.forces(**at)
+    assert run["t.fy"][-1] * 4.4482216152605 == pytest.approx(forces.Fy, rel=1e-6)
+    assert run["t.mz"][-1] * 4.4482216152605 * 0.0254 == pytest.approx(forces.Mz, rel=1e-5)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_written_programs_hold_the_tyre(language, tmp_path):
+    s = rig(bc.tyres.read(BOOK))
+    s.set_run(t_end=0.4, step=0.002, initial=state(bc.tyres.read(BOOK), {"Fz": 3000.0, "kappa": 0.1, "alpha": 0.08}))
+    eom = s.equations()
+    run = eom.compile().simulate()
+    built = build(eom, language, tmp_path / "program")
+    again = built.run(tmp_path / "run")
+    for channel in ("t.fx", "t.fy", "t.mz"):
+        assert again[channel][-1] == pytest.approx(run[channel][-1], rel=1e-6)
+
+
+def test_scale_factors_are_parameters(book):
+    tyre, sim = book
+    start = state(tyre, {"Fz": 4000.0, "kappa": 0.0, "alpha": 0.2})
+    run = sim.simulate(t_end=0.8, step=0.004, initial=start, parameters={"t_LMUY": 0.5})
+    assert run["t.fy"][-1] == pytest.approx(tyre.scaled(LMUY=0.5).forces(4000, 0, 0.2).Fy, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"tyre": bc.tyres.Brush(1e5, 8e4)}, "a tyre such as bc.tyres.read gives"),
+        ({"tyre": bc.tyres.Fiala(-1, 8e4)}, "c_slip=-1 must be a positive number"),
+        ({"tyre": bc.tyres.Fiala(1e5, 8e4), "drive": 3}, "driven by a moment"),
+        ({"tyre": bc.tyres.Fiala(1e5, 8e4), "rolling_resistance": 3}, "has its own"),
+        ({"tyre": bc.tyres.Fiala}, "must be a bc.Tyre, a tyre such as"),
+        ({"tyre": bc.Tyre(2e5)}, "rim="),
+    ],
+)
+def test_what_is_wrong_is_told(options, words):
+    s = bc.System("s", axes="ISO 8855")
+    body = s.add_point_mass("b", mass=1)
+    with pytest.raises(bc.ModelError, match=words):
+        s.add_contact("t", at=body, terrain=bc.terrain.flat(), wheel=body, **options)
+
+
+def test_the_tables_hold_what_is_asked():
+    assert len(DATA["mf61"]["rows"]) == 47 and len(DATA["mf52"]["rows"]) == 44

@@ -1,0 +1,105 @@
+"""Cars on Magic Formula tyres: steady cornering by equations and by a run, braking, split friction."""
+
+import numpy as np
+import pytest
+from scipy.optimize import fsolve
+
+import bellcrank as bc
+from tests.library.tyre_tables import BOOK, DATA, columns
+
+ODD = ("PHY1", "PHY2", "PVY1", "PVY2", "RVY1", "RVY2", "PEY3")
+G = 9.80665
+
+
+def test_a_planar_car_has_the_published_understeer_steer_and_side_slip():
+    """Four wheels on the book's tyre without its odd shifts; load transfer shared 60 : 40."""
+    tyre = bc.tyres.read(BOOK).scaled(**dict.fromkeys(ODD, 0.0))
+    car = DATA["two_track"]
+    m, a, b, h, track, V = (car[k] for k in ("m", "a", "b", "h", "track", "V"))
+    L, share = a + b, car["front_share_of_load_transfer"]
+    static = np.array([m * G * b / L, m * G * a / L]) / 2
+    C = -2 * tyre.forces(static, 0.0, 0.0, V=V).Kya
+    assert [car["C1"], car["C2"]] == pytest.approx(C, rel=1e-2)
+    assert m / L * (b / C[0] - a / C[1]) == pytest.approx(car["understeer_gradient"], rel=1e-2)
+    found = columns("two_track")
+    for ay, delta, beta in zip(*(found[name][::2] for name in ("ay", "delta", "beta")), strict=True):
+        r, move = ay / V, m * ay * h / track * np.array([share, 1 - share])
+
+        def rest(x, ay=ay, r=r, move=move):
+            slip = np.array([np.arctan(x[1] + a * r / V) - x[0], np.arctan(x[1] - b * r / V)])
+            loads = np.stack([static - move, static + move])
+            Fy = tyre.forces(loads, 0.0, slip, V=V).Fy.sum(axis=0)
+            return [(Fy.sum() - m * ay) / m, (a * Fy[0] - b * Fy[1]) / m]
+
+        assert fsolve(rest, [0.0, 0.0], xtol=1e-12) == pytest.approx([delta, beta], rel=1e-2)
+
+
+@pytest.fixture(scope="module")
+def car():
+    """The car of the library on the book's tyre; from x = 1000 m on the right side of the road is slippery."""
+    tyre = bc.tyres.read(BOOK)
+    ground = bc.terrain.flat().with_friction(left=1.0, right=[(0, 1.0), (1000, 0.2)])
+    length = (tyre["UNLOADED_RADIUS"], 0.4)
+    s = bc.vehicles.car(slip=tyre, speed=100 / 3.6, brakes=(0.7, 0.3), length=length, terrain=ground)
+    return s.equations().compile()
+
+
+@pytest.mark.campaign
+def test_a_car_understeers_and_reaches_the_limit_of_its_tyres(car):
+    steer = bc.sampled([0, 1, 21], [0, 0, 8])
+    run = car.simulate(t_end=21, step=0.002, inputs={"steer": steer}, output_every=20)
+    ay, yaw, speed = run["ay"], np.radians(run["yaw_rate"]), run["speed"]
+    wanted = np.radians(np.interp(run.time, [0, 1, 21], [0, 0, 8]))
+    i, j = np.searchsorted(ay, [1.0, 3.0])
+    more = wanted - 2.6 * yaw / speed  # steering beyond that of the same circle at walking speed
+    assert 0 < more[i] < more[j]
+    assert 6.5 < ay.max() < 8.6  # muy is 0.88 at 4 kN
+
+
+@pytest.mark.campaign
+def test_locked_wheels_brake_less_than_rolling_ones(car):
+    def distance(moment):
+        run = car.simulate(t_end=8, step=0.001, inputs={"brake": bc.step(0.5, moment)}, output_every=10)
+        stopped = np.argmax(run["speed"] < 0.05)
+        assert stopped > 0 and abs(run["speed"][-1]) < 0.02
+        return run["q(chassis, 1)"][stopped], min(run[f"w{i}{s}.tyre.kappa"].min() for i in (1, 2) for s in "lr")
+
+    rolling, slip = distance(3500)
+    assert slip > -0.3
+    locked, slip = distance(9000)
+    assert slip < -0.9
+    v = 100 / 3.6
+    assert v * 0.5 + v**2 / (2 * 1.1 * G) < rolling < locked < v * 0.7 + v**2 / (2 * 0.65 * G)
+
+
+@pytest.mark.campaign
+def test_split_friction_turns_a_braked_car_to_the_side_that_holds(car):
+    options = dict(t_end=1.2, step=0.001, inputs={"brake": bc.step(0.2, 4000)})
+    split = car.simulate(initial={"q(chassis, 1)": 1000.0}, **options)
+    even = car.simulate(**options)
+    assert abs(even["yaw_rate"]).max() < 1.0 and split["yaw_rate"][-1] > 5.0
+    early = split.time < 0.6  # later wheels of the right come to the left
+    assert abs(split["w1r.tyre.fx"][early]).max() < 0.4 * abs(split["w1l.tyre.fx"][early]).max()
+
+
+def test_friction_of_the_ground():
+    ground = bc.terrain.flat().with_friction(left=0.8, right=[(0, 1.0), (50, 0.2)])
+    assert ground.friction == (((0.0, 0.8),), ((0.0, 1.0), (50.0, 0.2))) and ground.raised(1).friction is not None
+    for wrong, words in (((), "give one friction"), (([],), "must be a number"), ((-1,), "must not be negative")):
+        with pytest.raises(bc.ModelError, match=words):
+            bc.terrain.flat().with_friction(*wrong)
+
+
+def test_friction_of_the_ground_holds_for_any_slip():
+    """A block on a slippery plane slides with its share of the friction, by a tyre with springs alone."""
+    s = bc.System("block", axes="ISO 8855")
+    body = s.add_point_mass("b", mass=300)
+    s.add_gravity()
+    tyre = bc.Tyre(2e5, 3000, bc.Slip(30e3, 30e3, friction=0.8))
+    ground = bc.terrain.flat().with_friction(left=1.0, right=0.25)
+    s.add_contact("t", at=body, rim=0.3, terrain=ground, tyre=tyre, wheel=body)
+    sim = s.equations().compile("python")
+    for y, share in ((1.0, 1.0), (-1.0, 0.25)):
+        start = {"q(b, 3)": 0.3 - 300 * G / 2e5, "q(b, 2)": y, "u(b, 1)": 5}
+        run = sim.simulate(t_end=0.2, step=0.002, initial=start)
+        assert run["t_fx"][-1] == pytest.approx(-0.8 * share * 300 * G, rel=1e-3)
