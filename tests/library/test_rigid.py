@@ -234,13 +234,19 @@ def test_events_of_the_user_are_found_within_steps(backend):
     assert any(e.name == "w impact" for e in run.events)
 
 
-def test_jumps_of_inputs_split_steps():
+@pytest.mark.parametrize("backend", ["c", "python"])
+@pytest.mark.parametrize(
+    ("push", "speed"),
+    [(bc.step(at=0.503, height=6.0), 6 / 3 * 0.497), (lambda t: 6 * math.cos(3 * t), 6 / 9 * math.sin(3))],
+    ids=["jump", "wave"],
+)
+def test_inputs_push_and_their_jumps_split_steps(push, speed, backend):
     s = disc(bc.terrain.flat(), (0, 0))
     s.add_variable("push", units="F")
     s.add_force("side", magnitude="push", direction=s.inertial[1], at="d.origin")
-    sim = s.equations().compile()
-    run = sim.simulate(t_end=1, step=0.01, initial={"q(d, 2)": RADIUS}, inputs={"push": bc.step(at=0.503, height=6.0)})
-    assert run["u(d, 1)"][-1] == pytest.approx(6 / 3 * 0.497, abs=1e-9)  # (3/2) m v' = push
+    sim = s.equations().compile(backend=backend)
+    run = sim.simulate(t_end=1, step=0.02, method="rk4", initial={"q(d, 2)": RADIUS}, inputs={"push": push})
+    assert run["u(d, 1)"][-1] == pytest.approx(speed, abs=1e-8)  # (3/2) m v' = push
 
 
 def test_wheel_below_ground_is_moved_up_or_refused():
