@@ -1,7 +1,7 @@
 """Work and precision of methods that choose their steps, beside SciPy and SUNDIALS through CasADi, in one run.
 
-python benchmarks/adaptive.py [PROBLEM ...]: for every solver the time (CPU ms, the best of several runs, rows included) at
-which the largest error of all states at 101 times, against the largest value of each state, is 1e-4, 1e-6 and 1e-8:
+python benchmarks/adaptive.py [PROBLEM ...]: for every solver the CPU time (ms, the best of several runs, rows included)
+at which the largest error of all states at 101 times, against the largest value of each state, is 1e-4, 1e-6 and 1e-8:
 interpolated along runs of rtol = 1e-3 ... 1e-10 with atol = rtol/100, "-" where none came so far. Then how many times
 as fast `auto` is as the best of each group:
 
@@ -77,7 +77,8 @@ class Problem:
         """Values of all states by time, and seconds."""
         wall, cpu = time.perf_counter(), time.process_time()
         run = self.sim.simulate(method=method, rtol=rtol, atol=rtol / 100, **self.options)
-        share = (time.process_time() - cpu) / (time.perf_counter() - wall)  # that was left to this process
+        # runs of the program are over before another process has its turn; of others the share left to them counts
+        share = 1.0 if method in OWN else (time.process_time() - cpu) / (time.perf_counter() - wall)
         units = [x.unit.factor for x in self.sim.interface.states]
         values = [factor * run[x.name] for x, factor in zip(self.sim.interface.states, units, strict=True)]
         return np.array(values), run.settings["seconds"] * min(share, 1.0)
