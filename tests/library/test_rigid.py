@@ -200,6 +200,25 @@ def test_two_wheels_of_a_carriage_bounce_and_roll_alike():
 
 
 @pytest.mark.parametrize("backend", ["c", "python"])
+def test_loads_of_more_wheels_than_a_carriage_needs_are_the_least(backend):
+    """Four wheels under a rigid beam: of all loads that carry it, those with the least sum of squares, a straight line."""
+    s = bc.System("beam", axes="ISO 8855")
+    body = s.add_body("b", translate=(1, 3), rotate=2, mass=4, inertia=(1, 1, 1), cm=(0.1, 0, 0.2))
+    s.add_gravity()
+    places = np.array([-1.0, -0.2, 0.5, 1.3])
+    for i, x in enumerate(places):
+        at = s.add_point(f"axle{i}", body=body, at=(x, 0, 0))
+        s.add_contact(f"w{i}", at=at, rim=RADIUS, terrain=bc.terrain.flat(), restitution=(0.0, 0.0))
+    s.set_defaults(g=G)
+    start = {"q(b, 2)": RADIUS, "u(b, 1)": 0.5}
+    run = s.equations().compile(backend=backend).simulate(t_end=0.2, step=0.02, initial=start)
+    A = np.vstack([np.ones(4), places - 0.1])  # of forces, and of moments about the mass centre
+    expected = np.linalg.pinv(A) @ [4 * G, 0.0]
+    assert [run[f"w{i}.fz"][-1] for i in range(4)] == pytest.approx(expected, rel=1e-7)
+    assert run["u(b, 1)"][-1] == pytest.approx(0.5, rel=1e-9)
+
+
+@pytest.mark.parametrize("backend", ["c", "python"])
 def test_events_of_the_user_are_found_within_steps(backend):
     """Highest point after the first bounce, and the moment at which a disc passes x = 0.3."""
     sim = disc(bc.terrain.flat(), (0.5, 1.0)).equations().compile(backend=backend)
@@ -215,13 +234,19 @@ def test_events_of_the_user_are_found_within_steps(backend):
     assert any(e.name == "w impact" for e in run.events)
 
 
-def test_jumps_of_inputs_split_steps():
+@pytest.mark.parametrize("backend", ["c", "python"])
+@pytest.mark.parametrize(
+    ("push", "speed"),
+    [(bc.step(at=0.503, height=6.0), 6 / 3 * 0.497), (lambda t: 6 * math.cos(3 * t), 6 / 9 * math.sin(3))],
+    ids=["jump", "wave"],
+)
+def test_inputs_push_and_their_jumps_split_steps(push, speed, backend):
     s = disc(bc.terrain.flat(), (0, 0))
     s.add_variable("push", units="F")
     s.add_force("side", magnitude="push", direction=s.inertial[1], at="d.origin")
-    sim = s.equations().compile()
-    run = sim.simulate(t_end=1, step=0.01, initial={"q(d, 2)": RADIUS}, inputs={"push": bc.step(at=0.503, height=6.0)})
-    assert run["u(d, 1)"][-1] == pytest.approx(6 / 3 * 0.497, abs=1e-9)  # (3/2) m v' = push
+    sim = s.equations().compile(backend=backend)
+    run = sim.simulate(t_end=1, step=0.02, method="rk4", initial={"q(d, 2)": RADIUS}, inputs={"push": push})
+    assert run["u(d, 1)"][-1] == pytest.approx(speed, abs=1e-8)  # (3/2) m v' = push
 
 
 def test_wheel_below_ground_is_moved_up_or_refused():

@@ -226,3 +226,15 @@ def test_many_steps_take_no_memory():
     run = sim.simulate(t_end=1000.0, step=1e-3, output_every=10**9)
     assert len(run) == 2 and run.ended == "finished"
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 3000  # kilobytes
+
+
+def test_initial_values_of_removed_speeds_decide_what_is_left_free():
+    """u(c) = u(a) + 2 u(b) + w: with u(a) and u(c) given, u(b) follows."""
+    s = bc.System("gears", units="mks")
+    for name in "abc":
+        s.add_body(name, rotate=3, mass=1, inertia=(1, 1, 1))
+    s.add_variable("w")
+    s.add_constraint("u(c) - u(a) - 2*u(b) - w", eliminate="u(c)")
+    sim = s.equations().compile(backend="python")
+    run = sim.simulate(t_end=0.1, step=0.1, initial={"u(a)": 1.0, "u(c)": 4.5}, inputs={"w": 0.5})
+    assert [run["u(a)"][0], run["u(b)"][0]] == pytest.approx([1.0, 1.5], rel=1e-14)
