@@ -12,6 +12,7 @@ import bellcrank as bc
 from bellcrank.numeric.collocation import STIFF
 from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.run.adaptive import CompiledRun
+from bellcrank.run.steps_told import went_over
 from tests.models import needs_compiler, pendulum, rarely, relative
 from tests.programs import COMPILED, build
 from tests.run.test_goes_on import driven as remembering
@@ -228,6 +229,20 @@ def test_auto_goes_over_where_a_fast_mode_holds_the_steps(backend):
     assert [e.name for e in watched.events] == ["through"]
     after = np.searchsorted(only.time, watched.events[0].time)
     assert only["q(rod)"][after - 1] < 1 < only["q(rod)"][after]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_auto_goes_back_where_stiff_steps_do_not_come_on_sooner(backend):
+    """A hard damper that opens at 0.5 s: the pendulum then swings freely."""
+    s = pendulum("-c*grip*u(rod) - k*q(rod)", lambda s: s.add_variable("grip"), k=300.0, c=2e4)
+    s.set_run(t_end=3.0, step=0.1, inputs={"grip": bc.step(at=0.5, height=-1.0, before=1.0)})
+    sim = s.equations().compile(backend=backend)
+    run = sim.simulate(method="auto", rtol=1e-6, atol=1e-8)
+    assert run.settings["went_over"] < 0.1 and 0.5 < run.settings["went_back"] < 3 and run.settings["times_back"] == 1
+    (told,) = went_over(run.settings)
+    assert re.fullmatch(r"went over to radau5 at t = .* held the steps; back to tsit5 at t = .*, whose steps .*", told)
+    exact = sim.simulate(method="radau5", rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(table(run), table(exact), atol=1e-3)
 
 
 @needs_compiler

@@ -25,6 +25,7 @@ FIRST_PAUSE = 1000  # steps of a run with an adaptive method up to its first loo
 PAUSE_SECONDS = 0.1  # between two others
 MOST_PASSAGES = 1000  # near singular positions, in one block of steps
 BEGUN, AGAIN = 1, 2  # of a job: as in run.c
+COUNTED = ("steps", "rejected", "evaluations", "shortest", "longest", "fastest", "slowed", "held", "pace")
 GIVEN = ("p", "c", "breaks", "bad", "passages", "told")  # arrays that are a run's own
 
 
@@ -76,9 +77,8 @@ class CRun:
     def take_over(self, before: CRun) -> None:
         """Goes on with another method where a run has come to; its steps count."""
         self.take(replace(before.carried(), inside=None))
-        for name in ("steps", "rejected", "evaluations", "shortest", "longest", "fastest", "slowed"):
+        for name in COUNTED:
             setattr(self._job, name, getattr(before._job, name))
-        self._job.look = 0
 
     def _share(self, **arrays: np.ndarray) -> None:
         """Arrays that C reads and writes."""
@@ -115,7 +115,8 @@ class CRun:
         """What the steps took that a method chose."""
         j = self._job
         figures = (j.steps, j.rejected, j.evaluations, j.shortest, j.longest, j.slopes, j.factors, j.failures)
-        return Count(j.most, *figures, j.fastest, j.slowed, j.culprit, j.excess, self.bad)
+        stiff = (j.fastest, j.slowed, bool(j.held), j.pace, j.backs, j.went_back)
+        return Count(j.most, *figures, *stiff, j.culprit, j.excess, self.bad)
 
     def step(self, reached: int) -> int:
         """One step that the method chooses, with `reached` output times behind it; the status."""

@@ -33,10 +33,15 @@ class Count:
     factors: int = 0  # ... and linear systems factored ...
     failures: int = 0  # ... and Newton's method did not converge
     fastest: float = 0.0  # rate of a mode that holds the steps, 1/s: the run is stiff ...
-    slowed: int = 0  # ... and how many it held
+    slowed: int = 0  # ... and how many it held ...
+    held: bool = False  # ... and does it now? ...
+    pace: float = 0.0  # ... time that an evaluation of rates gained in these steps, s ...
+    backs: int = 0  # ... and how often explicit steps were better than the stiff ones for it ...
+    went_back: float = 0.0  # ... at last when
     culprit: int = 0  # the state whose error was the largest in the last step tried ...
     excess: float = 0.0  # ... against what is allowed
     bad: np.ndarray = field(default_factory=lambda: np.empty(0))  # what is not finite
+    solved: int = 0  # linear systems, for Newton's method
 
     def add(self, length: float) -> None:
         """A step that was taken."""
@@ -122,6 +127,7 @@ class Stretch(Control):
         super().__init__(rates, t, y, end, rtol, atol, count, caps, f)
         self.method, self._look = method, look
         self._held = self._free = 0
+        self._gained = 0.0  # length of the steps that were held
         self._stage = self.y
         self._rows = [np.array(row) for row in method.rows]
         self._k = np.empty((len(method.rows), len(self.y)))
@@ -173,10 +179,12 @@ class Stretch(Control):
         size = self._size(new - self._stage, weights)
         rate = self._size(self._k[m.result] - self._k[m.result - 1], weights) / size if size > 0 else 0.0
         if h * rate > m.held:
+            self._gained = self._gained + h if self._held else h
             self._free, self._held = 0, self._held + 1
             self.count.slowed += 1
-            if self._held == c.stiff_steps:
-                self.count.fastest = rate
+            if self._held >= c.stiff_steps << min(self.count.backs, c.trials) and not self.count.held:
+                self.count.held, self.count.fastest = True, rate
+                self.count.pace = self._gained / (self._held * m.result)
         else:
             self._free += 1
             self._held = 0 if self._free == c.free_steps else self._held

@@ -30,16 +30,67 @@ def add_differences(
         slopes[:, j] = (rates(t, moved) - k) / (moved[j] - y[j])
 
 
+class Trial:
+    """Stiff steps held against explicit ones, which the fastest mode would hold. `costs`: of slopes, of systems
+    factored and of systems solved, in evaluations of rates."""
+
+    def __init__(self, costs: tuple[float, float, float]) -> None:
+        self._costs = costs
+        self._fastest = self._first = 0.0  # rate of the fastest mode, and where the explicit method left
+        self._gained = self._spent = 0.0  # in the present trial: time; cost before it
+        self._tried = 0
+
+    def _cost(self, count: Count) -> float:
+        slopes, factor, solve = self._costs
+        return count.rates + slopes * count.slopes + factor * count.factors + solve * count.solved
+
+    def begin(self, count: Count, tried: int) -> None:
+        """A trial begins after so many steps."""
+        self._tried, self._gained, self._spent = tried, 0.0, self._cost(count)
+
+    def see(self, slopes: np.ndarray) -> None:
+        """New slopes."""
+        self._fastest = fastest_mode(slopes)
+        self._first = self._first or self._fastest
+
+    def judge(self, count: Count, h: float, t: float) -> None:
+        """After a step: would explicit ones come on sooner? The first of a stretch, which grow, do not count."""
+        self._gained += h
+        self._tried += 1
+        if self._tried % CONTROL.trial_steps:
+            return
+        cost = self._cost(count) - self._spent
+        explicit = self._gained * self._fastest / (count.pace * self._first) if self._first else 0.0
+        if self._tried > CONTROL.trial_steps and CONTROL.sooner * explicit < cost:
+            count.held, count.backs, count.went_back = False, count.backs + 1, t
+            self._first = 0.0
+        self.begin(count, self._tried)
+
+
+def fastest_mode(slopes: np.ndarray) -> float:
+    """The rate of the fastest mode: by how much slopes lengthen a vector, in the mean of the last of many times."""
+    x, sizes = np.where(np.arange(len(slopes)) % 2, -1.0, 1.0), []
+    for _ in range(CONTROL.turns_of_rate):
+        x = slopes @ x
+        sizes.append(float(np.sqrt(x @ x)))
+        if not sizes[-1] > 0:
+            return 0.0
+        x = x / sizes[-1]
+    return math.exp(float(np.mean(np.log(sizes[CONTROL.turns_of_rate // 2 :]))))
+
+
 class StiffStretch(Control):
     """Steps of Radau IIA from t to an end, called as `Stretch` is."""
 
     def __init__(
         self, method: Collocation, rates: Rates, t: float, y: np.ndarray, end: float, rtol: float,
         atol: float | np.ndarray, count: Count, first_step: float | None = None, caps: float | np.ndarray = math.inf,
-        f: np.ndarray | None = None, slopes: Slopes | None = None,
+        f: np.ndarray | None = None, slopes: Slopes | None = None, trial: Trial | None = None,
     ) -> None:  # fmt: skip
         super().__init__(rates, t, y, end, rtol, atol, count, caps, f)
-        self.method, self._known = method, slopes
+        self.method, self._known, self._trial = method, slopes, trial
+        if trial is not None:
+            trial.begin(count, 0)
         self._to, self._back = np.array(method.to), np.array(method.back)
         self._h = self._first(method.first_order) if first_step is None else first_step
         self._slopes: np.ndarray | None = None
@@ -113,6 +164,8 @@ class StiffStretch(Control):
             self._h = h * factor
         else:
             self._h = h
+        if self._trial is not None:
+            self._trial.judge(count, h, self.t)
         self.status = "finished" if last else "running"
         return ""
 
@@ -124,6 +177,8 @@ class StiffStretch(Control):
         add_differences(self._slopes, self._rates, t, y, k, least)
         self.count.slopes += 1
         self._fresh, self._factored = True, None
+        if self._trial is not None:
+            self._trial.see(self._slopes)
 
     def _factor(self, h: float) -> tuple[np.ndarray, np.ndarray]:
         """Inverses of the two matrices."""
@@ -161,6 +216,7 @@ class StiffStretch(Control):
         for turn in range(NEWTON.newton_turns):
             F = np.array([self._rates(self.t + node * h, self.y + z) for node, z in zip(m.nodes, Z, strict=True)])
             G = self._to @ F
+            self.count.solved += 1
             first = real @ (G[0] - m.real / h * W[0])
             both = pair @ (G[1] + 1j * G[2] - complex(*m.pair) / h * (W[1] + 1j * W[2]))
             change = np.array([first, both.real, both.imag]).reshape(3, n)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from bellcrank.expr import Expr, symbols
 from bellcrank.program.program import Program
-from bellcrank.program.statements import Assign, statement_expressions, statement_targets
+from bellcrank.program.statements import Assign, count_section, statement_expressions, statement_targets
 
 
 def dependence(program: Program) -> list[set[int]]:
@@ -29,6 +29,10 @@ def dependence(program: Program) -> list[set[int]]:
         known.update(dict.fromkeys(statement_targets(s), found))
     rows = [of((e,)) for e in program.derivatives.results]
     return [{j for j in range(len(rows)) if row >> j & 1} for row in rows]
+
+
+# an evaluation of rates by a method, in additions: what a division, a function, a call and a state in it cost, roughly
+DIVISION, FUNCTION, CALL, STATE = 4, 10, 20, 8
 
 
 @dataclass(frozen=True)
@@ -65,3 +69,25 @@ def elimination(rows: Sequence[set[int]], n_q: int) -> Elimination:
         return tuple(sorted(place[x] for x in states))
 
     return Elimination(order, tuple(placed(d) for _, d, _ in steps), tuple(placed(a) for _, _, a in steps))
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What stiff methods do besides evaluating rates, in evaluations: slopes once, one real and one complex system
+    factored, and both solved."""
+
+    slopes: float
+    factor: float
+    solve: float
+
+
+def costs(program: Program) -> Costs:
+    """Operations against those of an evaluation; a complex product and sum are four of real numbers."""
+    n_q, n_u = len(program.coordinates), len(program.speeds)
+    e = elimination(dependence(program), n_q)
+    pairs = list(zip(e.down, e.across, strict=True))
+    factor = sum(len(d) * (1 + len(a)) for d, a in pairs) + n_u**3 / 3
+    solve = sum(len(d) + len(a) for d, a in pairs) + n_u**2
+    n, slopes = program.count, count_section(program.slopes.statements, program.slopes.results)
+    once = n.add + n.multiply + DIVISION * n.divide + FUNCTION * n.function + CALL + STATE * (n_q + n_u)
+    return Costs(*(round(x / once, 3) for x in (slopes.total, 10 * factor, 10 * solve)))

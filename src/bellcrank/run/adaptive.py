@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
@@ -32,8 +32,9 @@ from bellcrank.numeric.collocation import STIFF
 from bellcrank.numeric.course import Course
 from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.numeric.methods import AUTO, OWN
-from bellcrank.numeric.radau import StiffStretch
+from bellcrank.numeric.radau import StiffStretch, Trial
 from bellcrank.numeric.tuning import CONTROL, LOOPS
+from bellcrank.program.structure import costs
 from bellcrank.run.events import Watch
 from bellcrank.run.slopes import known_slopes
 from bellcrank.run.stepping import NO_VALUE, Driven, Evaluation
@@ -73,7 +74,8 @@ class AdaptiveRun(Driven):
         self._methods = self._solvers(method)
         updates = times.tolist() if len(evaluation.kept) else []  # what external routines keep jumps there
         self._ends = _stretches(sorted({*plan.breaks(evaluation.inputs), *updates}), times)
-        self.went_over: float | None = None  # when a stiff method took its place
+        self.went_over: float | None = None  # when a stiff method took its place first ...
+        self._stiffly = False  # ... and does it hold it?
         self._solver: Any = None
         self._stretch = (self.time, self.time)  # times between which its inputs are read
         self._begun = False
@@ -94,7 +96,8 @@ class AdaptiveRun(Driven):
             return [partial(Stretch, EMBEDDED.get(method, explicit), count=self.count, look=True)] * 2
         if method in STIFF:
             usual = partial(Stretch, explicit, count=self.count)
-            return [partial(StiffStretch, STIFF[method], count=self.count, slopes=self._slopes), usual]
+            stiff = partial(StiffStretch, STIFF[method], count=self.count, slopes=self._slopes)
+            return [partial(stiff, trial=self._trial) if self.plan.method == AUTO else stiff, usual]
         from scipy import integrate
 
         return [getattr(integrate, name) for name in (method, ONE_STEP.get(method, method))]
@@ -114,15 +117,26 @@ class AdaptiveRun(Driven):
             found |= {"fastest_mode": self.count.fastest, "held_steps": self.count.slowed}
         if self.went_over is not None:
             found["went_over"] = self.went_over
+        if self.count.backs:
+            found |= {"went_back": self.count.went_back, "times_back": self.count.backs}
         if self.plan.method not in OWN:  # SciPy does not tell
             del found["rejected"]
         return found
 
+    @cached_property
+    def _trial(self) -> Trial:
+        """What compares stiff steps with explicit ones."""
+        found = costs(self.evaluation.context.stiff.program)
+        return Trial((found.slopes, found.factor, found.solve))
+
     def _goes_over(self) -> None:
-        """Goes on with a stiff method, if a fast mode holds the steps."""
-        if self.plan.method == AUTO and self.count.fastest and self.went_over is None:
+        """Goes on with a stiff method, if a fast mode holds the steps; or back, if that does not come on sooner."""
+        if self.plan.method != AUTO or self.count.held == self._stiffly:
+            return
+        self._stiffly = self.count.held
+        if self.went_over is None:
             self.went_over = self.time
-            self._change_method(next(iter(STIFF)))
+        self._change_method(next(iter(STIFF)) if self._stiffly else AUTO)
 
     def _change_method(self, method: str) -> None:
         self._methods, self._solver = self._solvers(method), None
@@ -329,6 +343,11 @@ class CompiledRun(AdaptiveRun):
         weights, staged = (e.keeper.closure.weights, e.keeper.staged) if e.keeper else (None, False)
         calls: Any = e.context.stiff if course.method in STIFF else e.model
         return calls.start(Start(course, state, e.p, e.c, e.inputs, weights, staged, pace=pace))
+
+    def _goes_over(self) -> None:
+        """Goes on in the program with stiff methods; that goes back and forth by itself."""
+        if not self._stiffly:
+            super()._goes_over()
 
     def _change_method(self, method: str) -> None:
         before = self._run

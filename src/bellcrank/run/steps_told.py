@@ -12,7 +12,7 @@ from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.numeric.methods import AUTO
 from bellcrank.numeric.tuning import CONTROL
 
-STIFF_ONE = next(iter(STIFF))
+STIFF_ONE, EXPLICIT_ONE = next(iter(STIFF)), next(iter(EMBEDDED))
 
 
 def why_it_ended(status: int, count: Count, states: Sequence[str], t_end: float, method: str, rtol: float) -> str:
@@ -63,4 +63,9 @@ def went_over(settings: Mapping[str, Any]) -> list[str]:
     if "went_over" not in settings:
         return []
     rate = settings["fastest_mode"]
-    return [f"went over to {STIFF_ONE} at t = {settings['went_over']:.6g} s: a mode of {rate:.2g} 1/s held the steps"]
+    told = f"went over to {STIFF_ONE} at t = {settings['went_over']:.6g} s: a mode of {rate:.2g} 1/s held the steps"
+    if "went_back" in settings:
+        times = settings["times_back"]
+        often = f", the last of {times} times" if times > 1 else ""
+        told += f"; back to {EXPLICIT_ONE} at t = {settings['went_back']:.6g} s{often}, whose steps came on sooner"
+    return [told]

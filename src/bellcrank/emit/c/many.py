@@ -15,7 +15,9 @@ NO_CONSTANTS = 8  # the status of a run whose constants are not finite, behind t
 def rows_text() -> str:
     """What is kept of the rows of runs."""
     kinds = f"enum {{ {', '.join(name.upper() for name in FIGURES)} }};\nenum {{ NO_CONSTANTS = {NO_CONSTANTS} }};\n"
-    batch = "\n".join(job.structure(*named) for named in (("Array", job.ARRAY), ("Batch", job.BATCH)))
+    batch = "struct Job;\n\n" + "\n".join(
+        job.structure(*named) for named in (("Array", job.ARRAY), ("Batch", job.BATCH))
+    )
     return runtime("many_rows.c", KINDS=kinds, TUNING=definitions(COUNTING, DOUBLE), BATCH=batch)
 
 

@@ -11,7 +11,7 @@ from bellcrank.emit.number import Number
 from bellcrank.numeric.collocation import RADAU5
 from bellcrank.numeric.tuning import NEWTON
 from bellcrank.program.program import Program
-from bellcrank.program.structure import Elimination, dependence, elimination
+from bellcrank.program.structure import Costs, Elimination, costs, dependence, elimination
 
 
 def stiff_text(program: Program, number: Number, usual: str, admits: str, inputs: str) -> str:
@@ -20,7 +20,11 @@ def stiff_text(program: Program, number: Number, usual: str, admits: str, inputs
     order = elimination(dependence(program), len(program.coordinates))
     slopes = runtime("rate_slopes.c", TABLES=_slope_tables(program, order), SET=inputs) if program.sloped else ""
     shared = runtime(
-        "stiff.c", TUNING=definitions(NEWTON, number), TABLES=_order_tables(order), SLOPES=slopes, USUAL=usual
+        "stiff.c",
+        TUNING=definitions(NEWTON, number),
+        TABLES=_order_tables(order) + _cost_tables(costs(program)),
+        SLOPES=slopes,
+        USUAL=usual,
     )
     return shared + runtime("radau.c", TABLES=_radau_tables(), LOOPS=admits)
 
@@ -32,6 +36,12 @@ def _order_tables(e: Elimination) -> str:
         lines += _list(starts, [0, *accumulate(map(len, rows))])
         lines += _list(places, [x for row in rows for x in row])
     return "\n".join([*lines, ""])
+
+
+def _cost_tables(c: Costs) -> str:
+    """In evaluations of rates."""
+    named = {"SLOPES_COST": c.slopes, "FACTOR_COST": c.factor, "SOLVE_COST": c.solve}
+    return "".join(f"#define {name} {cost!r}\n" for name, cost in named.items())
 
 
 def _slope_tables(program: Program, e: Elimination) -> str:

@@ -14,6 +14,7 @@ typedef struct Work {
     real ratio;                     /* of pivots at the beginning of a step */
     int order;                      /* that chooses the first step of a stretch */
     int held, free;                 /* ... from which steps are counted that a fast mode held, and those it did not */
+    real gained;                    /* the length of those held */
 } Work;
 
 static int stage_rates(Job *job, real t, const real *y, real *k, real *w)
@@ -236,11 +237,13 @@ static void look_for_stiffness(Job *job, const Embedded *m, real h, const real *
     }
     const real size = weighed_size(y, weight), rate = size > 0.0 ? weighed_size(k, weight)/size : 0.0;
     if (h*rate > m->held) {
+        a->gained = a->held ? a->gained + h : h;
         a->free = 0;
         job->slowed++;
-        if (++a->held == STIFF_STEPS) {
+        if (++a->held >= STIFF_STEPS << (job->backs < TRIALS ? job->backs : TRIALS) && !job->held) {
             job->held = 1;
             job->fastest = rate;
+            job->pace = a->gained/(a->held*m->result);
         }
     } else if (++a->free == FREE_STEPS)
         a->held = 0;
@@ -326,7 +329,7 @@ static int adaptive_step(Job *job, int always, real *w)
 {
 @IF STIFF@
     Work *a = (Work *)job->work;
-    const int implicit = job->method == RADAU5 && !@NEAR@;
+    const int implicit = job->method == RADAU5 && (job->look != 2 || job->held) && !@NEAR@;
     if (implicit != a->implicit)
         a->under_way = 0;
     a->implicit = implicit;
@@ -387,7 +390,7 @@ static int adaptive(Job *job, real *w)
         const real next = job->times[job->reached + 1];
         int failed;
         if (job->t < next) {
-            if (left-- <= 0 || (job->look == 2 && job->held))
+            if (left-- <= 0 || (job->look == 2 && job->held && job->method != RADAU5))
                 return FINISHED;
             failed = adaptive_step(job, 0, w);
         } else {

@@ -52,6 +52,7 @@ static int find_stages(Job *job, real h, real Z[3][N_S + 1], real *w)
             G[1][j] -= PAIR_VALUE[0]/h*W[1][j] - PAIR_VALUE[1]/h*W[2][j];
             G[2][j] -= PAIR_VALUE[0]/h*W[2][j] + PAIR_VALUE[1]/h*W[1][j];
         }
+        s->solved += 1.0;
         solve_real(s, G[0]);
         solve_pair(s, G[1], G[2]);
         for (int i = 0; i < 3; i++)
@@ -160,6 +161,7 @@ static int radau_step(Job *job, real *w)
         s->before = s->factored = 0.0;
         s->eta = 1.0;
         a->memory = PATIENT;
+        begin_trial(job, 0);
     }
 @IF LOOPS@
     int halvings = 0;
@@ -233,7 +235,10 @@ static int radau_step(Job *job, real *w)
         a->h = !s->known || share < 1.0 || share > STEADY ? h*share : h;
         a->was_implicit = 1;
         note_step(job, h);
-        return take_step(job, t, next, NULL, w);
+        if ((failed = take_step(job, t, next, NULL, w)))
+            return failed;
+        judge_step(job, h);
+        return FINISHED;
     }
 }
 

@@ -9,6 +9,9 @@ typedef struct Stiff {
     real factored;                                      /* the step they were factored for, or 0 */
     real before, eta, theta, slow;                      /* the step before; how Newton's method converges */
     int known, fresh, middle, polynomial, turns;        /* are there slopes, of this state? stages of a step before? */
+    real fastest, first_fastest;                        /* rate of the fastest mode, and at the first slopes */
+    real gained, spent, solved;                         /* in the present trial: time, its cost so far; all solutions */
+    int tried;                                          /* steps of trials */
 } Stiff;
 
 static Stiff *stiff_of(const Job *job)
@@ -259,6 +262,30 @@ static void solve_pair(const Stiff *f, real *given_re, real *given_im)
     }
 }
 
+/* The rate of the fastest mode: by how much the slopes lengthen a vector, in the mean of the last of many times. */
+static real fastest_mode(const Stiff *s)
+{
+    real x[N_S + 1], y[N_S + 1], sum = 0.0;
+    for (int i = 0; i < N_S; i++)
+        x[i] = i % 2 ? -1.0 : 1.0;
+    for (int turn = 0; turn < TURNS_OF_RATE; turn++) {
+        real square = 0.0;
+        for (int i = 0; i < N_S; i++) {
+            y[i] = 0.0;
+            for (int j = 0; j < N_S; j++)
+                y[i] += s->slopes[i*N_S + j]*x[j];
+            square += y[i]*y[i];
+        }
+        if (!(square > 0.0))
+            return 0.0;
+        if (2*turn >= TURNS_OF_RATE)
+            sum += 0.5*log(square);
+        for (int i = 0; i < N_S; i++)
+            x[i] = y[i]/sqrt(square);
+    }
+    return exp(sum/(TURNS_OF_RATE - TURNS_OF_RATE/2));
+}
+
 @SLOPES@/* Slopes of the rates, which are k at y: columns that the program does not know by differences. */
 static int find_slopes(Job *job, real t, const real *y, const real *k, real *w)
 {
@@ -290,6 +317,44 @@ static int find_slopes(Job *job, real t, const real *y, const real *k, real *w)
     job->slopes++;
     s->known = s->fresh = 1;
     s->factored = 0.0;
+    if (job->look == 2) {
+        s->fastest = fastest_mode(s);
+        if (!(s->first_fastest > 0.0))
+            s->first_fastest = s->fastest;
+    }
     return FINISHED;
+}
+
+/* What a run has cost so far, in evaluations of rates. */
+static real spent_so_far(const Job *job, const Stiff *s)
+{
+    return (real)job->evaluations + SLOPES_COST*(real)job->slopes + FACTOR_COST*(real)job->factors
+        + SOLVE_COST*s->solved;
+}
+
+static void begin_trial(Job *job, int tried)
+{
+    Stiff *s = stiff_of(job);
+    s->tried = tried;
+    s->gained = 0.0;
+    s->spent = spent_so_far(job, s);
+}
+
+/* After a step of a method that may be left: would explicit ones, held by the fastest mode, come on sooner? The first
+   steps of a stretch, which grow, do not count. */
+static void judge_step(Job *job, real h)
+{
+    Stiff *s = stiff_of(job);
+    s->gained += h;
+    if (job->look != 2 || ++s->tried % TRIAL_STEPS != 0)
+        return;
+    const real cost = spent_so_far(job, s) - s->spent;
+    if (s->tried > TRIAL_STEPS && SOONER*s->gained*s->fastest < job->pace*s->first_fastest*cost) {
+        job->held = 0;
+        job->backs++;
+        job->went_back = job->t;
+        s->first_fastest = 0.0;
+    }
+    begin_trial(job, s->tried);
 }
 
