@@ -52,7 +52,7 @@ class Fiala(SteadyTyre):
 
     def steady(self, m: Math, at: Rolling, scales: Mapping[str, Any], limits: bool = True) -> dict[str, Any]:
         c_slip, c_alpha, umax, umin = (scales[key] for key in ("c_slip", "c_alpha", "umax", "umin"))
-        tan = m.tan(at.alpha)
+        tan = m.tan(at.alpha) if at.tan is None else at.tan
         slip = m.min(1.0, m.sqrt(at.kappa**2 + tan**2))
         friction = (umax - (umax - umin) * slip) * at.mu
         most = m.max(friction * at.Fz, 1e-9)

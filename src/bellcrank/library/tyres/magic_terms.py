@@ -159,11 +159,13 @@ def aligning(
     t_eq = m.atan(m.sqrt(m.tan(at_t) ** 2 + by_slip)) * sign(m, at_t)
     r_eq = m.atan(m.sqrt(m.tan(at_r) ** 2 + by_slip)) * sign(m, at_r)
     # Vx over the speed of the contact centre, whose part across is |Vx| tan(alpha)
-    ahead = at.Vx / (m.abs(at.Vx) * m.sqrt(1 + m.tan(at.alpha) ** 2) + EPS)
+    size = m.sqrt(1 + (m.tan(at.alpha) if at.tan is None else at.tan) ** 2)
+    ahead = at.Vx / (m.abs(at.Vx) * size + EPS)
+    turned = m.cos(alpha) if at.tan is None or c.form == "star" else 1 / size
     trail = D * m.cos(c.QCZ1 * bent(m, B, m.min(E, 1.0), t_eq)) * ahead * at.low
-    size = (c.QDZ6 + c.QDZ7 * dfz) * c.LRES * turn.z2
+    straight = (c.QDZ6 + c.QDZ7 * dfz) * c.LRES * turn.z2
     leaning = (c.QDZ8 + c.QDZ9 * dfz) * (1 + c.PPZ2 * dpi) + (c.QDZ10 + c.QDZ11 * dfz) * m.abs(gamma)
-    D_r = Fz * R0 * (size + leaning * gamma * c.LKZC * turn.z0) * mu * forward * m.cos(alpha)
+    D_r = Fz * R0 * (straight + leaning * gamma * c.LKZC * turn.z0) * mu * forward * turned
     B_r = (c.QBZ9 * ratio + c.QBZ10 * side.B * side.C) * turn.z6
     rest = D_r * cos_atan(m, B_r * r_eq) * at.low
     lever = R0 * (c.SSZ1 + c.SSZ2 * Fy / c.FNOMIN + (c.SSZ3 + c.SSZ4 * dfz) * lean) * c.LS
