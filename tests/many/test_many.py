@@ -147,6 +147,19 @@ def test_what_compiled_code_cannot_drive_runs_one_by_one():
         )  # fmt: skip
 
 
+def test_progress_is_told_and_ends_the_runs_where_it_raises():
+    sim, told = quarter_car(), []
+    sim.simulate_many(200, t_end=0.1, step=STEP, reduce={"az": "rms"}, progress=told.append)
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+
+    def enough(share):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sim.simulate_many(10**6, t_end=10, step=1e-4, every=1000, reduce={"az": "rms"}, progress=enough)
+
+
 def test_tables_and_datasets():
     sim = quarter_car()
     many = sim.simulate_many(3, parameters={"k": [1e4, 1.5e4, 2e4]}, t_end=0.02, step=STEP, keep="az", every=1,

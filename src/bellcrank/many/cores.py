@@ -79,3 +79,5 @@ def on_cores(make: Callable[[], Goes], results: Results, progress: Callable[[flo
             thread.join()
     if failed:
         raise failed[0]
+    if progress is not None:
+        progress(1.0)
