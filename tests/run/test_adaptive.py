@@ -81,7 +81,7 @@ def test_figures_of_a_run(equations, method, backend):
     assert coarse["steps"] < fine["steps"] and coarse["rates"] < fine["rates"]
     assert (fine["rtol"], fine["atol"]) == (1e-9, 1e-9)
     assert 0 < fine["smallest_step"] <= 1 / fine["steps"] <= fine["largest_step"] < coarse["largest_step"] <= 1.0
-    each = {"tsit5": 6, "dop853": 11, "radau5": 4}[method]
+    each = {"tsit5": 6, "dop853": 11, "radau5": 4, "rodas5p": 8}[method]
     assert fine["rates"] >= each * (fine["steps"] + fine["rejected"])
 
 
@@ -288,7 +288,9 @@ def test_programs_choose_their_steps(language, tmp_path):
     (tmp_path / "held.par").write_text("\n".join(["PARSFILE", f"PARSFILE {program.default}", *held, "C 3e3", "END"]))
     assert re.search(r"a mode of 1\.\de\+03 1/s held \d+ of \d+ steps, not", program(tmp_path / "held.par"))
     program("--rtol", "1e-14", code=1)
-    assert "the method is rk2, rk4, heun, euler, tsit5, dop853 or radau5" in program("--method", "tsit6", code=1)
+    assert "the method is rk2, rk4, heun, euler, tsit5, dop853, radau5 or rodas5p" in program(
+        "--method", "tsit6", code=1
+    )
 
 
 @needs_compiler
