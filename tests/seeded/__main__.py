@@ -186,7 +186,7 @@ class Copy:
                 first.append(test)
             rest = order[len(first) :]
             told = self.ask(first, 240) or self.ask(rest, 300 + 8 * sum(tests[t] for t in rest))
-            return told or self.ask(self.near(change), 3600) or (self.ask(["tests"], 7200) if whole else None)
+            return told or self.ask(self.near(change), 1200) or (self.ask(["tests"], 7200) if whole else None)
         finally:
             path.write_text(right, encoding="utf-8")
 
