@@ -20,6 +20,7 @@ import importlib.util
 import json
 import math
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -42,7 +43,7 @@ GROUPS = {
 ERRORS = (1e-4, 1e-6, 1e-8)
 TOLERANCES = 10.0 ** -np.arange(3, 11)
 OTHERS = TOLERANCES[[0, 1, 3, 5, 7]]
-LIMIT = 20.0  # s: for all runs of one of the others
+LIMIT = 20  # CPU s: for all runs of one of the others
 SUNDIALS = {"CVODES BDF": ("cvodes", {}), "CVODES Adams": ("cvodes", {"linear_multistep_method": "adams", "nonlinear_solver_iteration": "functional"}), "IDAS": ("idas", {})}  # fmt: skip
 
 
@@ -75,13 +76,13 @@ class Problem:
 
     def run(self, method, rtol):
         """Values of all states by time, and seconds."""
-        wall, cpu = time.perf_counter(), time.process_time()
+        began = time.process_time()
         run = self.sim.simulate(method=method, rtol=rtol, atol=rtol / 100, **self.options)
-        # runs of the program are over before another process has its turn; of others the share left to them counts
-        share = 1.0 if method in OWN else (time.process_time() - cpu) / (time.perf_counter() - wall)
+        # of the run alone, unless other processes had their turns in between
+        seconds = min(run.settings["seconds"], time.process_time() - began)
         units = [x.unit.factor for x in self.sim.interface.states]
         values = [factor * run[x.name] for x, factor in zip(self.sim.interface.states, units, strict=True)]
-        return np.array(values), run.settings["seconds"] * min(share, 1.0)
+        return np.array(values), seconds
 
     def start(self):
         return np.concatenate(self.sim.complete(self.initial))
@@ -165,6 +166,7 @@ def casadi_signal(ca, signal, t):
 
 def child(name, solver, reference):
     """Runs of one of the others: a line of error and time (ms) for each, as soon as it is known."""
+    resource.setrlimit(resource.RLIMIT_CPU, (LIMIT, LIMIT))
     problem = Problem(name)
     problem.exact = np.load(reference)
     os.chdir(Path(reference).parent)  # CasADi compiles where it is
@@ -184,15 +186,11 @@ def child(name, solver, reference):
 def curve_of_child(name, solver, reference):
     """What another solver came to within the time, and why no further."""
     words = [sys.executable, "-W", "ignore", __file__, "--child", name, solver, reference]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            out, err = process.communicate(timeout=LIMIT)
-            why = "" if process.returncode == 0 else (err.strip().splitlines() or ["failed"])[-1][:70]
-        except subprocess.TimeoutExpired:
-            process.kill()
-            out, _ = process.communicate()
-            why = f"stopped after {LIMIT:g} s"
-    lines = [line for line in out.splitlines() if line.startswith("[")]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    why = "" if done.returncode == 0 else (done.stderr.strip().splitlines() or ["failed"])[-1][:70]
+    if done.returncode < 0:
+        why = f"stopped after {LIMIT} s"
+    lines = [line for line in done.stdout.splitlines() if line.startswith("[")]
     found = [json.loads(line) for line in lines]
     return [(e, t) for e, t in found if math.isfinite(e)], why
 
@@ -262,12 +260,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("problems", nargs="*", help=f"of {', '.join(PROBLEMS)}")
     parser.add_argument("--own", action="store_true", help="without the others")
+    parser.add_argument("--others", action="append", metavar="SOLVER", help="these alone (may be repeated)")
     parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.child:
         child(*args.child)
         return
     groups = {} if args.own else GROUPS
+    if args.others:
+        groups = {group: [s for s in solvers if s in args.others] for group, solvers in GROUPS.items()}
     for name in args.problems or PROBLEMS:
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
             measure(name, groups, folder)

@@ -17,6 +17,7 @@ _TYPES: dict[str, Any] = {
     "int": ctypes.c_int32,
     "long": ctypes.c_int64,
     "real": ctypes.c_double,
+    "double": ctypes.c_double,
     "six reals": ctypes.c_double * 6,
     "input function": Function,
     "external function": External,

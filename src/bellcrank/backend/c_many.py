@@ -120,13 +120,17 @@ class Driver:
         self._library.run_many(ctypes.byref(self._batch), ctypes.byref(self._run.fields), first, last)
 
 
+def check_batch(library: Any) -> None:
+    library.batch_size.restype = ctypes.c_int64
+    if library.batch_size() != ctypes.sizeof(Batch):
+        raise InternalError("the structure of many runs has another size in C")
+
+
 @cache
 def _library(job: Any, compiler: Compiler) -> Any:
     library = load_source(driver(JOBS[job]), compiler, default_flags(compiler))
     check_sizes(library, job)
-    library.batch_size.restype = ctypes.c_int64
-    if library.batch_size() != ctypes.sizeof(Batch):
-        raise InternalError("the structure of many runs has another size in C")
+    check_batch(library)
     library.run_many.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
     library.run_many.restype = None
     return library

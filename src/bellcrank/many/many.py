@@ -10,9 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.backend.c_lanes import LaneDriver
 from bellcrank.backend.c_many import Driver, Results, Wanted
 from bellcrank.backend.c_runs import CRun
+from bellcrank.backend.cuda import Gpu, no_gpu
 from bellcrank.backend.start import EXTERNAL_FAILED, FINISHED, NOT_CLOSED, NOT_FINITE
+from bellcrank.emit.c.lanes import not_in_lanes
 from bellcrank.emit.c.many import NO_CONSTANTS
 from bellcrank.errors import ModelError, ModelWarning, RunError, counted
 from bellcrank.interface.interface import Quantity
@@ -21,7 +24,7 @@ from bellcrank.many.figures import Figure, channel_of, read_figures
 from bellcrank.many.given import Given, read_given
 from bellcrank.many.one_by_one import OneByOne
 from bellcrank.many.result import Many
-from bellcrank.many.starts import ready_run, starts_of
+from bellcrank.many.starts import Starts, ready_run, starts_of
 from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.run.dae_methods import Dae
 from bellcrank.run.dae_runs import check_dae
@@ -32,7 +35,7 @@ from bellcrank.run.rigid import check_rigid
 from bellcrank.run.simulate import simulate
 from bellcrank.run.values import Plan, run_plan
 
-BACKENDS = ("auto", "cores")
+BACKENDS = ("auto", "lanes", "cores", "cuda")
 PRECISIONS = ("double",)
 
 
@@ -100,22 +103,39 @@ def simulate_many(
     check_dae(Dae(), plan, loaded)
     results = Results(asked.given.n, len(asked.times), loaded.n_states, asked.wanted)
     began = time.perf_counter()
-    why = _not_in_c(loaded, plan)
-    if not why:
-        why = _on_cores(asked, results, progress)
-    ended = [""] * asked.given.n
-    if why:
+    ended, how, notes = _done(asked, backend, results, progress)
+    settings = {"t_end": plan.t_end, "step": plan.step, "method": plan.method, "every": plan.every}
+    settings |= {**how, "precision": precision, "seconds": time.perf_counter() - began}
+    return _result(asked, results, ended, settings, notes)
+
+
+def _done(
+    asked: Asked, backend: str, results: Results, progress: Progress | None
+) -> tuple[list[str], dict[str, Any], list[str]]:
+    """Does all runs by the best way there is: how each ended, by which way, and why not by a better one."""
+    why = _not_in_c(asked.loaded, asked.plan)
+    starts = None if why else starts_of(asked.loaded, asked.plan, asked.given)
+    why = why if starts is None else _not_driven(asked, starts)
+    if starts is None or why:
+        ended = [""] * asked.given.n
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ModelWarning)  # of single runs: `many.run(i)` tells them
             part = OneByOne(asked.run, asked.kept, asked.figures, results, ended)
             on_cores(lambda: part, results, progress, 1)
-    else:
-        ended = _ended(asked, results)
-    settings = {"t_end": plan.t_end, "step": plan.step, "method": plan.method, "every": plan.every}
-    settings |= {"backend": "cores", "precision": precision, "seconds": time.perf_counter() - began}
-    return _result(
-        asked, results, ended, settings, [f"the runs were driven one by one by Python: {why}"] if why else []
-    )
+        return ended, {"backend": "python"}, [f"the runs were driven one by one by Python: {why}"]
+    notes = []
+    alone = _not_side_by_side(asked, starts) if backend != "cores" else ""
+    if backend == "cuda":
+        missing = alone or _not_on_gpu(asked)
+        if not missing:
+            launched = _on_gpu(asked, starts, results, progress)
+            return _ended(asked, results), {"backend": "cuda", "launched": launched}, []
+        notes.append(f"the runs were not done on a GPU: {missing}")
+    elif alone:
+        notes.append(f"the runs went one after another on every core, not side by side: {alone}")
+    lanes = backend != "cores" and not alone
+    (_in_lanes if lanes else _on_cores)(asked, starts, results, progress)
+    return _ended(asked, results), {"backend": "lanes" if lanes else "cores"}, notes
 
 
 def _asked(loaded: Loaded, plan: Plan, given: Given, keep: Any, reduce: Any) -> Asked:
@@ -152,26 +172,59 @@ def _not_in_c(loaded: Loaded, plan: Plan) -> str:
     return ""
 
 
-def _on_cores(asked: Asked, results: Results, progress: Progress | None) -> str:
-    """Does all runs in C, or tells why that cannot be."""
-    starts = starts_of(asked.loaded, asked.plan, asked.given)
-    compiler, wanted = asked.loaded.model.compiler, asked.wanted
+def _not_driven(asked: Asked, starts: Starts) -> str:
+    """Why compiled code cannot drive these runs alone; nothing if it can."""
     first = ready_run(asked.loaded, asked.plan, asked.given, 0)[1].run
-    if not isinstance(first, CRun) or compiler is None:
+    if not isinstance(first, CRun):
         return "Python drives its steps"
     if first.calls.compiled.called_back:
         return "external routines are given in Python"
-    each = [starts.inputs] if not starts.others else starts.others
-    if any(i.kind == "function" for inputs in each for i in inputs):
-        return "an input is a function of Python"
+    each = starts.others or [starts.inputs]
+    return "an input is a function of Python" if any(i.kind == "function" for x in each for i in x) else ""
+
+
+def _not_side_by_side(asked: Asked, starts: Starts) -> str:
+    """Why these runs cannot go side by side in lanes; nothing if they can."""
+    if asked.loaded.analysis.mechanism.description.contacts:
+        return "rigid wheels hit and roll at times of their own"
+    if len(starts.begin.first_breaks) > 2 and len({*starts.breaks}) > 1:
+        return "inputs jump or have kinks at other times in every run"
+    return not_in_lanes(asked.loaded.program)
+
+
+def _on_cores(asked: Asked, starts: Starts, results: Results, progress: Progress | None) -> None:
+    """Does all runs as `simulate` does them."""
+    compiler, wanted = asked.loaded.model.compiler, asked.wanted
 
     def make() -> Driver:
         run = ready_run(asked.loaded, asked.plan, asked.given, 0)[1].run
-        assert isinstance(run, CRun)
+        assert isinstance(run, CRun) and compiler is not None
         return Driver(run, compiler, starts.begin, wanted, results)
 
     on_cores(make, results, progress, 1)
-    return ""
+
+
+def _in_lanes(asked: Asked, starts: Starts, results: Results, progress: Progress | None) -> None:
+    """Does all runs, several side by side in every thread."""
+    lanes, wanted, course = asked.loaded.lanes, asked.wanted, asked.plan.course(starts.inputs, False)
+    assert lanes is not None
+    on_cores(lambda: LaneDriver(lanes, course, starts.begin, wanted, results), results, progress, lanes.count)
+
+
+def _not_on_gpu(asked: Asked) -> str:
+    """Why these runs cannot be done on a GPU; nothing if they can."""
+    if any(f.kind == "percentile" for f in asked.figures):
+        return "percentiles are counted on processors alone"
+    return no_gpu()
+
+
+def _on_gpu(asked: Asked, starts: Starts, results: Results, progress: Progress | None) -> float:
+    """Does all runs on a GPU, each in a thread of its own; how long its launches took, s."""
+    course, inputs = asked.plan.course(starts.inputs, False), starts.others or [starts.inputs]
+    method, made = asked.plan.method, asked.loaded.gpu
+    if method not in made:
+        made[method] = Gpu(asked.loaded.program, method)
+    return float(made[method].go(course, starts.begin, asked.wanted, results, [i for x in inputs for i in x], progress))
 
 
 def _ended(asked: Asked, results: Results) -> list[str]:

@@ -32,11 +32,13 @@ from bellcrank.run.values import Plan, check_all_masses
 
 @dataclass(frozen=True)
 class Starts:
-    """`begin` as C reads it; `inputs` of the first run, and all others whose arrays must live as long."""
+    """`begin` as C reads it; `inputs` of the first run, and all `others`, whose arrays must live as long; `breaks` of
+    each run, or those of all."""
 
     begin: Beginnings
     inputs: Sequence[Input]
-    others: Any
+    others: Sequence[Sequence[Input]]
+    breaks: Sequence[tuple[float, ...]]
 
 
 def ready_run(loaded: Loaded, plan: Plan, given: Given, number: int) -> tuple[Evaluation, Prepared]:
@@ -61,7 +63,7 @@ def starts_of(loaded: Loaded, plan: Plan, given: Given) -> Starts:
         y, roots = _each_start(loaded, plan, given)
     else:
         y, roots = _states(loaded, plan, given, p, inputs), np.ones((1, 1))
-    return Starts(Beginnings(p, y, signals, flat, first.astype(np.int64), roots), inputs, others)
+    return Starts(Beginnings(p, y, signals, flat, first.astype(np.int64), roots), inputs, others, breaks)
 
 
 def _parameters(loaded: Loaded, given: Given) -> np.ndarray:

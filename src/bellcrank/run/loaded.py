@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.backend.c import c_model
+from bellcrank.backend.c_lanes import Lanes
 from bellcrank.backend.compiler import NO_COMPILER, SPEEDS, find_compiler
 from bellcrank.backend.external import Memory, functions_of, remembering
 from bellcrank.backend.protocol import Bound, Calls, Model
@@ -70,6 +71,16 @@ class Loaded:
         program = with_slopes(self.program)
         more = program.routines[len(self.program.routines) :]
         return self.model.for_stiff(program, (*self.model.functions, *(r.python for r in more)))
+
+    @cached_property
+    def lanes(self) -> Lanes | None:
+        """The program with runs side by side, made when it is asked for; None where it is not compiled."""
+        return None if self.model.compiler is None else Lanes(self.program, self.model.compiler)
+
+    @cached_property
+    def gpu(self) -> dict[str, Any]:
+        """The program for a GPU by the method of its runs, as far as it was asked for."""
+        return {}
 
     @cached_property
     def dae(self) -> Model | None:

@@ -21,13 +21,14 @@ KINDS = {  # how a field of a kind is declared: `real` is what the program compu
     "externals": "Externals *{}",
     "input function": "int (*{})(int32_t input, real t, real *value)",
     "external function": "int (*{})(int32_t routine, int32_t live, const double *arguments, double *values)",
+    "double": "double {}",
     "fixed doubles": "const double *{}",
     "ints": "int32_t *{}",
     "fixed ints": "const int32_t *{}",
     "longs": "int64_t *{}",
     "fixed longs": "const int64_t *{}",
     "arrays": "const Array *{}",
-    "program": "int (*{})(Job *)",
+    "program": "int (*{})(struct Job *)",  # declared beforehand
     "constants": "void (*{})(const double *p, double *c)",
 }
 
@@ -159,7 +160,10 @@ BATCH = (
     Field("long", "roots_apart", ""),
     Field("long", "n_states n_coordinates n_constants width", "width: numbers in a row"),
     Field("long", "block", "most steps between two looks at the rows"),
-    Field("program", "run", ""),
+    Field("int", "method", "of runs that go side by side, as the fields of a job ..."),
+    Field("long", "total every", "..."),
+    Field("double", "h t_start t_end", "..."),
+    Field("program", "run", "of runs one after another: the compiled program"),
     Field("constants", "constants", ""),
     Field("arrays", "arrays", ""),
     Field("long", "n_arrays", ""),

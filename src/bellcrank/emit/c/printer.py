@@ -22,6 +22,7 @@ from bellcrank.program.statements import Assign, Call, Reduce, Solve
 class CPrinter(Printer):
     FUNCTIONS: ClassVar[Mapping[str, str]] = names_in("c")
     PI_TEXT = "3.141592653589793"
+    SINES, ROOM = "sincos_all", "LANES({})"  # takes sines and cosines together; how many angles it takes at once
 
     def __init__(
         self,
@@ -77,11 +78,11 @@ class CPrinter(Printer):
 
     def _angles(self, s: Angles, k: int) -> list[str]:
         n = len(s.angles)
-        size = f"LANES({n})" if n > 1 else "1"
+        size = self.ROOM.format(n) if n > 1 else "1"
         lines = [
             f"const {self.real} angle{k}[{size}] = {{{', '.join(self.expr(a.value) for a in s.angles)}}};",
             f"{self.real} sine{k}[{size}], cosine{k}[{size}];",
-            f"sincos_all({size}, angle{k}, sine{k}, cosine{k});",
+            f"{self.SINES}({size}, angle{k}, sine{k}, cosine{k});",
         ]
         for i, a in enumerate(s.angles):
             taken = [f"{x.name} = {f}{k}[{i}]" for x, f in ((a.sine, "sine"), (a.cosine, "cosine")) if x is not None]
@@ -102,8 +103,9 @@ class CPrinter(Printer):
 
     def _solve(self, s: Solve, k: int) -> list[str]:
         n = len(s.right)
+        zero = self.number(0)
         rows = [
-            ", ".join(self.expr(x) if j <= i else "0.0" for j, x in enumerate(row)) for i, row in enumerate(s.matrix)
+            ", ".join(self.expr(x) if j <= i else zero for j, x in enumerate(row)) for i, row in enumerate(s.matrix)
         ]
         return [
             f"{self.real} matrix{k}[{n * n}] = {{",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from bellcrank.emit.c import job
 from bellcrank.emit.c.methods import embedded_tables, method_cases, method_names
 from bellcrank.emit.c.runtime_files import definitions, runtime
-from bellcrank.emit.c.signals import signal_cases, signal_names
+from bellcrank.emit.c.signals import input_values
 from bellcrank.emit.c.stiff import stiff_text
 from bellcrank.emit.number import Number
 from bellcrank.numeric.tuning import CONTROL, STEPS
@@ -47,7 +47,7 @@ def run_text(program: Program, run: Run, number: Number) -> str:
         METHODS=method_names(),
         TUNING=definitions(STEPS, number),
         STRUCTURES=job.job_text(run.fields),
-        INPUTS="\n" + runtime("inputs.c", KINDS=signal_names(), CASES=signal_cases()) if program.given_inputs else "\n",
+        INPUTS="\n" + runtime("inputs.c", SIGNALS=input_values()) if program.given_inputs else "\n",
         SET=sets_inputs(program),
         HOLD=_kept_values(program),
         UPDATE="yes" if program.update.results else "",
@@ -56,6 +56,7 @@ def run_text(program: Program, run: Run, number: Number) -> str:
         WHEELS=run.wheels,
         CORRECTED=run.corrected,
         ADVANCE=method_cases(),
+        PARTS=runtime("parts.c", TIME="real"),
         STEP=run.step,
         MOVE=run.move,
         DEPTH=", 0" if run.loops else "",

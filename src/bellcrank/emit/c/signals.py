@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bellcrank.emit.c.runtime_files import runtime
 from bellcrank.emit.formula import CFormula
 from bellcrank.signals import KINDS, Kind
 
@@ -28,6 +29,11 @@ def signal_cases() -> str:
         lines += [f"        if (in->rate == {i})\n            return {text};" for i, text in enumerate(first)]
         lines += [f"        return {last};", "    }"]
     return "".join(f"{line}\n" for line in lines)
+
+
+def input_values() -> str:
+    """Inputs as functions of time."""
+    return runtime("signals.c", KINDS=signal_names(), CASES=signal_cases())
 
 
 def kind_rows() -> str:

@@ -69,9 +69,9 @@ def c_source(
             plans.append((f, schedule(f.section, ideas, in_memory)))
     steps = [s for _, plan in plans for s in plan.steps]
     parts = [
-        *_head(program, words, printed, functions, number),
-        *_used_functions(functions),
-        *_routines(program, calls.values()),
+        *head_of(program, words, printed, functions, number),
+        *used_functions(functions),
+        *routine_texts(program, calls.values()),
         f"#define real {number.c}\n",
         *_helpers(program, steps, multipliers, number),
         *tables.text,
@@ -89,7 +89,7 @@ def c_source(
     return "\n".join(p for p in parts if p) + (bound_rates(program, run) if bound and not multipliers else "")
 
 
-def _head(p: Program, words: Words, printed: Functions, functions: Iterable[Function], number: Number) -> list[str]:
+def head_of(p: Program, words: Words, printed: Functions, functions: Iterable[Function], number: Number) -> list[str]:
     groups = dict(zip(("coordinates", "speeds", "parameters", "inputs"), printed.groups.values(), strict=True))
     lines = [
         *about(p),
@@ -99,16 +99,21 @@ def _head(p: Program, words: Words, printed: Functions, functions: Iterable[Func
         *words.listing(p, groups, "qupw {}[{}]", 0),
     ]
     comments = "\n".join([f"/* {comment(p.name)}", "", *(f"   {line}".rstrip() for line in lines), "*/", ""])
+    return [comments, head(number), sizes_of(p)]
+
+
+def sizes_of(p: Program) -> str:
+    """How many of all there are."""
     n_q, n_u = len(p.coordinates), len(p.speeds)
     sizes = {"Q": n_q, "U": n_u, "S": n_q + n_u, "P": len(p.parameters), "C": len(p.constant_symbols)}
     sizes |= {"W": len(p.inputs), "I": len(p.given_inputs), "OUT": len(p.output_names)}
     if p.loops is not None:
         k = p.loops.scales
         sizes |= {"G": len(p.loops.g), "V": len(p.loops.v), "RG": k.rank_g, "RV": k.rank_v}
-    return [comments, head(number), f"enum {{ {', '.join(f'N_{k} = {v}' for k, v in sizes.items())} }};\n"]
+    return f"enum {{ {', '.join(f'N_{k} = {v}' for k, v in sizes.items())} }};\n"
 
 
-def _used_functions(functions: Iterable[Function]) -> list[str]:
+def used_functions(functions: Iterable[Function]) -> list[str]:
     """Mathematical functions that C lacks."""
     nodes = postorder([e for f in functions for e in section_expressions(f.section)])
     return helpers_in("c", {n.name for n in nodes if isinstance(n, Func) and n.function is None})
@@ -135,7 +140,7 @@ def _helpers(p: Program, steps: Sequence[Step], multipliers: bool, number: Numbe
     return parts
 
 
-def _routines(program: Program, calls: Iterable[ExternalCall]) -> list[str]:
+def routine_texts(program: Program, calls: Iterable[ExternalCall]) -> list[str]:
     """External routines that stand in this file, or beside it in Fortran; users may have a `real` of their own."""
     own = [c for c in calls if c.function is not None]
     lines = [prototype(c.routine) for c in own if c.foreign]

@@ -1,16 +1,4 @@
-/* ---- inputs as functions of time */
-
-@KINDS@
-static real input_value(const Input *in, real t)
-{
-    const real two_pi = 6.283185307179586, *a = in->a;
-    switch (in->kind) {
-@CASES@    default: /* PIECES */
-        return spline_value(in->n, in->x, in->pieces, in->rate, t);
-    }
-}
-
-/* All inputs at a time; nonzero if one of them failed. */
+@SIGNALS@/* All inputs at a time; nonzero if one of them failed. */
 static int set_inputs(const Job *job, real t, real *w)
 {
     for (int i = 0; i < N_I; i++) {

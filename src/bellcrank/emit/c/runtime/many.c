@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define real double
+typedef double scalar;
 #ifdef _WIN32
 #define EXPORT __declspec(dllexport)
 #else
@@ -47,7 +48,7 @@ static int begin_run(const Batch *b, int64_t run, const Job *fresh, Job *job)
 EXPORT void run_many(const Batch *b, Job *job, int64_t first, int64_t last)
 {
     const Job fresh = *job;
-    Tally *tallies = malloc((size_t)(b->n_figures + 1)*sizeof *tallies);
+    Tally *tallies = new_tallies(b, 1);
     for (int64_t run = first; tallies && run < last && !*b->stop; run++) {
         int64_t number = 0;
         begin_tallies(b, tallies);
@@ -64,7 +65,7 @@ EXPORT void run_many(const Batch *b, Job *job, int64_t first, int64_t last)
 @END@
                 b->run(job);
                 for (int64_t j = 0; j < job->filled; j++, number++)
-                    take_row(b, run, number, job->rows + j*b->width, 1, tallies);
+                    take_row(b, run, number, job->rows[j*b->width], job->rows + j*b->width, 1, tallies);
             } while (!job->status && job->reached < job->total && !*b->stop);
         }
         if (*b->stop)

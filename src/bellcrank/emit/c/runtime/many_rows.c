@@ -10,8 +10,26 @@ EXPORT int64_t batch_size(void)
 typedef struct Tally { /* of one figure of one run, so far */
     double value, least, width; /* width of the cells that are counted, the first from `least` on */
     double t, x;                /* the row before */
-    int64_t rows, cells[CELLS];
+    int64_t rows, *cells;       /* cells: of a percentile */
 } Tally;
+
+@IF COUNTED@
+/* Room for the figures of some runs at a time; NULL if there is none. */
+static Tally *new_tallies(const Batch *b, int64_t runs)
+{
+    int64_t counted = 0;
+    for (int64_t j = 0; j < b->n_figures; j++)
+        counted += b->figure_kinds[j] == PERCENTILE;
+    Tally *tallies = (Tally *)malloc((size_t)runs*((size_t)b->n_figures*sizeof *tallies
+                                                   + (size_t)counted*CELLS*sizeof *tallies->cells) + 1);
+    int64_t *cells = (int64_t *)(tallies + runs*b->n_figures);
+    for (int64_t j = 0; tallies && j < runs*b->n_figures; j++)
+        if (b->figure_kinds[j % b->n_figures] == PERCENTILE) {
+            tallies[j].cells = cells;
+            cells += CELLS;
+        }
+    return tallies;
+}
 
 /* Counts a number in one of equal cells; they are made twice as wide, as often as needed, if it lies beyond them. */
 static void count(Tally *a, double x)
@@ -62,21 +80,24 @@ static double percentile(const Tally *a, double share)
     return a->least + a->width*CELLS;
 }
 
+@END@
 static void begin_tallies(const Batch *b, Tally *tallies)
 {
     for (int64_t j = 0; j < b->n_figures; j++) {
         Tally *a = &tallies[j];
+@IF COUNTED@
         if (b->figure_kinds[j] == PERCENTILE)
-            memset(a->cells, 0, sizeof a->cells);
+            memset(a->cells, 0, CELLS*sizeof *a->cells);
+@END@
         a->value = a->width = a->least = 0.0;
         a->rows = 0;
     }
 }
 
 /* Takes one recorded row of a run: time, states, outputs, inputs, each `apart` from the next. */
-static void take_row(const Batch *b, int64_t run, int64_t number, const double *row, int64_t apart, Tally *tallies)
+static void take_row(const Batch *b, int64_t run, int64_t number, double t, const scalar *row, int64_t apart,
+    Tally *tallies)
 {
-    const double t = row[0];
     if (number < b->n_times)
         for (int64_t j = 0; j < b->n_kept; j++)
             b->kept[(j*b->n + run)*b->n_times + number] = row[b->kept_columns[j]*apart]/b->kept_factors[j];
@@ -99,9 +120,11 @@ static void take_row(const Batch *b, int64_t run, int64_t number, const double *
         case RMS:
             a->value += x*x;
             break;
+@IF COUNTED@
         case PERCENTILE:
             count(a, x);
             break;
+@END@
         default: /* CROSSING: of a line between two rows */
             if (!a->rows)
                 a->value = NAN;
@@ -124,8 +147,10 @@ static void end_tallies(const Batch *b, int64_t run, const Tally *tallies)
             x /= (double)a->rows;
         else if (kind == RMS)
             x = sqrt(x/(double)a->rows);
+@IF COUNTED@
         else if (kind == PERCENTILE)
             x = percentile(a, 0.01*b->figure_numbers[j]);
+@END@
         b->figures[j*b->n + run] = a->rows ? x : NAN;
     }
 }

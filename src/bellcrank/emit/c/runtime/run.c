@@ -117,30 +117,7 @@ static int part(Job *job, int last, real h, real t, real middle, real end, real 
     return FINISHED;
 }
 
-/* A step from t to end that is cut at the breaks from number b on. Breaks nearer than `near` to a step's end lie at
-   it. */
-static int step_in_parts(Job *job, int64_t b, real t, real end, real near, real *w)
-{
-    while (t < end) {
-        real to = end, before = end, after = end;
-        if (b < job->n_breaks && job->breaks[b] <= end + near) {
-            const real first = job->breaks[b];
-            real last = first;
-            while (++b < job->n_breaks && job->breaks[b] <= last + near)
-                last = job->breaks[b];
-            to = first < end - near ? first : end;
-            before = nextafter(first < to ? first : to, -HUGE_VAL);
-            after = last > to ? last : to;
-        }
-        const int failed = part(job, to >= end, to - t, t, 0.5*(t + to), to, before, after, w);
-        if (failed)
-            return failed;
-        t = to;
-    }
-    return FINISHED;
-}
-
-@ADAPTIVE@/* When inputs are read at the time reached: after all jumps there. */
+@PARTS@@ADAPTIVE@/* When inputs are read at the time reached: after all jumps there. */
 static real after_jumps(const Job *job, real near)
 {
     real t = job->t;

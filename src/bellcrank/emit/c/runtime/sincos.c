@@ -90,6 +90,24 @@ static const double sincos_lack[128][2] = {
                                               vld1q_f64(sincos_turn[(k) + 32]), sin_less, lane), \
                               vld1q_f64(sincos_turn[(k) + 32]), r, lane))
 
+/* first, second: sine and cosine of two angles */
+#define SINCOS_PAIR(angle) /* k is in the low bits of a number that is shifted */ \
+    const float64x2_t shifted = vfmaq_f64(shift, angle, vdupq_n_f64(20.371832715762604)); \
+    const float64x2_t k = vsubq_f64(shifted, shift); \
+    const float64x2_t r = vfmsq_f64(vfmsq_f64(vfmsq_f64(angle, k, vdupq_n_f64(0.04908738521234052)), k, \
+                                              vdupq_n_f64(1.9135106236677394e-18)), k, \
+                                    vdupq_n_f64(-4.6793278276849057e-35)); \
+    const float64x2_t r2 = vmulq_f64(r, r); \
+    const float64x2_t sin_less = vmulq_f64(vmulq_f64(r, r2), \
+        vfmaq_f64(vdupq_n_f64(-0.16666666666666666), r2, \
+                  vfmaq_f64(vdupq_n_f64(0.008333333332770842), r2, vdupq_n_f64(-0.00019841020837774474)))); \
+    const float64x2_t cos_less = vmulq_f64(r2, \
+        vfmaq_f64(vdupq_n_f64(-0.49999999999999983), r2, \
+                  vfmaq_f64(vdupq_n_f64(0.041666666661604256), r2, vdupq_n_f64(-0.0013888664786049871)))); \
+    const uint64x2_t bits = vreinterpretq_u64_f64(shifted); \
+    const uint64_t k0 = vgetq_lane_u64(bits, 0) & 127, k1 = vgetq_lane_u64(bits, 1) & 127; \
+    const float64x2_t first = SINCOS_OF(k0, 0), second = SINCOS_OF(k1, 1);
+
 static inline void sincos_all(int n, const double *restrict x, double *restrict s, double *restrict c)
 {
     const float64x2_t shift = vdupq_n_f64(6755399441055744.0); /* 1.5*2^52: adding it rounds to an integer */
@@ -107,21 +125,7 @@ static inline void sincos_all(int n, const double *restrict x, double *restrict 
     }
     for (int i = 0; i < n; i += 2) {
         const float64x2_t angle = {x[i], i + 1 < n ? x[i + 1] : 0.0};
-        const float64x2_t shifted = vfmaq_f64(shift, angle, vdupq_n_f64(20.371832715762604));
-        const float64x2_t k = vsubq_f64(shifted, shift);
-        const float64x2_t r = vfmsq_f64(vfmsq_f64(vfmsq_f64(angle, k, vdupq_n_f64(0.04908738521234052)), k,
-                                                  vdupq_n_f64(1.9135106236677394e-18)), k,
-                                        vdupq_n_f64(-4.6793278276849057e-35));
-        const float64x2_t r2 = vmulq_f64(r, r);
-        const float64x2_t sin_less = vmulq_f64(vmulq_f64(r, r2),
-            vfmaq_f64(vdupq_n_f64(-0.16666666666666666), r2,
-                      vfmaq_f64(vdupq_n_f64(0.008333333332770842), r2, vdupq_n_f64(-0.00019841020837774474))));
-        const float64x2_t cos_less = vmulq_f64(r2,
-            vfmaq_f64(vdupq_n_f64(-0.49999999999999983), r2,
-                      vfmaq_f64(vdupq_n_f64(0.041666666661604256), r2, vdupq_n_f64(-0.0013888664786049871))));
-        const uint64x2_t bits = vreinterpretq_u64_f64(shifted); /* k is in the low ones */
-        const uint64_t k0 = vgetq_lane_u64(bits, 0) & 127, k1 = vgetq_lane_u64(bits, 1) & 127;
-        const float64x2_t first = SINCOS_OF(k0, 0), second = SINCOS_OF(k1, 1);
+        SINCOS_PAIR(angle)
         s[i] = vgetq_lane_f64(first, 0);
         c[i] = vgetq_lane_f64(first, 1);
         if (i + 1 < n) {

@@ -1,0 +1,44 @@
+"""Many runs of a compiled program side by side, each in a lane of vectors."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from bellcrank.backend.c_many import Beginnings, Results, Wanted, batch_of, check_batch
+from bellcrank.backend.compiler import Compiler, default_flags, load_source
+from bellcrank.emit.c.lanes import lanes_source
+from bellcrank.emit.c.methods import method_number
+from bellcrank.numeric.course import Course
+from bellcrank.program.program import Program
+
+
+class Lanes:
+    """A program compiled to run several runs side by side; `count` says how many."""
+
+    def __init__(self, program: Program, compiler: Compiler) -> None:
+        self.library = load_source(lanes_source(program), compiler, default_flags(compiler))
+        check_batch(self.library)
+        self.library.lane_count.restype = ctypes.c_int64
+        self.library.run_lanes.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
+        self.library.run_lanes.restype = None
+        self.count = int(self.library.lane_count())
+
+
+class LaneDriver:
+    """One thread's part of many runs."""
+
+    def __init__(self, lanes: Lanes, course: Course, begin: Beginnings, wanted: Wanted, results: Results) -> None:
+        self._lanes = lanes
+        self._batch, self._held = batch_of(begin, wanted, results)
+        set_course(self._batch, course)
+
+    def go(self, first: int, last: int) -> None:
+        """Runs from number `first` to before `last`."""
+        self._lanes.library.run_lanes(ctypes.byref(self._batch), first, last)
+
+
+def set_course(batch: Any, course: Course) -> None:
+    """Tells a batch the steps of its runs."""
+    batch.method, batch.total, batch.every = method_number(course.method), course.total, course.every
+    batch.h, batch.t_start, batch.t_end = course.step, course.t_start, course.t_end

@@ -1,0 +1,184 @@
+"""C source of a program whose number is a vector: several runs side by side, each in a lane of its own.
+
+In:  a `Program`. Out: text, in which `derivatives` and `outputs` compute in lanes, and constants, inputs, tables and
+external routines one run at a time. `not_in_lanes` tells what keeps a program from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
+
+from bellcrank.emit.c import job
+from bellcrank.emit.c.functions import Functions
+from bellcrank.emit.c.many import rows_text
+from bellcrank.emit.c.methods import method_cases, method_names
+from bellcrank.emit.c.printer import CPrinter, external_calls
+from bellcrank.emit.c.run import sets_inputs
+from bellcrank.emit.c.runtime_files import definitions, runtime
+from bellcrank.emit.c.signals import input_values
+from bellcrank.emit.c.source import head_of, routine_texts, used_functions
+from bellcrank.emit.c.tables import table_functions
+from bellcrank.emit.number import DOUBLE, Number
+from bellcrank.emit.parts import LONGEST
+from bellcrank.emit.printer import ATOM, Piece
+from bellcrank.emit.schedule import BEST, Options, schedule
+from bellcrank.emit.steps import Angles, Step
+from bellcrank.emit.words import NO_WORDS
+from bellcrank.expr import Func
+from bellcrank.expr.function_table import FUNCTIONS, names_in
+from bellcrank.expr.node import Rational
+from bellcrank.numeric.methods import METHODS
+from bellcrank.numeric.tuning import ELIMINATION, STEPS
+from bellcrank.program.program import Program
+from bellcrank.program.statements import Call, Solve
+
+LANES = Number("lanes", "lanes", DOUBLE.epsilon, "", "math.h", "sincos_lanes.c")
+IN_VECTORS = ("abs", "min", "max", "sign")  # functions that `lanes.c` has; all others are called lane by lane
+
+
+def not_in_lanes(program: Program) -> str:
+    """Why a program cannot compute in lanes, in words; nothing if it can."""
+    if program.loops is not None:
+        return "loops are closed step by step"
+    if program.start.results or program.update.results:
+        return "external routines keep values over a step"
+    for c in external_calls(program).values():
+        if c.function is None or c.foreign:
+            return f"the external routine '{c.routine.name}' is not given in C"
+        if c.routine.memory:
+            return f"the external routine '{c.routine.name}' remembers"
+    return ""
+
+
+class LanesPrinter(CPrinter):
+    """Expressions and statements over vectors."""
+
+    FUNCTIONS: ClassVar[Mapping[str, str]] = {name: f"lanes_{name}" for name in names_in("c")}
+    PI_TEXT = f"SAME({CPrinter.PI_TEXT})"
+    SINES, ROOM = "sincos_lanes", "{}"
+
+    def number(self, value: Rational) -> str:
+        return f"SAME({super().number(value)})"
+
+    def comparison(self, name: str, args: list[Piece]) -> Piece:
+        return f"one_if{super().comparison(name, args)[0]}", ATOM
+
+    def choice(self, args: list[Piece]) -> Piece:
+        condition = args[0][0]
+        mask = condition.removeprefix("one_if") if condition.startswith("one_if(") else f"({condition} != SAME(0.0))"
+        return f"choose({mask}, {args[1][0]}, {args[2][0]})", ATOM
+
+    def integer_power(self, base: str, exponent: int) -> str:
+        simple = base.replace("[", "_").replace("]", "_").isidentifier()
+        if simple and exponent <= 3:
+            return "*".join([base] * exponent)
+        return f"{self.called('pow')}({base}, {self.number(exponent)})"
+
+    def routine(self, node: Func, args: list[Piece]) -> Piece:
+        return f"lanes_{self.tables[node.function]}({', '.join(a[0] for a in args)})", ATOM
+
+    def _lines(self, s: Step) -> list[str]:
+        return self._call(s) if isinstance(s, Call) else super()._lines(s)
+
+    def _call(self, s: Call) -> list[str]:
+        """An external routine, lane by lane."""
+        self._groups += 1
+        k, call, count = self._groups, self.calls[s.routine], len(s.targets)
+        arguments = [self.expr(a) for a in s.arguments]
+        lines = [f"const lanes argument{k}[{max(len(arguments), 1)}] = {{{', '.join(arguments) or self.number(0)}}};"]
+        given = [f"LANE(argument{k}[{i}], j)" for i in range(len(arguments))]
+        returned = bool(s.routine.returns)
+        called = f"{call.function}({', '.join([*given, *([f'found{k}'] if returned else [])])});"
+        taken = [(i, t) for i, t in enumerate(s.targets) if t is not None]
+        return [
+            *lines,
+            f"lanes value{k}[{count}];",
+            "for (int j = 0; j < N_LANES; j++) {",
+            f"    double found{k}[{count}];",
+            f"    {called if returned else f'found{k}[0] = {called}'}",
+            *(f"    LANE(value{k}[{i}], j) = found{k}[{i}];" for i, _ in taken),
+            "}",
+            *(f"const lanes {t.name} = value{k}[{i}];" for i, t in taken),
+        ]
+
+
+class LaneFunctions(Functions):
+    """Functions over vectors; `printers` know what they have called."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.printers: list[CPrinter] = []
+
+    def printer(self) -> CPrinter:
+        self.printers.append(LanesPrinter({**self.names, **self.fixed}, self.tables, self.calls, self.number))
+        return self.printers[-1]
+
+
+def lanes_source(program: Program, options: Options = BEST, longest: int = LONGEST) -> str:
+    """The program as C source that runs several runs side by side."""
+    tables, calls = table_functions(program.tables), external_calls(program)
+    alone = Functions(program, tables.names, calls, longest, DOUBLE)
+    side = LaneFunctions(program, tables.names, calls, longest, LANES)
+    functions = [f for f in program.functions_of("minimal") if f.name in ("derivatives", "outputs")]
+    texts, steps = [], list[Step]()
+    for f in functions:
+        in_memory = program.coordinates if f.name == "derivatives" else ()
+        plan = schedule(f.section, options, in_memory)
+        steps += plan.steps
+        texts.append(side.text(f, plan))
+    scalar, used = names_in("c"), {name for p in side.printers for name in p.used_functions}
+    parts = [
+        *head_of(program, NO_WORDS, alone, functions, DOUBLE),
+        "#include <stdlib.h>\n",
+        *used_functions(program.functions_of("minimal")),
+        *routine_texts(program, calls.values()),
+        "#define real double\ntypedef double scalar;\n",
+        definitions(ELIMINATION, DOUBLE),
+        *([runtime("spline.c")] if program.tables or program.given_inputs else []),
+        *([runtime("surface.c")] if any(len(t.axes) == 2 for t in program.tables) else []),
+        *tables.text,
+        runtime("externals.c", EXTERNALS=job.structure("Externals", job.EXTERNALS)),
+        job.structure("Input", job.INPUT),
+        alone.constants(),
+        input_values() if program.given_inputs else "",
+        rows_text(),
+        "#undef real\n#define real lanes\n",
+        runtime("lanes.c", BITS="int64_t"),
+        *(runtime(name) for name in (DOUBLE.sines, LANES.sines) if any(isinstance(s, Angles) for s in steps)),
+        *(runtime("solve_lanes.c") for _ in [0] if any(isinstance(s, Solve) for s in steps)),
+        *(_lane_by_lane(name, scalar[name], FUNCTIONS[name].arity or 2) for name in sorted(used - {*IN_VECTORS})),
+        *(_lane_by_lane(name, name, len(t.axes)) for t, name in tables.names.items()),
+        *texts,
+        group_run(program),
+        runtime("lanes_driver.c"),
+    ]
+    return "\n".join(p for p in parts if p)
+
+
+def group_run(program: Program, methods: Iterable[str] = METHODS) -> str:
+    """A group of runs from its beginning to its end, with some of the methods."""
+    return runtime(
+        "lanes_run.c",
+        METHODS=method_names(),
+        TUNING=definitions(STEPS, DOUBLE),
+        SET=sets_inputs(program),
+        ADVANCE=method_cases(methods),
+        PARTS=runtime("parts.c", TIME="double"),
+    )
+
+
+def _lane_by_lane(name: str, scalar: str, count: int) -> str:
+    """A function of vectors that is known for numbers; `scalar` is its name there, or a pattern."""
+    arguments = "xyz"[:count]
+    each = [f"LANE({a}, j)" for a in arguments]
+    value = scalar.format(*each) if "{" in scalar else f"{scalar}({', '.join(each)})"
+    return (
+        f"static inline lanes lanes_{name}({', '.join(f'lanes {a}' for a in arguments)})\n"
+        "{\n"
+        "    lanes value;\n"
+        "    for (int j = 0; j < N_LANES; j++)\n"
+        f"        LANE(value, j) = {value};\n"
+        "    return value;\n"
+        "}\n"
+    )

@@ -1,0 +1,54 @@
+/* ---- numbers of several runs side by side, each in a lane of its own; what is chosen is chosen without branches */
+
+#if defined(__AVX512F__)
+enum { N_LANES = 64/sizeof(scalar) };
+#elif defined(__AVX__)
+enum { N_LANES = 32/sizeof(scalar) };
+#else
+enum { N_LANES = 16/sizeof(scalar) };
+#endif
+
+typedef scalar lanes __attribute__((vector_size(N_LANES*sizeof(scalar))));
+typedef @BITS@ masks __attribute__((vector_size(N_LANES*sizeof(scalar)))); /* all bits of a lane, or none */
+
+#define SAME(x) ((scalar)(x) - (lanes){0})
+#define LANE(x, i) (x)[i]
+#define EQUAL(a, b) ((a) == (b))
+
+static inline lanes choose(masks which, lanes a, lanes b)
+{
+    return (lanes)((which & (masks)a) | (~which & (masks)b));
+}
+
+static inline lanes one_if(masks which)
+{
+    return (lanes)(which & (masks)SAME(1));
+}
+
+static inline lanes lanes_abs(lanes x)
+{
+    return (lanes)((masks)x & ~(masks)SAME(-0.0));
+}
+
+static inline lanes lanes_min(lanes a, lanes b)
+{
+    return choose(b < a, b, a);
+}
+
+static inline lanes lanes_max(lanes a, lanes b)
+{
+    return choose(b > a, b, a);
+}
+
+static inline lanes lanes_sign(lanes x)
+{
+    return one_if(x > SAME(0)) - one_if(x < SAME(0));
+}
+
+static inline int any(masks which)
+{
+    int found = 0;
+    for (int i = 0; i < N_LANES; i++)
+        found |= which[i] != 0;
+    return found;
+}

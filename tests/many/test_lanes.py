@@ -1,0 +1,118 @@
+"""Runs side by side in lanes of vectors: the same motion as `simulate` to rounding."""
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.emit.c.lanes import lanes_source
+from bellcrank.expr.function_table import CALLED
+from bellcrank.numeric.methods import METHODS
+from tests.models import example, needs_compiler, rarely
+
+pytestmark = needs_compiler
+TREES = ["quarter_car", "stanford_arm", "cart", "clutch", "formula_student", "motorcycle", "passenger_car",
+         "kane_rolling_disc", "suspension_car", "spacecraft_2", "n_link_chain", "driven_car"]  # fmt: skip
+
+
+def sizes(run, of):
+    """The size of each channel, and of the largest of its unit: what is zero but for rounding is small against that."""
+    largest = {}
+    for name in of:
+        largest[run.units[name]] = max(largest.get(run.units[name], 0.0), np.nanmax(np.abs(run[name])))
+    return {name: max(largest[run.units[name]], 1e-6) for name in of}
+
+
+def close(sim, many, settings, runs, tolerance=1e-12):
+    for i in runs:
+        alone = sim.simulate(**settings(i))
+        size = sizes(alone, many)
+        assert many.ended[i] == alone.ended
+        for name in many:
+            np.testing.assert_allclose(many[name][i], alone[name], rtol=0, atol=tolerance * size[name], err_msg=name)
+
+
+@pytest.mark.parametrize("name", rarely(TREES, TREES[4:]))
+def test_runs_in_lanes_are_those_of_simulate(name):
+    """Trees, tables, linkages, tyres on ground; an odd number of runs leaves a lane idle."""
+    sim = example(name).compile()
+    names = [x.name for x in sim.interface.parameters if x.default][:4]
+    values = {x: np.linspace(0.97, 1.05, 5) * sim.interface.get(x, ("parameter",)).default for x in names}
+    step = sim.interface.run.step or 1e-3
+    span = {"t_end": 40.5 * step, "step": step}
+    many = sim.simulate_many(parameters=values, every=4, backend="lanes", **span)
+    assert (many.settings["backend"], many.notes) == ("lanes", [])
+    one = lambda i: {"parameters": {k: v[i] for k, v in values.items()}, "output_every": 4, **span}  # noqa: E731
+    close(sim, many, one, (0, 3, 4))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_with_inputs_that_jump_within_steps(method):
+    sim, k = example("quarter_car").compile(), np.linspace(1e4, 2e4, 3)
+    shared = {"t_end": 0.06, "step": 0.002, "method": method, "inputs": {"z_road": bc.step(at=0.0131, height=0.05)}}
+    many = sim.simulate_many(parameters={"k": k}, every=1, **shared)
+    assert many.settings["backend"] == "lanes"
+    close(sim, many, lambda i: {"parameters": {"k": k[i]}, "output_every": 1, **shared}, range(3))
+
+
+def test_inputs_and_initial_values_of_every_run():
+    sim, q = example("quarter_car").compile(), np.array([0.01, -0.02, 0.03])
+    heights = [bc.sine(amplitude=0.01 * i, frequency=3.0) for i in range(3)]
+    shared = {"t_end": 0.1, "step": 0.002}
+    many = sim.simulate_many(initial={"u(body)": q}, inputs={"z_road": heights}, every=1, **shared)
+    assert many.settings["backend"] == "lanes"
+    one = lambda i: {"initial": {"u(body)": q[i]}, "inputs": {"z_road": heights[i]}, "output_every": 1, **shared}  # noqa: E731
+    close(sim, many, one, range(3))
+
+
+ARGUMENTS = {"acosh": ("1.5 + x**2",), "where": ("x > 0", "x", "-2*x"), "mod": ("x", "0.3"), "atan2": ("x", "0.2 - x")}
+
+
+@pytest.mark.filterwarnings("ignore:output .* is no finite number")
+def test_every_function_of_formulas():
+    """Chosen without branches, or called lane by lane; runs lie on both sides of every choice."""
+    s = bc.System("functions")
+    s.add_body("b", translate=1, mass=1)
+    s.add_variable("x", units="1")
+    texts = {}
+    for name, f in CALLED.items():
+        if f.syntax and name != "where":
+            continue
+        plain = ["x"] + ["0.4 - x"] * ((f.arity or 2) - 1)
+        if f.domain:
+            plain[0] = "0.2 + 0.1*x"
+        texts[name] = (
+            f"{name}({', '.join(ARGUMENTS.get(name, ('x', '-0.5', '0.6') if name == 'smooth_step' else plain))})"
+        )
+    texts |= {
+        "less": "(x < 0.1)*3 + (x >= 0.4)",
+        "power": "x**5 + (1.5 + x)**0.3",
+        "angles": "sin(1e7*x) + cos(x)*sin(30*x)",
+    }
+    for name, text in texts.items():
+        s.add_output(text, f"f_{name}")
+    sim = s.equations().compile()
+    x = np.array([-0.9, -0.3, 0.0, 0.2, 0.45, 0.5, 0.9])
+    many = sim.simulate_many(inputs={"x": x}, t_end=0.002, step=0.001, backend="lanes", every=1)
+    assert many.settings["backend"] == "lanes"
+    for i, value in enumerate(x):
+        alone = sim.simulate(inputs={"x": value}, t_end=0.002, step=0.001, output_every=1)
+        for name in many:
+            np.testing.assert_allclose(many[name][i], alone[name], rtol=2e-14, atol=1e-15, err_msg=f"{name} of {value}")
+
+
+@pytest.mark.parametrize(
+    ("name", "why"), [("slider_crank", "loops are closed"), ("spacecraft_1_small", "'thrust' remembers")]
+)
+def test_what_cannot_go_side_by_side_is_told(name, why):
+    sim = example(name).compile()
+    step = sim.interface.run.step or 1e-3
+    many = sim.simulate_many(n=2, t_end=3 * step, step=step)
+    assert many.settings["backend"] == "cores"
+    assert why in many.notes[0]
+
+
+def test_the_text_is_that_of_the_one_printer():
+    """Statements are those of the scalar program, one for one, in the same order."""
+    program = example("stanford_arm").derived.program
+    text = lanes_source(program)
+    assert text.count("const lanes z") == example("stanford_arm").compile().loaded.model.source.count("const double z")
