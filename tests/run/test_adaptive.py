@@ -301,5 +301,7 @@ def test_routines_that_remember_take_the_same_steps_in_c_and_python(method):
     here, there = (
         equations.compile(backend=b).simulate(t_end=0.6, step=0.02, method=method, rtol=1e-5) for b in ("python", "c")
     )
-    assert [there.settings[x] for x in ("steps", "rejected")] == [here.settings[x] for x in ("steps", "rejected")]
+    # slopes of the routine are differences, in whose last digits C and Python differ
+    apart = 0.01 * here.settings["steps"] if method in STIFF else 0
+    assert all(abs(there.settings[x] - here.settings[x]) <= apart for x in ("steps", "rejected"))
     assert relative(table(there), table(here)) < 1e-7
