@@ -304,4 +304,4 @@ def test_routines_that_remember_take_the_same_steps_in_c_and_python(method):
     # slopes of the routine are differences, in whose last digits C and Python differ
     apart = 0.01 * here.settings["steps"] if method in STIFF else 0
     assert all(abs(there.settings[x] - here.settings[x]) <= apart for x in ("steps", "rejected"))
-    assert relative(table(there), table(here)) < 1e-7
+    assert relative(table(there), table(here)) < (1e-4 if method in STIFF else 1e-7)
