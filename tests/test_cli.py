@@ -380,3 +380,10 @@ def test_one_is_singular(capsys, tmp_path):
     )
     assert bellcrank("count", file) == 0
     assert capsys.readouterr().out.startswith("one: 1 body, 1 coordinate, 1 degree of freedom\n")
+
+
+def test_progress_tells_how_many_seconds_are_left():
+    progress = Progress("running")
+    assert progress.line(10.0) == "running ... 10 s"
+    progress.tell(0.25)
+    assert progress.line(10.0) == "running ... 25 %, 10 s, 30 s left"

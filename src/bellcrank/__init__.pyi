@@ -16,6 +16,7 @@ from bellcrank.errors import BellcrankError as BellcrankError
 from bellcrank.errors import BuildError as BuildError
 from bellcrank.errors import ExpressionError as ExpressionError
 from bellcrank.errors import InternalError as InternalError
+from bellcrank.errors import Interrupted as Interrupted
 from bellcrank.errors import ModelError as ModelError
 from bellcrank.errors import ModelWarning as ModelWarning
 from bellcrank.errors import RunError as RunError

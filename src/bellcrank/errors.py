@@ -65,6 +65,17 @@ class RunError(BellcrankError):
     """A run that could not start or go on: says at what time, in what state, and why."""
 
 
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during a run: `run` is what was computed until then, a `Run` as any other."""
+
+    def __init__(self, run: Any) -> None:
+        super().__init__(run)
+        self.run = run
+
+    def __str__(self) -> str:
+        return f"the run was {self.run.ended}"
+
+
 class InternalError(BellcrankError):
     """A fault of Bellcrank itself."""
 

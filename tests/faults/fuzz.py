@@ -200,6 +200,7 @@ class Readers:
         store = self.folder / "study"
         (store / RECORDS).mkdir(parents=True)
         linkage = (EXAMPLES / "suspension.toml").read_text("utf-8")
+        tyre = (EXAMPLES / "tyres" / "book_205_60R15.tir").read_text("utf-8")
         load(EXAMPLES / "suspension.toml").table(step=0.1, range=(-0.05, 0.05), links=[]).save(self.folder / "t.json")
         self.columns = {x.name: (x.column, 1.0) for x in self.equations.interface.channels}
         self.kinds = {  # with a share of all inputs, fewer of those that take longer
@@ -215,6 +216,7 @@ class Readers:
             "parameters": ((PARAMETERS,), self.parameters, 50),
             "linkage": ((linkage,), lambda text: read_sheet(self.file("l.toml", text)), 20),
             "points": ((POINTS,), lambda text: read_sheet(self.file("l.csv", text)), 30),
+            "tyre": ((tyre,), lambda text: bc.tyres.read(self.file("t.tir", text)), 8),
             "study": ((STUDY_TEXT,), lambda text: read_definition(self.file("s.toml", text)), 20),
             "inputs": ((TABLE,), lambda text: command_files.read_inputs(str(self.file("i.csv", text)), self.equations), 45),
             "csv": ((TABLE,), lambda text: read_record(self.file("r.csv", text)), 60),

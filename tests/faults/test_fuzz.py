@@ -24,7 +24,7 @@ def readers():
 
 KINDS = (
     "formula", "formula of a study", "condition", "unit", "dimension", "option", "deck", "script", "script input", "parameters",
-    "linkage", "points", "study", "inputs", "csv", "published", "erd", "json", "netcdf", "parquet", "table", "record",
+    "linkage", "points", "tyre", "study", "inputs", "csv", "published", "erd", "json", "netcdf", "parquet", "table", "record",
 )  # fmt: skip
 ALL = 1_000_000
 

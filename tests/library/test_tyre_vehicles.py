@@ -103,3 +103,17 @@ def test_friction_of_the_ground_holds_for_any_slip():
         start = {"q(b, 3)": 0.3 - 300 * G / 2e5, "q(b, 2)": y, "u(b, 1)": 5}
         run = sim.simulate(t_end=0.2, step=0.002, initial=start)
         assert run["t_fx"][-1] == pytest.approx(-0.8 * share * 300 * G, rel=1e-3)
+
+
+@pytest.mark.campaign
+def test_a_wheel_is_stopped_on_a_slope_held_for_a_minute_and_started_again():
+    s = bc.load_model(BOOK.with_name("wheel_on_a_slope.py"))
+    eom = s.equations()
+    assert bc.check(s, equations=eom).passed
+    run = eom.compile().simulate()
+    held = (run.time > 25) & (run.time < 69.9)
+    for i in (1, 2, 3):
+        assert np.ptp(run[f"q(hub, {i})"][held]) < 1e-6
+    assert np.diff((run["energy"] + run["tyre_stored"])[held]).max() < 1e-7
+    assert run["tyre.fx"][held][-1] == pytest.approx(400 * G * 0.15 / np.hypot(1, 0.15), rel=1e-9)
+    assert abs(run["speed"][held]).max() < 1e-6 and run["speed"][0] == 15 and run["speed"][-1] > 5

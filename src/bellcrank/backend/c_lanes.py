@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from typing import Any
 
 from bellcrank.backend.c_many import Beginnings, Results, Wanted, batch_of, check_batch
 from bellcrank.backend.compiler import Compiler, default_flags, load_source
@@ -30,10 +31,14 @@ class LaneDriver:
     def __init__(self, lanes: Lanes, course: Course, begin: Beginnings, wanted: Wanted, results: Results) -> None:
         self._lanes = lanes
         self._batch, self._held = batch_of(begin, wanted, results)
-        b = self._batch
-        b.method, b.total, b.every = method_number(course.method), course.total, course.every
-        b.h, b.t_start, b.t_end = course.step, course.t_start, course.t_end
+        set_course(self._batch, course)
 
     def go(self, first: int, last: int) -> None:
         """Runs from number `first` to before `last`."""
         self._lanes.library.run_lanes(ctypes.byref(self._batch), first, last)
+
+
+def set_course(batch: Any, course: Course) -> None:
+    """Tells a batch the steps of its runs."""
+    batch.method, batch.total, batch.every = method_number(course.method), course.total, course.every
+    batch.h, batch.t_start, batch.t_end = course.step, course.t_start, course.t_end

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -42,7 +43,9 @@ class CRun:
         self.rates = np.zeros_like(self.state)
         self._inputs = inputs  # keeps the arrays of the signals
         self._signals = (InputSignal * max(len(inputs), 1))(*map(signal_of, inputs))
-        self._function = Function(self._input) if any(i.kind == "function" for i in inputs) else Function()
+        asked = any(i.kind == "function" for i in inputs)
+        self._function = Function(self._input) if asked else Function()
+        self._calls_back = asked or bool(calls.compiled.called_back)
         self._kept = np.zeros(len(self._program.inputs) - len(inputs) + 1)
         self.memory = np.zeros_like(calls.memory)
         self._externals = calls.externals(self.memory)
@@ -118,7 +121,7 @@ class CRun:
     def step(self, reached: int) -> int:
         """One step that the method chooses, with `reached` output times behind it; the status."""
         self._job.reached = reached
-        self.status = self.calls.back.during(lambda: self.calls.library.step_once(ctypes.byref(self._job)))
+        self.status = self._in_c(lambda: self.calls.library.step_once(ctypes.byref(self._job)))
         return self.status
 
     def row(self, t: float, live: int) -> np.ndarray:
@@ -126,7 +129,7 @@ class CRun:
         row = np.empty((1, self._width))
         self._job.rows = address(row)
         given = ctypes.byref(self._job), ctypes.c_int(live), ctypes.c_double(t)
-        self.status = self.status or self.calls.back.during(lambda: self.calls.library.row_once(*given))
+        self.status = self.status or self._in_c(lambda: self.calls.library.row_once(*given))
         return np.asarray(row[0])
 
     def carried(self) -> Carried:
@@ -159,12 +162,16 @@ class CRun:
         self._job.first, self._job.last, self._job.filled = first, last, 0
         self._job.rows = address(rows)
         began = time.perf_counter()
-        self.status = self.calls.back.during(lambda: self.calls.library.run(ctypes.byref(self._job)))
+        self.status = self._in_c(lambda: self.calls.library.run(ctypes.byref(self._job)))
         if self._pace is not None:
             share = PAUSE_SECONDS / max(time.perf_counter() - began, 1e-9)
             self._job.pause = max(1, min(int(self._job.pause * min(share, 2.0)), self._job.most))
         self.reached = self._job.reached
         return rows[: self._job.filled]
+
+    def _in_c(self, call: Callable[[], Any]) -> Any:
+        """Calls C; raises what routines or inputs in Python raised."""
+        return self.calls.back.during(call) if self._calls_back else call()
 
     def _input(self, *given: Any) -> int:
         return self.calls.back.guarded(self._call_input, *given)

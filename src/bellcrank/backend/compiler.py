@@ -67,7 +67,8 @@ class Compiler:
     @property
     def quick(self) -> tuple[str, ...]:
         """The flags for a program that is soon ready: half the time of the compiler, half the speed or better."""
-        return tuple("-O1" if f == "-O3" else f for f in self.fast if f not in GCC)
+        found = tuple("-O1" if f == "-O3" else f for f in self.fast if f not in GCC)
+        return (*found, "-fexpensive-optimizations") if self.gnu else found  # products and sums are fused there
 
 
 def find_compiler() -> Compiler | None:

@@ -40,8 +40,10 @@ class Progress:
 
     def line(self, elapsed: float) -> str:
         """What is told after some seconds."""
-        share = "" if self._share is None else f" {100 * self._share:.0f} %,"
-        return f"{self.what} ...{share} {elapsed:.0f} s"
+        share = self._share or 0.0
+        told = "" if self._share is None else f" {100 * share:.0f} %,"
+        left = f", {elapsed * (1 / share - 1):.0f} s left" if share > 0.01 else ""
+        return f"{self.what} ...{told} {elapsed:.0f} s{left}"
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

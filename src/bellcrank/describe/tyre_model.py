@@ -38,7 +38,8 @@ class Rolling:
     `Fz`: load; `kappa` = -V_sx/|V_x|: > 0 drives, -1 is a locked wheel; `alpha` = atan(V_sy/|V_x|): > 0 makes Fy < 0;
     `gamma`: > 0 leans to the right seen from behind; `p`: pressure; `Vx`: speed along x; `omega`: spin;
     `phit`: turn slip, the curvature of the path, None where it is left out; `low`: share of shifts and moments that
-    need rolling, 0 at standstill; `mu`: friction of the road over that of the tyre's data.
+    need rolling, 0 at standstill; `mu`: friction of the road over that of the tyre's data; `tan`: that of alpha, where
+    it is known.
     """
 
     Fz: Any
@@ -51,6 +52,7 @@ class Rolling:
     phit: Any = None
     low: Any = 1.0
     mu: Any = 1.0
+    tan: Any = None
 
 
 @runtime_checkable

@@ -20,7 +20,6 @@ and (8.127); flow beyond a limit as in `describe.slip`.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -110,7 +109,7 @@ def add_tyre(
     slip = {"x": define("slipx", speed - omega * radius), "y": define("slipy", across)}
     kappa, tan = _deflections(s, name, define, part, load, speed, slip, sigma, most, metre)
     alpha = define("alpha_seen", m.atan(tan))
-    found = tyre.steady(m, replace(at, kappa=kappa, alpha=alpha), scales)
+    found = tyre.steady(m, replace(at, kappa=kappa, alpha=alpha, tan=tan), scales)
     if brake is not None:
         found["My"] = found["My"] - m.where(load > 0, brake * omega * height**2, 0.0) / (newton * metre)
     values = {**found, "Fz": at.Fz}
@@ -170,9 +169,10 @@ def _deflections(
     """States of the patch, and the slips the tyre sees: kappa, tan(alpha)."""
     m, words = FORMULAS, {"x": "along", "y": "across"}
     e = {i: part(f"e{i}") for i in "xy"}
-    beyond = define("beyond", m.max(1.0, m.sqrt((e["x"] / most["x"]) ** 2 + (e["y"] / most["y"]) ** 2)))
+    beyond = define("beyond", m.max(1.0, m.sqrt((e["x"] / most["x"]) ** 2 + (e["y"] / most["y"]) ** 2 + TINY**2)))
     held = {i: define(f"ec{i}", e[i] / beyond) for i in "xy"}
-    fading = define("fading", DAMPING * (1 + m.cos(math.pi * m.min(1.0, m.abs(speed) / SLOW))) / 2)
+    slow = define("slow", m.min(1.0, m.abs(speed) / SLOW))
+    fading = define("fading", DAMPING * (1 - slow**2 * (3 - 2 * slow)))
     seen = {}
     for i in "xy":
         flow = define(f"flow{i}", (e[i] - held[i]) / (metre * FLOW))

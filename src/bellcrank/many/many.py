@@ -13,6 +13,7 @@ import numpy as np
 from bellcrank.backend.c_lanes import LaneDriver
 from bellcrank.backend.c_many import Driver, Results, Wanted
 from bellcrank.backend.c_runs import CRun
+from bellcrank.backend.cuda import Gpu, no_gpu
 from bellcrank.backend.start import EXTERNAL_FAILED, FINISHED, NOT_CLOSED, NOT_FINITE
 from bellcrank.emit.c.lanes import not_in_lanes
 from bellcrank.emit.c.many import NO_CONSTANTS
@@ -34,7 +35,7 @@ from bellcrank.run.rigid import check_rigid
 from bellcrank.run.simulate import simulate
 from bellcrank.run.values import Plan, run_plan
 
-BACKENDS = ("auto", "lanes", "cores")
+BACKENDS = ("auto", "lanes", "cores", "cuda")
 PRECISIONS = ("double",)
 
 
@@ -102,13 +103,15 @@ def simulate_many(
     check_dae(Dae(), plan, loaded)
     results = Results(asked.given.n, len(asked.times), loaded.n_states, asked.wanted)
     began = time.perf_counter()
-    ended, used, notes = _done(asked, backend, results, progress)
+    ended, how, notes = _done(asked, backend, results, progress)
     settings = {"t_end": plan.t_end, "step": plan.step, "method": plan.method, "every": plan.every}
-    settings |= {"backend": used, "precision": precision, "seconds": time.perf_counter() - began}
+    settings |= {**how, "precision": precision, "seconds": time.perf_counter() - began}
     return _result(asked, results, ended, settings, notes)
 
 
-def _done(asked: Asked, backend: str, results: Results, progress: Progress | None) -> tuple[list[str], str, list[str]]:
+def _done(
+    asked: Asked, backend: str, results: Results, progress: Progress | None
+) -> tuple[list[str], dict[str, Any], list[str]]:
     """Does all runs by the best way there is: how each ended, by which way, and why not by a better one."""
     why = _not_in_c(asked.loaded, asked.plan)
     starts = None if why else starts_of(asked.loaded, asked.plan, asked.given)
@@ -119,12 +122,20 @@ def _done(asked: Asked, backend: str, results: Results, progress: Progress | Non
             warnings.simplefilter("ignore", ModelWarning)  # of single runs: `many.run(i)` tells them
             part = OneByOne(asked.run, asked.kept, asked.figures, results, ended)
             on_cores(lambda: part, results, progress, 1)
-        return ended, "python", [f"the runs were driven one by one by Python: {why}"]
+        return ended, {"backend": "python"}, [f"the runs were driven one by one by Python: {why}"]
+    notes = []
     alone = _not_side_by_side(asked, starts) if backend != "cores" else ""
-    notes = [f"the runs went one after another on every core, not side by side: {alone}"] if alone else []
+    if backend == "cuda":
+        missing = alone or _not_on_gpu(asked)
+        if not missing:
+            launched = _on_gpu(asked, starts, results, progress)
+            return _ended(asked, results), {"backend": "cuda", "launched": launched}, []
+        notes.append(f"the runs were not done on a GPU: {missing}")
+    elif alone:
+        notes.append(f"the runs went one after another on every core, not side by side: {alone}")
     lanes = backend != "cores" and not alone
     (_in_lanes if lanes else _on_cores)(asked, starts, results, progress)
-    return _ended(asked, results), "lanes" if lanes else "cores", notes
+    return _ended(asked, results), {"backend": "lanes" if lanes else "cores"}, notes
 
 
 def _asked(loaded: Loaded, plan: Plan, given: Given, keep: Any, reduce: Any) -> Asked:
@@ -198,6 +209,22 @@ def _in_lanes(asked: Asked, starts: Starts, results: Results, progress: Progress
     lanes, wanted, course = asked.loaded.lanes, asked.wanted, asked.plan.course(starts.inputs, False)
     assert lanes is not None
     on_cores(lambda: LaneDriver(lanes, course, starts.begin, wanted, results), results, progress, lanes.count)
+
+
+def _not_on_gpu(asked: Asked) -> str:
+    """Why these runs cannot be done on a GPU; nothing if they can."""
+    if any(f.kind == "percentile" for f in asked.figures):
+        return "percentiles are counted on processors alone"
+    return no_gpu()
+
+
+def _on_gpu(asked: Asked, starts: Starts, results: Results, progress: Progress | None) -> float:
+    """Does all runs on a GPU, each in a thread of its own; how long its launches took, s."""
+    course, inputs = asked.plan.course(starts.inputs, False), starts.others or [starts.inputs]
+    method, made = asked.plan.method, asked.loaded.gpu
+    if method not in made:
+        made[method] = Gpu(asked.loaded.program, method)
+    return float(made[method].go(course, starts.begin, asked.wanted, results, [i for x in inputs for i in x], progress))
 
 
 def _ended(asked: Asked, results: Results) -> list[str]:

@@ -78,6 +78,11 @@ class Loaded:
         return None if self.model.compiler is None else Lanes(self.program, self.model.compiler)
 
     @cached_property
+    def gpu(self) -> dict[str, Any]:
+        """The program for a GPU by the method of its runs, as far as it was asked for."""
+        return {}
+
+    @cached_property
     def dae(self) -> Model | None:
         """The program with runs by methods for differential-algebraic equations; None where Python drives them."""
         return self.model.for_dae()

@@ -118,44 +118,67 @@ def _remembered(run: Stepper, e: Evaluation) -> Remembered | None:
     return Remembered(run, arrays) if arrays else None
 
 
-def take_steps(prepared: Prepared, watch: Watch, progress: Progress | None = None) -> np.ndarray:
-    """Takes all steps of a run, or as many as can be taken; the rows of every n-th step and of the last.
+def take_steps(prepared: Prepared, watch: Watch, progress: Progress | None = None) -> tuple[np.ndarray, bool]:
+    """Takes all steps of a run, or as many as can be taken; the rows of every n-th step and of the last. True if that
+    was interrupted from the keyboard: rows are then those of the blocks of steps that were finished.
 
     A run that looks for events by `within` gives a row for each step; `remembered` is then put back to where it was
     before the step that is looked at. In between, the keyboard is heard and `progress` gets the share done.
     """
-    run, total, every = prepared.run, prepared.total, prepared.every
-    within, remembered = prepared.within, prepared.remembered
-    watched = bool(watch.conditions) and within is not None
-    result = np.empty((0, 1))
-    if not prepared.first_row:
-        run.advance(run.reached)  # takes the start
-    filled, block, first = 0, 64, prepared.first_row
-    while first or (run.reached < total and run.status == FINISHED and watch.stopped is None):
-        before, start = run.reached, time.perf_counter()
-        if watched and remembered is not None:
-            remembered.mark()
-            block = 0 if first else 1
-        rows = run.advance(min(before + block, total))
-        seconds = time.perf_counter() - start
-        block = max(1, min(int(block * min(BLOCK_SECONDS / max(seconds, 1e-6), 8.0)), 10_000_000))
-        kept = rows
-        if watched and len(rows):
-            with remembered.back() if remembered is not None else nullcontext():
-                kept = watch.look(rows, within)
-            steps = np.arange(len(kept)) + (before if first else before + 1)
-            last = (steps == total) | ((np.arange(len(kept)) == len(kept) - 1) & (watch.stopped is not None))
-            kept = kept[(steps % every == 0) | last]
-        first = False
-        if len(kept):
-            if not len(result):
-                result = _room((total - before) // every + 4, kept.shape[1])
-            result[filled : filled + len(kept)] = kept
-            filled += len(kept)
-        if progress is not None:
-            done = run.reached / total if prepared.done is None else prepared.done()
-            progress(prepared.behind + (1 - prepared.behind) * done)
-    return result[:filled]
+    run, total, every, taken = prepared.run, prepared.total, prepared.every, _Taken()
+    try:
+        if not prepared.first_row:
+            run.advance(run.reached)  # takes the start
+        block, first = 64, prepared.first_row
+        while first or (run.reached < total and run.status == FINISHED and watch.stopped is None):
+            before, start = run.reached, time.perf_counter()
+            if watch.conditions and prepared.within is not None and prepared.remembered is not None:
+                prepared.remembered.mark()
+                block = 0 if first else 1
+            rows = run.advance(min(before + block, total))
+            seconds = time.perf_counter() - start
+            block = max(1, min(int(block * min(BLOCK_SECONDS / max(seconds, 1e-6), 8.0)), 10_000_000))
+            kept = _looked_at(prepared, watch, rows, before if first else before + 1)
+            first = False
+            taken.take(kept, (total - before) // every + 4)
+            if progress is not None:
+                done = run.reached / total if prepared.done is None else prepared.done()
+                progress(prepared.behind + (1 - prepared.behind) * done)
+    except KeyboardInterrupt:
+        return taken.rows, True
+    return taken.rows, False
+
+
+def _looked_at(prepared: Prepared, watch: Watch, rows: np.ndarray, first: int) -> np.ndarray:
+    """The rows to keep, where the run gives one for each step, from the first on, to look for events."""
+    if not watch.conditions or prepared.within is None or not len(rows):
+        return rows
+    remembered = prepared.remembered
+    with remembered.back() if remembered is not None else nullcontext():
+        kept = watch.look(rows, prepared.within)
+    places = np.arange(len(kept))
+    last = (places + first == prepared.total) | ((places == len(kept) - 1) & (watch.stopped is not None))
+    return np.asarray(kept[((places + first) % prepared.every == 0) | last])
+
+
+class _Taken:
+    """Rows of a run as they come."""
+
+    def __init__(self) -> None:
+        self._room = np.empty((0, 1))
+        self._filled = 0
+
+    def take(self, rows: np.ndarray, expected: int) -> None:
+        """Takes rows; so many are `expected` in all when the first come."""
+        if len(rows):
+            if not len(self._room):
+                self._room = _room(expected, rows.shape[1])
+            self._room[self._filled : self._filled + len(rows)] = rows
+            self._filled += len(rows)
+
+    @property
+    def rows(self) -> np.ndarray:
+        return self._room[: self._filled]
 
 
 def check_room(plan: Plan, width: int) -> None:

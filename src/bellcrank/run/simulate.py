@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.backend.start import FINISHED, NOT_FINITE
-from bellcrank.errors import warn
+from bellcrank.errors import Interrupted, warn
 from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.run.actions import GivenEvent, read_events
 from bellcrank.run.dae_methods import Dae, as_dae
@@ -74,6 +74,16 @@ def simulate(
     began = time.perf_counter()
     stretch, evaluation, prepared, rows = stretches.run(stretch, evaluation, prepared, progress)
     seconds = time.perf_counter() - began
+    settings = {
+        "t_start": plan.begins,
+        "t_end": plan.t_end,
+        "step": plan.step,
+        "method": plan.method,
+        "backend": loaded.model.name,
+    }
+    settings |= {"seconds": seconds} | ({} if loaded.program.loops is None else {"dae": dae.method})
+    if stretches.interrupted:
+        raise _interrupted(loaded, rows, watch, settings)
     origin = replace(origin, parameters=stretches.parameters, tolerances=stretches.tolerances)
     left = left_behind(prepared, evaluation, stretch.plan, dae, rows, stretches.within, origin)
     n_q = len(loaded.program.coordinates)
@@ -83,14 +93,6 @@ def simulate(
     too_large = "" if contacts else step_too_large(plan, evaluation, stretches.pieces[-1].rows)
     if too_large and prepared.run.status == NOT_FINITE:
         ended = ended.replace("try a smaller step", too_large)
-    settings = {
-        "t_start": plan.begins,
-        "t_end": plan.t_end,
-        "step": plan.step,
-        "method": plan.method,
-        "backend": loaded.model.name,
-    }
-    settings |= {"seconds": seconds} | ({} if loaded.program.loops is None else {"dae": dae.method})
     settings |= stretches.told
     run = as_run(loaded.interface, rows, ended, watch, settings)
     run.reached = None if stretches.problem else left
@@ -105,3 +107,10 @@ def simulate(
     for doubt in (*not_finite(run, loaded.interface), *doubts):
         warn(doubt)
     return run
+
+
+def _interrupted(loaded: Loaded, rows: np.ndarray, watch: Watch, settings: dict[str, Any]) -> KeyboardInterrupt:
+    """What ends a run after Ctrl-C, with the rows that there are."""
+    if not len(rows):
+        return KeyboardInterrupt()
+    return Interrupted(as_run(loaded.interface, rows, f"interrupted at t = {rows[-1, 0]:.6g} s", watch, settings))

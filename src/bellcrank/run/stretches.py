@@ -62,6 +62,7 @@ class Stretches:
         self.pieces: list[Piece] = []
         self.told: dict[str, float] = {}
         self.problem = ""
+        self.interrupted = False
         self.within = False  # did the run end within a step, or after its state was changed?
         self._closure: tuple[Sequence[float], Closure | None] | None = None
         self._parts: list[np.ndarray] = []
@@ -104,13 +105,15 @@ class Stretches:
                 progress(furthest)
 
         while True:
-            rows = take_steps(prepared, self.watch, None if progress is None else tell)
+            rows, self.interrupted = take_steps(prepared, self.watch, None if progress is None else tell)
             self.context.set_live(0)
             if self.watch.again is not None and s.row is not None:
                 rows = rows[rows[:, 0] > s.row[0]] if len(rows) else rows
             if s.row is not None:
                 rows = np.vstack([s.row[None, :], rows]) if len(rows) else s.row[None, :]
             self._keep(rows, e)
+            if self.interrupted:
+                return s, e, prepared, self._rows()
             self.within = self.watch.stopped is not None
             self.watch.passed(prepared.run.passages)
             self._count(prepared.told())

@@ -6,7 +6,7 @@ external routines one run at a time. `not_in_lanes` tells what keeps a program f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from bellcrank.emit.c import job
@@ -28,6 +28,7 @@ from bellcrank.emit.words import NO_WORDS
 from bellcrank.expr import Func
 from bellcrank.expr.function_table import FUNCTIONS, names_in
 from bellcrank.expr.node import Rational
+from bellcrank.numeric.methods import METHODS
 from bellcrank.numeric.tuning import ELIMINATION, STEPS
 from bellcrank.program.program import Program
 from bellcrank.program.statements import Call, Solve
@@ -149,16 +150,22 @@ def lanes_source(program: Program, options: Options = BEST, longest: int = LONGE
         *(_lane_by_lane(name, scalar[name], FUNCTIONS[name].arity or 2) for name in sorted(used - {*IN_VECTORS})),
         *(_lane_by_lane(name, name, len(t.axes)) for t, name in tables.names.items()),
         *texts,
-        runtime(
-            "lanes_run.c",
-            METHODS=method_names(),
-            TUNING=definitions(STEPS, DOUBLE),
-            SET=sets_inputs(program),
-            ADVANCE=method_cases(),
-            PARTS=runtime("parts.c", TIME="double"),
-        ),
+        group_run(program),
+        runtime("lanes_driver.c"),
     ]
     return "\n".join(p for p in parts if p)
+
+
+def group_run(program: Program, methods: Iterable[str] = METHODS) -> str:
+    """A group of runs from its beginning to its end, with some of the methods."""
+    return runtime(
+        "lanes_run.c",
+        METHODS=method_names(),
+        TUNING=definitions(STEPS, DOUBLE),
+        SET=sets_inputs(program),
+        ADVANCE=method_cases(methods),
+        PARTS=runtime("parts.c", TIME="double"),
+    )
 
 
 def _lane_by_lane(name: str, scalar: str, count: int) -> str:

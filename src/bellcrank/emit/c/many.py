@@ -12,13 +12,12 @@ FIGURES = ("final", "min", "max", "mean", "rms", "percentile", "crossing")
 NO_CONSTANTS = 8  # the status of a run whose constants are not finite, behind those of `run.c`
 
 
-def rows_text() -> str:
-    """What is kept of the rows of runs."""
+def rows_text(counted: bool = True) -> str:
+    """What is kept of the rows of runs; are percentiles `counted`?"""
     kinds = f"enum {{ {', '.join(name.upper() for name in FIGURES)} }};\nenum {{ NO_CONSTANTS = {NO_CONSTANTS} }};\n"
-    batch = "struct Job;\n\n" + "\n".join(
-        job.structure(*named) for named in (("Array", job.ARRAY), ("Batch", job.BATCH))
-    )
-    return runtime("many_rows.c", KINDS=kinds, TUNING=definitions(COUNTING, DOUBLE), BATCH=batch)
+    batch = f"struct Job;\n\n{job.structure('Array', job.ARRAY)}\n{job.structure('Batch', job.BATCH)}"
+    asked = "yes" if counted else ""
+    return runtime("many_rows.c", KINDS=kinds, TUNING=definitions(COUNTING, DOUBLE), BATCH=batch, COUNTED=asked)
 
 
 def driver(fields: tuple[job.Field, ...]) -> str:

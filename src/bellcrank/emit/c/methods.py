@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from bellcrank.numeric.collocation import STIFF
 from bellcrank.numeric.embedded import EMBEDDED
@@ -71,12 +71,13 @@ def numbers(row: Sequence[float], start: str, end: str) -> list[str]:
     )  # fmt: skip
 
 
-def method_cases() -> str:
-    """The cases of `advance`, which goes from y with rates k to next."""
+def method_cases(names: Iterable[str] = METHODS) -> str:
+    """The cases of `advance`, which goes from y with rates k to next, for some of the methods."""
+    chosen = [METHODS[name] for name in names]
     most = max(m.evaluations for m in METHODS.values())
     lines = [f"    real stage[N_S], {', '.join(f'k{i}[N_S]' for i in range(2, most + 1))};"]
     lines += ["    int failed = FINISHED;", "    switch (job->method) {"]
-    for m in METHODS.values():
+    for m in chosen:
         lines += [f"    case {m.name.upper()}:{f' /* {m.words} */' if m.words else ''}"]
         lines += _SEMI_IMPLICIT if m.semi_implicit else _explicit(m)
     return "\n".join([*lines, "    }", "    return failed;", ""])

@@ -99,13 +99,18 @@ def head_of(p: Program, words: Words, printed: Functions, functions: Iterable[Fu
         *words.listing(p, groups, "qupw {}[{}]", 0),
     ]
     comments = "\n".join([f"/* {comment(p.name)}", "", *(f"   {line}".rstrip() for line in lines), "*/", ""])
+    return [comments, head(number), sizes_of(p)]
+
+
+def sizes_of(p: Program) -> str:
+    """How many of all there are."""
     n_q, n_u = len(p.coordinates), len(p.speeds)
     sizes = {"Q": n_q, "U": n_u, "S": n_q + n_u, "P": len(p.parameters), "C": len(p.constant_symbols)}
     sizes |= {"W": len(p.inputs), "I": len(p.given_inputs), "OUT": len(p.output_names)}
     if p.loops is not None:
         k = p.loops.scales
         sizes |= {"G": len(p.loops.g), "V": len(p.loops.v), "RG": k.rank_g, "RV": k.rank_v}
-    return [comments, head(number), f"enum {{ {', '.join(f'N_{k} = {v}' for k, v in sizes.items())} }};\n"]
+    return f"enum {{ {', '.join(f'N_{k} = {v}' for k, v in sizes.items())} }};\n"
 
 
 def used_functions(functions: Iterable[Function]) -> list[str]:

@@ -139,7 +139,8 @@ class MagicFormula(SteadyTyre):
         c = self._names(scales)
         if self.mirrored:
             turned = None if at.phit is None else -at.phit
-            at = replace(at, alpha=-at.alpha, gamma=-at.gamma, phit=turned)
+            tan = None if at.tan is None else -at.tan
+            at = replace(at, alpha=-at.alpha, gamma=-at.gamma, phit=turned, tan=tan)
         used = self._limited(m, c, at) if limits else at
         least = terms.LEAST * c.FNOMIN
         load = m.max(used.Fz, least)

@@ -17,6 +17,7 @@ from bellcrank.describe.tyre_model import Math, Rolling
 __all__: list[str] = []
 
 EPS = 1e-6  # keeps denominators from zero, as (4.E6a)
+TINY = 1e-12  # slip below which none has a direction: roots have a slope there
 COMMON = (0.8, 1.6)  # relaxation lengths along and across at the nominal load, over the radius
 LEAST = 1e-3  # of the nominal load: below it forces are those there, in proportion to the load
 
@@ -155,15 +156,17 @@ def aligning(
     E = (c.QEZ1 + c.QEZ2 * dfz + c.QEZ3 * dfz**2) * (
         1 + (c.QEZ4 + c.QEZ5 * gamma) * (2 / math.pi) * m.atan(B * c.QCZ1 * at_t)
     )
-    by_slip = (Kxk / K * at.kappa) ** 2
+    by_slip = (Kxk / K * at.kappa) ** 2 + TINY**2
     t_eq = m.atan(m.sqrt(m.tan(at_t) ** 2 + by_slip)) * sign(m, at_t)
     r_eq = m.atan(m.sqrt(m.tan(at_r) ** 2 + by_slip)) * sign(m, at_r)
     # Vx over the speed of the contact centre, whose part across is |Vx| tan(alpha)
-    ahead = at.Vx / (m.abs(at.Vx) * m.sqrt(1 + m.tan(at.alpha) ** 2) + EPS)
+    size = m.sqrt(1 + (m.tan(at.alpha) if at.tan is None else at.tan) ** 2)
+    ahead = at.Vx / (m.abs(at.Vx) * size + EPS)
+    turned = m.cos(alpha) if at.tan is None or c.form == "star" else 1 / size
     trail = D * m.cos(c.QCZ1 * bent(m, B, m.min(E, 1.0), t_eq)) * ahead * at.low
-    size = (c.QDZ6 + c.QDZ7 * dfz) * c.LRES * turn.z2
+    straight = (c.QDZ6 + c.QDZ7 * dfz) * c.LRES * turn.z2
     leaning = (c.QDZ8 + c.QDZ9 * dfz) * (1 + c.PPZ2 * dpi) + (c.QDZ10 + c.QDZ11 * dfz) * m.abs(gamma)
-    D_r = Fz * R0 * (size + leaning * gamma * c.LKZC * turn.z0) * mu * forward * m.cos(alpha)
+    D_r = Fz * R0 * (straight + leaning * gamma * c.LKZC * turn.z0) * mu * forward * turned
     B_r = (c.QBZ9 * ratio + c.QBZ10 * side.B * side.C) * turn.z6
     rest = D_r * cos_atan(m, B_r * r_eq) * at.low
     lever = R0 * (c.SSZ1 + c.SSZ2 * Fy / c.FNOMIN + (c.SSZ3 + c.SSZ4 * dfz) * lean) * c.LS

@@ -122,7 +122,7 @@ class TMeasy(SteadyTyre):
         q = m.min(m.max(at.Fz / self.pn, LEAST), self.most)
         share = m.min(at.Fz / (LEAST * self.pn), 1.0)
         rolls = m.max(m.abs(1 + at.kappa), LOCKED)
-        sx, sy = at.kappa / rolls, -m.tan(at.alpha) / rolls
+        sx, sy = at.kappa / rolls, -(m.tan(at.alpha) if at.tan is None else at.tan) / rolls
         s = m.sqrt(sx**2 + sy**2 + TINY**2)
         cos, sin = sx / s, sy / s
 

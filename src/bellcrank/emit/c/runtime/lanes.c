@@ -13,6 +13,7 @@ typedef @BITS@ masks __attribute__((vector_size(N_LANES*sizeof(scalar)))); /* al
 
 #define SAME(x) ((scalar)(x) - (lanes){0})
 #define LANE(x, i) (x)[i]
+#define EQUAL(a, b) ((a) == (b))
 
 static inline lanes choose(masks which, lanes a, lanes b)
 {

@@ -87,7 +87,7 @@ static int part(Job *job, int last, double h, double t, double middle, double en
     advance(job, (scalar)h, t, middle, before, job->y, job->k, next, w);
     for (int i = 0; i < N_S; i++)
         lost += next[i] - next[i]; /* 0, or not a number */
-    const masks good = lost == lost;
+    const masks good = EQUAL(lost, lost);
     if (any(job->alive & ~good))
         end_some(job, good, next);
     for (int i = 0; i < N_S; i++)
@@ -101,7 +101,6 @@ static int part(Job *job, int last, double h, double t, double middle, double en
 static int begin_runs(Job *job)
 {
     const Batch *b = job->batch;
-    job->alive = (masks){0};
     for (int j = 0; j < N_LANES; j++) {
         const int64_t run = job->run + (j < job->used ? j : 0);
         const double *p = b->p + run*b->p_apart, *y = b->y + run*b->y_apart;
@@ -116,6 +115,7 @@ static int begin_runs(Job *job)
             LANE(job->p[i], j) = (scalar)p[i];
         for (int i = 0; i < N_S; i++)
             LANE(job->y[i], j) = (scalar)y[i];
+        LANE(job->alive, j) = 0;
         if (j >= job->used)
             continue;
         begin_tallies(b, job->tallies + j*b->n_figures);
@@ -131,16 +131,22 @@ static int begin_runs(Job *job)
     return !any(job->alive);
 }
 
-/* Goes on with a group to its end, or until somebody stops it. */
-static void go_on(Job *job)
+/* The first row of a group. */
+static void begin_rows(Job *job)
+{
+    lanes w[N_W + 1];
+    rates(job, 1, job->t, job->y, job->k, w);
+    record(job, job->t, w);
+}
+
+/* Goes on with a group to the end of a step, or until somebody stops it. */
+static void go_on(Job *job, int64_t to)
 {
     const Batch *b = job->batch;
     const double h = b->h, near = GAP*h;
     lanes w[N_W + 1];
     int64_t at = 0;
-    rates(job, 1, job->t, job->y, job->k, w);
-    record(job, job->t, w);
-    for (int64_t i = 1; i <= b->total && any(job->alive) && !*b->stop; i++) {
+    for (int64_t i = job->reached + 1; i <= to && any(job->alive) && !*b->stop; i++) {
         const double t = job->t, whole = b->t_start + (double)i*h;
         const double last = i == b->total && b->t_end > b->t_start ? b->t_end : whole;
         const double end = fabs(last - whole) > near ? last : whole;
@@ -157,28 +163,14 @@ static void go_on(Job *job)
     }
 }
 
-EXPORT int64_t lane_count(void)
+/* Tells of the runs of a group that are over. */
+static void end_runs(Job *job)
 {
-    return N_LANES;
-}
-
-/* Runs from number `first` to before `last`, as long as nobody stops them. */
-EXPORT void run_lanes(const Batch *b, int64_t first, int64_t last)
-{
-    Job job;
-    job.batch = b;
-    job.tallies = new_tallies(b, N_LANES);
-    for (job.run = first; job.tallies && job.run < last && !*b->stop; job.run += N_LANES) {
-        job.used = last - job.run < N_LANES ? last - job.run : N_LANES;
-        if (begin_runs(&job))
-            continue;
-        go_on(&job);
-        for (int64_t j = 0; j < job.used && !*b->stop; j++)
-            if (LANE(job.alive, j)) {
-                end_tallies(b, job.run + j, job.tallies + j*b->n_figures);
-                b->reached[job.run + j] = job.reached;
-                b->status[job.run + j] = FINISHED;
-            }
-    }
-    free(job.tallies);
+    const Batch *b = job->batch;
+    for (int64_t j = 0; j < job->used && !*b->stop; j++)
+        if (LANE(job->alive, j)) {
+            end_tallies(b, job->run + j, job->tallies + j*b->n_figures);
+            b->reached[job->run + j] = job->reached;
+            b->status[job->run + j] = FINISHED;
+        }
 }

@@ -13,6 +13,7 @@ typedef struct Tally { /* of one figure of one run, so far */
     int64_t rows, *cells;       /* cells: of a percentile */
 } Tally;
 
+@IF COUNTED@
 /* Room for the figures of some runs at a time; NULL if there is none. */
 static Tally *new_tallies(const Batch *b, int64_t runs)
 {
@@ -79,12 +80,15 @@ static double percentile(const Tally *a, double share)
     return a->least + a->width*CELLS;
 }
 
+@END@
 static void begin_tallies(const Batch *b, Tally *tallies)
 {
     for (int64_t j = 0; j < b->n_figures; j++) {
         Tally *a = &tallies[j];
+@IF COUNTED@
         if (b->figure_kinds[j] == PERCENTILE)
             memset(a->cells, 0, CELLS*sizeof *a->cells);
+@END@
         a->value = a->width = a->least = 0.0;
         a->rows = 0;
     }
@@ -116,9 +120,11 @@ static void take_row(const Batch *b, int64_t run, int64_t number, double t, cons
         case RMS:
             a->value += x*x;
             break;
+@IF COUNTED@
         case PERCENTILE:
             count(a, x);
             break;
+@END@
         default: /* CROSSING: of a line between two rows */
             if (!a->rows)
                 a->value = NAN;
@@ -141,8 +147,10 @@ static void end_tallies(const Batch *b, int64_t run, const Tally *tallies)
             x /= (double)a->rows;
         else if (kind == RMS)
             x = sqrt(x/(double)a->rows);
+@IF COUNTED@
         else if (kind == PERCENTILE)
             x = percentile(a, 0.01*b->figure_numbers[j]);
+@END@
         b->figures[j*b->n + run] = a->rows ? x : NAN;
     }
 }

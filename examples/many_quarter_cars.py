@@ -1,0 +1,28 @@
+"""Comfort of a thousand quarter cars whose springs, dampers and loads scatter: bands over time, and a table.
+
+python examples/many_quarter_cars.py
+"""
+
+from pathlib import Path
+
+import bellcrank as bc
+
+
+def main():
+    sim = bc.load_model(Path(__file__).with_name("quarter_car.py")).equations().compile()
+    many = sim.simulate_many(
+        n=1000,
+        parameters={"k": bc.normal(16800, 1000), "c": bc.normal(1000, 120), "m_b": bc.uniform(260, 400)},
+        t_end=2,
+        step=0.001,
+        keep=["az"],
+        reduce={"az": ["rms", "max", "percentile(95)"]},
+    )
+    print(many)
+    print(many.to_pandas().drop(columns="ended").describe().round(3))
+    many.plot("az", path="many_quarter_cars.png")
+    many.save("many_quarter_cars.csv")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""Many runs on a GPU by way of CuPy: the program compiled at run time, one thread per run."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from bellcrank.backend.c_lanes import set_course
+from bellcrank.backend.c_many import PENDING, Beginnings, Results, Wanted, batch_of
+from bellcrank.backend.start import Input
+from bellcrank.emit.c.cuda import TALLY_BYTES, cuda_source
+from bellcrank.errors import RunError
+from bellcrank.numeric.course import Course
+from bellcrank.program.program import Program
+
+OPTIONS = ("--std=c++17", "-default-device")
+THREADS = 128  # of a block
+LAUNCH_SECONDS = 0.5  # of one launch: a watchdog ends long ones, and the keyboard is heard between two
+
+
+def no_gpu() -> str:
+    """Why there is no GPU for this, in words; nothing if there is one."""
+    try:
+        cupy = importlib.import_module("cupy")
+    except ImportError:
+        return "the package cupy is not installed (pip install bellcrank[gpu])"
+    try:
+        return "" if cupy.cuda.runtime.getDeviceCount() else "there is no CUDA GPU"
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        return f"there is no CUDA GPU that can be used ({error})"
+
+
+class Gpu:
+    """A program compiled for a GPU, for runs by one method."""
+
+    def __init__(self, program: Program, method: str) -> None:
+        self._cupy: Any = importlib.import_module("cupy")
+        module = self._cupy.RawModule(code=cuda_source(program, method), options=OPTIONS)
+        try:
+            self._run, sizes = module.get_function("run_all"), module.get_function("job_size")
+        except self._cupy.cuda.compiler.CompileException as error:
+            raise RunError(f"the model cannot be compiled for the GPU: {error}") from None
+        size = self._cupy.zeros(1, dtype=np.int64)
+        sizes((1,), (1,), (size,))
+        self.job_bytes = int(size[0])
+
+    def go(
+        self,
+        course: Course,
+        begin: Beginnings,
+        wanted: Wanted,
+        results: Results,
+        inputs: Iterable[Input],
+        progress: Callable[[float], None] | None,
+    ) -> float:
+        """Does all runs, in launches of about the same time; how long they took, s."""
+        cupy, n = self._cupy, len(results.status)
+        batch, _ = batch_of(begin, wanted, results)
+        set_course(batch, course)
+        held = {name: cupy.asarray(array) for name, array in self._arrays(begin, wanted, results, inputs).items()}
+        for name, array in held.items():
+            setattr(batch, name, array.data.ptr)
+        structure = cupy.asarray(np.frombuffer(bytes(batch), dtype=np.uint8))
+        jobs = cupy.empty(n * self.job_bytes, dtype=np.uint8)
+        tallies = cupy.empty(max(n * len(results.figures) * TALLY_BYTES, 1), dtype=np.uint8)
+        reached, steps, started = 0, min(course.total, 64), time.perf_counter()
+        while reached < course.total:
+            to, began = min(reached + steps, course.total), time.perf_counter()
+            given = structure, jobs, tallies, np.int64(reached == 0), np.int64(to)
+            self._run((-(-n // THREADS),), (THREADS,), given)
+            cupy.cuda.runtime.deviceSynchronize()
+            share = LAUNCH_SECONDS / max(time.perf_counter() - began, 1e-6)
+            reached, steps = to, max(1, int(steps * min(share, 8.0)))
+            if progress is not None:
+                progress(reached / course.total)
+        launched = time.perf_counter() - started
+        for name in ("kept", "figures", "status", "reached", "bad"):
+            getattr(results, name)[...] = held[name].get()
+        if (results.status == PENDING).any():
+            raise RunError("runs on the GPU did not come to their end")
+        return launched
+
+    def _arrays(
+        self, begin: Beginnings, wanted: Wanted, results: Results, inputs: Iterable[Input]
+    ) -> dict[str, np.ndarray]:
+        """All that C reads and writes; samples of inputs lie on the GPU as well."""
+        signals = begin.inputs.copy()
+        self._samples = []  # as long as the runs go
+        for x in inputs:
+            for field, array in (("x", x.points), ("pieces", x.pieces)):
+                if array is not None:
+                    self._samples.append(self._cupy.asarray(array))
+                    signals[field][signals[field] == array.ctypes.data] = self._samples[-1].data.ptr
+        return {
+            "p": begin.p, "y": begin.y, "inputs": signals.view(np.uint8), "breaks": begin.breaks,
+            "first_breaks": begin.first_breaks, "roots": begin.roots, "kept_columns": wanted.kept[0],
+            "kept_factors": wanted.kept[1], "figure_kinds": wanted.kinds, "figure_columns": wanted.figures[0],
+            "figure_factors": wanted.figures[1], "figure_numbers": wanted.numbers, "kept": results.kept,
+            "figures": results.figures, "status": results.status, "reached": results.reached, "bad": results.bad,
+            "stop": results.stop,
+        }  # fmt: skip

@@ -1,0 +1,65 @@
+"""CUDA source of a program: the statements of the scalar program, one thread per run.
+
+In:  a `Program` and the method of its runs. Out: text for NVRTC, with what has no mark taken for device code
+(`-default-device`). `on_host` makes of it a text that a C++ compiler takes, to be held against the program in C.
+"""
+
+from __future__ import annotations
+
+from bellcrank.emit.c import job
+from bellcrank.emit.c.functions import Functions
+from bellcrank.emit.c.lanes import group_run
+from bellcrank.emit.c.many import rows_text
+from bellcrank.emit.c.printer import external_calls
+from bellcrank.emit.c.runtime_files import definitions, runtime
+from bellcrank.emit.c.signals import input_values
+from bellcrank.emit.c.source import routine_texts, sizes_of, used_functions
+from bellcrank.emit.c.tables import table_functions
+from bellcrank.emit.number import DOUBLE
+from bellcrank.emit.parts import LONGEST
+from bellcrank.emit.schedule import Options, schedule
+from bellcrank.emit.steps import Angles, Step
+from bellcrank.numeric.tuning import ELIMINATION
+from bellcrank.program.program import Program
+from bellcrank.program.statements import Solve
+
+TALLY_BYTES = 56  # of a figure that is being found, as the kernel says
+
+
+def cuda_source(program: Program, method: str) -> str:
+    """The program as CUDA source that runs every run in a thread of its own."""
+    tables, calls = table_functions(program.tables), external_calls(program)
+    printed = Functions(program, tables.names, calls, LONGEST, DOUBLE)
+    texts, steps = [], list[Step]()
+    for f in program.functions_of("minimal"):
+        if f.name in ("derivatives", "outputs"):
+            plan = schedule(f.section, Options(critical_path=False))  # a GPU hides what a processor waits for
+            steps += plan.steps
+            texts.append(printed.text(f, plan))
+    parts = [
+        runtime("cuda_head.c"),
+        sizes_of(program),
+        *used_functions(program.functions_of("minimal")),
+        *routine_texts(program, calls.values()),
+        definitions(ELIMINATION, DOUBLE),
+        *(runtime(DOUBLE.sines) for _ in [0] if any(isinstance(s, Angles) for s in steps)),
+        *(runtime("solve.c") for _ in [0] if any(isinstance(s, Solve) for s in steps)),
+        *([runtime("spline.c")] if program.tables or program.given_inputs else []),
+        *([runtime("surface.c")] if any(len(t.axes) == 2 for t in program.tables) else []),
+        *tables.text,
+        runtime("externals.c", EXTERNALS=job.structure("Externals", job.EXTERNALS)),
+        job.structure("Input", job.INPUT),
+        printed.constants(),
+        input_values() if program.given_inputs else "",
+        rows_text(counted=False),
+        runtime("cuda_numbers.c"),
+        *texts,
+        group_run(program, (method,)),
+        runtime("cuda_kernel.c", METHOD=method.upper()),
+    ]
+    return "\n".join(p for p in parts if p)
+
+
+def on_host(source: str) -> str:
+    """The same for a C++ compiler: `run_on_host` plays the GPU."""
+    return "\n".join([runtime("cuda_host.c"), source, runtime("cuda_play.c")])

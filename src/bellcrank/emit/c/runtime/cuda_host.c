@@ -1,0 +1,9 @@
+/* A GPU played by a processor, for tests: threads one after another. */
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#define ON_HOST
+#define __global__
+static struct { int64_t x; } blockIdx, blockDim, threadIdx;

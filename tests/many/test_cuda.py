@@ -1,0 +1,84 @@
+"""The text for GPUs, compiled as C++ and run by a processor that plays one, against runs in C; on a GPU the same for real."""
+
+import ctypes
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.backend.c_lanes import set_course
+from bellcrank.backend.c_many import batch_of
+from bellcrank.backend.cuda import no_gpu
+from bellcrank.emit.c.cuda import TALLY_BYTES, cuda_source, on_host
+from bellcrank.many import many as module
+from tests.models import example, rarely
+
+TREES = ["quarter_car", "stanford_arm", "motorcycle", "suspension_car", "passenger_car", "driven_car"]
+
+
+class Played:
+    """A GPU played by a processor: threads one after another, in three launches."""
+
+    def __init__(self, program, method, folder):
+        (folder / "gpu.cpp").write_text(on_host(cuda_source(program, method)))
+        library = folder / "gpu.so"
+        command = ["g++", "-O1", "-ffp-contract=off", "-fPIC", "-shared", str(folder / "gpu.cpp"), "-o", str(library)]
+        done = subprocess.run([*command, "-lm"], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr[:3000]
+        self.library = ctypes.CDLL(str(library))
+        self.library.job_bytes.restype = ctypes.c_int64
+
+    def go(self, course, begin, wanted, results, inputs, progress):
+        batch, _ = batch_of(begin, wanted, results)
+        set_course(batch, course)
+        n, long = len(results.status), ctypes.c_int64
+        jobs = np.empty(n * self.library.job_bytes() + 64, dtype=np.uint8)
+        tallies = np.empty(n * len(results.figures) * TALLY_BYTES + 64, dtype=np.uint8)
+        for i in (1, 2, 3):
+            at = [ctypes.c_void_p(x.ctypes.data) for x in (jobs, tallies)]
+            self.library.run_on_host(ctypes.byref(batch), *at, long(i == 1), long(course.total * i // 3))
+        return 0.0
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="there is no C++ compiler")
+@pytest.mark.parametrize("name", rarely(TREES, TREES[2:]))
+def test_the_text_for_gpus_against_runs_in_c(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "no_gpu", lambda: "")
+    monkeypatch.setattr(module, "Gpu", lambda program, method: Played(program, method, tmp_path))
+    against_cores(name)
+
+
+@pytest.mark.skipif(bool(no_gpu()), reason="there is no GPU")
+@pytest.mark.parametrize("name", TREES)
+def test_on_a_gpu(name):
+    against_cores(name)
+
+
+def against_cores(name):
+    """Parameters that enter constants, figures, an input that jumps within a step where there is one."""
+    sim = example(name).compile()
+    names = [x.name for x in sim.interface.parameters if x.default][:4]
+    values = {x: np.linspace(0.97, 1.05, 5) * sim.interface.get(x, ("parameter",)).default for x in names}
+    step, channels = sim.interface.run.step or 1e-3, [x.name for x in sim.interface.channels]
+    jump = {"inputs": {"z_road": bc.step(at=6.3 * step, height=0.05)}} if name == "quarter_car" else {}
+    given = {"parameters": values, "t_end": 20.5 * step, "step": step, "every": 3, "keep": channels, **jump}
+    figures = {channels[-1]: ["final", "min", "max", "mean", "rms", "crossing(0.1)"]}
+    there, here = (sim.simulate_many(backend=b, reduce=figures, **given) for b in ("cuda", "cores"))
+    assert (there.settings["backend"], there.notes) == ("cuda", [])
+    assert there.ended == here.ended == ["finished"] * 5
+    largest = {}
+    for c in channels:
+        largest[here.units[c]] = max(largest.get(here.units[c], 1e-6), np.abs(here[c]).max())
+    for c in channels:
+        np.testing.assert_allclose(there[c], here[c], rtol=0, atol=1e-12 * largest[here.units[c]], err_msg=c)
+    for word, x in here.reduced[channels[-1]].items():
+        np.testing.assert_allclose(there.reduced[channels[-1]][word], x, rtol=1e-9, atol=1e-12, err_msg=word)
+
+
+@pytest.mark.skipif(not no_gpu(), reason="there is a GPU")
+def test_a_machine_without_a_gpu_says_so_and_uses_its_cores():
+    many = example("quarter_car").compile().simulate_many(n=3, t_end=0.01, step=0.001, backend="cuda")
+    assert many.settings["backend"] == "lanes"
+    assert "not done on a GPU: " in many.notes[0]
