@@ -186,6 +186,10 @@ def test_command_line_tells_the_steps_chosen(capsys):
     told = json.loads(capsys.readouterr().out)
     assert told["method"] == "tsit5" and told["rejected"] >= 0 and told["steps"] < told["rates"]
     assert 0 < told["smallest_step"] < told["largest_step"] < 1
+    assert (told["rtol"], told["atol"]) == (1e-6, 1e-8)
+    assert main(["run", model, "--method", "radau5", "--rtol", "1e-4", "--t-end", "0.3"]) == 0
+    work = r"work +\d+ steps rejected, [\d,]+ rates, \d+ Jacobians, \d+ factorisations, \d+ failures of Newton's method"
+    assert re.search(work, capsys.readouterr().out)
 
 
 @needs_compiler
