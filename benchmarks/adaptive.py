@@ -63,6 +63,18 @@ PROBLEMS = {
 }
 
 
+class Clock:
+    """Seconds since it was made: those of this process, where they are so many that its coarse clock shows them."""
+
+    def __init__(self):
+        self.wall, self.cpu = time.perf_counter(), time.process_time()
+
+    @property
+    def seconds(self):
+        wall, cpu = time.perf_counter() - self.wall, time.process_time() - self.cpu
+        return wall if wall < 0.05 else min(wall, max(cpu, 0.05))
+
+
 class Problem:
     """A problem, compiled: runs by any solver, and their errors."""
 
@@ -76,10 +88,9 @@ class Problem:
 
     def run(self, method, rtol):
         """Values of all states by time, and seconds."""
-        began = time.process_time()
+        clock = Clock()
         run = self.sim.simulate(method=method, rtol=rtol, atol=rtol / 100, **self.options)
-        # of the run alone, unless other processes had their turns in between
-        seconds = min(run.settings["seconds"], time.process_time() - began)
+        seconds = min(run.settings["seconds"], clock.seconds)  # of the run alone, unless others had their turns within
         units = [x.unit.factor for x in self.sim.interface.states]
         values = [factor * run[x.name] for x, factor in zip(self.sim.interface.states, units, strict=True)]
         return np.array(values), seconds
@@ -105,11 +116,11 @@ def scipy_solver(problem, method):
     more = {} if method == "DOP853" else {"jac": f.jacobian}
 
     def run(rtol):
-        began = time.process_time()
+        clock = Clock()
         found = solve_ivp(
             f, (0, problem.t_end), start, method, problem.times, rtol=rtol, atol=rtol / 100, **more
         )  # fmt: skip
-        return found.y, time.process_time() - began
+        return found.y, clock.seconds
 
     return run
 
@@ -144,10 +155,12 @@ def sundials_solver(problem, name):
         options = {"reltol": rtol, "abstol": rtol / 100, "max_num_steps": 10_000_000, **jit, **more}
         integrate = ca.integrator("I", solver, {"x": y, "t": t, "ode": rates}, 0.0, problem.times[1:].tolist(), options)
         seconds = math.inf
-        for _ in range(3):
-            began = time.process_time()
+        for _ in range(10):
+            clock = Clock()
             found = integrate(x0=start)["xf"]
-            seconds = min(seconds, time.process_time() - began)
+            seconds = min(seconds, clock.seconds)
+            if seconds > 0.2:
+                break
         return np.column_stack([start, np.array(found)]), seconds
 
     return run
@@ -178,7 +191,7 @@ def child(name, solver, reference):
         run = lambda rtol: problem.run(solver, rtol)  # noqa: E731
     for rtol in OTHERS:
         found = [run(rtol)]
-        found += [run(rtol) for _ in range(2 if found[0][1] < 1.0 else 0)]
+        found += [run(rtol) for _ in range(0 if solver in SUNDIALS or found[0][1] > 1.0 else 4)]
         error, seconds = problem.error(found[0][0]), min(x[1] for x in found)
         print(json.dumps([error, 1e3 * seconds]), flush=True)
 

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from bellcrank.backend.compiler import compile_source, find_compiler
-from bellcrank.emit.c.runtime_files import definitions, runtime
-from bellcrank.emit.c.stiff import _order_tables
+from bellcrank.emit.c.stiff import systems
 from bellcrank.emit.number import DOUBLE
-from bellcrank.numeric.tuning import NEWTON
 from bellcrank.program.structure import dependence, elimination
 from tests.models import example, needs_compiler
 
@@ -19,9 +17,8 @@ HEAD = """
 #include <stdint.h>
 #define real double
 enum {{ FINISHED, N_S = {n} }};
-typedef struct Job {{ void *work; double rtol, *atol; int64_t slopes; }} Job;
+typedef struct Job {{ void *work; }} Job;
 typedef struct Work {{ double first, last; }} Work;
-static int stage_rates(Job *job, real t, const real *y, real *k, real *w) {{ return 0; }}
 """
 SOLVE = """
 int solve(const double *slopes, double s, double t, double *one, double *re, double *im)
@@ -74,8 +71,7 @@ def test_systems_in_c_are_solved_as_by_numpy(tmp_path):
     rng = np.random.default_rng(5)
     n_q, rows, slopes = matrices(rng, 9)
     e = elimination(rows, n_q)
-    pieces = {"TUNING": definitions(NEWTON, DOUBLE), "TABLES": _order_tables(e), "SLOPES": "", "USUAL": "1"}
-    text = HEAD.format(n=9) + runtime("stiff.c", **pieces) + SOLVE
+    text = HEAD.format(n=9) + systems(e, DOUBLE) + SOLVE
     library = ctypes.CDLL(str(compile_source(text, tmp_path, find_compiler(), ("-O1",))))
     first = set()
     for s in (*rng.uniform(0.1, 30, 8), slopes[e.order[0], e.order[0]] * 1.01):

@@ -139,6 +139,14 @@ def test_a_step_in_angle_takes_the_relaxation_length(book):
         assert way == pytest.approx(tyre.forces(4000, 0, 0, V=speed).sigma_y, rel=0.01)
 
 
+@pytest.mark.campaign
+def test_rates_have_slopes_at_standstill(book):
+    """Equilibria and stiff methods ask for them where nothing is deflected and nothing moves."""
+    tyre, sim = book
+    at = {"q(hub, 3)": tyre.forces(3000, 0, 0).Rl}
+    assert np.all(np.isfinite(sim.linearize(at=at).A))
+
+
 def block(tyre, slope):
     """A locked wheel on a slope."""
     s = bc.System("locked wheel", axes="ISO 8855")

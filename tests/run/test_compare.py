@@ -1,6 +1,7 @@
 """`bellcrank compare` and bc.compare."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import bellcrank as bc
 from bellcrank import cli
 from bellcrank.program.dae_count import _basis, _by_multipliers, _solve, step_count
+from bellcrank.study.compare import _Trial
 from tests.models import example, needs_compiler, system
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -96,3 +98,24 @@ def test_counts_by_hand():
     assert (factor.add, factor.multiply, factor.divide, factor.function) == (2, 2 + 2 + 2, 2 + 1, 2 + 2 + 1)
     assert (correct.add, correct.multiply, correct.divide) == (2, 2 + 2, 1)
     assert (solve.add, solve.multiply, solve.divide) == (2 + 2, 4 + 2 + 2, 1)
+
+
+def test_progress_and_cost_of_a_step():
+    told = []
+    options = {"t_end": 0.02, "step": 0.005, "methods": ["clmm", "dlmm"], "limits": False, "backend": "python"}
+    bc.compare(system("planar_pendulum"), progress=told.append, **options)
+    assert told == [0.5, 1.0]
+    trial = object.__new__(_Trial)
+    trial.t_end = 1.0
+    seconds = iter([3.0, 2.0, 4.0])
+    trial.run = lambda step, every, dae: Told({"seconds": next(seconds)}, [0.0, 1.0])
+    assert trial.cost(bc.Dae("dlmm"), 0.1) == pytest.approx(2.0e6 / 10)
+
+
+@dataclass
+class Told:
+    settings: dict
+    time: list
+
+    def __len__(self):
+        return len(self.time)

@@ -5,8 +5,9 @@ import pytest
 
 from bellcrank.numeric.methods import METHODS
 from bellcrank.run import stability
-from bellcrank.run.slopes import difference_slopes
+from bellcrank.run.slopes import PUSH, difference_slopes
 from bellcrank.run.stability import step_matrix, surely_stable
+from tests.models import example, needs_compiler
 
 
 def systems(seed, count, n_q):
@@ -81,3 +82,38 @@ def test_slopes_of_many_states_are_those_of_each():
         a, b, c = y[i]
         exact = [[np.cos(a) * b, np.sin(a), 0], [0, 0, 2 * c], [1, 0, -3]]
         np.testing.assert_allclose(found[i], exact, rtol=1e-7, atol=1e-7 * abs(c))
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", ["quarter_car", "double_pendulum", "four_bar"])
+def test_what_c_calls_calm_is_what_the_slopes_say(name):
+    """The bound of C is that of the slopes by differences: true just above their norm, false just below."""
+    sim = example(name).compile(backend="c")
+    bound = sim.rhs()._bound
+    q, u = sim.complete()
+    states = np.concatenate([q, u]) + 0.01 * np.random.default_rng(0).normal(size=(3, len(q) + len(u)))
+    times, h = np.array([0.0, 0.1, 0.2]), 0.01
+    power = h * difference_slopes(lambda t, y: bound.rates_of_all(t, y, afresh=False), times, states)
+    for _ in range(stability.SQUARINGS):
+        power = power @ power
+    worst = float((power**2).sum(axis=(1, 2)).max())
+    given = times, states, h, PUSH, stability.SQUARINGS
+    assert bound.is_calm(*given, worst * 1.01)
+    assert not bound.is_calm(*given, worst * 0.99)
+    assert not bound.is_calm(times, states * np.nan, *given[2:], np.inf)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_is_calm_is_sure(method):
+    for steps in (1, 10, 1000, 10**7):
+        below, h = stability.calm_below(steps, method), 0.01
+        A = systems(3, 60, 2) * 10.0 ** np.linspace(-6, 1, 60)[:, None, None]
+        with np.errstate(all="ignore"):
+            power = h * A
+            for _ in range(stability.SQUARINGS):
+                power = power @ power
+            calm = (power**2).sum(axis=(1, 2)) < below
+        with np.errstate(all="ignore"):
+            sure = surely_stable(A, h, steps, method, 2)
+        assert calm.any() != METHODS[method].semi_implicit
+        assert sure[calm].all()

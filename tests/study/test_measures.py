@@ -5,6 +5,9 @@ import pytest
 
 from bellcrank.errors import RunError
 from bellcrank.study.measures import KINDS, Measure
+from bellcrank.study.pivot import pivot
+from bellcrank.study.records import TableSpec
+from bellcrank.study.rows import Row
 
 T = np.linspace(0, 10, 10001)
 W = 2 * np.pi
@@ -49,3 +52,18 @@ def test_units():
         "sd": "m/s2", "load_variation": "1", "airborne": "s",
     }  # fmt: skip
     assert KINDS["sd"].unit("m") == "m/s"
+
+
+def test_a_table_has_the_best_of_every_row_and_column():
+    rows = [
+        Row("", {"a": a, "b": b, "c": c}, {"m": a + 10 * b + 100 * c}, "finished")
+        for a in (1, 2)
+        for b in (3, 4, 5)
+        for c in (0, 1)
+    ]
+    table = pivot(rows, TableSpec("t", "m", "a", "b"), {"m": "N"})
+    assert (table.rows, table.columns, table.unit) == ((1, 2), (3, 4, 5), "N")
+    assert [[c.value for c in line] for line in table.cells] == [[31, 41, 51], [32, 42, 52]]
+    assert table.cells[0][0].at == {"c": 0}
+    (one,) = zip(*pivot(rows, TableSpec("t", "m", "a", best="max"), {}).cells, strict=True)
+    assert [c.value for c in one] == [151, 152]

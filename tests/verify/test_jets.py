@@ -8,6 +8,7 @@ import pytest
 from bellcrank.verify import jets
 from bellcrank.verify.functions import FUNCTIONS
 from bellcrank.verify.jets import Jet, NoDerivative
+from bellcrank.verify.mechanics import angle
 
 T = Jet([0.7, 1.0, 0.0, 0.0])  # time at 0.7
 
@@ -59,3 +60,15 @@ def test_rate_beyond_what_is_known_is_an_error():
     with pytest.raises(NoDerivative):
         jets.rate(Jet([1.0]))
     assert jets.rate(3.0) == 0.0
+
+
+@pytest.mark.parametrize(("x", "value"), [(-1.0, 0.0), (0.8, 0.5), (1.39, 1.0 - 5.5e-6), (1.5, 1.0), (9.0, 1.0)])
+def test_smooth_step_is_level_on_both_sides(x, value):
+    assert FUNCTIONS["smooth_step"](x, 0.2, 1.4) == pytest.approx(value, abs=2e-6)
+
+
+@pytest.mark.parametrize("size", [0.1, 1.0, 7.0])
+def test_an_angle_does_not_depend_on_the_length_of_the_axis(size):
+    a, b, axis = np.array([1.0, 0.0, 0.0]), np.array([2.0, 1.0, 0.0]), np.array([0.0, 0.0, size])
+    assert angle(a, b, axis) == pytest.approx(math.atan(0.5), rel=1e-14)
+    assert angle(b, a, axis) == pytest.approx(-math.atan(0.5), rel=1e-14)

@@ -89,6 +89,20 @@ class Bound:
         self._done(lambda: self._all(len(rows), 0, *at, self.data))
         return near != 0
 
+    def is_calm(self, t: np.ndarray, x: np.ndarray, h: float, push: float, squarings: int, most: float) -> bool:
+        """Are motions at states, one row each, surely slow: are the squares of all entries of h A, squared so often,
+        together below `most`? A: slopes of the rates by differences over a `push` of each state."""
+        times, rows = np.ascontiguousarray(t, float), np.ascontiguousarray(x, float)
+        found, given = 0, (len(rows), address(times), address(rows), h, push, squarings, most, self.data)
+
+        def call() -> int:
+            nonlocal found
+            found = self._calls.compiled.is_calm(*given)
+            return 0
+
+        self._done(call)
+        return bool(found)
+
     def _taken(self) -> Room:
         try:
             return self.pool.pop()

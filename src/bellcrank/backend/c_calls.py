@@ -42,6 +42,12 @@ class Compiled:
         return found
 
     @cached_property
+    def is_calm(self) -> Callable[..., int]:
+        found, real = self._short.is_calm, ctypes.c_double
+        found.argtypes = [ctypes.c_int64, *[ctypes.c_void_p] * 2, real, real, ctypes.c_int32, real, ctypes.c_void_p]
+        return found
+
+    @cached_property
     def rates_address(self) -> int:
         return ctypes.cast(self.library.rates_at, ctypes.c_void_p).value or 0
 

@@ -61,6 +61,8 @@ class Bound(Protocol):
 
     def near_singular(self, t: np.ndarray, x: np.ndarray) -> np.ndarray: ...
 
+    def is_calm(self, t: np.ndarray, x: np.ndarray, h: float, push: float, squarings: int, most: float) -> bool: ...
+
 
 class Model(Protocol):
     """A program made ready to be called. `compiler`: what compiled it, None for one in Python. `functions`: of its

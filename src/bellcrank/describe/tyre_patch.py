@@ -169,7 +169,7 @@ def _deflections(
     """States of the patch, and the slips the tyre sees: kappa, tan(alpha)."""
     m, words = FORMULAS, {"x": "along", "y": "across"}
     e = {i: part(f"e{i}") for i in "xy"}
-    beyond = define("beyond", m.max(1.0, m.sqrt((e["x"] / most["x"]) ** 2 + (e["y"] / most["y"]) ** 2)))
+    beyond = define("beyond", m.max(1.0, m.sqrt((e["x"] / most["x"]) ** 2 + (e["y"] / most["y"]) ** 2 + TINY**2)))
     held = {i: define(f"ec{i}", e[i] / beyond) for i in "xy"}
     slow = define("slow", m.min(1.0, m.abs(speed) / SLOW))
     fading = define("fading", DAMPING * (1 - slow**2 * (3 - 2 * slow)))

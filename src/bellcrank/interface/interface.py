@@ -22,7 +22,7 @@ from bellcrank.kinematics.dimensions import Quantities
 from bellcrank.kinematics.dimensions.quantities import UNKNOWN
 from bellcrank.kinematics.results import Analysis
 from bellcrank.program.program import Program
-from bellcrank.units import Unit
+from bellcrank.units import ANGLE, LENGTH, UNIT_SYSTEMS, Unit
 
 T = TypeVar("T")
 
@@ -155,6 +155,30 @@ class Interface:
     def channel_columns(self) -> tuple[np.ndarray, np.ndarray]:
         """Where the channels stand in a row of results, and the factors of their units."""
         return np.array([x.column for x in self.channels], dtype=int), np.array([x.unit.factor for x in self.channels])
+
+    @cached_property
+    def unit_sizes(self) -> np.ndarray:
+        """One m, rad, m/s, N ... of each state in equation units."""
+        kilogram = UNIT_SYSTEMS[self.units].parse_unit("kg").factor
+        dimensions = [x.unit.dimension for x in self.states]
+        return np.array([self.metre ** float(d.length) * kilogram ** float(d.mass) for d in dimensions])
+
+    @cached_property
+    def metre(self) -> float:
+        """In equation units."""
+        return UNIT_SYSTEMS[self.units].parse_unit("m").factor
+
+    @cached_property
+    def growths(self) -> tuple[str, ...]:
+        """How states may grow beyond the size of a mechanism: "turn" of angles, "way" of lengths among coordinates."""
+        kinds = {ANGLE: "turn", LENGTH: "way"}
+        return tuple(kinds.get(x.unit.dimension, "") if x.kind == "coordinate" else "" for x in self.states)
+
+    @cached_property
+    def length_parameters(self) -> tuple[int, ...]:
+        """The parameters that are lengths, by their places."""
+        listed = enumerate((*self.parameters, *self.entered))
+        return tuple(i for i, x in listed if x.unit.dimension == LENGTH)
 
     def __iter__(self) -> Iterator[Quantity]:
         usual = (self.states, self.inputs, self.parameters, self.outputs)

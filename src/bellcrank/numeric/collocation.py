@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .rosenbrock import RODAS5P, Rosenbrock
+
 Vector = tuple[float, float, float]
 
 
@@ -47,4 +49,4 @@ RADAU5 = Collocation(
         (0.5233764454994501, 0.47662355450055, 0.5960392048282245),
     ),
 )
-STIFF = {RADAU5.name: RADAU5}
+STIFF: dict[str, Collocation | Rosenbrock] = {m.name: m for m in (RADAU5, RODAS5P)}

@@ -19,15 +19,21 @@ from .tuning import CONTROL, NEWTON
 Slopes = Callable[[float, np.ndarray], np.ndarray | None]  # of rates by states; columns that are not known: not finite
 
 
-def add_differences(
-    slopes: np.ndarray, rates: Rates, t: float, y: np.ndarray, k: np.ndarray, least: float | np.ndarray
-) -> None:
-    """Columns of slopes of rates, which are k at y, that are not finite; states count as `least` at least."""
-    sizes = np.maximum(np.abs(y), least)
-    for j in np.flatnonzero(~np.isfinite(slopes).all(axis=0)):
+def found_slopes(
+    known: Slopes | None, rates: Rates, t: float, y: np.ndarray, k: np.ndarray, least: float | np.ndarray, afresh: bool
+) -> np.ndarray:
+    """Slopes of rates, which are k at y: columns that are not known by differences; states count as `least` at least.
+    `afresh`: k is to be found again, as what routines remember has changed since."""
+    found = None if known is None else known(t, y)
+    slopes = np.full((len(y), len(y)), math.nan) if found is None else found
+    missing, sizes = np.flatnonzero(~np.isfinite(slopes).all(axis=0)), np.maximum(np.abs(y), least)
+    if afresh and len(missing):
+        k = rates(t, y)
+    for j in missing:
         moved = y.copy()
         moved[j] += NEWTON.difference * sizes[j]
         slopes[:, j] = (rates(t, moved) - k) / (moved[j] - y[j])
+    return slopes
 
 
 class Trial:
@@ -85,10 +91,11 @@ class StiffStretch(Control):
     def __init__(
         self, method: Collocation, rates: Rates, t: float, y: np.ndarray, end: float, rtol: float,
         atol: float | np.ndarray, count: Count, first_step: float | None = None, caps: float | np.ndarray = math.inf,
-        f: np.ndarray | None = None, slopes: Slopes | None = None, trial: Trial | None = None,
+        f: np.ndarray | None = None, slopes: Slopes | None = None, afresh: bool = False,
+        trial: Trial | None = None,
     ) -> None:  # fmt: skip
         super().__init__(rates, t, y, end, rtol, atol, count, caps, f)
-        self.method, self._known, self._trial = method, slopes, trial
+        self.method, self._known, self._afresh, self._trial = method, slopes, afresh, trial
         if trial is not None:
             trial.begin(count, 0)
         self._to, self._back = np.array(method.to), np.array(method.back)
@@ -171,10 +178,8 @@ class StiffStretch(Control):
 
     def _find_slopes(self, t: float, y: np.ndarray) -> None:
         k = self.f if y is self.y else self._rates(t, y)
-        found = None if self._known is None else self._known(t, y)
-        self._slopes = np.full((len(y), len(y)), math.nan) if found is None else found
         least = np.maximum(self._atol / self._rtol, NEWTON.least_moved)
-        add_differences(self._slopes, self._rates, t, y, k, least)
+        self._slopes = found_slopes(self._known, self._rates, t, y, k, least, self._afresh)
         self.count.slopes += 1
         self._fresh, self._factored = True, None
         if self._trial is not None:

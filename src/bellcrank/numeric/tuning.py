@@ -239,6 +239,7 @@ class Newton:
     difference: float = _of(1.5e-8, "share of a state by which it is moved for slopes of rates ...", 0.5)
     least_moved: float = _of(1e-3, "... where it is larger than this")
     rounding: float = _of(2.2e-16, "of numbers", 1.0)
+    moment: float = _of(1e-6, "share of a step over which the slope of rates by time is found", 0.5)
     own_pivot: float = _of(0.1, "share of s in s x - slopes x = r that a state eliminated first is divided by at least")
 
 

@@ -33,6 +33,8 @@ from bellcrank.numeric.course import Course
 from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.numeric.methods import AUTO, OWN
 from bellcrank.numeric.radau import StiffStretch, Trial
+from bellcrank.numeric.rodas import RosenbrockStretch
+from bellcrank.numeric.rosenbrock import Rosenbrock
 from bellcrank.numeric.tuning import CONTROL, LOOPS
 from bellcrank.program.structure import costs
 from bellcrank.run.events import Watch
@@ -96,7 +98,11 @@ class AdaptiveRun(Driven):
             return [partial(Stretch, EMBEDDED.get(method, explicit), count=self.count, look=True)] * 2
         if method in STIFF:
             usual = partial(Stretch, explicit, count=self.count)
-            stiff = partial(StiffStretch, STIFF[method], count=self.count, slopes=self._slopes)
+            m = STIFF[method]
+            stretch = RosenbrockStretch if isinstance(m, Rosenbrock) else StiffStretch
+            afresh = bool(self.evaluation.context.loaded.remembers)
+            given: dict[str, Any] = {"count": self.count, "slopes": self._slopes, "afresh": afresh}
+            stiff = partial(stretch, m, **given)  # type: ignore[arg-type]
             return [partial(stiff, trial=self._trial) if self.plan.method == AUTO else stiff, usual]
         from scipy import integrate
 

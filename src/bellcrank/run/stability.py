@@ -80,13 +80,26 @@ def _departure(method: str) -> tuple[int, float]:
     return first, sum(terms) + rest
 
 
+def calm_below(steps: int, method: str) -> float:
+    """The squared norm of h A, squared SQUARINGS times, below which no mode grows too quickly; zero if none tells."""
+    if METHODS[method].semi_implicit:
+        return 0.0
+    k, a = _departure(method)
+    return float(min(_allowed(steps) / a, 1.0) ** (2.0 ** (SQUARINGS + 1) / k))
+
+
+def _allowed(steps: int) -> float:
+    """The growth of a mode in one step, as a logarithm, that surely does no harm in so many."""
+    return SURE * math.log(GROWTH) / steps
+
+
 def surely_stable(A: np.ndarray, h: float, steps: int, method: str, n_q: int) -> np.ndarray:
     """For which of several matrices is it sure, without a look at eigenvalues, that no mode grows too quickly?
 
     No eigenvalue of a matrix is larger than the m-th root of the norm of its m-th power, which is found by squaring:
     it is so for h A where that is small, or else for the step itself where motions do not grow.
     """
-    allowed = SURE * math.log(GROWTH) / steps
+    allowed = _allowed(steps)
     A, n_q = _without_idle(A, n_q) if A.shape[1] > LARGE else (A, n_q)
     if METHODS[method].semi_implicit:
         stable = np.zeros(len(A), dtype=bool)
@@ -94,8 +107,7 @@ def surely_stable(A: np.ndarray, h: float, steps: int, method: str, n_q: int) ->
         power = h * A
         for _ in range(SQUARINGS):
             power = power @ power
-        k, a = _departure(method)
-        stable = _squared_norms(power) ** (k * 0.5 ** (SQUARINGS + 1)) < min(allowed / a, 1.0)
+        stable = _squared_norms(power) < calm_below(steps, method)
     if stable.all():
         return np.asarray(stable)
     left = np.flatnonzero(~stable)

@@ -10,7 +10,8 @@ from bellcrank.run.closure import rates_near_singular
 from bellcrank.run.dae_methods import DaeEvaluation
 from bellcrank.run.diagnose import changes_of_loads
 from bellcrank.run.outcome import moment
-from bellcrank.run.stability import sentence, too_large
+from bellcrank.run.slopes import PUSH
+from bellcrank.run.stability import LARGE, SQUARINGS, calm_below, sentence, too_large
 from bellcrank.run.stepping import NO_VALUE, Evaluation
 from bellcrank.run.values import Plan
 
@@ -38,8 +39,12 @@ def step_too_large(plan: Plan, evaluation: Evaluation, rows: np.ndarray) -> str:
         if loaded.program.loops is not None and not constrained:  # near singular positions a run takes other equations
             near = _near_singular(evaluation, times[chosen], good[chosen])
             chosen = [i for i, singular in zip(chosen, near, strict=True) if not singular]
+        bound, below = evaluation.bound, calm_below(plan.steps, plan.method)
+        if bound is not None and not constrained and chosen and n_s <= LARGE:
+            if bound.is_calm(times[chosen], good[chosen], plan.step, PUSH, SQUARINGS, below):
+                return ""
         found = None
-        for some in filter(None, [chosen] if evaluation.bound is not None else [[i] for i in chosen]):
+        for some in filter(None, [chosen] if bound is not None else [[i] for i in chosen]):
             at = times[some], good[some]
             found = found or too_large(evaluation.rates_of_all, *at, plan.step, plan.steps, plan.method, n_q)
     except (*NO_VALUE, np.linalg.LinAlgError):

@@ -21,7 +21,7 @@ from bellcrank.interface.interface import STATES, Interface
 from bellcrank.numeric.methods import ADAPTIVE, OWN, RTOL
 from bellcrank.numeric.tuning import CONTROL
 from bellcrank.run.values import finite, positive
-from bellcrank.units import ANGLE, LENGTH, UNIT_SYSTEMS
+from bellcrank.units import UNIT_SYSTEMS
 
 Absolute = float | Mapping[str, float]
 """An absolute tolerance as it is given."""
@@ -53,7 +53,7 @@ def tolerances_of(interface: Interface, method: str, rtol: Any, atol: Any, befor
     if method in OWN and relative < CONTROL.finest:
         raise ModelError(f"rtol={relative:g} is below {CONTROL.finest:g}, which double precision cannot keep")
     given = before.given if atol is None else atol
-    usual = [CONTROL.absolute * relative * x for x in unit_sizes(interface)]
+    usual = CONTROL.absolute * relative * interface.unit_sizes
     return Tolerances(relative, given, np.array(_absolute(interface, given, usual)), before.caps)
 
 
@@ -61,8 +61,8 @@ def for_start(found: Tolerances, interface: Interface, p: Sequence[float], y: np
     """Tolerances of a run from the state y."""
     if found.atol is None or method not in ADAPTIVE:
         return found
-    exact = [x.name for x, a, v in zip(interface.states, found.atol, y, strict=True) if a == 0 and v == 0]
-    if exact:
+    if len(at_zero := np.flatnonzero((found.atol == 0) & (y == 0))):
+        exact = [interface.states[i].name for i in at_zero]
         names = f"{', '.join(exact[:4])}{' ...' if len(exact) > 4 else ''}"
         raise ModelError(
             f"atol is 0 for {names}, which begins at zero: no error at all would be allowed there; give a positive one",
@@ -87,32 +87,16 @@ def through_zero(found: Tolerances, interface: Interface, rows: np.ndarray) -> l
     return told
 
 
-def unit_sizes(interface: Interface) -> list[float]:
-    """One m, rad, m/s, N ... of each state in equation units."""
-    system = UNIT_SYSTEMS[interface.units]
-    metre, kilogram = (system.parse_unit(x).factor for x in ("m", "kg"))
-    return [metre ** float(d.length) * kilogram ** float(d.mass) for d in (x.unit.dimension for x in interface.states)]
-
-
 def caps_of(interface: Interface, p: Sequence[float], y: Sequence[float] | np.ndarray) -> list[float]:
     """Sizes of the states in equation units above which the error allowed does not grow with them."""
-    listed = [
-        *zip((*interface.parameters, *interface.entered), p, strict=True),
-        *zip(interface.coordinates, y, strict=False),
-    ]
-    lengths = [abs(float(v)) for x, v in listed if x.unit.dimension == LENGTH]
-    metre = UNIT_SYSTEMS[interface.units].parse_unit("m").factor
-    caps = {"turn": 2 * math.pi, "way": max(lengths, default=0.0) or metre}
-    return [caps.get(x, math.inf) for x in growths(interface)]
+    growths = interface.growths
+    lengths = [abs(float(p[i])) for i in interface.length_parameters]
+    lengths += [abs(float(v)) for v, how in zip(y, growths, strict=True) if how == "way"]
+    caps = {"turn": 2 * math.pi, "way": max(lengths, default=0.0) or interface.metre}
+    return [caps.get(how, math.inf) for how in growths]
 
 
-def growths(interface: Interface) -> list[str]:
-    """How states may grow beyond the size of a mechanism: coordinates that are angles or lengths."""
-    kinds = {ANGLE: "turn", LENGTH: "way"}
-    return [kinds.get(x.unit.dimension, "") if x.kind == "coordinate" else "" for x in interface.states]
-
-
-def _absolute(interface: Interface, given: Any, usual: list[float]) -> list[float]:
+def _absolute(interface: Interface, given: Any, usual: np.ndarray) -> Sequence[float] | np.ndarray:
     """The absolute tolerance of each state in equation units."""
     if given is None:
         return usual
@@ -131,10 +115,9 @@ def _absolute(interface: Interface, given: Any, usual: list[float]) -> list[floa
         if unit.dimension in by_unit:
             raise ModelError(f"atol is given for '{by_unit[unit.dimension][0]}' and for '{name}', which are one kind")
         by_unit[unit.dimension] = str(name), float(unit.to_equation(value))
-    return [
-        by_state.get(x.name, by_unit.get(x.unit.dimension, ("", other))[1])
-        for x, other in zip(interface.states, usual, strict=True)
-    ]
+    kinds = {dimension: value for dimension, (_, value) in by_unit.items()}
+    found = zip(interface.states, usual.tolist(), strict=True)
+    return [by_state.get(x.name, kinds.get(x.unit.dimension, other)) for x, other in found]
 
 
 def _unit(interface: Interface, name: Any) -> Any:

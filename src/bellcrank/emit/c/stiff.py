@@ -9,6 +9,7 @@ from bellcrank.emit.c.methods import numbers
 from bellcrank.emit.c.runtime_files import definitions, runtime
 from bellcrank.emit.number import Number
 from bellcrank.numeric.collocation import RADAU5
+from bellcrank.numeric.rosenbrock import RODAS5P
 from bellcrank.numeric.tuning import NEWTON
 from bellcrank.program.program import Program
 from bellcrank.program.structure import Costs, Elimination, costs, dependence, elimination
@@ -17,16 +18,18 @@ from bellcrank.program.structure import Costs, Elimination, costs, dependence, e
 def stiff_text(program: Program, number: Number, usual: str, admits: str, inputs: str) -> str:
     """Stiff methods. `usual`: a condition under which rates are those of the program itself; `admits`: what closes
     loops; `inputs`: are there some?"""
+    afresh = "yes" if program.remembers else ""
     order = elimination(dependence(program), len(program.coordinates))
     slopes = runtime("rate_slopes.c", TABLES=_slope_tables(program, order), SET=inputs) if program.sloped else ""
-    shared = runtime(
-        "stiff.c",
-        TUNING=definitions(NEWTON, number),
-        TABLES=_order_tables(order) + _cost_tables(costs(program)),
-        SLOPES=slopes,
-        USUAL=usual,
-    )
-    return shared + runtime("radau.c", TABLES=_radau_tables(), LOOPS=admits)
+    shared = systems(order, number)
+    shared += runtime("stiff.c", COSTS=_cost_tables(costs(program)), SLOPES=slopes, USUAL=usual, AFRESH=afresh)
+    radau = runtime("radau.c", TABLES=_radau_tables(), LOOPS=admits)
+    return shared + radau + runtime("rodas.c", TABLES=_rodas_tables(), LOOPS=admits, AFRESH=afresh)
+
+
+def systems(order: Elimination, number: Number) -> str:
+    """Linear systems, solved in an order of elimination."""
+    return runtime("stiff_systems.c", TUNING=definitions(NEWTON, number), TABLES=_order_tables(order))
 
 
 def _order_tables(e: Elimination) -> str:
@@ -73,5 +76,23 @@ def _radau_tables() -> str:
     for name, rows in {"TO": m.to, "BACK": m.back}.items():
         lines.append(f"static const real {name}[3][3] = {{")
         lines += [f"    {{{', '.join(map(repr, row))}}}," for row in rows]
+        lines.append("};")
+    return "\n".join([*lines, ""])
+
+
+def _rodas_tables() -> str:
+    m = RODAS5P
+    stages = len(m.nodes)
+    lines = [
+        f"enum {{ RODAS_STAGES = {stages}, RODAS_FIRST_ORDER = {m.first_order} }};",
+        f"#define RODAS_EXPONENT {float(m.exponent)!r}",
+        f"#define RODAS_GROWTH {m.growth!r}",
+        f"#define RODAS_GAMMA {m.gamma!r}",
+    ]
+    for name, row in {"NODE": m.nodes, "D": m.d, "B": m.b, "E": m.error}.items():
+        lines += [f"static const real RODAS_{name}[] = {{", *numbers(row, "    ", ""), "};"]
+    for name, rows in {"A": m.A, "C": m.C, "H": m.dense}.items():
+        lines.append(f"static const real RODAS_{name}[][{stages}] = {{")
+        lines += [line for row in rows for line in numbers(row or (0.0,), "    {", "},")]
         lines.append("};")
     return "\n".join([*lines, ""])

@@ -19,9 +19,7 @@ from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.numeric.methods import METHODS, RTOL, one_of
 from bellcrank.numeric.tuning import ASSEMBLY, BRIDGES, INPUTS, PLANS
 from bellcrank.program.program import Program
-from bellcrank.run.tolerances import growths, unit_sizes
 from bellcrank.signals import KINDS
-from bellcrank.units import LENGTH, UNIT_SYSTEMS
 
 GROWTHS = {"": "NO_GROWTH", "turn": "GROWS_BY_TURNS", "way": "GROWS_ALONG"}
 KNOWN_METHODS = (*METHODS, *EMBEDDED, *STIFF)  # as they are numbered
@@ -75,13 +73,14 @@ def _pieces(program: Program, setup: Setup) -> dict[str, str]:
 def _tolerances(setup: Setup) -> dict[str, str]:
     """What tolerances of states follow from where they are not given, and which of the parameters are lengths."""
     interface = setup.interface
-    parameters = (*interface.parameters, *interface.entered)
-    metre = UNIT_SYSTEMS[interface.units].parse_unit("m").factor
+    lengths = interface.length_parameters
     return {
-        "UNIT_SIZES": ", ".join(map(repr, [*unit_sizes(interface), 1.0])),
-        "GROWTHS": ", ".join([*(GROWTHS[x] for x in growths(interface)), GROWTHS[""]]),
-        "IS_LENGTH": ", ".join([*(str(int(x.unit.dimension == LENGTH)) for x in parameters), "0"]),
-        "METRE": repr(metre),
+        "UNIT_SIZES": ", ".join(map(repr, [*interface.unit_sizes.tolist(), 1.0])),
+        "GROWTHS": ", ".join([*(GROWTHS[x] for x in interface.growths), GROWTHS[""]]),
+        "IS_LENGTH": ", ".join(
+            [*(str(int(i in lengths)) for i in range(len(interface.parameters) + len(interface.entered))), "0"]
+        ),
+        "METRE": repr(interface.metre),
     }
 
 

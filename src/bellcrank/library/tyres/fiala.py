@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bellcrank.describe.tyre_model import Math, Rolling
-from bellcrank.library.tyres.magic_terms import sign
+from bellcrank.library.tyres.magic_terms import TINY, sign
 from bellcrank.library.tyres.steady import SteadyTyre, positive_fields
 
 __all__ = ["Fiala"]
@@ -53,7 +53,7 @@ class Fiala(SteadyTyre):
     def steady(self, m: Math, at: Rolling, scales: Mapping[str, Any], limits: bool = True) -> dict[str, Any]:
         c_slip, c_alpha, umax, umin = (scales[key] for key in ("c_slip", "c_alpha", "umax", "umin"))
         tan = m.tan(at.alpha) if at.tan is None else at.tan
-        slip = m.min(1.0, m.sqrt(at.kappa**2 + tan**2))
+        slip = m.min(1.0, m.sqrt(at.kappa**2 + tan**2 + TINY**2))
         friction = (umax - (umax - umin) * slip) * at.mu
         most = m.max(friction * at.Fz, 1e-9)
         size = m.abs(at.kappa)

@@ -17,6 +17,7 @@ from bellcrank.describe.tyre_model import Math, Rolling
 __all__: list[str] = []
 
 EPS = 1e-6  # keeps denominators from zero, as (4.E6a)
+TINY = 1e-12  # slip below which none has a direction: roots have a slope there
 COMMON = (0.8, 1.6)  # relaxation lengths along and across at the nominal load, over the radius
 LEAST = 1e-3  # of the nominal load: below it forces are those there, in proportion to the load
 
@@ -155,7 +156,7 @@ def aligning(
     E = (c.QEZ1 + c.QEZ2 * dfz + c.QEZ3 * dfz**2) * (
         1 + (c.QEZ4 + c.QEZ5 * gamma) * (2 / math.pi) * m.atan(B * c.QCZ1 * at_t)
     )
-    by_slip = (Kxk / K * at.kappa) ** 2
+    by_slip = (Kxk / K * at.kappa) ** 2 + TINY**2
     t_eq = m.atan(m.sqrt(m.tan(at_t) ** 2 + by_slip)) * sign(m, at_t)
     r_eq = m.atan(m.sqrt(m.tan(at_r) ** 2 + by_slip)) * sign(m, at_r)
     # Vx over the speed of the contact centre, whose part across is |Vx| tan(alpha)

@@ -126,6 +126,38 @@ static void note_step(Job *job, real h)
     job->longest = fmax(job->longest, h);
 }
 
+/* Length and end of the next step to be tried, after so many tenths of one; or why there is none. */
+static int next_step(const Job *job, int tenths, real *h, real *t)
+{
+    const Work *a = (const Work *)job->work;
+    const real left = a->end - job->t;
+    const int last = FITTED*a->h >= left;
+    *h = last ? left : 2.0*a->h > left ? 0.5*left : a->h;
+    *t = last ? a->end : job->t + *h;
+    if (job->steps + job->rejected >= job->most)
+        return TOO_MANY_STEPS;
+    if (!(a->h >= SHORTEST*fmax(fabs(job->t), fabs(a->end))))
+        return tenths ? NOT_FINITE : STEP_TOO_SMALL;
+    return FINISHED;
+}
+
+/* A step whose error is too large, or not finite, is to be tried again, shorter. */
+static void reject_step(Job *job, real h, real safety, real exponent, real size, const real *next, const real *error,
+    int *tenths)
+{
+    Work *a = (Work *)job->work;
+    job->rejected++;
+    a->rejected = 1;
+    if (isfinite(size) && all_finite(next)) {
+        *tenths = 0;
+        a->h = h*fmax(SHRINK, safety*pow(size, -1.0/exponent));
+    } else {
+        for (int j = 0; j < N_S; j++)
+            job->bad[j] = next[j] + error[j];
+        a->h = ++*tenths <= TENTHS ? TENTH*h : 0.0;
+    }
+}
+
 /* A step that is tried: the state after it, and its error, of each state and in all, against what is allowed. */
 static int try_step(Job *job, const Embedded *m, real h, real *next, real *error, real *size, real *w)
 {
@@ -221,7 +253,7 @@ static int take_step(Job *job, real t, const real *next, const real *known, real
 /* The explicit method; it stands in for stiff ones near singular positions. */
 static const Embedded *explicit_method(const Job *job)
 {
-    return &embedded[job->method == RADAU5 ? 0 : job->method - N_FIXED];
+    return &embedded[job->method >= RADAU5 ? 0 : job->method - N_FIXED];
 }
 
 /* Is a step held by a fast mode? Its rate follows from two stages at the end of the step (Hairer & Wanner, Solving
@@ -265,26 +297,13 @@ static int explicit_step(Job *job, int always, real *w)
     job->portions = 0;
 @END@
     for (;;) {
-        const real left = a->end - job->t;
-        const int last = FITTED*a->h >= left;
-        const real h = last ? left : 2.0*a->h > left ? 0.5*left : a->h, t = last ? a->end : job->t + h;
-        if (job->steps + job->rejected >= job->most)
-            return TOO_MANY_STEPS;
-        if (!(a->h >= SHORTEST*fmax(fabs(job->t), fabs(a->end))))
-            return tenths ? NOT_FINITE : STEP_TOO_SMALL;
+        real h, t;
+        if ((failed = next_step(job, tenths, &h, &t)))
+            return failed;
         if ((failed = try_step(job, m, h, next, error, &size, w)))
             return failed;
         if (!(size <= 1.0) || !all_finite(next)) {
-            job->rejected++;
-            a->rejected = 1;
-            if (isfinite(size) && all_finite(next)) {
-                tenths = 0;
-                a->h = h*fmax(SHRINK, SAFETY*pow(size, -1.0/m->exponent));
-            } else {
-                for (int j = 0; j < N_S; j++)
-                    job->bad[j] = next[j] + error[j];
-                a->h = ++tenths <= TENTHS ? TENTH*h : 0.0;
-            }
+            reject_step(job, h, SAFETY, m->exponent, size, next, error, &tenths);
             continue;
         }
 @IF LOOPS@
@@ -329,12 +348,12 @@ static int adaptive_step(Job *job, int always, real *w)
 {
 @IF STIFF@
     Work *a = (Work *)job->work;
-    const int implicit = job->method == RADAU5 && (job->look != 2 || job->held) && !@NEAR@;
+    const int implicit = job->method >= RADAU5 && (job->look != 2 || job->held) && !@NEAR@;
     if (implicit != a->implicit)
         a->under_way = 0;
     a->implicit = implicit;
     if (implicit) {
-        const int failed = radau_step(job, w);
+        const int failed = job->method == RODAS5P ? rodas_step(job, w) : radau_step(job, w);
         if (failed >= 0)
             return failed;
         a->implicit = a->under_way = 0;
@@ -347,9 +366,10 @@ static void interpolate(const Job *job, real t, real *y)
 {
 @IF STIFF@
     const Work *a = (const Work *)job->work;
+    const real x = (t - a->t)/a->length;
     if (a->was_implicit) {
         for (int j = 0; j < N_S; j++)
-            y[j] = a->from[j] + beyond(a, j, (t - a->t)/a->length);
+            y[j] = a->from[j] + (job->method == RODAS5P ? rodas_within(a, j, x) : beyond(a, j, x));
         return;
     }
 @END@
@@ -390,7 +410,7 @@ static int adaptive(Job *job, real *w)
         const real next = job->times[job->reached + 1];
         int failed;
         if (job->t < next) {
-            if (left-- <= 0 || (job->look == 2 && job->held && job->method != RADAU5))
+            if (left-- <= 0 || (job->look == 2 && job->held && job->method < RADAU5))
                 return FINISHED;
             failed = adaptive_step(job, 0, w);
         } else {

@@ -79,3 +79,42 @@ EXPORT int rates_of_all(int64_t n, int32_t afresh, const real *t, const real *x,
     }
     return FINISHED;
 }
+
+/* Is it sure for n states that no motion is so fast that errors of a method could grow? Slopes of the rates, by central
+   differences over a `push` of each state against its size or 1, times h, are squared so often: 1 if the sum of the
+   squares of all entries is then below `most` for every state. */
+EXPORT int is_calm(int64_t n, const real *t, const real *x, real h, real push, int32_t squarings, real most,
+    const void *bound)
+{
+    real a[N_S*N_S + 1], b[N_S*N_S + 1], y[N_S + 1], up[N_S + 1], down[N_S + 1];
+    for (int64_t i = 0; i < n; i++) {
+        memcpy(y, x + i*N_S, N_S*sizeof *y);
+        for (int k = 0; k < N_S; k++) {
+            const real old = y[k], by = push*(fabs(old) > 1 ? fabs(old) : 1);
+            y[k] = old + by;
+            if (rates_bound(bound, 0, t[i], y, up, NULL))
+                return 0;
+            y[k] = old - by;
+            if (rates_bound(bound, 0, t[i], y, down, NULL))
+                return 0;
+            const real scale = h/((old + by) - (old - by));
+            y[k] = old;
+            for (int j = 0; j < N_S; j++)
+                a[j*N_S + k] = (up[j] - down[j])*scale;
+        }
+        for (int32_t s = 0; s < squarings; s++) {
+            memset(b, 0, sizeof b);
+            for (int j = 0; j < N_S; j++)
+                for (int l = 0; l < N_S; l++)
+                    for (int k = 0; k < N_S; k++)
+                        b[j*N_S + k] += a[j*N_S + l]*a[l*N_S + k];
+            memcpy(a, b, sizeof a);
+        }
+        real sum = 0;
+        for (int j = 0; j < N_S*N_S; j++)
+            sum += a[j]*a[j];
+        if (!(sum < most))
+            return 0;
+    }
+    return 1;
+}

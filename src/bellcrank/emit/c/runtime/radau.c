@@ -169,13 +169,9 @@ static int radau_step(Job *job, real *w)
     job->portions = 0;
 @END@
     for (;;) {
-        const real left = a->end - job->t;
-        const int last = FITTED*a->h >= left;
-        const real h = last ? left : 2.0*a->h > left ? 0.5*left : a->h, t = last ? a->end : job->t + h;
-        if (job->steps + job->rejected >= job->most)
-            return TOO_MANY_STEPS;
-        if (!(a->h >= SHORTEST*fmax(fabs(job->t), fabs(a->end))))
-            return tenths ? NOT_FINITE : STEP_TOO_SMALL;
+        real h, t;
+        if ((failed = next_step(job, tenths, &h, &t)))
+            return failed;
         if ((failed = find_stages(job, h, Z, w)))
             return failed;
         if (s->slow != 0.0) {
@@ -189,16 +185,7 @@ static int radau_step(Job *job, real *w)
             return failed;
         const real safety = SAFETY*17.0/(16.0 + s->turns);
         if (!(size <= 1.0) || !all_finite(next)) {
-            job->rejected++;
-            a->rejected = 1;
-            if (isfinite(size) && all_finite(next)) {
-                tenths = 0;
-                a->h = h*fmax(SHRINK, safety*pow(size, -1.0/STIFF_EXPONENT));
-            } else {
-                for (int j = 0; j < N_S; j++)
-                    job->bad[j] = next[j] + error[j];
-                a->h = ++tenths <= TENTHS ? TENTH*h : 0.0;
-            }
+            reject_step(job, h, safety, STIFF_EXPONENT, size, next, error, &tenths);
             continue;
         }
         real loose[N_S];
@@ -211,15 +198,7 @@ static int radau_step(Job *job, real *w)
         if (failed)
             return -failed;
 @END@
-        const real small = fmax(size, SMOOTH);
-        real share = safety*pow(small, -1.0/STIFF_EXPONENT);
-        if (s->before > 0.0)
-            share = fmin(share, SAFETY*h/s->before*pow(small, -2.0/STIFF_EXPONENT)*pow(a->memory, 1.0/STIFF_EXPONENT));
-        const real most = a->rejected ? 1.0 : STIFF_GROWTH;
-        share = share < SHRINK ? SHRINK : share < most ? share : most;
-        a->memory = fmax(size, PATIENT);
-        a->rejected = 0;
-        s->before = h;
+        const real share = stiff_growth(job, h, safety, STIFF_EXPONENT, STIFF_GROWTH, size);
         s->polynomial = 1;
         for (int j = 0; j < N_S; j++) {
             const real x = (Z[1][j] - Z[2][j])/(NODE[1] - 1.0), y = (Z[0][j] - Z[1][j])/(NODE[0] - NODE[1]);
