@@ -11,6 +11,8 @@
 #define NAN __longlong_as_double(0x7ff8000000000000LL)
 #undef HUGE_VAL
 #define HUGE_VAL __longlong_as_double(0x7ff0000000000000LL)
+#undef INFINITY
+#define INFINITY HUGE_VAL
 #endif
 #undef FLT_EVAL_METHOD
 #define FLT_EVAL_METHOD 0
