@@ -8,7 +8,7 @@ import pytest
 import bellcrank.verify
 
 SHARED = {"bellcrank.expr.node", "bellcrank.expr.table", "bellcrank.expr.text", "bellcrank.model.records"}  # plain data
-SHARED |= {"bellcrank.errors", "bellcrank.units"}
+SHARED |= {"bellcrank.errors", "bellcrank.units", "bellcrank.expr.external_value"}
 
 
 @pytest.mark.parametrize(

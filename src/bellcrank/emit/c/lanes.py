@@ -34,7 +34,6 @@ from bellcrank.program.program import Program
 from bellcrank.program.statements import Call, Solve
 
 LANES = Number("lanes", "lanes", DOUBLE.epsilon, "", "math.h", "sincos_lanes.c")
-IN_VECTORS = ("abs", "min", "max", "sign")  # functions that `lanes.c` has; all others are called lane by lane
 
 
 def not_in_lanes(program: Program) -> str:
@@ -147,7 +146,7 @@ def lanes_source(program: Program, options: Options = BEST, longest: int = LONGE
         runtime("lanes.c", BITS="int64_t"),
         *(runtime(name) for name in (DOUBLE.sines, LANES.sines) if any(isinstance(s, Angles) for s in steps)),
         *(runtime("solve_lanes.c") for _ in [0] if any(isinstance(s, Solve) for s in steps)),
-        *(_lane_by_lane(name, scalar[name], FUNCTIONS[name].arity or 2) for name in sorted(used - {*IN_VECTORS})),
+        *(_lane_by_lane(f, scalar[f], FUNCTIONS[f].arity or 2) for f in sorted(used) if not FUNCTIONS[f].select),
         *(_lane_by_lane(name, name, len(t.axes)) for t, name in tables.names.items()),
         *texts,
         group_run(program),
