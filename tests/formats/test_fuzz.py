@@ -111,8 +111,8 @@ def test_mutated_decks():
 
 
 def test_mutated_formulas():
-    seen = fuzz_formulas(200, 1990)
-    assert seen["finished"] > 5 and seen["ModelError"] > 50
+    seen = fuzz_formulas(80, 1990)  # a million are in the campaign
+    assert seen["finished"] > 1 and seen["ModelError"] > 20
 
 
 def test_powers_of_negative_numbers_have_no_value_and_are_named():

@@ -14,7 +14,7 @@ from bellcrank.verify.formulas import Values
 from bellcrank.verify.numeric import Evaluation
 from bellcrank.verify.power import accelerations, virtual_power
 from bellcrank.verify.report import Line, Report
-from tests.models import derived
+from tests.models import derived, rarely
 from tests.verify.machines import free_body, linkage, words
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -82,7 +82,7 @@ def test_wrong_output_is_found():
     assert [line.note for line in report.lines if not line.passed] == ["largest in travel"]
 
 
-@pytest.mark.parametrize("name", ["passenger_car_small", "spacecraft_1_small"])
+@pytest.mark.parametrize("name", rarely(["passenger_car_small", "spacecraft_1_small"], ["spacecraft_1_small"]))
 def test_small_variables_make_an_error_of_second_order(name):
     system, eom = derived(name)
     report = check(system, states=2, equations=eom, backend="python", run=False)
