@@ -30,6 +30,9 @@ LONG = (
     "n_link_chain",
     "andrews_squeezer",
     "spacecraft_1",
+    "spacecraft_1_small",
+    "sarrus_linkage",
+    "change_point_four_bar",
 )  # runs of these take seconds
 
 STRICT = ("-O1", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror")
@@ -112,7 +115,10 @@ def constants_of(eom):
     "name",
     rarely(
         EXAMPLES,
-        ("n_four_bar", "spacecraft_1", "spacecraft_1_small", "andrews_squeezer", "sarrus_linkage", "whipple_bicycle"),
+        (
+            *("n_four_bar", "spacecraft_1", "spacecraft_1_small", "andrews_squeezer", "sarrus_linkage"),
+            *("whipple_bicycle", "n_link_chain", "change_point_four_bar", "slider_crank"),
+        ),
     ),
 )
 def test_c_python_and_interpreter_agree(name):
