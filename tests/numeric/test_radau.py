@@ -1,5 +1,6 @@
 """Radau IIA: order conditions of the method its numbers stand for, and stiff steps over functions that are known."""
 
+from functools import partial
 from math import cos, sin
 
 import numpy as np
@@ -10,6 +11,7 @@ from bellcrank.numeric.adapt import Count, Stretch
 from bellcrank.numeric.collocation import RADAU5
 from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.numeric.radau import StiffStretch, found_slopes
+from tests.numeric.stretches import taken_by
 from tests.numeric.test_embedded import defects
 
 
@@ -27,22 +29,7 @@ def test_every_tree_up_to_the_order():
     assert abs(stable) < 1e-13  # at infinity
 
 
-def taken(rates, y, end, rtol, most=20000):
-    count = Count(most)
-
-    def counted(t, y):
-        count.rates += 1
-        return np.asarray(rates(t, y))
-
-    s = StiffStretch(RADAU5, counted, 0.0, np.array(y, dtype=float), end, rtol, rtol / 100, count)
-    inner = []
-    while s.status == "running":
-        before = s.t
-        if s.step():
-            break
-        within = s.dense_output()
-        inner += [(t, within(t)) for t in np.linspace(before, s.t, 4)]
-    return s, count, inner
+taken = partial(taken_by, StiffStretch, RADAU5)
 
 
 def test_smaller_tolerances_cost_steps_of_the_order():

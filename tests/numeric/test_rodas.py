@@ -1,14 +1,15 @@
 """Rodas5P: order conditions of all rooted trees, and steps over functions that are known."""
 
+from functools import partial
 from math import cos, exp, sin
 
 import numpy as np
 import pytest
 
 from bellcrank.numeric import adapt
-from bellcrank.numeric.adapt import Count
 from bellcrank.numeric.rodas import RosenbrockStretch
 from bellcrank.numeric.rosenbrock import RODAS5P as M
+from tests.numeric.stretches import taken_by
 from tests.numeric.test_embedded import density, trees
 
 
@@ -56,22 +57,7 @@ def test_states_within_a_step_are_of_fourth_order(x):
     assert max(worst(b, n, x) for n in range(1, 5)) < 1e-11 and worst(b, 5, x) > 1e-6
 
 
-def taken(rates, y, end, rtol, most=20000):
-    count = Count(most)
-
-    def counted(t, y):
-        count.rates += 1
-        return np.asarray(rates(t, y), dtype=float)
-
-    s = RosenbrockStretch(M, counted, 0.0, np.array(y, dtype=float), end, rtol, rtol / 100, count)
-    inner = []
-    while s.status == "running":
-        before = s.t
-        if s.step():
-            break
-        within = s.dense_output()
-        inner += [(t, within(t)) for t in np.linspace(before, s.t, 4)]
-    return s, count, inner
+taken = partial(taken_by, RosenbrockStretch, M)
 
 
 def test_smaller_tolerances_cost_steps_of_the_order():
