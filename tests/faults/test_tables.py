@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.expr import Symbol, evaluate
 from tests.models import needs_compiler, relative
 from tests.programs import LANGUAGES, build
 
@@ -141,3 +142,22 @@ def test_tables_asked_beyond_their_points_are_told_wherever_they_stand(backend):
     asked = sorted(str(w.message).split("'")[1] for w in told if "was asked at" in str(w.message))
     assert asked == ["fixed", "inner", "outer", "shown", "within"]
     sim.simulate(t_end=0.01, step=0.005, initial={"q(b)": 0.5}, parameters={"k": 1})  # a warning would be an error
+
+
+def test_derivatives_are_those_of_the_table_itself():
+    """They were looked up by the address of a table, which another one has after it is gone."""
+    x = Symbol("x", "coordinate")
+    for n in range(200):
+        slope = bc.table([0, 1, 3], [0, n, 3 * n], name="spring_damper")(x).function.partial(0, (x,))
+        assert slope.name == "spring_damper_d1"
+        assert evaluate([slope], {x: 2.0}) == [n]
+
+
+def test_mixed_derivatives_are_one_table_in_either_order():
+    x, y = Symbol("x", "coordinate"), Symbol("y", "coordinate")
+    axis = [0.0, 1, 2, 3]
+    surface = bc.table(axis, axis, [[(a * b) ** 2 for b in axis] for a in axis], order=3, name="surface")
+    first, last = (surface.partial(i, (x, y)).function.partial(1 - i, (x, y)) for i in (0, 1))
+    assert first is last
+    assert evaluate([first], {x: 1.5, y: 2.5}) == pytest.approx([4 * 1.5 * 2.5])
+    assert first.function.given is surface

@@ -128,18 +128,26 @@ class Table:
         times = tuple(n + (i == index) for i, n in enumerate(self.derivative))
         if self.order == 1 and sum(times) > 1:
             raise ModelError(f"table '{self.name}' is made of straight lines and has no second derivative; use order=3")
-        known = _derivatives.setdefault(id(self), {})
+        known = self._derivatives
         if times not in known:
-            suffix = "_d" + "".join(map(str, times))
-            known[times] = replace(self, name=self.name.split("_d")[0] + suffix, derivative=times)
+            name = f"{self.given.name}_d{''.join(map(str, times))}"
+            known[times] = replace(self, name=name, derivative=times)
+            known[times].__dict__["_derivatives"] = known
         return Func(known[times].name, tuple(args), known[times])
+
+    @property
+    def given(self) -> Table:
+        """The table of the points themselves, of which this may be a derivative."""
+        return next(iter(self._derivatives.values()))
+
+    @cached_property
+    def _derivatives(self) -> dict[tuple[int, ...], Table]:
+        """Those taken of these points so far, kept with the points: in another order they are the same tables."""
+        return {self.derivative: self}
 
     @property
     def differentiable(self) -> bool:
         return self.order >= 3
-
-
-_derivatives: dict[int, dict[tuple[int, ...], Table]] = {}
 
 
 def table(x: Sequence[float], y: Any, *more: Any, order: int = 1, name: str = "table") -> Table:

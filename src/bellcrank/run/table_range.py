@@ -95,7 +95,7 @@ class TableWatch:
         for (table, axis), values in zip(self.asked, given, strict=True):
             beyond = np.maximum(axis[0] - values, values - axis[-1])
             i = int(np.argmax(np.where(np.isnan(beyond), -math.inf, beyond)))
-            name = table.name.split("_d")[0]
+            name = table.given.name
             if beyond[i] > 1e-9 * (axis[-1] - axis[0]) and beyond[i] > farthest.get(name, (0.0, ""))[0]:
                 goes_on = "end slope" if len(table.axes) == 1 else "end value"
                 told = (
