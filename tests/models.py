@@ -16,12 +16,17 @@ SOURCES = {p.stem: p.read_text(encoding="utf-8") for p in FOLDER.glob("*.py")}
 ELSEWHERE = ("driven_car",)  # large: tests/library drives it
 MODELS = (n for n, text in SOURCES.items() if "def model(" in text and "bellcrank.linkage" not in text)
 EXAMPLES = sorted(n for n in MODELS if n not in ELSEWHERE)
+LONG_TO_DERIVE = (
+    *("n_four_bar", "spacecraft_1", "spacecraft_1_small", "spacecraft_2", "whipple_bicycle", "n_link_chain"),
+    *("andrews_squeezer", "passenger_car_small"),
+)
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler")
 
 
-def rarely(values, those):
-    """Values of a parameter of tests; those named run in the campaign alone."""
-    return [pytest.param(v, marks=pytest.mark.campaign) if v in those else v for v in values]
+def rarely(values, those, several=False):
+    """Values of a parameter of tests, or of several; those named run in the campaign alone."""
+    mark = pytest.mark.campaign
+    return [pytest.param(*v if several else (v,), marks=mark) if v in those else v for v in values]
 
 
 @cache

@@ -5,7 +5,7 @@ import pytest
 
 import bellcrank as bc
 from tests.helpers import stub
-from tests.models import EXAMPLES, example, random_state, relative, system
+from tests.models import EXAMPLES, LONG_TO_DERIVE, example, random_state, rarely, relative, system
 
 
 def state(sim):
@@ -22,10 +22,7 @@ def state(sim):
     return sim.complete(initial)
 
 
-LONG = ("n_four_bar", "spacecraft_1_small", "whipple_bicycle", "n_link_chain")  # to derive
-
-
-@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.campaign) if n in LONG else n for n in EXAMPLES])
+@pytest.mark.parametrize("name", rarely(EXAMPLES, LONG_TO_DERIVE))
 def test_forces_of_the_motion_itself_vanish(name):
     """Forward dynamics comes from the compiled form of the model, the inverse from M and f: two derivations."""
     eom = example(name)

@@ -16,7 +16,7 @@ AUTOSIM = [
     "passenger_car", "passenger_car_small", "cart", "four_bar", "spacecraft_1", "spacecraft_1_small", "spacecraft_2",
     "stanford_arm", "stanford_arm_controlled",
 ]  # fmt: skip
-SOME = ("passenger_car", "cart", "four_bar", "spacecraft_1_small")  # the others in the long tests
+SOME = ("passenger_car", "cart", "four_bar")  # the others in the long tests
 OFF = {"ltt1": 0.0, "ltt2": 0.0, "ltt3": 0.0}  # thrusters switch, and a switch may fall into another step
 
 

@@ -10,7 +10,7 @@ from bellcrank.emit.schedule import Options, schedule
 from bellcrank.emit.steps import Angle, Angles, step_expressions, step_targets
 from bellcrank.expr import Expr, Func, Product, Sum, Symbol, evaluate, postorder
 from bellcrank.program.statements import Assign, Call, Section, needed
-from tests.models import EXAMPLES, example, rarely
+from tests.models import EXAMPLES, LONG_TO_DERIVE, example, rarely
 
 WITH_EXTERNALS = ("spacecraft_1", "spacecraft_1_small", "motorcycle")
 
@@ -184,7 +184,7 @@ def value_of(plan, known):
 
 @pytest.mark.parametrize(
     "name",
-    rarely([n for n in EXAMPLES if n not in WITH_EXTERNALS], ("n_four_bar", "whipple_bicycle", "andrews_squeezer")),
+    rarely([n for n in EXAMPLES if n not in WITH_EXTERNALS], LONG_TO_DERIVE),
 )
 @pytest.mark.parametrize("idea", ["balance", "reciprocals", "critical_path", "together"])
 def test_every_idea_keeps_the_values(name, idea):

@@ -45,7 +45,7 @@ def states(name):
         yield rng.uniform(-0.7, 0.7, len(eom.coordinates)), rng.uniform(-1, 1, len(eom.speeds))
 
 
-@pytest.mark.parametrize("name", rarely(NAMES, ("spacecraft_1_small",)))
+@pytest.mark.parametrize("name", rarely(NAMES, ("spacecraft_1", "spacecraft_1_small", "passenger_car_small")))
 def test_deck_gives_the_states_counts_and_derivatives_of_the_python_example(name):
     (deck, deck_sim), (python, python_sim) = from_deck(name), from_python(name)
     assert [s.name for s in deck.coordinates] == [s.name for s in python.coordinates]
@@ -194,7 +194,7 @@ def described(d):
     return [repr(x) for x in (*lists, externals)]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", rarely(NAMES, ("spacecraft_1", "spacecraft_1_small", "spacecraft_2", "stanford_arm")))
 def test_translation_makes_the_same_system(name, tmp_path):
     """The equations of the deck have been derived, so that parameters without value are 1 in both."""
     deck = from_deck(name)[0].analysis.mechanism.description

@@ -7,7 +7,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.interface.interface import CHANNELS, STATES, key_of
 from tests.helpers import stub
-from tests.models import EXAMPLES, example, rarely
+from tests.models import EXAMPLES, LONG_TO_DERIVE, example, rarely
 
 
 def stubbed(eom):
@@ -16,7 +16,7 @@ def stubbed(eom):
     return eom.compile(backend="python", external=stub(eom)), inputs
 
 
-@pytest.mark.parametrize("name", rarely(EXAMPLES, ("n_four_bar",)))
+@pytest.mark.parametrize("name", rarely(EXAMPLES, LONG_TO_DERIVE))
 def test_a_run_records_the_channels(name):
     eom = example(name)
     sim, inputs = stubbed(eom)

@@ -12,7 +12,7 @@ from bellcrank.kinematics.dimensions import infer
 from bellcrank.kinematics.dimensions.algebra import settled
 from bellcrank.model.check import freeze
 from bellcrank.units import parse_dimension
-from tests.models import rarely
+from tests.models import LONG_TO_DERIVE, rarely
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -195,7 +195,7 @@ def test_four_bar_strut():
 
 
 @pytest.mark.parametrize(
-    "name", rarely(sorted(p.stem for p in EXAMPLES.glob("*.py")), ("suspension_car", "driven_car"))
+    "name", rarely(sorted(p.stem for p in EXAMPLES.glob("*.py")), ("suspension_car", "driven_car", *LONG_TO_DERIVE))
 )
 def test_examples_have_no_conflicts(name):
     model = run_path(str(EXAMPLES / f"{name}.py")).get("model")

@@ -11,11 +11,9 @@ import bellcrank as bc
 
 QUICK = [
     ("planar", 17, 1),
-    ("planar", 22, 1),
     ("coupled", 1, 1),
     ("spatial", 20, 26),
     ("spatial", 23, 7),
-    ("spatial", 8, 4),
 ]
 LONG = {"planar": 90, "coupled": 10, "spatial": 50}  # eight variants of every spatial one: 500 linkages
 

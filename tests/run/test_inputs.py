@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from tests.models import needs_compiler, pendulum, relative
+from tests.models import needs_compiler, pendulum, rarely, relative
 
 TIMES = np.linspace(0.0, 1.0, 41)
 SIGNALS = {
@@ -37,7 +37,7 @@ def driven(units="1", rate=False):
 
 @needs_compiler
 @pytest.mark.parametrize("name", SIGNALS)
-@pytest.mark.parametrize("method", ["rk2", "rk4"])
+@pytest.mark.parametrize("method", rarely(["rk2", "rk4"], ("rk4",)))
 @pytest.mark.filterwarnings("ignore:input 'w' is a table")
 def test_c_and_python_agree(name, method):
     eom = driven().equations()

@@ -22,7 +22,10 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 @pytest.mark.parametrize(
     "name",
-    ["quarter_car", "double_pendulum", "passenger_car", "spacecraft_1", "spacecraft_2", "stanford_arm_controlled"],
+    rarely(
+        ["quarter_car", "double_pendulum", "passenger_car", "spacecraft_1", "spacecraft_2", "stanford_arm_controlled"],
+        ("spacecraft_1", "spacecraft_2"),
+    ),
 )
 def test_examples_pass(name):
     system, eom = derived(name)
@@ -30,7 +33,7 @@ def test_examples_pass(name):
     assert report.passed, str(report)
 
 
-@pytest.mark.parametrize("machine", [free_body, linkage, words], ids=lambda m: m.__name__)
+@pytest.mark.parametrize("machine", rarely([free_body, linkage, words], (free_body,)), ids=lambda m: m.__name__)
 def test_every_joint_and_every_word_of_the_language(machine):
     report = check(machine(), states=4, backend="python")
     assert report.passed, str(report)
@@ -56,7 +59,10 @@ def corrupted(eom, i, size=1e-3):
     return type(eom)(replace(eom.derived, program=program))
 
 
-@pytest.mark.parametrize(("name", "i"), [(name, i) for name, count in EQUATIONS.items() for i in range(count)])
+PLACES = [(name, i) for name, count in EQUATIONS.items() for i in range(count)]
+
+
+@pytest.mark.parametrize(("name", "i"), rarely(PLACES, [place for place in PLACES if place[1] % 3], several=True))
 def test_one_wrong_equation_is_found(name, i):
     system, eom = derived(name)
     assert len(eom.program.derivatives.results) == EQUATIONS[name]
