@@ -1,5 +1,6 @@
 """What tests of generated programs share: the examples, small machines, and how closeness is measured."""
 
+import os
 from functools import cache
 from pathlib import Path
 from runpy import run_path
@@ -20,6 +21,7 @@ LONG_TO_DERIVE = (
     *("n_four_bar", "spacecraft_1", "spacecraft_1_small", "spacecraft_2", "whipple_bicycle", "n_link_chain"),
     *("andrews_squeezer", "passenger_car_small"),
 )
+STRICT = (*os.environ.get("BELLCRANK_CFLAGS", "-O1").split(), "-Wall", "-Wextra", "-Werror")  # flags of C
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler")
 
 

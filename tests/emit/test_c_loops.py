@@ -12,10 +12,9 @@ from bellcrank.backend.start import FINISHED, NOT_CLOSED, Start
 from bellcrank.emit.c.source import c_source
 from bellcrank.numeric.course import Course
 from bellcrank.program.statements import Section
-from tests.models import example, needs_compiler, random_state, rarely, relative, system
+from tests.models import STRICT, example, needs_compiler, random_state, rarely, relative, system
 
 pytestmark = needs_compiler
-STRICT = ("-O1", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror")
 METHODS = ("rk2", "rk4", "euler")
 
 

@@ -6,7 +6,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.backend.c import CModel
 from bellcrank.emit.c.source import c_source
-from tests.models import needs_compiler, pendulum
+from tests.models import STRICT, needs_compiler, pendulum
 
 X = (-2.0, -0.5, 0.0, 1.0, 3.0, 3.5)
 Y = (1.0, -1.0, 0.5, 2.0, 2.0, -3.0)
@@ -25,8 +25,7 @@ def model_of(formula, *tables):
 
     eom = pendulum(f"m0*({formula})", prepare, m0=2.1).equations()
     sim = eom.compile(backend="python")
-    flags = ("-O1", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror")
-    return CModel(eom.program, sim.loaded.functions, flags=flags).calls(), sim
+    return CModel(eom.program, sim.loaded.functions, flags=STRICT).calls(), sim
 
 
 def value(model, sim, a, b):

@@ -8,6 +8,7 @@ from bellcrank.backend.compiler import compile_source, find_compiler
 from bellcrank.errors import ModelError
 from bellcrank.linkage.table import differences
 from tests.linkage.machines import linkage
+from tests.models import STRICT
 
 
 @pytest.mark.parametrize(("name", "second"), [("five_link", None), ("double_wishbone", "rack"), ("solid_axle", "roll")])
@@ -48,10 +49,9 @@ def test_bicubic_look_up_in_c():
 
 @pytest.mark.campaign
 def test_generated_c_gives_no_warning(tmp_path):
-    strict = ("-O1", "-Wall", "-Wextra", "-Werror")
     table = linkage("five_link").table(step=0.05, range=(-0.1, 0.1))
     racked = linkage("double_wishbone").table(step=0.04, range=(-0.04, 0.04), rack=(-0.02, 0.02), links=())
     for i, given in enumerate((linkage("double_wishbone"), table, racked)):
         folder = tmp_path / str(i)
         folder.mkdir()
-        compile_source(bc.compile_linkage(given).source, folder, find_compiler(), strict)
+        compile_source(bc.compile_linkage(given).source, folder, find_compiler(), STRICT)

@@ -14,13 +14,12 @@ import pytest
 import bellcrank as bc
 from bellcrank.numeric.methods import HALF_EXPLICIT
 from tests.late import Late
-from tests.models import example, needs_compiler, rarely, relative, system
+from tests.models import STRICT, example, needs_compiler, rarely, relative, system
 
 special = Late("scipy.special")
 
 MASS = bc.Dae("projection", metric="mass")
 ALL = (MASS, "dlmm", "clmm", "baumgarte", "stabilised", "post", "half-explicit", "minimal")
-STRICT = ("-O1", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror")
 X, Y = "q(bob, 1)", "q(bob, 2)"
 
 

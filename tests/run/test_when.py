@@ -9,13 +9,12 @@ import bellcrank as bc
 from bellcrank.backend.c import CModel
 from bellcrank.backend.compiler import find_compiler
 from tests.late import Late
-from tests.models import needs_compiler, pendulum
+from tests.models import STRICT, needs_compiler, pendulum
 
 linalg = Late("scipy.linalg")
 
 WAYS = ["python", pytest.param("callback", marks=needs_compiler), pytest.param("c", marks=needs_compiler)]
 J, K, GAIN = 2.1, 3.0, 4.0
-STRICT = ("-O1", "-Wall", "-Wextra", "-Werror")
 
 
 def compiled(s, way):

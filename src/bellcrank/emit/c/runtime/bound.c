@@ -9,7 +9,7 @@ static int rates_bound(const Job *bound, int afresh, real t, const real *x, real
 {
     Job job = *bound;
     Externals externals = *bound->externals;
-    real w[N_W + 1];
+    real w[N_W + 1] = {0};
     job.externals = &externals;
     externals.live = 0;
     externals.failed = 0;
