@@ -1,5 +1,7 @@
 """Many runs at once: every run has the bits of `simulate`, whatever runs beside it; figures are those of the histories."""
 
+from runpy import run_path
+
 import numpy as np
 import pytest
 
@@ -239,3 +241,12 @@ def test_the_command(tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["many", words[1], "--n", "2", "--vary", "k=unform(1,2)"])
     assert "is not a distribution" in capsys.readouterr().err
+
+
+@pytest.mark.campaign
+def test_the_example_of_many_cars(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    many = run_path(str(FOLDER / "many_passenger_cars.py"))["main"](200)
+    assert len(many.values) == 10
+    assert set(many.ended) == {"finished"}
+    assert (tmp_path / "many_passenger_cars.png").stat().st_size > 5000
