@@ -35,6 +35,9 @@ from bellcrank.program.statements import Call, Solve
 
 LANES = Number("lanes", "lanes", DOUBLE.epsilon, "", "math.h", "sincos_lanes.c")
 
+VECTORS = ("sqrt", "atan", "atan2", "exp", "tanh")
+"""Functions that functions_lanes.c has."""
+
 
 def not_in_lanes(program: Program) -> str:
     """Why a program cannot compute in lanes, in words; nothing if it can."""
@@ -146,7 +149,12 @@ def lanes_source(program: Program, options: Options = BEST, longest: int = LONGE
         runtime("lanes.c", BITS="int64_t"),
         *(runtime(name) for name in (DOUBLE.sines, LANES.sines) if any(isinstance(s, Angles) for s in steps)),
         *(runtime("solve_lanes.c") for _ in [0] if any(isinstance(s, Solve) for s in steps)),
-        *(_lane_by_lane(f, scalar[f], FUNCTIONS[f].arity or 2) for f in sorted(used) if not FUNCTIONS[f].select),
+        *(runtime("functions_lanes.c") for _ in [0] if not used.isdisjoint(VECTORS)),
+        *(
+            _lane_by_lane(f, scalar[f], FUNCTIONS[f].arity or 2)
+            for f in sorted(used)
+            if not FUNCTIONS[f].select and f not in VECTORS
+        ),
         *(_lane_by_lane(name, name, len(t.axes)) for t, name in tables.names.items()),
         *texts,
         group_run(program),
