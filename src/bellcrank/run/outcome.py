@@ -100,8 +100,10 @@ def left_tables(run: Run, bodies: Sequence[Body], interface: Interface) -> list[
     return [told for b in bodies for told in b.joint.passed(b.name, history)]
 
 
-def not_finite(run: Run, interface: Interface) -> list[str]:
+def not_finite(run: Run, rows: np.ndarray, interface: Interface) -> list[str]:
     """A sentence for each output that has no value somewhere."""
+    if np.isfinite(rows).all():
+        return []
     found = []
     for name in (x.name for x in interface.outputs):
         finite = np.isfinite(run[name])
