@@ -18,7 +18,7 @@ from bellcrank.run.values import Plan
 MOST_STATES = {"c": 150, "python": 30}  # of a model that is looked at
 
 
-def step_too_large(plan: Plan, evaluation: Evaluation, rows: np.ndarray, whole: bool) -> str:
+def step_too_large(plan: Plan, evaluation: Evaluation, rows: np.ndarray, whole: bool = False) -> str:
     """A sentence if a fixed step is too large at the start, in between, or where speeds change most; else "". `whole`:
     are all states finite, as in a run that came to its end?"""
     loaded = evaluation.context.loaded
