@@ -127,6 +127,10 @@ class MagicFormula(SteadyTyre):
     def usual(self) -> tuple[float, float]:
         return self["INFLPRES"], self["LONGVL"]
 
+    @property
+    def nominal(self) -> float:
+        return self["FNOMIN"]
+
     def problems(self) -> list[str]:
         return []
 
@@ -154,7 +158,7 @@ class MagicFormula(SteadyTyre):
         found["My"] = share * terms.resistance(m, c, replace(used, Fz=whole), found["Fx"], rolls)
         if self.mirrored:
             found |= {key: -found[key] for key in ("Fy", "Mx", "Mz")}
-        return {**found, "sigma_x": sigma_x, "sigma_y": sigma_y}
+        return {**found, "sigma_x": sigma_x, "sigma_y": sigma_y, "load": share * load}
 
     def _limited(self, m: Math, c: Any, at: Rolling) -> Rolling:
         """The same wheel inside the ranges of the file."""
