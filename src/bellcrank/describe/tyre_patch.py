@@ -36,7 +36,7 @@ from bellcrank.model.formula import SCALAR, Formula, to_syntax
 from bellcrank.units import unit_system
 
 FORMULAS: Any = SimpleNamespace(**SCALAR)
-SLOW = 2.0  # m/s: the law of standstill fades until here (docs/tyres.md); sliding counts as slip relative to at least this speed
+SLOW = 2.0  # m/s: until here the law of standstill fades (docs/tyres.md); sliding is slip relative to at least this
 DAMPING = 0.004  # s, of the carcass: rubber with a loss factor of 0.12 at 5 Hz, where a car swings on it
 TINY, LEAST = 1e-6, 1e-6  # of a ratio; m, of a deflection that sticks
 SHORTEST = 0.05  # m, of a relaxation length: it vanishes with the load
