@@ -168,11 +168,16 @@ class MagicFormula(SteadyTyre):
             value = m.max(value, low) if math.isfinite(low) else value
             return m.min(value, high) if math.isfinite(high) else value
 
+        alpha, tan = inside("ALP", at.alpha), at.tan
+        ends = self["ALPMIN"], self["ALPMAX"]
+        if tan is not None and max(map(abs, ends)) < math.pi / 2:
+            tan = m.min(m.max(tan, math.tan(ends[0])), math.tan(ends[1]))
         return replace(
             at,
             Fz=inside("FZ", at.Fz, least=0.0),
             kappa=inside("KPU", at.kappa),
-            alpha=inside("ALP", at.alpha),
+            alpha=alpha,
+            tan=tan,
             gamma=inside("CAM", at.gamma),
             p=inside("PRES", at.p),
         )

@@ -110,8 +110,8 @@ class SteadyTyre(ABC):
     def carcass(self, m: Math, at: Rolling, scales: Mapping[str, Any]) -> tuple[Any, Any]:
         """Stiffness of the carcass at standstill along and across (N/m): of small slip, at the nominal load."""
         found = self.steady(m, Rolling(self.nominal, 0.0, 0.0, 0.0, at.p, self.usual[1], 0.0), scales)
-        pairs = (("Kxk", "sigma_x"), ("Kya", "sigma_y"))
-        return tuple(m.abs(found[K]) / m.max(SHORTEST, found[sigma]) for K, sigma in pairs)  # type: ignore[return-value]
+        Cx, Cy = (m.abs(found[K]) / m.max(SHORTEST, found[s]) for K, s in (("Kxk", "sigma_x"), ("Kya", "sigma_y")))
+        return Cx, Cy
 
     def fades(self, m: Math, speed: Any) -> Any:
         """The share of shifts and moments that need rolling, at a speed."""
