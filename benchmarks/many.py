@@ -3,11 +3,13 @@
     python benchmarks/many.py [--runs N] [--steps N] [MODEL ...]
 
 All are RK4 steps of the examples, four right-hand sides each, with three parameters that vary from run to run, and one channel at the
-end of each run. On one core the CPU time counts, so that what else the machine does is left out; on all cores the clock.
+end of each run. On one core the CPU time counts, so that what else the machine does is left out; on all cores the clock. `--peers`: the
+same trees by MuJoCo's rollout, jax with the same statements, and CasADi's map, where they are installed.
 """
 
 import argparse
 import os
+import sys
 import time
 import warnings
 from pathlib import Path
@@ -20,6 +22,10 @@ from bellcrank.many.cores import core_count
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 MODELS = ("quarter_car", "stanford_arm", "spacecraft_2", "n_link_chain", "passenger_car", "motorcycle", "driven_car")
+TREES = {
+    "stanford_arm": "Stanford arm",
+    "n_link_chain": "chain of 8",
+}  # in other formats, as benchmarks/rhs.py names them
 REPEATS = 5
 
 
@@ -28,6 +34,7 @@ def main():
     parser.add_argument("models", nargs="*", default=MODELS, metavar="MODEL")
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--steps", type=int, default=500)
+    parser.add_argument("--peers", action="store_true")
     args = parser.parse_args()
     warnings.simplefilter("ignore", bc.ModelWarning)
     cores = core_count()
@@ -40,6 +47,21 @@ def main():
         every = best(run, "lanes", time.perf_counter)
         rate = [args.runs * args.steps / s for s in (alone, lanes, every)]
         print(f"{name:16} {rate[0]:11.3g} {rate[1]:11.3g} {alone / lanes:6.2f} {rate[2]:15.3g}", flush=True)
+        if args.peers and name in TREES:
+            with on_core(0):
+                beside(name, args, rate[1])
+
+
+def beside(name, args, ours):
+    """Prints what others do."""
+    sys.path.insert(0, str(Path(__file__).parent / "peers"))
+    from many_peers import others
+
+    sim = run_path(str(EXAMPLES / f"{name}.py"))["model"]().equations().compile()
+    step = sim.interface.run.step or 1e-3
+    for peer, found in others(TREES[name], sim, args.runs, args.steps, step).items():
+        told = f"- {found}" if isinstance(found, str) else f"{found:11.3g}, lanes have {ours / found:.1f} times as many"
+        print(f"    {peer:16} {told}", flush=True)
 
 
 def task(name, args):

@@ -100,6 +100,16 @@ def test_a_run_that_fails_is_a_row(tmp_path):
     )
 
 
+def test_runs_that_failed_are_made_again_if_asked(tmp_path):
+    marks = tmp_path / "marks"
+    study = mass(marks, grid={"k": [1, 1e9]})
+    study["run"] = {"backend": "python", "method": "euler", "t_end": 20, "step": 0.05}
+    assert len(run(study, tmp_path / "r").failed) == 1
+    assert run(study, tmp_path / "r", retry=True).made == 1
+    assert started(marks) == {1: 1, 1e9: 2}
+    assert len(Tail(tmp_path / "r").read()) == 2
+
+
 def test_values_go_where_they_belong(tmp_path):
     """Initial values, settings of the run, arguments of the model, and names that only formulas use."""
     study = mass(

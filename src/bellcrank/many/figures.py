@@ -78,14 +78,14 @@ def _figure(channel: Quantity, word: Any) -> Figure:
     text = str(word).strip().lower()
     kind, numbers = called(text) or (text, ())
     if kind not in FIGURES or len(numbers) != (kind in NUMBERED):
-        raise ModelError(
-            f"reduce=: {word!r} of '{channel.name}' is not known.{did_you_mean(kind, FIGURES)} "
-            f"It is one of {', '.join(SHOWN)}."
-        )
+        near = "" if kind in FIGURES else did_you_mean(kind, FIGURES)
+        raise ModelError(f"reduce=: {word!r} of '{channel.name}' is not known.{near} It is one of {', '.join(SHOWN)}.")
     try:
         number = float(numbers[0]) if numbers else 0.0
     except ValueError:
         raise ModelError(f"reduce=: {word!r} of '{channel.name}': {numbers[0]!r} is not a number") from None
-    if not math.isfinite(number) or (kind == "percentile" and not 0 <= number <= 100):
+    if not math.isfinite(number):
+        raise ModelError(f"reduce=: {word!r} of '{channel.name}': {number:g} is not a finite number")
+    if kind == "percentile" and not 0 <= number <= 100:
         raise ModelError(f"reduce=: {word!r} of '{channel.name}': {number:g} must be between 0 and 100")
     return Figure(channel, kind, number, text)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import ModelError, mapping
+from bellcrank.interface.interface import key_of
 from bellcrank.many.sampling import HOW, Samples, drawn
 from bellcrank.many.spread import Spread
 from bellcrank.signals import Signal
@@ -53,7 +54,10 @@ def read_given(n: Any, groups: Mapping[str, Any], how: str, seed: int) -> Given:
     varied: dict[str, dict[Any, Any]] = {g: {} for g in GROUPS}
     spreads: dict[tuple[str, Any], Spread] = {}
     for group in GROUPS:
-        for name, value in mapping(groups.get(group), group).items():
+        given = mapping(groups.get(group), group)
+        if len({key_of(name) for name in given}) < len(given):
+            raise ModelError(f"{group}= has a name more than once: {', '.join(map(str, given))}")
+        for name, value in given.items():
             many = _over_runs(value, f"{group}={{'{name}': ...}}", group == "inputs")
             if isinstance(value, Spread):
                 spreads[group, name] = value
@@ -79,7 +83,8 @@ def _over_runs(value: Any, what: str, signals: bool) -> np.ndarray | Signals | N
         if entries and any(isinstance(x, Signal) or callable(x) for x in entries):
             return entries
     try:
-        found = np.asarray(value, dtype=float)
+        found = np.asarray(value)
+        found = np.empty((0, 0)) if np.iscomplexobj(found) else found.astype(float)
     except (TypeError, ValueError):
         found = np.empty((0, 0))
     if signals and found.ndim != 1:  # times and values of one signal

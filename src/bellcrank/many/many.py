@@ -108,6 +108,8 @@ def simulate_many(
     plan = run_plan(loaded.interface, t_end, step, method, every)
     groups = {"parameters": parameters, "initial": initial, "inputs": inputs}
     read = read_given(n, groups, sampling, seed)
+    if not isinstance(stop, Iterable):
+        raise ModelError(f"stop={stop!r} must be the name of an event, or a list of names")
     stop = stop if isinstance(stop, str) else tuple(stop)
     asked = replace(_asked(loaded, plan, read, keep, reduce), allowed=Allowed(rtol, atol), events=events, stop=stop)
     _check_room(asked)
@@ -177,7 +179,7 @@ def _check_room(asked: Asked) -> None:
         what = f"{counted(n, 'run')} with {counted(rows, 'row')} of {counted(channels, 'channel')}"
         raise RunError(
             f"{what} need {size / 2**30:.1f} GiB, and this machine has {room / 2**30:.1f}: "
-            "keep fewer channels (keep=), fewer rows (every=), or figures of each run alone (reduce=)"
+            "keep fewer channels (keep=), fewer rows (every=), or figures of each run alone (reduce=); or do fewer runs"
         )
 
 

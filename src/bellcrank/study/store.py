@@ -11,7 +11,7 @@ import json
 import os
 import time
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -164,6 +164,14 @@ class Store:
         """Forgets all runs."""
         for path in (self.folder / RECORDS).glob("*.jsonl"):
             path.unlink()
+
+    def forget(self, keys: Container[str]) -> None:
+        """Forgets some runs, so that they are made again."""
+        for path in (self.folder / RECORDS).glob("*.jsonl"):
+            records = list(_whole(path.read_bytes()))
+            kept = [r for r in records if r["key"] not in keys]
+            if len(kept) < len(records):
+                write_text(path, "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in kept))
 
     def before(self) -> dict[str, Any] | None:
         """The study as it was when it was last started here."""

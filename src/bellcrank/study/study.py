@@ -98,6 +98,7 @@ class Study:
             kept = {} if fresh else store.records()
             notes = self._compare(store, kept)
             if retry:
+                store.forget({key for key in self._keys if key in kept and kept[key]["ended"] != FINISHED})
                 kept = {k: r for k, r in kept.items() if r["ended"] == FINISHED}
             done = {key: kept[key] for key in self._keys if key in kept}
             again = len(done)
