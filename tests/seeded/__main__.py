@@ -170,9 +170,9 @@ class Copy:
             return "hangs"
         if done.returncode in (0, NOTHING_RAN):
             return None
-        if done.returncode == MISUSED:
+        lines = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR tests"))]
+        if done.returncode == MISUSED and not lines:  # else a file of tests cannot even be read
             raise SystemExit(f"pytest cannot run these tests:\n{done.stdout}{done.stderr}")
-        lines = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
         return lines[0].split(" - ")[0] if lines else f"pytest ends with {done.returncode}"
 
     def near(self, change: Change) -> list[str]:
