@@ -203,6 +203,16 @@ def test_events_that_cannot_be(balls: dict[str, Any]) -> None:
             balls["python"].simulate(**given)
 
 
+def test_an_expression_that_is_zero_at_the_start_is_told_if_it_never_changes_its_sign(balls: dict[str, Any]) -> None:
+    from_ground = {"initial": {"q(ball)": 0.5}, "t_end": 0.4}
+    with pytest.warns(bc.ModelWarning, match="event 'bounce' is zero at t = 0 s, where the run begins: that is no"):
+        run = balls["c"].simulate(events=[bounce()], **from_ground)
+    assert not run.events and run["q(ball)"][-1] < 0
+    thrown = {"initial": {"q(ball)": 0.5, "u(ball)": 1.0}, "t_end": 0.3}  # it leaves to the other side
+    assert len(balls["c"].simulate(events=[bounce()], **thrown).events) == 1
+    assert not balls["c"].simulate(events=[bounce()], **(thrown | {"t_end": 0.1})).events
+
+
 def test_a_clutch_locks_and_slips() -> None:
     """Moments of the laws, equal speeds while it is locked, and times at which its moment reaches what it holds."""
     clutch = bc.load_model("examples/clutch.py")
