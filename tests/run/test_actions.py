@@ -127,7 +127,8 @@ def test_values_before_events_of_events_and_stops(room: Any) -> None:
     assert run.ended == f"stopped by event 'then' at t = {run.events[0].time:.6g} s"
     reset = room.simulate(events=[bc.event("temp - 16", action={"temp": 14}, name="reset")])
     assert [x.time for x in reset.events][:2] == pytest.approx([10 * math.log(5 / 4), 10 * math.log(5 / 4 * 6 / 4)])
-    first = room.simulate(events=[bc.event("t", action={"heater": 0}), bc.event("temp - 15", -1)], t_end=5)
+    with pytest.warns(bc.ModelWarning, match="event 't' is zero at t = 0 s, where the run begins"):
+        first = room.simulate(events=[bc.event("t", action={"heater": 0}), bc.event("temp - 15", -1)], t_end=5)
     assert first.events == []  # zero at the start: they count from their first sign after
 
 
