@@ -21,8 +21,8 @@ TREES = ["quarter_car", "stanford_arm", "motorcycle", "suspension_car", "passeng
 class Played:
     """A GPU played by a processor: threads one after another, in three launches."""
 
-    def __init__(self, program, method, folder):
-        (folder / "gpu.cpp").write_text(on_host(cuda_source(program, method)))
+    def __init__(self, program, method, shared, number, folder):
+        (folder / "gpu.cpp").write_text(on_host(cuda_source(program, method, shared, number), shared))
         library = folder / "gpu.so"
         command = ["g++", "-O1", "-ffp-contract=off", "-fPIC", "-shared", str(folder / "gpu.cpp"), "-o", str(library)]
         done = subprocess.run([*command, "-lm"], capture_output=True, text=True, check=False)
@@ -46,7 +46,7 @@ class Played:
 @pytest.mark.parametrize("name", rarely(TREES, TREES[2:]))
 def test_the_text_for_gpus_against_runs_in_c(name, tmp_path, monkeypatch):
     monkeypatch.setattr(module, "no_gpu", lambda: "")
-    monkeypatch.setattr(module, "Gpu", lambda program, method: Played(program, method, tmp_path))
+    monkeypatch.setattr(module, "Gpu", lambda *given: Played(*given, tmp_path))
     against_cores(name)
 
 

@@ -12,13 +12,14 @@ import numpy as np
 from bellcrank.backend.c_lanes import set_course
 from bellcrank.backend.c_many import PENDING, Beginnings, Results, Wanted, batch_of
 from bellcrank.backend.start import Input
-from bellcrank.emit.c.cuda import TALLY_BYTES, cuda_source
+from bellcrank.emit.c.cuda import TALLY_BYTES, THREADS, cuda_source
+from bellcrank.emit.number import DOUBLE, FLOAT, Number
 from bellcrank.errors import RunError
 from bellcrank.numeric.course import Course
 from bellcrank.program.program import Program
 
 OPTIONS = ("--std=c++17", "-default-device")
-THREADS = 128  # of a block
+TYPES = {DOUBLE: np.float64, FLOAT: np.float32}
 LAUNCH_SECONDS = 0.5  # of one launch: a watchdog ends long ones, and the keyboard is heard between two
 
 
@@ -35,18 +36,20 @@ def no_gpu() -> str:
 
 
 class Gpu:
-    """A program compiled for a GPU, for runs by one method."""
+    """A program compiled for a GPU, for runs by one method that compute in some numbers; do they share parameters?"""
 
-    def __init__(self, program: Program, method: str) -> None:
+    def __init__(self, program: Program, method: str, shared: bool, number: Number) -> None:
         self._cupy: Any = importlib.import_module("cupy")
-        module = self._cupy.RawModule(code=cuda_source(program, method), options=OPTIONS)
+        self._module = self._cupy.RawModule(code=cuda_source(program, method, shared, number), options=OPTIONS)
         try:
-            self._run, sizes = module.get_function("run_all"), module.get_function("job_size")
+            self._run, sizes = self._module.get_function("run_all"), self._module.get_function("job_size")
         except self._cupy.cuda.compiler.CompileException as error:
             raise RunError(f"the model cannot be compiled for the GPU: {error}") from None
         size = self._cupy.zeros(1, dtype=np.int64)
         sizes((1,), (1,), (size,))
         self.job_bytes = int(size[0])
+        counts = {"shared_p": len(program.parameters), "shared_c": len(program.constant_symbols)}
+        self._shared = [(name, np.zeros(n + 1, dtype=TYPES[number])) for name, n in counts.items()] if shared else []
 
     def go(
         self,
@@ -64,13 +67,18 @@ class Gpu:
         held = {name: cupy.asarray(array) for name, array in self._arrays(begin, wanted, results, inputs).items()}
         for name, array in held.items():
             setattr(batch, name, array.data.ptr)
-        structure = cupy.asarray(np.frombuffer(bytes(batch), dtype=np.uint8))
+        self._put("batch", np.frombuffer(bytes(batch), dtype=np.uint8))
+        found = [(name, cupy.asarray(zeros)) for name, zeros in self._shared]
+        if found:
+            self._module.get_function("find_constants")((1,), (1,), tuple(array for _, array in found))
+        for name, array in found:
+            self._put(name, array)
         jobs = cupy.empty(n * self.job_bytes, dtype=np.uint8)
         tallies = cupy.empty(max(n * len(results.figures) * TALLY_BYTES, 1), dtype=np.uint8)
         reached, steps, started = 0, min(course.total, 64), time.perf_counter()
         while reached < course.total:
             to, began = min(reached + steps, course.total), time.perf_counter()
-            given = structure, jobs, tallies, np.int64(reached == 0), np.int64(to)
+            given = jobs, tallies, np.int64(reached == 0), np.int64(to)
             self._run((-(-n // THREADS),), (THREADS,), given)
             cupy.cuda.runtime.deviceSynchronize()
             share = LAUNCH_SECONDS / max(time.perf_counter() - began, 1e-6)
@@ -83,6 +91,11 @@ class Gpu:
         if (results.status == PENDING).any():
             raise RunError("runs on the GPU did not come to their end")
         return launched
+
+    def _put(self, name: str, given: Any) -> None:
+        """Fills a constant of the program, from its start on."""
+        array = self._cupy.asarray(given)
+        self._module.get_global(name).copy_from_device(array.data, array.nbytes)
 
     def _arrays(
         self, begin: Beginnings, wanted: Wanted, results: Results, inputs: Iterable[Input]

@@ -17,6 +17,7 @@ from bellcrank.backend.cuda import Gpu, no_gpu
 from bellcrank.backend.start import EXTERNAL_FAILED, FINISHED, NOT_CLOSED, NOT_FINITE
 from bellcrank.emit.c.lanes import not_in_lanes
 from bellcrank.emit.c.many import NO_CONSTANTS
+from bellcrank.emit.number import DOUBLE
 from bellcrank.errors import ModelError, ModelWarning, RunError, counted
 from bellcrank.interface.interface import Quantity
 from bellcrank.many.cores import on_cores
@@ -221,10 +222,10 @@ def _not_on_gpu(asked: Asked) -> str:
 def _on_gpu(asked: Asked, starts: Starts, results: Results, progress: Progress | None) -> float:
     """Does all runs on a GPU, each in a thread of its own; how long its launches took, s."""
     course, inputs = asked.plan.course(starts.inputs, False), starts.others or [starts.inputs]
-    method, made = asked.plan.method, asked.loaded.gpu
-    if method not in made:
-        made[method] = Gpu(asked.loaded.program, method)
-    return float(made[method].go(course, starts.begin, asked.wanted, results, [i for x in inputs for i in x], progress))
+    kind, made = (asked.plan.method, len(starts.begin.p) == 1, DOUBLE), asked.loaded.gpu
+    if kind not in made:
+        made[kind] = Gpu(asked.loaded.program, *kind)
+    return float(made[kind].go(course, starts.begin, asked.wanted, results, [i for x in inputs for i in x], progress))
 
 
 def _ended(asked: Asked, results: Results) -> list[str]:

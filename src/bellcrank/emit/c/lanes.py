@@ -6,7 +6,7 @@ external routines one run at a time. `not_in_lanes` tells what keeps a program f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from bellcrank.emit.c import job
@@ -28,7 +28,6 @@ from bellcrank.emit.words import NO_WORDS
 from bellcrank.expr import Func
 from bellcrank.expr.function_table import FUNCTIONS, names_in
 from bellcrank.expr.node import Rational
-from bellcrank.numeric.methods import METHODS
 from bellcrank.numeric.tuning import ELIMINATION, STEPS
 from bellcrank.program.program import Program
 from bellcrank.program.statements import Call, Solve
@@ -155,14 +154,15 @@ def lanes_source(program: Program, options: Options = BEST, longest: int = LONGE
     return "\n".join(p for p in parts if p)
 
 
-def group_run(program: Program, methods: Iterable[str] = METHODS) -> str:
-    """A group of runs from its beginning to its end, with some of the methods."""
+def group_run(program: Program, only: str = "", own: str = "yes") -> str:
+    """A group of runs from its beginning to its end, by one method `only`, if it is named; has each its `own` p?"""
     return runtime(
         "lanes_run.c",
+        OWN=own,
         METHODS=method_names(),
         TUNING=definitions(STEPS, DOUBLE),
         SET=sets_inputs(program),
-        ADVANCE=method_cases(methods),
+        ADVANCE=method_cases(only),
         PARTS=runtime("parts.c", TIME="double"),
     )
 

@@ -71,12 +71,12 @@ def numbers(row: Sequence[float], start: str, end: str) -> list[str]:
     )  # fmt: skip
 
 
-def method_cases(names: Iterable[str] = METHODS) -> str:
-    """The cases of `advance`, which goes from y with rates k to next, for some of the methods."""
-    chosen = [METHODS[name] for name in names]
+def method_cases(only: str = "") -> str:
+    """The cases of `advance`, which goes from y with rates k to next; those of one method `only`, if it is named."""
+    chosen = [METHODS[only]] if only else [*METHODS.values()]
     most = max(m.evaluations for m in METHODS.values())
     lines = [f"    real stage[N_S], {', '.join(f'k{i}[N_S]' for i in range(2, most + 1))};"]
-    lines += ["    int failed = FINISHED;", "    switch (job->method) {"]
+    lines += ["    int failed = FINISHED;", f"    switch ({only.upper() or 'job->method'}) {{"]
     for m in chosen:
         lines += [f"    case {m.name.upper()}:{f' /* {m.words} */' if m.words else ''}"]
         lines += _SEMI_IMPLICIT if m.semi_implicit else _explicit(m)
