@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ import numpy as np
 from bellcrank.backend.c_lanes import set_course
 from bellcrank.backend.c_many import PENDING, Beginnings, Results, Wanted, batch_of
 from bellcrank.backend.start import Input
-from bellcrank.emit.c.cuda import TALLY_BYTES, THREADS, cuda_source
+from bellcrank.emit.c.cuda import CELL_BYTES, TALLY_BYTES, THREADS, cuda_source
+from bellcrank.emit.c.many import FIGURES
 from bellcrank.emit.number import DOUBLE, FLOAT, Number
 from bellcrank.errors import RunError
 from bellcrank.numeric.course import Course
@@ -20,6 +22,7 @@ from bellcrank.program.program import Program
 
 OPTIONS = ("--std=c++17", "-default-device")
 TYPES = {DOUBLE: np.float64, FLOAT: np.float32}
+SHARE = 0.8  # of the free memory of a GPU that is taken
 LAUNCH_SECONDS = 0.5  # of one launch: a watchdog ends long ones, and the keyboard is heard between two
 
 
@@ -60,7 +63,55 @@ class Gpu:
         inputs: Iterable[Input],
         progress: Callable[[float], None] | None,
     ) -> float:
-        """Does all runs, in launches of about the same time; how long they took, s."""
+        """Does all runs, as many at a time as the memory of the GPU holds; how long its launches took, s."""
+        n, size, launched = len(results.status), self._room(begin, wanted, results), 0.0
+        for first in range(0, n, size):
+            last = min(first + size, n)
+
+            def told(share: float, first: int = first, last: int = last) -> None:
+                if progress is not None:
+                    progress((first + share * (last - first)) / n)
+
+            own = replace(
+                begin, **{k: getattr(begin, k)[first:last] for k in ("p", "y", "inputs") if len(getattr(begin, k)) > 1}
+            )
+            part = Results(last - first, results.kept.shape[2], results.bad.shape[1], wanted)
+            launched += self._go(course, own, wanted, part, inputs, told)
+            results.kept[:, first:last], results.figures[:, first:last] = part.kept, part.figures
+            for name in ("status", "reached", "bad"):
+                getattr(results, name)[first:last] = getattr(part, name)
+        return launched
+
+    def _room(self, begin: Beginnings, wanted: Wanted, results: Results) -> int:
+        """Runs for which there is room at a time."""
+        self._cupy.get_default_memory_pool().free_all_blocks()
+        free = self._cupy.cuda.runtime.memGetInfo()[0]
+        held = [a.nbytes for a in (begin.p, begin.y, begin.inputs, results.kept, results.figures, results.bad)]
+        each = self.job_bytes + sum(held) / len(results.status) + self._tally_bytes(wanted) + 64
+        size = int(SHARE * free / each) // THREADS * THREADS
+        if size < THREADS:
+            raise RunError(
+                f"a run needs {each / 2**20:.3g} MiB on the GPU, which has {free / 2**20:.3g} MiB free: keep fewer "
+                "channels (keep=), fewer rows (every=), or figures of each run alone (reduce=)"
+            )
+        return size
+
+    @staticmethod
+    def _tally_bytes(wanted: Wanted) -> int:
+        """Memory for the figures of a run."""
+        counted = int(np.count_nonzero(wanted.kinds == FIGURES.index("percentile")))
+        return len(wanted.kinds) * TALLY_BYTES + counted * CELL_BYTES
+
+    def _go(
+        self,
+        course: Course,
+        begin: Beginnings,
+        wanted: Wanted,
+        results: Results,
+        inputs: Iterable[Input],
+        progress: Callable[[float], None],
+    ) -> float:
+        """Does runs at the same time, in launches of about the same time; how long they took, s."""
         cupy, n = self._cupy, len(results.status)
         batch, _ = batch_of(begin, wanted, results)
         set_course(batch, course)
@@ -74,7 +125,8 @@ class Gpu:
         for name, array in found:
             self._put(name, array)
         jobs = cupy.empty(n * self.job_bytes, dtype=np.uint8)
-        tallies = cupy.empty(max(n * len(results.figures) * TALLY_BYTES, 1), dtype=np.uint8)
+        tallies = cupy.empty(max(n * self._tally_bytes(wanted), 1), dtype=np.uint8)
+        cupy.cuda.runtime.deviceSynchronize()
         reached, steps, started = 0, min(course.total, 64), time.perf_counter()
         while reached < course.total:
             to, began = min(reached + steps, course.total), time.perf_counter()
@@ -83,8 +135,7 @@ class Gpu:
             cupy.cuda.runtime.deviceSynchronize()
             share = LAUNCH_SECONDS / max(time.perf_counter() - began, 1e-6)
             reached, steps = to, max(1, int(steps * min(share, 8.0)))
-            if progress is not None:
-                progress(reached / course.total)
+            progress(reached / course.total)
         launched = time.perf_counter() - started
         for name in ("kept", "figures", "status", "reached", "bad"):
             getattr(results, name)[...] = held[name].get()

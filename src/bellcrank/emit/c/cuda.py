@@ -19,11 +19,12 @@ from bellcrank.emit.number import DOUBLE, FLOAT, Number
 from bellcrank.emit.parts import LONGEST
 from bellcrank.emit.schedule import Options, schedule
 from bellcrank.emit.steps import Angles, Step
-from bellcrank.numeric.tuning import ELIMINATION
+from bellcrank.numeric.tuning import COUNTING, ELIMINATION
 from bellcrank.program.program import Program
 from bellcrank.program.statements import Solve
 
 TALLY_BYTES = 56  # of a figure that is being found, as the kernel says
+CELL_BYTES = 4 * COUNTING.cells  # of a percentile besides, behind the tallies of all runs
 THREADS = 128  # of a block
 SINES = {DOUBLE: "sincos_cuda.c", FLOAT: "sincos_cuda_single.c"}
 
@@ -56,13 +57,13 @@ def cuda_source(program: Program, method: str, shared: bool = False, number: Num
         job.structure("Input", job.INPUT),
         alone.constants(),
         input_values() if program.given_inputs else "",
-        rows_text(counted=False),
+        rows_text(allocated=False),
         "#undef real\n#define real scalar\n",
         *(runtime(SINES[number]) for _ in [0] if any(isinstance(s, Angles) for s in steps)),
         *(runtime("solve.c") for _ in [0] if any(isinstance(s, Solve) for s in steps)),
         runtime("cuda_numbers.c", OWN=own),
         *texts,
-        group_run(program, method, own),
+        group_run(program, number, method, own),
         runtime("cuda_kernel.c", OWN=own, THREADS=str(THREADS)),
     ]
     return "\n".join(p for p in parts if p)

@@ -12,12 +12,12 @@ FIGURES = ("final", "min", "max", "mean", "rms", "percentile", "crossing")
 NO_CONSTANTS = 8  # the status of a run whose constants are not finite, behind those of `run.c`
 
 
-def rows_text(counted: bool = True) -> str:
-    """What is kept of the rows of runs; are percentiles `counted`?"""
+def rows_text(allocated: bool = True) -> str:
+    """What is kept of the rows of runs; is memory for figures `allocated` there?"""
     kinds = f"enum {{ {', '.join(name.upper() for name in FIGURES)} }};\nenum {{ NO_CONSTANTS = {NO_CONSTANTS} }};\n"
     batch = f"struct Job;\n\n{job.structure('Array', job.ARRAY)}\n{job.structure('Batch', job.BATCH)}"
-    asked = "yes" if counted else ""
-    return runtime("many_rows.c", KINDS=kinds, TUNING=definitions(COUNTING, DOUBLE), BATCH=batch, COUNTED=asked)
+    asked = "yes" if allocated else ""
+    return runtime("many_rows.c", KINDS=kinds, TUNING=definitions(COUNTING, DOUBLE), BATCH=batch, ALLOCATED=asked)
 
 
 def driver(fields: tuple[job.Field, ...]) -> str:

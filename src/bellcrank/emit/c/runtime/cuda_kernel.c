@@ -31,6 +31,7 @@ RARE static void begin_job(Job *job, int64_t run, Tally *tallies)
     job->run = run;
     job->used = 1;
     job->tallies = tallies + run*batch.n_figures;
+    give_cells(&batch, job->tallies, (int32_t *)(tallies + batch.n*batch.n_figures) + run*counting(&batch)*CELLS);
     if (!begin_runs(job))
         begin_rows(job);
 }

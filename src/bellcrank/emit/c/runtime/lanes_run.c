@@ -11,6 +11,9 @@ typedef struct Job { /* runs that go side by side */
     double t;
     masks alive; /* runs that go on; the others stay where they are */
     lanes y[N_S + 1], k[N_S + 1], w[N_W + 1]; /* as they are at the row that is recorded last, or next */
+@IF SHORT@
+    lanes carried[N_S + 1]; /* what is left over where increments are added to y */
+@END@
 @IF OWN@
     lanes p[N_P + 1], c[N_C + 1];
 @END@
@@ -68,10 +71,21 @@ RARE static void record(Job *job, double t)
     job->number++;
 }
 
+@IF SHORT@
+/* A state and its increment; what is rounded away is carried to the next time. */
+static inline lanes summed(lanes y, lanes increment, lanes *carried)
+{
+    const lanes all = increment + *carried, sum = y + all;
+    *carried = all - (sum - y);
+    return sum;
+}
+
+@END@
 /* One step from y with rates k, of length h, to `next`: the rates there are left to the caller. */
 static int advance(Job *job, scalar h, double t, double middle, double end, const lanes *y, const lanes *k, lanes *next,
-    lanes *w)
+    lanes *w, lanes *carried)
 {
+    (void)carried;
 @ADVANCE@}
 
 /* Runs whose next state, in job->k, is not finite end. */
@@ -109,8 +123,12 @@ static int begin_runs(Job *job)
 @END@
         for (int i = 0; i < N_C; i++)
             good = good && isfinite(LANE(CONSTANTS(job)[i], j));
-        for (int i = 0; i < N_S; i++)
+        for (int i = 0; i < N_S; i++) {
             LANE(job->y[i], j) = (scalar)y[i];
+@IF SHORT@
+            LANE(job->carried[i], j) = (scalar)(y[i] - LANE(job->y[i], j));
+@END@
+        }
         LANE(job->alive, j) = 0;
         if (j >= job->used)
             continue;
@@ -156,12 +174,15 @@ static void go_on(Job *job, int64_t to)
     const Batch *b = job->batch;
     const double h = b->h, near = GAP*h, t_start = b->t_start;
     const int64_t total = b->total, every = b->every;
-    lanes y[N_S + 1], k[N_S + 1], w[N_W + 1], next[N_S + 1];
+    lanes y[N_S + 1], k[N_S + 1], w[N_W + 1], next[N_S + 1], carried[N_S + 1];
     masks alive = job->alive;
     int64_t i = job->reached + 1, at = 0, row = (job->reached/every + 1)*every; /* the next step, break and row */
     int within = 0;                                                             /* a step of which some parts are left? */
     memcpy(y, job->y, N_S*sizeof *y);
     memcpy(k, job->k, N_S*sizeof *k);
+@IF SHORT@
+    memcpy(carried, job->carried, N_S*sizeof *carried);
+@END@
     while (i <= to && any(alive) && !STOPPED(b)) {
         const double whole = t_start + (double)i*h, last = i == total && b->t_end > t_start ? b->t_end : whole;
         const double end = fabs(last - whole) > near ? last : whole;
@@ -186,7 +207,7 @@ static void go_on(Job *job, int64_t to)
                 middle = t_start + ((double)i - 0.5)*h;
                 p.to = p.before = p.after = t_start + (double)i*h;
             }
-            advance(job, (scalar)length, t, middle, p.before, y, k, next, w);
+            advance(job, (scalar)length, t, middle, p.before, y, k, next, w, carried);
             for (int j = 0; j < N_S; j++)
                 lost += next[j]*SAME(0); /* 0, or not a number */
             const masks good = EQUAL(lost, lost);
@@ -214,6 +235,9 @@ static void go_on(Job *job, int64_t to)
     }
     memcpy(job->y, y, N_S*sizeof *y);
     memcpy(job->k, k, N_S*sizeof *k);
+@IF SHORT@
+    memcpy(job->carried, carried, N_S*sizeof *carried);
+@END@
 }
 
 /* Tells of the runs of a group that are over. */
