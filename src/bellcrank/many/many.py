@@ -50,11 +50,12 @@ class Asked:
     given: Given
     kept: list[Quantity]
     figures: list[Figure]
+    columns: tuple[int, ...] = ()  # of rows, kept in equation units besides
     number: Number = DOUBLE  # what runs side by side compute in
 
     @property
     def wanted(self) -> Wanted:
-        kept = [(x.column, x.unit.factor) for x in self.kept]
+        kept = [(x.column, x.unit.factor) for x in self.kept] + [(column, 1.0) for column in self.columns]
         figures = [(f.channel.column, f.channel.unit.factor, f.kind, f.number) for f in self.figures]
         return Wanted.of(kept, figures)
 
@@ -119,9 +120,9 @@ def _done(
     asked: Asked, backend: str, results: Results, progress: Progress | None
 ) -> tuple[list[str], dict[str, Any], list[str]]:
     """Does all runs by the best way there is: how each ended, by which way, and why not by a better one."""
-    why = _not_in_c(asked.loaded, asked.plan)
+    why = not_in_c(asked.loaded, asked.plan)
     starts = None if why else starts_of(asked.loaded, asked.plan, asked.given)
-    why = why if starts is None else _not_driven(asked, starts)
+    why = why if starts is None else not_driven(asked, starts)
     if starts is None or why:
         ended = [""] * asked.given.n
         with warnings.catch_warnings():
@@ -140,7 +141,7 @@ def _done(
     elif alone:
         notes.append(f"the runs went one after another on every core, not side by side: {alone}")
     lanes = backend != "cores" and not alone
-    (_in_lanes if lanes else _on_cores)(asked, starts, results, progress)
+    (_in_lanes if lanes else run_on_cores)(asked, starts, results, progress)
     return _ended(asked, results), {"backend": "lanes" if lanes else "cores"}, notes
 
 
@@ -154,7 +155,7 @@ def _asked(loaded: Loaded, plan: Plan, given: Given, keep: Any, reduce: Any, num
     figures = read_figures(interface, reduce, kept)
     if reduce is not None and not isinstance(reduce, Mapping):
         kept = []  # figures alone
-    return Asked(loaded, plan, given, kept, figures, number)
+    return Asked(loaded, plan, given, kept, figures, number=number)
 
 
 def _check_room(asked: Asked) -> None:
@@ -169,7 +170,7 @@ def _check_room(asked: Asked) -> None:
         )
 
 
-def _not_in_c(loaded: Loaded, plan: Plan) -> str:
+def not_in_c(loaded: Loaded, plan: Plan) -> str:
     """Why compiled code cannot drive such runs alone; nothing if it can."""
     if loaded.model.compiler is None:
         return "the model is not compiled"
@@ -178,7 +179,7 @@ def _not_in_c(loaded: Loaded, plan: Plan) -> str:
     return ""
 
 
-def _not_driven(asked: Asked, starts: Starts) -> str:
+def not_driven(asked: Asked, starts: Starts) -> str:
     """Why compiled code cannot drive these runs alone; nothing if it can."""
     first = ready_run(asked.loaded, asked.plan, asked.given, 0)[1].run
     if not isinstance(first, CRun):
@@ -198,7 +199,9 @@ def _not_side_by_side(asked: Asked, starts: Starts) -> str:
     return not_in_lanes(asked.loaded.program)
 
 
-def _on_cores(asked: Asked, starts: Starts, results: Results, progress: Progress | None) -> None:
+def run_on_cores(
+    asked: Asked, starts: Starts, results: Results, progress: Progress | None, threads: int | None = None
+) -> None:
     """Does all runs as `simulate` does them."""
     compiler, wanted = asked.loaded.model.compiler, asked.wanted
 
@@ -207,7 +210,7 @@ def _on_cores(asked: Asked, starts: Starts, results: Results, progress: Progress
         assert isinstance(run, CRun) and compiler is not None
         return Driver(run, compiler, starts.begin, wanted, results)
 
-    on_cores(make, results, progress, 1)
+    on_cores(make, results, progress, 1, threads)
 
 
 def _in_lanes(asked: Asked, starts: Starts, results: Results, progress: Progress | None) -> None:
