@@ -11,8 +11,9 @@ import bellcrank as bc
 from bellcrank.backend import cuda as backend_cuda
 from bellcrank.backend.c_lanes import set_course
 from bellcrank.backend.c_many import batch_of
-from bellcrank.backend.cuda import no_gpu
-from bellcrank.emit.c.cuda import CELL_BYTES, TALLY_BYTES, cuda_source, on_host
+from bellcrank.backend.cuda import memory_of, no_gpu
+from bellcrank.emit.c.cuda import cuda_source, on_host
+from bellcrank.emit.c.many import FIGURES
 from bellcrank.many import many as module
 from tests.models import example, rarely
 
@@ -29,14 +30,14 @@ class Played:
         done = subprocess.run([*command, "-lm"], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr[:3000]
         self.library = ctypes.CDLL(str(library))
-        self.library.job_bytes.restype = ctypes.c_int64
+        self.sizes = np.zeros(2 + len(FIGURES), dtype=np.int64)
+        self.library.sizes(ctypes.c_void_p(self.sizes.ctypes.data))
 
     def go(self, course, begin, wanted, results, inputs, progress):
         batch, _ = batch_of(begin, wanted, results)
         set_course(batch, course)
         n, long = len(results.status), ctypes.c_int64
-        jobs = np.empty(n * self.library.job_bytes() + 64, dtype=np.uint8)
-        tallies = np.empty(n * len(results.figures) * (TALLY_BYTES + CELL_BYTES) + 64, dtype=np.uint8)
+        jobs, tallies = (np.empty(n * size // 8 + 1) for size in memory_of(self.sizes, wanted))
         for i in (1, 2, 3):
             at = [ctypes.c_void_p(x.ctypes.data) for x in (jobs, tallies)]
             self.library.run_on_host(ctypes.byref(batch), *at, long(i == 1), long(course.total * i // 3))
@@ -94,7 +95,7 @@ def against_cores(name, precision="double", share=False):
         "keep": channels,
         **jump,
     }
-    figures = {channels[-1]: ["final", "min", "max", "mean", "rms", "crossing(0.1)", "percentile(80)"]}
+    figures = {channels[-1]: ["final", "min", "max", "mean", "rms", "crossing(0.1)", "percentile(80)", "wk"]}
     there = sim.simulate_many(backend="cuda", precision=precision, reduce=figures, **given)
     here = sim.simulate_many(backend="cores", reduce=figures, **given)
     assert there.settings["precision"] == precision

@@ -13,7 +13,7 @@ import numpy as np
 from bellcrank.backend.c_lanes import set_course
 from bellcrank.backend.c_many import PENDING, Beginnings, Results, Wanted, batch_of
 from bellcrank.backend.start import Input
-from bellcrank.emit.c.cuda import CELL_BYTES, TALLY_BYTES, THREADS, cuda_source
+from bellcrank.emit.c.cuda import THREADS, cuda_source
 from bellcrank.emit.c.many import FIGURES
 from bellcrank.emit.number import DOUBLE, FLOAT, Number
 from bellcrank.errors import RunError
@@ -38,6 +38,11 @@ def no_gpu() -> str:
         return f"there is no CUDA GPU that can be used ({error})"
 
 
+def memory_of(sizes: np.ndarray, wanted: Wanted) -> tuple[int, int]:
+    """Bytes that a run and its figures need, by the `sizes` that the program tells."""
+    return int(sizes[0]), int(sum(sizes[1] + sizes[2 + wanted.kinds]))
+
+
 class Gpu:
     """A program compiled for a GPU, for runs by one method that compute in some numbers; do they share parameters?"""
 
@@ -45,12 +50,12 @@ class Gpu:
         self._cupy: Any = importlib.import_module("cupy")
         self._module = self._cupy.RawModule(code=cuda_source(program, method, shared, number), options=OPTIONS)
         try:
-            self._run, sizes = self._module.get_function("run_all"), self._module.get_function("job_size")
+            self._run, sizes = self._module.get_function("run_all"), self._module.get_function("sizes")
         except self._cupy.cuda.compiler.CompileException as error:
             raise RunError(f"the model cannot be compiled for the GPU: {error}") from None
-        size = self._cupy.zeros(1, dtype=np.int64)
-        sizes((1,), (1,), (size,))
-        self.job_bytes = int(size[0])
+        found = self._cupy.zeros(2 + len(FIGURES), dtype=np.int64)
+        sizes((1,), (1,), (found,))
+        self._sizes = found.get()
         counts = {"shared_p": len(program.parameters), "shared_c": len(program.constant_symbols)}
         self._shared = [(name, np.zeros(n + 1, dtype=TYPES[number])) for name, n in counts.items()] if shared else []
 
@@ -87,7 +92,7 @@ class Gpu:
         self._cupy.get_default_memory_pool().free_all_blocks()
         free = self._cupy.cuda.runtime.memGetInfo()[0]
         held = [a.nbytes for a in (begin.p, begin.y, begin.inputs, results.kept, results.figures, results.bad)]
-        each = self.job_bytes + sum(held) / len(results.status) + self._tally_bytes(wanted) + 64
+        each = sum(memory_of(self._sizes, wanted)) + sum(held) / len(results.status) + 64
         size = int(SHARE * free / each) // THREADS * THREADS
         if size < THREADS:
             raise RunError(
@@ -95,12 +100,6 @@ class Gpu:
                 "channels (keep=), fewer rows (every=), or figures of each run alone (reduce=)"
             )
         return size
-
-    @staticmethod
-    def _tally_bytes(wanted: Wanted) -> int:
-        """Memory for the figures of a run."""
-        counted = int(np.count_nonzero(wanted.kinds == FIGURES.index("percentile")))
-        return len(wanted.kinds) * TALLY_BYTES + counted * CELL_BYTES
 
     def _go(
         self,
@@ -124,8 +123,7 @@ class Gpu:
             self._module.get_function("find_constants")((1,), (1,), tuple(array for _, array in found))
         for name, array in found:
             self._put(name, array)
-        jobs = cupy.empty(n * self.job_bytes, dtype=np.uint8)
-        tallies = cupy.empty(max(n * self._tally_bytes(wanted), 1), dtype=np.uint8)
+        jobs, tallies = (cupy.empty(max(n * size, 1), dtype=np.uint8) for size in memory_of(self._sizes, wanted))
         cupy.cuda.runtime.deviceSynchronize()
         reached, steps, started = 0, min(course.total, 64), time.perf_counter()
         while reached < course.total:
@@ -163,7 +161,7 @@ class Gpu:
             "p": begin.p, "y": begin.y, "inputs": signals.view(np.uint8), "breaks": begin.breaks,
             "first_breaks": begin.first_breaks, "roots": begin.roots, "kept_columns": wanted.kept[0],
             "kept_factors": wanted.kept[1], "figure_kinds": wanted.kinds, "figure_columns": wanted.figures[0],
-            "figure_factors": wanted.figures[1], "figure_numbers": wanted.numbers, "kept": results.kept,
+            "figure_factors": wanted.figures[1], "figure_numbers": wanted.numbers, "filters": wanted.filters, "kept": results.kept,
             "figures": results.figures, "status": results.status, "reached": results.reached, "bad": results.bad,
             "stop": results.stop,
         }  # fmt: skip

@@ -26,6 +26,7 @@ from bellcrank.many.given import Given, read_given
 from bellcrank.many.one_by_one import OneByOne
 from bellcrank.many.result import Many
 from bellcrank.many.starts import Starts, ready_run, starts_of
+from bellcrank.many.weighting import filters_of
 from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.run.dae_methods import Dae
 from bellcrank.run.dae_runs import check_dae
@@ -57,7 +58,7 @@ class Asked:
     def wanted(self) -> Wanted:
         kept = [(x.column, x.unit.factor) for x in self.kept] + [(column, 1.0) for column in self.columns]
         figures = [(f.channel.column, f.channel.unit.factor, f.kind, f.number) for f in self.figures]
-        return Wanted.of(kept, figures)
+        return Wanted.of(kept, figures, filters_of(self.times))
 
     @property
     def times(self) -> np.ndarray:

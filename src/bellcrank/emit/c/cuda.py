@@ -19,12 +19,10 @@ from bellcrank.emit.number import DOUBLE, FLOAT, Number
 from bellcrank.emit.parts import LONGEST
 from bellcrank.emit.schedule import Options, schedule
 from bellcrank.emit.steps import Angles, Step
-from bellcrank.numeric.tuning import COUNTING, ELIMINATION
+from bellcrank.numeric.tuning import ELIMINATION
 from bellcrank.program.program import Program
 from bellcrank.program.statements import Solve
 
-TALLY_BYTES = 56  # of a figure that is being found, as the kernel says
-CELL_BYTES = 4 * COUNTING.cells  # of a percentile besides, behind the tallies of all runs
 THREADS = 128  # of a block
 SINES = {DOUBLE: "sincos_cuda.c", FLOAT: "sincos_cuda_single.c"}
 

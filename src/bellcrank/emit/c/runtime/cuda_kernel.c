@@ -1,14 +1,16 @@
 /* One thread per run. `jobs` and `tallies` keep what goes on from one launch to the next: the first one begins runs,
    each goes on to step `to`, and the last one ends them. */
-typedef char tally_has_56_bytes[sizeof(Tally) == 56 ? 1 : -1];
-
 extern "C" {
 __constant__ Batch batch;
 }
 
-extern "C" __global__ void job_size(int64_t *size)
+/* Bytes of a job, of a figure, and of the cells of every kind of figure. */
+extern "C" __global__ void sizes(int64_t *found)
 {
-    *size = sizeof(Job);
+    found[0] = sizeof(Job);
+    found[1] = sizeof(Tally);
+    for (int32_t kind = 0; kind < N_KINDS; kind++)
+        found[2 + kind] = cells_of(kind)*(int64_t)sizeof(int32_t);
 }
 
 @IF OWN@
@@ -31,7 +33,7 @@ RARE static void begin_job(Job *job, int64_t run, Tally *tallies)
     job->run = run;
     job->used = 1;
     job->tallies = tallies + run*batch.n_figures;
-    give_cells(&batch, job->tallies, (int32_t *)(tallies + batch.n*batch.n_figures) + run*counting(&batch)*CELLS);
+    give_cells(&batch, job->tallies, (int32_t *)(tallies + batch.n*batch.n_figures) + run*all_cells(&batch));
     if (!begin_runs(job))
         begin_rows(job);
 }

@@ -1,8 +1,3 @@
-extern "C" int64_t job_bytes(void)
-{
-    return sizeof(Job);
-}
-
 extern "C" void run_on_host(const Batch *b, Job *jobs, Tally *tallies, int64_t first, int64_t to)
 {
     batch = *b;

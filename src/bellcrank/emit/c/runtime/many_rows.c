@@ -11,15 +11,21 @@ typedef struct Tally { /* of one figure of one run, so far */
     double value, least, width; /* width of the cells that are counted, the first from `least` on */
     double t, x;                /* the row before */
     int64_t rows;
-    int32_t *cells; /* of a percentile */
+    int32_t *cells; /* of a percentile; or states of a weighting, in double precision, real and imaginary parts */
 } Tally;
 
-/* Figures of one run that count rows in cells. */
-static int64_t counting(const Batch *b)
+/* Cells that a figure of a kind needs. */
+static int64_t cells_of(int32_t kind)
+{
+    return kind == PERCENTILE ? CELLS : kind == WK || kind == WD ? (int64_t)(2*POLES*sizeof(double)/sizeof(int32_t)) : 0;
+}
+
+/* ... and all figures of one run. */
+static int64_t all_cells(const Batch *b)
 {
     int64_t found = 0;
     for (int64_t j = 0; j < b->n_figures; j++)
-        found += b->figure_kinds[j] == PERCENTILE;
+        found += cells_of(b->figure_kinds[j]);
     return found;
 }
 
@@ -28,7 +34,7 @@ static int32_t *give_cells(const Batch *b, Tally *tallies, int32_t *cells)
 {
     for (int64_t j = 0; j < b->n_figures; j++) {
         tallies[j].cells = cells;
-        cells += b->figure_kinds[j] == PERCENTILE ? CELLS : 0;
+        cells += cells_of(b->figure_kinds[j]);
     }
     return cells;
 }
@@ -38,7 +44,7 @@ static int32_t *give_cells(const Batch *b, Tally *tallies, int32_t *cells)
 static Tally *new_tallies(const Batch *b, int64_t runs)
 {
     Tally *tallies = (Tally *)malloc((size_t)runs*((size_t)b->n_figures*sizeof *tallies
-                                                   + (size_t)(counting(b)*CELLS)*sizeof *tallies->cells) + 1);
+                                                   + (size_t)all_cells(b)*sizeof *tallies->cells) + 1);
     int32_t *cells = (int32_t *)(tallies + runs*b->n_figures);
     for (int64_t j = 0; tallies && j < runs; j++)
         cells = give_cells(b, tallies + j*b->n_figures, cells);
@@ -46,6 +52,19 @@ static Tally *new_tallies(const Batch *b, int64_t runs)
 }
 
 @END@
+/* The weighted signal at the next row: the sum of the states of the filter, which is straight between rows. */
+static double weighted(const Batch *b, int64_t number, int kind, Tally *a, double x)
+{
+    const double *k = b->filters + ((kind == WD ? 2 : 0) + (number + 1 == b->n_times))*POLES*6;
+    double *state = (double *)a->cells, sum = 0.0;
+    for (int i = 0; i < POLES && a->rows; i++, k += 6, state += 2) {
+        const double real_part = k[0]*state[0] - k[1]*state[1] + k[2]*x + k[4]*a->x;
+        state[1] = k[0]*state[1] + k[1]*state[0] + k[3]*x + k[5]*a->x;
+        state[0] = real_part;
+        sum += real_part;
+    }
+    return sum;
+}
 
 /* Counts a number in one of equal cells; they are made twice as wide, as often as needed, if it lies beyond them. */
 static void count(Tally *a, double x)
@@ -101,8 +120,7 @@ static void begin_tallies(const Batch *b, Tally *tallies)
 {
     for (int64_t j = 0; j < b->n_figures; j++) {
         Tally *a = &tallies[j];
-        if (b->figure_kinds[j] == PERCENTILE)
-            memset(a->cells, 0, CELLS*sizeof *a->cells);
+        memset(a->cells, 0, (size_t)cells_of(b->figure_kinds[j])*sizeof *a->cells);
         a->value = a->width = a->least = 0.0;
         a->rows = 0;
     }
@@ -137,6 +155,12 @@ static void take_row(const Batch *b, int64_t run, int64_t number, double t, cons
         case PERCENTILE:
             count(a, x);
             break;
+        case WK:
+        case WD: {
+            const double felt = weighted(b, number, b->figure_kinds[j], a, x);
+            a->value += felt*felt;
+            break;
+        }
         default: /* CROSSING: of a line between two rows */
             if (!a->rows)
                 a->value = NAN;
@@ -157,7 +181,7 @@ static void end_tallies(const Batch *b, int64_t run, const Tally *tallies)
         double x = a->value;
         if (kind == MEAN)
             x /= (double)a->rows;
-        else if (kind == RMS)
+        else if (kind == RMS || kind == WK || kind == WD)
             x = sqrt(x/(double)a->rows);
         else if (kind == PERCENTILE)
             x = percentile(a, 0.01*b->figure_numbers[j]);
