@@ -161,7 +161,7 @@ class Gpu:
             "p": begin.p, "y": begin.y, "inputs": signals.view(np.uint8), "breaks": begin.breaks,
             "first_breaks": begin.first_breaks, "roots": begin.roots, "kept_columns": wanted.kept[0],
             "kept_factors": wanted.kept[1], "figure_kinds": wanted.kinds, "figure_columns": wanted.figures[0],
-            "figure_factors": wanted.figures[1], "figure_numbers": wanted.numbers, "filters": wanted.filters, "kept": results.kept,
-            "figures": results.figures, "status": results.status, "reached": results.reached, "bad": results.bad,
-            "stop": results.stop,
+            "figure_factors": wanted.figures[1], "figure_numbers": wanted.numbers, "filters": wanted.filters,
+            "kept": results.kept, "figures": results.figures, "status": results.status, "reached": results.reached,
+            "bad": results.bad, "stop": results.stop,
         }  # fmt: skip
