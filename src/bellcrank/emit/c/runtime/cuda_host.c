@@ -7,5 +7,5 @@
 #define ON_HOST
 #define __global__
 #define __constant__ static
-#define __launch_bounds__(threads)
+#define __launch_bounds__(threads, blocks)
 static struct { int64_t x; } blockIdx, blockDim, threadIdx;

@@ -38,7 +38,8 @@ RARE static void begin_job(Job *job, int64_t run, Tally *tallies)
         begin_rows(job);
 }
 
-extern "C" __global__ void __launch_bounds__(@THREADS@) run_all(Job *jobs, Tally *tallies, int64_t first, int64_t to)
+extern "C" __global__ void __launch_bounds__(@THREADS@, @BLOCKS@)
+run_all(Job *jobs, Tally *tallies, int64_t first, int64_t to)
 {
     const int64_t run = blockIdx.x*(int64_t)blockDim.x + threadIdx.x;
     if (run >= batch.n)
