@@ -75,6 +75,24 @@ def test_runs_that_do_not_fit_on_a_gpu_at_once(monkeypatch):
     assert shares[-1] == 1.0 and len(shares) >= 3
 
 
+@pytest.mark.skipif(bool(no_gpu()), reason="there is no GPU")
+def test_values_that_lie_on_a_gpu():
+    cupy = pytest.importorskip("cupy")
+    sim, k = example("quarter_car").compile(), np.linspace(1e4, 2e4, 50)
+    there, here = (
+        sim.simulate_many(parameters={"k": x}, t_end=0.01, step=0.001, backend="cuda") for x in (cupy.asarray(k), k)
+    )
+    assert (there["az"] == here["az"]).all()
+    assert (there.values["k"] == k).all()
+
+
+class Elsewhere:
+    """An array on a GPU that is not there."""
+
+    def __dlpack_device__(self):
+        return 2, 0
+
+
 def against_cores(name, precision="double", share=False):
     """Parameters that enter constants, figures, an input that jumps within a step where there is one."""
     sim = example(name).compile()
@@ -111,6 +129,12 @@ def against_cores(name, precision="double", share=False):
         np.testing.assert_allclose(
             there.reduced[channels[-1]][word], x, rtol=0, atol=10 * tolerance * size, err_msg=word
         )
+
+
+@pytest.mark.skipif(not no_gpu(), reason="there is a GPU")
+def test_values_on_a_gpu_that_cannot_be_read_are_told():
+    with pytest.raises(bc.BellcrankError, match="lie on a GPU, and cannot be read: "):
+        example("quarter_car").compile().simulate_many(parameters={"k": Elsewhere()}, t_end=0.01, step=0.001)
 
 
 @pytest.mark.skipif(not no_gpu(), reason="there is a GPU")

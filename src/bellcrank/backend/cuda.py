@@ -22,6 +22,7 @@ from bellcrank.program.program import Program
 
 OPTIONS = ("--std=c++17", "-default-device")
 TYPES = {DOUBLE: np.float64, FLOAT: np.float32}
+HOST = 1  # the kind of device in DLPack that is none
 SHARE = 0.8  # of the free memory of a GPU that is taken
 LAUNCH_SECONDS = 0.5  # of one launch: a watchdog ends long ones, and the keyboard is heard between two
 
@@ -36,6 +37,15 @@ def no_gpu() -> str:
         return "" if cupy.cuda.runtime.getDeviceCount() else "there is no CUDA GPU"
     except cupy.cuda.runtime.CUDARuntimeError as error:
         return f"there is no CUDA GPU that can be used ({error})"
+
+
+def on_host(array: Any) -> Any:
+    """An array that lies on a GPU, of any package that speaks DLPack, in the memory of the host; others as they are."""
+    if not hasattr(array, "__dlpack_device__") or int(array.__dlpack_device__()[0]) == HOST:
+        return array
+    if why := no_gpu():
+        raise RunError(f"values are given that lie on a GPU, and cannot be read: {why}")
+    return importlib.import_module("cupy").from_dlpack(array).get()
 
 
 def memory_of(sizes: np.ndarray, wanted: Wanted) -> tuple[int, int]:
