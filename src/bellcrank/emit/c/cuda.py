@@ -24,7 +24,7 @@ from bellcrank.program.program import Program
 from bellcrank.program.statements import Solve
 
 THREADS = 128  # of a block
-BLOCKS = {DOUBLE: 2, FLOAT: 3}  # at least, on a multiprocessor: more would leave each run too few registers
+BLOCKS = 2  # at least, on a multiprocessor: more would leave each run too few registers
 SINES = {DOUBLE: "sincos_cuda.c", FLOAT: "sincos_cuda_single.c"}
 
 
@@ -63,7 +63,7 @@ def cuda_source(program: Program, method: str, shared: bool = False, number: Num
         runtime("cuda_numbers.c", OWN=own),
         *texts,
         group_run(program, number, method, own),
-        runtime("cuda_kernel.c", OWN=own, THREADS=str(THREADS), BLOCKS=str(BLOCKS[number])),
+        runtime("cuda_kernel.c", OWN=own, THREADS=str(THREADS), BLOCKS=str(BLOCKS)),
     ]
     return "\n".join(p for p in parts if p)
 

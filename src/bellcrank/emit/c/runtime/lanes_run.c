@@ -177,7 +177,7 @@ static void go_on(Job *job, int64_t to)
     lanes y[N_S + 1], k[N_S + 1], w[N_W + 1], next[N_S + 1], carried[N_S + 1];
     masks alive = job->alive;
     int64_t i = job->reached + 1, at = 0, row = (job->reached/every + 1)*every; /* the next step, break and row */
-    int within = 0;                                                             /* a step of which some parts are left? */
+    int within = 0; /* a step of which some parts are left? */
     memcpy(y, job->y, N_S*sizeof *y);
     memcpy(k, job->k, N_S*sizeof *k);
 @IF SHORT@

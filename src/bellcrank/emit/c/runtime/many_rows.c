@@ -17,7 +17,8 @@ typedef struct Tally { /* of one figure of one run, so far */
 /* Cells that a figure of a kind needs. */
 static int64_t cells_of(int32_t kind)
 {
-    return kind == PERCENTILE ? CELLS : kind == WK || kind == WD ? (int64_t)(2*POLES*sizeof(double)/sizeof(int32_t)) : 0;
+    const int64_t states = 2*POLES*sizeof(double)/sizeof(int32_t);
+    return kind == PERCENTILE ? CELLS : kind == WK || kind == WD ? states : 0;
 }
 
 /* ... and all figures of one run. */

@@ -1,6 +1,6 @@
 /* Sines and cosines of n angles on a GPU, without branches: reduction by pi/2 in two parts, of which the first product
-   is exact, the quadrant from the low bits of a shifted number, kernels of degree 13 and 14 (fdlibm). The library, whose
-   arithmetic of long numbers would take registers from all the rest, is called apart, beyond 2^49 rad. */
+   is exact, the quadrant from the low bits of a shifted number, kernels of degree 13 and 14 (fdlibm). The library,
+   whose arithmetic of long numbers would take registers from all the rest, is called apart, beyond 2^49 rad. */
 #define LANES(n) (n)
 
 RARE static void sincos_far(double x, double *s, double *c)

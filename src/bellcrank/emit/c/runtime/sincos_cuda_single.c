@@ -1,5 +1,6 @@
-/* Sines and cosines of n angles on a GPU in single precision, without branches: reduction by pi/2 in two parts, of which
-   the first product is exact, the quadrant from the low bits of a shifted number, kernels of degree 7 and 8 (Cephes). */
+/* Sines and cosines of n angles on a GPU in single precision, without branches: reduction by pi/2 in two parts, of
+   which the first product is exact, the quadrant from the low bits of a shifted number, kernels of degree 7 and 8
+   (Cephes). */
 #define LANES(n) (n)
 
 static inline void sincos_all(int n, const float *restrict x, float *restrict s, float *restrict c)
