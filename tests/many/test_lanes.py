@@ -119,9 +119,22 @@ def test_every_function_of_formulas():
         "power": "x**5 + (1.5 + x)**0.3",
         "angles": "sin(1e7*x) + cos(x)*sin(30*x)",
     }
+    wide = {"atan": 1e3, "exp": 705.0, "tanh": 20.0, "sqrt": 1.0, "atan2": 3.0}  # and how far their arguments go
+    texts |= {
+        f"wide_{name}": f"{name}({f'abs({size}*x)' if name == 'sqrt' else f'{size}*x'}{', x - 0.3' * (name == 'atan2')})"
+        for name, size in wide.items()
+    }
     for name, text in texts.items():
         s.add_output(text, f"f_{name}")
     sim = s.equations().compile()
+    x = np.concatenate([np.linspace(-1, 1, 4001), [1e-9, -1e-9, 1e-200, 0.0]])
+    many = sim.simulate_many(
+        inputs={"x": x}, t_end=0.001, step=0.001, backend="lanes", keep=[f"f_wide_{n}" for n in wide]
+    )
+    for name, size in wide.items():
+        f, far = getattr(np, {"atan": "arctan", "atan2": "arctan2"}.get(name, name)), size * x
+        expected = f(np.abs(far)) if name == "sqrt" else f(far, x - 0.3) if name == "atan2" else f(far)
+        np.testing.assert_array_max_ulp(many[f"f_wide_{name}"][:, -1], expected, 3)
     x = np.array([-0.9, -0.3, 0.0, 0.2, 0.45, 0.5, 0.9])
     many = sim.simulate_many(inputs={"x": x}, t_end=0.002, step=0.001, backend="lanes", every=1)
     assert many.settings["backend"] == "lanes"

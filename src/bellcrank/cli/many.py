@@ -13,7 +13,18 @@ import bellcrank as bc
 from bellcrank.cli.codes import ENDED_EARLY, FINE
 from bellcrank.cli.files import in_folder, read_inputs
 from bellcrank.cli.model import derive, settings
-from bellcrank.cli.options import MANY, compile_settings, given, positive, run_options, run_settings, shared, whole
+from bellcrank.cli.options import (
+    MANY,
+    compile_settings,
+    event_options,
+    event_settings,
+    given,
+    positive,
+    run_options,
+    run_settings,
+    shared,
+    whole,
+)
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import heading, table
 from bellcrank.files.choose import TABLES
@@ -32,6 +43,7 @@ def options(parser: ArgumentParser) -> None:
     add = parser.add_argument
     shared(parser, "model", "values", "compile", "json", "start", "input")
     run_options(parser)
+    event_options(parser)
     add("--n", type=positive, required=True, metavar="N", help="how many runs")
     spread = 'what varies, such as "k=uniform(1e4,2e4)" or "q(body)=normal(0,0.01)" (may be repeated)'
     add("--vary", **MANY, type=_varied, metavar="NAME=HOW", help=spread)
@@ -73,7 +85,7 @@ def command(args: Namespace) -> int:
     with Progress("running") as progress:
         many = sim.simulate_many(
             args.n, keep=channels if args.plot else None, reduce=reduce, progress=progress.tell, **values, **chosen,
-            **run_settings(args),
+            **run_settings(args), **event_settings(args),
         )  # fmt: skip
     if args.out:
         many.save(in_folder(args.out))

@@ -39,6 +39,9 @@ LANES = {
 """Vectors of a number."""
 BITS = {DOUBLE: "int64_t", FLOAT: "int32_t"}  # as wide
 
+VECTORS = ("sqrt", "atan", "atan2", "exp", "tanh")
+"""Functions that functions_lanes.c has, in double precision."""
+
 
 def not_in_lanes(program: Program) -> str:
     """Why a program cannot compute in lanes, in words; nothing if it can."""
@@ -134,6 +137,7 @@ def lanes_source(program: Program, options: Options = BEST, longest: int = LONGE
         steps += plan.steps
         texts.append(side.text(f, plan))
     sines = ([DOUBLE.sines] if number is DOUBLE else []) + [LANES[number].sines]  # the one is made of the other
+    vectors = VECTORS if number is DOUBLE else ()
     scalar, used = names_in("c"), {name for p in side.printers for name in p.used_functions}
     parts = [
         *head_of(program, NO_WORDS, alone, functions, DOUBLE),
@@ -154,7 +158,12 @@ def lanes_source(program: Program, options: Options = BEST, longest: int = LONGE
         runtime("lanes.c", BITS=BITS[number]),
         *(runtime(name) for name in sines if any(isinstance(s, Angles) for s in steps)),
         *(runtime("solve_lanes.c") for _ in [0] if any(isinstance(s, Solve) for s in steps)),
-        *(_lane_by_lane(f, scalar[f], FUNCTIONS[f].arity or 2) for f in sorted(used) if not FUNCTIONS[f].select),
+        *(runtime("functions_lanes.c") for _ in [0] if not used.isdisjoint(vectors)),
+        *(
+            _lane_by_lane(f, scalar[f], FUNCTIONS[f].arity or 2)
+            for f in sorted(used)
+            if not FUNCTIONS[f].select and f not in vectors
+        ),
         *(_lane_by_lane(name, name, len(t.axes)) for t, name in tables.names.items()),
         *texts,
         group_run(program, number),
