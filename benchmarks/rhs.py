@@ -111,10 +111,10 @@ def links_of(eom, springs):
     links = []
     for b in eom.analysis.mechanism.bodies:
         numbers = lambda row: tuple(evaluate(row, known))  # noqa: E731
-        slides, axes = b.joint.slides, b.joint.rotation.axes
+        slides, turns = b.joint.slides, b.joint.rotation.axes
         free = len(slides) == 3
-        axis = 0 if free else int(np.argmax(np.abs(numbers((axes or slides)[0]))))
-        kind = "free" if free else "hinge" if axes else "slide"
+        axis = 0 if free else int(np.argmax(np.abs(numbers((turns or slides)[0]))))
+        kind = "free" if free else "hinge" if turns else "slide"
         spring = springs if kind == "hinge" else (0.0, 0.0)
         inertia = np.array([numbers(row) for row in b.inertia])
         links.append(

@@ -45,6 +45,37 @@ def test_runs_in_lanes_are_those_of_simulate(name):
     close(sim, many, one, (0, 3, 4))
 
 
+SINGLE = {  # motions that are small against the forces that balance in them
+    "suspension_car": 3e-5, ("driven_car", "ax"): 1e-3, ("driven_car", "yaw_rate"): np.inf,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", rarely(TREES, [x for x in TREES if x not in ("stanford_arm", "passenger_car")]))
+def test_runs_in_single_precision(name):
+    """Within 1e-5 of double precision in many steps: what is rounded away when increments are added is not lost."""
+    sim = example(name).compile()
+    names = [x.name for x in sim.interface.parameters if x.default][:4]
+    values = {x: np.linspace(0.97, 1.05, 5) * sim.interface.get(x, ("parameter",)).default for x in names}
+    step = sim.interface.run.step or 1e-3
+    t_end = min(1000.5 * step, sim.interface.run.t_end)
+    given = {"parameters": values, "t_end": t_end, "step": step, "every": 100}
+    short = sim.simulate_many(backend="lanes", precision="single", **given)
+    exact = sim.simulate_many(backend="cores", **given)
+    assert (short.settings["precision"], short.notes) == ("single", [])
+    assert short.ended == exact.ended
+    size = sizes(exact, short)
+    for x in short:
+        assert np.abs(short[x] - exact[x]).max() <= SINGLE.get((name, x), SINGLE.get(name, 1e-5)) * size[x], x
+    assert any((short[x] != exact[x]).any() for x in short)
+
+
+def test_single_precision_is_for_runs_side_by_side():
+    sim = example("quarter_car").compile()
+    many = sim.simulate_many(n=2, t_end=0.01, step=0.001, backend="cores", precision="single")
+    assert many.settings["precision"] == "double"
+    assert "computed in double precision" in many.notes[0]
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_with_inputs_that_jump_within_steps(method):
     sim, k = example("quarter_car").compile(), np.linspace(1e4, 2e4, 3)

@@ -30,7 +30,7 @@ from bellcrank.cli.text import heading, table
 from bellcrank.files.choose import TABLES
 from bellcrank.interface.interface import PARAMETERS
 from bellcrank.many.figures import SHOWN
-from bellcrank.many.many import BACKENDS
+from bellcrank.many.many import BACKENDS, PRECISIONS
 from bellcrank.many.sampling import HOW
 from bellcrank.many.spread import read_spread
 from bellcrank.run.assembly import STATES
@@ -53,6 +53,7 @@ def options(parser: ArgumentParser) -> None:
     add("--reduce", **MANY, metavar="WHAT", help=f"figure of each channel: {', '.join(SHOWN)} (may be repeated; final)")
     add("--every", type=positive, metavar="N", help="look at every N-th step")
     add("--on", choices=BACKENDS, help="what the runs are done by (auto)")
+    add("--precision", choices=PRECISIONS, help="of the numbers of runs side by side (double)")
     add("--out", metavar="FILE", help=f"write a row for each run ({', '.join(TABLES)})")
     add("--plot", metavar="FILE", help="draw bands of the channels over time")
 
@@ -81,7 +82,7 @@ def command(args: Namespace) -> int:
         values[_group(sim, name)][name] = spread
     channels = args.keep or list(equations.outputs) or [x.name for x in sim.interface.states]
     reduce = {name: args.reduce or ["final"] for name in channels}
-    chosen = given(every=args.every, sampling=args.sampling, seed=args.seed, backend=args.on)
+    chosen = given(every=args.every, sampling=args.sampling, seed=args.seed, backend=args.on, precision=args.precision)
     with Progress("running") as progress:
         many = sim.simulate_many(
             args.n, keep=channels if args.plot else None, reduce=reduce, progress=progress.tell, **values, **chosen,

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.backend.cuda import on_host
 from bellcrank.errors import ModelError, mapping
 from bellcrank.interface.interface import key_of
 from bellcrank.many.sampling import HOW, Samples, drawn
@@ -58,6 +59,7 @@ def read_given(n: Any, groups: Mapping[str, Any], how: str, seed: int) -> Given:
         if len({key_of(name) for name in given}) < len(given):
             raise ModelError(f"{group}= has a name more than once: {', '.join(map(str, given))}")
         for name, value in given.items():
+            value = on_host(value)
             many = _over_runs(value, f"{group}={{'{name}': ...}}", group == "inputs")
             if isinstance(value, Spread):
                 spreads[group, name] = value

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.c_lanes import LaneDriver
+from bellcrank.backend.c_lanes import LaneDriver, Lanes
 from bellcrank.backend.c_many import Driver, Results, Wanted
 from bellcrank.backend.cuda import Gpu, no_gpu
 from bellcrank.backend.start import EXTERNAL_FAILED, FINISHED, NOT_CLOSED, NOT_FINITE
 from bellcrank.emit.c.lanes import not_in_lanes
 from bellcrank.emit.c.many import NO_CONSTANTS
+from bellcrank.emit.number import DOUBLE, FLOAT, Number
 from bellcrank.errors import ModelError, ModelWarning, RunError, counted
 from bellcrank.interface.interface import Quantity
 from bellcrank.many.cores import on_cores
@@ -24,7 +25,7 @@ from bellcrank.many.given import Given, read_given
 from bellcrank.many.one_by_one import OneByOne
 from bellcrank.many.result import Many
 from bellcrank.many.starts import USUAL_ERRORS, Allowed, Starts, compiled_run, ready_run, starts_of
-from bellcrank.many.weighting import WEIGHTINGS, filters_of
+from bellcrank.many.weighting import filters_of
 from bellcrank.numeric.methods import ADAPTIVE, OWN
 from bellcrank.run.actions import read_events
 from bellcrank.run.dae_methods import Dae
@@ -38,7 +39,8 @@ from bellcrank.run.tolerances import USUAL, Absolute, tolerances_of
 from bellcrank.run.values import Plan, run_plan
 
 BACKENDS = ("auto", "lanes", "cores", "cuda")
-PRECISIONS = ("double",)
+SIDE_BY_SIDE = ("lanes", "cuda")
+PRECISIONS = {"double": DOUBLE, "single": FLOAT}
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,7 @@ class Asked:
     allowed: Allowed = USUAL_ERRORS
     events: Any = None
     stop: Any = ()
+    number: Number = DOUBLE  # what runs side by side compute in
 
     @property
     def wanted(self) -> Wanted:
@@ -111,7 +114,12 @@ def simulate_many(
     if not isinstance(stop, Iterable):
         raise ModelError(f"stop={stop!r} must be the name of an event, or a list of names")
     stop = stop if isinstance(stop, str) else tuple(stop)
-    asked = replace(_asked(loaded, plan, read, keep, reduce), allowed=Allowed(rtol, atol), events=events, stop=stop)
+    asked = replace(
+        _asked(loaded, plan, read, keep, reduce, PRECISIONS[precision]),
+        allowed=Allowed(rtol, atol),
+        events=events,
+        stop=stop,
+    )
     _check_room(asked)
     tolerances_of(loaded.interface, plan.method, rtol, atol, USUAL)
     read_events(loaded.interface, events, stop, read.of(0)["parameters"])
@@ -122,6 +130,9 @@ def simulate_many(
     began = time.perf_counter()
     ended, how, notes = _done(asked, backend, results, progress)
     settings = {"t_end": plan.t_end, "step": plan.step, "method": plan.method, "every": plan.every}
+    if precision == "single" and how["backend"] not in SIDE_BY_SIDE:
+        notes.append("the runs were computed in double precision: the single one is for runs side by side")
+        precision = "double"
     settings |= {**how, "precision": precision, "seconds": time.perf_counter() - began}
     return _result(asked, results, ended, settings, notes)
 
@@ -146,7 +157,7 @@ def _done(
         return _rest(asked, results, one_by_one, ended)
     alone = _not_side_by_side(asked, starts) if backend != "cores" else ""
     if backend == "cuda":
-        missing = alone or _not_on_gpu(asked)
+        missing = alone or no_gpu()
         if not missing:
             launched = _on_gpu(asked, starts, results, progress)
             return _ended(asked, results), {"backend": "cuda", "launched": launched}, []
@@ -158,7 +169,7 @@ def _done(
     return _ended(asked, results), {"backend": "lanes" if lanes else "cores"}, notes
 
 
-def _asked(loaded: Loaded, plan: Plan, given: Given, keep: Any, reduce: Any) -> Asked:
+def _asked(loaded: Loaded, plan: Plan, given: Given, keep: Any, reduce: Any, number: Number) -> Asked:
     interface = loaded.interface
     if keep is None:
         kept = [] if isinstance(reduce, Mapping) else list(interface.channels)
@@ -168,7 +179,7 @@ def _asked(loaded: Loaded, plan: Plan, given: Given, keep: Any, reduce: Any) -> 
     figures = read_figures(interface, reduce, kept)
     if reduce is not None and not isinstance(reduce, Mapping):
         kept = []  # figures alone
-    return Asked(loaded, plan, given, kept, figures)
+    return Asked(loaded, plan, given, kept, figures, number=number)
 
 
 def _check_room(asked: Asked) -> None:
@@ -247,27 +258,22 @@ def run_on_cores(
 
 def _in_lanes(asked: Asked, starts: Starts, results: Results, progress: Progress | None) -> None:
     """Does all runs, several side by side in every thread."""
-    lanes, wanted, course = asked.loaded.lanes, asked.wanted, asked.plan.course(starts.inputs, False)
-    assert lanes is not None
+    wanted, course, made = asked.wanted, asked.plan.course(starts.inputs, False), asked.loaded.side_by_side
+    compiler, number = asked.loaded.model.compiler, asked.number
+    assert compiler is not None
+    if number not in made:
+        made[number] = Lanes(asked.loaded.program, compiler, number)
+    lanes = made[number]
     on_cores(lambda: LaneDriver(lanes, course, starts.begin, wanted, results), results, progress, lanes.count)
-
-
-def _not_on_gpu(asked: Asked) -> str:
-    """Why these runs cannot be done on a GPU; nothing if they can."""
-    if any(f.kind == "percentile" for f in asked.figures):
-        return "percentiles are counted on processors alone"
-    if any(f.kind in WEIGHTINGS for f in asked.figures):
-        return "vibrations are weighted on processors alone"
-    return no_gpu()
 
 
 def _on_gpu(asked: Asked, starts: Starts, results: Results, progress: Progress | None) -> float:
     """Does all runs on a GPU, each in a thread of its own; how long its launches took, s."""
     course, inputs = asked.plan.course(starts.inputs, False), starts.others or [starts.inputs]
-    method, made = asked.plan.method, asked.loaded.gpu
-    if method not in made:
-        made[method] = Gpu(asked.loaded.program, method)
-    return float(made[method].go(course, starts.begin, asked.wanted, results, [i for x in inputs for i in x], progress))
+    kind, made = (asked.plan.method, len(starts.begin.p) == 1, asked.number), asked.loaded.side_by_side
+    if kind not in made:
+        made[kind] = Gpu(asked.loaded.program, *kind)
+    return float(made[kind].go(course, starts.begin, asked.wanted, results, [i for x in inputs for i in x], progress))
 
 
 def _ended(asked: Asked, results: Results) -> list[str]:

@@ -16,13 +16,13 @@ NO_CONSTANTS, LEFT = (
 )  # the status of a run whose constants are not finite, and of one left to Python: behind `run.c`'s
 
 
-def rows_text(counted: bool = True) -> str:
-    """What is kept of the rows of runs; are percentiles `counted`, and vibrations weighted?"""
-    kinds = f"enum {{ {', '.join(name.upper() for name in FIGURES)} }};\n"
+def rows_text(allocated: bool = True) -> str:
+    """What is kept of the rows of runs; is memory for figures `allocated` there?"""
+    kinds = f"enum {{ {', '.join(name.upper() for name in FIGURES)}, N_KINDS }};\n"
     kinds += f"enum {{ NO_CONSTANTS = {NO_CONSTANTS}, LEFT = {LEFT}, POLES = {POLES} }};\n"
     batch = f"struct Job;\n\n{job.structure('Array', job.ARRAY)}\n{job.structure('Batch', job.BATCH)}"
-    asked = "yes" if counted else ""
-    return runtime("many_rows.c", KINDS=kinds, TUNING=definitions(COUNTING, DOUBLE), BATCH=batch, COUNTED=asked)
+    asked = "yes" if allocated else ""
+    return runtime("many_rows.c", KINDS=kinds, TUNING=definitions(COUNTING, DOUBLE), BATCH=batch, ALLOCATED=asked)
 
 
 def driver(fields: tuple[job.Field, ...]) -> str:
