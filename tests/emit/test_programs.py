@@ -372,11 +372,12 @@ def test_bad_input_is_told_with_its_line(built, tmp_path, language):
         assert not (tmp_path / "quarter_car.erd").exists()
 
 
-def test_all_problems_are_told_at_once(built, tmp_path):
+@pytest.mark.parametrize("language", ["c", "python"])
+def test_all_problems_are_told_at_once(built, tmp_path, language):
     path = tmp_path / "bad.par"
     path.write_text("PARSFILE\nfirst 1\nk x\nlast 2\n", encoding="utf-8")
-    told = built("quarter_car", "c")(path, cwd=tmp_path, code=1)
-    assert [f"line {n}" in told for n in (2, 3, 4)] == [True] * 3
+    told = built("quarter_car", language)(path, cwd=tmp_path, code=1)
+    assert [f"line {n}" in told for n in (1, 2, 3, 4, 5)] == [False, True, True, True, False]
 
 
 @pytest.mark.parametrize("language", LONG_PYTHON)

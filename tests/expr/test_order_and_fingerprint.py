@@ -8,8 +8,9 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 
+from bellcrank.errors import ModelError
 from bellcrank.expr import Held, Number, Symbol, add, cos, expand, function, mul, neg, power, sin, sqrt
-from bellcrank.expr.node import PRIME
+from bellcrank.expr.node import PRIME, power_residue
 from tests.expr.formulas import build, polynomials
 
 a, b, c = (Symbol(n) for n in "abc")
@@ -101,3 +102,10 @@ def test_fingerprint_follows_the_arithmetic(one, other):
     e, f = build(one), build(other)
     assert add(e, f).fingerprint == (e.fingerprint + f.fingerprint) % PRIME
     assert mul(e, f).fingerprint == e.fingerprint * f.fingerprint % PRIME
+
+
+def test_powers_of_what_vanishes():
+    """A root of zero is zero, and only what divides is refused."""
+    assert power_residue(0, Fraction(1, 2)) == power_residue(0, 3) == 0
+    with pytest.raises(ModelError, match="identically zero"):
+        power_residue(0, Fraction(-1, 2))

@@ -15,7 +15,7 @@ import bellcrank as bc
 from bellcrank.analysis.tables import write_csv
 from bellcrank.backend.compiler import find_compiler
 from bellcrank.cli import main
-from bellcrank.files import choose
+from bellcrank.files import choose, whole
 from bellcrank.files.picture import finished, new_figure
 from bellcrank.files.record import Channel, Column, Record, Table
 from bellcrank.files.text import one_line
@@ -414,3 +414,18 @@ def test_a_written_program_leaves_what_stood_there(language, tmp_path):
 
 def contents(folder):
     return {p.name: p.read_bytes() for p in folder.iterdir()}
+
+
+@pytest.mark.parametrize("write", [write_text, lambda path, text: write_folder(path, {"a": text})])
+def test_an_interrupt_while_a_hidden_file_is_made_leaves_none(tmp_path, monkeypatch, write):
+    claimed = whole._claimed
+
+    def interrupted(*given, **options):
+        made = claimed(*given, **options)
+        signal.raise_signal(signal.SIGINT)
+        return made
+
+    monkeypatch.setattr(whole, "_claimed", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write(tmp_path / "result", "text")
+    assert list(tmp_path.iterdir()) == []

@@ -8,7 +8,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.tyres.tmeasy import curve
-from tests.library.tyre_tables import BOOK, DATA, PAC, book62, columns, inputs, off
+from tests.library.tyre_tables import BOOK, DATA, PAC, book62, columns, inputs, off, table_tmeasy
 
 CLOSE = 1e-10
 
@@ -84,11 +84,7 @@ def test_fiala_brush_and_tmeasy_give_their_tables():
 
 
 def test_tmeasy_follows_its_curve_along_and_across():
-    pn = 4000.0
-    tyre = bc.tyres.TMeasy(
-        pn, dfx0=(25.0, 25.0), fxm=(0.8, 0.8), fxs=(0.775, 0.775), sxm=(0.11, 0.11), sxs=(0.5, 0.5),
-        dfy0=(20.0, 20.0), fym=(0.75, 0.75), fys=(0.6, 0.6), sym=(0.2, 0.2), sys=(0.8, 0.8),
-    )  # fmt: skip
+    tyre, pn = table_tmeasy(), 4000.0
     found = columns("tmeasy")
     s = found["s"]
     fast = 1e9  # against which the speed beside the rolling one does not count

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from tests.library.tyre_tables import BOOK, DATA, PAC, book62, columns, inputs, off
+from tests.library.tyre_tables import BOOK, DATA, PAC, book62, columns, inputs, off, table_tmeasy
 from tests.programs import LANGUAGES, build
 
 HEAVY = 1e18  # kg: what is so heavy moves as it began
@@ -44,7 +44,9 @@ def through(sim, tyre, found, rows):
     for i in range(len(given["Fz"])):
         at = {k: float(v[i]) for k, v in given.items()}
         pressure = {"t_pressure": at["p"]} if "p" in at else {}
-        run = sim.simulate(t_end=4, step=0.002, output_every=2000, initial=state(tyre, at), parameters=pressure)
+        end = max(4.0, 40 / at.get("V", 10.0))
+        options = dict(t_end=end, step=0.002, output_every=round(end / 0.002), parameters=pressure)
+        run = sim.simulate(initial=state(tyre, at), **options)
         for channel in ("fx", "fy", "fz", "mx", "my", "mz", "kappa", "alpha", "gamma"):
             out.setdefault(channel, []).append(run[f"t.{channel}"][-1])
     return {k: np.array(v) for k, v in out.items()}
@@ -80,15 +82,46 @@ def check_table(tyre, sim, table, rows):
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize(
-    "tyre", [bc.tyres.Fiala(1e5, 8e4, radius=0.31), bc.tyres.TMeasy.of_size("205/60R15 91V")], ids=["fiala", "tmeasy"]
-)
-def test_other_tyres_in_a_model_are_those_over_arrays(tyre):
-    found = {k: v[::4] for k, v in columns("mf61").items() if k != "pressure"}
+def test_a_wheel_in_c_gives_the_tables_of_the_star_form_and_of_the_ranges():
+    star = bc.tyres.read(BOOK, form="star")
+    check_table(star, rig(star).equations().compile(), "mf61_star", slice(None))
+    tyre, found = bc.tyres.read(BOOK), columns("mf61_limits")
+    rows = found["Vx"] >= 2.0  # slower the law of standstill begins
+    out = through(rig(tyre).equations().compile(), tyre, found, rows)
+    for name in ("Fx", "Fy", "Mx", "My", "Mz"):
+        assert off(out[name.lower()], found[name][rows]) < 1e-10, name
+
+
+@pytest.mark.campaign
+def test_a_wheel_in_c_has_the_load_of_62_at_its_radius():
+    """Without what Fx and Fy take from the load, which models leave out."""
+    tyre, found = book62().scaled(Q_FCX=0.0, Q_FCY=0.0), columns("mf62_radius")
     out = through(rig(tyre).equations().compile(), tyre, found, slice(None))
-    forces = tyre.forces(**inputs(found), limits=False)
+    for name in ("Fx", "Fy", "Fz"):
+        assert off(out[name.lower()], found[name]) < 1e-10, name
+
+
+@pytest.mark.campaign
+def test_a_wheel_in_c_gives_the_tables_of_fiala_tmeasy_and_brush():
+    found, data = columns("fiala"), DATA["fiala"]
+    fiala = bc.tyres.Fiala(data["c_slip"], data["c_alpha"], data["umax"], data["umin"], data["width"])
+    out = through(rig(fiala).equations().compile(), fiala, found, slice(None))
     for name in ("Fx", "Fy", "Mz"):
-        assert off(out[name.lower()], forces[name]) < 1e-9
+        assert off(out[name.lower()], found[name]) < 1e-10
+    found, tmeasy = columns("tmeasy"), table_tmeasy()
+    s, f, sim = found["s"], found["f"], rig(tmeasy).equations().compile()
+    at = {"Fz": np.full(6, tmeasy.pn), "kappa": (s / (1 - s))[:6], "alpha": np.zeros(6)}
+    assert off(through(sim, tmeasy, at, slice(None))["fx"], f[:6]) < 1e-10
+    at = {"Fz": np.full(3, tmeasy.pn), "kappa": np.zeros(3), "alpha": -np.arctan(s[6:])}
+    assert off(through(sim, tmeasy, at, slice(None))["fy"], f[6:]) < 1e-10
+    found, data = columns("brush"), DATA["brush"]
+    law = bc.tyres.Brush(data["c_alpha"], data["c_alpha"], friction=data["mu"])
+    sim = rig(bc.Tyre(2e5, 0, law), rim=0.3).equations().compile()
+    for alpha, Fy in zip(found["alpha"], found["Fy"], strict=True):
+        start = {"q(hub, 3)": 0.3 - data["Fz"] / 2e5, "u(hub, 1)": 20.0, "u(hub, 2)": -20 * np.tan(alpha)}
+        start["u(wheel)"] = 20.0 / start["q(hub, 3)"]
+        run = sim.simulate(t_end=2, step=0.002, initial=start)
+        assert run["t_fy"][-1] == pytest.approx(Fy, rel=1e-10)
 
 
 def test_the_wrench_at_the_hub_is_that_of_the_contact_centre_by_hand():
@@ -157,20 +190,43 @@ def block(tyre, slope):
     return s.equations().compile()
 
 
+def moving(tyre, slope, along, across):
+    """On its springs, moving along the slope and across."""
+    height = tyre.forces(400 * 9.80665 / np.hypot(1, slope), 0, 0).Rl * np.hypot(1, slope)
+    return {"q(b, 3)": height, "u(b, 1)": along, "u(b, 2)": across, "u(b, 3)": slope * along}
+
+
+def gained(run):
+    """The largest rise of all energy between two rows, over what was there to lose."""
+    energy = run["energy"] + run["t_stored"]
+    return np.diff(energy).max() / (energy[0] - energy[-1])
+
+
+def test_energy_never_rises_from_sliding_to_rest():
+    sim, fiala = block(bc.tyres.Fiala(1e5, 8e4, vertical_damping=3000), 0.2), bc.tyres.Fiala(1e5, 8e4)
+    for step in (1e-3, 5e-4):
+        run = sim.simulate(t_end=1.5, step=step, method="rk4", initial=moving(fiala, 0.2, 3, 1))
+        assert np.hypot(run["u(b, 1)"], run["u(b, 2)"])[-1] < 0.02 and gained(run) < 1e-14
+
+
+NO_SHIFTS = dict.fromkeys(("LHX", "LVX", "LHY", "LVY"), 0.0)  # their forces act without slip, and so may do work
+HELD = {
+    "book": bc.tyres.read(BOOK).scaled(VERTICAL_DAMPING=3000, **NO_SHIFTS),
+    "pac": bc.tyres.read(PAC).scaled(VERTICAL_DAMPING=3000, **NO_SHIFTS),
+    "fiala": bc.tyres.Fiala(1e5, 8e4, vertical_damping=3000),
+    "tmeasy": replace(bc.tyres.TMeasy.of_size("205/60R15 91V"), vertical_damping=3000),
+}
+
+
 @pytest.mark.campaign
-@pytest.mark.parametrize(
-    "tyre",
-    [
-        bc.tyres.read(BOOK).scaled(VERTICAL_DAMPING=3000),
-        bc.tyres.read(PAC).scaled(VERTICAL_DAMPING=3000),
-        bc.tyres.Fiala(1e5, 8e4, vertical_damping=3000),
-        replace(bc.tyres.TMeasy.of_size("205/60R15 91V"), vertical_damping=3000),
-    ],
-    ids=["book", "pac", "fiala", "tmeasy"],
-)
-def test_a_locked_wheel_slides_stops_and_holds_on_a_slope(tyre):
-    sim = block(tyre, 0.2)
-    run = sim.simulate(t_end=150, step=0.002, output_every=50, initial={"q(b, 3)": 0.3, "u(b, 1)": 3, "u(b, 2)": 1})
+@pytest.mark.parametrize("name", HELD)
+def test_a_locked_wheel_slides_stops_and_holds_on_a_slope_and_never_gains_energy(name):
+    tyre, sim = HELD[name], block(HELD[name], 0.2)
+    for start in ((3, 1), (0.5, 0.2), (10, -4), (0, 2), (-3, 1), (-0.8, 0)):
+        initial = moving(tyre, 0.2, *start)
+        for step, method, most in ((1e-3, "rk4", 1e-12), (5e-4, "rk4", 1e-12), (1e-3, "auto", 1e-9)):
+            assert gained(sim.simulate(t_end=3, initial=initial, step=step, method=method)) < most
+    run = sim.simulate(t_end=150, step=0.002, output_every=50, initial=moving(tyre, 0.2, 3, 1))
     late = run.time > 90
     for channel in ("q(b, 1)", "q(b, 2)", "q(b, 3)"):
         assert np.ptp(run[channel][late]) < 1e-6

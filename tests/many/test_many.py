@@ -5,11 +5,12 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.cli.main import main
+from bellcrank.many.weighting import weighted
 from bellcrank.run.prepare import machine_memory
 from tests.models import FOLDER, example, needs_compiler, rarely
 
 STEP = 0.002
-FIGURES = ["final", "min", "max", "mean", "rms", "percentile(90)", "crossing(0.5)"]
+FIGURES = ["final", "min", "max", "mean", "rms", "percentile(90)", "crossing(0.5)", "wk", "wd"]
 
 
 def quarter_car(backend="auto"):
@@ -70,17 +71,19 @@ def test_the_neighbours_and_their_number_change_nothing(backend):
     assert few["az"].tobytes() == all_runs["az"][7:10].tobytes()
 
 
-@pytest.mark.parametrize("backend", ["python", pytest.param("c", marks=needs_compiler)])
-def test_figures_are_those_of_the_histories(backend):
-    sim = quarter_car(backend)
-    values = {"parameters": {"k": np.linspace(1e4, 2e4, 4)}, "t_end": 0.6, "step": 0.005, "every": 1}
-    many = sim.simulate_many(keep="az", reduce={"az": FIGURES}, **values)
+@pytest.mark.parametrize("way", ["python", *(pytest.param(x, marks=needs_compiler) for x in ("lanes", "cores"))])
+def test_figures_are_those_of_the_histories(way):
+    """The last step is shorter than the others."""
+    sim = quarter_car("python" if way == "python" else "c")
+    values = {"parameters": {"k": np.linspace(1e4, 2e4, 4)}, "t_end": 0.602, "step": 0.005, "every": 1}
+    many = sim.simulate_many(keep="az", reduce={"az": FIGURES}, backend="auto" if way == "python" else way, **values)
+    assert many.settings["backend"] == way
     t, az = many.time, many["az"]
     expected = {
         "final": az[:, -1], "min": az.min(1), "max": az.max(1), "mean": az.mean(1), "rms": np.sqrt((az**2).mean(1)),
         "crossing(0.5)": [t[i] + (t[i + 1] - t[i]) * (0.5 - x[i]) / (x[i + 1] - x[i])
                           for x in az for i in [int(np.argmax((x[:-1] < 0.5) != (x[1:] < 0.5)))]],
-    }  # fmt: skip
+    } | {w: [np.sqrt(np.mean(weighted(t, x, w) ** 2)) for x in az] for w in ("wk", "wd")}  # fmt: skip
     for word, x in expected.items():
         np.testing.assert_allclose(many.reduced["az"][word], x, rtol=1e-12, err_msg=word)
     span = az.max(1) - az.min(1)

@@ -13,8 +13,10 @@ import bellcrank as bc
 from bellcrank import cli
 from bellcrank.cli.study import Bar
 from bellcrank.study import executor
+from bellcrank.study.runner import Runner
 from bellcrank.study.store import RECORDS, Store, Tail
 from bellcrank.study.worker import work
+from tests.models import FOLDER, needs_compiler
 from tests.study.studies import MARKED, end, mass, started, toml
 
 
@@ -265,7 +267,7 @@ def test_one_process_at_a_time(tmp_path):
 def test_without_dask_one_core_is_offered(tmp_path, monkeypatch):
     monkeypatch.setattr("bellcrank.study.study.has_dask", lambda: False)
     with pytest.warns(
-        bc.ModelWarning, match="pip install 'bellcrank.study.'.*: the study runs in this process, on one core"
+        bc.ModelWarning, match="pip install 'bellcrank.study.'.*: the study runs in this process, and on one core"
     ):
         assert bc.read_study(mass()).run(tmp_path).made == 3
     monkeypatch.setattr(executor, "has_dask", lambda: False)
@@ -329,3 +331,38 @@ def test_mistakes_are_told_without_traceback(tmp_path, capsys, monkeypatch, chan
 
 def test_no_process_is_left():
     assert not multiprocessing.active_children()
+
+
+@needs_compiler
+def test_runs_at_once_are_those_one_by_one(tmp_path, monkeypatch):
+    """Records to the bit, with notes: of runs that finish, are doubtful, stop, or cannot begin, with several settings."""
+    study = {
+        "name": "cars",
+        "model": {"file": str(FOLDER / "quarter_car.py")},
+        "run": {"t_end": 0.2, "step": 0.002, "output_every": 1},
+        "parameters": {"w": "1/(k - 5e3)"},
+        "initial": {"u(body)": "w - w"},
+        "inputs": {"z_road": {"step": {"at": "delay", "height": 0.02}}},
+        "grid": {"k": [1e4, 5e3, 2e4], "c": [1000, 3e5, -1e9], "delay": [0.0, 0.0305], "run.t_end": [0.2, 0.1]},
+        "measures": {"az": {"kind": "wk", "of": "az"}, "z": {"kind": "peak", "of": "q(body)"}},
+    }
+    at_once = []
+    original = Runner.run_some
+
+    def counted(self, *given):
+        found = original(self, *given)
+        at_once.append(len(found))
+        return found
+
+    monkeypatch.setattr(Runner, "run_some", counted)
+    run(study, tmp_path / "some")
+    assert max(at_once) > 3
+    monkeypatch.setattr(Runner, "run_some", lambda self, jobs, *_: [self.run(jobs[0])])
+    run(study, tmp_path / "alone")
+    some, alone = (Tail(tmp_path / name).read() for name in ("some", "alone"))
+    assert len(some) == 36
+    for key, record in alone.items():
+        assert all(some[key][name] == record[name] for name in ("values", "measures", "ended", "notes"))
+    told = {r["ended"].split(":")[0].split(" at ")[0] for r in alone.values()}
+    assert {"finished", "stopped"} <= told
+    assert any(r["notes"] for r in alone.values() if r["ended"] == "finished")

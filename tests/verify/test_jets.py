@@ -72,3 +72,9 @@ def test_an_angle_does_not_depend_on_the_length_of_the_axis(size):
     a, b, axis = np.array([1.0, 0.0, 0.0]), np.array([2.0, 1.0, 0.0]), np.array([0.0, 0.0, size])
     assert angle(a, b, axis) == pytest.approx(math.atan(0.5), rel=1e-14)
     assert angle(b, a, axis) == pytest.approx(-math.atan(0.5), rel=1e-14)
+
+
+def test_a_scalar_and_a_vector_are_added_order_by_order():
+    """Two orders and two components: the axis of orders is not taken for that of the vector."""
+    total = Jet([1.0, 10.0]) + Jet([[1.0, 2.0], [3.0, 4.0]])
+    assert total.c.tolist() == [[2.0, 3.0], [13.0, 14.0]]

@@ -41,20 +41,24 @@ class Beginnings:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is wanted of the rows: columns with the factors of their units, and kinds of figures with a number each."""
+    """What is wanted of the rows: columns with the factors of their units, kinds of figures with a number each, and
+    `filters` of weightings."""
 
     kept: tuple[np.ndarray, np.ndarray]
     figures: tuple[np.ndarray, np.ndarray]
     kinds: np.ndarray
     numbers: np.ndarray
+    filters: np.ndarray
 
     @classmethod
-    def of(cls, kept: list[tuple[int, float]], figures: list[tuple[int, float, str, float]]) -> Wanted:
+    def of(
+        cls, kept: list[tuple[int, float]], figures: list[tuple[int, float, str, float]], filters: np.ndarray
+    ) -> Wanted:
         def columns(listed: list[Any]) -> tuple[np.ndarray, np.ndarray]:
             return np.array([x[0] for x in listed], dtype=np.int64), np.array([x[1] for x in listed], dtype=float)
 
         kinds = np.array([FIGURES.index(x[2]) for x in figures], dtype=np.int32)
-        return cls(columns(kept), columns(figures), kinds, np.array([x[3] for x in figures], dtype=float))
+        return cls(columns(kept), columns(figures), kinds, np.array([x[3] for x in figures], dtype=float), filters)
 
 
 class Results:
@@ -80,7 +84,7 @@ def batch_of(begin: Beginnings, wanted: Wanted, results: Results) -> tuple[Any, 
         "p": begin.p, "y": begin.y, "inputs": begin.inputs, "breaks": begin.breaks, "roots": begin.roots,
         "first_breaks": begin.first_breaks, "kept_columns": wanted.kept[0], "kept_factors": wanted.kept[1],
         "figure_kinds": wanted.kinds, "figure_columns": wanted.figures[0], "figure_factors": wanted.figures[1],
-        "figure_numbers": wanted.numbers, "kept": results.kept, "figures": results.figures,
+        "figure_numbers": wanted.numbers, "filters": wanted.filters, "kept": results.kept, "figures": results.figures,
         "status": results.status, "reached": results.reached, "bad": results.bad, "stop": results.stop,
     }  # fmt: skip
     batch = Batch(

@@ -7,7 +7,8 @@ import io
 import os
 import signal
 import sys
-import threading
+import time
+from _thread import start_new_thread
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -30,13 +31,22 @@ def of_the_command() -> Iterator[None]:
         if not isinstance(lost.exc_value, KeyboardInterrupt):
             before(lost)
             return
-        threading.Timer(AGAIN, os.kill, (os.getpid(), signal.SIGINT)).start()
+        returned: list[bool] = []  # an interrupt that came while this goes on would be dropped too, with a word
+        start_new_thread(_again, (returned,))
+        returned.append(True)
 
     sys.unraisablehook = hear
     try:
         yield
     finally:
         sys.unraisablehook = before
+
+
+def _again(returned: list[bool]) -> None:
+    while not returned:
+        time.sleep(AGAIN)
+    time.sleep(AGAIN)
+    os.kill(os.getpid(), signal.SIGINT)
 
 
 def leave(code: int) -> int:

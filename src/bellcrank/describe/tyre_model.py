@@ -98,7 +98,11 @@ class TyreModel(Protocol):
         ...
 
     def steady(self, m: Math, at: Rolling, scales: Mapping[str, Any]) -> dict[str, Any]:
-        """Fx, Fy, Mx, My, Mz, mux, muy, Kxk, Kya, trail, sigma_x and sigma_y."""
+        """Fx, Fy, Mx, My, Mz, mux, muy, Kxk, Kya, trail, sigma_x, sigma_y; `load`: Fz within the ranges."""
+        ...
+
+    def carcass(self, m: Math, at: Rolling, scales: Mapping[str, Any]) -> tuple[Any, Any]:
+        """Stiffness of the carcass at standstill along and across (N/m): the same at every load."""
         ...
 
     def fades(self, m: Math, speed: Any) -> Any:

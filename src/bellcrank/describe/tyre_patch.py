@@ -7,15 +7,19 @@ load along n, and the moments Mx, My, Mz about these axes; on the wheel's centre
 
     (Mx + h Fy + l sin(gamma) Fz) x + (My - h Fx) y + (Mz - l sin(gamma) Fx) n
 
-Slips come from the deflection e of the patch against the rim, so that nothing is divided by a speed that may vanish:
+The patch is deflected against the rim by e; V_sx = V_x - omega R_e, V_sy = V_y. Nothing is divided by a speed that may
+vanish:
 
-    e' = -V_s - |V_x|/sigma e_c - V_f,    V_f = (e - e_c)/T,    kappa = (e_c + t_d e')/sigma + V_f/max(|V_x|, v)
+    e' = -V_s - |V_x|/sigma e_c - V_f,    V_f = (e - e_c)/T,    kappa = e_c/sigma + V_f/max(|V_x|, v)
 
-and tan(alpha) likewise across, with the other sign; V_sx = V_x - omega R_e, V_sy = V_y. e_c is e within the deflection
-that sticks, t_d a damping that fades with speed. Rolling steadily, kappa = -V_sx/|V_x| and tan(alpha) = V_sy/|V_x|
-whatever their size; at standstill e is an elastic deflection of the carcass with its stiffness K/sigma, which holds; a
-patch that is moved farther slides with the speed V_f. Pacejka, Tire and Vehicle Dynamics (3rd ed., 2012), section 7.2
-and (8.127); flow beyond a limit as in `describe.slip`.
+and tan(alpha) likewise across, with the other sign. e_c is e within the deflection that sticks, V_f the speed with
+which the patch slides. Rolling steadily, kappa = -V_sx/|V_x| and tan(alpha) = V_sy/|V_x| whatever their size. At
+standstill the force is that of the carcass, C (e + t_d e') up to the friction, with one stiffness C at every load: a
+spring with a potential, so that what slides, stops or is held never gains energy, however the load changes. The force
+of the formula takes its place as the wheel rolls or slides faster, wholly from the slow speed v on. The stored energy
+belongs to that: of the spring at standstill, of bristles with the same stiffness and friction where the wheel rolls.
+At standstill a wheel turns its patch by R_e, and the moment of F_x about its axis has the same lever. Pacejka, Tire and
+Vehicle Dynamics (3rd ed., 2012), section 7.2 and (8.127); flow beyond a limit as in `describe.slip`.
 """
 
 from __future__ import annotations
@@ -32,10 +36,9 @@ from bellcrank.model.formula import SCALAR, Formula, to_syntax
 from bellcrank.units import unit_system
 
 FORMULAS: Any = SimpleNamespace(**SCALAR)
-GRIP = 2.0  # slip that still sticks, over friction/stiffness
-SLIDES = 1.0  # m/s: sliding of the patch counts as slip relative to at least this speed
-DAMPING, SLOW = 0.004, 2.5  # s and m/s: damping of the carcass at standstill, and the speed from which there is none
-TINY, LEAST = 1e-6, 1e-6  # N, of a stiffness; m, of a deflection that sticks
+SLOW = 2.0  # m/s: until here the law of standstill fades (docs/tyres.md); sliding is slip relative to at least this
+DAMPING = 0.004  # s, of the carcass: rubber with a loss factor of 0.12 at 5 Hz, where a car swings on it
+TINY, LEAST = 1e-6, 1e-6  # of a ratio; m, of a deflection that sticks
 SHORTEST = 0.05  # m, of a relaxation length: it vanishes with the load
 CHANNELS = {
     "fx": ("Fx", "F", "force along"), "fy": ("Fy", "F", "side force"), "fz": ("Fz", "F", "load"),
@@ -104,12 +107,20 @@ def add_tyre(
     still = tyre.steady(m, at, scales)
     radius = define("rolling", tyre.rolling_radius(m, at.Fz, omega, pressure) if rim is None else below / metre)
     sigma = {i: define(f"sigma{i}", m.max(SHORTEST, still[f"sigma_{i}"])) for i in "xy"}
-    grip = {"x": still["mux"] / m.max(m.abs(still["Kxk"]), TINY), "y": still["muy"] / m.max(m.abs(still["Kya"]), TINY)}
-    most = {i: define(f"most{i}", m.max(LEAST, GRIP * grip[i] * at.Fz * sigma[i]) * metre) for i in "xy"}
+    limit = {i: define(f"limit{i}", still[f"mu{i}"] * still["load"]) for i in "xy"}
+    carcass = dict(zip("xy", tyre.carcass(m, at, scales), strict=True))
     slip = {"x": define("slipx", speed - omega * radius), "y": define("slipy", across)}
-    kappa, tan = _deflections(s, name, define, part, load, speed, slip, sigma, most, metre)
+    held = _Standstill(define, part, load, speed, slip, sigma, limit, carcass, metre)
+    for i, words in {"x": "along", "y": "across"}.items():
+        s.add_state(f"{name}_e{i}", rate=held.rate[i] * metre, units="L", label=f"deflection of {name} {words}")
+    kappa, tan = define("kappa", held.seen["x"]), define("tan", -held.seen["y"])
     alpha = define("alpha_seen", m.atan(tan))
     found = tyre.steady(m, replace(at, kappa=kappa, alpha=alpha, tan=tan), scales)
+    stiff = {"x": m.abs(still["Kxk"]) / sigma["x"], "y": m.abs(still["Kya"]) / sigma["y"]}
+    rolls, kept = held.rolls, held.energy(limit, stiff)
+    found |= {f"F{i}": define(f"force{i}", held.force[i] + rolls * (found[f"F{i}"] - held.force[i])) for i in "xy"}
+    if rim is None:  # at standstill a wheel turns its patch by the radius that its force has as a lever
+        found["My"] = found["My"] - (1 - rolls) * found["Fx"] * (radius - below / metre)
     if brake is not None:
         found["My"] = found["My"] - m.where(load > 0, brake * omega * height**2, 0.0) / (newton * metre)
     values = {**found, "Fz": at.Fz}
@@ -123,9 +134,7 @@ def add_tyre(
     }  # fmt: skip
     for channel, (formula, dimension, words) in outputs.items():
         s.add_output(formula, f"{name}.{channel}", label=f"{words} of {name}", units=dimension)
-    ends = " + ".join(f"{name}_f{i}*{name}_ec{i}/2" for i in "xy")
-    define("kept", ends)
-    define("stored", stored + part("kept"))
+    define("stored", stored + kept * newton * metre)
     _add_wrench(s, name, point, wheel, axes, part, define)
 
 
@@ -154,34 +163,54 @@ def _pressure(s: Builder, name: str, tyre: TyreModel) -> Any:
     return name_of(f"{name}_pressure") / pascal
 
 
-def _deflections(
-    s: Builder,
-    name: str,
-    define: Any,
-    part: Any,
-    load: Any,
-    speed: Any,
-    slip: Any,
-    sigma: Any,
-    most: Any,
-    metre: float,
-) -> tuple[Any, Any]:
-    """States of the patch, and the slips the tyre sees: kappa, tan(alpha)."""
-    m, words = FORMULAS, {"x": "along", "y": "across"}
-    e = {i: part(f"e{i}") for i in "xy"}
-    beyond = define("beyond", m.max(1.0, m.sqrt((e["x"] / most["x"]) ** 2 + (e["y"] / most["y"]) ** 2 + TINY**2)))
-    held = {i: define(f"ec{i}", e[i] / beyond) for i in "xy"}
-    slow = define("slow", m.min(1.0, m.abs(speed) / SLOW))
-    fading = define("fading", DAMPING * (1 - slow**2 * (3 - 2 * slow)))
-    seen = {}
-    for i in "xy":
-        flow = define(f"flow{i}", (e[i] - held[i]) / (metre * FLOW))
-        moving = -slip[i] - m.abs(speed) * held[i] / (sigma[i] * metre) - flow
-        rate = define(f"e{i}_rate", m.where(load > 0, moving * metre, -e[i] / FLOW))
-        s.add_state(f"{name}_e{i}", rate=rate, units="L", label=f"deflection of {name} {words[i]}")
-        stuck = (held[i] + fading * rate) / (sigma[i] * metre)
-        seen[i] = stuck + flow / m.max(m.abs(speed), SLIDES)
-    return define("kappa", seen["x"]), define("tan", -seen["y"])
+def _rises(y: Any) -> Any:
+    """From 0 to 1 as y does, flat at both ends."""
+    return y**2 * (3 - 2 * y)
+
+
+class _Standstill:
+    """The deflection of the patch: its rates, the slips the tyre sees, and the forces of standstill in N."""
+
+    def __init__(
+        self,
+        define: Any,
+        part: Any,
+        load: Any,
+        speed: Any,
+        slip: Any,
+        sigma: Any,
+        limit: Any,
+        carcass: Any,
+        metre: float,
+    ) -> None:
+        m = FORMULAS
+        self.carcass, self.e = carcass, {i: part(f"e{i}") / metre for i in "xy"}
+        most = {i: define(f"most{i}", m.max(LEAST, limit[i] / carcass[i])) for i in "xy"}
+        over = define("over", m.sqrt(sum((self.e[i] / most[i]) ** 2 for i in "xy") + TINY**2))
+        goes = define("goes", (speed / SLOW) ** 2)
+        beyond = define("beyond", m.max(1.0, over / (1 + _rises(m.min(1.0, goes)))))
+        self.stuck = {i: define(f"ec{i}", self.e[i] / beyond) for i in "xy"}
+        self.once = define("once", m.max(1.0, over))
+        flow = {i: define(f"flow{i}", (self.e[i] - self.stuck[i]) / FLOW) for i in "xy"}
+        moving = {i: -slip[i] - m.abs(speed) * self.stuck[i] / sigma[i] - flow[i] for i in "xy"}
+        self.rate = {i: define(f"e{i}_rate", m.where(load > 0, moving[i], -self.e[i] / FLOW)) for i in "xy"}
+        self.seen = {i: self.stuck[i] / sigma[i] + flow[i] / m.max(m.abs(speed), SLOW) for i in "xy"}
+        slides = (flow["x"] ** 2 + flow["y"] ** 2) / SLOW**2
+        self.rolls = define("rolls", _rises(define("pace", m.min(1.0, goes + slides))))
+        push = {i: define(f"push{i}", (self.e[i] / self.once + DAMPING * self.rate[i]) / most[i]) for i in "xy"}
+        share = define("share", 1 / m.max(1.0, m.sqrt(push["x"] ** 2 + push["y"] ** 2 + TINY**2)))
+        self.force = {i: limit[i] * share * push[i] for i in "xy"}
+
+    def energy(self, limit: Any, stiff: Any) -> Any:
+        """What the deflection gives back (J): at standstill a spring up to the friction, rolling bristles."""
+        m = FORMULAS
+        still = sum(self.carcass[i] * (self.e[i] / self.once) ** 2 for i in "xy") * (self.once - 0.5)
+        ratio = {i: stiff[i] * self.stuck[i] / m.max(limit[i], TINY) for i in "xy"}
+        over = m.sqrt(ratio["x"] ** 2 + ratio["y"] ** 2 + TINY**2) / 3
+        theta, slides = m.min(1.0, over), m.min(1.0, 1 / over)
+        work = 0.25 - theta / 3 + theta**2 / 12 + slides / 3 - slides**2 / 12
+        rolling = sum(stiff[i] * self.stuck[i] ** 2 for i in "xy") * work
+        return still + self.rolls * (rolling - still)
 
 
 def _add_wrench(s: Builder, name: str, point: Any, wheel: Any, axes: Any, part: Any, define: Any) -> None:

@@ -41,8 +41,9 @@ class Parts:
             if str(Path(path).absolute()).startswith(DEVICES) or not stat.S_ISREG(os.stat(path).st_mode):
                 return Path(path)
         place = Path(os.path.realpath(path))  # of a link: what it names
-        part, held = _claimed(place)
-        self._open.append((part, place, held))
+        with undisturbed():  # what is made is known
+            part, held = _claimed(place)
+            self._open.append((part, place, held))
         if held >= 0:
             os.ftruncate(held, 0)
             with suppress(OSError):  # a file keeps its mode
@@ -63,11 +64,12 @@ class Parts:
                     for part, place, _ in self._open:
                         os.replace(part, place)
         finally:
-            for part, _, held in self._open:
-                part.unlink(missing_ok=True)
-                if held >= 0:
-                    os.close(held)
-            self._open.clear()
+            with undisturbed():
+                for part, _, held in self._open:
+                    part.unlink(missing_ok=True)
+                    if held >= 0:
+                        os.close(held)
+                self._open.clear()
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -91,8 +93,10 @@ def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
         return
     place = Path(os.path.realpath(folder))
     place.parent.mkdir(parents=True, exist_ok=True)
-    part, held = _claimed(place, folder=True)
+    part, held = None, -1
     try:
+        with undisturbed():
+            part, held = _claimed(place, folder=True)
         for inner in part.iterdir():  # what a process that was killed left
             shutil.rmtree(inner) if inner.is_dir() and not inner.is_symlink() else inner.unlink()
         for name, text in texts.items():
@@ -100,9 +104,11 @@ def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
             (part / name).write_text(text, encoding="utf-8", newline="\n")
         os.replace(part, place)
     finally:
-        shutil.rmtree(part, ignore_errors=True)
-        if held >= 0:
-            os.close(held)
+        with undisturbed():
+            if part is not None:
+                shutil.rmtree(part, ignore_errors=True)
+            if held >= 0:
+                os.close(held)
 
 
 def _claimed(place: Path, folder: bool = False) -> tuple[Path, int]:

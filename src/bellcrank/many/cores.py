@@ -30,10 +30,17 @@ def core_count() -> int:
         return os.cpu_count() or 1
 
 
-def on_cores(make: Callable[[], Goes], results: Results, progress: Callable[[float], None] | None, group: int) -> None:
-    """Does all runs, in groups of at least `group` that are not divided. What a thread raises is raised here."""
+def on_cores(
+    make: Callable[[], Goes],
+    results: Results,
+    progress: Callable[[float], None] | None,
+    group: int,
+    most: int | None = None,
+) -> None:
+    """Does all runs, in groups of at least `group` that are not divided, by at most so many threads, by default one for
+    each core. What a thread raises is raised here."""
     n, lock, wake = len(results.status), Lock(), Event()
-    threads = min(core_count(), -(-n // group))
+    threads = min(core_count() if most is None else most, -(-n // group))
     begun, over = 0, 0
     failed: list[BaseException] = []
 

@@ -17,6 +17,7 @@ from bellcrank.emit.c.many import FIGURES
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.interface.interface import CHANNELS, Interface, Quantity
 from bellcrank.many.spread import called
+from bellcrank.many.weighting import WEIGHTINGS, weighted
 
 NUMBERED = ("percentile", "crossing")  # followed by a number: a share in percent, a level
 SHOWN = (*(f for f in FIGURES if f not in NUMBERED), "percentile(95)", "crossing(0)")
@@ -45,7 +46,9 @@ class Figure:
             for i in np.flatnonzero(below[1:] != below[:-1])[:1].tolist():
                 return float(t[i] + (t[i + 1] - t[i]) * ((self.number - x[i]) / (x[i + 1] - x[i])))
             return math.nan
-        if self.kind == "rms":
+        if self.kind in WEIGHTINGS:
+            x = weighted(t, x, self.kind)
+        if self.kind in ("rms", *WEIGHTINGS):
             return math.sqrt(float(np.mean(np.square(x))))
         return float(np.mean(x) if self.kind == "mean" else np.min(x) if self.kind == "min" else np.max(x))
 

@@ -25,6 +25,7 @@ from bellcrank.many.given import Given, read_given
 from bellcrank.many.one_by_one import OneByOne
 from bellcrank.many.result import Many
 from bellcrank.many.starts import Starts, ready_run, starts_of
+from bellcrank.many.weighting import WEIGHTINGS, filters_of
 from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.run.dae_methods import Dae
 from bellcrank.run.dae_runs import check_dae
@@ -48,12 +49,13 @@ class Asked:
     given: Given
     kept: list[Quantity]
     figures: list[Figure]
+    columns: tuple[int, ...] = ()  # of rows, kept in equation units besides
 
     @property
     def wanted(self) -> Wanted:
-        kept = [(x.column, x.unit.factor) for x in self.kept]
+        kept = [(x.column, x.unit.factor) for x in self.kept] + [(column, 1.0) for column in self.columns]
         figures = [(f.channel.column, f.channel.unit.factor, f.kind, f.number) for f in self.figures]
-        return Wanted.of(kept, figures)
+        return Wanted.of(kept, figures, filters_of(self.times))
 
     @property
     def times(self) -> np.ndarray:
@@ -113,9 +115,9 @@ def _done(
     asked: Asked, backend: str, results: Results, progress: Progress | None
 ) -> tuple[list[str], dict[str, Any], list[str]]:
     """Does all runs by the best way there is: how each ended, by which way, and why not by a better one."""
-    why = _not_in_c(asked.loaded, asked.plan)
+    why = not_in_c(asked.loaded, asked.plan)
     starts = None if why else starts_of(asked.loaded, asked.plan, asked.given)
-    why = why if starts is None else _not_driven(asked, starts)
+    why = why if starts is None else not_driven(asked, starts)
     if starts is None or why:
         ended = [""] * asked.given.n
         with warnings.catch_warnings():
@@ -134,7 +136,7 @@ def _done(
     elif alone:
         notes.append(f"the runs went one after another on every core, not side by side: {alone}")
     lanes = backend != "cores" and not alone
-    (_in_lanes if lanes else _on_cores)(asked, starts, results, progress)
+    (_in_lanes if lanes else run_on_cores)(asked, starts, results, progress)
     return _ended(asked, results), {"backend": "lanes" if lanes else "cores"}, notes
 
 
@@ -163,7 +165,7 @@ def _check_room(asked: Asked) -> None:
         )
 
 
-def _not_in_c(loaded: Loaded, plan: Plan) -> str:
+def not_in_c(loaded: Loaded, plan: Plan) -> str:
     """Why compiled code cannot drive such runs alone; nothing if it can."""
     if loaded.model.compiler is None:
         return "the model is not compiled"
@@ -172,7 +174,7 @@ def _not_in_c(loaded: Loaded, plan: Plan) -> str:
     return ""
 
 
-def _not_driven(asked: Asked, starts: Starts) -> str:
+def not_driven(asked: Asked, starts: Starts) -> str:
     """Why compiled code cannot drive these runs alone; nothing if it can."""
     first = ready_run(asked.loaded, asked.plan, asked.given, 0)[1].run
     if not isinstance(first, CRun):
@@ -192,7 +194,9 @@ def _not_side_by_side(asked: Asked, starts: Starts) -> str:
     return not_in_lanes(asked.loaded.program)
 
 
-def _on_cores(asked: Asked, starts: Starts, results: Results, progress: Progress | None) -> None:
+def run_on_cores(
+    asked: Asked, starts: Starts, results: Results, progress: Progress | None, threads: int | None = None
+) -> None:
     """Does all runs as `simulate` does them."""
     compiler, wanted = asked.loaded.model.compiler, asked.wanted
 
@@ -201,7 +205,7 @@ def _on_cores(asked: Asked, starts: Starts, results: Results, progress: Progress
         assert isinstance(run, CRun) and compiler is not None
         return Driver(run, compiler, starts.begin, wanted, results)
 
-    on_cores(make, results, progress, 1)
+    on_cores(make, results, progress, 1, threads)
 
 
 def _in_lanes(asked: Asked, starts: Starts, results: Results, progress: Progress | None) -> None:
@@ -215,6 +219,8 @@ def _not_on_gpu(asked: Asked) -> str:
     """Why these runs cannot be done on a GPU; nothing if they can."""
     if any(f.kind == "percentile" for f in asked.figures):
         return "percentiles are counted on processors alone"
+    if any(f.kind in WEIGHTINGS for f in asked.figures):
+        return "vibrations are weighted on processors alone"
     return no_gpu()
 
 

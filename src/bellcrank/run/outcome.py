@@ -11,7 +11,6 @@ import numpy as np
 from bellcrank.backend.start import FINISHED, NOT_CLOSED, STEP_TOO_SMALL, TOO_MANY_STEPS, Input
 from bellcrank.errors import RunError
 from bellcrank.interface.interface import Interface
-from bellcrank.model.mechanism import Body
 from bellcrank.run.diagnose import Moment, broken_term, likely_term
 from bellcrank.run.events import Watch
 from bellcrank.run.gimbal import INSTEAD, gimbal_lock
@@ -90,18 +89,10 @@ def _likely(e: Evaluation, y: np.ndarray, times: tuple[float, float, float]) -> 
     return found
 
 
-def left_tables(run: Run, bodies: Sequence[Body], interface: Interface) -> list[str]:
-    """Linkages whose tables were extended because the run left them."""
-    units = {x.name: x.unit for x in interface.states}
-
-    def history(s: str) -> np.ndarray:
-        return np.asarray(units[s].to_equation(run[s]))
-
-    return [told for b in bodies for told in b.joint.passed(b.name, history)]
-
-
-def not_finite(run: Run, interface: Interface) -> list[str]:
+def not_finite(run: Run, rows: np.ndarray, interface: Interface) -> list[str]:
     """A sentence for each output that has no value somewhere."""
+    if np.isfinite(rows).all():
+        return []
     found = []
     for name in (x.name for x in interface.outputs):
         finite = np.isfinite(run[name])

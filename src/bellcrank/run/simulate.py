@@ -15,11 +15,12 @@ from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.run.actions import GivenEvent, read_events
 from bellcrank.run.dae_methods import Dae, as_dae
 from bellcrank.run.dae_runs import check_dae, residuals_of
+from bellcrank.run.doubts import doubts_of
 from bellcrank.run.events import Watch
-from bellcrank.run.gimbal import INSTEAD, locks_passed
+from bellcrank.run.gimbal import locks_passed
 from bellcrank.run.goes_on import first_state, left_behind, origin_of, take_over
 from bellcrank.run.loaded import Loaded
-from bellcrank.run.outcome import as_run, how_ended, left_tables, not_finite
+from bellcrank.run.outcome import as_run, how_ended, not_finite
 from bellcrank.run.prepare import Progress, check_room
 from bellcrank.run.result import Run
 from bellcrank.run.rigid import check_rigid
@@ -84,27 +85,27 @@ def simulate(
     settings |= {"seconds": seconds} | ({} if loaded.program.loops is None else {"dae": dae.method})
     if stretches.interrupted:
         raise _interrupted(loaded, rows, watch, settings)
-    origin = replace(origin, parameters=stretches.parameters, tolerances=stretches.tolerances)
+    if stretches.parameters is not origin.parameters or stretches.tolerances is not origin.tolerances:
+        origin = replace(origin, parameters=stretches.parameters, tolerances=stretches.tolerances)
     left = left_behind(prepared, evaluation, stretch.plan, dae, rows, stretches.within, origin)
     n_q = len(loaded.program.coordinates)
     locks = locks_passed(mechanism, rows[:, 0], rows[:, 1 : 1 + n_q]) if rows.shape[1] > n_q else []
     watch.locked(locks)
     ended = stretches.problem or how_ended(prepared, evaluation, watch, plan.method in ADAPTIVE)
-    too_large = "" if contacts else step_too_large(plan, evaluation, stretches.pieces[-1].rows)
+    too_large = (
+        "" if contacts else step_too_large(plan, evaluation, stretches.pieces[-1].rows, prepared.run.status == FINISHED)
+    )
     if too_large and prepared.run.status == NOT_FINITE:
         ended = ended.replace("try a smaller step", too_large)
     settings |= stretches.told
     run = as_run(loaded.interface, rows, ended, watch, settings)
     run.reached = None if stretches.problem else left
     run.find_residuals = residuals_of(loaded, stretches.pieces)
-    asked = (loaded.table_watch.asked_beyond(x.rows, x.p, x.c) for x in stretches.pieces)
-    doubts = list(dict.fromkeys(told for found in asked for told in found))
-    doubts += [f"the run is doubtful after {x.text} at t = {x.time:.6g} s; {INSTEAD}" for x in locks]
-    doubts += [too_large] if too_large and prepared.run.status == FINISHED else []
-    doubts += held_by(plan.method, settings)
-    doubts += through_zero(stretches.tolerances, loaded.interface, rows) if plan.method in ADAPTIVE else []
-    doubts += left_tables(run, mechanism.bodies, loaded.interface)
-    for doubt in (*not_finite(run, loaded.interface), *doubts):
+    told = [too_large] if too_large and prepared.run.status == FINISHED else []
+    told += held_by(plan.method, settings)
+    told += through_zero(stretches.tolerances, loaded.interface, rows) if plan.method in ADAPTIVE else []
+    doubts = doubts_of(loaded, stretches.pieces, rows, locks, told)
+    for doubt in (*not_finite(run, rows, loaded.interface), *doubts):
         warn(doubt)
     return run
 

@@ -13,10 +13,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
-from itertools import islice
 from typing import Any
 
 from bellcrank.errors import RunError
+from bellcrank.many.cores import core_count
 from bellcrank.many.sampling import Value
 from bellcrank.study.job import Job
 from bellcrank.study.local import silent
@@ -43,10 +43,17 @@ def alone(job: Job, runs: Sequence[Run], store: Store, tell: Told) -> None:
     """All runs in this process."""
     left = deque(runs)
     while left:
-        _, records = work(job, list(islice(left, MOST)), str(store.folder), store.token, SLICE)
+        some = [left.popleft() for _ in range(min(MOST, len(left)))]
+        _, records = work(job, some, str(store.folder), store.token, SLICE, core_count())
+        left.extendleft(reversed(_not_in(records, some)))
         for record in records:
-            left.popleft()
             tell(record)
+
+
+def _not_in(records: Iterable[dict[str, Any]], runs: Iterable[Run]) -> list[Run]:
+    """Runs that have no record."""
+    done = {record["key"] for record in records}
+    return [run for run in runs if run[0] not in done]
 
 
 @contextmanager
@@ -180,8 +187,7 @@ class Executor:
                         writer.add(record)
             for record in records:
                 self.tell(record)
-            done = {record["key"] for record in records}
-            self.left.extendleft(reversed([run for run in runs if run[0] not in done]))
+            self.left.extendleft(reversed(_not_in(records, runs)))
             return
         error = future.exception(timeout=TICK) if future.status == "error" else None
         if isinstance(error, KilledWorker):

@@ -1,8 +1,8 @@
 """Measures: one number for a run, from the time histories of one or several channels.
 
-sd is the comfort measure of van Iwaarden (2003), section 7.2; W_k that of ISO 2631-1:1997, 6.1; the variation of the
-tyre load is the dynamic load coefficient, the standard deviation of the load divided by its mean. Means are over
-time, by the trapezoidal rule.
+sd is the comfort measure of van Iwaarden (2003), section 7.2; W_k and W_d those of ISO 2631-1:1997, 6.1; the
+variation of the tyre load is the dynamic load coefficient, the standard deviation of the load divided by its mean.
+Means are over time, by the trapezoidal rule.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bellcrank.errors import RunError
-from bellcrank.study.weighting import weighted
+from bellcrank.many.weighting import weighted
 
 Arrays = Sequence[np.ndarray]
 
@@ -93,6 +93,7 @@ KINDS: dict[str, Kind] = {
     "sd": Kind("largest change of a velocity per time, step by step", steepest, max, _per_second),
     "rms": Kind("root mean square", rms, max, _same),
     "wk": Kind("root mean square of an acceleration weighted by W_k", lambda t, x: rms(t, weighted(t, x)), max, _same),
+    "wd": Kind("the same by W_d", lambda t, x: rms(t, weighted(t, x, "wd")), max, _same),
     "load_variation": Kind("standard deviation of a load divided by its mean", load_variation, max, lambda _: "1"),
     "travel": Kind("largest minus smallest", lambda t, x: float(np.ptp(x)), max, _same),
     "airborne": Kind("time during which all loads are zero", None, max, lambda _: "s"),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import math
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ from bellcrank.errors import BellcrankError, ModelError, ModelWarning, did_you_m
 from bellcrank.interface.interface import PARAMETERS, Interface, key_of
 from bellcrank.library import terrain as terrains
 from bellcrank.library import tyres, vehicles
+from bellcrank.many.at_once import at_once, given_runs, most_at_once
+from bellcrank.run.values import Plan, run_plan
 from bellcrank.signals import made
 from bellcrank.study.formulas import Names
 from bellcrank.study.job import Job, measures_of
@@ -116,7 +119,15 @@ def _run_file(path: Path, arguments: Mapping[str, Any]) -> System:
 
 def failed(job: Job, ended: str) -> dict[str, Any]:
     """What is recorded of a run that could not be made."""
-    return {"measures": {m.name: None for m in measures_of(job)}, "ended": ended, "notes": [], "seconds": 0.0}
+    return _record(job, ended, {}, (), 0.0)
+
+
+def _record(
+    job: Job, ended: str, measures: Mapping[str, float | None], notes: Iterable[str], seconds: float
+) -> dict[str, Any]:
+    """What is recorded of a run; one that has not finished has no measures."""
+    found = {m.name: measures.get(m.name) if ended == FINISHED else None for m in measures_of(job)}
+    return {"measures": found, "ended": ended, "notes": list(dict.fromkeys(notes))[:5], "seconds": seconds}
 
 
 class Runner:
@@ -125,37 +136,86 @@ class Runner:
     def __init__(self, equations: Equations, backend: str | None = None) -> None:
         self.interface = equations.interface
         self.sim = equations.compile(backend=backend or "auto")
+        self._cpu = math.inf  # s that a run takes of one core
 
     def run(self, job: Job) -> dict[str, Any]:
         """The measures of a run and the sentence that says how it ended. Whatever goes wrong is that sentence."""
-        began = time.perf_counter()
-        measures: dict[str, float | None] = {m.name: None for m in measures_of(job)}
+        began, cpu = time.perf_counter(), time.process_time()
+        measures: dict[str, float | None] = {}
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always", ModelWarning)
             try:
-                ended = self._measure(job, measures)
+                settings = {k: v for k, v in job["run"].items() if k in SIMULATE}
+                run = self.sim.simulate(**options_of(self.interface, job), **settings)
+                ended, measures = run.ended, {}
+                if ended == FINISHED:
+                    ended, measures = self._measure(job, run.time, run)
             except BellcrankError as error:
                 ended = str(error)
             except Exception as error:  # a routine of the model, or a fault: the other runs go on
                 ended = f"{type(error).__name__}: {error}"
-        if ended != FINISHED:
-            measures = dict.fromkeys(measures)
-        notes = list(dict.fromkeys(str(w.message) for w in told if issubclass(w.category, ModelWarning)))
-        return {"measures": measures, "ended": ended, "notes": notes[:5], "seconds": time.perf_counter() - began}
+        notes = [str(w.message) for w in told if issubclass(w.category, ModelWarning)]
+        self._cpu = time.process_time() - cpu
+        return _record(job, ended, measures, notes, time.perf_counter() - began)
 
-    def _measure(self, job: Job, measures: dict[str, float | None]) -> str:
-        settings = {k: v for k, v in job["run"].items() if k in SIMULATE}
-        run = self.sim.simulate(**options_of(self.interface, job), **settings)
-        if run.ended != FINISHED:
-            return str(run.ended)
+    def run_some(self, jobs: Sequence[Job], seconds: float, threads: int) -> list[dict[str, Any]]:
+        """The same for the first of some jobs with the same settings of the run, as many as take about so long of each
+        thread: at once where compiled code can."""
+        alike, options, plan = self._alike(jobs, int(min(seconds * threads / max(self._cpu, 1e-6), len(jobs))))
+        if len(alike) < 2 or plan is None:
+            return [self.run(jobs[0])]
+        began, cpu = time.perf_counter(), time.process_time()
+        names = dict.fromkeys(c for m in measures_of(jobs[0]) for c in m.channels)
+        channels = [x for c in names if (x := self.interface.channel(c))]
+        found = at_once(self.sim.loaded, plan, given_runs(options), channels, threads)
+        records = []
+        for job, run in zip(alike, found, strict=True):
+            if run is not None:
+                ended, measures = self._measure(job, run.time, run.channels)
+                records.append(_record(job, ended, measures, run.notes, 0.0))
+        if records:
+            self._cpu = (time.process_time() - cpu) / len(records)
+        spent = (time.perf_counter() - began) / len(alike)
+        each = iter([r | {"seconds": spent} for r in records])
+        return [self.run(job) if run is None else next(each) for job, run in zip(alike, found, strict=True)]
+
+    def _alike(self, jobs: Sequence[Job], most: int) -> tuple[list[Job], list[dict[str, Any]], Plan | None]:
+        """The first jobs that one plan serves, what each is given, and the plan; none that must go by itself."""
+        settings = {k: v for k, v in jobs[0]["run"].items() if k in SIMULATE}
+        alike: list[Job] = []
+        options: list[dict[str, Any]] = []
+
+        def names(given: Mapping[str, Mapping[Any, Any]]) -> list[list[Any]]:
+            return [list(x) for x in given.values()]
+
+        try:
+            if not {"dae", "rtol", "atol"}.isdisjoint(settings) or most < 2:
+                return [], [], None
+            plan = run_plan(self.interface, *(settings.get(k) for k in ("t_end", "step", "method", "output_every")))
+            most = min(most, most_at_once(self.sim.loaded, plan, len(self.interface.outputs)))
+            for job in jobs[:most]:
+                given = options_of(self.interface, job)
+                if options and names(given) != names(options[0]):
+                    break
+                alike.append(job)
+                options.append(given)
+        except BellcrankError:  # of a job that tells it itself
+            pass
+        return alike, options, plan if alike else None
+
+    def _measure(
+        self, job: Job, times: np.ndarray, histories: Mapping[str, np.ndarray]
+    ) -> tuple[str, dict[str, float | None]]:
+        """How a run that finished ended, and its measures."""
         channels = {c: x.name for m in measures_of(job) for c in m.channels if (x := self.interface.channel(c))}
+        measures: dict[str, float | None] = {}
         for m in measures_of(job):
             with np.errstate(all="ignore"):
-                value = m.value(run.time, [run[channels[c]] for c in m.channels])
+                value = m.value(times, [histories[channels[c]] for c in m.channels])
             if not np.isfinite(value):
-                return f"measure '{m.name}' is {value}: {', '.join(m.channels)} cannot be measured so in this run"
+                return f"measure '{m.name}' is {value}: {', '.join(m.channels)} cannot be measured so in this run", {}
             measures[m.name] = float(value)
-        return FINISHED
+        return FINISHED, measures
 
 
 def options_of(interface: Interface, job: Job) -> dict[str, Any]:

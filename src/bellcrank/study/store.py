@@ -65,7 +65,7 @@ def _whole(data: bytes) -> Iterator[dict[str, Any]]:
 
 
 def _is_record(found: Any) -> bool:
-    """Is this what `worker.one_run` makes?"""
+    """Is this what a worker makes?"""
     if not isinstance(found, dict) or not isinstance(found.get("measures"), dict):
         return False
     numbers = [found.get("seconds"), *(x for x in found["measures"].values() if x is not None)]

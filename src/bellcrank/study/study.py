@@ -141,7 +141,7 @@ class Study:
         if not in_process and scheduler is None and not has_dask():
             warnings.warn(
                 "the packages dask and distributed are not installed (pip install 'bellcrank[study]'): the study runs "
-                "in this process, on one core",
+                "in this process, and on one core what Python drives",
                 ModelWarning,
                 stacklevel=4,
             )

@@ -17,19 +17,34 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from bellcrank.errors import BellcrankError, ModelWarning, RunError
 from bellcrank.many.sampling import Value
-from bellcrank.study.job import Job, settled, variant_of
+from bellcrank.study.job import Job, digest, settled, variant_of
 from bellcrank.study.runner import Runner, build, failed
 from bellcrank.study.store import Tail, Writer, token_at
 from bellcrank.version import __version__
 
 Runs = Sequence[tuple[str, Mapping[str, Value]]]  # key and values
 KEPT = 8  # compiled models that a thread keeps
+AT_ONCE = 0.2  # s of runs that go at once: what the death of a process costs
 
 _own = threading.local()  # models are kept by thread, so that making one never waits for another
+
+
+class _Settled(NamedTuple):
+    """A run with its settings; `alike`: runs with this may go at once."""
+
+    key: str
+    values: Mapping[str, Value]
+    job: Job
+    alike: str
+
+
+def _settled(job: Job, key: str, values: Mapping[str, Value]) -> _Settled:
+    own = settled(job, values)
+    return _Settled(key, values, own, digest([variant_of(own), own["run"]]))
 
 
 def _runner(job: Job) -> Runner | str:
@@ -51,19 +66,22 @@ def _runner(job: Job) -> Runner | str:
     return models[variant]
 
 
-def one_run(job: Job, key: str, values: Mapping[str, Value]) -> dict[str, Any]:
-    """The record of a run."""
-    job = settled(job, values)
-    runner = _runner(job)
-    found = runner.run(job) if isinstance(runner, Runner) else failed(job, runner)
-    return {"key": key, "values": dict(values), **found, "by": _place()}
+def _records(runs: Sequence[_Settled], threads: int) -> list[dict[str, Any]]:
+    """Records of the first of some runs of one model: several at once where compiled code drives them."""
+    runner = _runner(runs[0].job)
+    jobs = [run.job for run in runs]
+    found = runner.run_some(jobs, AT_ONCE, threads) if isinstance(runner, Runner) else [failed(jobs[0], runner)]
+    own = zip(runs, found, strict=False)
+    return [{"key": run.key, "values": dict(run.values), **record, "by": _place()} for run, record in own]
 
 
 def _place() -> str:
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
-def work(job: Job, runs: Runs, folder: str, token: str, seconds: float) -> tuple[bool, list[dict[str, Any]]]:
+def work(
+    job: Job, runs: Runs, folder: str, token: str, seconds: float, threads: int = 1
+) -> tuple[bool, list[dict[str, Any]]]:
     """Records of the runs that are done within some seconds, at least one; and whether they lie in the folder."""
     if job["bellcrank"] != __version__:
         raise RunError(f"the worker {_place()} has Bellcrank {__version__}, the study comes from {job['bellcrank']}")
@@ -78,13 +96,16 @@ def work(job: Job, runs: Runs, folder: str, token: str, seconds: float) -> tuple
         if there is not None:
             writer = stack.enter_context(Writer(Path(folder), f"-{threading.get_ident()}"))
             kept = _tail(folder, token).read()
-        for key, values in runs:
-            record = kept.get(key)
-            if record is None:
-                record = one_run(job, key, values)
+        records += [kept[key] for key, _ in runs if key in kept]
+        left = [_settled(job, *run) for run in runs if run[0] not in kept]
+        while left:
+            made = _records([run for run in left if run.alike == left[0].alike], threads)
+            done = {record["key"] for record in made}
+            left = [run for run in left if run.key not in done]
+            for record in made:
                 if writer is not None:
                     writer.add(record)
-            records.append(record)
+            records += made
             if time.monotonic() > until:
                 break
     return there is not None, records

@@ -175,6 +175,7 @@ BATCH = (
     Field("fixed ints", "figure_kinds", "FINAL ..."),
     Field("fixed longs", "figure_columns", ""),
     Field("fixed doubles", "figure_factors figure_numbers", "numbers: a share in percent, or a level"),
+    Field("fixed doubles", "filters", "of weightings, for rows a step apart and for the last row"),
     Field("doubles", "figures", "out: by figure and run"),
     Field("ints", "status", "out: of each run, when it is over"),
     Field("longs", "reached", "out: number of the last step taken or tried"),

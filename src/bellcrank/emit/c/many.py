@@ -7,14 +7,16 @@ from bellcrank.emit.c.runtime_files import definitions, runtime
 from bellcrank.emit.number import DOUBLE
 from bellcrank.numeric.tuning import COUNTING
 
-FIGURES = ("final", "min", "max", "mean", "rms", "percentile", "crossing")
+FIGURES = ("final", "min", "max", "mean", "rms", "percentile", "crossing", "wk", "wd")
 """What can be found of a channel while a run goes on, as compiled code counts it."""
+POLES = 4  # pairs of them in a weighting of ISO 2631, at most
 NO_CONSTANTS = 8  # the status of a run whose constants are not finite, behind those of `run.c`
 
 
 def rows_text(counted: bool = True) -> str:
-    """What is kept of the rows of runs; are percentiles `counted`?"""
-    kinds = f"enum {{ {', '.join(name.upper() for name in FIGURES)} }};\nenum {{ NO_CONSTANTS = {NO_CONSTANTS} }};\n"
+    """What is kept of the rows of runs; are percentiles `counted`, and vibrations weighted?"""
+    kinds = f"enum {{ {', '.join(name.upper() for name in FIGURES)} }};\n"
+    kinds += f"enum {{ NO_CONSTANTS = {NO_CONSTANTS}, POLES = {POLES} }};\n"
     batch = f"struct Job;\n\n{job.structure('Array', job.ARRAY)}\n{job.structure('Batch', job.BATCH)}"
     asked = "yes" if counted else ""
     return runtime("many_rows.c", KINDS=kinds, TUNING=definitions(COUNTING, DOUBLE), BATCH=batch, COUNTED=asked)

@@ -73,6 +73,7 @@ class Brush(DeflectionLaw, SteadyTyre):
             "Kxk": Cx + none,
             "Kya": -Cy + none,
             "trail": trail,
+            "load": at.Fz,
             "sigma_x": self.lengths[0] + none,
             "sigma_y": self.lengths[1] + none,
         }

@@ -74,6 +74,7 @@ class Fiala(SteadyTyre):
             "Kxk": c_slip + 0.0 * at.Fz,
             "Kya": -c_alpha + 0.0 * at.Fz,
             "trail": self.width * H**3 / (1 + H + H**2),
+            "load": at.Fz,
             "sigma_x": x + 0.0 * at.Fz,
             "sigma_y": y + 0.0 * at.Fz,
         }

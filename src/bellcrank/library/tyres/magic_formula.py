@@ -127,6 +127,10 @@ class MagicFormula(SteadyTyre):
     def usual(self) -> tuple[float, float]:
         return self["INFLPRES"], self["LONGVL"]
 
+    @property
+    def nominal(self) -> float:
+        return self["FNOMIN"]
+
     def problems(self) -> list[str]:
         return []
 
@@ -154,7 +158,7 @@ class MagicFormula(SteadyTyre):
         found["My"] = share * terms.resistance(m, c, replace(used, Fz=whole), found["Fx"], rolls)
         if self.mirrored:
             found |= {key: -found[key] for key in ("Fy", "Mx", "Mz")}
-        return {**found, "sigma_x": sigma_x, "sigma_y": sigma_y}
+        return {**found, "sigma_x": sigma_x, "sigma_y": sigma_y, "load": share * load}
 
     def _limited(self, m: Math, c: Any, at: Rolling) -> Rolling:
         """The same wheel inside the ranges of the file."""
@@ -164,11 +168,16 @@ class MagicFormula(SteadyTyre):
             value = m.max(value, low) if math.isfinite(low) else value
             return m.min(value, high) if math.isfinite(high) else value
 
+        alpha, tan = inside("ALP", at.alpha), at.tan
+        ends = self["ALPMIN"], self["ALPMAX"]
+        if tan is not None and max(map(abs, ends)) < math.pi / 2:
+            tan = m.min(m.max(tan, math.tan(ends[0])), math.tan(ends[1]))
         return replace(
             at,
             Fz=inside("FZ", at.Fz, least=0.0),
             kappa=inside("KPU", at.kappa),
-            alpha=inside("ALP", at.alpha),
+            alpha=alpha,
+            tan=tan,
             gamma=inside("CAM", at.gamma),
             p=inside("PRES", at.p),
         )

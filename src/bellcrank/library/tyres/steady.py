@@ -87,7 +87,7 @@ class SteadyTyre(ABC):
 
     @abstractmethod
     def steady(self, m: Math, at: Rolling, scales: Mapping[str, Any], limits: bool = True) -> dict[str, Any]:
-        """Fx, Fy, Mx, My, Mz, mux, muy, Kxk, Kya, trail, sigma_x and sigma_y."""
+        """Fx, Fy, Mx, My, Mz, mux, muy, Kxk, Kya, trail, sigma_x, sigma_y; `load`: Fz within the ranges."""
 
     @abstractmethod
     def rolling_radius(self, m: Math, Fz: Any, omega: Any, p: Any) -> Any:
@@ -101,6 +101,17 @@ class SteadyTyre(ABC):
     def has_pressure(self) -> bool:
         """Do forces depend on the pressure?"""
         return False
+
+    @property
+    def nominal(self) -> float:
+        """Load (N) at which the stiffness of the carcass is taken."""
+        return 4000.0
+
+    def carcass(self, m: Math, at: Rolling, scales: Mapping[str, Any]) -> tuple[Any, Any]:
+        """Stiffness of the carcass at standstill along and across (N/m): of small slip, at the nominal load."""
+        found = self.steady(m, Rolling(self.nominal, 0.0, 0.0, 0.0, at.p, self.usual[1], 0.0), scales)
+        Cx, Cy = (m.abs(found[K]) / m.max(SHORTEST, found[s]) for K, s in (("Kxk", "sigma_x"), ("Kya", "sigma_y")))
+        return Cx, Cy
 
     def fades(self, m: Math, speed: Any) -> Any:
         """The share of shifts and moments that need rolling, at a speed."""
@@ -166,6 +177,7 @@ class SteadyTyre(ABC):
             )  # fmt: skip
             used = self.slow(ARRAYS, at) if limits else at
             found = self.steady(ARRAYS, used, self.scales, limits)
+            del found["load"]
             found = {"Fx": found["Fx"], "Fy": found["Fy"], "Fz": at.Fz, **found}
             found["Re"] = self.rolling_radius(ARRAYS, at.Fz, omega, at.p)
             found |= self.shape(at, found)

@@ -103,6 +103,10 @@ class TMeasy(SteadyTyre):
     def scales(self) -> Mapping[str, float]:
         return {"mu": self.mu}
 
+    @property
+    def nominal(self) -> float:
+        return self.pn
+
     def scaled(self, **values: Any) -> TMeasy:
         return replace(self, **values)
 
@@ -159,6 +163,7 @@ class TMeasy(SteadyTyre):
             "Kxk": share * force("dfx0"),
             "Kya": -share * force("dfy0"),
             "trail": trail,
+            "load": share * q * self.pn,
             "sigma_x": x + 0.0 * at.Fz,
             "sigma_y": y + 0.0 * at.Fz,
         }

@@ -10,25 +10,44 @@ EXPORT int64_t batch_size(void)
 typedef struct Tally { /* of one figure of one run, so far */
     double value, least, width; /* width of the cells that are counted, the first from `least` on */
     double t, x;                /* the row before */
-    int64_t rows, *cells;       /* cells: of a percentile */
+    int64_t rows, *cells;       /* cells: of a percentile; the states of a weighting, real and imaginary parts */
 } Tally;
 
 @IF COUNTED@
+/* Numbers that a figure of a kind needs room for. */
+static int64_t cells_of(int32_t kind)
+{
+    return kind == PERCENTILE ? CELLS : kind == WK || kind == WD ? 2*POLES : 0;
+}
+
 /* Room for the figures of some runs at a time; NULL if there is none. */
 static Tally *new_tallies(const Batch *b, int64_t runs)
 {
     int64_t counted = 0;
     for (int64_t j = 0; j < b->n_figures; j++)
-        counted += b->figure_kinds[j] == PERCENTILE;
+        counted += cells_of(b->figure_kinds[j]);
     Tally *tallies = (Tally *)malloc((size_t)runs*((size_t)b->n_figures*sizeof *tallies
-                                                   + (size_t)counted*CELLS*sizeof *tallies->cells) + 1);
+                                                   + (size_t)counted*sizeof *tallies->cells) + 1);
     int64_t *cells = (int64_t *)(tallies + runs*b->n_figures);
-    for (int64_t j = 0; tallies && j < runs*b->n_figures; j++)
-        if (b->figure_kinds[j % b->n_figures] == PERCENTILE) {
-            tallies[j].cells = cells;
-            cells += CELLS;
-        }
+    for (int64_t j = 0; tallies && j < runs*b->n_figures; j++) {
+        tallies[j].cells = cells;
+        cells += cells_of(b->figure_kinds[j % b->n_figures]);
+    }
     return tallies;
+}
+
+/* The weighted signal at the next row: the sum of the states of the filter, which is straight between rows. */
+static double weighted(const Batch *b, int64_t number, int kind, Tally *a, double x)
+{
+    const double *k = b->filters + ((kind == WD ? 2 : 0) + (number + 1 == b->n_times))*POLES*6;
+    double *state = (double *)a->cells, sum = 0.0;
+    for (int i = 0; i < POLES && a->rows; i++, k += 6, state += 2) {
+        const double real_part = k[0]*state[0] - k[1]*state[1] + k[2]*x + k[4]*a->x;
+        state[1] = k[0]*state[1] + k[1]*state[0] + k[3]*x + k[5]*a->x;
+        state[0] = real_part;
+        sum += real_part;
+    }
+    return sum;
 }
 
 /* Counts a number in one of equal cells; they are made twice as wide, as often as needed, if it lies beyond them. */
@@ -86,8 +105,7 @@ static void begin_tallies(const Batch *b, Tally *tallies)
     for (int64_t j = 0; j < b->n_figures; j++) {
         Tally *a = &tallies[j];
 @IF COUNTED@
-        if (b->figure_kinds[j] == PERCENTILE)
-            memset(a->cells, 0, CELLS*sizeof *a->cells);
+        memset(a->cells, 0, (size_t)cells_of(b->figure_kinds[j])*sizeof *a->cells);
 @END@
         a->value = a->width = a->least = 0.0;
         a->rows = 0;
@@ -124,6 +142,12 @@ static void take_row(const Batch *b, int64_t run, int64_t number, double t, cons
         case PERCENTILE:
             count(a, x);
             break;
+        case WK:
+        case WD: {
+            const double felt = weighted(b, number, b->figure_kinds[j], a, x);
+            a->value += felt*felt;
+            break;
+        }
 @END@
         default: /* CROSSING: of a line between two rows */
             if (!a->rows)
@@ -145,7 +169,7 @@ static void end_tallies(const Batch *b, int64_t run, const Tally *tallies)
         double x = a->value;
         if (kind == MEAN)
             x /= (double)a->rows;
-        else if (kind == RMS)
+        else if (kind == RMS || kind == WK || kind == WD)
             x = sqrt(x/(double)a->rows);
 @IF COUNTED@
         else if (kind == PERCENTILE)

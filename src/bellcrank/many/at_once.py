@@ -1,0 +1,107 @@
+"""Runs of a study: driven at once by compiled code, each with the bits and the doubts that `simulate` has of it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bellcrank.backend.c_many import Results
+from bellcrank.backend.start import FINISHED
+from bellcrank.errors import BellcrankError, ModelWarning
+from bellcrank.interface.interface import Quantity
+from bellcrank.many.figures import Figure
+from bellcrank.many.given import GROUPS, Given
+from bellcrank.many.many import Asked, not_driven, not_in_c, run_on_cores
+from bellcrank.many.starts import ready_run, starts_of
+from bellcrank.run.dae_methods import Dae
+from bellcrank.run.dae_runs import Piece, check_dae
+from bellcrank.run.doubts import doubts_of
+from bellcrank.run.gimbal import locks_passed
+from bellcrank.run.loaded import Loaded
+from bellcrank.run.rigid import check_rigid
+from bellcrank.run.step_limit import step_too_large
+from bellcrank.run.values import Plan
+
+BYTES = 2**26  # of histories that are held at a time
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A run that finished: times, histories by channel in user units, and what is doubtful of it."""
+
+    time: np.ndarray
+    channels: Mapping[str, np.ndarray]
+    notes: Sequence[str]
+
+
+def most_at_once(loaded: Loaded, plan: Plan, channels: int) -> int:
+    """Runs whose histories there is room for."""
+    width = channels + loaded.n_states + len(loaded.interface.inputs)
+    return max(1, int(BYTES // (8 * width * (plan.steps // plan.every + 2))))
+
+
+def given_runs(options: Sequence[Mapping[str, Mapping[Any, Any]]]) -> Given:
+    """What runs are given, each by a mapping with the groups that `simulate` takes; all give the same names."""
+    shared: dict[str, dict[Any, Any]] = {g: {} for g in GROUPS}
+    varied: dict[str, dict[Any, Any]] = {g: {} for g in GROUPS}
+    for group in GROUPS:
+        for name, first in options[0][group].items():
+            values = [x[group][name] for x in options]
+            numbers = all(isinstance(v, int | float) for v in values)
+            if all(v is first for v in values) or (numbers and all(v == first for v in values)):
+                shared[group][name] = first
+            else:
+                varied[group][name] = np.array(values, dtype=float) if numbers else values
+    return Given(len(options), shared, varied)
+
+
+def at_once(
+    loaded: Loaded, plan: Plan, given: Given, channels: Sequence[Quantity], threads: int
+) -> list[Finished | None]:
+    """Every run that finishes; None for one that must be done by itself, as it ends otherwise or Python drives it."""
+    outputs = [x for x in loaded.interface.outputs if x not in channels]
+    columns = range(1, 1 + loaded.n_states) if not loaded.program.tables else range(1, loaded.interface.width)
+    asked = Asked(loaded, plan, given, [*channels], [Figure(x, "mean", 0.0, "mean") for x in outputs], tuple(columns))
+    nothing: list[Finished | None] = [None] * given.n
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)  # they come again as each run is looked at
+        try:
+            if loaded.analysis.mechanism.description.contacts:
+                check_rigid(loaded, plan, True)
+            check_dae(Dae(), plan, loaded)
+            if not_in_c(loaded, plan):
+                return nothing
+            starts = starts_of(loaded, plan, given)
+            if not_driven(asked, starts):
+                return nothing
+        except BellcrankError:  # of one of the runs: it will be told by itself
+            return nothing
+        results = Results(given.n, len(asked.times), loaded.n_states, asked.wanted)
+        run_on_cores(asked, starts, results, None, threads)
+    good = (results.status == FINISHED) & np.isfinite(results.figures).all(axis=0)
+    return [_finished(asked, results, run) if ok else None for run, ok in enumerate(good.tolist())]
+
+
+def _finished(asked: Asked, results: Results, run: int) -> Finished | None:
+    """A run with its doubts; None if it has no value somewhere."""
+    loaded, plan, times, own = asked.loaded, asked.plan, asked.times, results.kept[:, run]
+    count = len(asked.kept)
+    if not np.isfinite(own[:count]).all():
+        return None
+    by_column = np.full((loaded.interface.width, len(times)), np.nan)
+    by_column[0], by_column[list(asked.columns)] = times, own[count:]
+    rows, mechanism = by_column.T, loaded.analysis.mechanism
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", ModelWarning)
+        evaluation = ready_run(loaded, plan, asked.given, run)[0]
+    locks = locks_passed(mechanism, times, rows[:, 1 : 1 + loaded.n_q])
+    too_large = "" if mechanism.description.contacts else step_too_large(plan, evaluation, rows)
+    pieces = [Piece(rows, evaluation.p, evaluation.c)]
+    doubts = doubts_of(loaded, pieces, rows, locks, [too_large] if too_large else [])
+    started = [str(w.message) for w in told if issubclass(w.category, ModelWarning)]
+    channels = {x.name: own[i] for i, x in enumerate(asked.kept)}
+    return Finished(times, channels, list(dict.fromkeys([*started, *doubts])))

@@ -1,0 +1,27 @@
+"""What is doubtful of a run that was done: tables left, gimbal locks, a step too large. Found from its rows afterwards,
+so that runs cost no more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from bellcrank.run.dae_runs import Piece
+from bellcrank.run.gimbal import INSTEAD, Lock
+from bellcrank.run.loaded import Loaded
+
+
+def doubts_of(
+    loaded: Loaded, pieces: Sequence[Piece], rows: np.ndarray, locks: Sequence[Lock], told: Sequence[str]
+) -> Iterator[str]:
+    """A sentence for each doubt that states and inputs show; `pieces`: rows with their parameters; `told`: others."""
+    asked = (told for x in pieces for told in loaded.table_watch.asked_beyond(x.rows, x.p, x.c))
+    yield from dict.fromkeys(asked)
+    yield from (f"the run is doubtful after {x.text} at t = {x.time:.6g} s; {INSTEAD}" for x in locks)
+    yield from told
+    columns = {x.name: x.column for x in loaded.interface.states}
+    if rows.shape[1] < 2:  # not even the first row could be evaluated
+        return
+    for b in loaded.analysis.mechanism.bodies:  # linkages whose tables were extended because the run left them
+        yield from b.joint.passed(b.name, lambda s: rows[:, columns[s]])
