@@ -390,8 +390,8 @@ def _squares(merged: Terms) -> list[tuple[Expr, Func]]:
 def _with_partners(merged: Terms, squares: list[tuple[Expr, Func]]) -> list[tuple[Expr, Func]]:
     """Those of many squares that a rule may join with another term: by the other function of the same angle, or by a
     term with the opposite number and one factor less, or by terms of a sum beside it. To try all takes far longer."""
-    powers = set()
-    numbers = set()
+    powers: set[tuple[str, tuple[Expr, ...]]] = set()
+    numbers: set[tuple[int, int, int]] = set()
     for core, c in merged.items():
         factors = factors_of(core)
         numbers.add((c.numerator, c.denominator, len(factors)))
