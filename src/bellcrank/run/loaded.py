@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from bellcrank.backend.c import c_model
-from bellcrank.backend.c_lanes import Lanes
 from bellcrank.backend.compiler import NO_COMPILER, SPEEDS, find_compiler
 from bellcrank.backend.external import Memory, functions_of, remembering
 from bellcrank.backend.protocol import Bound, Calls, Model
@@ -74,13 +73,8 @@ class Loaded:
         return self.model.for_stiff(program, (*self.model.functions, *(r.python for r in more)))
 
     @cached_property
-    def lanes(self) -> Lanes | None:
-        """The program with runs side by side, made when it is asked for; None where it is not compiled."""
-        return None if self.model.compiler is None else Lanes(self.program, self.model.compiler)
-
-    @cached_property
-    def gpu(self) -> dict[str, Any]:
-        """The program for a GPU by the method of its runs, as far as it was asked for."""
+    def side_by_side(self) -> dict[Any, Any]:
+        """The program for many runs at once, in lanes or on a GPU, by what it is for, as far as it was asked for."""
         return {}
 
     @cached_property
