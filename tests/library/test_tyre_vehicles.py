@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.interpolate import CubicSpline
 from scipy.optimize import fsolve
 
 import bellcrank as bc
@@ -32,6 +33,69 @@ def test_a_planar_car_has_the_published_understeer_steer_and_side_slip():
             return [(Fy.sum() - m * ay) / m, (a * Fy[0] - b * Fy[1]) / m]
 
         assert fsolve(rest, [0.0, 0.0], xtol=1e-12) == pytest.approx([delta, beta], rel=1e-2)
+
+
+def two_track(tyre, car):
+    """The same as a model: four wheels that rise, steer and turn on a body in a plane, with the loads of the table.
+
+    Both wheels of an axle stand in its middle: the table lets them move alike.
+    """
+    m, a, b, V = (car[k] for k in ("m", "a", "b", "V"))
+    hub, track = 10.0, car["track"]  # of the load transfer
+    s = bc.System("two track", axes="ISO 8855")
+    rest = m - 4 * hub
+    body = s.add_body(
+        "car", translate=(1, 2), rotate=3, mass=rest, inertia=(1500, 1500, 2000), cm=(2 * hub * (b - a) / rest, 0, 0)
+    )
+    s.add_variable("steer", units="A")
+    s.define("vx", "dot(vel(car.origin), [car1])")
+    s.define("vy", "dot(vel(car.origin), [car2])")
+    s.define("ay", f"{V}*u(car, 3)")
+    s.add_force("cruise", magnitude=f"2e4*({V} - vx)", direction=body[1], at="car.origin")
+    ends = ((a, b, car["front_share_of_load_transfer"]), (-b, a, 1 - car["front_share_of_load_transfer"]))
+    for i, (x, other, share) in enumerate(ends, 1):
+        for side, sign in (("l", 1), ("r", -1)):
+            name = f"w{i}{side}"
+            rise = s.add_body(f"{name}h", body, translate=3, joint_at=(x, sign * 1e-3, 0), mass=hub, inertia=(1, 1, 1))
+            turn = rise
+            if i == 1:
+                turn = s.add_body(f"{name}k", rise, rotate=3, mass=0, inertia=(1, 1, 1))
+                holds = f"1e5*(steer - q({name}k)) - 500*u({name}k)"
+                s.add_moment(f"{name}.holds", magnitude=holds, direction=turn[3], on=turn, against=rise)
+            wheel = s.add_body(name, turn, rotate=2, mass=0, inertia=(0.5, 1, 0.5))
+            load = f"{m * G * other / (a + b) / 2} - {sign * share * m * car['h'] / track}*ay"
+            s.add_force(f"{name}.load", magnitude=f"-({load})", direction=rise[3], at=f"{name}h.origin")
+            s.add_contact(f"{name}t", at=wheel, terrain=bc.terrain.flat(), tyre=tyre.on("left"), wheel=wheel)
+    s.add_output("ay", "ay", units="L/T^2")
+    s.add_output("vy/vx", "beta", units="1")
+    s.add_output("(q(w1lk) + q(w1rk))/2", "delta", units="A")
+    return s
+
+
+@pytest.mark.campaign
+def test_a_model_of_the_planar_car_has_the_published_understeer_steer_and_side_slip():
+    none = dict.fromkeys((*ODD, "LHX", "LVX", "LMY", "LMX", "LTR", "LRES", "LKZC", "LS"), 0.0)  # side forces alone
+    tyre, car, found = (
+        bc.tyres.read(BOOK).scaled(VERTICAL_DAMPING=2000, **none),
+        DATA["two_track"],
+        columns("two_track"),
+    )
+    sim = two_track(tyre, car).equations().compile()
+    start = {"u(car, 1)": car["V"]}
+    for i, w in enumerate(("w1l", "w1r", "w2l", "w2r")):
+        load = car["m"] * G * (car["b"] if i < 2 else car["a"]) / (car["a"] + car["b"]) / 2
+        at = tyre.forces(load, 0, 0, V=car["V"])
+        start |= {f"q({w}h)": at.Rl, f"u({w})": car["V"] / at.Re}
+    L = car["a"] + car["b"]
+    for k, wanted in enumerate((7e-4, *found["delta"][::2])):
+        run = sim.simulate(t_end=6, step=1e-3, output_every=6000, initial=start, inputs={"steer": bc.step(0, wanted)})
+        ay, delta, beta = (run[name][-1] for name in ("ay", "delta", "beta"))
+        if k == 0:
+            assert (delta - L * ay / car["V"] ** 2) / ay == pytest.approx(car["understeer_gradient"], rel=1e-2)
+            continue
+        assert ay == pytest.approx(found["ay"][2 * k - 2], rel=2e-2)
+        for value, name in ((delta, "delta"), (beta, "beta")):
+            assert value == pytest.approx(CubicSpline(found["ay"], found[name])(ay), rel=1e-2)
 
 
 @pytest.fixture(scope="module")
