@@ -1,9 +1,11 @@
 """Steps per second of many runs on a GPU: Bellcrank's CUDA text beside jax with the same equations.
 
-    python benchmarks/many_gpu.py [--runs N] [--steps N] [--json FILE] [MODEL ...]
+    python benchmarks/many_gpu.py [--runs N] [--steps N] [--precision single] [--vary] [--json FILE] [MODEL ...]
 
-Needs an NVIDIA GPU and CuPy; jax where it is installed. All are RK4 steps in double precision, four right-hand sides each. The first
-runs are held against the same ones in C before anything is timed. Times are those of the second call, without compiling.
+Needs an NVIDIA GPU and CuPy; jax where it is installed, in double precision. All are RK4 steps, four right-hand sides each, from initial
+values that vary from run to run; with --vary, three parameters vary too. The first runs are held against the same ones in C before
+anything is timed: the error is that of the worst state, against the largest one with its unit, as what is zero but for rounding has
+no size of its own. Times are those of launches, without compiling.
 """
 
 import argparse
@@ -30,6 +32,8 @@ def main():
     parser.add_argument("models", nargs="*", default=MODELS, metavar="MODEL")
     parser.add_argument("--runs", type=int, default=1 << 20)
     parser.add_argument("--steps", type=int, default=200)
+    parser.add_argument("--precision", choices=("double", "single"), default="double")
+    parser.add_argument("--vary", action="store_true")
     parser.add_argument("--json", metavar="FILE")
     args = parser.parse_args()
     warnings.simplefilter("ignore", bc.ModelWarning)
@@ -38,14 +42,14 @@ def main():
     import cupy
 
     device = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
-    print(f"{device}: RK4 steps per second, double precision, {args.runs} runs of {args.steps} steps")
+    print(f"{device}: RK4 steps per second, {args.precision} precision, {args.runs} runs of {args.steps} steps")
     print(
         f"{'model':16} {'bellcrank':>11} {'ns per rate':>11} {'jax':>11} {'ratio':>6} {'compiled in':>11} {'error':>8}"
     )
     found = []
     for name in args.models:
         runs = args.runs if name != "driven_car" else args.runs // 8
-        row = {"model": name, **measured(name, runs, args.steps)}
+        row = {"model": name, **measured(name, runs, args)}
         found.append(row)
         jax, ratio = row["jax"], "-"
         if jax:
@@ -59,7 +63,8 @@ def main():
         Path(args.json).write_text(json.dumps({"device": device, "rows": found}, indent=2))
 
 
-def measured(name, runs, steps):
+def measured(name, runs, args):
+    steps = args.steps
     equations = run_path(str(HERE.parent / "examples" / f"{name}.py"))["model"]().equations()
     if find_compiler() is None:
         sys.exit("results are held against C: there is no C compiler")
@@ -67,26 +72,36 @@ def measured(name, runs, steps):
     state, step = sim.interface.coordinates[0], sim.interface.run.step or 1e-3
     base = float(sim.interface.run.initial.get(state.name, state.default or 0.0))
     initial = {state.name: base + 1e-7 * np.arange(runs)}
+    varied = [x for x in sim.interface.parameters if x.default][:3] if args.vary else []
+    parameters = {x.name: np.linspace(1.0, 1.01, runs) * x.default for x in varied}
     shared = {"t_end": steps * step, "step": step, "method": "rk4", "every": steps}
     wanted = {x.name: "final" for x in sim.interface.states}
     began = time.perf_counter()
-    few = {state.name: initial[state.name][:HELD]}
-    there, here = (sim.simulate_many(initial=few, reduce=wanted, backend=b, **shared) for b in ("cuda", "cores"))
+    few, of = {state.name: initial[state.name][:HELD]}, {name: x[:HELD] for name, x in parameters.items()}
+    there, here = (
+        sim.simulate_many(initial=few, parameters=of, reduce=wanted, backend=b, precision=p, **shared)
+        for b, p in (("cuda", args.precision), ("cores", "double"))
+    )
     compiling = time.perf_counter() - began
     if there.settings["backend"] != "cuda":
         sys.exit(f"{name}: {there.notes}")
+    largest = {}
+    for x in wanted:
+        size = np.abs(here.reduced[x]["final"]).max()
+        largest[here.units[x]] = max(largest.get(here.units[x], 1e-6), size)
     errors = [
-        np.abs(there.reduced[x]["final"] - here.reduced[x]["final"]).max()
-        / max(np.abs(here.reduced[x]["final"]).max(), 1e-6)
-        for x in wanted
+        np.abs(there.reduced[x]["final"] - here.reduced[x]["final"]).max() / largest[here.units[x]] for x in wanted
     ]
     seconds = []
     for _ in range(3):
-        many = sim.simulate_many(initial=initial, reduce={state.name: "final"}, backend="cuda", **shared)
+        many = sim.simulate_many(
+            initial=initial, parameters=parameters, reduce={state.name: "final"}, backend="cuda",
+            precision=args.precision, **shared,
+        )  # fmt: skip
         seconds.append(many.settings["launched"])
     return {
         "runs": runs, "steps": steps, "steps_per_second": runs * steps / min(seconds), "error": float(max(errors)),
-        "compile_seconds": compiling, "jax": by_jax(sim, initial, step, steps),
+        "compile_seconds": compiling, "jax": by_jax(sim, initial, step, steps) if not args.vary else None,
     }  # fmt: skip
 
 

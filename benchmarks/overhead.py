@@ -1,14 +1,16 @@
 """What surrounds the work: microseconds of a call of the rates, milliseconds of a run around its steps.
 
-    python benchmarks/overhead.py [--repeats 20] [EXAMPLE ...]
+    python benchmarks/overhead.py [--repeats 20] [--save FILE] [--before FILE] [EXAMPLE ...]
 
 For each example: states, one call of `sim.rhs()` and of `sim.derivatives` (least of the repeats), and the time of `sim.simulate()`
 with the settings of the example, less the seconds that its steps took (`run.settings`): the least of the repeats, and the first
 run after loading. "inside" is the time of the rates themselves, many in one compiled call. Once, before rates were bound in C, a call
-took 50 to 500 us.
+took 50 to 500 us. With `--before`, figures that another version saved with `--save` stand beside these, and how many
+times as fast they are now.
 """
 
 import argparse
+import json
 import timeit
 import warnings
 from pathlib import Path
@@ -47,7 +49,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("examples", nargs="*", default=USUAL)
     parser.add_argument("--repeats", type=int, default=20)
+    parser.add_argument("--save", type=Path)
+    parser.add_argument("--before", type=Path)
     given = parser.parse_args()
+    before, found = json.loads(given.before.read_text()) if given.before else {}, {}
     warnings.simplefilter("ignore")
     print(
         f"{'model':18}{'states':>7}{'rhs, us':>9}{'inside':>8}{'derivatives, us':>17}{'around a run, ms':>18}{'first':>8}"
@@ -64,6 +69,13 @@ def main():
             min(around(sim) for _ in range(given.repeats)),
         )
         print(f"{name:18}{len(x):7}" + "{:9.2f}{:8.2f}{:17.1f}{:18.2f}".format(*figures) + f"{first:8.1f}", flush=True)
+        found[name] = (*figures, first)
+        if name in before:
+            print(f"{'  before':25}" + "{:9.2f}{:8.2f}{:17.1f}{:18.2f}{:8.1f}".format(*before[name]))
+            ratios = (old / new for old, new in zip(before[name], found[name], strict=True))
+            print(f"{'  times as fast':25}" + "{:9.2f}{:8.2f}{:17.2f}{:18.2f}{:8.1f}".format(*ratios), flush=True)
+    if given.save:
+        given.save.write_text(json.dumps(found))
 
 
 if __name__ == "__main__":

@@ -111,13 +111,14 @@ def links_of(eom, springs):
     links = []
     for b in eom.analysis.mechanism.bodies:
         numbers = lambda row: tuple(evaluate(row, known))  # noqa: E731
-        free = len(b.slides) == 3
-        axis = 0 if free else int(np.argmax(np.abs(numbers((b.axes or b.slides)[0]))))
-        kind = "free" if free else "hinge" if b.axes else "slide"
+        slides, turns = b.joint.slides, b.joint.rotation.axes
+        free = len(slides) == 3
+        axis = 0 if free else int(np.argmax(np.abs(numbers((turns or slides)[0]))))
+        kind = "free" if free else "hinge" if turns else "slide"
         spring = springs if kind == "hinge" else (0.0, 0.0)
         inertia = np.array([numbers(row) for row in b.inertia])
         links.append(
-            Link(b.parent, kind, axis, numbers(b.joint_at), numbers((b.mass,))[0], numbers(b.cm), inertia, *spring)
+            Link(b.parent, kind, axis, numbers(b.joint.at), numbers((b.mass,))[0], numbers(b.cm), inertia, *spring)
         )
     return links
 

@@ -58,6 +58,39 @@ def test_nearest_point_is_that_of_a_dense_search(name):
         assert math.hypot(near.normal_x, near.normal_z) == pytest.approx(1, abs=1e-12)
 
 
+def test_a_wheel_has_the_slopes_of_the_ground():
+    """On pieces, edges and walls, above and below, and beyond its reach, against differences."""
+    kinds = set()
+    for ground in (TERRAINS[name]() for name in ("washboard", "steps", "spline")):
+        s = bc.System("wheel on ground", units="mks")
+        wheel = s.add_body("wheel", translate=(1, 3), mass=10)
+        s.add_contact(
+            "t", at=wheel, rim=0.5, terrain=ground, tyre=bc.Tyre(2e4, 300), rolling_resistance=5, drive="20*t_foot"
+        )
+        sim = s.equations().compile(backend="python")
+        f, rng = sim.rhs(), np.random.default_rng(2)
+        assert sim.loaded.stiff.program.sloped == (0, 1, 2, 3)
+        beside = [(x + (0.2 if a < b else -0.2), max(a, b) + 0.2) for x, b, a in ground.jumps]  # edges are nearest
+        above = [(x, float(ground.height(x)) + z) for x, z in rng.uniform((-0.5, -0.1), (6.0, 0.6), (20, 2))]
+        for place in beside + above:
+            state = np.array([*place, *rng.uniform(-1, 1, 2)])
+            near = ground.nearest(*state[:2], 0.5)
+            kinds.add("beyond" if near.distance >= 0.5 else ("wall", "piece", "edge")[_kind(ground, near)])
+            coarse, fine = (_differences(f, state, h) for h in (1e-5, 1e-6))
+            if np.abs(coarse - fine).max() < 1e-4 * np.abs(fine).max():  # else it is just beside a kink
+                np.testing.assert_allclose(f.jacobian(0.0, state), fine, atol=2e-6 * np.abs(fine).max())
+    assert kinds == {"beyond", "wall", "piece", "edge"}
+
+
+def _kind(ground, near):
+    part = ground.shape(near)[0]
+    return 0 if part < 0 else 1 + part % 2
+
+
+def _differences(f, x, h):
+    return np.array([(f(0.0, x + e) - f(0.0, x - e)) / (2 * h) for e in h * np.eye(len(x))]).T
+
+
 def test_nearest_point_at_an_edge_a_wall_and_below_ground():
     ground = bc.terrain.profile([-1, 0, 0, 1], [1, 1, 0, 0])
     assert ground.nearest(0.3, 1.4)[:3] == pytest.approx((0.5, 0.6, 0.8))  # the upper edge

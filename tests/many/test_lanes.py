@@ -45,6 +45,37 @@ def test_runs_in_lanes_are_those_of_simulate(name):
     close(sim, many, one, (0, 3, 4))
 
 
+SINGLE = {  # motions that are small against the forces that balance in them
+    "suspension_car": 3e-5, ("driven_car", "ax"): 1e-3, ("driven_car", "yaw_rate"): np.inf,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", rarely(TREES, [x for x in TREES if x not in ("stanford_arm", "passenger_car")]))
+def test_runs_in_single_precision(name):
+    """Within 1e-5 of double precision in many steps: what is rounded away when increments are added is not lost."""
+    sim = example(name).compile()
+    names = [x.name for x in sim.interface.parameters if x.default][:4]
+    values = {x: np.linspace(0.97, 1.05, 5) * sim.interface.get(x, ("parameter",)).default for x in names}
+    step = sim.interface.run.step or 1e-3
+    t_end = min(1000.5 * step, sim.interface.run.t_end)
+    given = {"parameters": values, "t_end": t_end, "step": step, "every": 100}
+    short = sim.simulate_many(backend="lanes", precision="single", **given)
+    exact = sim.simulate_many(backend="cores", **given)
+    assert (short.settings["precision"], short.notes) == ("single", [])
+    assert short.ended == exact.ended
+    size = sizes(exact, short)
+    for x in short:
+        assert np.abs(short[x] - exact[x]).max() <= SINGLE.get((name, x), SINGLE.get(name, 1e-5)) * size[x], x
+    assert any((short[x] != exact[x]).any() for x in short)
+
+
+def test_single_precision_is_for_runs_side_by_side():
+    sim = example("quarter_car").compile()
+    many = sim.simulate_many(n=2, t_end=0.01, step=0.001, backend="cores", precision="single")
+    assert many.settings["precision"] == "double"
+    assert "computed in double precision" in many.notes[0]
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_with_inputs_that_jump_within_steps(method):
     sim, k = example("quarter_car").compile(), np.linspace(1e4, 2e4, 3)
@@ -88,9 +119,22 @@ def test_every_function_of_formulas():
         "power": "x**5 + (1.5 + x)**0.3",
         "angles": "sin(1e7*x) + cos(x)*sin(30*x)",
     }
+    wide = {"atan": 1e3, "exp": 705.0, "tanh": 20.0, "sqrt": 1.0, "atan2": 3.0}  # and how far their arguments go
+    texts |= {
+        f"wide_{name}": f"{name}({f'abs({size}*x)' if name == 'sqrt' else f'{size}*x'}{', x - 0.3' * (name == 'atan2')})"
+        for name, size in wide.items()
+    }
     for name, text in texts.items():
         s.add_output(text, f"f_{name}")
     sim = s.equations().compile()
+    x = np.concatenate([np.linspace(-1, 1, 4001), [1e-9, -1e-9, 1e-200, 0.0]])
+    many = sim.simulate_many(
+        inputs={"x": x}, t_end=0.001, step=0.001, backend="lanes", keep=[f"f_wide_{n}" for n in wide]
+    )
+    for name, size in wide.items():
+        f, far = getattr(np, {"atan": "arctan", "atan2": "arctan2"}.get(name, name)), size * x
+        expected = f(np.abs(far)) if name == "sqrt" else f(far, x - 0.3) if name == "atan2" else f(far)
+        np.testing.assert_array_max_ulp(many[f"f_wide_{name}"][:, -1], expected, 3)
     x = np.array([-0.9, -0.3, 0.0, 0.2, 0.45, 0.5, 0.9])
     many = sim.simulate_many(inputs={"x": x}, t_end=0.002, step=0.001, backend="lanes", every=1)
     assert many.settings["backend"] == "lanes"

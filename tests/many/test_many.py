@@ -1,5 +1,7 @@
 """Many runs at once: every run has the bits of `simulate`, whatever runs beside it; figures are those of the histories."""
 
+from runpy import run_path
+
 import numpy as np
 import pytest
 
@@ -141,13 +143,56 @@ def test_values_are_drawn_by_distributions_with_a_seed():
 
 def test_what_compiled_code_cannot_drive_runs_one_by_one():
     sim, k = quarter_car(), np.array([1e4, 2e4])
-    for settings in ({"method": "tsit5"}, {"inputs": {"z_road": lambda t: 0.1 * t}}):
+    for settings in ({"method": "RK45"}, {"inputs": {"z_road": lambda t: 0.1 * t}}):
         many = sim.simulate_many(parameters={"k": k}, t_end=0.1, step=STEP, every=1, **settings)
         assert "one by one" in many.notes[0]
         same_as_alone(
             sim, many, lambda i: {"parameters": {"k": k[i]}, "t_end": 0.1, "step": STEP, "output_every": 1, **settings},  # noqa: B023
             range(2),
         )  # fmt: skip
+
+
+@needs_compiler
+@pytest.mark.parametrize("which", rarely(
+    ["quarter_car tsit5", "quarter_car auto", "four_bar tsit5", "motorcycle radau5", "quarter_car rodas5p"],
+    ["four_bar tsit5", "motorcycle radau5", "quarter_car rodas5p"]))  # fmt: skip
+def test_methods_that_choose_their_steps(which):
+    """Tolerances of every run are its own; inputs jump; a run that becomes stiff is left to Python."""
+    name, method = which.split()
+    sim = example(name).compile()
+    names = [x.name for x in sim.interface.parameters if x.default][:3]
+    scale = np.array([1.0, 300.0, 0.97]) if method == "auto" else np.array([1.0, 1.05, 0.97])
+    values = {x: scale * sim.interface.get(x, ("parameter",)).default for x in names}
+    step = sim.interface.run.step or 1e-3
+    shared = {"t_end": 60.5 * step, "step": step, "method": method, "rtol": 1e-6, "atol": 1e-9}
+    if name == "quarter_car":
+        shared |= {"inputs": {"z_road": bc.step(at=0.0131, height=0.05)}}
+    many = sim.simulate_many(parameters=values, every=2, **shared)
+    assert many.settings["backend"] == "cores"
+    assert bool(many.notes) == (method == "auto")
+    one = lambda i: {"parameters": {k: v[i] for k, v in values.items()}, "output_every": 2, **shared}  # noqa: E731
+    same_as_alone(sim, many, one, range(3))
+
+
+@needs_compiler
+def test_events_stop_runs_and_act_in_them():
+    """One that stops leaves the others alone; an event that acts adds rows, but none to the histories of many runs."""
+    sim, k = quarter_car(), np.linspace(1e4, 2e4, 4)
+    shared = {"t_end": 1.0, "step": STEP, "inputs": {"z_road": bc.step(at=0.1, height=0.05)}}
+    events = [bc.event("q(body) - 0.02*k/1e4", name="up"), bc.event("t - 0.2005", action={"u(body)": 0}, name="halt")]
+    many = sim.simulate_many(parameters={"k": k}, every=5, keep="az", reduce={"az": "max"}, events=events, stop="up",
+                             **shared)  # fmt: skip
+    assert "events are looked for" in many.notes[0]
+    stopped = [e.startswith("stopped by event 'up'") for e in many.ended]
+    assert any(stopped) and not all(stopped)
+    for i in range(4):
+        alone = sim.simulate(parameters={"k": k[i]}, output_every=5, events=events, stop="up", **shared)
+        assert many.ended[i] == alone.ended
+        assert many.reduced["az"]["max"][i] == alone["az"].max()
+        inside = many.time <= alone.time[-1]
+        last = {t: x for t, x in zip(alone.time, alone["az"], strict=True)}
+        assert [last[t] for t in many.time[inside]] == many["az"][i][inside].tolist()
+        assert np.isnan(many["az"][i][~inside]).all()
 
 
 def test_progress_is_told_and_ends_the_runs_where_it_raises():
@@ -239,3 +284,12 @@ def test_the_command(tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["many", words[1], "--n", "2", "--vary", "k=unform(1,2)"])
     assert "is not a distribution" in capsys.readouterr().err
+
+
+@pytest.mark.campaign
+def test_the_example_of_many_cars(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    many = run_path(str(FOLDER / "many_passenger_cars.py"))["main"](200)
+    assert len(many.values) == 10
+    assert set(many.ended) == {"finished"}
+    assert (tmp_path / "many_passenger_cars.png").stat().st_size > 5000

@@ -35,6 +35,18 @@ def differences(sim, t, x, h=2e-3):
     ).T
 
 
+def with_rates(sim, states):
+    """The first of some states around which rates exist, and their differences there."""
+    for x in states:
+        try:
+            found = differences(sim, 0.3, x)
+        except (ValueError, ArithmeticError):
+            continue
+        if np.isfinite(found).all():
+            return x, found
+    raise AssertionError("there are no rates at any state")
+
+
 def slopes(sim, t, x):
     p, c, w = given(sim)
     n = sim.loaded.n_q
@@ -50,7 +62,7 @@ def test_slopes_of_every_example(name):
     x = 0.3 * np.concatenate(random_state(eom, 4)) + np.concatenate(sim.complete())
     found = slopes(sim, 0.2, x)
     known = np.isfinite(found).all(axis=0)
-    assert known.all() == (not eom.program.externals)
+    assert known.all() == all(r.rule is not None and r.writer is None for r in eom.program.externals)  # no linkage
     if all(isinstance(s, Assign) for s in eom.program.derivatives.statements) and name in QUICK:
         p, _, w = given(sim)
         n = sim.loaded.n_q
@@ -59,13 +71,13 @@ def test_slopes_of_every_example(name):
     assert relative(found[:, known], differences(sim, 0.2, x)[:, known]) < 1e-7
 
 
-@pytest.mark.parametrize("seed", [6, *(pytest.param(n, marks=pytest.mark.campaign) for n in range(30, 42))])
+@pytest.mark.parametrize("seed", [6, *(pytest.param(n, marks=pytest.mark.campaign) for n in (26, 43, *range(30, 42)))])
 def test_slopes_of_random_models(seed):
     """All joints, frames turned by any rotation, all unit systems, tables, states of one's own."""
     eom = machine(seed).equations()
     sim = eom.compile(backend="python")
-    x = np.concatenate(random_state(eom, seed))
-    found, expected = slopes(sim, 0.3, x), differences(sim, 0.3, x)
+    x, expected = with_rates(sim, (np.concatenate(random_state(eom, n)) for n in range(seed, seed + 2000, 100)))
+    found = slopes(sim, 0.3, x)
     near = [relative(a, b) for a, b in zip(found, expected, strict=True)]  # row by row: a kink lies within one
     assert np.median(near) < 1e-8 and max(near) < 1e-4
 

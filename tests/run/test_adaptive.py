@@ -291,8 +291,17 @@ def test_programs_choose_their_steps(language, tmp_path):
     held = ("METHOD tsit5", "RTOL 1e-4", "K 3e5", "STOPT 1")
     (tmp_path / "held.par").write_text("\n".join(["PARSFILE", f"PARSFILE {program.default}", *held, "C 3e3", "END"]))
     assert re.search(r"a mode of 1\.\de\+03 1/s held \d+ of \d+ steps, not", program(tmp_path / "held.par"))
+    told = program(tmp_path / "held.par", "--method", "auto", "--output", tmp_path / "over.csv")
+    run = equations.compile(backend="python").simulate(
+        method="auto", rtol=1e-4, t_end=1.0, parameters={"k": 3e5, "c": 3e3}
+    )
+    assert f"went over to radau5 at t = {run.settings['went_over']:g} s: a mode of 1." in told
+    for name, words in (("steps", "steps of"), ("rates", "rates,"), ("jacobians", "Jacobians,")):
+        assert int(re.search(rf"(\d+) {words}", told)[1]) == pytest.approx(run.settings[name], rel=0.02, abs=2)
+    np.testing.assert_allclose(bc.read(tmp_path / "over.csv")["q(rod)"], run["q(rod)"], atol=1e-5)
+    assert "static const int SLOPED[] = {\n    1, 1\n}" in (tmp_path / "written" / "model.c").read_text()  # exact
     program("--rtol", "1e-14", code=1)
-    assert "the method is rk2, rk4, heun, euler, tsit5, dop853, radau5 or rodas5p" in program(
+    assert "the method is rk2, rk4, heun, euler, tsit5, dop853, radau5, rodas5p or auto" in program(
         "--method", "tsit6", code=1
     )
 

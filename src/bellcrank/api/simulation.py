@@ -154,6 +154,10 @@ class Simulation(Analyses):
         progress: Progress | None = None,
         sampling: str = "latin-hypercube",
         seed: int = 0,
+        rtol: float | None = None,
+        atol: Absolute | None = None,
+        events: Mapping[str, Any] | Sequence[GivenEvent] | None = None,
+        stop: Iterable[str] | str = (),
     ) -> Many:
         """Runs the model n times on all cores, with values that vary from run to run.
 
@@ -161,9 +165,10 @@ class Simulation(Analyses):
         b)`, `bc.normal(mean, deviation)`, `bc.log_uniform(a, b)`, drawn together by `sampling` ("latin-hypercube",
         "sobol", "halton", "random") with a `seed`. `keep` names channels whose histories are kept, of every `every`-th
         step; `reduce` figures that are found while runs go on, `{"az": ["rms", "max", "percentile(95)"]}`, of the same
-        rows. A run that stops leaves the others alone; `many.ended` says why.
+        rows. `rtol`, `atol`, `events` and `stop` as of `simulate`. A run that stops leaves the others alone;
+        `many.ended` says why.
         """
         return simulate_many(
             self.loaded, n, parameters, initial, inputs, t_end, step, method, keep, every, reduce, backend, precision,
-            progress, sampling, seed,
+            progress, sampling, seed, rtol, atol, events, stop,
         )  # fmt: skip

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.backend.c_calls import CCalls
-from bellcrank.backend.c_job import Function, InputSignal, address
+from bellcrank.backend.c_job import NO_FUNCTION, Function, InputSignal, address
 from bellcrank.backend.c_runs import signal_of
 from bellcrank.backend.start import Input
 from bellcrank.errors import InternalError
@@ -37,7 +37,7 @@ class Bound:
         self._size = len(calls.program.coordinates) + len(calls.program.speeds)
         self._signals = (InputSignal * max(len(inputs), 1))(*map(signal_of, inputs))
         asked = any(i.kind == "function" for i in inputs)
-        self._function = Function(self._input) if asked else Function()
+        self._function = Function(self._input) if asked else NO_FUNCTION
         self._externals = calls.externals(calls.memory)
         self.kept = np.zeros(len(calls.program.inputs) - len(inputs) + 1)
         self._arrays = [np.array([*given, 0.0]) for given in (p, c)]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.c_job import External, Externals, address
+from bellcrank.backend.c_job import NO_EXTERNAL, External, Externals, address
 from bellcrank.backend.interrupts import CallsBack
 from bellcrank.backend.protocol import Functions
 from bellcrank.backend.start import Start
@@ -64,7 +64,7 @@ class CCalls:
     def __init__(self, compiled: Compiled, functions: Functions) -> None:
         self.compiled, self.program, self.library = compiled, compiled.program, compiled.library
         self._called = [(functions[place], count) for place, count in compiled.called_back]
-        self._callback = External(self._external) if self._called else External()
+        self._callback = External(self._external) if self._called else NO_EXTERNAL
         self.memory = np.zeros(compiled.memory_size + 1)
         self.live = 0
         self.back = CallsBack()

@@ -13,6 +13,7 @@ from bellcrank.errors import InternalError
 Double = ctypes.POINTER(ctypes.c_double)
 External = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_int32, Double, Double)
 Function = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_double, Double)
+NO_EXTERNAL, NO_FUNCTION = External(), Function()
 _TYPES: dict[str, Any] = {
     "int": ctypes.c_int32,
     "long": ctypes.c_int64,

@@ -28,7 +28,8 @@ class Beginnings:
     """What runs begin with, in equation units, a row for each run; a single row is that of all.
 
     `inputs` are structures of C, a row of them for each run, whose arrays somebody else keeps; the `breaks` of a run
-    stand from `first_breaks` of it on. `roots` of inverse inertias: of closed loops.
+    stand from `first_breaks` of it on. `roots` of inverse inertias: of closed loops; `errors` allowed, and sizes of
+    states that count at most for them: of methods that choose their steps.
     """
 
     p: np.ndarray
@@ -37,6 +38,7 @@ class Beginnings:
     breaks: np.ndarray
     first_breaks: np.ndarray
     roots: np.ndarray
+    errors: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,7 @@ def batch_of(begin: Beginnings, wanted: Wanted, results: Results) -> tuple[Any, 
 
     held: dict[str, np.ndarray] = {
         "p": begin.p, "y": begin.y, "inputs": begin.inputs, "breaks": begin.breaks, "roots": begin.roots,
+        "errors": begin.errors,
         "first_breaks": begin.first_breaks, "kept_columns": wanted.kept[0], "kept_factors": wanted.kept[1],
         "figure_kinds": wanted.kinds, "figure_columns": wanted.figures[0], "figure_factors": wanted.figures[1],
         "figure_numbers": wanted.numbers, "filters": wanted.filters, "kept": results.kept, "figures": results.figures,
@@ -89,7 +92,8 @@ def batch_of(begin: Beginnings, wanted: Wanted, results: Results) -> tuple[Any, 
     }  # fmt: skip
     batch = Batch(
         n=n, p_apart=apart(begin.p), y_apart=apart(begin.y), inputs_apart=apart(begin.inputs),
-        roots_apart=apart(begin.roots), breaks_apart=0 if len(begin.first_breaks) == 2 else 1,
+        roots_apart=apart(begin.roots), errors_apart=apart(begin.errors),
+        breaks_apart=0 if len(begin.first_breaks) == 2 else 1,
         n_states=begin.y.shape[1], n_kept=len(results.kept), n_times=n_times, n_figures=len(results.figures),
     )  # fmt: skip
     for name, array in held.items():

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bellcrank.backend.c_calls import CCalls
-from bellcrank.backend.c_job import DaeJob, Function, InputSignal, Job, LoopJob, RigidJob, address
+from bellcrank.backend.c_job import NO_FUNCTION, DaeJob, Function, InputSignal, Job, LoopJob, RigidJob, address
 from bellcrank.backend.start import DAE_METHODS, FINISHED, NOT_CLOSED, Carried, Input, Pace, Start, not_closed
 from bellcrank.emit.c.loops import bridge_room
 from bellcrank.emit.c.methods import method_number
@@ -38,16 +38,12 @@ class CRun:
     def __init__(self, calls: CCalls, start: Start) -> None:
         self.calls, self.course = calls, start.course
         self._program, course, inputs = calls.program, start.course, start.inputs
-        self.state = np.array(start.state, dtype=float)
-        self.bad = np.full_like(self.state, math.nan)
-        self.rates = np.zeros_like(self.state)
         self._inputs = inputs  # keeps the arrays of the signals
         self._signals = (InputSignal * max(len(inputs), 1))(*map(signal_of, inputs))
         asked = any(i.kind == "function" for i in inputs)
-        self._function = Function(self._input) if asked else Function()
+        self._function = Function(self._input) if asked else NO_FUNCTION
         self._calls_back = asked or bool(calls.compiled.called_back)
-        self._kept = np.zeros(len(self._program.inputs) - len(inputs) + 1)
-        self.memory = np.zeros_like(calls.memory)
+        self.memory = np.zeros(len(calls.memory))
         self._externals = calls.externals(self.memory)
         self._job = self.job(
             method=method_number(course.method), total=course.total, every=course.every, h=course.step,
@@ -56,8 +52,11 @@ class CRun:
             inputs=ctypes.addressof(self._signals), externals=ctypes.addressof(self._externals),
         )  # fmt: skip
         self._arrays: dict[str, np.ndarray] = {}
-        p, c, breaks = (np.array([*given, 0.0]) for given in (start.p, start.c, course.breaks))
-        self._share(p=p, c=c, breaks=breaks, y=self.state, k=self.rates, bad=self.bad, kept=self._kept)
+        zeros, kept = [0.0] * len(start.state), [0.0] * (len(self._program.inputs) - len(inputs) + 1)
+        self.state, self.rates, self.bad, self._kept, *_ = self._share_room(
+            y=np.asarray(start.state, float).tolist(), k=zeros, bad=[math.nan] * len(zeros), kept=kept,
+            p=[*start.p, 0.0], c=[*start.c, 0.0], breaks=[*course.breaks, 0.0],
+        )  # fmt: skip
         self._width = 1 + len(self.state) + len(self._program.output_names) + len(self._program.inputs)
         self.status, self.problem, self.reached = FINISHED, "", course.first
         self.passages: list[Passage] = []
@@ -85,6 +84,16 @@ class CRun:
         for name, array in arrays.items():
             setattr(self._job, name, address(array))
             self._arrays[name] = array
+
+    def _share_room(self, **given: list[float]) -> list[np.ndarray]:
+        """The same with such values, one behind the other in a room of their own."""
+        room = np.array([x for values in given.values() for x in values])
+        place, begin = address(room), 0
+        for name, values in given.items():
+            setattr(self._job, name, place + begin * room.itemsize)
+            self._arrays[name] = room[begin : begin + len(values)]
+            begin += len(values)
+        return [self._arrays[name] for name in given]
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,17 @@ import numpy as np
 from bellcrank.backend.c_lanes import set_course
 from bellcrank.backend.c_many import PENDING, Beginnings, Results, Wanted, batch_of
 from bellcrank.backend.start import Input
-from bellcrank.emit.c.cuda import TALLY_BYTES, cuda_source
+from bellcrank.emit.c.cuda import THREADS, cuda_source
+from bellcrank.emit.c.many import FIGURES
+from bellcrank.emit.number import DOUBLE, FLOAT, Number
 from bellcrank.errors import RunError
 from bellcrank.numeric.course import Course
 from bellcrank.program.program import Program
 
 OPTIONS = ("--std=c++17", "-default-device")
-THREADS = 128  # of a block
+TYPES = {DOUBLE: np.float64, FLOAT: np.float32}
+HOST = 1  # the kind of device in DLPack that is none
+SHARE = 0.8  # of the free memory of a GPU that is taken
 LAUNCH_SECONDS = 0.5  # of one launch: a watchdog ends long ones, and the keyboard is heard between two
 
 
@@ -34,19 +39,35 @@ def no_gpu() -> str:
         return f"there is no CUDA GPU that can be used ({error})"
 
 
-class Gpu:
-    """A program compiled for a GPU, for runs by one method."""
+def on_host(array: Any) -> Any:
+    """An array that lies on a GPU, of any package that speaks DLPack, in the memory of the host; others as they are."""
+    if not hasattr(array, "__dlpack_device__") or int(array.__dlpack_device__()[0]) == HOST:
+        return array
+    if why := no_gpu():
+        raise RunError(f"values are given that lie on a GPU, and cannot be read: {why}")
+    return importlib.import_module("cupy").from_dlpack(array).get()
 
-    def __init__(self, program: Program, method: str) -> None:
+
+def memory_of(sizes: np.ndarray, wanted: Wanted) -> tuple[int, int]:
+    """Bytes that a run and its figures need, by the `sizes` that the program tells."""
+    return int(sizes[0]), int(sum(sizes[1] + sizes[2 + wanted.kinds]))
+
+
+class Gpu:
+    """A program compiled for a GPU, for runs by one method that compute in some numbers; do they share parameters?"""
+
+    def __init__(self, program: Program, method: str, shared: bool, number: Number) -> None:
         self._cupy: Any = importlib.import_module("cupy")
-        module = self._cupy.RawModule(code=cuda_source(program, method), options=OPTIONS)
+        self._module = self._cupy.RawModule(code=cuda_source(program, method, shared, number), options=OPTIONS)
         try:
-            self._run, sizes = module.get_function("run_all"), module.get_function("job_size")
+            self._run, sizes = self._module.get_function("run_all"), self._module.get_function("sizes")
         except self._cupy.cuda.compiler.CompileException as error:
             raise RunError(f"the model cannot be compiled for the GPU: {error}") from None
-        size = self._cupy.zeros(1, dtype=np.int64)
-        sizes((1,), (1,), (size,))
-        self.job_bytes = int(size[0])
+        found = self._cupy.zeros(2 + len(FIGURES), dtype=np.int64)
+        sizes((1,), (1,), (found,))
+        self._sizes = found.get()
+        counts = {"shared_p": len(program.parameters), "shared_c": len(program.constant_symbols)}
+        self._shared = [(name, np.zeros(n + 1, dtype=TYPES[number])) for name, n in counts.items()] if shared else []
 
     def go(
         self,
@@ -57,32 +78,83 @@ class Gpu:
         inputs: Iterable[Input],
         progress: Callable[[float], None] | None,
     ) -> float:
-        """Does all runs, in launches of about the same time; how long they took, s."""
+        """Does all runs, as many at a time as the memory of the GPU holds; how long its launches took, s."""
+        n, size, launched = len(results.status), self._room(begin, wanted, results), 0.0
+        for first in range(0, n, size):
+            last = min(first + size, n)
+
+            def told(share: float, first: int = first, last: int = last) -> None:
+                if progress is not None:
+                    progress((first + share * (last - first)) / n)
+
+            own = replace(
+                begin, **{k: getattr(begin, k)[first:last] for k in ("p", "y", "inputs") if len(getattr(begin, k)) > 1}
+            )
+            part = Results(last - first, results.kept.shape[2], results.bad.shape[1], wanted)
+            launched += self._go(course, own, wanted, part, inputs, told)
+            results.kept[:, first:last], results.figures[:, first:last] = part.kept, part.figures
+            for name in ("status", "reached", "bad"):
+                getattr(results, name)[first:last] = getattr(part, name)
+        return launched
+
+    def _room(self, begin: Beginnings, wanted: Wanted, results: Results) -> int:
+        """Runs for which there is room at a time."""
+        self._cupy.get_default_memory_pool().free_all_blocks()
+        free = self._cupy.cuda.runtime.memGetInfo()[0]
+        held = [a.nbytes for a in (begin.p, begin.y, begin.inputs, results.kept, results.figures, results.bad)]
+        each = sum(memory_of(self._sizes, wanted)) + sum(held) / len(results.status) + 64
+        size = int(SHARE * free / each) // THREADS * THREADS
+        if size < THREADS:
+            raise RunError(
+                f"a run needs {each / 2**20:.3g} MiB on the GPU, which has {free / 2**20:.3g} MiB free: keep fewer "
+                "channels (keep=), fewer rows (every=), or figures of each run alone (reduce=)"
+            )
+        return size
+
+    def _go(
+        self,
+        course: Course,
+        begin: Beginnings,
+        wanted: Wanted,
+        results: Results,
+        inputs: Iterable[Input],
+        progress: Callable[[float], None],
+    ) -> float:
+        """Does runs at the same time, in launches of about the same time; how long they took, s."""
         cupy, n = self._cupy, len(results.status)
         batch, _ = batch_of(begin, wanted, results)
         set_course(batch, course)
         held = {name: cupy.asarray(array) for name, array in self._arrays(begin, wanted, results, inputs).items()}
         for name, array in held.items():
             setattr(batch, name, array.data.ptr)
-        structure = cupy.asarray(np.frombuffer(bytes(batch), dtype=np.uint8))
-        jobs = cupy.empty(n * self.job_bytes, dtype=np.uint8)
-        tallies = cupy.empty(max(n * len(results.figures) * TALLY_BYTES, 1), dtype=np.uint8)
+        self._put("batch", np.frombuffer(bytes(batch), dtype=np.uint8))
+        found = [(name, cupy.asarray(zeros)) for name, zeros in self._shared]
+        if found:
+            self._module.get_function("find_constants")((1,), (1,), tuple(array for _, array in found))
+        for name, array in found:
+            self._put(name, array)
+        jobs, tallies = (cupy.empty(max(n * size, 1), dtype=np.uint8) for size in memory_of(self._sizes, wanted))
+        cupy.cuda.runtime.deviceSynchronize()
         reached, steps, started = 0, min(course.total, 64), time.perf_counter()
         while reached < course.total:
             to, began = min(reached + steps, course.total), time.perf_counter()
-            given = structure, jobs, tallies, np.int64(reached == 0), np.int64(to)
+            given = jobs, tallies, np.int64(reached == 0), np.int64(to)
             self._run((-(-n // THREADS),), (THREADS,), given)
             cupy.cuda.runtime.deviceSynchronize()
             share = LAUNCH_SECONDS / max(time.perf_counter() - began, 1e-6)
             reached, steps = to, max(1, int(steps * min(share, 8.0)))
-            if progress is not None:
-                progress(reached / course.total)
+            progress(reached / course.total)
         launched = time.perf_counter() - started
         for name in ("kept", "figures", "status", "reached", "bad"):
             getattr(results, name)[...] = held[name].get()
         if (results.status == PENDING).any():
             raise RunError("runs on the GPU did not come to their end")
         return launched
+
+    def _put(self, name: str, given: Any) -> None:
+        """Fills a constant of the program, from its start on."""
+        array = self._cupy.asarray(given)
+        self._module.get_global(name).copy_from_device(array.data, array.nbytes)
 
     def _arrays(
         self, begin: Beginnings, wanted: Wanted, results: Results, inputs: Iterable[Input]
@@ -99,7 +171,7 @@ class Gpu:
             "p": begin.p, "y": begin.y, "inputs": signals.view(np.uint8), "breaks": begin.breaks,
             "first_breaks": begin.first_breaks, "roots": begin.roots, "kept_columns": wanted.kept[0],
             "kept_factors": wanted.kept[1], "figure_kinds": wanted.kinds, "figure_columns": wanted.figures[0],
-            "figure_factors": wanted.figures[1], "figure_numbers": wanted.numbers, "kept": results.kept,
-            "figures": results.figures, "status": results.status, "reached": results.reached, "bad": results.bad,
-            "stop": results.stop,
+            "figure_factors": wanted.figures[1], "figure_numbers": wanted.numbers, "filters": wanted.filters,
+            "kept": results.kept, "figures": results.figures, "status": results.status, "reached": results.reached,
+            "bad": results.bad, "stop": results.stop,
         }  # fmt: skip

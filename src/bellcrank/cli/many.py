@@ -13,13 +13,24 @@ import bellcrank as bc
 from bellcrank.cli.codes import ENDED_EARLY, FINE
 from bellcrank.cli.files import in_folder, read_inputs
 from bellcrank.cli.model import derive, settings
-from bellcrank.cli.options import MANY, compile_settings, given, positive, run_options, run_settings, shared, whole
+from bellcrank.cli.options import (
+    MANY,
+    compile_settings,
+    event_options,
+    event_settings,
+    given,
+    positive,
+    run_options,
+    run_settings,
+    shared,
+    whole,
+)
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import heading, table
 from bellcrank.files.choose import TABLES
 from bellcrank.interface.interface import PARAMETERS
 from bellcrank.many.figures import SHOWN
-from bellcrank.many.many import BACKENDS
+from bellcrank.many.many import BACKENDS, PRECISIONS
 from bellcrank.many.sampling import HOW
 from bellcrank.many.spread import read_spread
 from bellcrank.run.assembly import STATES
@@ -32,6 +43,7 @@ def options(parser: ArgumentParser) -> None:
     add = parser.add_argument
     shared(parser, "model", "values", "compile", "json", "start", "input")
     run_options(parser)
+    event_options(parser)
     add("--n", type=positive, required=True, metavar="N", help="how many runs")
     spread = 'what varies, such as "k=uniform(1e4,2e4)" or "q(body)=normal(0,0.01)" (may be repeated)'
     add("--vary", **MANY, type=_varied, metavar="NAME=HOW", help=spread)
@@ -41,6 +53,7 @@ def options(parser: ArgumentParser) -> None:
     add("--reduce", **MANY, metavar="WHAT", help=f"figure of each channel: {', '.join(SHOWN)} (may be repeated; final)")
     add("--every", type=positive, metavar="N", help="look at every N-th step")
     add("--on", choices=BACKENDS, help="what the runs are done by (auto)")
+    add("--precision", choices=PRECISIONS, help="of the numbers of runs side by side (double)")
     add("--out", metavar="FILE", help=f"write a row for each run ({', '.join(TABLES)})")
     add("--plot", metavar="FILE", help="draw bands of the channels over time")
 
@@ -69,11 +82,11 @@ def command(args: Namespace) -> int:
         values[_group(sim, name)][name] = spread
     channels = args.keep or list(equations.outputs) or [x.name for x in sim.interface.states]
     reduce = {name: args.reduce or ["final"] for name in channels}
-    chosen = given(every=args.every, sampling=args.sampling, seed=args.seed, backend=args.on)
+    chosen = given(every=args.every, sampling=args.sampling, seed=args.seed, backend=args.on, precision=args.precision)
     with Progress("running") as progress:
         many = sim.simulate_many(
             args.n, keep=channels if args.plot else None, reduce=reduce, progress=progress.tell, **values, **chosen,
-            **run_settings(args),
+            **run_settings(args), **event_settings(args),
         )  # fmt: skip
     if args.out:
         many.save(in_folder(args.out))

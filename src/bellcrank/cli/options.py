@@ -143,6 +143,26 @@ def run_options(parser: ArgumentParser, of: str = "the run", fixed: bool = False
     parser.add_argument("--method", metavar="NAME", help=words)
 
 
+def event_options(parser: ArgumentParser) -> None:
+    """--rtol, --atol, --event, --stop: what `event_settings` reads."""
+    add = parser.add_argument
+    add("--rtol", type=float, metavar="E", help="relative tolerance of methods that choose their steps")
+    atol = "absolute tolerance in the unit of each state, or m=1e-9, q(arm)=1e-8: of a unit or state (may be repeated)"
+    add("--atol", **MANY, type=tolerance, metavar="[NAME=]E", help=atol)
+    event = (
+        'tell when a condition over channels becomes true, such as "lift=Fz < 0", and act if wanted, as in '
+        '"bounce: z < 0: u(ball) = -e*u(ball)" (may be repeated)'
+    )
+    for name, words in (("--event", event), ("--stop", "the same, and end the run there (may be repeated)")):
+        add(name, **MANY, type=condition, metavar="NAME=CONDITION", help=words)
+
+
+def event_settings(args: Namespace) -> dict[str, Any]:
+    """Those of `event_options` that were given."""
+    events = {"events": dict([*args.event, *args.stop]), "stop": [name for name, _ in args.stop]}
+    return {**given(rtol=args.rtol, atol=tolerances(args.atol)), **events}
+
+
 def run_settings(args: Namespace) -> dict[str, Any]:
     """Those of `run_options` that were given."""
     return given(t_end=args.t_end, step=args.step, method=args.method)

@@ -13,16 +13,14 @@ from bellcrank.cli.codes import ENDED_EARLY, FINE
 from bellcrank.cli.files import in_folder, is_script, read_inputs
 from bellcrank.cli.model import derive, settings
 from bellcrank.cli.options import (
-    MANY,
     compile_settings,
-    condition,
+    event_options,
+    event_settings,
     given,
     positive,
     run_options,
     run_settings,
     shared,
-    tolerance,
-    tolerances,
 )
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import final_table, heading, last_value, model_sizes, operations_text, plain, table
@@ -41,16 +39,8 @@ def options(parser: ArgumentParser) -> None:
     add("--t-start", type=float, metavar="S", help="beginning of the run in s (0)")
     add("--start", metavar="FILE", help="go on from the last row of a run in a file, to --t-end")
     add("--dae", metavar="NAME", help=f"how constraints of positions and loops are kept: {', '.join(KNOWN)}")
-    add("--rtol", type=float, metavar="E", help="relative tolerance of methods that choose their steps")
-    atol = "absolute tolerance in the unit of each state, or m=1e-9, q(arm)=1e-8: of a unit or state (may be repeated)"
-    add("--atol", **MANY, type=tolerance, metavar="[NAME=]E", help=atol)
     add("--output-every", type=positive, metavar="N", help="keep every N-th step")
-    event = (
-        'tell when a condition over channels becomes true, such as "lift=Fz < 0", and act if wanted, as in '
-        '"bounce: z < 0: u(ball) = -e*u(ball)" (may be repeated)'
-    )
-    for name, words in (("--event", event), ("--stop", "the same, and end the run there (may be repeated)")):
-        add(name, **MANY, type=condition, metavar="NAME=CONDITION", help=words)
+    event_options(parser)
     add("--print", type=float, metavar="S", help="SCRIPT.al: time between rows of its output files in s")
     add("--message", metavar="TEXT", help="SCRIPT.al: words that identify the run in its output files")
     channels = f"write all channels ({', '.join(FORMATS)}); SCRIPT.al: or a folder for its files"
@@ -79,16 +69,15 @@ def command(args: Namespace) -> int:
     compiled = time.perf_counter()
     inputs = read_inputs(args.input, equations) if args.input else {}
     told = bc.settings_of(equations, args.pars) if args.pars else {}
-    chosen = given(output_every=args.output_every, dae=args.dae, t_start=args.t_start, rtol=args.rtol)
-    options = {**run_settings(args), **chosen, **given(atol=tolerances(args.atol))}
+    chosen = given(output_every=args.output_every, dae=args.dae, t_start=args.t_start)
+    options = {**run_settings(args), **chosen, **event_settings(args)}
     for name, values in (("parameters", parameters), ("initial", dict(args.initial)), ("inputs", inputs)):
         options[name] = {**told.get(name, {}), **values}
     options = {**told, **options}
     if args.start:
         options |= {"start": bc.read(args.start), "initial": options["initial"] or None}
-    stops = [name for name, _ in args.stop]
     with Progress("running") as progress:
-        run = sim.simulate(events=dict([*args.event, *args.stop]), stop=stops, progress=progress.tell, **options)
+        run = sim.simulate(progress=progress.tell, **options)
     if args.out:
         run.save(in_folder(args.out), classic=args.classic)
     if args.echo:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 from bellcrank.describe.builder import Builder
+from bellcrank.describe.ground_slopes import Ground, with_slopes
 from bellcrank.describe.handles import BodyHandle, PointHandle
 from bellcrank.describe.patch import SlipLaw, add_patch, is_law, needs_of_slip, road_axes
 from bellcrank.describe.tyre_model import TyreModel, is_tyre
@@ -20,15 +21,6 @@ from bellcrank.emit.names import identifier
 from bellcrank.errors import ModelError
 from bellcrank.model.formula import Formula, cross, dot, pos, to_syntax, vel
 from bellcrank.units import unit_system
-
-
-class Ground(Protocol):
-    """What a terrain has to be able to do."""
-
-    @property
-    def c(self) -> tuple[str, str]: ...
-
-    def nearest(self, x: float, z: float, reach: float = math.inf) -> Any: ...
 
 
 @dataclass(frozen=True)
@@ -215,6 +207,7 @@ def _add_ground(s: Builder, name: str, terrain: Ground, arguments: tuple[Any, ..
         c=f"{source}\nstatic void {identifier(routine)}(double x, double z, double reach, double *near)\n"
         f"{{\n    {function}(x, z, reach, near);\n}}\n",
     )
+    s.description.externals[-1] = with_slopes(s.description.externals[-1], terrain)
 
 
 def _road(s: Builder, name: str, point: Any, terrain: Ground) -> str:

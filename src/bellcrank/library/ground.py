@@ -76,6 +76,11 @@ class Ground:
         side = 1.0 if z >= below else -1.0
         return Near(side * best, side * (x - foot[0]) / best, side * (z - foot[1]) / best, *foot)
 
+    def turn(self, x: float, z: float, reach: float = math.inf) -> tuple[float, float]:
+        """By how much the normal turns per length moved along the nearest ground (see `shape`); is that in reach?"""
+        near = self.nearest(x, z, reach)
+        return (self.shape(near)[1], 1.0) if near.distance < reach else (0.0, 0.0)
+
     def shape(self, near: Near) -> tuple[int, float]:
         """Which part of the ground a nearest point lies on, and by how much the normal turns per length moved along it.
 
@@ -146,22 +151,27 @@ class Ground:
     def c(self) -> tuple[str, str]:
         """C source of the ground, and the name of its function
         `void f(double x, double z, double reach, double *near)` with near = distance, normal x, normal z, foot x."""
-        return self._source("near.c", "")
+        return self._source(("near.c",), "")
+
+    @cached_property
+    def c_turn(self) -> tuple[str, str]:
+        """The same for `turn`: `void f(double x, double z, double reach, double *found)`."""
+        return self._source(("bend.c", "turn.c"), "_turn")
 
     @cached_property
     def c_rigid(self) -> tuple[str, str]:
         """C source of the ground for rigid wheels, and the name of its data, a `ground_t` for `ground_near` and
         `ground_shape`."""
-        return self._source("shape.c", "_is")
+        return self._source(("bend.c", "shape.c"), "_is")
 
-    def _source(self, file: str, ending: str) -> tuple[str, str]:
+    def _source(self, names: Sequence[str], ending: str) -> tuple[str, str]:
         """C source of a ground, written once however often it is included."""
         starts, pieces = self._lists
         whole = [[*row, 1 / math.hypot(1.0, row[2])] for row in pieces]
         rows = ",\n".join("{" + ", ".join(map(repr, row)).replace("inf", "INFINITY") + "}" for row in whole)
         begins = ", ".join(map(repr, starts)) or "0.0"
         name = "ground_" + hashlib.sha256((rows + begins).encode()).hexdigest()[:12]
-        texts = [template("bellcrank.library/templates", f) for f in ("ground.c", file)]
+        texts = [template("bellcrank.library/templates", f) for f in ("ground.c", *names)]
         places = {"NAME": name, "PIECES": rows, "STARTS": begins, "N": str(len(starts))}
         rules = {c.name.upper(): repr(c.value) for c in constants(GROUND)}
         return filled("\n".join(texts), places, rules), name + ending

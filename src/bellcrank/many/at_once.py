@@ -17,6 +17,7 @@ from bellcrank.many.figures import Figure
 from bellcrank.many.given import GROUPS, Given
 from bellcrank.many.many import Asked, not_driven, not_in_c, run_on_cores
 from bellcrank.many.starts import ready_run, starts_of
+from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.run.dae_methods import Dae
 from bellcrank.run.dae_runs import Piece, check_dae
 from bellcrank.run.doubts import doubts_of
@@ -73,7 +74,7 @@ def at_once(
             if loaded.analysis.mechanism.description.contacts:
                 check_rigid(loaded, plan, True)
             check_dae(Dae(), plan, loaded)
-            if not_in_c(loaded, plan):
+            if not_in_c(asked) or plan.method in ADAPTIVE:
                 return nothing
             starts = starts_of(loaded, plan, given)
             if not_driven(asked, starts):

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.backend.cuda import on_host
 from bellcrank.errors import ModelError, mapping
 from bellcrank.many.sampling import HOW, Samples, drawn
 from bellcrank.many.spread import Spread
@@ -54,6 +55,7 @@ def read_given(n: Any, groups: Mapping[str, Any], how: str, seed: int) -> Given:
     spreads: dict[tuple[str, Any], Spread] = {}
     for group in GROUPS:
         for name, value in mapping(groups.get(group), group).items():
+            value = on_host(value)
             many = _over_runs(value, f"{group}={{'{name}': ...}}", group == "inputs")
             if isinstance(value, Spread):
                 spreads[group, name] = value

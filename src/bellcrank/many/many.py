@@ -5,18 +5,18 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.c_lanes import LaneDriver
+from bellcrank.backend.c_lanes import LaneDriver, Lanes
 from bellcrank.backend.c_many import Driver, Results, Wanted
-from bellcrank.backend.c_runs import CRun
 from bellcrank.backend.cuda import Gpu, no_gpu
 from bellcrank.backend.start import EXTERNAL_FAILED, FINISHED, NOT_CLOSED, NOT_FINITE
 from bellcrank.emit.c.lanes import not_in_lanes
 from bellcrank.emit.c.many import NO_CONSTANTS
+from bellcrank.emit.number import DOUBLE, FLOAT, Number
 from bellcrank.errors import ModelError, ModelWarning, RunError, counted
 from bellcrank.interface.interface import Quantity
 from bellcrank.many.cores import on_cores
@@ -24,9 +24,10 @@ from bellcrank.many.figures import Figure, channel_of, read_figures
 from bellcrank.many.given import Given, read_given
 from bellcrank.many.one_by_one import OneByOne
 from bellcrank.many.result import Many
-from bellcrank.many.starts import Starts, ready_run, starts_of
-from bellcrank.many.weighting import WEIGHTINGS, filters_of
-from bellcrank.numeric.methods import ADAPTIVE
+from bellcrank.many.starts import USUAL_ERRORS, Allowed, Starts, compiled_run, ready_run, starts_of
+from bellcrank.many.weighting import filters_of
+from bellcrank.numeric.methods import ADAPTIVE, OWN
+from bellcrank.run.actions import read_events
 from bellcrank.run.dae_methods import Dae
 from bellcrank.run.dae_runs import check_dae
 from bellcrank.run.loaded import Loaded
@@ -34,10 +35,12 @@ from bellcrank.run.prepare import Progress, machine_memory
 from bellcrank.run.result import Run
 from bellcrank.run.rigid import check_rigid
 from bellcrank.run.simulate import simulate
+from bellcrank.run.tolerances import USUAL, Absolute, tolerances_of
 from bellcrank.run.values import Plan, run_plan
 
 BACKENDS = ("auto", "lanes", "cores", "cuda")
-PRECISIONS = ("double",)
+SIDE_BY_SIDE = ("lanes", "cuda")
+PRECISIONS = {"double": DOUBLE, "single": FLOAT}
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,10 @@ class Asked:
     kept: list[Quantity]
     figures: list[Figure]
     columns: tuple[int, ...] = ()  # of rows, kept in equation units besides
+    allowed: Allowed = USUAL_ERRORS
+    events: Any = None
+    stop: Any = ()
+    number: Number = DOUBLE  # what runs side by side compute in
 
     @property
     def wanted(self) -> Wanted:
@@ -70,8 +77,9 @@ class Asked:
         """One of the runs by itself."""
         p, own = self.plan, self.given.of(number)
         return simulate(
-            self.loaded, p.t_end, p.step, p.method, p.every, own["parameters"], own["initial"], own["inputs"]
-        )
+            self.loaded, p.t_end, p.step, p.method, p.every, own["parameters"], own["initial"], own["inputs"],
+            self.allowed.rtol, self.allowed.atol, self.events, self.stop,
+        )  # fmt: skip
 
 
 def simulate_many(
@@ -91,6 +99,10 @@ def simulate_many(
     progress: Progress | None = None,
     sampling: str = "latin-hypercube",
     seed: int = 0,
+    rtol: float | None = None,
+    atol: Absolute | None = None,
+    events: Any = None,
+    stop: Iterable[str] | str = (),
 ) -> Many:
     """Runs a model many times; arguments as of `Simulation.simulate_many`."""
     for name, value, allowed in (("backend", backend, BACKENDS), ("precision", precision, PRECISIONS)):
@@ -98,8 +110,17 @@ def simulate_many(
             raise ModelError(f"{name}={value!r} is not known; it is one of {', '.join(map(repr, allowed))}")
     plan = run_plan(loaded.interface, t_end, step, method, every)
     groups = {"parameters": parameters, "initial": initial, "inputs": inputs}
-    asked = _asked(loaded, plan, read_given(n, groups, sampling, seed), keep, reduce)
+    read = read_given(n, groups, sampling, seed)
+    stop = stop if isinstance(stop, str) else tuple(stop)
+    asked = replace(
+        _asked(loaded, plan, read, keep, reduce, PRECISIONS[precision]),
+        allowed=Allowed(rtol, atol),
+        events=events,
+        stop=stop,
+    )
     _check_room(asked)
+    tolerances_of(loaded.interface, plan.method, rtol, atol, USUAL)
+    read_events(loaded.interface, events, stop, read.of(0)["parameters"])
     if loaded.analysis.mechanism.description.contacts:
         check_rigid(loaded, plan, True)
     check_dae(Dae(), plan, loaded)
@@ -107,6 +128,9 @@ def simulate_many(
     began = time.perf_counter()
     ended, how, notes = _done(asked, backend, results, progress)
     settings = {"t_end": plan.t_end, "step": plan.step, "method": plan.method, "every": plan.every}
+    if precision == "single" and how["backend"] not in SIDE_BY_SIDE:
+        notes.append("the runs were computed in double precision: the single one is for runs side by side")
+        precision = "double"
     settings |= {**how, "precision": precision, "seconds": time.perf_counter() - began}
     return _result(asked, results, ended, settings, notes)
 
@@ -115,20 +139,23 @@ def _done(
     asked: Asked, backend: str, results: Results, progress: Progress | None
 ) -> tuple[list[str], dict[str, Any], list[str]]:
     """Does all runs by the best way there is: how each ended, by which way, and why not by a better one."""
-    why = not_in_c(asked.loaded, asked.plan)
-    starts = None if why else starts_of(asked.loaded, asked.plan, asked.given)
-    why = why if starts is None else not_driven(asked, starts)
-    if starts is None or why:
-        ended = [""] * asked.given.n
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ModelWarning)  # of single runs: `many.run(i)` tells them
-            part = OneByOne(asked.run, asked.kept, asked.figures, results, ended)
-            on_cores(lambda: part, results, progress, 1)
-        return ended, {"backend": "python"}, [f"the runs were driven one by one by Python: {why}"]
+    ended = [""] * asked.given.n
+    one_by_one = OneByOne(asked.run, asked.times, asked.kept, asked.figures, results, ended)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)  # of single runs: `many.run(i)` tells them
+        why = not_in_c(asked)
+        starts = None if why else starts_of(asked.loaded, asked.plan, asked.given, asked.allowed)
+        why = why if starts is None else not_driven(asked, starts)
+        if starts is None or why:
+            on_cores(lambda: one_by_one, results, progress, 1)
+            return ended, {"backend": "python"}, [f"the runs were driven one by one by Python: {why}"]
     notes = []
+    if asked.plan.method in ADAPTIVE:
+        run_on_cores(asked, starts, results, progress)
+        return _rest(asked, results, one_by_one, ended)
     alone = _not_side_by_side(asked, starts) if backend != "cores" else ""
     if backend == "cuda":
-        missing = alone or _not_on_gpu(asked)
+        missing = alone or no_gpu()
         if not missing:
             launched = _on_gpu(asked, starts, results, progress)
             return _ended(asked, results), {"backend": "cuda", "launched": launched}, []
@@ -140,7 +167,7 @@ def _done(
     return _ended(asked, results), {"backend": "lanes" if lanes else "cores"}, notes
 
 
-def _asked(loaded: Loaded, plan: Plan, given: Given, keep: Any, reduce: Any) -> Asked:
+def _asked(loaded: Loaded, plan: Plan, given: Given, keep: Any, reduce: Any, number: Number) -> Asked:
     interface = loaded.interface
     if keep is None:
         kept = [] if isinstance(reduce, Mapping) else list(interface.channels)
@@ -150,7 +177,7 @@ def _asked(loaded: Loaded, plan: Plan, given: Given, keep: Any, reduce: Any) -> 
     figures = read_figures(interface, reduce, kept)
     if reduce is not None and not isinstance(reduce, Mapping):
         kept = []  # figures alone
-    return Asked(loaded, plan, given, kept, figures)
+    return Asked(loaded, plan, given, kept, figures, number=number)
 
 
 def _check_room(asked: Asked) -> None:
@@ -165,19 +192,38 @@ def _check_room(asked: Asked) -> None:
         )
 
 
-def not_in_c(loaded: Loaded, plan: Plan) -> str:
+def _rest(
+    asked: Asked, results: Results, one_by_one: OneByOne, ended: list[str]
+) -> tuple[list[str], dict[str, Any], list[str]]:
+    """Runs whose method chooses its steps and that did not finish in C: Python does them again, or goes on."""
+    others = np.flatnonzero(results.status != FINISHED).tolist()
+    ended[:] = ["finished"] * len(ended)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)
+        for run in others:
+            one_by_one.go(run, run + 1)
+    alone = f"{counted(len(others), 'run')} went on with stiff steps or did not finish: driven by Python"
+    return ended, {"backend": "cores"}, [alone] if others else []
+
+
+def not_in_c(asked: Asked) -> str:
     """Why compiled code cannot drive such runs alone; nothing if it can."""
+    loaded, method = asked.loaded, asked.plan.method
     if loaded.model.compiler is None:
         return "the model is not compiled"
-    if plan.method in ADAPTIVE:
-        return f"the method {plan.method} chooses its steps"
+    if asked.events or asked.stop:
+        return "events are looked for"
+    if method in ADAPTIVE and method not in OWN:
+        return f"the method {method} is one of SciPy"
+    if method in ADAPTIVE and (loaded.remembers or loaded.interface.kept):
+        return f"external routines remember or keep values, and the method {method} chooses its steps"
     return ""
 
 
 def not_driven(asked: Asked, starts: Starts) -> str:
     """Why compiled code cannot drive these runs alone; nothing if it can."""
-    first = ready_run(asked.loaded, asked.plan, asked.given, 0)[1].run
-    if not isinstance(first, CRun):
+    first = compiled_run(ready_run(asked.loaded, asked.plan, asked.given, 0, asked.allowed)[1])
+    if first is None:
         return "Python drives its steps"
     if first.calls.compiled.called_back:
         return "external routines are given in Python"
@@ -201,8 +247,8 @@ def run_on_cores(
     compiler, wanted = asked.loaded.model.compiler, asked.wanted
 
     def make() -> Driver:
-        run = ready_run(asked.loaded, asked.plan, asked.given, 0)[1].run
-        assert isinstance(run, CRun) and compiler is not None
+        run = compiled_run(ready_run(asked.loaded, asked.plan, asked.given, 0, asked.allowed)[1])
+        assert run is not None and compiler is not None
         return Driver(run, compiler, starts.begin, wanted, results)
 
     on_cores(make, results, progress, 1, threads)
@@ -210,27 +256,22 @@ def run_on_cores(
 
 def _in_lanes(asked: Asked, starts: Starts, results: Results, progress: Progress | None) -> None:
     """Does all runs, several side by side in every thread."""
-    lanes, wanted, course = asked.loaded.lanes, asked.wanted, asked.plan.course(starts.inputs, False)
-    assert lanes is not None
+    wanted, course, made = asked.wanted, asked.plan.course(starts.inputs, False), asked.loaded.side_by_side
+    compiler, number = asked.loaded.model.compiler, asked.number
+    assert compiler is not None
+    if number not in made:
+        made[number] = Lanes(asked.loaded.program, compiler, number)
+    lanes = made[number]
     on_cores(lambda: LaneDriver(lanes, course, starts.begin, wanted, results), results, progress, lanes.count)
-
-
-def _not_on_gpu(asked: Asked) -> str:
-    """Why these runs cannot be done on a GPU; nothing if they can."""
-    if any(f.kind == "percentile" for f in asked.figures):
-        return "percentiles are counted on processors alone"
-    if any(f.kind in WEIGHTINGS for f in asked.figures):
-        return "vibrations are weighted on processors alone"
-    return no_gpu()
 
 
 def _on_gpu(asked: Asked, starts: Starts, results: Results, progress: Progress | None) -> float:
     """Does all runs on a GPU, each in a thread of its own; how long its launches took, s."""
     course, inputs = asked.plan.course(starts.inputs, False), starts.others or [starts.inputs]
-    method, made = asked.plan.method, asked.loaded.gpu
-    if method not in made:
-        made[method] = Gpu(asked.loaded.program, method)
-    return float(made[method].go(course, starts.begin, asked.wanted, results, [i for x in inputs for i in x], progress))
+    kind, made = (asked.plan.method, len(starts.begin.p) == 1, asked.number), asked.loaded.side_by_side
+    if kind not in made:
+        made[kind] = Gpu(asked.loaded.program, *kind)
+    return float(made[kind].go(course, starts.begin, asked.wanted, results, [i for x in inputs for i in x], progress))
 
 
 def _ended(asked: Asked, results: Results) -> list[str]:

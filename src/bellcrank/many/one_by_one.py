@@ -19,9 +19,24 @@ class OneByOne:
     """One thread's part of many runs."""
 
     def __init__(
-        self, run: Callable[[int], Run], kept: list[Quantity], figures: list[Figure], results: Results, ended: list[str]
+        self,
+        run: Callable[[int], Run],
+        times: np.ndarray,
+        kept: list[Quantity],
+        figures: list[Figure],
+        results: Results,
+        ended: list[str],
     ) -> None:
         self._run, self._kept, self._figures, self._results, self._ended = run, kept, figures, results, ended
+        self._times = times
+
+    def _rows(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Rows of a run at the times of all of them, the last of several, and the places of these times: events add
+        rows, and may end a run."""
+        rows = np.searchsorted(times, self._times, side="right") - 1
+        there = rows >= 0
+        there[there] = times[rows[there]] == self._times[there]
+        return rows[there], there
 
     def go(self, first: int, last: int) -> None:
         """Runs from number `first` to before `last`."""
@@ -29,15 +44,16 @@ class OneByOne:
         for number in range(first, last):
             if r.stop[0]:
                 return
+            r.kept[:, number], r.figures[:, number] = np.nan, np.nan
             try:
                 run = self._run(number)
             except BellcrankError as error:
                 self._ended[number] = "; ".join(getattr(error, "problems", [])) or str(error)
                 r.status[number] = PENDING - 1
                 continue
-            rows = min(len(run.time), r.kept.shape[2])
+            rows, there = self._rows(run.time)
             for place, x in enumerate(self._kept):
-                r.kept[place, number, :rows] = run[x.name][:rows]
+                r.kept[place, number, there] = run[x.name][rows]
             for place, f in enumerate(self._figures):
                 r.figures[place, number] = f.found(run.time, np.asarray(run[f.channel.name]))
             self._ended[number] = run.ended

@@ -14,11 +14,13 @@ import numpy as np
 
 from bellcrank.backend.c_job import InputSignal
 from bellcrank.backend.c_many import Beginnings
-from bellcrank.backend.c_runs import signal_of
+from bellcrank.backend.c_runs import CRun, signal_of
 from bellcrank.backend.start import Input
 from bellcrank.errors import ModelError
 from bellcrank.many.given import Given
+from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.run.actions import read_events
+from bellcrank.run.adaptive import CompiledRun
 from bellcrank.run.assembly import STATES, start_state
 from bellcrank.run.dae_methods import Dae
 from bellcrank.run.events import Watch
@@ -27,6 +29,7 @@ from bellcrank.run.loaded import Loaded
 from bellcrank.run.prepare import Prepared
 from bellcrank.run.stepping import Evaluation
 from bellcrank.run.stretches import Stretch, Stretches
+from bellcrank.run.tolerances import Absolute, for_start, tolerances_of
 from bellcrank.run.values import Plan, check_all_masses
 
 
@@ -41,29 +44,51 @@ class Starts:
     breaks: Sequence[tuple[float, ...]]
 
 
-def ready_run(loaded: Loaded, plan: Plan, given: Given, number: int) -> tuple[Evaluation, Prepared]:
+@dataclass(frozen=True)
+class Allowed:
+    """Errors that a user allows in the steps of a method that chooses them."""
+
+    rtol: float | None = None
+    atol: Absolute | None = None
+
+
+USUAL_ERRORS = Allowed()
+
+
+def ready_run(
+    loaded: Loaded, plan: Plan, given: Given, number: int, allowed: Allowed = USUAL_ERRORS
+) -> tuple[Evaluation, Prepared]:
     """One of the runs, ready to begin as it does in `simulate`."""
     origin = origin_of(loaded, None, None, *(given.of(number)[x] or None for x in ("initial", "parameters", "inputs")))
     p = loaded.parameter_values(origin.parameters)
     signals = loaded.inputs(origin.inputs, (plan.begins, plan.t_end))
     events = read_events(loaded.interface, None, (), origin.parameters)
-    context, usual = loaded.context(), origin.tolerances
+    context = loaded.context()
+    usual = tolerances_of(loaded.interface, plan.method, allowed.rtol, allowed.atol, origin.tolerances)
     shared = Stretches(loaded, context, signals, Dae(), usual, Watch(()), events, origin.parameters)
     y = first_state(origin, loaded, shared.closure(p), p, signals, plan.begins)
+    shared.tolerances = for_start(usual, loaded.interface, p, y, plan.method)
     return shared.ready(Stretch(plan, p, y), np.zeros(len(loaded.interface.kept)))
 
 
-def starts_of(loaded: Loaded, plan: Plan, given: Given) -> Starts:
+def compiled_run(prepared: Prepared) -> CRun | None:
+    """The run in C that a run consists of; None if Python drives it."""
+    run = prepared.run.compiled if isinstance(prepared.run, CompiledRun) else prepared.run
+    return run if isinstance(run, CRun) else None
+
+
+def starts_of(loaded: Loaded, plan: Plan, given: Given, allowed: Allowed = USUAL_ERRORS) -> Starts:
     """What all runs begin with."""
     inputs, signals, breaks, others = _inputs(loaded, plan, given)
     p = _parameters(loaded, given)
-    first = np.cumsum([0, *map(len, breaks)])
-    flat = np.array([*(t for own in breaks for t in own), 0.0])
-    if _run_by_run(loaded, given):
-        y, roots = _each_start(loaded, plan, given)
+    errors = np.ones((1, 1))
+    if plan.method in ADAPTIVE or _run_by_run(loaded, given):
+        y, roots, errors, breaks = _each_start(loaded, plan, given, allowed, breaks)
     else:
         y, roots = _states(loaded, plan, given, p, inputs), np.ones((1, 1))
-    return Starts(Beginnings(p, y, signals, flat, first.astype(np.int64), roots), inputs, others, breaks)
+    first = np.cumsum([0, *map(len, breaks)])
+    flat = np.array([*(t for own in breaks for t in own), 0.0])
+    return Starts(Beginnings(p, y, signals, flat, first.astype(np.int64), roots, errors), inputs, others, breaks)
 
 
 def _parameters(loaded: Loaded, given: Given) -> np.ndarray:
@@ -110,16 +135,21 @@ def _states(loaded: Loaded, plan: Plan, given: Given, p: np.ndarray, inputs: lis
     return y if y.size else np.zeros((1, 1))
 
 
-def _each_start(loaded: Loaded, plan: Plan, given: Given) -> tuple[np.ndarray, np.ndarray]:
-    """States, and roots of inverse inertias, as `simulate` finds them run by run."""
+def _each_start(
+    loaded: Loaded, plan: Plan, given: Given, allowed: Allowed, breaks: list[tuple[float, ...]]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[tuple[float, ...]]]:
+    """States, roots of inverse inertias, errors allowed, and ends of stretches, as `simulate` finds them run by run."""
     count = given.n if any(given.varied.values()) else 1
-    states, roots = [], []
+    states, roots, errors, ends = [], [], [], []
     for run in range(count):
-        evaluation, prepared = ready_run(loaded, plan, given, run)
+        evaluation, prepared = ready_run(loaded, plan, given, run, allowed)
         states.append(prepared.run.state.copy())
+        own = compiled_run(prepared) if plan.method in ADAPTIVE else None
+        errors.append(np.ones(1) if own is None else np.concatenate([own.arrays["atol"][:-1], own.arrays["caps"][:-1]]))
+        ends.append(() if own is None else own.course.breaks)
         weights = evaluation.keeper.closure.weights if evaluation.keeper is not None else None
         roots.append(np.ones(1) if weights is None else np.sqrt(np.concatenate(weights)))
-    return np.array(states), np.array(roots)
+    return np.array(states), np.array(roots), np.array(errors), ends if any(ends) else breaks
 
 
 def _inputs(loaded: Loaded, plan: Plan, given: Given) -> tuple[list[Input], np.ndarray, list[tuple[float, ...]], Any]:

@@ -7,6 +7,7 @@ constraints and outputs are still syntax here: their meaning needs velocities, w
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from bellcrank.expr import ZERO, Expr, Symbol
 from bellcrank.model.joints.joint import Joint
@@ -58,6 +59,13 @@ class Mechanism:
     @property
     def speeds(self) -> tuple[Symbol, ...]:
         return tuple(u for b in self.bodies for u in b.speeds)
+
+    @cached_property
+    def locks(self) -> tuple[tuple[Body, Symbol, int, float], ...]:
+        """Every body that can be in gimbal lock, the angle that does it with its place between the other two, and its
+        value there."""
+        places = {q: i for i, q in enumerate(self.coordinates)}
+        return tuple((b, angle, places[angle], at) for b in self.bodies if b.joint.lock for angle, at in [b.joint.lock])
 
     @property
     def start(self) -> dict[Symbol, int]:

@@ -16,15 +16,15 @@ def least_norm(A: np.ndarray, r: np.ndarray, weights: np.ndarray, rank: int) -> 
     """
     root = np.sqrt(weights)
     B = A * root
-    size = np.linalg.norm(B, axis=1)
-    if not (np.all(np.isfinite(size)) and np.all(np.isfinite(r))):
+    size = _lengths(B)
+    if not (np.isfinite(size).all() and np.isfinite(r).all()):
         return np.full(A.shape[1], np.nan)
     x = np.zeros(A.shape[1])
     short = ~(size > LOOPS.short * size.max(initial=0.0))
     size[short] = np.inf  # what is divided by it vanishes
     B, r = B / size[:, None], r / size
     for _ in range(rank):
-        left = np.linalg.norm(B, axis=1)
+        left = _lengths(B)
         best = int(left.argmax())
         if not left[best] > LOOPS.repeated:
             break
@@ -33,6 +33,11 @@ def least_norm(A: np.ndarray, r: np.ndarray, weights: np.ndarray, rank: int) -> 
         x += share * e
         along = B @ e
         r = r - share * along
-        B = B - np.outer(along, e)
+        B = B - along[:, None] * e
         B[best] = 0.0
     return np.asarray(root * x)
+
+
+def _lengths(B: np.ndarray) -> np.ndarray:
+    """Of rows."""
+    return np.asarray(np.sqrt(np.add.reduce(B * B, axis=1)))

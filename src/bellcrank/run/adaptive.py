@@ -341,6 +341,11 @@ class CompiledRun(AdaptiveRun):
         self._passed: list[Passage] = []  # before the method changed
         self._run = self._started(self._course, state)
 
+    @property
+    def compiled(self) -> Any:
+        """The run in C."""
+        return self._run
+
     def _started(self, course: Course, state: np.ndarray) -> Any:
         e, x = self.evaluation, self._tolerances
         look = 2 if self.plan.method == AUTO else 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ def start_state(
     """The state a run starts from: values by name beside those of set_run, or a state (q, u) in equation units."""
     if isinstance(given, tuple | list) and len(given) == 2:
         q, u = (np.array(x) for x in state_lists(loaded.interface, *given))
-        return _warned(loaded, (q, u) if closure is None else _closed(loaded, None, q, u, closure, t))
+        return _warned(loaded, (q, u) if closure is None else _closed(loaded, None, q, u, closure, p, signals, t))
     if given is not None and not isinstance(given, Mapping):
         what = "a dictionary {state: value}, or a state (q, u) as complete() returns it"
         raise ModelError(f"initial={given!r} must be {what}", loaded.name)
@@ -48,7 +49,10 @@ def complete_state(
     q, u = initial_state(loaded, given, p, signals, t)
     if closure is None:
         return _warned(loaded, (q, u))
-    return _warned(loaded, _closed(loaded, {state_key(loaded.interface, key) for key in given}, q, u, closure, t))
+    p = loaded.parameter_values() if p is None else p
+    signals = loaded.inputs(None) if signals is None else signals
+    names = {state_key(loaded.interface, key) for key in given}
+    return _warned(loaded, _closed(loaded, names, q, u, closure, p, signals, t))
 
 
 def _warned(loaded: Loaded, state: State) -> State:
@@ -58,7 +62,16 @@ def _warned(loaded: Loaded, state: State) -> State:
     return state
 
 
-def _closed(loaded: Loaded, given: set[str] | None, q: np.ndarray, u: np.ndarray, closure: Closure, t: float) -> State:
+def _closed(
+    loaded: Loaded,
+    given: set[str] | None,
+    q: np.ndarray,
+    u: np.ndarray,
+    closure: Closure,
+    p: list[float],
+    signals: list[Input],
+    t: float,
+) -> State:
     """The state with its loops closed; `given` names the values that are kept if that can be (None: all)."""
     interface = loaded.interface
     names = {x.key for x in interface.states} if given is None else given
@@ -71,12 +84,14 @@ def _closed(loaded: Loaded, given: set[str] | None, q: np.ndarray, u: np.ndarray
     everything = np.ones_like(free_q), np.ones_like(free_u)
     mechanism = loaded.analysis.mechanism
     q = beside_locks(mechanism, q, free_q)
+    numbers = p, [i.function(t) for i in signals], t, q, u
     if locked := gimbal_lock(mechanism, q):
         raise ModelError(f"{locked[0]}, where loops cannot be assembled. Start beside it, {INSTEAD}", loaded.name)
     failed = None
     for attempt, (may_q, may_u) in enumerate(((free_q, free_u), (free_q | guessed, free_u), everything)):
         try:
-            found = closure.assemble(t, q, u, may_q, may_u)
+            assemble = partial(closure.assemble, t, q, u, may_q, may_u)
+            found = loaded.starts.found("assembled", assemble, *numbers, may_q, may_u)
         except CannotClose as error:
             failed = failed or error
             other = _from_elsewhere(loaded, t, q, u, may_q, may_u, closure) if attempt != 1 else None

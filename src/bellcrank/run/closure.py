@@ -68,8 +68,7 @@ def keeper_of(
     c, n_q = model.constants(p), closure.n_q
 
     def values(section: str, t: float, q: np.ndarray, u: np.ndarray) -> np.ndarray:
-        w = [*(i.function(t) for i in signals), *held.tolist()]
-        return np.array(model.values(section, t, q.tolist(), u.tolist(), p, c, w))
+        return np.array(model.values(section, t, q.tolist(), u.tolist(), p, c, inputs_at(t, signals, held)))
 
     loops = model.program.loops
     assert loops is not None
@@ -88,15 +87,24 @@ def keeper_of(
         by_q, by_u = (partial(values, name) for name in ("correct_q", "correct_u"))
         correction = RegularCorrection(list(moved.q), list(moved.u), by_q, by_u, scales)
     if weights is None:
-        weights = inertia_weights(model, y, p, [*(i.function(t) for i in signals), *held.tolist()], t)
+        weights = inertia_weights(model, y, p, inputs_at(t, signals, held), t)
     return Keeper(replace(closure, weights=weights, correction=correction), system, shift, staged)
 
 
-def on_branch(keeper: Keeper, t: float, y: np.ndarray, interface: Interface) -> np.ndarray:
-    """The start of a run, brought onto a branch if it is in a singular position: what is assumed is told."""
+def on_branch(keeper: Keeper, t: float, y: np.ndarray) -> tuple[np.ndarray]:
+    """The start of a run, brought onto a branch if it is in a singular position."""
     if keeper.at_rest(t, y):
         raise RunError("the start is singular and at rest: give a speed to choose among its directions")
-    start = keeper.afresh(t, y).start
+    return (keeper.afresh(t, y).start,)
+
+
+def inputs_at(t: float, signals: Sequence[Input], held: np.ndarray) -> list[float]:
+    """All inputs of a program at a time, with the values of external routines that hold."""
+    return [*(i.function(t) for i in signals), *held.tolist()]
+
+
+def tell_of_branch(y: np.ndarray, start: np.ndarray, interface: Interface) -> None:
+    """Tells what is assumed where a start was brought onto a branch."""
     moved = np.flatnonzero(np.abs(start - y) > BRIDGES.off_branch).tolist()
     if moved:
         states = [*interface.coordinates, *interface.speeds]
@@ -109,7 +117,6 @@ def on_branch(keeper: Keeper, t: float, y: np.ndarray, interface: Interface) -> 
             "the start is singular, and its speeds lie off its branches; those of the nearest one are used: "
             + ", ".join(values)
         )
-    return start
 
 
 def inertia_weights(

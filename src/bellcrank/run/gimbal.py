@@ -5,13 +5,12 @@ determined. States near it have rates without bound; a run that passes through i
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from bellcrank.expr import Symbol
-from bellcrank.model.mechanism import Body, Mechanism
+from bellcrank.model.mechanism import Mechanism
 from bellcrank.numeric.tuning import ASSEMBLY
 
 NEAR = 1e-3  # sine of the angle between the axes, below which rates are thousands of times the spin
@@ -31,7 +30,7 @@ def gimbal_lock(mechanism: Mechanism, q: Sequence[float] | np.ndarray) -> list[s
     """The bodies that are in gimbal lock at coordinates in equation units, in words; [] if none is."""
     return [
         f"body '{body.name}' is in gimbal lock at {angle.name} = {float(q[place]):.6g} rad"
-        for body, angle, place, at in _locks(mechanism)
+        for body, angle, place, at in mechanism.locks
         if abs(math.sin(q[place] - at)) < ASSEMBLY.locked
     ]
 
@@ -39,7 +38,7 @@ def gimbal_lock(mechanism: Mechanism, q: Sequence[float] | np.ndarray) -> list[s
 def beside_locks(mechanism: Mechanism, q: np.ndarray, free: np.ndarray) -> np.ndarray:
     """Coordinates whose free angles are out of gimbal lock."""
     moved = q.copy()
-    for _, _, place, at in _locks(mechanism):
+    for _, _, place, at in mechanism.locks:
         if free[place] and abs(math.sin(q[place] - at)) < ASSEMBLY.locked:
             moved[place] += ASSEMBLY.nudge
     return moved
@@ -51,20 +50,13 @@ def locks_passed(mechanism: Mechanism, times: np.ndarray, rows: np.ndarray) -> l
     A body that turns about its middle axis alone goes through unharmed: its other angles stay where they are.
     """
     found: list[Lock] = []
-    for body, angle, place, at in _locks(mechanism):
+    for body, angle, place, at in mechanism.locks:
         sines = np.sin(rows[:, place] - at)
-        others = np.abs(np.diff(rows[:, [place - 1, place + 1]], axis=0)).max(axis=1, initial=0.0)
         near = (sines[:-1] * sines[1:] < 0) | (np.abs(sines[1:]) < NEAR)
+        if not near.any():
+            continue
+        others = np.abs(np.diff(rows[:, [place - 1, place + 1]], axis=0)).max(axis=1, initial=0.0)
         through = np.flatnonzero(near & (others > STILL))
         if len(through):
             found.append(Lock(f"gimbal lock of body '{body.name}' ({angle.name})", float(times[through[0] + 1])))
     return found
-
-
-def _locks(mechanism: Mechanism) -> Iterator[tuple[Body, Symbol, int, float]]:
-    """Every body that can lock, the angle that does it with its place between the other two, and its value there."""
-    places = {q: i for i, q in enumerate(mechanism.coordinates)}
-    for body in mechanism.bodies:
-        if body.joint.lock is not None:
-            angle, at = body.joint.lock
-            yield body, angle, places[angle], at

@@ -7,7 +7,7 @@ changes is in a `Context` of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from bellcrank.backend.c import c_model
-from bellcrank.backend.c_lanes import Lanes
 from bellcrank.backend.compiler import NO_COMPILER, SPEEDS, find_compiler
 from bellcrank.backend.external import Memory, functions_of, remembering
 from bellcrank.backend.protocol import Bound, Calls, Model
@@ -27,6 +26,7 @@ from bellcrank.kinematics.analysis import Analysis
 from bellcrank.program.program import Program
 from bellcrank.program.slopes import with_slopes
 from bellcrank.run.rigid_layout import rigid_wheels
+from bellcrank.run.starts import Starts
 from bellcrank.run.table_range import TableWatch
 from bellcrank.run.values import check_masses, given_parameters, input_signals
 
@@ -47,11 +47,11 @@ class Loaded:
     def name(self) -> str:
         return self.interface.model
 
-    @property
+    @cached_property
     def n_q(self) -> int:
         return len(self.program.coordinates)
 
-    @property
+    @cached_property
     def n_states(self) -> int:
         return self.n_q + len(self.program.speeds)
 
@@ -73,19 +73,19 @@ class Loaded:
         return self.model.for_stiff(program, (*self.model.functions, *(r.python for r in more)))
 
     @cached_property
-    def lanes(self) -> Lanes | None:
-        """The program with runs side by side, made when it is asked for; None where it is not compiled."""
-        return None if self.model.compiler is None else Lanes(self.program, self.model.compiler)
-
-    @cached_property
-    def gpu(self) -> dict[str, Any]:
-        """The program for a GPU by the method of its runs, as far as it was asked for."""
+    def side_by_side(self) -> dict[Any, Any]:
+        """The program for many runs at once, in lanes or on a GPU, by what it is for, as far as it was asked for."""
         return {}
 
     @cached_property
     def dae(self) -> Model | None:
         """The program with runs by methods for differential-algebraic equations; None where Python drives them."""
         return self.model.for_dae()
+
+    @cached_property
+    def starts(self) -> Starts:
+        """How runs with closed loops began."""
+        return Starts(bool(self.program.externals))
 
     @cached_property
     def table_watch(self) -> TableWatch:
@@ -137,8 +137,9 @@ class Loaded:
 
     def inputs(self, given: Mapping[str, Any] | None, span: tuple[float, float] | None = None) -> list[Input]:
         """Every input over time; those that are sampled must cover a run over a span of time."""
-        usual = given is None and span is None
-        return self._usual_inputs if usual else input_signals(self.interface, given, span)
+        if given is None and (span is None or all(i.points is None for i in self._usual_inputs)):
+            return self._usual_inputs
+        return input_signals(self.interface, given, span)
 
     def bound(self, parameters: Mapping[str, float] | None, inputs: Mapping[str, Any] | None) -> Bound | None:
         """Rates by one call with these parameters and inputs (user units); None where Python evaluates them."""
@@ -146,6 +147,16 @@ class Loaded:
             return self._usual_bound
         p = tuple(self.parameter_values(parameters))
         return self._bound_to(p) if inputs is None else self._made_bound(p, inputs)
+
+    def bound_in(
+        self, context: Context, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input]
+    ) -> Bound | None:
+        """Rates by one call in a context (equation units): those that all share, if values are the usual ones."""
+        made = vars(self)  # a model without a default has no usual values
+        usual = p is made.get("_usual_parameters") and inputs is made.get("_usual_inputs")
+        if usual and not self.interface.kept and not self.remembers:
+            return self._usual_bound
+        return self.model.bound(context.model, p, c, inputs)
 
     @cached_property
     def _usual_bound(self) -> Bound | None:

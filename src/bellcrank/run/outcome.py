@@ -89,8 +89,10 @@ def _likely(e: Evaluation, y: np.ndarray, times: tuple[float, float, float]) -> 
     return found
 
 
-def not_finite(run: Run, interface: Interface) -> list[str]:
+def not_finite(run: Run, rows: np.ndarray, interface: Interface) -> list[str]:
     """A sentence for each output that has no value somewhere."""
+    if np.isfinite(rows).all():
+        return []
     found = []
     for name in (x.name for x in interface.outputs):
         finite = np.isfinite(run[name])

@@ -86,13 +86,16 @@ def simulate(
     settings |= {"seconds": seconds} | ({} if loaded.program.loops is None else {"dae": dae.method})
     if stretches.interrupted:
         raise _interrupted(loaded, rows, watch, settings)
-    origin = replace(origin, parameters=stretches.parameters, tolerances=stretches.tolerances)
+    if stretches.parameters is not origin.parameters or stretches.tolerances is not origin.tolerances:
+        origin = replace(origin, parameters=stretches.parameters, tolerances=stretches.tolerances)
     left = left_behind(prepared, evaluation, stretch.plan, dae, rows, stretches.within, origin)
     n_q = len(loaded.program.coordinates)
     locks = locks_passed(mechanism, rows[:, 0], rows[:, 1 : 1 + n_q]) if rows.shape[1] > n_q else []
     watch.locked(locks)
     ended = stretches.problem or how_ended(prepared, evaluation, watch, plan.method in ADAPTIVE)
-    too_large = "" if contacts else step_too_large(plan, evaluation, stretches.pieces[-1].rows)
+    too_large = (
+        "" if contacts else step_too_large(plan, evaluation, stretches.pieces[-1].rows, prepared.run.status == FINISHED)
+    )
     if too_large and prepared.run.status == NOT_FINITE:
         ended = ended.replace("try a smaller step", too_large)
     settings |= stretches.told
@@ -101,10 +104,10 @@ def simulate(
     run.notes = outside(mechanism.description.ranges, loaded.interface, rows)
     run.find_residuals = residuals_of(loaded, stretches.pieces)
     told = [too_large] if too_large and prepared.run.status == FINISHED else []
-    told += held_by(plan.method, settings)
+    told += held_by(plan.method, settings) + watch.never_counted(rows)
     told += through_zero(stretches.tolerances, loaded.interface, rows) if plan.method in ADAPTIVE else []
     doubts = doubts_of(loaded, stretches.pieces, rows, locks, told)
-    for doubt in (*not_finite(run, loaded.interface), *doubts):
+    for doubt in (*not_finite(run, rows, loaded.interface), *doubts):
         warn(doubt)
     return run
 

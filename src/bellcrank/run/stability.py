@@ -80,6 +80,7 @@ def _departure(method: str) -> tuple[int, float]:
     return first, sum(terms) + rest
 
 
+@cache
 def calm_below(steps: int, method: str) -> float:
     """The squared norm of h A, squared SQUARINGS times, below which no mode grows too quickly; zero if none tells."""
     if METHODS[method].semi_implicit:

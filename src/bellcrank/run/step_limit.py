@@ -18,8 +18,9 @@ from bellcrank.run.values import Plan
 MOST_STATES = {"c": 150, "python": 30}  # of a model that is looked at
 
 
-def step_too_large(plan: Plan, evaluation: Evaluation, rows: np.ndarray) -> str:
-    """A sentence if a fixed step is too large at the start, in between, or where speeds change most; else ""."""
+def step_too_large(plan: Plan, evaluation: Evaluation, rows: np.ndarray, whole: bool = False) -> str:
+    """A sentence if a fixed step is too large at the start, in between, or where speeds change most; else "". `whole`:
+    are all states finite, as in a run that came to its end?"""
     loaded = evaluation.context.loaded
     n_q, n_s = evaluation.n_q, evaluation.n_s
     # routines that remember, or are given in Python alone, may count their calls: they are not called for this
@@ -29,10 +30,10 @@ def step_too_large(plan: Plan, evaluation: Evaluation, rows: np.ndarray) -> str:
     if plan.method in ADAPTIVE or own or not few or rows.ndim != 2 or not len(rows):
         return ""
     states, times = rows[:, 1 : 1 + n_s], rows[:, 0]
-    finite = np.isfinite(states)
-    good = states if finite.all() else states[finite.all(axis=1)]
-    jolts = np.abs(good[1:, n_q:] - good[:-1, n_q:]).max(axis=1, initial=0.0)
-    hardest = np.argsort(jolts)[-3:].tolist()
+    good = states if whole else states[np.isfinite(states).all(axis=1)]
+    speeds = np.ascontiguousarray(good.T[n_q:])  # long rows are found through sooner than short ones
+    jolts = np.abs(speeds[:, 1:] - speeds[:, :-1]).max(axis=0, initial=0.0)
+    hardest = np.argpartition(jolts, -3)[-3:].tolist() if len(jolts) > 3 else list(range(len(jolts)))
     last = len(good) - 1
     chosen = sorted({0, last // 3, 2 * last // 3, *hardest, *(i + 1 for i in hardest)})
     try:

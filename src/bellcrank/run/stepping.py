@@ -72,11 +72,11 @@ class Evaluation:
     def model(self) -> Calls:
         return self.context.model
 
-    @cached_property
+    @property
     def n_q(self) -> int:
         return self.context.loaded.n_q
 
-    @cached_property
+    @property
     def n_s(self) -> int:
         """Coordinates and speeds."""
         return self.context.loaded.n_states
@@ -84,8 +84,8 @@ class Evaluation:
     @cached_property
     def bound(self) -> Bound | None:
         """Rates by one call; None where Python evaluates them."""
-        found = self.context.loaded.model.bound(self.model, self.p, self.c, self.inputs)
-        if found is not None:
+        found = self.context.loaded.bound_in(self.context, self.p, self.c, self.inputs)
+        if found is not None and len(self.kept):
             found.kept[: len(self.kept)] = self.kept
         return found
 

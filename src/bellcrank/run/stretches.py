@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from bellcrank.interface.interface import key_of
 from bellcrank.numeric.projection import Closure
 from bellcrank.numeric.tuning import EVENTS
 from bellcrank.run.actions import EventsGiven
-from bellcrank.run.closure import closure_of, keeper_of, on_branch
+from bellcrank.run.closure import closure_of, inertia_weights, inputs_at, keeper_of, on_branch, tell_of_branch
 from bellcrank.run.dae_methods import Dae
 from bellcrank.run.dae_runs import Piece, dae_evaluation, prepare_dae
 from bellcrank.run.events import AtZero, Event, Fired, Watch
@@ -81,10 +82,17 @@ class Stretches:
         """A stretch made ready; its state is brought onto the branch of a singular position."""
         loaded, t, closure, keeper = self.loaded, s.plan.begins, self.closure(s.p), None
         if closure is not None:
+            model, found = self.context.python, loaded.starts.found
+            w = inputs_at(t, self.signals, kept)
             weights = None if s.carried is None else s.carried.weights
-            keeper = keeper_of(closure, self.context.python, s.y, s.p, self.signals, kept, self.dae.staged, t, weights)
+            if weights is None:
+                find = partial(inertia_weights, model, s.y, s.p, w, t)
+                weights = found("weights", find, s.p, w, t, s.y)
+            keeper = keeper_of(closure, model, s.y, s.p, self.signals, kept, self.dae.staged, t, weights)
             if self.dae.usual and (s.carried is None or s.carried.inside is None):
-                s.y = on_branch(keeper, t, s.y, loaded.interface)
+                (start,) = found("branch", partial(on_branch, keeper, t, s.y), s.p, w, t, s.y)
+                tell_of_branch(s.y, start, loaded.interface)
+                s.y = start
         e = Evaluation(self.context, s.p, loaded.constants(s.p), self.signals, kept, keeper)
         contacts = loaded.analysis.mechanism.description.contacts
         if contacts:

@@ -15,7 +15,7 @@ from bellcrank.emit.c.runtime_files import definitions, runtime
 from bellcrank.emit.c.signals import input_values
 from bellcrank.emit.c.source import routine_texts, sizes_of, used_functions
 from bellcrank.emit.c.tables import table_functions
-from bellcrank.emit.number import DOUBLE
+from bellcrank.emit.number import DOUBLE, FLOAT, Number
 from bellcrank.emit.parts import LONGEST
 from bellcrank.emit.schedule import Options, schedule
 from bellcrank.emit.steps import Angles, Step
@@ -23,13 +23,20 @@ from bellcrank.numeric.tuning import ELIMINATION
 from bellcrank.program.program import Program
 from bellcrank.program.statements import Solve
 
-TALLY_BYTES = 56  # of a figure that is being found, as the kernel says
+THREADS = 128  # of a block
+BLOCKS = 2  # at least, on a multiprocessor: more would leave each run too few registers
+SINES = {DOUBLE: "sincos_cuda.c", FLOAT: "sincos_cuda_single.c"}
 
 
-def cuda_source(program: Program, method: str) -> str:
-    """The program as CUDA source that runs every run in a thread of its own."""
+def cuda_source(program: Program, method: str, shared: bool = False, number: Number = DOUBLE) -> str:
+    """The program as CUDA source that runs every run in a thread of its own; do all runs have the same parameters?
+
+    What a run begins with, and its inputs, tables and figures, are in double precision whatever it computes in.
+    """
     tables, calls = table_functions(program.tables), external_calls(program)
-    printed = Functions(program, tables.names, calls, LONGEST, DOUBLE)
+    alone = Functions(program, tables.names, calls, LONGEST, DOUBLE)
+    printed = Functions(program, tables.names, calls, LONGEST, number)
+    own = "" if shared else "yes"
     texts, steps = [], list[Step]()
     for f in program.functions_of("minimal"):
         if f.name in ("derivatives", "outputs"):
@@ -37,29 +44,31 @@ def cuda_source(program: Program, method: str) -> str:
             steps += plan.steps
             texts.append(printed.text(f, plan))
     parts = [
-        runtime("cuda_head.c"),
+        runtime("cuda_head.c", SCALAR=number.c),
         sizes_of(program),
         *used_functions(program.functions_of("minimal")),
         *routine_texts(program, calls.values()),
-        definitions(ELIMINATION, DOUBLE),
-        *(runtime(DOUBLE.sines) for _ in [0] if any(isinstance(s, Angles) for s in steps)),
-        *(runtime("solve.c") for _ in [0] if any(isinstance(s, Solve) for s in steps)),
+        definitions(ELIMINATION, number),
         *([runtime("spline.c")] if program.tables or program.given_inputs else []),
         *([runtime("surface.c")] if any(len(t.axes) == 2 for t in program.tables) else []),
         *tables.text,
         runtime("externals.c", EXTERNALS=job.structure("Externals", job.EXTERNALS)),
         job.structure("Input", job.INPUT),
-        printed.constants(),
+        alone.constants(),
         input_values() if program.given_inputs else "",
-        rows_text(counted=False),
-        runtime("cuda_numbers.c"),
+        rows_text(allocated=False),
+        "#undef real\n#define real scalar\n",
+        *(runtime(SINES[number]) for _ in [0] if any(isinstance(s, Angles) for s in steps)),
+        *(runtime("solve.c") for _ in [0] if any(isinstance(s, Solve) for s in steps)),
+        runtime("cuda_numbers.c", OWN=own),
         *texts,
-        group_run(program, (method,)),
-        runtime("cuda_kernel.c", METHOD=method.upper()),
+        group_run(program, number, method, own),
+        runtime("cuda_kernel.c", OWN=own, THREADS=str(THREADS), BLOCKS=str(BLOCKS)),
     ]
     return "\n".join(p for p in parts if p)
 
 
-def on_host(source: str) -> str:
+def on_host(source: str, shared: bool) -> str:
     """The same for a C++ compiler: `run_on_host` plays the GPU."""
-    return "\n".join([runtime("cuda_host.c"), source, runtime("cuda_play.c")])
+    play = runtime("cuda_play.c", OWN="" if shared else "yes", THREADS=str(THREADS))
+    return "\n".join([runtime("cuda_host.c"), source, play])

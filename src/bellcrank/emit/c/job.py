@@ -158,6 +158,8 @@ BATCH = (
     Field("long", "breaks_apart", ""),
     Field("fixed doubles", "roots", "roots of inverse inertias, of coordinates and speeds"),
     Field("long", "roots_apart", ""),
+    Field("fixed doubles", "errors", "allowed of each state, and sizes of states that count at most: adaptive methods"),
+    Field("long", "errors_apart", ""),
     Field("long", "n_states n_coordinates n_constants width", "width: numbers in a row"),
     Field("long", "block", "most steps between two looks at the rows"),
     Field("int", "method", "of runs that go side by side, as the fields of a job ..."),

@@ -6,7 +6,7 @@ external routines one run at a time. `not_in_lanes` tells what keeps a program f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from bellcrank.emit.c import job
@@ -19,7 +19,7 @@ from bellcrank.emit.c.runtime_files import definitions, runtime
 from bellcrank.emit.c.signals import input_values
 from bellcrank.emit.c.source import head_of, routine_texts, used_functions
 from bellcrank.emit.c.tables import table_functions
-from bellcrank.emit.number import DOUBLE, Number
+from bellcrank.emit.number import DOUBLE, FLOAT, Number
 from bellcrank.emit.parts import LONGEST
 from bellcrank.emit.printer import ATOM, Piece
 from bellcrank.emit.schedule import BEST, Options, schedule
@@ -28,12 +28,19 @@ from bellcrank.emit.words import NO_WORDS
 from bellcrank.expr import Func
 from bellcrank.expr.function_table import FUNCTIONS, names_in
 from bellcrank.expr.node import Rational
-from bellcrank.numeric.methods import METHODS
 from bellcrank.numeric.tuning import ELIMINATION, STEPS
 from bellcrank.program.program import Program
 from bellcrank.program.statements import Call, Solve
 
-LANES = Number("lanes", "lanes", DOUBLE.epsilon, "", "math.h", "sincos_lanes.c")
+LANES = {
+    DOUBLE: Number("lanes", "lanes", DOUBLE.epsilon, "", "math.h", "sincos_lanes.c"),
+    FLOAT: Number("short lanes", "lanes", FLOAT.epsilon, "", "math.h", "sincos_lanes_single.c"),
+}
+"""Vectors of a number."""
+BITS = {DOUBLE: "int64_t", FLOAT: "int32_t"}  # as wide
+
+VECTORS = ("sqrt", "atan", "atan2", "exp", "tanh")
+"""Functions that functions_lanes.c has, in double precision."""
 
 
 def not_in_lanes(program: Program) -> str:
@@ -114,11 +121,14 @@ class LaneFunctions(Functions):
         return self.printers[-1]
 
 
-def lanes_source(program: Program, options: Options = BEST, longest: int = LONGEST) -> str:
-    """The program as C source that runs several runs side by side."""
+def lanes_source(program: Program, options: Options = BEST, longest: int = LONGEST, number: Number = DOUBLE) -> str:
+    """The program as C source that runs several runs side by side.
+
+    What a run begins with, and its inputs, tables and figures, are in double precision whatever it computes in.
+    """
     tables, calls = table_functions(program.tables), external_calls(program)
     alone = Functions(program, tables.names, calls, longest, DOUBLE)
-    side = LaneFunctions(program, tables.names, calls, longest, LANES)
+    side = LaneFunctions(program, tables.names, calls, longest, LANES[number])
     functions = [f for f in program.functions_of("minimal") if f.name in ("derivatives", "outputs")]
     texts, steps = [], list[Step]()
     for f in functions:
@@ -126,14 +136,16 @@ def lanes_source(program: Program, options: Options = BEST, longest: int = LONGE
         plan = schedule(f.section, options, in_memory)
         steps += plan.steps
         texts.append(side.text(f, plan))
+    sines = ([DOUBLE.sines] if number is DOUBLE else []) + [LANES[number].sines]  # the one is made of the other
+    vectors = VECTORS if number is DOUBLE else ()
     scalar, used = names_in("c"), {name for p in side.printers for name in p.used_functions}
     parts = [
         *head_of(program, NO_WORDS, alone, functions, DOUBLE),
         "#include <stdlib.h>\n",
         *used_functions(program.functions_of("minimal")),
         *routine_texts(program, calls.values()),
-        "#define real double\ntypedef double scalar;\n",
-        definitions(ELIMINATION, DOUBLE),
+        f"#define real double\ntypedef {number.c} scalar;\n",
+        definitions(ELIMINATION, number),
         *([runtime("spline.c")] if program.tables or program.given_inputs else []),
         *([runtime("surface.c")] if any(len(t.axes) == 2 for t in program.tables) else []),
         *tables.text,
@@ -143,26 +155,34 @@ def lanes_source(program: Program, options: Options = BEST, longest: int = LONGE
         input_values() if program.given_inputs else "",
         rows_text(),
         "#undef real\n#define real lanes\n",
-        runtime("lanes.c", BITS="int64_t"),
-        *(runtime(name) for name in (DOUBLE.sines, LANES.sines) if any(isinstance(s, Angles) for s in steps)),
+        runtime("lanes.c", BITS=BITS[number]),
+        *(runtime(name) for name in sines if any(isinstance(s, Angles) for s in steps)),
         *(runtime("solve_lanes.c") for _ in [0] if any(isinstance(s, Solve) for s in steps)),
-        *(_lane_by_lane(f, scalar[f], FUNCTIONS[f].arity or 2) for f in sorted(used) if not FUNCTIONS[f].select),
+        *(runtime("functions_lanes.c") for _ in [0] if not used.isdisjoint(vectors)),
+        *(
+            _lane_by_lane(f, scalar[f], FUNCTIONS[f].arity or 2)
+            for f in sorted(used)
+            if not FUNCTIONS[f].select and f not in vectors
+        ),
         *(_lane_by_lane(name, name, len(t.axes)) for t, name in tables.names.items()),
         *texts,
-        group_run(program),
+        group_run(program, number),
         runtime("lanes_driver.c"),
     ]
     return "\n".join(p for p in parts if p)
 
 
-def group_run(program: Program, methods: Iterable[str] = METHODS) -> str:
-    """A group of runs from its beginning to its end, with some of the methods."""
+def group_run(program: Program, number: Number, only: str = "", own: str = "yes") -> str:
+    """A group of runs from its beginning to its end, by one method `only`, if it is named; has each its `own` p?"""
+    short = number is not DOUBLE
     return runtime(
         "lanes_run.c",
+        SHORT="yes" if short else "",
+        OWN=own,
         METHODS=method_names(),
         TUNING=definitions(STEPS, DOUBLE),
         SET=sets_inputs(program),
-        ADVANCE=method_cases(methods),
+        ADVANCE=method_cases(only, "summed({}, {}, &carried[j])" if short else "{} + {}"),
         PARTS=runtime("parts.c", TIME="double"),
     )
 

@@ -10,16 +10,19 @@ from bellcrank.numeric.tuning import COUNTING
 FIGURES = ("final", "min", "max", "mean", "rms", "percentile", "crossing", "wk", "wd")
 """What can be found of a channel while a run goes on, as compiled code counts it."""
 POLES = 4  # pairs of them in a weighting of ISO 2631, at most
-NO_CONSTANTS = 8  # the status of a run whose constants are not finite, behind those of `run.c`
+NO_CONSTANTS, LEFT = (
+    8,
+    9,
+)  # the status of a run whose constants are not finite, and of one left to Python: behind `run.c`'s
 
 
-def rows_text(counted: bool = True) -> str:
-    """What is kept of the rows of runs; are percentiles `counted`, and vibrations weighted?"""
-    kinds = f"enum {{ {', '.join(name.upper() for name in FIGURES)} }};\n"
-    kinds += f"enum {{ NO_CONSTANTS = {NO_CONSTANTS}, POLES = {POLES} }};\n"
+def rows_text(allocated: bool = True) -> str:
+    """What is kept of the rows of runs; is memory for figures `allocated` there?"""
+    kinds = f"enum {{ {', '.join(name.upper() for name in FIGURES)}, N_KINDS }};\n"
+    kinds += f"enum {{ NO_CONSTANTS = {NO_CONSTANTS}, LEFT = {LEFT}, POLES = {POLES} }};\n"
     batch = f"struct Job;\n\n{job.structure('Array', job.ARRAY)}\n{job.structure('Batch', job.BATCH)}"
-    asked = "yes" if counted else ""
-    return runtime("many_rows.c", KINDS=kinds, TUNING=definitions(COUNTING, DOUBLE), BATCH=batch, COUNTED=asked)
+    asked = "yes" if allocated else ""
+    return runtime("many_rows.c", KINDS=kinds, TUNING=definitions(COUNTING, DOUBLE), BATCH=batch, ALLOCATED=asked)
 
 
 def driver(fields: tuple[job.Field, ...]) -> str:
@@ -31,5 +34,6 @@ def driver(fields: tuple[job.Field, ...]) -> str:
         STRUCTURES=job.job_text(fields),
         ROWS=rows_text(),
         LOOPS="yes" if "root_q" in names else "",
+        PACED="yes" if "atol" in names else "",
         WHEELS="yes" if "n_told" in names else "",
     )

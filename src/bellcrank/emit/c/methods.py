@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from bellcrank.numeric.collocation import STIFF
 from bellcrank.numeric.embedded import EMBEDDED
@@ -71,19 +71,22 @@ def numbers(row: Sequence[float], start: str, end: str) -> list[str]:
     )  # fmt: skip
 
 
-def method_cases(names: Iterable[str] = METHODS) -> str:
-    """The cases of `advance`, which goes from y with rates k to next, for some of the methods."""
-    chosen = [METHODS[name] for name in names]
+def method_cases(only: str = "", summed: str = "{} + {}") -> str:
+    """The cases of `advance`, which goes from y with rates k to next; those of one method `only`, if it is named.
+
+    `summed` is how a state and its increment are added.
+    """
+    chosen = [METHODS[only]] if only else [*METHODS.values()]
     most = max(m.evaluations for m in METHODS.values())
     lines = [f"    real stage[N_S], {', '.join(f'k{i}[N_S]' for i in range(2, most + 1))};"]
-    lines += ["    int failed = FINISHED;", "    switch (job->method) {"]
+    lines += ["    int failed = FINISHED;", f"    switch ({only.upper() or 'job->method'}) {{"]
     for m in chosen:
         lines += [f"    case {m.name.upper()}:{f' /* {m.words} */' if m.words else ''}"]
-        lines += _SEMI_IMPLICIT if m.semi_implicit else _explicit(m)
+        lines += _semi_implicit(summed) if m.semi_implicit else _explicit(m, summed)
     return "\n".join([*lines, "    }", "    return failed;", ""])
 
 
-def _explicit(m: Method) -> list[str]:
+def _explicit(m: Method, summed: str) -> list[str]:
     rates = ["k[j]", *(f"k{i}[j]" for i in range(2, m.evaluations + 1))]
     lines = []
     for i, s in enumerate(m.stages, 2):
@@ -92,22 +95,23 @@ def _explicit(m: Method) -> list[str]:
         lines += (
             [f"        {call};"] if i == m.evaluations else [f"        if (({call}))", "            return failed;"]
         )
-    return [*lines, *_each(f"next[j] = y[j] + {m.result.text(rates)};"), "        break;"]
+    return [*lines, *_each(f"next[j] = {summed.format('y[j]', m.result.text(rates))};"), "        break;"]
 
 
 def _each(statement: str) -> list[str]:
     return ["        for (int j = 0; j < N_S; j++)", f"            {statement}"]
 
 
-_SEMI_IMPLICIT = [
-    "        memcpy(next, y, sizeof stage);",
-    "        for (int j = N_Q; j < N_S; j++)",
-    "            next[j] += h*k[j];",
-    "        failed = rates(job, 0, t, next, k2, w);",
-    "        for (int j = 0; j < N_Q; j++)",
-    "            next[j] += h*k2[j];",
-    "        break;",
-]
+def _semi_implicit(summed: str) -> list[str]:
+    return [
+        "        memcpy(next, y, sizeof stage);",
+        "        for (int j = N_Q; j < N_S; j++)",
+        f"            next[j] = {summed.format('y[j]', 'h*k[j]')};",
+        "        failed = rates(job, 0, t, next, k2, w);",
+        "        for (int j = 0; j < N_Q; j++)",
+        f"            next[j] = {summed.format('y[j]', 'h*k2[j]')};",
+        "        break;",
+    ]
 
 
 def half_explicit_tables() -> str:

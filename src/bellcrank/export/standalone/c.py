@@ -16,18 +16,20 @@ from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import about, indented, require_language, written
 from bellcrank.numeric.collocation import STIFF
 from bellcrank.numeric.embedded import EMBEDDED
-from bellcrank.numeric.methods import METHODS, RTOL, one_of
+from bellcrank.numeric.methods import AUTO, METHODS, RTOL, one_of
 from bellcrank.numeric.tuning import ASSEMBLY, BRIDGES, INPUTS, PLANS
 from bellcrank.program.program import Program
+from bellcrank.program.slopes import with_slopes
 from bellcrank.signals import KINDS
 
 GROWTHS = {"": "NO_GROWTH", "turn": "GROWS_BY_TURNS", "way": "GROWS_ALONG"}
-KNOWN_METHODS = (*METHODS, *EMBEDDED, *STIFF)  # as they are numbered
+KNOWN_METHODS = (*METHODS, *EMBEDDED, *STIFF, AUTO)  # as they are numbered; the last is no method of its own
 
 
 def c_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
     """All files of the program, by name."""
     require_language(program, "C", "c", "fortran")
+    program = _with_slopes(program)
     foreign = [c.routine for c in external_calls(program).values() if c.foreign]
     common = {"TITLE": comment(setup.title), "STEM": setup.stem, "ABOUT": about(setup, "   ")}
     return {
@@ -37,6 +39,13 @@ def c_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
         **({"routines.f90": routines_file(foreign, setup.title)} if foreign else {}),
         **input_files(setup),
     }
+
+
+def _with_slopes(program: Program) -> Program:
+    """The program with slopes of its rates, if all that they call can be had in C."""
+    sloped = with_slopes(program)
+    more = sloped.routines[len(program.routines) :]
+    return sloped if all(r.known_in("c") or r.known_in("fortran") for r in more) else program
 
 
 def _pieces(program: Program, setup: Setup) -> dict[str, str]:
@@ -56,7 +65,6 @@ def _pieces(program: Program, setup: Setup) -> dict[str, str]:
         "EVERY": str(setup.every),
         "METHOD_NAMES": ", ".join(map(c_string, KNOWN_METHODS)),
         "METHOD_LIST": one_of(KNOWN_METHODS),
-        "N_METHODS": str(len(KNOWN_METHODS)),
         "RTOL": repr(RTOL),
         **_tolerances(setup),
         "HELD": "1" if program.start.results or program.update.results else "n",

@@ -13,13 +13,15 @@
 #define HUGE_VAL __longlong_as_double(0x7ff0000000000000LL)
 #undef INFINITY
 #define INFINITY HUGE_VAL
+#define RARE __noinline__ /* what happens seldom keeps nothing in the registers of what happens often */
+#else
+#define RARE
 #endif
 #undef FLT_EVAL_METHOD
 #define FLT_EVAL_METHOD 0
-#define SINCOS_BY_TABLE 0
 #define restrict __restrict__
 #define EXPORT static
 #define SEPARATE
 #define real double
-typedef double scalar;
+typedef @SCALAR@ scalar; /* what runs compute in */
 

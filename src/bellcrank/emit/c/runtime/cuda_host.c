@@ -6,4 +6,6 @@
 #include <string.h>
 #define ON_HOST
 #define __global__
+#define __constant__ static
+#define __launch_bounds__(threads, blocks)
 static struct { int64_t x; } blockIdx, blockDim, threadIdx;

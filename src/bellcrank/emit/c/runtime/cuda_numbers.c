@@ -2,11 +2,20 @@
 
 enum { N_LANES = 1 };
 typedef scalar lanes;
-typedef int64_t masks;
+typedef int masks;
 
 #define SAME(x) ((scalar)(x))
 #define LANE(x, i) (x)
 #define EQUAL(a, b) (-(masks)((a) == (b)))
+#define STOPPED(b) 0 /* between launches alone */
+
+@IF OWN@
+@ELSE@
+extern "C" { /* parameters and constants of all runs */
+__constant__ lanes shared_p[N_P + 1], shared_c[N_C + 1];
+}
+
+@END@
 
 static inline lanes choose(masks which, lanes a, lanes b)
 {

@@ -1,12 +1,12 @@
-extern "C" int64_t job_bytes(void)
-{
-    return sizeof(Job);
-}
-
 extern "C" void run_on_host(const Batch *b, Job *jobs, Tally *tallies, int64_t first, int64_t to)
 {
-    blockDim.x = 64;
+    batch = *b;
+@IF OWN@
+@ELSE@
+    find_constants(shared_p, shared_c);
+@END@
+    blockDim.x = @THREADS@;
     for (blockIdx.x = 0; blockIdx.x*blockDim.x < b->n; blockIdx.x++)
         for (threadIdx.x = 0; threadIdx.x < blockDim.x; threadIdx.x++)
-            run_all(b, jobs, tallies, first, to);
+            run_all(jobs, tallies, first, to);
 }

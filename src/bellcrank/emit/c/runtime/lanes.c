@@ -14,6 +14,8 @@ typedef @BITS@ masks __attribute__((vector_size(N_LANES*sizeof(scalar)))); /* al
 #define SAME(x) ((scalar)(x) - (lanes){0})
 #define LANE(x, i) (x)[i]
 #define EQUAL(a, b) ((a) == (b))
+#define STOPPED(b) (*(volatile const int32_t *)(b)->stop) /* another thread may change it */
+#define RARE SEPARATE
 
 static inline lanes choose(masks which, lanes a, lanes b)
 {

@@ -9,7 +9,7 @@ EXPORT void run_lanes(const Batch *b, int64_t first, int64_t last)
     Job job;
     job.batch = b;
     job.tallies = new_tallies(b, N_LANES);
-    for (job.run = first; job.tallies && job.run < last && !*b->stop; job.run += N_LANES) {
+    for (job.run = first; job.tallies && job.run < last && !STOPPED(b); job.run += N_LANES) {
         job.used = last - job.run < N_LANES ? last - job.run : N_LANES;
         if (begin_runs(&job))
             continue;

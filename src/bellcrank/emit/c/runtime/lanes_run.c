@@ -10,9 +10,23 @@ typedef struct Job { /* runs that go side by side */
     const double *breaks;
     double t;
     masks alive; /* runs that go on; the others stay where they are */
-    lanes p[N_P + 1], c[N_C + 1], y[N_S + 1], k[N_S + 1];
+    lanes y[N_S + 1], k[N_S + 1], w[N_W + 1]; /* as they are at the row that is recorded last, or next */
+@IF SHORT@
+    lanes carried[N_S + 1]; /* what is left over where increments are added to y */
+@END@
+@IF OWN@
+    lanes p[N_P + 1], c[N_C + 1];
+@END@
     Tally *tallies; /* of all figures, lane by lane */
 } Job;
+
+@IF OWN@
+#define PARAMETERS(job) (job)->p
+#define CONSTANTS(job) (job)->c
+@ELSE@
+#define PARAMETERS(job) shared_p
+#define CONSTANTS(job) shared_c
+@END@
 
 @IF SET@
 /* All inputs at a time; those that all runs share are found once. */
@@ -37,33 +51,45 @@ static int rates(Job *job, int live, double t, const lanes *y, lanes *k, lanes *
 @IF SET@
     set_inputs(job, t, w);
 @END@
+    (void)job;
     (void)live;
-    derivatives(SAME(t), y, y + N_Q, job->p, job->c, w, k, k + N_Q, NULL);
+    derivatives(SAME(t), y, y + N_Q, PARAMETERS(job), CONSTANTS(job), w, k, k + N_Q, NULL);
     return FINISHED;
 }
 
-static void record(Job *job, double t, const lanes *w)
+RARE static void record(Job *job, double t)
 {
     const Batch *b = job->batch;
     lanes row[1 + N_S + N_OUT + N_W];
     row[0] = SAME(t);
     memcpy(row + 1, job->y, N_S*sizeof *row);
-    outputs(SAME(t), job->y, job->y + N_Q, job->p, job->c, w, row + 1 + N_S, NULL);
-    memcpy(row + 1 + N_S + N_OUT, w, N_W*sizeof *row);
+    outputs(SAME(t), job->y, job->y + N_Q, PARAMETERS(job), CONSTANTS(job), job->w, row + 1 + N_S, NULL);
+    memcpy(row + 1 + N_S + N_OUT, job->w, N_W*sizeof *row);
     for (int64_t j = 0; j < job->used; j++)
         if (LANE(job->alive, j))
             take_row(b, job->run + j, job->number, t, (const scalar *)row + j, N_LANES, job->tallies + j*b->n_figures);
     job->number++;
 }
 
+@IF SHORT@
+/* A state and its increment; what is rounded away is carried to the next time. */
+static inline lanes summed(lanes y, lanes increment, lanes *carried)
+{
+    const lanes all = increment + *carried, sum = y + all;
+    *carried = all - (sum - y);
+    return sum;
+}
+
+@END@
 /* One step from y with rates k, of length h, to `next`: the rates there are left to the caller. */
 static int advance(Job *job, scalar h, double t, double middle, double end, const lanes *y, const lanes *k, lanes *next,
-    lanes *w)
+    lanes *w, lanes *carried)
 {
+    (void)carried;
 @ADVANCE@}
 
-/* Runs whose next state is not finite end. */
-static void end_some(Job *job, masks good, const lanes *next)
+/* Runs whose next state, in job->k, is not finite end. */
+RARE static void end_some(Job *job, masks good)
 {
     const Batch *b = job->batch;
     for (int64_t j = 0; j < job->used; j++)
@@ -71,30 +97,11 @@ static void end_some(Job *job, masks good, const lanes *next)
             const int64_t run = job->run + j;
             b->reached[run] = job->reached;
             for (int i = 0; i < N_S; i++)
-                b->bad[run*N_S + i] = LANE(next[i], j);
+                b->bad[run*N_S + i] = LANE(job->k[i], j);
             end_tallies(b, run, job->tallies + j*b->n_figures);
             b->status[run] = NOT_FINITE;
         }
     job->alive &= good;
-}
-
-/* A step, or a part of one, from t to end; its stages at the end see inputs as they are at `before`, what follows as at
-   `after`. */
-static int part(Job *job, int last, double h, double t, double middle, double end, double before, double after,
-    lanes *w)
-{
-    lanes next[N_S + 1], lost = SAME(0);
-    advance(job, (scalar)h, t, middle, before, job->y, job->k, next, w);
-    for (int i = 0; i < N_S; i++)
-        lost += next[i] - next[i]; /* 0, or not a number */
-    const masks good = EQUAL(lost, lost);
-    if (any(job->alive & ~good))
-        end_some(job, good, next);
-    for (int i = 0; i < N_S; i++)
-        job->y[i] = choose(job->alive, next[i], job->y[i]);
-    rates(job, last, after, job->y, job->k, w);
-    (void)end;
-    return FINISHED;
 }
 
 @PARTS@/* Sets the runs of a group to their beginning; nonzero if constants of all of them are not finite. */
@@ -103,18 +110,25 @@ static int begin_runs(Job *job)
     const Batch *b = job->batch;
     for (int j = 0; j < N_LANES; j++) {
         const int64_t run = job->run + (j < job->used ? j : 0);
-        const double *p = b->p + run*b->p_apart, *y = b->y + run*b->y_apart;
-        double c[N_C + 1];
+        const double *y = b->y + run*b->y_apart;
         int good = 1;
+@IF OWN@
+        const double *p = b->p + run*b->p_apart;
+        double c[N_C + 1];
         constants(p, c);
-        for (int i = 0; i < N_C; i++) {
+        for (int i = 0; i < N_C; i++)
             LANE(job->c[i], j) = (scalar)c[i];
-            good = good && isfinite(c[i]);
-        }
         for (int i = 0; i < N_P; i++)
             LANE(job->p[i], j) = (scalar)p[i];
-        for (int i = 0; i < N_S; i++)
+@END@
+        for (int i = 0; i < N_C; i++)
+            good = good && isfinite(LANE(CONSTANTS(job)[i], j));
+        for (int i = 0; i < N_S; i++) {
             LANE(job->y[i], j) = (scalar)y[i];
+@IF SHORT@
+            LANE(job->carried[i], j) = (scalar)(y[i] - LANE(job->y[i], j));
+@END@
+        }
         LANE(job->alive, j) = 0;
         if (j >= job->used)
             continue;
@@ -134,40 +148,103 @@ static int begin_runs(Job *job)
 /* The first row of a group. */
 static void begin_rows(Job *job)
 {
-    lanes w[N_W + 1];
-    rates(job, 1, job->t, job->y, job->k, w);
-    record(job, job->t, w);
+    rates(job, 1, job->t, job->y, job->k, job->w);
+    record(job, job->t);
 }
 
-/* Goes on with a group to the end of a step, or until somebody stops it. */
+/* The last of the steps from number i to `until` that have their full length: i itself has. */
+static int64_t last_whole(const Job *job, int64_t i, int64_t until, int64_t at, double near)
+{
+    const Batch *b = job->batch;
+    if (until == b->total && i < until)
+        until--; /* the very last one may be longer or shorter */
+    if (at >= job->n_breaks)
+        return until;
+    const double next = job->breaks[at];
+    int64_t most = (int64_t)fmin((next - near - b->t_start)/b->h, (double)until);
+    while (most > i && next <= b->t_start + (double)most*b->h + near)
+        most--;
+    return most > i ? most : i;
+}
+
+/* Goes on with a group to the end of a step, or until somebody stops it. What steps change is at hand, in y, k and w,
+   and goes to the job for what happens less often. */
 static void go_on(Job *job, int64_t to)
 {
     const Batch *b = job->batch;
-    const double h = b->h, near = GAP*h;
-    lanes w[N_W + 1];
-    int64_t at = 0;
-    for (int64_t i = job->reached + 1; i <= to && any(job->alive) && !*b->stop; i++) {
-        const double t = job->t, whole = b->t_start + (double)i*h;
-        const double last = i == b->total && b->t_end > b->t_start ? b->t_end : whole;
+    const double h = b->h, near = GAP*h, t_start = b->t_start;
+    const int64_t total = b->total, every = b->every;
+    lanes y[N_S + 1], k[N_S + 1], w[N_W + 1], next[N_S + 1], carried[N_S + 1];
+    masks alive = job->alive;
+    int64_t i = job->reached + 1, at = 0, row = (job->reached/every + 1)*every; /* the next step, break and row */
+    int within = 0; /* a step of which some parts are left? */
+    memcpy(y, job->y, N_S*sizeof *y);
+    memcpy(k, job->k, N_S*sizeof *k);
+@IF SHORT@
+    memcpy(carried, job->carried, N_S*sizeof *carried);
+@END@
+    while (i <= to && any(alive) && !STOPPED(b)) {
+        const double whole = t_start + (double)i*h, last = i == total && b->t_end > t_start ? b->t_end : whole;
         const double end = fabs(last - whole) > near ? last : whole;
-        job->reached = i;
+        double t = job->t, length = h, middle = 0.0;
         while (at < job->n_breaks && job->breaks[at] <= t + near)
             at++;
-        if ((at < job->n_breaks && job->breaks[at] <= end + near) || end != whole)
-            step_in_parts(job, at, t, end, near, w);
-        else
-            part(job, 1, h, t, b->t_start + ((double)i - 0.5)*h, end, end, end, w);
-        job->t = end;
-        if (i % b->every == 0 || i == b->total)
-            record(job, last, w);
+        const int cut = within || (at < job->n_breaks && job->breaks[at] <= end + near) || end != whole;
+        int64_t until = i;
+        Part p = {end, end, end};
+        if (cut) {
+            p = next_part(job, &at, end, near);
+            length = p.to - t;
+            middle = 0.5*(t + p.to);
+            within = p.to < end;
+        } else {
+            until = last_whole(job, i, row < to ? row : to, at, near);
+        }
+        for (; i <= until && !STOPPED(b); i++) { /* whole steps, or a part of one */
+            lanes lost = SAME(0);
+            if (!cut) {
+                t = t_start + (double)(i - 1)*h;
+                middle = t_start + ((double)i - 0.5)*h;
+                p.to = p.before = p.after = t_start + (double)i*h;
+            }
+            advance(job, (scalar)length, t, middle, p.before, y, k, next, w, carried);
+            for (int j = 0; j < N_S; j++)
+                lost += next[j]*SAME(0); /* 0, or not a number */
+            const masks good = EQUAL(lost, lost);
+            if (any(alive & ~good)) {
+                job->reached = i;
+                memcpy(job->k, next, N_S*sizeof *next);
+                end_some(job, good);
+                alive = job->alive;
+                if (!any(alive))
+                    return;
+            }
+            for (int j = 0; j < N_S; j++)
+                y[j] = choose(alive, next[j], y[j]);
+            rates(job, 1, p.after, y, k, w);
+        }
+        i -= within;
+        job->reached = i - 1;
+        job->t = p.to;
+        if (!within && (job->reached == row || job->reached == total)) {
+            row += every;
+            memcpy(job->y, y, N_S*sizeof *y);
+            memcpy(job->w, w, N_W*sizeof *w);
+            record(job, job->reached == total ? last : p.to);
+        }
     }
+    memcpy(job->y, y, N_S*sizeof *y);
+    memcpy(job->k, k, N_S*sizeof *k);
+@IF SHORT@
+    memcpy(job->carried, carried, N_S*sizeof *carried);
+@END@
 }
 
 /* Tells of the runs of a group that are over. */
 static void end_runs(Job *job)
 {
     const Batch *b = job->batch;
-    for (int64_t j = 0; j < job->used && !*b->stop; j++)
+    for (int64_t j = 0; j < job->used && !STOPPED(b); j++)
         if (LANE(job->alive, j)) {
             end_tallies(b, job->run + j, job->tallies + j*b->n_figures);
             b->reached[job->run + j] = job->reached;

@@ -35,6 +35,12 @@ static int begin_run(const Batch *b, int64_t run, const Job *fresh, Job *job)
     job->inputs = b->inputs + run*b->inputs_apart;
     job->breaks = b->breaks + b->first_breaks[run*b->breaks_apart];
     job->n_breaks = b->first_breaks[run*b->breaks_apart + 1] - b->first_breaks[run*b->breaks_apart];
+@IF PACED@
+    if (job->times) {
+        job->atol = b->errors + run*b->errors_apart;
+        job->caps = job->atol + b->n_states;
+    }
+@END@
 @IF LOOPS@
     job->root_q = b->roots + run*b->roots_apart;
     job->root_u = job->root_q + b->n_coordinates;
@@ -66,6 +72,10 @@ EXPORT void run_many(const Batch *b, Job *job, int64_t first, int64_t last)
                 b->run(job);
                 for (int64_t j = 0; j < job->filled; j++, number++)
                     take_row(b, run, number, job->rows[j*b->width], job->rows + j*b->width, 1, tallies);
+@IF PACED@
+                if (job->look == 2 && job->held) /* stiff steps follow: of another program */
+                    job->status = LEFT;
+@END@
             } while (!job->status && job->reached < job->total && !*b->stop);
         }
         if (*b->stop)

@@ -10,32 +10,49 @@ EXPORT int64_t batch_size(void)
 typedef struct Tally { /* of one figure of one run, so far */
     double value, least, width; /* width of the cells that are counted, the first from `least` on */
     double t, x;                /* the row before */
-    int64_t rows, *cells;       /* cells: of a percentile; the states of a weighting, real and imaginary parts */
+    int64_t rows;
+    int32_t *cells; /* of a percentile; or states of a weighting, in double precision, real and imaginary parts */
 } Tally;
 
-@IF COUNTED@
-/* Numbers that a figure of a kind needs room for. */
+/* Cells that a figure of a kind needs. */
 static int64_t cells_of(int32_t kind)
 {
-    return kind == PERCENTILE ? CELLS : kind == WK || kind == WD ? 2*POLES : 0;
+    const int64_t states = 2*POLES*sizeof(double)/sizeof(int32_t);
+    return kind == PERCENTILE ? CELLS : kind == WK || kind == WD ? states : 0;
 }
 
+/* ... and all figures of one run. */
+static int64_t all_cells(const Batch *b)
+{
+    int64_t found = 0;
+    for (int64_t j = 0; j < b->n_figures; j++)
+        found += cells_of(b->figure_kinds[j]);
+    return found;
+}
+
+/* Gives the figures of a run their cells, from `cells` on; where those of the next run begin. */
+static int32_t *give_cells(const Batch *b, Tally *tallies, int32_t *cells)
+{
+    for (int64_t j = 0; j < b->n_figures; j++) {
+        tallies[j].cells = cells;
+        cells += cells_of(b->figure_kinds[j]);
+    }
+    return cells;
+}
+
+@IF ALLOCATED@
 /* Room for the figures of some runs at a time; NULL if there is none. */
 static Tally *new_tallies(const Batch *b, int64_t runs)
 {
-    int64_t counted = 0;
-    for (int64_t j = 0; j < b->n_figures; j++)
-        counted += cells_of(b->figure_kinds[j]);
     Tally *tallies = (Tally *)malloc((size_t)runs*((size_t)b->n_figures*sizeof *tallies
-                                                   + (size_t)counted*sizeof *tallies->cells) + 1);
-    int64_t *cells = (int64_t *)(tallies + runs*b->n_figures);
-    for (int64_t j = 0; tallies && j < runs*b->n_figures; j++) {
-        tallies[j].cells = cells;
-        cells += cells_of(b->figure_kinds[j % b->n_figures]);
-    }
+                                                   + (size_t)all_cells(b)*sizeof *tallies->cells) + 1);
+    int32_t *cells = (int32_t *)(tallies + runs*b->n_figures);
+    for (int64_t j = 0; tallies && j < runs; j++)
+        cells = give_cells(b, tallies + j*b->n_figures, cells);
     return tallies;
 }
 
+@END@
 /* The weighted signal at the next row: the sum of the states of the filter, which is straight between rows. */
 static double weighted(const Batch *b, int64_t number, int kind, Tally *a, double x)
 {
@@ -63,7 +80,7 @@ static void count(Tally *a, double x)
             a->cells[0]++;
             return;
         }
-        const int64_t alike = a->cells[0]; /* the same number so far: it gets a cell in the middle */
+        const int32_t alike = a->cells[0]; /* the same number so far: it gets a cell in the middle */
         a->width = away/(CELLS/4);
         a->least -= a->width*(CELLS/2);
         a->cells[0] = 0;
@@ -71,10 +88,11 @@ static void count(Tally *a, double x)
     }
     while (x < a->least || x >= a->least + a->width*CELLS) {
         const int below = x < a->least;
-        int64_t joined[CELLS] = {0};
-        for (int i = 0; i < CELLS; i++)
-            joined[(below ? CELLS/2 : 0) + i/2] += a->cells[i];
-        memcpy(a->cells, joined, sizeof joined);
+        for (int i = 0; i < CELLS/2; i++) { /* two become one, from the end that stays where it is */
+            const int from = below ? CELLS - 2 - 2*i : 2*i;
+            a->cells[below ? CELLS - 1 - i : i] = a->cells[from] + a->cells[from + 1];
+        }
+        memset(a->cells + (below ? 0 : CELLS/2), 0, CELLS/2*sizeof *a->cells);
         a->least -= below ? a->width*CELLS : 0.0;
         a->width *= 2.0;
     }
@@ -99,14 +117,11 @@ static double percentile(const Tally *a, double share)
     return a->least + a->width*CELLS;
 }
 
-@END@
 static void begin_tallies(const Batch *b, Tally *tallies)
 {
     for (int64_t j = 0; j < b->n_figures; j++) {
         Tally *a = &tallies[j];
-@IF COUNTED@
         memset(a->cells, 0, (size_t)cells_of(b->figure_kinds[j])*sizeof *a->cells);
-@END@
         a->value = a->width = a->least = 0.0;
         a->rows = 0;
     }
@@ -138,7 +153,6 @@ static void take_row(const Batch *b, int64_t run, int64_t number, double t, cons
         case RMS:
             a->value += x*x;
             break;
-@IF COUNTED@
         case PERCENTILE:
             count(a, x);
             break;
@@ -148,7 +162,6 @@ static void take_row(const Batch *b, int64_t run, int64_t number, double t, cons
             a->value += felt*felt;
             break;
         }
-@END@
         default: /* CROSSING: of a line between two rows */
             if (!a->rows)
                 a->value = NAN;
@@ -171,10 +184,8 @@ static void end_tallies(const Batch *b, int64_t run, const Tally *tallies)
             x /= (double)a->rows;
         else if (kind == RMS || kind == WK || kind == WD)
             x = sqrt(x/(double)a->rows);
-@IF COUNTED@
         else if (kind == PERCENTILE)
             x = percentile(a, 0.01*b->figure_numbers[j]);
-@END@
         b->figures[j*b->n + run] = a->rows ? x : NAN;
     }
 }

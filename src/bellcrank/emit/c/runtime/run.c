@@ -117,7 +117,21 @@ static int part(Job *job, int last, real h, real t, real middle, real end, real 
     return FINISHED;
 }
 
-@PARTS@@ADAPTIVE@/* When inputs are read at the time reached: after all jumps there. */
+@PARTS@/* A step from t to end that is cut at the breaks from number b on. */
+static int step_in_parts(Job *job, int64_t b, real t, real end, real near, real *w)
+{
+    while (t < end) {
+        const Part next = next_part(job, &b, end, near);
+        const real to = next.to;
+        const int failed = part(job, to >= end, to - t, t, 0.5*(t + to), to, next.before, next.after, w);
+        if (failed)
+            return failed;
+        t = to;
+    }
+    return FINISHED;
+}
+
+@ADAPTIVE@/* When inputs are read at the time reached: after all jumps there. */
 static real after_jumps(const Job *job, real near)
 {
     real t = job->t;

@@ -63,6 +63,7 @@ static double absolute_of[3][N_S + 1];
 enum { OF_ALL, OF_UNIT, OF_STATE };
 
 static const char *const methods[] = {@METHOD_NAMES@};
+enum { N_METHODS = sizeof methods/sizeof methods[0], AUTO = N_METHODS - 1 };
 
 /* ---- what goes wrong is collected and told before anything runs */
 
@@ -270,7 +271,7 @@ static int read_setting(const char *keyword, const char *word, const char *path,
 {
     double value;
     if (same(keyword, "method")) {
-        for (int i = 0; i < @N_METHODS@; i++)
+        for (int i = 0; i < N_METHODS; i++)
             if (same(word, methods[i])) {
                 settings.method = i;
                 return 1;
@@ -677,7 +678,7 @@ static void set_pace(Job *job)
     }
     job->atol = allowed;
     job->rtol = settings.rtol;
-    job->look = 1;
+    job->look = settings.method == AUTO ? 2 : 1;
     job->work = room((size_t)work_room(), sizeof *job->work);
     job->most = job->pause = MOST_STEPS + STEPS_OF_ROW*(n + 1);
 }
@@ -726,13 +727,37 @@ static void tell_end(const Job *job)
 @END@
 }
 
+/* The method that goes over to stiff steps does so where a fast mode holds explicit ones; from there on it goes back
+   and forth by itself. When that was, s; 0 if it was not. */
+static double go_over(Job *job)
+{
+    const double t = job->t;
+    if (settings.method != AUTO || job->status != FINISHED || job->reached == job->total)
+        return 0.0;
+    memset(job->work, 0, (size_t)work_room()*sizeof *job->work);
+    job->method = RADAU5;
+    job->begun = AGAIN;
+    job->first = job->reached;
+@IF ASSEMBLY@
+    job->n_past = job->wary = job->near = job->curves = job->portions = 0;
+@END@
+    run(job);
+    return t;
+}
+
 /* What the steps took that a method chose, and whether a fast mode held explicit ones. */
-static void tell_work(const Job *job)
+static void tell_work(const Job *job, double went_over)
 {
     printf("\n%ld rates", (long)job->evaluations);
     if (job->slopes > 0)
         printf(", %ld Jacobians, %ld factorisations, %ld failures of Newton's method", (long)job->slopes,
             (long)job->factors, (long)job->failures);
+    if (went_over > 0.0)
+        printf("\nwent over to %s at t = %g s: a mode of %.2g 1/s held %ld steps", methods[RADAU5], went_over,
+            job->fastest, (long)job->slowed);
+    if (job->backs > 0)
+        printf("\nwent back %ld times, at last at t = %g s: explicit steps came on sooner", (long)job->backs,
+            job->went_back);
     if (job->fastest > 0.0 && (double)job->slowed >= DOUBTFUL*(double)job->steps && job->slopes == 0)
         printf("\na mode of %.2g 1/s held %ld of %ld steps, not their error: a stiff method takes longer ones",
             job->fastest, (long)job->slowed, (long)job->steps);
@@ -761,7 +786,7 @@ static int simulate(void)
         }
     for (int i = 0; i < N_S; i++)
         y[i] = states[i].value*states[i].factor;
-    job.method = settings.method;
+    job.method = settings.method == AUTO ? TSIT5 : settings.method;
     job.total = job.last = step_count();
     job.every = settings.every;
     job.h = settings.step;
@@ -807,6 +832,7 @@ static int simulate(void)
     stop_if_problems();
     const clock_t start = clock();
     run(&job);
+    const double went_over = go_over(&job);
 @IF ASSEMBLY@
     if (job.status == AT_REST)
         problem(settings.input, 0, "the start is singular and at rest: give a speed to choose among its directions");
@@ -823,7 +849,7 @@ static int simulate(void)
     tell_branch(&job, given);
 @END@
     if (job.method >= N_FIXED)
-        tell_work(&job);
+        tell_work(&job, went_over);
     printf("\n%.3g s of computing, %.3g s for each simulated second\n", seconds,
            seconds/fmax((double)job.reached*job.h, 1e-300));
     write_output(&output, job.rows, job.filled);

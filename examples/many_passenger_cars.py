@@ -1,0 +1,32 @@
+"""A hundred thousand passenger cars in the same step steer, ten of their parameters scattered: bands over time.
+
+python examples/many_passenger_cars.py
+"""
+
+from pathlib import Path
+
+import bellcrank as bc
+
+SCATTER = 0.03  # standard deviation of what scatters by itself, as a share of its mean
+NAMES = ("rbm", "ixx", "izzr", "ce", "h", "ca1", "ca2", "kroll", "croll")
+
+
+def main(n=100_000):
+    sim = bc.load_model(Path(__file__).with_name("passenger_car.py")).equations().compile()
+    usual = {x.name: x.default for x in sim.interface.parameters}
+    scattered = {name: bc.normal(usual[name], SCATTER * abs(usual[name])) for name in NAMES}
+    many = sim.simulate_many(
+        n,
+        parameters={**scattered, "speed": bc.uniform(800, 1100)},
+        keep=["Ay", "r"],
+        reduce={"Ay": ["max", "wd"], "r": ["final", "crossing(2)"]},
+    )
+    print(many)
+    for name, x in many.figures.items():
+        print(f"{name:14} {x.mean():10.4g} {many.figure_units[name]}")
+    many.plot("Ay", "r", path="many_passenger_cars.png")
+    return many
+
+
+if __name__ == "__main__":
+    main()
