@@ -8,7 +8,7 @@ import pytest
 from bellcrank.backend.compiler import compile_source, find_compiler
 from bellcrank.emit.c.stiff import systems
 from bellcrank.emit.number import DOUBLE
-from bellcrank.program.structure import dependence, elimination
+from bellcrank.program.structure import costs, dependence, elimination
 from tests.models import example, needs_compiler
 
 HEAD = """
@@ -86,3 +86,10 @@ def test_systems_in_c_are_solved_as_by_numpy(tmp_path):
             given[2] + 1j * given[3], np.linalg.solve(whole, re + 1j * im), rtol=1e-9, atol=1e-12
         )
     assert first == {0, n_q}
+
+
+def test_costs_of_two_slides_by_hand():
+    """Each position stands in two rows of rates and has one speed in its own: two rows of two numbers to change."""
+    found = costs(example("quarter_car").program)
+    factor, solve = 2 * 2 * (1 + 1) + 2**3 / 3, 2 * (2 + 1) + 2**2
+    assert found.factor / found.solve == pytest.approx(factor / solve, rel=2e-3)

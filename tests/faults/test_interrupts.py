@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -153,6 +154,18 @@ def test_an_interrupt_while_the_command_is_imported(name, words):
     """It ended in a traceback of imports."""
     done = subprocess.run([sys.executable, "-c", EARLY.format(name=name)], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (130, words)
+
+
+def test_an_interrupt_that_was_made_an_error_is_one(monkeypatch, capsys):
+    """Extension modules answer an interrupt with an error of their own: it ended in a traceback."""
+
+    def translated(_):
+        raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+
+    command = import_module("bellcrank.cli.main")
+    monkeypatch.setattr(command, "make_parser", translated)
+    assert command.main(["count", "model.py"]) == 130
+    assert capsys.readouterr().err == "interrupted\n"
 
 
 LOST = """

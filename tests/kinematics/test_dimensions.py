@@ -165,6 +165,7 @@ def test_cart_with_rolling_wheels():
         "cmf1": "term in coordinate of center of mass of the front axle in dir 1",
         "l1": "coordinate of attachment point for the front axle in dir 1",
         "mw": "mass of RRW",
+        "ia": "moment of inertia of RRW (22)",
         "f": "thrust",
         "r": "coefficient in constraint #1",
     }

@@ -144,3 +144,22 @@ def test_bad_racks():
         made("steer").equations().compile().simulate(t_end=0.01, step=0.001, inputs={"steer": bc.ramp(0, 1)})
     run = made("0.5*t**2", table=True).equations().compile().simulate(t_end=0.5, step=0.001, initial={"q(wheel)": 0.04})
     assert "leaves its range" in run.ended
+
+
+def test_a_loop_elsewhere_changes_nothing():
+    """With it the equations come from partial velocities, without it from composite bodies."""
+    rates = []
+    for beside in (False, True):
+        s = bc.System("corner", units="mks", axes="ISO 8855")
+        body = s.add_body("body", rotate=3, mass=400, inertia=(60, 80, 90))
+        wheel = s.add_body("wheel", parent=body, mass=38, inertia=(0.9, 1.4, 0.9), cm=(0, 0.765, 0.3))
+        s.add_linkage("front", linkage("double_wishbone"), base=body, carrier=wheel, rack="0.1*t")
+        if beside:
+            a = s.add_body("a", translate=1, mass=1)
+            b = s.add_body("b", translate=1, mass=1)
+            s.close_loop(a.origin, b.origin, directions=[s.inertial[1]])
+        sim = s.equations(optimise="none").compile(backend="python")
+        start = sim.complete({"q(wheel)": 0.01, "u(body)": 1.5, "u(wheel)": -0.7})
+        rates.append({x.name: v for x, v in zip(sim.interface.speeds, sim.derivatives(0.1, *start)[1], strict=True)})
+    for name in rates[0]:
+        assert rates[1][name] == pytest.approx(rates[0][name], rel=1e-10)

@@ -127,7 +127,8 @@ def test_values_before_events_of_events_and_stops(room: Any) -> None:
     assert run.ended == f"stopped by event 'then' at t = {run.events[0].time:.6g} s"
     reset = room.simulate(events=[bc.event("temp - 16", action={"temp": 14}, name="reset")])
     assert [x.time for x in reset.events][:2] == pytest.approx([10 * math.log(5 / 4), 10 * math.log(5 / 4 * 6 / 4)])
-    first = room.simulate(events=[bc.event("t", action={"heater": 0}), bc.event("temp - 15", -1)], t_end=5)
+    with pytest.warns(bc.ModelWarning, match="event 't' is zero at t = 0 s, where the run begins"):
+        first = room.simulate(events=[bc.event("t", action={"heater": 0}), bc.event("temp - 15", -1)], t_end=5)
     assert first.events == []  # zero at the start: they count from their first sign after
 
 
@@ -201,6 +202,16 @@ def test_events_that_cannot_be(balls: dict[str, Any]) -> None:
     ):
         with pytest.raises(bc.ModelError, match=told):
             balls["python"].simulate(**given)
+
+
+def test_an_expression_that_is_zero_at_the_start_is_told_if_it_never_changes_its_sign(balls: dict[str, Any]) -> None:
+    from_ground = {"initial": {"q(ball)": 0.5}, "t_end": 0.4}
+    with pytest.warns(bc.ModelWarning, match="event 'bounce' is zero at t = 0 s, where the run begins: that is no"):
+        run = balls["c"].simulate(events=[bounce()], **from_ground)
+    assert not run.events and run["q(ball)"][-1] < 0
+    thrown = {"initial": {"q(ball)": 0.5, "u(ball)": 1.0}, "t_end": 0.3}  # it leaves to the other side
+    assert len(balls["c"].simulate(events=[bounce()], **thrown).events) == 1
+    assert not balls["c"].simulate(events=[bounce()], **(thrown | {"t_end": 0.1})).events
 
 
 def test_a_clutch_locks_and_slips() -> None:

@@ -3,11 +3,13 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import bellcrank as bc
 from bellcrank import cli
+from bellcrank.expr import ONE, ZERO
 from bellcrank.program.dae_count import _basis, _by_multipliers, _solve, step_count
 from bellcrank.study.compare import _Trial
 from tests.models import example, needs_compiler, system
@@ -93,11 +95,25 @@ def test_counts_by_hand():
             step_count(program, m, False, "rk4", regular).total for m in ("clmm", "baumgarte", "dlmm", "stabilised")
         ]
         assert costs == sorted(costs)
+        assert costs[1] - costs[0] == 4 * 2 * 2  # in each stage a row and its rate, times a number, are added
     factor, solve, correct = _by_multipliers(program.loops, 2)
     # diagonal M: two inverses; Y = M^-1 J': 2 products; S: 2; scaled: 2; no elimination
     assert (factor.add, factor.multiply, factor.divide, factor.function) == (2, 2 + 2 + 2, 2 + 1, 2 + 2 + 1)
     assert (correct.add, correct.multiply, correct.divide) == (2, 2 + 2, 1)
     assert (solve.add, solve.multiply, solve.divide) == (2 + 2, 4 + 2 + 2, 1)
+
+
+def test_counts_of_a_skyline():
+    """M with a zero below its diagonal, and two rows of which the second is short: products counted one by one."""
+    x, m = ONE, 2
+    M = [[x], [x, x], [x, x, x], [ZERO, x, x, x]]
+    loops = SimpleNamespace(v=[0] * m, scales=SimpleNamespace(rank_v=m), M=M, J=[[x, x, x, x], [ZERO, x, x, ZERO]])
+    first = [0, 0, 0, 1]
+    below = [(i, j) for i in range(4) for j in range(first[i], i)]
+    inner = [(i, j, k) for i, j in below for k in range(max(first[i], first[j]), j)]
+    factor, _, _ = _by_multipliers(loops, 4)
+    spread = 1 * 4 + 2 * 2  # J M^-1 J', the lower half: the first row with itself, the second with both
+    assert factor.add == len(inner) + len(below) + m * 2 * len(below) + spread + 1  # one row is eliminated from one
 
 
 def test_progress_and_cost_of_a_step():

@@ -75,6 +75,18 @@ def _do(words: list[str]) -> int:
         return _complain(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except MemoryError:
         return _complain("there is not enough memory for this")
+    except Exception as error:
+        if not _of_an_interrupt(error):
+            raise
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+
+
+def _of_an_interrupt(error: BaseException | None) -> bool:
+    """Code in C may turn an interrupt into an error of its own, with the interrupt as its cause."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _complain(message: str) -> int:

@@ -252,6 +252,20 @@ class Watch:
                     found.append(Fired(w, side, max(abs(old), abs(new))))
         return found
 
+    def never_counted(self, rows: np.ndarray) -> list[str]:
+        """A sentence for each event that would stop or act and never did, as its expression was zero where the run
+        began: to go from there to the side that is watched is no change of sign."""
+        told, happened = [], {e.name for e in self.events}
+        for w in self.conditions:
+            if not (w.stop or w.acts) or w.strict or w.name in happened or len(rows) < 2 or not w.is_zero(rows[0]):
+                continue
+            g = w.at(rows)
+            gone = np.flatnonzero(np.abs(g) > 4 * w.noise(rows[0]))
+            if len(gone) and np.sign(g[gone[0]]) in w.sides:
+                what = f"event '{w.name}' is zero at t = {rows[0, 0]:.6g} s, where the run begins"
+                told.append(f"{what}: that is no change of sign, and there was none later; begin beside it")
+        return told
+
     def passed(self, passages: Sequence[Passage]) -> None:
         """Records visits near singular positions."""
         self.events += [Event(_told(x), x.time) for x in passages]

@@ -9,6 +9,7 @@ typedef struct Work {
     real memory;                    /* error of the last step */
     real first, end, last;          /* the stretch: between the first and the last inputs are read */
     int rejected, under_way;        /* was a step rejected that is tried again? is there a stretch? */
+    int tenths, halvings;           /* of the present step: so often it was not finite; loops asked for a shorter one */
     int implicit, was_implicit;     /* is the method a stiff one, and was it in the last step? */
     real stage[N_S];                /* the last but one, at the end of the step ... */
     real ratio;                     /* of pivots at the beginning of a step */
@@ -126,8 +127,19 @@ static void note_step(Job *job, real h)
     job->longest = fmax(job->longest, h);
 }
 
-/* Length and end of the next step to be tried, after so many tenths of one; or why there is none. */
-static int next_step(const Job *job, int tenths, real *h, real *t)
+/* The head of every step. */
+static void begin_step(Job *job)
+{
+    Work *a = (Work *)job->work;
+    a->tenths = a->halvings = 0;
+@IF LOOPS@
+    job->from = job->y;
+    job->portions = 0;
+@END@
+}
+
+/* Length and end of the next step to be tried, or why there is none. */
+static int next_step(const Job *job, real *h, real *t)
 {
     const Work *a = (const Work *)job->work;
     const real left = a->end - job->t;
@@ -137,24 +149,23 @@ static int next_step(const Job *job, int tenths, real *h, real *t)
     if (job->steps + job->rejected >= job->most)
         return TOO_MANY_STEPS;
     if (!(a->h >= SHORTEST*fmax(fabs(job->t), fabs(a->end))))
-        return tenths ? NOT_FINITE : STEP_TOO_SMALL;
+        return a->tenths ? NOT_FINITE : STEP_TOO_SMALL;
     return FINISHED;
 }
 
 /* A step whose error is too large, or not finite, is to be tried again, shorter. */
-static void reject_step(Job *job, real h, real safety, real exponent, real size, const real *next, const real *error,
-    int *tenths)
+static void reject_step(Job *job, real h, real safety, real exponent, real size, const real *next, const real *error)
 {
     Work *a = (Work *)job->work;
     job->rejected++;
     a->rejected = 1;
     if (isfinite(size) && all_finite(next)) {
-        *tenths = 0;
+        a->tenths = 0;
         a->h = h*fmax(SHRINK, safety*pow(size, -1.0/exponent));
     } else {
         for (int j = 0; j < N_S; j++)
             job->bad[j] = next[j] + error[j];
-        a->h = ++*tenths <= TENTHS ? TENTH*h : 0.0;
+        a->h = ++a->tenths <= TENTHS ? TENTH*h : 0.0;
     }
 }
 
@@ -287,28 +298,25 @@ static int explicit_step(Job *job, int always, real *w)
     Work *a = (Work *)job->work;
     const Embedded *m = explicit_method(job);
     real next[N_S], error[N_S], size;
-    int failed, tenths = 0;
+    int failed;
     if (!a->under_way && (failed = begin_stretch(job, m->order, w)))
         return failed;
 @IF LOOPS@
     real loose[N_S]; /* before loops are closed */
-    int halvings = 0;
-    job->from = job->y;
-    job->portions = 0;
 @END@
     for (;;) {
         real h, t;
-        if ((failed = next_step(job, tenths, &h, &t)))
+        if ((failed = next_step(job, &h, &t)))
             return failed;
         if ((failed = try_step(job, m, h, next, error, &size, w)))
             return failed;
         if (!(size <= 1.0) || !all_finite(next)) {
-            reject_step(job, h, SAFETY, m->exponent, size, next, error, &tenths);
+            reject_step(job, h, SAFETY, m->exponent, size, next, error);
             continue;
         }
 @IF LOOPS@
         memcpy(loose, next, sizeof loose);
-        if ((failed = admit_step(job, h, t, next, a->k[m->errors - 1], &halvings, w)) > 0)
+        if ((failed = admit_step(job, h, t, next, a->k[m->errors - 1], w)) > 0)
             continue;
         if (failed)
             return -failed;
@@ -353,12 +361,14 @@ static int adaptive_step(Job *job, int always, real *w)
         a->under_way = 0;
     a->implicit = implicit;
     if (implicit) {
+        begin_step(job);
         const int failed = job->method == RODAS5P ? rodas_step(job, w) : radau_step(job, w);
         if (failed >= 0)
             return failed;
         a->implicit = a->under_way = 0;
     }
 @END@
+    begin_step(job);
     return explicit_step(job, always, w);
 }
 

@@ -32,7 +32,7 @@ static int look_at_middle(Job *job, real h, const real *next, const real *end, r
 
 /* Closes the loops at the end of a step, `next`, with rates `end` before that. 0: it may be taken; 1: it is to be
    tried again, with care or shorter; negative: the status of a failure, with the other sign. */
-static int admit_step(Job *job, real h, real t, real *next, const real *end, int *halvings, real *w)
+static int admit_step(Job *job, real h, real t, real *next, const real *end, real *w)
 {
     Work *a = (Work *)job->work;
     real loose[N_S];
@@ -52,17 +52,17 @@ static int admit_step(Job *job, real h, real t, real *next, const real *end, int
             return -failed;
         return 1;
     }
-    divide = job->near && *halvings < HALVINGS && a->ratio > NEAR_ZONE && ratio < NEAR_SHARE*a->ratio;
+    divide = job->near && a->halvings < HALVINGS && a->ratio > NEAR_ZONE && ratio < NEAR_SHARE*a->ratio;
 @IF BRIDGE@
-    divide = divide || (job->near && *halvings < DIVISIONS && too_far(job, h, job->t, t, job->y, next, w));
+    divide = divide || (job->near && a->halvings < DIVISIONS && too_far(job, h, job->t, t, job->y, next, w));
 @END@
     if (!divide && all_finite(next) && job->residual < OPEN && job->moved <= SHARE*h*length(N_U, next + N_Q) + LEAST)
         return 0;
-    if (!divide && *halvings >= HALVINGS) {
+    if (!divide && a->halvings >= HALVINGS) {
         memcpy(job->bad, next, sizeof loose);
         return -NOT_CLOSED;
     }
-    ++*halvings;
+    ++a->halvings;
     job->rejected++;
     a->rejected = 1;
     a->h = 0.5*h;

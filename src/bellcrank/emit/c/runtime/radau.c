@@ -117,7 +117,7 @@ static int radau_error(Job *job, real h, real Z[3][N_S + 1], const real *next, r
 }
 
 /* A step whose stages were not found is to be tried in another way. */
-static int try_otherwise(Job *job, real h, real Z[3][N_S + 1], int *tenths, real *w)
+static int try_otherwise(Job *job, real h, real Z[3][N_S + 1], real *w)
 {
     Work *a = (Work *)job->work;
     Stiff *s = stiff_of(job);
@@ -129,7 +129,7 @@ static int try_otherwise(Job *job, real h, real Z[3][N_S + 1], int *tenths, real
     if (!isfinite(s->theta)) {
         for (int j = 0; j < N_S; j++)
             job->bad[j] = job->y[j] + Z[2][j];
-        a->h = ++*tenths <= TENTHS ? TENTH*h : 0.0;
+        a->h = ++a->tenths <= TENTHS ? TENTH*h : 0.0;
         s->known = 0;
     } else if (!s->fresh)
         s->known = 0;
@@ -153,7 +153,7 @@ static int radau_step(Job *job, real *w)
     Work *a = (Work *)job->work;
     Stiff *s = stiff_of(job);
     real next[N_S], error[N_S], Z[3][N_S + 1], size;
-    int failed, tenths = 0;
+    int failed;
     if (!a->under_way) {
         if ((failed = begin_stretch(job, FIRST_ORDER, w)))
             return failed;
@@ -163,19 +163,14 @@ static int radau_step(Job *job, real *w)
         a->memory = PATIENT;
         begin_trial(job, 0);
     }
-@IF LOOPS@
-    int halvings = 0;
-    job->from = job->y;
-    job->portions = 0;
-@END@
     for (;;) {
         real h, t;
-        if ((failed = next_step(job, tenths, &h, &t)))
+        if ((failed = next_step(job, &h, &t)))
             return failed;
         if ((failed = find_stages(job, h, Z, w)))
             return failed;
         if (s->slow != 0.0) {
-            if ((failed = try_otherwise(job, h, Z, &tenths, w)))
+            if ((failed = try_otherwise(job, h, Z, w)))
                 return failed;
             continue;
         }
@@ -185,13 +180,13 @@ static int radau_step(Job *job, real *w)
             return failed;
         const real safety = SAFETY*17.0/(16.0 + s->turns);
         if (!(size <= 1.0) || !all_finite(next)) {
-            reject_step(job, h, safety, STIFF_EXPONENT, size, next, error, &tenths);
+            reject_step(job, h, safety, STIFF_EXPONENT, size, next, error);
             continue;
         }
         real loose[N_S];
         memcpy(loose, next, sizeof loose);
 @IF LOOPS@
-        if ((failed = admit_step(job, h, t, next, a->k[2], &halvings, w)) > 0 && job->near)
+        if ((failed = admit_step(job, h, t, next, a->k[2], w)) > 0 && job->near)
             return -1;
         if (failed > 0)
             continue;

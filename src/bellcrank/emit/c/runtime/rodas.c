@@ -40,7 +40,7 @@ static int rodas_step(Job *job, real *w)
     Work *a = (Work *)job->work;
     Stiff *s = stiff_of(job);
     real next[N_S], error[N_S], weight[N_S], by_time[N_S], U[RODAS_STAGES][N_S + 1], size;
-    int failed, tenths = 0;
+    int failed;
     if (!a->under_way) {
         if ((failed = begin_stretch(job, RODAS_FIRST_ORDER, w)))
             return failed;
@@ -48,14 +48,9 @@ static int rodas_step(Job *job, real *w)
         a->memory = PATIENT;
     }
     s->known = 0;
-@IF LOOPS@
-    int halvings = 0;
-    job->from = job->y;
-    job->portions = 0;
-@END@
     for (;;) {
         real h, t;
-        if ((failed = next_step(job, tenths, &h, &t)))
+        if ((failed = next_step(job, &h, &t)))
             return failed;
         if (!s->known && ((failed = find_slopes(job, job->t, job->y, job->k, w))
             || (failed = slope_by_time(job, h, by_time, w))))
@@ -91,13 +86,13 @@ static int rodas_step(Job *job, real *w)
         size = weighed_size(error, weight);
         told_errors(job, error, weight);
         if (!(size <= 1.0) || !all_finite(next)) {
-            reject_step(job, h, SAFETY, RODAS_EXPONENT, size, next, error, &tenths);
+            reject_step(job, h, SAFETY, RODAS_EXPONENT, size, next, error);
             continue;
         }
         real loose[N_S];
         memcpy(loose, next, sizeof loose);
 @IF LOOPS@
-        if ((failed = admit_step(job, h, t, next, a->k[RODAS_STAGES - 1], &halvings, w)) > 0 && job->near)
+        if ((failed = admit_step(job, h, t, next, a->k[RODAS_STAGES - 1], w)) > 0 && job->near)
             return -1;
         if (failed > 0)
             continue;
