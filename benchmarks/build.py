@@ -1,4 +1,5 @@
-"""Seconds of the processor until a model can run: derivation, printing of C, and the compiler's, of chains of links.
+"""Seconds of the processor until a model can run: derivation, printing of C, and the compiler's, of chains of links and of a
+body under a force of 1,500 terms: a Fourier sum, the length of a vector, and a root of squares, which Python adds one by one.
 
     python benchmarks/build.py [--quick] [LINKS ...]
 
@@ -15,6 +16,9 @@ import time
 from pathlib import Path
 from runpy import run_path
 
+import bellcrank as bc
+
+TERMS = 1500
 CHAIN = Path(__file__).parents[1] / "examples" / "n_link_chain.py"
 FIRST = {100: (24.0, 48.0)}  # derived, compiled
 
@@ -25,10 +29,31 @@ def children():
     return used.ru_utime + used.ru_stime
 
 
-def figures(model, links, speed):
+def wave(i):
+    """A term of a sum, as text."""
+    return f"{(i * 37 % 101) / 100 - 0.5}*sin({i}*t + {i / 10})"
+
+
+EACH = range(1, TERMS + 1)
+SUMS = {
+    "sum": lambda t: " + ".join(map(wave, EACH)),
+    "length": lambda t: f"mag({' + '.join(f'{wave(i)}*[n{i % 3 + 1}]' for i in EACH)})",
+    "root": lambda t: bc.sqrt(sum((((i * 37 % 101) / 100 - 0.5) * bc.sin(i * t + i / 10)) ** 2 for i in EACH)),
+}
+
+
+def long_sum(magnitude):
+    """A body under a force of many terms."""
+    s = bc.System("long", units="mks")
+    body = s.add_body("body", translate=1, mass=1)
+    s.add_force("f", magnitude=magnitude(s.expr("t")), direction=s.inertial[1], at=body.cm)
+    return s
+
+
+def figures(model, speed):
     """Seconds of derivation, printing, compiler; operations."""
     start = time.process_time()
-    eom = model(n=links).equations()
+    eom = model().equations()
     derived, before = time.process_time(), children()
     eom.compile(backend="c", speed=speed)
     return derived - start, time.process_time() - derived, children() - before, eom.operation_count()["total"]
@@ -43,14 +68,17 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.environ["BELLCRANK_CACHE"] = folder
         model(n=2).equations().compile(backend="c", speed=speed)  # imports, and a look for the compiler
-        print(f"{'links':>6}{'operations':>12}{'derived':>10}{'first':>7}{'printed':>10}{'compiler':>10}{'first':>7}")
+        print(f"{'':>6}{'operations':>12}{'derived':>10}{'first':>7}{'printed':>10}{'compiler':>10}{'first':>7}")
         for links in given.links:
-            derived, printed, compiled, operations = figures(model, links, speed)
-            told = ["" if x is None else f"{x:.0f}" for x in FIRST.get(links, (None, None))]
-            print(
-                f"{links:6}{operations:12}{derived:10.2f}{told[0]:>7}{printed:10.2f}{compiled:10.2f}{told[1]:>7}",
-                flush=True,
-            )
+            tell(str(links), figures(lambda n=links: model(n=n), speed), FIRST.get(links, (None, None)))
+        for kind, magnitude in SUMS.items():
+            tell(kind, figures(lambda m=magnitude: long_sum(m), speed), (None, None))
+
+
+def tell(what, found, first):
+    derived, printed, compiled, operations = found
+    told = ["" if x is None else f"{x:.0f}" for x in first]
+    print(f"{what:>6}{operations:12}{derived:10.2f}{told[0]:>7}{printed:10.2f}{compiled:10.2f}{told[1]:>7}", flush=True)
 
 
 if __name__ == "__main__":

@@ -19,8 +19,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 def pytest_configure(config):
     signal.signal(signal.SIGINT, signal.default_int_handler)  # processes of the background are born deaf to it
     level = "-O1" if config.option.markexpr == "campaign" else "-O0"  # short runs: compiling takes longest
-    header = "" if level == "-O1" else " -DSINCOS_BY_TABLE=0"  # vectors of ARM: their header takes half of the time
-    os.environ.setdefault("BELLCRANK_CFLAGS", f"{level} -ffp-contract=off{header}")
+    os.environ.setdefault("BELLCRANK_CFLAGS", f"{level} -ffp-contract=off")
     cache = getattr(config, "cache", None)
     if cache is not None:
         folder = cache.mkdir("bellcrank")

@@ -24,7 +24,6 @@ COMPILED = LANGUAGES[:2]
 MAINLY_C = [LANGUAGES[0], *(pytest.param(*n.values, marks=(*n.marks, pytest.mark.campaign)) for n in LANGUAGES[1:])]
 LONG_PYTHON = [*COMPILED, pytest.param("python", marks=pytest.mark.campaign)]  # Python takes its time to start
 FLAGS = "-O0 -Werror"
-C_ALONE = " -DSINCOS_BY_TABLE=0"  # as in conftest.py
 # a program in Python where the package cannot be imported, although this interpreter has it
 ALONE = "import runpy, sys; sys.modules['bellcrank'] = None; del sys.argv[0]; runpy.run_path(sys.argv[0], run_name='__main__')"
 
@@ -78,7 +77,7 @@ def build(equations, language, folder, flags=FLAGS):
 def compiled(language, folder, flags=FLAGS):
     if language != "python":
         done = subprocess.run(
-            ["make", "-s", "-C", str(folder), f"CFLAGS={flags}{C_ALONE if flags is FLAGS else ''}", f"FFLAGS={flags}"],
+            ["make", "-s", "-C", str(folder), f"CFLAGS={flags}", f"FFLAGS={flags}"],
             capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr

@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bellcrank.errors import ModelError
-from bellcrank.expr import Func, Number, Product, Sum, Symbol, add, cos, function, mul, postorder, power, sin
+from bellcrank.expr import ZERO, Func, Number, Product, Sum, Symbol, add, cos, function, mul, postorder, power, sin
 from bellcrank.expr.show import text
 from bellcrank.expr.walk import rebuild
 from tests.expr.reading import read
@@ -68,3 +68,16 @@ def assert_product(node):
         assert exponent != 0
         assert type(exponent) is int or (exponent.denominator > 1)
         assert not isinstance(base, Number | Product) or isinstance(exponent, Fraction)
+
+
+def test_many_squares_are_joined_as_few_are():
+    """Of sums with many squares only those are tried that may go; fractions are noted by numerator and denominator."""
+    angles = [Symbol(f"angle{i}") for i in range(30)]
+    k = [Fraction(1, 3 + i) for i in range(30)]
+    sines = sum(c * function("sin", a) ** 2 for a, c in zip(angles, k, strict=True))
+    assert isinstance(sines, Sum) and len(sines.terms) == 30
+    assert sines is sum((c * function("sin", a) ** 2 for a, c in zip(angles[::-1], k[::-1], strict=True)), ZERO)
+    assert sines + sum(c * function("cos", a) ** 2 for a, c in zip(angles, k, strict=True)) is Number(sum(k))
+    assert k[7] - sines + 0 is k[7] * function("cos", angles[7]) ** 2 - (sines - k[7] * function("sin", angles[7]) ** 2)
+    tangent = function("sin", angles[0]) ** 2 / function("cos", angles[0])
+    assert sines + tangent + function("cos", angles[0]) is sines + 1 / function("cos", angles[0])

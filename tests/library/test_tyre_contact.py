@@ -238,9 +238,13 @@ def test_a_sliding_patch_has_the_force_of_its_slip(book):
     tyre, sim = book
     start = state(tyre, {"Fz": 4000.0, "kappa": 0.0, "alpha": 0.0})
     run = sim.simulate(t_end=2, step=1e-3, initial={**start, "u(wheel)": 0.0})  # locked at full speed
-    assert run["t.kappa"][-1] == pytest.approx(-1, rel=1e-9)
+    assert run["t.kappa"][-1] == pytest.approx(-1, rel=1e-9) and run.notes == []
     spinning = {**start, "u(hub, 1)": 0.0, "u(wheel)": 60.0}  # at standstill
     run = sim.simulate(t_end=1, step=1e-3, initial=spinning)
+    (note,) = run.notes
+    assert (
+        note.startswith("t.kappa: longitudinal slip ") and "lies outside -1 to 1 (" in note and "end was used" in note
+    )
     assert run["t.kappa"][-1] > 5 and run["t.fx"][-1] == pytest.approx(tyre.forces(4000, 1.0, 0).Fx, rel=0.05)
 
 

@@ -29,7 +29,7 @@ GCC = (
     "-frename-registers", "--param=sched-pressure-algorithm=1",  # fewer copies; our order of statements is kept
     "-fno-gcse-after-reload", "-fno-dse",  # look for what our statements do not have: a tenth of the time
 )  # fmt: skip
-LONG = 500_000  # characters of a source; of one that is longer, a fifth of the time:
+LONG = 500_000  # characters of a source; of one that is longer, a fifth of the time, at the same speed and bits:
 GCC_LONG = ("-fno-tree-dse", "-fno-tree-slp-vectorize")
 NATIVE = ("-march=native", "-mcpu=native")
 SPEEDS = ("fast", "quick")  # of the program; of its making

@@ -125,6 +125,7 @@ def run_figures(equations: bc.Equations, sim: Any, run: bc.Run, compiling: float
         "real_time_factor": (reached - t_start) / running if running > 0 else None,
         "ended": run.ended,
         "events": [str(e) for e in run.events],
+        "notes": run.notes,
         "final": {x: {**last_value(run, x), "label": run.labels.get(x, x)} for x in equations.outputs or run},
     }
 
@@ -148,7 +149,10 @@ def run_text(equations: bc.Equations, sim: Any, run: bc.Run, figures: dict[str, 
     if f.get("rates") is not None:
         rows.insert(4, ["work", ", ".join(f"{f[x]:,} {what}" for x, what in WORK.items() if x in f)])
     rows += [["event", event] for event in f["events"]]
-    rows += [["note", note] for note in dict.fromkeys((*went_over(run.settings), *sim.notes[1:], *equations.notes))]
+    rows += [
+        ["note", note]
+        for note in dict.fromkeys((*run.notes, *went_over(run.settings), *sim.notes[1:], *equations.notes))
+    ]
     rows += [["wrote", str(path)] for path in (args.out, args.plot, args.echo) if path]
     last = final_table(f, "label")
     return "\n".join([heading(equations), table(rows, None, "<<"), "", last])

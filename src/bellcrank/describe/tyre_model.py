@@ -89,6 +89,11 @@ class TyreModel(Protocol):
         """Has it a side force? All have."""
         ...
 
+    @property
+    def ranges(self) -> Mapping[str, tuple[str, float, float]]:
+        """Words and limits of Fz, kappa, alpha and gamma, where there are such: beyond, the nearest end is used."""
+        ...
+
     def on(self, side: str) -> Any:
         """The tyre on the "left" or the "right" of a vehicle."""
         ...

@@ -33,6 +33,7 @@ from bellcrank.describe.patch import wheel_motion
 from bellcrank.describe.slip import FLOW
 from bellcrank.describe.tyre_model import Rolling, TyreModel
 from bellcrank.model.formula import SCALAR, Formula, to_syntax
+from bellcrank.model.records import RangeRecord
 from bellcrank.units import unit_system
 
 FORMULAS: Any = SimpleNamespace(**SCALAR)
@@ -134,6 +135,9 @@ def add_tyre(
     }  # fmt: skip
     for channel, (formula, dimension, words) in outputs.items():
         s.add_output(formula, f"{name}.{channel}", label=f"{words} of {name}", units=dimension)
+    for key, (words, low, high) in tyre.ranges.items():
+        factor = newton if key == "Fz" else 1.0
+        s.description.ranges.append(RangeRecord(f"{name}.{key.lower()}", low * factor, high * factor, words))
     define("stored", stored + kept * newton * metre)
     _add_wrench(s, name, point, wheel, axes, part, define)
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from bellcrank.errors import ModelError
 from bellcrank.expr.node import (
+    LONG,
     MINUS_ONE,
     NEVER_NEGATIVE,
     ONE,
@@ -262,9 +263,11 @@ def _accumulate(merged: Terms, core: Expr, c: Rational) -> None:
 
 def _accumulate_flat(merged: Terms, core: Expr, c: Rational) -> None:
     """The same for a core that may be a sum: its terms are taken one by one, unless that needs multiplications."""
-    if core.__class__ is Sum and (c == 1 or c == -1):
+    if core.__class__ is Sum and c == 1 and not merged:
+        merged.update(core.terms)
+    elif core.__class__ is Sum and (c == 1 or c == -1):
         for inner, k in core.terms:
-            _accumulate(merged, inner, k * c)
+            _accumulate(merged, inner, k if c == 1 else -k)
     else:
         _accumulate(merged, core, c)
 
@@ -381,7 +384,29 @@ def _squares(merged: Terms) -> list[tuple[Expr, Func]]:
             for base, exponent in core.factors:
                 if exponent == 2 and base.__class__ is Func and (base.name == "sin" or base.name == "cos"):
                     found.append((core, base))
-    return found
+    return _with_partners(merged, found) if len(found) > LONG else found
+
+
+def _with_partners(merged: Terms, squares: list[tuple[Expr, Func]]) -> list[tuple[Expr, Func]]:
+    """Those of many squares that a rule may join with another term: by the other function of the same angle, or by a
+    term with the opposite number and one factor less, or by terms of a sum beside it. To try all takes far longer."""
+    powers: set[tuple[str, tuple[Expr, ...]]] = set()
+    numbers: set[tuple[int, int, int]] = set()
+    for core, c in merged.items():
+        factors = factors_of(core)
+        numbers.add((c.numerator, c.denominator, len(factors)))
+        powers.update((b.name, b.args) for b, x in factors if b.__class__ is Func and x >= 2)
+
+    def may_join(core: Expr, square: Func) -> bool:
+        c, factors = merged[core], factors_of(core)
+        other = ("cos" if square.name == "sin" else "sin", square.args)
+        return (
+            other in powers
+            or (-c.numerator, c.denominator, len(factors) - 1) in numbers
+            or any(b.__class__ is Sum or (b.__class__ is Func and (b.name, b.args) == other) for b, _ in factors)
+        )
+
+    return [item for item in squares if may_join(*item)]
 
 
 def _exchanged(core: Expr, square: Func) -> tuple[Expr, Expr]:

@@ -35,6 +35,7 @@ RANK_NUMBER, RANK_PARAMETER, RANK_SYMBOL, RANK_FUNCTION, RANK_HELD, RANK_PRODUCT
 UNKNOWN, NEVER_NEGATIVE, POSITIVE = range(3)
 
 CONSTANT_KINDS = frozenset({"parameter", "constant"})
+LONG = 20  # terms of a sum whose fractions are noted by parts: hashes of fractions take a microsecond each, every time
 
 
 def digest(*parts: object) -> int:
@@ -175,7 +176,11 @@ class Sum(Expr):
     terms: tuple[tuple[Expr, Rational], ...]
 
     def __new__(cls, terms: tuple[tuple[Expr, Rational], ...]) -> Sum:
-        key = (cls, terms)
+        key: tuple[Any, ...] = (cls, terms)
+        if len(terms) > LONG:
+            numbers = [c for _, c in terms]
+            whole, below = [c.numerator for c in numbers], [c.denominator for c in numbers]
+            key = (cls, tuple([core for core, _ in terms]), tuple(whole), tuple(below))
         known = _references.get(key)
         if known is None or (node := known()) is None:
             node = object.__new__(cls)
@@ -185,7 +190,7 @@ class Sum(Expr):
             least, most = POSITIVE, UNKNOWN
             for core, coefficient in terms:
                 constant = constant and core.constant
-                known = core.sign if coefficient > 0 else UNKNOWN
+                known = core.sign if core.sign and coefficient.numerator > 0 else UNKNOWN
                 least, most = min(least, known), max(most, known)
                 if core.order < order:
                     order = core.order

@@ -164,8 +164,8 @@ class Solver:
         g, J = column([r.value for r in rows], 1)[0], matrix(rows, range(self.plan.unknowns), 1)[0]
         for i, value in held.items():
             J = np.vstack([J, self.input_slope(frames, i)])
-            g = np.append(g, self.input_value(state[:, None], i) - value)
-        travel = float(self.input_value(state[:, None], 0)[0])
+            g = np.append(g, self._input_at(frames, state[:, None], i) - value)
+        travel = float(self._input_at(frames, state[:, None], 0)[0])
         return Along(g, J, travel, self.input_slope(frames, 0))
 
     def input_slope(self, frames: Frames, i: int) -> Array:
@@ -179,11 +179,15 @@ class Solver:
 
     def input_value(self, state: Array, i: int) -> Array:
         """An input's value at given states."""
+        numbers: Any = state if state.shape[1] > 1 else [float(x) for x in state[:, 0]]
+        return self._input_at(Frames(self.plan, numbers), state, i)
+
+    def _input_at(self, frames: Frames, state: Array, i: int) -> Array:
+        """An input's value at given states whose frames are known."""
         k = self.plan.inputs[i]
         if isinstance(k, Known):
             return (state[k.place] - k.drawn) * k.sign
-        numbers: Any = state if state.shape[1] > 1 else [float(x) for x in state[:, 0]]
-        value = input_row(Frames(self.plan, numbers), self.plan.chain.inputs[i]).value
+        value = input_row(frames, self.plan.chain.inputs[i]).value
         value = np.broadcast_to(np.asarray(value, float), state.shape[1:])
         return np.arcsin(value) if self.rolls(i) else value
 

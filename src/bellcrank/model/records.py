@@ -113,6 +113,16 @@ class OutputRecord:
     generic: str | None = None
 
 
+@dataclass(frozen=True)
+class RangeRecord:
+    """Within which limits what stands in an output is known, in units of the equations; beyond, the end is used."""
+
+    output: str
+    low: float
+    high: float
+    words: str
+
+
 @dataclass(frozen=True, eq=False)
 class External:
     """An external routine. Without `returns` it is a function of its arguments in formulas; with `returns` those names
@@ -197,4 +207,5 @@ class Description:
     small_threshold: int = 2
     run: RunRecord = field(default_factory=RunRecord)
     contacts: list[Any] = field(default_factory=list)  # rigid wheels on the ground
+    ranges: list[RangeRecord] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)

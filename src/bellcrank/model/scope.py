@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any
 
 from bellcrank.errors import ExpressionError, ModelError, did_you_mean
@@ -161,7 +160,10 @@ class Scope:
         if all(isinstance(p, Expr) for p in parts):
             return add(*parts)
         plus = Syntax("+", node.args[:2], node.position, node.source)
-        return reduce(lambda a, b: self.arithmetic(plus, a, b), parts)
+        while len(parts) > 1:  # by pairs: one by one would take the square of their number
+            last = parts[-1:] if len(parts) % 2 else []
+            parts = [self.arithmetic(plus, a, b) for a, b in zip(parts[::2], parts[1::2], strict=False)] + last
+        return parts[0]
 
     def settle(self, value: Any) -> Any:
         return self.scalar_name(value) if isinstance(value, Name) else value

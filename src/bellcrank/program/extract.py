@@ -15,7 +15,8 @@ from bellcrank.program.network import Factors, Network
 Kernel = tuple[str, Factors, Factors, int]  # "sum", rest of first, rest of second, relative sign
 Pair = tuple[str, int, int]
 Key = Kernel | Pair
-LONG, NEAR = 200, 20  # in a sum of more terms, one is compared with that many of those it shares a factor with
+LONG, NEAR = 200, 20  # in a sum of more terms, one is compared with that many of those it shares a factor with; in a
+# product of more factors, one is paired with that many of the next
 
 
 class Extractor:
@@ -207,7 +208,8 @@ def _factor_pairs(factors: Factors) -> list[tuple[int, int, int]]:
     if len(factors) < 2:
         return []
     if len(set(factors)) == len(factors):
-        return [(a, b, 1) for i, a in enumerate(factors) for b in factors[i + 1 :]]
+        reach = NEAR if len(factors) > LONG else len(factors)
+        return [(a, b, 1) for i, a in enumerate(factors) for b in factors[i + 1 : i + 1 + reach]]
     counted = Counter(factors)
     listed = sorted(counted)
     result = []

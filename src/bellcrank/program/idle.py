@@ -61,11 +61,13 @@ def _pass_back(node: Expr, s: int, slope: dict[Expr, int]) -> None:
         slope[node.definition] += s
     elif isinstance(node, Product):
         powers = [power_residue(b.fingerprint, x) for b, x in node.factors]
+        after = [1]  # products of the powers behind each factor
+        for value in reversed(powers[1:]):
+            after.append(after[-1] * value % PRIME)
+        before = s * residue(node.coefficient) % PRIME
         for i, (base, exponent) in enumerate(node.factors):
-            share = s * residue(node.coefficient) % PRIME
-            for j, value in enumerate(powers):
-                if j != i:
-                    share = share * value % PRIME
+            share = before * after[-1 - i] % PRIME
+            before = before * powers[i] % PRIME
             if exponent != 1 and base.fingerprint == 0:
                 share = 0  # a square of what is always zero does not act
             elif exponent != 1:

@@ -22,6 +22,7 @@ from bellcrank.run.goes_on import first_state, left_behind, origin_of, take_over
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.outcome import as_run, how_ended, not_finite
 from bellcrank.run.prepare import Progress, check_room
+from bellcrank.run.ranges import outside
 from bellcrank.run.result import Run
 from bellcrank.run.rigid import check_rigid
 from bellcrank.run.step_limit import step_too_large
@@ -100,6 +101,7 @@ def simulate(
     settings |= stretches.told
     run = as_run(loaded.interface, rows, ended, watch, settings)
     run.reached = None if stretches.problem else left
+    run.notes = outside(mechanism.description.ranges, loaded.interface, rows)
     run.find_residuals = residuals_of(loaded, stretches.pieces)
     told = [too_large] if too_large and prepared.run.status == FINISHED else []
     told += held_by(plan.method, settings) + watch.never_counted(rows)

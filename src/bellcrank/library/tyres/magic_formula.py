@@ -128,6 +128,11 @@ class MagicFormula(SteadyTyre):
         return self["INFLPRES"], self["LONGVL"]
 
     @property
+    def ranges(self) -> Mapping[str, tuple[str, float, float]]:
+        ends = {key: (0.0 if key == "FZ" else self[f"{key}MIN"], self[f"{key}MAX"]) for key in RANGES if key != "PRES"}
+        return {RANGES[key][0]: (RANGES[key][1], *given) for key, given in ends.items() if given[0] < given[1]}
+
+    @property
     def nominal(self) -> float:
         return self["FNOMIN"]
 

@@ -76,6 +76,11 @@ class SteadyTyre(ABC):
         return 2.2e5, 16.7
 
     @property
+    def ranges(self) -> Mapping[str, tuple[str, float, float]]:
+        """Words and limits of Fz, kappa, alpha and gamma, where there are such."""
+        return {}
+
+    @property
     def lengths(self) -> tuple[Any, ...]:
         """Relaxation lengths along and across, of a tyre that has them as `relaxation`."""
         given = getattr(self, "relaxation", SHORTEST)

@@ -30,8 +30,27 @@ static inline void sincos_all(int n, const double *restrict x, double *restrict 
 /* Two angles in a vector: few operations count. An angle is k/128 of a turn and a rest r (three parts of full length,
    for operations that are fused); S = sin(k/128), C = cos(k/128) come from a table, twice as long as double, sin r -
    r and cos r - 1 from short series, and the rest is the theorem of addition (Tang 1991, Table-lookup algorithms for
-   elementary functions). */
+   elementary functions). The header of vectors alone takes as long as a small model, so it is read only where the
+   compiler does not say how it fuses a product and a sum of vectors. */
+typedef double Pair __attribute__((vector_size(16)));
+typedef uint64_t PairBits __attribute__((vector_size(16)));
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_aarch64_fmav2df)
+#define FUSED(a, b, c) __builtin_aarch64_fmav2df(b, c, a) /* a + b c, rounded once */
+#endif
+#endif
+#ifndef FUSED
 #include <arm_neon.h>
+#define FUSED(a, b, c) ((Pair)vfmaq_f64((float64x2_t)(a), (float64x2_t)(b), (float64x2_t)(c)))
+#endif
+#define BOTH(x) ((Pair){x, x})
+
+static inline Pair pair_at(const double *x)
+{
+    Pair p;
+    memcpy(&p, x, sizeof p);
+    return p;
+}
 
 #define SINCOS_ROWS(R) /* sine, cosine, and what these numbers lack, for k = 0 to 31 */ \
     R(0.0, 1.0, 0.0, 0.0) \
@@ -84,39 +103,35 @@ static const double sincos_lack[128][2] = {
 
 /* sin = S + (C r + (C (sin r - r) + (S (cos r - 1) + what S lacks))); cos likewise, with C, -S instead of S, C */
 #define SINCOS_OF(k, lane) \
-    vaddq_f64(vld1q_f64(sincos_turn[k]), \
-              vfmaq_laneq_f64(vfmaq_laneq_f64(vfmaq_laneq_f64(vld1q_f64(sincos_lack[k]), \
-                                                              vld1q_f64(sincos_turn[k]), cos_less, lane), \
-                                              vld1q_f64(sincos_turn[(k) + 32]), sin_less, lane), \
-                              vld1q_f64(sincos_turn[(k) + 32]), r, lane))
+    (pair_at(sincos_turn[k]) \
+     + FUSED(FUSED(FUSED(pair_at(sincos_lack[k]), pair_at(sincos_turn[k]), BOTH(cos_less[lane])), \
+                   pair_at(sincos_turn[(k) + 32]), BOTH(sin_less[lane])), \
+             pair_at(sincos_turn[(k) + 32]), BOTH(r[lane])))
 
 /* first, second: sine and cosine of two angles */
 #define SINCOS_PAIR(angle) /* k is in the low bits of a number that is shifted */ \
-    const float64x2_t shifted = vfmaq_f64(shift, angle, vdupq_n_f64(20.371832715762604)); \
-    const float64x2_t k = vsubq_f64(shifted, shift); \
-    const float64x2_t r = vfmsq_f64(vfmsq_f64(vfmsq_f64(angle, k, vdupq_n_f64(0.04908738521234052)), k, \
-                                              vdupq_n_f64(1.9135106236677394e-18)), k, \
-                                    vdupq_n_f64(-4.6793278276849057e-35)); \
-    const float64x2_t r2 = vmulq_f64(r, r); \
-    const float64x2_t sin_less = vmulq_f64(vmulq_f64(r, r2), \
-        vfmaq_f64(vdupq_n_f64(-0.16666666666666666), r2, \
-                  vfmaq_f64(vdupq_n_f64(0.008333333332770842), r2, vdupq_n_f64(-0.00019841020837774474)))); \
-    const float64x2_t cos_less = vmulq_f64(r2, \
-        vfmaq_f64(vdupq_n_f64(-0.49999999999999983), r2, \
-                  vfmaq_f64(vdupq_n_f64(0.041666666661604256), r2, vdupq_n_f64(-0.0013888664786049871)))); \
-    const uint64x2_t bits = vreinterpretq_u64_f64(shifted); \
-    const uint64_t k0 = vgetq_lane_u64(bits, 0) & 127, k1 = vgetq_lane_u64(bits, 1) & 127; \
-    const float64x2_t first = SINCOS_OF(k0, 0), second = SINCOS_OF(k1, 1);
+    const Pair shifted = FUSED(shift, angle, BOTH(20.371832715762604)); \
+    const Pair k = shifted - shift; \
+    const Pair r = FUSED(FUSED(FUSED(angle, k, BOTH(-0.04908738521234052)), k, BOTH(-1.9135106236677394e-18)), k, \
+                         BOTH(4.6793278276849057e-35)); \
+    const Pair r2 = r*r; \
+    const Pair sin_less = r*r2*FUSED(BOTH(-0.16666666666666666), r2, \
+                                     FUSED(BOTH(0.008333333332770842), r2, BOTH(-0.00019841020837774474))); \
+    const Pair cos_less = r2*FUSED(BOTH(-0.49999999999999983), r2, \
+                                   FUSED(BOTH(0.041666666661604256), r2, BOTH(-0.0013888664786049871))); \
+    const PairBits bits = (PairBits)shifted; \
+    const uint64_t k0 = bits[0] & 127, k1 = bits[1] & 127; \
+    const Pair first = SINCOS_OF(k0, 0), second = SINCOS_OF(k1, 1);
 
 static inline void sincos_all(int n, const double *restrict x, double *restrict s, double *restrict c)
 {
-    const float64x2_t shift = vdupq_n_f64(6755399441055744.0); /* 1.5*2^52: adding it rounds to an integer */
-    float64x2_t squares = vdupq_n_f64(0.0);
+    const Pair shift = BOTH(6755399441055744.0); /* 1.5*2^52: adding it rounds to an integer */
+    Pair squares = BOTH(0.0);
     for (int i = 0; i < n; i += 2) {
-        const float64x2_t angle = {x[i], i + 1 < n ? x[i + 1] : 0.0};
-        squares = vfmaq_f64(squares, angle, angle);
+        const Pair angle = {x[i], i + 1 < n ? x[i + 1] : 0.0};
+        squares = FUSED(squares, angle, angle);
     }
-    if (__builtin_expect(!(vaddvq_f64(squares) < 1e16), 0)) {
+    if (__builtin_expect(!(squares[0] + squares[1] < 1e16), 0)) {
         for (int i = 0; i < n; i++) { /* not a call: s and c may stay in registers */
             s[i] = sin(x[i]);
             c[i] = cos(x[i]);
@@ -124,13 +139,13 @@ static inline void sincos_all(int n, const double *restrict x, double *restrict 
         return;
     }
     for (int i = 0; i < n; i += 2) {
-        const float64x2_t angle = {x[i], i + 1 < n ? x[i + 1] : 0.0};
+        const Pair angle = {x[i], i + 1 < n ? x[i + 1] : 0.0};
         SINCOS_PAIR(angle)
-        s[i] = vgetq_lane_f64(first, 0);
-        c[i] = vgetq_lane_f64(first, 1);
+        s[i] = first[0];
+        c[i] = first[1];
         if (i + 1 < n) {
-            s[i + 1] = vgetq_lane_f64(second, 0);
-            c[i + 1] = vgetq_lane_f64(second, 1);
+            s[i + 1] = second[0];
+            c[i + 1] = second[1];
         }
     }
 }

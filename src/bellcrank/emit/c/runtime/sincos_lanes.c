@@ -6,12 +6,12 @@ static inline void sincos_lanes(int n, const lanes *restrict x, lanes *restrict 
 #if defined(__FAST_MATH__) || FLT_EVAL_METHOD != 0
     far = ~far;
 #elif defined(SINCOS_ROWS)
-    const float64x2_t shift = vdupq_n_f64(6755399441055744.0);
+    const Pair shift = BOTH(6755399441055744.0);
     for (int i = 0; i < n; i++) {
-        const float64x2_t angle = (float64x2_t)x[i];
+        const Pair angle = (Pair)x[i];
         SINCOS_PAIR(angle)
-        s[i] = (lanes)vzip1q_f64(first, second);
-        c[i] = (lanes)vzip2q_f64(first, second);
+        s[i] = (lanes)(Pair){first[0], second[0]};
+        c[i] = (lanes)(Pair){first[1], second[1]};
         far |= ~(masks)(lanes_abs(x[i]) < SAME(1.6e6));
     }
 #else
