@@ -6,7 +6,9 @@ external routines one run at a time. `not_in_lanes` tells what keeps a program f
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, ClassVar
 
 from bellcrank.emit.c import job
@@ -39,8 +41,11 @@ LANES = {
 """Vectors of a number."""
 BITS = {DOUBLE: "int64_t", FLOAT: "int32_t"}  # as wide
 
-VECTORS = ("sqrt", "atan", "atan2", "exp", "tanh")
-"""Functions that functions_lanes.c has, in double precision."""
+
+@cache
+def in_vectors() -> frozenset[str]:
+    """Functions that functions_lanes.c has, in double precision."""
+    return frozenset(re.findall(r"^static inline lanes lanes_(\w+)\(", runtime("functions_lanes.c"), re.MULTILINE))
 
 
 def not_in_lanes(program: Program) -> str:
@@ -137,7 +142,7 @@ def lanes_source(program: Program, options: Options = BEST, longest: int = LONGE
         steps += plan.steps
         texts.append(side.text(f, plan))
     sines = ([DOUBLE.sines] if number is DOUBLE else []) + [LANES[number].sines]  # the one is made of the other
-    vectors = VECTORS if number is DOUBLE else ()
+    vectors = in_vectors() if number is DOUBLE else frozenset()
     scalar, used = names_in("c"), {name for p in side.printers for name in p.used_functions}
     parts = [
         *head_of(program, NO_WORDS, alone, functions, DOUBLE),
