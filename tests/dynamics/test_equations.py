@@ -35,7 +35,9 @@ def test_accelerations_solve_the_mass_matrix(name):
 
 
 @pytest.mark.parametrize("left_out", PASSES)
-@pytest.mark.parametrize("name", rarely(["stanford_arm", "spacecraft_2", "passenger_car"], ("spacecraft_2",)))
+@pytest.mark.parametrize(
+    "name", rarely(["stanford_arm", "spacecraft_2", "passenger_car"], ("spacecraft_2", "stanford_arm"))
+)
 def test_no_pass_changes_the_motion(name, left_out):
     plain, full = system(name).equations(without=(left_out,)), example(name)
     q, u = random_state(full, name)

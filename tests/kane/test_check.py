@@ -9,6 +9,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.backend.python import PythonModel
 from bellcrank.kane import Derivation
+from tests.models import rarely
 from tests.verify.corruption import places, spoiled
 
 
@@ -42,7 +43,7 @@ def wrong_equations(eom):
             yield place, made
 
 
-@pytest.mark.parametrize("name", ["double_pendulum", "rolling_disc", "tumbling_body"])
+@pytest.mark.parametrize("name", rarely(["double_pendulum", "rolling_disc", "tumbling_body"], ("tumbling_body",)))
 def test_every_wrong_equation_is_found(name):
     eom = equations(name)
     listed = list(wrong_equations(eom))

@@ -50,7 +50,7 @@ FRICTIONLESS = {  # without its dampers: parameters, seconds, share of the large
 }
 
 
-@pytest.mark.parametrize("name", FRICTIONLESS)
+@pytest.mark.parametrize("name", rarely(FRICTIONLESS, ("whipple_bicycle", "n_four_bar")))
 def test_energy_is_conserved_without_friction(name):
     parameters, t_end, limit = FRICTIONLESS[name]
     run = small(name).simulate(t_end=t_end, parameters=parameters)

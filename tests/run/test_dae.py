@@ -168,7 +168,7 @@ def test_free_fall_as_base_is_wrong_motion(pendulum, reference):
         ("planar_pendulum", "rk2"),
         ("four_bar", "rk4"),
         pytest.param("whipple_bicycle", "rk4", marks=pytest.mark.campaign),
-        ("planar_pendulum", "euler"),
+        pytest.param("planar_pendulum", "euler", marks=pytest.mark.campaign),
     ],
 )
 def test_compiled_runs_are_those_of_python(name, method, monkeypatch):

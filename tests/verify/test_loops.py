@@ -12,6 +12,7 @@ from bellcrank.verify.bodies import Machine
 from bellcrank.verify.check import check
 from bellcrank.verify.formulas import CannotEvaluate, Values
 from bellcrank.verify.numeric import Evaluation
+from tests.models import rarely
 from tests.verify.test_check import corrupted
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -39,7 +40,7 @@ def test_four_bar_passes():
     assert "energy balance" in [line.name for line in report.lines]
 
 
-@pytest.mark.parametrize("i", range(6))
+@pytest.mark.parametrize("i", rarely(range(6), (1, 3, 5)))
 def test_one_wrong_rate_of_the_four_bar_is_found(i):
     system, eom = four_bar()
     report = check(system, states=2, equations=corrupted(eom, i), backend="python", run=False)
