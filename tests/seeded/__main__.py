@@ -46,6 +46,7 @@ LOCKING = (
     "run/test_threads.py",
     "faults/test_interrupts.py",
 )  # the tracer's own lock waits for a thread or an interrupt that is lost
+TESTED_IN = {"export": "emit", "derive": "dynamics", "model": "kinematics"}  # rooms without a folder of tests
 FIRST = 12.0  # s of tests, the quickest ones, that see a fault first
 WORDS = {  # of tests that run a source in C or Fortran, which no map knows
     "bridge": "singular|bridge|change_point",
@@ -177,7 +178,8 @@ class Copy:
 
     def near(self, change: Change) -> list[str]:
         """The tests of the folder of a change's name, and for run-time sources those that speak of them."""
-        folder = Path("tests", Path(change.file).relative_to(SOURCE).parts[0])
+        room = Path(change.file).relative_to(SOURCE).parts[0]
+        folder = Path("tests", TESTED_IN.get(room, room))
         if change.file.endswith(".py"):
             return [str(folder)] if (self.root / folder).exists() else []
         words = next((w for stem, w in WORDS.items() if stem in Path(change.file).stem), "c_source|backend")
