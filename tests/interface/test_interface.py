@@ -30,7 +30,7 @@ def test_a_run_records_the_channels(name):
     assert len({x.column for x in listed}) == len(listed) and max(x.column for x in listed) < eom.interface.width
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", rarely(EXAMPLES, LONG_TO_DERIVE))
 def test_every_spelling_finds_a_state(name):
     eom = example(name)
     interface = eom.interface

@@ -51,7 +51,7 @@ def compare(seed, states=2, bodies=None):
 
 
 # trees of this range whose derivation takes longest; larger ones and 300 more are in the campaign too
-LONG = {*range(40)} - {1, 3, 6, 14, 21, 27}
+LONG = {*range(40)} - {1, 6, 14, 21}
 
 
 @pytest.mark.parametrize("seed", [pytest.param(s, marks=pytest.mark.campaign) if s in LONG else s for s in range(40)])
