@@ -44,7 +44,7 @@ def test_every_spelling_finds_a_state(name):
         assert interface.channel(x.name.upper()) is x
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", rarely(EXAMPLES, LONG_TO_DERIVE))
 def test_it_agrees_with_program_and_listing(name):
     eom = example(name)
     interface, program = eom.interface, eom.program
