@@ -173,8 +173,9 @@ class Runner:
             if run is not None:
                 ended, measures = self._measure(job, run.time, run.channels)
                 records.append(_record(job, ended, measures, run.notes, 0.0))
-        if records:
-            self._cpu = (time.process_time() - cpu) / len(records)
+        if not records:  # each by itself: what is done is kept before the next begins
+            return [self.run(jobs[0])]
+        self._cpu = (time.process_time() - cpu) / len(records)
         spent = (time.perf_counter() - began) / len(alike)
         each = iter([r | {"seconds": spent} for r in records])
         return [self.run(job) if run is None else next(each) for job, run in zip(alike, found, strict=True)]
