@@ -113,6 +113,33 @@ class OutputRecord:
     generic: str | None = None
 
 
+@dataclass
+class ShapeRecord:
+    """What a body looks like: `kind` is box, cylinder, sphere, line or mesh."""
+
+    kind: str
+    body: Any
+    size: Any = None
+    at: Any = (0, 0, 0)
+    axis: Any = None
+    color: str | None = None
+    label: str | None = None
+    mesh: Any = None
+
+
+@dataclass(frozen=True)
+class WheelRecord:
+    """A wheel on the ground, as a picture shows it: its centre, its radius (user units), the body that turns about its
+    second axis (None: that of the centre), and the ground."""
+
+    name: str
+    point: Any
+    radius: Any
+    body: Any
+    terrain: Any
+    upwards: bool  # does the third axis of the ground point up?
+
+
 @dataclass(frozen=True)
 class RangeRecord:
     """Within which limits what stands in an output is known, in units of the equations; beyond, the end is used."""
@@ -209,4 +236,6 @@ class Description:
     run: RunRecord = field(default_factory=RunRecord)
     contacts: list[Any] = field(default_factory=list)  # rigid wheels on the ground
     ranges: list[RangeRecord] = field(default_factory=list)
+    shapes: list[ShapeRecord] = field(default_factory=list)
+    wheels: list[WheelRecord] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
