@@ -8,7 +8,7 @@ generated program.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from bellcrank.describe.builder import Builder
@@ -211,7 +211,8 @@ def _add_ground(s: Builder, name: str, terrain: Ground, x: Any, z: Any, reach: A
         c=f"{source}\nstatic void {identifier(routine)}(double x, double z, double reach, double *near)\n"
         f"{{\n    {function}(x, z, reach, near);\n}}\n",
     )
-    s.description.externals[-1] = with_slopes(s.description.externals[-1], terrain)
+    made = replace(s.description.externals[-1], javascript=terrain.javascript)
+    s.description.externals[-1] = with_slopes(made, terrain)
 
 
 def _road(s: Builder, name: str, point: Any, terrain: Ground) -> str:
