@@ -12,11 +12,12 @@ from bellcrank.interface.interface import Interface, Quantity
 
 
 class Layout:
-    """Where some quantities of a model stand in a row of results, and how they are turned into user units."""
+    """Quantities of a model that stand side by side in a row of results, and how they are turned into user units."""
 
     def __init__(self, interface: Interface, listed: Sequence[Quantity]) -> None:
         self.interface, self.names = interface, tuple(x.name for x in listed)
-        self.columns = np.array([x.column for x in listed], dtype=int)
+        first = listed[0].column if listed else 0
+        self.columns = slice(first, first + len(listed))
         self.factors = np.array([x.unit.factor for x in listed])
         self.places = {x.key: i for i, x in enumerate(listed)}
         self.kinds = tuple(dict.fromkeys(x.kind for x in listed))
