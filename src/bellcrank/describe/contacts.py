@@ -8,18 +8,19 @@ generated program.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from bellcrank.describe.builder import Builder
 from bellcrank.describe.ground_slopes import Ground, with_slopes
 from bellcrank.describe.handles import BodyHandle, PointHandle
-from bellcrank.describe.patch import SlipLaw, add_patch, is_law, needs_of_slip, road_axes
+from bellcrank.describe.patch import SlipLaw, add_patch, is_law, needs_of_slip, road_axes, upwards
 from bellcrank.describe.tyre_model import TyreModel, is_tyre
 from bellcrank.describe.tyre_patch import FORMULAS, add_tyre
 from bellcrank.emit.names import identifier
 from bellcrank.errors import ModelError
 from bellcrank.model.formula import Formula, cross, dot, pos, to_syntax, vel
+from bellcrank.model.records import WheelRecord
 from bellcrank.units import unit_system
 
 
@@ -92,6 +93,7 @@ def add_contact(
         model = cast(TyreModel, tyre.slip)
         return _add_model(s, name, point, rim, terrain, rolling_resistance, model, drive, wheel, tyre)
     contact = Contact(name)
+    s.description.wheels.append(WheelRecord(name, point, rim, wheel, terrain, upwards(s)))
     along, up = road_axes(s)
     _add_ground(s, name, terrain, (dot(pos(point), along), dot(pos(point), up), rim))
     nx, nz = (Formula(to_syntax(f"{name}_n{axis}")) for axis in "xz")
@@ -136,6 +138,8 @@ def _add_model(
     if problems:
         raise ModelError([f"contact '{name}': {p}" for p in problems], s.name)
     metre = unit_system(s.description.units).parse_unit("m").factor
+    radius = own * metre if given is None else rim
+    s.description.wheels.append(WheelRecord(name, point, radius, wheel, terrain, upwards(s)))
     along, up = road_axes(s)
     reach = 1.5 * own * metre if given is None else rim
     x, z = dot(pos(point), along), dot(pos(point), up)
@@ -207,7 +211,8 @@ def _add_ground(s: Builder, name: str, terrain: Ground, arguments: tuple[Any, ..
         c=f"{source}\nstatic void {identifier(routine)}(double x, double z, double reach, double *near)\n"
         f"{{\n    {function}(x, z, reach, near);\n}}\n",
     )
-    s.description.externals[-1] = with_slopes(s.description.externals[-1], terrain)
+    made = replace(s.description.externals[-1], javascript=terrain.javascript)
+    s.description.externals[-1] = with_slopes(made, terrain)
 
 
 def _road(s: Builder, name: str, point: Any, terrain: Ground) -> str:

@@ -17,19 +17,10 @@ from bellcrank.program.differentiate import total_slopes
 from bellcrank.program.differentiate.implicit import EVERYTHING
 from bellcrank.program.differentiate.intermediates import Intermediates
 from bellcrank.program.program import Program
-from bellcrank.program.scheduler import Scheduler
+from bellcrank.program.scheduler import Inside
 from bellcrank.program.statements import Assign, Call, Section
 
 LONGEST = 150_000  # operations of the rates times the number of states: some seconds to derive
-
-
-class _Inside(Scheduler):
-    """Puts what is constant among the other statements: the constants of a program stay as they are."""
-
-    def _store(self, node: Expr, value: Expr) -> Expr:
-        self._constant[node] = found = self._constant_by_value[node.fingerprint] = self.new_symbol()
-        self.statements.append(Assign(found, value))
-        return found
 
 
 def with_slopes(program: Program) -> Program:
@@ -45,7 +36,7 @@ def with_slopes(program: Program) -> Program:
         columns = [j for j, s in enumerate(states) if s not in unknown]
         found = total_slopes(rates, [states[j] for j in columns], mode="forward")
         entries = {(i, columns[j]): row[j] for i, row in enumerate(found) for j in sorted(row)}
-        plan = _Inside(entries.values())
+        plan = Inside(entries.values())
         results = tuple(plan.lower(e) for e in entries.values())
     routines = dict.fromkeys((*program.routines, *plan.routines))
     return replace(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from bellcrank.emit.arranged import arranged
 from bellcrank.emit.c import job
 from bellcrank.emit.c.functions import Functions, how_called
 from bellcrank.emit.c.loops import minimal_run, multiplier_run, null_space
@@ -20,7 +21,7 @@ from bellcrank.emit.c.tables import table_functions
 from bellcrank.emit.names import comment
 from bellcrank.emit.number import DOUBLE, Number
 from bellcrank.emit.parts import LONGEST
-from bellcrank.emit.schedule import BEST, Options, schedule
+from bellcrank.emit.schedule import BEST, Options
 from bellcrank.emit.steps import Angles, Step
 from bellcrank.emit.words import NO_WORDS, Words, about
 from bellcrank.errors import InternalError
@@ -61,12 +62,7 @@ def c_source(
     further = {**(extra or {}), **({"wheels_at": wheels_at(program, wheels)} if wheels else {})}
     functions = [*program.functions_of("multipliers" if multipliers else "minimal")]
     functions += [Function.extra(*item) for item in further.items()]
-    plans = []
-    for f in functions:
-        if f.name != "constants":
-            in_memory = program.coordinates if f.name == "derivatives" else ()  # symbols that follow each other there
-            ideas = options if f.kind.frequent else Options(critical_path=False)
-            plans.append((f, schedule(f.section, ideas, in_memory)))
+    plans = arranged(program, functions, options)
     steps = [s for _, plan in plans for s in plan.steps]
     parts = [
         *head_of(program, words, printed, functions, number),
