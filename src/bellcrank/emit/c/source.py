@@ -15,7 +15,7 @@ from bellcrank.emit.c.loops import minimal_run, multiplier_run, null_space
 from bellcrank.emit.c.printer import ExternalCall, external_calls
 from bellcrank.emit.c.rigid import RigidWheel, rigid_run, wheels_at
 from bellcrank.emit.c.routines import prototype, texts
-from bellcrank.emit.c.run import Run, bound_rates, run_text
+from bellcrank.emit.c.run import Run, run_text, single_calls
 from bellcrank.emit.c.runtime_files import definitions, head, runtime
 from bellcrank.emit.c.tables import table_functions
 from bellcrank.emit.names import comment
@@ -52,7 +52,7 @@ def c_source(
     `extra` are further functions by name, which store the results of their sections in `out`. With `dae`, runs of a
     model with closed loops are those of methods for differential-algebraic equations; with `wheels`, rigid wheels
     touch, bounce and roll; with `stiff`, there are runs by stiff methods, too. `number` is what it computes in. With
-    `bound`, rates can be had by one call.
+    `bound`, rates can be had and steps be taken by one call.
     """
     if wheels and number is not DOUBLE:
         raise InternalError(f"rigid wheels compute in double precision, not in {number.name}")
@@ -82,7 +82,7 @@ def c_source(
         run = (multiplier_run if multipliers else minimal_run)(program, program.loops, number)
     run = replace(run, stiff=stiff)
     parts += [*(printed.text(f, plan) for f, plan in plans), run_text(program, run, number)]
-    return "\n".join(p for p in parts if p) + (bound_rates(program, run) if bound and not multipliers else "")
+    return "\n".join(p for p in parts if p) + (single_calls(program, run) if bound and not multipliers else "")
 
 
 def head_of(p: Program, words: Words, printed: Functions, functions: Iterable[Function], number: Number) -> list[str]:
