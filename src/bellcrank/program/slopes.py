@@ -20,19 +20,10 @@ from bellcrank.program.differentiate.implicit import EVERYTHING
 from bellcrank.program.differentiate.intermediates import Intermediates
 from bellcrank.program.program import Program
 from bellcrank.program.routine import Routine
-from bellcrank.program.scheduler import Scheduler
+from bellcrank.program.scheduler import Inside
 from bellcrank.program.statements import NOTHING, Assign, Call, Reduce, Section, Solve, Statement, statement_targets
 
 LONGEST = 150_000  # operations of the rates times the number of states: some seconds to derive
-
-
-class _Inside(Scheduler):
-    """Puts what is constant among the other statements: the constants of a program stay as they are."""
-
-    def _store(self, node: Expr, value: Expr) -> Expr:
-        self._constant[node] = found = self._constant_by_value[node.fingerprint] = self.new_symbol()
-        self.statements.append(Assign(found, value))
-        return found
 
 
 @dataclass(frozen=True)
@@ -86,7 +77,7 @@ def slope_table(
         columns = [j for j, s in enumerate(by) if s not in unknown]
         found = total_slopes([written[i] for i in rows], [by[j] for j in columns], mode="forward")
         entries = {(rows[i], columns[j]): row[j] for i, row in enumerate(found) for j in sorted(row)}
-        plan = _Inside(entries.values())
+        plan = Inside(entries.values())
         lowered = tuple(plan.lower(e) for e in entries.values())
     section = Section(tuple(plan.statements), lowered)
     return SlopeTable(section, tuple(entries), tuple(rows), tuple(columns), tuple(plan.routines))

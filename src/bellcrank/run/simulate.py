@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from bellcrank.errors import Interrupted, warn
 from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.run.actions import GivenEvent, read_events
 from bellcrank.run.dae_methods import Dae, as_dae
-from bellcrank.run.dae_runs import check_dae, residuals_of
+from bellcrank.run.dae_runs import Piece, check_dae, residuals_of
 from bellcrank.run.doubts import doubts_of
 from bellcrank.run.events import Watch
 from bellcrank.run.gimbal import locks_passed
@@ -29,6 +30,9 @@ from bellcrank.run.step_limit import step_too_large
 from bellcrank.run.steps_told import held_by
 from bellcrank.run.stretches import Stretch, Stretches, check_actions, known_to
 from bellcrank.run.tolerances import Absolute, for_start, through_zero, tolerances_of
+
+if TYPE_CHECKING:
+    from bellcrank.run.posed import Motion
 
 
 def simulate(
@@ -103,6 +107,7 @@ def simulate(
     run.reached = None if stretches.problem else left
     run.notes = outside(mechanism.description.ranges, loaded.interface, rows)
     run.find_residuals = residuals_of(loaded, stretches.pieces)
+    run.moved = partial(motion, loaded, stretches.pieces, stretches.parameters)
     told = [too_large] if too_large and prepared.run.status == FINISHED else []
     told += held_by(plan.method, settings) + watch.never_counted(rows)
     told += through_zero(stretches.tolerances, loaded.interface, rows) if plan.method in ADAPTIVE else []
@@ -110,6 +115,13 @@ def simulate(
     for doubt in (*not_finite(run, rows, loaded.interface), *doubts):
         warn(doubt)
     return run
+
+
+def motion(loaded: Loaded, pieces: Sequence[Piece], parameters: Mapping[str, float] | None) -> Motion:
+    """Where bodies were; imported when it is asked for."""
+    from bellcrank.run.posed import motion_of
+
+    return motion_of(loaded, pieces, parameters)
 
 
 def _interrupted(loaded: Loaded, rows: np.ndarray, watch: Watch, settings: dict[str, Any]) -> KeyboardInterrupt:
