@@ -52,7 +52,7 @@ class Built:
         )
         assert done.returncode == code, done.stdout + done.stderr
         assert "Traceback" not in done.stderr
-        assert not re.search(r"-\S+ s of computing", done.stdout)
+        assert not re.search(r"^-\S+ s of computing", done.stdout, re.MULTILINE)
         return done.stdout + done.stderr
 
     @property

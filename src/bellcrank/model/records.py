@@ -165,6 +165,7 @@ class External:
     fortran: str | None = None
     writer: Any = None  # writes it in any language for the values that are wanted of it (`program.routine.Writer`)
     rule: Callable[[int], Rule] | None = None  # of its i-th value: partial derivatives by arguments
+    javascript: str | None = None  # `function routine(arguments, address)`, over the numbers m
 
     varies = True  # its value may change although its arguments do not
 
@@ -179,14 +180,14 @@ class External:
         return self.when in ("init", "update")
 
     def known_in(self, language: str) -> bool:
-        """Is it given in "c", "python" or "fortran", or can be written so?"""
+        """Is it given in "c", "python", "fortran" or "javascript", or can be written so?"""
         if language == "python":
             return self.writer is not None or self.python is not None
         return self.writer is not None or bool(self.given_in(language))
 
     def given_in(self, language: str) -> str:
-        """Its text in "c" or "fortran", empty where there is none."""
-        return {"c": self.c, "fortran": self.fortran}[language] or ""
+        """Its text in "c", "fortran" or "javascript", empty where there is none."""
+        return {"c": self.c, "fortran": self.fortran, "javascript": self.javascript}[language] or ""
 
     @property
     def argument_count(self) -> int:
