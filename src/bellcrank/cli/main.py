@@ -32,6 +32,7 @@ COMMANDS = {
     "translate": "Write the Python model that is equivalent to an AUTOSIM deck.",
     "kane": "Derive equations of motion by hand, in the language of AUTOLEV (1992), at the terminal.",
     "analyse": "Find equilibria, modes, frequency responses and sensitivities of a model.",
+    "picture": "Draw what a model looks like, at its start or at several times of its run.",
     "plot": "Draw channels of one or several runs.",
     "report": "Write one page about a model: tree, tables, equations, operation counts, check and plots of a run.",
     "tyre": "Read a .tir file: its stiffnesses and notes, curves and a table of its forces.",

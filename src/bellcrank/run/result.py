@@ -172,6 +172,24 @@ class Run:
         m = self.motion
         return draw_scene(m.scene, m.poses, m.time, path, title, frames_at(m.time, at))
 
+    def animate(
+        self,
+        path: str | Path,
+        fps: float = 25,
+        speed: float | None = None,
+        title: str | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Path:
+        """Writes a film of the mechanism (.gif, or .mp4 where there is ffmpeg), `speed` seconds of the run per second.
+
+        Unless told it goes in real time, or takes six seconds where that would be too short or too long. `progress` is
+        called with the share done.
+        """
+        from bellcrank.scene.animate import animate_scene
+
+        m = self.motion
+        return animate_scene(m.scene, m.poses, m.time, path, fps, speed, title, progress)
+
 
 def read(path: str | Path) -> Run | ParsFile:
     """What a file holds: a run (.csv, .erd, .parquet, .nc ...) or the lines of a parameter file (.par, .echo)."""
