@@ -21,7 +21,7 @@ from bellcrank.emit.names import comment
 from bellcrank.emit.number import DOUBLE, Number
 from bellcrank.emit.parts import LONGEST
 from bellcrank.emit.schedule import BEST, Options, schedule
-from bellcrank.emit.steps import Angles, Step
+from bellcrank.emit.steps import Alike, Angles, Step
 from bellcrank.emit.words import NO_WORDS, Words, about
 from bellcrank.errors import InternalError
 from bellcrank.expr import Func, postorder
@@ -66,6 +66,7 @@ def c_source(
         if f.name != "constants":
             in_memory = program.coordinates if f.name == "derivatives" else ()  # symbols that follow each other there
             ideas = options if f.kind.frequent else Options(critical_path=False)
+            ideas = replace(ideas, side_by_side=ideas.side_by_side and number is DOUBLE)
             plans.append((f, schedule(f.section, ideas, in_memory)))
     steps = [s for _, plan in plans for s in plan.steps]
     parts = [
@@ -123,8 +124,11 @@ def _helpers(p: Program, steps: Sequence[Step], multipliers: bool, number: Numbe
     """What the statements call."""
     solved, parts = any(isinstance(s, Solve | Reduce) for s in steps), []
     solved = solved or (p.loops is not None and not multipliers)
-    if any(isinstance(s, Angles) for s in steps):
-        parts.append(runtime(number.sines))
+    alike = sorted({s.function for s in steps if isinstance(s, Alike) and len(s.values) > 1})
+    angles = [number.sines for _ in [0] if any(isinstance(s, Angles) for s in steps)]
+    if number is DOUBLE and (alike or angles):
+        parts.append(runtime("room.c"))
+    parts += [runtime(name) for name in (*angles, *(f"{function}.c" for function in alike))]
     if solved or p.loops is not None:
         parts.append(definitions(ELIMINATION, number))
     if solved:
