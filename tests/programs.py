@@ -1,5 +1,6 @@
 """Stand-alone programs under test: written, built without warnings, run in a folder of their own."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -51,6 +52,7 @@ class Built:
         )
         assert done.returncode == code, done.stdout + done.stderr
         assert "Traceback" not in done.stderr
+        assert not re.search(r"^-\S+ s of computing", done.stdout, re.MULTILINE)
         return done.stdout + done.stderr
 
     @property

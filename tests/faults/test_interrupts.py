@@ -19,11 +19,11 @@ pytestmark = pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="nee
 TIMES = 10
 
 
-def with_routine():
+def with_routine(load=lambda q, u: -3 * q - u):
     """A compiled run that calls a routine in Python at every evaluation."""
     system = pendulum(
         "m0*load(q(rod), u(rod))",
-        lambda s: s.add_external("load", arguments=("q", "u"), python=lambda q, u: -3 * q - u),
+        lambda s: s.add_external("load", arguments=("q", "u"), python=load),
         m0=1.0,
     )
     sim = system.equations().compile(backend="c")
@@ -101,6 +101,26 @@ def test_other_handlers_are_heard_too():
         with signalled(0.01, signal.SIGALRM):
             assert run(200.0).ended == "finished"
         assert heard
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+@needs_compiler
+def test_a_routine_that_a_signal_ends_has_not_failed():
+    """What the handler raised within the routine comes out, and not a sentence about the routine."""
+
+    def slow(q, u):
+        time.sleep(0.05)
+        return -3 * q - u
+
+    def ring(*_):
+        raise TimeoutError
+
+    run = with_routine(slow)
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        with pytest.raises(TimeoutError), signalled(0.12, signal.SIGALRM):
+            run()
     finally:
         signal.signal(signal.SIGALRM, before)
 

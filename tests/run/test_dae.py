@@ -256,12 +256,14 @@ def spinning_top():
     return s
 
 
-@pytest.mark.campaign
-def test_euler_parameters_keep_unit_size():
+@pytest.mark.parametrize(
+    "methods", [("projection", "dlmm"), pytest.param(tuple(ALL[:-1]), marks=pytest.mark.campaign)], ids=("some", "all")
+)
+def test_euler_parameters_keep_unit_size(methods):
     sim = spinning_top().equations().compile()
     with pytest.raises(bc.ModelError, match="do not follow one speed each"):
         sim.simulate(dae="minimal")
-    for dae in ("projection", *ALL[:-1]):
+    for dae in methods:
         run = sim.simulate(dae=dae)
         assert np.abs(run.residuals.g[:, -1]).max() < 1e-13, dae
         assert np.ptp(run["energy"]) < 1e-5 * run["energy"][0], dae

@@ -5,7 +5,8 @@ Calls that write single records are the Builder's; here stand those that several
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bellcrank.describe.builder import Builder, name_of
@@ -54,6 +55,29 @@ class System(Builder):
         from bellcrank.describe.linkage_joint import add_linkage
 
         return add_linkage(self, name, linkage, base, carrier, exact, rack, at, accuracy, extend)
+
+    def add_shape(
+        self,
+        body: BodyHandle | str | None,
+        kind: str,
+        size: Any = None,
+        at: Any = (0, 0, 0),
+        axis: Any = None,
+        color: str | None = None,
+        label: str | None = None,
+        file: Any = None,
+    ) -> None:
+        """What a body (None: the ground) looks like in pictures and pages; equations do not know of it.
+
+        `kind`: "box" (`size`: three lengths along its axes, or one), "cylinder" (radius, length), "sphere" (radius),
+        "line" (thickness; `at`: its points) or "mesh" (what the lengths of the STL file `file` are multiplied with).
+        Its middle is `at`, in the body's axes, and its own third axis points along `axis` (1, 2, 3 or three
+        components). Lengths may be formulas of parameters; `color` is "#rrggbb" or a plain name. A body without
+        shapes is drawn as rods from joint to joint and a ball at its mass centre.
+        """
+        from bellcrank.describe.shapes import add_shape
+
+        add_shape(self, body, kind, size, at, axis, color, label, file)
 
     def add_attitude(self, body: BodyHandle | str, name: str | None = None) -> None:
         """Channels of a body, in deg: yaw, pitch, roll (turns about its axes z, y, x, one after another), side_slip of
@@ -104,6 +128,24 @@ class System(Builder):
         if tyre is None:
             return add_rigid_contact(self, called, at, rim, terrain, restitution, rolling_resistance, wheel, below)
         return add_contact(self, called, at, rim, terrain, rolling_resistance, tyre, drive, wheel)
+
+    def picture(
+        self,
+        path: str | Path | None = None,
+        initial: Mapping[Any, float] | None = None,
+        parameters: Mapping[str, float] | None = None,
+        title: str | None = None,
+    ) -> Any:
+        """Draws the machine where its run starts, or with other initial values and parameters (user units).
+
+        Saves a picture (.png, .svg, .pdf) when a path is given; returns the matplotlib figure.
+        """
+        from bellcrank.run.posed import at_start, drawn
+        from bellcrank.scene.picture import draw_scene
+
+        d = self.equations(optimise="none").derived
+        m = at_start(drawn(d.analysis, d.interface, d.program), initial, parameters)
+        return draw_scene(m.scene, m.poses, None, path, title)
 
     def equations(
         self,

@@ -24,6 +24,7 @@ class Waiting:
 
     def __init__(self) -> None:
         self.inside = False
+        self._raised: BaseException | None = None  # by a handler within a callback
         self._handlers: dict[int, Callable[..., Any]] = {}
         self._noted: list[tuple[Any, ...]] = []
 
@@ -37,10 +38,21 @@ class Waiting:
         return self
 
     def _note(self, *given: Any) -> None:
-        if self.inside:
-            self._handlers[given[0]](*given)
-        else:
+        if not self.inside:
             self._noted.append(given)
+            return
+        try:
+            self._handlers[given[0]](*given)
+        except BaseException as error:
+            self._raised = error
+            raise
+
+    def origin(self, error: BaseException) -> BaseException:
+        """What a handler raised, if this error came of it: a routine that a signal ends has not failed."""
+        at: BaseException | None = error
+        while at is not None and at is not self._raised:
+            at = at.__cause__ or at.__context__
+        return error if at is None else at
 
     def handle(self) -> None:
         """Calls the handlers that wait, which may raise."""
@@ -79,7 +91,7 @@ class CallsBack(threading.local):
         except BaseException as error:  # an exception cannot pass through C: it is raised when C has returned
             if waiting is not None:
                 waiting.inside = False
-            self.error = None if waiting is None else error
+            self.error = None if waiting is None else waiting.origin(error)
             return 1
         return 0
 

@@ -8,18 +8,19 @@ generated program.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from bellcrank.describe.builder import Builder
 from bellcrank.describe.ground_slopes import Ground, with_slopes
 from bellcrank.describe.handles import BodyHandle, PointHandle
-from bellcrank.describe.patch import SlipLaw, add_patch, is_law, needs_of_slip, road_axes
+from bellcrank.describe.patch import SlipLaw, add_patch, is_law, needs_of_slip, road_axes, upwards
 from bellcrank.describe.tyre_model import TyreModel, is_tyre
 from bellcrank.describe.tyre_patch import FORMULAS, add_tyre
 from bellcrank.emit.names import identifier
 from bellcrank.errors import ModelError
 from bellcrank.model.formula import Formula, cross, dot, pos, to_syntax, vel
+from bellcrank.model.records import WheelRecord
 from bellcrank.units import unit_system
 
 
@@ -92,8 +93,9 @@ def add_contact(
         model = cast(TyreModel, tyre.slip)
         return _add_model(s, name, point, rim, terrain, rolling_resistance, model, drive, wheel, tyre)
     contact = Contact(name)
+    s.description.wheels.append(WheelRecord(name, point, rim, wheel, terrain, upwards(s)))
     along, up = road_axes(s)
-    _add_ground(s, name, terrain, (dot(pos(point), along), dot(pos(point), up), rim))
+    _add_ground(s, name, terrain, dot(pos(point), along), dot(pos(point), up), rim)
     nx, nz = (Formula(to_syntax(f"{name}_n{axis}")) for axis in "xz")
     normal, tangent = nx * along + nz * up, nz * along - nx * up
     s.define(contact.depth, f"max(0, {_text(rim)} - {name}_distance)")
@@ -136,14 +138,12 @@ def _add_model(
     if problems:
         raise ModelError([f"contact '{name}': {p}" for p in problems], s.name)
     metre = unit_system(s.description.units).parse_unit("m").factor
+    radius = own * metre if given is None else rim
+    s.description.wheels.append(WheelRecord(name, point, radius, wheel, terrain, upwards(s)))
     along, up = road_axes(s)
     reach = 1.5 * own * metre if given is None else rim
     x, z = dot(pos(point), along), dot(pos(point), up)
-    plane = getattr(terrain, "plane", None)
-    if plane is None:
-        _add_ground(s, name, terrain, (x, z, reach))
-    else:
-        _add_plane(s, name, plane[0], plane[1], x, z)
+    _add_ground(s, name, terrain, x, z, reach)
     spring = None
     if given is not None:
         spring = Formula(to_syntax(_text(given.stiffness))), Formula(to_syntax(_text(given.damping)))
@@ -195,19 +195,24 @@ def _add_pushes(s: Builder, contact: Contact, point: Any, resistance: str | None
 # ---- the ground in formulas
 
 
-def _add_ground(s: Builder, name: str, terrain: Ground, arguments: tuple[Any, ...]) -> None:
-    """The nearest ground as an external routine: <name>_distance, _nx, _nz, _foot."""
+def _add_ground(s: Builder, name: str, terrain: Ground, x: Any, z: Any, reach: Any) -> None:
+    """The nearest ground: <name>_distance (at most `reach`), _nx, _nz, _foot; a routine, or formulas of a plane."""
+    plane = getattr(terrain, "plane", None)
+    if plane is not None:
+        _add_plane(s, name, plane[0], plane[1], x, z, reach)
+        return
     source, function = terrain.c
     routine = f"{name}_ground"
     s.add_external(
         routine,
-        arguments=arguments,
+        arguments=(x, z, reach),
         returns=tuple(f"{name}_{part}" for part in ("distance", "nx", "nz", "foot")),
         python=lambda x, z, reach: terrain.nearest(x, z, reach)[:4],
         c=f"{source}\nstatic void {identifier(routine)}(double x, double z, double reach, double *near)\n"
         f"{{\n    {function}(x, z, reach, near);\n}}\n",
     )
-    s.description.externals[-1] = with_slopes(s.description.externals[-1], terrain)
+    made = replace(s.description.externals[-1], javascript=terrain.javascript)
+    s.description.externals[-1] = with_slopes(made, terrain)
 
 
 def _road(s: Builder, name: str, point: Any, terrain: Ground) -> str:
@@ -228,12 +233,13 @@ def _road(s: Builder, name: str, point: Any, terrain: Ground) -> str:
     return f"{name}_road"
 
 
-def _add_plane(s: Builder, name: str, height: float, slope: float, x: Any, z: Any) -> None:
+def _add_plane(s: Builder, name: str, height: float, slope: float, x: Any, z: Any, reach: Any) -> None:
     """Ground that is a plane, as formulas: they have slopes, and are the same in every language."""
     size = math.hypot(1.0, slope)
     s.define(f"{name}_nx", -slope / size)
     s.define(f"{name}_nz", 1 / size)
-    s.define(f"{name}_distance", (z - height - slope * x) / size)
+    s.define(f"{name}_above", (z - height - slope * x) / size)
+    s.define(f"{name}_distance", f"min({name}_above, {_text(reach)})")
     s.define(f"{name}_foot", x + slope / size * Formula(to_syntax(f"{name}_distance")))
 
 

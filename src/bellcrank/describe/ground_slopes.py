@@ -26,6 +26,12 @@ class Ground(Protocol):
     @property
     def c_turn(self) -> tuple[str, str]: ...
 
+    @property
+    def javascript(self) -> str: ...
+
+    @property
+    def javascript_turn(self) -> str: ...
+
     def nearest(self, x: float, z: float, reach: float = math.inf) -> Any: ...
 
     def turn(self, x: float, z: float, reach: float = math.inf) -> tuple[float, float]: ...
@@ -39,6 +45,7 @@ def with_slopes(routine: External, terrain: Ground) -> External:
         name, routine.arguments, ("turn", "within"), python=terrain.turn,
         c=f"{source}\nstatic void {identifier(name)}(double x, double z, double reach, double *found)\n"
         f"{{\n    {function}(x, z, reach, found);\n}}\n",
+        javascript=terrain.javascript_turn,
     )  # fmt: skip
 
     def rule(value: int) -> Rule:

@@ -94,10 +94,11 @@ def is_law(given: Any) -> bool:
 
 def road_axes(s: Builder) -> tuple[Formula, Formula]:
     """Along the road, and up."""
-    return s.inertial[1], s.inertial[3] if _upwards(s) else -s.inertial[3]
+    return s.inertial[1], s.inertial[3] if upwards(s) else -s.inertial[3]
 
 
-def _upwards(s: Builder) -> bool:
+def upwards(s: Builder) -> bool:
+    """Does the third axis of the ground point up?"""
     return str(s.description.axes).lower().startswith("iso")
 
 
@@ -132,7 +133,7 @@ def wheel_motion(s: Builder, name: str, point: Any, wheel: Any, space: bool = Tr
         s.define(f"{name}_v{axis}", dot(vel(point), e))
         s.define(f"{name}_w{axis}", dot(rot(wheel), e))
         if space:
-            s.define(f"{name}_a{axis}", dot(spin if _upwards(s) else -spin, e))
+            s.define(f"{name}_a{axis}", dot(spin if upwards(s) else -spin, e))
     _define_heading(s, name, space)
     return axes
 

@@ -11,10 +11,11 @@ from typing import Any
 
 from bellcrank.describe.builder import Builder
 from bellcrank.describe.contacts import Ground, _point
-from bellcrank.describe.patch import road_axes
+from bellcrank.describe.patch import road_axes, upwards
 from bellcrank.errors import ModelError
 from bellcrank.model.contact import INPUTS, OUTPUTS, RigidContact
 from bellcrank.model.formula import cross, dot, dxdt, pos, rot, vel
+from bellcrank.model.records import WheelRecord
 
 
 def add_rigid_contact(
@@ -68,4 +69,5 @@ def add_rigid_contact(
     e = (float(pair[0]), float(pair[1]))
     contact = RigidContact(name, float(rim), terrain, e, wheel is not None, below, float(rolling_resistance))
     s.description.contacts.append(contact)
+    s.description.wheels.append(WheelRecord(name, point, float(rim), wheel, terrain, upwards(s)))
     return contact

@@ -9,6 +9,8 @@ from bellcrank.emit.c.linkage import c_implicit
 from bellcrank.emit.c.lookup import c_lookup
 from bellcrank.emit.fortran.linkage import fortran_implicit
 from bellcrank.emit.fortran.lookup import fortran_lookup
+from bellcrank.emit.javascript.linkage import javascript_implicit
+from bellcrank.emit.javascript.lookup import javascript_lookup
 from bellcrank.emit.python.linkage import python_implicit
 from bellcrank.emit.python.lookup import python_lookup
 from bellcrank.program.count import Count
@@ -29,6 +31,8 @@ class LookupWriter:
         return self._make()
 
     def source(self, language: str, wanted: Sequence[int]) -> str:
+        if language == "javascript":
+            return javascript_lookup(self.function, wanted)
         write = {"c": c_lookup, "python": python_lookup, "fortran": fortran_lookup}[language]
         return write(self.name, self.function, wanted)
 
@@ -45,6 +49,8 @@ class ImplicitWriter:
         self.name, self.function = name, function
 
     def source(self, language: str, wanted: Sequence[int]) -> str:
+        if language == "javascript":
+            return javascript_implicit(self.function)
         write = {"c": c_implicit, "python": python_implicit, "fortran": fortran_implicit}[language]
         return write(self.name, self.function)
 

@@ -63,7 +63,7 @@ class MathFunction:
     macro: bool = False
     select: bool = False  # a processor chooses or compares; nothing is called
     # text
-    code: Mapping[str, Code] = field(default_factory=dict)  # by language: c, fortran, fortran77, python; else the name
+    code: Mapping[str, Code] = field(default_factory=dict)  # by language, c or javascript; else the name
     syntax: bool = False  # languages have a construct for it, which their printers know
     latex: str = ""  # a head, or a pattern with #1
     mathml: str = ""
@@ -293,6 +293,12 @@ static inline double modulo(double a, double b)
 }
 """),
             "fortran": Code("modulo"),
+            "javascript": Code("modulo", """\
+const modulo = (a, b) => {
+  const rest = a % b;
+  return rest === 0 ? (b < 0 ? -0 : 0) : rest < 0 !== b < 0 ? rest + b : rest;
+};
+"""),
             "python": Code("modulo", "def modulo(a, b):\n    return a % b if b else math.nan\n"),
         },
     ),

@@ -19,7 +19,7 @@ from bellcrank.kinematics.integrals import gravity_potential, kinetic_energy, mo
 from bellcrank.kinematics.language import Language
 from bellcrank.kinematics.loop_joints import loop_rows
 from bellcrank.kinematics.reactions import Reactions
-from bellcrank.kinematics.results import Analysis, Elimination, Kept, Load, Output
+from bellcrank.kinematics.results import Analysis, Elimination, Kept, Load, Output, Wheel
 from bellcrank.kinematics.rounding import Rounding
 from bellcrank.kinematics.rows import Row, ignored, never, sort_rows, with_slopes
 from bellcrank.kinematics.speed_constraints import Removed, solve_speed_constraint, speed_values
@@ -28,6 +28,7 @@ from bellcrank.model.mechanism import Mechanism
 from bellcrank.model.reading import Checker
 from bellcrank.model.records import ForceRecord
 from bellcrank.model.scope import name_in
+from bellcrank.model.shapes import Shape, read_shape
 from bellcrank.vector.basis import Vector, direction, dot, magnitude
 from bellcrank.vector.work import Work
 
@@ -53,7 +54,8 @@ def analyse(mechanism: Mechanism, checker: Checker, multipliers: bool = False) -
         kinematics = motion_of(mechanism, speed_values(removed, work), work)
         if not checker.problems:
             _read_states(kinematics, checker, points)
-    result = Analysis(mechanism, kinematics, points, removed=removed, solved=solved, loops=loops, notes=notes)
+    shapes = _shapes(checker, mechanism)
+    result = Analysis(mechanism, kinematics, points, shapes, removed=removed, solved=solved, loops=loops, notes=notes)
     checker.scope.kept = {}
     reader = Reader(result, checker)
     reader.read()
@@ -109,6 +111,13 @@ def _points(checker: Checker, mechanism: Mechanism) -> dict[str, Point]:
         body = place[checker.drafts[index].record.name.lower()] if index >= 0 else -1
         points[record.name.lower()] = Point(record.name, body, at, record.label or record.name)
     return points
+
+
+def _shapes(checker: Checker, mechanism: Mechanism) -> tuple[Shape, ...]:
+    """What the bodies look like."""
+    place = {b.name.lower(): b.index for b in mechanism.bodies}
+    found = (read_shape(record, checker, place) for record in checker.description.shapes)
+    return tuple(shape for shape in found if shape is not None)
 
 
 def _read_states(kinematics: Kinematics, checker: Checker, points: dict[str, Point]) -> None:
@@ -254,8 +263,18 @@ class Reader:
         if d.gravity is not None:
             self.analysis.gravity = self._try("gravity", self._gravity) or Vector({})
         self._outputs()
+        self._wheels()
         self._echo()
         self._kept()
+
+    def _wheels(self) -> None:
+        """Wheels on the ground, as pictures show them; problems with their names have been told by their forces."""
+        found = []
+        for x in self.checker.description.wheels:
+            centre = self.language.point(x.point)
+            body = centre.body if x.body is None else self.language.body(x.body)
+            found.append(Wheel(x.name, centre, self.language.scalar(x.radius), body, x.terrain, x.upwards))
+        self.analysis.wheels = tuple(found)
 
     def _echo(self) -> None:
         """Values that external routines give to the echo of a run."""
@@ -352,7 +371,7 @@ class Reader:
         if p.body == r.body:
             raise ModelError(f"it acts between two points of the same body ({p.name}, {r.name}) and does nothing")
         reaction = r if record.kind == "strut" else None
-        return Load(record.name, label, record.kind, size, along, p.body, r.body, p, reaction)
+        return Load(record.name, label, record.kind, size, along, p.body, r.body, p, reaction, r)
 
     def _magnitude(self, record: ForceRecord, dummies: dict[str, Any]) -> Expr:
         outer, self.language.dummies = self.language.dummies, dummies

@@ -45,6 +45,8 @@ class LoopRow:
     turns: bool = False
     directed: bool = False  # is b a direction that was given?
     side: Expr | None = None  # 1 where a direction points as drawn, -1 where it points the other way: rows hold in both
+    joint: str = ""  # its kind, if one was given
+    axis: Vector | None = None  # of the joint
 
 
 def loop_rows(record: LoopRecord, language: Language) -> list[LoopRow]:
@@ -67,7 +69,7 @@ def loop_rows(record: LoopRecord, language: Language) -> list[LoopRow]:
     if joint == "rod":
         length = k.nominal(magnitude(between)) if record.length is None else language.scalar(record.length)
         g = sub(dot(between, between), mul(length, length))
-        return [LoopRow(f"rod {name}", g, name, p, r, between, None)]
+        return [LoopRow(f"rod {name}", g, name, p, r, between, None, joint=joint)]
     if joint not in JOINTS:
         known = [*JOINTS, "rod"]
         allowed = f"{did_you_mean(joint, known)} It is one of {', '.join(known)}."
@@ -89,8 +91,10 @@ def _joint_rows(
     def row(text: str, a: Vector, b: Vector, drawn: Vector | None = None) -> LoopRow:
         """Of directions a and b; where a body may not turn, a is to point as `drawn`."""
         side = None if drawn is None else div(dot(a, drawn), mul(magnitude(a), magnitude(drawn)))
-        return LoopRow(f"{name}, {text}", dot(a, b), name, p, r, a, b, turns=a is not between, side=side)
+        turns = a is not between
+        return LoopRow(f"{name}, {text}", dot(a, b), name, p, r, a, b, turns, side=side, joint=joint, axis=axis)
 
+    axis: Vector | None = None
     along, across, lean, turn = JOINTS[joint]
     frames = language.k.frames
     base, moving = frames[r.body], frames[p.body]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from bellcrank.expr import Expr, Symbol
 from bellcrank.kinematics.body_motion import Kinematics, Point
@@ -12,6 +13,7 @@ from bellcrank.kinematics.speed_constraints import Removed
 from bellcrank.model.mechanism import Mechanism
 from bellcrank.model.records import External
 from bellcrank.model.scope import symbol_of
+from bellcrank.model.shapes import Shape
 from bellcrank.vector.basis import Vector
 
 
@@ -32,6 +34,19 @@ class Load:
     against: int
     point: Point | None = None
     reaction: Point | None = None
+    other: Point | None = None  # from which x and v of the magnitude are measured
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """A wheel on the ground, for pictures: `body` turns about its second axis."""
+
+    name: str
+    centre: Point
+    radius: Expr
+    body: int
+    terrain: Any
+    upwards: bool  # does the third axis of the ground point up?
 
 
 @dataclass(frozen=True)
@@ -76,6 +91,8 @@ class Analysis:
     mechanism: Mechanism
     kinematics: Kinematics
     points: dict[str, Point]
+    shapes: tuple[Shape, ...] = ()
+    wheels: tuple[Wheel, ...] = ()
     loads: list[Load] = field(default_factory=list)
     gravity: Vector = field(default_factory=lambda: Vector({}))
     removed: list[Removed] = field(default_factory=list)  # speeds that are no states

@@ -1,4 +1,4 @@
-"""The point of the ground nearest to a wheel, in Python and as C source: foot of the perpendicular, edge or wall.
+"""The point of the ground nearest to a wheel, in Python, C and JavaScript: foot of the perpendicular, edge or wall.
 
 The ground is all below the height; at jumps its boundary is a vertical wall. The distance to it is continuous
 everywhere, so a force that follows from it alone has a potential.
@@ -163,6 +163,23 @@ class Ground:
         """C source of the ground for rigid wheels, and the name of its data, a `ground_t` for `ground_near` and
         `ground_shape`."""
         return self._source(("bend.c", "shape.c"), "_is")
+
+    @cached_property
+    def javascript(self) -> str:
+        """The ground in JavaScript: `routine(x, z, reach, out)` stores what `c` gives at the address out."""
+        return self._javascript("near.js")
+
+    @cached_property
+    def javascript_turn(self) -> str:
+        """The same for `turn`."""
+        return self._javascript("turn.js")
+
+    def _javascript(self, name: str) -> str:
+        starts, pieces = self._lists
+        rows = ",\n".join(f"[{', '.join(map(repr, row))}]".replace("inf", "Infinity") for row in pieces)
+        texts = [template("bellcrank.library/templates", f) for f in ("ground.js", name)]
+        places = {"PIECES": rows, "STARTS": ", ".join(map(repr, starts)), "SAMPLES": str(SAMPLES)}
+        return filled("\n".join(texts), places, {c.name.upper(): repr(c.value) for c in constants(GROUND)})
 
     def _source(self, names: Sequence[str], ending: str) -> tuple[str, str]:
         """C source of a ground, written once however often it is included."""

@@ -113,6 +113,33 @@ class OutputRecord:
     generic: str | None = None
 
 
+@dataclass
+class ShapeRecord:
+    """What a body looks like: `kind` is box, cylinder, sphere, line or mesh."""
+
+    kind: str
+    body: Any
+    size: Any = None
+    at: Any = (0, 0, 0)
+    axis: Any = None
+    color: str | None = None
+    label: str | None = None
+    mesh: Any = None
+
+
+@dataclass(frozen=True)
+class WheelRecord:
+    """A wheel on the ground, as a picture shows it: its centre, its radius (user units), the body that turns about its
+    second axis (None: that of the centre), and the ground."""
+
+    name: str
+    point: Any
+    radius: Any
+    body: Any
+    terrain: Any
+    upwards: bool  # does the third axis of the ground point up?
+
+
 @dataclass(frozen=True)
 class RangeRecord:
     """Within which limits what stands in an output is known, in units of the equations; beyond, the end is used."""
@@ -138,6 +165,7 @@ class External:
     fortran: str | None = None
     writer: Any = None  # writes it in any language for the values that are wanted of it (`program.routine.Writer`)
     rule: Callable[[int], Rule] | None = None  # of its i-th value: partial derivatives by arguments
+    javascript: str | None = None  # `function routine(arguments, address)`, over the numbers m
 
     varies = True  # its value may change although its arguments do not
 
@@ -152,14 +180,14 @@ class External:
         return self.when in ("init", "update")
 
     def known_in(self, language: str) -> bool:
-        """Is it given in "c", "python" or "fortran", or can be written so?"""
+        """Is it given in "c", "python", "fortran" or "javascript", or can be written so?"""
         if language == "python":
             return self.writer is not None or self.python is not None
         return self.writer is not None or bool(self.given_in(language))
 
     def given_in(self, language: str) -> str:
-        """Its text in "c" or "fortran", empty where there is none."""
-        return {"c": self.c, "fortran": self.fortran}[language] or ""
+        """Its text in "c", "fortran" or "javascript", empty where there is none."""
+        return {"c": self.c, "fortran": self.fortran, "javascript": self.javascript}[language] or ""
 
     @property
     def argument_count(self) -> int:
@@ -208,4 +236,6 @@ class Description:
     run: RunRecord = field(default_factory=RunRecord)
     contacts: list[Any] = field(default_factory=list)  # rigid wheels on the ground
     ranges: list[RangeRecord] = field(default_factory=list)
+    shapes: list[ShapeRecord] = field(default_factory=list)
+    wheels: list[WheelRecord] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)

@@ -43,6 +43,8 @@ KINDS: Mapping[str, Kind] = {
     "entry": Kind("parameters that external routines give: the last of p", 0),
     "slopes": Kind("slopes of rates by states that are not zero"),
     "echo": Kind("what external routines give to the echo of a run", 2),
+    "poses": Kind("where bodies are: origin and rotation matrix of each, in the inertial frame", 2, sparse=True),
+    "marks": Kind("numbers of a picture that follow from the parameters", 2, sparse=True),
 }
 ALWAYS = ("constants", "derivatives", "outputs")
 

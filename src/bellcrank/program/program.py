@@ -18,6 +18,8 @@ from bellcrank.program.loops import Loops
 from bellcrank.program.routine import Routine
 from bellcrank.program.statements import NOTHING, Assign, Call, Section, count_section, dense_solve_count, needed
 
+POSE = (*"xyz", *(f"R{i}{j}" for i in (1, 2, 3) for j in (1, 2, 3)))  # entries of a pose: origin, rotation by rows
+
 
 @dataclass(frozen=True)
 class Program:
@@ -60,6 +62,9 @@ class Program:
     slopes: Section = NOTHING  # of rates by states, where they are asked for: those that are not zero ...
     slope_places: tuple[tuple[int, int], ...] = ()  # ... the rate and the state of each ...
     sloped: tuple[int, ...] = ()  # ... and the states by which all slopes are there
+    poses: Section = NOTHING  # of pictures, where they are asked for: 12 numbers for each of ...
+    posed: tuple[str, ...] = ()  # ... these bodies; stands for itself, ...
+    marks: Section = NOTHING  # ... as do further numbers of a picture, which follow from the parameters
 
     @property
     def given_parameters(self) -> tuple[Symbol, ...]:
@@ -97,6 +102,8 @@ class Program:
             "entry": [s.name for s in self.parameters[len(self.given_parameters) :]],
             "echo": self.echo_names,
             "slopes": [f"{rates[i]} by {(*q, *u)[j].name}" for i, j in self.slope_places],
+            "poses": [f"{body}, {entry}" for body in self.posed for entry in POSE],
+            "marks": [f"number {i} of the picture" for i in range(1, len(self.marks.results) + 1)],
         }
         if self.loops is not None:
             listed["closure"] = self.loops.closure_labels(q, u)

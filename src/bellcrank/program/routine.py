@@ -18,7 +18,7 @@ class Writer(Protocol):
     def helpers(self) -> str: ...
 
     def source(self, language: str, wanted: Sequence[int]) -> str:
-        """The routine in "c", "python" or "fortran"."""
+        """The routine in "c", "python", "fortran" or "javascript"."""
 
     def operations(self, wanted: Sequence[int]) -> Count:
         """Operations of one call."""
@@ -60,7 +60,7 @@ class Routine(Protocol):
     def argument_count(self) -> int: ...
 
     def known_in(self, language: str) -> bool:
-        """Is it given in "c", "python" or "fortran", or can be written so?"""
+        """Is it given in "c", "python", "fortran" or "javascript", or can be written so?"""
 
     def given_in(self, language: str) -> str:
-        """Its text in "c" or "fortran", empty where there is none."""
+        """Its text in "c", "fortran" or "javascript", empty where there is none."""

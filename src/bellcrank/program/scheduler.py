@@ -214,6 +214,15 @@ class Scheduler:
         return _plain_product(sign, [(stored, 1), *factors])
 
 
+class Inside(Scheduler):
+    """Puts what is constant among the other statements: the constants of a program stay as they are."""
+
+    def _store(self, node: Expr, value: Expr) -> Expr:
+        self._constant[node] = found = self._constant_by_value[node.fingerprint] = self.new_symbol()
+        self.statements.append(Assign(found, value))
+        return found
+
+
 def _signed(value: Expr) -> TypeGuard[Product]:
     """Is it one factor, with a sign or without?"""
     return isinstance(value, Product) and len(value.factors) == 1 and abs(value.coefficient) == 1

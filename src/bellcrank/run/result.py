@@ -67,6 +67,7 @@ class Run:
     notes: list[str] = field(default_factory=list)  # what was outside the ranges that the model knows
     find_residuals: Callable[[], Residuals] | None = field(default=None, repr=False, compare=False)
     reached: Callable[[], Any] | None = field(default=None, repr=False, compare=False)  # for one that goes on from here
+    moved: Callable[[], Any] | None = field(default=None, repr=False, compare=False)  # where bodies were, for pictures
 
     @classmethod
     def of(cls, name: str, time: np.ndarray, channels: Sequence[Channel], ended: str, **more: Any) -> Self:
@@ -88,7 +89,8 @@ class Run:
 
         So does what else a run that goes on takes over: one that was sent is like one from a file.
         """
-        state = self.__dict__ | {"reached": None}
+        state = self.__dict__ | {"reached": None, "moved": None}
+        state.pop("motion", None)
         if self.find_residuals is not None:
             state |= {"residuals": self.residuals, "find_residuals": None}
         return state
@@ -152,6 +154,41 @@ class Run:
         from bellcrank.run.draw import draw
 
         return draw([self], list(channels), against=against, path=path, **options)
+
+    @cached_property
+    def motion(self) -> Any:
+        """Where all bodies were: `time`, `poses` (rows, bodies, 12) and the `scene` of pictures."""
+        if self.moved is None:
+            raise RunError(
+                f"there is no picture of this run of {self.name}: it comes from a file or from another process; "
+                "pictures are made of runs of `simulate`"
+            )
+        return self.moved()
+
+    def picture(self, path: str | Path | None = None, at: Any = None, title: str | None = None) -> Any:
+        """Draws the mechanism at times `at` (s; default: six over the run), side by side. Returns the figure."""
+        from bellcrank.scene.picture import draw_scene, frames_at
+
+        m = self.motion
+        return draw_scene(m.scene, m.poses, m.time, path, title, frames_at(m.time, at))
+
+    def animate(
+        self,
+        path: str | Path,
+        fps: float = 25,
+        speed: float | None = None,
+        title: str | None = None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Path:
+        """Writes a film of the mechanism (.gif, or .mp4 where there is ffmpeg), `speed` seconds of the run per second.
+
+        Unless told it goes in real time, or takes six seconds where that would be too short or too long. `progress` is
+        called with the share done.
+        """
+        from bellcrank.scene.animate import animate_scene
+
+        m = self.motion
+        return animate_scene(m.scene, m.poses, m.time, path, fps, speed, title, progress)
 
 
 def read(path: str | Path) -> Run | ParsFile:

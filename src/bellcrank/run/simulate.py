@@ -5,16 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bellcrank.backend.start import FINISHED, NOT_FINITE
-from bellcrank.errors import Interrupted, warn
+from bellcrank.errors import Interrupted, check_called, warn
 from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.run.actions import GivenEvent, read_events
 from bellcrank.run.dae_methods import Dae, as_dae
-from bellcrank.run.dae_runs import check_dae, residuals_of
+from bellcrank.run.dae_runs import Piece, check_dae, residuals_of
 from bellcrank.run.doubts import doubts_of
 from bellcrank.run.events import Watch
 from bellcrank.run.gimbal import locks_passed
@@ -29,6 +30,9 @@ from bellcrank.run.step_limit import step_too_large
 from bellcrank.run.steps_told import held_by
 from bellcrank.run.stretches import Stretch, Stretches, check_actions, known_to
 from bellcrank.run.tolerances import Absolute, for_start, through_zero, tolerances_of
+
+if TYPE_CHECKING:
+    from bellcrank.run.posed import Motion
 
 
 def simulate(
@@ -51,6 +55,7 @@ def simulate(
     start: Run | None = None,
 ) -> Run:
     """Integrates over a span of time; arguments as of `Simulation.simulate`. All that changes is in its own context."""
+    check_called(progress, "progress", "the share done")
     origin = origin_of(loaded, start, t_start, initial, parameters, inputs)
     dae = origin.dae if dae is None else as_dae(dae)
     plan = origin.plan(loaded, t_end, step, method, output_every)
@@ -103,6 +108,7 @@ def simulate(
     run.reached = None if stretches.problem else left
     run.notes = outside(mechanism.description.ranges, loaded.interface, rows)
     run.find_residuals = residuals_of(loaded, stretches.pieces)
+    run.moved = partial(motion, loaded, stretches.pieces, stretches.parameters)
     told = [too_large] if too_large and prepared.run.status == FINISHED else []
     told += held_by(plan.method, settings) + watch.never_counted(rows)
     told += through_zero(stretches.tolerances, loaded.interface, rows) if plan.method in ADAPTIVE else []
@@ -110,6 +116,13 @@ def simulate(
     for doubt in (*not_finite(run, rows, loaded.interface), *doubts):
         warn(doubt)
     return run
+
+
+def motion(loaded: Loaded, pieces: Sequence[Piece], parameters: Mapping[str, float] | None) -> Motion:
+    """Where bodies were; imported when it is asked for."""
+    from bellcrank.run.posed import motion_of
+
+    return motion_of(loaded, pieces, parameters)
 
 
 def _interrupted(loaded: Loaded, rows: np.ndarray, watch: Watch, settings: dict[str, Any]) -> KeyboardInterrupt:

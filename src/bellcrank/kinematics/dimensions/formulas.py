@@ -15,7 +15,8 @@ from bellcrank.kinematics.dimensions.reading import Reader
 from bellcrank.model.formula import show, to_syntax
 from bellcrank.model.joints.joint import JointRecord
 from bellcrank.model.joints.words import called
-from bellcrank.model.records import BodyRecord, Description, ForceRecord
+from bellcrank.model.records import BodyRecord, Description, ForceRecord, ShapeRecord
+from bellcrank.model.shapes import listed
 from bellcrank.units import ACCELERATION, ANGLE, LENGTH, MASS, Dimension, Unit
 from bellcrank.units import ONE as PURE
 
@@ -28,6 +29,8 @@ def read_model(reader: Reader, d: Description, output_units: Mapping[str, Unit |
         for i, x in enumerate(point.at, 1):
             words = f"coordinate of {point.label or point.name} in dir {i}"
             reader.read(x, f"point '{point.name}'", words, "coordinate", LENGTH)
+    for shape in d.shapes:
+        _read_shape(reader, shape)
     if d.gravity is not None:
         direction, g = d.gravity
         reader.read(g, "gravity", "acceleration of gravity", "g", ACCELERATION)
@@ -61,6 +64,15 @@ def _read_force(reader: Reader, force: ForceRecord) -> None:
     reader.read(force.magnitude, where, words, "magnitude", needed, dummies=dummies)
     if force.direction is not None:
         reader.read(force.direction, where, f"direction of {words}")
+
+
+def _read_shape(reader: Reader, record: ShapeRecord) -> None:
+    where, words = f"shape '{record.label or record.kind}'", f"size of a {record.kind}"
+    for x in listed(record.size):
+        reader.read(x, where, words, "size", PURE if record.kind == "mesh" else LENGTH)
+    for point in record.at if record.kind == "line" else (record.at,):
+        for x in point:
+            reader.read(x, where, f"coordinate of a {record.kind}", "at", LENGTH)
 
 
 def _read_body(reader: Reader, record: BodyRecord) -> None:

@@ -1,0 +1,25 @@
+"""Shapes of bodies, for pictures and pages: what `add_shape` writes down."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bellcrank.describe.builder import Builder
+from bellcrank.errors import ModelError
+from bellcrank.files.stl import read_stl
+from bellcrank.files.text import one_line
+from bellcrank.model.records import ShapeRecord
+
+
+def add_shape(
+    s: Builder, body: Any, kind: str, size: Any, at: Any, axis: Any, color: str | None, label: str | None, file: Any
+) -> None:
+    """A shape of a body; the file of a mesh is read at once."""
+    if not isinstance(kind, str):
+        raise ModelError(f"add_shape: kind={kind!r} must be text, such as 'box'", s.name)
+    if (file is not None) != (kind == "mesh"):
+        what = "needs file=, an STL file" if kind == "mesh" else f"has no file: file={str(file)!r} is for a 'mesh'"
+        raise ModelError(f"add_shape: a '{kind}' {what}", s.name)
+    mesh = None if file is None else read_stl(file)
+    words = None if label is None else one_line(label)
+    s.description.shapes.append(ShapeRecord(kind, body, size, at, axis, color, words, mesh))

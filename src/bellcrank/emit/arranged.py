@@ -1,0 +1,22 @@
+"""Which functions of a program are arranged for speed, and how: the same in every language that arranges them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bellcrank.emit.schedule import BEST, Options, Schedule, schedule
+from bellcrank.program.functions import Function
+from bellcrank.program.program import Program
+
+
+def arranged(
+    program: Program, functions: Iterable[Function], options: Options = BEST
+) -> list[tuple[Function, Schedule]]:
+    """All functions but `constants`, which stands as it is; those that are not called often follow no critical path."""
+    plans = []
+    for f in functions:
+        if f.name != "constants":
+            in_memory = program.coordinates if f.name == "derivatives" else ()  # symbols that follow each other there
+            ideas = options if f.kind.frequent else Options(critical_path=False)
+            plans.append((f, schedule(f.section, ideas, in_memory)))
+    return plans

@@ -1,0 +1,41 @@
+"""A program for browsers: WebAssembly, the same functions as JavaScript text, and what both call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from bellcrank.emit.arranged import arranged
+from bellcrank.emit.javascript.routines import javascript_routines, refuse_foreign
+from bellcrank.emit.javascript.source import javascript_source
+from bellcrank.emit.memory import Memory, memory_of
+from bellcrank.emit.wasm.source import wasm_module
+from bellcrank.program.functions import Function
+from bellcrank.program.program import Program
+from bellcrank.program.statements import Section
+
+
+@dataclass(frozen=True)
+class BrowserProgram:
+    """`module`: bytes of WebAssembly; `text`: `function program(m, r)`, its functions in JavaScript; `routines`:
+    `function routines(m)`, what both call; `names`: those of the functions but `constants`."""
+
+    module: bytes
+    text: str
+    routines: str
+    memory: Memory
+    names: tuple[str, ...]
+
+
+def browser_program(program: Program, extra: Mapping[str, Section] | None = None) -> BrowserProgram:
+    """The functions of runs with fixed steps, and `extra` ones by name; refuses what browsers cannot call."""
+    refuse_foreign(program)
+    functions = [*program.functions_of("minimal"), *(Function.extra(*item) for item in (extra or {}).items())]
+    memory, plans = memory_of(program, functions), arranged(program, functions)
+    return BrowserProgram(
+        wasm_module(program, plans, memory),
+        javascript_source(program, plans, memory),
+        javascript_routines(program),
+        memory,
+        tuple(f.name for f, _ in plans),
+    )

@@ -1,0 +1,49 @@
+"""A function given by equations in JavaScript: `routine(z[, r], values)` stores its values at the address `values`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bellcrank.emit.javascript.printer import JavaScriptPrinter
+from bellcrank.emit.javascript.runtime_files import ROUTINE, real, runtime
+from bellcrank.emit.javascript.tables import number_rows
+from bellcrank.emit.linkage import Wording, implicit_names, implicit_pieces, implicit_start
+from bellcrank.emit.straight import straight_lines
+from bellcrank.expr import Expr
+from bellcrank.program.implicit import Implicit
+
+_SAY = Wording(
+    first=0,
+    real=real,
+    state="s[{}]",
+    rates="y[{}][{}]",
+    solved="g[{}]",
+    add="s[{}] += {};",
+    turn="implicit_turn(s, {}, {});",
+    hold="s[{}] = {} + {}*{};",
+    first_rate="y[j][{}] = g[{}];",
+    known="if (j === {}) y[j][{}] = {};",
+    second_rate="m[out + {}] = g[{}];",
+    second=" + r*(from[{0} + k]*(1 - t) + to[{0} + k]*t)",
+)
+
+
+def javascript_implicit(f: Implicit) -> str:
+    """The routine and those it calls."""
+    pieces = implicit_pieces(ROUTINE, f, _SAY)
+
+    def function(kind: str, rows: Sequence[Sequence[Expr]], extra: str = "") -> str:
+        lines, shown = straight_lines(JavaScriptPrinter(implicit_names(f, _SAY)), [e for row in rows for e in row])
+        left = iter(shown)
+        lists = [f"    [{', '.join(next(left) for _ in row)}]," for row in rows]
+        head = f"function {pieces['NAME']}_{kind}(s, {pieces['GIVEN']}{extra}) {{"
+        return "\n".join([head, *(f"  {line}" for line in lines), "  return [", *lists, "  ];", "}"])
+
+    return runtime(
+        "implicit.js",
+        pieces,
+        START=number_rows(implicit_start(f)),
+        EQUATIONS=function("rows", [[-e for e in f.residual], *f.slopes]),
+        BY_INPUT=function("by_input", f.by_input),
+        BIAS=function("bias", f.bias, ", y"),
+    )

@@ -1,0 +1,92 @@
+"""What a program calls besides the functions of Math, in JavaScript: tables, linkages, linear systems, modulo.
+
+`function routines(m)` returns them by name; WebAssembly imports the same ones. Routines store their values in the
+memory of the program, whose numbers are m, at an address in bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from bellcrank.emit.javascript.runtime_files import ROUTINE, real, runtime
+from bellcrank.emit.javascript.tables import table_functions
+from bellcrank.emit.routines import texts_of
+from bellcrank.errors import ModelError
+from bellcrank.expr.function_table import CALLED
+from bellcrank.expr.table import Table
+from bellcrank.numeric.tuning import ELIMINATION, IMPLICIT
+from bellcrank.program.lookup import routine_source
+from bellcrank.program.loops import Loops
+from bellcrank.program.program import Program
+from bellcrank.program.statements import Reduce, Solve
+
+
+def routine_names(program: Program) -> dict[object, str]:
+    """Names of tables and external routines."""
+    names: dict[object, str] = {}
+    for r in program.routines:
+        start = "table" if isinstance(r, Table) else "routine"
+        names[r] = f"{start}_{len(names)}"
+    return names
+
+
+def javascript_routines(program: Program) -> str:
+    """The text of all."""
+    names = routine_names(program)
+    own = {names[r]: names[r] for r in program.routines}
+    missing = [f.text("javascript") for f in CALLED.values() if f.text("javascript").helper]
+    parts = [code.helper for code in missing]
+    own |= {code.name: code.name for code in missing}
+    if program.tables:
+        parts.append(runtime("spline.js"))
+        parts += [runtime("surface.js")] if any(len(t.axes) == 2 for t in program.tables) else []
+        parts.append("\n".join(table_functions(program.tables, names)))
+    if program.externals:
+        plain = sorted(f.name for f in CALLED.values() if not (f.syntax or f.macro or f.text("javascript").helper))
+        parts.append(f"const {{{', '.join(plain)}}} = Math;")
+    if any(r.writer is not None and r.writer.helpers for r in program.externals):
+        parts.append(runtime("implicit_solve.js", SMALL=real(IMPLICIT.small)))
+    for text, same in texts_of((r, routine_source(program, r, "javascript")) for r in program.externals):
+        first, *others = (names[r] for r in same)
+        parts.append(f"const {first} = (() => {{\n{text}\nreturn {ROUTINE};\n}})();")
+        parts += [f"const {', '.join(f'{name} = {first}' for name in others)};"] if others else []
+    statements = [s for f in program.functions.values() for s in f.section.statements]
+    if program.loops is not None or any(isinstance(s, Solve | Reduce) for s in statements):
+        parts.append(runtime("solve.js", DEPENDENT=real(ELIMINATION.dependent)))
+        own["solve"] = "(n, a, b) => solve_symmetric(n, m, a >> 3, m, b >> 3)"
+    if program.loops is not None:
+        parts.append(f"const LOOPS = {json.dumps(loop_numbers(program, program.loops))};")
+        numbers = {"SINGULAR": real(ELIMINATION.singular), "VANISHING": real(ELIMINATION.vanishing)}
+        parts.append(runtime("null_space.js", **numbers))
+        parts.append(runtime("constrained_rates.js", SINGULAR=numbers["SINGULAR"]))
+        own |= {name: name for name in ("constrained_rates", "pivot_ratio", "steady_ratio", "reduced", "LOOPS")}
+    listed = ", ".join(k if k == v else f"{k}: {v}" for k, v in own.items())
+    return "\n".join(["function routines(m) {", *parts, f"return {{{listed}}};", "}", ""])
+
+
+def loop_numbers(program: Program, loops: Loops) -> dict[str, Any]:
+    """Sizes of closed loops and what brings their rows to entries of about one; what a correction moves."""
+    k, sizes, c = loops.scales, loops.sizes(len(program.coordinates)), loops.correction
+    found: dict[str, Any] = {
+        "n_q": sizes.n_q,
+        "n_u": sizes.n_u,
+        "n_g": sizes.n_g,
+        "n_v": sizes.n_v,
+        "paired": sizes.paired,
+    }
+    found |= {"rank_g": k.rank_g, "rank_v": k.rank_v}
+    found |= {"rows": k.rows, "columns": k.columns, "usual": k.usual, "order": k.order, "usual_order": k.usual_order}
+    moved = None if c is None else {"q": c.q, "u": c.u, "scales": c.pivot_scales}
+    return {**found, "correction": moved, "positions": loops.positions, "names": loops.names}
+
+
+def refuse_foreign(program: Program) -> None:
+    """Complains of external routines that are given as text of other languages, or as functions of Python."""
+    foreign = [f"'{r.name}'" for r in program.externals if not r.known_in("javascript")]
+    if foreign:
+        raise ModelError(
+            f"a live page computes in the browser and cannot call the external routine{'s' * (len(foreign) > 1)} "
+            f"{', '.join(foreign)}: write what it does as formulas or as a table",
+            program.name,
+        )

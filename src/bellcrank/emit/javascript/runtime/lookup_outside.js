@@ -1,0 +1,4 @@
+if (!(@WITHIN@)) {
+  m.fill(NaN, v, v + @VALUES@);
+  return;
+}

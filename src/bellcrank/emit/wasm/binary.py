@@ -1,0 +1,138 @@
+"""Bytes of WebAssembly (core specification 1.0 and functions with several results): numbers, instructions, sections."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+F64, I64, I32 = b"\x7c", b"\x7e", b"\x7f"
+RETURN, END, IF, DROP, SELECT = b"\x0f", b"\x0b", b"\x04\x40", b"\x1a", b"\x1b"
+ABS, NEG, CEIL, FLOOR, SQRT = b"\x99", b"\x9a", b"\x9b", b"\x9c", b"\x9f"
+ADD, SUB, MUL, DIV = b"\xa0", b"\xa1", b"\xa2", b"\xa3"
+NE, LT, GT, LE, GE = b"\x62", b"\x63", b"\x64", b"\x65", b"\x66"
+AS_FLOAT, WRAP = b"\xb7", b"\xa7"  # an i32 becomes a float, an i64 an i32
+I64_GE_U, I64_ADD, I64_SUB, I64_AND, I64_XOR, I64_SHL = b"\x5a", b"\x7c", b"\x7d", b"\x83", b"\x85", b"\x86"
+BITS, FROM_BITS = b"\xbd", b"\xbf"  # of a float, as an i64
+
+
+def unsigned(n: int) -> bytes:
+    """LEB128."""
+    out = bytearray()
+    while True:
+        n, low = n >> 7, n & 127
+        out.append(low | (128 if n else 0))
+        if not n:
+            return bytes(out)
+
+
+def signed(n: int) -> bytes:
+    """LEB128 of a number with a sign."""
+    out = bytearray()
+    while True:
+        low, n = n & 127, n >> 7
+        done = (n == 0 and not low & 64) or (n == -1 and bool(low & 64))
+        out.append(low | (0 if done else 128))
+        if done:
+            return bytes(out)
+
+
+def number(x: float) -> bytes:
+    return b"\x44" + struct.pack("<d", x)
+
+
+def i32(n: int) -> bytes:
+    return b"\x41" + signed(n)
+
+
+def i64(n: int) -> bytes:
+    return b"\x42" + signed(n)
+
+
+def get(local: int) -> bytes:
+    return b"\x20" + unsigned(local)
+
+
+def put(local: int) -> bytes:
+    return b"\x21" + unsigned(local)
+
+
+def tee(local: int) -> bytes:
+    return b"\x22" + unsigned(local)
+
+
+def call(function: int) -> bytes:
+    return b"\x10" + unsigned(function)
+
+
+def load(offset: int) -> bytes:
+    """A float from the address on the stack, and so many bytes further."""
+    return b"\x2b\x03" + unsigned(offset)
+
+
+def store(offset: int) -> bytes:
+    """The same for a float on the stack above the address."""
+    return b"\x39\x03" + unsigned(offset)
+
+
+def vector(items: Sequence[bytes]) -> bytes:
+    return unsigned(len(items)) + b"".join(items)
+
+
+def name(text: str) -> bytes:
+    encoded = text.encode()
+    return unsigned(len(encoded)) + encoded
+
+
+def body(local_types: Iterable[tuple[int, bytes]], code: bytes) -> bytes:
+    """A function: how many locals of each type, and its instructions."""
+    text = vector([unsigned(n) + kind for n, kind in local_types if n]) + code + END
+    return unsigned(len(text)) + text
+
+
+@dataclass(frozen=True)
+class Type:
+    """What a function takes and gives."""
+
+    takes: tuple[bytes, ...] = ()
+    gives: tuple[bytes, ...] = ()
+
+    def encoded(self) -> bytes:
+        return b"\x60" + vector(self.takes) + vector(self.gives)
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A function from outside."""
+
+    module: str
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True)
+class Defined:
+    """A function of the module; `code` as `body` gives it."""
+
+    name: str
+    type: Type
+    code: bytes
+
+
+def module(imports: Sequence[Imported], functions: Sequence[Defined], pages: int) -> bytes:
+    """A module over the memory `e.memory`, which exports all its functions by name."""
+    types = list(dict.fromkeys([*(x.type for x in imports), *(f.type for f in functions)]))
+    listed = [name(x.module) + name(x.name) + b"\x00" + unsigned(types.index(x.type)) for x in imports]
+    memory = name("e") + name("memory") + b"\x02\x00" + unsigned(pages)
+    exported = [name(f.name) + b"\x00" + unsigned(len(imports) + i) for i, f in enumerate(functions)]
+    return b"\0asm\1\0\0\0" + b"".join((
+        _section(1, vector([t.encoded() for t in types])),
+        _section(2, vector([*listed, memory])),
+        _section(3, vector([unsigned(types.index(f.type)) for f in functions])),
+        _section(7, vector(exported)),
+        _section(10, vector([f.code for f in functions])),
+    ))  # fmt: skip
+
+
+def _section(kind: int, content: bytes) -> bytes:
+    return bytes([kind]) + unsigned(len(content)) + content

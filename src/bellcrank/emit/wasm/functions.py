@@ -1,0 +1,75 @@
+"""Functions of a program in WebAssembly: `constants()`, and `name(t, y, out)` for the others.
+
+y and out are the addresses of the states and of the results; all else lies at fixed addresses (`emit.memory`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from bellcrank.emit.memory import SIZE, Memory, places
+from bellcrank.emit.schedule import Schedule
+from bellcrank.emit.wasm import binary as b
+from bellcrank.emit.wasm.printer import NO_ADDRESS, WasmPrinter
+from bellcrank.emit.wasm.sincos import sincos
+from bellcrank.expr import Symbol
+from bellcrank.program.functions import Function
+from bellcrank.program.program import Program
+from bellcrank.program.statements import Assign
+
+TIME = Symbol("t", "time")
+_T, _Y, _OUT = range(3)
+OF_STATES = b.Type((b.F64, b.I32, b.I32))
+
+
+class Functions:
+    """Prints the functions of a program, and keeps the list of what they import. `routines`: names of tables and
+    external routines."""
+
+    def __init__(self, program: Program, memory: Memory, routines: Mapping[object, str]) -> None:
+        self.program, self.memory, self.routines = program, memory, routines
+        self.fixed = places(program, memory)
+        states = (*program.coordinates, *program.speeds)
+        self.states = {s: (_Y, SIZE * i) for i, s in enumerate(states)}
+        self.imports: list[b.Imported] = []
+        self.imported("m", "sin", 1, 0)
+        self.imported("m", "cos", 1, 0)
+
+    def imported(self, module: str, name: str, floats: int, addresses: int) -> int:
+        """The number of a function from outside: one without addresses gives a float."""
+        kind = b.Type((b.F64,) * floats + (b.I32,) * addresses, () if addresses else (b.F64,))
+        found = b.Imported(module, name, kind)
+        if found not in self.imports:
+            self.imports.append(found)
+        return self.imports.index(found)
+
+    def all(self, plans: Sequence[tuple[Function, Schedule]]) -> list[b.Defined]:
+        """All functions. Own ones are counted after those from outside, which are known when all have been printed:
+        they are printed twice."""
+        for _ in range(2):
+            self._sincos = len(self.imports)
+            found = [sincos(0, 1), self._constants(), *(self._function(f, plan) for f, plan in plans)]
+        return found
+
+    def _printer(self, where: Mapping[Symbol, tuple[int, int]], known: Mapping[Symbol, int], first: int) -> WasmPrinter:
+        room = self.memory.at["room"]
+        return WasmPrinter(where, known, first, self.imported, self._sincos, self.routines, room)
+
+    def _constants(self) -> b.Defined:
+        """What follows from the parameters alone."""
+        symbols = self.program.constant_symbols
+        where = {s: (NO_ADDRESS, at) for s, at in self.fixed.items() if s not in set(symbols)}
+        printer = self._printer(where, {}, 0)
+        printer.statements([s for s in self.program.constants.statements if isinstance(s, Assign)], symbols)
+        for s in symbols:
+            printer.store(self.fixed[s], s)
+        return b.Defined("constants", b.Type(), b.body([(printer.locals, b.F64)], bytes(printer.code)))
+
+    def _function(self, f: Function, plan: Schedule) -> b.Defined:
+        """A function, arranged."""
+        where = {**self.states, **{s: (NO_ADDRESS, at) for s, at in self.fixed.items()}}
+        printer = self._printer(where, {TIME: _T}, 3)
+        printer.statements(plan.steps, plan.results)
+        for i, r in enumerate(plan.results):
+            printer.store(SIZE * i, r, b.get(_OUT))
+        return b.Defined(f.name, OF_STATES, b.body([(printer.locals, b.F64)], bytes(printer.code)))

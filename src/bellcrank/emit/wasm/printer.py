@@ -1,0 +1,229 @@
+"""Expressions and statements of a program as instructions of WebAssembly.
+
+What has a place in memory is loaded before the first statement that uses it; locals are used again when their last
+user is behind.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from bellcrank.emit.memory import SIZE, reduce_sizes
+from bellcrank.emit.steps import Angles, Step, step_expressions, symbols_in
+from bellcrank.emit.wasm import binary as b
+from bellcrank.errors import InternalError, ModelError
+from bellcrank.expr import Expr, Func, Number, Product, Sum, Symbol, postorder
+from bellcrank.expr.function_table import COMPARISONS, FUNCTIONS
+from bellcrank.expr.node import PI, Rational, size
+from bellcrank.program.statements import Assign, Call, Reduce, Solve
+
+_COMPARED = {"lt": b.LT, "le": b.LE, "gt": b.GT, "ge": b.GE}
+_OPERATIONS = {"sqrt": b.SQRT, "abs": b.ABS, "floor": b.FLOOR, "ceil": b.CEIL}
+NO_ADDRESS = -1  # of what lies at fixed addresses
+Function = Callable[[str, str, int, int], int]  # number of an imported function: module, name, floats and addresses
+
+
+class WasmPrinter:
+    """Instructions of one function. `where` gives the local that holds an address (or NO_ADDRESS) and an offset for
+    every symbol that lies in memory, `known` locals of others; locals from `first` on are free. `routines` are names of
+    tables and external routines, `room` the address that statements may use."""
+
+    def __init__(
+        self,
+        where: Mapping[Symbol, tuple[int, int]],
+        known: Mapping[Symbol, int],
+        first: int,
+        function: Function,
+        sincos: int,
+        routines: Mapping[object, str],
+        room: int,
+    ) -> None:
+        self.where, self.known, self.function, self.sincos = where, dict(known), function, sincos
+        self.routines, self.room = routines, room
+        self.code = bytearray()
+        self.locals, self._first, self._free = 0, first, list[int]()
+        self._last: dict[Symbol, int] = {}
+
+    # ---- expressions
+
+    def expr(self, root: Expr) -> bytes:
+        """Instructions that leave the value on the stack; its symbols are in locals."""
+        done: dict[Expr, bytes] = {}
+        for node in postorder((root,)):
+            done[node] = self._piece(node, done)
+        return done[root]
+
+    def _piece(self, node: Expr, done: Mapping[Expr, bytes]) -> bytes:
+        if isinstance(node, Symbol):
+            return b.number(math.pi) if node is PI else b.get(self.known[node])
+        if isinstance(node, Number):
+            return _number(node.value)
+        if isinstance(node, Sum):
+            return _sum(node, done)
+        if isinstance(node, Product):
+            return self._product(node, done)
+        if isinstance(node, Func):
+            return self._function(node, [done[a] for a in node.args])
+        raise InternalError(f"{type(node).__name__} reached the printer: the scheduler should have named it")
+
+    def _product(self, node: Product, done: Mapping[Expr, bytes]) -> bytes:
+        top: list[bytes] = []
+        bottom: list[bytes] = []
+        if size(node.coefficient) != 1:
+            top.append(_number(size(node.coefficient)))
+        for base, exponent in node.factors:
+            (top if exponent > 0 else bottom).append(self._power(done[base], size(exponent)))
+        code = _joined(top) if top else b.number(1.0)
+        if bottom:
+            code += _joined(bottom) + b.DIV
+        return code + (b.NEG if node.coefficient < 0 else b"")
+
+    def _power(self, base: bytes, exponent: Rational) -> bytes:
+        if exponent == 1:
+            return base
+        if exponent == 1 / 2:
+            return base + b.SQRT
+        if isinstance(exponent, int) and exponent <= 3:
+            copy = self._taken()
+            self._free.append(copy)
+            return base + b.tee(copy) + (b.get(copy) + b.MUL) * (exponent - 1)
+        return base + _number(exponent) + b.call(self.function("m", "pow", 2, 0))
+
+    def _function(self, node: Func, args: list[bytes]) -> bytes:
+        if node.function is not None:
+            return b"".join(args) + b.call(self.function("r", self.routines[node.function], len(args), 0))
+        if node.name in COMPARISONS:
+            return args[0] + args[1] + _COMPARED[node.name] + b.AS_FLOAT
+        if node.name == "where":
+            return args[1] + args[2] + _condition(node.args[0], args[0]) + b.SELECT
+        if node.name in _OPERATIONS:
+            return args[0] + _OPERATIONS[node.name]
+        if node.name in ("min", "max"):
+            return self._chosen(node.name, *args)
+        if node.name in ("sin", "cos"):
+            return self._sine(node.name, *args)
+        code = FUNCTIONS[node.name].text("javascript")
+        return b"".join(args) + b.call(self.function("r" if code.helper else "m", code.name, len(args), 0))
+
+    def _chosen(self, name: str, first: bytes, second: bytes) -> bytes:
+        """The smaller or larger of two, the first if they cannot be compared: as in C."""
+        x, y = self._taken(), self._taken()
+        self._free += [x, y]
+        test = b.get(y) + b.get(x) + (b.LT if name == "min" else b.GT)
+        return first + second + b.put(y) + b.put(x) + b.get(y) + b.get(x) + test + b.SELECT
+
+    def _sine(self, name: str, angle: bytes) -> bytes:
+        both = angle + b.call(self.sincos)
+        if name == "sin":
+            return both + b.DROP
+        x = self._taken()
+        self._free.append(x)
+        return both + b.put(x) + b.DROP + b.get(x)
+
+    # ---- locals
+
+    def _taken(self) -> int:
+        if self._free:
+            return self._free.pop()
+        self.locals += 1
+        return self._first + self.locals - 1
+
+    def _define(self, target: Symbol) -> bytes:
+        self.known[target] = self._taken()
+        return b.put(self.known[target])
+
+    def _load(self, roots: Iterable[Expr]) -> None:
+        """Brings what lies in memory into locals."""
+        for s in symbols_in(roots):
+            if s is not PI and s not in self.known:
+                address, offset = self.where[s]
+                self.code += (b.i32(0) if address == NO_ADDRESS else b.get(address)) + b.load(offset) + self._define(s)
+
+    # ---- statements
+
+    def statements(self, steps: Sequence[Step], results: Sequence[Expr]) -> None:
+        """All steps; `results` are needed after them."""
+        for i, s in enumerate(steps):
+            self._last.update(dict.fromkeys(symbols_in(step_expressions(s)), i))
+        self._last.update(dict.fromkeys(symbols_in(results), len(steps)))
+        kept = set(self.known)
+        for i, s in enumerate(steps):
+            self._load(step_expressions(s))
+            self._statement(s)
+            over = [x for x in symbols_in(step_expressions(s)) if self._last.get(x) == i and x in self.known]
+            self._free += [self.known.pop(x) for x in over if x not in kept]
+        self._load(results)
+
+    def _statement(self, s: Step) -> None:
+        if isinstance(s, Assign):
+            self.code += self.expr(s.value) + self._define(s.target)
+        elif isinstance(s, Angles):
+            for a in s.angles:
+                self.code += self.expr(a.value) + b.call(self.sincos)
+                for x in (a.cosine, a.sine):
+                    self.code += b.DROP if x is None else self._define(x)
+        elif isinstance(s, Call):
+            given = b"".join(map(self.expr, s.arguments)) + b.i32(self.room)
+            self.code += given + b.call(self.function("r", self.routines[s.routine], len(s.arguments), 1))
+            self._fetch(self.room, s.targets)
+        elif isinstance(s, Solve):
+            self._solve(s)
+        else:
+            self._reduce(s)
+
+    def _solve(self, s: Solve) -> None:
+        n = len(s.right)
+        right = self.room + SIZE * n * n
+        for i, row in enumerate(s.matrix):
+            for j, x in enumerate(row[: i + 1]):
+                self.store(self.room + SIZE * (i * n + j), x)
+        for i, x in enumerate(s.right):
+            self.store(right + SIZE * i, x)
+        self.code += b.i32(n) + b.i32(self.room) + b.i32(right) + b.call(self.function("r", "solve", 0, 3))
+        self._fetch(right, s.targets)
+
+    def _reduce(self, s: Reduce) -> None:
+        at, starts = self.room, []
+        for count in reduce_sizes(s):
+            starts.append(at)
+            at += SIZE * count
+        given = [x for row in s.mass for x in row], s.force, [x for row in s.rows for x in row], s.right
+        for start, values in zip(starts, given, strict=False):
+            for i, x in enumerate(values):
+                self.store(start + SIZE * i, x)
+        self.code += b"".join(map(b.i32, starts)) + b.call(self.function("r", "constrained_rates", 0, 5))
+        self._fetch(starts[-1], s.targets)
+
+    def store(self, address: int, value: Expr, base: bytes | None = None) -> None:
+        self.code += (b.i32(0) if base is None else base) + self.expr(value) + b.store(address)
+
+    def _fetch(self, address: int, targets: Sequence[Symbol | None]) -> None:
+        for i, t in enumerate(targets):
+            if t is not None and t in self._last:
+                self.code += b.i32(0) + b.load(address + SIZE * i) + self._define(t)
+
+
+def _number(value: Rational) -> bytes:
+    try:
+        return b.number(float(value))
+    except OverflowError:
+        raise ModelError("a number of the model is larger than 1.8e308, which no program can hold") from None
+
+
+def _sum(node: Sum, done: Mapping[Expr, bytes]) -> bytes:
+    code = b""
+    for core, c in node.terms:
+        term = done[core] if abs(c) == 1 else _number(size(c)) + done[core] + b.MUL
+        code += term + ((b.SUB if c < 0 else b.ADD) if code else (b.NEG if c < 0 else b""))
+    return code
+
+
+def _joined(parts: Sequence[bytes]) -> bytes:
+    return parts[0] + b"".join(part + b.MUL for part in parts[1:])
+
+
+def _condition(node: Expr, code: bytes) -> bytes:
+    """Whether a value is not zero, as an integer, which a comparison is before it becomes a value."""
+    compared = isinstance(node, Func) and node.function is None and node.name in COMPARISONS
+    return code[: -len(b.AS_FLOAT)] if compared else code + b.number(0.0) + b.NE

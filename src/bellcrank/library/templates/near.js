@@ -1,0 +1,3 @@
+function routine(x, z, reach, out) {
+  m.set(nearest(x, z, reach).slice(0, 4), out >> 3);
+}

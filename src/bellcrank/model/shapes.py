@@ -1,0 +1,95 @@
+"""Shapes of bodies for pictures, read: lengths and places as expressions of parameters.
+
+In:  the records of a description. Out: `Shape`s, frozen. No equation knows of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bellcrank.errors import did_you_mean
+from bellcrank.expr import Expr
+from bellcrank.files.stl import Mesh
+from bellcrank.model.reading import Checker
+from bellcrank.model.records import ShapeRecord
+from bellcrank.vector.basis import IDENTITY, NULL, Vec3
+
+SIZES: Mapping[str, tuple[int, ...]] = {  # kinds of shapes, and how many sizes each may be given
+    "box": (0, 1, 3),
+    "cylinder": (0, 2),
+    "sphere": (0, 1),
+    "line": (0, 1),
+    "mesh": (0, 1),
+}
+COLORS: Mapping[str, str] = {
+    "black": "#000000", "white": "#ffffff", "gray": "#808080", "grey": "#808080", "silver": "#c0c0c0",
+    "red": "#d62728", "green": "#2ca02c", "blue": "#1f77b4", "orange": "#ff7f0e", "purple": "#9467bd",
+    "brown": "#8c564b", "pink": "#e377c2", "olive": "#bcbd22", "cyan": "#17becf", "yellow": "#ffd92f",
+    "navy": "#1b2a57", "teal": "#008080", "gold": "#d4a017",
+}  # fmt: skip
+_HEX = re.compile(r"#[0-9a-fA-F]{6}\Z")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A shape fixed in a body (-1: the ground), or in several as a line may be.
+
+    `at`: its middle, of a line all its points, along the axes of the body; `axis`: the direction, in the body, of the
+    third axis of the shape; `size`: lengths of a box, radius and length of a cylinder, radius of a sphere, thickness of
+    a line, what the file of a mesh is multiplied with; none: to be chosen.
+    """
+
+    kind: str
+    body: int
+    size: tuple[Expr, ...]
+    at: tuple[Vec3, ...]
+    axis: Vec3
+    color: str
+    label: str
+    mesh: Mesh | None = None
+
+
+def read_shape(record: ShapeRecord, checker: Checker, places: Mapping[str, int]) -> Shape | None:
+    """A shape; None where something is wrong, which the checker then knows. `places`: bodies by lower-case name."""
+    before = len(checker.problems)
+    where = f"shape '{record.label or record.kind}'"
+    index = checker.body_index(record.body, where, "body")
+    if record.kind not in SIZES:
+        known = ", ".join(SIZES)
+        checker.problem(where, f"kind '{record.kind}' is not known.{did_you_mean(record.kind, SIZES)} Kinds: {known}.")
+        return None
+    size = tuple(checker.constant(x, where, "size") for x in listed(record.size))
+    if len(size) not in SIZES[record.kind]:
+        allowed = " or ".join(str(n) for n in SIZES[record.kind] if n)
+        checker.problem(where, f"size={record.size!r} of a {record.kind} must have {allowed} numbers.")
+    points = record.at if record.kind == "line" else [record.at]
+    if record.kind == "line" and (not isinstance(points, tuple | list) or len(points) < 2):
+        checker.problem(where, f"at={record.at!r} of a line must be two points or more, three components each.")
+        points = ()
+    at = tuple(checker.vector(p, where, "at") for p in points)
+    axis = IDENTITY[2] if record.axis is None else checker.direction(record.axis, where, "axis") or NULL
+    color = _color(record.color)
+    if color is None:
+        checker.problem(where, f"color={record.color!r} is not known: '#rrggbb', or one of {', '.join(COLORS)}.")
+    if index is None or len(checker.problems) > before:
+        return None
+    body = places[checker.drafts[index].record.name.lower()] if index >= 0 else -1
+    return Shape(record.kind, body, size, at, axis, color or "", record.label or "", record.mesh)
+
+
+def listed(size: Any) -> tuple[Any, ...]:
+    """Sizes as they are given: none, one or several."""
+    if size is None:
+        return ()
+    return tuple(size) if isinstance(size, tuple | list) or hasattr(size, "tolist") else (size,)
+
+
+def _color(given: Any) -> str | None:
+    """As #rrggbb; "" if none is given, None if it is not known."""
+    if given is None:
+        return ""
+    text = str(given).strip().lower()
+    return COLORS.get(text) or (text if _HEX.match(text) else None)

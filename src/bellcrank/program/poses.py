@@ -1,0 +1,44 @@
+"""Poses of bodies as further functions of a program, `poses` and `marks`, for pictures.
+
+In:  a `Program`, and what they are as expressions of its coordinates, parameters and inputs. Out: the same with both;
+constants stay as they are. Parameters that stand in lengths alone, which the equations of motion do not hold, follow
+the others that are given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bellcrank.expr import ZERO, Expr, Symbol, small_threshold, substitute, symbols
+from bellcrank.program.differentiate.implicit import EVERYTHING
+from bellcrank.program.program import POSE, Program
+from bellcrank.program.scheduler import Inside
+from bellcrank.program.statements import Section
+
+
+def with_poses(program: Program, names: Sequence[str], poses: Sequence[Expr], marks: Sequence[Expr] = ()) -> Program:
+    """The program with poses, as many numbers as POSE for each name, and with marks, which parameters determine."""
+    assert len(poses) == len(POSE) * len(names)
+    used = [s for s in symbols(*poses, *marks) if isinstance(s, Symbol)]
+    given, known = program.given_parameters, {*program.parameters, *program.inputs}
+    more = [s for s in used if s.kind == "parameter" and s not in known]
+    # an input that moves nothing but what has no mass and no force is not recorded: it stands at zero
+    lost: dict[Expr, Expr] = {s: ZERO for s in used if s.kind in ("variable", "rate", "kept") and s not in known}
+    routines = list(program.routines)
+    sections = []
+    for results in (poses, marks):
+        with small_threshold(EVERYTHING):
+            roots = [substitute(e, lost) for e in results] if lost else list(results)
+            plan = Inside(roots)
+            found = tuple(plan.lower(e) for e in roots)
+        routines += [r for r in plan.routines if r not in routines]
+        sections.append(Section(tuple(plan.statements), found))
+    return replace(
+        program,
+        parameters=(*given, *more, *program.parameters[len(given) :]),
+        routines=tuple(routines),
+        poses=sections[0],
+        posed=tuple(names),
+        marks=sections[1],
+    )

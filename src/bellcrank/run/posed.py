@@ -1,0 +1,140 @@
+"""Where bodies are: the poses of recorded rows and of single states, by the program with poses in Python.
+
+In:  `Loaded`. Out: arrays of 12 numbers for each body (and part of a linkage): coordinates of its origin, then its
+rotation matrix by rows, in the inertial frame and in equation units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bellcrank.backend.external import functions_of
+from bellcrank.backend.protocol import Calls
+from bellcrank.backend.python import PythonModel
+from bellcrank.errors import RunError, mapping, warn
+from bellcrank.expr import Expr
+from bellcrank.interface.interface import Interface
+from bellcrank.kinematics.poses import Part, pose_expressions
+from bellcrank.kinematics.results import Analysis
+from bellcrank.program.poses import with_poses
+from bellcrank.program.program import POSE, Program
+from bellcrank.run.assembly import complete_state
+from bellcrank.run.dae_runs import Piece
+from bellcrank.run.evaluate import closure
+from bellcrank.run.loaded import Loaded
+from bellcrank.run.values import at_row
+from bellcrank.scene.build import scene_of
+from bellcrank.scene.draft import draft_of
+from bellcrank.scene.scene import Scene
+from bellcrank.units import ANGLE, LENGTH
+
+
+def posed_program(
+    analysis: Analysis, program: Program, parts: Sequence[Part] = (), marks: Sequence[Expr] = ()
+) -> Program:
+    """The program with the functions `poses`, of all bodies and parts, and `marks`."""
+    names = [*(b.name for b in analysis.mechanism.bodies), *(p.name for p in parts)]
+    return with_poses(program, names, pose_expressions(analysis.kinematics, parts), marks)
+
+
+@dataclass(frozen=True)
+class Posed:
+    """A model that tells where its bodies are; `idle` are values of parameters that its equations do not hold."""
+
+    loaded: Loaded
+    program: Program
+    calls: Calls
+    idle: Sequence[float]
+
+    def parameters(self, p: Sequence[float]) -> list[float]:
+        """All of the program with poses, from those of the model."""
+        n = len(self.loaded.program.given_parameters)
+        return [*p[:n], *self.idle, *p[n:]]
+
+    def marks(self, p: Sequence[float]) -> np.ndarray:
+        """The numbers of the picture that follow from parameters."""
+        zero = [0.0] * self.loaded.n_q, [0.0] * len(self.program.speeds)
+        w = [0.0] * len(self.program.inputs)
+        return np.array(self.calls.values("marks", 0.0, *zero, self.parameters(p), [], w))
+
+    def at_rows(self, pieces: Sequence[Piece]) -> np.ndarray:
+        """The poses of all rows: (rows, bodies, 12)."""
+        found = []
+        for rows, p, c in pieces:
+            every = self.parameters(p)
+            found += [self.calls.values("poses", *at_row(self.program, row, every, c)) for row in rows]
+        return np.array(found, float).reshape(-1, len(self.program.posed), len(POSE))
+
+
+def posed(
+    loaded: Loaded,
+    parts: Sequence[Part] = (),
+    marks: Sequence[Expr] = (),
+    parameters: Mapping[str, float] | None = None,
+) -> Posed:
+    """A model with poses. `parameters` (user units) override defaults of those that the equations do not hold."""
+    program = posed_program(loaded.analysis, loaded.program, parts, marks)
+    more = program.routines[len(loaded.program.routines) :]
+    functions = (*loaded.functions, *(r.python for r in more))
+    model = PythonModel(program, functions)
+    first = len(loaded.program.given_parameters)
+    count = len(program.parameters) - len(loaded.program.parameters)
+    names = [s.name for s in program.parameters[first : first + count]]
+    return Posed(loaded, program, model.calls(), _idle_values(loaded, names, parameters or {}))
+
+
+def _idle_values(loaded: Loaded, names: Sequence[str], given: Mapping[str, Any]) -> list[float]:
+    """Values in equation units of parameters that pictures alone need; one without a value is zero, which is told."""
+    values, missing = [], []
+    by_key = {str(k).lower(): v for k, v in given.items()}
+    for name in names:
+        x = loaded.interface.find(name, ("idle",), "parameter")
+        value = by_key.get(x.key, x.default)
+        missing += [name] if value is None and x.unit.dimension in (LENGTH, ANGLE) else []  # of masses none is seen
+        values.append(float(x.unit.to_equation(0.0 if value is None else float(value))))
+    if missing:
+        warn(f"the picture needs values of {', '.join(missing)}, for which there is no default: zero is taken")
+    return values
+
+
+@dataclass(frozen=True)
+class Motion:
+    """What a picture of a motion is drawn from."""
+
+    time: np.ndarray
+    poses: np.ndarray
+    scene: Scene
+
+
+def motion_of(loaded: Loaded, pieces: Sequence[Piece], parameters: Mapping[str, float] | None = None) -> Motion:
+    """The motion of recorded rows. `parameters` as they were given, user units."""
+    if not loaded.analysis.mechanism.bodies:
+        raise RunError(f"there is no picture of {loaded.name}: its equations were derived by hand, without bodies")
+    draft = draft_of(loaded.analysis)
+    model = posed(loaded, draft.parts, draft.expressions(), parameters)
+    poses = model.at_rows(pieces)
+    time = np.concatenate([rows[:, 0] for rows, _, _ in pieces])
+    return Motion(time, poses, scene_of(draft, model.marks(pieces[0].p), poses))
+
+
+def at_start(
+    loaded: Loaded, initial: Mapping[Any, float] | None = None, parameters: Mapping[str, float] | None = None
+) -> Motion:
+    """The one pose of a start: values by state and of parameters in user units; what loops determine is solved for."""
+    given = loaded.interface.run.initial if initial is None else mapping(initial, "initial")
+    p, signals = loaded.parameter_values(parameters), loaded.inputs(None)
+    q, u = complete_state(loaded, given, closure(loaded, p, signals), p, signals)
+    kept = [0.0] * (len(loaded.program.inputs) - len(signals))
+    outputs = [0.0] * len(loaded.program.output_names)
+    row = np.array([0.0, *q, *u, *outputs, *(i.function(0.0) for i in signals), *kept])
+    return motion_of(loaded, [Piece(row[None], p, [0.0] * len(loaded.program.constant_symbols))], parameters)
+
+
+def drawn(analysis: Analysis, interface: Interface, program: Program) -> Loaded:
+    """A model of which the pose is wanted alone: in Python, whatever its external routines are written in."""
+    functions = functions_of(program, analysis.mechanism.description.externals, {}, interface.model)
+    return Loaded(analysis, interface, program, PythonModel(program, functions), tuple(functions))

@@ -1,0 +1,148 @@
+"""A draft with numbers: the scene, with sizes from the reach of the mechanism.
+
+In:  a `Draft`, the numbers of its expressions, and the poses of a motion, which begins with the start. Out: `Scene`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from bellcrank.scene.draft import BALL, Draft, DraftItem, Length, Share
+from bellcrank.scene.scene import UPRIGHT, Ground, Item, Mark, Scene, Triple, turned_to
+
+SAMPLES = 1500  # of ground that is not flat, at most
+PARALLEL = 1e-9
+STRAIGHT = 0.98  # square of the share of a force along the line of its points, from which on it is drawn there
+
+
+def scene_of(draft: Draft, numbers: np.ndarray, poses: np.ndarray) -> Scene:
+    """The scene of a motion: poses (rows, bodies, 12)."""
+    left = iter(np.nan_to_num(numbers, nan=0.0, posinf=0.0, neginf=0.0).tolist())
+    marks = tuple(Mark(body, _triple(left)) for body, _ in draft.marks)
+    read = [(item, *_sized(item, left)) for item in draft.items]
+    sized = [(item, size, axis) for item, size, axis, shown in read if shown]
+    bulks = [(bulk, next(left), _triple(left)) for bulk in draft.bulks]
+    turns, slides = ([(body, _triple(left)) for body, _ in pairs] for pairs in (draft.turns, draft.slides))
+    up = _unit(_triple(left), (0.0, 0.0, 1.0))
+    name = draft.analysis.mechanism.name
+    bodies = tuple(b.name for b in draft.analysis.mechanism.bodies) + tuple(p.name for p in draft.parts)
+    bare = Scene(name, bodies, marks, (), 1.0, up)
+    boxes = [_box(mass, moments) for _, mass, moments in bulks]
+    radii = [(item.marks, _radius(item, size)) for item, size, _ in sized]
+    radii += [((bulk.mark,), max(box) / 2) for (bulk, _, _), box in zip(bulks, boxes, strict=True)]
+    reach = _reach(bare.places(poses[0]), radii)
+    items = [_item(item, size, axis, reach) for item, size, axis in sized]
+    for (bulk, _, _), box in zip(bulks, boxes, strict=True):
+        if max(box) > 0.02 * reach:
+            size = tuple(max(x, 0.02 * reach) for x in box)
+            items.append(Item("box", (bulk.mark,), size, bulk.color, "body", bulk.label))
+        else:
+            items.append(Item("sphere", (bulk.mark,), (1.6 * BALL * reach,), bulk.color, "body", bulk.label))
+    normal = None if draft.in_space else _normal(poses[0], turns, slides, up)
+    ground = _ground(draft, bare, poses, reach)
+    return Scene(name, bodies, marks, tuple(items), reach, up, normal, ground)
+
+
+def _triple(left: Iterator[float]) -> Triple:
+    return next(left), next(left), next(left)
+
+
+def _sized(item: DraftItem, left: Iterator[float]) -> tuple[list[float | None], Triple, bool]:
+    """Sizes that are numbers, None for shares of the reach; the axis; and whether it is to be drawn."""
+    size, axis = [None if isinstance(x, Share) else next(left) for x in item.size], _triple(left)
+    shown = True
+    if item.along is not None:
+        measured, square = next(left), next(left)
+        shown = square > 0 and measured * measured > STRAIGHT * square
+    return size, axis, shown
+
+
+def _item(item: DraftItem, size: Sequence[float | None], axis: Triple, reach: float) -> Item:
+    lengths = tuple(_length(x, n, reach) for x, n in zip(item.size, size, strict=True))
+    turned = turned_to(axis) if any(axis) else UPRIGHT
+    return Item(item.kind, item.marks, lengths, item.color, item.role, item.label, turned, item.mesh)
+
+
+def _length(given: Length, number: float | None, reach: float) -> float:
+    return given.of_reach * reach if isinstance(given, Share) else abs(number or 0.0)
+
+
+def _unit(v: Triple, otherwise: Triple) -> Triple:
+    size = float(np.linalg.norm(v))
+    return (v[0] / size, v[1] / size, v[2] / size) if size > 0 else otherwise
+
+
+def _box(mass: float, moments: Triple) -> Triple:
+    """A box with this mass and these moments of inertia; zeros where there is none."""
+    if not mass > 0:
+        return 0.0, 0.0, 0.0
+    x, y, z = moments
+    squares = 6 / mass * np.array([y + z - x, x + z - y, x + y - z])
+    a, b, c = np.sqrt(np.maximum(squares, 0.0)).tolist()
+    return a, b, c
+
+
+def _radius(item: DraftItem, size: Sequence[float | None]) -> float:
+    """How far an item reaches from its marks, as far as that does not depend on the reach of all."""
+    known = [abs(x) for x in size if x is not None]
+    if item.mesh is not None:
+        return float(np.abs(np.array(item.mesh.points)).max()) * max(known, default=1.0)
+    half = 1.0 if item.kind == "sphere" else 0.5  # the first size of a cylinder is its radius, of a box a whole length
+    radius = max((half * x for x in known), default=0.0)
+    return max(radius, known[0]) if item.kind == "cylinder" and known else radius
+
+
+def _reach(places: np.ndarray, radii: Sequence[tuple[tuple[int, ...], float]]) -> float:
+    """Half of the largest extent of all that is drawn."""
+    corners = [places[list(marks)] + sign * radius for marks, radius in radii for sign in (-1, 1)]
+    every = np.concatenate(corners) if corners else places
+    every = every[np.isfinite(every).all(axis=1)]
+    extent = float(np.linalg.norm(np.ptp(every, axis=0))) / 2 if len(every) else 0.0
+    return extent if extent > 0 else 1.0
+
+
+def _normal(
+    start: np.ndarray, turns: Sequence[tuple[int, Triple]], slides: Sequence[tuple[int, Triple]], up: Triple
+) -> Triple | None:
+    """The normal of the plane in which all moves, if there is one."""
+
+    def seen(body: int, v: Triple) -> np.ndarray:
+        return np.array(v) if body < 0 else start[body, 3:].reshape(3, 3) @ v
+
+    axes = [seen(*x) for x in turns]
+    ways = [seen(*x) for x in slides]
+    if axes:
+        normal = axes[0]
+    else:  # what slides only is seen from the side
+        usual = [np.array(e) for e in ((0.0, 1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0))]
+        across = [e for e in usual if all(abs(e @ w) < PARALLEL for w in ways)]
+        beside = [e for e in across if abs(e @ np.array(up)) < PARALLEL] + across
+        if not beside:
+            return None
+        normal = beside[0]
+    leaning = any(np.linalg.norm(np.cross(normal, a)) > PARALLEL for a in axes)
+    if leaning or any(abs(normal @ w) > PARALLEL for w in ways):
+        return None
+    x, y, z = normal.tolist()
+    return x, y, z
+
+
+def _ground(draft: Draft, scene: Scene, poses: np.ndarray, reach: float) -> Ground | None:
+    """The ground below the wheels, as far as they went and a bit further; that of the first wheel."""
+    wheels = draft.analysis.wheels
+    if not wheels:
+        return None
+    marks = [draft.at(w.centre) for w in wheels]
+    way = scene.places(poses)[:, marks, 0]
+    way = way[np.isfinite(way)]
+    if not len(way):
+        return None
+    first, last = float(way.min()) - 3 * reach, float(way.max()) + 3 * reach
+    plane = getattr(wheels[0].terrain, "plane", None)
+    n = 2 if plane is not None else int(min(SAMPLES, max(60, (last - first) / reach * 40)))
+    x = np.linspace(first, last, n)
+    height = np.asarray(wheels[0].terrain.height(x), float)
+    up = (0.0, 0.0, 1.0 if wheels[0].upwards else -1.0)
+    return Ground((1.0, 0.0, 0.0), up, tuple(x.tolist()), tuple(height.tolist()))

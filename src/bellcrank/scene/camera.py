@@ -1,0 +1,131 @@
+"""Where a picture is seen from, so that all of a motion is in it.
+
+What moves in a plane is seen along its normal, without perspective. All else is seen from the front, from the right
+and from above. What travels far is followed: the camera moves with the first body.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+
+from bellcrank.scene.scene import Item, Mark, Scene
+
+FAR = 6.0  # distance of the camera in reaches of what it sees
+TRAVELS = 3.0  # reaches that the first body may go before it is followed
+AROUND, ABOVE = np.radians(-58), np.radians(22)
+MARGIN = 0.05
+
+
+@dataclass(frozen=True)
+class Camera:
+    """Directions on the screen (right, up, towards the eye), the point that it looks at in each frame, and what it
+    shows: left, right, lower and upper edge about that point."""
+
+    axes: np.ndarray
+    distance: float
+    centres: np.ndarray
+    edges: tuple[float, float, float, float]
+
+    def seen(self, points: np.ndarray, frame: int) -> np.ndarray:
+        """Points (..., 3) on the screen, right and up; the third number is larger for what is nearer."""
+        return on_screen(points - self.centres[frame], self.axes, self.distance)
+
+
+def on_screen(points: np.ndarray, axes: np.ndarray, distance: float) -> np.ndarray:
+    """Points about the one looked at, as a camera at a distance (inf: without perspective) sees them."""
+    x = points @ axes.T
+    if np.isfinite(distance):
+        near = np.minimum(x[..., 2], 0.9 * distance)
+        x = x.copy()
+        x[..., :2] *= (distance / (distance - near))[..., None]
+    return x
+
+
+def camera_of(scene: Scene, poses: np.ndarray) -> Camera:
+    """The camera of a motion: poses (rows, bodies, 12)."""
+    axes = _flat(scene) if scene.normal is not None else _spatial(scene)
+    points, radii, loose = outline(scene, poses)
+    shown = np.isfinite(points).all(axis=(1, 2))
+    shown = shown if shown.any() else ~shown
+    points = np.nan_to_num(points)
+    moved = np.zeros((len(poses), 3))
+    if poses.shape[1]:
+        moved = np.nan_to_num(poses[:, 0, :3] - poses[0, 0, :3])
+    if np.ptp(moved[shown], axis=0).max(initial=0.0) <= TRAVELS * scene.reach:
+        moved = np.zeros_like(moved)
+    elif loose.any():  # what stands on the ground is left behind
+        points, radii = points[:, loose], radii[loose]
+    seen = (points - moved[:, None])[shown]
+    low, high = (seen - radii[:, None]).min(axis=(0, 1)), (seen + radii[:, None]).max(axis=(0, 1))
+    middle = (low + high) / 2
+    distance = np.inf if scene.normal is not None else FAR * float(np.linalg.norm(high - low)) / 2
+    flat = on_screen(seen - middle, axes, distance)
+    wide = radii * (1.0 if np.isinf(distance) else 1 + 2 / FAR)
+    left, lower = (flat[..., :2] - wide[:, None]).min(axis=(0, 1))
+    right, upper = (flat[..., :2] + wide[:, None]).max(axis=(0, 1))
+    more = MARGIN * max(right - left, upper - lower, 1e-12)
+    edges = (float(left - more), float(right + more), float(lower - more), float(upper + more))
+    return Camera(axes, distance, middle + moved, edges)
+
+
+def outline(scene: Scene, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Points (rows, points, 3) with a radius each within which all of the scene lies; which of them bodies carry."""
+    marks, radii = [], []
+    for item in scene.items:
+        corners, radius = _corners(item)
+        turned = corners @ np.array(item.axes).reshape(3, 3).T
+        for m in item.marks:
+            body, at = scene.marks[m].body, np.array(scene.marks[m].at)
+            marks += [Mark(body, (x, y, z)) for x, y, z in (at + turned).tolist()]
+            radii += [radius] * len(corners)
+    marks = marks or list(scene.marks) or [Mark(-1, (0.0, 0.0, 0.0))]
+    bound = replace(scene, marks=tuple(marks))
+    return bound.places(poses), np.resize(radii or [0.0], len(marks)), np.array([m.body >= 0 for m in marks])
+
+
+def _corners(item: Item) -> tuple[np.ndarray, float]:
+    """Points of an item about its marks, along its own axes, and a radius about these."""
+    size = np.array(item.size)
+    if item.mesh is not None:
+        points = np.array(item.mesh.points) * size[0]
+        low, high = points.min(axis=0), points.max(axis=0)
+        return np.array(list(product(*zip(low, high, strict=True)))), 0.0
+    if item.kind in ("box", "cylinder"):
+        half = size / 2 if item.kind == "box" else np.array([size[0], size[0], size[1] / 2])
+        return np.array(list(product(*zip(-half, half, strict=True)))), 0.0
+    return np.zeros((1, 3)), float(size[0]) / (2 if item.kind == "line" else 1)
+
+
+def _flat(scene: Scene) -> np.ndarray:
+    """Along the normal of a plane, with what is up upwards and the first axis to the right."""
+    assert scene.normal is not None
+    toward, up = np.array(scene.normal), np.array(scene.up)
+    first = np.eye(3)[0] if abs(toward[0]) < 0.9 else np.eye(3)[1]
+    if np.linalg.norm(np.cross(toward, up)) < 1e-6:  # seen from above
+        toward = np.copysign(1.0, toward @ up) * toward
+        right = first - (first @ toward) * toward
+        right /= np.linalg.norm(right)
+        return np.array([right, np.cross(toward, right), toward])
+    up = up - (up @ toward) * toward
+    up /= np.linalg.norm(up)
+    right = np.cross(up, toward)
+    if right @ first < 0:
+        right, toward = -right, -toward
+    return np.array([right, up, toward])
+
+
+def _spatial(scene: Scene) -> np.ndarray:
+    """From the side, a bit from the front and from above."""
+    up = np.array(scene.up)
+    first = np.eye(3)[0] if abs(up[0]) < 0.9 else np.eye(3)[1]
+    ahead = first - (first @ up) * up
+    ahead /= np.linalg.norm(ahead)
+    left = np.cross(up, ahead)
+    level = np.cos(AROUND) * ahead + np.sin(AROUND) * left
+    toward = np.cos(ABOVE) * level + np.sin(ABOVE) * up
+    right = np.cross(up, toward)
+    right /= np.linalg.norm(right)
+    return np.array([right, np.cross(toward, right), toward])

@@ -1,0 +1,123 @@
+"""The scene: everything that a picture of a model shows, as plain data with numbers, which JSON can carry.
+
+Lengths are in equation units. A mark is a point of a body (-1: the ground) along the body's axes; where bodies are is
+told by poses, 12 numbers each (`program.POSE`). Items stand at marks or between them:
+
+    box        size: lengths along its own axes           at one mark, turned by `axes` against its body
+    cylinder   size: radius, length along its third axis  likewise
+    sphere     size: radius                               at one mark
+    mesh       size: what its points are multiplied with  at one mark, turned by `axes`
+    rod        size: radius                               between two marks, of one body or of two
+    coil       size: radius of the coil, of the wire      between two marks
+    line       size: thickness                            through all its marks
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bellcrank.files.stl import Mesh
+
+Triple = tuple[float, float, float]
+Turned = tuple[float, float, float, float, float, float, float, float, float]  # a rotation matrix by rows
+UPRIGHT: Turned = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A point of a body."""
+
+    body: int
+    at: Triple
+
+
+@dataclass(frozen=True)
+class Item:
+    """A primitive; `color` is #rrggbb, `role` says what it shows: body, joint, force, wheel or ground."""
+
+    kind: str
+    marks: tuple[int, ...]
+    size: tuple[float, ...]
+    color: str
+    role: str
+    label: str = ""
+    axes: Turned = UPRIGHT
+    mesh: Mesh | None = None
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Ground below wheels: heights along `up` over the way along `along`, the same across."""
+
+    along: Triple
+    up: Triple
+    way: tuple[float, ...]
+    height: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Scene:
+    """`bodies` are those of the poses, in order; `reach` is half the size of all at the start, `up` points away from
+    the weight, `normal` is that of the plane in which all moves, None where there is none."""
+
+    name: str
+    bodies: tuple[str, ...]
+    marks: tuple[Mark, ...]
+    items: tuple[Item, ...]
+    reach: float
+    up: Triple
+    normal: Triple | None = None
+    ground: Ground | None = None
+
+    def places(self, poses: np.ndarray) -> np.ndarray:
+        """The marks in the inertial frame, for poses (..., bodies, 12): (..., marks, 3)."""
+        fixed = np.zeros((*poses.shape[:-2], 1, 12))
+        fixed[..., 3:] = UPRIGHT
+        every = np.concatenate([poses, fixed], axis=-2)  # body -1 is the last
+        of = every[..., [m.body for m in self.marks], :]
+        at = np.array([m.at for m in self.marks]).reshape(-1, 3)
+        turned = of[..., 3:].reshape(*of.shape[:-1], 3, 3)
+        return of[..., :3] + np.einsum("...ij,...j->...i", turned, at)
+
+    def data(self) -> dict[str, Any]:
+        """The scene as JSON has it: lists, numbers and text."""
+        items = [
+            {"kind": i.kind, "marks": list(i.marks), "size": list(i.size), "color": i.color, "role": i.role}
+            | ({"label": i.label} if i.label else {})
+            | ({"axes": list(i.axes)} if i.axes != UPRIGHT else {})
+            | ({"points": _lists(i.mesh.points), "faces": _lists(i.mesh.faces)} if i.mesh is not None else {})
+            for i in self.items
+        ]
+        g = self.ground
+        ground = None if g is None else {k: list(getattr(g, k)) for k in ("along", "up", "way", "height")}
+        return {
+            "name": self.name,
+            "bodies": list(self.bodies),
+            "marks": [{"body": m.body, "at": list(m.at)} for m in self.marks],
+            "items": items,
+            "reach": self.reach,
+            "up": list(self.up),
+            "normal": None if self.normal is None else list(self.normal),
+            "ground": ground,
+        }
+
+
+def _lists(rows: Sequence[Sequence[float]]) -> list[list[float]]:
+    return [list(row) for row in rows]
+
+
+def turned_to(axis: Sequence[float]) -> Turned:
+    """The rotation of a shape whose third axis shall point along `axis`: about the normal of both."""
+    v = np.array(axis, float)
+    v = v / np.linalg.norm(v)
+    if v[2] < -1 + 1e-12:
+        return (1.0, 0.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, -1.0)
+    x, y, z = v
+    k = 1 / (1 + z)
+    rows = [1 - k * x * x, -k * x * y, x, -k * x * y, 1 - k * y * y, y, -x, -y, z]
+    a = [float(round(e, 15)) + 0.0 for e in rows]
+    return (a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8])

@@ -1,0 +1,122 @@
+"""WebAssembly and JavaScript of programs: the numbers of the compiled program, for every example; what is refused."""
+
+import zlib
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.emit.browser import browser_program
+from bellcrank.expr.function_table import CALLED
+from bellcrank.numeric.course import At
+from bellcrank.run.evaluate import complete
+from bellcrank.run.loaded import load
+from tests.models import SOURCES, example, needs_compiler
+from tests.node import evaluated, needs_node
+
+pytestmark = needs_node
+QUICK = ("double_pendulum", "passenger_car", "four_bar", "motorcycle")  # a tree, inputs, a loop, tyres on ground
+LINKED = [n for n, text in SOURCES.items() if "def model(" in text]
+
+
+def given_to(eom, loaded, count=3):
+    """Parameters, and some states near the start with arbitrary inputs."""
+    rng = np.random.default_rng(zlib.crc32(eom.name.encode()))
+    start = np.concatenate(complete(loaded))
+    points = []
+    for i in range(count):
+        moved = start + (i > 0) * 0.1 * np.maximum(np.abs(start), 0.3) * rng.uniform(-1, 1, len(start))
+        points.append({"t": 0.3 + i, "y": moved, "w": rng.uniform(-0.1, 0.1, len(loaded.program.inputs))})
+    return loaded.parameter_values(), points
+
+
+def largest_difference(loaded, p, points, found):
+    """Of all functions, against the largest result of each; of corrections that vanish in size."""
+    model, worst = loaded.model.calls(), 0.0
+    c, n_q = model.constants(p), loaded.n_q
+    for kind in ("wasm", "js"):
+        for point, results in zip(points, found[kind], strict=True):
+            y = point["y"].tolist()
+            at: At = (point["t"], y[:n_q], y[n_q:], p, c, point["w"].tolist())
+            for name, got in results.items():
+                if name == "derivatives":
+                    wanted = np.concatenate(model.derivatives(*at))
+                else:
+                    wanted = np.array(model.outputs(*at) if name == "outputs" else model.values(name, *at))
+                same = (np.array(got) == wanted) | (np.isnan(got) & np.isnan(wanted))
+                size = max(np.abs(wanted).max(initial=0.0), 1.0 if name.startswith("correct") else 1e-300)
+                worst = max(worst, float(np.where(same, 0.0, np.abs(got - wanted) / size).max(initial=0.0)))
+    return worst
+
+
+def test_functions_equal_those_of_python():
+    listed = [(example(name), load_python(example(name))) for name in QUICK]
+    given = [given_to(*pair) for pair in listed]
+    found = evaluated([(browser_program(eom.program), *g) for (eom, _), g in zip(listed, given, strict=True)])
+    for (eom, loaded), g, each in zip(listed, given, found, strict=True):
+        assert largest_difference(loaded, *g, each) < 1e-13, eom.name  # Python does not arrange statements
+
+
+def load_python(eom):
+    return load(eom.analysis, eom.interface, eom.program, "python", {})
+
+
+@pytest.mark.campaign
+@needs_compiler
+@pytest.mark.parametrize("name", LINKED)
+def test_every_example_equals_the_compiled_program_or_is_refused(name):
+    eom = example(name)
+    foreign = [r.name for r in eom.program.externals if not r.known_in("javascript")]
+    if foreign:
+        with pytest.raises(bc.ModelError, match=f"cannot call the external routines? '{foreign[0]}'"):
+            browser_program(eom.program)
+        return
+    loaded = load(eom.analysis, eom.interface, eom.program, "c", {})
+    p, points = given_to(eom, loaded, 6)
+    (found,) = evaluated([(browser_program(eom.program), p, points)])
+    assert largest_difference(loaded, p, points, found) < (1e-14 if name != "suspension_car" else 2e-14)
+
+
+def every_function():
+    """A body that is moved by every function of formulas at once, each as an output; what they are of is an input."""
+    s = bc.System("functions", units="mks")
+    s.add_body("b", translate=1, mass=1)
+    for name in ("x", "y"):
+        s.add_variable(name)
+    names = []
+    for f in CALLED.values():
+        arguments = {1: "x", 2: "x, y", 3: "x, y, 2"}[f.arity or 2]
+        text = f"{f.name}({arguments})" if f.name != "where" else "where(x < y, x, y)"
+        s.add_output(text, f"{f.name}_")
+        names.append(f.name)
+    s.add_output("x**3 + x**(-2) + abs(y)**0.3 + (x < y)*2", "powers")
+    s.set_run(inputs={"x": 0.0, "y": 0.0})
+    return s.equations()
+
+
+def test_all_functions_of_formulas_at_usual_and_unusual_arguments():
+    eom = every_function()
+    loaded = load_python(eom)
+    rng = np.random.default_rng(5)
+    pairs = [
+        *rng.uniform(-3, 3, (20, 2)),
+        *rng.uniform(-1e5, 1e5, (10, 2)),
+        (0.4, 0.7),
+        (1e8, 2.0),
+        (-0.0, 3.0),
+        (2.0, -2.0),
+    ]
+    pairs += [(1e300, 1.0), (np.inf, 1.0), (1.5, np.nan)]
+    points = [{"t": 0.0, "y": np.zeros(2), "w": np.array(pair)} for pair in pairs]
+    (found,) = evaluated([(browser_program(eom.program), [], points)])
+    model = loaded.model.calls()
+    for kind in ("wasm", "js"):
+        for (x, y), results in zip(pairs, found[kind], strict=True):
+            wanted = model.outputs(0.0, [0.0], [0.0], [], [], [x, y])
+            for name, got, want in zip(eom.outputs, results["outputs"], wanted, strict=True):
+                if np.isnan(y) and kind == "js" and name in ("min_", "max_", "smooth_step_"):
+                    continue  # Math.min gives nan
+                close = (
+                    got == want or (np.isnan(got) and np.isnan(want)) or abs(got - want) <= 4e-15 * max(1.0, abs(want))
+                )
+                assert close, (kind, name, x, y, got, want)

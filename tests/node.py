@@ -1,0 +1,72 @@
+"""Programs for browsers, run by node: what their functions give, in WebAssembly and in JavaScript."""
+
+import json
+import math
+import shutil
+import subprocess
+from base64 import b64encode
+
+import pytest
+
+NODE = shutil.which("node")
+needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
+_EVALUATE = """
+const given = JSON.parse(require("fs").readFileSync(0)), value = text => (0, eval)(`(${text})`);
+const number = x => typeof x === "string" ? Number(x) : x;  // JSON has no infinities
+const found = given.map(d => {
+  const bytes = Uint8Array.from(atob(d.module), c => c.charCodeAt(0));
+  if (!WebAssembly.validate(bytes)) return {error: "the module is not valid"};
+  const memory = new WebAssembly.Memory({initial: d.pages}), m = new Float64Array(memory.buffer);
+  const r = value(d.routines)(m);
+  const imports = {e: {memory}, m: Math, r};
+  const kinds = {wasm: new WebAssembly.Instance(new WebAssembly.Module(bytes), imports).exports, js: value(d.text)(m, r)};
+  const put = (name, values) => m.set(values.map(number), d.at[name]/8);
+  for (const [kind, e] of Object.entries(kinds)) {
+    put("p", d.p);
+    e.constants();
+    kinds[kind] = d.points.map(({t, y, w}) => {
+      put("y", y), put("w", w);
+      return Object.fromEntries(d.names.map(name => {
+        const at = d.at[name === "derivatives" ? "k" : name];
+        m.fill(-77, at/8, at/8 + d.sizes[name]);
+        e[name](t, d.at.y, at);
+        return [name, Array.from(m.subarray(at/8, at/8 + d.sizes[name]), String)];
+      }));
+    });
+  }
+  return kinds;
+});
+console.log(JSON.stringify(found));
+"""
+
+
+def node(script, given):
+    """What a script prints, as JSON, that reads JSON."""
+    done = subprocess.run([NODE, "-e", script], input=json.dumps(given), capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def evaluated(listed):
+    """Results of all functions of programs: for each, by "wasm" and "js", for every point, by function.
+
+    In: pairs of a browser program and what it is given: parameters p and points {t, y, w}.
+    """
+    given = []
+    for made, p, points in listed:
+        sizes = {name: made.memory.sizes.get("k" if name == "derivatives" else name, 0) for name in made.names}
+        points = [{k: [_plain(x) for x in v] if k != "t" else v for k, v in point.items()} for point in points]
+        given.append({
+            "module": b64encode(made.module).decode(), "text": made.text, "routines": made.routines,
+            "pages": made.memory.pages, "at": dict(made.memory.at), "sizes": sizes, "names": made.names, "p": list(map(float, p)),
+            "points": points,
+        })  # fmt: skip
+    found = node(_EVALUATE, given)
+    return [
+        {k: [{f: [float(x) for x in v] for f, v in at.items()} for at in values] for k, values in each.items()}
+        for each in found
+    ]
+
+
+def _plain(x):
+    return float(x) if math.isfinite(x) else {math.inf: "Infinity", -math.inf: "-Infinity"}.get(x, "NaN")

@@ -1,0 +1,109 @@
+"""Scenes and pictures: what is drawn, where, and that all of it is in the picture."""
+
+import json
+import struct
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.files.stl import read_stl
+from bellcrank.run.posed import at_start, drawn
+from bellcrank.scene.camera import camera_of
+from tests.models import example, pendulum
+
+
+def scene_of(s):
+    d = s.equations(optimise="none").derived
+    return at_start(drawn(d.analysis, d.interface, d.program))
+
+
+def test_a_scene_is_plain_data():
+    found = example("four_bar").compile(backend="python").simulate(t_end=0.1, step=0.01).motion
+    data = json.loads(json.dumps(found.scene.data(), allow_nan=False))
+    kinds = [i["kind"] for i in data["items"]]
+    assert data["bodies"] == list(found.scene.bodies) and found.poses.shape == (11, 3, 12)
+    assert kinds.count("rod") >= 3 and kinds.count("coil") == 1 and "cylinder" in kinds and "sphere" in kinds
+    assert abs(data["normal"][2]) == 1 and all(m < len(data["marks"]) for i in data["items"] for m in i["marks"])
+
+
+def test_shapes_take_the_place_of_rods(tmp_path):
+    triangle = struct.pack("<80xI12fH", 1, *[0.0] * 3, *[0, 0, 0, 1, 0, 0, 0, 1, 0], 0)
+    (tmp_path / "a.stl").write_bytes(triangle)
+    s = pendulum()
+    before = s.equations().derived.program.functions
+    s.add_shape("rod", "box", size=("w", 0.1, 0.2), at=(0, "-w", 0), color="gold", label='a "box" & <more>')
+    s.add_shape("rod", "mesh", file=tmp_path / "a.stl", size=0.5, axis=(1, 1, 0), color="#102030")
+    s.add_shape(None, "line", at=((0, 0, 0), (1, 0, 0), (1, 1, 0)), size=0.02)
+    s.set_defaults(w=0.4)
+    scene = scene_of(s).scene
+    box, mesh, line = [i for i in scene.items if i.role == "body"]
+    assert box.size == (0.4, 0.1, 0.2) and box.color == "#d4a017" and scene.marks[box.marks[0]].at == (0, -0.4, 0)
+    assert np.reshape(mesh.axes, (3, 3))[:, 2] == pytest.approx([0.5**0.5, 0.5**0.5, 0]) and len(mesh.mesh.faces) == 1
+    assert np.linalg.det(np.reshape(mesh.axes, (3, 3))) == pytest.approx(1) and len(line.marks) == 3
+    after = s.equations().derived
+    assert {k: f.section for k, f in after.program.functions.items()} == {k: f.section for k, f in before.items()}
+    assert after.interface.find("w", ("idle",), "").unit.text == "m"
+
+
+WRONG = [
+    (dict(kind="ball"), "kind 'ball' is not known"),
+    (dict(kind="box", size=(1, 2)), "must have 1 or 3 numbers"),
+    (dict(kind="sphere", size="q(rod)"), "must be constant"),
+    (dict(kind="sphere", color="#12"), "color='#12' is not known"),
+    (dict(kind="line", at=(0, 0, 0)), "must have 3 components"),
+    (dict(kind="cylinder", axis=(0, 0, 0)), "has no direction"),
+    (dict(kind="box", body="rood"), "Did you mean 'rod'"),
+]
+
+
+@pytest.mark.parametrize(("given", "words"), WRONG)
+def test_a_wrong_shape_is_told(given, words):
+    s = pendulum()
+    s.add_shape(given.pop("body", "rod"), **given)
+    with pytest.raises(bc.ModelError, match=words.replace("(", r"\(")):
+        s.equations()
+
+
+def test_a_wrong_mesh_is_told(tmp_path):
+    s = pendulum()
+    for name, data in {
+        "short.stl": b"solid\n",
+        "text.stl": b"solid a\nvertex 1 2 x\nvertex 1 2 3\nvertex 1 2 3",
+        "huge.stl": struct.pack("<80xI", 2**31),
+    }.items():
+        (tmp_path / name).write_bytes(data)
+        with pytest.raises(bc.ModelError, match="cannot read"):
+            s.add_shape("rod", "mesh", file=tmp_path / name)
+    with pytest.raises(bc.ModelError, match="needs file="):
+        s.add_shape("rod", "mesh")
+    with pytest.raises(bc.ModelError, match="has no file"):
+        s.add_shape("rod", "box", file="a.stl")
+    text = "solid a\n facet normal 0 0 1\n outer loop\n vertex 0 0 0\n vertex 1 0 0\n vertex 0 1e0 0\n endloop\n endfacet\nendsolid"
+    (tmp_path / "fine.stl").write_text(text)
+    assert read_stl(tmp_path / "fine.stl").faces == ((0, 2, 1),) or len(read_stl(tmp_path / "fine.stl").points) == 3
+
+
+def test_all_of_a_motion_is_in_the_picture(tmp_path):
+    run = pendulum().equations().compile(backend="python").simulate(t_end=2, step=0.02, initial={"q(rod)": 3})
+    m = run.motion
+    camera = camera_of(m.scene, m.poses)
+    left, right, lower, upper = camera.edges
+    places = m.scene.places(m.poses)
+    seen = np.array([camera.seen(places[i], i) for i in range(len(m.time))])
+    assert (
+        left < seen[..., 0].min()
+        and seen[..., 0].max() < right
+        and lower < seen[..., 1].min()
+        and seen[..., 1].max() < upper
+    )
+    assert camera.distance == np.inf and abs(camera.axes[2] @ [0, 0, 1]) == 1
+    run.picture(tmp_path / "strip.png", at=(0, 1, 2))
+    assert (tmp_path / "strip.png").read_bytes()[:4] == b"\x89PNG"
+    for wrong, words in (
+        ({"path": "x.bmp"}, "no picture ends in '.bmp'"),
+        ({"at": 5}, "lies outside the run"),
+        ({"at": "late"}, "a time"),
+    ):
+        with pytest.raises(bc.RunError, match=words):
+            run.picture(**wrong)
