@@ -169,6 +169,16 @@ class Equations:
         """
         return write_program(self.derived, language, directory)
 
+    def write_fmu(self, path: str | Path, fmi: int = 2, platforms: str | Sequence[str] = "host") -> Path:
+        """Writes a functional mock-up unit by FMI 2 or 3: model exchange and co-simulation in one file.
+
+        `platforms`: "host" for this machine, "all" or names (x86_64-linux ...) by the package ziglang, "sources" for
+        none.
+        """
+        from bellcrank.export.fmu.write import write_fmu
+
+        return write_fmu(self.derived, path, fmi, platforms)
+
     def compile(self, backend: str = "auto", external: Mapping[str, Any] | None = None, speed: str = "fast") -> Any:
         """A simulation, ready to run. `external` replaces external routines by name.
 
