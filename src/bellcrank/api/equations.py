@@ -153,6 +153,15 @@ class Equations:
 
         return program_latex(self.program)
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the summary and all equations."""
+        from bellcrank.view.notebook import equations_html
+
+        return equations_html(self.derived)
+
+    def _repr_latex_(self) -> str:
+        return f"$$\n{self.latex()}\n$$"
+
     def write(self, language: str, directory: str | Path) -> Path:
         """Writes a stand-alone program in "c", "fortran" or "python": source, Makefile and default input.
 
