@@ -22,6 +22,7 @@ from bellcrank.run.prepare import Progress
 from bellcrank.run.result import Run
 from bellcrank.run.rhs import Rhs, rhs_of
 from bellcrank.run.simulate import simulate
+from bellcrank.run.stepper import Stepper, stepper
 from bellcrank.run.tolerances import Absolute
 
 State = Sequence[float]  # coordinates or speeds, in equation units
@@ -136,6 +137,24 @@ class Simulation(Analyses):
             self.loaded, t_end, step, method, output_every, parameters, initial, inputs, rtol, atol, events, stop,
             progress, dae, assemble, t_start, start,
         )  # fmt: skip
+
+    def stepper(
+        self,
+        step: float | None = None,
+        parameters: Parameters = None,
+        initial: Mapping[Any, float] | tuple[State, State] | None = None,
+        inputs: Inputs = None,
+        method: str | None = None,
+        t_start: float | None = None,
+        start: Run | None = None,
+        events: Any = None,
+    ) -> Stepper:
+        """The model to be taken step by step from Python: `set` inputs, take a `step`, read `t`, `state`, `outputs`.
+
+        Arguments as of `simulate`; the method has a fixed step, and steps are those of `simulate` to the bit. Events
+        are left to whoever takes the steps.
+        """
+        return stepper(self.loaded, step, parameters, initial, inputs, method, t_start, start, events)
 
     def simulate_many(
         self,

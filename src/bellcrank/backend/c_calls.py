@@ -48,6 +48,13 @@ class Compiled:
         return found
 
     @cached_property
+    def steps_on(self) -> Callable[[int, int], int]:
+        """A few steps are as short."""
+        found = self._short.steps_on
+        found.argtypes = [ctypes.c_void_p, ctypes.c_int64]
+        return found
+
+    @cached_property
     def rates_address(self) -> int:
         return ctypes.cast(self.library.rates_at, ctypes.c_void_p).value or 0
 

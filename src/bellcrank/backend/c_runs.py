@@ -39,17 +39,17 @@ class CRun:
         self.calls, self.course = calls, start.course
         self._program, course, inputs = calls.program, start.course, start.inputs
         self._inputs = inputs  # keeps the arrays of the signals
-        self._signals = (InputSignal * max(len(inputs), 1))(*map(signal_of, inputs))
+        self.signals = (InputSignal * max(len(inputs), 1))(*map(signal_of, inputs))
         asked = any(i.kind == "function" for i in inputs)
         self._function = Function(self._input) if asked else NO_FUNCTION
-        self._calls_back = asked or bool(calls.compiled.called_back)
+        self.calls_back = asked or bool(calls.compiled.called_back)
         self.memory = np.zeros(len(calls.memory))
         self._externals = calls.externals(self.memory)
         self._job = self.job(
             method=method_number(course.method), total=course.total, every=course.every, h=course.step,
             t_end=course.t_end, t_start=course.t_start, t=course.start(course.first + 1),
             n_breaks=len(course.breaks), with_inputs=1, function=self._function,
-            inputs=ctypes.addressof(self._signals), externals=ctypes.addressof(self._externals),
+            inputs=ctypes.addressof(self.signals), externals=ctypes.addressof(self._externals),
         )  # fmt: skip
         self._arrays: dict[str, np.ndarray] = {}
         zeros, kept = [0.0] * len(start.state), [0.0] * (len(self._program.inputs) - len(inputs) + 1)
@@ -130,7 +130,7 @@ class CRun:
     def step(self, reached: int) -> int:
         """One step that the method chooses, with `reached` output times behind it; the status."""
         self._job.reached = reached
-        self.status = self._in_c(lambda: self.calls.library.step_once(ctypes.byref(self._job)))
+        self.status = self.in_c(lambda: self.calls.library.step_once(ctypes.byref(self._job)))
         return self.status
 
     def row(self, t: float, live: int) -> np.ndarray:
@@ -138,7 +138,7 @@ class CRun:
         row = np.empty((1, self._width))
         self._job.rows = address(row)
         given = ctypes.byref(self._job), ctypes.c_int(live), ctypes.c_double(t)
-        self.status = self.status or self._in_c(lambda: self.calls.library.row_once(*given))
+        self.status = self.status or self.in_c(lambda: self.calls.library.row_once(*given))
         return np.asarray(row[0])
 
     def carried(self) -> Carried:
@@ -171,16 +171,20 @@ class CRun:
         self._job.first, self._job.last, self._job.filled = first, last, 0
         self._job.rows = address(rows)
         began = time.perf_counter()
-        self.status = self._in_c(lambda: self.calls.library.run(ctypes.byref(self._job)))
+        self.status = self.in_c(lambda: self.calls.library.run(ctypes.byref(self._job)))
         if self._pace is not None:
             share = PAUSE_SECONDS / max(time.perf_counter() - began, 1e-9)
             self._job.pause = max(1, min(int(self._job.pause * min(share, 2.0)), self._job.most))
-        self.reached = self._job.reached
+        self.ended(self.status)
         return rows[: self._job.filled]
 
-    def _in_c(self, call: Callable[[], Any]) -> Any:
+    def ended(self, status: int) -> None:
+        """Notes how far C came, and why it came no further."""
+        self.status, self.reached = status, self._job.reached
+
+    def in_c(self, call: Callable[[], Any]) -> Any:
         """Calls C; raises what routines or inputs in Python raised."""
-        return self.calls.back.during(call) if self._calls_back else call()
+        return self.calls.back.during(call) if self.calls_back else call()
 
     def _input(self, *given: Any) -> int:
         return self.calls.back.guarded(self._call_input, *given)
@@ -217,10 +221,13 @@ class LoopCRun(CRun):
         self.passages = [*self._over]
         if 0.0 <= job.visit[1] < LOOPS.near:
             self.passages.append(self._passage(list(job.visit)))
-        if self.status == NOT_CLOSED:
-            row = self._program.loops.positions[job.worst]  # type: ignore[union-attr]
-            self.problem = not_closed(row, job.moved, job.residual)
         return rows
+
+    def ended(self, status: int) -> None:
+        super().ended(status)
+        if status == NOT_CLOSED:
+            row = self._program.loops.positions[self._job.worst]  # type: ignore[union-attr]
+            self.problem = not_closed(row, self._job.moved, self._job.residual)
 
     def _passage(self, visit: list[float]) -> Passage:
         time, ratio, block, residual, turned, missed = visit

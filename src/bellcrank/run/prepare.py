@@ -18,7 +18,7 @@ from bellcrank.errors import RunError
 from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.run.adaptive import adaptive_run
 from bellcrank.run.events import Watch, Within
-from bellcrank.run.stepping import Evaluation, PythonRun, Rows, Stepper
+from bellcrank.run.stepping import Advancing, Evaluation, PythonRun, Rows
 from bellcrank.run.tolerances import Tolerances
 from bellcrank.run.values import Plan
 
@@ -30,7 +30,7 @@ BLOCK_SECONDS = 0.1  # between two looks at progress, events and the keyboard
 class Prepared:
     """A run of `total` steps of length h (s), every n-th recorded; of adaptive methods those between outputs."""
 
-    run: Stepper
+    run: Advancing
     total: int
     every: int
     h: float
@@ -49,7 +49,7 @@ class Remembered:
     `rates` are those at the mark.
     """
 
-    def __init__(self, run: Stepper, arrays: Sequence[tuple[np.ndarray, np.ndarray]]) -> None:
+    def __init__(self, run: Advancing, arrays: Sequence[tuple[np.ndarray, np.ndarray]]) -> None:
         self.run, self.arrays = run, arrays
         self.rates = run.rates
         self.marked: list[np.ndarray] = []
@@ -108,7 +108,7 @@ def prepare(
     return Prepared(run, plan.steps, plan.every, plan.step, plan.begins, carried is None, within, remembered)
 
 
-def _remembered(run: Stepper, e: Evaluation) -> Remembered | None:
+def _remembered(run: Advancing, e: Evaluation) -> Remembered | None:
     """What external routines remember and keep during a run, if any do."""
     arrays = [(m.array, m.array) for m in e.context.memories if len(m.array)]
     if len(run.memory) > 1:

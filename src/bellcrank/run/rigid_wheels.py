@@ -114,6 +114,9 @@ class RigidRun(PythonRun):
         at = self._at(self.t, self.state, self._ground(self.t, self.state))
         return np.array([t, *self.state, *self.evaluation.model.outputs(*at), *at[5]])
 
+    def row_again(self) -> np.ndarray:
+        return self._row(self.time)
+
     def _near(self, wheel: Wheel, x: float, z: float) -> Any:
         return wheel.contact.terrain.nearest(x, z, wheel.contact.radius + 1.0)
 

@@ -28,7 +28,7 @@ NO_VALUE = (OverflowError, ValueError, ZeroDivisionError)  # of Python's arithme
 Rows = Callable[[float], np.ndarray]  # the row at a time
 
 
-class Stepper(Protocol):
+class Advancing(Protocol):
     """A run that goes on."""
 
     reached: int
@@ -242,6 +242,10 @@ class PythonRun(Driven):
 
     def _row(self, t: float) -> np.ndarray:
         return self.evaluation.row(t, self.state, live=2)
+
+    def row_again(self) -> np.ndarray:
+        """The row of the state reached, found by routines that remember nothing of it."""
+        return self.evaluation.row(self.time, self.state)
 
     def _step(self, i: int) -> bool:
         """Takes step i; False if it cannot be taken."""

@@ -86,14 +86,11 @@ def _adaptive(program: Program, run: Run, number: Number) -> str:
     )
 
 
-def bound_rates(program: Program, run: Run) -> str:
-    """Rates by one call, with everything but time and state bound; follows the text of a run."""
-    return runtime(
-        "bound.c",
-        SET=sets_inputs(program),
-        HOLD="yes" if program.start.results or program.update.results else "",
-        LOOPS=run.loops,
-    )
+def single_calls(program: Program, run: Run) -> str:
+    """Rates by one call, with everything but time and state bound, and runs step by step; follows the text of a run."""
+    hold = "yes" if program.start.results or program.update.results else ""
+    rates = runtime("bound.c", SET=sets_inputs(program), HOLD=hold, LOOPS=run.loops)
+    return rates + runtime("stepped.c", HOLD=hold)
 
 
 def _stiff(program: Program, run: Run, number: Number) -> str:

@@ -15,7 +15,7 @@ from bellcrank.emit.c.loops import minimal_run, multiplier_run, null_space
 from bellcrank.emit.c.printer import ExternalCall, external_calls
 from bellcrank.emit.c.rigid import RigidWheel, rigid_run, wheels_at
 from bellcrank.emit.c.routines import prototype, texts
-from bellcrank.emit.c.run import Run, bound_rates, run_text
+from bellcrank.emit.c.run import Run, run_text, single_calls
 from bellcrank.emit.c.runtime_files import definitions, head, runtime
 from bellcrank.emit.c.tables import table_functions
 from bellcrank.emit.names import comment
@@ -46,13 +46,16 @@ def c_source(
     wheels: Sequence[RigidWheel] = (),
     number: Number = DOUBLE,
     bound: bool = False,
+    local: bool = False,
+    adaptive: bool = True,
 ) -> str:
     """The program as C source. External routines named in `outside` are called back even if they are given in C.
 
     `extra` are further functions by name, which store the results of their sections in `out`. With `dae`, runs of a
     model with closed loops are those of methods for differential-algebraic equations; with `wheels`, rigid wheels
     touch, bounce and roll; with `stiff`, there are runs by stiff methods, too. `number` is what it computes in. With
-    `bound`, rates can be had by one call.
+    `bound`, rates can be had and steps be taken by one call. With `local`, nothing of it can be seen from outside: for
+    a file that includes this one. Without `adaptive`, runs are those with fixed steps.
     """
     if wheels and number is not DOUBLE:
         raise InternalError(f"rigid wheels compute in double precision, not in {number.name}")
@@ -65,7 +68,7 @@ def c_source(
     plans = arranged(program, functions, options)
     steps = [s for _, plan in plans for s in plan.steps]
     parts = [
-        *head_of(program, words, printed, functions, number),
+        *head_of(program, words, printed, functions, number, local),
         *used_functions(functions),
         *routine_texts(program, calls.values()),
         f"#define real {number.c}\n",
@@ -80,12 +83,19 @@ def c_source(
         run = Run()
     else:
         run = (multiplier_run if multipliers else minimal_run)(program, program.loops, number)
-    run = replace(run, stiff=stiff)
+    run = replace(run, stiff=stiff, adaptive=run.adaptive and adaptive)
     parts += [*(printed.text(f, plan) for f, plan in plans), run_text(program, run, number)]
-    return "\n".join(p for p in parts if p) + (bound_rates(program, run) if bound and not multipliers else "")
+    return "\n".join(p for p in parts if p) + (single_calls(program, run) if bound and not multipliers else "")
 
 
-def head_of(p: Program, words: Words, printed: Functions, functions: Iterable[Function], number: Number) -> list[str]:
+def head_of(
+    p: Program,
+    words: Words,
+    printed: Functions,
+    functions: Iterable[Function],
+    number: Number,
+    local: bool = False,
+) -> list[str]:
     groups = dict(zip(("coordinates", "speeds", "parameters", "inputs"), printed.groups.values(), strict=True))
     lines = [
         *about(p),
@@ -95,7 +105,7 @@ def head_of(p: Program, words: Words, printed: Functions, functions: Iterable[Fu
         *words.listing(p, groups, "qupw {}[{}]", 0),
     ]
     comments = "\n".join([f"/* {comment(p.name)}", "", *(f"   {line}".rstrip() for line in lines), "*/", ""])
-    return [comments, head(number), sizes_of(p)]
+    return [comments, head(number, local), sizes_of(p)]
 
 
 def sizes_of(p: Program) -> str:

@@ -1,0 +1,124 @@
+"""A compiled run that goes on step by step, at the price of a call: what C reads and writes is bound once."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from bellcrank.backend.c_job import InputSignal, address
+from bellcrank.backend.c_runs import AGAIN, BEGUN, CRun, RigidCRun
+
+SHORT = 64  # steps for which other threads wait
+NEVER = 2**62  # rows: C records the last step of a call alone
+BLOCK_SECONDS = 0.1  # between two looks at the keyboard
+_VALUE = InputSignal.a.offset // 8  # place of a signal's first number among the doubles of its structure
+
+
+class CSteps:
+    """Steps of a run that was made ready. `row`: time, state, outputs and inputs of the state reached.
+
+    `call(at, n)` takes up to SHORT steps and returns the status, where nothing is called back (`calls_back`).
+    """
+
+    def __init__(self, run: CRun) -> None:
+        self.run, self.job = run, run.fields
+        self.row = np.zeros(run.width)
+        self.job.rows, self.job.reached = address(self.row), run.reached
+        self.job.every, self.job.t_end = NEVER, self.job.t_start
+        self.call: Callable[[int, int], int] = run.calls.compiled.steps_on
+        self.at = ctypes.addressof(self.job)
+        self.calls_back = run.calls_back
+        doubles = np.frombuffer(run.signals, dtype=float).reshape(len(run.signals), -1)
+        self._values = doubles[:, _VALUE]
+
+    @property
+    def reached(self) -> int:
+        """Steps taken, counted as the run counts them."""
+        return int(self.job.reached)
+
+    @property
+    def is_settled(self) -> bool:
+        """Is the row that of the state with its present inputs?"""
+        return bool(self.job.begun != AGAIN)
+
+    def take(self, n: int) -> int:
+        """Takes n steps, 0: the start, or a state after inputs were set; the status."""
+        if n <= SHORT:
+            return int(self.run.in_c(lambda: self.call(self.at, n)))
+        job, run, first, block = self.job, self.run.calls.library.run, self.reached, SHORT
+        while job.reached < first + n:
+            job.first, job.filled = job.reached, 0
+            job.total, job.last = first + n, min(job.first + block, first + n)
+            began = time.perf_counter()
+            if status := self.run.in_c(lambda: run(ctypes.byref(job))):
+                return int(status)
+            share = BLOCK_SECONDS / max(time.perf_counter() - began, 1e-9)
+            block = max(1, int(block * min(share, 8.0)))
+        return 0
+
+    def ended(self) -> None:
+        """Notes how far the run came, and why it came no further."""
+        self.run.ended(self.job.status)
+
+    def uncount(self) -> None:
+        """Leaves the step that failed: the row is that of the last good state, as far as it can be found again."""
+        job, status = self.job, self.job.status
+        job.reached -= 1
+        self.row[0], self.row[1 : 1 + len(self.run.state)] = job.t, self.run.state
+        self.row[1 + len(self.run.state) :] = np.nan
+        job.begun = AGAIN
+        if not self.calls_back:
+            self.call(self.at, 0)
+        job.begun, job.status = BEGUN, status
+
+    def left(self) -> bool:
+        """Steps were left by an error in Python. Can the run go on? Its row is then to be found again."""
+        if self.job.status:
+            self.uncount()
+            return False
+        self.job.begun = AGAIN
+        return True
+
+    def set_constant(self, places: Sequence[int], value: float, again: bool = True) -> None:
+        """Gives another value to inputs that are constant; `again`: the state is to be looked at again with it."""
+        for place in places:
+            self._values[place] = value
+        if again:
+            self.job.begun = AGAIN
+
+    def put(self, row: np.ndarray, reached: int) -> None:
+        """Takes the row that goes with what the run has taken over."""
+        self.row[:], self.job.reached = row, reached
+
+
+class RigidCSteps(CSteps):
+    """The same with rigid wheels, whose events are told in between."""
+
+    def __init__(self, run: RigidCRun) -> None:
+        super().__init__(run)
+        self.job.every = 1
+
+    def take(self, n: int) -> int:
+        if not n:
+            return super().take(n)
+        last = self.reached + n
+        try:
+            while self.run.reached < last:
+                rows = self.run.advance(last)
+                if len(rows):
+                    self.row[:] = rows[-1]
+                if self.run.status:
+                    return self.run.status
+        finally:
+            self.job.rows = address(self.row)
+        return 0
+
+    def uncount(self) -> None:
+        self.job.reached -= 1
+
+    def put(self, row: np.ndarray, reached: int) -> None:
+        super().put(row, reached)
+        self.run.reached = reached

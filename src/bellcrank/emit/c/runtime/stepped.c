@@ -1,0 +1,31 @@
+
+/* ---- runs step by step: all calls leave one row, that of the state reached */
+
+/* Takes n more steps of a run; n = 0: its start, or a state after inputs were changed. Returns the status. */
+EXPORT int steps_on(Job *job, int64_t n)
+{
+    if (job->begun == AGAIN && !n) {
+        real w[N_W + 1];
+        job->externals->failed = 0;
+        job->begun = BEGUN;
+@IF HOLD@
+        memcpy(w + N_I, job->kept, (N_W - N_I)*sizeof *w);
+@END@
+        if ((job->status = take_start(job, 1, w)))
+            return job->status;
+        job->filled = 0;
+        return job->status = record(job, 0, job->t, job->y, w);
+    }
+    job->first = job->reached;
+    job->last = job->total = job->first + n;
+    job->filled = 0;
+    return run(job);
+}
+
+/* The same for several runs; how each ended stands in its job. */
+EXPORT void steps_of_all(Job *const *jobs, int64_t count, int64_t n)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (!jobs[i]->status)
+            steps_on(jobs[i], n);
+}

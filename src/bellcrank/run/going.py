@@ -1,0 +1,182 @@
+"""A run made ready to be taken step by step, compiled or driven by Python.
+
+In:  a loaded model and what a run begins with (`Origin`). Out: `Going`. Everything is that of a run by `simulate`; it
+has no end, and goes on with one state after another.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from bellcrank.backend.c_runs import CRun, RigidCRun
+from bellcrank.backend.c_steps import CSteps, RigidCSteps
+from bellcrank.errors import ModelError, RunError, mapping
+from bellcrank.interface.interface import Interface, key_of
+from bellcrank.numeric.methods import ADAPTIVE, one_of
+from bellcrank.run.actions import read_events
+from bellcrank.run.events import Watch
+from bellcrank.run.goes_on import Origin, Reached, first_state, take_over
+from bellcrank.run.inputs import as_signal
+from bellcrank.run.loaded import Loaded
+from bellcrank.run.outcome import how_ended
+from bellcrank.run.prepare import Prepared
+from bellcrank.run.rigid import check_rigid
+from bellcrank.run.stepping import Evaluation, PythonRun
+from bellcrank.run.stretches import Stretch, Stretches
+from bellcrank.run.values import Plan, finite, positive, run_plan
+from bellcrank.signals import Signal
+
+FEW = 1000  # steps of a plan that has no end
+
+
+class PythonSteps:
+    """Steps of a run that Python drives; as `CSteps`."""
+
+    calls_back = True
+    is_settled = True
+
+    def __init__(self, run: PythonRun) -> None:
+        self.run, self.row = run, np.empty(0)
+
+    @property
+    def reached(self) -> int:
+        return self.run.reached
+
+    def take(self, n: int) -> int:
+        rows = self.run.advance(self.run.reached + n)
+        if not n and not len(rows) and not self.run.status:
+            self.row = self.run.row_again()
+        elif len(rows):
+            self.row = rows[-1]
+        return self.run.status
+
+    def ended(self) -> None:
+        """Nothing is to be noted."""
+
+    def uncount(self) -> None:
+        self.run.reached -= 1
+
+    def left(self) -> bool:
+        self.uncount()
+        return False
+
+    def put(self, row: np.ndarray, reached: int) -> None:
+        self.row, self.run.reached = row.copy(), reached
+
+
+@dataclass(frozen=True, eq=False)
+class Going:
+    """A run that goes on step by step. `signals`: what is given for each input, by name."""
+
+    loaded: Loaded
+    origin: Origin
+    plan: Plan
+    signals: Mapping[str, Signal]
+    evaluation: Evaluation
+    prepared: Prepared
+    watch: Watch
+    steps: CSteps | PythonSteps
+
+    @property
+    def t(self) -> float:
+        """The time reached, s."""
+        plan, reached = self.plan, self.steps.reached
+        return plan.begins if reached == plan.first else plan.t_start + reached * plan.step
+
+    def why(self, at_start: bool = False) -> str:
+        """Why the last step failed, which is not counted, or the state at the start of the next."""
+        self.steps.ended()
+        told = how_ended(self.prepared, self.evaluation, self.watch, False)
+        if not at_start:
+            self.steps.uncount()
+        return told
+
+    def reached(self, signals: Mapping[str, Signal]) -> Reached:
+        """All that the steps to come follow from, with what is given for the inputs at present."""
+        e, plan, row = self.evaluation, self.plan, self.steps.row.copy()
+        n = self.steps.reached
+        onward = plan if n == plan.first else replace(plan, first=n, within=None)
+        weights = e.keeper.closure.weights if e.keeper is not None else None
+        origin, state = self.origin, row[1 : 1 + self.loaded.n_states].copy()
+        return Reached(
+            self.loaded.model.source, onward, origin.dae, origin.tolerances, row, state, tuple(e.p),
+            dict(origin.parameters or {}), dict(signals), replace(self.prepared.run.carried(), weights=weights),
+            tuple(m.array.copy() for m in e.context.memories),
+        )  # fmt: skip
+
+    def put_back(self, to: Reached) -> bool:
+        """Goes back to what was reached with the same parameters and inputs, if this can be done at once."""
+        plan, same = self.plan, to.plan
+        usual = plan.within is None and same.within is None and to.carried.inside is not None
+        if type(self.steps) is not CSteps or not usual or to.p != tuple(self.evaluation.p):
+            return False
+        if (plan.step, plan.method, plan.t_start) != (same.step, same.method, same.t_start):
+            return False
+        self.steps.run.take(to.carried)
+        for routine, array in zip(self.evaluation.context.memories, to.memories, strict=True):
+            routine.array[:] = array
+        self.steps.job.status = 0
+        self.steps.put(to.row, same.first)
+        return True
+
+
+def going(loaded: Loaded, origin: Origin, step: float | None = None, method: str | None = None) -> Going:
+    """A run that has taken its start. Raises what is wrong with it."""
+    interface = loaded.interface
+    plan = _plan(origin, loaded, step, method)
+    loaded.inputs(origin.inputs, (plan.begins, plan.begins))  # tells what is wrong
+    signals = signals_of(interface, origin.inputs)
+    origin = replace(origin, inputs=signals)
+    inputs = loaded.inputs(signals)
+    plan = _long_enough(plan, [b for i in inputs for b in i.breaks])
+    p = loaded.parameter_values(origin.parameters)
+    if loaded.analysis.mechanism.description.contacts:
+        check_rigid(loaded, plan, origin.dae.usual)
+    if not origin.dae.usual:
+        raise ModelError(f"start=: the run keeps its loops by dae={origin.dae.method!r}, a stepper by projection")
+    context, watch = loaded.context(), Watch()
+    events = read_events(interface, None, (), origin.parameters)
+    stretches = Stretches(loaded, context, inputs, origin.dae, origin.tolerances, watch, events, origin.parameters)
+    carried = origin.carried(loaded, p, origin.dae)
+    y = first_state(origin, loaded, stretches.closure(p), p, inputs, plan.begins)
+    stretch = Stretch(plan, p, y, carried)
+    evaluation, prepared = stretches.ready(stretch, np.zeros(len(interface.kept)))
+    row = take_over(origin.reached, evaluation, stretch.y, carried)
+    run: Any = prepared.run
+    kind = RigidCSteps if isinstance(run, RigidCRun) else CSteps if isinstance(run, CRun) else PythonSteps
+    found = Going(loaded, origin, plan, signals, evaluation, prepared, watch, kind(run))
+    if carried is not None and carried.inside is not None and row is not None:
+        found.steps.put(row, plan.first)
+    elif found.steps.take(0):
+        raise RunError(found.why(at_start=True))
+    return found
+
+
+def signals_of(interface: Interface, given: Mapping[str, Any] | None) -> dict[str, Signal]:
+    """What is given for each input, by its name in the model."""
+    listed = {key_of(k): v for k, v in {**interface.run.inputs, **mapping(given, "inputs")}.items()}
+    return {x.name: as_signal(listed[x.key], x.name) for x in interface.signals if x.key in listed}
+
+
+def _plan(origin: Origin, loaded: Loaded, step: float | None, method: str | None) -> Plan:
+    """Step and method, as those of a run."""
+    r = origin.reached
+    if step is None:
+        step = run_plan(loaded.interface, None, None, method, 1).step if r is None else r.plan.step
+    begins = float(r.row[0]) if r is not None else finite(origin.t_start or 0.0, "t_start")
+    plan = origin.plan(loaded, begins + FEW * positive(step, "step"), step, method, 1)
+    if plan.method in ADAPTIVE:
+        raise ModelError(f"method={plan.method!r} chooses its steps; a stepper takes method {one_of()}", loaded.name)
+    return plan
+
+
+def _long_enough(plan: Plan, breaks: Sequence[float]) -> Plan:
+    """The plan over all times at which steps are to be split."""
+    last = max((b for b in breaks if math.isfinite(b)), default=plan.begins)
+    steps = max(math.ceil((last - plan.t_start) / plan.step), plan.first) + 1
+    return replace(plan, t_end=plan.t_start + steps * plan.step)

@@ -1,0 +1,62 @@
+"""Numbers by name, in user units: what a model shows at one time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.interface.interface import Interface, Quantity
+
+
+class Layout:
+    """Quantities of a model that stand side by side in a row of results, and how they are turned into user units."""
+
+    def __init__(self, interface: Interface, listed: Sequence[Quantity]) -> None:
+        self.interface, self.names = interface, tuple(x.name for x in listed)
+        first = listed[0].column if listed else 0
+        self.columns = slice(first, first + len(listed))
+        self.factors = np.array([x.unit.factor for x in listed])
+        self.places = {x.key: i for i, x in enumerate(listed)}
+        self.kinds = tuple(dict.fromkeys(x.kind for x in listed))
+
+    def values(self, row: np.ndarray) -> Values:
+        """The numbers of a row, or of rows."""
+        return Values(self, row[..., self.columns] / self.factors)
+
+    def place(self, name: Any) -> int:
+        """Where a name stands, as a user may spell it."""
+        found = self.interface.get(name, self.kinds)
+        place = None if found is None else self.places.get(found.key)
+        if place is None:
+            listed = ", ".join(self.names) or "none"
+            raise ModelError(f"no value '{name}' here.{did_you_mean(str(name), self.names)} There are: {listed}.")
+        return place
+
+
+class Values(Mapping[str, Any]):
+    """Numbers by name; as an array (`np.asarray`) they stand in the order of the names."""
+
+    def __init__(self, layout: Layout, array: np.ndarray) -> None:
+        self._layout, self.array = layout, array
+
+    def __getitem__(self, name: Any) -> Any:
+        found = self.array[..., self._layout.place(name)]
+        return float(found) if found.ndim == 0 else found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._layout.names)
+
+    def __len__(self) -> int:
+        return len(self._layout.names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._layout.names
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.array, dtype=dtype) if copy or dtype is not None else self.array
+
+    def __repr__(self) -> str:
+        return repr({name: self[name] for name in self})

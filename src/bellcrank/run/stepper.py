@@ -1,0 +1,286 @@
+"""A run step by step: inputs are set, steps taken, states and outputs read, from Python.
+
+In:  a loaded model and what a user gives. Out: `Stepper`. A step is that of `simulate` with the same method; where
+inputs or parameters are changed, a stepper goes on as a run does that goes on from another with them (`goes_on`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bellcrank.backend.c_steps import SHORT, CSteps
+from bellcrank.errors import ModelError, RunError, did_you_mean, mapping
+from bellcrank.interface.interface import PARAMETERS, Interface, key_of
+from bellcrank.run.events import Event
+from bellcrank.run.goes_on import Origin, Reached, origin_of
+from bellcrank.run.going import Going, going
+from bellcrank.run.inputs import as_signal
+from bellcrank.run.loaded import Loaded
+from bellcrank.run.named import Layout, Values
+from bellcrank.run.result import Run
+from bellcrank.run.values import check_parameters
+from bellcrank.signals import Signal, constant
+
+State = Mapping[Any, float] | tuple[Sequence[float], Sequence[float]]
+NO_LIMIT = 2**53
+NOT_FINISHED = "the last step was not finished: use restore() or reset()"
+
+
+class Stepper:
+    """A model that runs step by step, with a fixed step. Times in s, values in user units.
+
+    `t` is the time reached, `state` and `outputs` hold the values there by name. A stepper is for one thread at a time;
+    any number of them, of one model or several, may go on at once.
+    """
+
+    def __init__(self, loaded: Loaded, origin: Origin, step: float | None, method: str | None) -> None:
+        self._loaded, self._begun_with = loaded, (origin, step, method)
+        interface = loaded.interface
+        self._states, self._outputs = Layout(interface, interface.states), Layout(interface, interface.outputs)
+        self._go(going(loaded, origin, step, method))
+
+    # ---- what a user does
+
+    def step(self, n: int = 1) -> None:
+        """Takes n steps."""
+        if n == 1 and self._quick:
+            if self._call(self._at, 1):
+                self._fail()
+        else:
+            self._take(n)
+
+    def set(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> None:
+        """Sets inputs from now on: numbers, or all that `inputs=` takes. A value that an input has already changes
+        nothing."""
+        if values is not None:
+            named = {**{str(k): v for k, v in mapping(values, "set()").items()}, **named}
+        held = self._held
+        for name, value in named.items():
+            if name not in held or type(value) is not float or not math.isfinite(value):
+                self._set_signals(named)
+                return
+        for name, value in named.items():
+            if held[name] != value:
+                self._set_constant(name, value)
+
+    def set_parameter(self, name: str | None = None, value: float | None = None, /, **named: float) -> None:
+        """Sets parameters from now on, by name and value or by keywords. Closed loops that no longer fit are closed
+        again, as in a run that goes on from another with other parameters."""
+        given: dict[str, Any] = {**({} if name is None else {name: value}), **named}
+        check_parameters(self._loaded.interface, given, "set_parameter({}=...)")
+        here = self.save()
+        spelled = {key_of(k): k for k in here.parameters}
+        parameters = {**here.parameters, **{spelled.get(key_of(k), k): v for k, v in given.items()}}
+        if tuple(self._loaded.parameter_values(parameters)) != here.p:
+            self._go(going(self._loaded, replace(_onward(here), parameters=parameters)))
+
+    def save(self) -> Reached:
+        """All that the steps to come follow from, to be handed to `restore`."""
+        self._row()
+        if self._problem:
+            raise RunError(f"there is nothing to save: {self._problem}")
+        return self._going.reached(self._signals_now())
+
+    def restore(self, saved: Reached) -> None:
+        """Goes back, or on, to what `save` of this stepper, or of another one of the same model, has returned."""
+        if not isinstance(saved, Reached):
+            raise ModelError(f"restore({saved!r}): it takes what save() has returned", self._loaded.name)
+        if saved.source != self._loaded.model.source:
+            raise ModelError("restore(): that was saved by a stepper of another model or backend", self._loaded.name)
+        now, signals = self._signals_now(), saved.inputs
+        changed = [name for name, signal in signals.items() if not _same(signal, now[name])]
+        if all(name in self._held and signals[name].name == "constant" for name in changed):
+            if self._going.put_back(saved):
+                for name in changed:
+                    self._set_constant(name, signals[name].numbers[0], again=False)
+                self._set_up("")
+                return
+        self._go(going(self._loaded, _onward(saved)))
+
+    def reset(
+        self,
+        initial: State | None = None,
+        parameters: Mapping[str, float] | None = None,
+        inputs: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Begins again as the stepper began, with what is given in place of what it began with."""
+        origin, step, method = self._begun_with
+        if origin.reached is not None and (initial is not None or parameters or inputs):
+            why = "this stepper goes on from a run: reset() takes nothing else"
+            raise ModelError(f"reset(): {why}", self._loaded.name)
+        if isinstance(initial, Mapping) and isinstance(origin.initial, Mapping):
+            initial = {**origin.initial, **initial}
+        if initial is not None:
+            origin = replace(origin, initial=initial)
+        if parameters is not None:
+            origin = replace(origin, parameters={**(origin.parameters or {}), **mapping(parameters, "parameters")})
+        if inputs is not None:
+            origin = replace(origin, inputs={**(origin.inputs or {}), **mapping(inputs, "inputs")})
+        self._go(going(self._loaded, origin, step, method))
+
+    @property
+    def t(self) -> float:
+        """The time reached, s."""
+        return self._going.t
+
+    @property
+    def state(self) -> Values:
+        """The state reached, by name."""
+        return self._states.values(self._row())
+
+    @property
+    def outputs(self) -> Values:
+        """The outputs there, with the present inputs."""
+        return self._outputs.values(self._row())
+
+    @property
+    def inputs(self) -> dict[str, Signal]:
+        """The signal of each input at present."""
+        return self._signals_now()
+
+    @property
+    def x(self) -> np.ndarray:
+        """The state [q, u] in equation units, as of `Simulation.rhs`."""
+        return np.array(self._row()[1 : 1 + self._loaded.n_states])
+
+    @property
+    def events(self) -> list[Event]:
+        """What happened to rigid wheels since the stepper began or anything but the value of an input was changed."""
+        return list(self._going.watch.events)
+
+    def __reduce__(self) -> Any:
+        where = "is bound to memory of this process: it cannot be stored, copied or sent elsewhere"
+        raise ModelError(f"a stepper {where}; make another one there", self._loaded.name)
+
+    # ---- how it goes on
+
+    def _go(self, found: Going) -> None:
+        """Goes on with a run that was made ready."""
+        self._going = found
+        steps, self._signals = found.steps, dict(found.signals)
+        plain = type(steps) is CSteps
+        self._held = {k: s.numbers[0] for k, s in self._signals.items() if plain and s.name == "constant"}
+        self._places: dict[str, list[int]] = {name: [] for name in self._held}
+        for x in self._loaded.interface.inputs:
+            if x.base in self._places:
+                self._places[x.base].append(x.place)
+        until, self._ends = min(((s.covers[1], k) for k, s in self._signals.items()), default=(math.inf, ""))
+        plan = found.plan
+        self._limit = NO_LIMIT if math.isinf(until) else math.floor((until - plan.t_start) / plan.step)
+        self._set_up("")
+
+    def _set_up(self, problem: str) -> None:
+        """How steps are taken from now on; a problem: none are."""
+        steps, self._problem = self._going.steps, problem
+        self._quick = type(steps) is CSteps and not steps.calls_back and self._limit == NO_LIMIT and not problem
+        if isinstance(steps, CSteps):
+            self._call, self._at = steps.call, steps.at
+
+    def _take(self, n: Any) -> None:
+        """Takes n steps, on the way that all models can go."""
+        if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 0:
+            raise ModelError(f"step({n!r}): how many steps must be a whole number", self._loaded.name)
+        if self._problem:
+            raise RunError(self._problem)
+        steps, count = self._going.steps, int(n)
+        if steps.reached + count > self._limit:
+            covers, begin = self._signals[self._ends].covers, self.t
+            end = begin + count * self._going.plan.step
+            told = f"input '{self._ends}' covers t = {covers[0]:g} to {covers[1]:g} s"
+            raise RunError(f"{told}, but step({n}) goes from t = {begin:g} to {end:g} s")
+        if not count:
+            return
+        if count > SHORT:
+            self._row()
+        try:
+            status = steps.take(count)
+        except BaseException:
+            if not steps.left():
+                self._set_up(NOT_FINISHED)
+            raise
+        if status:
+            self._fail()
+
+    def _fail(self) -> None:
+        """Tells why the run cannot go on; the state stays the last good one."""
+        self._set_up(self._going.why())
+        raise RunError(self._problem)
+
+    def _row(self) -> np.ndarray:
+        """Time, state, outputs and inputs reached."""
+        steps = self._going.steps
+        if not steps.is_settled and not self._problem and steps.take(0):
+            self._set_up(self._going.why(at_start=True))
+            raise RunError(self._problem)
+        return steps.row
+
+    # ---- inputs
+
+    def _set_constant(self, name: str, value: float, again: bool = True) -> None:
+        steps = self._going.steps
+        assert isinstance(steps, CSteps)
+        steps.set_constant(self._places[name], value, again)
+        self._held[name] = value
+
+    def _signals_now(self) -> dict[str, Signal]:
+        return {**self._signals, **{name: constant(value) for name, value in self._held.items()}}
+
+    def _set_signals(self, given: Mapping[str, Any]) -> None:
+        """Sets inputs by any kind of signal, under any spelling of their names."""
+        spelled = _input_names(self._loaded.interface, given)
+        now, new = self._signals_now(), {spelled[name]: as_signal(value, name) for name, value in given.items()}
+        changed = {name: signal for name, signal in new.items() if not _same(signal, now[name])}
+        if all(name in self._held and signal.name == "constant" for name, signal in changed.items()):
+            for name, signal in changed.items():
+                self._set_constant(name, signal.numbers[0])
+        else:
+            onward = replace(_onward(self.save()), inputs={**now, **new}, same_inputs=False)
+            self._go(going(self._loaded, onward))
+
+
+def stepper(
+    loaded: Loaded,
+    step: float | None = None,
+    parameters: Mapping[str, float] | None = None,
+    initial: State | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    method: str | None = None,
+    t_start: float | None = None,
+    start: Run | None = None,
+    events: Any = None,
+) -> Stepper:
+    """A model that is taken step by step; arguments as of `Simulation.simulate`."""
+    if events is not None:
+        what = "look at state and outputs after a step; what they are to change is yours to set, or let simulate() run"
+        raise ModelError(f"events= is not for a stepper: {what}", loaded.name)
+    return Stepper(loaded, origin_of(loaded, start, t_start, initial, parameters, inputs), step, method)
+
+
+def _onward(reached: Reached) -> Origin:
+    """What a run begins with that goes on from there."""
+    return Origin(None, None, reached.parameters, reached.inputs, reached, True, reached.tolerances)
+
+
+def _input_names(interface: Interface, given: Mapping[str, Any]) -> dict[str, str]:
+    """Names that a user typed, as the model has them."""
+    known = {x.key: x.name for x in interface.signals}
+    problems = []
+    for name in given:
+        if key_of(name) not in known:
+            parameter = interface.get(name, PARAMETERS)
+            near = did_you_mean(str(name), known.values()) if parameter is None else ""
+            near = near or (" It is a parameter: use set_parameter()." if parameter is not None else "")
+            problems.append(f"set({name}=...): the model has no such input.{near}")
+    if problems:
+        last = f"{problems[-1]} Inputs: {', '.join(known.values()) or 'none'}."
+        raise ModelError([*problems[:-1], last], interface.model)
+    return {name: known[key_of(name)] for name in given}
+
+
+def _same(a: Signal, b: Signal) -> bool:
+    return a is b or (a.name == b.name == "constant" and a.numbers == b.numbers)
