@@ -38,6 +38,8 @@ def model(exact=True):
     s.add_output("angle([n3], [chassis3], [n2])", "pitch", label="pitch angle", units="A")
     for name in joints:
         s.add_output(f"fm(load_{name})", f"load {name}", label=f"wheel load {name}", units="F")
+    s.add_shape(chassis, "box", size=(3.4, 0.9, 0.3), at=(-WHEELBASE / 2, 0, 0.42))
+    s.add_shape(chassis, "box", size=(1.6, 0.85, 0.45), at=(-1.6, 0, 0.78), color="#7d99b8")
     s.set_run(t_end=4, step=0.001, output_every=10, initial={"q(chassis, 3)": 0.005})
     return s
 

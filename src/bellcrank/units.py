@@ -184,9 +184,13 @@ class UnitSystem:
             return dimension, self.gees
         if preferred == "lbm" and self.force == "lb":
             return dimension, 1 / self.gees
-        scale = _power(_UNITS[self.force][2], dimension.mass)  # SI value of the equation unit, as force and length
+        return dimension, si / self.si(dimension)
+
+    def si(self, dimension: Dimension) -> float:
+        """One equation unit of a dimension in SI units, by way of force and length."""
+        scale = _power(_UNITS[self.force][2], dimension.mass)
         length, power = _UNITS[self.length][2], dimension.length - dimension.mass
-        return dimension, si / (scale * _power(length, power) if power >= 0 else scale / _power(length, -power))
+        return scale * _power(length, power) if power >= 0 else scale / _power(length, -power)
 
     def _text(self, dimension: Dimension, angle: str) -> str:
         mass = None if self.mass == "lbm" else self.mass  # lbm is not consistent, so it stands only for itself

@@ -49,12 +49,15 @@ def options(parser: ArgumentParser) -> None:
     add("--pars", metavar="FILE", help="parameter file, as programs read it; other options override it")
     add("--echo", metavar="FILE", help="write a parameter file with everything as it was used")
     add("--plot", metavar="FILE", help="draw the outputs, up to eight, to a PNG file")
+    add("--animate", metavar="FILE", help="write a film of the mechanism: .gif, or .mp4 where there is ffmpeg")
 
 
 def command(args: Namespace) -> int:
     if is_script(args.model):
         from bellcrank.cli.kane import run_command
 
+        if args.animate:
+            raise bc.ModelError("--animate: an AUTOLEV script names no bodies to be drawn")
         return run_command(args)
     if args.echo and (args.t_start or args.start):
         raise bc.ModelError(f"--echo and --{'start' if args.start else 't-start'}: a parameter file begins at t = 0")
@@ -84,6 +87,9 @@ def command(args: Namespace) -> int:
         write_echo(setup_of(equations.derived), sim.loaded, run, options, in_folder(args.echo))
     if args.plot:
         run.plot(path=in_folder(args.plot))
+    if args.animate:
+        with Progress("drawing") as progress:
+            run.animate(in_folder(args.animate), progress=progress.tell)
     figures = run_figures(equations, sim, run, compiled - start)
     print(json.dumps(figures, indent=2) if args.json else run_text(equations, sim, run, figures, args))
     return FINE if run.ended == "finished" else ENDED_EARLY
@@ -153,6 +159,6 @@ def run_text(equations: bc.Equations, sim: Any, run: bc.Run, figures: dict[str, 
         ["note", note]
         for note in dict.fromkeys((*run.notes, *went_over(run.settings), *sim.notes[1:], *equations.notes))
     ]
-    rows += [["wrote", str(path)] for path in (args.out, args.plot, args.echo) if path]
+    rows += [["wrote", str(path)] for path in (args.out, args.plot, args.animate, args.echo) if path]
     last = final_table(f, "label")
     return "\n".join([heading(equations), table(rows, None, "<<"), "", last])

@@ -95,7 +95,7 @@ def add_contact(
     contact = Contact(name)
     s.description.wheels.append(WheelRecord(name, point, rim, wheel, terrain, upwards(s)))
     along, up = road_axes(s)
-    _add_ground(s, name, terrain, (dot(pos(point), along), dot(pos(point), up), rim))
+    _add_ground(s, name, terrain, dot(pos(point), along), dot(pos(point), up), rim)
     nx, nz = (Formula(to_syntax(f"{name}_n{axis}")) for axis in "xz")
     normal, tangent = nx * along + nz * up, nz * along - nx * up
     s.define(contact.depth, f"max(0, {_text(rim)} - {name}_distance)")
@@ -143,11 +143,7 @@ def _add_model(
     along, up = road_axes(s)
     reach = 1.5 * own * metre if given is None else rim
     x, z = dot(pos(point), along), dot(pos(point), up)
-    plane = getattr(terrain, "plane", None)
-    if plane is None:
-        _add_ground(s, name, terrain, (x, z, reach))
-    else:
-        _add_plane(s, name, plane[0], plane[1], x, z)
+    _add_ground(s, name, terrain, x, z, reach)
     spring = None
     if given is not None:
         spring = Formula(to_syntax(_text(given.stiffness))), Formula(to_syntax(_text(given.damping)))
@@ -199,13 +195,17 @@ def _add_pushes(s: Builder, contact: Contact, point: Any, resistance: str | None
 # ---- the ground in formulas
 
 
-def _add_ground(s: Builder, name: str, terrain: Ground, arguments: tuple[Any, ...]) -> None:
-    """The nearest ground as an external routine: <name>_distance, _nx, _nz, _foot."""
+def _add_ground(s: Builder, name: str, terrain: Ground, x: Any, z: Any, reach: Any) -> None:
+    """The nearest ground: <name>_distance (at most `reach`), _nx, _nz, _foot; a routine, or formulas of a plane."""
+    plane = getattr(terrain, "plane", None)
+    if plane is not None:
+        _add_plane(s, name, plane[0], plane[1], x, z, reach)
+        return
     source, function = terrain.c
     routine = f"{name}_ground"
     s.add_external(
         routine,
-        arguments=arguments,
+        arguments=(x, z, reach),
         returns=tuple(f"{name}_{part}" for part in ("distance", "nx", "nz", "foot")),
         python=lambda x, z, reach: terrain.nearest(x, z, reach)[:4],
         c=f"{source}\nstatic void {identifier(routine)}(double x, double z, double reach, double *near)\n"
@@ -233,12 +233,13 @@ def _road(s: Builder, name: str, point: Any, terrain: Ground) -> str:
     return f"{name}_road"
 
 
-def _add_plane(s: Builder, name: str, height: float, slope: float, x: Any, z: Any) -> None:
+def _add_plane(s: Builder, name: str, height: float, slope: float, x: Any, z: Any, reach: Any) -> None:
     """Ground that is a plane, as formulas: they have slopes, and are the same in every language."""
     size = math.hypot(1.0, slope)
     s.define(f"{name}_nx", -slope / size)
     s.define(f"{name}_nz", 1 / size)
-    s.define(f"{name}_distance", (z - height - slope * x) / size)
+    s.define(f"{name}_above", (z - height - slope * x) / size)
+    s.define(f"{name}_distance", f"min({name}_above, {_text(reach)})")
     s.define(f"{name}_foot", x + slope / size * Formula(to_syntax(f"{name}_distance")))
 
 

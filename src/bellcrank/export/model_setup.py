@@ -15,7 +15,7 @@ from bellcrank.interface.interface import Interface, Quantity, key_of
 from bellcrank.numeric.methods import DEFAULT, METHODS
 from bellcrank.run.evaluate import complete
 from bellcrank.run.inputs import as_signal
-from bellcrank.run.loaded import load
+from bellcrank.run.loaded import Loaded, load
 
 TAKEN = frozenset((
     "model", "program", "makefile", "all", "run", "clean", "routines", "arguments", "settings", "tables", "signals",
@@ -110,10 +110,15 @@ def _initial(derived: Derived, interface: Interface) -> Mapping[str, float]:
     found = {k: interface.get(k, ("coordinate", "speed")) for k in interface.run.initial}
     if None not in found.values():
         return {x.key: float(interface.run.initial[k]) for k, x in found.items() if x is not None}
+    q, u = complete(in_python(derived))
+    return {x.key: float(x.unit.from_equation(value)) for x, value in zip(interface.states, (*q, *u), strict=True)}
+
+
+def in_python(derived: Derived) -> Loaded:
+    """The model as it runs in Python; routines that are not given there return zeros."""
     externals = derived.analysis.mechanism.description.externals
     stubs = {e.name: _zeros(len(e.returns)) for e in externals if e.python is None}
-    q, u = complete(load(derived.analysis, interface, derived.program, "python", stubs))
-    return {x.key: float(x.unit.from_equation(value)) for x, value in zip(interface.states, (*q, *u), strict=True)}
+    return load(derived.analysis, derived.interface, derived.program, "python", stubs)
 
 
 def _zeros(n: int) -> Callable[..., Any]:

@@ -123,6 +123,7 @@ def rigid_vehicle(name: str, usual: Design, axles: Any, changes: dict[str, Any],
     s.add_gravity()
     free: dict[str, Any] = {"translate": (1, 2, 3), "rotate": (3, 2, 1), "joint_at": (0, 0, "h")}
     chassis = s.add_body("chassis", mass="m", inertia=("i_roll", "i_pitch", "i_yaw"), **free)
+    _add_shapes(s, chassis, len(design.axles))
     corners = _driven_corners(s, chassis, design) if design.slip is not None else _gliding_corners(s, chassis, design)
     height = dot(pos(chassis.origin), s.inertial[3])
     s.add_output(height, "height", label="height of the mass centre", units="L", body=chassis)
@@ -131,6 +132,16 @@ def rigid_vehicle(name: str, usual: Design, axles: Any, changes: dict[str, Any],
     s.add_outputs("energy")
     s.set_run(t_end=3, step=0.001, method="rk4")
     return s
+
+
+def _add_shapes(s: System, chassis: BodyHandle, axles: int) -> None:
+    """A floor over all axles and a cabin, as pictures show them; heights above the ground, from that of the wheels."""
+    first, last = "x_1", f"x_{axles}"
+    floor = (f"{first} - {last} + 2.6*l_tyre", "0.62*track", "0.8*l_tyre")
+    s.add_shape(chassis, "box", size=floor, at=(f"({first} + {last})/2", 0, "1.3*l_tyre - h"), label="chassis")
+    cabin = (f"0.55*({first} - {last})", "0.6*track", "1.5*l_tyre")
+    where = f"0.45*{first} + 0.55*{last}" if axles == 2 else f"{first} - 0.2*({first} - {last})"
+    s.add_shape(chassis, "box", size=cabin, at=(where, 0, "2.4*l_tyre - h"), color="#7d99b8", label="cabin")
 
 
 def _gliding_corners(s: System, chassis: BodyHandle, design: Design) -> list[PartialVehicle]:

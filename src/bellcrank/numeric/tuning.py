@@ -253,6 +253,15 @@ class Plans:
 
 
 @dataclass(frozen=True)
+class Exchange:
+    """A model that others integrate, or step by step."""
+
+    drift: float = _of(1e-6, "residual of closed loops, left by others' steps, from which on they are closed again")
+    nudged: float = _of(6e-6, "share of a number by which it is moved for slopes by central differences")
+    at_point: float = _of(1e-6, "share of a step, or of the time, by which its beginning may be missed")
+
+
+@dataclass(frozen=True)
 class Counting:
     """Percentiles of many numbers that are not kept."""
 
@@ -263,7 +272,7 @@ ELIMINATION, RANKS, LOOPS, BRIDGES = Elimination(), Ranks(), Loops(), Bridges()
 ASSEMBLY, MULTIPLIERS = Assembly(), Multipliers()
 RIGID_WHEELS, GROUND, IMPLICIT = RigidWheels(), Ground(), Implicit()
 INPUTS, EVENTS, STEPS = Inputs(), Events(), Steps()
-CONTROL, NEWTON, PLANS, COUNTING = Control(), Newton(), Plans(), Counting()
+CONTROL, NEWTON, PLANS, EXCHANGE, COUNTING = Control(), Newton(), Plans(), Exchange(), Counting()
 
 
 def constants(group: Any) -> list[Constant]:

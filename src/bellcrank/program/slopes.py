@@ -1,14 +1,16 @@
-"""Slopes of the rates by all states as a further function of a program, `slopes`.
+"""Slopes of the rates by all states as a further function of a program, `slopes`; those of rates and outputs by states
+and inputs as a table.
 
 In:  a `Program`. Out: the same with `slopes`, whose results are the slopes that are not zero: forward through the
 statements of the rates themselves, over the same constants, what is shared computed once. States that act through a
 routine whose slopes are not known (an external one, the third derivative of a linkage) have none: their columns are
-left to differences.
+left to differences, and so are rows that are found by solving systems in numbers.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import Expr, Func, Symbol, postorder, small_threshold, transform
@@ -17,46 +19,80 @@ from bellcrank.program.differentiate import total_slopes
 from bellcrank.program.differentiate.implicit import EVERYTHING
 from bellcrank.program.differentiate.intermediates import Intermediates
 from bellcrank.program.program import Program
+from bellcrank.program.routine import Routine
 from bellcrank.program.scheduler import Inside
-from bellcrank.program.statements import Assign, Call, Section
+from bellcrank.program.statements import NOTHING, Assign, Call, Reduce, Section, Solve, Statement, statement_targets
 
 LONGEST = 150_000  # operations of the rates times the number of states: some seconds to derive
 
 
+@dataclass(frozen=True)
+class SlopeTable:
+    """Slopes of results by symbols: those at `places` (result, symbol) are the results of `section`, all others are
+    zero, as far as both the result is one of `rows` and the symbol one of `columns`. `routines` are called for them."""
+
+    section: Section
+    places: tuple[tuple[int, int], ...]
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+    routines: tuple[Routine, ...]
+
+
 def with_slopes(program: Program) -> Program:
     """The program with slopes of its rates; as it is where they cannot be had in reasonable time."""
-    states = [*program.coordinates, *program.speeds]
-    if program.count.total * len(states) > LONGEST:
+    states, rates = [*program.coordinates, *program.speeds], program.derivatives
+    systems = any(isinstance(s, Solve | Reduce) for s in rates.statements)  # solved in numbers
+    if systems or program.count.total * len(states) > LONGEST:
         return program
-    with small_threshold(EVERYTHING):
-        rates = _rates(program)
-        if rates is None:
-            return program
-        unknown = _through_unknown(rates)
-        columns = [j for j, s in enumerate(states) if s not in unknown]
-        found = total_slopes(rates, [states[j] for j in columns], mode="forward")
-        entries = {(i, columns[j]): row[j] for i, row in enumerate(found) for j in sorted(row)}
-        plan = Inside(entries.values())
-        results = tuple(plan.lower(e) for e in entries.values())
-    routines = dict.fromkeys((*program.routines, *plan.routines))
+    table = slope_table(rates.statements, rates.results, states)
     return replace(
         program,
-        routines=tuple(routines),
-        slopes=Section(tuple(plan.statements), results),
-        slope_places=tuple(entries),
-        sloped=tuple(columns),
+        routines=tuple(dict.fromkeys((*program.routines, *table.routines))),
+        slopes=table.section,
+        slope_places=table.places,
+        sloped=table.columns,
     )
 
 
-def _rates(program: Program) -> list[Expr] | None:
-    """The rates over parameters, constants, states and inputs; None if systems are solved for them in numbers."""
+def slopes_of_all(program: Program) -> SlopeTable:
+    """Slopes of rates, then outputs, by states, then inputs; none are known where that would take long."""
+    states, rates, outputs = [*program.coordinates, *program.speeds], program.derivatives, program.outputs
+    if program.count.total * len(states) > LONGEST:
+        return SlopeTable(NOTHING, (), (), (), ())
+    both = (*rates.statements, *outputs.statements), (*rates.results, *outputs.results)
+    return slope_table(*both, [*states, *program.given_inputs], len(rates.results))
+
+
+def slope_table(
+    statements: Iterable[Statement], results: Sequence[Expr], by: Sequence[Symbol], first: int | None = None
+) -> SlopeTable:
+    """Slopes of what statements lead to, as far as they are known. The `first` results (all) say which columns are;
+    others that have fewer are not known."""
+    with small_threshold(EVERYTHING):
+        written, solved = _written(statements, results)
+        rows = [i for i, e in enumerate(written) if solved.isdisjoint(postorder((e,)))]
+        unknown = _through_unknown([written[i] for i in rows if first is None or i < first])
+        if first is not None:
+            rows = [i for i in rows if i < first or _through_unknown([written[i]]) <= unknown]
+        columns = [j for j, s in enumerate(by) if s not in unknown]
+        found = total_slopes([written[i] for i in rows], [by[j] for j in columns], mode="forward")
+        entries = {(rows[i], columns[j]): row[j] for i, row in enumerate(found) for j in sorted(row)}
+        plan = Inside(entries.values())
+        lowered = tuple(plan.lower(e) for e in entries.values())
+    section = Section(tuple(plan.statements), lowered)
+    return SlopeTable(section, tuple(entries), tuple(rows), tuple(columns), tuple(plan.routines))
+
+
+def _written(statements: Iterable[Statement], results: Sequence[Expr]) -> tuple[list[Expr], set[Expr]]:
+    """Results over parameters, constants, states and inputs, and what is found by solving systems in numbers."""
     known: dict[Expr, Expr] = {}
+    solved: set[Expr] = set()
     shared = Intermediates()
 
     def written(e: Expr) -> Expr:
         return transform((e,), known.get, into_held=False)[0]
 
-    for s in program.derivatives.statements:
+    for s in statements:
         if isinstance(s, Assign):
             known[s.target] = shared.hold(written(s.value))
         elif isinstance(s, Call):
@@ -67,8 +103,8 @@ def _rates(program: Program) -> list[Expr] | None:
                 elif target is not None:
                     known[target] = Func(routine.name, arguments, routine)
         else:
-            return None
-    return [written(e) for e in program.derivatives.results]
+            solved.update(statement_targets(s))
+    return [written(e) for e in results], solved
 
 
 def _through_unknown(rates: list[Expr]) -> set[Expr]:

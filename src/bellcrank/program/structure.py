@@ -6,17 +6,23 @@ have to do with few others each: eliminated first they leave a full system of as
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from bellcrank.expr import Expr, symbols
+from bellcrank.expr import Expr, Symbol, symbols
 from bellcrank.program.program import Program
-from bellcrank.program.statements import Assign, count_section, statement_expressions, statement_targets
+from bellcrank.program.statements import Assign, Statement, count_section, statement_expressions, statement_targets
 
 
 def dependence(program: Program) -> list[set[int]]:
     """For every rate the states that it may depend on."""
-    known = {s: 1 << j for j, s in enumerate((*program.coordinates, *program.speeds))}
+    section = program.derivatives
+    return reach(section.statements, section.results, (*program.coordinates, *program.speeds))
+
+
+def reach(statements: Iterable[Statement], results: Sequence[Expr], by: Sequence[Symbol]) -> list[set[int]]:
+    """For every result those of `by`, by their places, that it may depend on."""
+    known = {s: 1 << j for j, s in enumerate(by)}
 
     def of(expressions: Sequence[Expr]) -> int:
         found = 0
@@ -24,11 +30,10 @@ def dependence(program: Program) -> list[set[int]]:
             found |= known.get(symbol, 0)
         return found
 
-    for s in program.derivatives.statements:
+    for s in statements:
         found = of((s.value,) if isinstance(s, Assign) else statement_expressions(s))
         known.update(dict.fromkeys(statement_targets(s), found))
-    rows = [of((e,)) for e in program.derivatives.results]
-    return [{j for j in range(len(rows)) if row >> j & 1} for row in rows]
+    return [{j for j in range(len(by)) if row >> j & 1} for row in (of((e,)) for e in results)]
 
 
 # an evaluation of rates by a method, in additions: what a division, a function, a call and a state in it cost, roughly

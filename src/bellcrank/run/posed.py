@@ -15,7 +15,7 @@ import numpy as np
 from bellcrank.backend.external import functions_of
 from bellcrank.backend.protocol import Calls
 from bellcrank.backend.python import PythonModel
-from bellcrank.errors import mapping, warn
+from bellcrank.errors import RunError, mapping, warn
 from bellcrank.expr import Expr
 from bellcrank.interface.interface import Interface
 from bellcrank.kinematics.poses import Part, pose_expressions
@@ -112,6 +112,8 @@ class Motion:
 
 def motion_of(loaded: Loaded, pieces: Sequence[Piece], parameters: Mapping[str, float] | None = None) -> Motion:
     """The motion of recorded rows. `parameters` as they were given, user units."""
+    if not loaded.analysis.mechanism.bodies:
+        raise RunError(f"there is no picture of {loaded.name}: its equations were derived by hand, without bodies")
     draft = draft_of(loaded.analysis)
     model = posed(loaded, draft.parts, draft.expressions(), parameters)
     poses = model.at_rows(pieces)

@@ -14,13 +14,15 @@ from bellcrank.scene.scene import UPRIGHT, Ground, Item, Mark, Scene, Triple, tu
 
 SAMPLES = 1500  # of ground that is not flat, at most
 PARALLEL = 1e-9
+STRAIGHT = 0.98  # square of the share of a force along the line of its points, from which on it is drawn there
 
 
 def scene_of(draft: Draft, numbers: np.ndarray, poses: np.ndarray) -> Scene:
     """The scene of a motion: poses (rows, bodies, 12)."""
     left = iter(np.nan_to_num(numbers, nan=0.0, posinf=0.0, neginf=0.0).tolist())
     marks = tuple(Mark(body, _triple(left)) for body, _ in draft.marks)
-    sized = [(item, *_sized(item, left)) for item in draft.items]
+    read = [(item, *_sized(item, left)) for item in draft.items]
+    sized = [(item, size, axis) for item, size, axis, shown in read if shown]
     bulks = [(bulk, next(left), _triple(left)) for bulk in draft.bulks]
     turns, slides = ([(body, _triple(left)) for body, _ in pairs] for pairs in (draft.turns, draft.slides))
     up = _unit(_triple(left), (0.0, 0.0, 1.0))
@@ -47,9 +49,14 @@ def _triple(left: Iterator[float]) -> Triple:
     return next(left), next(left), next(left)
 
 
-def _sized(item: DraftItem, left: Iterator[float]) -> tuple[list[float | None], Triple]:
-    """Sizes that are numbers, None for shares of the reach; and the axis."""
-    return [None if isinstance(x, Share) else next(left) for x in item.size], _triple(left)
+def _sized(item: DraftItem, left: Iterator[float]) -> tuple[list[float | None], Triple, bool]:
+    """Sizes that are numbers, None for shares of the reach; the axis; and whether it is to be drawn."""
+    size, axis = [None if isinstance(x, Share) else next(left) for x in item.size], _triple(left)
+    shown = True
+    if item.along is not None:
+        measured, square = next(left), next(left)
+        shown = square > 0 and measured * measured > STRAIGHT * square
+    return size, axis, shown
 
 
 def _item(item: DraftItem, size: Sequence[float | None], axis: Triple, reach: float) -> Item:

@@ -6,11 +6,12 @@ and from above. What travels far is followed: the camera moves with the first bo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 
-from bellcrank.scene.scene import Item, Scene
+from bellcrank.scene.scene import Item, Mark, Scene
 
 FAR = 6.0  # distance of the camera in reaches of what it sees
 TRAVELS = 3.0  # reaches that the first body may go before it is followed
@@ -46,28 +47,23 @@ def on_screen(points: np.ndarray, axes: np.ndarray, distance: float) -> np.ndarr
 def camera_of(scene: Scene, poses: np.ndarray) -> Camera:
     """The camera of a motion: poses (rows, bodies, 12)."""
     axes = _flat(scene) if scene.normal is not None else _spatial(scene)
-    places = scene.places(poses)
-    radii = np.zeros(len(scene.marks))
-    for item in scene.items:
-        radii[list(item.marks)] = np.maximum(radii[list(item.marks)], radius_of(item))
-    shown = np.isfinite(places).all(axis=(1, 2))
+    points, radii, loose = outline(scene, poses)
+    shown = np.isfinite(points).all(axis=(1, 2))
     shown = shown if shown.any() else ~shown
-    used = sorted({m for item in scene.items for m in item.marks}) or list(range(len(scene.marks)))
-    places, radii = np.nan_to_num(places[:, used]), radii[used]
+    points = np.nan_to_num(points)
     moved = np.zeros((len(poses), 3))
     if poses.shape[1]:
         moved = np.nan_to_num(poses[:, 0, :3] - poses[0, 0, :3])
     if np.ptp(moved[shown], axis=0).max(initial=0.0) <= TRAVELS * scene.reach:
         moved = np.zeros_like(moved)
-    loose = [i for i, m in enumerate(used) if scene.marks[m].body >= 0] if moved.any() else []
-    about = places[:, loose] - moved[:, None] if loose else places - moved[:, None]
-    size = radii[loose] if loose else radii
-    seen = about[shown]
-    low, high = (seen - size[:, None]).min(axis=(0, 1)), (seen + size[:, None]).max(axis=(0, 1))
+    elif loose.any():  # what stands on the ground is left behind
+        points, radii = points[:, loose], radii[loose]
+    seen = (points - moved[:, None])[shown]
+    low, high = (seen - radii[:, None]).min(axis=(0, 1)), (seen + radii[:, None]).max(axis=(0, 1))
     middle = (low + high) / 2
     distance = np.inf if scene.normal is not None else FAR * float(np.linalg.norm(high - low)) / 2
     flat = on_screen(seen - middle, axes, distance)
-    wide = size * (1.25 if np.isfinite(distance) else 1.0)
+    wide = radii * (1.0 if np.isinf(distance) else 1 + 2 / FAR)
     left, lower = (flat[..., :2] - wide[:, None]).min(axis=(0, 1))
     right, upper = (flat[..., :2] + wide[:, None]).max(axis=(0, 1))
     more = MARGIN * max(right - left, upper - lower, 1e-12)
@@ -75,19 +71,32 @@ def camera_of(scene: Scene, poses: np.ndarray) -> Camera:
     return Camera(axes, distance, middle + moved, edges)
 
 
-def radius_of(item: Item) -> float:
-    """How far an item reaches from its marks."""
+def outline(scene: Scene, poses: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Points (rows, points, 3) with a radius each within which all of the scene lies; which of them bodies carry."""
+    marks, radii = [], []
+    for item in scene.items:
+        corners, radius = _corners(item)
+        turned = corners @ np.array(item.axes).reshape(3, 3).T
+        for m in item.marks:
+            body, at = scene.marks[m].body, np.array(scene.marks[m].at)
+            marks += [Mark(body, (x, y, z)) for x, y, z in (at + turned).tolist()]
+            radii += [radius] * len(corners)
+    marks = marks or list(scene.marks) or [Mark(-1, (0.0, 0.0, 0.0))]
+    bound = replace(scene, marks=tuple(marks))
+    return bound.places(poses), np.resize(radii or [0.0], len(marks)), np.array([m.body >= 0 for m in marks])
+
+
+def _corners(item: Item) -> tuple[np.ndarray, float]:
+    """Points of an item about its marks, along its own axes, and a radius about these."""
+    size = np.array(item.size)
     if item.mesh is not None:
-        return float(np.linalg.norm(np.array(item.mesh.points), axis=1).max()) * item.size[0]
-    sizes = np.array(item.size)
-    match item.kind:
-        case "box":
-            return float(np.linalg.norm(sizes)) / 2
-        case "cylinder":
-            return float(np.hypot(sizes[0], sizes[1] / 2))
-        case "line":
-            return float(sizes[0]) / 2
-    return float(sizes[0])
+        points = np.array(item.mesh.points) * size[0]
+        low, high = points.min(axis=0), points.max(axis=0)
+        return np.array(list(product(*zip(low, high, strict=True)))), 0.0
+    if item.kind in ("box", "cylinder"):
+        half = size / 2 if item.kind == "box" else np.array([size[0], size[0], size[1] / 2])
+        return np.array(list(product(*zip(-half, half, strict=True)))), 0.0
+    return np.zeros((1, 3)), float(size[0]) / (2 if item.kind == "line" else 1)
 
 
 def _flat(scene: Scene) -> np.ndarray:

@@ -8,8 +8,11 @@ that depend on a distance are coils, wheels on the ground cylinders, links of a 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
+
+import numpy as np
 
 from bellcrank.expr import ONE, ZERO, Expr, expression, mul
 from bellcrank.files.stl import Mesh
@@ -17,16 +20,19 @@ from bellcrank.kinematics.body_motion import Point
 from bellcrank.kinematics.loop_joints import LoopRow
 from bellcrank.kinematics.poses import Part
 from bellcrank.kinematics.results import Analysis, Load, Wheel
+from bellcrank.linkage.chain import BASE, Chain, Joint
 from bellcrank.model.formula import names_in
 from bellcrank.model.joints.functions import FunctionJoint
+from bellcrank.model.joints.guided import GuidedJoint
 from bellcrank.model.joints.plain import PlainJoint
 from bellcrank.model.mechanism import Body
-from bellcrank.vector.basis import IDENTITY, NULL, Vec3, neg3
+from bellcrank.vector.basis import IDENTITY, NULL, Vec3, add3, dot, neg3
 
 PALETTE = ("#3b6ea5", "#c8553d", "#4f8a5b", "#8a6bb1", "#c98b2b", "#3d8f95", "#a94f7a", "#6f6a3f")
 GREY, DARK, PALE, STEEL = "#8b8f94", "#2f3338", "#b9bec4", "#5f6a75"
 ROD, BALL, PIN, RAIL, THIN = 0.016, 0.034, 0.024, 0.007, 0.004  # sizes as shares of the reach
 COIL = (0.03, 0.005)
+RIM = 33  # points of the outline of a wheel
 
 
 @dataclass(frozen=True)
@@ -51,6 +57,15 @@ class DraftItem:
     label: str = ""
     axis: Vec3 = IDENTITY[2]
     mesh: Mesh | None = None
+    along: Line | None = None  # drawn only if a force acts along the line of its points
+
+
+@dataclass(frozen=True)
+class Line:
+    """Along a force between two points: what it measures, and the square of their distance, as drawn."""
+
+    measured: Expr
+    square: Expr
 
 
 @dataclass(frozen=True)
@@ -91,6 +106,7 @@ class Draft:
         found = [x for _, at in self.marks for x in at]
         for item in self.items:
             found += [*(x for x in item.size if not isinstance(x, Share)), *item.axis]
+            found += [item.along.measured, item.along.square] if item.along is not None else []
         for bulk in self.bulks:
             found += [bulk.mass, *bulk.moments]
         found += [x for _, direction in (*self.turns, *self.slides) for x in direction]
@@ -133,8 +149,9 @@ class Draft:
         label: str = "",
         axis: Vec3 = IDENTITY[2],
         mesh: Mesh | None = None,
+        along: Line | None = None,
     ) -> None:
-        self.items.append(DraftItem(kind, tuple(marks), tuple(size), color, role, label, axis, mesh))
+        self.items.append(DraftItem(kind, tuple(marks), tuple(size), color, role, label, axis, mesh, along))
 
 
 def draft_of(analysis: Analysis) -> Draft:
@@ -157,9 +174,17 @@ def draft_of(analysis: Analysis) -> Draft:
     for load in analysis.loads:
         if _is_spring(analysis, load) and load.point is not None and load.other is not None:
             ends = d.at(load.point), d.at(load.other)
-            d.add("coil", ends, [Share(x) for x in COIL], STEEL, "force", load.label)
+            line = None if load.kind == "strut" else _line(analysis, load, load.point, load.other)
+            d.add("coil", ends, [Share(x) for x in COIL], STEEL, "force", load.label, along=line)
+    draw_linkages(d)
     _shapes(d)
     return d
+
+
+def _line(a: Analysis, load: Load, p: Point, r: Point) -> Line:
+    k = a.kinematics
+    between = k.position(p) - k.position(r)
+    return Line(k.nominal(dot(load.direction, between)), k.nominal(dot(between, between)))
 
 
 def _shapes(d: Draft) -> None:
@@ -178,8 +203,12 @@ def _shapes(d: Draft) -> None:
 def _skeleton(d: Draft, b: Body, color: str, rolls: bool) -> None:
     """Rods from the joint of a body, and a ball at its mass centre."""
     a = d.analysis
-    ends = list(dict.fromkeys(_ends(a, b)))
     massive = b.mass is not ZERO and b.mass.fingerprint != 0
+    if isinstance(b.joint, GuidedJoint):  # its hard points show it
+        if massive and not rolls:
+            d.add("sphere", (d.mark(b.index, b.cm),), [Share(BALL)], color, "body", b.label)
+        return
+    ends = list(dict.fromkeys(_ends(a, b)))
     hub = b.cm if _is_free(b) else NULL
     if not any(e != hub for e in ends):  # nothing is connected to it
         own = [p.at for p in a.points.values() if p.body == b.index]
@@ -189,11 +218,13 @@ def _skeleton(d: Draft, b: Body, color: str, rolls: bool) -> None:
             d.add("rod", (d.mark(b.index, hub), d.mark(b.index, end)), [Share(ROD)], color, "body", b.label)
     if rolls:
         return
-    if all(e == hub for e in ends) and massive:
+    if all(e == hub for e in ends) and massive and _is_free(b):
         moments = b.inertia[0][0], b.inertia[1][1], b.inertia[2][2]
         d.bulks.append(Bulk(d.mark(b.index, b.cm), b.mass, moments, color, b.label))
     elif massive:
         d.add("sphere", (d.mark(b.index, b.cm),), [Share(BALL)], color, "body", b.label)
+        if b.cm != hub and b.cm not in ends:
+            d.add("rod", (d.mark(b.index, hub), d.mark(b.index, b.cm)), [Share(RAIL)], color, "body", b.label)
 
 
 def _is_free(b: Body) -> bool:
@@ -204,7 +235,7 @@ def _is_free(b: Body) -> bool:
 def _ends(a: Analysis, b: Body) -> Iterator[Vec3]:
     """Where other things are fixed to a body."""
     for child in a.mechanism.bodies:
-        if child.parent == b.index:
+        if child.parent == b.index and not isinstance(child.joint, GuidedJoint) and not _on_springs(a, child):
             yield child.joint.at
     for row in _loops(a):
         yield from (p.at for p in (row.p, row.r) if p.body == b.index)
@@ -215,6 +246,12 @@ def _ends(a: Analysis, b: Body) -> Iterator[Vec3]:
     for wheel in a.wheels:
         if wheel.centre.body == b.index:
             yield wheel.centre.at
+
+
+def _on_springs(a: Analysis, b: Body) -> bool:
+    """Does a body slide on a spring against its parent, which shows how it is held?"""
+    pairs = [{x.body, x.against} for x in a.loads if _is_spring(a, x)]
+    return isinstance(b.joint, PlainJoint) and bool(b.joint.slides) and {b.index, b.parent} in pairs
 
 
 def _is_spring(a: Analysis, load: Load) -> bool:
@@ -278,6 +315,88 @@ def _loop_joint(d: Draft, row: LoopRow) -> None:
     for point in (row.p, row.r):
         if point.body < 0:
             d.add("box", (d.at(point),), [Share(2.6 * PIN)] * 3, GREY, "ground")
+
+
+def draw_linkages(d: Draft) -> None:
+    """Suspensions by their hard points: rods, arms as triangles, carriers as stars."""
+    for b in d.analysis.mechanism.bodies:
+        joint = b.joint
+        chain = getattr(getattr(joint.functions, "linkage", None), "chain", None)
+        if isinstance(joint, GuidedJoint) and chain is not None and joint.part == chain.carrier:
+            _linkage(d, b, joint, chain)
+
+
+def _linkage(d: Draft, b: Body, joint: GuidedJoint, chain: Chain) -> None:
+    color = PALETTE[b.index % len(PALETTE)]
+    linkage: Any = joint.guide.linkage  # type: ignore[attr-defined]
+    homes: dict[str, tuple[int, Vec3]] = {BASE: (b.parent, joint.datum)}  # body, and the origin of drawn points in it
+    drawn = _metric(linkage.origins[chain.carrier], joint)
+    homes[chain.carrier] = (b.index, neg3(add3(drawn, joint.offset)))
+    for name in chain.bodies:
+        if name not in homes and name in linkage.links:
+            part = replace(joint, part=name)
+            motion = part.motion([ZERO for _ in part.moving])
+            index = len(d.analysis.mechanism.bodies) + len(d.parts)
+            d.parts.append(Part(f"{b.name}.{name}", b.parent, motion.R, add3(joint.datum, motion.p)))
+            homes[name] = (index, neg3(_metric(linkage.origins[name], joint)))
+    places = {}
+    for name, point in chain.points.items():
+        if point.body in homes:
+            body, origin = homes[point.body]
+            places[name] = d.mark(body, add3(origin, _metric(point.at, joint)))
+    for rod in chain.rods:
+        if rod.first in places and rod.second in places:
+            d.add("rod", (places[rod.first], places[rod.second]), [Share(ROD)], STEEL, "body", rod.name)
+    for name in (x for x in homes if x != BASE):
+        own = [n for n in _points_of(chain, name) if n in places]
+        hub = chain.wheel_centre if name == chain.carrier and chain.wheel_centre in own else None
+        pairs = [(hub, n) for n in own if n != hub] if hub else [(x, y) for i, x in enumerate(own) for y in own[:i]]
+        shade = color if name == chain.carrier else STEEL
+        for x, y in pairs:
+            d.add("rod", (places[x], places[y]), [Share(ROD)], shade, "body", b.label if hub else name)
+    for j in chain.joints:
+        if j.at in places:
+            d.add("sphere", (places[j.at],), [Share(PIN)], DARK, "joint", j.name)
+    radius = chain.vehicle.get("tyre_radius")
+    if radius and not any(_carries(d.analysis, b.index, w.body) for w in d.analysis.wheels):
+        _rim(d, b, joint, homes[chain.carrier][1], chain.place(chain.wheel_centre), float(radius))
+
+
+def _points_of(chain: Chain, name: str) -> list[str]:
+    """Hard points of a body, those of its joints among them, and others on the axes of these."""
+    found = {n: p.at for n, p in chain.points.items() if p.body == name}
+    for j in chain.joints:
+        if name in (j.first, j.second):
+            found[j.at] = chain.place(j.at)
+            if j.kind == "revolute" and j.axis is not None:
+                found |= {n: p.at for n, p in chain.points.items() if p.body == BASE and _on(p.at, j, chain)}
+    return list(found)
+
+
+def _on(at: Sequence[float], j: Joint, chain: Chain) -> bool:
+    """Does a point lie on the axis of a joint?"""
+    away, axis = np.subtract(at, chain.place(j.at)), np.array(j.axis)
+    return bool(np.linalg.norm(np.cross(away, axis)) < 1e-6 * np.linalg.norm(axis))
+
+
+def _carries(a: Analysis, body: int, other: int) -> bool:
+    """Does a body carry another, or is it that?"""
+    while other >= 0 and other != body:
+        other = a.mechanism.bodies[other].parent
+    return other == body
+
+
+def _rim(d: Draft, b: Body, joint: GuidedJoint, origin: Vec3, centre: Sequence[float], radius: float) -> None:
+    """The outline of a wheel that nothing else shows."""
+    turn = np.linspace(0, 2 * np.pi, RIM)
+    circle = np.array(centre) + radius * np.column_stack([np.cos(turn), 0 * turn, np.sin(turn)])
+    marks = [d.mark(b.index, add3(origin, _metric(x, joint))) for x in circle.tolist()]
+    d.add("line", marks, [Share(2 * RAIL)], DARK, "wheel", b.label)
+
+
+def _metric(at: Sequence[float], joint: GuidedJoint) -> Vec3:
+    x, y, z = (mul(joint.metre, expression(float(c))) for c in at)
+    return x, y, z
 
 
 def _wheel(d: Draft, w: Wheel) -> None:

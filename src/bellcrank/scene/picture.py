@@ -109,12 +109,10 @@ def polygons_of(scene: Scene, camera: Camera, poses: np.ndarray, frame: int) -> 
         if not len(corners):
             continue
         seen = camera.seen(corners, frame)
-        a, b = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 1]
-        normal = np.cross(a, b)
-        flat = np.linalg.norm(normal, axis=1)
         if isinstance(part, Faces):
-            pole = flat < 1e-9 * flat.max(initial=0.0)  # where two corners are one
-            normal[pole] = np.cross(b[pole], corners[pole, 3 % corners.shape[1]] - corners[pole, 2])
+            n = corners.shape[1]
+            a, b, c, d = (corners[:, i * n // 4] for i in range(4))
+            normal = np.cross(c - a, d - b)
             normal = normal / np.maximum(np.linalg.norm(normal, axis=1), 1e-300)[:, None]
             facing = np.einsum("ij,ij->i", normal, eye - corners.mean(axis=1)) > 0
             if part.closed:

@@ -13,7 +13,7 @@ import numpy as np
 
 from bellcrank.scene.scene import Item, Scene
 
-SIDES, RINGS, TURNS = 18, 9, 7  # of a cylinder, of a sphere, of a coil
+SIDES, RINGS, TURNS = 28, 12, 7  # of a cylinder, of a sphere, of a coil
 PER_TURN = 14
 
 

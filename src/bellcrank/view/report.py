@@ -13,13 +13,14 @@ from typing import Any
 from bellcrank.derive.derived import Derived
 from bellcrank.errors import counted
 from bellcrank.expr.mathml import equation, math_element, math_name, mathml
+from bellcrank.files.html import Raw, paragraph, section, table
 from bellcrank.files.template import filled, template
 from bellcrank.model.mechanism import Body
 from bellcrank.run.result import Run
 from bellcrank.vector.basis import Vec3
 from bellcrank.view.chart import chart
 from bellcrank.view.equations import program_equations
-from bellcrank.view.html import Raw, paragraph, section, table
+from bellcrank.view.image import model_image
 from bellcrank.view.sketch import Link, sketch
 
 LONG = 4000  # characters of a formula beyond which a table only says that it is long
@@ -65,6 +66,7 @@ def _summary(s: Subject) -> str:
 
 
 def _sections(s: Subject) -> Iterator[Raw]:
+    yield section("picture", "Picture", model_image(s.derived, _given(s), s.run))
     yield section("tree", "Body tree", sketch(s.derived.analysis.mechanism.bodies, _links(s)))
     yield section("bodies", "Bodies", _bodies(s))
     yield section("points", "Points", _points(s))
@@ -76,6 +78,10 @@ def _sections(s: Subject) -> Iterator[Raw]:
     yield section("operations", "Operations", *_operations(s))
     yield section("check", "Check", *_check(s))
     yield section("run", "Run", *_run(s))
+
+
+def _given(s: Subject) -> dict[str, float]:
+    return {key: value for key, value in s.parameters.items() if value is not None}
 
 
 # ---- tables

@@ -15,9 +15,9 @@ def runtime(name: str, common: Mapping[str, str] | None = None, /, **pieces: str
     return filled(template("bellcrank.emit/c/runtime", name), pieces, common)
 
 
-def head(number: Number) -> str:
-    """What every file begins with."""
-    return runtime("head.c", MATH=number.header)
+def head(number: Number, local: bool = False) -> str:
+    """What every file begins with; functions of one that is `local` are for the file that includes it."""
+    return runtime("head.c", MATH=number.header, LOCAL="yes" if local else "")
 
 
 def definitions(group: Any, number: Number) -> str:

@@ -22,7 +22,7 @@ from bellcrank.emit.names import comment
 from bellcrank.emit.number import DOUBLE, Number
 from bellcrank.emit.parts import LONGEST
 from bellcrank.emit.schedule import BEST, Options
-from bellcrank.emit.steps import Angles, Step
+from bellcrank.emit.steps import Alike, Angles, Step
 from bellcrank.emit.words import NO_WORDS, Words, about
 from bellcrank.errors import InternalError
 from bellcrank.expr import Func, postorder
@@ -46,13 +46,16 @@ def c_source(
     wheels: Sequence[RigidWheel] = (),
     number: Number = DOUBLE,
     bound: bool = False,
+    local: bool = False,
+    adaptive: bool = True,
 ) -> str:
     """The program as C source. External routines named in `outside` are called back even if they are given in C.
 
     `extra` are further functions by name, which store the results of their sections in `out`. With `dae`, runs of a
     model with closed loops are those of methods for differential-algebraic equations; with `wheels`, rigid wheels
     touch, bounce and roll; with `stiff`, there are runs by stiff methods, too. `number` is what it computes in. With
-    `bound`, rates can be had and steps be taken by one call.
+    `bound`, rates can be had and steps be taken by one call. With `local`, nothing of it can be seen from outside: for
+    a file that includes this one. Without `adaptive`, runs are those with fixed steps.
     """
     if wheels and number is not DOUBLE:
         raise InternalError(f"rigid wheels compute in double precision, not in {number.name}")
@@ -62,10 +65,10 @@ def c_source(
     further = {**(extra or {}), **({"wheels_at": wheels_at(program, wheels)} if wheels else {})}
     functions = [*program.functions_of("multipliers" if multipliers else "minimal")]
     functions += [Function.extra(*item) for item in further.items()]
-    plans = arranged(program, functions, options)
+    plans = arranged(program, functions, options if number is DOUBLE else replace(options, side_by_side=False))
     steps = [s for _, plan in plans for s in plan.steps]
     parts = [
-        *head_of(program, words, printed, functions, number),
+        *head_of(program, words, printed, functions, number, local),
         *used_functions(functions),
         *routine_texts(program, calls.values()),
         f"#define real {number.c}\n",
@@ -80,12 +83,19 @@ def c_source(
         run = Run()
     else:
         run = (multiplier_run if multipliers else minimal_run)(program, program.loops, number)
-    run = replace(run, stiff=stiff)
+    run = replace(run, stiff=stiff, adaptive=run.adaptive and adaptive)
     parts += [*(printed.text(f, plan) for f, plan in plans), run_text(program, run, number)]
     return "\n".join(p for p in parts if p) + (single_calls(program, run) if bound and not multipliers else "")
 
 
-def head_of(p: Program, words: Words, printed: Functions, functions: Iterable[Function], number: Number) -> list[str]:
+def head_of(
+    p: Program,
+    words: Words,
+    printed: Functions,
+    functions: Iterable[Function],
+    number: Number,
+    local: bool = False,
+) -> list[str]:
     groups = dict(zip(("coordinates", "speeds", "parameters", "inputs"), printed.groups.values(), strict=True))
     lines = [
         *about(p),
@@ -95,7 +105,7 @@ def head_of(p: Program, words: Words, printed: Functions, functions: Iterable[Fu
         *words.listing(p, groups, "qupw {}[{}]", 0),
     ]
     comments = "\n".join([f"/* {comment(p.name)}", "", *(f"   {line}".rstrip() for line in lines), "*/", ""])
-    return [comments, head(number), sizes_of(p)]
+    return [comments, head(number, local), sizes_of(p)]
 
 
 def sizes_of(p: Program) -> str:
@@ -119,8 +129,11 @@ def _helpers(p: Program, steps: Sequence[Step], multipliers: bool, number: Numbe
     """What the statements call."""
     solved, parts = any(isinstance(s, Solve | Reduce) for s in steps), []
     solved = solved or (p.loops is not None and not multipliers)
-    if any(isinstance(s, Angles) for s in steps):
-        parts.append(runtime(number.sines))
+    alike = sorted({s.function for s in steps if isinstance(s, Alike) and len(s.values) > 1})
+    angles = [number.sines for _ in [0] if any(isinstance(s, Angles) for s in steps)]
+    if number is DOUBLE and (alike or angles):
+        parts.append(runtime("room.c"))
+    parts += [runtime(name) for name in (*angles, *(f"{function}.c" for function in alike))]
     if solved or p.loops is not None:
         parts.append(definitions(ELIMINATION, number))
     if solved:

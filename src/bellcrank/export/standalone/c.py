@@ -109,9 +109,14 @@ def _inputs(setup: Setup) -> str:
 
 
 def _loops(program: Program, setup: Setup) -> str:
+    return written("c/loops.c", {"ASSEMBLY": assembly(program, setup), "OFF_BRANCH": repr(BRIDGES.off_branch)})
+
+
+def assembly(program: Program, setup: Setup) -> str:
+    """How closed loops are closed at the start, and the metric in which they are kept closed."""
     assert program.loops is not None
     return written(
-        "c/loops.c",
+        "c/assembly.c",
         {
             "TUNING": definitions(ASSEMBLY, DOUBLE),
             "GUESSED": ", ".join(str(int(g)) for g in setup.guessed),
@@ -119,7 +124,6 @@ def _loops(program: Program, setup: Setup) -> str:
             "SIDES": ", ".join(map(str, program.loops.sided)) if program.loops.sides else "",
             "N_SIDES": str(len(program.loops.sides)),
             "INPUTS": "yes" if program.given_inputs else "",
-            "OFF_BRANCH": repr(BRIDGES.off_branch),
         },
     )
 

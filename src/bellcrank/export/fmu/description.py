@@ -1,0 +1,158 @@
+"""modelDescription.xml of both versions of FMI, and what builds the sources of one of version 3.
+
+In:  `Variables` and what else a reader must know of the model. Out: text. Elements follow the order of the schemas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from xml.sax.saxutils import quoteattr
+
+from bellcrank.export.fmu.unit_definitions import UnitDefinitions
+from bellcrank.export.fmu.variables import Unknown, Variable, Variables
+from bellcrank.units import TIME
+from bellcrank.version import __version__
+
+LOGGED = {"logStatusWarning": "warnings", "logStatusDiscard": "calls that came to nothing", "logStatusError": "errors"}
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What the description is about. `completes`: must steps of model exchange be told?"""
+
+    title: str
+    stem: str
+    units: str
+    variables: Variables
+    t_end: float
+    step: float
+    every: int
+    completes: bool
+    notes: Sequence[str] = ()
+
+
+def description(about: Subject, version: int, token: str) -> str:
+    """The text of modelDescription.xml."""
+    units = UnitDefinitions(about.units)
+    variables = [_variable(x, i, units, version) for i, x in enumerate(about.variables.listed)]
+    head = f'fmiVersion="{version}.0" modelName={quoteattr(about.title)} '
+    head += f'{"guid" if version == 2 else "instantiationToken"}="{token}"'
+    tool = f'generationTool="Bellcrank {__version__}" variableNamingConvention="structured"'
+    told = f" description={quoteattr(' '.join(about.notes))}" if about.notes else ""
+    events = ' numberOfEventIndicators="0"' if version == 2 else ""
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        f"<fmiModelDescription {head}{told} {tool}{events}>",
+        *(_kinds_2(about) if version == 2 else _kinds_3(about)),
+        *units.xml(),
+        "  <LogCategories>",
+        *(f'    <Category name="{name}" description="{words}"/>' for name, words in LOGGED.items()),
+        "  </LogCategories>",
+        f'  <DefaultExperiment startTime="0" stopTime="{about.t_end!r}" stepSize="{about.step * about.every!r}"/>',
+        "  <ModelVariables>",
+        *variables,
+        "  </ModelVariables>",
+        "  <ModelStructure>",
+        *(_structure_2(about.variables) if version == 2 else _structure_3(about.variables)),
+        "  </ModelStructure>",
+        "</fmiModelDescription>",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _kinds_2(about: Subject) -> list[str]:
+    can = (
+        'canNotUseMemoryManagementFunctions="true" canGetAndSetFMUstate="true" canSerializeFMUstate="true" '
+        'providesDirectionalDerivative="true"'
+    )
+    sources = '<SourceFiles><File name="fmi2.c"/></SourceFiles>'
+    quiet = "" if about.completes else ' completedIntegratorStepNotNeeded="true"'
+    steps = 'canHandleVariableCommunicationStepSize="true" canInterpolateInputs="true"'
+    return [
+        f'  <ModelExchange modelIdentifier="{about.stem}"{quiet} {can}>{sources}</ModelExchange>',
+        f'  <CoSimulation modelIdentifier="{about.stem}" {steps} {can}>{sources}</CoSimulation>',
+    ]
+
+
+def _kinds_3(about: Subject) -> list[str]:
+    can = (
+        'canGetAndSetFMUState="true" canSerializeFMUState="true" providesDirectionalDerivatives="true" '
+        'providesAdjointDerivatives="true"'
+    )
+    needs = f'needsCompletedIntegratorStep="{"true" if about.completes else "false"}"'
+    steps = f'canHandleVariableCommunicationStepSize="true" fixedInternalStepSize="{about.step!r}"'
+    return [
+        f'  <ModelExchange modelIdentifier="{about.stem}" {needs} {can}/>',
+        f'  <CoSimulation modelIdentifier="{about.stem}" {steps} {can}/>',
+    ]
+
+
+def _variable(x: Variable, reference: int, units: UnitDefinitions, version: int) -> str:
+    common = f'name={quoteattr(x.name)} valueReference="{reference}" causality="{x.causality}"'
+    common += f' variability="{x.variability}"' + (f' initial="{x.initial}"' if x.initial else "")
+    common += f" description={quoteattr(x.label)}" if x.label else ""
+    seconds = units.system.equation(TIME)
+    inner = units.attributes(seconds if x.causality == "independent" else x.unit, x.rated)
+    inner += f' start="{x.start!r}"' if x.start is not None else ""
+    inner += f' nominal="{x.nominal!r}"' if x.nominal is not None else ""
+    if version == 2:
+        inner += f' derivative="{x.rate_of + 1}"' if x.rate_of is not None else ""  # counted from 1
+        return f"    <ScalarVariable {common}><Real{inner}/></ScalarVariable>"
+    inner += f' derivative="{x.rate_of}"' if x.rate_of is not None else ""
+    return f"    <Float64 {common}{inner}/>"
+
+
+def _dependencies(needs: Iterable[int] | None, first: int) -> str:
+    """Of an unknown; without them it depends on everything."""
+    return "" if needs is None else f' dependencies="{" ".join(str(x + first) for x in needs)}"'
+
+
+def _at_start(variables: Variables) -> list[tuple[int, tuple[int, ...] | None]]:
+    """Unknowns of the initialization in the order of their references."""
+    rows = [(x.reference, x.at_start) for x in (*variables.rates, *variables.outputs)]
+    return sorted([*rows, *((reference, None) for reference in variables.found)], key=lambda row: row[0])
+
+
+def _structure_2(variables: Variables) -> list[str]:
+    groups: dict[str, list[tuple[int, tuple[int, ...] | None]]] = {
+        "Outputs": [(x.reference, x.needs) for x in variables.outputs],
+        "Derivatives": [(x.reference, x.needs) for x in variables.rates],
+        "InitialUnknowns": _at_start(variables),
+    }
+    lines = []
+    for name, rows in groups.items():
+        if rows:
+            lines.append(f"    <{name}>")
+            lines += [f'      <Unknown index="{r + 1}"{_dependencies(needs, 1)}/>' for r, needs in rows]
+            lines.append(f"    </{name}>")
+    return lines
+
+
+def _structure_3(variables: Variables) -> list[str]:
+    groups: list[tuple[str, Sequence[Unknown]]] = [
+        ("Output", variables.outputs),
+        ("ContinuousStateDerivative", variables.rates),
+    ]
+    rows = [(name, x.reference, x.needs) for name, unknowns in groups for x in unknowns]
+    lines = [f'    <{name} valueReference="{r}"{_dependencies(needs, 0)}/>' for name, r, needs in rows]
+    started = _at_start(variables)
+    return lines + [f'    <InitialUnknown valueReference="{r}"{_dependencies(needs, 0)}/>' for r, needs in started]
+
+
+def build_description(stem: str) -> str:
+    """sources/buildDescription.xml of version 3."""
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        '<fmiBuildDescription fmiVersion="3.0">',
+        f'  <BuildConfiguration modelIdentifier="{stem}">',
+        '    <SourceFileSet language="C99">',
+        '      <SourceFile name="fmi3.c"/>',
+        "    </SourceFileSet>",
+        '    <Library name="m"/>',
+        "  </BuildConfiguration>",
+        "</fmiBuildDescription>",
+        "",
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,106 @@
+"""The C files of a unit: model.c as programs have it, core.c over it, and the functions of one version of FMI."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from bellcrank.emit.c.loops import bridge_room
+from bellcrank.emit.c.printer import external_calls
+from bellcrank.emit.c.runtime_files import definitions
+from bellcrank.emit.c.source import c_source
+from bellcrank.emit.names import comment
+from bellcrank.emit.number import DOUBLE
+from bellcrank.emit.words import Words
+from bellcrank.export.fmu.variables import Variables, fixed_parameters
+from bellcrank.export.standalone.c import assembly, c_string
+from bellcrank.export.standalone.loops import inertia_functions
+from bellcrank.export.standalone.setup import Setup
+from bellcrank.files.template import filled, template
+from bellcrank.numeric.tuning import EXCHANGE, PLANS
+from bellcrank.program.program import Program
+from bellcrank.program.slopes import SlopeTable
+
+FOLDER = "bellcrank.export/fmu/templates"
+HEADERS = {2: "fmi2Functions.h", 3: "fmi3Functions.h"}
+
+
+def main_file(version: int) -> str:
+    """The file that is compiled; it includes the others."""
+    return f"fmi{version}.c"
+
+
+def header(version: int) -> tuple[str, str]:
+    """Name and text of the header of a version, which importers have themselves."""
+    return HEADERS[version], template(FOLDER, HEADERS[version])
+
+
+def model_source(program: Program, slopes: SlopeTable, words: Words) -> str:
+    """The equations of motion, with their slopes."""
+    known = replace(program, routines=tuple(dict.fromkeys((*program.routines, *slopes.routines))))
+    extra = inertia_functions(program)
+    if slopes.places:
+        extra["tangents"] = slopes.section
+    return c_source(known, words, extra=extra, bound=True, local=True, adaptive=False)
+
+
+def core_source(program: Program, setup: Setup, variables: Variables, version: int, token: str) -> str:
+    """What is the same for every version."""
+    loops, held = program.loops, bool(program.start.results or program.update.results)
+    by_kind = {kind: variables.of(kind) for kind in ("parameter", "input")}
+    fixed = fixed_parameters(program)
+    names = [x.name for x in by_kind["input"]]
+    rate_of = [names.index(f"der({x})") if f"der({x})" in names else -1 for x in names]
+    states = variables.listed[1 : 1 + len(variables.rates)]
+    pieces = {
+        "TITLE": comment(setup.title),
+        "TUNING": definitions(PLANS, DOUBLE) + definitions(EXCHANGE, DOUBLE),
+        "TOKEN": c_string(token),
+        "STEP": repr(setup.step),
+        "METHOD": setup.method.upper(),
+        "N_GIVEN": str(len(setup.parameters)),
+        "N_MEMORY": str(sum(c.routine.memory or 0 for c in external_calls(program).values())),
+        "N_EXACT": str(variables.exact),
+        "N_ENTRIES": str(len(variables.entries)),
+        "START_STATE": _numbers(x.start or 0.0 for x in states),
+        "START_PARAMETER": _numbers(x.start or 0.0 for x in by_kind["parameter"]),
+        "START_INPUT": _numbers(x.start or 0.0 for x in by_kind["input"]),
+        "NOMINAL": _numbers(x.nominal or 1.0 for x in states),
+        "IS_FIXED": ", ".join([*(str(int(x.quantity.symbol in fixed)) for x in setup.parameters), "0"]),
+        "RATE_OF": ", ".join(map(str, [*rate_of, -1])),
+        "ENTRIES": ", ".join(f"{{{i}, {j}}}" for i, j in (*variables.entries, (0, 0))),
+        "TANGENTS": "yes" if variables.exact else "",
+        "INPUTS": "yes" if program.given_inputs else "",
+        "INPUT_SLOPES": "yes" if version == 2 else "",
+        "ADJOINT": "yes" if version == 3 else "",
+        "ENTERED": "yes" if setup.entered else "",
+        "HOLD": "yes" if held else "",
+        "UPDATE": "yes" if program.update.results else "",
+        "REMEMBERS": "yes" if completes_steps(program) else "",
+        "LOOPS": "yes" if loops is not None else "",
+        "BRIDGE_ROOM": str(bridge_room(loops.scales.blocks if loops is not None else ())),
+        "ASSEMBLY": assembly(program, setup) if loops is not None else "",
+        "START_GIVEN": ", ".join([*(str(int(x.given)) for x in setup.states), "0"]),
+        "STATE_NAMES": ", ".join([*(c_string(x.name) for x in states), "NULL"]),
+    }
+    return filled(template(FOLDER, "core.c"), {}, pieces)
+
+
+def completes_steps(program: Program) -> bool:
+    """Does something change at the end of a step besides states?"""
+    return bool(program.remembers or program.update.results)
+
+
+def _numbers(values: Iterable[float]) -> str:
+    return ", ".join([*map(repr, map(float, values)), "0.0"])
+
+
+def sources(
+    program: Program, setup: Setup, variables: Variables, version: int, token: str, model: str
+) -> dict[str, str]:
+    """The files in the folder `sources` by name."""
+    return {
+        "model.c": model,
+        "core.c": core_source(program, setup, variables, version, token),
+        main_file(version): template(FOLDER, main_file(version)),
+    }

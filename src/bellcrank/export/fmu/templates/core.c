@@ -1,0 +1,827 @@
+/* @TITLE@: a functional mock-up unit, as far as it is the same for every version of FMI. Written by Bellcrank.
+
+   The equations of motion are in model.c. Values are in equation units, as modelDescription.xml says. Value references
+   count: time | states | rates of states | parameters | inputs | outputs. */
+
+#include "model.c"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+@TUNING@
+#define TOKEN @TOKEN@
+#define STEP_SIZE @STEP@ /* of co-simulation, s */
+#define METHOD @METHOD@
+
+enum { N_GIVEN = @N_GIVEN@, N_MEMORY = @N_MEMORY@, N_KEPT = N_W - N_I };
+enum { /* slopes of rates, then outputs, by states, then inputs: the first are exact, the rest by differences */
+    N_EXACT = @N_EXACT@, N_ENTRIES = @N_ENTRIES@
+};
+enum { /* value references */
+    R_TIME,
+    R_STATE,
+    R_RATE = R_STATE + N_S,
+    R_PARAMETER = R_RATE + N_S,
+    R_INPUT = R_PARAMETER + N_GIVEN,
+    R_OUTPUT = R_INPUT + N_I,
+    R_END = R_OUTPUT + N_OUT
+};
+enum { /* what a unit is in */
+    INSTANTIATED = 1, INITIALIZING = 2, EVENTS = 4, CONTINUOUS = 8, STEPPING = 16, TERMINATED = 32, FAILED = 64,
+    RUNNING = EVENTS | CONTINUOUS | STEPPING, BEFORE = INSTANTIATED | INITIALIZING, ANYTHING = 127
+};
+enum { FINE, WARNED, DISCARDED, WRONG }; /* what a call came to */
+
+static const double START_STATE[] = {@START_STATE@};
+static const double START_PARAMETER[] = {@START_PARAMETER@};
+static const double START_INPUT[] = {@START_INPUT@};
+static const double NOMINAL[] = {@NOMINAL@}; /* sizes of states */
+static const char IS_FIXED[] = {@IS_FIXED@}; /* parameters that can be set before the start only */
+@IF INPUT_SLOPES@
+static const int RATE_OF[] = {@RATE_OF@}; /* of each input the number of that which is its rate, or -1 */
+@END@
+static const int ENTRY[][2] = {@ENTRIES@}; /* row and column of each slope */
+
+/* All that can be set or that goes on from step to step, without memory elsewhere: a copy of it is the state of a unit.
+   The pointers of the job are set before each use, and NULL in copies. */
+typedef struct State {
+    Job job;
+    double y[N_S + 1], k[N_S + 1], p[N_P + 1], w[N_I + 1], slope[N_I + 1], kept[N_KEPT + 1], memory[N_MEMORY + 1];
+    double rates[N_S + 1], out[N_OUT + 1];
+@IF LOOPS@
+    double root_q[N_Q + 1], root_u[N_U + 1], past[3*(1 + N_U)], bridges[@BRIDGE_ROOM@ + 1];
+    int32_t given[N_S + 1]; /* is the initial value of a state told, or found from the others? */
+    int32_t assembled;
+@END@
+    int32_t mode, cosimulation;
+    int32_t changed; /* since the last step of co-simulation */
+    int32_t has_rates, has_outputs;
+} State;
+
+typedef struct Unit {
+    State s;
+    double c[N_C + 1], slopes[N_ENTRIES + 1], bad[N_S + 1], row[1 + N_S + N_OUT + N_W];
+    int has_constants, has_slopes;
+    Externals x;
+    Input inputs[N_I + 1];
+    double ends[2], lines[N_I + 1][4];
+    char said[512]; /* what went wrong */
+} Unit;
+
+@IF LOOPS@
+static const int START_GIVEN[] = {@START_GIVEN@};
+static const char *const STATE_NAME[] = {@STATE_NAMES@};
+
+@ASSEMBLY@
+@END@
+static int complain(Unit *m, int how, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(m->said, sizeof m->said, format, arguments);
+    va_end(arguments);
+    return how;
+}
+
+/* Is a call out of place? */
+static int out_of_place(Unit *m, const char *call, int allowed)
+{
+    const int mode = m->s.mode;
+    if (mode & allowed)
+        return 0;
+    return complain(m, WRONG, "%s cannot be called %s", call, mode == INSTANTIATED ? "before the initialization"
+        : mode == INITIALIZING ? "during the initialization" : mode == EVENTS ? "in event mode"
+        : mode == CONTINUOUS ? "in continuous-time mode" : mode == STEPPING ? "between steps"
+        : mode == TERMINATED ? "after the end" : "after an error: reset the unit, or restore a state");
+}
+
+/* Something was set: what followed from it holds no more. */
+static void forget(Unit *m, int parameters)
+{
+    if (parameters)
+        m->has_constants = 0;
+@IF LOOPS@
+    m->s.assembled = 0;
+@END@
+    m->s.changed = 1;
+    m->s.has_rates = m->s.has_outputs = m->has_slopes = 0;
+}
+
+/* A number is set. */
+static void put(Unit *m, double *place, double value, int parameters)
+{
+    if (memcmp(place, &value, sizeof value) != 0) {
+        *place = value;
+        forget(m, parameters);
+    }
+}
+
+/* The state of a unit that is new, for one kind of use. */
+static void start_anew(Unit *m, int cosimulation)
+{
+    memset(&m->s, 0, sizeof m->s);
+    memcpy(m->s.y, START_STATE, N_S*sizeof(double));
+    memcpy(m->s.p, START_PARAMETER, N_GIVEN*sizeof(double));
+    memcpy(m->s.w, START_INPUT, N_I*sizeof(double));
+@IF LOOPS@
+    for (int j = 0; j < N_S; j++)
+        m->s.given[j] = START_GIVEN[j];
+    m->s.job.visit[1] = 1.0;
+@END@
+    m->s.cosimulation = cosimulation;
+    m->s.mode = INSTANTIATED;
+    forget(m, 1);
+}
+
+/* The job with its pointers; inputs go on with their slopes from the beginning of a step of some length. */
+static Job *bound_job(Unit *m, double length)
+{
+    Job *job = &m->s.job;
+    m->x.memory = m->s.memory;
+    m->x.failed = 0;
+    job->p = m->s.p;
+    job->c = m->c;
+    job->inputs = m->inputs;
+    job->externals = &m->x;
+    job->y = m->s.y;
+    job->k = m->s.k;
+    job->bad = m->bad;
+    job->rows = m->row;
+    job->kept = m->s.kept;
+@IF LOOPS@
+    job->root_q = m->s.root_q;
+    job->root_u = m->s.root_u;
+    job->past = m->s.past;
+    job->bridges = m->s.bridges;
+    job->from = m->s.y;
+@END@
+@IF INPUTS@
+    m->ends[0] = job->t;
+    m->ends[1] = job->t + length;
+    for (int i = 0; i < N_I; i++) {
+        Input *in = &m->inputs[i];
+        memset(in, 0, sizeof *in);
+        memset(m->lines[i], 0, sizeof m->lines[i]);
+        in->scale = 1.0;
+        in->a[0] = m->lines[i][0] = m->s.w[i];
+        in->kind = CONSTANT;
+        if (length > 0.0 && (m->s.slope[i] < 0.0 || m->s.slope[i] > 0.0)) {
+            in->kind = PIECES;
+            in->n = 2;
+            in->x = m->ends;
+            in->pieces = m->lines[i];
+            m->lines[i][1] = m->s.slope[i];
+        }
+    }
+@ELSE@
+    (void)length;
+@END@
+    return job;
+}
+
+/* Pointers of a copy lead nowhere. */
+static void unbind(State *s)
+{
+    Job *job = &s->job;
+    job->p = job->c = NULL;
+    job->inputs = NULL;
+    job->externals = NULL;
+    job->y = job->k = job->bad = job->rows = job->kept = NULL;
+@IF LOOPS@
+    job->root_q = job->root_u = job->from = NULL;
+    job->past = job->bridges = NULL;
+@END@
+}
+
+/* ---- values */
+
+static int need_constants(Unit *m)
+{
+    if (m->has_constants)
+        return FINE;
+@IF ENTERED@
+    Job *job = bound_job(m, 0.0);
+    double w[N_W + 1] = {0.0}, entered[N_P - N_GIVEN];
+    m->x.live = 1;
+    entry(0.0, m->s.y, m->s.y + N_Q, job->p, job->c, w, entered, &m->x);
+    memcpy(m->s.p + N_GIVEN, entered, sizeof entered);
+@END@
+    constants(m->s.p, m->c);
+    for (int i = 0; i < N_C; i++)
+        if (!isfinite(m->c[i]))
+            return complain(m, WRONG, "the constants of the model cannot be computed: may a mass, inertia or length "
+                "be zero?");
+    m->has_constants = 1;
+    return FINE;
+}
+
+static int external_failed(Unit *m)
+{
+    return complain(m, WRONG, "an external routine failed at t = %g s", m->s.job.t);
+}
+
+/* Constants and, during the initialization, a state with its loops closed and values that routines keep. */
+static int need_start(Unit *m)
+{
+    int failed = need_constants(m);
+    if (failed || m->s.mode != INITIALIZING)
+        return failed;
+@IF LOOPS@
+    if (!m->s.assembled) {
+        Job *job = bound_job(m, 0.0);
+        double found[N_S + 1];
+        const Assembly assembly = find_assembly(job, m->s.y, m->s.given, found);
+        if (assembly.open >= 0 && assembly.reverse)
+            return complain(m, WRONG, CLOSES_REVERSED, rows_of_loops[assembly.open]);
+        if (assembly.open >= 0)
+            return complain(m, WRONG, CANNOT_CLOSE, rows_of_loops[assembly.open], assembly.residual);
+        for (int j = 0; j < N_S; j++)
+            if (m->s.given[j] && fabs(found[j] - m->s.y[j]) > TOLD)
+                failed = complain(m, WARNED, "the initial value of %s contradicts the constraints; %.6g is used "
+                    "instead of %.6g", STATE_NAME[j], found[j], m->s.y[j]);
+        memcpy(m->s.y, found, N_S*sizeof *found);
+        forget(m, 0);
+        m->s.assembled = 1;
+    }
+@END@
+@IF HOLD@
+    if (!m->s.has_rates && !m->s.has_outputs) {
+        Job *job = bound_job(m, 0.0);
+        double w[N_W + 1];
+        m->x.live = 0;
+        if (find_kept(job, 1, job->t, m->s.y, w))
+            return external_failed(m);
+    }
+@END@
+    return failed;
+}
+
+/* Rates of the state as it stands; constants are known. */
+static int find_rates(Unit *m, double *rates)
+{
+    const Job *job = bound_job(m, 0.0);
+    return rates_bound(job, N_KEPT == 0, job->t, m->s.y, rates, NULL) ? external_failed(m) : FINE;
+}
+
+static int find_outputs(Unit *m, double *out)
+{
+    const Job *job = bound_job(m, 0.0);
+    double w[N_W + 1];
+    memcpy(w, m->s.w, N_I*sizeof *w);
+    memcpy(w + N_I, m->s.kept, N_KEPT*sizeof *w);
+    m->x.live = 0;
+    outputs(job->t, m->s.y, m->s.y + N_Q, job->p, job->c, w, out, &m->x);
+    return m->x.failed ? external_failed(m) : FINE;
+}
+
+static int need_rates(Unit *m)
+{
+    int failed;
+    if (m->s.has_rates)
+        return FINE;
+    if ((failed = need_start(m)) > WARNED || (failed = find_rates(m, m->s.rates)))
+        return failed;
+    for (int j = 0; j < N_S; j++)
+        if (!isfinite(m->s.rates[j]))
+            return complain(m, DISCARDED, "a rate is not a finite number at t = %g s", m->s.job.t);
+    m->s.has_rates = 1;
+    return FINE;
+}
+
+static int need_outputs(Unit *m)
+{
+    int failed;
+    if (m->s.has_outputs)
+        return FINE;
+    if ((failed = need_start(m)) > WARNED || (failed = find_outputs(m, m->s.out)))
+        return failed;
+    m->s.has_outputs = 1;
+    return FINE;
+}
+
+static int get_value(Unit *m, unsigned r, double *value)
+{
+    int failed = FINE;
+    if (r >= R_END)
+        return complain(m, WRONG, "there is no variable with the value reference %u", r);
+    if (r >= R_OUTPUT) {
+        if ((failed = need_outputs(m)) == FINE)
+            *value = m->s.out[r - R_OUTPUT];
+    } else if (r >= R_INPUT)
+        *value = m->s.w[r - R_INPUT];
+    else if (r >= R_PARAMETER)
+        *value = m->s.p[r - R_PARAMETER];
+    else if (r >= R_RATE) {
+        if ((failed = need_rates(m)) == FINE)
+            *value = m->s.rates[r - R_RATE];
+    } else if (r >= R_STATE) {
+@IF LOOPS@
+        failed = need_start(m) > WARNED ? WRONG : FINE;
+@END@
+        *value = m->s.y[r - R_STATE];
+    } else
+        *value = m->s.job.t;
+    return failed;
+}
+
+static int get_values(Unit *m, const unsigned *r, size_t n, double *values)
+{
+    int failed = FINE;
+    for (size_t i = 0; i < n && !failed; i++)
+        failed = get_value(m, r[i], &values[i]);
+    return failed;
+}
+
+static int set_value(Unit *m, unsigned r, double value)
+{
+    if (!isfinite(value))
+        return complain(m, WRONG, "the variable with the value reference %u cannot be set to what is no number", r);
+    if (r >= R_STATE && r < R_RATE) {
+        put(m, &m->s.y[r - R_STATE], value, 0);
+@IF LOOPS@
+        if (m->s.mode & BEFORE)
+            m->s.given[r - R_STATE] = 1;
+@END@
+    } else if (r >= R_PARAMETER && r < R_INPUT) {
+        if (IS_FIXED[r - R_PARAMETER] && !(m->s.mode & BEFORE))
+            return complain(m, WRONG, "the parameter with the value reference %u is fixed: it can be set before the "
+                "start only", r);
+        put(m, &m->s.p[r - R_PARAMETER], value, 1);
+    } else if (r >= R_INPUT && r < R_OUTPUT) {
+        put(m, &m->s.w[r - R_INPUT], value, 0);
+        put(m, &m->s.slope[r - R_INPUT], 0.0, 0);
+    } else if (r < R_END)
+        return complain(m, WRONG, "the variable with the value reference %u cannot be set: it follows from others", r);
+    else
+        return complain(m, WRONG, "there is no variable with the value reference %u", r);
+    return FINE;
+}
+
+static int set_values(Unit *m, const unsigned *r, size_t n, const double *values)
+{
+    int failed = FINE;
+    for (size_t i = 0; i < n && !failed; i++)
+        failed = set_value(m, r[i], values[i]);
+    return failed;
+}
+
+@IF INPUT_SLOPES@
+/* The slope of an input over the next steps. */
+static int set_slope(Unit *m, unsigned r, int order, double value)
+{
+    if (r < R_INPUT || r >= R_OUTPUT || order != 1 || !isfinite(value))
+        return complain(m, WRONG, "first derivatives of inputs can be set, by finite numbers");
+    put(m, &m->s.slope[r - R_INPUT], value, 0);
+    if (RATE_OF[r - R_INPUT] >= 0)
+        put(m, &m->s.w[RATE_OF[r - R_INPUT]], value, 0);
+    return FINE;
+}
+
+@END@
+static int wrong_count(Unit *m, size_t n)
+{
+    return n == N_S ? FINE : complain(m, WRONG, "the model has %d states, not %lu", (int)N_S, (unsigned long)n);
+}
+
+static int get_states(Unit *m, double *y, size_t n)
+{
+    int failed = wrong_count(m, n);
+    for (unsigned j = 0; j < N_S && !failed; j++)
+        failed = get_value(m, R_STATE + j, &y[j]);
+    return failed;
+}
+
+static int get_rates(Unit *m, double *k, size_t n)
+{
+    int failed = wrong_count(m, n);
+    for (unsigned j = 0; j < N_S && !failed; j++)
+        failed = get_value(m, R_RATE + j, &k[j]);
+    return failed;
+}
+
+static int get_nominals(Unit *m, double *sizes, size_t n)
+{
+    const int failed = wrong_count(m, n);
+    if (!failed)
+        memcpy(sizes, NOMINAL, n*sizeof *sizes);
+    return failed;
+}
+
+static int set_states(Unit *m, const double *y, size_t n)
+{
+    if (wrong_count(m, n))
+        return WRONG;
+    for (size_t j = 0; j < n; j++)
+        if (!isfinite(y[j]))
+            return complain(m, DISCARDED, "state number %lu is not a finite number", (unsigned long)j + 1);
+    for (size_t j = 0; j < n; j++)
+        put(m, &m->s.y[j], y[j], 0);
+    return FINE;
+}
+
+static int set_time(Unit *m, double t)
+{
+    if (!isfinite(t))
+        return complain(m, WRONG, "time must be a finite number");
+    put(m, &m->s.job.t, t, 0);
+    return FINE;
+}
+
+/* ---- slopes */
+
+static int column_of(unsigned r)
+{
+    if (r >= R_STATE && r < R_RATE)
+        return (int)(r - R_STATE);
+    return r >= R_INPUT && r < R_OUTPUT ? N_S + (int)(r - R_INPUT) : -1;
+}
+
+static int row_of(unsigned r)
+{
+    if (r >= R_RATE && r < R_PARAMETER)
+        return (int)(r - R_RATE);
+    return r >= R_OUTPUT && r < R_END ? N_S + (int)(r - R_OUTPUT) : -1;
+}
+
+/* Rates, then outputs, of all as it stands. */
+static int find_all(Unit *m, double *all)
+{
+    const int failed = find_rates(m, all);
+    return failed ? failed : find_outputs(m, all + N_S);
+}
+
+/* Slopes of rates, then outputs, by a number, from central differences. */
+static int difference(Unit *m, double *number, double size, int parameter, double *slope)
+{
+    const double old = *number, by = NUDGED*fmax(fabs(old), size);
+    double above[N_S + N_OUT + 1] = {0.0};
+    int failed = FINE;
+    for (int side = 1; side >= -1 && !failed; side -= 2) {
+        *number = old + side*by;
+        m->has_constants = m->has_constants && !parameter;
+        if (!(failed = need_constants(m)))
+            failed = find_all(m, side > 0 ? above : slope);
+    }
+    *number = old;
+    m->has_constants = m->has_constants && !parameter;
+    for (int i = 0; i < N_S + N_OUT; i++)
+        slope[i] = (above[i] - slope[i])/((old + by) - (old - by));
+    return failed ? failed : need_constants(m);
+}
+
+/* The slopes that are not zero. */
+static int need_slopes(Unit *m)
+{
+    char column_open[N_S + N_I + 1] = {0};
+    double slope[N_S + N_OUT + 1];
+    int failed;
+    if (m->has_slopes)
+        return FINE;
+    if ((failed = need_start(m)) > WARNED)
+        return failed;
+@IF TANGENTS@
+    const Job *job = bound_job(m, 0.0);
+    double w[N_W + 1];
+    memcpy(w, m->s.w, N_I*sizeof *w);
+    memcpy(w + N_I, m->s.kept, N_KEPT*sizeof *w);
+    m->x.live = 0;
+    tangents(job->t, m->s.y, m->s.y + N_Q, job->p, job->c, w, m->slopes, &m->x);
+    if (m->x.failed)
+        return external_failed(m);
+@END@
+    for (int e = 0; e < N_ENTRIES; e++)
+        if (e >= N_EXACT || !isfinite(m->slopes[e]))
+            column_open[ENTRY[e][1]] = 1;
+    for (int j = 0; j < N_S + N_I; j++) {
+        if (!column_open[j])
+            continue;
+        double *number = j < N_S ? &m->s.y[j] : &m->s.w[j - N_S];
+        if ((failed = difference(m, number, j < N_S ? NOMINAL[j] : 1.0, 0, slope)))
+            return failed;
+        for (int e = 0; e < N_ENTRIES; e++)
+            if (ENTRY[e][1] == j && (e >= N_EXACT || !isfinite(m->slopes[e])))
+                m->slopes[e] = slope[ENTRY[e][0]];
+    }
+    m->has_slopes = 1;
+    return FINE;
+}
+
+/* Is a slope by this variable, or of it, one that can be told? */
+static int is_known(unsigned r)
+{
+    return column_of(r) >= 0 || r == R_TIME || (r >= R_PARAMETER && r < R_INPUT);
+}
+
+static int no_slopes(Unit *m)
+{
+    return complain(m, WRONG, "derivatives are those of rates and outputs by states, inputs, parameters and time");
+}
+
+/* Slopes of rates, then outputs, by a parameter or time. */
+static int other_column(Unit *m, unsigned r, double *slope)
+{
+    if (r == R_TIME)
+        return difference(m, &m->s.job.t, 1.0, 0, slope);
+    return difference(m, &m->s.p[r - R_PARAMETER], 1.0, 1, slope);
+}
+
+static int directional(Unit *m, const unsigned *unknown, size_t n, const unsigned *known, size_t n_known,
+    const double *seed, double *result)
+{
+    double by_column[N_S + N_I + 1] = {0.0}, by_row[N_S + N_OUT + 1] = {0.0}, slope[N_S + N_OUT + 1];
+    int failed = need_slopes(m);
+    for (size_t i = 0; i < n; i++)
+        if (row_of(unknown[i]) < 0 && column_of(unknown[i]) < 0)
+            return no_slopes(m);
+    for (size_t j = 0; j < n_known && !failed; j++) {
+        if (!is_known(known[j]))
+            return no_slopes(m);
+        if (column_of(known[j]) >= 0) {
+            by_column[column_of(known[j])] += seed[j];
+            continue;
+        }
+        failed = other_column(m, known[j], slope);
+        for (int i = 0; i < N_S + N_OUT; i++)
+            by_row[i] += slope[i]*seed[j];
+    }
+    if (failed)
+        return failed;
+    for (int e = 0; e < N_ENTRIES; e++)
+        by_row[ENTRY[e][0]] += m->slopes[e]*by_column[ENTRY[e][1]];
+    for (size_t i = 0; i < n; i++)
+        result[i] = row_of(unknown[i]) >= 0 ? by_row[row_of(unknown[i])] : by_column[column_of(unknown[i])];
+    return FINE;
+}
+
+@IF ADJOINT@
+static int adjoint(Unit *m, const unsigned *unknown, size_t n, const unsigned *known, size_t n_known,
+    const double *seed, double *result)
+{
+    double by_column[N_S + N_I + 1] = {0.0}, by_row[N_S + N_OUT + 1] = {0.0}, slope[N_S + N_OUT + 1];
+    int failed = need_slopes(m);
+    for (size_t i = 0; i < n && !failed; i++) {
+        if (row_of(unknown[i]) >= 0)
+            by_row[row_of(unknown[i])] += seed[i];
+        else if (column_of(unknown[i]) >= 0)
+            by_column[column_of(unknown[i])] += seed[i];
+        else
+            return no_slopes(m);
+    }
+    if (failed)
+        return failed;
+    for (int e = 0; e < N_ENTRIES; e++)
+        by_column[ENTRY[e][1]] += m->slopes[e]*by_row[ENTRY[e][0]];
+    for (size_t j = 0; j < n_known; j++) {
+        if (!is_known(known[j]))
+            return no_slopes(m);
+        result[j] = 0.0;
+        if (column_of(known[j]) >= 0)
+            result[j] = by_column[column_of(known[j])];
+        else if ((failed = other_column(m, known[j], slope)))
+            return failed;
+        else
+            for (int i = 0; i < N_S + N_OUT; i++)
+                result[j] += slope[i]*by_row[i];
+    }
+    return FINE;
+}
+
+@END@
+/* ---- steps */
+
+static int told(Unit *m, int status)
+{
+    const Job *job = &m->s.job;
+    switch (status) {
+    case FINISHED:
+        return FINE;
+    case NOT_FINITE:
+        return complain(m, WRONG, "the state is no longer finite after t = %g s", job->t);
+@IF LOOPS@
+    case NOT_CLOSED:
+        return complain(m, WRONG, "the loop %s cannot be kept closed at t = %g s: a correction of %.2g was needed",
+            rows_of_loops[job->worst], job->t, job->moved);
+    case AT_REST:
+        return complain(m, WRONG, "the start is singular and at rest: give a speed to choose among its directions");
+@END@
+    default:
+        return external_failed(m);
+    }
+}
+
+/* The outputs of the row that a run has recorded. */
+static void take_outputs(Unit *m)
+{
+    memcpy(m->s.out, m->row + 1 + N_S, N_OUT*sizeof(double));
+    m->s.has_outputs = 1;
+}
+
+/* The start of a run: loops are closed, external routines called for the first time. */
+static int initialize(Unit *m)
+{
+    int failed = need_start(m);
+    const int warned = failed == WARNED ? WARNED : FINE;
+    m->s.mode = FAILED;
+    if (failed > WARNED)
+        return failed;
+    Job *job = bound_job(m, 0.0);
+@IF LOOPS@
+    find_metric(job, m->s.y, m->s.root_q, m->s.root_u);
+@END@
+    job->method = RK4;
+    job->begun = NOT_BEGUN;
+    job->h = STEP_SIZE;
+    job->first = job->last = job->filled = job->n_breaks = 0;
+    job->total = job->every = 1;
+    job->t_start = job->t_end = job->t;
+    if ((failed = told(m, run(job))))
+        return failed;
+    forget(m, 0);
+    take_outputs(m);
+    m->s.mode = m->s.cosimulation ? STEPPING : EVENTS;
+    return warned;
+}
+
+/* From the present time on by some length, in equal steps that are not longer than those of the model. */
+static int do_step(Unit *m, double t, double length)
+{
+    int failed;
+    const double from = m->s.job.t;
+    if (!(fabs(t - from) <= AT_POINT*fmax(length, fmax(fabs(t), STEP_SIZE))))
+        return complain(m, WRONG, "a step was asked for from t = %g s, but the unit is at t = %g s", t, from);
+    if (!(length > 0.0) || !isfinite(length))
+        return complain(m, WRONG, "the length of a step is %g s; it must be positive", length);
+    const double count = ceil(length/STEP_SIZE*(1.0 - AT_END));
+    if (count > 1e12)
+        return complain(m, WRONG, "%g s are too long for steps of %g s", length, STEP_SIZE);
+    if ((failed = need_constants(m)))
+        return failed;
+    m->s.job.t = t;
+    Job *job = bound_job(m, length);
+    job->method = METHOD;
+    job->total = job->last = job->every = count > 1.0 ? (int64_t)count : 1;
+    job->first = job->filled = 0;
+    job->h = length/(double)job->total;
+    job->t_start = t;
+    job->t_end = t + length;
+    if (m->s.changed) {
+        job->begun = AGAIN;
+@IF LOOPS@
+        job->n_past = job->wary = job->near = job->curves = job->portions = 0;
+@END@
+    }
+    m->s.mode = FAILED;
+    if ((failed = told(m, run(job))))
+        return failed;
+    m->s.mode = STEPPING;
+    for (int i = 0; i < N_I; i++)
+        m->s.w[i] += m->s.slope[i]*length;
+    forget(m, 0);
+    take_outputs(m);
+    m->s.changed = 0;
+    for (int i = 0; i < N_I; i++) /* lines end, or go on from other values */
+        m->s.changed = m->s.changed || m->s.slope[i] < 0.0 || m->s.slope[i] > 0.0;
+    return FINE;
+}
+
+/* ---- model exchange */
+
+@IF LOOPS@
+/* By how much loops are open: the largest residual of positions. */
+static double open_by(Unit *m)
+{
+    const Job *job = bound_job(m, 0.0);
+    double all[N_G*(1 + N_Q) + N_V*(1 + N_U) + 1];
+    double w[N_W + 1];
+    memcpy(w, m->s.w, N_I*sizeof *w);
+    memcpy(w + N_I, m->s.kept, N_KEPT*sizeof *w);
+    m->x.live = 0;
+    closure(job->t, m->s.y, m->s.y + N_Q, job->p, job->c, w, all, &m->x);
+    return fmax(largest(N_G, all), largest(N_V, all + N_G*(1 + N_Q))/fmax(1.0, largest(N_U, m->s.y + N_Q)));
+}
+
+@END@
+/* Event mode: loops that the steps of others have opened are closed. Did the state change? */
+static int find_new_states(Unit *m, int *moved)
+{
+    const int failed = need_constants(m);
+    *moved = 0;
+@IF LOOPS@
+    double w[N_W + 1];
+    if (failed || !(open_by(m) > DRIFT))
+        return failed;
+    Job *job = bound_job(m, 0.0);
+    memcpy(w + N_I, m->s.kept, N_KEPT*sizeof *w);
+    const int status = project(job, job->t, m->s.y, w, CLOSED);
+    if (status || !(job->residual < OPEN))
+        return status ? told(m, status) : told(m, NOT_CLOSED);
+    *moved = 1;
+    forget(m, 0);
+@END@
+    return failed;
+}
+
+/* The end of a step of whoever integrates: routines remember. Are loops to be closed? */
+static int complete_step(Unit *m, int *event)
+{
+    int failed = need_constants(m);
+    *event = 0;
+    if (failed)
+        return failed;
+@IF REMEMBERS@
+    Job *job = bound_job(m, 0.0);
+    double w[N_W + 1];
+    memcpy(w + N_I, m->s.kept, N_KEPT*sizeof *w);
+    m->s.has_rates = m->s.has_outputs = 0;
+@END@
+@IF UPDATE@
+    if ((failed = told(m, keep_values(job, 0, job->t, m->s.y, w))))
+        return failed;
+@END@
+@IF REMEMBERS@
+    if ((failed = told(m, rates(job, 1, job->t, m->s.y, m->s.rates, w))))
+        return failed;
+    job->filled = 0;
+    if ((failed = told(m, record(job, 2, job->t, m->s.y, w))))
+        return failed;
+    take_outputs(m);
+    m->s.has_rates = 1;
+@END@
+@IF LOOPS@
+    *event = open_by(m) > DRIFT;
+@END@
+    return FINE;
+}
+
+/* ---- states of a unit */
+
+/* What is copied into bytes: behind the token of the model, with a sum that tells bytes that were changed. */
+typedef struct Packed {
+    char token[sizeof TOKEN];
+    uint64_t sum;
+    State state;
+} Packed;
+
+static uint64_t sum_of(const void *bytes, size_t n)
+{
+    uint64_t sum = 14695981039346656037u;
+    for (size_t i = 0; i < n; i++)
+        sum = (sum ^ ((const unsigned char *)bytes)[i])*1099511628211u;
+    return sum;
+}
+
+static int room_for_state(Unit *m, void **place)
+{
+    if (*place == NULL && (*place = malloc(sizeof(State))) == NULL)
+        return complain(m, WRONG, "there is no memory for another state");
+    return FINE;
+}
+
+static int copy_state(Unit *m, void **place)
+{
+    const int failed = room_for_state(m, place);
+    if (failed)
+        return failed;
+    memcpy(*place, &m->s, sizeof(State));
+    unbind(*place);
+    return FINE;
+}
+
+static int restore_state(Unit *m, const void *from)
+{
+    if (from == NULL || ((const State *)from)->cosimulation != m->s.cosimulation)
+        return complain(m, WRONG, "this is not a state of such a unit");
+    memcpy(&m->s, from, sizeof(State));
+    m->has_constants = m->has_slopes = 0;
+    return FINE;
+}
+
+static int serialize(Unit *m, const void *from, void *bytes, size_t size)
+{
+    if (from == NULL || size < sizeof(Packed))
+        return complain(m, WRONG, "a state takes %lu bytes, not %lu", (unsigned long)sizeof(Packed),
+            (unsigned long)size);
+    const uint64_t sum = sum_of(from, sizeof(State));
+    memset(bytes, 0, sizeof(Packed));
+    memcpy(bytes, TOKEN, sizeof TOKEN);
+    memcpy((char *)bytes + offsetof(Packed, sum), &sum, sizeof sum);
+    memcpy((char *)bytes + offsetof(Packed, state), from, sizeof(State));
+    return FINE;
+}
+
+static int deserialize(Unit *m, const void *bytes, size_t size, void **place)
+{
+    uint64_t sum = 0;
+    const char *state = (const char *)bytes + offsetof(Packed, state);
+    if (size == sizeof(Packed))
+        memcpy(&sum, (const char *)bytes + offsetof(Packed, sum), sizeof sum);
+    if (size != sizeof(Packed) || memcmp(bytes, TOKEN, sizeof TOKEN) != 0 || sum != sum_of(state, sizeof(State)))
+        return complain(m, WRONG, "these bytes are not a state of this model");
+    const int failed = room_for_state(m, place);
+    if (failed)
+        return failed;
+    memcpy(*place, state, sizeof(State));
+    return FINE;
+}

@@ -1,0 +1,339 @@
+/* FMI 2.0: model exchange and co-simulation in one. */
+
+#include "fmi2Functions.h"
+
+#include "core.c"
+
+typedef struct Instance {
+    Unit m;
+    fmi2CallbackFunctions callbacks;
+    int logging;
+    char name[256];
+} Instance;
+
+static void tell(const Instance *i, fmi2Status status)
+{
+    if (i->callbacks.logger != NULL && (i->logging || status >= fmi2Error))
+        i->callbacks.logger(i->callbacks.componentEnvironment, i->name, status,
+            status == fmi2Warning ? "logStatusWarning" : status == fmi2Discard ? "logStatusDiscard" : "logStatusError",
+            "%s", i->m.said);
+}
+
+/* What a call came to, told where it is more than fine. */
+static fmi2Status result(Instance *i, int how)
+{
+    static const fmi2Status statuses[] = {fmi2OK, fmi2Warning, fmi2Discard, fmi2Error};
+    if (how != FINE)
+        tell(i, statuses[how]);
+    return statuses[how];
+}
+
+#define IN(modes) \
+    Instance *i = c; \
+    Unit *m = &i->m; \
+    if (out_of_place(m, __func__, modes)) \
+        return result(i, WRONG)
+
+const char *fmi2GetTypesPlatform(void)
+{
+    return fmi2TypesPlatform;
+}
+
+const char *fmi2GetVersion(void)
+{
+    return fmi2Version;
+}
+
+fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean on, size_t n, const fmi2String categories[])
+{
+    (void)n;
+    (void)categories;
+    ((Instance *)c)->logging = on;
+    return fmi2OK;
+}
+
+fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String token, fmi2String resources,
+    const fmi2CallbackFunctions *callbacks, fmi2Boolean visible, fmi2Boolean logging)
+{
+    (void)resources;
+    (void)visible;
+    if (token == NULL || strcmp(token, TOKEN) != 0) {
+        if (callbacks != NULL && callbacks->logger != NULL)
+            callbacks->logger(callbacks->componentEnvironment, name, fmi2Error, "logStatusError",
+                "the GUID %s is not that of this model, %s", token == NULL ? "" : token, TOKEN);
+        return NULL;
+    }
+    Instance *i = calloc(1, sizeof *i);
+    if (i == NULL)
+        return NULL;
+    start_anew(&i->m, type == fmi2CoSimulation);
+    if (callbacks != NULL)
+        i->callbacks = *callbacks;
+    i->logging = logging;
+    snprintf(i->name, sizeof i->name, "%s", name == NULL ? "" : name);
+    return i;
+}
+
+void fmi2FreeInstance(fmi2Component c)
+{
+    free(c);
+}
+
+fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean with_tolerance, fmi2Real tolerance, fmi2Real start,
+    fmi2Boolean with_end, fmi2Real end)
+{
+    IN(INSTANTIATED);
+    (void)with_tolerance;
+    (void)tolerance;
+    (void)with_end;
+    (void)end;
+    return result(i, set_time(m, start));
+}
+
+fmi2Status fmi2EnterInitializationMode(fmi2Component c)
+{
+    IN(INSTANTIATED);
+    m->s.mode = INITIALIZING;
+    return fmi2OK;
+}
+
+fmi2Status fmi2ExitInitializationMode(fmi2Component c)
+{
+    IN(INITIALIZING);
+    return result(i, initialize(m));
+}
+
+fmi2Status fmi2Terminate(fmi2Component c)
+{
+    IN(RUNNING);
+    m->s.mode = TERMINATED;
+    return fmi2OK;
+}
+
+fmi2Status fmi2Reset(fmi2Component c)
+{
+    IN(ANYTHING);
+    start_anew(m, m->s.cosimulation);
+    return fmi2OK;
+}
+
+/* ---- values */
+
+fmi2Status fmi2GetReal(fmi2Component c, const fmi2ValueReference r[], size_t n, fmi2Real values[])
+{
+    IN(ANYTHING & ~INSTANTIATED);
+    return result(i, get_values(m, r, n, values));
+}
+
+fmi2Status fmi2SetReal(fmi2Component c, const fmi2ValueReference r[], size_t n, const fmi2Real values[])
+{
+    IN(BEFORE | RUNNING);
+    return result(i, set_values(m, r, n, values));
+}
+
+static fmi2Status only_real(fmi2Component c, size_t n)
+{
+    Instance *i = c;
+    return n == 0 ? fmi2OK : result(i, complain(&i->m, WRONG, "all variables of this model are Real"));
+}
+
+#define NONE(Type, type) \
+    fmi2Status fmi2Get##Type(fmi2Component c, const fmi2ValueReference r[], size_t n, type values[]) \
+    { \
+        (void)r; \
+        (void)values; \
+        return only_real(c, n); \
+    } \
+    fmi2Status fmi2Set##Type(fmi2Component c, const fmi2ValueReference r[], size_t n, const type values[]) \
+    { \
+        (void)r; \
+        (void)values; \
+        return only_real(c, n); \
+    }
+
+NONE(Integer, fmi2Integer)
+NONE(Boolean, fmi2Boolean)
+NONE(String, fmi2String)
+
+fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference unknown[], size_t n,
+    const fmi2ValueReference known[], size_t n_known, const fmi2Real seed[], fmi2Real values[])
+{
+    IN(INITIALIZING | RUNNING | TERMINATED);
+    return result(i, directional(m, unknown, n, known, n_known, seed, values));
+}
+
+/* ---- states of a unit */
+
+fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate *state)
+{
+    IN(ANYTHING);
+    return result(i, copy_state(m, state));
+}
+
+fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate state)
+{
+    IN(ANYTHING);
+    return result(i, restore_state(m, state));
+}
+
+fmi2Status fmi2FreeFMUstate(fmi2Component c, fmi2FMUstate *state)
+{
+    (void)c;
+    if (state != NULL) {
+        free(*state);
+        *state = NULL;
+    }
+    return fmi2OK;
+}
+
+fmi2Status fmi2SerializedFMUstateSize(fmi2Component c, fmi2FMUstate state, size_t *size)
+{
+    IN(ANYTHING);
+    (void)state;
+    *size = sizeof(Packed);
+    return fmi2OK;
+}
+
+fmi2Status fmi2SerializeFMUstate(fmi2Component c, fmi2FMUstate state, fmi2Byte bytes[], size_t size)
+{
+    IN(ANYTHING);
+    return result(i, serialize(m, state, bytes, size));
+}
+
+fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte bytes[], size_t size, fmi2FMUstate *state)
+{
+    IN(ANYTHING);
+    return result(i, deserialize(m, bytes, size, state));
+}
+
+/* ---- model exchange */
+
+fmi2Status fmi2EnterEventMode(fmi2Component c)
+{
+    IN(EVENTS | CONTINUOUS);
+    m->s.mode = EVENTS;
+    return fmi2OK;
+}
+
+fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info)
+{
+    IN(EVENTS);
+    int moved = 0;
+    const int how = find_new_states(m, &moved);
+    memset(info, 0, sizeof *info);
+    info->valuesOfContinuousStatesChanged = moved;
+    return result(i, how);
+}
+
+fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c)
+{
+    IN(EVENTS);
+    m->s.mode = CONTINUOUS;
+    return fmi2OK;
+}
+
+fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean stays, fmi2Boolean *event, fmi2Boolean *end)
+{
+    IN(CONTINUOUS);
+    int open = 0;
+    (void)stays;
+    const int how = complete_step(m, &open);
+    *event = open;
+    *end = fmi2False;
+    return result(i, how);
+}
+
+fmi2Status fmi2SetTime(fmi2Component c, fmi2Real t)
+{
+    IN(EVENTS | CONTINUOUS);
+    return result(i, set_time(m, t));
+}
+
+fmi2Status fmi2SetContinuousStates(fmi2Component c, const fmi2Real x[], size_t n)
+{
+    IN(CONTINUOUS);
+    return result(i, set_states(m, x, n));
+}
+
+fmi2Status fmi2GetContinuousStates(fmi2Component c, fmi2Real x[], size_t n)
+{
+    IN(INITIALIZING | RUNNING | TERMINATED);
+    return result(i, get_states(m, x, n));
+}
+
+fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real x[], size_t n)
+{
+    IN(INITIALIZING | RUNNING | TERMINATED);
+    return result(i, get_rates(m, x, n));
+}
+
+fmi2Status fmi2GetNominalsOfContinuousStates(fmi2Component c, fmi2Real x[], size_t n)
+{
+    IN(ANYTHING);
+    return result(i, get_nominals(m, x, n));
+}
+
+fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real x[], size_t n)
+{
+    IN(INITIALIZING | RUNNING | TERMINATED);
+    (void)x;
+    return n == 0 ? fmi2OK : result(i, complain(m, WRONG, "there are no event indicators"));
+}
+
+/* ---- co-simulation */
+
+fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference r[], size_t n,
+    const fmi2Integer order[], const fmi2Real values[])
+{
+    IN(BEFORE | STEPPING);
+    int how = FINE;
+    for (size_t k = 0; k < n && !how; k++)
+        how = set_slope(m, r[k], order[k], values[k]);
+    return result(i, how);
+}
+
+fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReference r[], size_t n,
+    const fmi2Integer order[], fmi2Real values[])
+{
+    IN(STEPPING | TERMINATED);
+    (void)r;
+    (void)order;
+    (void)values;
+    return n == 0 ? fmi2OK : result(i, complain(m, WRONG, "derivatives of outputs are not known"));
+}
+
+fmi2Status fmi2DoStep(fmi2Component c, fmi2Real t, fmi2Real length, fmi2Boolean stays)
+{
+    IN(STEPPING);
+    (void)stays;
+    return result(i, do_step(m, t, length));
+}
+
+fmi2Status fmi2CancelStep(fmi2Component c)
+{
+    IN(0);
+    return fmi2Error;
+}
+
+#define STATUS(Name, type) \
+    fmi2Status fmi2Get##Name(fmi2Component c, const fmi2StatusKind kind, type *value) \
+    { \
+        IN(ANYTHING); \
+        (void)kind; \
+        (void)value; \
+        return result(i, complain(m, DISCARDED, "steps are over when fmi2DoStep returns")); \
+    }
+
+STATUS(Status, fmi2Status)
+STATUS(IntegerStatus, fmi2Integer)
+STATUS(BooleanStatus, fmi2Boolean)
+STATUS(StringStatus, fmi2String)
+
+fmi2Status fmi2GetRealStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Real *value)
+{
+    IN(ANYTHING);
+    if (kind != fmi2LastSuccessfulTime)
+        return result(i, complain(m, DISCARDED, "steps are over when fmi2DoStep returns"));
+    *value = m->s.job.t;
+    return fmi2OK;
+}

@@ -1,0 +1,190 @@
+"""The variables of a unit, and what depends on what.
+
+In:  a `Program` with its slopes, and the `Setup` of the model. Out: `Variables`; their places are value references:
+time | states | rates of states | parameters | inputs | outputs, in the order that the C source knows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from bellcrank.emit.c.functions import TIME
+from bellcrank.errors import ModelError, warn
+from bellcrank.export.standalone.setup import Setup
+from bellcrank.expr import Symbol
+from bellcrank.interface.interface import Interface, Quantity, key_of
+from bellcrank.program.program import Program
+from bellcrank.program.slopes import SlopeTable
+from bellcrank.program.structure import reach
+from bellcrank.run.inputs import as_input, as_signal
+from bellcrank.units import Unit
+
+_STATE = re.compile(r"([qu])\(([^,()]+)(?:,\s*(\d+))?\)")
+_RATE = re.compile(r"dxdt\((.+)\)")
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable as a description has it; `start` in equation units. `rate_of`: the reference of a state."""
+
+    name: str
+    causality: str
+    variability: str
+    initial: str = ""
+    start: float | None = None
+    unit: Unit | None = None
+    label: str = ""
+    rate_of: int | None = None
+    nominal: float | None = None
+    rated: bool = False  # is it the rate of something in that unit?
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """A rate or an output: references of what it depends on at a state, and at the start (None: on everything)."""
+
+    reference: int
+    needs: tuple[int, ...]
+    at_start: tuple[int, ...] | None
+
+
+@dataclass(frozen=True)
+class Variables:
+    """All of them. `entries`: row and column of the slopes, the exact ones first, of which there are `exact`."""
+
+    listed: tuple[Variable, ...]
+    rates: tuple[Unknown, ...]
+    outputs: tuple[Unknown, ...]
+    found: tuple[int, ...]  # states that are found at the start
+    entries: tuple[tuple[int, int], ...]
+    exact: int
+
+    def of(self, causality: str) -> list[Variable]:
+        return [x for x in self.listed if x.causality == causality]
+
+
+def variables_of(program: Program, setup: Setup, state: Sequence[float], slopes: SlopeTable) -> Variables:
+    """The variables of a unit that starts from a state."""
+    interface, fixed = setup.interface, fixed_parameters(program)
+    loops = program.loops is not None
+    states = [
+        Variable(
+            structured(x.name), "local", "continuous", "approx" if loops else "exact", value, x.quantity.unit, x.label,
+            nominal=float(size),
+        )
+        for x, value, size in zip(setup.states, state, interface.unit_sizes, strict=True)
+    ]  # fmt: skip
+    n = len(states)
+    calculated = "local", "continuous", "calculated", None
+    rates = [
+        Variable(f"der({s.name})", *calculated, s.unit, f"rate of {s.label}", 1 + i, rated=True)
+        for i, s in enumerate(states)
+    ]
+    parameters = []
+    for x in setup.parameters:
+        kind = "fixed" if x.quantity.symbol in fixed else "tunable"
+        value = None if x.value is None else x.value * x.factor
+        parameters.append(Variable(structured(x.name), "parameter", kind, "exact", value, x.quantity.unit, x.label))
+    inputs = [
+        Variable(structured(x.name), "input", "continuous", "", start_of(interface, x), x.unit, x.label)
+        for x in interface.inputs
+    ]
+    outputs = [
+        Variable(structured(x.name), "output", "continuous", "calculated", None, x.unit, x.label)
+        for x in interface.outputs
+    ]
+    time = Variable("time", "independent", "continuous", label="time")
+    listed = distinct([time, *states, *rates, *parameters, *inputs, *outputs])
+    places = 1 + 2 * n, 1 + 2 * n + len(parameters), 1 + 2 * n + len(parameters) + len(inputs)
+    entries, needs, at_start = _dependences(program, slopes, places)
+    unknowns = [
+        Unknown(ref, tuple(a), None if loops else tuple(b))
+        for ref, a, b in zip((*range(1 + n, 1 + 2 * n), *range(places[2], len(listed))), needs, at_start, strict=True)
+    ]
+    found = tuple(range(1, 1 + n)) if loops else ()
+    return Variables(tuple(listed), tuple(unknowns[:n]), tuple(unknowns[n:]), found, entries, len(slopes.places))
+
+
+def _dependences(
+    program: Program, slopes: SlopeTable, places: tuple[int, int, int]
+) -> tuple[tuple[tuple[int, int], ...], list[list[int]], list[list[int]]]:
+    """Entries of the matrix of slopes; for each of its rows what it depends on at a state, and at the start."""
+    states, n = (*program.coordinates, *program.speeds), len(program.coordinates) + len(program.speeds)
+    known = [TIME, *states, *program.given_parameters, *program.given_inputs]
+    references = [0, *range(1, 1 + n), *range(places[0], places[2])]
+    first, parameters = 1 + n, len(program.given_parameters)
+    column = {
+        j: j - 1 if j <= n else j - 1 - parameters for j in range(1, len(known)) if not first <= j < first + parameters
+    }
+    sections = program.constants, program.derivatives, program.outputs
+    statements = [s for section in sections for s in section.statements]
+    rows = reach(statements, (*program.derivatives.results, *program.outputs.results), known)
+    exact, sure = {*slopes.places}, ({*slopes.rows}, {*slopes.columns})
+    differenced, needs = [], []
+    for i, row in enumerate(rows):
+        needed = [0] if 0 in row else []
+        for j in sorted(row & column.keys()):
+            place = i, column[j]
+            is_exact = i in sure[0] and column[j] in sure[1]
+            if not is_exact:
+                differenced.append(place)
+            if not is_exact or place in exact:
+                needed.append(references[j])
+        needs.append(needed)
+    return (*slopes.places, *differenced), needs, [sorted(references[j] for j in row) for row in rows]
+
+
+def fixed_parameters(program: Program) -> set[Symbol]:
+    """Parameters that cannot change during a run: those by which loops are closed, and of which others follow."""
+    by, constants = program.given_parameters, program.constants.statements
+    found: set[Symbol] = set()
+    for section in (program.closure, program.entry):
+        for row in reach((*constants, *section.statements), section.results, by):
+            found.update(by[j] for j in row)
+    return found
+
+
+def start_of(interface: Interface, x: Quantity) -> float:
+    """An input, or its rate, at t = 0 in runs of the model; zero where it has no value there."""
+    given = {key_of(k): v for k, v in interface.run.inputs.items()}
+    if key_of(x.base) not in given:
+        return 0.0
+    try:
+        return float(as_input(as_signal(given[key_of(x.base)], x.name), x.name, x.unit.factor, x.rate).function(0.0))
+    except ModelError:  # a rate of what is not smooth
+        return 0.0
+
+
+def structured(name: str) -> str:
+    """A name by the convention "structured": q(b, 2) is b.q[2], dxdt(z) is der(z); what is no identifier is quoted."""
+    if state := _STATE.fullmatch(name):
+        letter, body, place = state.groups()
+        return f"{structured(body.strip())}.{letter}" + (f"[{place}]" if place else "")
+    base, times = name, 0
+    while rate := _RATE.fullmatch(base):
+        base, times = rate[1], times + 1
+    if times:
+        return f"der({structured(base)}{f',{times}' if times > 1 else ''})"
+    return ".".join(x if _PLAIN.fullmatch(x) else _quoted(x) for x in name.split("."))
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def distinct(variables: Iterable[Variable]) -> list[Variable]:
+    """The same with names that are met once: an output named like something else stands below `outputs`."""
+    taken: set[str] = set()
+    found = []
+    for x in variables:
+        name = x.name
+        while name in taken:
+            name = f"{x.causality}s.{name}"
+        if name != x.name:
+            warn(f"the {x.causality} {x.name} of the model is called {name} in the unit: something else has its name")
+        taken.add(name)
+        found.append(replace(x, name=name))
+    return found

@@ -1,0 +1,118 @@
+"""A functional mock-up unit of a model, written whole: description, sources, libraries.
+
+In:  `Derived`. Out: a file. The same model gives the same bytes: dates are fixed, and the token by which a library and
+a description know each other is a digest of all the rest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from bellcrank.derive.derived import Derived
+from bellcrank.errors import BuildError, ModelError, warn
+from bellcrank.export.first_step import with_stable_step
+from bellcrank.export.fmu.binaries import binaries, platforms_of
+from bellcrank.export.fmu.description import Subject, build_description, description
+from bellcrank.export.fmu.sources import completes_steps, model_source, sources
+from bellcrank.export.fmu.variables import variables_of
+from bellcrank.export.model_setup import in_python, setup_of
+from bellcrank.export.programs import words_of
+from bellcrank.export.standalone.setup import Setup
+from bellcrank.export.standalone.text import require_language
+from bellcrank.files.whole import Parts
+from bellcrank.program.program import Program
+from bellcrank.program.slopes import SlopeTable, slopes_of_all
+from bellcrank.program.statements import NOTHING
+from bellcrank.run.assembly import complete_state
+from bellcrank.run.evaluate import closure
+
+VERSIONS = (2, 3)
+WHEN = (1980, 1, 1, 0, 0, 0)  # of all files within: the earliest that can be said
+
+
+def write_fmu(derived: Derived, path: str | Path, fmi: int = 2, platforms: str | Sequence[str] = "host") -> Path:
+    """Writes the unit; its path. What cannot be exported is said, and nothing is written."""
+    if fmi not in VERSIONS:
+        raise ModelError(f"fmi={fmi!r} is not a version of FMI that is written; it is 2 or 3", derived.name)
+    wanted = platforms_of(platforms)
+    check(derived)
+    files = unit_files(derived, fmi, wanted)
+    place = Path(path)
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with Parts() as parts, zipfile.ZipFile(parts.beside(place), "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, content in files.items():
+                about = zipfile.ZipInfo(name, WHEN)
+                about.compress_type, about.external_attr, about.create_system = zipfile.ZIP_DEFLATED, 0o644 << 16, 3
+                archive.writestr(about, content)
+    except (OSError, ValueError) as error:
+        raise BuildError(f"cannot write {place}: {getattr(error, 'strerror', None) or error}") from None
+    return place
+
+
+def check(derived: Derived) -> None:
+    """Is there anything that a unit cannot hold?"""
+    if derived.analysis.mechanism.description.contacts:
+        raise ModelError(
+            "a unit does not contain rigid wheels, which run inside of Bellcrank alone; use a tyre", derived.name
+        )
+    require_language(derived.program, "C", "c")
+    missing = [x.name for x in derived.interface.parameters if x.default is None]
+    if missing:
+        listed = ", ".join(missing)
+        raise ModelError(f"a unit starts with values of all parameters: give {listed} in set_defaults()", derived.name)
+
+
+def unit_files(derived: Derived, version: int, wanted: Sequence[str]) -> dict[str, bytes]:
+    """All files of a unit by name."""
+    program = derived.program
+    setup = with_stable_step(setup_of(derived), derived)
+    for note in setup.notes:
+        warn(note)
+    slopes = _slopes(program)
+    variables = variables_of(program, setup, _start(derived, setup), slopes)
+    subject = Subject(
+        setup.title, setup.stem, derived.interface.units, variables, setup.t_end, setup.step, setup.every,
+        completes_steps(program) or program.loops is not None,
+    )  # fmt: skip
+    model = model_source(program, slopes, words_of(derived.interface))
+
+    def made(token: str) -> dict[str, str]:
+        texts = {"modelDescription.xml": description(subject, version, token)}
+        written = sources(program, setup, variables, version, token, model)
+        return texts | {f"sources/{name}": text for name, text in written.items()}
+
+    texts = made(_token(made("")))
+    compiled = {name.partition("/")[2]: text for name, text in texts.items() if name.startswith("sources/")}
+    libraries = binaries(compiled, setup.stem, version, wanted)
+    if version == 3:
+        texts["sources/buildDescription.xml"] = build_description(setup.stem)
+    files = {name: text.encode() for name, text in texts.items()}
+    return files | {f"binaries/{name}": library for name, library in libraries.items()}
+
+
+def _token(texts: Mapping[str, str]) -> str:
+    """A digest in the form of a GUID."""
+    digest = hashlib.sha256("\x00".join(texts.values()).encode()).hexdigest()
+    places = (0, 8), (8, 12), (12, 16), (16, 20), (20, 32)
+    return "{" + "-".join(digest[a:b] for a, b in places) + "}"
+
+
+def _slopes(program: Program) -> SlopeTable:
+    """Slopes as far as all that they call can be had in C."""
+    found = slopes_of_all(program)
+    return found if all(r.known_in("c") for r in found.routines) else SlopeTable(NOTHING, (), (), (), ())
+
+
+def _start(derived: Derived, setup: Setup) -> list[float]:
+    """The state from which the unit starts, in equation units; of closed loops one that closes them."""
+    if derived.program.loops is None:
+        return [(x.value or 0.0) * x.factor for x in setup.states]
+    loaded, run = in_python(derived), derived.interface.run
+    signals = loaded.inputs({x.name: 0.0 for x in setup.signals if x.signal is None})
+    p = loaded.parameter_values()
+    q, u = complete_state(loaded, run.initial, closure(loaded, p, signals), p, signals)
+    return [float(x) for x in (*q, *u)]

@@ -1,0 +1,366 @@
+"""Functional mock-up units: FMPy reads and runs them; they give what the run within the package gives, and exact slopes."""
+
+import shutil
+import subprocess
+import zipfile
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.backend.compiler import find_compiler
+from bellcrank.export.fmu import binaries
+from tests.fmus import HEADERS, Opened, fmpy, sources_of, validate_fmu
+from tests.models import example, needs_compiler, relative
+
+pytestmark = needs_compiler
+FMPyError = Exception  # what FMPy raises where a call returns an error
+LONG = ("passenger_car", "motorcycle", "driven_car", "suspension_car")
+# how long runs of tests are, in steps of the model, and what inputs jump to, in user units
+STEPS = {
+    "quarter_car": 300,
+    "passenger_car": 40,
+    "four_bar": 100,
+    "motorcycle": 200,
+    "driven_car": 200,
+    "suspension_car": 100,
+}
+JUMPS = {
+    "quarter_car": {"z_road": 0.05},
+    "motorcycle": {"rear.drive": 50.0, "front.load": 20.0},
+    "driven_car": {"steer": 3.0, "drive": 200.0},
+}
+CASES = [
+    pytest.param(
+        name, version, marks=[pytest.mark.campaign] if name in LONG or (name, version) == ("four_bar", 3) else []
+    )
+    for name in STEPS
+    for version in (2, 3)
+]
+each = pytest.mark.parametrize(("name", "version"), CASES)
+
+
+@pytest.fixture(scope="module")
+def unit(tmp_path_factory):
+    """Units of examples, each written once; without optimisation, which takes longer than the tests."""
+    made, folder = {}, tmp_path_factory.mktemp("units")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(binaries, "FLAGS", tuple("-O0" if f == "-O2" else f for f in binaries.FLAGS))
+
+        def get(name, version):
+            if (name, version) not in made:
+                path = folder / f"{name}_{version}.fmu"
+                made[name, version] = example(name).write_fmu(path, fmi=version)
+            return made[name, version]
+
+        yield get
+
+
+@pytest.fixture
+def opened(unit):
+    """Instances of units, freed after the test."""
+    used = []
+
+    def get(name, version, kind="CoSimulation"):
+        used.append(Opened(unit(name, version), kind))
+        return used[-1]
+
+    yield get
+    for x in used:
+        x.close()
+        shutil.rmtree(x.folder, ignore_errors=True)
+
+
+def plan(name):
+    """Step, method, and the time at which inputs jump: a whole number of steps."""
+    run = example(name).interface.run
+    return run.step, run.method or "rk4", STEPS[name] // 2 * run.step
+
+
+def jumped(name, t):
+    """Inputs at a time, in equation units, by their names in the unit."""
+    interface, at = example(name).interface, plan(name)[2]
+    values = {x: JUMPS.get(name, {}).get(x, 0.0) for x in (s.name for s in interface.signals)}
+    factors = {s.name: s.unit.factor for s in interface.signals}
+    return {x: (v * factors[x] if t > at - 1e-9 else 0.0) for x, v in values.items() if x in example(name).inputs}
+
+
+def reference(name, method=None, finer=1):
+    """The run within the package, channels in user units."""
+    step, usual, at = plan(name)
+    inputs = {x: bc.step(at, JUMPS.get(name, {}).get(x, 0.0)) for x in example(name).inputs}
+    sim, t_end = example(name).compile(speed="quick"), STEPS[name] * step
+    return sim.simulate(t_end=t_end, step=step / finer, inputs=inputs, output_every=finer, method=method or usual)
+
+
+def worst(unit, names, rows, run, skip=()):
+    """The largest difference of outputs from a run, against the size of each."""
+    rows = np.array(rows)
+    keep = [i for i in range(len(run.time)) if i not in skip]
+    return max(
+        relative(unit.display(n, rows[keep, i]), run[n.removeprefix("outputs.").replace("'", "")][keep])
+        for i, n in enumerate(names)
+    )
+
+
+# ---- the same numbers
+
+
+@each
+def test_co_simulation_equals_the_run(opened, name, version):
+    step, _, _ = plan(name)
+    run, x = reference(name), opened(name, version)
+    x.set(jumped(name, 0.0))
+    x.start()
+    rows = []
+    for i in range(STEPS[name] + 1):
+        x.set(jumped(name, i * step))
+        rows.append(x.get(*x.outputs))
+        if i < STEPS[name]:
+            x.step(i * step, step)
+    assert worst(x, x.outputs, rows, run) < 1e-9
+
+
+@each
+def test_model_exchange_equals_the_run(opened, name, version):
+    """By a method over the calls of model exchange: the same numbers, but for loops, which a run closes at every step."""
+    loops = example(name).program.loops is not None
+    step, method, _ = plan(name)
+    method, finer = ("rk4", 4) if loops else (method, 1)
+    run, x = reference(name, method, finer), opened(name, version, "ModelExchange")
+    x.set(jumped(name, 0.0))
+    x.start()
+    y, rows, h = x.get(*x.states), [], step / finer
+    for i in range(STEPS[name] * finer + 1):
+        x.at(i * h, y)
+        x.set(jumped(name, i * h))
+        if i % finer == 0:
+            rows.append(x.get(*x.outputs))
+        y = x.integrate(method, i * h, y, h)
+        x.at((i + 1) * h, y)
+        if loops and x.complete():
+            y = x.get(*x.states)
+    assert worst(x, x.outputs, rows, run) < (1e-6 if loops else 1e-9)
+
+
+@each
+def test_other_communication_intervals(opened, name, version):
+    """Half a step is half a step or less of the error; 7/3 of one are three steps, each shorter than the model's."""
+    step, _, _ = plan(name)
+    ends = {}
+    for n in (21, 42, 9, 420):
+        x = opened(name, version).start(jumped(name, 1e9))
+        for i in range(n):
+            x.step(i * 21 / n * step, 21 / n * step)
+        ends[n] = x.get(*x.states)
+    size = np.abs(ends[420]).max()
+    usual, half, longer = (np.abs(ends[n] - ends[420]).max() / size for n in (21, 42, 9))
+    assert half < 0.5 * usual + 1e-12 and longer < usual + 1e-12
+
+
+# ---- slopes
+
+
+@each
+def test_directional_derivatives(opened, name, version):
+    """Every column against central differences; nothing else depends on what; forwards and backwards are the same."""
+    x, rng = opened(name, version, "ModelExchange"), np.random.default_rng(1)
+    x.start(jumped(name, 1e9))
+    start, unknowns = x.get(*x.states), [*x.rates, *x.outputs]
+    for _ in range(3 if name not in LONG else 1):
+        y = start + 0.02 * rng.standard_normal(len(start))
+        x.at(0.0, y)
+        base = x.get(*unknowns)
+        size = 1 + np.abs(base)
+        for known in (*x.states, *x.inputs):
+            (value,) = x.get(known)
+            slope = x.along(unknowns, [known], [1.0])
+            h = 1e-5 * max(1.0, abs(value))
+            ends = []
+            for side in (1, -1):
+                x.set({known: value + side * h})
+                ends.append(x.get(*unknowns))
+            x.set({known: value})
+            differences = (ends[0] - ends[1]) / (2 * h)
+            scale = size + np.abs(slope) + np.abs(slope).max()
+            assert (np.abs(slope - differences) / scale).max() < 2e-6, known
+            changed = {n for n, a, b in zip(unknowns, *ends, strict=True) if abs(a - b) > 1e-9 * (abs(a) + abs(b))}
+            assert all(known in x.needs(n) for n in changed)
+            assert all(slope[i] == 0.0 for i, n in enumerate(unknowns) if known not in x.needs(n))
+        if version == 3:
+            knowns = [*x.states, *x.inputs]
+            v, w = rng.standard_normal(len(unknowns)), rng.standard_normal(len(knowns))
+            there, back = v @ x.along(unknowns, knowns, w), w @ x.back(unknowns, knowns, v)
+            assert abs(there - back) < 1e-12 * (np.abs(v).max() * np.abs(x.along(unknowns, knowns, w)).sum())
+
+
+def test_slopes_by_parameters_and_time(opened):
+    x = opened("quarter_car", 2, "ModelExchange").start()
+    x.at(0.0, [0.01, 0.02, 0.3, -0.2])
+    (at,) = x.get("der(body.u)")
+    slope = x.along(["der(body.u)"], ["k"], [1.0])
+    x.set({"k": 16801.0})
+    assert x.get("der(body.u)") - at == pytest.approx(slope, rel=1e-6)
+    assert x.along(["der(body.u)"], ["time"], [1.0]) == [0.0]
+
+
+# ---- states of units
+
+
+@each
+def test_states_are_kept_and_restored(opened, name, version):
+    step, _, _ = plan(name)
+    x, other = opened(name, version), opened(name, version)
+    x.start(jumped(name, 1e9))
+    other.start()
+    x.step(0.0, step)
+    state, ends = x.save(), []
+    data = x.packed(state)
+    for unit in (x, x, other):
+        unit.restore(unit.unpacked(data) if unit is other else state)
+        for i in range(1, 11):
+            unit.step(i * step, step)
+        ends.append(unit.get(*unit.states, *unit.outputs))
+    assert np.array_equal(ends[0], ends[1]) and np.array_equal(ends[0], ends[2])
+    spoiled = bytearray(data)
+    spoiled[len(data) // 2] ^= 1
+    for wrong in (data[:-1], b"x" * len(data), bytes(spoiled), b""):
+        with pytest.raises(FMPyError):
+            x.unpacked(wrong)
+
+
+@each
+def test_instances_are_apart_and_reset_begins_anew(opened, name, version):
+    step, _, _ = plan(name)
+    alone, one, two = (opened(name, version) for _ in range(3))
+    ends = []
+    for unit in (alone, one):
+        unit.start()
+    two.start(jumped(name, 1e9))
+    for i in range(10):
+        alone.step(i * step, step)
+    for i in range(10):
+        one.step(i * step, step)
+        two.step(i * step, step)
+    ends = [unit.get(*unit.states) for unit in (alone, one, two)]
+    assert np.array_equal(ends[0], ends[1])
+    two.fmu.reset()
+    two.start()
+    for i in range(10):
+        two.step(i * step, step)
+    assert np.array_equal(two.get(*two.states), ends[0])
+
+
+def test_a_parameter_is_tuned_during_a_run(opened):
+    """The same as a run in two parts."""
+    sim = example("quarter_car").compile(speed="quick")
+    x = opened("quarter_car", 2).start({"z_road": 0.05})
+    inputs = {"z_road": 0.05}
+    first = sim.simulate(t_end=0.2, step=0.001, inputs=inputs)
+    x.step(0.0, 0.2)
+    state = [first[n][-1] for n in ("q(wheel)", "q(body)")], [first[n][-1] for n in ("u(wheel)", "u(body)")]
+    second = sim.simulate(t_end=0.2, step=0.001, inputs=inputs, initial=state, parameters={"k": 30000.0})
+    x.set({"k": 30000.0})
+    x.step(0.2, 0.2)
+    assert x.get(*x.outputs) == pytest.approx([second[n][-1] for n in x.outputs], rel=1e-9)
+
+
+@pytest.mark.campaign
+def test_start_values_in_user_units_arrive(unit):
+    """FMPy turns a value with a display unit into that of the equations."""
+    path = unit("driven_car", 2)
+    description = fmpy.read_model_description(str(path))
+    assert next(v for v in description.modelVariables if v.name == "steer").displayUnit == "deg"
+    result = fmpy.simulate_fmu(
+        str(path), stop_time=0.01, start_values={"steer": (2, "deg")}, output=["steer"], output_interval=0.01
+    )
+    assert result["steer"][-1] == pytest.approx(np.radians(2))
+
+
+# ---- calls in every order
+
+
+def test_calls_out_of_place_are_refused(opened):
+    x = opened("quarter_car", 2)
+    for call in (lambda: x.step(0.0, 0.01), lambda: x.get("az"), x.fmu.exitInitializationMode, x.fmu.terminate):
+        with pytest.raises(FMPyError):
+            call()
+    x.start()
+    for call in (
+        lambda: x.step(0.5, 0.01),
+        lambda: x.step(0.0, -0.01),
+        lambda: x.step(0.0, float("nan")),
+        lambda: x.set({"az": 1.0}),
+        lambda: x.set({"z_road": float("inf")}),
+        lambda: x.fmu.getReal([99]),
+        x.fmu.enterInitializationMode,
+    ):
+        with pytest.raises(FMPyError):
+            call()
+    x.step(0.0, 0.01)
+    x.fmu.terminate()
+    with pytest.raises(FMPyError):
+        x.step(0.01, 0.01)
+
+
+def test_another_token_is_refused(unit, tmp_path):
+    with zipfile.ZipFile(unit("quarter_car", 2)) as archive:
+        archive.extractall(tmp_path)
+    description = fmpy.read_model_description(str(tmp_path))
+    description.guid = "{0}"
+    with pytest.raises(FMPyError):
+        fmpy.instantiate_fmu(str(tmp_path), description, "CoSimulation", logger=lambda *_: None)
+
+
+# ---- the file
+
+
+@each
+def test_the_validator_finds_nothing(unit, name, version):
+    assert validate_fmu(str(unit(name, version))) == []
+
+
+@each
+def test_sources_compile_without_warnings_with_the_headers_of_fmpy(unit, tmp_path, name, version):
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{HEADERS}", "-fsyntax-only"]
+    command = [*find_compiler().command, *flags, f"fmi{version}.c"]
+    done = subprocess.run(command, cwd=sources_of(unit(name, version), tmp_path), capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(shutil.which("nm") is None, reason="there is no nm")
+@pytest.mark.parametrize("version", [2, 3])
+def test_nothing_but_fmi_can_be_seen(unit, tmp_path, version):
+    zipfile.ZipFile(unit("quarter_car", version)).extractall(tmp_path)
+    library = next((tmp_path / "binaries").rglob("quarter_car.*"))
+    done = subprocess.run(["nm", "-D", "--defined-only", str(library)], capture_output=True, text=True, check=True)
+    names = [line.split()[-1] for line in done.stdout.splitlines()]
+    assert names and all(n.startswith(f"fmi{version}") for n in names)
+
+
+def test_the_same_model_gives_the_same_bytes(unit, tmp_path):
+    first = unit("quarter_car", 2).read_bytes()
+    again = example("quarter_car").write_fmu(tmp_path / "again.fmu").read_bytes()
+    assert first == again
+    with zipfile.ZipFile(unit("quarter_car", 2)) as archive:
+        names = archive.namelist()
+    assert names[0] == "modelDescription.xml" and not any("\\" in n for n in names)
+
+
+def test_what_cannot_be_exported_is_said_and_leaves_no_file(tmp_path):
+    s = bc.System("lacking", units="mks")
+    rod = s.add_body("rod", rotate=3, cm=(0, -1, 0), mass="m", inertia=(0.1, 0.1, 0.1))
+    s.add_moment("drive", magnitude="-k*q(rod)", direction=rod[3], on=rod)
+    with pytest.raises(bc.ModelError, match="give k, m in set_defaults"):
+        s.equations().write_fmu(tmp_path / "x.fmu")
+    s.set_defaults(k=1, m=1)
+    eom = s.equations()
+    with pytest.raises(bc.ModelError, match="2 or 3"):
+        eom.write_fmu(tmp_path / "x.fmu", fmi=1)
+    with pytest.raises(bc.ModelError, match=r"platform 'linux' is not known.*x86_64-linux"):
+        eom.write_fmu(tmp_path / "x.fmu", platforms="linux")
+    s.add_external("f", arguments=("A",), python=lambda a: a)
+    s.add_moment("more", magnitude="f(q(rod))", direction=rod[3], on=rod)
+    with pytest.raises(bc.ModelError, match="'f' in C"):
+        s.equations().write_fmu(tmp_path / "x.fmu")
+    assert list(tmp_path.iterdir()) == []

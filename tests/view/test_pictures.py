@@ -1,0 +1,88 @@
+"""Strips, films, and the commands that make them."""
+
+import sys
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import bellcrank as bc
+from bellcrank import cli
+from bellcrank.scene.animate import film_frames
+from tests.models import pendulum
+
+MODEL = """
+import bellcrank as bc
+def model():
+    s = bc.System("rod $x$ <b>", units="mks", axes="ISO 8855")
+    s.add_body("rod", rotate=2, cm=("l", 0, 0), mass=1, inertia=0)
+    s.add_gravity()
+    s.set_defaults(l=0.5)
+    s.set_run(t_end=0.2, step=0.01)
+    return s
+"""
+
+
+@pytest.fixture(scope="module")
+def run():
+    return pendulum().equations().compile(backend="python").simulate(t_end=0.4, step=0.02)
+
+
+def test_a_film_moves(run, tmp_path):
+    run.animate(tmp_path / "a.gif", fps=2, speed=0.1)
+    with Image.open(tmp_path / "a.gif") as film:
+        first, n = np.asarray(film.convert("RGB"), float), film.n_frames
+        film.seek(n - 1)
+        last = np.asarray(film.convert("RGB"), float)
+    assert n == 9 and (np.abs(first - last).max(axis=2) > 60).mean() > 0.005
+    assert film_frames(run.time, 25, 1.0) == ([*range(0, 21, 2)], 25)
+    rows, fps = film_frames(run.time, 25, None)  # six seconds, with no more frames than rows
+    assert (
+        rows == [*range(21)] and fps == pytest.approx(21 / 151 * 25) and film_frames(run.time[:1], 25, None)[0] == [0]
+    )
+
+
+def test_a_film_by_ffmpeg(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(bc.RunError, match=r"needs ffmpeg, which was not found; a \.gif"):
+        run.animate(tmp_path / "a.mp4")
+    tool = tmp_path / "ffmpeg"
+    tool.write_text(f"#!{sys.executable}\nimport sys\nopen(sys.argv[-1], 'wb').write(sys.stdin.buffer.read())\n")
+    tool.chmod(0o755)
+    run.animate(tmp_path / "a.mp4", fps=2, speed=0.2)
+    assert (tmp_path / "a.mp4").stat().st_size % 5 == 0 and (tmp_path / "a.mp4").stat().st_size > 1e6  # five raw frames
+    tool.write_text(f"#!{sys.executable}\nimport sys\nsys.stdin.buffer.read()\nsys.exit('no such codec')\n")
+    with pytest.raises(bc.RunError, match=r"a\.mp4: ffmpeg says"):
+        run.animate(tmp_path / "a.mp4", fps=2, speed=0.2)
+    assert not list(tmp_path.glob("*.part"))
+
+
+WRONG = [
+    ({"fps": 0}, "fps=0 must be a positive number"),
+    ({"speed": "slow"}, "speed='slow' must be"),
+    ({"speed": 1e-6}, "too long"),
+    ({"path": "a.avi"}, r"no picture ends in '\.avi'; known endings are \.mp4 and \.gif"),
+]
+
+
+@pytest.mark.parametrize(("given", "words"), WRONG)
+def test_a_wrong_film_is_told(run, tmp_path, given, words):
+    with pytest.raises(bc.RunError, match=words):
+        run.animate(**{"path": tmp_path / "a.gif", **given})
+
+
+def test_a_run_from_a_file_has_no_picture(run, tmp_path):
+    with pytest.raises(bc.RunError, match="comes from a file"):
+        bc.read(run.save(tmp_path / "run.csv")).picture()
+
+
+def test_commands(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rod.py").write_text(MODEL)
+    assert cli.main(["picture", "rod.py", "--set", "l=0.7", "--initial", "q(rod)=30"]) == 0
+    assert cli.main(["picture", "rod.py", "--at", "0", "--at", "0.1", "--backend", "python", "--out", "new/b.svg"]) == 0
+    assert cli.main(["run", "rod.py", "--backend", "python", "--animate", "c.gif", "--t-end", "0.02"]) == 0
+    assert "c.gif" in capsys.readouterr().out
+    assert (tmp_path / "rod.png").exists() and "<svg" in (tmp_path / "new" / "b.svg").read_text()
+    assert cli.main(["picture", "rod.py", "--at", "9"]) == 1
+    assert "lies outside the run" in capsys.readouterr().err
