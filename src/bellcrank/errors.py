@@ -104,6 +104,12 @@ def mapping(given: Any, what: str) -> dict[Any, Any]:
     return dict(given)
 
 
+def check_called(given: Any, what: str, arguments: str) -> None:
+    """Refuses what was given in place of a function that is called as one goes on, or of None."""
+    if given is not None and not callable(given):
+        raise ModelError(f"{what}={given!r} must be a function of {arguments}, or None")
+
+
 def optional_package(name: str, extra: str) -> Any:
     """A package that only some need, imported; `extra` is what brings it along."""
     try:

@@ -34,6 +34,7 @@ def sim(request):
         ({"step": 0}, "step=0 s must be positive"),
         ({"step": 2.0}, "step=2 s is larger than t_end=1 s"),
         ({"method": "rk5"}, f"method='rk5' is not known.*Methods: {', '.join(METHODS)}"),
+        ({"progress": 5}, "progress=5 must be a function of the share done"),
         ({"output_every": 0}, "output_every=0 must be a whole number"),
         ({"output_every": 1.5}, "output_every=1.5 must be a whole number"),
         ({"initial": {"q(bar)": 1}}, r"initial value for 'q\(bar\)'.*States: q\(rod\), u\(rod\)"),

@@ -17,7 +17,10 @@ from bellcrank.export.parameter_files import read_settings
 from bellcrank.files.neighbours import neighbours
 from bellcrank.files.parsfile import ParsFile
 
-READERS = {".lsp": ("an AUTOSIM deck", "bellcrank.formats.decks.files", "load_deck")}
+READERS = {
+    ".lsp": ("an AUTOSIM deck", "bellcrank.formats.decks.files", "load_deck"),
+    ".toml": ("a car file", "bellcrank.library.vehicles.car", "read_car"),
+}
 """Readers of models that are data, by ending: what such a file is called, the module and its function that reads it,
 which is imported for such a file alone."""
 

@@ -48,7 +48,7 @@ def add_knuckle(s: System, name: str, rim: BodyHandle, x: str, y: str, axis: str
 def add_wheel(s: System, name: str, carrier: BodyHandle, drive: str | None, brake: str) -> BodyHandle:
     """A wheel that turns in its carrier, with its part of the driving and of the braking moment."""
     wheel = s.add_body(f"{name}.wheel", carrier, rotate=2, mass=0, inertia=("i_spin/2", "i_spin", "i_spin/2"))
-    _add_brake(s, name, f"u({wheel.name})", f"max(0, {brake})")
+    add_brake(s, name, f"u({wheel.name})", f"max(0, {brake})")
     for what, moment, label in (("driven", drive, "drive"), ("braked", f"-{name}.held", "brake")):
         if moment is not None:
             ends = {"direction": carrier[2], "on": wheel, "against": carrier}
@@ -56,19 +56,20 @@ def add_wheel(s: System, name: str, carrier: BodyHandle, drive: str | None, brak
     return wheel
 
 
-def _add_brake(s: System, name: str, spin: str, limit: str) -> None:
-    """Dry friction of at most `limit` that sticks: elastic below it, as the tyre is on the ground."""
+def add_brake(s: System, name: str, spin: str, limit: str, k: str = "k_brake") -> None:
+    """Dry friction of at most `limit` that sticks: elastic below it with the stiffness `k`, as the tyre is on the
+    ground. The moment is called <name>.held."""
     pad, most, hold = f"{name}.pad", f"{name}.most", f"{name}.hold"
     s.define(most, limit)
-    s.define(hold, f"sqrt((k_brake*{pad})**2 + {TINY**2})")
+    s.define(hold, f"sqrt(({k}*{pad})**2 + {TINY**2})")
     slides = f"{spin} - max(0, {hold} - {most})/{hold}/{FLOW}*{pad}"
     s.define(f"{pad}_rate", f"where({most} > 0, {slides}, -{pad}/{FLOW})")
     s.add_state(pad, rate=f"{pad}_rate", units="A", label=f"elastic turn of the brake of {name}")
-    s.define(f"{name}.held", f"min({most}, max(-{most}, k_brake*({pad} + {HELD}*{pad}_rate)))")
+    s.define(f"{name}.held", f"min({most}, max(-{most}, {k}*({pad} + {HELD}*{pad}_rate)))")
     s.add_output(f"{name}.held", f"{name}.held", label=f"braking moment of {name}", units="F*L")
 
 
-def named_slip(s: System, slip: Any, index: int) -> Any:
+def named_slip(s: System, slip: Any, index: int | str) -> Any:
     """The slip of an axle with parameters in place of its numbers; of a tyre model, in place of its scale factors."""
     if is_tyre(slip):
         names = {key: f"{key}_{index}" for key in slip.scales}

@@ -17,7 +17,7 @@ from bellcrank.backend.start import EXTERNAL_FAILED, FINISHED, NOT_CLOSED, NOT_F
 from bellcrank.emit.c.lanes import not_in_lanes
 from bellcrank.emit.c.many import NO_CONSTANTS
 from bellcrank.emit.number import DOUBLE, FLOAT, Number
-from bellcrank.errors import ModelError, ModelWarning, RunError, counted
+from bellcrank.errors import ModelError, ModelWarning, RunError, check_called, counted
 from bellcrank.interface.interface import Quantity
 from bellcrank.many.cores import on_cores
 from bellcrank.many.figures import Figure, channel_of, read_figures
@@ -108,6 +108,7 @@ def simulate_many(
     for name, value, allowed in (("backend", backend, BACKENDS), ("precision", precision, PRECISIONS)):
         if value not in allowed:
             raise ModelError(f"{name}={value!r} is not known; it is one of {', '.join(map(repr, allowed))}")
+    check_called(progress, "progress", "the share done")
     plan = run_plan(loaded.interface, t_end, step, method, every)
     groups = {"parameters": parameters, "initial": initial, "inputs": inputs}
     read = read_given(n, groups, sampling, seed)

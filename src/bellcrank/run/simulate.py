@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bellcrank.backend.start import FINISHED, NOT_FINITE
-from bellcrank.errors import Interrupted, warn
+from bellcrank.errors import Interrupted, check_called, warn
 from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.run.actions import GivenEvent, read_events
 from bellcrank.run.dae_methods import Dae, as_dae
@@ -55,6 +55,7 @@ def simulate(
     start: Run | None = None,
 ) -> Run:
     """Integrates over a span of time; arguments as of `Simulation.simulate`. All that changes is in its own context."""
+    check_called(progress, "progress", "the share done")
     origin = origin_of(loaded, start, t_start, initial, parameters, inputs)
     dae = origin.dae if dae is None else as_dae(dae)
     plan = origin.plan(loaded, t_end, step, method, output_every)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bellcrank.api.equations import Equations
-from bellcrank.errors import BellcrankError, ModelError, ModelWarning, RunError, counted
+from bellcrank.errors import BellcrankError, ModelError, ModelWarning, RunError, check_called, counted
 from bellcrank.interface.interface import CHANNELS, PARAMETERS
 from bellcrank.many.sampling import Value
 from bellcrank.study.check import problems_with
@@ -89,6 +89,7 @@ class Study:
         run again, unless `fresh`, or `retry` for runs that failed. `workers`: processes on this machine, by default
         one per core; `in_process`: none. `timeout`, `patience`: s to reach a scheduler, and to wait for its workers.
         """
+        check_called(progress, "progress", "the numbers of runs done, of all, and failed")
         if in_process and (scheduler or workers):
             raise RunError("in_process=True takes neither a scheduler nor workers")
         usual = re.sub(r"[^\w.-]+", "_", self.definition.name) + "_results"

@@ -1,0 +1,117 @@
+"""`bellcrank car`: files of cars, to begin, to check and to look at.
+
+The file is a model: `bellcrank run car.toml`, `write`, `describe`, `analyse` and the others take it as it is.
+"""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import Any
+
+from bellcrank.cli.codes import FINE
+from bellcrank.cli.files import in_folder
+from bellcrank.cli.options import shared
+from bellcrank.cli.text import number, table
+from bellcrank.errors import ModelError
+from bellcrank.files.whole import write_text
+from bellcrank.library.vehicles.car import Car, cars, template
+from bellcrank.library.vehicles.keys import Key, key_of, shown, user_unit
+from bellcrank.library.vehicles.records import Sections
+from bellcrank.units import parse_dimension
+
+
+def options(parser: ArgumentParser) -> None:
+    add = parser.add_argument
+    add(
+        "what",
+        choices=("new", "check", "keys", "list"),
+        help="new: write a commented file to start from; check: tell what is unusual about a car, and its figures; "
+        "keys: list all keys with units and usual values; list: name the cars that come with Bellcrank",
+    )
+    add("file", nargs="?", metavar="FILE.toml", help="the file of a car, or the name of one that comes with Bellcrank")
+    add("--like", default="passenger", metavar="NAME", help="the car that a new file starts from (default: passenger)")
+    add("--overwrite", action="store_true", help="let a new file take the place of one that is there")
+    shared(parser, "json")
+
+
+def command(args: Namespace) -> int:
+    if args.what in ("new", "check") and args.file is None:
+        raise ModelError(f"car {args.what}: name a file, such as car.toml")
+    return {"new": _new, "check": _check, "keys": _keys, "list": _list}[args.what](args)
+
+
+def _new(args: Namespace) -> int:
+    text = template(args.like)
+    if Path(args.file).exists() and not args.overwrite:
+        raise ModelError(f"{args.file} is there already; --overwrite lets the new file take its place")
+    write_text(in_folder(args.file), text)
+    print(f"wrote {args.file}\nnext: bellcrank car check {args.file}")
+    return FINE
+
+
+def _check(args: Namespace) -> int:
+    car = Car.read(args.file)
+    found = car.check()
+    figures = car.figures.details
+    if args.json:
+        values = {name: {"value": number(f.value), "unit": f.unit, "label": f.label} for name, f in figures.items()}
+        print(json.dumps({"name": car.name, "figures": values, "unusual": found}, indent=2))
+        return FINE
+    print(f"{car.name}: all keys are known, the suspensions close, the springs hold the car")
+    print(table([[n, f"{f.value:.5g}", f.unit, f.label] for n, f in figures.items()], None, "<><<"))
+    for sentence in found:
+        print(f"unusual: {sentence}")
+    return FINE
+
+
+def _list(args: Namespace) -> int:
+    listed = {name: Car.read(name).name for name in cars()}
+    if args.json:
+        print(json.dumps(listed, indent=2))
+        return FINE
+    print(table([[name, words] for name, words in listed.items()], None, "<<"))
+    return FINE
+
+
+def _keys(args: Namespace) -> int:
+    rows = list(_listed(Sections, ""))
+    if args.json:
+        names = ("key", "unit", "default", "usual", "meaning")
+        print(json.dumps([dict(zip(names, row, strict=True)) for row in rows], indent=2))
+        return FINE
+    print(table(rows, ["key", "unit", "default", "usual", "meaning"], "<<<<<"))
+    return FINE
+
+
+def _listed(record: Any, where: str) -> Iterator[list[str]]:
+    for f in fields(record):
+        k = key_of(f)
+        if where == "" and f.name == "rear":
+            yield [f.name, "", "", "", "rear axle: the keys of the front axle"]
+        elif k.kind in ("section", "sections"):
+            own = "" if k.kind == "section" else ".NAME"
+            yield [f"[{where}{f.name}{own}]", "", "" if f.default is MISSING else "none", "", k.words]
+            yield from _listed(k.record, f"{where}{f.name}{own}.")
+        else:
+            yield [f"{where}{f.name}", _unit(k), _default(f), _usual(k), k.words]
+
+
+def _unit(k: Key) -> str:
+    return ", ".join(user_unit(parse_dimension(d)).text for d in k.dimensions)
+
+
+def _default(f: Any) -> str:
+    if f.default is MISSING:
+        return "needed"
+    k = key_of(f)
+    if isinstance(f.default, float) and k.dimensions:
+        return shown(k, f.default)
+    return "none" if f.default is None else str(f.default).replace("(0.0, 0.0, 0.0)", "0")
+
+
+def _usual(k: Key) -> str:
+    return "" if k.usual is None else f"{shown(k, k.usual[0])} to {shown(k, k.usual[1])}"

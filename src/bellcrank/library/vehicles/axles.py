@@ -1,0 +1,183 @@
+"""Axles put together: the linkage of the hard points, the tyre, and what of an axle's keys must fit together.
+
+In: an `Axle` record. Out: `FittedAxle`, with the left linkage in the axes of the car (x forward, y left, z up).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.library.tyres.fiala import Fiala
+from bellcrank.library.tyres.tir import read
+from bellcrank.library.tyres.tmeasy import TMeasy
+from bellcrank.library.vehicles.keys import Problems
+from bellcrank.library.vehicles.records import Axle, Rubber
+from bellcrank.linkage import Linkage, load, shipped
+from bellcrank.linkage.files import KEYS
+from bellcrank.linkage.pose import Pose
+
+FIALA = ("c_slip", "c_alpha", "umax", "umin", "width", "radius", "vertical_stiffness")
+OTHER = ("vertical_stiffness", "vertical_damping", "rolling_resistance")  # of a tyre by size
+
+
+@dataclass(frozen=True, eq=False)
+class FittedAxle:
+    """An axle with its left linkage and its tyre; `spring` and `damper` are the hard points that they join."""
+
+    name: str
+    record: Axle
+    linkage: Linkage
+    tyre: Any
+    spring: tuple[str, str]
+    damper: tuple[str, str]
+
+    poses: dict[float, Pose] = field(default_factory=dict, repr=False)
+
+    @property
+    def steered(self) -> bool:
+        return "rack" in self.linkage.inputs
+
+    def pose(self, travel: float) -> Pose:
+        """The left linkage at a travel, rack in the middle; kept, as a search asks for the same again and again."""
+        if travel not in self.poses:
+            self.poses[travel] = self.linkage.solve(travel)
+        return self.poses[travel]
+
+
+def fit_axle(name: str, record: Axle, folder: Path, problems: Problems) -> FittedAxle | None:
+    """The axle; None where something is wrong, which `problems` then tells."""
+    before = len(problems)
+    linkage = _linkage(name, record, folder, problems)
+    tyre = _tyre(f"{name}.tyre", record.tyre, folder, problems)
+    _springs(name, record, problems)
+    if linkage is None:
+        return None
+    spring, damper = (
+        _strut(f"{name}.{what}.strut", text, linkage, problems)
+        for what, text in (("spring", record.spring.strut), ("damper", record.damper.strut))
+    )
+    if name == "front" and "rack" not in linkage.inputs:
+        problems.append("front.suspension has no rack: add [front.suspension.rack], so that the wheels can be steered.")
+    points = linkage.chain.points
+    if record.anti_roll_bar is not None and record.anti_roll_bar.at not in points:
+        at = record.anti_roll_bar.at
+        problems.append(f"{name}.anti_roll_bar.at: no hard point is called '{at}'.{did_you_mean(at, points)}")
+    for link in record.links or {}:
+        if link not in linkage.links:
+            problems.append(
+                f"{name}.links: the suspension has no link '{link}'.{did_you_mean(link, linkage.links)} It has "
+                f"{', '.join(linkage.links) or 'none'}."
+            )
+    return FittedAxle(name, record, linkage, tyre, spring, damper) if len(problems) == before else None
+
+
+def _linkage(name: str, record: Axle, folder: Path, problems: Problems) -> Linkage | None:
+    given = dict(record.suspension)
+    where = f"{name}.suspension"
+    source = [key for key in ("shipped", "file") if key in given]
+    try:
+        if source:
+            extra = [key for key in given if key not in ("shipped", "file", "note")]
+            if len(source) > 1 or extra:
+                listed = ", ".join([*source[1:], *extra])
+                problems.append(f"{where}: '{source[0]}' says all; leave {listed} away.")
+            if source[0] == "shipped":
+                linkage = _kept(json.dumps(str(shipped(given["shipped"]))))
+            else:
+                linkage = load(folder / str(given["file"]))
+        else:
+            for key in given:
+                if key not in KEYS:
+                    near = did_you_mean(str(key), ("shipped", "file", *KEYS))
+                    problems.append(f"{where}: '{key}' is not known.{near}")
+            statements = {"name": name, **{k: v for k, v in given.items() if k in KEYS}}
+            linkage = _kept(json.dumps(statements, default=list))
+    except ModelError as error:
+        problems.extend(f"{where}: {p}" for p in error.problems)
+        return None
+    chain = linkage.chain
+    if chain.axes != "ISO 8855" or "roll" in linkage.inputs:
+        what = "axes are SAE, those of a car ISO 8855" if chain.axes != "ISO 8855" else "this is a solid axle"
+        return problems.wrong(f"{where}: {what}; a car has hard points of one wheel in ISO 8855, mirrored.")
+    if chain.side == "right":
+        linkage = linkage.mirror()
+    return linkage
+
+
+@lru_cache(maxsize=32)
+def _kept(source: str) -> Linkage:
+    """A linkage is kept for cars that share it: following its travel to the ends takes longer than all else."""
+    return load(json.loads(source))
+
+
+def _strut(where: str, text: str, linkage: Linkage, problems: Problems) -> tuple[str, str]:
+    struts = {s.name: s.points for s in linkage.chain.struts}
+    points = linkage.chain.points
+    ends = [part.strip() for part in text.split(",")]
+    if len(ends) == 2:
+        for end in ends:
+            if end not in points:
+                problems.append(f"{where}: no hard point is called '{end}'.{did_you_mean(end, points)}")
+        return ends[0], ends[1]
+    if text not in struts:
+        listed = ", ".join(struts) or "none"
+        problems.append(
+            f"{where}: the suspension has no strut '{text}'.{did_you_mean(text, struts)} It has {listed}; or name two "
+            "hard points, 'spring_base, spring_arm'."
+        )
+        return "", ""
+    return struts[text]
+
+
+def _springs(name: str, record: Axle, problems: Problems) -> None:
+    spring, damper = record.spring, record.damper
+    if (spring.stiffness is None) == (spring.table is None):
+        problems.append(f"{name}.spring: give either stiffness or table.")
+    if spring.table is not None and any(b <= a for (_, a), (_, b) in zip(spring.table, spring.table[1:])):
+        problems.append(f"{name}.spring.table: the force must grow with the shortening, or the car has no stand.")
+    ways = (damper.coefficient is not None, damper.compression is not None or damper.rebound is not None,
+            damper.table is not None)  # fmt: skip
+    if sum(ways) != 1:
+        problems.append(f"{name}.damper: give one of coefficient, compression and rebound, or table.")
+    if ways[1] and (damper.compression is None or damper.rebound is None):
+        problems.append(f"{name}.damper: compression and rebound belong together.")
+
+
+def _tyre(where: str, given: Rubber, folder: Path, problems: Problems) -> Any:
+    ways = [w for w in ("file", "size", "model") if getattr(given, w) is not None]
+    if len(ways) != 1:
+        told = f"; {' and '.join(ways)} are given" if ways else ""
+        return problems.wrong(f"{where}: give one of file (a .tir file), size or model{told}.")
+    own = {"file": ("pressure",), "size": ("kind", *OTHER), "model": (*FIALA, *OTHER)}[ways[0]]
+    usual = Rubber()
+    for key, value in vars(given).items():
+        if value != getattr(usual, key) and key not in (ways[0], *own):
+            problems.append(f"{where}.{key} has no meaning for a tyre by {ways[0]}.")
+    values = {key: getattr(given, key) for key in own if getattr(given, key) is not None}
+    try:
+        return _made(where, given, values, folder, problems)
+    except ModelError as error:
+        problems.extend(f"{where}: {p}" for p in error.problems)
+        return None
+
+
+def _made(where: str, given: Rubber, values: Mapping[str, Any], folder: Path, problems: Problems) -> Any:
+    if given.file is not None:
+        tyre: Any = read(folder / given.file)
+        return tyre.scaled(INFLPRES=given.pressure) if given.pressure is not None else tyre
+    if given.size is not None:
+        changes = {key: value for key, value in values.items() if key in OTHER}
+        return replace(TMeasy.of_size(given.size, kind=given.kind), **changes)
+    for key in FIALA:
+        if key not in values:
+            problems.append(f"{where}.{key} is missing: model = 'fiala' needs {', '.join(FIALA)}.")
+            return None
+    tyre = Fiala(**values)
+    problems.extend(f"{where}: {p}" for p in tyre.problems())
+    return tyre

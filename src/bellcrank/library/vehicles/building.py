@@ -1,0 +1,335 @@
+"""From a car as data to a System: body, four corners, steering, brakes, drive, air; inputs steer, drive and brake.
+
+Corners are called fl, fr, rl, rr: bodies <corner> (the carrier, with the travel as coordinate) and <corner>.wheel. What
+is worth changing between runs is a parameter, those of an axle end in _front or _rear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bellcrank.api.system import System
+from bellcrank.describe.handles import BodyHandle
+from bellcrank.describe.tyre_patch import FORMULAS, name_of
+from bellcrank.expr.table import table
+from bellcrank.library.driven import RING, add_brake, named_slip
+from bellcrank.library.terrain import Terrain, flat
+from bellcrank.library.tyres.steady import ARRAYS
+from bellcrank.library.vehicles.axles import FittedAxle
+from bellcrank.library.vehicles.channels import add_axle_channels, add_car_channels, add_corner_channels
+from bellcrank.library.vehicles.data import CORNERS, CarData
+from bellcrank.library.vehicles.figures import turns_left
+from bellcrank.library.vehicles.keys import user_unit
+from bellcrank.library.vehicles.laws import stop, two_way
+from bellcrank.library.vehicles.rest import Stand, rack_place
+from bellcrank.model.formula import call
+from bellcrank.units import parse_dimension
+
+SLIDES = 0.005  # m/s, at which the friction of the rack is nearly whole
+INPUTS = {
+    "steer": ("deg", "steering-wheel angle, positive to the left"),
+    "drive": ("F*L", "driving moment, sum at the wheels"),
+    "brake": ("F*L", "braking moment, sum at the wheels"),
+}
+
+
+class CarSystem(System):
+    """The model of a car, with its data and how it stands."""
+
+    def __init__(self, data: CarData, at_rest: Stand) -> None:
+        super().__init__(data.sections.name, axes="ISO 8855")
+        self.data, self.at_rest = data, at_rest
+
+
+def put(s: System, name: str, value: float, dimension: str, label: str) -> str:
+    """A parameter with its value in SI units; an angle is shown in deg."""
+    unit = user_unit(parse_dimension(dimension))
+    units = unit.text if dimension == "A" else dimension
+    s.add_parameter(name, float(unit.from_equation(value)), units=units, label=label)
+    return name
+
+
+def build(
+    car: CarData,
+    at_rest: Stand,
+    *,
+    speed: float = 0.0,
+    exact: bool = True,
+    terrain: Terrain | None = None,
+    driver: Any = None,
+) -> CarSystem:
+    """The model of a car that rolls ahead at `speed` (m/s) from where it stands."""
+    s = CarSystem(car, at_rest)
+    for name, (units, label) in INPUTS.items():
+        s.add_variable(name, units=units, label=label)
+    s.set_run(inputs=dict.fromkeys(INPUTS, 0.0))
+    chassis = _add_body(s, car)
+    s.add_gravity()
+    asked = {name: name for name in INPUTS}
+    if driver is not None:
+        asked |= driver.add(s, car, at_rest, chassis)
+    rack = _add_steering(s, car, chassis, asked["steer"])
+    wheels = {}
+    for axle in (car.front, car.rear):
+        _add_axle_parameters(s, axle, at_rest)
+    for name, (which, side) in CORNERS.items():
+        wheels[name] = _add_corner(s, name, car.axle(which), side, chassis, rack, exact, terrain or flat())
+    for axle in (car.front, car.rear):
+        _add_bar(s, axle, chassis, at_rest.bar[axle.name])
+    _add_brakes(s, car, wheels, asked["brake"])
+    _add_drive(s, car, wheels, chassis, asked["drive"])
+    _add_air(s, car, chassis, at_rest)
+    add_car_channels(s, car, at_rest, chassis, asked["steer"])
+    start = _rolling(car, at_rest, speed)
+    s.set_run(t_end=5, step=0.001, output_every=10, method="rk4", initial=start)
+    return s
+
+
+def _add_body(s: System, car: CarData) -> BodyHandle:
+    sprung = car.sprung
+    put(s, "m_body", sprung.mass, "M", "sprung mass with loads")
+    for axis, value in zip("xyz", sprung.cg):
+        put(s, f"cg_{axis}", value, "L", f"{axis} of its mass centre")
+    moments = {"roll": (0, 0), "pitch": (1, 1), "yaw": (2, 2), "xz": (0, 2), "xy": (0, 1), "yz": (1, 2)}
+    names = {}
+    for word, (i, j) in moments.items():
+        value = float(sprung.inertia[i, j])
+        names[i, j] = names[j, i] = put(s, f"i_{word}", value, "M*L**2", f"its inertia, {word}") if value else 0
+    inertia = tuple(tuple(names[i, j] for j in range(3)) for i in range(3))
+    return s.add_body(
+        "chassis", translate=(1, 2, 3), rotate=(3, 2, 1), mass="m_body", cm=("cg_x", "cg_y", "cg_z"), inertia=inertia,
+        label="body of the car",
+    )  # fmt: skip
+
+
+def _add_steering(s: System, car: CarData, chassis: BodyHandle, steer: str) -> BodyHandle:
+    """A rack on the elasticity of column and assistance, which follows the steering wheel."""
+    given = car.sections.steering
+    at = tuple(float(x) for x in rack_place(car))
+    rack = s.add_body("rack", parent=chassis, translate=2, joint_at=at, mass=put(
+        s, "m_rack", given.rack_mass, "M", "mass of the rack"), inertia=0, label="steering rack")  # fmt: skip
+    sign = 1 if turns_left(car) else -1
+    put(s, "rack_per_turn", sign * given.rack_per_turn, "L", "rack travel of one turn, to the left")
+    put(s, "k_steer", given.stiffness, "F*L/A", "stiffness of the column")
+    put(s, "assist", given.assist, "1", "torque of the assistance over that of the driver")
+    put(s, "t_steer", given.damping_time, "T", "damping over stiffness of column and assistance")
+    put(s, "f_rack", given.friction, "F", "friction of the rack")
+    s.require_positive("k_steer")
+    s.define("pinion", "rack_per_turn/(2*pi)")
+    s.define("column", f"k_steer*(({steer}) - q(rack)/pinion)")
+    push = "(1 + assist)*(column - t_steer*k_steer*u(rack)/pinion)/pinion"
+    if given.friction > 0:
+        push += f" - f_rack*tanh(u(rack)/{SLIDES})"
+    s.add_force("rack.push", magnitude=push, direction=chassis[2], at=rack.origin, against=rack.joint,
+                label="force of column and assistance on the rack")  # fmt: skip
+    return rack
+
+
+def _add_axle_parameters(s: System, axle: FittedAxle, at_rest: Stand) -> None:
+    name, record = axle.name, axle.record
+    put(s, f"toe_{name}", record.toe, "A", f"toe of the {name} wheels as built")
+    put(s, f"camber_{name}", record.camber, "A", f"camber of the {name} wheels as built")
+    put(s, f"l_{name}", at_rest.free_length[name], "L", f"free length of the {name} springs")
+    if record.spring.stiffness is not None:
+        put(s, f"k_{name}", record.spring.stiffness, "F/L", f"stiffness of the {name} springs")
+    else:
+        assert record.spring.table is not None
+        s.define(f"spring_{name}", table(*zip(*record.spring.table)))
+        put(s, f"k_{name}", 1.0, "1", f"factor of the {name} springs")
+    damper = record.damper
+    if damper.table is not None:
+        s.define(f"damper_{name}", table(*zip(*damper.table)))
+        put(s, f"c_{name}", 1.0, "1", f"factor of the {name} dampers")
+    elif damper.coefficient is not None:
+        put(s, f"c_{name}", damper.coefficient, "F*T/L", f"damping of the {name} dampers")
+    else:
+        assert damper.compression is not None and damper.rebound is not None
+        put(s, f"c_bump_{name}", damper.compression, "F*T/L", f"damping of the {name} dampers in compression")
+        put(s, f"c_rebound_{name}", damper.rebound, "F*T/L", f"damping of the {name} dampers in rebound")
+
+
+def _add_corner(
+    s: System,
+    name: str,
+    axle: FittedAxle,
+    side: int,
+    chassis: BodyHandle,
+    rack: BodyHandle,
+    exact: bool,
+    ground: Terrain,
+) -> BodyHandle:
+    """Carrier on its linkage, links with mass, spring, stops, damper, wheel and tyre."""
+    record, at = axle.record, axle.record.at
+    linkage = axle.linkage if side > 0 else axle.linkage.mirror()
+    centre = _moved(linkage.points["wheel_centre"], at)
+    cg = centre if record.carrier.cg is None else _moved(_sided(record.carrier.cg, side), at)
+    carrier = s.add_body(
+        name, parent=chassis, mass=record.carrier.mass, inertia=record.carrier.inertia, cm=cg, label=f"carrier {name}"
+    )
+    steered = axle.steered and axle.name == "front"
+    joint = s.add_linkage(
+        name, linkage, base=chassis, carrier=carrier, exact=exact, rack=rack if steered else None, at=at
+    )
+    for link, part in (record.links or {}).items():
+        place = None if part.cg is None else _moved(_sided(part.cg, side), at)
+        joint.link(link, mass=part.mass, inertia=part.inertia, cm=place, label=f"{link} {name}")
+    out = "" if side > 0 else "-"
+    toe, camber = f"toe_{axle.name}", f"camber_{axle.name}"
+    axis = (f"{out}sin({toe})*cos({camber})", f"cos({toe})*cos({camber})", f"{'-' if side > 0 else ''}sin({camber})")
+    cross = record.wheel.cross_inertia or record.wheel.spin_inertia / 2
+    wheel = s.add_body(
+        f"{name}.wheel", parent=carrier, rotate=2, rotation_axis=axis, joint_at=centre, mass=record.wheel.mass,
+        inertia=(cross, record.wheel.spin_inertia, cross), label=f"wheel {name}",
+    )  # fmt: skip
+    _add_spring(s, name, axle, joint)
+    tyre = named_slip(s, axle.tyre, axle.name) if side > 0 else _named_again(axle)
+    s.add_contact(f"{name}.tyre", at=wheel, terrain=ground, tyre=tyre.on("left" if side > 0 else "right"), wheel=wheel)
+    add_corner_channels(s, name, side, chassis, wheel, joint, axle)
+    return wheel
+
+
+def _named_again(axle: FittedAxle) -> Any:
+    """The tyre of the other side, with the parameters that the first has already."""
+    return replace(axle.tyre, named_scales={key: f"{key}_{axle.name}" for key in axle.tyre.scales})
+
+
+def _moved(point: Any, at: Any) -> tuple[float, float, float]:
+    x, y, z = (float(a + b) for a, b in zip(point, at, strict=True))
+    return x, y, z
+
+
+def _sided(point: Any, side: int) -> tuple[float, float, float]:
+    x, y, z = point
+    return x, side * y, z
+
+
+def _add_spring(s: System, name: str, axle: FittedAxle, joint: Any) -> None:
+    m, record = FORMULAS, axle.record
+    x, x0, v = (name_of(n) for n in ("x", "x0", "v"))
+    push = _spring_law(axle)(name_of(f"l_{axle.name}") - x)
+    for given, sign in ((record.bump_stop, 1), (record.rebound_stop, -1)):
+        if given is not None:
+            push = push + sign * stop(m, given.gap, given.stiffness, given.cubic, sign * (x0 - x))
+    ends = joint.point(axle.spring[0]), joint.point(axle.spring[1])
+    s.add_strut(f"{name}.spring", magnitude=push, between=ends, label=f"spring and stops {name}")
+    ends = joint.point(axle.damper[0]), joint.point(axle.damper[1])
+    damper, c = record.damper, f"c_{axle.name}"
+    if damper.table is not None:
+        force: Any = f"{c}*damper_{axle.name}(-v)"
+    elif damper.coefficient is not None:
+        force = f"-{c}*v"
+    else:
+        force = two_way(m, name_of(f"c_bump_{axle.name}"), name_of(f"c_rebound_{axle.name}"), v)
+    s.add_strut(f"{name}.damper", magnitude=force, between=ends, label=f"damper {name}")
+
+
+def _spring_law(axle: FittedAxle) -> Callable[[Any], Any]:
+    k = name_of(f"k_{axle.name}")
+    if axle.record.spring.stiffness is not None:
+        return lambda shorter: k * shorter
+    return lambda shorter: k * call(f"spring_{axle.name}", shorter)
+
+
+def _add_bar(s: System, axle: FittedAxle, chassis: BodyHandle, stiffness: float) -> None:
+    """Forces of the anti-roll bar on its ends, across the chassis, from the difference of their heights."""
+    given = axle.record.anti_roll_bar
+    if given is None:
+        return
+    k = put(s, f"k_bar_{axle.name}", stiffness, "F/L", f"stiffness of the {axle.name} anti-roll bar between its ends")
+    left, right = (f"{axle.name[0]}{side}" for side in "lr")
+    ends = {c: f"{c}.{given.at}" for c in (left, right)}
+    s.define(f"bar_{axle.name}", f"{k}*dot(pos({ends[left]}) - pos({ends[right]}), [chassis3])")
+    for corner, sign in ((left, "-"), (right, "")):
+        s.add_force(
+            f"{corner}.bar", magnitude=f"{sign}bar_{axle.name}", direction=chassis[3], at=ends[corner],
+            against=chassis.origin, label=f"anti-roll bar on {corner}",
+        )  # fmt: skip
+    add_axle_channels(s, axle.name)
+
+
+def _add_brakes(s: System, car: CarData, wheels: dict[str, BodyHandle], brake: str) -> None:
+    given = car.sections.brakes
+    put(s, "brake_front", given.front_share, "1", "share of the front axle in the braking moment")
+    limit = f"max(0, {brake})"
+    if given.torque is not None:
+        limit = f"min({put(s, 'brake_most', given.torque, 'F*L', 'largest braking moment')}, {limit})"
+    s.define("braking", limit)
+    for axle in (car.front, car.rear):
+        put(
+            s,
+            f"k_brake_{axle.name}",
+            RING**2 * axle.record.wheel.spin_inertia,
+            "F*L/A",
+            f"elasticity of {axle.name} brakes",
+        )
+    for name, (which, _) in CORNERS.items():
+        share = "brake_front" if which == "front" else "(1 - brake_front)"
+        add_brake(s, name, f"u({name}.wheel)", f"braking*{share}/2", f"k_brake_{which}")
+        s.add_moment(
+            f"{name}.brake", magnitude=f"-{name}.held", direction=wheels[name][2], on=wheels[name], against=name,
+            label=f"brake of {name}",
+        )  # fmt: skip
+
+
+def _add_drive(s: System, car: CarData, wheels: dict[str, BodyHandle], chassis: BodyHandle, drive: str) -> None:
+    given = car.sections.drive
+    share = {"front": 1.0, "rear": 0.0, "all": given.front_share}[given.driven]
+    driven = [name for name, (which, _) in CORNERS.items() if (share if which == "front" else 1 - share) > 0]
+    put(s, "drive_front", share, "1", "share of the front axle in the driving moment")
+    limits = []
+    if given.torque is not None:
+        limits.append(put(s, "drive_most", given.torque, "F*L", "largest driving moment"))
+    if given.power is not None:
+        put(s, "power_most", given.power, "F*L/T", "largest power at the wheels")
+        spin = " + ".join(f"u({name}.wheel)" for name in driven)
+        s.define("driven_spin", f"abs({spin})/{len(driven)}")
+        limits.append("power_most/max(driven_spin, 1)")
+    if limits:
+        s.define("drive_limit", limits[0] if len(limits) == 1 else f"min({', '.join(limits)})")
+        s.define("driving", f"max(-drive_limit, min(drive_limit, {drive}))")
+    else:
+        s.define("driving", drive)
+    for name in driven:
+        part = "drive_front" if name[0] == "f" else "(1 - drive_front)"
+        against = chassis if given.reaction == "body" else name
+        s.add_moment(
+            f"{name}.drive", magnitude=f"driving*{part}/2", direction=wheels[name][2], on=wheels[name], against=against,
+            label=f"drive of {name}",
+        )  # fmt: skip
+
+
+def _add_air(s: System, car: CarData, chassis: BodyHandle, at_rest: Stand) -> None:
+    air = car.sections.aerodynamics
+    if air is None:
+        return
+    put(s, "rho", air.density, "M/L**3", "density of the air")
+    put(s, "area", air.area, "L**2", "frontal area")
+    put(s, "c_drag", air.drag, "1", "drag coefficient")
+    s.define("ahead", "dot(vel(chassis.cm), [chassis1])")
+    s.define("stagnation", "rho/2*area*ahead*abs(ahead)")
+    s.add_force("drag", magnitude="-c_drag*stagnation", direction=chassis[1], at=chassis.cm, label="drag")
+    for axle, lift in (("front", air.lift_front), ("rear", air.lift_rear)):
+        x = float(at_rest.contact[0 if axle == "front" else 2][0])
+        point = s.add_point(f"{axle}.lift_at", body=chassis, at=(x, 0, "cg_z"))
+        put(s, f"c_lift_{axle}", lift, "1", f"lift coefficient over the {axle} axle")
+        s.add_force(f"{axle}.lift", magnitude=f"c_lift_{axle}*rho/2*area*ahead**2", direction=chassis[3], at=point,
+                    label=f"lift over the {axle} axle")  # fmt: skip
+
+
+def _rolling(car: CarData, at_rest: Stand, speed: float) -> dict[str, float]:
+    """Initial values: as it stands, ahead at a speed."""
+    pitch, roll = at_rest.pitch, at_rest.roll
+    start = {"q(chassis, 3)": at_rest.height, "q(chassis, 5)": pitch, "q(chassis, 6)": roll}
+    start |= {"u(chassis, 1)": speed * np.cos(pitch), "u(chassis, 3)": speed * np.sin(pitch) * np.cos(roll)}
+    start["u(chassis, 2)"] = speed * np.sin(pitch) * np.sin(roll)
+    for (name, (which, _)), travel, load in zip(CORNERS.items(), at_rest.travel, at_rest.load, strict=True):
+        tyre = car.axle(which).tyre
+        spin = 0.0
+        for _ in range(5):
+            spin = speed / float(tyre.rolling_radius(ARRAYS, load, spin, tyre.usual[0]))
+        start |= {f"q({name})": travel, f"u({name}.wheel)": spin}
+    return {key: float(value) for key, value in start.items() if value != 0}

@@ -1,0 +1,117 @@
+"""Car: what a user types, or writes to a file, to describe a car; and the cars that come with Bellcrank."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.files.text import read_text, read_toml
+from bellcrank.library.terrain import Terrain
+from bellcrank.library.vehicles.building import CarSystem, build
+from bellcrank.library.vehicles.checking import remarks
+from bellcrank.library.vehicles.data import CarData, make_data
+from bellcrank.library.vehicles.figures import Figures, figures_of
+from bellcrank.library.vehicles.rest import Stand, stand
+from bellcrank.linkage import shipped as hard_points
+
+
+class Car:
+    """A car as data: the sections of a car file (docs/car.md) as keywords, each a mapping of keys.
+
+    `folder` is where paths of tyres and hard points start. All that is wrong is told at once.
+    """
+
+    def __init__(self, *, folder: str | Path = ".", **sections: Any) -> None:
+        self.folder, self.given = Path(folder), dict(sections)
+        self.data: CarData = make_data(self.given, self.folder)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Car:
+        """The car of a file; of one that comes with Bellcrank by its name."""
+        found = Path(path)
+        if not found.exists() and not found.suffix and str(path) in cars():
+            found = _shipped(str(path))
+        given = read_toml(found)
+        if "folder" in given:
+            raise ModelError(f"{path}: 'folder' is not known; paths start where the file is")
+        return cls(folder=found.parent, **given)
+
+    @property
+    def name(self) -> str:
+        return self.data.sections.name
+
+    def __repr__(self) -> str:
+        return f"Car({self.name!r}, {self.stand.mass:.4g} kg, wheelbase {self.figures['wheelbase']:.4g} m)"
+
+    def changed(self, **sections: Any) -> Car:
+        """The same car with other values: car.changed(front={"spring": {"stiffness": "30 N/mm"}})."""
+        return Car(folder=self.folder, **_merged(self.given, sections))
+
+    @cached_property
+    def stand(self) -> Stand:
+        """How it stands on level ground: height, attitude, travels, wheel loads, free lengths of the springs."""
+        return stand(self.data)
+
+    @cached_property
+    def figures(self) -> Figures:
+        """What follows without a run: loads, rates, frequencies, roll and understeer gradients."""
+        return figures_of(self.data, self.stand)
+
+    def check(self) -> list[str]:
+        """Sentences about what is unusual."""
+        return remarks(self.data, self.stand, self.figures)
+
+    def system(
+        self, *, speed: float = 20.0, exact: bool = True, terrain: Terrain | None = None, driver: Any = None
+    ) -> CarSystem:
+        """The model: it rolls ahead at `speed` (m/s) from where it stands. exact=False looks the suspensions up in
+        tables; `driver` steers and keeps the speed."""
+        return build(self.data, self.stand, speed=speed, exact=exact, terrain=terrain, driver=driver)
+
+
+def read_car(path: str | Path, *, speed: float = 20.0, exact: bool = True, terrain: Terrain | None = None) -> CarSystem:
+    """The model of a car file, or of a car that comes with Bellcrank by its name; options as of `Car.system`."""
+    return Car.read(path).system(speed=speed, exact=exact, terrain=terrain)
+
+
+def cars() -> list[str]:
+    """Names of the cars that come with Bellcrank."""
+    return sorted(p.stem for p in _folder().glob("*.toml"))
+
+
+def template(name: str = "passenger") -> str:
+    """The text of a car file that comes with Bellcrank, hard points written out, as a start for another."""
+    if name not in cars():
+        raise ModelError(
+            f"no car '{name}' comes with Bellcrank.{did_you_mean(name, cars())} There are {', '.join(cars())}."
+        )
+    return re.sub(r"(?m)^\[(\w+\.suspension)\]\nshipped = \"(\w+)\".*\n", _written_out, read_text(_shipped(name)))
+
+
+def _written_out(found: re.Match[str]) -> str:
+    """Hard points of a shipped file as a section of a car file, which says itself what springs and vehicle are."""
+    text = re.sub(r"(?m)^(name|stiffness|damping) = .*\n", "", read_text(hard_points(found[2])))
+    text = re.sub(r"(?m)^\[", f"[{found[1]}.", text.partition("[vehicle]")[0].rstrip() + "\n")
+    comments, _, rest = text.partition("kind = ")
+    return f"{comments}[{found[1]}]\nkind = {rest}"
+
+
+def _folder() -> Path:
+    return Path(str(files("bellcrank.library.vehicles") / "data"))
+
+
+def _shipped(name: str) -> Path:
+    return _folder() / f"{name}.toml"
+
+
+def _merged(old: Any, new: Any) -> Any:
+    """Sections of one over those of another; a value of None takes a key away."""
+    if not isinstance(old, Mapping) or not isinstance(new, Mapping):
+        return new
+    both = {**old, **{key: _merged(old.get(key), value) for key, value in new.items()}}
+    return {key: value for key, value in both.items() if value is not None}

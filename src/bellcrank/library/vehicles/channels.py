@@ -1,0 +1,61 @@
+"""Channels that people expect of every car (ISO 15037-1), with the names of docs/car.md."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bellcrank.api.system import System
+from bellcrank.describe.handles import BodyHandle
+from bellcrank.library.vehicles.axles import FittedAxle
+from bellcrank.library.vehicles.data import CarData
+from bellcrank.library.vehicles.figures import steering_ratio
+from bellcrank.library.vehicles.rest import Stand
+from bellcrank.model.formula import call, cross, direction, dot, dxdt, pos, project, vel
+
+
+def add_car_channels(s: System, car: CarData, at_rest: Stand, chassis: BodyHandle, steer: str) -> None:
+    """Motion of the body at its mass centre, and what the driver does."""
+    s.add_attitude(chassis, name="")
+    up = s.inertial[3]
+    ahead = direction(project(chassis[1], up))
+    left = cross(up, ahead)
+    v = vel(chassis.cm)
+    for name, value, label, units in (
+        ("ax", dot(dxdt(v), ahead), "longitudinal acceleration", "L/T**2"),
+        ("ay", dot(dxdt(v), left), "lateral acceleration", "L/T**2"),
+        ("x", dot(pos(chassis.cm), s.inertial[1]), "x of the mass centre", "L"),
+        ("y", dot(pos(chassis.cm), s.inertial[2]), "y of the mass centre", "L"),
+        ("height", dot(pos(chassis.cm), up), "height of the mass centre", "L"),
+    ):
+        s.add_output(value, name, label=label, units=units, body=chassis)
+    s.add_output(steer, "steering_wheel", label="steering-wheel angle", units="deg")
+    s.add_output("column", "steering_torque", label="torque of the driver at the steering wheel", units="F*L")
+    base = float(at_rest.contact[0][0] - at_rest.contact[2][0])
+    s.add_parameter("wheelbase", base, units="L", label="distance of the axles")
+    s.add_parameter("steering_ratio", steering_ratio(car), units="1", label="steering-wheel over road-wheel angle")
+    s.define("forward", dot(v, ahead))
+    turn = call("atan2", "wheelbase*dot(rot(chassis), [n3])", "max(forward, 0.1)")
+    s.add_output(
+        f"({steer})/steering_ratio", "steer_angle", label="mean angle of the front wheels, as steered", units="deg"
+    )
+    s.define("turning", turn)
+    s.add_output(f"({steer})/steering_ratio - turning", "understeer", label="understeer angle", units="deg")
+
+
+def add_corner_channels(
+    s: System, name: str, side: int, chassis: BodyHandle, wheel: BodyHandle, joint: Any, axle: FittedAxle
+) -> None:
+    """What a wheel does; its loads and slips are those of its tyre, <corner>.tyre.fz and so on."""
+    s.add_wheel_angles(wheel, side="left" if side > 0 else "right", name=f"{name}.")
+    toe = call("atan2", side * dot(wheel[2], chassis[1]), dot(wheel[2], chassis[2]))
+    s.add_output(toe, f"{name}.toe", label=f"toe of {name} in the body, toe-in positive", units="deg", body=wheel)
+    s.add_output(f"q({name})", f"{name}.travel", label=f"wheel travel of {name}, up", units="L")
+    ends = [joint.point(end).name for end in axle.damper]
+    speed = f"-dxdt(mag(pos({ends[0]}) - pos({ends[1]})))"
+    s.add_output(speed, f"{name}.damper_speed", label=f"damper speed of {name}, compression positive", units="L/T")
+    s.add_output(f"fm({name}.spring)", f"{name}.spring_force", label=f"push of spring and stops of {name}", units="F")
+    s.add_output(f"fm({name}.damper)", f"{name}.damper_force", label=f"push of the damper of {name}", units="F")
+
+
+def add_axle_channels(s: System, axle: str) -> None:
+    s.add_output(f"bar_{axle}", f"{axle}.bar_force", label=f"force of the {axle} anti-roll bar at its ends", units="F")

@@ -1,0 +1,77 @@
+"""What is unusual about a car: values outside of what a person expects, by name, number and range.
+
+What cannot be is refused when the file is read; what is told here runs, but is more often a slip of the pen, a wrong
+unit above all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from bellcrank.library.vehicles.data import CORNERS, CarData
+from bellcrank.library.vehicles.figures import Figures
+from bellcrank.library.vehicles.keys import key_of, shown
+from bellcrank.library.vehicles.rest import Stand, corner
+
+UP = np.array([0.0, 0.0, 1.0])
+
+
+def remarks(car: CarData, at_rest: Stand, figures: Figures) -> list[str]:
+    """Sentences about unusual keys, figures, tyres and travels."""
+    found = list(_keys(car.sections, ""))
+    for name, f in figures.details.items():
+        if f.odd and f.usual is not None:
+            low, high = f.usual
+            unit = f" {f.unit}" if f.unit else ""
+            found.append(f"{f.label} ({name}) is {f.value:.4g}{unit}; usual is {low:g} to {high:g}{unit}.")
+    inertia = car.sprung.inertia.diagonal()
+    if 2 * max(inertia) > sum(inertia):
+        found.append(
+            f"inertia of the body {[round(float(i), 1) for i in inertia]} kg m2: one exceeds the sum of the others."
+        )
+    for name, load, (which, _) in zip(CORNERS, at_rest.load, CORNERS.values(), strict=True):
+        tyre = car.axle(which).tyre
+        low, high = tyre.ranges.get("Fz", ("", 0.0, float("inf")))[1:]
+        if not low <= load <= high:
+            found.append(
+                f"load of {name} at rest, {load:.0f} N, lies outside of its tyre's range {low:g} to {high:g} N."
+            )
+    for axle in (car.front, car.rear):
+        for note in axle.tyre.notes:
+            found.append(f"{axle.name}.tyre: {note}.")
+        low, high = axle.linkage.range()
+        travel = at_rest.travel[0 if axle.name == "front" else 2]
+        c = corner(axle, 1, travel, at_rest.height, UP)
+        for way, moved in ((axle.record.bump_stop, c.drawn - c.length), (axle.record.rebound_stop, c.length - c.drawn)):
+            if way is not None and moved > way.gap:
+                found.append(
+                    f"{axle.name}: at rest the strut of the spring is {1000 * moved:.0f} mm from its drawn length, on "
+                    f"its stop, which begins at {1000 * way.gap:.0f} mm."
+                )
+        if not low + 0.03 < travel < high - 0.03:
+            found.append(
+                f"{axle.name}: the car stands at a travel of {1000 * travel:.0f} mm, the suspension reaches from "
+                f"{1000 * low:.0f} to {1000 * high:.0f} mm."
+            )
+    return found
+
+
+def _keys(record: Any, where: str) -> Iterator[str]:
+    """Numbers of all keys outside of their usual range."""
+    for f in fields(record):
+        value, place = getattr(record, f.name), f"{where}{f.name}"
+        if is_dataclass(value):
+            yield from _keys(value, f"{place}.")
+        elif isinstance(value, Mapping):
+            for name, each in value.items():
+                if is_dataclass(each):
+                    yield from _keys(each, f"{place}.{name}.")
+        elif "key" in f.metadata and isinstance(value, float):
+            k = key_of(f)
+            if k.usual is not None and not k.usual[0] <= value <= k.usual[1]:
+                low, high = (shown(k, x) for x in k.usual)
+                yield f"{place} = {shown(k, value)}: {k.words}; usual is {low} to {high}."

@@ -1,0 +1,90 @@
+"""A car as frozen data: sections that were read, axles put together, the body with its loads.
+
+In: the content of a car file, a mapping of sections. Out: `CarData`, or one error that tells all problems at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import ModelError
+from bellcrank.library.vehicles.axles import FittedAxle, fit_axle
+from bellcrank.library.vehicles.keys import Problems, read_record
+from bellcrank.library.vehicles.records import Sections
+
+Array = np.ndarray[Any, Any]
+GRAVITY = 9.80665  # m/s^2, that of models
+CORNERS = {"fl": ("front", 1), "fr": ("front", -1), "rl": ("rear", 1), "rr": ("rear", -1)}  # axle; sign of y
+
+
+@dataclass(frozen=True, eq=False)
+class Sprung:
+    """The body with its loads: mass, mass centre, inertia about it."""
+
+    mass: float
+    cg: Array
+    inertia: Array
+
+
+@dataclass(frozen=True, eq=False)
+class CarData:
+    """A car whose parts fit together."""
+
+    sections: Sections
+    front: FittedAxle
+    rear: FittedAxle
+
+    def axle(self, name: str) -> FittedAxle:
+        return self.front if name == "front" else self.rear
+
+    @cached_property
+    def sprung(self) -> Sprung:
+        body, loads = self.sections.body, (self.sections.loads or {}).values()
+        ixx, iyy, izz = body.inertia
+        inertia = np.diag([ixx, iyy, izz])
+        inertia[0, 2] = inertia[2, 0] = body.inertia_xz
+        parts = [(body.mass, np.array(body.cg), inertia)]
+        parts += [(x.mass, np.array(x.at), np.zeros((3, 3))) for x in loads]
+        mass = sum(m for m, _, _ in parts)
+        cg = sum((m * at for m, at, _ in parts), np.zeros(3)) / mass
+        about = np.zeros((3, 3))
+        for m, at, own in parts:
+            r = at - cg
+            about = about + own + m * (r @ r * np.eye(3) - np.outer(r, r))
+        return Sprung(float(mass), cg, about)
+
+
+def make_data(given: Mapping[str, Any], folder: Path) -> CarData:
+    """The car that a mapping of sections describes; paths in it start at `folder`."""
+    problems = Problems()
+    sections = read_record(Sections, given, "", problems)
+    if sections is None:
+        raise ModelError([p.removeprefix(": ") for p in problems], _name(given))
+    front, rear = (fit_axle(name, getattr(sections, name), folder, problems) for name in ("front", "rear"))
+    if front is not None and rear is not None:
+        ahead, behind = (a.linkage.points["wheel_centre"][0] + a.record.at[0] for a in (front, rear))
+        if not ahead > behind:
+            problems.append(
+                f"front wheels stand at x = {ahead:g} m, rear wheels at {behind:g} m: x points forward; `at` of an "
+                "axle moves its hard points."
+            )
+    inertia = np.array(sections.body.inertia)
+    if not (inertia > 0).all():
+        problems.append(f"body.inertia = {list(inertia)} must be three positive moments.")
+    for key in ("brakes", "drive"):
+        if not 0 <= getattr(sections, key).front_share <= 1:
+            problems.append(f"{key}.front_share = {getattr(sections, key).front_share:g} must lie between 0 and 1.")
+    if problems:
+        raise ModelError(problems, _name(given))
+    assert front is not None and rear is not None
+    return CarData(sections, front, rear)
+
+
+def _name(given: Mapping[str, Any]) -> str:
+    return str(given.get("name", "car"))

@@ -1,0 +1,229 @@
+"""Figures of a car that follow from its data without a run: what an engineer computes by hand first.
+
+Linear formulas for small motions about the position at rest: wheel rates with the share of the preload, ride
+frequencies of a mass on spring and tyre in series, roll about an axis through the roll centres, understeer gradient
+from the cornering stiffnesses of the axles. Milliken & Milliken, Race Car Vehicle Dynamics (1995), ch. 5, 16 to 18.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import did_you_mean
+from bellcrank.library.vehicles.axles import FittedAxle
+from bellcrank.library.vehicles.data import GRAVITY, CarData
+from bellcrank.library.vehicles.rest import Stand, corner, push_of
+
+G = GRAVITY
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number with its unit, words, and between what it is usual (None: it says nothing)."""
+
+    value: float
+    unit: str
+    label: str
+    usual: tuple[float, float] | None = None
+
+    @property
+    def odd(self) -> bool:
+        return self.usual is not None and not self.usual[0] <= self.value <= self.usual[1]
+
+
+class Figures(Mapping[str, float]):
+    """Numbers by name; `details` has units and words; prints as a table."""
+
+    def __init__(self, details: Mapping[str, Figure]) -> None:
+        self.details = dict(details)
+
+    def __getitem__(self, name: str) -> float:
+        if name not in self.details:
+            raise KeyError(f"there is no figure {name!r}.{did_you_mean(str(name), self.details)}")
+        return self.details[name].value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.details)
+
+    def __len__(self) -> int:
+        return len(self.details)
+
+    def __repr__(self) -> str:
+        wide = max(map(len, self.details), default=0)
+        lines = [f"{n:<{wide}}  {f.value:>10.5g}  {f.unit:<8}  {f.label}".rstrip() for n, f in self.details.items()]
+        return "\n".join(lines)
+
+
+def figures_of(car: CarData, at_rest: Stand) -> Figures:
+    """All figures of a car."""
+    found: dict[str, Figure] = {}
+
+    def add(name: str, value: float, unit: str, label: str, usual: tuple[float, float] | None = None) -> float:
+        found[name] = Figure(float(value), unit, label, usual)
+        return float(value)
+
+    front, rear = (_axle(car, a, at_rest) for a in (car.front, car.rear))
+    base, mass, sprung = front.x - rear.x, at_rest.mass, car.sprung
+    height = float(at_rest.height + at_rest.centre[2])
+    add("mass", mass, "kg", "mass with loads")
+    add("wheelbase", base, "m", "distance of the axles", (1.4, 4.2))
+    add("track_front", front.track, "m", "distance of the front wheels on the ground", (1.0, 2.2))
+    add("track_rear", rear.track, "m", "distance of the rear wheels on the ground", (1.0, 2.2))
+    add(
+        "front_share",
+        sum(at_rest.load[:2]) / sum(at_rest.load),
+        "",
+        "share of the weight on the front axle",
+        (0.35, 0.66),
+    )
+    add("cg_height", height, "m", "height of the mass centre above the ground", (0.2, 1.1))
+    for name, load in zip(("fl", "fr", "rl", "rr"), at_rest.load, strict=True):
+        add(f"load_{name}", load, "N", f"load of wheel {name} at rest")
+    add("steering_ratio", steering_ratio(car), "", "steering-wheel over road-wheel angle", (3.0, 26.0))
+    roll_arm, share = _roll_axis(front, rear, at_rest, car)
+    for a in (front, rear):
+        on_axle = share if a is front else 1 - share
+        m = sprung.mass * on_axle / 2
+        series = a.rate * a.tyre_rate / (a.rate + a.tyre_rate)
+        add(f"wheel_rate_{a.name}", a.rate / 1000, "N/mm", f"vertical stiffness at a {a.name} wheel", (5.0, 400.0))
+        add(f"ride_{a.name}", math.sqrt(series / m) / (2 * math.pi), "Hz", f"ride frequency, {a.name}", (0.8, 3.5))
+        add(f"hop_{a.name}", math.sqrt((a.rate + a.tyre_rate) / a.unsprung) / (2 * math.pi), "Hz",
+            f"wheel hop frequency, {a.name}", (7.0, 25.0))  # fmt: skip
+        add(
+            f"damping_{a.name}",
+            a.damping / (2 * math.sqrt(a.rate * m)),
+            "",
+            f"damping ratio of the body, {a.name}",
+            (0.12, 1.0),
+        )
+        add(f"roll_centre_{a.name}", a.roll_centre, "m", f"height of the roll centre, {a.name}", (-0.15, 0.45))
+        add(f"roll_stiffness_{a.name}", math.radians(a.roll_stiffness), "N-m/deg", f"roll stiffness, {a.name}")
+    stiff = front.roll_stiffness + rear.roll_stiffness
+    resists = stiff - sprung.mass * G * roll_arm
+    gradient = sprung.mass * roll_arm / resists if resists > 0 else math.inf
+    add("roll_gradient", math.degrees(gradient) * G, "deg/g", "roll of the body on its springs", (0.1, 9.0))
+    add(
+        "static_stability",
+        (front.track + rear.track) / (4 * height),
+        "",
+        "half track over height of the mass centre",
+        (0.9, 4.0),
+    )
+    add("load_transfer", mass * height / base, "N s2/m", "load from axle to axle per longitudinal acceleration")
+    for a in (front, rear):
+        add(
+            f"cornering_{a.name}",
+            math.radians(a.cornering) / 1000,
+            "kN/deg",
+            f"cornering stiffness of the {a.name} axle",
+        )
+    b, c = (car_x - rear.x for car_x in (float(at_rest.centre[0]), front.x))
+    understeer = mass / base * (b / front.cornering - (c - b) / rear.cornering)
+    add(
+        "understeer",
+        math.degrees(understeer) * G,
+        "deg/g",
+        "understeer gradient of axles on rigid suspensions",
+        (-1.0, 9.0),
+    )
+    if understeer > 0:
+        add("characteristic_speed", math.sqrt(base / understeer) * 3.6, "km/h", "speed of the largest yaw gain")
+    elif understeer < 0:
+        add("critical_speed", math.sqrt(-base / understeer) * 3.6, "km/h", "speed beyond which it is not stable")
+    return Figures(found)
+
+
+# ---- steering
+
+
+def steer_per_rack(car: CarData) -> float:
+    """Turn of the left front wheel about z per rack travel (rad/m), as drawn."""
+    turn = car.front.pose(0.0).delta_rack
+    assert turn is not None
+    return float(turn[2])
+
+
+def turns_left(car: CarData) -> bool:
+    """Whether the rack turns wheels to the left as it moves along its axis."""
+    return steer_per_rack(car) > 0
+
+
+def steering_ratio(car: CarData) -> float:
+    """Steering-wheel angle over the mean angle of the front wheels, as drawn."""
+    return 2 * math.pi / (car.sections.steering.rack_per_turn * abs(steer_per_rack(car)))
+
+
+# ---- axles
+
+
+@dataclass(frozen=True)
+class _AxleFigures:
+    name: str
+    x: float
+    track: float
+    rate: float  # N/m at the wheel
+    tyre_rate: float
+    damping: float  # N s/m at the wheel
+    unsprung: float  # kg of one wheel
+    roll_centre: float
+    roll_stiffness: float  # N m/rad, springs and bar
+    cornering: float  # N/rad of both wheels
+
+
+def _axle(car: CarData, axle: FittedAxle, at_rest: Stand) -> _AxleFigures:
+    i = 0 if axle.name == "front" else 2
+    up = np.array([-math.sin(at_rest.pitch), 0.0, math.cos(at_rest.pitch)])
+    travel, load = at_rest.travel[i], at_rest.load[i]
+    h = 1e-4
+    low, now, high = (corner(axle, 1, travel + d, at_rest.height, up) for d in (-h, 0.0, h))
+    free = at_rest.free_length[axle.name]
+
+    def work(c: Any) -> float:
+        return push_of(axle, free, c.length, c.drawn) * c.ratio
+
+    rate = -(work(high) - work(low)) / (2 * h)
+    pressed = [corner(axle, 1, travel, at_rest.height + d, up).load for d in (-h, h)]
+    track = float(at_rest.contact[i][1] - at_rest.contact[i + 1][1])
+    bar = 0.0 if axle.record.anti_roll_bar is None else axle.record.anti_roll_bar.stiffness
+    centre = float(now.contact[1] * now.slope[1] / now.slope[2])
+    found = axle.tyre.forces(load, 0.0, 0.0)
+    masses = sum(m for m, _, _ in now.masses)
+    return _AxleFigures(
+        axle.name, float(now.contact[0]), track, rate, (pressed[0] - pressed[1]) / (2 * h),
+        _damping(axle) * _damper_ratio(axle, travel) ** 2, masses, centre, track**2 / 2 * rate + bar,
+        2 * abs(float(found.Kya)),
+    )  # fmt: skip
+
+
+def _damping(axle: FittedAxle) -> float:
+    """Mean of both directions at small speeds."""
+    given = axle.record.damper
+    if given.table is not None:
+        inside = [p for p in given.table if p[0] != 0]
+        near = [
+            min((p for p in inside if (p[0] > 0) == up), key=lambda p: abs(p[0]), default=(1.0, 0.0)) for up in (0, 1)
+        ]
+        return sum(f / v for v, f in near) / 2
+    if given.coefficient is not None:
+        return given.coefficient
+    return ((given.compression or 0.0) + (given.rebound or 0.0)) / 2
+
+
+def _damper_ratio(axle: FittedAxle, travel: float) -> float:
+    pose = axle.pose(travel)
+    a, b = pose.point(axle.damper[0]), pose.point(axle.damper[1])
+    line = a.position - b.position
+    return float(line @ (a.d - b.d) / np.linalg.norm(line))
+
+
+def _roll_axis(front: _AxleFigures, rear: _AxleFigures, at_rest: Stand, car: CarData) -> tuple[float, float]:
+    """Height of the sprung mass above the roll axis, and the share of it on the front axle."""
+    cg = car.sprung.cg
+    share = (float(cg[0]) - rear.x) / (front.x - rear.x)
+    axis = share * front.roll_centre + (1 - share) * rear.roll_centre
+    return float(at_rest.height + cg[2]) - axis, share

@@ -1,0 +1,212 @@
+"""Keys of a file: what each is called, its dimension, words, allowed and usual values; and how a section is read.
+
+A section is a frozen dataclass whose fields are made by `key`. Numbers stand in the units that the section states, by
+a list such as units = ["mm", "N/mm"], or that a section around it states; or a value is text with its own unit,
+"25 N/mm". In records all is in SI units, angles in rad. Nothing is guessed: a number whose unit is not stated is
+refused, a key that is not known is refused with the nearest name, and all problems are told at once.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, field, fields
+from itertools import pairwise
+from typing import Any
+
+from bellcrank.errors import ExpressionError, ModelError, did_you_mean
+from bellcrank.units import ANGLE, Dimension, Unit, parse_dimension, unit_system
+
+SI = unit_system("mks")
+WITH_UNIT = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\s\d.].*?)\s*")
+UNITS = "units"
+NUMBERS = ("number", "vector", "pairs")  # kinds that have units
+
+
+@dataclass(frozen=True)
+class Key:
+    """What a file may say under a name.
+
+    kind: number, vector (three numbers), pairs (a list of two numbers each), text, mapping (read elsewhere), section (a
+    record of its own) or sections (such records by name). `dimensions`: of the numbers, two for pairs. `sign`: 1
+    positive, 0 not negative, None any. `usual`: between what a person expects it, in SI units.
+    """
+
+    kind: str
+    words: str
+    dimensions: tuple[str, ...] = ()
+    sign: int | None = None
+    usual: tuple[float, float] | None = None
+    choices: tuple[str, ...] = ()
+    record: Any = None
+
+
+def key(
+    words: str,
+    dimension: str | tuple[str, str] = "1",
+    default: Any = MISSING,
+    *,
+    kind: str = "number",
+    sign: int | None = None,
+    usual: tuple[float, float] | None = None,
+    choices: tuple[str, ...] = (),
+    record: Any = None,
+) -> Any:
+    """A field of a record with its `Key`; without a default it must be given."""
+    listed = (dimension,) if isinstance(dimension, str) else dimension
+    found = Key(kind, words, listed if kind in NUMBERS else (), sign, usual, choices, record)
+    return field(default=default, metadata={"key": found})
+
+
+def key_of(f: Field[Any]) -> Key:
+    found: Key = f.metadata["key"]
+    return found
+
+
+def user_unit(dimension: Dimension) -> Unit:
+    """What a person reads numbers of a dimension in: angles in deg."""
+    return SI.parse_unit("deg") if dimension == ANGLE else SI.display(dimension)
+
+
+def shown(key: Key, value: float) -> str:
+    """A number of a key in its user unit, for a person: 2 deg, not 0.0349 rad."""
+    unit = user_unit(parse_dimension(key.dimensions[0]))
+    return f"{unit.from_equation(value):.4g}" + ("" if unit.text == "-" else f" {unit.text}")
+
+
+class Problems(list[str]):
+    """Sentences about what is wrong, collected while a file is read."""
+
+    def wrong(self, sentence: str, instead: Any = None) -> Any:
+        self.append(sentence)
+        return instead
+
+
+@dataclass(frozen=True)
+class Stated:
+    """Units that hold in a section: the nearest statement of a dimension counts."""
+
+    units: tuple[Unit, ...] = ()
+
+    def of(self, dimension: Dimension) -> Unit | None:
+        return next((u for u in self.units if u.dimension == dimension), None)
+
+    def within(self, given: Any, where: str, problems: Problems) -> Stated:
+        """With the units that a section adds."""
+        listed = [given] if isinstance(given, str) else given
+        if not isinstance(listed, Sequence) or not all(isinstance(u, str) for u in listed):
+            return problems.wrong(f'{where}: units = {given!r:.60} must be a list such as ["mm", "N/mm"].', self)
+        found = [u for u in (unit_of(text, f"{where}: units", problems) for text in listed) if u is not None]
+        for i, one in enumerate(found):
+            if any(one.dimension == other.dimension for other in found[:i]):
+                problems.append(f"{where}: units lists two units of one kind, the second is '{one.text}'.")
+        return Stated((*found, *self.units))
+
+
+def unit_of(text: str, where: str, problems: Problems) -> Unit | None:
+    try:
+        return SI.parse_unit(text)
+    except ExpressionError as error:
+        return problems.wrong(f"{where}: {error.message.splitlines()[0]}")
+    except (ModelError, ValueError, ArithmeticError):
+        return problems.wrong(f"{where}: {text!r:.40} is no unit.")
+
+
+def read_record(cls: Any, given: Any, where: str, problems: Problems, stated: Stated | None = None) -> Any:
+    """A record of the class from a mapping; None where something is wrong, which `problems` then tells."""
+    if not isinstance(given, Mapping):
+        return problems.wrong(f"{where} must be a section with keys of its own, given {given!r:.60}.")
+    before = len(problems)
+    known = {f.name: f for f in fields(cls) if "key" in f.metadata}
+    for name in given:
+        if name not in known and name not in (UNITS, "note"):
+            near = did_you_mean(str(name), known)
+            problems.append(f"{where}: '{name}' is not known.{near} Keys: {', '.join(known)}.")
+    here = Stated() if stated is None else stated
+    if UNITS in given:
+        here = here.within(given[UNITS], where, problems)
+    values = {}
+    for name, f in known.items():
+        k, place = key_of(f), f"{where}.{name}" if where else name
+        if name in given:
+            values[name] = read_value(k, given[name], place, problems, here)
+        elif f.default is MISSING:
+            problems.append(f"{place} is missing: {k.words}.")
+    return cls(**values) if len(problems) == before else None
+
+
+def read_value(k: Key, value: Any, where: str, problems: Problems, stated: Stated) -> Any:
+    if k.kind == "section":
+        return read_record(k.record, value, where, problems, stated)
+    if k.kind == "sections":
+        if not isinstance(value, Mapping):
+            return problems.wrong(f"{where} must hold sections, given {value!r:.60}.", {})
+        return {str(n): read_record(k.record, v, f"{where}.{n}", problems, stated) for n, v in value.items()}
+    if k.kind == "mapping":
+        return value if isinstance(value, Mapping) else problems.wrong(f"{where} must be a section of its own.", {})
+    if k.kind == "text":
+        return _text(k, value, where, problems)
+    if k.kind == "pairs":
+        return _pairs(k, value, where, problems, stated)
+    if k.kind == "vector":
+        if isinstance(value, str) or not isinstance(value, Sequence) or len(value) != 3:
+            return problems.wrong(f"{where} must be three numbers, given {value!r:.60}.", (0.0, 0.0, 0.0))
+        before = len(problems)
+        found = tuple(_number(k, k.dimensions[0], x, where, problems, stated) for x in value)
+        del problems[before + 1 :]  # the first number tells it for all
+        return found
+    return _number(k, k.dimensions[0], value, where, problems, stated)
+
+
+def _text(k: Key, value: Any, where: str, problems: Problems) -> Any:
+    if not isinstance(value, str):
+        return problems.wrong(f"{where} must be text, given {value!r:.60}.", "")
+    if k.choices and value not in k.choices:
+        listed = ", ".join(f"'{c}'" for c in k.choices)
+        return problems.wrong(f"{where} = {value!r:.40} is not known; it is one of {listed}.", k.choices[0])
+    return value
+
+
+def _pairs(k: Key, value: Any, where: str, problems: Problems, stated: Stated) -> tuple[tuple[float, float], ...]:
+    listed = isinstance(value, Sequence) and not isinstance(value, str)
+    if not listed or len(value) < 2 or not all(isinstance(p, Sequence) and len(p) == 2 for p in value):
+        return problems.wrong(f"{where} must be a list of at least two pairs of numbers.", ((0.0, 0.0), (1.0, 1.0)))
+    before = len(problems)
+    rows = [[_number(k, d, x, where, problems, stated) for d, x in zip(k.dimensions, p)] for p in value]
+    if len(problems) > before:
+        del problems[before + 1 :]  # the first number tells it for all
+        return ((0.0, 0.0), (1.0, 1.0))
+    found = [p[0] for p in rows]
+    if any(b <= a for a, b in pairwise(found)):
+        problems.append(f"{where}: the first numbers of the pairs must increase.")
+    return tuple((a, b) for a, b in rows)
+
+
+def _number(k: Key, dimension: str, value: Any, where: str, problems: Problems, stated: Stated) -> float:
+    wanted = parse_dimension(dimension)
+    unit = stated.of(wanted) if wanted != Dimension() else SI.equation(wanted)
+    text = value if isinstance(value, str) else None
+    if text is not None:
+        found = WITH_UNIT.fullmatch(text)
+        unit = None if found is None else unit_of(found[2], where, problems)
+        if found is None:
+            return problems.wrong(f"{where}: {text!r:.40} is neither a number nor a number with its unit.", 0.0)
+        if unit is None:
+            return 0.0
+        if unit.dimension != wanted:
+            such = user_unit(wanted).text
+            return problems.wrong(f"{where} = '{text}' must be in a unit such as {such}.", 0.0)
+        value = float(found[1])
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return problems.wrong(f"{where}: {value!r:.40} is not a finite number.", 0.0)
+    if unit is None:
+        such = user_unit(wanted).text
+        return problems.wrong(
+            f"{where} = {value:g}: its unit is not stated; add one such as '{such}' to units, or write "
+            f"'{value:g} {such}'.",
+            0.0,
+        )
+    if (k.sign == 1 and not value > 0) or (k.sign == 0 and not value >= 0):
+        problems.append(f"{where} = {value:g} must {'be positive' if k.sign == 1 else 'not be negative'}.")
+    return float(unit.to_equation(value))

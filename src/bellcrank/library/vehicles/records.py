@@ -1,0 +1,198 @@
+# ruff: noqa: RUF009  (a key is a field of the record)
+"""The car as data: what a car file may say, section by section, in SI units.
+
+Coordinates are those of the car: x forward, y to the left, z up (ISO 8855), from any origin; hard points stand in the
+same axes, moved by `at` of their axle. Everything is given for the left side and mirrored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bellcrank.library.vehicles.keys import key
+
+Vector = tuple[float, float, float]
+Pairs = tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True)
+class Body:
+    """The sprung mass without loads: body, engine, all that stands on the springs."""
+
+    mass: float = key("mass of the body", "M", sign=1, usual=(100, 4000))
+    cg: Vector = key("its mass centre", "L", kind="vector")
+    inertia: Vector = key("its moments of inertia about the mass centre: roll, pitch, yaw", "M*L**2", kind="vector")
+    inertia_xz: float = key("its product of inertia, -integral of x z dm", "M*L**2", 0.0, usual=(-300, 300))
+    width: float = key("width without mirrors, for cones", "L", 1.8, sign=1, usual=(1.2, 2.6))
+    length: float = key("length from bumper to bumper, for cones", "L", 4.5, sign=1, usual=(2.2, 6.5))
+
+
+@dataclass(frozen=True)
+class Load:
+    """A driver, a passenger, luggage: a point mass fixed in the body."""
+
+    mass: float = key("mass", "M", sign=0, usual=(0, 1000))
+    at: Vector = key("where it is", "L", kind="vector")
+
+
+@dataclass(frozen=True)
+class Link:
+    """A part of a suspension that has mass."""
+
+    mass: float = key("mass", "M", sign=0, usual=(0.1, 60))
+    inertia: Vector = key("moments of inertia about its mass centre", "M*L**2", (0.0, 0.0, 0.0), kind="vector")
+    cg: Vector | None = key("mass centre as drawn, in the axes of the hard points", "L", None, kind="vector")
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """What turns: rim, tyre, disc, hub."""
+
+    mass: float = key("mass", "M", sign=1, usual=(3, 80))
+    spin_inertia: float = key("moment of inertia about the axis", "M*L**2", sign=1, usual=(0.1, 12))
+    cross_inertia: float | None = key("about a line across the axis; half of it if not given", "M*L**2", None, sign=1)
+
+
+@dataclass(frozen=True)
+class Spring:
+    """A spring along a strut. Its free length is given, or solved so that the car stands at `travel`."""
+
+    strut: str = key("strut of the suspension, or two hard points with a comma between", default="spring", kind="text")
+    stiffness: float | None = key("stiffness", "F/L", None, sign=1, usual=(8e3, 5e5))
+    table: Pairs | None = key("force over shortening from the free length, in place of a stiffness", ("L", "F"), None,
+                              kind="pairs")  # fmt: skip
+    free_length: float | None = key("free length; without it the car stands at `travel`", "L", None, sign=1)
+    travel: float = key("wheel travel at which the car stands, from the drawn position", "L", 0.0, usual=(-0.1, 0.1))
+
+
+@dataclass(frozen=True)
+class Damper:
+    """A damper along a strut: one coefficient, one for each direction, or a table."""
+
+    strut: str = key("strut of the suspension, or two hard points with a comma between", default="spring", kind="text")
+    coefficient: float | None = key("damping in both directions", "F*T/L", None, sign=0, usual=(500, 4e4))
+    compression: float | None = key("damping while it shortens", "F*T/L", None, sign=0, usual=(300, 4e4))
+    rebound: float | None = key("damping while it lengthens", "F*T/L", None, sign=0, usual=(500, 4e4))
+    table: Pairs | None = key("force over speed, both positive in compression", ("L/T", "F"), None, kind="pairs")
+
+
+@dataclass(frozen=True)
+class Stop:
+    """An elastic stop along the strut of the spring: F = k d + k3 d^3 beyond the gap."""
+
+    gap: float = key("free way from the drawn length", "L", sign=0, usual=(0.005, 0.2))
+    stiffness: float = key("stiffness k", "F/L", sign=0, usual=(0, 2e6))
+    cubic: float = key("stiffness k3 that grows with the deflection", "F/L**3", 0.0, sign=0, usual=(0, 2e10))
+
+
+@dataclass(frozen=True)
+class Bar:
+    """An anti-roll bar: a spring between left and right."""
+
+    stiffness: float = key("moment over roll of the body against the axle", "F*L/A", sign=0, usual=(1e3, 2e5))
+    at: str = key("hard point of the suspension where its ends act", default="wheel_centre", kind="text")
+
+
+@dataclass(frozen=True)
+class Rubber:
+    """A tyre: by a .tir file, by its size, or by the values of a model (fiala)."""
+
+    file: str | None = key("a .tir file, beside the car file", default=None, kind="text")
+    size: str | None = key("size and load index, such as '205/60R15 91V': typical values (TMeasy)", default=None,
+                           kind="text")  # fmt: skip
+    kind: str = key("of a tyre by size", default="passenger", kind="text", choices=("passenger", "truck"))
+    model: str | None = key("a model by its values", default=None, kind="text", choices=("fiala",))
+    c_slip: float | None = key("fiala: longitudinal force per slip", "F", None, sign=1, usual=(2e4, 6e5))
+    c_alpha: float | None = key("fiala: cornering stiffness", "F/A", None, sign=1, usual=(1e4, 4e5))
+    umax: float | None = key("fiala: friction without slip", default=None, sign=1, usual=(0.3, 1.8))
+    umin: float | None = key("fiala: friction at full slip", default=None, sign=1, usual=(0.2, 1.7))
+    width: float | None = key("fiala: width", "L", None, sign=1, usual=(0.1, 0.5))
+    radius: float | None = key("fiala: radius without load", "L", None, sign=1, usual=(0.15, 0.7))
+    vertical_stiffness: float | None = key("stiffness under load", "F/L", None, sign=1, usual=(8e4, 1e6))
+    vertical_damping: float | None = key("damping under load", "F*T/L", None, sign=0, usual=(0, 1e4))
+    rolling_resistance: float | None = key("resistance over load", default=None, sign=0, usual=(0.004, 0.04))
+    pressure: float | None = key("inflation pressure of a .tir tyre that knows of one", "F/L**2", None, sign=1)
+
+
+@dataclass(frozen=True)
+class Axle:
+    """Both wheels of an axle with their suspension."""
+
+    suspension: Mapping[str, Any] = key("hard points: `shipped`, `file`, or statements as of a hard-point file",
+                                        kind="mapping")  # fmt: skip
+    wheel: Wheel = key("what turns", kind="section", record=Wheel)
+    carrier: Link = key(
+        "wheel carrier: upright, hub, caliper, half of what has no section", kind="section", record=Link
+    )
+    spring: Spring = key("spring", kind="section", record=Spring)
+    damper: Damper = key("damper", kind="section", record=Damper)
+    tyre: Rubber = key("tyre", kind="section", record=Rubber)
+    at: Vector = key("where the origin of the hard points lies", "L", (0.0, 0.0, 0.0), kind="vector")
+    toe: float = key("toe as built, toe-in positive", "A", 0.0, usual=(-0.02, 0.02))
+    camber: float = key("camber as built, top outwards positive", "A", 0.0, usual=(-0.09, 0.035))
+    bump_stop: Stop | None = key("elastic stop of compression", default=None, kind="section", record=Stop)
+    rebound_stop: Stop | None = key("elastic stop of extension", default=None, kind="section", record=Stop)
+    anti_roll_bar: Bar | None = key("anti-roll bar", default=None, kind="section", record=Bar)
+    links: Mapping[str, Link] | None = key(
+        "links with mass, by their names", default=None, kind="sections", record=Link
+    )
+
+
+@dataclass(frozen=True)
+class Steering:
+    """Steering wheel, column and rack of the front axle. Positive turns to the left."""
+
+    rack_per_turn: float = key("rack travel of one turn of the steering wheel", "L", sign=1, usual=(0.02, 0.4))
+    stiffness: float = key("torsion bar and column in series, at the steering wheel", "F*L/A", sign=1, usual=(50, 5e4))
+    assist: float = key("power assistance: its torque over that of the driver", default=0.0, sign=0, usual=(0, 15))
+    rack_mass: float = key("mass of the rack", "M", 3.0, sign=1, usual=(0.5, 20))
+    damping_time: float = key("damping over stiffness of column and assistance", "T", 0.003, sign=0, usual=(0, 0.02))
+    friction: float = key("friction of the rack", "F", 0.0, sign=0, usual=(0, 600))
+
+
+@dataclass(frozen=True)
+class Brakes:
+    """Brakes of all wheels, on the carriers."""
+
+    front_share: float = key("share of the front axle in the braking moment", sign=0, usual=(0.5, 0.85))
+    torque: float | None = key("largest sum of the braking moments", "F*L", None, sign=1, usual=(1e3, 4e4))
+
+
+@dataclass(frozen=True)
+class Drive:
+    """Where the driving moment goes: open differentials."""
+
+    driven: str = key("driven axle", kind="text", choices=("front", "rear", "all"))
+    front_share: float = key("share of the front axle, if all are driven", default=0.5, sign=0, usual=(0, 1))
+    torque: float | None = key("largest moment, sum at the wheels", "F*L", None, sign=1, usual=(200, 4e4))
+    power: float | None = key("largest power at the wheels", "F*L/T", None, sign=1, usual=(1e4, 1e6))
+    reaction: str = key("what takes the moment: the body (drive shafts) or the carrier (hub motors)", default="body",
+                        kind="text", choices=("body", "carrier"))  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Aerodynamics:
+    """Forces of the air: drag at `height` above the mass centre's place, lift over the axles."""
+
+    drag: float = key("drag coefficient", sign=0, usual=(0.15, 1.6))
+    area: float = key("frontal area", "L**2", sign=1, usual=(0.7, 6))
+    lift_front: float = key("lift coefficient over the front axle, down force negative", default=0.0, usual=(-3, 0.3))
+    lift_rear: float = key("lift coefficient over the rear axle", default=0.0, usual=(-3, 0.3))
+    density: float = key("density of the air", "M/L**3", 1.206, sign=1, usual=(0.8, 1.4))
+
+
+@dataclass(frozen=True)
+class Sections:
+    """The whole file."""
+
+    body: Body = key("sprung mass", kind="section", record=Body)
+    front: Axle = key("front axle", kind="section", record=Axle)
+    rear: Axle = key("rear axle", kind="section", record=Axle)
+    steering: Steering = key("steering", kind="section", record=Steering)
+    brakes: Brakes = key("brakes", kind="section", record=Brakes)
+    drive: Drive = key("drive", kind="section", record=Drive)
+    name: str = key("what the car is called", default="car", kind="text")
+    loads: Mapping[str, Load] | None = key("driver, luggage: by names", default=None, kind="sections", record=Load)
+    aerodynamics: Aerodynamics | None = key("forces of the air", default=None, kind="section", record=Aerodynamics)

@@ -1,0 +1,278 @@
+"""How a car stands: height, attitude, travels and wheel loads, and the springs that hold it there.
+
+Statics by virtual work, exact for rigid links: at every corner the tyre's load, the weights and the spring do no work
+over the travel; all loads carry all weights. Poses of the right side are those of the left, mirrored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bellcrank.describe.tyre_model import Rolling
+from bellcrank.errors import ModelError
+from bellcrank.library.tyres.steady import ARRAYS
+from bellcrank.library.vehicles.axles import FittedAxle
+from bellcrank.library.vehicles.data import CORNERS, GRAVITY, Array, CarData
+from bellcrank.library.vehicles.laws import stop
+from bellcrank.library.vehicles.records import Spring
+
+FARTHEST = 0.01  # N and N m that may be left open
+SIDES = (1, -1)
+
+
+@dataclass(frozen=True, eq=False)
+class Stand:
+    """A car at rest on level ground. Corners in the order fl, fr, rl, rr; pitch positive with the nose down, roll with
+    the left side up (ISO 8855); `height`: of the origin of the car's axes above the ground."""
+
+    height: float
+    pitch: float
+    roll: float
+    travel: tuple[float, ...]
+    load: tuple[float, ...]
+    free_length: dict[str, float]  # of the springs, by axle
+    bar: dict[str, float]  # stiffness of the anti-roll bars between their ends, N/m
+    centre: Array  # of all masses
+    contact: Array  # points, one row for each corner
+    mass: float
+
+
+def stand(car: CarData) -> Stand:
+    """Solves for the car at rest."""
+    axles = (car.front, car.rear)
+    bars = {a.name: bar_stiffness(a) for a in axles}
+    free: dict[str, float] = {}
+    level = _Statics(car, bars, free, symmetric=True)
+    held = [a for a in axles if a.record.spring.free_length is None]
+    loose = [a for a in axles if a not in held]
+    free |= {a.name: a.record.spring.free_length for a in loose if a.record.spring.free_length is not None}
+    travels = {a.name: a.record.spring.travel for a in axles}
+
+    def symmetric(x: Array) -> Array:
+        at = {**travels, **{a.name: float(z) for a, z in zip(loose, x[2:])}}
+        found = level.at(x[0], x[1], 0.0, [at[axle] for axle, _ in CORNERS.values()])
+        open_ = [found.push[2 * axles.index(a)] for a in loose]
+        return np.array([found.lift, found.moment[1], *open_])
+
+    x = _solved(car, symmetric, [_start(car), 0.0, *(0.0 for _ in loose)])
+    travels |= {a.name: float(z) for a, z in zip(loose, x[2:])}
+    found = level.at(x[0], x[1], 0.0, [travels[axle] for axle, _ in CORNERS.values()])
+    for a in held:
+        i = 2 * axles.index(a)
+        free[a.name] = _free_length(a, travels[a.name], found.push[i])
+    full = _Statics(car, bars, free, symmetric=False)
+    start = [x[0], x[1], 0.0, *(travels[axle] for axle, _ in CORNERS.values())]
+
+    def corners(y: Array) -> Array:
+        now = full.at(y[0], y[1], y[2], y[3:])
+        return np.array([now.lift, *now.moment[:2], *now.push])
+
+    y = _solved(car, corners, start)
+    now = full.at(y[0], y[1], y[2], y[3:])
+    if min(now.load) <= 0:
+        corner = list(CORNERS)[int(np.argmin(now.load))]
+        raise ModelError(
+            f"the car does not stand on four wheels: the load of {corner} is not positive", car.sections.name
+        )
+    return Stand(
+        float(y[0]), float(y[1]), float(y[2]), tuple(map(float, y[3:])), now.load, free, bars, now.centre, now.contact,
+        now.mass,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class _Now:
+    lift: float  # loads less weights
+    moment: Array  # of both about the origin, in axes of the body
+    push: tuple[float, ...]  # what is left of the virtual work per travel, of each corner
+    load: tuple[float, ...]
+    centre: Array
+    contact: Array
+    mass: float
+
+
+class _Statics:
+    """Loads and weights of a car at a height, an attitude and travels."""
+
+    def __init__(self, car: CarData, bars: dict[str, float], free: dict[str, float], symmetric: bool) -> None:
+        self.car, self.bars, self.free = car, bars, free
+        self.flat = np.array([1.0, 0.0 if symmetric else 1.0, 1.0])
+
+    def at(self, height: float, pitch: float, roll: float, travels: Any) -> _Now:
+        up = np.array([-np.sin(pitch), np.cos(pitch) * np.sin(roll), np.cos(pitch) * np.cos(roll)])
+        sprung, steering = self.car.sprung, self.car.sections.steering
+        masses = [(sprung.mass, sprung.cg * self.flat), (steering.rack_mass, rack_place(self.car))]
+        corners = [
+            corner(self.car.axle(axle), side, travel, height, up)
+            for (axle, side), travel in zip(CORNERS.values(), travels, strict=True)
+        ]
+        loads, push, contact = [], [], []
+        for i, ((axle, side), c) in enumerate(zip(CORNERS.values(), corners, strict=True)):
+            masses += [(m, at) for m, at, _ in c.masses]
+            work = c.load * float(up @ c.slope) - sum(m * GRAVITY * float(up @ v) for m, _, v in c.masses)
+            if axle in self.free:
+                a, other = self.car.axle(axle), corners[i + side]
+                work += push_of(a, self.free[axle], c.length, c.drawn) * c.ratio
+                work -= self.bars[axle] * (c.bar[0] - other.bar[0]) * c.bar[1]
+            loads.append(c.load)
+            push.append(work)
+            contact.append(c.contact)
+        weight = sum(m for m, _ in masses) * GRAVITY
+        moment = sum((np.cross(p, f * up) for p, f in zip(contact, loads)), np.zeros(3))
+        moment = moment - sum((np.cross(at, m * GRAVITY * up) for m, at in masses), np.zeros(3))
+        centre = sum((m * at for m, at in masses), np.zeros(3)) * GRAVITY / weight
+        lift = sum(loads) - weight
+        return _Now(lift, moment, tuple(push), tuple(loads), centre, np.array(contact), weight / GRAVITY)
+
+
+@dataclass(frozen=True, eq=False)
+class Corner:
+    """A corner at a travel, in the axes of the car; slopes are per travel."""
+
+    masses: list[tuple[float, Array, Array]]  # mass, place, slope of the place
+    load: float
+    contact: Array
+    slope: Array  # of the carrier at the contact
+    length: float  # of the spring
+    drawn: float
+    ratio: float  # its slope
+    bar: tuple[float, float]  # height of the end of the anti-roll bar, slope
+    centre: Array
+    axis: Array  # of spin, to the left
+
+
+def corner(axle: FittedAxle, side: int, travel: float, height: float, up: Array) -> Corner:
+    """Numbers of one corner; `up` is the normal of the road in axes of the car."""
+    record, linkage = axle.record, axle.linkage
+    mirror, at = np.array([1.0, float(side), 1.0]), np.array(record.at)
+    pose = axle.pose(float(travel))
+    carried = {linkage.chain.carrier: pose, **pose.link}
+    parts = [(record.carrier, linkage.chain.carrier), *((m, name) for name, m in (record.links or {}).items())]
+    masses = []
+    for part, name in parts:
+        origin = np.array(linkage.origins[name])
+        found = carried[name].carried((origin if part.cg is None else np.array(part.cg)) - origin)
+        masses.append((part.mass, (found.position + at) * mirror, found.d * mirror))
+    masses.append((record.wheel.mass, (pose.position + at) * mirror, pose.d * mirror))
+    axis = (pose.rotation @ spin_axis(record.toe, record.camber)) * mirror * side
+    centre, slope = (pose.position + at) * mirror, pose.d * mirror
+    turn = pose.delta * mirror * -1 if side < 0 else pose.delta
+    upright = float(np.sqrt(1 - (axis @ up) ** 2))
+    below = (height + float(up @ centre)) / upright
+    arm = below * ((axis @ up) * axis - up) / upright
+    rolls = Rolling(0.0, 0.0, 0.0, float(np.arcsin(axis @ up)), axle.tyre.usual[0], axle.tyre.usual[1], 0.0)
+    load = float(axle.tyre.press(ARRAYS, rolls, below)[0])
+    a, b = pose.point(axle.spring[0]), pose.point(axle.spring[1])
+    line = a.position - b.position
+    length = float(np.linalg.norm(line))
+    end = pose.point("wheel_centre" if record.anti_roll_bar is None else record.anti_roll_bar.at)
+    return Corner(
+        masses, load, centre + arm, slope + np.cross(turn, arm), length, drawn_length(axle, axle.spring),
+        float(line @ (a.d - b.d)) / length, (float(end.position[2]), float(end.d[2])), centre, axis,
+    )  # fmt: skip
+
+
+def spin_axis(toe: float, camber: float) -> Array:
+    """The axis of a left wheel as built, to the left."""
+    return np.array([np.sin(toe) * np.cos(camber), np.cos(toe) * np.cos(camber), -np.sin(camber)])
+
+
+def drawn_length(axle: FittedAxle, ends: tuple[str, str]) -> float:
+    a, b = (np.array(axle.linkage.points[p]) for p in ends)
+    return float(np.linalg.norm(a - b))
+
+
+def push_of(axle: FittedAxle, free: float, length: float, drawn: float) -> float:
+    """The push of spring and stops at a length."""
+    record = axle.record
+    push = spring_push(record.spring, free - length)
+    for way, at in ((record.bump_stop, 1), (record.rebound_stop, -1)):
+        if way is not None:
+            push += at * float(stop(ARRAYS, way.gap, way.stiffness, way.cubic, at * (drawn - length)))
+    return push
+
+
+def spring_push(spring: Spring, shorter: float) -> float:
+    """Force over shortening; a table goes on with its end slopes, as it does in models."""
+    if spring.stiffness is not None:
+        return spring.stiffness * shorter
+    assert spring.table is not None
+    return _along(spring.table, shorter)
+
+
+def _along(points: Sequence[tuple[float, float]], x: float) -> float:
+    i = next((i for i, (a, _) in enumerate(points[1:-1], 1) if x < a), len(points) - 1)
+    (x0, y0), (x1, y1) = points[i - 1], points[i]
+    return y0 + (y1 - y0) / (x1 - x0) * (x - x0)
+
+
+def _free_length(axle: FittedAxle, travel: float, left: float) -> float:
+    """The free length with which the spring does the work that is left at a travel."""
+    c = corner(axle, 1, travel, 0.0, np.array([0.0, 0.0, 1.0]))
+    if abs(c.ratio) < 1e-6:
+        raise ModelError(
+            f"{axle.name}.spring does not feel the wheel: its length does not change with the travel", "car"
+        )
+    without = push_of(axle, c.length, c.length, c.drawn)  # of the stops alone
+    force = -left / c.ratio - without
+    spring = axle.record.spring
+    if spring.stiffness is not None:
+        return c.length + force / spring.stiffness
+    assert spring.table is not None
+    return c.length + _along([(y, x) for x, y in spring.table], force)
+
+
+def bar_stiffness(axle: FittedAxle) -> float:
+    """Stiffness of the anti-roll bar between its ends (N/m), from its moment over roll at the wheels."""
+    given = axle.record.anti_roll_bar
+    if given is None or given.stiffness == 0:
+        return 0.0
+    pose = axle.pose(0.0)
+    ratio = float(pose.point(given.at).d[2])
+    if abs(ratio) < 1e-3:
+        raise ModelError(f"{axle.name}.anti_roll_bar: its end '{given.at}' does not move with the wheel", "car")
+    track = 2 * (pose.position[1] + axle.record.at[1])
+    return float(given.stiffness / (track * ratio) ** 2)
+
+
+def rack_place(car: CarData) -> Array:
+    """Where the rack is: in the middle of the car, at the inner ends of the tie rods."""
+    chain = car.front.linkage.chain
+    ends = [np.array(p.at) for p in chain.points.values() if p.body == "rack"]
+    return (sum(ends, np.zeros(3)) / max(len(ends), 1) + np.array(car.front.record.at)) * [1.0, 0.0, 1.0]
+
+
+def _start(car: CarData) -> float:
+    """A height at which all tyres carry something."""
+    heights = [
+        a.tyre.free_radius(ARRAYS, 0.0) - 0.02 - a.pose(a.record.spring.travel).position[2] - a.record.at[2]
+        for a in (car.front, car.rear)
+    ]
+    return float(min(heights))
+
+
+def _solved(car: CarData, residual: Any, start: Sequence[float]) -> Array:
+    """Newton's method with differences; a car that its springs do not hold is told so."""
+    x = np.array(start, float)
+    steps = np.full(len(x), 1e-7)
+    failed = ""
+    try:
+        for _ in range(25):
+            r = residual(x)
+            size = float(np.abs(r).max())
+            if size < FARTHEST * 1e-4:
+                return x
+            J = np.array([(residual(x + h * e) - r) / h for h, e in zip(steps, np.eye(len(x)))]).T
+            move = np.linalg.solve(J, -r)
+            x = x + move * min(1.0, 0.03 / max(float(np.abs(move).max()), 1e-12))
+        r = residual(x)
+        if float(np.abs(r).max()) < FARTHEST:
+            return x
+        failed = f"{float(np.abs(r).max()):.3g} N are left open"
+    except (ModelError, np.linalg.LinAlgError) as error:
+        failed = error.problems[0] if isinstance(error, ModelError) else "its equations are singular"
+    raise ModelError(f"the springs do not hold the car: no position at rest was found ({failed})", car.sections.name)

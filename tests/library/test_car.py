@@ -1,0 +1,211 @@
+"""Cars as files: what they say, what is refused, how they stand, and suspensions beside published tables.
+
+No equations are derived here; that is done in test_car_runs.py.
+"""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.cli.main import main
+from bellcrank.library.vehicles.data import GRAVITY
+from bellcrank.linkage import load
+from bellcrank.linkage.measures import measure
+
+SEDAN = {  # Project Chrono, commit 7689fbc0, data/vehicle/sedan: front double wishbone
+    "upper_front": (-0.100, 0.470, 0.105), "upper_rear": (-0.250, 0.510, 0.110), "upper_ball": (-0.040, 0.695, 0.105),
+    "lower_front": (0.200, 0.420, -0.270), "lower_rear": (-0.200, 0.470, -0.265), "lower_ball": (0.000, 0.770, -0.320),
+    "tie_base": (-0.200, 0.420, -0.120), "tie_carrier": (-0.150, 0.770, -0.120),
+    "wheel_centre": (0.0, 0.7979, -0.1199),
+}  # fmt: skip
+# travel, camber, toe (deg), x and y of the wheel centre: Newton's method apart from Bellcrank, residual 1e-16 m
+KINEMATICS = {
+    "sedan": (
+        (-0.05, 0.799689, 2.278588, 0.0000478, -0.0092951), (-0.025, 0.441506, 1.013024, 0.0001155, -0.0034597),
+        (0.0, 0.0, 0.0, 0.0, 0.0), (0.025, -0.522099, -0.790686, -0.0003083, 0.0012054),
+        (0.05, -1.128860, -1.373553, -0.0008159, 0.0002098),
+    ),
+    "hmmwv": (
+        (-0.05, 0.862290, 0.404298, 0.0035095, -0.0131150), (-0.025, 0.507973, 0.172424, 0.0017100, -0.0057122),
+        (0.0, 0.0, 0.0, 0.0, 0.0), (0.025, -0.643738, -0.129564, -0.0016548, 0.0041586),
+        (0.05, -1.412947, -0.227609, -0.0032768, 0.0068589),
+    ),
+}  # fmt: skip
+RACK = {  # rack to the left; camber, toe of the left wheel
+    "sedan": ((0.01, -0.366583, 4.232017), (0.03, -0.939173, 12.856128)),
+    "hmmwv": ((0.01, -0.167446, 4.119479), (0.03, -0.319261, 12.522935)),
+}
+AXIS = {"sedan": (5.37670543, 10.00797980), "hmmwv": (2.92247267, 12.03599220)}  # caster, kingpin inclination
+
+
+@pytest.fixture(scope="module")
+def passenger():
+    return bc.vehicles.Car.read("passenger")
+
+
+@pytest.fixture(scope="module")
+def hmmwv():
+    return bc.vehicles.Car.read("hmmwv")
+
+
+@pytest.mark.parametrize("name", ["sedan", "hmmwv"])
+def test_kinematics_of_published_suspensions(name, hmmwv):
+    if name == "hmmwv":
+        linkage = hmmwv.data.front.linkage
+    else:
+        statements = {"units": "m", "axes": "ISO 8855", "side": "left", "rack": {"points": ["tie_base"]}}
+        linkage = load({"kind": "double_wishbone", "points": SEDAN, **statements})
+    rows = np.array(KINEMATICS[name])
+    m = measure(linkage, rows[:, 0])
+    start = linkage.points["wheel_centre"]
+    found = np.column_stack([m["camber"], m["toe"], m["wheel_x"] - start[0], m["wheel_y"] - start[1]])
+    assert np.abs(found[:, :2] - rows[:, 1:3]).max() < 6e-7
+    assert np.abs(found[:, 2:] - rows[:, 3:]).max() < 6e-8
+    at = np.array(RACK[name])
+    m = measure(linkage, 0.0 * at[:, 0], at[:, 0])
+    assert np.abs(np.column_stack([m["camber"], m["toe"]]) - at[:, 1:]).max() < 6e-7
+    m = measure(linkage, 0.0)
+    assert (m["caster"][0], m["kingpin_inclination"][0]) == pytest.approx(AXIS[name], abs=6e-9)
+
+
+def test_masses_add_up(hmmwv):
+    assert hmmwv.stand.mass == pytest.approx(2576.92, abs=0.01)  # as computed from the source
+
+
+@pytest.mark.parametrize("name", ["passenger", "hmmwv"])
+def test_loads_at_rest_are_those_of_the_lever(name, request):
+    """Weights over the wheelbase, whatever springs and linkages do between."""
+    car = request.getfixturevalue(name)
+    at = car.stand
+    up = np.array([-math.sin(at.pitch), 0.0, math.cos(at.pitch)])
+    ahead = np.array([math.cos(at.pitch), 0.0, math.sin(at.pitch)])
+    front, rear, centre = (float(p @ ahead) for p in (at.contact[0], at.contact[2], at.centre))
+    weight = at.mass * GRAVITY
+    assert sum(at.load) == pytest.approx(weight, rel=1e-9)
+    assert sum(at.load[:2]) == pytest.approx(weight * (centre - rear) / (front - rear), rel=1e-9)
+    assert at.contact @ up + at.height == pytest.approx(np.zeros(4), abs=1e-12)  # on the ground
+    assert at.travel == pytest.approx((0, 0, 0, 0), abs=1e-9)  # as drawn
+
+
+def test_a_load_beside_the_middle_makes_the_car_lean(passenger):
+    car = passenger.changed(loads={"driver": {"at": [-1.35, 0.4, 0.60]}})
+    at = car.stand
+    across = np.array([0.0, math.cos(at.roll), -math.sin(at.roll)])
+    moment = sum(f * float(p @ across) for f, p in zip(at.load, at.contact))
+    assert moment == pytest.approx(at.mass * GRAVITY * float(at.centre @ across), rel=1e-6)
+    assert moment > 75 * GRAVITY * 0.4 and at.roll < 0  # more, as its left side goes down
+    again = passenger.changed(loads={"driver": {"at": [-1.35, -0.4, 0.60]}})
+    assert again.stand.load[1] == pytest.approx(car.stand.load[0], rel=1e-9)
+    assert again.stand.roll == pytest.approx(-car.stand.roll, rel=1e-6)
+
+
+def test_a_free_length_says_where_the_car_stands(passenger):
+    given = {name: {"spring": {"free_length": f"{length!r} m"}} for name, length in passenger.stand.free_length.items()}
+    same = passenger.changed(**given)
+    assert same.stand.travel == pytest.approx((0, 0, 0, 0), abs=1e-8)
+    lower = passenger.changed(front={"spring": {"free_length": f"{passenger.stand.free_length['front'] - 0.01!r} m"}})
+    assert lower.stand.travel[0] > 0.005 and lower.stand.pitch > passenger.stand.pitch
+
+
+def test_units_are_stated_and_all_the_same(passenger):
+    other = passenger.changed(
+        body={"units": ["tonne", "mm", "kg-m2"], "mass": 1.22, "cg": [-1200, 0, 560], "width": 1750, "length": 4400},
+        front={"toe": "0.0008726646259971648 rad", "spring": {"stiffness": "42000 N/m"}},
+    )
+    assert other.stand.load == pytest.approx(passenger.stand.load, rel=1e-9)
+    assert other.stand.free_length["front"] == pytest.approx(passenger.stand.free_length["front"], rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"front": {"spring": {"stifness": 3}}}, "front.spring: 'stifness' is not known. Did you mean 'stiffness'?"),
+        ({"frnt": {}}, "'frnt' is not known. Did you mean 'front'?"),
+        ({"front": {"toe": "3 N"}}, "front.toe = '3 N' must be in a unit such as deg"),
+        ({"front": {"toe": "3"}}, "front.toe: '3' is neither a number nor a number with its unit"),
+        ({"front": {"toe": "3 grad"}}, "no unit is named 'grad'"),
+        ({"body": {"units": ["kg", "kg-m2"]}}, "body.cg = -1.2: its unit is not stated"),
+        ({"body": {"units": ["kg", "m", "mm", "kg-m2"]}}, "two units of one kind, the second is 'mm'"),
+        ({"body": {"mass": 0}}, "body.mass = 0 must be positive"),
+        ({"body": {"mass": "nan kg"}}, "body.mass"),
+        ({"body": {"cg": [1, 2]}}, "body.cg must be three numbers"),
+        ({"body": {"inertia": [1, -1, 1]}}, "three positive moments"),
+        ({"body": None}, "body is missing: sprung mass"),
+        ({"drive": {"driven": "both"}}, "it is one of 'front', 'rear', 'all'"),
+        ({"brakes": {"front_share": 1.2}}, "brakes.front_share = 1.2 must lie between 0 and 1"),
+        ({"rear": {"at": [3, 0, 0.3]}}, "front wheels stand at x = 0 m, rear wheels at 3 m"),
+        ({"rear": {"tyre": {"file": "none.tir"}}}, "give one of file (a .tir file), size or model"),
+        ({"rear": {"tyre": {"size": None, "file": "none.tir"}}}, "none.tir: No such file"),
+        ({"rear": {"tyre": {"size": "205"}}}, "is no tyre size"),
+        ({"rear": {"tyre": {"pressure": "2 bar"}}}, "rear.tyre.pressure has no meaning for a tyre by size"),
+        ({"rear": {"tyre": {"size": None, "model": "fiala"}}}, "rear.tyre.c_slip is missing"),
+        ({"rear": {"links": {"rod_6": {"mass": "1 kg"}}}}, "no link 'rod_6'. Did you mean 'rod_5'?"),
+        ({"rear": {"spring": {"strut": "sprung"}}}, "no strut 'sprung'. Did you mean 'spring'?"),
+        ({"rear": {"spring": {"strut": "P1, spring_rd"}}}, "Did you mean 'spring_rod'?"),
+        ({"rear": {"damper": {"rebound": "1 N s/m"}}}, "give one of coefficient, compression and rebound, or table"),
+        ({"rear": {"anti_roll_bar": {"at": "rod"}}}, "no hard point is called 'rod'"),
+        ({"rear": {"suspension": {"shipped": "solid_axle"}}}, "this is a solid axle"),
+        ({"front": {"suspension": {"shipped": "trailing_arm"}}}, "front.suspension has no rack"),
+        ({"front": {"suspension": {"shipped": "double"}}}, "no hard-point file 'double' comes with Bellcrank"),
+        ({"front": {"spring": {"table": [["0 m", "0 N"], ["1 m", "1 N"]]}}}, "front.spring: give either stiffness or table"),
+        ({"front": {"spring": 3}}, "front.spring must be a section"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_told_in_a_sentence(passenger, change, words):
+    with pytest.raises(bc.ModelError) as told:
+        passenger.changed(**change)
+    assert words in str(told.value)
+
+
+def test_springs_that_do_not_hold(passenger):
+    soft = passenger.changed(front={"spring": {"stiffness": "4 N/mm", "free_length": "0.47 m"}, "bump_stop": None})
+    with pytest.raises(bc.ModelError, match="the springs do not hold the car"):
+        soft.stand  # noqa: B018
+
+
+def test_what_is_unusual_is_named_with_numbers(passenger):
+    assert all("tyre" in sentence for sentence in passenger.check())  # by size: not measured
+    odd = passenger.changed(front={"spring": {"stiffness": "600 N/mm"}, "camber": -9}, body={"cg": [-1.2, 0, 1.4]})
+    told = "\n".join(odd.check())
+    assert "front.spring.stiffness = 6e+05 N/m: stiffness; usual is 8000 N/m to 5e+05 N/m" in told
+    assert "front.camber = -9 deg: camber as built, top outwards positive; usual is" in told
+    assert "height of the mass centre above the ground (cg_height) is" in told
+    low = passenger.changed(front={"spring": {"travel": "75 mm"}})
+    assert "on its stop, which begins at 45 mm" in "\n".join(low.check())
+
+
+def test_figures_of_the_linkage(passenger):
+    """Wheel rate and roll centre beside those of the measures of suspensions, which know nothing of the car."""
+    found = passenger.figures
+    left = passenger.data.front.linkage
+    ratio = measure(left, 0.0)["spring_ratio"][0]
+    k, h = 42000.0, 1e-4
+    bend = (measure(left, h)["spring_ratio"][0] - measure(left, -h)["spring_ratio"][0]) / (2 * h)
+    length = np.linalg.norm(np.subtract(left.points["spring_base"], left.points["spring_arm"]))
+    F = k * (passenger.stand.free_length["front"] - length)
+    assert found["wheel_rate_front"] == pytest.approx((k * ratio**2 + F * np.sign(ratio) * bend) / 1000, rel=1e-3)
+    assert found["roll_centre_front"] == pytest.approx(measure(left, 0.0)["roll_centre_height"][0], abs=0.004)
+    assert found["steering_ratio"] == pytest.approx(
+        360 / 50 / (measure(left, 0, 1e-5)["steer"][0] / -1e-5 / 1000), rel=1e-3
+    )
+
+
+def test_the_template_is_the_car_it_starts_from(tmp_path, capsys, passenger):
+    path = tmp_path / "car.toml"
+    assert main(["car", "new", str(path)]) == 0
+    again = bc.vehicles.Car.read(path)
+    assert again.stand.load == passenger.stand.load
+    assert "shipped" not in again.given["front"]["suspension"]
+    assert main(["car", "new", str(path)]) == 1  # it is there
+    capsys.readouterr()
+    assert main(["car", "check", str(path), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["figures"]["mass"] == {"value": 1466.0, "unit": "kg", "label": "mass with loads"}
+    assert main(["car", "keys"]) == 0
+    assert "front.anti_roll_bar.stiffness" in capsys.readouterr().out
+    path.write_text(path.read_text(encoding="utf-8").replace("stiffness = 42 ", "stifness = 42 "), encoding="utf-8")
+    assert main(["car", "check", str(path)]) == 1
+    assert "Did you mean 'stiffness'?" in capsys.readouterr().err
