@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import zipfile
 from pathlib import Path
+from runpy import run_path
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from bellcrank.backend.compiler import find_compiler
 from bellcrank.export.fmu import binaries
 from bellcrank.export.fmu.sources import header
 from tests.fmus import HEADERS, Opened, fmpy, sources_of, validate_fmu
-from tests.models import example, needs_compiler, pendulum, relative
+from tests.models import FOLDER, example, needs_compiler, pendulum, relative
 
 pytestmark = needs_compiler
 FMPyError = Exception  # what FMPy raises where a call returns an error
@@ -440,6 +441,16 @@ def test_loops_that_others_open_are_closed_again(opened, version):
     run = example("four_bar").compile(speed="quick").simulate(t_end=1.0, method="tsit5", rtol=1e-10)
     assert events > 3
     assert x.get("x", "angle") == pytest.approx([run["x"][-1], run["angle"][-1]], abs=1e-3)
+
+
+@pytest.mark.campaign
+def test_a_car_and_its_driver_side_by_side(tmp_path):
+    """Two units that tell each other what they do come to the one model of both, by the first order of the interval."""
+    parts = run_path(str(FOLDER / "car_and_driver.py"))
+    paths = [parts[name]().equations().write_fmu(tmp_path / f"{name}.fmu") for name in ("car", "driver")]
+    together = parts["both"]().equations().compile(speed="quick").simulate()["y"]
+    errors = [np.abs(parts["side_by_side"](paths, 0.01 * n) - together[n::n]).max() for n in (4, 2, 1)]
+    assert errors[2] < 0.01 and errors[0] > 1.8 * errors[1] > 3.2 * errors[2]
 
 
 # ---- the file
