@@ -1,8 +1,9 @@
-"""Functional mock-up units: FMPy reads and runs them; they give what the run within the package gives, and exact slopes."""
+"""Functional mock-up units: FMPy reads and runs them; they give what the run within the package gives, and its slopes."""
 
 import shutil
 import subprocess
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,8 +11,9 @@ import pytest
 import bellcrank as bc
 from bellcrank.backend.compiler import find_compiler
 from bellcrank.export.fmu import binaries
+from bellcrank.export.fmu.sources import header
 from tests.fmus import HEADERS, Opened, fmpy, sources_of, validate_fmu
-from tests.models import example, needs_compiler, relative
+from tests.models import example, needs_compiler, pendulum, relative
 
 pytestmark = needs_compiler
 FMPyError = Exception  # what FMPy raises where a call returns an error
@@ -28,7 +30,7 @@ STEPS = {
 JUMPS = {
     "quarter_car": {"z_road": 0.05},
     "motorcycle": {"rear.drive": 50.0, "front.load": 20.0},
-    "driven_car": {"steer": 3.0, "drive": 200.0},
+    "driven_car": {"steer": 3.0, "drive": 200.0, "brake": 100.0},  # no brake at all is a kink
 }
 CASES = [
     pytest.param(
@@ -123,7 +125,7 @@ def test_co_simulation_equals_the_run(opened, name, version):
 
 @each
 def test_model_exchange_equals_the_run(opened, name, version):
-    """By a method over the calls of model exchange: the same numbers, but for loops, which a run closes at every step."""
+    """By a method over the calls of model exchange: the same numbers, but for loops, which runs close at every step."""
     loops = example(name).program.loops is not None
     step, method, _ = plan(name)
     method, finer = ("rk4", 4) if loops else (method, 1)
@@ -312,6 +314,115 @@ def test_another_token_is_refused(unit, tmp_path):
         fmpy.instantiate_fmu(str(tmp_path), description, "CoSimulation", logger=lambda *_: None)
 
 
+@pytest.mark.campaign
+@pytest.mark.parametrize(("name", "version", "sequences"), [
+    ("quarter_car", 2, 4000), ("quarter_car", 3, 4000), ("four_bar", 2, 1000), ("four_bar", 3, 1000),
+])  # fmt: skip
+def test_random_calls_under_sanitizers(tmp_path, name, version, sequences):
+    """Each call is answered as the standard asks for it in the mode of the unit; no memory is touched that is not its own."""
+    path = example(name).write_fmu(tmp_path / "x.fmu", fmi=version, platforms="sources")
+    folder = sources_of(path, tmp_path / "unit")
+    shutil.copy(Path(__file__).with_name("calls.c"), folder)
+    file, text = header(version)
+    (folder / file).write_text(text, encoding="utf-8")
+    strict = [
+        "-std=c99",
+        "-g",
+        "-O1",
+        "-fsanitize=address,undefined",
+        "-fno-sanitize-recover=all",
+        f"-DVERSION={version}",
+    ]
+    subprocess.run([*find_compiler().command, *strict, "calls.c", "-o", "calls", "-lm"], cwd=folder, check=True)
+    done = subprocess.run([folder / "calls", str(sequences)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+# ---- what models may hold
+
+
+def machine(method="rk4"):
+    """A pendulum with routines in C that remember, hold values over a step and give a parameter, a table, and the rate of
+    an input."""
+
+    def prepare(s):
+        s.define("curve", bc.table([-2, -1, 0, 1, 2], [-3.0, -1.2, 0, 1.0, 2.5]))
+        s.add_external("slack", arguments=("a",), memory=1, c=SLACK)
+        s.add_external("control", arguments=("q(rod)",), returns="pull", when="update", memory=1, c=CONTROL)
+        s.add_external("twice", arguments=("k",), returns="k2", when="input", c=TWICE)
+        s.add_variable("z", units="N-m")
+
+    s = pendulum("m0*(-k2*curve(q(rod)) - slack(q(rod)) + pull) + z + t0*dxdt(z)", prepare, k=1.5, m0=1, t0=0.1)
+    s.add_output("slack(q(rod))", "held")
+    s.add_output("pull", "pull_out")
+    s.set_run(t_end=1.0, step=0.01, method=method, initial={"q(rod)": 0.3})
+    return s.equations()
+
+
+SLACK = """
+double slack(double a, double *memory)
+{
+    if (a > memory[0] + 0.1) memory[0] = a - 0.1;
+    if (a < memory[0] - 0.1) memory[0] = a + 0.1;
+    return 5.0*memory[0];
+}
+"""
+CONTROL = "void control(double q, double *returns, double *memory) { memory[0] += 0.01; returns[0] = -q - memory[0]; }"
+TWICE = "void twice(double k, double *returns) { returns[0] = 2.0*k; }"
+
+
+def test_routines_tables_and_rates_of_inputs(tmp_path):
+    """Routines remember at the ends of steps alone; model exchange tells them by completedIntegratorStep."""
+    eom = machine()
+    run = eom.compile(speed="quick").simulate(inputs={"z": bc.ramp(0.0, 0.5)})
+    path = eom.write_fmu(tmp_path / "x.fmu")
+    assert validate_fmu(str(path)) == []
+    unit, exchange = Opened(path, "CoSimulation"), Opened(path, "ModelExchange")
+    assert unit.inputs == ["z", "der(z)"]
+    unit.start({"der(z)": 0.5})
+    assert not unit.description.modelExchange.completedIntegratorStepNotNeeded
+    for i in range(100):
+        unit.set({"z": 0.005 * i})
+        unit.fmu.setRealInputDerivatives([unit.reference["z"]], [1], [0.5])
+        unit.step(0.01 * i, 0.01)
+    names = ["rod.q", "rod.u", "held", "pull_out"]
+    ends = [run[x][-1] for x in ("q(rod)", "u(rod)", "held", "pull_out")]
+    assert unit.get(*names) == pytest.approx(ends, rel=1e-9)
+    exchange.start({"der(z)": 0.5})
+    y = exchange.get(*exchange.states)
+    for i in range(100):
+        k = []
+        for node, share in ((0, 0), (0.5, 0.5), (0.5, 0.5), (1, 1)):
+            exchange.set({"z": 0.005 * (i + node)})
+            k.append(exchange.rates_at(0.01 * (i + node), y + (share * 0.01 * k[-1] if k else 0)))
+        y = y + 0.01 / 6 * (k[0] + 2 * k[1] + 2 * k[2] + k[3])
+        exchange.at(0.01 * (i + 1), y)
+        exchange.complete()
+    assert exchange.get(*names) == pytest.approx(ends, rel=1e-9)
+    unit.close()
+    exchange.close()
+
+
+@pytest.mark.parametrize(
+    "method", ["auto", *(pytest.param(m, marks=pytest.mark.campaign) for m in ("dop853", "rodas5p"))]
+)
+def test_methods_that_choose_their_steps(tmp_path, method):
+    """Co-simulation takes the method of the model, with the tolerance it is given."""
+    s = pendulum(k=3.0, c=2e3)
+    s.set_run(t_end=1.0, method=method, initial={"q(rod)": 0.3, "u(rod)": 1.0})
+    eom = s.equations()
+    run = eom.compile(speed="quick").simulate(method="radau5", rtol=1e-11)
+    unit = Opened(eom.write_fmu(tmp_path / "x.fmu"), "CoSimulation")
+    with pytest.raises(FMPyError):
+        unit.fmu.setupExperiment(tolerance=-1.0)
+    unit.fmu.setupExperiment(tolerance=1e-9)
+    unit.start()
+    for i in range(5):
+        unit.step(0.2 * i, 0.2)
+    assert unit.get(*unit.states) == pytest.approx([run[x][-1] for x in ("q(rod)", "u(rod)")], rel=1e-7)
+    unit.close()
+
+
 # ---- the file
 
 
@@ -345,6 +456,40 @@ def test_the_same_model_gives_the_same_bytes(unit, tmp_path):
     with zipfile.ZipFile(unit("quarter_car", 2)) as archive:
         names = archive.namelist()
     assert names[0] == "modelDescription.xml" and not any("\\" in n for n in names)
+
+
+def bars(**values):
+    """Three bars of one metre in a row; the hinges of the first and the last are d apart."""
+    s, bar = bc.System("bars", units="mks"), {"rotate": 3, "cm": (0, 0.5, 0), "mass": 1, "inertia": (0.1, 0.1, 0.1)}
+    left = s.add_body("left", **bar)
+    middle = s.add_body("middle", parent=left, joint_at=(0, 1, 0), **bar)
+    right = s.add_body("right", joint_at=("d", 0, 0), **bar)
+    ends = [s.add_point(f"end{i}", body=b, at=(0, 1, 0)) for i, b in enumerate((middle, right))]
+    s.close_loop(*ends, directions=(s.inertial[1], s.inertial[2]), label="pin")
+    s.add_gravity(direction=-s.inertial[2])
+    s.set_defaults(**{"d": 1.2, **values})
+    s.set_run(t_end=0.1, step=0.01, initial={"q(left)": -0.1})
+    return s.equations()
+
+
+def test_loops_that_cannot_be_closed(unit, tmp_path):
+    """At the export, and in a unit whose lengths were changed."""
+    with pytest.raises(bc.ModelError, match="closed"):
+        bars(d=3.5).write_fmu(tmp_path / "x.fmu")
+    assert list(tmp_path.iterdir()) == []
+    x = Opened(bars().write_fmu(tmp_path / "x.fmu"), "CoSimulation")
+    with pytest.raises(FMPyError):
+        x.start({"d": 3.5})
+    with pytest.raises(FMPyError):  # after an error
+        x.step(0.0, 0.01)
+    x.fmu.reset()
+    x.start({"d": 1.5})
+    left, middle, right = x.get("left.q", "middle.q", "right.q")
+    assert left == -0.1 and -np.sin(left) - np.sin(left + middle) == pytest.approx(1.5 - np.sin(right))
+    with pytest.raises(FMPyError):  # the length closes a loop
+        x.set({"d": 1.2})
+    x.step(0.0, 0.01)
+    x.close()
 
 
 def test_what_cannot_be_exported_is_said_and_leaves_no_file(tmp_path):
