@@ -72,16 +72,19 @@ def live_page(derived: Derived, sliders: Any = None, plots: Any = None, title: A
         what = "a live page does not hold rigid wheels, which run inside of Bellcrank alone; use a tyre"
         raise ModelError(what, derived.name)
     chosen = chosen_of(derived.interface, sliders, plots, title)
-    program = page_program(derived)
+    seen = bool(derived.analysis.mechanism.bodies)  # equations that were derived by hand have none
+    program = page_program(derived) if seen else derived.program
     made = browser_program(program)
     facts = facts_of(derived, program, made, chosen)
-    facts["scene"] = scene_facts(derived, at_start(drawn(derived.analysis, derived.interface, derived.program)))
+    if seen:
+        facts["scene"] = scene_facts(derived, at_start(drawn(derived.analysis, derived.interface, derived.program)))
     script = _script(program, made, facts).encode()
     pieces = {
         "VERSION": __version__,
         "TITLE": escape(plain(facts["title"])),
         "STYLE": _short(_file("page.css")),
         "FACTS": as_json(facts),
+        "SCENE": "yes" if seen else "",
         "PACKED": packed(made.module + script),
         "LOADER": filled(_short(_file("loader.js")), {"MODULE": str(len(made.module))}),
     }
@@ -113,7 +116,8 @@ def _script(program: Program, made: BrowserProgram, facts: Mapping[str, Any]) ->
     if program.loops is not None:
         parts.append(loop_keeping(program.loops))
     parts += [made.routines, made.text]
-    parts += [_file(name) for name in ("engine.js", "plots.js", "controls.js", "scene.js", "page.js")]
+    scene = ["scene.js"] if "scene" in facts else []
+    parts += [_file(name) for name in ("engine.js", "plots.js", "controls.js", *scene, "page.js")]
     return _short("\n".join(parts))
 
 
