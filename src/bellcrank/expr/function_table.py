@@ -279,10 +279,10 @@ _ALL = (
         },
     ),
     MathFunction(name="floor", value=_whole(math.floor), exact=math.floor, slopes=("0",),
-        code={"fortran": _of_libm("floor"), "python": Code("floor", _WHOLE.format("floor"))} | _instruction("f64.floor"),
+        code={"fortran": _of_libm("floor"), "python": Code("floor", _WHOLE.format("floor")), **_instruction("f64.floor")},
         latex=r"\left\lfloor #1 \right\rfloor", mathml="<mo>⌊</mo>#1<mo>⌋</mo>"),
     MathFunction(name="ceil", value=_whole(math.ceil), exact=math.ceil, slopes=("0",),
-        code={"fortran": _of_libm("ceil"), "python": Code("ceil", _WHOLE.format("ceil"))} | _instruction("f64.ceil"),
+        code={"fortran": _of_libm("ceil"), "python": Code("ceil", _WHOLE.format("ceil")), **_instruction("f64.ceil")},
         latex=r"\left\lceil #1 \right\rceil", mathml="<mo>⌈</mo>#1<mo>⌉</mo>", sympy="ceiling"),
     MathFunction(  # x - y*floor(x/y): the sign of y, as in Python
         name="mod", arguments="x, y", value=_as_in_c(lambda x, y: x % y), exact=lambda x, y: x % y,
