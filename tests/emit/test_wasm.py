@@ -15,7 +15,7 @@ from tests.models import SOURCES, example, needs_compiler
 from tests.node import evaluated, needs_node
 
 pytestmark = needs_node
-QUICK = ("double_pendulum", "passenger_car", "four_bar", "motorcycle")  # a tree, inputs, a loop, tyres on ground
+QUICK = ("quarter_car", "four_bar", "motorcycle")  # inputs, a loop, tyres on ground
 LINKED = [n for n, text in SOURCES.items() if "def model(" in text]
 
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from bellcrank.emit.memory import SIZE, reduce_sizes
-from bellcrank.emit.steps import Angles, Step, step_expressions, symbols_in
+from bellcrank.emit.steps import Alike, Angles, Step, step_expressions, symbols_in
 from bellcrank.emit.wasm import binary as b
 from bellcrank.errors import InternalError, ModelError
 from bellcrank.expr import Expr, Func, Number, Product, Sum, Symbol, postorder
@@ -170,6 +170,7 @@ class WasmPrinter:
         elif isinstance(s, Solve):
             self._solve(s)
         else:
+            assert not isinstance(s, Alike)  # schedules for browsers have none
             self._reduce(s)
 
     def _solve(self, s: Solve) -> None:
