@@ -2,9 +2,11 @@
 
 import json
 import math
+import re
 import shutil
 import subprocess
-from base64 import b64encode
+import zlib
+from base64 import b64decode, b64encode
 
 import pytest
 
@@ -70,3 +72,38 @@ def evaluated(listed):
 
 def _plain(x):
     return float(x) if math.isfinite(x) else {math.inf: "Infinity", -math.inf: "-Infinity"}.get(x, "NaN")
+
+
+_RUN = """
+const d = JSON.parse(require("fs").readFileSync(0));
+(0, eval)(d.script);
+engine(d.facts, Uint8Array.from(atob(d.module), c => c.charCodeAt(0))).then(({e, m, r}) => {
+  const me = runner(d.facts, d.text ? program(m, r) : e, m, r, d.facts.free.length ? keeper_of : null);
+  console.log(JSON.stringify(d.runs.map(given => {
+    try {
+      return whole_run(me, ...given);
+    } catch (error) {
+      return {error: error.message};
+    }
+  })));
+});
+"""
+
+
+def unpacked(text):
+    """Facts, module and script of a page."""
+    facts = json.loads(re.search(r'<script type="application/json" id="facts">(.*?)</script>', text, re.S)[1])
+    all_of_it = zlib.decompress(b64decode(re.search(r'id="packed">(.*?)</script>', text, re.S)[1]), -zlib.MAX_WBITS)
+    size = int(re.search(r"all\.slice\(0, (\d+)\)", text)[1])
+    return facts, all_of_it[:size], all_of_it[size:].decode()
+
+
+def page_runs(page, *runs, text=False):
+    """Whole runs as a page computes them, without its window: channels by name for each list of arguments, or an error.
+
+    With `text`, they are those of the JavaScript in it, not of the WebAssembly.
+    """
+    facts, module, script = unpacked(page.text)
+    script = script[: script.index("async function live")].replace('"use strict";', "")
+    given = {"facts": facts, "module": b64encode(module).decode(), "script": script, "runs": runs, "text": text}
+    return node(_RUN, given)

@@ -299,7 +299,7 @@ def test_rates_in_single_precision(tmp_path, name):
         assert 0.0 < relative(got[: len(expected)].astype(float), expected) <= 1e-4
 
 
-# ---- sine and cosine
+# ---- sine and cosine, and angles by their tangents
 
 FLAGS = [("-O1", "-ffp-contract=off"), ("-O3", "-march=native", "-ffp-contract=fast"), ("-O3", "-ffast-math")]
 LOOP = "-DSINCOS_BY_TABLE=0"  # the way that processors without the table use
@@ -311,6 +311,7 @@ def sincos(request, tmp_path_factory):
     head = "#include <float.h>\n#include <math.h>\n#include <stdint.h>\n#include <string.h>\n"
     source = (
         head
+        + runtime("room.c")
         + runtime("sincos.c")
         + """void f(int n, const double *x, double *s, double *c)
         {
@@ -402,7 +403,7 @@ def test_one_angle_that_is_not_finite_leaves_the_others_alone(sincos):
 def test_fast_math_falls_back_to_the_library(tmp_path):
     """-ffast-math would delete the rounding constant, so the C library takes over."""
     source = "#include <stdio.h>\n#include <float.h>\n#include <math.h>\n#include <stdint.h>\n#include <string.h>\n"
-    source += runtime("sincos.c")
+    source += runtime("room.c") + runtime("sincos.c")
     source += """int main(void)
     {
         double x[4] = {0.5, 20.0, -300.0, 4e5}, s[4], c[4];
@@ -418,3 +419,64 @@ def test_fast_math_falls_back_to_the_library(tmp_path):
     shown = subprocess.run([tmp_path / "m"], capture_output=True, text=True, check=True).stdout.split()
     expected = [f(x) for x in (0.5, 20.0, -300.0, 4e5) for f in (math.sin, math.cos)]
     assert list(map(float, shown)) == pytest.approx(expected, rel=1e-14)
+
+
+@pytest.fixture(scope="module", params=[FLAGS[1], (*FLAGS[0], "-DATAN_BY_TABLE=0"), (*FLAGS[1], "-DATAN_BY_TABLE=0")],
+                ids=" ".join)  # fmt: skip
+def atan(request, tmp_path_factory):
+    """atan_all under the flags that are used, of up to eight tangents at a time."""
+    head = "#include <float.h>\n#include <math.h>\n#include <stdint.h>\n#include <string.h>\n"
+    source = head + runtime("room.c") + runtime("atan.c")
+    source += """void f(int n, const double *x, double *angle)
+        {
+            for (int i = 0; i < n; i += 8)
+                atan_all(8, x + i, angle + i);
+        }
+        """
+    flags = (*request.param, "-Wall", "-Wextra")
+    library = ctypes.CDLL(str(compile_source(source, tmp_path_factory.mktemp("atan"), find_compiler(), flags)))
+
+    def evaluate(x):
+        whole = np.zeros(-(-len(x) // 8) * 8)
+        whole[: len(x)] = x
+        angle = np.empty_like(whole)
+        library.f(len(x), *(ctypes.c_void_p(a.ctypes.data) for a in (whole, angle)))
+        return angle[: len(x)]
+
+    return evaluate
+
+
+@needs_compiler
+def test_angles_by_their_tangents_to_two_units(atan):
+    """Against many digits: everywhere, and around every end of a row of the table or of an eighth of a turn."""
+    mpmath = pytest.importorskip("mpmath")
+    rng = np.random.default_rng(3)
+    ends = np.concatenate(
+        [2.0 ** np.arange(-5, 6) * (1 + i / 4) for i in range(4)]
+        + [
+            np.tan([math.pi / 8, 1.1780972]),
+        ]
+    )
+    x = np.concatenate([np.tan(rng.uniform(-1.57, 1.57, 1500)), rng.uniform(-0.07, 0.07, 200), 2.0 ** rng.uniform(-1000, 1000, 200),
+                        ends, np.nextafter(ends, 0), -np.nextafter(ends, 9)])  # fmt: skip
+    with mpmath.workprec(120):
+        for v, got in zip(x.tolist(), atan(x).tolist(), strict=True):
+            exact = mpmath.atan(v)
+            assert abs(got - exact) <= 2.0 * np.spacing(abs(float(exact))), v
+
+
+@needs_compiler
+def test_angles_of_special_tangents(atan):
+    x = [0.0, -0.0, math.inf, -math.inf, math.nan, 5e-324, 1.8e308 / 2, -1e300, 0.5, 2.0]
+    assert atan(x).tolist() == pytest.approx([math.atan(v) for v in x], rel=1e-15, abs=0, nan_ok=True)
+    assert np.signbit(atan(x)[:2]).tolist() == [False, True]
+
+
+def test_table_of_tangents():
+    """Angles of the table are as good as exact."""
+    mpmath = pytest.importorskip("mpmath")
+    rows = re.findall(r"\{([\d.e+]+), ([\d.e+]+)\}", runtime("atan.c"))
+    assert len(rows) == 34
+    with mpmath.workprec(200):
+        for c, angle in rows:
+            assert abs(mpmath.atan(mpmath.mpf(float(c))) - mpmath.mpf(float(angle))) <= 0.01 * np.spacing(float(angle))

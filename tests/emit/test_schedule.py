@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from bellcrank.emit.schedule import Options, schedule
-from bellcrank.emit.steps import Angle, Angles, step_expressions, step_targets
+from bellcrank.emit.schedule import AS_WRITTEN, Options, schedule
+from bellcrank.emit.steps import Alike, Angle, Angles, step_expressions, step_targets
 from bellcrank.expr import Expr, Func, Product, Sum, Symbol, evaluate, postorder
 from bellcrank.program.statements import Assign, Call, Section, needed
 from tests.models import EXAMPLES, LONG_TO_DERIVE, example, rarely
@@ -130,6 +130,34 @@ def test_angle_that_follows_from_a_sine_is_taken_alone():
     assert len(second.angles) == 1 and second.angles[0].cosine is None  # unused
 
 
+def test_functions_that_do_not_wait_for_each_other_are_taken_together():
+    """Two wheels: angles that follow from angles, of each the same; a tangent is a sine over a cosine."""
+    names = iter(Symbol(f"z{i}", "intermediate") for i in range(1, 9))
+    statements, results = [], []
+    for x, y in ((a, b), (c, d)):
+        tangent, first, second = next(names), next(names), next(names)
+        statements += [Assign(tangent, total(x, y)), Assign(first, Func("atan", (tangent,)))]
+        statements += [Assign(second, Func("atan", (product(x, first),)))]
+        results += [Func("sin", (product(e, second),)), Func("atan", (Product(-1, ((tangent, 1),)),))]
+    section = Section(tuple(statements), (*results, Func("tan", (product(f, second),))))
+    plan = schedule(section)
+    taken = [s for s in plan.steps if isinstance(s, Alike | Angles)]
+    assert [len(step_expressions(s)) for s in taken] == [2, 2, 3]  # atan(-x) is -atan(x)
+    known = dict(zip((a, b, c, d, e, f), (0.2, 0.3, -0.5, 1.7, 1.1, 0.3), strict=True))
+    wanted = value_of(schedule(section, AS_WRITTEN), known)
+    assert value_of(plan, known) == pytest.approx(wanted, rel=1e-14) and wanted[1] == -math.atan(0.5)
+
+
+def test_what_is_taken_together_keeps_the_order_of_external_calls():
+    """What the second routine gives may depend on the first one having been called."""
+    first, second = Routine(), Routine()
+    statements = (
+        Assign(z1, Func("atan", (a,))), Call((z2,), first, (z1,)), Call((z3,), second, (b,)), Assign(z4, Func("atan", (z3,))),
+    )  # fmt: skip
+    plan = schedule(Section(statements, (total(z2, z4),)))
+    assert [type(s) for s in plan.steps if not isinstance(s, Assign)] == [Alike, Call, Call, Alike]
+
+
 def test_powers_are_products():
     plan = schedule(Section((), (Product(1, ((total(a, b), 9),)),)))
     assert not any(x not in (1, 2) for s in plan.steps for n in postorder((s.value,)) for x in exponents(n))
@@ -177,6 +205,8 @@ def value_of(plan, known):
         if isinstance(s, Angles):
             for angle, x in zip(s.angles, found, strict=True):
                 values |= {k: v for k, v in ((angle.sine, math.sin(x)), (angle.cosine, math.cos(x))) if k is not None}
+        elif isinstance(s, Alike):
+            values |= {t: getattr(math, s.function)(x) for t, x in zip(s.targets, found, strict=True)}
         else:
             values[s.target] = found[0]
     return evaluate(plan.results, values)
@@ -186,7 +216,7 @@ def value_of(plan, known):
     "name",
     rarely([n for n in EXAMPLES if n not in WITH_EXTERNALS], LONG_TO_DERIVE),
 )
-@pytest.mark.parametrize("idea", ["balance", "reciprocals", "critical_path", "together"])
+@pytest.mark.parametrize("idea", ["balance", "reciprocals", "critical_path", "together", "side_by_side"])
 def test_every_idea_keeps_the_values(name, idea):
     program = example(name).program
     rng = np.random.default_rng(0)
@@ -195,7 +225,7 @@ def test_every_idea_keeps_the_values(name, idea):
     known: dict[Expr, float] = {
         s: rng.uniform(0.5, 1.5) for s in postorder(roots) if isinstance(s, Symbol) and s not in defined
     }
-    plain = value_of(schedule(program.derivatives, Options(False, False, False, False)), known)
+    plain = value_of(schedule(program.derivatives, AS_WRITTEN), known)
     arranged = value_of(schedule(program.derivatives, Options(**{idea: False})), known)
     assert arranged == pytest.approx(plain, rel=1e-9, abs=1e-9 * max(map(abs, plain)))
 

@@ -12,6 +12,8 @@ import numpy as np
 from bellcrank.analysis.draw import draw_values
 from bellcrank.analysis.tables import column_of, motion_line, shown, table, write_csv
 from bellcrank.errors import RunError
+from bellcrank.files import html
+from bellcrank.files.notebook import Shown
 
 
 class NoEquilibrium(RunError):
@@ -27,7 +29,7 @@ class NoEquilibrium(RunError):
 
 
 @dataclass(frozen=True)
-class Equilibrium:
+class Equilibrium(Shown):
     """A static equilibrium or steady motion, in user units; `motion` says which in words.
 
     `values`: all states, and what else was unknown; `residual`: the largest rate that should be zero (equation
@@ -78,9 +80,19 @@ class Equilibrium:
             lines.append(f"  indifferent: {', '.join(self.indifferent)}")
         return "\n".join(lines)
 
+    def _told(self) -> list[str]:
+        goes_on = [f"goes on: {n} by {v:.6g} {self.units[n]}/s" for n, v in self.steady.items()]
+        words = [*([self.motion] if self.motion else []), *goes_on]
+        words += [f"indifferent: {', '.join(self.indifferent)}"] if self.indifferent else []
+        cells = html.table(("", "value", "unit", "", ""), self.rows(), right=(1,))
+        return [html.heading(f"{self._title}, residual {self.residual:.1e}"), *map(html.paragraph, words), cells]
+
     def save(self, path: str | Path) -> Path:
         """Writes a CSV file: name, value, unit, whether solved, label."""
         return write_csv(path, ["name", "value", "unit", "kind", "label"], self.rows())
+
+    def _drawn(self) -> Any:
+        return self.plot()
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draws what was solved for as bars; saves a picture when a path is given."""

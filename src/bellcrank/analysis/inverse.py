@@ -10,10 +10,11 @@ import numpy as np
 
 from bellcrank.analysis.draw import draw_panels
 from bellcrank.analysis.tables import column_of, headed, table, write_csv
+from bellcrank.files.notebook import Shown
 
 
 @dataclass(frozen=True)
-class InverseDynamics:
+class InverseDynamics(Shown):
     """Forces and torques that produce a motion, in user units: `result["tau1"]`; arrays over time for a trajectory.
 
     Without chosen forces they are the generalised forces along every independent speed, besides those of the model.
@@ -51,6 +52,9 @@ class InverseDynamics:
         """Writes a CSV file: time, then all forces."""
         head = ["t (s)", *headed(self.names, self.units)]
         return write_csv(path, head, np.column_stack([self.time, self.values]).tolist())
+
+    def _drawn(self) -> Any:
+        return self.plot()
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draws the forces over time; saves a picture when a path is given."""

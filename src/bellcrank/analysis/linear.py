@@ -14,6 +14,8 @@ from bellcrank.analysis.modes import Modes, cleaned, modes_of
 from bellcrank.analysis.response import Response, check_frequencies
 from bellcrank.analysis.tables import motion_line, per, table, write_csv
 from bellcrank.errors import ModelError, did_you_mean, optional_package
+from bellcrank.files import html
+from bellcrank.files.notebook import Shown
 from bellcrank.interface.interface import place_of
 
 
@@ -30,7 +32,7 @@ class Signal:
 
 
 @dataclass(frozen=True)
-class LinearModel:
+class LinearModel(Shown):
     """x' = A x + B w, y = C x + D w: small movements about a point, all in user units and seconds.
 
     `states` are independent: what constraints determine has been removed (`dependent` says how it follows).
@@ -202,6 +204,17 @@ class LinearModel:
                 body = [[name, *line, unit] for (name, unit), line in zip(told, numbers, strict=True)]
                 lines.append(table(head, body, "<" + ">" * len(across) + "<"))
         return "\n".join(lines)
+
+    def _told(self) -> list[str]:
+        words = [*([self.motion] if self.motion else []), *self.notes]
+        parts: list[str] = [html.heading(f"{self.name}: linear model"), *map(html.paragraph, words)]
+        for letter, M, up, across in self._matrices:
+            if M.size:
+                told = [_row(letter, s) for s in up]
+                rows = [(name, *line, unit) for (name, unit), line in zip(told, M.tolist(), strict=True)]
+                head = (letter, *(s.name for s in across), "unit per column")
+                parts.append(html.table(head, rows, right=range(1, len(across) + 1)))
+        return [*parts, html.verbatim(str(self.modes))] if len(self.A) else parts
 
     def save(self, path: str | Path) -> Path:
         """Writes a CSV file: one line per entry that is not zero, with names and unit."""

@@ -11,6 +11,7 @@ import numpy as np
 from bellcrank.analysis.draw import draw_chart, draw_locus, draw_panels
 from bellcrank.analysis.modes import eigenvalue_text
 from bellcrank.analysis.tables import headed, motion_line, shown, table, write_csv
+from bellcrank.files.notebook import Shown
 
 
 def from_to(motions: tuple[str, ...]) -> str:
@@ -22,7 +23,7 @@ def from_to(motions: tuple[str, ...]) -> str:
 
 
 @dataclass(frozen=True)
-class RootLocus:
+class RootLocus(Shown):
     """Eigenvalues (values by branches, 1/s) over the values of a parameter or state, in its user unit."""
 
     name: str
@@ -59,13 +60,16 @@ class RootLocus:
         parts = np.ascontiguousarray(self.eigenvalues).view(float)
         return write_csv(path, head, np.column_stack([self.values, parts]).tolist())
 
+    def _drawn(self) -> Any:
+        return self.plot()
+
     def plot(self, path: str | Path | None = None) -> Any:
         """Draws all branches; saves a picture when a path is given."""
         return draw_locus(self.name, headed([self.over], [self.unit])[0], self.values, self.eigenvalues, path)
 
 
 @dataclass(frozen=True)
-class StabilityChart:
+class StabilityChart(Shown):
     """Largest real part of all eigenvalues (1/s) over two parameters; nan where there is no point to linearise at."""
 
     name: str
@@ -96,13 +100,16 @@ class StabilityChart:
         head = [*headed(self.over, self.units), "largest real part (1/s)"]
         return write_csv(path, head, np.column_stack(columns).tolist())
 
+    def _drawn(self) -> Any:
+        return self.plot()
+
     def plot(self, path: str | Path | None = None) -> Any:
         """Draws the chart with its limit; saves a picture when a path is given."""
         return draw_chart(self.name, headed(self.over, self.units), self.values, self.growth, path)
 
 
 @dataclass(frozen=True)
-class Equilibria:
+class Equilibria(Shown):
     """Equilibria over the values of one parameter, input or state; channels by name, in user units."""
 
     name: str
@@ -133,6 +140,9 @@ class Equilibria:
     def save(self, path: str | Path) -> Path:
         """Writes a CSV file: the value, then all channels."""
         return write_csv(path, *self._table())
+
+    def _drawn(self) -> Any:
+        return self.plot()
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draws what changes over the values; saves a picture when a path is given."""

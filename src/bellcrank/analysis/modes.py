@@ -11,6 +11,7 @@ import numpy as np
 
 from bellcrank.analysis.draw import draw_modes
 from bellcrank.analysis.tables import motion_line, table, write_csv
+from bellcrank.files.notebook import Shown
 
 REAL = 1e-9  # imaginary part below this share of the largest eigenvalue: rounding
 
@@ -69,7 +70,7 @@ class Mode:
         return ", ".join(f"{name} {100 * share:.0f} %" for name, share in self.main_states())
 
 
-class Modes(Sequence[Mode]):
+class Modes(Sequence[Mode], Shown):
     """All modes, the slowest first; `motion` says in words of which motion."""
 
     def __init__(self, name: str, modes: Sequence[Mode], motion: str = "") -> None:
@@ -112,6 +113,9 @@ class Modes(Sequence[Mode]):
             for m in self._modes
         ]
         return write_csv(path, head, rows)
+
+    def _drawn(self) -> Any:
+        return self.plot()
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draws the eigenvalues and the participation of all states; saves a picture when a path is given."""

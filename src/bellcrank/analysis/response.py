@@ -11,10 +11,11 @@ import numpy as np
 from bellcrank.analysis.draw import draw_response, draw_spectra
 from bellcrank.analysis.tables import motion_line, table, write_csv
 from bellcrank.errors import ModelError
+from bellcrank.files.notebook import Shown
 
 
 @dataclass(frozen=True)
-class Response:
+class Response(Shown):
     """Complex response of an output to a sine of an input over frequency f (Hz), in user units."""
 
     name: str
@@ -60,6 +61,9 @@ class Response:
         columns = (self.f, self.values.real, self.values.imag, self.magnitude, self.phase)
         return write_csv(path, head, zip(*(c.tolist() for c in columns), strict=True))
 
+    def _drawn(self) -> Any:
+        return self.plot()
+
     def plot(self, path: str | Path | None = None) -> Any:
         """Magnitude and phase over frequency; saves a picture when a path is given."""
         ratio = f"{self.output} per {self.input}", self.unit
@@ -75,7 +79,7 @@ def check_frequencies(f: Any) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Spectrum:
+class Spectrum(Shown):
     """One-sided power spectral density of a channel over frequency f (Hz), unit squared per Hz."""
 
     name: str
@@ -104,6 +108,9 @@ class Spectrum:
         """Writes a CSV file: frequency and density."""
         head = ["f (Hz)", f"{self.channel} (({self.unit})^2/Hz)"]
         return write_csv(path, head, zip(self.f.tolist(), self.values.tolist(), strict=True))
+
+    def _drawn(self) -> Any:
+        return self.plot()
 
     def plot(self, path: str | Path | None = None, *others: Spectrum) -> Any:
         """The density over frequency, others over it; saves a picture when a path is given."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from bellcrank.analysis.draw import draw_panels
 from bellcrank.analysis.tables import column_of, per, table, write_csv
+from bellcrank.files.notebook import Shown
 from bellcrank.numeric.course import Course
 from bellcrank.numeric.integrate import Times, time_of
 from bellcrank.numeric.methods import METHODS, Method
@@ -68,7 +69,7 @@ def _step(
 
 
 @dataclass(frozen=True)
-class Sensitivity:
+class Sensitivity(Shown):
     """Derivatives of channels over time: `s["Ay", "ca1"]`, in units of the channel per unit of the parameter.
 
     `channels` are those of the run itself. `checked`: largest deviation from central differences, as share of the
@@ -119,6 +120,9 @@ class Sensitivity:
         head = ["t (s)", *(f"d {o} / d {p} ({self.unit(o, p)})" for o, p in pairs)]
         columns = [self.time.tolist(), *(self[o, p].tolist() for o, p in pairs)]
         return write_csv(path, head, zip(*columns, strict=True))
+
+    def _drawn(self) -> Any:
+        return self.plot()
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draws every channel's change for one per cent of each parameter; saves a picture when a path is given."""

@@ -153,12 +153,34 @@ class Equations:
 
         return program_latex(self.program)
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the summary and all equations."""
+        from bellcrank.view.notebook import equations_html
+
+        return equations_html(self.derived)
+
+    def _repr_latex_(self) -> str:
+        return f"$$\n{self.latex()}\n$$"
+
     def write(self, language: str, directory: str | Path) -> Path:
         """Writes a stand-alone program in "c", "fortran" or "python": source, Makefile and default input.
 
         Returns the path of the file with the equations.
         """
         return write_program(self.derived, language, directory)
+
+    def page(
+        self, path: str | Path | None = None, *, sliders: Any = None, plots: Any = None, title: str | None = None
+    ) -> Any:
+        """A live page: the model running in the browser, in one file that needs nothing else.
+
+        Written to a file when a path is given; a notebook shows what is returned. `sliders`: parameters that stand
+        first, as names or {name: (low, high)}, also for inputs; `plots`: names of channels.
+        """
+        from bellcrank.export.page.page import live_page
+
+        page = live_page(self.derived, sliders, plots, title)
+        return page if path is None else page.write(path)
 
     def write_fmu(self, path: str | Path, fmi: int = 2, platforms: str | Sequence[str] = "host") -> Path:
         """Writes a functional mock-up unit by FMI 2 or 3: model exchange and co-simulation in one file.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bellcrank.describe.builder import Builder, name_of
 from bellcrank.describe.handles import BodyHandle
-from bellcrank.errors import ModelError
+from bellcrank.errors import BellcrankError, ModelError
 
 if TYPE_CHECKING:
     from bellcrank.api.equations import Equations
@@ -146,6 +146,15 @@ class System(Builder):
         d = self.equations(optimise="none").derived
         m = at_start(drawn(d.analysis, d.interface, d.program), initial, parameters)
         return draw_scene(m.scene, m.poses, None, path, title)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the picture and the bodies, or what is wrong with the description."""
+        from bellcrank.view.notebook import broken_html, model_html
+
+        try:
+            return model_html(self.equations(optimise="none").derived)
+        except BellcrankError as error:
+            return broken_html(self.name, str(error))
 
     def equations(
         self,

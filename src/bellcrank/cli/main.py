@@ -23,6 +23,7 @@ COMMANDS = {
     "describe": "List parameters, inputs, states and outputs with values, units and labels.",
     "count": "Derive the equations of motion and count the operations of one evaluation.",
     "write": "Derive the equations of motion and write a stand-alone program: source, Makefile and default input.",
+    "page": "Write a live page: the model running in the browser, with sliders and plots, in one file.",
     "fmu": "Write a functional mock-up unit (FMI 2 or 3), by which other tools run the model.",
     "check": "Check the equations of motion against an independent numerical evaluation of the model.",
     "compare": "Compare methods that keep constraints: drift, accuracy, cost and largest stable step.",

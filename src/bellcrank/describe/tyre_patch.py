@@ -83,7 +83,7 @@ def add_tyre(
     n = {"x": part("nx"), "z": part("nz")}
     lean = define("lean", part("ax") * n["x"] + part("az") * n["z"])  # sin gamma
     upright = define("upright", 1 / part("h"))
-    gamma = define("inclination", m.atan2(lean, upright))
+    gamma = define("inclination", m.atan(lean * part("h")))
     height = part("distance")
     below = define("below", height / upright)
     speed = define("vlong", _dot(part, "v", "t") / metre)

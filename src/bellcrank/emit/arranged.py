@@ -17,6 +17,6 @@ def arranged(
     for f in functions:
         if f.name != "constants":
             in_memory = program.coordinates if f.name == "derivatives" else ()  # symbols that follow each other there
-            ideas = options if f.kind.frequent else Options(critical_path=False)
+            ideas = options if f.kind.frequent else Options(critical_path=False, side_by_side=options.side_by_side)
             plans.append((f, schedule(f.section, ideas, in_memory)))
     return plans

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bellcrank.emit.arranged import arranged
 from bellcrank.emit.javascript.routines import javascript_routines, refuse_foreign
 from bellcrank.emit.javascript.source import javascript_source
 from bellcrank.emit.memory import Memory, memory_of
+from bellcrank.emit.schedule import BEST
 from bellcrank.emit.wasm.source import wasm_module
 from bellcrank.program.functions import Function
 from bellcrank.program.program import Program
@@ -31,7 +32,8 @@ def browser_program(program: Program, extra: Mapping[str, Section] | None = None
     """The functions of runs with fixed steps, and `extra` ones by name; refuses what browsers cannot call."""
     refuse_foreign(program)
     functions = [*program.functions_of("minimal"), *(Function.extra(*item) for item in (extra or {}).items())]
-    memory, plans = memory_of(program, functions), arranged(program, functions)
+    plans = arranged(program, functions, replace(BEST, side_by_side=False))  # nothing is in vectors
+    memory = memory_of(program, functions)
     return BrowserProgram(
         wasm_module(program, plans, memory),
         javascript_source(program, plans, memory),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 
 from bellcrank.emit.cost import ADD, DIVIDE, FUNCTION, MULTIPLY
-from bellcrank.emit.steps import Angles, Step, step_expressions, step_targets, symbols_in
+from bellcrank.emit.steps import Alike, Angles, Step, step_expressions, step_targets, symbols_in
 from bellcrank.expr import Expr, Func, Product, Sum, postorder
 from bellcrank.program.statements import Call, Reduce, Solve
 
@@ -15,12 +15,12 @@ LARGEST_LISTED = 1500  # operations; beyond, registers run out in critical-path 
 
 def ordered(steps: list[Step], results: tuple[Expr, ...], early: int) -> list[Step]:
     """The steps in a good order; the first `early` ones stay where they are."""
-    graph = _Graph(steps, results)
+    graph = Graph(steps, results)
     short = sum(graph.size) <= LARGEST_LISTED
     return [steps[i] for i in (graph.critical_path(early) if short else graph.depth_first(early))]
 
 
-class _Graph:
+class Graph:
     """Which step needs which."""
 
     def __init__(self, steps: list[Step], results: tuple[Expr, ...]) -> None:
@@ -41,7 +41,7 @@ class _Graph:
             for n in needs:
                 self.users[n].append(i)
             spans = [_span(e) for e in expressions]
-            slow = FUNCTION if isinstance(s, Angles | Call) else 0
+            slow = FUNCTION if isinstance(s, Angles | Alike | Call) else 0
             own = 20 * len(s.right) if isinstance(s, Solve | Reduce) else slow
             self.span.append(max((x for x, _ in spans), default=0) + own)
             self.size.append(sum(n for _, n in spans) + own // 2)

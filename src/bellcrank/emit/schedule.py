@@ -3,8 +3,8 @@
 In:  a `Section`. Out: a `Schedule`: its statements balanced and in a good order. One evaluation is bound by latency,
 not by the number of operations, so sums and products are rebuilt with the operands that are ready first at the
 bottom, divisors that occur more than once are inverted once, and statements follow the critical path. Angles that are
-known at the start have their sines and cosines taken together, which vectorises. Only the rounding of the last bits
-changes.
+known at the start have their sines and cosines taken together, which vectorises; so are functions that are known later,
+where several of a kind wait for nothing of each other (`emit.alike`). Only the rounding of the last bits changes.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
+from bellcrank.emit.alike import ALIKE, side_by_side
 from bellcrank.emit.cost import ADD, DIVIDE, FUNCTION, FUSED, MULTIPLY, ROOT, SELECT
 from bellcrank.emit.order import ordered
-from bellcrank.emit.steps import Angle, Angles, Step, step_expressions, step_targets, symbols_in
+from bellcrank.emit.steps import Alike, Angle, Angles, Step, step_expressions, step_targets, symbols_in
 from bellcrank.expr import Expr, Func, Number, Product, Sum, Symbol, postorder
 from bellcrank.expr.function_table import FUNCTIONS
 from bellcrank.expr.node import ONE, Rational
@@ -39,10 +40,11 @@ class Options:
     reciprocals: bool = True
     critical_path: bool = True
     together: bool = True  # sines and cosines
+    side_by_side: bool = True  # functions that are known late
 
 
 BEST = Options()
-AS_WRITTEN = Options(balance=False, reciprocals=False, critical_path=False, together=False)
+AS_WRITTEN = Options(False, False, False, False, False)
 PATIENCE = 8  # cycles that a product waits for something to be fused with
 
 
@@ -51,6 +53,8 @@ def schedule(section: Section, options: Options = BEST, stored: Sequence[Symbol]
     arranger = _Arranger(section, options, stored)
     used = arranger.used
     steps = [_used(s, used) for s in arranger.steps]
+    if options.side_by_side:
+        steps = side_by_side(steps, arranger.results, arranger.early)
     if options.critical_path:
         steps = ordered(steps, arranger.results, arranger.early)
     return Schedule(tuple(steps), arranger.results)
@@ -107,7 +111,7 @@ class _Arranger:
         self._fresh = _largest_number(section) + 1
         self._inverse: dict[Expr, _Value] = {}
         self._divisors = _repeated_divisors(section) if options.reciprocals else set()
-        self._trigonometry: dict[tuple[str, Expr], Symbol] = {}
+        self._taken: dict[tuple[str, Expr], Symbol] = {}
         self.early = self._together(section) if options.together else 0
         for s in section.statements:
             self._statement(s)
@@ -187,6 +191,8 @@ class _Arranger:
         if found:
             values = [self.value(a) for a in found]
             angles = [Angle(v.expr, f.get("sin"), f.get("cos")) for v, f in zip(values, found.values(), strict=True)]
+            self._taken |= {("sin", a.value): a.sine for a in angles if a.sine is not None}
+            self._taken |= {("cos", a.value): a.cosine for a in angles if a.cosine is not None}
             angles.sort(key=lambda a: self._stored.get(a.value, len(self._stored)))
             self._define(Angles(tuple(angles)), FUNCTION + max(v.time for v in values))
         return len(self.steps)
@@ -214,6 +220,11 @@ class _Arranger:
         time = max((a.time for a in args), default=0)
         if _trigonometric(node):
             return self._one_angle(node.name, self._named(args[0]))
+        if self.options.side_by_side and node.function is None and node.name in ALIKE:
+            return self._one_of_many(node.name, args[0])
+        if self.options.side_by_side and self.options.together and node.function is None and node.name == "tan":
+            angle = self._named(args[0])
+            return _Factors(1, (self._one_angle("sin", angle),), (self._one_angle("cos", angle),))
         cost = SELECT if node.function is None and FUNCTIONS[node.name].select else FUNCTION
         return _Value(Func(node.name, tuple(a.expr for a in args), node.function), time + cost)
 
@@ -221,13 +232,26 @@ class _Arranger:
         """Sine or cosine of an angle that is known late; the other one comes with it."""
         if not self.options.together:
             return _Value(Func(name, (angle.expr,)), angle.time + FUNCTION)
-        if (name, angle.expr) not in self._trigonometry:
+        if (name, angle.expr) not in self._taken:
             sine, cosine = (Symbol(f"z{self._fresh + i}", "intermediate") for i in (0, 1))
             self._fresh += 2
             self._define(Angles((Angle(angle.expr, sine, cosine),)), angle.time + FUNCTION)
-            self._trigonometry["sin", angle.expr], self._trigonometry["cos", angle.expr] = sine, cosine
-        symbol = self._trigonometry[name, angle.expr]
+            self._taken["sin", angle.expr], self._taken["cos", angle.expr] = sine, cosine
+        symbol = self._taken[name, angle.expr]
         return _Value(symbol, self.time[symbol])
+
+    def _one_of_many(self, name: str, argument: _Value) -> _Value:
+        """A function that others may be taken together with."""
+        odd = FUNCTIONS[name].odd
+        sign, expr = _signed(argument.expr) if odd else (1, argument.expr)
+        value = self._named(replace(argument, expr=expr))
+        if (name, value.expr) not in self._taken:
+            symbol = Symbol(f"z{self._fresh}", "intermediate")
+            self._fresh += 1
+            self._define(Alike(name, (value.expr,), (symbol,)), value.time + FUNCTION)
+            self._taken[name, value.expr] = symbol
+        found = self._taken[name, value.expr]
+        return _Value(found if sign > 0 else Product(-1, ((found, 1),)), self.time[found])
 
     def _terms(self, node: Sum, done: dict[Expr, _Part]) -> _Part:
         parts: list[tuple[int, _Value | _Factors]] = []

@@ -1,4 +1,4 @@
-"""Steps of a schedule: statements, and sines and cosines that are taken together."""
+"""Steps of a schedule: statements, and functions of several arguments that are taken together."""
 
 from __future__ import annotations
 
@@ -25,19 +25,30 @@ class Angles:
     angles: tuple[Angle, ...]
 
 
-Step = Statement | Angles
+@dataclass(frozen=True)
+class Alike:
+    """targets = a function of each of the values; taken together."""
+
+    function: str
+    values: tuple[Expr, ...]
+    targets: tuple[Symbol, ...]
+
+
+Step = Statement | Angles | Alike
 
 
 def step_targets(s: Step) -> tuple[Symbol, ...]:
     """The symbols that a step defines."""
     if isinstance(s, Angles):
         return tuple(x for a in s.angles for x in (a.sine, a.cosine) if x is not None)
-    return statement_targets(s)
+    return s.targets if isinstance(s, Alike) else statement_targets(s)
 
 
 def step_expressions(s: Step) -> tuple[Expr, ...]:
     """The expressions that a step evaluates."""
-    return tuple(a.value for a in s.angles) if isinstance(s, Angles) else statement_expressions(s)
+    if isinstance(s, Angles):
+        return tuple(a.value for a in s.angles)
+    return s.values if isinstance(s, Alike) else statement_expressions(s)
 
 
 def symbols_in(roots: Iterable[Expr]) -> list[Symbol]:

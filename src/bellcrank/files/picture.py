@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+from functools import partial
+from html import escape
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from bellcrank.errors import RunError
+from bellcrank.files.html import Raw
 from bellcrank.files.text import one_line
 from bellcrank.files.whole import Parts
 
@@ -15,14 +20,28 @@ def new_figure(width: float, height: float) -> Any:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), layout="constrained")
+    figure: Any = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
+    figure._repr_png_ = partial(png_of, figure)  # notebooks ask for it
     return figure
+
+
+def png_of(figure: Any) -> bytes:
+    """A figure as the bytes of a PNG file."""
+    data = BytesIO()
+    figure.savefig(data, format="png", dpi=100)
+    return data.getvalue()
 
 
 def plain(text: str) -> str:
     """Words of a user for a picture, in which a dollar is no sign of a formula."""
     return one_line(text).replace("$", r"\$")
+
+
+def image(figure: Any, words: str) -> Raw:
+    """A figure as an image inside a page, which needs no file; `words` are for those who do not see it."""
+    text = b64encode(png_of(figure)).decode("ascii")
+    return Raw(f'<img class="picture" alt="{escape(one_line(words))}" src="data:image/png;base64,{text}">')
 
 
 def finished(figure: Any, path: str | Path | None) -> Any:

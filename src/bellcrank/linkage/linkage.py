@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import ModelError, warn
+from bellcrank.files.html import heading, table
+from bellcrank.files.notebook import Shown
 from bellcrank.linkage.assembly import Mobility, assemble, count_freedoms
 from bellcrank.linkage.chain import Chain, check_chain
 from bellcrank.linkage.link_motion import LinkMotion, link_motion, links_of, origins
+from bellcrank.linkage.measures import draw, measure
 from bellcrank.linkage.moving import Vec
 from bellcrank.linkage.path import Way, follow
 from bellcrank.linkage.plan import Frames, make_plan
@@ -21,10 +24,11 @@ from bellcrank.linkage.table import Table, make_table
 
 Array = np.ndarray[Any, Any]
 
+LOOK = 0.08  # m to either side that are drawn
 NEAR = 0.01  # of the range: distance from a fold at which solutions are warned of
 
 
-class Linkage:
+class Linkage(Shown):
     """A linkage with one input (travel of the wheel centre, m, up as drawn) or two (and rack, m, or roll, rad).
 
     Made by `five_link`, `double_wishbone` and so on, or from a `Chain`. Problems of the description raise a ModelError.
@@ -41,6 +45,16 @@ class Linkage:
 
     def __repr__(self) -> str:
         return f"Linkage('{self.name}', {self.chain.kind}, {self.chain.side}, inputs {', '.join(self.inputs)})"
+
+    def _told(self) -> list[str]:
+        rows = [(n, p.body, *p.at) for n, p in self.chain.points.items()]
+        return [heading(repr(self)), table(("hard point", "body", "x (m)", "y (m)", "z (m)"), rows, right=(2, 3, 4))]
+
+    def _drawn(self) -> Any:
+        low, high = self.range()
+        middle = (low + high) / 2
+        near = 0.98 * min(high - middle, LOOK)  # folds are left out
+        return draw([measure(self, np.linspace(middle - near, middle + near, 41))])
 
     @property
     def name(self) -> str:

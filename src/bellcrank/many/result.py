@@ -11,13 +11,17 @@ import numpy as np
 
 from bellcrank.errors import RunError, did_you_mean, optional_package
 from bellcrank.files.choose import write_table
+from bellcrank.files.html import heading, paragraph, table
+from bellcrank.files.notebook import Shown
 from bellcrank.files.record import Column, Table
 from bellcrank.interface.interface import key_of
 from bellcrank.run.result import Run
 
+SHOWN = 20  # runs in the table of a notebook
+
 
 @dataclass
-class Many:
+class Many(Shown):
     """Results of many runs. `many["az"]` is an array, runs by times, in user units; `many.reduced["az"]["rms"]` has a
     number for each run, and `many.ended` a sentence. `values` are those that vary, by name.
 
@@ -82,6 +86,16 @@ class Many:
         for name, x in {**self.values, **self.figures}.items():
             columns.append(Column(name, x.tolist(), units.get(name, ""), self.labels.get(name, name)))
         return Table(self.name, (*columns, Column("ended", self.ended)))
+
+    def _told(self) -> list[str]:
+        columns = [c for c in self.table().columns if c.name != "run"]
+        rows = [[i, *(c.values[i] for c in columns)] for i in range(min(len(self), SHOWN))]
+        more = [f"and {len(self) - SHOWN} more runs"] if len(self) > SHOWN else []
+        heads = ["run", *(f"{c.name} ({c.unit})" if c.unit else c.name for c in columns)]
+        return [heading(repr(self)), table(heads, rows, right=range(len(columns))), *map(paragraph, more)]
+
+    def _drawn(self) -> Any:
+        return self.plot() if self.channels else None
 
     def save(self, path: str | Path) -> Path:
         """Writes the table of all runs, in the format of the ending: .csv, .parquet ..."""

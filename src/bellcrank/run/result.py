@@ -12,6 +12,8 @@ import numpy as np
 
 from bellcrank.errors import RunError, did_you_mean, optional_package
 from bellcrank.files.choose import read_record, write_record
+from bellcrank.files.html import heading, table
+from bellcrank.files.notebook import Shown
 from bellcrank.files.parsfile import ParsFile, read_parsfile
 from bellcrank.files.record import Channel, Record
 
@@ -51,7 +53,7 @@ class Residuals:
 
 
 @dataclass
-class Run:
+class Run(Shown):
     """Result of a simulation. Channels are arrays in user units: `run["Ay"]`, `run.units["Ay"]`, `run.labels["Ay"]`."""
 
     name: str
@@ -115,6 +117,17 @@ class Run:
 
     def __repr__(self) -> str:
         return f"Run({self.name!r}: {len(self.time)} samples of {len(self.channels)} channels; {self.ended})"
+
+    def _told(self) -> list[str]:
+        s, n = self.settings, len(self.time)
+        rows: list[tuple[str, Any]] = [("ended", self.ended)]
+        rows += [("method", f"{s['method']}, step {s['step']:g} s")] if s else []
+        rows += [("rows", f"{n} from {self.time[0]:g} to {self.time[-1]:g} s" if n else "none")]
+        rows += [("event", str(e)) for e in self.events[:20]] + [("note", x) for x in self.notes]
+        return [heading(self.name), table(("", ""), rows)]
+
+    def _drawn(self) -> Any:
+        return self.plot()
 
     def to_pandas(self) -> Any:
         """A DataFrame over time (needs pandas)."""

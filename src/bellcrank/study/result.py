@@ -12,13 +12,17 @@ import numpy as np
 from bellcrank.errors import RunError, optional_package
 from bellcrank.files import record as files
 from bellcrank.files.choose import write_table
+from bellcrank.files.html import heading, paragraph, table
+from bellcrank.files.notebook import Shown
 from bellcrank.study.draw import draw_all
 from bellcrank.study.pivot import Pivot, best_of, pivot
 from bellcrank.study.rows import Column, Row, Rows
 
+SHOWN = 30  # rows in the table of a notebook
+
 
 @dataclass(frozen=True)
-class StudyResult(Rows):
+class StudyResult(Rows, Shown):
     """All runs of a study. `result["sd"]` is a column as an array (nan where a run failed); `rows` are the runs.
 
     `made` runs were made now, `found` ones lay in `folder` already; `seconds` were spent in all of them together.
@@ -63,6 +67,13 @@ class StudyResult(Rows):
         for row in self.rows:
             known: dict[str, Any] = {"part": row.part, **row.values, **row.measures, "ended": row.ended}
             yield [known.get(name) for name in self.heads]
+
+    def _told(self) -> list[str]:
+        rows = [row for row, _ in zip(self.table(), range(SHOWN))]
+        units = self.units
+        heads = [f"{h} ({units[h]})" if units.get(h) else h for h in self.heads]
+        words = [*self.notes, *([f"and {len(self) - SHOWN} more rows"] if len(self) > SHOWN else [])]
+        return [heading(repr(self)), table(heads, rows, right=range(len(heads) - 1)), *map(paragraph, words)]
 
     def best(self, measure: str, how: str = "min") -> Row | None:
         """The run with the smallest (or largest) value of a measure."""

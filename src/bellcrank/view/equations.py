@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 
 from bellcrank.expr import Expr, Symbol
 from bellcrank.expr.mathml import equation, math_element, math_name, mathml, row
+from bellcrank.files.html import Raw, folded, shown
 from bellcrank.program.program import Program
 from bellcrank.program.statements import Assign, Call, Solve, Statement
-from bellcrank.view.html import Raw, folded, shown
 
 OPEN = 150  # statements up to which a list is not folded
 

@@ -1,28 +1,16 @@
-"""Pictures inside pages: a figure as an image that needs no file, and the picture of a model at its start."""
+"""The picture of a model inside a page."""
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Mapping
-from html import escape
-from io import BytesIO
-from typing import Any
 
 from bellcrank.derive.derived import Derived
 from bellcrank.errors import BellcrankError
-from bellcrank.files.text import one_line
+from bellcrank.files.html import Raw, paragraph
+from bellcrank.files.picture import image
 from bellcrank.run.posed import at_start, drawn
 from bellcrank.run.result import Run
 from bellcrank.scene.picture import draw_scene
-from bellcrank.view.html import Raw, paragraph
-
-
-def image(figure: Any, words: str) -> Raw:
-    """A matplotlib figure as an image; `words` are for those who do not see it."""
-    data = BytesIO()
-    figure.savefig(data, format="png", dpi=100)
-    text = b64encode(data.getvalue()).decode("ascii")
-    return Raw(f'<img class="picture" alt="{escape(one_line(words))}" src="data:image/png;base64,{text}">')
 
 
 def model_image(derived: Derived, parameters: Mapping[str, float] | None = None, run: Run | None = None) -> Raw:

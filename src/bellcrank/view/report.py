@@ -13,13 +13,13 @@ from typing import Any
 from bellcrank.derive.derived import Derived
 from bellcrank.errors import counted
 from bellcrank.expr.mathml import equation, math_element, math_name, mathml
+from bellcrank.files.html import Raw, paragraph, section, table
 from bellcrank.files.template import filled, template
 from bellcrank.model.mechanism import Body
 from bellcrank.run.result import Run
 from bellcrank.vector.basis import Vec3
 from bellcrank.view.chart import chart
 from bellcrank.view.equations import program_equations
-from bellcrank.view.html import Raw, paragraph, section, table
 from bellcrank.view.image import model_image
 from bellcrank.view.sketch import Link, sketch
 

@@ -40,7 +40,8 @@ def cuda_source(program: Program, method: str, shared: bool = False, number: Num
     texts, steps = [], list[Step]()
     for f in program.functions_of("minimal"):
         if f.name in ("derivatives", "outputs"):
-            plan = schedule(f.section, Options(critical_path=False))  # a GPU hides what a processor waits for
+            # a GPU hides what a processor waits for, and has no vectors
+            plan = schedule(f.section, Options(critical_path=False, side_by_side=False))
             steps += plan.steps
             texts.append(printed.text(f, plan))
     parts = [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Any, ClassVar
 
@@ -97,20 +98,20 @@ class LanesPrinter(CPrinter):
         self._groups += 1
         k, call, count = self._groups, self.calls[s.routine], len(s.targets)
         arguments = [self.expr(a) for a in s.arguments]
-        lines = [f"const lanes argument{k}[{max(len(arguments), 1)}] = {{{', '.join(arguments) or self.number(0)}}};"]
-        given = [f"LANE(argument{k}[{i}], j)" for i in range(len(arguments))]
+        lines = [f"const lanes arguments{k}[{max(len(arguments), 1)}] = {{{', '.join(arguments) or self.number(0)}}};"]
+        given = [f"LANE(arguments{k}[{i}], j)" for i in range(len(arguments))]
         returned = bool(s.routine.returns)
         called = f"{call.function}({', '.join([*given, *([f'found{k}'] if returned else [])])});"
         taken = [(i, t) for i, t in enumerate(s.targets) if t is not None]
         return [
             *lines,
-            f"lanes value{k}[{count}];",
+            f"lanes values{k}[{count}];",
             "for (int j = 0; j < N_LANES; j++) {",
             f"    double found{k}[{count}];",
             f"    {called if returned else f'found{k}[0] = {called}'}",
-            *(f"    LANE(value{k}[{i}], j) = found{k}[{i}];" for i, _ in taken),
+            *(f"    LANE(values{k}[{i}], j) = found{k}[{i}];" for i, _ in taken),
             "}",
-            *(f"const lanes {t.name} = value{k}[{i}];" for i, t in taken),
+            *(f"const lanes {t.name} = values{k}[{i}];" for i, t in taken),
         ]
 
 
@@ -138,10 +139,12 @@ def lanes_source(program: Program, options: Options = BEST, longest: int = LONGE
     texts, steps = [], list[Step]()
     for f in functions:
         in_memory = program.coordinates if f.name == "derivatives" else ()
-        plan = schedule(f.section, options, in_memory)
+        plan = schedule(f.section, replace(options, side_by_side=False), in_memory)  # all is in vectors already
         steps += plan.steps
         texts.append(side.text(f, plan))
-    sines = ([DOUBLE.sines] if number is DOUBLE else []) + [LANES[number].sines]  # the one is made of the other
+    sines = (["room.c", DOUBLE.sines] if number is DOUBLE else []) + [
+        LANES[number].sines
+    ]  # the one is made of the other
     vectors = in_vectors() if number is DOUBLE else frozenset()
     scalar, used = names_in("c"), {name for p in side.printers for name in p.used_functions}
     parts = [

@@ -9,7 +9,7 @@ from typing import ClassVar
 from bellcrank.emit.number import DOUBLE, Number
 from bellcrank.emit.printer import ATOM, Piece, Printer
 from bellcrank.emit.routines import external_name
-from bellcrank.emit.steps import Angles, Step, step_targets
+from bellcrank.emit.steps import Alike, Angles, Step, step_targets
 from bellcrank.expr import ZERO, Func, Symbol
 from bellcrank.expr.function_table import names_in
 from bellcrank.expr.node import Rational
@@ -70,6 +70,8 @@ class CPrinter(Printer):
         self._groups += 1
         if isinstance(s, Angles):
             return self._angles(s, self._groups)
+        if isinstance(s, Alike):
+            return self._alike(s, self._groups)
         if isinstance(s, Call):
             return self.calls[s.routine].lines([self.expr(a) for a in s.arguments], s.targets, self._groups, self.real)
         if isinstance(s, Reduce):
@@ -88,6 +90,17 @@ class CPrinter(Printer):
             taken = [f"{x.name} = {f}{k}[{i}]" for x, f in ((a.sine, "sine"), (a.cosine, "cosine")) if x is not None]
             lines.append(f"const {self.real} {', '.join(taken)};")
         return lines
+
+    def _alike(self, s: Alike, k: int) -> list[str]:
+        if len(s.values) == 1:
+            return [f"const {self.real} {s.targets[0].name} = {self.called(s.function)}({self.expr(s.values[0])});"]
+        size = self.ROOM.format(len(s.values))
+        return [
+            f"const {self.real} arguments{k}[{size}] = {{{', '.join(self.expr(x) for x in s.values)}}};",
+            f"{self.real} values{k}[{size}];",
+            f"{s.function}_all({size}, arguments{k}, values{k});",
+            *(f"const {self.real} {t.name} = values{k}[{i}];" for i, t in enumerate(s.targets)),
+        ]
 
     def _reduce(self, s: Reduce, k: int) -> list[str]:
         lines = []

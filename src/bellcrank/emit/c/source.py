@@ -22,7 +22,7 @@ from bellcrank.emit.names import comment
 from bellcrank.emit.number import DOUBLE, Number
 from bellcrank.emit.parts import LONGEST
 from bellcrank.emit.schedule import BEST, Options
-from bellcrank.emit.steps import Angles, Step
+from bellcrank.emit.steps import Alike, Angles, Step
 from bellcrank.emit.words import NO_WORDS, Words, about
 from bellcrank.errors import InternalError
 from bellcrank.expr import Func, postorder
@@ -65,7 +65,7 @@ def c_source(
     further = {**(extra or {}), **({"wheels_at": wheels_at(program, wheels)} if wheels else {})}
     functions = [*program.functions_of("multipliers" if multipliers else "minimal")]
     functions += [Function.extra(*item) for item in further.items()]
-    plans = arranged(program, functions, options)
+    plans = arranged(program, functions, options if number is DOUBLE else replace(options, side_by_side=False))
     steps = [s for _, plan in plans for s in plan.steps]
     parts = [
         *head_of(program, words, printed, functions, number, local),
@@ -129,8 +129,11 @@ def _helpers(p: Program, steps: Sequence[Step], multipliers: bool, number: Numbe
     """What the statements call."""
     solved, parts = any(isinstance(s, Solve | Reduce) for s in steps), []
     solved = solved or (p.loops is not None and not multipliers)
-    if any(isinstance(s, Angles) for s in steps):
-        parts.append(runtime(number.sines))
+    alike = sorted({s.function for s in steps if isinstance(s, Alike) and len(s.values) > 1})
+    angles = [number.sines for _ in [0] if any(isinstance(s, Angles) for s in steps)]
+    if number is DOUBLE and (alike or angles):
+        parts.append(runtime("room.c"))
+    parts += [runtime(name) for name in (*angles, *(f"{function}.c" for function in alike))]
     if solved or p.loops is not None:
         parts.append(definitions(ELIMINATION, number))
     if solved:

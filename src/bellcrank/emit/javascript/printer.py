@@ -8,7 +8,7 @@ from typing import ClassVar
 from bellcrank.emit.javascript.runtime_files import real
 from bellcrank.emit.memory import SIZE, reduce_sizes
 from bellcrank.emit.printer import ATOM, Piece, Printer
-from bellcrank.emit.steps import Angles, Step, step_targets
+from bellcrank.emit.steps import Alike, Angles, Step, step_targets
 from bellcrank.expr import Expr, Func, Symbol
 from bellcrank.expr.function_table import names_in
 from bellcrank.expr.node import Rational
@@ -51,6 +51,7 @@ class JavaScriptPrinter(Printer):
         if isinstance(s, Call):
             given = "".join(f"{self.expr(a)}, " for a in s.arguments)
             return [f"r.{self.routines[s.routine]}({given}{self.room});", *self._fetched(self.room, s.targets)]
+        assert not isinstance(s, Alike)  # schedules for browsers have none
         return self._solve(s) if isinstance(s, Solve) else self._reduce(s)
 
     def _angle(self, angle: str, sine: Symbol | None, cosine: Symbol | None) -> list[str]:

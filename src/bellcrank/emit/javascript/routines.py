@@ -7,8 +7,8 @@ memory of the program, whose numbers are m, at an address in bytes.
 from __future__ import annotations
 
 import json
-from typing import Any
 
+from bellcrank.emit.javascript.loops import loop_numbers
 from bellcrank.emit.javascript.runtime_files import ROUTINE, real, runtime
 from bellcrank.emit.javascript.tables import table_functions
 from bellcrank.emit.routines import texts_of
@@ -17,7 +17,6 @@ from bellcrank.expr.function_table import CALLED
 from bellcrank.expr.table import Table
 from bellcrank.numeric.tuning import ELIMINATION, IMPLICIT
 from bellcrank.program.lookup import routine_source
-from bellcrank.program.loops import Loops
 from bellcrank.program.program import Program
 from bellcrank.program.statements import Reduce, Solve
 
@@ -60,25 +59,11 @@ def javascript_routines(program: Program) -> str:
         numbers = {"SINGULAR": real(ELIMINATION.singular), "VANISHING": real(ELIMINATION.vanishing)}
         parts.append(runtime("null_space.js", **numbers))
         parts.append(runtime("constrained_rates.js", SINGULAR=numbers["SINGULAR"]))
-        own |= {name: name for name in ("constrained_rates", "pivot_ratio", "steady_ratio", "reduced", "LOOPS")}
+        own |= {
+            name: name for name in ("constrained_rates", "pivoted", "pivot_ratio", "steady_ratio", "reduced", "LOOPS")
+        }
     listed = ", ".join(k if k == v else f"{k}: {v}" for k, v in own.items())
     return "\n".join(["function routines(m) {", *parts, f"return {{{listed}}};", "}", ""])
-
-
-def loop_numbers(program: Program, loops: Loops) -> dict[str, Any]:
-    """Sizes of closed loops and what brings their rows to entries of about one; what a correction moves."""
-    k, sizes, c = loops.scales, loops.sizes(len(program.coordinates)), loops.correction
-    found: dict[str, Any] = {
-        "n_q": sizes.n_q,
-        "n_u": sizes.n_u,
-        "n_g": sizes.n_g,
-        "n_v": sizes.n_v,
-        "paired": sizes.paired,
-    }
-    found |= {"rank_g": k.rank_g, "rank_v": k.rank_v}
-    found |= {"rows": k.rows, "columns": k.columns, "usual": k.usual, "order": k.order, "usual_order": k.usual_order}
-    moved = None if c is None else {"q": c.q, "u": c.u, "scales": c.pivot_scales}
-    return {**found, "correction": moved, "positions": loops.positions, "names": loops.names}
 
 
 def refuse_foreign(program: Program) -> None:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from bellcrank.files.picture import finished, new_figure, plain
-from bellcrank.library.tyres.magic_formula import MagicFormula
-from bellcrank.library.tyres.steady import SteadyTyre
 
 __all__: list[str] = []
 
@@ -20,25 +18,36 @@ COLUMNS = ("Fz", "kappa", "alpha", "gamma", "Fx", "Fy", "Mx", "My", "Mz", "mux",
            "sigma_x", "sigma_y")  # fmt: skip
 
 
-def loads_of(tyre: SteadyTyre) -> np.ndarray:
+class Steady(Protocol):
+    """What curves ask of a tyre."""
+
+    def forces(self, Fz: Any, kappa: Any, alpha: Any, gamma: Any = 0.0, p: Any = None, V: Any = None) -> Any: ...
+
+
+def _coefficients(tyre: Steady) -> Mapping[str, float] | None:
+    """Those of a tyre that was measured, limits among them; None of any other."""
+    return getattr(tyre, "coefficients", None)
+
+
+def loads_of(tyre: Steady) -> np.ndarray:
     """Loads at which curves are drawn: half, one, one and a half times the nominal load, and twice it where allowed."""
     nominal, most = 4000.0, math.inf
-    if isinstance(tyre, MagicFormula):
-        nominal, most = tyre["FNOMIN"], tyre["FZMAX"]
+    if (known := _coefficients(tyre)) is not None:
+        nominal, most = known["FNOMIN"], known["FZMAX"]
     loads = np.array([0.5, 1.0, 1.5, 2.0]) * nominal
     return loads[loads <= most] if np.any(loads <= most) else np.array([most])
 
 
-def ends_of(tyre: SteadyTyre) -> dict[str, float]:
+def ends_of(tyre: Steady) -> dict[str, float]:
     """How far slip, slip angle (rad) and inclination (rad) are drawn: as far as the tyre was measured."""
     far = {"kappa": 0.3, "alpha": math.radians(15), "gamma": math.radians(6)}
-    if isinstance(tyre, MagicFormula):
+    if (known := _coefficients(tyre)) is not None:
         for key, name in (("KPU", "kappa"), ("ALP", "alpha"), ("CAM", "gamma")):
-            far[name] = min(far[name], tyre[f"{key}MAX"], -tyre[f"{key}MIN"]) or far[name]
+            far[name] = min(far[name], known[f"{key}MAX"], -known[f"{key}MIN"]) or far[name]
     return {key: value if value > 0 else 0.1 for key, value in far.items()}
 
 
-def points(tyre: SteadyTyre, p: float | None = None, V: float | None = None) -> dict[str, np.ndarray]:
+def points(tyre: Steady, p: float | None = None, V: float | None = None) -> dict[str, np.ndarray]:
     """A table of pure slip, pure slip angle, camber and combined slip at several loads, by column."""
     loads, far = loads_of(tyre), ends_of(tyre)
     slip, angle = np.linspace(-far["kappa"], far["kappa"], 25), np.linspace(-far["alpha"], far["alpha"], 25)
@@ -51,7 +60,7 @@ def points(tyre: SteadyTyre, p: float | None = None, V: float | None = None) -> 
     return {**at, **{name: np.asarray(found[name]) for name in COLUMNS if name in found and name not in at}}
 
 
-def draw(tyre: SteadyTyre, path: str | Path | None = None, p: float | None = None, V: float | None = None) -> Any:
+def draw(tyre: Steady, path: str | Path | None = None, p: float | None = None, V: float | None = None) -> Any:
     """A matplotlib figure: side force, aligning moment and longitudinal force at several loads, the friction envelope
     of combined slip, camber thrust and radii."""
     loads, far = loads_of(tyre), ends_of(tyre)
@@ -77,7 +86,7 @@ def draw(tyre: SteadyTyre, path: str | Path | None = None, p: float | None = Non
         axis.grid(True, linewidth=0.4, alpha=0.6)
     axes[0].legend(fontsize=8)
     axes[3].set_aspect("equal", adjustable="datalim")
-    figure.suptitle(plain(repr(tyre) if isinstance(tyre, MagicFormula) else type(tyre).__name__), fontsize=11)
+    figure.suptitle(plain(type(tyre).__name__ if _coefficients(tyre) is None else repr(tyre)), fontsize=11)
     return finished(figure, path)
 
 
@@ -88,7 +97,7 @@ _WORDS = (
 )
 
 
-def _envelope(axis: Any, tyre: SteadyTyre, Fz: float, far: Mapping[str, float], given: Mapping[str, Any]) -> None:
+def _envelope(axis: Any, tyre: Steady, Fz: float, far: Mapping[str, float], given: Mapping[str, Any]) -> None:
     slip = np.linspace(-far["kappa"], far["kappa"], POINTS)
     for share in (0.1, 0.25, 0.5, 0.75, 1.0):
         for sign in (-1, 1):
@@ -96,7 +105,7 @@ def _envelope(axis: Any, tyre: SteadyTyre, Fz: float, far: Mapping[str, float], 
             axis.plot(found.Fy / 1000, found.Fx / 1000, color="C0", linewidth=1, alpha=0.3 + 0.6 * share)
 
 
-def _radii(axis: Any, tyre: SteadyTyre, most: float, given: Mapping[str, Any]) -> None:
+def _radii(axis: Any, tyre: Steady, most: float, given: Mapping[str, Any]) -> None:
     loads = np.linspace(0, most, POINTS)
     found = tyre.forces(loads, 0.0, 0.0, **given)
     for name, words in (("Re", "effective rolling radius"), ("Rl", "loaded radius")):

@@ -12,6 +12,9 @@ import numpy as np
 from bellcrank.describe.tyre_model import Math, Rolling
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr.function_table import CALLED
+from bellcrank.files.html import heading, paragraph
+from bellcrank.files.notebook import Shown
+from bellcrank.library.tyres.curves import draw
 from bellcrank.run.arrays import for_arrays
 
 __all__: list[str] = []
@@ -55,10 +58,16 @@ class Forces(Mapping[str, Any]):
         return "Forces(" + ", ".join(f"{k}={v}" for k, v in self._values.items()) + ")"
 
 
-class SteadyTyre(ABC):
+class SteadyTyre(ABC, Shown):
     """A tyre by its forces in steady rolling; a model of them says `steady`, `deflection` and the rest below."""
 
     notes: tuple[str, ...] = ()
+
+    def _told(self) -> list[str]:
+        return [heading(repr(self)), *map(paragraph, self.notes)]
+
+    def _drawn(self) -> Any:
+        return draw(self)
 
     @property
     def space(self) -> bool:

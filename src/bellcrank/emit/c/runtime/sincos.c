@@ -1,12 +1,3 @@
-/* A number of angles rounded up to whole vectors. */
-#if defined(__AVX512F__)
-#define LANES(n) (((n) + 7)/8*8)
-#elif defined(__AVX__)
-#define LANES(n) (((n) + 3)/4*4)
-#else
-#define LANES(n) (((n) + 1)/2*2)
-#endif
-
 /* sincos_all: sines and cosines of n angles at once, without branches, right to 1.5 units in the last place below 100
    rad. The C library takes over where an angle is very large or not finite. Rounding by adding a large number needs
    strict arithmetic: with -ffast-math, or where double is evaluated in a longer format, the C library does it all. */
@@ -30,28 +21,7 @@ static inline void sincos_all(int n, const double *restrict x, double *restrict 
 /* Two angles in a vector: few operations count. An angle is k/128 of a turn and a rest r (three parts of full length,
    for operations that are fused); S = sin(k/128), C = cos(k/128) come from a table, twice as long as double, sin r -
    r and cos r - 1 from short series, and the rest is the theorem of addition (Tang 1991, Table-lookup algorithms for
-   elementary functions). The header of vectors alone takes as long as a small model, so it is read only where the
-   compiler does not say how it fuses a product and a sum of vectors. */
-typedef double Pair __attribute__((vector_size(16)));
-typedef uint64_t PairBits __attribute__((vector_size(16)));
-#if defined(__has_builtin)
-#if __has_builtin(__builtin_aarch64_fmav2df)
-#define FUSED(a, b, c) __builtin_aarch64_fmav2df(b, c, a) /* a + b c, rounded once */
-#endif
-#endif
-#ifndef FUSED
-#include <arm_neon.h>
-#define FUSED(a, b, c) ((Pair)vfmaq_f64((float64x2_t)(a), (float64x2_t)(b), (float64x2_t)(c)))
-#endif
-#define BOTH(x) ((Pair){x, x})
-
-static inline Pair pair_at(const double *x)
-{
-    Pair p;
-    memcpy(&p, x, sizeof p);
-    return p;
-}
-
+   elementary functions). */
 #define SINCOS_ROWS(R) /* sine, cosine, and what these numbers lack, for k = 0 to 31 */ \
     R(0.0, 1.0, 0.0, 0.0) \
     R(0.049067674327418015, 0.9987954562051724, -6.79610372051828e-19, -1.2291693337075465e-17) \

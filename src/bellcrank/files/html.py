@@ -49,3 +49,12 @@ def paragraph(text: str) -> Raw:
 def folded(title: str, content: str, is_open: bool) -> Raw:
     """Content that can be folded away."""
     return Raw(f"<details{' open' if is_open else ''}><summary>{escape(title)}</summary>\n{content}\n</details>")
+
+
+def verbatim(text: str) -> Raw:
+    """Text that is aligned by blanks."""
+    return Raw(f"<pre>{escape(text)}</pre>")
+
+
+def heading(text: str) -> Raw:
+    return Raw(f"<p><strong>{shown(text)}</strong></p>")

@@ -1,0 +1,42 @@
+"""Functions of one kind side by side: calls that wait for nothing of each other become one step, which vectorises.
+
+A call stands on as many floors as there are calls on the longest way to it; those of one floor do not need each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+from bellcrank.emit.order import Graph
+from bellcrank.emit.steps import Alike, Angles, Step
+from bellcrank.expr import Expr
+
+ALIKE = ("atan",)  # functions that run-time sources take together
+
+
+def side_by_side(steps: list[Step], results: tuple[Expr, ...], early: int) -> list[Step]:
+    """Steps in which calls of one kind on one floor are one; the first `early` ones stay as they are."""
+    graph = Graph(steps, results)
+    floor = [0] * len(steps)
+    groups: dict[Hashable, list[int]] = {}
+    for i, s in enumerate(steps):
+        floor[i] = max((floor[n] + isinstance(steps[n], Angles | Alike) for n in graph.needs[i]), default=0)
+        if i >= early and isinstance(s, Angles | Alike):
+            groups.setdefault((floor[i], s.function if isinstance(s, Alike) else ""), []).append(i)
+    merged: list[Step | None] = [*steps]
+    for members in groups.values():
+        merged[members[0]] = _one([steps[i] for i in members])
+        for i in members[1:]:
+            merged[i] = None
+    left = [s for s in merged if s is not None]
+    return [left[i] for i in Graph(left, results).depth_first(early)]
+
+
+def _one(members: list[Step]) -> Step:
+    """Steps of one kind as one."""
+    first = members[0]
+    if isinstance(first, Alike):
+        alike = [s for s in members if isinstance(s, Alike)]
+        values, targets = ([x for s in alike for x in part(s)] for part in (lambda s: s.values, lambda s: s.targets))
+        return Alike(first.function, tuple(values), tuple(targets))
+    return Angles(tuple(a for s in members if isinstance(s, Angles) for a in s.angles))

@@ -1,0 +1,32 @@
+/* A number of arguments rounded up to whole vectors. */
+#if defined(__AVX512F__)
+#define LANES(n) (((n) + 7)/8*8)
+#elif defined(__AVX__)
+#define LANES(n) (((n) + 3)/4*4)
+#else
+#define LANES(n) (((n) + 1)/2*2)
+#endif
+
+#if defined(__aarch64__) && defined(__ARM_NEON)
+/* Two numbers in a vector. The header of vectors alone takes as long as a small model, so it is read only where the
+   compiler does not say how it fuses a product and a sum of vectors. */
+typedef double Pair __attribute__((vector_size(16)));
+typedef uint64_t PairBits __attribute__((vector_size(16)));
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_aarch64_fmav2df)
+#define FUSED(a, b, c) __builtin_aarch64_fmav2df(b, c, a) /* a + b c, rounded once */
+#endif
+#endif
+#ifndef FUSED
+#include <arm_neon.h>
+#define FUSED(a, b, c) ((Pair)vfmaq_f64((float64x2_t)(a), (float64x2_t)(b), (float64x2_t)(c)))
+#endif
+#define BOTH(x) ((Pair){x, x})
+
+static inline Pair pair_at(const double *x)
+{
+    Pair p;
+    memcpy(&p, x, sizeof p);
+    return p;
+}
+#endif

@@ -1,0 +1,1 @@
+"""Live pages: a model that runs in a browser, in one file."""

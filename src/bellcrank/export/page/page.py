@@ -1,0 +1,131 @@
+"""The live page of a model: one file with its program, that asks for nothing else, to be opened from a disk.
+
+In:  a derivation. Out: `Page`, which is written to a file, or shows itself in a notebook.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from base64 import b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from bellcrank.derive.derived import Derived
+from bellcrank.emit.browser import BrowserProgram, browser_program
+from bellcrank.emit.javascript.loops import loop_keeping
+from bellcrank.emit.javascript.runtime_files import real, runtime
+from bellcrank.emit.javascript.signals import javascript_signals
+from bellcrank.errors import BuildError, ModelError
+from bellcrank.export.page.facts import chosen_of, facts_of
+from bellcrank.export.page.scene import page_program, scene_facts
+from bellcrank.files.template import filled, template
+from bellcrank.files.text import one_line
+from bellcrank.files.whole import write_text
+from bellcrank.numeric.tuning import PLANS, STEPS
+from bellcrank.program.program import Program
+from bellcrank.run.posed import at_start, drawn
+from bellcrank.version import __version__
+
+HEIGHT = 720  # pixels of a page in a notebook
+
+
+@dataclass(frozen=True)
+class Page:
+    """A live page: its text, and the file it was written to."""
+
+    title: str
+    text: str
+    path: Path | None = None
+
+    def write(self, path: str | Path) -> Page:
+        """Writes the page to a file; the same page with its path."""
+        try:
+            write_text(Path(path), self.text)
+        except OSError as error:
+            raise BuildError(f"cannot write to {path}: {error.strerror or error}") from None
+        return Page(self.title, self.text, Path(path))
+
+    def __repr__(self) -> str:
+        where = f"in {self.path}" if self.path else "not written"
+        return f"Page({self.title!r}, {len(self.text.encode()) / 1000:.0f} kB, {where})"
+
+    def _repr_html_(self) -> str:
+        """The page in a frame of its own, which can reach nothing around it."""
+        inside = self.text.replace("&", "&amp;").replace('"', "&quot;")
+        how = f'sandbox="allow-scripts" style="width:100%;height:{HEIGHT}px;border:0" title="{escape(self.title)}"'
+        return f'<iframe {how} srcdoc="{inside}"></iframe>'
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """For notebooks: the page, and a line where pages are not shown."""
+        where = f"open {self.path}" if self.path else "run this cell"
+        return {"text/plain": f"live page of {self.title}: {where} to see it", "text/html": self._repr_html_()}
+
+
+def live_page(derived: Derived, sliders: Any = None, plots: Any = None, title: Any = None) -> Page:
+    """The page of a model; `sliders`, `plots` and `title` as of `Equations.page`."""
+    if derived.analysis.mechanism.description.contacts:
+        what = "a live page does not hold rigid wheels, which run inside of Bellcrank alone; use a tyre"
+        raise ModelError(what, derived.name)
+    chosen = chosen_of(derived.interface, sliders, plots, title)
+    seen = bool(derived.analysis.mechanism.bodies)  # equations that were derived by hand have none
+    program = page_program(derived) if seen else derived.program
+    made = browser_program(program)
+    facts = facts_of(derived, program, made, chosen)
+    if seen:
+        facts["scene"] = scene_facts(derived, at_start(drawn(derived.analysis, derived.interface, derived.program)))
+    script = _script(program, made, facts).encode()
+    pieces = {
+        "VERSION": __version__,
+        "TITLE": escape(plain(facts["title"])),
+        "STYLE": _short(_file("page.css")),
+        "FACTS": as_json(facts),
+        "SCENE": "yes" if seen else "",
+        "PACKED": packed(made.module + script),
+        "LOADER": filled(_short(_file("loader.js")), {"MODULE": str(len(made.module))}),
+    }
+    return Page(plain(facts["title"]), filled(_file("page.html"), pieces))
+
+
+def plain(text: Any) -> str:
+    """Text for a page: one line without control characters."""
+    return "".join(ch if ch.isprintable() else "\N{REPLACEMENT CHARACTER}" for ch in one_line(text))
+
+
+def as_json(facts: Mapping[str, Any]) -> str:
+    """JSON that cannot end the element it stands in."""
+    text = json.dumps(facts, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+    return re.sub("[<>&\u2028\u2029]", lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def packed(content: bytes) -> str:
+    """Bytes as text, about a third as long for a program."""
+    how = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+    return b64encode(how.compress(content) + how.flush()).decode()
+
+
+def _script(program: Program, made: BrowserProgram, facts: Mapping[str, Any]) -> str:
+    """All of the page's JavaScript. It holds numbers and names made here, no text of a user."""
+    kinds = [s["kind"] for s in facts["signals"] if "kind" in s]
+    numbers = {"GAP": real(STEPS.gap), "AT_END": real(PLANS.at_end)}
+    parts = ['"use strict";', runtime("run.js", **numbers), javascript_signals(kinds), runtime("spline.js")]
+    if program.loops is not None:
+        parts.append(loop_keeping(program.loops))
+    parts += [made.routines, made.text]
+    scene = ["scene.js"] if "scene" in facts else []
+    parts += [_file(name) for name in ("engine.js", "plots.js", "controls.js", *scene, "page.js")]
+    return _short("\n".join(parts))
+
+
+def _file(name: str) -> str:
+    return template("bellcrank.export/page/templates", name)
+
+
+def _short(text: str) -> str:
+    """Text of a program without comments on lines of their own and without margins."""
+    lines = (line.strip() for line in text.splitlines())
+    return "".join(f"{line}\n" for line in lines if line and not line.startswith("//"))

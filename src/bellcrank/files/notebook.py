@@ -1,0 +1,37 @@
+"""What notebooks show: a result as HTML, its words and tables first, then its plot as an image."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from bellcrank.errors import BellcrankError
+from bellcrank.files.html import Raw, verbatim
+from bellcrank.files.picture import image
+
+
+class Shown:
+    """A result that shows itself in a notebook. A kind of results says what is told and drawn of it."""
+
+    def _told(self) -> Iterable[str]:
+        """Pieces of HTML."""
+        return [verbatim(str(self))]
+
+    def _drawn(self) -> Any:
+        """A figure, or None."""
+        return None
+
+    def _repr_html_(self) -> str:
+        return card(self._told(), self._drawn, str(getattr(self, "name", "")))
+
+
+def card(told: Iterable[str], drawn: Callable[[], Any], words: str) -> str:
+    """Pieces of HTML one after another, and a figure; what cannot be drawn is left out."""
+    parts = list(told)
+    try:
+        figure = drawn()
+    except BellcrankError:
+        figure = None
+    if figure is not None:
+        parts.append(image(figure, words))
+    return Raw('<div class="bellcrank">\n' + "\n".join(parts) + "\n</div>")

@@ -1,0 +1,130 @@
+"""What notebooks show: every result as HTML that is well-formed, with hostile words made plain; and a whole notebook."""
+
+import json
+import os
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import bellcrank as bc
+from tests.linkage.machines import linkage
+
+HOSTILE = '</script><img src=x onerror="alert(1)">&\'$x$'
+
+
+class Seen(HTMLParser):
+    """What a browser would make of it."""
+
+    def __init__(self):
+        super().__init__()
+        self.tags, self.open, self.words, self.problems = [], [], "", []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        if tag not in ("img", "br"):
+            self.open.append(tag)
+        self.problems += [
+            (tag, k, v)
+            for k, v in attrs
+            if k.startswith("on") or (k == "src" and not v.startswith("data:image/png;base64,"))
+        ]
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.problems.append((tag, self.getpos()))
+
+    def handle_data(self, data):
+        self.words += data
+
+
+def seen(shown):
+    found = Seen()
+    found.feed(shown._repr_html_())
+    assert not found.problems and not found.open and "script" not in found.tags
+    return found
+
+
+@pytest.fixture(scope="module")
+def machine():
+    s = bc.System(f"rod {HOSTILE}", units="mks")
+    rod = s.add_body("rod", rotate=3, cm=(0, -1, 0), mass=2, inertia=(0.1, 0.1, 0.1), label=HOSTILE)
+    s.add_moment("drive", magnitude="m_d - k*q(rod) - c*u(rod)", direction=rod[3], on=rod, label=HOSTILE)
+    s.add_variable("m_d", units="F*L", label=HOSTILE)
+    s.add_output("sin(q(rod))", "x", label=HOSTILE)
+    s.set_defaults(k=3.0, c=0.5)
+    s.set_run(t_end=1.0, step=0.05, initial={"q(rod)": 0.3}, inputs={"m_d": 0.0})
+    return s
+
+
+def test_models_and_results_show_themselves(machine):
+    eom = machine.equations()
+    sim = eom.compile(backend="python")
+    for shown in (machine, sim.simulate(), sim.equilibrium()):
+        found = seen(shown)
+        assert found.tags.count("img") == 1 and "table" in found.tags and HOSTILE in found.words
+    told = seen(eom)
+    assert (
+        told.tags.count("math") >= 3 and HOSTILE in told.words and eom._repr_latex_().startswith("$$\n\\begin{aligned}")
+    )
+    linear = seen(sim.linearize(at="equilibrium"))
+    assert linear.tags.count("table") == 4 and "participation" in linear.words
+
+
+def test_a_broken_model_tells_why(machine):
+    s = bc.System("rod", units="mks")
+    s.add_body("a", parent="b")
+    assert "does not exist" in seen(s).words
+
+
+@pytest.mark.campaign
+def test_further_results_show_themselves(machine):
+    sim = machine.equations().compile(backend="python")
+    varied = {"parameters": {"k": bc.uniform(2, 4)}, "keep": ["x"], "reduce": {"x": ["max"]}, "backend": "cores"}
+    f = [0.1, 1.0]
+    results = [
+        sim.modes(), sim.simulate_many(n=3, **varied), sim.frequency_response("m_d", "x", f), sim.sensitivity("k"),
+        sim.root_locus("c", [0.1, 0.2]), sim.power_spectrum("x", {"m_d": 1.0}, f), sim.equilibria("m_d", [0.0, 1.0]),
+        sim.inverse([0.1], [0.0], [1.0]), sim.stability_chart(("c", [0.1, 0.2]), ("k", [1.0, 2.0])),
+    ]  # fmt: skip
+    for shown in results:
+        assert seen(shown).tags.count("img") == 1, shown
+
+
+@pytest.mark.campaign
+def test_tyres_and_linkages_show_themselves():
+    tyre = bc.tyres.Fiala(c_slip=80e3, c_alpha=60e3)
+    assert seen(tyre).tags.count("img") == 1 and "Fiala" in seen(tyre).words
+    assert {"img", "table"} <= {*seen(linkage("double_wishbone")).tags}
+
+
+CELLS = [
+    "import bellcrank as bc\nfrom examples.four_bar import model\ns = model()\ns",
+    "eom = s.equations()\neom",
+    "run = eom.compile(backend='python').simulate(t_end=0.1)\nrun",
+    "run.picture(at=(0, 0.05, 0.1))",
+]
+
+
+@pytest.mark.campaign
+def test_a_notebook_shows_picture_equations_and_plot(tmp_path):
+    pytest.importorskip("nbconvert", reason="nbconvert is not installed")
+    pytest.importorskip("ipykernel", reason="ipykernel is not installed")
+    cells = [
+        {"cell_type": "code", "execution_count": None, "id": f"c{i}", "metadata": {}, "outputs": [], "source": x}
+        for i, x in enumerate(CELLS)
+    ]
+    about = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    (tmp_path / "a.ipynb").write_text(
+        json.dumps({"cells": cells, "metadata": about, "nbformat": 4, "nbformat_minor": 5})
+    )
+    paths = [str(Path(bc.__file__).parents[1]), str(Path(__file__).parents[2])]
+    ways = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "JUPYTER_PLATFORM_DIRS": "1"}
+    command = [sys.executable, "-m", "nbconvert", "--to", "html", "--execute", "a.ipynb"]
+    done = subprocess.run(command, cwd=tmp_path, env=ways, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert text.count('class="bellcrank"') == 3 and text.count('src="data:image/png;base64,') == 3
+    assert text.count("<math") > 20 and "four-bar linkage" in text
