@@ -1,5 +1,6 @@
 """Runs that go on where another ended: with fixed steps the same bits as one run."""
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,12 @@ def four_bar() -> bc.System:
     return s
 
 
+@cache
+def equations(model: Any) -> bc.Equations:
+    """Derived once."""
+    return model().equations()
+
+
 def in_pieces(sim: Any, **given: Any) -> bc.Run:
     """The last of runs that go on, one after another."""
     run = sim.simulate(t_end=ENDS[0], **given)
@@ -73,7 +80,7 @@ def in_pieces(sim: Any, **given: Any) -> bc.Run:
 @pytest.mark.parametrize("model", [driven, four_bar])
 def test_pieces_have_the_bits_of_one_run(model: Any, backend: str) -> None:
     """Memories, kept values and loops go on; ends that are whole steps but for rounding do not tell either."""
-    sim = model().equations().compile(backend=backend)
+    sim = equations(model).compile(backend=backend)
     ways = [("rk4", None), ("rk2", None)] if model is driven else [("rk4", None), ("heun", "dlmm"), ("rk4", "minimal")]
     for method, dae in ways:
         given = {"step": 0.01, "method": method, "output_every": 3} | ({"dae": dae} if dae else {})
@@ -129,7 +136,7 @@ def test_files_and_copies(mass: Any, tmp_path: Path) -> None:
 
 
 def test_what_cannot_go_on_is_told(mass: Any, tmp_path: Path) -> None:
-    first, bars = mass.simulate(t_end=0.5), four_bar().equations().compile(backend="python")
+    first, bars = mass.simulate(t_end=0.5), equations(four_bar).compile(backend="python")
     told = [
         (mass, {"start": 3}, "must be a run that this one goes on from"),
         (mass, {"start": first, "initial": {"q(b)": 0}}, "initial= and start="),

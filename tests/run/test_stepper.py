@@ -9,7 +9,7 @@ import pytest
 import bellcrank as bc
 from tests.library.test_rigid import RADIUS, disc
 from tests.models import needs_compiler
-from tests.run.test_goes_on import driven, four_bar
+from tests.run.test_goes_on import driven, equations, four_bar
 from tests.run.test_threads import at_once
 
 BACKENDS = ["python", pytest.param("c", marks=needs_compiler)]
@@ -28,7 +28,7 @@ def last(run: bc.Run, sim: Any) -> np.ndarray:
 @pytest.fixture(scope="module", params=BACKENDS)
 def made(request: Any) -> Any:
     """Inputs, memories, kept values, formulas over time; closed loops."""
-    return {m: m().equations().compile(backend=request.param) for m in (driven, four_bar)}
+    return {m: equations(m).compile(backend=request.param) for m in (driven, four_bar)}
 
 
 @pytest.mark.parametrize("model", [driven, four_bar])

@@ -13,6 +13,7 @@ from bellcrank.interface.interface import Interface
 from bellcrank.interface.listing import describe
 from bellcrank.many.many import simulate_many
 from bellcrank.many.result import Many
+from bellcrank.many.steppers import Steppers, steppers
 from bellcrank.run import evaluate
 from bellcrank.run.actions import GivenEvent
 from bellcrank.run.dae_methods import Dae
@@ -155,6 +156,22 @@ class Simulation(Analyses):
         are left to whoever takes the steps.
         """
         return stepper(self.loaded, step, parameters, initial, inputs, method, t_start, start, events)
+
+    def steppers(
+        self,
+        n: int | None = None,
+        step: float | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        initial: Mapping[Any, Any] | None = None,
+        inputs: Inputs = None,
+        method: str | None = None,
+        t_start: float | None = None,
+        seed: int = 0,
+    ) -> Steppers:
+        """n runs to be taken step by step together, on all cores: as `stepper`, with an array over the runs in place of
+        every number. Values may be arrays or distributions too, as of `simulate_many`.
+        """
+        return steppers(self.loaded, n, step, parameters, initial, inputs, method, t_start, seed)
 
     def simulate_many(
         self,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -162,6 +162,15 @@ class CRun:
                 array[...] = inside[name]
         for name in self.goes_on:
             setattr(self._job, name, inside[name])
+
+    def begin_again(self, state: np.ndarray, p: Sequence[float], c: Sequence[float]) -> None:
+        """Begins as it did, from another state and with other parameters; of runs without loops and wheels."""
+        for name, given in (("y", state), ("p", p), ("c", c)):
+            self._arrays[name][: len(given)] = given
+        for array in (self.rates, self._kept, self.memory):
+            array[:] = 0.0
+        job, self.reached, self.status, self.problem = self._job, self.course.first, FINISHED, ""
+        job.begun, job.status, job.reached, job.t = 0, FINISHED, self.reached, self.course.start(self.reached + 1)
 
     def advance(self, last: int) -> np.ndarray:
         """Goes on to step `last`, or as far as it comes before it pauses; the rows recorded on the way."""

@@ -93,6 +93,41 @@ class CSteps:
         """Takes the row that goes with what the run has taken over."""
         self.row[:], self.job.reached = row, reached
 
+    def lie_in(self, row: np.ndarray) -> None:
+        """Keeps its row in such a place from now on."""
+        if row is not self.row:
+            row[:] = self.row
+            self.row, self.job.rows = row, address(row)
+
+
+class StepsOfAll:
+    """Several runs of one model that go on together; `rows`: those of their states, one for each."""
+
+    def __init__(self, members: Sequence[CSteps], rows: np.ndarray) -> None:
+        library = members[0].run.calls.library
+        self._step, self._set = library.steps_of_all, library.set_of_all
+        self._step.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
+        self._step.restype = ctypes.c_int64
+        self._set.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p]
+        self._set.restype = None
+        self._jobs = np.zeros(len(members), dtype=np.uintp)
+        self._members = list(members)
+        for i, (member, row) in enumerate(zip(members, rows, strict=True)):
+            self.replace(i, member, row)
+
+    def replace(self, i: int, member: CSteps, row: np.ndarray) -> None:
+        """Takes another run at a place."""
+        self._members[i], self._jobs[i] = member, member.at
+        member.lie_in(row)
+
+    def take(self, n: int, first: int, last: int) -> int:
+        """Takes n steps of the runs from number `first` to before `last`, 0: settles them; how many have failed."""
+        return int(self._step(self._jobs[first:].ctypes.data, last - first, n))
+
+    def set(self, places: np.ndarray, values: np.ndarray) -> None:
+        """Gives other values to constant inputs, a row for each run."""
+        self._set(address(self._jobs), len(self._jobs), len(places), address(places), address(values))
+
 
 class RigidCSteps(CSteps):
     """The same with rigid wheels, whose events are told in between."""

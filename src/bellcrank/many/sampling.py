@@ -54,7 +54,7 @@ def draw(samples: Samples) -> list[dict[str, Value]]:
 def drawn(samples: Samples) -> dict[str, np.ndarray]:
     """The samples of each distribution."""
     shares = zip(samples.of.items(), _shares(samples).T, strict=True)
-    return {name: _values(kind, numbers, share) for (name, (kind, numbers)), share in shares}
+    return {name: values_at(kind, numbers, share) for (name, (kind, numbers)), share in shares}
 
 
 def _shares(samples: Samples) -> np.ndarray:
@@ -71,15 +71,16 @@ def _shares(samples: Samples) -> np.ndarray:
     return np.asarray(engine.random(samples.count))
 
 
-def _values(kind: str, numbers: tuple[float, float], share: np.ndarray) -> np.ndarray:
-    from scipy.stats import norm
-
+def values_at(kind: str, numbers: tuple[float, float], share: np.ndarray) -> np.ndarray:
+    """Values of a distribution below which shares of all lie."""
     a, b = numbers
     if kind == "uniform":
         return np.asarray(a + (b - a) * share)
     if kind == "log-uniform":
         return np.asarray(np.exp(math.log(a) + (math.log(b) - math.log(a)) * share))
     if kind == "normal":
+        from scipy.stats import norm
+
         inside = np.clip(share, np.finfo(float).tiny, 1 - np.finfo(float).epsneg)  # 0 and 1 lie at infinity
         return np.asarray(a + b * norm.ppf(inside))
     return np.minimum(np.floor(a + (b - a + 1) * share), b).astype(int)

@@ -116,12 +116,17 @@ def listed_events(events: Any, stop: Any, model: str) -> list[GivenEvent]:
     return [GivenEvent(x.expression, x.direction, x.action, x.stop or x.name in stops, x.name) for x in found]
 
 
+def columns_of(interface: Interface) -> dict[str, tuple[int, float]]:
+    """What conditions may name: where time and channels stand in rows, and the factors of their units."""
+    return {"t": (0, 1.0)} | {x.name: (x.column, x.unit.factor) for x in interface.channels}
+
+
 def read_events(interface: Interface, events: Any, stop: Any, parameters: Mapping[str, float] | None) -> EventsGiven:
     """What a run is watched for; parameters as a user gave them, in place of the defaults."""
     given = listed_events(events, stop, interface.model)
     if not given:
         return EventsGiven([], {}, {}, set())
-    columns = {"t": (0, 1.0)} | {x.name: (x.column, x.unit.factor) for x in interface.channels}
+    columns = columns_of(interface)
     known = (*interface.parameters, *interface.entered, *interface.idle, *interface.unused)
     values = {x.name: float(x.default) for x in known if x.default is not None}
     spelled = {key_of(x.name): x.name for x in known}
@@ -133,7 +138,7 @@ def read_events(interface: Interface, events: Any, stop: Any, parameters: Mappin
         comparison = comparison_of(x.expression)
         sides = (x.direction,) if x.direction else (1,) if comparison else (1, -1)
         strict = () if not comparison else (1,) if comparison in ("<", ">") else (-1,)
-        value = read_condition(x.expression, columns, values, x.name)
+        value = read_condition(x.expression, columns, values, f"event '{x.name}'")
         result.watched.append(Watched(x.name, value, sides, strict, x.stop, bool(x.action)))
         texts = [x.expression, *x.action.values()]
         result.used.update(key for text in texts for key in _names_in(text) if key in spelled)

@@ -321,11 +321,10 @@ def comparison_of(given: Any) -> str:
 
 
 def read_condition(
-    given: Any, columns: Mapping[str, tuple[int, float]], values: Mapping[str, float], name: str
+    given: Any, columns: Mapping[str, tuple[int, float]], values: Mapping[str, Any], where: str
 ) -> Condition:
     """A condition over rows for a channel's name or a formula; columns: channel -> (column, factor from user units).
-    Values, those of parameters, are read when it is evaluated."""
-    where = f"event '{name}'"
+    Values, those of parameters, are read when it is evaluated; `where` begins its errors."""
     channel = next((x for k, x in columns.items() if key_of(k) == key_of(given)), None)
     if channel is not None:  # whose name need not be one of formulas
         return lambda rows: np.asarray(rows[:, channel[0]] / channel[1])
@@ -338,46 +337,60 @@ def read_condition(
 
 
 def read_value(
-    syntax: Syntax, columns: Mapping[str, tuple[int, float]], values: Mapping[str, float], where: str
+    syntax: Syntax, columns: Mapping[str, tuple[int, float]], values: Mapping[str, Any], where: str
 ) -> Condition:
     """A formula over channels and parameters, in user units, as a function of rows; `where` begins its errors."""
     known = {key_of(k): v for k, v in columns.items()}
     numbers = {key_of(k): k for k in values}
+    steps: list[_Step] = []
 
     def nothing_called(shown: str) -> ModelError:
         near = did_you_mean(shown, [*columns, *values])
         return ModelError(f"{where}: no channel or parameter is called '{shown}'.{near}")
 
-    def meaning(rows: np.ndarray, node: Syntax, parts: list[Any]) -> Any:
+    def place(function: Callable[..., Any], parts: Sequence[int] | None = None) -> int:
+        steps.append((function, parts))
+        return len(steps) - 1
+
+    def channel(column: int, factor: float) -> Callable[[np.ndarray], np.ndarray]:
+        return lambda rows: np.asarray(rows[:, column] / factor)
+
+    def meaning(node: Syntax, parts: list[Any]) -> Any:
+        """The place of a part among the steps; a name that is no number is left as it is."""
         key = key_of(show(node)) if node.op in ("name", "call") else ""
         if key in known:
-            column, factor = known[key]
-            return np.asarray(rows[:, column] / factor)
+            return place(channel(*known[key]))
         if node.op == "name":
             if key in numbers:
-                return values[numbers[key]]
-            return np.pi if key == "pi" else node  # a body within q(body) is no number
+                return place(lambda rows: values[numbers[key]])
+            return place(lambda rows: np.pi) if key == "pi" else node  # a body within q(body) is no number
         unknown = next((p for p in parts if isinstance(p, Syntax)), node)
         if node.op == "number":
-            return float(node.args[0])
+            number = float(node.args[0])
+            return place(lambda rows: number)
         function = FUNCTIONS.get(str(node.args[0]).lower() if node.op == "call" else node.op)
         if function is None or unknown is not node:
             raise nothing_called(show(unknown))
         if node.op == "call" and not CALLED[str(node.args[0]).lower()].takes(len(parts)):
             raise node.fail(f"{where}: {show(node)} has {len(parts)} arguments")
-        with np.errstate(all="ignore"):
-            return function(*parts)
+        return place(function, parts)
+
+    last = evaluate_syntax(syntax, meaning)
+    if isinstance(last, Syntax):
+        raise nothing_called(show(syntax))
 
     def value(rows: np.ndarray) -> np.ndarray:
-        found = evaluate_syntax(syntax, lambda node, parts: meaning(rows, node, parts))
-        if isinstance(found, Syntax):
-            raise nothing_called(show(syntax))
-        return np.asarray(found, dtype=float)
+        found: list[Any] = []
+        with np.errstate(all="ignore"):
+            for function, parts in steps:
+                found.append(function(rows) if parts is None else function(*[found[i] for i in parts]))
+        return np.asarray(found[last], dtype=float)
 
     value(np.zeros((1, 1 + max(c for c, _ in columns.values()))))  # tells what is wrong before the run
     return value
 
 
+_Step = tuple[Callable[..., Any], Sequence[int] | None]  # what reads a row, or a function of earlier steps
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "neg": np.negative,
     **{name: for_arrays(f) for name, f in {**OPERATORS, **CALLED}.items()},

@@ -19,6 +19,7 @@ from bellcrank.errors import ModelError, RunError, mapping
 from bellcrank.interface.interface import Interface, key_of
 from bellcrank.numeric.methods import ADAPTIVE, one_of
 from bellcrank.run.actions import read_events
+from bellcrank.run.assembly import start_state
 from bellcrank.run.events import Watch
 from bellcrank.run.goes_on import Origin, Reached, first_state, take_over
 from bellcrank.run.inputs import as_signal
@@ -123,6 +124,25 @@ class Going:
         self.steps.job.status = 0
         self.steps.put(to.row, same.first)
         return True
+
+    def start_of(self, origin: Origin) -> Start | None:
+        """Another start of the same run with the inputs that it has, if it can begin there as it is."""
+        loaded, steps = self.loaded, self.steps
+        if type(steps) is not CSteps or type(steps.run) is not CRun or steps.calls_back or self.plan.first:
+            return None
+        p = loaded.parameter_values(origin.parameters)
+        c, inputs = loaded.constants(p), list(self.evaluation.inputs)
+        return origin, np.concatenate(start_state(loaded, origin.initial, None, p, inputs, self.plan.begins)), p, c
+
+    def begun_at(self, start: Start) -> Going:
+        """The run begun again; what it was is lost."""
+        origin, y, p, c = start
+        assert isinstance(self.steps, CSteps)
+        self.steps.run.begin_again(y, p, c)
+        return replace(self, origin=replace(origin, inputs=self.signals), evaluation=replace(self.evaluation, p=p, c=c))
+
+
+Start = tuple[Origin, np.ndarray, list[float], list[float]]
 
 
 def going(loaded: Loaded, origin: Origin, step: float | None = None, method: str | None = None) -> Going:

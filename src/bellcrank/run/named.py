@@ -12,12 +12,14 @@ from bellcrank.interface.interface import Interface, Quantity
 
 
 class Layout:
-    """Quantities of a model that stand side by side in a row of results, and how they are turned into user units."""
+    """Where some quantities of a model stand in a row of results, and how they are turned into user units."""
 
     def __init__(self, interface: Interface, listed: Sequence[Quantity]) -> None:
         self.interface, self.names = interface, tuple(x.name for x in listed)
-        first = listed[0].column if listed else 0
-        self.columns = slice(first, first + len(listed))
+        columns = [x.column for x in listed]
+        first = columns[0] if columns else 0
+        side_by_side = columns == list(range(first, first + len(columns)))
+        self.columns: Any = slice(first, first + len(columns)) if side_by_side else columns
         self.factors = np.array([x.unit.factor for x in listed])
         self.places = {x.key: i for i, x in enumerate(listed)}
         self.kinds = tuple(dict.fromkeys(x.kind for x in listed))

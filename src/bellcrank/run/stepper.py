@@ -36,13 +36,22 @@ class Stepper:
 
     `t` is the time reached, `state` and `outputs` hold the values there by name. A stepper is for one thread at a time;
     any number of them, of one model or several, may go on at once.
+
+    For those that take several together: `held` are the values of inputs that are constant, `places` where these stand.
     """
+
+    _going: Going
+    _signals: dict[str, Signal]
+    _problem: str
+    held: dict[str, float]
+    places: dict[str, list[int]]
 
     def __init__(self, loaded: Loaded, origin: Origin, step: float | None, method: str | None) -> None:
         self._loaded, self._begun_with = loaded, (origin, step, method)
         interface = loaded.interface
         self._states, self._outputs = Layout(interface, interface.states), Layout(interface, interface.outputs)
         self._go(going(loaded, origin, step, method))
+        self._first_signals = self._signals
 
     # ---- what a user does
 
@@ -59,7 +68,7 @@ class Stepper:
         nothing."""
         if values is not None:
             named = {**{str(k): v for k, v in mapping(values, "set()").items()}, **named}
-        held = self._held
+        held = self.held
         for name, value in named.items():
             if name not in held or type(value) is not float or not math.isfinite(value):
                 self._set_signals(named)
@@ -94,7 +103,7 @@ class Stepper:
             raise ModelError("restore(): that was saved by a stepper of another model or backend", self._loaded.name)
         now, signals = self._signals_now(), saved.inputs
         changed = [name for name, signal in signals.items() if not _same(signal, now[name])]
-        if all(name in self._held and signals[name].name == "constant" for name in changed):
+        if all(name in self.held and signals[name].name == "constant" for name in changed):
             if self._going.put_back(saved):
                 for name in changed:
                     self._set_constant(name, signals[name].numbers[0], again=False)
@@ -121,7 +130,18 @@ class Stepper:
             origin = replace(origin, parameters={**(origin.parameters or {}), **mapping(parameters, "parameters")})
         if inputs is not None:
             origin = replace(origin, inputs={**(origin.inputs or {}), **mapping(inputs, "inputs")})
-        self._go(going(self._loaded, origin, step, method))
+        first = self._first_signals
+        same = inputs is None and all(self._signals[name] is signal for name, signal in first.items())
+        start = self._going.start_of(origin) if same else None
+        if start is None:
+            self._go(going(self._loaded, origin, step, method))
+            return
+        for name, value in self.held.items():
+            if first[name].numbers[0] != value:
+                self._set_constant(name, first[name].numbers[0])
+        self._going = self._going.begun_at(start)
+        self._set_up("")
+        self._settle()
 
     @property
     def t(self) -> float:
@@ -157,18 +177,43 @@ class Stepper:
         where = "is bound to memory of this process: it cannot be stored, copied or sent elsewhere"
         raise ModelError(f"a stepper {where}; make another one there", self._loaded.name)
 
+    # ---- for those that take several together
+
+    @property
+    def problem(self) -> str:
+        """Why it cannot go on; nothing if it can."""
+        return self._problem
+
+    @property
+    def row(self) -> np.ndarray:
+        """Time, state, outputs and inputs in equation units."""
+        return self._row()
+
+    def steps_in_c(self) -> CSteps | None:
+        """Its steps, if C can take them by itself."""
+        steps = self._going.steps
+        plain = type(steps) is CSteps and not steps.calls_back and self._limit == NO_LIMIT
+        return steps if plain and isinstance(steps, CSteps) else None
+
+    def note(self, at_start: bool) -> None:
+        """Notes why it cannot go on, if C has found that; `at_start`: before any step."""
+        steps = self._going.steps
+        if isinstance(steps, CSteps) and steps.job.status and not self._problem:
+            self._set_up(self._going.why(at_start))
+
     # ---- how it goes on
 
     def _go(self, found: Going) -> None:
         """Goes on with a run that was made ready."""
         self._going = found
-        steps, self._signals = found.steps, dict(found.signals)
+        self._signals = dict(found.signals)
+        steps = found.steps
         plain = type(steps) is CSteps
-        self._held = {k: s.numbers[0] for k, s in self._signals.items() if plain and s.name == "constant"}
-        self._places: dict[str, list[int]] = {name: [] for name in self._held}
+        self.held = {k: s.numbers[0] for k, s in self._signals.items() if plain and s.name == "constant"}
+        self.places = {name: [] for name in self.held}
         for x in self._loaded.interface.inputs:
-            if x.base in self._places:
-                self._places[x.base].append(x.place)
+            if x.base in self.places:
+                self.places[x.base].append(x.place)
         until, self._ends = min(((s.covers[1], k) for k, s in self._signals.items()), default=(math.inf, ""))
         plan = found.plan
         self._limit = NO_LIMIT if math.isinf(until) else math.floor((until - plan.t_start) / plan.step)
@@ -214,28 +259,33 @@ class Stepper:
     def _row(self) -> np.ndarray:
         """Time, state, outputs and inputs reached."""
         steps = self._going.steps
-        if not steps.is_settled and not self._problem and steps.take(0):
+        if not steps.is_settled and not self._problem:
+            self._settle()
+        return steps.row
+
+    def _settle(self) -> None:
+        """Takes the start, or a state after inputs were set."""
+        if self._going.steps.take(0):
             self._set_up(self._going.why(at_start=True))
             raise RunError(self._problem)
-        return steps.row
 
     # ---- inputs
 
     def _set_constant(self, name: str, value: float, again: bool = True) -> None:
         steps = self._going.steps
         assert isinstance(steps, CSteps)
-        steps.set_constant(self._places[name], value, again)
-        self._held[name] = value
+        steps.set_constant(self.places[name], value, again)
+        self.held[name] = value
 
     def _signals_now(self) -> dict[str, Signal]:
-        return {**self._signals, **{name: constant(value) for name, value in self._held.items()}}
+        return {**self._signals, **{name: constant(value) for name, value in self.held.items()}}
 
     def _set_signals(self, given: Mapping[str, Any]) -> None:
         """Sets inputs by any kind of signal, under any spelling of their names."""
-        spelled = _input_names(self._loaded.interface, given)
+        spelled = input_names(self._loaded.interface, given)
         now, new = self._signals_now(), {spelled[name]: as_signal(value, name) for name, value in given.items()}
         changed = {name: signal for name, signal in new.items() if not _same(signal, now[name])}
-        if all(name in self._held and signal.name == "constant" for name, signal in changed.items()):
+        if all(name in self.held and signal.name == "constant" for name, signal in changed.items()):
             for name, signal in changed.items():
                 self._set_constant(name, signal.numbers[0])
         else:
@@ -266,7 +316,7 @@ def _onward(reached: Reached) -> Origin:
     return Origin(None, None, reached.parameters, reached.inputs, reached, True, reached.tolerances)
 
 
-def _input_names(interface: Interface, given: Mapping[str, Any]) -> dict[str, str]:
+def input_names(interface: Interface, given: Mapping[str, Any]) -> dict[str, str]:
     """Names that a user typed, as the model has them."""
     known = {x.key: x.name for x in interface.signals}
     problems = []

@@ -22,10 +22,24 @@ EXPORT int steps_on(Job *job, int64_t n)
     return run(job);
 }
 
-/* The same for several runs; how each ended stands in its job. */
-EXPORT void steps_of_all(Job *const *jobs, int64_t count, int64_t n)
+/* The same for several runs, but those that have failed; how many that are then. */
+EXPORT int64_t steps_of_all(Job *const *jobs, int64_t count, int64_t n)
+{
+    int64_t failed = 0;
+    for (int64_t i = 0; i < count; i++)
+        failed += jobs[i]->status ? 1 : steps_on(jobs[i], n) != FINISHED;
+    return failed;
+}
+
+/* Gives inputs of several runs that are constant other values, a row of `each` of them for every run. */
+EXPORT void set_of_all(Job *const *jobs, int64_t count, int64_t each, const int64_t *places, const real *values)
 {
     for (int64_t i = 0; i < count; i++)
-        if (!jobs[i]->status)
-            steps_on(jobs[i], n);
+        for (int64_t k = 0; k < each; k++, values++) {
+            Input *in = (Input *)jobs[i]->inputs + places[k];
+            if (in->a[0] != *values) {
+                in->a[0] = *values;
+                jobs[i]->begun = AGAIN;
+            }
+        }
 }

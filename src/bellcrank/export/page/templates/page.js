@@ -33,7 +33,9 @@ async function live(F) {
     me.changed();
     dead = me.problem;
   });
-  const view = scene($("view"), F.scene, m.subarray(F.at.poses/8), m.subarray(F.at.marks/8));
+  const poses = () => F.scene ? m.slice(F.at.poses/8, F.at.marks/8) : m.slice(0, 0);
+  const view = F.scene ? scene($("view"), F.scene, m.subarray(F.at.poses/8), m.subarray(F.at.marks/8))
+    : {fit() {}, draw() {}};
   // Takes steps until a time, or until a moment is over.
   const go = (until, moment = Infinity) => {
     const every = Math.max(1, Math.round(F.window/F.step/600)), began = performance.now();
@@ -83,7 +85,7 @@ async function live(F) {
     if (me.i % every) continue;
     me.poses();
     me.outputs();
-    samples.push(m.slice(F.at.poses/8, F.at.marks/8));
+    samples.push(poses());
     seen.push(F.channels.map(c => channel(me, c)));
   } while (me.t < F.t_end && performance.now() - began < 300 && me.step());
   me.restore(kept);

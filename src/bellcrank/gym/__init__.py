@@ -1,0 +1,64 @@
+"""Models as environments of Gymnasium, for those who learn or tune controllers.
+
+`bc.gym.make` gives an environment, or with `n` a vector of them. Needs the package gymnasium (`bellcrank[gym]`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from bellcrank.api.loading import load_model
+from bellcrank.api.simulation import Simulation
+from bellcrank.errors import ModelError, optional_package
+from bellcrank.gym.task import Actions, Done, Observations, Reward, Task
+
+
+def make(
+    model: Any,
+    actions: Actions,
+    observations: Observations = None,
+    reward: Reward = 1.0,
+    done: Done = (),
+    t_end: float | None = None,
+    step: float | None = None,
+    every: int = 1,
+    parameters: Mapping[str, Any] | None = None,
+    initial: Mapping[Any, Any] | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    method: str | None = None,
+    n: int | None = None,
+) -> Any:
+    """An environment (`gymnasium.Env`) of a model: a file, a System, its equations or a simulation.
+
+    `actions`: inputs with their least and greatest values, {"force": (-10, 10)}, or a list of settings to choose from,
+    [{"force": -10}, {"force": 10}]. `observations`: channels or formulas over channels and parameters, by default all
+    states; or a dictionary of them with bounds. `reward`: a formula, a number, or a function of the channels by name.
+    `done`: comparisons that end an episode, or a function; it is truncated at `t_end` (s). An action holds for `every`
+    steps of `step` s. `parameters` and `initial` are numbers, or distributions (`bc.uniform(a, b)`) from which every
+    episode draws. With `n`, a `gymnasium.vector.VectorEnv` of so many, on all cores.
+    """
+    optional_package("gymnasium", "gym")
+    from bellcrank.gym import env, vector
+
+    sim = _simulation(model)
+    task = Task.of(
+        sim.interface, actions=actions, observations=observations, reward=reward, done=done, t_end=t_end, step=step,
+        every=every, parameters=parameters, initial=initial, inputs=inputs, method=method,
+    )  # fmt: skip
+    return env.ModelEnv(sim, task) if n is None else vector.ModelVectorEnv(sim, task, n)
+
+
+def _simulation(model: Any) -> Simulation:
+    """A model in any of its forms, compiled."""
+    if isinstance(model, str | Path):
+        model = load_model(model)
+    if callable(getattr(model, "equations", None)):
+        model = model.equations()
+    if callable(getattr(model, "compile", None)):
+        model = model.compile()
+    if not isinstance(model, Simulation):
+        what = "a file with a model, a System, its equations or a simulation"
+        raise ModelError(f"gym.make({model!r}): it takes {what}")
+    return model

@@ -1,0 +1,233 @@
+"""What a controller is asked to do: actions, observations, rewards and ends, read from what a user gives.
+
+In:  the interface of a model. Out: `Task`, over rows of results (time, states, outputs, inputs), one row for each run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import ModelError, RunError, mapping
+from bellcrank.interface.interface import Interface, key_of
+from bellcrank.many.sampling import values_at
+from bellcrank.many.spread import Spread
+from bellcrank.run.actions import columns_of
+from bellcrank.run.events import comparison_of, read_condition
+from bellcrank.run.named import Layout, Values
+
+Actions = Mapping[str, Sequence[float]] | Sequence[Mapping[str, float]]
+Observations = Sequence[str] | Mapping[str, Sequence[float]] | None
+Reward = str | float | Callable[[Values], Any]
+Done = str | Sequence[str] | Callable[[Values], Any]
+Rows = Callable[[np.ndarray], np.ndarray]
+LATE = 1e-9  # steps that end so near to the end of an episode, against it, end it
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Actions are inputs with bounds, or `choices`, rows of their values to choose from; observations, `reward` and
+    `is_over` functions of rows. `values` of parameters that formulas name, an array where they differ."""
+
+    inputs: tuple[str, ...]
+    bounds: tuple[np.ndarray, np.ndarray]
+    choices: np.ndarray | None
+    observed: tuple[str, ...]
+    observed_bounds: tuple[np.ndarray, np.ndarray]
+    observe: Rows
+    reward: Rows
+    is_over: Rows
+    values: dict[str, Any]
+    t_end: float
+    every: int
+    begin: Mapping[str, Any]
+    drawn: Mapping[tuple[str, Any], Spread]
+
+    @classmethod
+    def of(cls, interface: Interface, **given: Any) -> Task:
+        """What a user gives, checked."""
+        inputs, bounds, choices = _actions(interface, given["actions"])
+        columns = columns_of(interface)
+        known = (*interface.parameters, *interface.entered, *interface.idle, *interface.unused)
+        values: dict[str, Any] = {x.name: float(x.default) for x in known if x.default is not None}
+        t_end = interface.run.t_end if given["t_end"] is None else given["t_end"]
+        every = given["every"]
+        if not isinstance(every, int | np.integer) or isinstance(every, bool) or every < 1:
+            raise ModelError(f"every={every!r} must be a whole number of at least 1", interface.model)
+        if t_end is not None and not (isinstance(t_end, int | float) and t_end > 0):
+            raise ModelError(f"t_end={t_end!r} s must be a positive number", interface.model)
+        groups = {k: mapping(given[k], k) for k in ("parameters", "initial")}
+        drawn = {(k, name): x for k, group in groups.items() for name, x in group.items() if isinstance(x, Spread)}
+        plain = {k: {name: x for name, x in v.items() if not isinstance(x, Spread)} for k, v in groups.items()}
+        values |= {_spelled(values, name): x for name, x in plain["parameters"].items()}
+        low, high = bounds
+        rest = np.clip(0.0, low, high) if choices is None else choices[0]
+        begin = {
+            "inputs": {**dict(zip(inputs, rest.tolist(), strict=True)), **mapping(given["inputs"], "inputs")},
+            "step": given["step"], "method": given["method"], **plain,
+        }  # fmt: skip
+        observed = _observed(interface, given["observations"])
+        functions = [read_condition(text, columns, values, f"observation '{text}'") for text in observed]
+
+        def observe(rows: np.ndarray) -> np.ndarray:
+            found = [np.broadcast_to(f(rows), (len(rows),)) for f in functions]
+            return np.stack(found, axis=1).astype(np.float32)
+
+        return cls(
+            inputs, bounds, choices, tuple(observed), _bounds(list(observed.items())), observe,
+            _reward(given["reward"], interface, columns, values), _done(given["done"], interface, columns, values),
+            values, math.inf if t_end is None else float(t_end), int(every), begin, drawn,
+        )  # fmt: skip
+
+    @property
+    def usual(self) -> dict[str, Any]:
+        """What runs begin with before the first episode: the medians of what is drawn."""
+        found = {k: dict(v) if isinstance(v, dict) else v for k, v in self.begin.items()}
+        for (group, name), spread in self.drawn.items():
+            found[group][name] = _at(spread, 0.5)
+        return found
+
+    def take(self, parameters: Mapping[str, Any]) -> None:
+        """Takes the parameters of an episode, for formulas; of several, arrays."""
+        self.values.update({_spelled(self.values, k): v for k, v in parameters.items()})
+
+    def draw(self, rng: np.random.Generator, given: Mapping[str, Any]) -> dict[str, dict[Any, Any]]:
+        """Initial values and parameters of an episode: those given, else drawn ones."""
+        unknown = [k for k in given if k not in ("initial", "parameters")]
+        if unknown:
+            raise ModelError(f"options={{'{unknown[0]}': ...}}: they may hold 'initial' and 'parameters'")
+        found: dict[str, dict[Any, Any]] = {"initial": {}, "parameters": {}}
+        for (group, name), spread in self.drawn.items():
+            found[group][name] = _at(spread, rng.random())
+        for group, own in found.items():
+            own.update({_spelled(own, k): v for k, v in mapping(given.get(group), group).items()})
+        return found
+
+    def is_late(self, t: Any) -> Any:
+        """Is a time the end of an episode?"""
+        return t >= self.t_end - LATE * max(1.0, self.t_end) if self.t_end < math.inf else t > math.inf
+
+    def settings(self, actions: Any) -> np.ndarray:
+        """Values of the inputs, a row for each action; beyond its bounds an input stays at them."""
+        if self.choices is not None:
+            chosen = np.asarray(actions)
+            if chosen.dtype.kind not in "iu" or chosen.min(initial=0) < 0 or chosen.max(initial=0) >= len(self.choices):
+                raise RunError(f"action {actions!r} is none of 0 to {len(self.choices) - 1}")
+            return self.choices[np.atleast_1d(chosen)]
+        found = np.atleast_2d(np.asarray(actions, dtype=float))
+        if found.shape[-1] != len(self.inputs) or not np.isfinite(found).all():
+            raise RunError(f"action {actions!r} must be {len(self.inputs)} finite numbers: {', '.join(self.inputs)}")
+        return np.clip(found, *self.bounds)
+
+
+def _at(spread: Spread, share: float) -> float:
+    """The value of a distribution below which a share of all lies."""
+    return float(values_at(spread.kind, spread.numbers, np.asarray(share)))
+
+
+def _spelled(known: Mapping[str, Any], name: Any) -> Any:
+    """A name as it stands in a dictionary, however it is spelled."""
+    return next((k for k in known if key_of(k) == key_of(name)), name)
+
+
+def _actions(interface: Interface, given: Any) -> tuple[tuple[str, ...], tuple[np.ndarray, np.ndarray], Any]:
+    """Inputs, their bounds, and rows of values to choose from, if there are such."""
+    choices = None if isinstance(given, Mapping) else given
+    if choices is not None:
+        good = isinstance(choices, list | tuple) and len(choices) > 1 and all(isinstance(x, Mapping) for x in choices)
+        names = list(choices[0]) if good else []
+        if not good or not names or any({key_of(k) for k in x} != {key_of(k) for k in names} for x in choices):
+            what = 'inputs with bounds, {"force": (-1, 1)}, or a list of at least two settings of the same inputs'
+            raise ModelError(f"actions={given!r} must be {what}", interface.model)
+    else:
+        names = list(given)
+    if not names:
+        raise ModelError("actions={}: at least one input must be acted on", interface.model)
+    known = {x.key: x.name for x in interface.signals}
+    for name in names:
+        if key_of(name) not in known:
+            there = ", ".join(known.values()) or "none"
+            raise ModelError(f"actions: the model has no input '{name}'. Inputs: {there}.", interface.model)
+    if choices is None:
+        low, high = _bounds([(k, given[k]) for k in names])
+        if not (np.isfinite(low).all() and np.isfinite(high).all()):
+            raise ModelError("actions: bounds must be finite", interface.model)
+        return tuple(known[key_of(k)] for k in names), (low, high), None
+    try:
+        rows = np.array(
+            [[float({key_of(k): v for k, v in x.items()}[key_of(name)]) for name in names] for x in choices]
+        )
+    except (TypeError, ValueError):
+        rows = np.array([[math.nan]])
+    if not np.isfinite(rows).all():
+        raise ModelError(f"actions={given!r}: all values must be finite numbers", interface.model)
+    return tuple(known[key_of(k)] for k in names), (rows.min(axis=0), rows.max(axis=0)), rows
+
+
+def _observed(interface: Interface, given: Any) -> dict[str, Any]:
+    """What is observed, with bounds."""
+    free = (-math.inf, math.inf)
+    if given is None:
+        return {x.name: free for x in interface.states}
+    if isinstance(given, Mapping):
+        return {str(k): v for k, v in given.items()}
+    if isinstance(given, str) or not isinstance(given, Sequence) or not given:
+        raise ModelError(f"observations={given!r} must be a list of channels or formulas", interface.model)
+    return {str(name): free for name in given}
+
+
+def _bounds(given: Sequence[tuple[str, Any]]) -> tuple[np.ndarray, np.ndarray]:
+    pairs = []
+    for name, pair in given:
+        try:
+            low, high = (float(x) for x in pair)
+        except (TypeError, ValueError):
+            low = high = math.nan
+        if not low < high:
+            raise ModelError(f"'{name}': {pair!r} must be two numbers (least, greatest)")
+        pairs.append((low, high))
+    return np.array([a for a, _ in pairs]), np.array([b for _, b in pairs])
+
+
+def _reward(given: Any, interface: Interface, columns: Any, values: Any) -> Rows:
+    if callable(given):
+        return _called(given, interface, "reward")
+    return read_condition(str(given), columns, values, "reward")
+
+
+def _done(given: Any, interface: Interface, columns: Any, values: Any) -> Rows:
+    if callable(given):
+        called = _called(given, interface, "done")
+        return lambda rows: called(rows) != 0
+    tests = []
+    for text in [given] if isinstance(given, str) else given:
+        sign = comparison_of(text)
+        if not sign:
+            raise ModelError(f"done={text!r} must be a comparison, such as 'abs(q(pole)) > 0.2'", interface.model)
+        tests.append((read_condition(text, columns, values, "done"), sign in ("<", ">")))
+
+    def is_over(rows: np.ndarray) -> np.ndarray:
+        over = np.zeros(len(rows), dtype=bool)
+        for value, strict in tests:
+            found = value(rows)
+            over |= found > 0 if strict else found >= 0
+        return over
+
+    return is_over
+
+
+def _called(function: Callable[[Values], Any], interface: Interface, what: str) -> Rows:
+    """A user's function of the channels by name, each an array over the runs."""
+    layout = Layout(interface, interface.channels)
+
+    def value(rows: np.ndarray) -> np.ndarray:
+        found = np.asarray(function(layout.values(rows)), dtype=float)
+        if found.shape not in ((), (len(rows),)):
+            raise RunError(f"{what}() must return a number for each of {len(rows)} runs, not shape {found.shape}")
+        return np.broadcast_to(found, (len(rows),))
+
+    return value

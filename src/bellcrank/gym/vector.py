@@ -1,0 +1,81 @@
+"""Several runs of a model as a vector of environments of Gymnasium."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.utils.seeding import np_random
+from gymnasium.vector import AutoresetMode
+
+from bellcrank.api.simulation import Simulation
+from bellcrank.errors import ModelError
+from bellcrank.gym.env import spaces_of
+from bellcrank.gym.task import Task
+
+
+class ModelVectorEnv(gymnasium.vector.VectorEnv):
+    """Each environment is one of `ModelEnv` with its own seed, to the bit; an episode that is over is followed by the
+    next one in the step after (`AutoresetMode.NEXT_STEP`). `steppers` take the steps."""
+
+    metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
+
+    def __init__(self, sim: Simulation, task: Task, n: int) -> None:
+        if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 1:
+            raise ModelError(f"n={n!r} must be a whole number of at least 1")
+        self.num_envs, self.task = int(n), task
+        self.single_observation_space, self.single_action_space = spaces_of(task)
+        self.observation_space = gymnasium.vector.utils.batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = gymnasium.vector.utils.batch_space(self.single_action_space, self.num_envs)
+        self.steppers = sim.steppers(self.num_envs, **task.usual)
+        self._rngs: list[np.random.Generator] = [np_random(None)[0] for _ in range(self.num_envs)]
+        self._over = np.zeros(self.num_envs, dtype=bool)
+        self._varied: dict[str, np.ndarray] = {}  # parameters that episodes have drawn or were given
+
+    def reset(
+        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        if isinstance(seed, int | np.integer):
+            seed = [int(seed) + i for i in range(self.num_envs)]
+        for i, one in enumerate(seed or []):
+            if one is not None:
+                self._rngs[i] = np_random(one)[0]
+        self._begin(np.arange(self.num_envs), options or {})
+        self._over[:] = False
+        return self.task.observe(self.steppers.rows), {"t": self.steppers.t}
+
+    def step(self, actions: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        task, st, settings = self.task, self.steppers, self.task.settings(actions)
+        if len(settings) != self.num_envs:
+            raise ModelError(f"{len(settings)} actions for {self.num_envs} environments")
+        st.set({name: settings[:, k] for k, name in enumerate(task.inputs)})
+        st.step(task.every)
+        before, problems = np.flatnonzero(self._over), st.problems
+        if len(before):  # what these did in this step does not count
+            self._begin(before, {})
+            problems = {i: told for i, told in problems.items() if i not in before}
+        rows = st.rows
+        over = task.is_over(rows)
+        over[list(problems)] = True
+        late = np.asarray(task.is_late(rows[:, 0]))
+        reward = np.array(np.broadcast_to(task.reward(rows), (self.num_envs,)), dtype=float)
+        reward[before], over[before], late[before] = 0.0, False, False
+        self._over = over | late
+        info: dict[str, Any] = {"t": rows[:, 0].copy()}
+        if problems:
+            info["problem"] = np.array([problems.get(i, "") for i in range(self.num_envs)], dtype=object)
+            info["_problem"] = np.array([i in problems for i in range(self.num_envs)])
+        return task.observe(rows), reward, over, late, info
+
+    def _begin(self, which: np.ndarray, options: dict[str, Any]) -> None:
+        """Begins episodes."""
+        drawn = [self.task.draw(self._rngs[i], options) for i in which]
+        groups = {
+            group: {name: np.array([d[group][name] for d in drawn]) for name in drawn[0][group]} for group in drawn[0]
+        }
+        self.steppers.reset(which, **groups)
+        for name, values in groups["parameters"].items():
+            usual = np.full(self.num_envs, self.task.values.get(name, np.nan))
+            self._varied.setdefault(name, usual)[which] = values
+        self.task.take(self._varied)

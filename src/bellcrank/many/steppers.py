@@ -1,0 +1,252 @@
+"""Several runs of a model, side by side and step by step: a vector of steppers.
+
+In:  a loaded model and what a user gives for all runs or each of them. Out: `Steppers`. Compiled runs that call nothing
+back go on in one call of C, on all cores where that pays.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from bellcrank.backend.c_steps import StepsOfAll
+from bellcrank.errors import ModelError, RunError, mapping
+from bellcrank.many.cores import core_count
+from bellcrank.many.given import Given, read_given
+from bellcrank.run.goes_on import Origin, Reached
+from bellcrank.run.loaded import Loaded
+from bellcrank.run.named import Layout, Values
+from bellcrank.run.stepper import Stepper, input_names
+
+WORTH = 2e-4  # s of work from which on all cores are asked
+FIRST = 64  # steps until the first look at the clock
+BLOCK_SECONDS = 0.1  # between two looks at the keyboard
+
+
+class Steppers:
+    """Runs of a model that go on together, with a fixed step; values are in user units, those of all runs in arrays.
+
+    A run that fails leaves the others alone: `problems` tells why, and its state stays the last good one. For one
+    thread at a time.
+    """
+
+    def __init__(self, loaded: Loaded, given: Given, step: float | None, method: str | None, t_start: float | None):
+        self._loaded, interface = loaded, loaded.interface
+        self._members = []
+        for run in range(given.n):
+            v = given.of(run)
+            origin = Origin(t_start, v["initial"], v["parameters"], v["inputs"])
+            self._members.append(Stepper(loaded, origin, step, method))
+        self._states, self._outputs = Layout(interface, interface.states), Layout(interface, interface.outputs)
+        self._rows = np.zeros((given.n, interface.width))
+        self._pool: ThreadPoolExecutor | None = None
+        self._per_step = np.inf  # s of one run: the least that was seen
+        self._all: StepsOfAll | None = None
+        self._settled, self._failed, self._constant = True, 0, set[str]()
+        self._held: dict[str, np.ndarray] = {}  # what was set for all, which members are told when they are asked
+        self._bind()
+
+    def __len__(self) -> int:
+        return len(self._members)
+
+    def step(self, n: int = 1) -> None:
+        """Takes n steps of every run that has not failed."""
+        if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 0:
+            raise ModelError(f"step({n!r}): how many steps must be a whole number", self._loaded.name)
+        if self._all is None:
+            self._one_by_one(int(n))
+            return
+        left = int(n)
+        while left > 0:
+            most = BLOCK_SECONDS / (self._per_step * len(self)) if self._per_step < np.inf else FIRST
+            block = min(left, max(1, int(most)))
+            self._take(block)
+            left -= block
+
+    def set(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> None:
+        """Sets inputs from now on: a number for all runs, or an array with one for each."""
+        named = {**{str(k): v for k, v in mapping(values, "set()").items()}, **named}
+        spelled = input_names(self._loaded.interface, named)
+        columns = {spelled[name]: self._numbers(value, f"set({name}=...)") for name, value in named.items()}
+        if self._all is None or not columns.keys() <= self._constant:
+            for i, member in enumerate(self._members):
+                member.set({name: float(column[i]) for name, column in columns.items()})
+            self._bind()
+            return
+        places = [(place, column) for name, column in columns.items() for place in self._members[0].places[name]]
+        if places:
+            self._all.set(np.array([p for p, _ in places]), np.column_stack([c for _, c in places]))
+        self._held.update(columns)
+        self._settled = False
+
+    def set_parameter(self, values: Mapping[str, Any] | None = None, /, **named: Any) -> None:
+        """Sets parameters from now on: a number for all runs, or an array with one for each."""
+        named = {**mapping(values, "set_parameter()"), **named}
+        columns = {name: self._numbers(value, f"set_parameter({name}=...)") for name, value in named.items()}
+        self._synchronise()
+        for i, member in enumerate(self._members):
+            member.set_parameter(**{name: float(column[i]) for name, column in columns.items()})
+        self._bind()
+
+    def reset(
+        self,
+        which: Iterable[int] | None = None,
+        initial: Mapping[Any, Any] | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        inputs: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Lets some runs begin again, or all; with other values, each a number or an array with one for each of
+        them."""
+        chosen = list(range(len(self))) if which is None else [self._number(i) for i in which]
+        groups = {"parameters": parameters, "initial": initial, "inputs": inputs}
+        given = read_given(len(chosen), groups, "random", 0) if chosen else None
+        self._synchronise()
+        for place, i in enumerate(chosen):
+            v = given.of(place) if given is not None else {}
+            self._members[i].reset(**{name: values or None for name, values in v.items()})
+        self._bind(chosen)
+
+    def save(self) -> list[Reached]:
+        """All that the steps to come follow from, of each run."""
+        self._synchronise()
+        return [member.save() for member in self._members]
+
+    def restore(self, saved: list[Reached]) -> None:
+        """Goes back, or on, to what `save` has returned."""
+        if not isinstance(saved, list | tuple) or len(saved) != len(self):
+            raise ModelError(f"restore(): it takes what save() of {len(self)} runs has returned", self._loaded.name)
+        self._synchronise()
+        for member, one in zip(self._members, saved, strict=True):
+            member.restore(one)
+        self._bind()
+
+    @property
+    def t(self) -> np.ndarray:
+        """Times reached, s."""
+        return self._row()[:, 0].copy()
+
+    @property
+    def state(self) -> Values:
+        """States by name, an array over the runs each."""
+        return self._states.values(self._row())
+
+    @property
+    def outputs(self) -> Values:
+        """Outputs by name, with the present inputs."""
+        return self._outputs.values(self._row())
+
+    @property
+    def rows(self) -> np.ndarray:
+        """Time, states, outputs and inputs of each run, in equation units."""
+        return self._row()
+
+    @property
+    def problems(self) -> dict[int, str]:
+        """Why runs have failed, by their numbers."""
+        return {i: m.problem for i, m in enumerate(self._members) if m.problem} if self._failed else {}
+
+    # ---- how they go on
+
+    def _take(self, n: int) -> None:
+        """Steps by one call of C, or one for each core."""
+        assert self._all is not None
+        count, cores, began = len(self), core_count(), time.perf_counter()
+        if cores > 1 and WORTH < self._per_step * count * n < np.inf and count >= 2 * cores:
+            self._pool = self._pool or ThreadPoolExecutor(cores)
+            edges = np.linspace(0, count, cores + 1).astype(int).tolist()
+            failed = sum(self._pool.map(self._all.take, [n] * cores, edges[:-1], edges[1:]))
+        else:
+            failed = self._all.take(n, 0, count)
+            self._per_step = min(self._per_step, (time.perf_counter() - began) / (count * n))
+        self._settled = True
+        self._look(failed)
+
+    def _look(self, failed: int, at_start: bool = False) -> None:
+        """Notes why runs have failed."""
+        if failed != self._failed:
+            self._failed = failed
+            for member in self._members:
+                member.note(at_start)
+
+    def _one_by_one(self, n: int) -> None:
+        for i, member in enumerate(self._members):
+            if not member.problem:
+                try:
+                    member.step(n)
+                except RunError:
+                    if not member.problem:  # nothing was done
+                        raise
+            self._rows[i] = member.row
+        self._failed = sum(bool(m.problem) for m in self._members)
+
+    def _row(self) -> np.ndarray:
+        if self._all is not None and not self._settled:
+            self._look(self._all.take(0, 0, len(self)), at_start=True)
+            self._settled = True
+        return self._rows
+
+    def _bind(self, changed: Iterable[int] | None = None) -> None:
+        """Binds what the members have now, or those that were changed."""
+        self._row()
+        self._held = {}
+        places = list(range(len(self)) if self._all is None or changed is None else changed)
+        steps = {i: self._members[i].steps_in_c() for i in places}
+        if any(x is None for x in steps.values()):
+            self._all = None
+        elif self._all is None or changed is None:
+            self._all = StepsOfAll([x for x in steps.values() if x is not None], self._rows)
+        else:
+            for i, one in steps.items():
+                assert one is not None
+                self._all.replace(i, one, self._rows[i])
+        if self._all is None:
+            for i, member in enumerate(self._members):
+                self._rows[i] = member.row
+        self._failed = sum(bool(m.problem) for m in self._members)
+        self._constant = set.intersection(*(set(m.held) for m in self._members))
+
+    def _synchronise(self) -> None:
+        """Tells the members what was set for all."""
+        for name, column in self._held.items():
+            for member, value in zip(self._members, column.tolist(), strict=True):
+                member.held[name] = value
+
+    # ---- what a user gives
+
+    def _numbers(self, value: Any, what: str) -> np.ndarray:
+        """One number for each run."""
+        try:
+            found = np.asarray(value, dtype=float)
+        except (TypeError, ValueError):
+            found = np.empty((0, 0))
+        if found.shape not in ((), (len(self),)):
+            given = f"an array of shape {found.shape}" if found.size else repr(value)
+            raise ModelError(f"{what} must be a number, or {len(self)} of them, not {given}", self._loaded.name)
+        if not np.isfinite(found).all():
+            raise RunError(f"{what}: {found} is not finite")
+        return np.broadcast_to(found, (len(self),))
+
+    def _number(self, i: Any) -> int:
+        if not isinstance(i, int | np.integer) or isinstance(i, bool) or not 0 <= i < len(self):
+            raise ModelError(f"which: there is no run {i!r}; they are 0 to {len(self) - 1}", self._loaded.name)
+        return int(i)
+
+
+def steppers(
+    loaded: Loaded,
+    n: int | None = None,
+    step: float | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    initial: Mapping[Any, Any] | None = None,
+    inputs: Mapping[str, Any] | None = None,
+    method: str | None = None,
+    t_start: float | None = None,
+    seed: int = 0,
+) -> Steppers:
+    """Several runs of a model to be taken step by step; values as of `Simulation.simulate_many`."""
+    groups = {"parameters": parameters, "initial": initial, "inputs": inputs}
+    return Steppers(loaded, read_given(n, groups, "random", seed), step, method, t_start)
