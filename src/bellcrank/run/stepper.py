@@ -149,6 +149,11 @@ class Stepper:
         return self._going.t
 
     @property
+    def h(self) -> float:
+        """The step, s."""
+        return self._going.plan.step
+
+    @property
     def state(self) -> Values:
         """The state reached, by name."""
         return self._states.values(self._row())
