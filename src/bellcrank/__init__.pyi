@@ -23,6 +23,7 @@ from bellcrank.errors import RunError as RunError
 from bellcrank.expr.simplify import expand as expand
 from bellcrank.expr.simplify import simplify as simplify
 from bellcrank.expr.table import table as table
+from bellcrank.library import manoeuvres as manoeuvres
 from bellcrank.library import terrain as terrain
 from bellcrank.library import tyres as tyres
 from bellcrank.library import vehicles as vehicles

@@ -12,7 +12,7 @@ BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 def test_figures_of_the_page(capsys):
     names = {}
     exec(compile(BLOCKS[0], "car.md", "exec"), names)
-    assert "understeer gradient of axles" in capsys.readouterr().out
+    assert "understeer gradient of the tyres" in capsys.readouterr().out
     assert names["softer"].figures["roll_gradient"] > names["car"].figures["roll_gradient"]
 
 
@@ -22,4 +22,5 @@ def test_runs_of_the_page(tmp_path, monkeypatch):
     names = {}
     for block in BLOCKS:
         exec(compile(block, "car.md", "exec"), names)
-    assert names["run"]["ay"][-1] > 2 and names["turn"]["steer"] > 0
+    assert names["run"]["ay"][-1] > 2 and names["result"]["ay_steady"] > 3.9
+    assert (tmp_path / "step.png").stat().st_size > 5000

@@ -90,6 +90,7 @@ def test_loads_at_rest_are_those_of_the_lever(name, request):
     assert at.travel == pytest.approx((0, 0, 0, 0), abs=1e-9)  # as drawn
 
 
+@pytest.mark.campaign
 def test_a_load_beside_the_middle_makes_the_car_lean(passenger):
     car = passenger.changed(loads={"driver": {"at": [-1.35, 0.4, 0.60]}})
     at = car.stand
@@ -102,6 +103,7 @@ def test_a_load_beside_the_middle_makes_the_car_lean(passenger):
     assert again.stand.roll == pytest.approx(-car.stand.roll, rel=1e-6)
 
 
+@pytest.mark.campaign
 def test_a_free_length_says_where_the_car_stands(passenger):
     given = {name: {"spring": {"free_length": f"{length!r} m"}} for name, length in passenger.stand.free_length.items()}
     same = passenger.changed(**given)
@@ -110,6 +112,7 @@ def test_a_free_length_says_where_the_car_stands(passenger):
     assert lower.stand.travel[0] > 0.005 and lower.stand.pitch > passenger.stand.pitch
 
 
+@pytest.mark.campaign
 def test_units_are_stated_and_all_the_same(passenger):
     other = passenger.changed(
         body={"units": ["tonne", "mm", "kg-m2"], "mass": 1.22, "cg": [-1200, 0, 560], "width": 1750, "length": 4400},
@@ -160,6 +163,7 @@ def test_what_cannot_be_is_told_in_a_sentence(passenger, change, words):
     assert words in str(told.value)
 
 
+@pytest.mark.campaign
 def test_springs_that_do_not_hold(passenger):
     soft = passenger.changed(front={"spring": {"stiffness": "4 N/mm", "free_length": "0.47 m"}, "bump_stop": None})
     with pytest.raises(bc.ModelError, match="the springs do not hold the car"):
@@ -209,3 +213,49 @@ def test_the_template_is_the_car_it_starts_from(tmp_path, capsys, passenger):
     path.write_text(path.read_text(encoding="utf-8").replace("stiffness = 42 ", "stifness = 42 "), encoding="utf-8")
     assert main(["car", "check", str(path)]) == 1
     assert "Did you mean 'stiffness'?" in capsys.readouterr().err
+
+
+def test_manoeuvres_are_listed_and_mistakes_named(capsys):
+    assert main(["drive"]) == 0
+    assert "iso3888-1: double lane change" in capsys.readouterr().out
+    assert main(["drive", "passenger", "iso3888"]) == 1
+    assert "Did you mean 'iso3888-" in capsys.readouterr().err
+    assert main(["drive", "passenger", "braking", "--set", "sped=3"]) == 1
+    assert "braking has no setting 'sped'. Did you mean 'speed'?" in capsys.readouterr().err
+    assert main(["drive", "passenger", "braking", "--speed", "-3"]) == 1
+    assert "speed=-3.0 must be a positive number" in capsys.readouterr().err
+
+
+def test_a_path_through_points():
+    path = bc.manoeuvres.Path.through([0, 10, 20, 30], [0, 0, 0, 0])
+    assert path.length == pytest.approx(30) and max(map(abs, path.heading)) < 1e-12
+    ring = bc.manoeuvres.circle(50.0, straight=20.0, turns=0.5)
+    turn = np.gradient(ring.heading, ring.s)
+    assert turn[-30:-5] == pytest.approx(np.full(25, 1 / 50), rel=2e-3)
+    change = bc.manoeuvres.lane_change([(15, 0), (45, 3.5), (70, 3.5), (95, 0)])
+    assert float(np.interp(575, change.x, change.y)) == pytest.approx(0.0, abs=1e-6)
+    assert float(np.interp(57, change.x, change.y)) == pytest.approx(3.5, abs=1e-3)
+    with pytest.raises(bc.ModelError, match="at least three points"):
+        bc.manoeuvres.Path.through([0, 1], [0, 1])
+    with pytest.raises(bc.ModelError, match="at the same place"):
+        bc.manoeuvres.Path.through([0, 1, 1], [0, 1, 1])
+    with pytest.raises(bc.ModelError, match="kind='macadm' must be one of macadam, point"):
+        bc.manoeuvres.Driver(kind="macadm")
+
+
+def test_gains_of_the_driver():
+    """MacAdam's driver on the car it assumes: what it sees ahead, it reaches with the steering angle held."""
+    from bellcrank.library.vehicles.driver import gains
+
+    A, B = np.array([[-5.0, -18.0], [0.3, -5.5]]), np.array([70.0, 45.0])
+    times = np.arange(1, 11) / 10
+    found = gains(A, B, 20.0, times)
+    x, d, h = np.zeros(4), 0.01, 5e-4  # y, v_y, psi, r
+    seen = []
+    for i in range(2000):
+        v, r = x[1], x[3]
+        rates = np.array([v + 20.0 * x[2], A[0] @ (v, r) + B[0] * d, r, A[1] @ (v, r) + B[1] * d])
+        x = x + h * rates
+        if (i + 1) % 200 == 0:
+            seen.append(x[0])
+    assert found[:10] @ seen == pytest.approx(d, rel=5e-3)

@@ -1,11 +1,15 @@
 """Terrain: heights by their formulas, nearest points by brute force, the spectrum of random roads."""
 
+import ctypes
 import math
 
 import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.backend.compiler import find_compiler, load_source
+from tests.models import needs_compiler
+from tests.node import needs_node, node
 
 
 def test_course_has_the_heights_of_the_thesis():
@@ -80,6 +84,48 @@ def test_a_wheel_has_the_slopes_of_the_ground():
             if np.abs(coarse - fine).max() < 1e-4 * np.abs(fine).max():  # else it is just beside a kink
                 np.testing.assert_allclose(f.jacobian(0.0, state), fine, atol=2e-6 * np.abs(fine).max())
     assert kinds == {"beyond", "wall", "piece", "edge"}
+
+
+def states_around(ground):
+    """Points over the ground, near it, far away and deep below, with the reach of a wheel."""
+    rng = np.random.default_rng(4)
+    places = [(x, float(ground.height(x)) + z) for x, z in rng.uniform((-2, -1.0), (12, 1.0), (60, 2))]
+    return [[x, z, 0.5 if i % 3 else 5.0] for i, (x, z) in enumerate(places)]
+
+
+def in_python(ground, state):
+    return [*ground.nearest(*state)[:4], *ground.turn(*state)]
+
+
+@needs_compiler
+def test_the_nearest_ground_in_c():
+    grounds = [*(make() for make in TERRAINS.values()), bc.terrain.cosine(0.1, 1.0)]  # the last: gentle, with one foot
+    parts, calls = ["#include <math.h>", "#include <string.h>"], []
+    for i, ground in enumerate(grounds):
+        (near, name), (turn, turned) = ground.c, ground.c_turn
+        parts += [near, turn]
+        calls += [f"if (k == {i}) {{ {name}(x, z, reach, out); {turned}(x, z, reach, out + 4); }}"]
+    parts += ["void around(int k, double x, double z, double reach, double *out)", "{", *calls, "}", ""]
+    function, out = load_source("\n".join(parts), find_compiler(), own=True).around, np.empty(6)
+    for i, ground in enumerate(grounds):
+        for state in states_around(ground):
+            function(i, *map(ctypes.c_double, state), ctypes.c_void_p(out.ctypes.data))
+            assert out == pytest.approx(in_python(ground, state), rel=1e-9, abs=1e-9), (ground.name, state)
+
+
+@needs_node
+def test_the_nearest_ground_in_javascript():
+    script = """
+        const d = JSON.parse(require("fs").readFileSync(0)), m = new Float64Array(8), {abs, cos, max, min, sin, sqrt} = Math;
+        console.log(JSON.stringify(d.map(([near, turn, states]) => {
+          const [f, g] = [near, turn].map(text => eval(`(() => {${text}; return routine; })()`));
+          return states.map(state => (f(...state, 0), g(...state, 32), Array.from(m.subarray(0, 6))));
+        })));"""
+    grounds = [*(make() for make in TERRAINS.values()), bc.terrain.cosine(0.1, 1.0)]  # the last: gentle, with one foot
+    found = node(script, [[g.javascript, g.javascript_turn, states_around(g)] for g in grounds])
+    for ground, rows in zip(grounds, found, strict=True):
+        for state, row in zip(states_around(ground), rows, strict=True):
+            assert row == pytest.approx(in_python(ground, state), rel=1e-12, abs=1e-12), (ground.name, state)
 
 
 def _kind(ground, near):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -62,20 +63,9 @@ def machine():
 def test_models_and_results_show_themselves(machine):
     eom = machine.equations()
     sim = eom.compile(backend="python")
-    pictured = {
-        "model": machine,
-        "run": sim.simulate(),
-        "equilibrium": sim.equilibrium(),
-        "modes": sim.modes(),
-        "many": sim.simulate_many(
-            n=3, parameters={"k": bc.uniform(2, 4)}, keep=["x"], reduce={"x": ["max"]}, backend="cores"
-        ),
-    }
-    for what, shown in pictured.items():
+    for shown in (machine, sim.simulate(), sim.equilibrium()):
         found = seen(shown)
-        assert found.tags.count("img") == 1, what
-        assert what == "modes" or "table" in found.tags, what
-    assert HOSTILE in seen(machine).words and HOSTILE in seen(pictured["equilibrium"]).words
+        assert found.tags.count("img") == 1 and "table" in found.tags and HOSTILE in found.words
     told = seen(eom)
     assert (
         told.tags.count("math") >= 3 and HOSTILE in told.words and eom._repr_latex_().startswith("$$\n\\begin{aligned}")
@@ -90,6 +80,21 @@ def test_a_broken_model_tells_why(machine):
     assert "does not exist" in seen(s).words
 
 
+@pytest.mark.campaign
+def test_further_results_show_themselves(machine):
+    sim = machine.equations().compile(backend="python")
+    varied = {"parameters": {"k": bc.uniform(2, 4)}, "keep": ["x"], "reduce": {"x": ["max"]}, "backend": "cores"}
+    f = [0.1, 1.0]
+    results = [
+        sim.modes(), sim.simulate_many(n=3, **varied), sim.frequency_response("m_d", "x", f), sim.sensitivity("k"),
+        sim.root_locus("c", [0.1, 0.2]), sim.power_spectrum("x", {"m_d": 1.0}, f), sim.equilibria("m_d", [0.0, 1.0]),
+        sim.inverse([0.1], [0.0], [1.0]), sim.stability_chart(("c", [0.1, 0.2]), ("k", [1.0, 2.0])),
+    ]  # fmt: skip
+    for shown in results:
+        assert seen(shown).tags.count("img") == 1, shown
+
+
+@pytest.mark.campaign
 def test_tyres_and_linkages_show_themselves():
     tyre = bc.tyres.Fiala(c_slip=80e3, c_alpha=60e3)
     assert seen(tyre).tags.count("img") == 1 and "Fiala" in seen(tyre).words
@@ -101,11 +106,12 @@ CELLS = [
     "eom = s.equations()\neom",
     "run = eom.compile(backend='python').simulate(t_end=0.1)\nrun",
     "run.picture(at=(0, 0.05, 0.1))",
+    "eom.page()",
 ]
 
 
 @pytest.mark.campaign
-def test_a_notebook_shows_picture_equations_and_plot(tmp_path):
+def test_a_notebook_shows_picture_equations_plot_and_live_page(tmp_path):
     pytest.importorskip("nbconvert", reason="nbconvert is not installed")
     pytest.importorskip("ipykernel", reason="ipykernel is not installed")
     cells = [
@@ -123,4 +129,5 @@ def test_a_notebook_shows_picture_equations_and_plot(tmp_path):
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "a.html").read_text(encoding="utf-8")
     assert text.count('class="bellcrank"') == 3 and text.count('src="data:image/png;base64,') == 3
+    assert len(re.findall(r'<iframe[^>]*sandbox="allow-scripts"', text)) == 1
     assert text.count("<math") > 20 and "four-bar linkage" in text

@@ -62,9 +62,9 @@ def test_poses_are_those_found_by_another_way():
 
 @pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler")
 def test_poses_are_a_section_that_c_has_too():
-    eom = example("four_bar")
+    eom = example("double_pendulum")
     program = posed_program(eom.analysis, eom.program)
-    assert len(program.functions["poses"].labels) == 36 and program.count == eom.program.count
+    assert len(program.functions["poses"].labels) == 24 and program.count == eom.program.count
     python, c = (eom.compile(backend=b) for b in ("python", "c"))
     model = c.loaded.model.like(program, c.loaded.functions)
     q, u = python.complete()

@@ -10,7 +10,8 @@ import bellcrank as bc
 from bellcrank.files.stl import read_stl
 from bellcrank.run.posed import at_start, drawn
 from bellcrank.scene.camera import camera_of
-from tests.models import example, pendulum
+from bellcrank.scene.picture import polygons_of
+from tests.models import EXAMPLES, example, pendulum
 
 
 def scene_of(s):
@@ -107,3 +108,28 @@ def test_all_of_a_motion_is_in_the_picture(tmp_path):
     ):
         with pytest.raises(bc.RunError, match=words):
             run.picture(**wrong)
+
+
+@pytest.mark.campaign
+@pytest.mark.filterwarnings("ignore:the picture needs values")
+@pytest.mark.parametrize("name", [*EXAMPLES, "driven_car", "suspension_car", "madymo_five_link", "formula_student"])
+def test_every_example_stays_in_its_picture(name):
+    """All polygons of all times lie within the view, and something is seen."""
+    eom = example(name)
+    if not eom.analysis.mechanism.bodies:
+        with pytest.raises(bc.RunError, match="without bodies"):
+            eom.compile(speed="quick").simulate(t_end=0.01).picture()
+        return
+    m = eom.compile(speed="quick").simulate().motion
+    d = eom.derived
+    start = at_start(drawn(d.analysis, d.interface, d.program))  # in Python, where a linkage was compiled
+    assert np.abs(m.poses[0] - start.poses[0]).max() < 1e-9 * m.scene.reach and m.scene.bodies == start.scene.bodies
+    camera = camera_of(m.scene, m.poses)
+    left, right, lower, upper = camera.edges
+    for frame in np.linspace(0, len(m.time) - 1, 12).astype(int):
+        polygons, _ = polygons_of(m.scene, camera, m.poses[frame], frame)
+        points = np.concatenate(polygons)
+        assert len(polygons) > 10
+        assert (points.min(axis=0) > (left, lower)).all() and (points.max(axis=0) < (right, upper)).all()
+        if name != "stanford_arm":  # its boom falls along the slide
+            assert (np.ptp(points, axis=0) / (right - left, upper - lower)).max() > 0.1

@@ -38,7 +38,8 @@ COMMANDS = {
     "plot": "Draw channels of one or several runs.",
     "report": "Write one page about a model: tree, tables, equations, operation counts, check and plots of a run.",
     "tyre": "Read a .tir file: its stiffnesses and notes, curves and a table of its forces.",
-    "car": "Write, list, check and measure the file of a car.",
+    "car": "Begin the file of a car, check it and tell its figures.",
+    "drive": "Drive manoeuvres with a car: metrics, channels, passed or failed.",
     "kinematics": "Measure a suspension over travel and rack: camber, toe, roll centre, motion ratios and more.",
 }
 

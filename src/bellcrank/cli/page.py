@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 
 from bellcrank.cli.files import in_folder
@@ -14,12 +14,27 @@ def options(parser: ArgumentParser) -> None:
     add = parser.add_argument
     shared(parser, "model")
     add("--out", metavar="FILE", help="the page to write (default: named after the model, .html)")
-    add("--slider", action="append", metavar="NAME", help="a parameter whose slider stands first (repeatable)")
+    add(
+        "--slider", action="append", default=[], type=_slider, metavar="NAME[=LOW:HIGH]",
+        help="a parameter or input whose slider stands first, and its ends (repeatable)",
+    )  # fmt: skip
     add("--plot", action="append", metavar="CHANNEL", help="a channel to plot (repeatable)")
     add("--title", help="the title of the page (default: the name of the model)")
 
 
+def _slider(text: str) -> tuple[str, tuple[float, float] | None]:
+    """A name, or a name with two ends."""
+    name, given, ends = text.partition("=")
+    if not given:
+        return name, None
+    low, _, high = ends.partition(":")
+    try:
+        return name, (float(low), float(high))
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r}: give NAME, or NAME=LOW:HIGH") from None
+
+
 def command(args: Namespace) -> None:
     path = in_folder(args.out or f"{Path(args.model).stem}.html")
-    page = derive(args).page(path, sliders=args.slider, plots=args.plot, title=args.title)
+    page = derive(args).page(path, sliders=dict(args.slider), plots=args.plot, title=args.title)
     print(f"wrote {path}, {len(page.text.encode()) / 1000:.0f} kB")

@@ -14,6 +14,7 @@ from bellcrank.kinematics.analysis import Analysis
 from bellcrank.kinematics.dimensions import Quantities
 from bellcrank.kinematics.speed_constraints import Removed
 from bellcrank.program.program import Program
+from bellcrank.program.slopes import SlopeTable, slopes_of_all
 
 
 @dataclass(frozen=True)
@@ -60,3 +61,8 @@ class Derived:
     def results(self) -> Results:
         """Rates, outputs and constraints over one graph, in the form that derivatives are taken of."""
         return model_results(self.analysis, self.program)
+
+    @cached_property
+    def slopes(self) -> SlopeTable:
+        """Slopes of rates and outputs by states and inputs, over the constants of the program."""
+        return slopes_of_all(self.program)

@@ -63,7 +63,7 @@ class MathFunction:
     macro: bool = False
     select: bool = False  # a processor chooses or compares; nothing is called
     # text
-    code: Mapping[str, Code] = field(default_factory=dict)  # by language, c or javascript; else the name
+    code: Mapping[str, Code] = field(default_factory=dict)  # by language, c or wasm; else the name
     syntax: bool = False  # languages have a construct for it, which their printers know
     latex: str = ""  # a head, or a pattern with #1
     mathml: str = ""
@@ -186,6 +186,11 @@ def _of_libm(name: str) -> Code:
     )
 
 
+def _instruction(name: str) -> dict[str, Code]:
+    """A function that is one instruction of WebAssembly."""
+    return {"wasm": Code(name)}
+
+
 def _series(*coefficients: str | int) -> tuple[Rational, ...]:
     return tuple(c if isinstance(c, int) else Fraction(c) for c in coefficients)
 
@@ -214,7 +219,7 @@ _ALL = (
         dimension="x, x -> A", numpy="arctan2"),
     # powers and logarithms
     MathFunction(name="sqrt", value=_as_in_c(math.sqrt), slopes=("1/(2*f)",), dimension="x -> x**(1/2)",
-        in_terms="x**(1/2)", never_negative=True, domain="positive", latex=r"\sqrt{#1}",
+        in_terms="x**(1/2)", never_negative=True, domain="positive", code=_instruction("f64.sqrt"), latex=r"\sqrt{#1}",
         mathml="<msqrt>#1</msqrt>"),
     MathFunction(name="exp", value=_as_in_c(math.exp), slopes=("f",), positive=True, inverse="log",
         series=_series(1, 1, "1/2", "1/6", "1/24", "1/120"), latex=r"\exp"),
@@ -255,7 +260,7 @@ _ALL = (
         latex=r"\operatorname{artanh}", mathml="artanh", numpy="arctanh"),
     # size, sign, choice
     MathFunction(name="abs", value=abs, exact=abs, slopes=("sign(x)",), dimension="x -> x", even=True,
-        never_negative=True, select=True, code={"c": Code("fabs")}, latex=r"\left|#1\right|",
+        never_negative=True, select=True, code={"c": Code("fabs"), **_instruction("f64.abs")}, latex=r"\left|#1\right|",
         mathml="<mo>|</mo>#1<mo>|</mo>", sympy="Abs"),
     MathFunction(
         name="sign", value=lambda x: float((x > 0) - (x < 0)), exact=lambda x: (x > 0) - (x < 0), slopes=("0",),
@@ -274,10 +279,11 @@ _ALL = (
         },
     ),
     MathFunction(name="floor", value=_whole(math.floor), exact=math.floor, slopes=("0",),
-        code={"fortran": _of_libm("floor"), "python": Code("floor", _WHOLE.format("floor"))},
+        code={"fortran": _of_libm("floor"), "python": Code("floor", _WHOLE.format("floor")),
+            **_instruction("f64.floor")},
         latex=r"\left\lfloor #1 \right\rfloor", mathml="<mo>⌊</mo>#1<mo>⌋</mo>"),
     MathFunction(name="ceil", value=_whole(math.ceil), exact=math.ceil, slopes=("0",),
-        code={"fortran": _of_libm("ceil"), "python": Code("ceil", _WHOLE.format("ceil"))},
+        code={"fortran": _of_libm("ceil"), "python": Code("ceil", _WHOLE.format("ceil")), **_instruction("f64.ceil")},
         latex=r"\left\lceil #1 \right\rceil", mathml="<mo>⌈</mo>#1<mo>⌉</mo>", sympy="ceiling"),
     MathFunction(  # x - y*floor(x/y): the sign of y, as in Python
         name="mod", arguments="x, y", value=_as_in_c(lambda x, y: x % y), exact=lambda x, y: x % y,
@@ -320,7 +326,7 @@ const modulo = (a, b) => {
         MathFunction(
             name=name, arguments="a, b", operator=operator, value=lambda a, b, test=test: float(test(a, b)),
             exact=lambda a, b, test=test: int(test(a, b)), slopes=("0", "0"), dimension="x, x -> 1", select=True,
-            syntax=True, latex=latex, mathml=mathml, sympy=theirs, numpy=numpy,
+            syntax=True, latex=latex, mathml=mathml, sympy=theirs, numpy=numpy, code=_instruction(f"f64.{name}"),
         )
         for name, operator, test, latex, mathml, theirs, numpy in (
             ("lt", "<", lt, "<", "&lt;", "StrictLessThan", "less"),

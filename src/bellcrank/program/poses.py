@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from bellcrank.expr import ZERO, Expr, Symbol, small_threshold, substitute, symbols
 from bellcrank.program.differentiate.implicit import EVERYTHING
+from bellcrank.program.functions import KINDS
 from bellcrank.program.program import POSE, Program
 from bellcrank.program.scheduler import Inside
-from bellcrank.program.statements import Section
+from bellcrank.program.statements import NOTHING, Section
 
 
 def with_poses(program: Program, names: Sequence[str], poses: Sequence[Expr], marks: Sequence[Expr] = ()) -> Program:
@@ -42,3 +44,19 @@ def with_poses(program: Program, names: Sequence[str], poses: Sequence[Expr], ma
         posed=tuple(names),
         marks=sections[1],
     )
+
+
+def poses_alone(program: Program) -> Program:
+    """The same without equations of motion: nothing but poses is worth compiling, and nothing else moves."""
+    still = Section((), (ZERO,) * (len(program.coordinates) + len(program.speeds)))
+    own: dict[str, Any] = {
+        "constants": NOTHING,
+        "derivatives": still,
+        "outputs": NOTHING,
+        "output_names": (),
+        "loops": None,
+    }
+    gone = [k for k in KINDS if k not in (*own, "poses", "marks", "entry", "start", "update")]
+    own |= dict.fromkeys(gone, NOTHING) | dict.fromkeys(("echo_names", "slope_places", "sloped"), ())
+    bare = replace(program, **own)
+    return replace(bare, routines=tuple(r for r, calls in bare.calls.items() if calls))

@@ -12,15 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.backend.c import c_model
 from bellcrank.backend.external import functions_of
-from bellcrank.backend.protocol import Calls
+from bellcrank.backend.protocol import Calls, Model
 from bellcrank.backend.python import PythonModel
 from bellcrank.errors import RunError, mapping, warn
 from bellcrank.expr import Expr
 from bellcrank.interface.interface import Interface
 from bellcrank.kinematics.poses import Part, pose_expressions
 from bellcrank.kinematics.results import Analysis
-from bellcrank.program.poses import with_poses
+from bellcrank.program.poses import poses_alone, with_poses
 from bellcrank.program.program import POSE, Program
 from bellcrank.run.assembly import complete_state
 from bellcrank.run.dae_runs import Piece
@@ -78,9 +79,14 @@ def posed(
 ) -> Posed:
     """A model with poses. `parameters` (user units) override defaults of those that the equations do not hold."""
     program = posed_program(loaded.analysis, loaded.program, parts, marks)
-    more = program.routines[len(loaded.program.routines) :]
-    functions = (*loaded.functions, *(r.python for r in more))
-    model = PythonModel(program, functions)
+    known = dict(zip(loaded.program.routines, loaded.functions, strict=True))
+    calls = poses_alone(program)
+    functions = [known.get(r, r.python) for r in calls.routines]
+    model: Model
+    if loaded.model.compiler is not None and calls.externals:  # a linkage takes long in Python
+        model = c_model(calls, functions, [r.name for r in calls.externals if r.writer is None], speed="quick")
+    else:
+        model = PythonModel(calls, functions)
     first = len(loaded.program.given_parameters)
     count = len(program.parameters) - len(loaded.program.parameters)
     names = [s.name for s in program.parameters[first : first + count]]

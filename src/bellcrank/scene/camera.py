@@ -14,7 +14,7 @@ import numpy as np
 from bellcrank.scene.scene import Item, Mark, Scene
 
 FAR = 6.0  # distance of the camera in reaches of what it sees
-TRAVELS = 3.0  # reaches that the first body may go before it is followed
+TRAVELS, HELD = 3.0, 20.0  # reaches that the first body may go before it is followed; where the ground holds something
 AROUND, ABOVE = np.radians(-58), np.radians(22)
 MARGIN = 0.05
 
@@ -54,7 +54,8 @@ def camera_of(scene: Scene, poses: np.ndarray) -> Camera:
     moved = np.zeros((len(poses), 3))
     if poses.shape[1]:
         moved = np.nan_to_num(poses[:, 0, :3] - poses[0, 0, :3])
-    if np.ptp(moved[shown], axis=0).max(initial=0.0) <= TRAVELS * scene.reach:
+    far = TRAVELS if loose.all() else HELD
+    if np.ptp(moved[shown], axis=0).max(initial=0.0) <= far * scene.reach:
         moved = np.zeros_like(moved)
     elif loose.any():  # what stands on the ground is left behind
         points, radii = points[:, loose], radii[loose]

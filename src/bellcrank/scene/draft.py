@@ -22,9 +22,6 @@ from bellcrank.kinematics.poses import Part
 from bellcrank.kinematics.results import Analysis, Load, Wheel
 from bellcrank.linkage.chain import BASE, Chain, Joint
 from bellcrank.model.formula import names_in
-from bellcrank.model.joints.functions import FunctionJoint
-from bellcrank.model.joints.guided import GuidedJoint
-from bellcrank.model.joints.plain import PlainJoint
 from bellcrank.model.mechanism import Body
 from bellcrank.vector.basis import IDENTITY, NULL, Vec3, add3, dot, neg3
 
@@ -115,20 +112,20 @@ class Draft:
     @cached_property
     def turns(self) -> list[tuple[int, Vec3]]:
         """The axes of all joints that turn about one, with the bodies in which they are fixed."""
-        joints = [(b, b.joint) for b in self.analysis.mechanism.bodies if isinstance(b.joint, PlainJoint)]
-        return [(b.index, axis) for b, j in joints for axis in j.rotation.axes if len(j.rotation.q) == 1]
+        looks = [(b, b.joint.look) for b in self.analysis.mechanism.bodies]
+        return [(b.index, axis) for b, x in looks if x is not None and x.angles == 1 for axis in x.axes]
 
     @cached_property
     def slides(self) -> list[tuple[int, Vec3]]:
         """The directions of all that slides, with the bodies in which they are fixed."""
-        bodies = self.analysis.mechanism.bodies
-        return [(b.parent, v) for b in bodies if isinstance(b.joint, PlainJoint) for v in b.joint.slides]
+        looks = [(b, b.joint.look) for b in self.analysis.mechanism.bodies]
+        return [(b.parent, v) for b, x in looks if x is not None for v in x.slides]
 
     @cached_property
     def in_space(self) -> bool:
         """Does some joint move in more than a plane?"""
-        joints = [b.joint for b in self.analysis.mechanism.bodies]
-        return any(not isinstance(j, PlainJoint) or len(j.rotation.q) > 1 for j in joints)
+        looks = [b.joint.look for b in self.analysis.mechanism.bodies]
+        return any(x is None or x.angles > 1 for x in looks)
 
     @cached_property
     def up(self) -> Vec3:
@@ -204,7 +201,7 @@ def _skeleton(d: Draft, b: Body, color: str, rolls: bool) -> None:
     """Rods from the joint of a body, and a ball at its mass centre."""
     a = d.analysis
     massive = b.mass is not ZERO and b.mass.fingerprint != 0
-    if isinstance(b.joint, GuidedJoint):  # its hard points show it
+    if b.joint.guided:  # its hard points show it
         if massive and not rolls:
             d.add("sphere", (d.mark(b.index, b.cm),), [Share(BALL)], color, "body", b.label)
         return
@@ -229,13 +226,14 @@ def _skeleton(d: Draft, b: Body, color: str, rolls: bool) -> None:
 
 def _is_free(b: Body) -> bool:
     """Does it move in space or in a plane, on no joint that could be drawn?"""
-    return b.parent < 0 and isinstance(b.joint, PlainJoint) and len(b.joint.slides) > 1
+    look = b.joint.look
+    return b.parent < 0 and look is not None and len(look.slides) > 1
 
 
 def _ends(a: Analysis, b: Body) -> Iterator[Vec3]:
     """Where other things are fixed to a body."""
     for child in a.mechanism.bodies:
-        if child.parent == b.index and not isinstance(child.joint, GuidedJoint) and not _on_springs(a, child):
+        if child.parent == b.index and not child.joint.guided and not _on_springs(a, child):
             yield child.joint.at
     for row in _loops(a):
         yield from (p.at for p in (row.p, row.r) if p.body == b.index)
@@ -250,8 +248,8 @@ def _ends(a: Analysis, b: Body) -> Iterator[Vec3]:
 
 def _on_springs(a: Analysis, b: Body) -> bool:
     """Does a body slide on a spring against its parent, which shows how it is held?"""
-    pairs = [{x.body, x.against} for x in a.loads if _is_spring(a, x)]
-    return isinstance(b.joint, PlainJoint) and bool(b.joint.slides) and {b.index, b.parent} in pairs
+    pairs, look = [{x.body, x.against} for x in a.loads if _is_spring(a, x)], b.joint.look
+    return look is not None and bool(look.slides) and {b.index, b.parent} in pairs
 
 
 def _is_spring(a: Analysis, load: Load) -> bool:
@@ -276,22 +274,20 @@ def _loops(a: Analysis) -> list[LoopRow]:
 
 def _joint(d: Draft, b: Body, plain: bool) -> None:
     """The joint that carries a body: a pin, a ball, a block that slides, and where it stands on the ground."""
-    joint, here = b.joint, d.mark(b.index)
-    if isinstance(joint, FunctionJoint) or not isinstance(joint, PlainJoint) or _is_free(b):
+    look, at, here = b.joint.look, b.joint.at, d.mark(b.index)
+    if look is None or _is_free(b):
         return
-    if joint.slides:
-        base = d.mark(b.parent, joint.at)
+    if look.slides:
+        base = d.mark(b.parent, at)
+        block = [Share(2 * PIN), Share(2 * PIN), Share(3 * PIN)]
         d.add("rod", (base, here), [Share(RAIL)], GREY, "joint")
-        for slide in joint.slides[:1]:
-            axis = slide
-            d.add("box", (base,), [Share(2 * PIN), Share(2 * PIN), Share(3 * PIN)], PALE, "joint", axis=axis)
-    axes = joint.rotation.axes
-    if len(joint.rotation.q) == 1 and axes and not plain:
-        d.add("cylinder", (here,), [Share(PIN), Share(4 * ROD)], DARK, "joint", axis=axes[0])
-    elif len(joint.rotation.q) > 1 and not plain:
+        d.add("box", (base,), block, PALE, "joint", axis=look.slides[0])
+    if look.angles == 1 and look.axes and not plain:
+        d.add("cylinder", (here,), [Share(PIN), Share(4 * ROD)], DARK, "joint", axis=look.axes[0])
+    elif look.angles > 1 and not plain:
         d.add("sphere", (here,), [Share(PIN)], DARK, "joint")
-    if b.parent < 0 and not joint.slides:
-        d.add("box", (d.mark(-1, joint.at),), [Share(2.6 * PIN)] * 3, GREY, "ground")
+    if b.parent < 0 and not look.slides:
+        d.add("box", (d.mark(-1, at),), [Share(2.6 * PIN)] * 3, GREY, "ground")
 
 
 def _loop_joint(d: Draft, row: LoopRow) -> None:
@@ -320,15 +316,15 @@ def _loop_joint(d: Draft, row: LoopRow) -> None:
 def draw_linkages(d: Draft) -> None:
     """Suspensions by their hard points: rods, arms as triangles, carriers as stars."""
     for b in d.analysis.mechanism.bodies:
-        joint = b.joint
+        joint: Any = b.joint
         chain = getattr(getattr(joint.functions, "linkage", None), "chain", None)
-        if isinstance(joint, GuidedJoint) and chain is not None and joint.part == chain.carrier:
+        if joint.guided and chain is not None and joint.part == chain.carrier:
             _linkage(d, b, joint, chain)
 
 
-def _linkage(d: Draft, b: Body, joint: GuidedJoint, chain: Chain) -> None:
+def _linkage(d: Draft, b: Body, joint: Any, chain: Chain) -> None:
     color = PALETTE[b.index % len(PALETTE)]
-    linkage: Any = joint.guide.linkage  # type: ignore[attr-defined]
+    linkage = joint.guide.linkage
     homes: dict[str, tuple[int, Vec3]] = {BASE: (b.parent, joint.datum)}  # body, and the origin of drawn points in it
     drawn = _metric(linkage.origins[chain.carrier], joint)
     homes[chain.carrier] = (b.index, neg3(add3(drawn, joint.offset)))
@@ -386,7 +382,7 @@ def _carries(a: Analysis, body: int, other: int) -> bool:
     return other == body
 
 
-def _rim(d: Draft, b: Body, joint: GuidedJoint, origin: Vec3, centre: Sequence[float], radius: float) -> None:
+def _rim(d: Draft, b: Body, joint: Any, origin: Vec3, centre: Sequence[float], radius: float) -> None:
     """The outline of a wheel that nothing else shows."""
     turn = np.linspace(0, 2 * np.pi, RIM)
     circle = np.array(centre) + radius * np.column_stack([np.cos(turn), 0 * turn, np.sin(turn)])
@@ -394,7 +390,7 @@ def _rim(d: Draft, b: Body, joint: GuidedJoint, origin: Vec3, centre: Sequence[f
     d.add("line", marks, [Share(2 * RAIL)], DARK, "wheel", b.label)
 
 
-def _metric(at: Sequence[float], joint: GuidedJoint) -> Vec3:
+def _metric(at: Sequence[float], joint: Any) -> Vec3:
     x, y, z = (mul(joint.metre, expression(float(c))) for c in at)
     return x, y, z
 

@@ -15,6 +15,7 @@ from bellcrank.scene.scene import Item, Scene
 
 SIDES, RINGS, TURNS = 28, 12, 7  # of a cylinder, of a sphere, of a coil
 PER_TURN = 14
+LARGEST, MOST_PIECES = 0.2, 40  # of faces: share of the reach, and how many one is cut into along an edge
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ def solids(scene: Scene, poses: np.ndarray) -> Iterator[Faces | Wire]:
     for item in scene.items:
         at = places[list(item.marks)]
         if np.isfinite(at).all():
-            yield from _solid(item, at, _turned(scene, item, poses))
+            yield from _solid(item, at, _turned(scene, item, poses), LARGEST * scene.reach)
 
 
 def _turned(scene: Scene, item: Item, poses: np.ndarray) -> np.ndarray:
@@ -51,13 +52,14 @@ def _turned(scene: Scene, item: Item, poses: np.ndarray) -> np.ndarray:
     return own if body < 0 else poses[body, 3:].reshape(3, 3) @ own
 
 
-def _solid(item: Item, at: np.ndarray, R: np.ndarray) -> Iterator[Faces | Wire]:
+def _solid(item: Item, at: np.ndarray, R: np.ndarray, most: float) -> Iterator[Faces | Wire]:
     size = item.size
     match item.kind:
         case "box":
-            yield Faces(at[0] + (_BOX * np.array(size)) @ R.T, item.color)
+            for face in _BOX:
+                yield Faces(at[0] + _cut(face * np.array(size), most) @ R.T, item.color)
         case "cylinder":
-            yield from _cylinder(at[0], R, size[0], size[1], item.color)
+            yield from _cylinder(at[0], R, size[0], size[1], item.color, most)
         case "sphere":
             yield Faces(at[0] + _SPHERE * size[0], item.color)
         case "mesh" if item.mesh is not None:
@@ -66,7 +68,7 @@ def _solid(item: Item, at: np.ndarray, R: np.ndarray) -> Iterator[Faces | Wire]:
         case "rod":
             length = float(np.linalg.norm(at[1] - at[0]))
             if length > 0:
-                yield from _cylinder((at[0] + at[1]) / 2, across(at[1] - at[0]), size[0], length, item.color)
+                yield from _cylinder((at[0] + at[1]) / 2, across(at[1] - at[0]), size[0], length, item.color, most)
         case "coil":
             if np.linalg.norm(at[1] - at[0]) > 0:
                 yield Wire(coil(at[0], at[1], size[0]), size[1], item.color)
@@ -96,10 +98,29 @@ def coil(start: np.ndarray, end: np.ndarray, radius: float) -> np.ndarray:
     return start + np.concatenate([straight, wound, other]) @ R.T
 
 
-def _cylinder(middle: np.ndarray, R: np.ndarray, radius: float, length: float, color: str) -> Iterator[Faces]:
+def _cylinder(
+    middle: np.ndarray, R: np.ndarray, radius: float, length: float, color: str, most: float
+) -> Iterator[Faces]:
     size = np.array([radius, radius, length])
-    yield Faces(middle + (_SIDE * size) @ R.T, color)
+    n = _pieces(length, most)
+    step = np.array([0.0, 0.0, length / n])
+    strip = _SIDE * size * [1, 1, 1 / n]
+    for k in range(n):
+        yield Faces(middle + (strip + (k - (n - 1) / 2) * step) @ R.T, color)
     yield Faces(middle + (_ENDS * size) @ R.T, color)
+
+
+def _pieces(length: float, most: float) -> int:
+    return int(min(MOST_PIECES, max(1, np.ceil(length / most))))
+
+
+def _cut(face: np.ndarray, most: float) -> np.ndarray:
+    """A rectangle in pieces, so that each is nearer or farther than others as a whole."""
+    start, right, up = face[0], face[1] - face[0], face[3] - face[0]
+    m, n = (_pieces(float(np.linalg.norm(side)), most) for side in (right, up))
+    i, j = (x.ravel() for x in np.meshgrid(np.arange(m), np.arange(n)))
+    corners = [(i + a)[:, None] / m * right + (j + b)[:, None] / n * up for a, b in ((0, 0), (1, 0), (1, 1), (0, 1))]
+    return start + np.stack(corners, axis=1)
 
 
 def _box() -> np.ndarray:

@@ -18,8 +18,6 @@ from bellcrank.expr.function_table import COMPARISONS, FUNCTIONS
 from bellcrank.expr.node import PI, Rational, size
 from bellcrank.program.statements import Assign, Call, Reduce, Solve
 
-_COMPARED = {"lt": b.LT, "le": b.LE, "gt": b.GT, "ge": b.GE}
-_OPERATIONS = {"sqrt": b.SQRT, "abs": b.ABS, "floor": b.FLOOR, "ceil": b.CEIL}
 NO_ADDRESS = -1  # of what lies at fixed addresses
 Function = Callable[[str, str, int, int], int]  # number of an imported function: module, name, floats and addresses
 
@@ -93,18 +91,18 @@ class WasmPrinter:
     def _function(self, node: Func, args: list[bytes]) -> bytes:
         if node.function is not None:
             return b"".join(args) + b.call(self.function("r", self.routines[node.function], len(args), 0))
-        if node.name in COMPARISONS:
-            return args[0] + args[1] + _COMPARED[node.name] + b.AS_FLOAT
         if node.name == "where":
             return args[1] + args[2] + _condition(node.args[0], args[0]) + b.SELECT
-        if node.name in _OPERATIONS:
-            return args[0] + _OPERATIONS[node.name]
+        known = FUNCTIONS[node.name].code.get("wasm")
+        if known is not None:
+            code = b"".join(args) + b.INSTRUCTIONS[known.name]
+            return code + b.AS_FLOAT if node.name in COMPARISONS else code
         if node.name in ("min", "max"):
             return self._chosen(node.name, *args)
         if node.name in ("sin", "cos"):
             return self._sine(node.name, *args)
-        code = FUNCTIONS[node.name].text("javascript")
-        return b"".join(args) + b.call(self.function("r" if code.helper else "m", code.name, len(args), 0))
+        outside = FUNCTIONS[node.name].text("javascript")
+        return b"".join(args) + b.call(self.function("r" if outside.helper else "m", outside.name, len(args), 0))
 
     def _chosen(self, name: str, first: bytes, second: bytes) -> bytes:
         """The smaller or larger of two, the first if they cannot be compared: as in C."""

@@ -19,7 +19,8 @@ LOGGED = {"logStatusWarning": "warnings", "logStatusDiscard": "calls that came t
 
 @dataclass(frozen=True)
 class Subject:
-    """What the description is about. `completes`: must steps of model exchange be told?"""
+    """What the description is about. `completes`: must steps of model exchange be told?
+    `fixed`: are those of co-simulation of one length?"""
 
     title: str
     stem: str
@@ -29,7 +30,7 @@ class Subject:
     step: float
     every: int
     completes: bool
-    notes: Sequence[str] = ()
+    fixed: bool
 
 
 def description(about: Subject, version: int, token: str) -> str:
@@ -39,11 +40,10 @@ def description(about: Subject, version: int, token: str) -> str:
     head = f'fmiVersion="{version}.0" modelName={quoteattr(about.title)} '
     head += f'{"guid" if version == 2 else "instantiationToken"}="{token}"'
     tool = f'generationTool="Bellcrank {__version__}" variableNamingConvention="structured"'
-    told = f" description={quoteattr(' '.join(about.notes))}" if about.notes else ""
     events = ' numberOfEventIndicators="0"' if version == 2 else ""
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
-        f"<fmiModelDescription {head}{told} {tool}{events}>",
+        f"<fmiModelDescription {head} {tool}{events}>",
         *(_kinds_2(about) if version == 2 else _kinds_3(about)),
         *units.xml(),
         "  <LogCategories>",
@@ -82,7 +82,8 @@ def _kinds_3(about: Subject) -> list[str]:
         'providesAdjointDerivatives="true"'
     )
     needs = f'needsCompletedIntegratorStep="{"true" if about.completes else "false"}"'
-    steps = f'canHandleVariableCommunicationStepSize="true" fixedInternalStepSize="{about.step!r}"'
+    steps = 'canHandleVariableCommunicationStepSize="true"'
+    steps += f' fixedInternalStepSize="{about.step!r}"' if about.fixed else ""
     return [
         f'  <ModelExchange modelIdentifier="{about.stem}" {needs} {can}/>',
         f'  <CoSimulation modelIdentifier="{about.stem}" {steps} {can}/>',

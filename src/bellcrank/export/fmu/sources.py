@@ -13,10 +13,12 @@ from bellcrank.emit.names import comment
 from bellcrank.emit.number import DOUBLE
 from bellcrank.emit.words import Words
 from bellcrank.export.fmu.variables import Variables, fixed_parameters
-from bellcrank.export.standalone.c import assembly, c_string
+from bellcrank.export.standalone.c import assembly, c_string, caps, with_slopes_in_c
 from bellcrank.export.standalone.loops import inertia_functions
 from bellcrank.export.standalone.setup import Setup
 from bellcrank.files.template import filled, template
+from bellcrank.numeric.collocation import STIFF
+from bellcrank.numeric.methods import AUTO, METHODS, RTOL
 from bellcrank.numeric.tuning import EXCHANGE, PLANS
 from bellcrank.program.program import Program
 from bellcrank.program.slopes import SlopeTable
@@ -35,16 +37,19 @@ def header(version: int) -> tuple[str, str]:
     return HEADERS[version], template(FOLDER, HEADERS[version])
 
 
-def model_source(program: Program, slopes: SlopeTable, words: Words) -> str:
+def model_source(program: Program, slopes: SlopeTable, words: Words, method: str) -> str:
     """The equations of motion, with their slopes."""
+    stiff = method in (*STIFF, AUTO)
+    program = with_slopes_in_c(program) if stiff else program
     known = replace(program, routines=tuple(dict.fromkeys((*program.routines, *slopes.routines))))
     extra = inertia_functions(program)
     if slopes.places:
         extra["tangents"] = slopes.section
-    return c_source(known, words, extra=extra, bound=True, local=True, adaptive=False)
+    adaptive = method not in METHODS
+    return c_source(known, words, extra=extra, bound=True, local=True, stiff=stiff, adaptive=adaptive)
 
 
-def core_source(program: Program, setup: Setup, variables: Variables, version: int, token: str) -> str:
+def core_source(program: Program, setup: Setup, variables: Variables, version: int, token: str, method: str) -> str:
     """What is the same for every version."""
     loops, held = program.loops, bool(program.start.results or program.update.results)
     by_kind = {kind: variables.of(kind) for kind in ("parameter", "input")}
@@ -57,7 +62,14 @@ def core_source(program: Program, setup: Setup, variables: Variables, version: i
         "TUNING": definitions(PLANS, DOUBLE) + definitions(EXCHANGE, DOUBLE),
         "TOKEN": c_string(token),
         "STEP": repr(setup.step),
-        "METHOD": setup.method.upper(),
+        "METHOD": ("tsit5" if method == AUTO else method).upper(),
+        "ADAPTIVE": "yes" if method not in METHODS else "",
+        "RTOL": repr(RTOL),
+        "GOES_OVER": str(int(method == AUTO)),
+        "WORK_ROOM": "(sizeof(Work) + sizeof(Stiff))/sizeof(double) + 4"
+        if method in (*STIFF, AUTO)
+        else "sizeof(Work)/sizeof(double) + 1",
+        "CAPS": caps(setup),
         "N_GIVEN": str(len(setup.parameters)),
         "N_MEMORY": str(sum(c.routine.memory or 0 for c in external_calls(program).values())),
         "N_EXACT": str(variables.exact),
@@ -96,11 +108,11 @@ def _numbers(values: Iterable[float]) -> str:
 
 
 def sources(
-    program: Program, setup: Setup, variables: Variables, version: int, token: str, model: str
+    program: Program, setup: Setup, variables: Variables, version: int, token: str, model: str, method: str
 ) -> dict[str, str]:
     """The files in the folder `sources` by name."""
     return {
         "model.c": model,
-        "core.c": core_source(program, setup, variables, version, token),
+        "core.c": core_source(program, setup, variables, version, token, method),
         main_file(version): template(FOLDER, main_file(version)),
     }

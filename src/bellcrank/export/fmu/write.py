@@ -9,22 +9,24 @@ from __future__ import annotations
 import hashlib
 import zipfile
 from collections.abc import Mapping, Sequence
+from html import escape
 from pathlib import Path
 
 from bellcrank.derive.derived import Derived
-from bellcrank.errors import BuildError, ModelError, warn
-from bellcrank.export.first_step import with_stable_step
+from bellcrank.errors import BuildError, ModelError
 from bellcrank.export.fmu.binaries import binaries, platforms_of
 from bellcrank.export.fmu.description import Subject, build_description, description
-from bellcrank.export.fmu.sources import completes_steps, model_source, sources
+from bellcrank.export.fmu.sources import FOLDER, completes_steps, model_source, sources
 from bellcrank.export.fmu.variables import variables_of
 from bellcrank.export.model_setup import in_python, setup_of
 from bellcrank.export.programs import words_of
 from bellcrank.export.standalone.setup import Setup
 from bellcrank.export.standalone.text import require_language
+from bellcrank.files.template import filled, template
 from bellcrank.files.whole import Parts
-from bellcrank.program.program import Program
-from bellcrank.program.slopes import SlopeTable, slopes_of_all
+from bellcrank.interface.listing import describe
+from bellcrank.numeric.methods import DEFAULT, METHODS
+from bellcrank.program.slopes import SlopeTable
 from bellcrank.program.statements import NOTHING
 from bellcrank.run.assembly import complete_state
 from bellcrank.run.evaluate import closure
@@ -69,25 +71,28 @@ def check(derived: Derived) -> None:
 def unit_files(derived: Derived, version: int, wanted: Sequence[str]) -> dict[str, bytes]:
     """All files of a unit by name."""
     program = derived.program
-    setup = with_stable_step(setup_of(derived), derived)
-    for note in setup.notes:
-        warn(note)
-    slopes = _slopes(program)
+    setup = setup_of(derived)
+    method = (derived.interface.run.method or DEFAULT).lower()
+    slopes = _slopes(derived)
     variables = variables_of(program, setup, _start(derived, setup), slopes)
     subject = Subject(
         setup.title, setup.stem, derived.interface.units, variables, setup.t_end, setup.step, setup.every,
-        completes_steps(program) or program.loops is not None,
+        completes_steps(program) or program.loops is not None, method in METHODS,
     )  # fmt: skip
-    model = model_source(program, slopes, words_of(derived.interface))
+    model = model_source(program, slopes, words_of(derived.interface), method)
 
     def made(token: str) -> dict[str, str]:
         texts = {"modelDescription.xml": description(subject, version, token)}
-        written = sources(program, setup, variables, version, token, model)
+        written = sources(program, setup, variables, version, token, model, method)
         return texts | {f"sources/{name}": text for name, text in written.items()}
 
     texts = made(_token(made("")))
     compiled = {name.partition("/")[2]: text for name, text in texts.items() if name.startswith("sources/")}
     libraries = binaries(compiled, setup.stem, version, wanted)
+    texts["documentation/index.html"] = filled(
+        template(FOLDER, "index.html"),
+        {"TITLE": escape(setup.title), "LISTING": escape(describe(derived.interface))},
+    )
     if version == 3:
         texts["sources/buildDescription.xml"] = build_description(setup.stem)
     files = {name: text.encode() for name, text in texts.items()}
@@ -101,9 +106,9 @@ def _token(texts: Mapping[str, str]) -> str:
     return "{" + "-".join(digest[a:b] for a, b in places) + "}"
 
 
-def _slopes(program: Program) -> SlopeTable:
-    """Slopes as far as all that they call can be had in C."""
-    found = slopes_of_all(program)
+def _slopes(derived: Derived) -> SlopeTable:
+    """Slopes, if all that they call can be had in C."""
+    found = derived.slopes
     return found if all(r.known_in("c") for r in found.routines) else SlopeTable(NOTHING, (), (), (), ())
 
 

@@ -29,7 +29,7 @@ KNOWN_METHODS = (*METHODS, *EMBEDDED, *STIFF, AUTO)  # as they are numbered; the
 def c_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
     """All files of the program, by name."""
     require_language(program, "C", "c", "fortran")
-    program = _with_slopes(program)
+    program = with_slopes_in_c(program)
     foreign = [c.routine for c in external_calls(program).values() if c.foreign]
     common = {"TITLE": comment(setup.title), "STEM": setup.stem, "ABOUT": about(setup, "   ")}
     return {
@@ -41,7 +41,7 @@ def c_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
     }
 
 
-def _with_slopes(program: Program) -> Program:
+def with_slopes_in_c(program: Program) -> Program:
     """The program with slopes of its rates, if all that they call can be had in C."""
     sloped = with_slopes(program)
     more = sloped.routines[len(program.routines) :]
@@ -66,7 +66,8 @@ def _pieces(program: Program, setup: Setup) -> dict[str, str]:
         "METHOD_NAMES": ", ".join(map(c_string, KNOWN_METHODS)),
         "METHOD_LIST": one_of(KNOWN_METHODS),
         "RTOL": repr(RTOL),
-        **_tolerances(setup),
+        "UNIT_SIZES": ", ".join(map(repr, [*setup.interface.unit_sizes.tolist(), 1.0])),
+        "CAPS": caps(setup),
         "HELD": "1" if program.start.results or program.update.results else "n",
         "METHOD": str(list(METHODS).index(setup.method)),
         "MEMORY": str(memory),
@@ -78,18 +79,18 @@ def _pieces(program: Program, setup: Setup) -> dict[str, str]:
     }
 
 
-def _tolerances(setup: Setup) -> dict[str, str]:
-    """What tolerances of states follow from where they are not given, and which of the parameters are lengths."""
+def caps(setup: Setup) -> str:
+    """Sizes up to which states count for tolerances, and which of the parameters are lengths."""
     interface = setup.interface
-    lengths = interface.length_parameters
-    return {
-        "UNIT_SIZES": ", ".join(map(repr, [*interface.unit_sizes.tolist(), 1.0])),
-        "GROWTHS": ", ".join([*(GROWTHS[x] for x in interface.growths), GROWTHS[""]]),
-        "IS_LENGTH": ", ".join(
-            [*(str(int(i in lengths)) for i in range(len(interface.parameters) + len(interface.entered))), "0"]
-        ),
-        "METRE": repr(interface.metre),
-    }
+    lengths, all_of_them = interface.length_parameters, len(interface.parameters) + len(interface.entered)
+    return written(
+        "c/caps.c",
+        {
+            "GROWTHS": ", ".join([*(GROWTHS[x] for x in interface.growths), GROWTHS[""]]),
+            "IS_LENGTH": ", ".join([*(str(int(i in lengths)) for i in range(all_of_them)), "0"]),
+            "METRE": repr(interface.metre),
+        },
+    )
 
 
 def _inputs(setup: Setup) -> str:

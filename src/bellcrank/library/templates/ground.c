@@ -145,7 +145,7 @@ static void ground_near(const ground_t *ground, double x, double z, double reach
                 break;
         }
         const double d = sqrt((s - x) * (s - x) + (h - z) * (h - z)), side = z >= below ? 1 : -1;
-        const int far = d >= reach;
+        const int far = side * d >= reach;
         near[0] = far ? reach : side * d;
         near[1] = far ? 0 : side * (x - s) / d;
         near[2] = far ? 1 : side * (z - h) / d;

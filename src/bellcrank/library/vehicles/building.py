@@ -84,7 +84,7 @@ def build(
     _add_drive(s, car, wheels, chassis, asked["drive"])
     _add_air(s, car, chassis, at_rest)
     add_car_channels(s, car, at_rest, chassis, asked["steer"])
-    start = _rolling(car, at_rest, speed)
+    start = rolling(car, at_rest, speed) | ({} if driver is None else driver.start(car, at_rest))
     s.set_run(t_end=5, step=0.001, output_every=10, method="rk4", initial=start)
     return s
 
@@ -320,7 +320,7 @@ def _add_air(s: System, car: CarData, chassis: BodyHandle, at_rest: Stand) -> No
                     label=f"lift over the {axle} axle")  # fmt: skip
 
 
-def _rolling(car: CarData, at_rest: Stand, speed: float) -> dict[str, float]:
+def rolling(car: CarData, at_rest: Stand, speed: float) -> dict[str, float]:
     """Initial values: as it stands, ahead at a speed."""
     pitch, roll = at_rest.pitch, at_rest.roll
     start = {"q(chassis, 3)": at_rest.height, "q(chassis, 5)": pitch, "q(chassis, 6)": roll}

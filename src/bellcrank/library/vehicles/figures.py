@@ -2,7 +2,8 @@
 
 Linear formulas for small motions about the position at rest: wheel rates with the share of the preload, ride
 frequencies of a mass on spring and tyre in series, roll about an axis through the roll centres, understeer gradient
-from the cornering stiffnesses of the axles. Milliken & Milliken, Race Car Vehicle Dynamics (1995), ch. 5, 16 to 18.
+from the cornering stiffnesses and pneumatic trails of the axles. Milliken & Milliken, Race Car Vehicle Dynamics (1995),
+ch. 5, 16 to 18.
 """
 
 from __future__ import annotations
@@ -123,12 +124,13 @@ def figures_of(car: CarData, at_rest: Stand) -> Figures:
             f"cornering stiffness of the {a.name} axle",
         )
     b, c = (car_x - rear.x for car_x in (float(at_rest.centre[0]), front.x))
-    understeer = mass / base * (b / front.cornering - (c - b) / rear.cornering)
+    lever = base - front.trail + rear.trail  # forces act behind the contact centres
+    understeer = mass / lever * ((b + rear.trail) / front.cornering - (c - b - front.trail) / rear.cornering)
     add(
         "understeer",
         math.degrees(understeer) * G,
         "deg/g",
-        "understeer gradient of axles on rigid suspensions",
+        "understeer gradient of the tyres on rigid suspensions",
         (-1.0, 9.0),
     )
     if understeer > 0:
@@ -173,6 +175,7 @@ class _AxleFigures:
     roll_centre: float
     roll_stiffness: float  # N m/rad, springs and bar
     cornering: float  # N/rad of both wheels
+    trail: float  # m, of the tyres
 
 
 def _axle(car: CarData, axle: FittedAxle, at_rest: Stand) -> _AxleFigures:
@@ -196,7 +199,7 @@ def _axle(car: CarData, axle: FittedAxle, at_rest: Stand) -> _AxleFigures:
     return _AxleFigures(
         axle.name, float(now.contact[0]), track, rate, (pressed[0] - pressed[1]) / (2 * h),
         _damping(axle) * _damper_ratio(axle, travel) ** 2, masses, centre, track**2 / 2 * rate + bar,
-        2 * abs(float(found.Kya)),
+        2 * abs(float(found.Kya)), float(found.trail),
     )  # fmt: skip
 
 

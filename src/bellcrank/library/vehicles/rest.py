@@ -20,8 +20,9 @@ from bellcrank.library.vehicles.data import CORNERS, GRAVITY, Array, CarData
 from bellcrank.library.vehicles.laws import stop
 from bellcrank.library.vehicles.records import Spring
 
-FARTHEST = 0.01  # N and N m that may be left open
-SIDES = (1, -1)
+CLOSED = 1e-6  # N and N m that may be left open
+LONGEST = 0.03  # m and rad, of a step
+TURNS = 15  # of Newton's method
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,22 +257,22 @@ def _start(car: CarData) -> float:
 
 
 def _solved(car: CarData, residual: Any, start: Sequence[float]) -> Array:
-    """Newton's method with differences; a car that its springs do not hold is told so."""
-    x = np.array(start, float)
-    steps = np.full(len(x), 1e-7)
+    """Newton's method with differences, each matrix used as long as it serves; a car that its springs do not hold is
+    told so."""
+    x, h = np.array(start, float), 1e-7
     failed = ""
     try:
-        for _ in range(25):
-            r = residual(x)
-            size = float(np.abs(r).max())
-            if size < FARTHEST * 1e-4:
-                return x
-            J = np.array([(residual(x + h * e) - r) / h for h, e in zip(steps, np.eye(len(x)))]).T
-            move = np.linalg.solve(J, -r)
-            x = x + move * min(1.0, 0.03 / max(float(np.abs(move).max()), 1e-12))
         r = residual(x)
-        if float(np.abs(r).max()) < FARTHEST:
-            return x
+        for _ in range(TURNS):
+            J = np.array([(residual(x + h * e) - r) / h for e in np.eye(len(x))]).T
+            shrinks = True
+            while shrinks:
+                if float(np.abs(r).max()) < CLOSED:
+                    return x
+                move = np.linalg.solve(J, -r)
+                x = x + move * min(1.0, LONGEST / max(float(np.abs(move).max()), 1e-12))
+                before, r = r, residual(x)
+                shrinks = float(np.abs(r).max()) < 0.3 * float(np.abs(before).max())
         failed = f"{float(np.abs(r).max()):.3g} N are left open"
     except (ModelError, np.linalg.LinAlgError) as error:
         failed = error.problems[0] if isinstance(error, ModelError) else "its equations are singular"

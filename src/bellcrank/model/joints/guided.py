@@ -99,6 +99,7 @@ class GuidedJoint(FunctionJoint):
     metre: Expr = ONE
     given: tuple[Expr, Expr, Expr] | None = None
 
+    guided: ClassVar[bool] = True
     by_recursion: ClassVar[str] = (
         "models with linkages: the recursion passes from body to body along joints of their own,"
         " but one travel moves several links at once"

@@ -63,6 +63,16 @@ class Functions(Protocol):
 
 
 @dataclass(frozen=True)
+class Look:
+    """What a picture shows of a joint: directions of the parent that it slides along, axes of the body that it turns
+    about, and the number of its angles."""
+
+    slides: tuple[Vec3, ...]
+    axes: tuple[Vec3, ...]
+    angles: int
+
+
+@dataclass(frozen=True)
 class Joint:
     """What all joints have: coordinates, speeds, and the pose of the body in its parent A with all coordinates at zero:
     `C` is R_AB, `at` its origin. Methods that a kind does not replace say what is true of most."""
@@ -74,6 +84,7 @@ class Joint:
 
     by_recursion: ClassVar[str] = ""  # why articulated bodies cannot take this joint; "" if they can
     functions: ClassVar[Functions | None] = None  # that its motion depends on
+    guided: ClassVar[bool] = False  # by a linkage, whose hard points show it?
 
     # ---- motion
 
@@ -143,7 +154,12 @@ class Joint:
         """Ends that a run went beyond, as sentences; `history` gives a coordinate by name, in equation units."""
         return []
 
-    # ---- words
+    # ---- words and pictures
+
+    @property
+    def look(self) -> Look | None:
+        """The rails and pins that show it; None where none do."""
+        return None
 
     def coordinate_words(self, c: Called) -> Iterator[tuple[Symbol, State]]:
         raise NotImplementedError

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from bellcrank.errors import counted
 from bellcrank.expr import MINUS_ONE, ONE, ZERO, Expr, Symbol, add, div, mul, sub, symbols
-from bellcrank.model.joints.joint import FrameMotion, Joint, Speeds, Velocity
+from bellcrank.model.joints.joint import FrameMotion, Joint, Look, Speeds, Velocity
 from bellcrank.model.joints.rotation import Rotation
 from bellcrank.model.joints.words import SPEED, Called, State, direction_word
 from bellcrank.units import LENGTH
@@ -166,6 +166,10 @@ class PlainJoint(Joint):
         return self.rotation.lock
 
     # ---- words
+
+    @property
+    def look(self) -> Look:
+        return Look(self.slides, self.rotation.axes, len(self.rotation.q))
 
     def coordinate_words(self, c: Called) -> Iterator[tuple[Symbol, State]]:
         for slide, q in zip(self.slides, self.slide_coordinates, strict=True):

@@ -131,6 +131,7 @@ function runner(F, e, m, r, keeper_of) {
     e.outputs(me.t, F.at.y, F.at.outputs);
   };
   me.poses = () => {
+    if (!e.poses) return;
     inputs(me.t);
     e.marks(me.t, F.at.y, F.at.marks);
     e.poses(me.t, F.at.y, F.at.poses);

@@ -14,6 +14,10 @@
 #define TOKEN @TOKEN@
 #define STEP_SIZE @STEP@ /* of co-simulation, s */
 #define METHOD @METHOD@
+@IF ADAPTIVE@
+#define TOLERANCE @RTOL@
+enum { GOES_OVER = @GOES_OVER@ }; /* to a stiff method, if a fast mode asks for it? */
+@END@
 
 enum { N_GIVEN = @N_GIVEN@, N_MEMORY = @N_MEMORY@, N_KEPT = N_W - N_I };
 enum { /* slopes of rates, then outputs, by states, then inputs: the first are exact, the rest by differences */
@@ -58,6 +62,9 @@ typedef struct State {
     int32_t mode, cosimulation;
     int32_t changed; /* since the last step of co-simulation */
     int32_t has_rates, has_outputs;
+@IF ADAPTIVE@
+    double tolerance;
+@END@
 } State;
 
 typedef struct Unit {
@@ -67,6 +74,9 @@ typedef struct Unit {
     Externals x;
     Input inputs[N_I + 1];
     double ends[2], lines[N_I + 1][4];
+@IF ADAPTIVE@
+    double times[2], allowed[N_S + 1], caps[N_S + 1], work[@WORK_ROOM@];
+@END@
     char said[512]; /* what went wrong */
 } Unit;
 
@@ -75,6 +85,9 @@ static const int START_GIVEN[] = {@START_GIVEN@};
 static const char *const STATE_NAME[] = {@STATE_NAMES@};
 
 @ASSEMBLY@
+@END@
+@IF ADAPTIVE@
+@CAPS@
 @END@
 static int complain(Unit *m, int how, const char *format, ...)
 {
@@ -129,6 +142,9 @@ static void start_anew(Unit *m, int cosimulation)
     for (int j = 0; j < N_S; j++)
         m->s.given[j] = START_GIVEN[j];
     m->s.job.visit[1] = 1.0;
+@END@
+@IF ADAPTIVE@
+    m->s.tolerance = TOLERANCE;
 @END@
     m->s.cosimulation = cosimulation;
     m->s.mode = INSTANTIATED;
@@ -192,6 +208,11 @@ static void unbind(State *s)
 @IF LOOPS@
     job->root_q = job->root_u = job->from = NULL;
     job->past = job->bridges = NULL;
+@END@
+@IF ADAPTIVE@
+    job->times = job->breaks = job->atol = job->caps = NULL;
+    job->work = NULL;
+    job->n_breaks = 0;
 @END@
 }
 
@@ -421,6 +442,20 @@ static int set_states(Unit *m, const double *y, size_t n)
     return FINE;
 }
 
+/* The relative tolerance of steps of co-simulation, where a method chooses them. */
+static int set_tolerance(Unit *m, double tolerance)
+{
+@IF ADAPTIVE@
+    if (!(tolerance >= FINEST && tolerance < 1.0))
+        return complain(m, WRONG, "a tolerance of %g is not one: it lies between %g and 1", tolerance, FINEST);
+    m->s.tolerance = tolerance;
+@ELSE@
+    (void)m;
+    (void)tolerance;
+@END@
+    return FINE;
+}
+
 static int set_time(Unit *m, double t)
 {
     if (!isfinite(t))
@@ -599,6 +634,9 @@ static int told(Unit *m, int status)
         return FINE;
     case NOT_FINITE:
         return complain(m, WRONG, "the state is no longer finite after t = %g s", job->t);
+    case STEP_TOO_SMALL:
+    case TOO_MANY_STEPS:
+        return complain(m, WRONG, "the steps became too small at t = %g s, or too many", job->t);
 @IF LOOPS@
     case NOT_CLOSED:
         return complain(m, WRONG, "the loop %s cannot be kept closed at t = %g s: a correction of %.2g was needed",
@@ -640,11 +678,56 @@ static int initialize(Unit *m)
         return failed;
     forget(m, 0);
     take_outputs(m);
+    job->method = METHOD;
     m->s.mode = m->s.cosimulation ? STEPPING : EVENTS;
     return warned;
 }
 
-/* From the present time on by some length, in equal steps that are not longer than those of the model. */
+/* A run goes on from a state that was changed, or with other inputs. */
+static void begin_again(Job *job)
+{
+    job->begun = AGAIN;
+@IF LOOPS@
+    job->n_past = job->wary = job->near = job->curves = job->portions = 0;
+@END@
+}
+
+@IF ADAPTIVE@
+/* Steps that the method chooses, to the end of the job. */
+static int chosen_steps(Unit *m, Job *job)
+{
+    int status;
+    m->times[0] = job->t_start;
+    m->times[1] = job->t_end;
+    for (int j = 0; j < N_S; j++)
+        m->allowed[j] = ABSOLUTE*m->s.tolerance*NOMINAL[j];
+    find_caps(job->p, job->y, m->caps);
+    memset(m->work, 0, sizeof m->work);
+    job->times = m->times;
+    job->breaks = m->times + 1;
+    job->n_breaks = job->total = job->last = job->every = 1;
+    job->h = job->t_end - job->t_start;
+    job->rtol = m->s.tolerance;
+    job->atol = m->allowed;
+    job->caps = m->caps;
+    job->work = m->work;
+    job->look = GOES_OVER ? 2 : 0;
+    job->steps = job->rejected = 0;
+    job->most = job->pause = MOST_STEPS;
+    status = run(job);
+    if (!status && job->reached < job->total && GOES_OVER) {
+        memset(m->work, 0, sizeof m->work);
+        job->method = RADAU5;
+        begin_again(job);
+        job->first = job->reached;
+        status = run(job);
+    }
+    return status || job->reached == job->total ? status : TOO_MANY_STEPS;
+}
+
+@END@
+/* From the present time on by some length, in equal steps that are not longer than those of the model, or in steps that
+   its method chooses. */
 static int do_step(Unit *m, double t, double length)
 {
     int failed;
@@ -653,28 +736,31 @@ static int do_step(Unit *m, double t, double length)
         return complain(m, WRONG, "a step was asked for from t = %g s, but the unit is at t = %g s", t, from);
     if (!(length > 0.0) || !isfinite(length))
         return complain(m, WRONG, "the length of a step is %g s; it must be positive", length);
+@IF ADAPTIVE@
+@ELSE@
     const double count = ceil(length/STEP_SIZE*(1.0 - AT_END));
     if (count > 1e12)
         return complain(m, WRONG, "%g s are too long for steps of %g s", length, STEP_SIZE);
+@END@
     if ((failed = need_constants(m)))
         return failed;
     m->s.job.t = t;
     Job *job = bound_job(m, length);
-    job->method = METHOD;
-    job->total = job->last = job->every = count > 1.0 ? (int64_t)count : 1;
     job->first = job->filled = 0;
-    job->h = length/(double)job->total;
     job->t_start = t;
     job->t_end = t + length;
-    if (m->s.changed) {
-        job->begun = AGAIN;
-@IF LOOPS@
-        job->n_past = job->wary = job->near = job->curves = job->portions = 0;
-@END@
-    }
+    if (m->s.changed || METHOD >= (int)N_FIXED)
+        begin_again(job);
     m->s.mode = FAILED;
+@IF ADAPTIVE@
+    if ((failed = told(m, chosen_steps(m, job))))
+        return failed;
+@ELSE@
+    job->total = job->last = job->every = count > 1.0 ? (int64_t)count : 1;
+    job->h = length/(double)job->total;
     if ((failed = told(m, run(job))))
         return failed;
+@END@
     m->s.mode = STEPPING;
     for (int i = 0; i < N_I; i++)
         m->s.w[i] += m->s.slope[i]*length;
@@ -758,8 +844,10 @@ static int complete_step(Unit *m, int *event)
 /* ---- states of a unit */
 
 /* What is copied into bytes: behind the token of the model, with a sum that tells bytes that were changed. */
+static const char WHOLE_TOKEN[(sizeof TOKEN + 7)/8*8] = TOKEN; /* without a gap behind it */
+
 typedef struct Packed {
-    char token[sizeof TOKEN];
+    char token[sizeof WHOLE_TOKEN];
     uint64_t sum;
     State state;
 } Packed;
@@ -805,7 +893,7 @@ static int serialize(Unit *m, const void *from, void *bytes, size_t size)
             (unsigned long)size);
     const uint64_t sum = sum_of(from, sizeof(State));
     memset(bytes, 0, sizeof(Packed));
-    memcpy(bytes, TOKEN, sizeof TOKEN);
+    memcpy(bytes, WHOLE_TOKEN, sizeof WHOLE_TOKEN);
     memcpy((char *)bytes + offsetof(Packed, sum), &sum, sizeof sum);
     memcpy((char *)bytes + offsetof(Packed, state), from, sizeof(State));
     return FINE;
@@ -817,7 +905,8 @@ static int deserialize(Unit *m, const void *bytes, size_t size, void **place)
     const char *state = (const char *)bytes + offsetof(Packed, state);
     if (size == sizeof(Packed))
         memcpy(&sum, (const char *)bytes + offsetof(Packed, sum), sizeof sum);
-    if (size != sizeof(Packed) || memcmp(bytes, TOKEN, sizeof TOKEN) != 0 || sum != sum_of(state, sizeof(State)))
+    if (size != sizeof(Packed) || memcmp(bytes, WHOLE_TOKEN, sizeof WHOLE_TOKEN) != 0
+        || sum != sum_of(state, sizeof(State)))
         return complain(m, WRONG, "these bytes are not a state of this model");
     const int failed = room_for_state(m, place);
     if (failed)

@@ -83,11 +83,10 @@ fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean with_tolerance, fmi2
     fmi2Boolean with_end, fmi2Real end)
 {
     IN(INSTANTIATED);
-    (void)with_tolerance;
-    (void)tolerance;
     (void)with_end;
     (void)end;
-    return result(i, set_time(m, start));
+    const int how = with_tolerance ? set_tolerance(m, tolerance) : FINE;
+    return result(i, how ? how : set_time(m, start));
 }
 
 fmi2Status fmi2EnterInitializationMode(fmi2Component c)

@@ -1,5 +1,5 @@
-/* Types and functions of FMI 2.0 for the file fmi2.c beside it, from the text of the standard. Importers have a header of
-   this name themselves. */
+/* Types and functions of FMI 2.0 for the file fmi2.c beside it, from the text of the standard. Importers have a header
+   of this name themselves. */
 
 #ifndef FMI2_FUNCTIONS
 #define FMI2_FUNCTIONS
@@ -49,8 +49,8 @@ typedef struct {
 
 X const char *fmi2GetTypesPlatform(void);
 X const char *fmi2GetVersion(void);
-X fmi2Component fmi2Instantiate(fmi2String, fmi2Type, fmi2String, fmi2String, const fmi2CallbackFunctions *, fmi2Boolean,
-    fmi2Boolean);
+X fmi2Component fmi2Instantiate(fmi2String, fmi2Type, fmi2String, fmi2String, const fmi2CallbackFunctions *,
+    fmi2Boolean, fmi2Boolean);
 X void fmi2FreeInstance(C);
 S fmi2SetDebugLogging(C, fmi2Boolean, size_t, const fmi2String[]);
 S fmi2SetupExperiment(C, fmi2Boolean, fmi2Real, fmi2Real, fmi2Boolean, fmi2Real);

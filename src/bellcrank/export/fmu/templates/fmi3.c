@@ -110,11 +110,10 @@ fmi3Status fmi3EnterInitializationMode(fmi3Instance c, fmi3Boolean with_toleranc
     fmi3Float64 start, fmi3Boolean with_end, fmi3Float64 end)
 {
     IN(INSTANTIATED);
-    (void)with_tolerance;
-    (void)tolerance;
     (void)with_end;
     (void)end;
-    const int how = set_time(m, start);
+    int how = with_tolerance ? set_tolerance(m, tolerance) : FINE;
+    how = how ? how : set_time(m, start);
     if (how == FINE)
         m->s.mode = INITIALIZING;
     return result(i, how);

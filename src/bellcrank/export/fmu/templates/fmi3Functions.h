@@ -1,5 +1,5 @@
-/* Types and functions of FMI 3.0 for the file fmi3.c beside it, from the text of the standard. Importers have a header of
-   this name themselves. */
+/* Types and functions of FMI 3.0 for the file fmi3.c beside it, from the text of the standard. Importers have a header
+   of this name themselves. */
 
 #ifndef FMI3_FUNCTIONS
 #define FMI3_FUNCTIONS

@@ -683,26 +683,7 @@ static void set_pace(Job *job)
     job->most = job->pause = MOST_STEPS + STEPS_OF_ROW*(n + 1);
 }
 
-/* Sizes up to which states count for the relative tolerance: a turn, and the largest length of the model. */
-static void set_caps(Job *job)
-{
-    enum { NO_GROWTH, GROWS_BY_TURNS, GROWS_ALONG };
-    static const int grows[] = {@GROWTHS@}, is_length[] = {@IS_LENGTH@};
-    static double caps[N_S + 1];
-    double length = 0.0;
-    for (int i = 0; i < N_P; i++)
-        if (is_length[i])
-            length = fmax(length, fabs(job->p[i]));
-    for (int j = 0; j < N_S; j++)
-        if (grows[j] == GROWS_ALONG)
-            length = fmax(length, fabs(job->y[j]));
-    for (int j = 0; j < N_S; j++)
-        caps[j] = grows[j] == NO_GROWTH ? HUGE_VAL : grows[j] == GROWS_ALONG ? (length > 0.0 ? length : @METRE@)
-            : 2.0*acos(-1.0);
-    job->caps = caps;
-}
-
-static void tell_end(const Job *job)
+@CAPS@static void tell_end(const Job *job)
 {
     const double reached = job->reached == job->total ? settings.t_end : (double)job->reached*job->h;
     const double t = job->method < N_FIXED ? reached : job->t;
@@ -819,8 +800,9 @@ static int simulate(void)
     job.bridges = bridges;
     job.visit[1] = 1.0;
 @END@
-    if (job.method >= N_FIXED)
-        set_caps(&job);
+    static double caps[N_S + 1];
+    find_caps(p, y, caps);
+    job.caps = caps;
 @IF ECHO_ROUTINES@
     write_echo(&job, y);
 @ELSE@

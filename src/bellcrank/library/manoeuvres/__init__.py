@@ -1,0 +1,53 @@
+"""Manoeuvres as data: standard tests of cars by name, with settings, channels, metrics and criteria.
+
+    result = bc.manoeuvres.run(car, "iso3888-1", speed=80)
+    print(result, result["ay_max"], result.run["ay"], result.passed)
+
+A new one is a `Manoeuvre` in a file here, and a line below.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.library.manoeuvres.lanes import AVOIDANCE, DOUBLE
+from bellcrank.library.manoeuvres.ready import data_of
+from bellcrank.library.manoeuvres.result import Criterion, Manoeuvre, Result, Setting
+from bellcrank.library.manoeuvres.steering import CIRCLE, FREQUENCY, STEP
+from bellcrank.library.manoeuvres.straight import ACCELERATION, BRAKING
+from bellcrank.library.vehicles.driver import Driver
+from bellcrank.library.vehicles.path import Path, circle, lane_change
+
+__all__ = ["Criterion", "Driver", "Manoeuvre", "Path", "Result", "Setting", "circle", "known", "lane_change", "run"]
+
+_LISTED = {m.name: m for m in (BRAKING, ACCELERATION, CIRCLE, STEP, FREQUENCY, DOUBLE, AVOIDANCE)}
+
+
+def known() -> dict[str, Manoeuvre]:
+    """All manoeuvres by name."""
+    return dict(_LISTED)
+
+
+def run(car: Any, name: str, **settings: Any) -> Result:
+    """Drives a manoeuvre: `car` is a bc.vehicles.Car, a system of read_car, or the path or name of a car file.
+
+    Settings are those of `known()[name].settings`; speeds are in km/h. The model is made from the data of the car, and
+    kept with a Car for the next manoeuvre.
+    """
+    if name not in _LISTED:
+        listed = ", ".join(_LISTED)
+        raise ModelError(f"no manoeuvre is called '{name}'.{did_you_mean(str(name), _LISTED)} There are {listed}.")
+    manoeuvre = _LISTED[name]
+    for key, value in settings.items():
+        if key not in manoeuvre.settings:
+            near = did_you_mean(key, manoeuvre.settings)
+            listed = ", ".join(manoeuvre.settings)
+            raise ModelError(f"manoeuvre {name} has no setting '{key}'.{near} It has {listed}.")
+        usual = manoeuvre.settings[key].default
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if isinstance(usual, float | None) and not (number and 0 < value < 1e6):
+            raise ModelError(f"manoeuvre {name}: {key}={value!r:.40} must be a positive number")
+    given = {key: settings.get(key, s.default) for key, s in manoeuvre.settings.items()}
+    result: Result = manoeuvre.drive(data_of(car), given)
+    return result

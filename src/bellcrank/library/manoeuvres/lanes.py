@@ -1,0 +1,167 @@
+"""Lane changes between cones, driven along a path.
+
+Lanes are given as in the standards: lengths, widths by the width of the car, and how far the second lane lies aside.
+The path goes through the middle of the lanes, by quintic steps between them. A cone is touched where the outline of the
+car (a rectangle of its length and width about the middle of the axles) leaves a lane within its length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bellcrank.library.manoeuvres.ready import HELD, Ready, ready
+from bellcrank.library.manoeuvres.result import Criterion, Manoeuvre, Metrics, Result, Setting
+from bellcrank.library.vehicles.data import CarData
+from bellcrank.library.vehicles.driver import Driver
+from bellcrank.library.vehicles.path import lane_change
+from bellcrank.run.result import Run
+
+Array = np.ndarray[Any, Any]
+ENTRY = 40.0  # m, from where the car starts to the first cone
+OUTLINE = 9  # points of each side
+SEARCHED = (20.0, 200.0)  # km/h
+
+
+@dataclass(frozen=True)
+class Lane:
+    """A stretch between cones: from x to x (m), right and left edge."""
+
+    begin: float
+    end: float
+    right: float
+    left: float
+
+    @property
+    def middle(self) -> float:
+        return (self.right + self.left) / 2
+
+
+def iso3888_1(width: float, offset: float) -> list[Lane]:
+    """Double lane change: right edges of lanes 1 and 5 in line, that of lane 3 by `offset` to the left."""
+    w1, w3, w5 = 1.1 * width + 0.25, 1.2 * width + 0.25, 1.3 * width + 0.25
+    right = -w1 / 2
+    x = ENTRY
+    return [
+        Lane(x, x + 15, right, right + w1),
+        Lane(x + 45, x + 70, right + offset, right + offset + w3),
+        Lane(x + 95, x + 125, right, right + w5),
+    ]
+
+
+def iso3888_2(width: float, offset: float) -> list[Lane]:
+    """Obstacle avoidance: the right edge of lane 3 by `offset` to the left of the left edge of lane 1."""
+    w1, w3, w5 = 1.1 * width + 0.25, width + 1.0, max(1.3 * width + 0.25, 3.0)
+    right = -w1 / 2
+    x = ENTRY
+    return [
+        Lane(x, x + 12, right, right + w1),
+        Lane(x + 25.5, x + 36.5, right + w1 + offset, right + w1 + offset + w3),
+        Lane(x + 49, x + 61, right + w1 - w5, right + w1),
+    ]
+
+
+def clearance(run: Run, lanes: list[Lane], length: float, width: float, ahead: float) -> tuple[float, float]:
+    """The smallest distance of the car's outline from the edges of lanes, and x where it was; negative: a cone was
+    touched. `ahead`: middle of the car before the mass centre."""
+    yaw = np.radians(run["yaw"])[:, None]
+    along = np.linspace(-length / 2, length / 2, OUTLINE) + ahead
+    x = np.concatenate([along, along])
+    y = np.concatenate([np.full(OUTLINE, width / 2), np.full(OUTLINE, -width / 2)])
+    px = run["x"][:, None] + x * np.cos(yaw) - y * np.sin(yaw)
+    py = run["y"][:, None] + x * np.sin(yaw) + y * np.cos(yaw)
+    room = np.full(px.shape, np.inf)
+    for lane in lanes:
+        inside = (px >= lane.begin) & (px <= lane.end)
+        room = np.where(inside, np.minimum(py - lane.right, lane.left - py), room)
+    i = np.unravel_index(int(np.argmin(room)), room.shape)
+    return float(room[i]), float(px[i])
+
+
+def _change(name: str, lanes_of: Callable[[float, float], list[Lane]]) -> Callable[..., Result]:
+    def drive(data: CarData, settings: dict[str, Any]) -> Result:
+        body = data.sections.body
+        lanes = lanes_of(body.width, settings["offset"])
+        corners = [(lanes[0].end, lanes[0].middle), (lanes[1].begin, lanes[1].middle), (lanes[1].end, lanes[1].middle),
+                   (lanes[2].begin, lanes[2].middle)]  # fmt: skip
+        driver = Driver(lane_change(corners), preview=settings["preview"], kind=settings["driver"])
+        car = ready(data, driver)
+        run, room, at = _driven(car, lanes, settings["speed"])
+        runs, found = {"lane_change": run}, Metrics()
+        found.add("clearance", room, "m", "smallest distance from the line of cones; negative: touched")
+        found.add("clearance_at", at - ENTRY, "m", "where that was, from the first cone")
+        found.add("path_error", np.abs(run["path_error"]).max(), "m", "largest distance from the path")
+        for channel, words in (("steering_wheel", "steering-wheel angle"), ("steering_torque", "steering torque"),
+                               ("ay", "lateral acceleration"), ("yaw_rate", "yaw rate"), ("side_slip", "side slip"),
+                               ("roll", "roll")):  # fmt: skip
+            found.add(f"{channel}_max", np.abs(run[channel]).max(), run.units[channel], f"largest {words}")
+        lowest = min(float(run[f"{c}.tyre_load"].min()) for c in ("fl", "fr", "rl", "rr"))
+        found.add("load_min", lowest, "N", "smallest wheel load")
+        found.add("exit_speed", 3.6 * run["speed"][-1], "km/h", "speed at the end")
+        through = bool(run["x"][-1] > lanes[-1].end)
+        criteria = [Criterion(f"no cone is touched: {room:.3f} m from the nearest", room > 0 and through)]
+        if not through:
+            criteria.append(Criterion(f"the car comes through: it ends at x = {run['x'][-1]:.0f} m", False))
+        if settings["search"]:
+            found.add("clean_speed", _fastest(car, lanes), "km/h", "highest entry speed without a cone")
+        notes = ["the throttle is held from the first cone on", "offset counts from edge to edge of the lanes"]
+        return Result(name, data.sections.name, settings, runs, found.done(), criteria, notes,
+                      ("y", "path_error", "steering_wheel", "ay", "yaw_rate", "roll", "speed"))  # fmt: skip
+
+    return drive
+
+
+def _driven(car: Ready, lanes: list[Lane], speed: float) -> tuple[Run, float, float]:
+    """One way through the cones at a speed (km/h)."""
+    v = speed / 3.6
+    start = car.settled(v)
+    cg = car.data.sprung.cg
+    ends = lanes[-1].end + car.data.sections.body.length
+    run = car.drive(ends / v * 1.5 + 2, start, {"speed_set": v}, HELD, until=f"x > {ends!r}")
+    ahead = float((car.at_rest.contact[0][0] + car.at_rest.contact[2][0]) / 2 - cg[0])
+    body = car.data.sections.body
+    room, at = clearance(run, lanes, body.length, body.width, ahead)
+    return run, room, at
+
+
+def _fastest(car: Ready, lanes: list[Lane]) -> float:
+    """By halving: clean below, not above."""
+    low, high = SEARCHED
+    if _driven(car, lanes, low)[1] <= 0:
+        return float("nan")
+    while high - low > 0.5:
+        middle = (low + high) / 2
+        run, room, _ = _driven(car, lanes, middle)
+        clean = room > 0 and run["x"][-1] > lanes[-1].end
+        low, high = (middle, high) if clean else (low, middle)
+    return low
+
+
+def _settings(speed: float, offset: float, words: str) -> dict[str, Setting]:
+    return {
+        "speed": Setting(speed, "km/h", "entry speed"),
+        "offset": Setting(offset, "m", words),
+        "driver": Setting("macadam", "", "macadam or point"),
+        "preview": Setting(1.0, "s", "preview time of the driver"),
+        "search": Setting(False, "", "whether the highest clean speed is searched"),
+    }
+
+
+DOUBLE = Manoeuvre(
+    "iso3888-1",
+    "double lane change",
+    _settings(80.0, 3.5, "of lane 3 to the left, right edge to right edge"),
+    _change("iso3888-1", iso3888_1),
+    "ISO 3888-1: lengths and widths by two sources; that the offset counts from edge to edge, from memory",
+)
+AVOIDANCE = Manoeuvre(
+    "iso3888-2",
+    "obstacle avoidance",
+    _settings(60.0, 1.0, "of lane 3 to the left, from the left edge of lane 1 to its right edge"),
+    _change("iso3888-2", iso3888_2),
+    "ISO 3888-2: lengths and widths by two sources; that left edges of lanes 1 and 5 are in line, and that the "
+    "throttle is held in place of released, are assumptions",
+)

@@ -1,0 +1,129 @@
+"""What a manoeuvre gives: runs, metrics with units and words, and criteria that were met or not."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bellcrank.files.picture import finished, new_figure
+from bellcrank.files.whole import write_text
+from bellcrank.library.vehicles.figures import Figure, Figures
+from bellcrank.run.result import Run
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A condition in words, and whether it was met."""
+
+    words: str
+    passed: bool
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What may be changed about a manoeuvre."""
+
+    default: Any
+    unit: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Manoeuvre:
+    """A manoeuvre by name: what it is, its settings, how it is driven, and what its figures rest on."""
+
+    name: str
+    words: str
+    settings: Mapping[str, Setting]
+    drive: Callable[..., Any]
+    source: str = ""
+
+
+@dataclass
+class Result:
+    """A manoeuvre that was driven. `result["ay_max"]` is a metric, `result.run` the run to look at first."""
+
+    manoeuvre: str
+    car: str
+    settings: dict[str, Any]
+    runs: dict[str, Run]
+    metrics: Figures
+    criteria: list[Criterion] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    plotted: tuple[str, ...] = ("steering_wheel", "ay", "yaw_rate", "roll", "speed")
+
+    @property
+    def run(self) -> Run:
+        return next(iter(self.runs.values()))
+
+    @property
+    def passed(self) -> bool | None:
+        """Whether all criteria were met; None if there is none."""
+        return all(c.passed for c in self.criteria) if self.criteria else None
+
+    def __getitem__(self, name: str) -> float:
+        return self.metrics[name]
+
+    def __str__(self) -> str:
+        lines = [f"{self.car}: {self.manoeuvre}", str(self.metrics)]
+        lines += [f"{'passed' if c.passed else 'FAILED'}: {c.words}" for c in self.criteria]
+        return "\n".join([*lines, *(f"note: {n}" for n in self.notes)])
+
+    def figures(self) -> dict[str, Any]:
+        """All but the histories, for JSON."""
+        details = {
+            n: {"value": _told(f.value), "unit": f.unit, "label": f.label} for n, f in self.metrics.details.items()
+        }
+        criteria = [{"criterion": c.words, "passed": c.passed} for c in self.criteria]
+        return {
+            "manoeuvre": self.manoeuvre, "car": self.car, "settings": self.settings, "metrics": details,
+            "criteria": criteria, "passed": self.passed, "notes": self.notes,
+        }  # fmt: skip
+
+    def save(self, folder: str | Path) -> list[Path]:
+        """Writes metrics as JSON and every run as CSV into a folder."""
+        place = Path(folder)
+        place.mkdir(parents=True, exist_ok=True)
+        written = [place / f"{self.manoeuvre}.json"]
+        write_text(written[0], json.dumps(self.figures(), indent=2, allow_nan=False) + "\n")
+        for name, run in self.runs.items():
+            written.append(place / f"{self.manoeuvre}_{name}.csv")
+            run.save(written[-1])
+        return written
+
+    def plot(self, path: str | Path) -> Path:
+        """Draws the channels to look at first, of all runs."""
+        names = [n for n in self.plotted if n in self.run.channels]
+        figure = new_figure(8, 1.9 * len(names) + 0.6)
+        axes = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
+        for ax, name in zip(axes, names, strict=True):
+            for label, run in self.runs.items():
+                ax.plot(run.time, run[name], label=label)
+            ax.set_ylabel(f"{name}, {self.run.units[name]}")
+            ax.grid(alpha=0.3)
+        if len(self.runs) > 1:
+            axes[0].legend()
+        axes[0].set_title(f"{self.car}: {self.manoeuvre}")
+        axes[-1].set_xlabel("time, s")
+        finished(figure, path)
+        return Path(path)
+
+
+def _told(value: float) -> float | None:
+    """A number that is none becomes null: JSON has no word for it."""
+    return value if math.isfinite(value) else None
+
+
+class Metrics(dict[str, Figure]):
+    """Metrics as they are found."""
+
+    def add(self, name: str, value: float, unit: str, label: str) -> float:
+        self[name] = Figure(float(value), unit, label)
+        return float(value)
+
+    def done(self) -> Figures:
+        return Figures(self)

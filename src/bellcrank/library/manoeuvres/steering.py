@@ -1,0 +1,217 @@
+"""Manoeuvres with a given steering-wheel angle: steady circle, step, frequency response.
+
+Amplitudes are found, not given: those of a lateral acceleration in steady state, by runs that are scaled.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import RunError
+from bellcrank.library.manoeuvres.ready import HELD, Ready, ready
+from bellcrank.library.manoeuvres.result import Criterion, Manoeuvre, Metrics, Result, Setting
+from bellcrank.library.vehicles.data import GRAVITY, CarData
+from bellcrank.run.result import Run
+from bellcrank.signals import sampled
+
+Array = np.ndarray[Any, Any]
+BEGINS = 0.5  # s, of steering
+FAR = 1000.0
+SPEED = Setting(80.0, "km/h", "speed")
+
+
+def _linear_angle(car: Ready, v: float, ay: float) -> float:
+    """Steering-wheel angle (deg) of the linear car for a lateral acceleration."""
+    f = car.figures
+    slope = math.degrees(f["wheelbase"] / v**2) + f["understeer"] / GRAVITY
+    return f["steering_ratio"] * slope * ay
+
+
+# ---- steady circle
+
+
+def circle(data: CarData, settings: dict[str, Any]) -> Result:
+    """Constant speed, the steering wheel turned slowly until the car turns no tighter."""
+    car, v = ready(data), settings["speed"] / 3.6
+    start = car.settled(v)
+    rate = _linear_angle(car, v, settings["growth"])
+    wheel = sampled([0.0, BEGINS, FAR], [0.0, 0.0, rate * (FAR - BEGINS)])
+    limit = "abs(side_slip) > 15"
+    run = car.drive(60.0, start, {"steer": wheel, "speed_set": v}, None, until=limit)
+    ay = run["speed"] * np.radians(run["yaw_rate"])
+    last = int(np.argmax(ay)) + 1
+    over, wheel_angle = ay[:last], run["steering_wheel"][:last]
+    found = Metrics()
+    ratio, base = car.figures["steering_ratio"], car.figures["wheelbase"]
+    for a in settings["at"]:
+        if over[-1] < a + 0.3:
+            continue
+        slope = {n: _slope(over, y, a) for n, y in (
+            ("wheel", wheel_angle), ("roll", run["roll"][:last]), ("slip", run["side_slip"][:last]),
+            ("torque", run["steering_torque"][:last]))}  # fmt: skip
+        at = f"at {a:g} m/s2"
+        K = slope["wheel"] / ratio - math.degrees(base / v**2)
+        found.add(f"understeer_{a:g}", K * GRAVITY, "deg/g", f"understeer gradient {at}")
+        found.add(f"roll_gradient_{a:g}", slope["roll"] * GRAVITY, "deg/g", f"roll gradient {at}")
+        found.add(f"side_slip_gradient_{a:g}", slope["slip"] * GRAVITY, "deg/g", f"side-slip gradient {at}")
+        found.add(f"torque_gradient_{a:g}", slope["torque"], "N s2", f"steering torque over lateral acceleration {at}")
+        found.add(f"wheel_{a:g}", float(np.interp(a, over, wheel_angle)), "deg", f"steering-wheel angle {at}")
+    found.add("ay_max", over[-1], "m/s2", "largest lateral acceleration")
+    drift = float(np.abs(run["speed"][:last] - v).max())
+    criteria = [Criterion(f"the speed was kept: within {drift:.2g} m/s", bool(drift < 0.05 * v))]
+    return Result("iso4138", data.sections.name, settings, {"circle": run}, found.done(), criteria,
+                  [f"slow ramp, {settings['growth']:g} m/s2 per s, in place of separate circles"],
+                  ("steering_wheel", "ay", "roll", "side_slip", "speed", "fl.tyre_load", "fr.tyre_load"))  # fmt: skip
+
+
+def _slope(x: Array, y: Array, at: float, width: float = 0.5) -> float:
+    near = np.abs(x - at) < width
+    return float(np.polyfit(x[near], y[near], 1)[0])
+
+
+# ---- step
+
+
+def step_steer(data: CarData, settings: dict[str, Any]) -> Result:
+    """A fast turn of the steering wheel, held: how quickly and how far yaw rate and lateral acceleration follow."""
+    car, v = ready(data), settings["speed"] / 3.6
+    start, wanted = car.settled(v), settings["ay"]
+    rise = settings["rise"] / 0.8  # of the whole ramp, 10 to 90 % of it within `rise`
+    angle = settings["angle"]
+    run = None
+    if angle is None:
+        angle = _linear_angle(car, v, wanted)
+        for _ in range(6):
+            run = _stepped(car, start, v, angle, rise)
+            reached = _steady(run, "ay")
+            if abs(reached / wanted - 1) < 0.005:
+                break
+            if not reached > 0:
+                raise RunError(f"step steer: no steady lateral acceleration was reached with {angle:.1f} deg")
+            angle *= wanted / reached
+        else:
+            raise RunError(f"step steer: the car does not reach {wanted:g} m/s2 at {settings['speed']:g} km/h")
+    else:
+        run = _stepped(car, start, v, angle, rise)
+    assert run is not None
+    found, t0 = Metrics(), BEGINS + rise / 2
+    found.add("angle", angle, "deg", "steering-wheel angle")
+    for name, words in (("yaw_rate", "yaw rate"), ("ay", "lateral acceleration"), ("roll", "roll")):
+        y, steady = np.abs(run[name]), abs(_steady(run, name))
+        found.add(f"{name}_steady", _steady(run, name), run.units[name], f"{words} in steady state")
+        found.add(f"{name}_response", _first(run.time, y, 0.9 * steady) - t0, "s", f"{words}: time to 90 %")
+        peak = int(np.argmax(y))
+        found.add(f"{name}_peak_time", run.time[peak] - t0, "s", f"{words}: time to the peak")
+        found.add(f"{name}_overshoot", 100 * (y[peak] / steady - 1), "%", f"{words}: overshoot")
+    found.add("yaw_gain", found["yaw_rate_steady"].value / angle, "1/s", "yaw rate over steering-wheel angle")
+    found.add("side_slip_steady", _steady(run, "side_slip"), "deg", "side slip in steady state")
+    found.add("tb", found["yaw_rate_peak_time"].value * abs(found["side_slip_steady"].value), "s deg", "TB factor")
+    return Result("iso7401-step", data.sections.name, settings, {"step": run}, found.done(), [],
+                  ["times count from half of the steering-wheel angle; the throttle is held"])  # fmt: skip
+
+
+def _stepped(car: Ready, start: dict[str, float], v: float, angle: float, rise: float) -> Run:
+    wheel = sampled([0.0, BEGINS, BEGINS + rise, FAR], [0.0, 0.0, angle, angle])
+    return car.drive(5.0, start, {"steer": wheel, "speed_set": v}, HELD)
+
+
+def _steady(run: Run, name: str) -> float:
+    return float(run[name][run.time > run.time[-1] - 1.0].mean())
+
+
+def _first(t: Array, y: Array, level: float) -> float:
+    i = int(np.argmax(y >= level))
+    if i == 0:
+        return float("nan")
+    return float(np.interp(level, y[i - 1 : i + 1], t[i - 1 : i + 1]))
+
+
+# ---- frequency response
+
+
+def chirp_steer(data: CarData, settings: dict[str, Any]) -> Result:
+    """A sine of growing frequency: frequency response of yaw rate, lateral acceleration and roll."""
+    car, v = ready(data), settings["speed"] / 3.6
+    start = car.settled(v)
+    angle = _linear_angle(car, v, settings["ay"])
+    f0, f1, T = settings["from"], settings["to"], settings["duration"]
+    signal, end = _chirp(angle, f0, f1, T)
+    run = car.drive(end, start, {"steer": signal, "speed_set": v}, HELD)
+    f, responses = frequency_response(run, ("yaw_rate", "ay", "roll"), f0, f1)
+    found = Metrics()
+    found.add("angle", angle, "deg", "amplitude of the steering-wheel angle")
+    for name, words in (("yaw_rate", "yaw rate"), ("ay", "lateral acceleration"), ("roll", "roll")):
+        H = responses[name]
+        gain, phase = np.abs(H), np.degrees(np.unwrap(np.angle(H)))
+        unit = f"{run.units[name]}/deg"
+        low = found.add(f"{name}_gain", gain[0], unit, f"{words} over steering wheel at {f[0]:.2g} Hz")
+        peak = int(np.argmax(gain))
+        found.add(f"{name}_peak", gain[peak] / low, "", f"{words}: largest gain over that")
+        found.add(f"{name}_peak_at", f[peak], "Hz", f"{words}: frequency of it")
+        below = np.flatnonzero((gain < low / math.sqrt(2)) & (np.arange(len(f)) > peak))
+        found.add(f"{name}_bandwidth", f[below[0]] if len(below) else float("nan"), "Hz", f"{words}: -3 dB")
+        for at in (0.5, 1.0):
+            if f0 <= at <= f1:
+                found.add(f"{name}_phase_{at:g}", float(np.interp(at, f, phase)), "deg", f"{words}: phase at {at:g} Hz")
+    note = f"amplitude of the linear car for {settings['ay']:g} m/s2; the throttle is held"
+    return Result("iso7401-frequency", data.sections.name, settings, {"chirp": run}, found.done(), [], [note])
+
+
+def _chirp(amplitude: float, f0: float, f1: float, T: float) -> tuple[Any, float]:
+    """A chirp that begins and ends softly, and the time when all has come to rest."""
+    t = np.arange(0.0, T, 0.002)
+    phase = 2 * np.pi * (f0 * t + (f1 - f0) / (2 * T) * t**2)
+    soft = np.clip(np.minimum(t * f0, (T - t) * 1.0), 0.0, 1.0)
+    y = amplitude * np.sin(phase) * (0.5 - 0.5 * np.cos(np.pi * soft))
+    times = np.concatenate([[0.0], BEGINS + t, [BEGINS + T, FAR]])
+    return sampled(times.tolist(), [0.0, *y.tolist(), 0.0, 0.0]), BEGINS + T + 4.0
+
+
+def frequency_response(run: Run, names: tuple[str, ...], f0: float, f1: float) -> tuple[Array, dict[str, Array]]:
+    """Responses to the steering wheel of a run that begins and ends straight: ratios of whole transforms."""
+    dt = float(run.time[1] - run.time[0])
+    f = np.fft.rfftfreq(len(run.time), dt)
+    inside = (f >= f0) & (f <= f1)
+    X = np.fft.rfft(run["steering_wheel"])[inside]
+    return f[inside], {n: np.fft.rfft(run[n] - run[n][0])[inside] / X for n in names}
+
+
+CIRCLE = Manoeuvre(
+    "iso4138",
+    "steady circle at constant speed, slowly tighter",
+    {
+        "speed": Setting(100.0, "km/h", "speed, kept"),
+        "growth": Setting(0.2, "m/s2/s", "how fast the lateral acceleration grows"),
+        "at": Setting((2.0, 4.0), "m/s2", "where gradients are taken"),
+    },
+    circle,
+    "ISO 4138, constant speed; text of the standard not at hand",
+)
+STEP = Manoeuvre(
+    "iso7401-step",
+    "step of the steering wheel",
+    {
+        "speed": SPEED,
+        "ay": Setting(4.0, "m/s2", "lateral acceleration in steady state"),
+        "rise": Setting(0.15, "s", "from 10 to 90 % of the steering-wheel angle"),
+        "angle": Setting(None, "deg", "steering-wheel angle, in place of ay"),
+    },
+    step_steer,
+    "ISO 7401; figures from secondary texts",
+)
+FREQUENCY = Manoeuvre(
+    "iso7401-frequency",
+    "sine of growing frequency: frequency response",
+    {
+        "speed": SPEED,
+        "ay": Setting(2.0, "m/s2", "lateral acceleration that the amplitude makes in steady state"),
+        "from": Setting(0.2, "Hz", "lowest frequency"),
+        "to": Setting(4.0, "Hz", "highest frequency"),
+        "duration": Setting(40.0, "s", "how long it grows"),
+    },
+    chirp_steer,
+    "ISO 7401; figures from secondary texts",
+)

@@ -1,0 +1,115 @@
+"""Manoeuvres straight ahead: braking and acceleration."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import ModelError
+from bellcrank.library.manoeuvres.ready import RELEASED, Ready, ready
+from bellcrank.library.manoeuvres.result import Criterion, Manoeuvre, Metrics, Result, Setting
+from bellcrank.library.vehicles.data import CORNERS, GRAVITY, CarData
+from bellcrank.run.result import Run
+from bellcrank.signals import sampled, step
+
+APPLIED = 0.2  # s, in which the brakes reach their moment
+LOCKED = -0.5  # slip of a wheel that counts as locked
+SLOW = 5.0  # m/s: below, slips say nothing
+TURNS = 8  # of a search by halving
+
+
+def brake(data: CarData, settings: dict[str, Any]) -> Result:
+    """From a speed to standstill; without a moment the largest at which no wheel locks."""
+    car, v0 = ready(data), settings["speed"] / 3.6
+    start = car.settled(v0)
+    given = settings["moment"]
+    radius = float(np.mean([data.axle(a).tyre.forces(3000.0, 0.0, 0.0).Re for a, _ in CORNERS.values()]))
+    weight = car.at_rest.mass * GRAVITY * radius
+    most = data.sections.brakes.torque or 2 * weight
+    if given is None:
+        low, high = 0.0, most
+        run = _braked(car, start, high, v0)
+        if _slips(run) < LOCKED:
+            for _ in range(TURNS):
+                middle = (low + high) / 2
+                low, high = (middle, high) if _slips(_braked(car, start, middle, v0)) >= LOCKED else (low, middle)
+            run = _braked(car, start, low, v0)
+        moment = low if low else high
+    else:
+        moment = float(given)
+        run = _braked(car, start, moment, v0)
+    found = Metrics()
+    x, v = run["x"] - run["x"][0], run["speed"]
+    found.add("moment", moment, "N-m", "braking moment, sum at the wheels")
+    found.add("distance", x[-1], "m", f"way from {settings['speed']:g} km/h to standstill")
+    found.add("time", run.time[-1], "s", "time to standstill")
+    at = [float(np.interp(-share * v0, -v, x)) for share in (0.8, 0.1)]
+    found.add("mfdd", v0**2 * (0.8**2 - 0.1**2) / (2 * (at[1] - at[0])), "m/s2", "mean fully developed deceleration")
+    found.add("deceleration_max", -run["ax"].min(), "m/s2", "largest deceleration")
+    found.add("pitch_max", run["pitch"].max(), "deg", "largest pitch, nose down")
+    i = int(np.argmin(run["ax"]))
+    loads = [float(run[f"{c}.tyre_load"][i]) for c in CORNERS]
+    found.add("front_share", sum(loads[:2]) / sum(loads), "", "share of the load on the front axle at that time")
+    found.add("slip_min", _slips(run), "", "smallest slip of a wheel; -1 is locked")
+    found.add("aside", np.abs(run["y"]).max(), "m", "largest way aside")
+    criteria = [Criterion(f"it stops: the speed at the end is {v[-1]:.3g} m/s", bool(v[-1] < 0.2))]
+    notes = ["no anti-lock system: the moment is the largest at which no wheel locks"] if given is None else []
+    return Result("braking", data.sections.name, settings, {"braking": run}, found.done(), criteria, notes,
+                  ("speed", "ax", "pitch", "fl.tyre_load", "rl.tyre_load", "fl.tyre.kappa",
+                   "rl.tyre.kappa"))  # fmt: skip
+
+
+def _braked(car: Ready, start: dict[str, float], moment: float, v0: float) -> Run:
+    far = 1000.0
+    signal = sampled([0.0, APPLIED, far], [0.0, moment, moment])
+    return car.drive(60.0, start, {"brake": signal, "speed_set": 0.0}, RELEASED, until="speed < 0.1")
+
+
+def _slips(run: Run) -> float:
+    fast = run["speed"] > SLOW
+    return min(float(run[f"{c}.tyre.kappa"][fast].min(initial=0.0)) for c in CORNERS)
+
+
+def accelerate(data: CarData, settings: dict[str, Any]) -> Result:
+    """From standstill with all the drive has."""
+    drive = data.sections.drive
+    if drive.torque is None and drive.power is None:
+        raise ModelError("acceleration: the file states neither drive.torque nor drive.power", data.sections.name)
+    car, top = ready(data), settings["to"] / 3.6
+    start = car.settled(0.0)
+    most = 1e7 if drive.torque is None else drive.torque
+    run = car.drive(90.0, start, {"drive": step(0.5, most)}, RELEASED, until=f"speed > {top!r}")
+    found = Metrics()
+    t, v = run.time - 0.5, run["speed"]
+    reached = bool(v[-1] > top - 0.05)
+    found.add("time", t[-1] if reached else float("nan"), "s", f"time to {settings['to']:g} km/h")
+    found.add("distance", run["x"][-1] - run["x"][0], "m", "way until then")
+    found.add("acceleration_max", run["ax"].max(), "m/s2", "largest acceleration")
+    found.add("pitch_min", run["pitch"].min(), "deg", "largest pitch, nose up")
+    slips = [run[f"{c}.tyre.slip"][v > 1.0].max(initial=0.0) for c in CORNERS]
+    found.add("slip_max", max(slips), "", "largest slip of a wheel over its rolling speed")
+    if settings["to"] >= 120:
+        a, b = (float(np.interp(x / 3.6, v, t)) for x in (80, 120))
+        found.add("time_80_120", b - a, "s", "time from 80 to 120 km/h")
+    criteria = [Criterion(f"it reaches {settings['to']:g} km/h: {3.6 * v[-1]:.4g} km/h", reached)]
+    return Result("acceleration", data.sections.name, settings, {"acceleration": run}, found.done(), criteria, [],
+                  ("speed", "ax", "pitch", "fl.tyre_load", "rl.tyre_load", "rl.tyre.kappa"))  # fmt: skip
+
+
+BRAKING = Manoeuvre(
+    "braking",
+    "straight braking to standstill",
+    {
+        "speed": Setting(100.0, "km/h", "speed at the start"),
+        "moment": Setting(None, "N-m", "braking moment, sum at the wheels; the largest without locking if not given"),
+    },
+    brake,
+    "mean fully developed deceleration from 0.8 to 0.1 of the speed, as in ISO 21994 and UN R13-H",
+)
+ACCELERATION = Manoeuvre(
+    "acceleration",
+    "full acceleration from standstill",
+    {"to": Setting(100.0, "km/h", "speed at the end")},
+    accelerate,
+)

@@ -1,0 +1,140 @@
+"""Whole cars that drive: closed forms, linear and simulated responses, manoeuvres. Derived once for all."""
+
+import math
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.library.manoeuvres.ready import RELEASED, ready
+from bellcrank.library.manoeuvres.steering import frequency_response
+from bellcrank.library.vehicles.data import CORNERS, GRAVITY
+
+pytestmark = pytest.mark.campaign
+
+
+@pytest.fixture(scope="module")
+def car():
+    return bc.vehicles.Car.read("passenger")
+
+
+@pytest.fixture(scope="module")
+def compiled(car):
+    return ready(car.data)
+
+
+def loads(run, i=-1):
+    return np.array([run[f"{c}.tyre_load"][i] for c in CORNERS])
+
+
+def test_the_car_stands_where_it_was_found_to_stand(car, compiled):
+    run = compiled.drive(2.0, compiled.settled(0.0), {}, RELEASED)
+    assert loads(run, 0) == pytest.approx(car.stand.load, rel=1e-9)
+    assert loads(run) == pytest.approx(car.stand.load, rel=2e-3)  # without rolling the tyres give a little
+    assert max(abs(run[f"{c}.travel"][-1]) for c in CORNERS) < 5e-4
+    assert abs(run["speed"][-1]) < 1e-3
+
+
+def test_load_transfer_under_braking(car, compiled):
+    """m a h/l of the whole car, and the shift of the weight by the pitch."""
+    v = 30.0
+    start = compiled.settled(v)
+    run = compiled.drive(2.5, start, {"brake": bc.sampled([0, 0.3, 100], [0, 1500.0, 1500.0])}, RELEASED)
+    before, after = np.array(car.stand.load), loads(run)
+    a, base = -run["ax"][-1], car.figures["wheelbase"]
+    drag = 0.5 * 1.206 * 2.15 * 0.30 * run["speed"][-1] ** 2
+    lift = 0.5 * 1.206 * 2.15 * run["speed"][-1] ** 2 * np.array([0.04, 0.07])
+    h = car.figures["cg_height"]
+    high = run["height"][-1]  # of the body, at which drag acts
+    expected = (car.stand.mass * a * h - drag * high) / base
+    assert after[:2].sum() - before[:2].sum() + lift[0] == pytest.approx(expected, rel=0.02)
+    assert before[2:].sum() - after[2:].sum() - lift[1] == pytest.approx(expected, rel=0.02)
+    force = sum(run[f"{c}.tyre.fx"][-1] for c in CORNERS) - drag
+    assert -force == pytest.approx(car.stand.mass * a, rel=0.01)
+
+
+def turned(compiled, v, angle, **parameters):
+    """A steady turn, and its lateral acceleration."""
+    steer = bc.ramp(0.5, angle / 8, 8.5)
+    run = compiled.drive(12.0, compiled.settled(v, **parameters), {"steer": steer, "speed_set": v}, parameters)
+    ay = run["speed"][-1] * math.radians(run["yaw_rate"][-1])
+    assert run["ay"][-1] == pytest.approx(ay, rel=0.01)
+    return run, ay
+
+
+def test_load_transfer_and_roll_in_a_turn(car, compiled):
+    run, ay = turned(compiled, 25.0, 8.0)
+    f, now = car.figures, loads(run)
+    moment = (now[[1, 3]].sum() - now[[0, 2]].sum()) * f["track_front"] / 2
+    roll = math.radians(run["roll"][-1])
+    expected = car.stand.mass * (ay * f["cg_height"] + GRAVITY * f["cg_height"] * roll)
+    assert moment == pytest.approx(expected, rel=0.04)
+    travel = [run[f"{c}.travel"][-1] for c in CORNERS]
+    on_springs = (travel[1] - travel[0]) / f["track_front"] / 2 + (travel[3] - travel[2]) / f["track_rear"] / 2
+    assert math.degrees(on_springs) / ay * GRAVITY == pytest.approx(f["roll_gradient"], rel=0.05)
+
+
+@pytest.fixture(scope="module")
+def smooth():
+    """A car without kinks: Fiala tyres, and dampers with one slope. (TMeasy has another cornering stiffness where the
+    slip angle is small beside the slip along.)"""
+    straight = {"damper": {"table": None, "coefficient": "19015.5692 N-s/m"}}
+    return bc.vehicles.Car.read("hmmwv").changed(front=straight)
+
+
+def test_understeer_gradient_of_the_tyres(smooth):
+    """On springs and a column so stiff that only tyres give way."""
+    stiff = {"k_steer": 300.0 * 40, "t_steer": 5e-4}
+    for axle, k in (("front", 167062.0), ("rear", 369149.0)):
+        fitted = smooth.data.axle(axle)
+        length = np.linalg.norm(np.subtract(*(fitted.linkage.points[p] for p in fitted.spring)))
+        stiff |= {f"k_{axle}": 30 * k, f"l_{axle}": length + (smooth.stand.free_length[axle] - length) / 30}
+    run, ay = turned(ready(smooth.data), 25.0, 1.0, **stiff)
+    assert run["understeer"][-1] / ay * GRAVITY == pytest.approx(smooth.figures["understeer"], rel=0.03)
+
+
+def test_chirp_and_linear_model(smooth):
+    """Frequency response of a run beside that of the exact linear model."""
+    compiled = ready(smooth.data)
+    result = bc.manoeuvres.run(smooth, "iso7401-frequency", ay=0.3)
+    f, found = frequency_response(result.run, ("yaw_rate", "ay", "roll"), 0.2, 4.0)
+    some = slice(None, None, 12)
+    linear = compiled.sim.linearize(
+        at=compiled.settled(80 / 3.6),
+        parameters={"k_speed": 0.0},
+        inputs=["steer"],
+        outputs=["yaw_rate", "ay", "roll"],
+    )
+    for name in ("yaw_rate", "ay", "roll"):
+        exact = linear.frequency_response("steer", name, f[some]).values
+        assert np.abs(found[name][some] - exact).max() < 0.02 * np.abs(exact).max()
+
+
+def test_manoeuvres_give_figures(car, tmp_path):
+    stop = bc.manoeuvres.run(car, "braking")
+    assert stop.passed and 7 < stop["mfdd"] < 11 and stop["slip_min"] > -0.5
+    assert stop["mfdd"] == pytest.approx((100 / 3.6) ** 2 / 2 / stop["distance"], rel=0.1)
+    start = bc.manoeuvres.run(car, "acceleration")
+    assert start.passed and 6 < start["time"] < 12
+    turn = bc.manoeuvres.run(car, "iso4138")
+    assert 0 < turn["understeer_2"] < turn["understeer_4"] and 6 < turn["ay_max"] < 10
+    step = bc.manoeuvres.run(car, "iso7401-step")
+    assert step["ay_steady"] == pytest.approx(4.0, rel=0.005)
+    assert step["yaw_rate_response"] < step["ay_response"] < step["roll_response"]
+    steady = bc.manoeuvres.run(car, "iso4138", speed=80)
+    assert step["angle"] == pytest.approx(steady["wheel_4"], rel=0.03)  # the step settles on the circle
+    written = step.save(tmp_path)
+    assert [p.name for p in written] == ["iso7401-step.json", "iso7401-step_step.csv"]
+    step.plot(tmp_path / "step.png")
+    with pytest.raises(bc.ModelError, match="Did you mean 'speed'"):
+        bc.manoeuvres.run(car, "braking", sped=3)
+    with pytest.raises(bc.ModelError, match="no manoeuvre is called 'iso3888'"):
+        bc.manoeuvres.run(car, "iso3888")
+
+
+def test_lane_change(car):
+    slow = bc.manoeuvres.run(car, "iso3888-1", speed=60)
+    assert slow.passed and slow["clearance"] > 0.02 and slow["path_error"] < 0.7
+    assert np.abs(slow.run["y"][slow.run["x"] < 20]).max() < 1e-3  # straight before the first cone
+    fast = bc.manoeuvres.run(car, "iso3888-1", speed=130)
+    assert not fast.passed and fast["ay_max"] > slow["ay_max"]
