@@ -18,6 +18,7 @@ from bellcrank.scene.camera import camera_of
 from bellcrank.scene.scene import Scene
 
 MOST = 1000  # rows that a page keeps
+LARGEST = 1e30  # number in it
 LIVE = "bellcrank.export/page/templates"  # of live pages, which draw in the same way
 
 
@@ -31,7 +32,8 @@ def recorded_page(
     """The page. `channels`: name, label and unit, and values over time; the first three are plotted."""
     rows = np.unique(np.linspace(0, len(time) - 1, min(len(time), MOST)).round().astype(int))
     kept = [np.where(np.isfinite(x[rows]), x[rows], 0.0) for _, x in channels]
-    numbers = np.concatenate([np.nan_to_num(poses[rows]).ravel(), *kept]).astype("<f4")
+    numbers = np.concatenate([np.nan_to_num(poses[rows]).ravel(), *kept])
+    numbers = np.clip(numbers, -LARGEST, LARGEST).astype("<f4")
     facts: dict[str, Any] = {
         "title": plain(scene.name if title is None else title),
         "time": few_digits(time[rows]),

@@ -11,7 +11,7 @@ from bellcrank.program.program import Program
 from bellcrank.run.posed import Motion, posed_program
 from bellcrank.scene.browser import browser_scene, few_digits
 from bellcrank.scene.camera import camera_of
-from bellcrank.scene.draft import draft_of
+from bellcrank.scene.default import draft_of
 
 ROAD = 1000  # samples of ground that is not flat
 AHEAD = 60.0  # reaches of the mechanism that such ground is shown in front and behind
