@@ -13,6 +13,9 @@ import numpy as np
 
 import bellcrank as bc
 
+PUBLISHED = {  # us of an evaluation of the formulas alone, README of github.com/matheusft/MFeval_julia, machine not told
+    "MFeval, MATLAB, 1000 at once": 8.2, "MFeval.jl, Julia, one": 0.88, "MFeval.jl, Julia, 1000 at once": 0.63,
+}  # fmt: skip
 TYRES = Path(__file__).parent.parent / "examples" / "tyres"
 BOOK, PAC = (bc.tyres.read(TYRES / name) for name in ("book_205_60R15.tir", "pac2002_185_80R14.tir"))
 WHEELS = {
@@ -82,6 +85,8 @@ def main():
     loads = np.full(100_000, 4000.0)
     arrays = 1e9 * seconds(lambda: BOOK.forces(loads, 0.05, 0.03)) / len(loads)
     print(f"{'Magic Formula 6.1, arrays':32}{'':>24}{arrays:>10.0f}")
+    for name, us in PUBLISHED.items():
+        print(f"published: {name:21}{'':>24}{1e3 * us:>10.0f}")
     if args.car:
         print(f"\n{'car':32}{'operations':>12}{'method':>12}{'x real time':>12}")
         car("linear to the friction circle", (bc.Slip(60e3, 45e3), bc.Slip(60e3, 55e3)))

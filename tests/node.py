@@ -98,12 +98,39 @@ def unpacked(text):
     return facts, all_of_it[:size], all_of_it[size:].decode()
 
 
+_CHANGED = """
+const d = JSON.parse(require("fs").readFileSync(0));
+(0, eval)(d.script);
+engine(d.facts, Uint8Array.from(atob(d.module), c => c.charCodeAt(0))).then(({e, m, r}) => {
+  const me = runner(d.facts, e, m, r, d.facts.free.length ? keeper_of : null);
+  d.facts.signals.forEach((q, s) => { me.held[s] = q.held; });
+  start(me);
+  me.begin();
+  const go = () => { for (let i = 0; i < d.steps; i++) me.step(); };
+  go();
+  const k = d.facts.parameters.findIndex(q => q.name === d.name);
+  me.p[k] = d.value*d.facts.parameters[k].factor;
+  me.changed();
+  go();
+  console.log(JSON.stringify({problem: me.problem, y: Array.from(me.y)}));
+});
+"""
+
+
+def page_changed(page, steps, name, value):
+    """The state after some steps, then as many with another value of a parameter."""
+    return node(_CHANGED, {**_given(page), "steps": steps, "name": name, "value": value})
+
+
 def page_runs(page, *runs, text=False):
     """Whole runs as a page computes them, without its window: channels by name for each list of arguments, or an error.
 
     With `text`, they are those of the JavaScript in it, not of the WebAssembly.
     """
+    return node(_RUN, {**_given(page), "runs": runs, "text": text})
+
+
+def _given(page):
     facts, module, script = unpacked(page.text)
     script = script[: script.index("async function live")].replace('"use strict";', "")
-    given = {"facts": facts, "module": b64encode(module).decode(), "script": script, "runs": runs, "text": text}
-    return node(_RUN, given)
+    return {"facts": facts, "module": b64encode(module).decode(), "script": script}

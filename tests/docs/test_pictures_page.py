@@ -19,4 +19,4 @@ def test_examples_of_the_page(tmp_path, monkeypatch):
         exec(compile(block, "pictures.md", "exec"), names)
     assert len(found) == 5 and names["motion"].poses.shape == (201, 1, 12) and names["R"].shape == (3, 3)
     written = {p.name for p in tmp_path.iterdir()}
-    assert {"four_bar.png", "other.png", "clock.png", "strip.png", "clock.gif"} <= written
+    assert {"four_bar.png", "other.png", "clock.png", "strip.png", "clock.gif", "clock.html"} <= written

@@ -1,6 +1,8 @@
 """Functional mock-up units: FMPy reads and runs them; they give what the run within the package gives, and its slopes."""
 
+import re
 import shutil
+import struct
 import subprocess
 import zipfile
 from pathlib import Path
@@ -550,6 +552,45 @@ def test_loops_are_closed_or_refused(tmp_path):
     run = eom.compile(backend="python").simulate()
     assert x.get(*x.states) == pytest.approx([run[n][-1] for n in run if n[0] in "qu"], rel=1e-9)
     x.close()
+
+
+@pytest.mark.campaign
+def test_other_platforms_by_zig(tmp_path):
+    """Processors as asked for, a C library as old as of 2012, and each where importers look for it."""
+    pytest.importorskip("ziglang", reason="libraries for other platforms need ziglang")
+    machines = {"x86_64-linux": 62, "aarch64-linux": 183}
+    for version, folders in ((2, ("linux64", "aarch64-linux")), (3, tuple(machines))):
+        path = example("quarter_car").write_fmu(tmp_path / "x.fmu", fmi=version, platforms=list(machines))
+        archive = zipfile.ZipFile(path)
+        for folder, machine in zip(folders, machines.values(), strict=True):
+            library = archive.read(f"binaries/{folder}/quarter_car.so")
+            assert library[:4] == b"\x7fELF" and int.from_bytes(library[18:20], "little") == machine
+            versions = [tuple(map(int, x.split(b"."))) for x in re.findall(rb"GLIBC_([0-9.]+)", library)]
+            assert versions and max(versions) <= (2, 17)
+
+
+def test_libraries_of_macs_in_one_file():
+    """A head that names each processor, and parts at multiples of a page."""
+    parts = {"x86_64-darwin": b"first" * 5000, "aarch64-darwin": b"second" * 3000}
+    joined = binaries.universal(parts)
+    assert joined[:8] == bytes.fromhex("cafebabe00000002")
+    for i, part in enumerate(parts.values()):
+        kind, _, at, size, align = struct.unpack(">IIIII", joined[8 + 20 * i : 28 + 20 * i])
+        assert kind in (0x01000007, 0x0100000C) and at % 2**align == 0 and joined[at : at + size] == part
+
+
+def test_words_for_people_are_escaped(tmp_path):
+    """Titles and labels with characters that mean something in XML, C and HTML."""
+    s = pendulum()
+    s.set_labels(k='stiff & "hard" <b> */ \\ ümlaut')
+    s.add_output("q(rod)", "k", label="named like a parameter")
+    with pytest.warns(bc.ModelWarning, match=r"the output k of the model is called outputs\.k"):
+        path = s.equations().write_fmu(tmp_path / "x.fmu", platforms="sources")
+    description = fmpy.read_model_description(str(path))
+    labels = {v.name: v.description for v in description.modelVariables}
+    assert labels["k"] == 'stiff & "hard" <b> */ \\ ümlaut' and labels["outputs.k"] == "named like a parameter"
+    page = zipfile.ZipFile(path).read("documentation/index.html").decode()
+    assert "&lt;b&gt;" in page and "<b>" not in page
 
 
 def test_what_cannot_be_exported_is_said_and_leaves_no_file(tmp_path):

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import bellcrank as bc
 from tests.library.tyre_tables import BOOK, DATA, PAC, book62, columns, inputs, off, table_tmeasy
@@ -44,7 +45,7 @@ def through(sim, tyre, found, rows):
     for i in range(len(given["Fz"])):
         at = {k: float(v[i]) for k, v in given.items()}
         pressure = {"t_pressure": at["p"]} if "p" in at else {}
-        end = max(4.0, 40 / at.get("V", 10.0))
+        end = 0.01 if tyre.transient == "none" else max(4.0, 40 / at.get("V", 10.0))
         options = dict(t_end=end, step=0.002, output_every=round(end / 0.002), parameters=pressure)
         run = sim.simulate(initial=state(tyre, at), **options)
         for channel in ("fx", "fy", "fz", "mx", "my", "mz", "kappa", "alpha", "gamma"):
@@ -85,11 +86,12 @@ def check_table(tyre, sim, table, rows):
 def test_a_wheel_in_c_gives_the_tables_of_the_star_form_and_of_the_ranges():
     star = bc.tyres.read(BOOK, form="star")
     check_table(star, rig(star).equations().compile(), "mf61_star", slice(None))
-    tyre, found = bc.tyres.read(BOOK), columns("mf61_limits")
-    rows = found["Vx"] >= 2.0  # slower the law of standstill begins
-    out = through(rig(tyre).equations().compile(), tyre, found, rows)
-    for name in ("Fx", "Fy", "Mx", "My", "Mz"):
-        assert off(out[name.lower()], found[name][rows]) < 1e-10, name
+    found = columns("mf61_limits")
+    for transient, slowest in (("linear", 2.0), ("none", 0.0)):  # slower the law of standstill begins
+        tyre, rows = bc.tyres.read(BOOK, transient=transient), found["Vx"] >= slowest
+        out = through(rig(tyre).equations().compile(), tyre, found, rows)
+        for name in ("Fx", "Fy", "Mx", "My", "Mz"):
+            assert off(out[name.lower()], found[name][rows]) < 1e-10, name
 
 
 @pytest.mark.campaign
@@ -170,6 +172,30 @@ def test_a_step_in_angle_takes_the_relaxation_length(book):
         end = tyre.forces(4000, 0, small, V=speed).Fy - run["t.fy"][0]
         way = np.interp(1 - np.exp(-1), side / end, run.time * speed)
         assert way == pytest.approx(tyre.forces(4000, 0, 0, V=speed).sigma_y, rel=0.01)
+
+
+@pytest.mark.campaign
+def test_nonlinear_transients_are_those_of_the_slope_of_the_force():
+    """sigma dalpha/dt = V_sy - |V_x| tan(alpha), sigma = |dFy/dalpha|/C (at least a tenth): integrated apart."""
+    tyre = bc.tyres.read(BOOK, transient="nonlinear").scaled(LHX=0.0, LVX=0.0, LHY=0.0, LVY=0.0)
+    sim, V, fixed = rig(tyre).equations().compile(), 20.0, 4000.0
+    sigma = {"alpha": tyre.forces(fixed, 0, 0).sigma_y, "kappa": tyre.forces(fixed, 0, 0).sigma_x}
+    for name, channel, wanted in (("alpha", "t.fy", 0.1), ("kappa", "t.fx", 0.08), ("alpha", "t.fy", 0.001)):
+
+        def force(x, name=name, channel=channel):
+            return getattr(tyre.forces(fixed, **{"kappa": 0.0, "alpha": 0.0, name: x}, V=V), f"F{channel[-1]}")
+
+        def rate(_, s, name=name, wanted=wanted, force=force):
+            x, h = np.arctan(s[0]) if name == "alpha" else s[0], 1e-5
+            bend = (force(x + h) - force(x - h)) / (force(h) - force(-h))
+            end = np.tan(wanted) if name == "alpha" else wanted
+            return [V * (end - s[0]) / sigma[name] / max(0.1, min(1.0, bend), 0.05 / sigma[name])]
+
+        start = state(tyre, {"Fz": fixed, **{"kappa": 0.0, "alpha": 0.0, name: wanted}, "V": V})
+        run = sim.simulate(t_end=0.1, step=2e-4, method="rk4", initial=start)
+        alone = solve_ivp(rate, (0, 0.1), [0.0], t_eval=run.time, rtol=1e-8, atol=1e-10).y[0]
+        seen = np.arctan(alone) if name == "alpha" else alone
+        assert np.abs(run[f"t.{name}"] - seen).max() < 2e-3 * wanted
 
 
 @pytest.mark.campaign

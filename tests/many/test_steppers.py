@@ -79,6 +79,7 @@ def test_a_run_that_fails_leaves_the_others_alone(made: Any) -> None:
     other = sim.stepper(parameters={"k": 30.0}, step=STEP, inputs={"z": 0.1})
     other.step(100)
     assert np.array_equal(values(all_of)[2], values(other)[0])
+    all_of.set_parameter(c=0.5)  # of those that go on
     all_of.reset([1], parameters={"k": 30.0})
     all_of.step(100)
     assert not all_of.problems and np.array_equal(values(all_of)[1], values(other)[0])
@@ -98,6 +99,8 @@ def test_what_vectors_refuse(made: Any) -> None:
         (lambda: all_of.set(z=[1, np.nan]), bc.RunError, "is not finite"),
         (lambda: all_of.set(y=1), bc.ModelError, "the model has no such input"),
         (lambda: all_of.step(0.5), bc.ModelError, "must be a whole number"),
+        (lambda: all_of.set_parameter(kk=1), bc.ModelError, "the model has no such parameter"),
+        (lambda: all_of.reset([0], initial={"q(mess)": 1}), bc.ModelError, "no such coordinate or speed"),
         (lambda: all_of.reset([2]), bc.ModelError, "there is no run 2; they are 0 to 1"),
         (lambda: all_of.restore([]), bc.ModelError, r"it takes what save\(\) of 2 runs has returned"),
         (lambda: sim.steppers(), bc.ModelError, "n"),
@@ -144,6 +147,7 @@ def test_functions_of_channels_and_steps_that_fail(cart: Any) -> None:
         done=lambda x: x["q(pole)"] > 0.5, t_end=1.0,
     )  # fmt: skip
     env.reset(seed=1, options={"initial": {"q(pole)": 0.4}, "parameters": {"m_c": 2}})
+    assert env.task.values["m_c"] == 2
     seen, reward, over, late, info = env.step(np.array([5.0]))
     assert reward == pytest.approx(seen[0] ** 2 + 1) and not over and not late and info["t"] == 0.005
     while not over:
@@ -152,7 +156,7 @@ def test_functions_of_channels_and_steps_that_fail(cart: Any) -> None:
     env.reset(options={"initial": {"u(pole)": 1e200}})
     _, _, over, _, info = env.step(np.array([0.0]))
     assert over and "stopped at t = " in info["problem"]
-    assert env.reset()[0].shape == (1,)
+    assert env.reset()[0].shape == (1,) and env.task.values["m_c"] == 1
 
 
 def test_what_environments_refuse(cart: Any) -> None:

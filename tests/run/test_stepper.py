@@ -103,7 +103,8 @@ def test_values_by_name(made: Any) -> None:
     """In user units, in any spelling; the state in equation units is that of `rhs`."""
     st = made[driven].stepper(step=STEP, initial={"q(mass)": 0.2, "u(mass)": -1}, parameters={"m": 2.0})
     assert st.state["q(mass)"] == 0.2 and st.state["U( Mass )"] == -1 and dict(st.state)["u(mass)"] == -1
-    assert list(st.state) == ["q(mass)", "u(mass)"] and len(st.outputs) == 1 and "az" in st.outputs
+    assert list(st.state) == ["q(mass)", "u(mass)"] and len(st.outputs) == 1 and "AZ" in st.outputs
+    assert st.outputs.get("ay") is None and "ay" not in st.outputs
     assert np.array_equal(st.x, [0.2, -1]) and np.array_equal(np.asarray(st.state, dtype=np.float32), np.float32(st.x))
     assert st.outputs["az"] != 0 and repr(st.outputs).startswith("{'az': ")
     with pytest.raises(bc.ModelError, match=r"no value 'q\(mess\)' here. Did you mean 'q\(mass\)'"):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -105,11 +106,12 @@ CELLS = [
     "eom = s.equations()\neom",
     "run = eom.compile(backend='python').simulate(t_end=0.1)\nrun",
     "run.picture(at=(0, 0.05, 0.1))",
+    "eom.page()",
 ]
 
 
 @pytest.mark.campaign
-def test_a_notebook_shows_picture_equations_and_plot(tmp_path):
+def test_a_notebook_shows_picture_equations_plot_and_live_page(tmp_path):
     pytest.importorskip("nbconvert", reason="nbconvert is not installed")
     pytest.importorskip("ipykernel", reason="ipykernel is not installed")
     cells = [
@@ -127,4 +129,5 @@ def test_a_notebook_shows_picture_equations_and_plot(tmp_path):
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "a.html").read_text(encoding="utf-8")
     assert text.count('class="bellcrank"') == 3 and text.count('src="data:image/png;base64,') == 3
+    assert len(re.findall(r'<iframe[^>]*sandbox="allow-scripts"', text)) == 1
     assert text.count("<math") > 20 and "four-bar linkage" in text

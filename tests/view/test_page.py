@@ -12,7 +12,7 @@ import pytest
 import bellcrank as bc
 from tests.browser import needs_chromium
 from tests.models import FOLDER, SOURCES, example
-from tests.node import needs_node, page_runs, unpacked
+from tests.node import needs_node, page_changed, page_runs, unpacked
 
 LONG = 1e-12
 # through singular positions, and chains that fold: what is rounded grows
@@ -75,6 +75,25 @@ def test_every_example_runs_in_its_page_as_in_the_package(name):
     (rows,) = page_runs(page, (t_end, facts["step"], 10))
     assert "error" not in rows, rows
     assert worst(rows, run) < SENSITIVE.get(name, LONG)
+
+
+@needs_node
+@pytest.mark.campaign
+@pytest.mark.parametrize(("name", "parameter", "value"), [
+    ("double_pendulum", "massb", 1.5), ("quarter_car", "k", 9000.0), ("four_bar", "k", 3000.0), ("slider_crank", "c", 2.0),
+])  # fmt: skip
+def test_a_value_changed_in_a_run_acts_as_in_a_run_of_two_parts(name, parameter, value):
+    eom = example(name)
+    page = eom.page()
+    facts, _, _ = unpacked(page.text)
+    sim, end = eom.compile(backend="python"), 100 * facts["step"]
+    first = sim.simulate(t_end=end, step=facts["step"], method=facts["method"]["name"])
+    second = sim.simulate(t_end=2 * end, start=first, parameters={parameter: value})
+    found = page_changed(page, 100, parameter, value)
+    assert found["problem"] == ""
+    for x, got in zip(eom.interface.states, found["y"], strict=True):
+        wanted = x.unit.to_equation(second[x.name][-1])
+        assert got == pytest.approx(wanted, rel=1e-11, abs=1e-11), x.name
 
 
 def test_the_pages_are_small():

@@ -1,5 +1,7 @@
 """Strips, films, and the commands that make them."""
 
+import io
+import re
 import sys
 
 import numpy as np
@@ -9,6 +11,7 @@ from PIL import Image
 import bellcrank as bc
 from bellcrank import cli
 from bellcrank.scene.animate import film_frames
+from tests.browser import needs_chromium
 from tests.models import pendulum
 
 MODEL = """
@@ -61,7 +64,7 @@ WRONG = [
     ({"fps": 0}, "fps=0 must be a positive number"),
     ({"speed": "slow"}, "speed='slow' must be"),
     ({"speed": 1e-6}, "too long"),
-    ({"path": "a.avi"}, r"no picture ends in '\.avi'; known endings are \.mp4 and \.gif"),
+    ({"path": "a.avi"}, r"no picture ends in '\.avi'; known endings are \.mp4, \.gif and \.html"),
 ]
 
 
@@ -86,3 +89,32 @@ def test_commands(tmp_path, capsys, monkeypatch):
     assert (tmp_path / "rod.png").exists() and "<svg" in (tmp_path / "new" / "b.svg").read_text()
     assert cli.main(["picture", "rod.py", "--at", "9"]) == 1
     assert "lies outside the run" in capsys.readouterr().err
+
+
+def test_a_page_that_plays_a_run_is_alone(run, tmp_path):
+    hostile = "</script><script>alert(1)</script>&\"'"
+    text = run.animate(tmp_path / "run.html", title=hostile).read_text(encoding="utf-8")
+    assert text.count("<script") == text.count("</script>") == 3 and len(text) < 60_000
+    assert not re.search(r"(src|href)=|url\(|@import|https?://", text) and "alert(1)</" not in text
+
+
+@needs_chromium
+@pytest.mark.campaign
+def test_a_page_plays_a_run_in_chromium(run, tmp_path):
+    from tests.chromium import Chromium
+
+    path = run.animate(tmp_path / "run.html")
+    with Chromium(tmp_path / "profile") as browser:
+        browser.open(path.as_uri() + "#t=0.2")
+        browser.until("window.bellcrank && window.bellcrank.go")
+        assert not browser.complaints and browser.value("bellcrank.t") == pytest.approx(0.2)
+        shots = []
+        for row in (0, 20):
+            browser.value(f"bellcrank.go({float(run.time[row])!r})")
+            found = browser.value("Array.from(bellcrank.poses)")
+            assert found == pytest.approx(run.motion.poses[row].ravel().tolist(), abs=1e-6)
+            shots.append(np.asarray(Image.open(io.BytesIO(browser.screenshot())).convert("L"), float)[62:460])
+        assert shots[0].std() > 2 and (shots[0] != shots[1]).mean() > 0.002
+        browser.value("document.getElementById('go').click()")
+        browser.until("bellcrank.t < 0.3")  # again from the start
+        assert len(browser.requests) == 1 and not browser.complaints

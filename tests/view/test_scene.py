@@ -110,6 +110,19 @@ def test_all_of_a_motion_is_in_the_picture(tmp_path):
             run.picture(**wrong)
 
 
+def test_what_flies_off_leaves_the_rest_in_view(tmp_path):
+    s = bc.System("runaway", units="mks")
+    b = s.add_body("b", translate=1, mass=1)
+    s.add_force("f", magnitude="k*x**3", direction=s.inertial[1], at=b.origin)
+    s.set_defaults(k=1e3)
+    run = s.equations().compile(backend="python").simulate(t_end=1, step=0.1, initial={"q(b)": 1.0})
+    assert run.ended.startswith("stopped") and np.abs(run.motion.poses).max() > 1e100
+    left, right, _, _ = camera_of(run.motion.scene, run.motion.poses).edges
+    assert 0 < right - left < 1e7
+    run.picture(tmp_path / "a.png", at=run.time[-1])
+    run.animate(tmp_path / "a.html")
+
+
 @pytest.mark.campaign
 @pytest.mark.filterwarnings("ignore:the picture needs values")
 @pytest.mark.parametrize("name", [*EXAMPLES, "driven_car", "suspension_car", "madymo_five_link", "formula_student"])

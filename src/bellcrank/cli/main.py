@@ -28,6 +28,7 @@ COMMANDS = {
     "check": "Check the equations of motion against an independent numerical evaluation of the model.",
     "compare": "Compare methods that keep constraints: drift, accuracy, cost and largest stable step.",
     "many": "Run a model many times at once, with values that vary from run to run.",
+    "realtime": "Take steps of a model at the pace of the clock, and tell how long they take.",
     "study": "Run a model over grids and samples of its parameters, on all cores or a Dask cluster; a killed study "
     "goes on.",
     "translate": "Write the Python model that is equivalent to an AUTOSIM deck.",

@@ -49,7 +49,8 @@ def options(parser: ArgumentParser) -> None:
     add("--pars", metavar="FILE", help="parameter file, as programs read it; other options override it")
     add("--echo", metavar="FILE", help="write a parameter file with everything as it was used")
     add("--plot", metavar="FILE", help="draw the outputs, up to eight, to a PNG file")
-    add("--animate", metavar="FILE", help="write a film of the mechanism: .gif, or .mp4 where there is ffmpeg")
+    film = "write a film of the mechanism (.gif; .mp4 with ffmpeg) or a page that plays it (.html)"
+    add("--animate", metavar="FILE", help=film)
 
 
 def command(args: Namespace) -> int:

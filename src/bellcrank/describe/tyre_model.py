@@ -85,6 +85,11 @@ class TyreModel(Protocol):
         ...
 
     @property
+    def transient(self) -> str:
+        """How slip follows in models: "linear" and "nonlinear" by deflections, "none" at once."""
+        ...
+
+    @property
     def space(self) -> bool:
         """Has it a side force? All have."""
         ...
@@ -103,7 +108,12 @@ class TyreModel(Protocol):
         ...
 
     def steady(self, m: Math, at: Rolling, scales: Mapping[str, Any]) -> dict[str, Any]:
-        """Fx, Fy, Mx, My, Mz, mux, muy, Kxk, Kya, trail, sigma_x, sigma_y; `load`: Fz within the ranges."""
+        """Fx, Fy, Mx, My, Mz, mux, muy, Kxk, Kya, trail, sigma_x, sigma_y; `load`: Fz within the ranges; with nonlinear
+        transients slope_x, slope_y: slopes of the forces over slip, over those without slip."""
+        ...
+
+    def slow(self, m: Math, at: Rolling) -> Rolling:
+        """The same wheel with slips that vanish at standstill."""
         ...
 
     def carcass(self, m: Math, at: Rolling, scales: Mapping[str, Any]) -> tuple[Any, Any]:

@@ -16,7 +16,9 @@ and tan(alpha) likewise across, with the other sign. e_c is e within the deflect
 which the patch slides. Rolling steadily, kappa = -V_sx/|V_x| and tan(alpha) = V_sy/|V_x| whatever their size. At
 standstill the force is that of the carcass, C (e + t_d e') up to the friction, with one stiffness C at every load: a
 spring with a potential, so that what slides, stops or is held never gains energy, however the load changes. The force
-of the formula takes its place as the wheel rolls or slides faster, wholly from the slow speed v on. The stored energy
+of the formula takes its place as the wheel rolls or slides faster, wholly from the slow speed v on. With nonlinear
+transients sigma of the rates shrinks with the slope of the formula over slip, as the wheel rolls; without transients
+there are no deflections, and slips are those of the moment, as of tables. The stored energy
 belongs to that: of the spring at standstill, of bristles with the same stiffness and friction where the wheel rolls.
 At standstill a wheel turns its patch by R_e, and the moment of F_x about its axis has the same lever. Pacejka, Tire and
 Vehicle Dynamics (3rd ed., 2012), section 7.2 and (8.127); flow beyond a limit as in `describe.slip`.
@@ -41,6 +43,7 @@ SLOW = 2.0  # m/s: until here the law of standstill fades (docs/tyres.md); slidi
 DAMPING = 0.004  # s, of the carcass: rubber with a loss factor of 0.12 at 5 Hz, where a car swings on it
 TINY, LEAST = 1e-6, 1e-6  # of a ratio; m, of a deflection that sticks
 SHORTEST = 0.05  # m, of a relaxation length: it vanishes with the load
+STEEPEST = 0.1  # of relaxation lengths that follow the slope of the force, over those of small slip
 CHANNELS = {
     "fx": ("Fx", "F", "force along"), "fy": ("Fy", "F", "side force"), "fz": ("Fz", "F", "load"),
     "mx": ("Mx", "F*L", "overturning moment"), "my": ("My", "F*L", "rolling resistance"),
@@ -105,22 +108,31 @@ def add_tyre(
     load = define("load", m.where(depth > 0, m.max(0.0, elastic - damped * rising), 0.0))
 
     at = replace(at, Fz=define("newtons", load / newton))
-    still = tyre.steady(m, at, scales)
     radius = define("rolling", tyre.rolling_radius(m, at.Fz, omega, pressure) if rim is None else below / metre)
-    sigma = {i: define(f"sigma{i}", m.max(SHORTEST, still[f"sigma_{i}"])) for i in "xy"}
-    limit = {i: define(f"limit{i}", still[f"mu{i}"] * still["load"]) for i in "xy"}
-    carcass = dict(zip("xy", tyre.carcass(m, at, scales), strict=True))
     slip = {"x": define("slipx", speed - omega * radius), "y": define("slipy", across)}
-    held = _Standstill(define, part, load, speed, slip, sigma, limit, carcass, metre)
-    for i, words in {"x": "along", "y": "across"}.items():
-        s.add_state(f"{name}_e{i}", rate=held.rate[i] * metre, units="L", label=f"deflection of {name} {words}")
-    kappa, tan = define("kappa", held.seen["x"]), define("tan", -held.seen["y"])
-    alpha = define("alpha_seen", m.atan(tan))
-    found = tyre.steady(m, replace(at, kappa=kappa, alpha=alpha, tan=tan), scales)
-    stiff = {"x": m.abs(still["Kxk"]) / sigma["x"], "y": m.abs(still["Kya"]) / sigma["y"]}
-    rolls, kept = held.rolls, held.energy(limit, stiff)
-    found |= {f"F{i}": define(f"force{i}", held.force[i] + rolls * (found[f"F{i}"] - held.force[i])) for i in "xy"}
-    if rim is None:  # at standstill a wheel turns its patch by the radius that its force has as a lever
+    if tyre.transient == "none":
+        size = m.max(m.abs(speed), TINY)
+        kappa, alpha = define("kappa", -slip["x"] / size), define("alpha_seen", m.atan(slip["y"] / size))
+        found = tyre.steady(m, tyre.slow(m, replace(at, kappa=kappa, alpha=alpha)), scales)
+        rolls, kept = 1.0, 0.0
+    else:
+        still = tyre.steady(m, at, scales)
+        sigma = {i: define(f"sigma{i}", m.max(SHORTEST, still[f"sigma_{i}"])) for i in "xy"}
+        limit = {i: define(f"limit{i}", still[f"mu{i}"] * still["load"]) for i in "xy"}
+        carcass = dict(zip("xy", tyre.carcass(m, at, scales), strict=True))
+        held = _Standstill(define, part, speed, sigma, limit, carcass, metre)
+        kappa, tan = define("kappa", held.seen["x"]), define("tan", -held.seen["y"])
+        alpha = define("alpha_seen", m.atan(tan))
+        found = tyre.steady(m, replace(at, kappa=kappa, alpha=alpha, tan=tan), scales)
+        held.move(define, load, slip, {i: found.get(f"slope_{i}") for i in "xy"})
+        for i, words in {"x": "along", "y": "across"}.items():
+            s.add_state(f"{name}_e{i}", rate=held.rate[i] * metre, units="L", label=f"deflection of {name} {words}")
+        stiff = {"x": m.abs(still["Kxk"]) / sigma["x"], "y": m.abs(still["Kya"]) / sigma["y"]}
+        rolls, kept = held.rolls, held.energy(limit, stiff)
+        found |= {f"F{i}": define(f"force{i}", held.force[i] + rolls * (found[f"F{i}"] - held.force[i])) for i in "xy"}
+    if (
+        rim is None and tyre.transient != "none"
+    ):  # at standstill a wheel turns its patch by the radius that its force has as a lever
         found["My"] = found["My"] - (1 - rolls) * found["Fx"] * (radius - below / metre)
     if brake is not None:
         found["My"] = found["My"] - m.where(load > 0, brake * omega * height**2, 0.0) / (newton * metre)
@@ -175,35 +187,36 @@ def _rises(y: Any) -> Any:
 class _Standstill:
     """The deflection of the patch: its rates, the slips the tyre sees, and the forces of standstill in N."""
 
-    def __init__(
-        self,
-        define: Any,
-        part: Any,
-        load: Any,
-        speed: Any,
-        slip: Any,
-        sigma: Any,
-        limit: Any,
-        carcass: Any,
-        metre: float,
-    ) -> None:
+    def __init__(self, define: Any, part: Any, speed: Any, sigma: Any, limit: Any, carcass: Any, metre: float) -> None:
         m = FORMULAS
+        self.speed, self.sigma, self.limit = speed, sigma, limit
         self.carcass, self.e = carcass, {i: part(f"e{i}") / metre for i in "xy"}
-        most = {i: define(f"most{i}", m.max(LEAST, limit[i] / carcass[i])) for i in "xy"}
-        over = define("over", m.sqrt(sum((self.e[i] / most[i]) ** 2 for i in "xy") + TINY**2))
+        self.most = {i: define(f"most{i}", m.max(LEAST, limit[i] / carcass[i])) for i in "xy"}
+        over = define("over", m.sqrt(sum((self.e[i] / self.most[i]) ** 2 for i in "xy") + TINY**2))
         goes = define("goes", (speed / SLOW) ** 2)
         beyond = define("beyond", m.max(1.0, over / (1 + _rises(m.min(1.0, goes)))))
         self.stuck = {i: define(f"ec{i}", self.e[i] / beyond) for i in "xy"}
         self.once = define("once", m.max(1.0, over))
-        flow = {i: define(f"flow{i}", (self.e[i] - self.stuck[i]) / FLOW) for i in "xy"}
-        moving = {i: -slip[i] - m.abs(speed) * self.stuck[i] / sigma[i] - flow[i] for i in "xy"}
-        self.rate = {i: define(f"e{i}_rate", m.where(load > 0, moving[i], -self.e[i] / FLOW)) for i in "xy"}
-        self.seen = {i: self.stuck[i] / sigma[i] + flow[i] / m.max(m.abs(speed), SLOW) for i in "xy"}
-        slides = (flow["x"] ** 2 + flow["y"] ** 2) / SLOW**2
+        self.flow = {i: define(f"flow{i}", (self.e[i] - self.stuck[i]) / FLOW) for i in "xy"}
+        self.seen = {i: self.stuck[i] / sigma[i] + self.flow[i] / m.max(m.abs(speed), SLOW) for i in "xy"}
+        slides = (self.flow["x"] ** 2 + self.flow["y"] ** 2) / SLOW**2
         self.rolls = define("rolls", _rises(define("pace", m.min(1.0, goes + slides))))
-        push = {i: define(f"push{i}", (self.e[i] / self.once + DAMPING * self.rate[i]) / most[i]) for i in "xy"}
+
+    def move(self, define: Any, load: Any, slip: Any, slope: Any) -> None:
+        """Defines the rates, and with them the forces of standstill; `slope`: that of the force over slip, over the
+        one without slip, where relaxation lengths follow it."""
+        m = FORMULAS
+        self.rate = {}
+        for i in "xy":
+            moving = -slip[i] - m.abs(self.speed) * self.stuck[i] / self.sigma[i]
+            if slope[i] is not None:
+                least = m.max(STEEPEST, SHORTEST / self.sigma[i])
+                quicker = define(f"quicker{i}", 1 / m.max(least, m.min(1.0, slope[i])))
+                moving = moving * (1 + self.rolls * (quicker - 1))
+            self.rate[i] = define(f"e{i}_rate", m.where(load > 0, moving - self.flow[i], -self.e[i] / FLOW))
+        push = {i: define(f"push{i}", (self.e[i] / self.once + DAMPING * self.rate[i]) / self.most[i]) for i in "xy"}
         share = define("share", 1 / m.max(1.0, m.sqrt(push["x"] ** 2 + push["y"] ** 2 + TINY**2)))
-        self.force = {i: limit[i] * share * push[i] for i in "xy"}
+        self.force = {i: self.limit[i] * share * push[i] for i in "xy"}
 
     def energy(self, limit: Any, stiff: Any) -> Any:
         """What the deflection gives back (J): at standstill a spring up to the friction, rolling bristles."""

@@ -42,6 +42,7 @@ class Task:
     reward: Rows
     is_over: Rows
     values: dict[str, Any]
+    usual_values: Mapping[str, float]
     t_end: float
     every: int
     begin: Mapping[str, Any]
@@ -80,7 +81,7 @@ class Task:
         return cls(
             inputs, bounds, choices, tuple(observed), _bounds(list(observed.items())), observe,
             _reward(given["reward"], interface, columns, values), _done(given["done"], interface, columns, values),
-            values, math.inf if t_end is None else float(t_end), int(every), begin, drawn,
+            values, dict(values), math.inf if t_end is None else float(t_end), int(every), begin, drawn,
         )  # fmt: skip
 
     @property
@@ -93,7 +94,12 @@ class Task:
 
     def take(self, parameters: Mapping[str, Any]) -> None:
         """Takes the parameters of an episode, for formulas; of several, arrays."""
+        self.values.update(self.usual_values)
         self.values.update({_spelled(self.values, k): v for k, v in parameters.items()})
+
+    def usual_value(self, name: str) -> float:
+        """Of a parameter, where no episode has another."""
+        return self.usual_values.get(_spelled(self.usual_values, name), math.nan)
 
     def draw(self, rng: np.random.Generator, given: Mapping[str, Any]) -> dict[str, dict[Any, Any]]:
         """Initial values and parameters of an episode: those given, else drawn ones."""

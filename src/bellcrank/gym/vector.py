@@ -75,7 +75,8 @@ class ModelVectorEnv(gymnasium.vector.VectorEnv):
             group: {name: np.array([d[group][name] for d in drawn]) for name in drawn[0][group]} for group in drawn[0]
         }
         self.steppers.reset(which, **groups)
-        for name, values in groups["parameters"].items():
-            usual = np.full(self.num_envs, self.task.values.get(name, np.nan))
-            self._varied.setdefault(name, usual)[which] = values
+        for name in groups["parameters"]:
+            self._varied.setdefault(name, np.full(self.num_envs, self.task.usual_value(name)))
+        for name, column in self._varied.items():
+            column[which] = groups["parameters"].get(name, self.task.usual_value(name))
         self.task.take(self._varied)

@@ -7,8 +7,9 @@ back go on in one call of C, on all cores where that pays.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -73,9 +74,10 @@ class Steppers:
         spelled = input_names(self._loaded.interface, named)
         columns = {spelled[name]: self._numbers(value, f"set({name}=...)") for name, value in named.items()}
         if self._all is None or not columns.keys() <= self._constant:
-            for i, member in enumerate(self._members):
-                member.set({name: float(column[i]) for name, column in columns.items()})
-            self._bind()
+            with self._members_changed():
+                for i, member in enumerate(self._members):
+                    if not member.problem:
+                        member.set({name: float(column[i]) for name, column in columns.items()})
             return
         places = [(place, column) for name, column in columns.items() for place in self._members[0].places[name]]
         if places:
@@ -87,10 +89,10 @@ class Steppers:
         """Sets parameters from now on: a number for all runs, or an array with one for each."""
         named = {**mapping(values, "set_parameter()"), **named}
         columns = {name: self._numbers(value, f"set_parameter({name}=...)") for name, value in named.items()}
-        self._synchronise()
-        for i, member in enumerate(self._members):
-            member.set_parameter(**{name: float(column[i]) for name, column in columns.items()})
-        self._bind()
+        with self._members_changed():
+            for i, member in enumerate(self._members):
+                if not member.problem:
+                    member.set_parameter(**{name: float(column[i]) for name, column in columns.items()})
 
     def reset(
         self,
@@ -104,11 +106,10 @@ class Steppers:
         chosen = list(range(len(self))) if which is None else [self._number(i) for i in which]
         groups = {"parameters": parameters, "initial": initial, "inputs": inputs}
         given = read_given(len(chosen), groups, "random", 0) if chosen else None
-        self._synchronise()
-        for place, i in enumerate(chosen):
-            v = given.of(place) if given is not None else {}
-            self._members[i].reset(**{name: values or None for name, values in v.items()})
-        self._bind(chosen)
+        with self._members_changed(chosen):
+            for place, i in enumerate(chosen):
+                v = given.of(place) if given is not None else {}
+                self._members[i].reset(**{name: values or None for name, values in v.items()})
 
     def save(self) -> list[Reached]:
         """All that the steps to come follow from, of each run."""
@@ -119,10 +120,9 @@ class Steppers:
         """Goes back, or on, to what `save` has returned."""
         if not isinstance(saved, list | tuple) or len(saved) != len(self):
             raise ModelError(f"restore(): it takes what save() of {len(self)} runs has returned", self._loaded.name)
-        self._synchronise()
-        for member, one in zip(self._members, saved, strict=True):
-            member.restore(one)
-        self._bind()
+        with self._members_changed():
+            for member, one in zip(self._members, saved, strict=True):
+                member.restore(one)
 
     @property
     def t(self) -> np.ndarray:
@@ -208,6 +208,15 @@ class Steppers:
                 self._rows[i] = member.row
         self._failed = sum(bool(m.problem) for m in self._members)
         self._constant = set.intersection(*(set(m.held) for m in self._members))
+
+    @contextmanager
+    def _members_changed(self, which: Iterable[int] | None = None) -> Iterator[None]:
+        """While members are changed one by one, which may fail."""
+        self._synchronise()
+        try:
+            yield
+        finally:
+            self._bind(which)
 
     def _synchronise(self) -> None:
         """Tells the members what was set for all."""

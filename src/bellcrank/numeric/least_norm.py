@@ -25,11 +25,12 @@ def least_norm(A: np.ndarray, r: np.ndarray, weights: np.ndarray, rank: int) -> 
     B, r = B / size[:, None], r / size
     for _ in range(rank):
         left = _lengths(B)
-        best = int(left.argmax())
-        if not left[best] > LOOPS.repeated:
+        best = left.argmax()
+        longest = left[best]
+        if not longest > LOOPS.repeated:
             break
-        e = B[best] / left[best]
-        share = r[best] / left[best]
+        e = B[best] / longest
+        share = r[best] / longest
         x += share * e
         along = B @ e
         r = r - share * along
@@ -40,4 +41,4 @@ def least_norm(A: np.ndarray, r: np.ndarray, weights: np.ndarray, rank: int) -> 
 
 def _lengths(B: np.ndarray) -> np.ndarray:
     """Of rows."""
-    return np.asarray(np.sqrt(np.add.reduce(B * B, axis=1)))
+    return np.sqrt(np.add.reduce(B * B, axis=1))

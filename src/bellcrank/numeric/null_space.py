@@ -24,20 +24,22 @@ def pivoted(A, rank, usual, least=SINGULAR):
     order = np.arange(n)
     first, ratio, used = 0.0, 1.0, 0
     for k in range(rank):
-        i, j = np.unravel_index(np.abs(A[k:, k:n]).argmax(), (len(A) - k, n - k))
+        i, j = divmod(int(np.abs(A[k:, k:n]).argmax()), n - k)
         i, j = i + k, j + k
         pivot = abs(A[i, j])
         first = first or pivot
         ratio = pivot / (first * usual) if first else 0.0
         if not ratio > least:
             break
-        A[[k, i]] = A[[i, k]]
-        A[:, [k, j]] = A[:, [j, k]]
-        order[[k, j]] = order[[j, k]]
+        if i != k:
+            A[[k, i]] = A[[i, k]]
+        if j != k:
+            A[:, [k, j]] = A[:, [j, k]]
+            order[[k, j]] = order[[j, k]]
         A[k] /= A[k, k]
         factor = A[:, k].copy()
         factor[k] = 0.0
-        A -= np.outer(factor, A[k])
+        A -= factor[:, None] * A[k]
         used = k + 1
     return order, used, float(ratio)
 
@@ -50,7 +52,9 @@ def fixed_ratio(A, order):
         smallest = min(smallest, abs(A[i, j]))
         if not smallest > VANISHING:
             return 0.0
-        A -= np.outer(A[:, j] / A[i, j] * (np.arange(len(A)) != i), A[i])
+        factor = A[:, j] / A[i, j]
+        factor[i] = 0.0
+        A -= factor[:, None] * A[i]
     return float(smallest) if order else 1.0
 
 

@@ -7,6 +7,7 @@ harm.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -227,25 +228,27 @@ class Closure:
             return (g, G, size) if sides is None else (*sides.weigh(t, q, u, g, G), size)
 
         g, G, size = rows(q)
+        before = _length(g)
         for _ in range(ASSEMBLY.tries):
             if size < LOOPS.closed:
                 return q
             for solve in (_smallest, _nearest) if size < ASSEMBLY.crumb else (_smallest,):
                 step = np.zeros_like(q)
                 step[free] = solve(G[:, free], g)
-                length = float(np.linalg.norm(step))
+                length = _length(step)
                 scale: float = min(1.0, ASSEMBLY.stride / length) if length > 0 else 1.0
                 for _ in range(ASSEMBLY.cuts):
                     trial = q - scale * step
                     new = rows(trial)
-                    if np.linalg.norm(new[0]) < np.linalg.norm(g) or scale < ASSEMBLY.crumb:
+                    after = _length(new[0])
+                    if after < before or scale < ASSEMBLY.crumb:
                         break
                     scale /= 2
-                if np.linalg.norm(new[0]) < np.linalg.norm(g):
+                if after < before:
                     break
             else:
                 break
-            q, (g, G, size) = trial, new
+            q, (g, G, size), before = trial, new, after
         if size < ASSEMBLY.assembled:
             return q
         g = self.evaluate(t, q, u)[0]
@@ -257,6 +260,11 @@ def steadiness(J: np.ndarray, scales: Scales) -> float:
     """How far the pivots that the derivatives divide by are from zero; 1 is usual."""
     A = J * np.outer(scales.rows, scales.columns)
     return float(fixed_ratio(A, scales.order) / scales.usual_order)
+
+
+def _length(x: np.ndarray) -> float:
+    """As of `np.linalg.norm`."""
+    return math.sqrt(x.dot(x))
 
 
 def _smallest(A: np.ndarray, r: np.ndarray) -> np.ndarray:

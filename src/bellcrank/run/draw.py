@@ -72,6 +72,12 @@ def _outputs(run: History) -> list[str]:
     return sorted(listed, key=lambda c: "." in c)
 
 
+def outputs_first(run: History) -> list[str]:
+    """All channels: outputs, then states."""
+    found = _outputs(run)
+    return [*found, *(c for c in run if c not in found)]
+
+
 def _figure(
     runs: Sequence[History], groups: dict[str, list[str]], against: str | None, title: str | None, told: Sequence[str]
 ) -> Any:

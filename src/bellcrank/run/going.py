@@ -15,6 +15,7 @@ import numpy as np
 
 from bellcrank.backend.c_runs import CRun, RigidCRun
 from bellcrank.backend.c_steps import CSteps, RigidCSteps
+from bellcrank.backend.start import Weights
 from bellcrank.errors import ModelError, RunError, mapping
 from bellcrank.interface.interface import Interface, key_of
 from bellcrank.numeric.methods import ADAPTIVE, one_of
@@ -118,6 +119,9 @@ class Going:
             return False
         if (plan.step, plan.method, plan.t_start) != (same.step, same.method, same.t_start):
             return False
+        keeper = self.evaluation.keeper
+        if keeper is not None and not _are_equal(keeper.closure.weights, to.carried.weights):
+            return False
         self.steps.run.take(to.carried)
         for routine, array in zip(self.evaluation.context.memories, to.memories, strict=True):
             routine.array[:] = array
@@ -140,6 +144,10 @@ class Going:
         assert isinstance(self.steps, CSteps)
         self.steps.run.begin_again(y, p, c)
         return replace(self, origin=replace(origin, inputs=self.signals), evaluation=replace(self.evaluation, p=p, c=c))
+
+
+def _are_equal(a: Weights | None, b: Weights | None) -> bool:
+    return a is not None and b is not None and all(map(np.array_equal, a, b))
 
 
 Start = tuple[Origin, np.ndarray, list[float], list[float]]

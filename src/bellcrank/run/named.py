@@ -28,10 +28,14 @@ class Layout:
         """The numbers of a row, or of rows."""
         return Values(self, row[..., self.columns] / self.factors)
 
-    def place(self, name: Any) -> int:
-        """Where a name stands, as a user may spell it."""
+    def find(self, name: Any) -> int | None:
+        """Where a name stands, as a user may spell it; None if it does not."""
         found = self.interface.get(name, self.kinds)
-        place = None if found is None else self.places.get(found.key)
+        return None if found is None else self.places.get(found.key)
+
+    def place(self, name: Any) -> int:
+        """The same; an error names those that stand here."""
+        place = self.find(name)
         if place is None:
             listed = ", ".join(self.names) or "none"
             raise ModelError(f"no value '{name}' here.{did_you_mean(str(name), self.names)} There are: {listed}.")
@@ -55,7 +59,11 @@ class Values(Mapping[str, Any]):
         return len(self._layout.names)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._layout.names
+        return self._layout.find(name) is not None
+
+    def get(self, name: Any, default: Any = None) -> Any:
+        place = self._layout.find(name)
+        return default if place is None else self[name]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.array, dtype=dtype) if copy or dtype is not None else self.array

@@ -29,7 +29,7 @@ from bellcrank.run.evaluate import closure
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.values import at_row
 from bellcrank.scene.build import scene_of
-from bellcrank.scene.draft import draft_of
+from bellcrank.scene.default import draft_of
 from bellcrank.scene.scene import Scene
 from bellcrank.units import ANGLE, LENGTH
 

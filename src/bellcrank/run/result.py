@@ -15,7 +15,8 @@ from bellcrank.files.choose import read_record, write_record
 from bellcrank.files.html import heading, table
 from bellcrank.files.notebook import Shown
 from bellcrank.files.parsfile import ParsFile, read_parsfile
-from bellcrank.files.record import Channel, Record
+from bellcrank.files.record import Channel, Record, guarded
+from bellcrank.files.whole import write_text
 
 ENDED = "The run: "  # before the sentence that says how a run ended, in files
 
@@ -193,7 +194,8 @@ class Run(Shown):
         title: str | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> Path:
-        """Writes a film of the mechanism (.gif, or .mp4 where there is ffmpeg), `speed` seconds of the run per second.
+        """Writes a film of the mechanism (.gif, or .mp4 where there is ffmpeg), `speed` seconds of the run per second;
+        or a page (.html) that plays the run, with plots.
 
         Unless told it goes in real time, or takes six seconds where that would be too short or too long. `progress` is
         called with the share done.
@@ -201,6 +203,15 @@ class Run(Shown):
         from bellcrank.scene.animate import animate_scene
 
         m = self.motion
+        if Path(path).suffix.lower() == ".html":
+            from bellcrank.run.draw import outputs_first
+            from bellcrank.scene.recorded import recorded_page
+
+            words = {n: {"label": self.labels.get(n, n), "unit": self.units.get(n, "")} for n in self.channels}
+            listed = [({"name": n, **words[n]}, self.channels[n]) for n in outputs_first(self)]
+            text = recorded_page(m.scene, m.poses, m.time, listed, title)
+            guarded("write", Path(path), lambda: write_text(path, text))
+            return Path(path)
         return animate_scene(m.scene, m.poses, m.time, path, fps, speed, title, progress)
 
 

@@ -135,6 +135,7 @@ class Stepper:
         start = self._going.start_of(origin) if same else None
         if start is None:
             self._go(going(self._loaded, origin, step, method))
+            self._first_signals = self._signals if inputs is None else first
             return
         for name, value in self.held.items():
             if first[name].numbers[0] != value:
@@ -147,6 +148,11 @@ class Stepper:
     def t(self) -> float:
         """The time reached, s."""
         return self._going.t
+
+    @property
+    def h(self) -> float:
+        """The step, s."""
+        return self._going.plan.step
 
     @property
     def state(self) -> Values:
@@ -192,8 +198,7 @@ class Stepper:
     def steps_in_c(self) -> CSteps | None:
         """Its steps, if C can take them by itself."""
         steps = self._going.steps
-        plain = type(steps) is CSteps and not steps.calls_back and self._limit == NO_LIMIT
-        return steps if plain and isinstance(steps, CSteps) else None
+        return steps if type(steps) is CSteps and not steps.calls_back and self._limit == NO_LIMIT else None
 
     def note(self, at_start: bool) -> None:
         """Notes why it cannot go on, if C has found that; `at_start`: before any step."""
@@ -323,8 +328,8 @@ def input_names(interface: Interface, given: Mapping[str, Any]) -> dict[str, str
     for name in given:
         if key_of(name) not in known:
             parameter = interface.get(name, PARAMETERS)
-            near = did_you_mean(str(name), known.values()) if parameter is None else ""
-            near = near or (" It is a parameter: use set_parameter()." if parameter is not None else "")
+            near = " It is a parameter: use set_parameter()."
+            near = did_you_mean(str(name), known.values()) if parameter is None else near
             problems.append(f"set({name}=...): the model has no such input.{near}")
     if problems:
         last = f"{problems[-1]} Inputs: {', '.join(known.values()) or 'none'}."

@@ -1,4 +1,4 @@
-"""Animations of a motion: a film (.mp4, by ffmpeg) or moving pictures (.gif, by Pillow, which matplotlib brings)."""
+"""Films of a motion: .mp4, by ffmpeg, or .gif, by Pillow, which matplotlib brings. Pages are those of `recorded`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def animate_scene(
     progress: Callable[[float], None] | None = None,
 ) -> Path:
     """Writes a film of a motion. `speed`: seconds of the motion per second of the film."""
-    check_path(path, FILMS)
+    check_path(path, (*FILMS, ".html"))
     shown, fps = film_frames(time, fps, speed)
     camera = camera_of(scene, poses)
     width, height = panel_size(camera)

@@ -5,6 +5,7 @@ In:  a `Draft`, the numbers of its expressions, and the poses of a motion, which
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -28,7 +29,7 @@ def scene_of(draft: Draft, numbers: np.ndarray, poses: np.ndarray) -> Scene:
     up = _unit(_triple(left), (0.0, 0.0, 1.0))
     name = draft.analysis.mechanism.name
     bodies = tuple(b.name for b in draft.analysis.mechanism.bodies) + tuple(p.name for p in draft.parts)
-    bare = Scene(name, bodies, marks, (), 1.0, up)
+    bare = Scene(name, bodies, marks, (), math.inf, up)
     boxes = [_box(mass, moments) for _, mass, moments in bulks]
     radii = [(item.marks, _radius(item, size)) for item, size, _ in sized]
     radii += [((bulk.mark,), max(box) / 2) for (bulk, _, _), box in zip(bulks, boxes, strict=True)]

@@ -53,7 +53,7 @@ def camera_of(scene: Scene, poses: np.ndarray) -> Camera:
     points = np.nan_to_num(points)
     moved = np.zeros((len(poses), 3))
     if poses.shape[1]:
-        moved = np.nan_to_num(poses[:, 0, :3] - poses[0, 0, :3])
+        moved[shown] = poses[shown, 0, :3] - poses[shown][0, 0, :3]
     far = TRAVELS if loose.all() else HELD
     if np.ptp(moved[shown], axis=0).max(initial=0.0) <= far * scene.reach:
         moved = np.zeros_like(moved)

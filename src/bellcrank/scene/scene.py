@@ -24,6 +24,7 @@ from bellcrank.files.stl import Mesh
 
 Triple = tuple[float, float, float]
 Turned = tuple[float, float, float, float, float, float, float, float, float]  # a rotation matrix by rows
+FARTHEST = 1e6  # reaches from the origin beyond which nothing is drawn
 UPRIGHT: Turned = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
@@ -74,14 +75,15 @@ class Scene:
     ground: Ground | None = None
 
     def places(self, poses: np.ndarray) -> np.ndarray:
-        """The marks in the inertial frame, for poses (..., bodies, 12): (..., marks, 3)."""
+        """The marks in the inertial frame, for poses (..., bodies, 12): (..., marks, 3); nan where one flew off."""
         fixed = np.zeros((*poses.shape[:-2], 1, 12))
         fixed[..., 3:] = UPRIGHT
         every = np.concatenate([poses, fixed], axis=-2)  # body -1 is the last
         of = every[..., [m.body for m in self.marks], :]
         at = np.array([m.at for m in self.marks]).reshape(-1, 3)
         turned = of[..., 3:].reshape(*of.shape[:-1], 3, 3)
-        return of[..., :3] + np.einsum("...ij,...j->...i", turned, at)
+        found = of[..., :3] + np.einsum("...ij,...j->...i", turned, at)
+        return np.where(np.abs(found) <= FARTHEST * self.reach, found, np.nan)
 
     def data(self) -> dict[str, Any]:
         """The scene as JSON has it: lists, numbers and text."""

@@ -110,7 +110,8 @@ def _library(files: Mapping[str, str], stem: str, version: int, name: str) -> by
     command, target = _command(name)
     system = target.split("-")[1]
     library = f"{stem}{ENDINGS[system]}"
-    flags = [*FLAGS, *(["-fPIC"] if system != "windows" else []), *(["-s"] if system == "linux" else [])]
+    bare = ["-s"] if system == "linux" or name != "host" else []  # the linker of a Mac does not know it any more
+    flags = [*FLAGS, *(["-fPIC"] if system != "windows" else []), *bare]
     with tempfile.TemporaryDirectory(prefix="bellcrank-") as work:
         folder = Path(work)
         for file, text in (*files.items(), header(version)):

@@ -9,19 +9,22 @@ from __future__ import annotations
 import hashlib
 import zipfile
 from collections.abc import Mapping, Sequence
+from html import escape
 from pathlib import Path
 
 from bellcrank.derive.derived import Derived
 from bellcrank.errors import BuildError, ModelError
 from bellcrank.export.fmu.binaries import binaries, platforms_of
 from bellcrank.export.fmu.description import Subject, build_description, description
-from bellcrank.export.fmu.sources import completes_steps, model_source, sources
+from bellcrank.export.fmu.sources import FOLDER, completes_steps, model_source, sources
 from bellcrank.export.fmu.variables import variables_of
 from bellcrank.export.model_setup import in_python, setup_of
 from bellcrank.export.programs import words_of
 from bellcrank.export.standalone.setup import Setup
 from bellcrank.export.standalone.text import require_language
+from bellcrank.files.template import filled, template
 from bellcrank.files.whole import Parts
+from bellcrank.interface.listing import describe
 from bellcrank.numeric.methods import DEFAULT, METHODS
 from bellcrank.program.slopes import SlopeTable
 from bellcrank.program.statements import NOTHING
@@ -86,6 +89,10 @@ def unit_files(derived: Derived, version: int, wanted: Sequence[str]) -> dict[st
     texts = made(_token(made("")))
     compiled = {name.partition("/")[2]: text for name, text in texts.items() if name.startswith("sources/")}
     libraries = binaries(compiled, setup.stem, version, wanted)
+    texts["documentation/index.html"] = filled(
+        template(FOLDER, "index.html"),
+        {"TITLE": escape(setup.title), "LISTING": escape(describe(derived.interface))},
+    )
     if version == 3:
         texts["sources/buildDescription.xml"] = build_description(setup.stem)
     files = {name: text.encode() for name, text in texts.items()}

@@ -5,10 +5,6 @@ In:  a derivation. Out: `Page`, which is written to a file, or shows itself in a
 
 from __future__ import annotations
 
-import json
-import re
-import zlib
-from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
@@ -23,8 +19,8 @@ from bellcrank.emit.javascript.signals import javascript_signals
 from bellcrank.errors import BuildError, ModelError
 from bellcrank.export.page.facts import chosen_of, facts_of
 from bellcrank.export.page.scene import page_program, scene_facts
+from bellcrank.files.embed import as_json, packed, plain, short_script
 from bellcrank.files.template import filled, template
-from bellcrank.files.text import one_line
 from bellcrank.files.whole import write_text
 from bellcrank.numeric.tuning import PLANS, STEPS
 from bellcrank.program.program import Program
@@ -82,30 +78,13 @@ def live_page(derived: Derived, sliders: Any = None, plots: Any = None, title: A
     pieces = {
         "VERSION": __version__,
         "TITLE": escape(plain(facts["title"])),
-        "STYLE": _short(_file("page.css")),
+        "STYLE": short_script(_file("page.css")),
         "FACTS": as_json(facts),
         "SCENE": "yes" if seen else "",
         "PACKED": packed(made.module + script),
-        "LOADER": filled(_short(_file("loader.js")), {"MODULE": str(len(made.module))}),
+        "LOADER": filled(short_script(_file("loader.js")), {"MODULE": str(len(made.module))}),
     }
     return Page(plain(facts["title"]), filled(_file("page.html"), pieces))
-
-
-def plain(text: Any) -> str:
-    """Text for a page: one line without control characters."""
-    return "".join(ch if ch.isprintable() else "\N{REPLACEMENT CHARACTER}" for ch in one_line(text))
-
-
-def as_json(facts: Mapping[str, Any]) -> str:
-    """JSON that cannot end the element it stands in."""
-    text = json.dumps(facts, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
-    return re.sub("[<>&\u2028\u2029]", lambda found: f"\\u{ord(found[0]):04x}", text)
-
-
-def packed(content: bytes) -> str:
-    """Bytes as text, about a third as long for a program."""
-    how = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
-    return b64encode(how.compress(content) + how.flush()).decode()
 
 
 def _script(program: Program, made: BrowserProgram, facts: Mapping[str, Any]) -> str:
@@ -118,14 +97,8 @@ def _script(program: Program, made: BrowserProgram, facts: Mapping[str, Any]) ->
     parts += [made.routines, made.text]
     scene = ["scene.js"] if "scene" in facts else []
     parts += [_file(name) for name in ("engine.js", "plots.js", "controls.js", *scene, "page.js")]
-    return _short("\n".join(parts))
+    return short_script("\n".join(parts))
 
 
 def _file(name: str) -> str:
     return template("bellcrank.export/page/templates", name)
-
-
-def _short(text: str) -> str:
-    """Text of a program without comments on lines of their own and without margins."""
-    lines = (line.strip() for line in text.splitlines())
-    return "".join(f"{line}\n" for line in lines if line and not line.startswith("//"))

@@ -9,8 +9,9 @@ import numpy as np
 from bellcrank.derive.derived import Derived
 from bellcrank.program.program import Program
 from bellcrank.run.posed import Motion, posed_program
+from bellcrank.scene.browser import browser_scene, few_digits
 from bellcrank.scene.camera import camera_of
-from bellcrank.scene.draft import draft_of
+from bellcrank.scene.default import draft_of
 
 ROAD = 1000  # samples of ground that is not flat
 AHEAD = 60.0  # reaches of the mechanism that such ground is shown in front and behind
@@ -24,26 +25,11 @@ def page_program(derived: Derived) -> Program:
 
 def scene_facts(derived: Derived, start: Motion) -> dict[str, Any]:
     """The scene; where marks are follows from the parameters, in the page."""
-    scene, camera = start.scene, camera_of(start.scene, start.poses)
-    items = []
-    for item in scene.data()["items"]:
-        kept = {k: v for k, v in item.items() if k not in ("role", "label")}
-        items.append({k: _short(v) if k in ("size", "axes", "points") else v for k, v in kept.items()})
-    found: dict[str, Any] = {"items": items, "marks": [m.body for m in scene.marks], "up": _short(scene.up)}
-    found |= {"reach": scene.reach, "axes": _short(camera.axes.ravel()), "flat": not np.isfinite(camera.distance)}
-    if scene.ground is not None:
-        ground = scene.data()["ground"]
-        if len(ground["way"]) > 2:
-            middle, wide = float(np.mean(ground["way"])), AHEAD * scene.reach
-            way = np.linspace(middle - wide, middle + wide, ROAD)
-            height = np.asarray(derived.analysis.wheels[0].terrain.height(way), float)
-            ground |= {"way": _short(way), "height": _short(height)}
-        found["ground"] = ground
+    scene = start.scene
+    found = browser_scene(scene, camera_of(scene, start.poses))
+    if scene.ground is not None and len(scene.ground.way) > 2:
+        middle, wide = float(np.mean(scene.ground.way)), AHEAD * scene.reach
+        way = np.linspace(middle - wide, middle + wide, ROAD)
+        height = np.asarray(derived.analysis.wheels[0].terrain.height(way), float)
+        found["ground"] |= {"way": few_digits(way), "height": few_digits(height)}
     return found
-
-
-def _short(values: Any) -> Any:
-    """Numbers to the digits that can be seen."""
-    if isinstance(values, list | tuple | np.ndarray):
-        return [_short(v) for v in values]
-    return float(f"{float(values):.6g}")

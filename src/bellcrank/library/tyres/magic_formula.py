@@ -20,6 +20,7 @@ __all__ = ["MagicFormula"]
 
 FORMS = ("solver", "star")
 SIDES = ("left", "right", "symmetric")
+TRANSIENTS = ("linear", "nonlinear", "none")
 USED = {  # scale factors that a version knows
     "5.2": ("LKYC", "LKZC", "LMP", "LMUV", "LCZ", "LIP", "LKG", "LMPHI", "LMUS", "LGYR"),
     "6": ("LGAX", "LGAY", "LGAZ", "LSGKP", "LSGAL", "LMUV", "LGYR", "LCZ", "LIP", "LKG", "LMPHI", "LMUS"),
@@ -35,7 +36,8 @@ class MagicFormula(SteadyTyre):
     `coefficients`: by their names in .tir files; those left out are zero, scale factors one. `side`: on which side of a
     vehicle the tyre was measured. `form`: "solver" takes slip angle and inclination as they are, as MF-Tyre computes;
     "star" tan(alpha) and sin(gamma), as the book. `extra`: what a file says beyond the coefficients; `notes`: what was
-    assumed.
+    assumed. In models `transient` says how slip follows: "linear", "nonlinear" (relaxation lengths shrink with the
+    slope of the force) or "none" (at once, and no force at standstill).
     """
 
     coefficients: Mapping[str, float]
@@ -47,6 +49,7 @@ class MagicFormula(SteadyTyre):
     extra: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     named_scales: Mapping[str, str] = field(default_factory=dict)
+    transient: str = "linear"
 
     def __post_init__(self) -> None:
         given = {str(key).upper(): value for key, value in self.coefficients.items()}
@@ -58,7 +61,8 @@ class MagicFormula(SteadyTyre):
         problems += [f"{key}={value!r:.40} must be a number" for key, value in given.items() if not _number(value)]
         if self.version not in ("5.2", "6.1", "6.2"):
             problems.append(f"version={self.version!r} must be '5.2', '6.1' or '6.2'")
-        for key, value, known in (("side", self.side, SIDES), ("form", self.form, FORMS)):
+        words = {"side": (self.side, SIDES), "form": (self.form, FORMS), "transient": (self.transient, TRANSIENTS)}
+        for key, (value, known) in words.items():
             if value not in known:
                 problems.append(f"{key}={value!r} must be one of {', '.join(map(repr, known))}")
         if not problems:
@@ -81,7 +85,8 @@ class MagicFormula(SteadyTyre):
 
     def __reduce__(self) -> Any:
         names = (self.version, self.side, self.form, self.name, self.mirrored)
-        return MagicFormula, (dict(self.coefficients), *names, dict(self.extra), self.notes, dict(self.named_scales))
+        more = (dict(self.extra), self.notes, dict(self.named_scales), self.transient)
+        return MagicFormula, (dict(self.coefficients), *names, *more)
 
     def __repr__(self) -> str:
         size = f"R0 {self['UNLOADED_RADIUS']:g} m, nominal load {self['FNOMIN']:g} N"
@@ -142,7 +147,8 @@ class MagicFormula(SteadyTyre):
     # ---- forces, over arrays and formulas
 
     def _names(self, scales: Mapping[str, Any]) -> Any:
-        return SimpleNamespace(version=self.version, form=self.form, **{**self.coefficients, **scales})
+        words = {"version": self.version, "form": self.form, "nonlinear": self.transient == "nonlinear"}
+        return SimpleNamespace(**words, **{**self.coefficients, **scales})
 
     def steady(self, m: Math, at: Rolling, scales: Mapping[str, Any], limits: bool = True) -> dict[str, Any]:
         c = self._names(scales)

@@ -42,6 +42,15 @@ def bent(m: Math, B: Any, E: Any, x: Any) -> Any:
     return m.atan(bx - E * (bx - m.atan(bx)))
 
 
+def slope(m: Math, c: Any, C: Any, B: Any, E: Any, x: Any) -> Any:
+    """Of the formula sin(C atan(...)) over x, over the one where x is zero; None where nobody asks for it."""
+    if not c.nonlinear:
+        return None
+    bx, arc = B * x, bent(m, B, E, x)
+    inner = bx - E * (bx - m.atan(bx))
+    return m.cos(C * arc) / (1 + inner * inner) * (1 - E + E / (1 + bx * bx))
+
+
 @dataclass(frozen=True)
 class Side:
     """Parts of the side force in pure slip: its value, and what the moments take from it."""
@@ -55,6 +64,7 @@ class Side:
     shift_y: Any
     share_camber: Any  # SVyg
     K_camber: Any  # Kyg0
+    slope: Any
 
 
 @dataclass(frozen=True)
@@ -76,8 +86,8 @@ def changes(c: Any, at: Rolling) -> tuple[Any, Any]:
     return (at.Fz - nominal) / nominal, (0.0 if c.version == "5.2" else (at.p - c.NOMPRES) / c.NOMPRES)
 
 
-def along(m: Math, c: Any, at: Rolling, turn: Turn) -> tuple[Any, Any, Any]:
-    """Fx in pure slip, slip stiffness Kxk, friction mux."""
+def along(m: Math, c: Any, at: Rolling, turn: Turn) -> tuple[Any, Any, Any, Any]:
+    """Fx in pure slip, slip stiffness Kxk, friction mux, and its slope over that without slip."""
     dfz, dpi = changes(c, at)
     gamma, Fz, mu = at.gamma * c.LGAX, at.Fz, c.LMUX * at.mu
     kx = at.kappa + (c.PHX1 + c.PHX2 * dfz) * c.LHX * at.low
@@ -87,7 +97,8 @@ def along(m: Math, c: Any, at: Rolling, turn: Turn) -> tuple[Any, Any, Any]:
     grow = m.exp(c.PKX3 * dfz) if c.PKX3 else 1.0
     K = Fz * (c.PKX1 + c.PKX2 * dfz) * grow * (1 + c.PPX1 * dpi + c.PPX2 * dpi**2) * c.LKX
     shift = Fz * (c.PVX1 + c.PVX2 * dfz) * c.LVX * mu * turn.z1 * at.low
-    return D * m.sin(C * bent(m, K / kept(m, C * D), E, kx)) + shift, K, mux
+    B = K / kept(m, C * D)
+    return D * m.sin(C * bent(m, B, E, kx)) + shift, K, mux, slope(m, c, C, B, E, kx)
 
 
 def across(m: Math, c: Any, at: Rolling, alpha: Any, gamma: Any, turn: Turn) -> Side:
@@ -115,7 +126,7 @@ def across(m: Math, c: Any, at: Rolling, alpha: Any, gamma: Any, turn: Turn) -> 
     sides = 1 + c.PEY5 * gamma**2 - (c.PEY3 + c.PEY4 * gamma) * sign(m, ay)
     E = m.min((c.PEY1 + c.PEY2 * dfz) * sides * c.LEY, 1.0)
     force = D * m.sin(C * bent(m, B, E, ay)) + shift_y
-    return Side(force, K, B, C, muy, shift_x, shift_y, camber, K_camber)
+    return Side(force, K, B, C, muy, shift_x, shift_y, camber, K_camber, slope(m, c, C, B, E, ay))
 
 
 def weights(m: Math, c: Any, at: Rolling, alpha: Any, gamma: Any) -> tuple[Any, Any]:
@@ -238,7 +249,7 @@ def steady(m: Math, c: Any, at: Rolling, rolls: Any) -> dict[str, Any]:
     alpha = m.tan(at.alpha) * sign(m, at.Vx) if star else at.alpha
     gamma = m.sin(at.gamma) if star else at.gamma
     turn = Turn() if at.phit is None else turning(m, c, at)
-    Fx0, Kxk, mux = along(m, c, at, turn)
+    Fx0, Kxk, mux, slope_x = along(m, c, at, turn)
     side = across(m, c, at, alpha, gamma, turn)
     Gx, Gy = weights(m, c, at, alpha, gamma)
     Svyk = pulled(m, c, at, alpha, gamma, side.mu, turn)
@@ -256,6 +267,7 @@ def steady(m: Math, c: Any, at: Rolling, rolls: Any) -> dict[str, Any]:
         "Kxk": Kxk,
         "Kya": side.K,
         "trail": trail,
+        **({"slope_x": slope_x, "slope_y": side.slope} if c.nonlinear else {}),
     }
 
 

@@ -21,6 +21,7 @@ __all__: list[str] = []
 
 ARRAYS: Any = SimpleNamespace(**{name: for_arrays(known) for name, known in CALLED.items()})
 SHORTEST = 0.05  # m, of a relaxation length
+FOR_MODELS = ("load", "slope_x", "slope_y")  # what `steady` gives for models alone
 TURNS = 30  # of the iteration that finds the spin: each takes away at least a power of ten
 
 
@@ -62,6 +63,7 @@ class SteadyTyre(ABC, Shown):
     """A tyre by its forces in steady rolling; a model of them says `steady`, `deflection` and the rest below."""
 
     notes: tuple[str, ...] = ()
+    transient = "linear"
 
     def _told(self) -> list[str]:
         return [heading(repr(self)), *map(paragraph, self.notes)]
@@ -191,7 +193,7 @@ class SteadyTyre(ABC, Shown):
             )  # fmt: skip
             used = self.slow(ARRAYS, at) if limits else at
             found = self.steady(ARRAYS, used, self.scales, limits)
-            del found["load"]
+            found = {name: value for name, value in found.items() if name not in FOR_MODELS}
             found = {"Fx": found["Fx"], "Fy": found["Fy"], "Fz": at.Fz, **found}
             found["Re"] = self.rolling_radius(ARRAYS, at.Fz, omega, at.p)
             found |= self.shape(at, found)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -86,11 +86,18 @@ class _File:
         return found[-1].strip().lower().replace(" ", "") if found else ""
 
 
-def read(path: str | Path, *, version: str | None = None, form: str = "solver") -> MagicFormula:
+def read(
+    path: str | Path,
+    *,
+    version: str | None = None,
+    form: str = "solver",
+    transient: str = "linear",
+) -> MagicFormula:
     """The tyre of a .tir file: Magic Formula 5.2 (PAC2002), 6.1 or 6.2, in N, m, s, rad and Pa.
 
-    `version` ("5.2", "6.1", "6.2") is for files that do not say theirs; `form` as in `MagicFormula`. `tyre.notes` tells
-    what was assumed, `tyre.extra` what the file says beyond the coefficients: by "SECTION.KEY", tables by section.
+    `version` ("5.2", "6.1", "6.2") is for files that do not say theirs; `form` and `transient` as in
+    `MagicFormula`. `tyre.notes` tells what was assumed, `tyre.extra` what the file says beyond the coefficients: by
+    "SECTION.KEY", tables by section.
     """
     if not isinstance(path, str | Path):
         raise ModelError(f"a tyre is read from the path of a .tir file, given {type(path).__name__}")
@@ -105,9 +112,8 @@ def read(path: str | Path, *, version: str | None = None, form: str = "solver") 
     side = _side(file)
     _check_ranges(file, numbers)
     name = one_line(Path(path).stem) or "tyre"
-    tyre = MagicFormula(numbers, found, side, form, name, False, extra)
-    notes = tuple(dict.fromkeys([*file.notes, *check(tyre)]))
-    return MagicFormula(tyre.coefficients, found, side, form, name, False, extra, notes)
+    tyre = MagicFormula(numbers, found, side, form, name, False, extra, transient=transient)
+    return replace(tyre, notes=tuple(dict.fromkeys([*file.notes, *check(tyre)])))
 
 
 # ---- lines

@@ -67,6 +67,8 @@ function controls(me, place, changed) {
     const title = make("summary", {textContent: first.length ? "More parameters" : "Parameters"});
     place.append(make("details", {open: !first.length && rest.length < 13}, title, ...rest.map(slider)));
   }
+  const note = text => place.append(make("p", {className: "note", textContent: text}));
+  [...F.notes, `${F.method.name}, steps of ${F.step} s`].forEach(note);
   // Keys: a value goes to its end while one is held down, and back to the middle after it.
   const KEYS = {ArrowLeft: [0, 1], ArrowRight: [0, -1], ArrowUp: [1, 1], ArrowDown: [1, -1]};
   const down = new Set(), used = new Set();

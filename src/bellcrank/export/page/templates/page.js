@@ -12,6 +12,8 @@ async function live(F) {
     q.value = t => q.points ? spline_value(q.points, q.pieces, 0, t) : KINDS[q.kind].value(0, t, q.numbers);
     me.held[s] = q.held;
   });
+  $("pace").append(...F.paces.map(x => new Option(`${x} ×`, x, x === F.pace, x === F.pace)));
+  const digits = Math.max(0, Math.min(6, 3 - Math.floor(Math.log10(F.t_end))));
   const drawn = plots(F, $("plots"), $("channels"));
   let running = true, dead = "", left = 0, before = null, late = false;
   const look = () => {
@@ -48,7 +50,7 @@ async function live(F) {
   };
   const show = () => {
     const about = late ? " (slower than real time)" : running ? "" : " (paused)";
-    say(dead || `t = ${me.t.toFixed(2)} s${about}`, dead);
+    say(dead || `t = ${me.t.toFixed(digits)} s${about}`, dead);
     me.poses();
     view.draw();
     drawn.draw(me.t);
@@ -81,8 +83,10 @@ async function live(F) {
   restart();
   // The view shows all of a first quick run, plots what varies in it.
   const kept = me.kept(), samples = [], seen = [], began = performance.now(), every = Math.ceil(F.t_end/F.step/60);
+  let last = began;
   do {
-    if (me.i % every) continue;
+    if (me.i % every && performance.now() - last < 10) continue;
+    last = performance.now();
     me.poses();
     me.outputs();
     samples.push(poses());
@@ -95,7 +99,8 @@ async function live(F) {
     const of = seen.map(row => row[i]), high = Math.max(...of), low = Math.min(...of);
     return high - low > 1e-6*Math.max(Math.abs(high), Math.abs(low));
   };
-  F.plots.filter((i, k) => F.chosen || varies(i)).slice(0, F.chosen ? Infinity : 3).forEach(drawn.add);
+  const told_apart = F.chosen ? F.plots : F.plots.filter(varies).slice(0, 3);
+  (told_apart.length ? told_apart : F.plots.slice(0, 3)).forEach(drawn.add);
   look();
   const to = () => {
     const asked = /^#t=([0-9.]+)$/.exec(location.hash);

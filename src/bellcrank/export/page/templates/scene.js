@@ -135,7 +135,8 @@ function scene(canvas, S, poses, marks) {
   // Ground: strips across the way and lines on it; a plane goes along with the view.
   const ground = S.ground && (() => {
     const {along, up, way, height} = S.ground, side = cross(up, along), wide = 20*S.reach;
-    const every = 0.5*10**Math.floor(Math.log10(4*S.reach)), fill = [], lines = [], flat = way.length === 2;
+    const power = 10**Math.floor(Math.log10(S.reach)), lead = S.reach/power, flat = way.length === 2;
+    const every = power*(lead < 2 ? 0.5 : lead < 5 ? 1 : 2), fill = [], lines = [];
     const slope = (height[1] - height[0])/(way[1] - way[0]);
     const parts = Array.from({length: 41}, (_, k) => (k - 20)*wide/20);  // what is cut off behind the eye is short
     const xs = flat ? parts : way, zs = flat ? xs.map(x => slope*x) : height;

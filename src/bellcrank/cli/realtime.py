@@ -1,0 +1,82 @@
+"""`bellcrank realtime`: steps of a model at the pace of the clock, and how long they take."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+from typing import Any
+
+import numpy as np
+
+import bellcrank as bc
+from bellcrank.cli.codes import ENDED_EARLY, FINE
+from bellcrank.cli.files import read_inputs
+from bellcrank.cli.model import derive, settings
+from bellcrank.cli.options import compile_settings, given, shared
+from bellcrank.cli.progress import Progress
+from bellcrank.cli.text import heading, table
+from bellcrank.run.realtime import Timing, in_real_time, undisturbed
+from bellcrank.run.values import positive
+
+SHARES = (50, 99, 99.9, 100)
+MOST_STEPS = 10_000_000
+BAR = 40  # characters of the longest bar
+
+
+def options(parser: ArgumentParser) -> None:
+    add = parser.add_argument
+    shared(parser, "model", "values", "compile", "json", "start", "input")
+    add("--step", type=float, metavar="S", help="step, s (that of the model)")
+    add("--method", metavar="NAME", help="a method with a fixed step (that of the model)")
+    add("--seconds", type=float, default=10.0, metavar="S", help="how long it goes on (10)")
+
+
+def command(args: Namespace) -> int:
+    seconds = positive(args.seconds, "--seconds")
+    equations = derive(args)
+    values: dict[str, Any] = {"parameters": settings(args, equations), "initial": dict(args.initial)}
+    if args.input:
+        values["inputs"] = read_inputs(args.input, equations)
+    with Progress("compiling"):
+        sim = equations.compile(**compile_settings(args))
+    stepper = sim.stepper(**values, **given(step=args.step, method=args.method))
+    count = max(1, round(seconds / stepper.h))
+    if count > MOST_STEPS:
+        what = f"--seconds {seconds:g} at a step of {stepper.h:g} s"
+        raise bc.RunError(f"{what} are {count} steps; at most {MOST_STEPS} are taken")
+    with undisturbed() as scheduled:
+        timing = in_real_time(stepper.step, stepper.h, count)
+    figures = _figures(equations, timing, stepper.h, scheduled)
+    print(json.dumps(figures, indent=2) if args.json else _text(equations, figures))
+    return FINE if len(timing.took) == count else ENDED_EARLY
+
+
+def _figures(equations: bc.Equations, timing: Timing, h: float, scheduled: str) -> dict[str, Any]:
+    """All figures, ready for JSON; times in us."""
+    took = timing.took
+    shares = np.percentile(took, SHARES).tolist() if len(took) else [None] * len(SHARES)
+    return {
+        "model": equations.name, "step": h, "steps": len(took), "ended": timing.ended, "scheduled": scheduled,
+        "missed": timing.missed, "latest": float(max(timing.late.max(initial=0.0), 0.0)),
+        "took": dict(zip((f"p{p:g}" for p in SHARES), shares, strict=True)),
+        "histogram": [[a, None if b == np.inf else b, n] for a, b, n in timing.histogram()],
+    }  # fmt: skip
+
+
+def _text(equations: bc.Equations, f: dict[str, Any]) -> str:
+    late = f", the latest by {f['latest']:.1f} us" if f["missed"] else ""
+    took = (f"{v:.1f} us in {p[1:]} %" if v is not None else "" for p, v in f["took"].items())
+    rows = [
+        ["steps", f"{f['steps']} of {f['step'] * 1e3:g} ms, {f['ended']}"],
+        ["process", f["scheduled"]],
+        ["took at most", ", ".join(took)],
+        ["deadlines missed", f"{f['missed']}{late}"],
+    ]
+    most = max((n for *_, n in f["histogram"]), default=1)
+    bars = [
+        [f"{a:g}", f"{b:g}" if b is not None else "more", str(n), "#" * -(-n * BAR // most)]
+        for a, b, n in f["histogram"]
+    ]
+    return "\n".join(
+        [heading(equations), table(rows, None, "<<"), "", table(bars, ["from us", "to", "steps", ""], ">>><")]
+    )

@@ -1,0 +1,35 @@
+"""Text and numbers inside a page: nothing of them can end the element that they stand in."""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from base64 import b64encode
+from collections.abc import Mapping
+from typing import Any
+
+from bellcrank.files.text import one_line
+
+
+def plain(text: Any) -> str:
+    """Text for a page: one line without control characters."""
+    return "".join(ch if ch.isprintable() else "\N{REPLACEMENT CHARACTER}" for ch in one_line(text))
+
+
+def as_json(facts: Mapping[str, Any]) -> str:
+    """JSON that cannot end the element it stands in."""
+    text = json.dumps(facts, separators=(",", ":"), allow_nan=False, ensure_ascii=False)
+    return re.sub("[<>&\u2028\u2029]", lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def packed(content: bytes) -> str:
+    """Bytes as text, about a third as long for a program."""
+    how = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+    return b64encode(how.compress(content) + how.flush()).decode()
+
+
+def short_script(text: str) -> str:
+    """Text of a program without comments on lines of their own and without margins."""
+    lines = (line.strip() for line in text.splitlines())
+    return "".join(f"{line}\n" for line in lines if line and not line.startswith("//"))

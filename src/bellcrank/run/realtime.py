@@ -1,0 +1,89 @@
+"""Steps in real time: how long each takes, and whether it is over before the next one is due.
+
+In:  a function that takes one step. Out: `Timing`. The clock of the machine decides when a step begins.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from bellcrank.errors import RunError
+
+NAP = 300_000  # ns before a step is due from which on nobody sleeps: a sleep may last longer than asked for
+PRIORITY = 50  # under SCHED_FIFO
+EDGES = (0.0, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 2000.0, 5000.0, 10000.0, np.inf)  # us
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Microseconds that steps took, and by how much they were over after the next was due (negative: before); `ended`
+    tells why there were no more."""
+
+    took: np.ndarray
+    late: np.ndarray
+    ended: str = "finished"
+
+    @property
+    def missed(self) -> int:
+        """Steps that were not over in time."""
+        return int(np.count_nonzero(self.late > 0))
+
+    def histogram(self) -> list[tuple[float, float, int]]:
+        """From, to (us) and how many, without empty ends."""
+        counts = np.histogram(self.took, bins=EDGES)[0].tolist()
+        rows = [*zip(EDGES[:-1], EDGES[1:], counts, strict=True)]
+        full = [i for i, count in enumerate(counts) if count]
+        return rows[full[0] : full[-1] + 1] if full else []
+
+
+def in_real_time(take_step: Callable[[], None], step: float, count: int) -> Timing:
+    """Takes so many steps, one every `step` s, or as many as can be taken. One that is late is followed at once."""
+    took, late = np.zeros(count), np.zeros(count)
+    clock, period = time.perf_counter_ns, round(step * 1e9)
+    start = clock() + period
+    for i in range(count):
+        due = start + i * period
+        left = due - clock()
+        if left > NAP:
+            time.sleep((left - NAP) * 1e-9)
+        while clock() < due:
+            pass
+        began = clock()
+        try:
+            take_step()
+        except RunError as error:
+            return Timing(took[:i], late[:i], str(error))
+        ended = clock()
+        took[i], late[i] = (ended - began) * 1e-3, (ended - due - period) * 1e-3
+    return Timing(took, late)
+
+
+@contextmanager
+def undisturbed() -> Iterator[str]:
+    """While this lasts, this process goes before others where that is allowed, and no garbage is collected; how that
+    went, in words."""
+    collecting, before = gc.isenabled(), None
+    gc.collect()
+    gc.disable()
+    try:
+        try:
+            before = os.sched_getscheduler(0), os.sched_getparam(0)
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
+            told = f"SCHED_FIFO, priority {PRIORITY}"
+        except AttributeError:
+            told = "as any other process: this system has no SCHED_FIFO"
+        except PermissionError:
+            before, told = None, "as any other process: SCHED_FIFO is not allowed to this user"
+        yield told
+    finally:
+        if before is not None:
+            os.sched_setscheduler(0, *before)
+        if collecting:
+            gc.enable()

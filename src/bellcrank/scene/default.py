@@ -1,0 +1,213 @@
+"""What a picture of an analysed model shows, as it is chosen where nothing is told.
+
+In:  an `Analysis`. Out: `Draft`. A body that was given shapes is drawn by them; any other by rods from its joint to
+those of its children and to points where loops close or forces act, and a ball at its mass centre. Forces that depend
+on a distance are coils, wheels on the ground cylinders, links of a suspension rods by its hard points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bellcrank.expr import ONE, ZERO, Expr, expression, mul
+from bellcrank.kinematics.body_motion import Point
+from bellcrank.kinematics.loop_joints import LoopRow
+from bellcrank.kinematics.results import Analysis, Load, Wheel
+from bellcrank.model.formula import names_in
+from bellcrank.model.mechanism import Body
+from bellcrank.scene.draft import (
+    BALL,
+    COIL,
+    DARK,
+    GREY,
+    PALE,
+    PALETTE,
+    PIN,
+    RAIL,
+    ROD,
+    STEEL,
+    THIN,
+    Bulk,
+    Draft,
+    Length,
+    Line,
+    Share,
+)  # fmt: skip
+from bellcrank.scene.suspensions import draw_linkages
+from bellcrank.vector.basis import IDENTITY, NULL, Vec3, dot
+
+
+def draft_of(analysis: Analysis) -> Draft:
+    """The draft of a model."""
+    d = Draft(analysis)
+    bodies = analysis.mechanism.bodies
+    shaped = {s.body for s in analysis.shapes}
+    rolling = {w.body for w in analysis.wheels}
+    for b in bodies:
+        color = PALETTE[b.index % len(PALETTE)]
+        if b.index not in shaped:
+            _skeleton(d, b, color, b.index in rolling)
+        _joint(d, b, b.index in shaped or b.index in rolling)
+    for wheel in analysis.wheels:
+        d.at(wheel.centre)  # below which the ground is drawn
+        if wheel.body not in shaped:
+            _wheel(d, wheel)
+    for row in _loops(analysis):
+        _loop_joint(d, row)
+    for load in analysis.loads:
+        if _is_spring(analysis, load) and load.point is not None and load.other is not None:
+            ends = d.at(load.point), d.at(load.other)
+            line = None if load.kind == "strut" else _line(analysis, load, load.point, load.other)
+            d.add("coil", ends, [Share(x) for x in COIL], STEEL, "force", load.label, along=line)
+    draw_linkages(d)
+    _shapes(d)
+    return d
+
+
+def _line(a: Analysis, load: Load, p: Point, r: Point) -> Line:
+    k = a.kinematics
+    between = k.position(p) - k.position(r)
+    return Line(k.nominal(dot(load.direction, between)), k.nominal(dot(between, between)))
+
+
+def _shapes(d: Draft) -> None:
+    """What was given by add_shape."""
+    for s in d.analysis.shapes:
+        color = s.color or (GREY if s.body < 0 else PALETTE[s.body % len(PALETTE)])
+        sizes: dict[str, tuple[Length, ...]] = {
+            "box": (Share(0.2),) * 3, "cylinder": (Share(0.1), Share(0.3)), "sphere": (Share(0.1),),
+            "line": (Share(RAIL),), "mesh": (ONE,),
+        }  # fmt: skip
+        size = s.size or sizes[s.kind]
+        size = size * 3 if s.kind == "box" and len(size) == 1 else size
+        d.add(s.kind, [d.mark(s.body, p) for p in s.at], size, color, "body", s.label, s.axis, s.mesh)
+
+
+def _skeleton(d: Draft, b: Body, color: str, rolls: bool) -> None:
+    """Rods from the joint of a body, and a ball at its mass centre."""
+    a = d.analysis
+    massive = b.mass is not ZERO and b.mass.fingerprint != 0
+    if b.joint.guided:  # its hard points show it
+        if massive and not rolls:
+            d.add("sphere", (d.mark(b.index, b.cm),), [Share(BALL)], color, "body", b.label)
+        return
+    ends = list(dict.fromkeys(_ends(a, b)))
+    hub = b.cm if _is_free(b) else NULL
+    if not any(e != hub for e in ends):  # nothing is connected to it
+        own = [p.at for p in a.points.values() if p.body == b.index]
+        ends = [b.cm] if b.cm != hub else own
+    for end in ends:
+        if end != hub:
+            d.add("rod", (d.mark(b.index, hub), d.mark(b.index, end)), [Share(ROD)], color, "body", b.label)
+    if rolls:
+        return
+    if all(e == hub for e in ends) and massive and _is_free(b):
+        moments = b.inertia[0][0], b.inertia[1][1], b.inertia[2][2]
+        d.bulks.append(Bulk(d.mark(b.index, b.cm), b.mass, moments, color, b.label))
+    elif massive:
+        d.add("sphere", (d.mark(b.index, b.cm),), [Share(BALL)], color, "body", b.label)
+        if b.cm != hub and b.cm not in ends:
+            d.add("rod", (d.mark(b.index, hub), d.mark(b.index, b.cm)), [Share(RAIL)], color, "body", b.label)
+
+
+def _is_free(b: Body) -> bool:
+    """Does it move in space or in a plane, on no joint that could be drawn?"""
+    look = b.joint.look
+    return b.parent < 0 and look is not None and len(look.slides) > 1
+
+
+def _ends(a: Analysis, b: Body) -> Iterator[Vec3]:
+    """Where other things are fixed to a body."""
+    for child in a.mechanism.bodies:
+        if child.parent == b.index and not child.joint.guided and not _on_springs(a, child):
+            yield child.joint.at
+    for row in _loops(a):
+        yield from (p.at for p in (row.p, row.r) if p.body == b.index)
+    for load in a.loads:
+        if load.kind != "moment" and load.point is not None:
+            other = load.other if _is_spring(a, load) else None
+            yield from (p.at for p in (load.point, other) if p is not None and p.body == b.index)
+    for wheel in a.wheels:
+        if wheel.centre.body == b.index:
+            yield wheel.centre.at
+
+
+def _on_springs(a: Analysis, b: Body) -> bool:
+    """Does a body slide on a spring against its parent, which shows how it is held?"""
+    pairs, look = [{x.body, x.against} for x in a.loads if _is_spring(a, x)], b.joint.look
+    return look is not None and bool(look.slides) and {b.index, b.parent} in pairs
+
+
+def _is_spring(a: Analysis, load: Load) -> bool:
+    """A strut, or a force that depends on the distance of two points."""
+    if load.kind == "strut":
+        return True
+    record = next((f for f in a.mechanism.description.forces if f.name == load.name), None)
+    if record is None or load.kind != "force":
+        return False
+    x = record.dummies[0].lower()
+    return any(name.lower() == x for name in names_in(record.magnitude))
+
+
+def _loops(a: Analysis) -> list[LoopRow]:
+    """One row of every closed loop."""
+    found: dict[tuple[str, str, str], LoopRow] = {}
+    for row in a.loops.rows if a.loops is not None else a.solved:
+        if isinstance(row.source, LoopRow):
+            found.setdefault((row.source.loop, row.source.p.name, row.source.r.name), row.source)
+    return list(found.values())
+
+
+def _joint(d: Draft, b: Body, plain: bool) -> None:
+    """The joint that carries a body: a pin, a ball, a block that slides, and where it stands on the ground."""
+    look, at, here = b.joint.look, b.joint.at, d.mark(b.index)
+    if look is None or _is_free(b):
+        return
+    if look.slides:
+        base = d.mark(b.parent, at)
+        block = [Share(2 * PIN), Share(2 * PIN), Share(3 * PIN)]
+        d.add("rod", (base, here), [Share(RAIL)], GREY, "joint")
+        d.add("box", (base,), block, PALE, "joint", axis=look.slides[0])
+    if look.angles == 1 and look.axes and not plain:
+        d.add("cylinder", (here,), [Share(PIN), Share(4 * ROD)], DARK, "joint", axis=look.axes[0])
+    elif look.angles > 1 and not plain:
+        d.add("sphere", (here,), [Share(PIN)], DARK, "joint")
+    if b.parent < 0 and not look.slides:
+        d.add("box", (d.mark(-1, at),), [Share(2.6 * PIN)] * 3, GREY, "ground")
+
+
+def _loop_joint(d: Draft, row: LoopRow) -> None:
+    """The joint that closes a loop, by its kind."""
+    p, r = d.at(row.p), d.at(row.r)
+    frame = d.analysis.kinematics.frames[row.p.body]
+    axis = IDENTITY[2] if row.axis is None else frame.coordinates(row.axis)
+    if any(not x.constant for x in axis):
+        axis = IDENTITY[2]
+    if row.joint == "rod":
+        d.add("rod", (p, r), [Share(ROD)], STEEL, "joint", row.loop)
+    elif row.joint in ("pin", "cylindrical"):
+        d.add("cylinder", (p,), [Share(PIN), Share(4 * ROD)], DARK, "joint", row.loop, axis)
+    elif row.joint in ("slider", "planar"):
+        d.add("box", (p,), [Share(2 * PIN), Share(2 * PIN), Share(3 * PIN)], PALE, "joint", row.loop, axis)
+        d.add("rod", (p, r), [Share(RAIL)], GREY, "joint", row.loop)
+    else:
+        d.add("sphere", (p,), [Share(PIN)], DARK, "joint", row.loop)
+        if row.joint == "":
+            d.add("rod", (p, r), [Share(THIN)], GREY, "joint", row.loop)
+    for point in (row.p, row.r):
+        if point.body < 0:
+            d.add("box", (d.at(point),), [Share(2.6 * PIN)] * 3, GREY, "ground")
+
+
+def _wheel(d: Draft, w: Wheel) -> None:
+    """A tyre with two spokes, so that one sees it turn."""
+    body = w.body
+    at = w.centre.at if w.centre.body == body else NULL
+    here, axis = (d.mark(body, at),), IDENTITY[1]
+
+    def times(x: float) -> Expr:
+        return mul(expression(x), w.radius)
+
+    d.add("cylinder", here, (w.radius, times(0.35)), DARK, "wheel", w.name, axis)
+    for first, second in ((1.5, 0.14), (0.14, 1.5)):
+        d.add("box", here, (times(first), times(second), times(0.38)), PALE, "wheel", axis=axis)

@@ -1,0 +1,99 @@
+"""Suspensions in a picture, by their hard points: rods, arms as triangles, carriers as stars, outlines of wheels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bellcrank.expr import ZERO, expression, mul
+from bellcrank.kinematics.poses import Part
+from bellcrank.kinematics.results import Analysis
+from bellcrank.linkage.chain import BASE, Chain, Joint
+from bellcrank.model.mechanism import Body
+from bellcrank.scene.draft import DARK, PALETTE, PIN, RAIL, RIM, ROD, STEEL, Draft, Share
+from bellcrank.vector.basis import Vec3, add3, neg3
+
+
+def draw_linkages(d: Draft) -> None:
+    """Suspensions by their hard points: rods, arms as triangles, carriers as stars."""
+    for b in d.analysis.mechanism.bodies:
+        joint: Any = b.joint
+        chain = getattr(getattr(joint.functions, "linkage", None), "chain", None)
+        if joint.guided and chain is not None and joint.part == chain.carrier:
+            _linkage(d, b, joint, chain)
+
+
+def _linkage(d: Draft, b: Body, joint: Any, chain: Chain) -> None:
+    color = PALETTE[b.index % len(PALETTE)]
+    linkage = joint.guide.linkage
+    homes: dict[str, tuple[int, Vec3]] = {BASE: (b.parent, joint.datum)}  # body, and the origin of drawn points in it
+    drawn = _metric(linkage.origins[chain.carrier], joint)
+    homes[chain.carrier] = (b.index, neg3(add3(drawn, joint.offset)))
+    for name in chain.bodies:
+        if name not in homes and name in linkage.links:
+            part = replace(joint, part=name)
+            motion = part.motion([ZERO for _ in part.moving])
+            index = len(d.analysis.mechanism.bodies) + len(d.parts)
+            d.parts.append(Part(f"{b.name}.{name}", b.parent, motion.R, add3(joint.datum, motion.p)))
+            homes[name] = (index, neg3(_metric(linkage.origins[name], joint)))
+    places = {}
+    for name, point in chain.points.items():
+        if point.body in homes:
+            body, origin = homes[point.body]
+            places[name] = d.mark(body, add3(origin, _metric(point.at, joint)))
+    for rod in chain.rods:
+        if rod.first in places and rod.second in places:
+            d.add("rod", (places[rod.first], places[rod.second]), [Share(ROD)], STEEL, "body", rod.name)
+    for name in (x for x in homes if x != BASE):
+        own = [n for n in _points_of(chain, name) if n in places]
+        hub = chain.wheel_centre if name == chain.carrier and chain.wheel_centre in own else None
+        pairs = [(hub, n) for n in own if n != hub] if hub else [(x, y) for i, x in enumerate(own) for y in own[:i]]
+        shade = color if name == chain.carrier else STEEL
+        for x, y in pairs:
+            d.add("rod", (places[x], places[y]), [Share(ROD)], shade, "body", b.label if hub else name)
+    for j in chain.joints:
+        if j.at in places:
+            d.add("sphere", (places[j.at],), [Share(PIN)], DARK, "joint", j.name)
+    radius = chain.vehicle.get("tyre_radius")
+    if radius and not any(_carries(d.analysis, b.index, w.body) for w in d.analysis.wheels):
+        _rim(d, b, joint, homes[chain.carrier][1], chain.place(chain.wheel_centre), float(radius))
+
+
+def _points_of(chain: Chain, name: str) -> list[str]:
+    """Hard points of a body, those of its joints among them, and others on the axes of these."""
+    found = {n: p.at for n, p in chain.points.items() if p.body == name}
+    for j in chain.joints:
+        if name in (j.first, j.second):
+            found[j.at] = chain.place(j.at)
+            if j.kind == "revolute" and j.axis is not None:
+                found |= {n: p.at for n, p in chain.points.items() if p.body == BASE and _on(p.at, j, chain)}
+    return list(found)
+
+
+def _on(at: Sequence[float], j: Joint, chain: Chain) -> bool:
+    """Does a point lie on the axis of a joint?"""
+    away, axis = np.subtract(at, chain.place(j.at)), np.array(j.axis)
+    return bool(np.linalg.norm(np.cross(away, axis)) < 1e-6 * np.linalg.norm(axis))
+
+
+def _carries(a: Analysis, body: int, other: int) -> bool:
+    """Does a body carry another, or is it that?"""
+    while other >= 0 and other != body:
+        other = a.mechanism.bodies[other].parent
+    return other == body
+
+
+def _rim(d: Draft, b: Body, joint: Any, origin: Vec3, centre: Sequence[float], radius: float) -> None:
+    """The outline of a wheel that nothing else shows."""
+    turn = np.linspace(0, 2 * np.pi, RIM)
+    circle = np.array(centre) + radius * np.column_stack([np.cos(turn), 0 * turn, np.sin(turn)])
+    marks = [d.mark(b.index, add3(origin, _metric(x, joint))) for x in circle.tolist()]
+    d.add("line", marks, [Share(2 * RAIL)], DARK, "wheel", b.label)
+
+
+def _metric(at: Sequence[float], joint: Any) -> Vec3:
+    x, y, z = (mul(joint.metre, expression(float(c))) for c in at)
+    return x, y, z

@@ -1,0 +1,90 @@
+"""Steps at the pace of the clock: what is counted, and the command. Nothing here depends on how fast the machine is."""
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank import cli
+from bellcrank.run.realtime import Timing, in_real_time, undisturbed
+
+MODEL = """
+import bellcrank as bc
+
+def model():
+    s = bc.System("mass", units="mks")
+    b = s.add_body("b", translate=1, mass=1)
+    s.add_force("f", magnitude="k*x**3", direction=s.inertial[1], at=b.origin)
+    s.set_defaults(k=-1)
+    s.set_run(step=0.001, initial={"q(b)": 1.0})
+    return s
+"""
+
+
+def test_steps_begin_when_they_are_due_and_late_ones_are_counted() -> None:
+    begun = []
+
+    def slow() -> None:
+        begun.append(time.perf_counter())
+        if len(begun) == 3:
+            time.sleep(0.005)
+
+    found = in_real_time(slow, 0.002, 8)
+    assert np.all(found.late + 2000 >= found.took)  # none began before it was due
+    assert begun[-1] - begun[0] > 0.005
+    assert found.took[2] >= 4900 and found.late[2] > 0 and found.missed >= 1 and found.ended == "finished"
+    assert len(found.took) == 8 and sum(n for *_, n in found.histogram()) == 8
+
+
+def test_a_step_that_fails_ends_it_with_a_sentence() -> None:
+    def fails(taken: list[int] = []) -> None:  # noqa: B006
+        taken.append(1)
+        if len(taken) > 2:
+            raise bc.RunError("stopped at t = 2 s")
+
+    found = in_real_time(fails, 1e-4, 5)
+    assert len(found.took) == 2 and found.ended == "stopped at t = 2 s"
+
+
+def test_a_histogram_has_no_empty_ends() -> None:
+    found = Timing(np.array([3.0, 4.0, 30.0, 1e9]), np.array([-1.0, 0.0, 2.0, 3.0]))
+    rows = found.histogram()
+    assert rows[0] == (2.0, 5.0, 2) and rows[-1] == (10000.0, np.inf, 1) and found.missed == 2
+    assert Timing(np.empty(0), np.empty(0)).histogram() == []
+
+
+def test_the_process_is_left_as_it_was(monkeypatch: Any) -> None:
+    """Also where it may not go before others, or the system knows nothing of that."""
+    before = os.sched_getscheduler(0) if hasattr(os, "sched_getscheduler") else None
+
+    def refuse(*_: Any) -> None:
+        raise PermissionError
+
+    with undisturbed() as told:
+        assert told
+    monkeypatch.setattr(os, "sched_setscheduler", refuse, raising=False)
+    with undisturbed() as told:
+        assert "not allowed" in told or "has no SCHED_FIFO" in told
+    assert before is None or os.sched_getscheduler(0) == before
+
+
+def test_the_command(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "mass.py"
+    path.write_text(MODEL)
+    given = ["realtime", str(path), "--backend", "python", "--seconds", "0.02"]
+    assert cli.main(given) == 0
+    text = capsys.readouterr().out
+    assert "20 of 1 ms, finished" in text and "deadlines missed" in text and "#" in text
+    assert cli.main([*given, "--json", "--set", "k=1e9"]) == 4
+    found = json.loads(capsys.readouterr().out)
+    assert found["steps"] < 20 and "stopped at t = " in found["ended"]
+    for wrong, why in ((["--step", "-1"], "must be positive"), (["--method", "tsit5"], "chooses its steps")):
+        assert cli.main([*given, *wrong]) == 1
+        assert why in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        cli.main([*given, "--seconds", "soon"])
