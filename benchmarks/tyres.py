@@ -86,7 +86,7 @@ def main():
     arrays = 1e9 * seconds(lambda: BOOK.forces(loads, 0.05, 0.03)) / len(loads)
     print(f"{'Magic Formula 6.1, arrays':32}{'':>24}{arrays:>10.0f}")
     for name, us in PUBLISHED.items():
-        print(f"published: {name:21}{'':>24}{1e3 * us:>10.0f}")
+        print(f"{f'published: {name}':56}{1e3 * us:>10.0f}")
     if args.car:
         print(f"\n{'car':32}{'operations':>12}{'method':>12}{'x real time':>12}")
         car("linear to the friction circle", (bc.Slip(60e3, 45e3), bc.Slip(60e3, 55e3)))

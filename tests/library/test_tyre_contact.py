@@ -258,6 +258,8 @@ def test_a_locked_wheel_slides_stops_and_holds_on_a_slope_and_never_gains_energy
         assert np.ptp(run[channel][late]) < 1e-6
     assert run["t.fx"][-1] == pytest.approx(400 * 9.80665 * 0.2 / np.hypot(1, 0.2), rel=1e-6)
     assert run["energy"][late].max() - run["energy"][late].min() < 1e-6
+    held = sim.equilibrium(at=moving(tyre, 0.2, 0, 0))
+    assert held.motion.startswith("at rest") and held["t_ex"] == pytest.approx(run["t_ex"][-1], rel=1e-6)
 
 
 def test_a_sliding_patch_has_the_force_of_its_slip(book):

@@ -1,6 +1,6 @@
 """Functions of one kind side by side: calls that wait for nothing of each other become one step, which vectorises.
 
-A call stands on as many floors as there are calls on the longest way to it; those of one floor do not need each other.
+The floor of a call is the number of calls on the longest way to it: those on one floor do not need each other.
 """
 
 from __future__ import annotations
@@ -33,10 +33,9 @@ def side_by_side(steps: list[Step], results: tuple[Expr, ...], early: int) -> li
 
 
 def _one(members: list[Step]) -> Step:
-    """Steps of one kind as one."""
+    """Steps of one kind as one; none has been joined before."""
     first = members[0]
     if isinstance(first, Alike):
         alike = [s for s in members if isinstance(s, Alike)]
-        values, targets = ([x for s in alike for x in part(s)] for part in (lambda s: s.values, lambda s: s.targets))
-        return Alike(first.function, tuple(values), tuple(targets))
+        return Alike(first.function, tuple(s.values[0] for s in alike), tuple(s.targets[0] for s in alike))
     return Angles(tuple(a for s in members if isinstance(s, Angles) for a in s.angles))
