@@ -409,6 +409,14 @@ def test_routines_tables_and_rates_of_inputs(tmp_path):
     exchange.close()
 
 
+def test_methods_of_scipy_are_replaced(tmp_path):
+    s = pendulum()
+    s.set_run(t_end=1.0, method="RK45")
+    with pytest.warns(bc.ModelWarning, match="the unit takes auto"):
+        s.equations().write_fmu(tmp_path / "x.fmu", platforms="sources")
+    assert "GOES_OVER = 1" in (sources_of(tmp_path / "x.fmu", tmp_path) / "core.c").read_text(encoding="utf-8")
+
+
 @pytest.mark.campaign
 @pytest.mark.parametrize("method", ["tsit5", "dop853", "radau5", "rodas5p", "auto"])
 def test_methods_that_choose_their_steps(tmp_path, method):

@@ -72,7 +72,7 @@ def test_poses_are_a_section_that_c_has_too():
         0.0,
         list(q),
         list(u),
-        program and python.parameter_values(),
+        python.parameter_values(),
         model.calls().constants(python.parameter_values()),
         [],
     )

@@ -35,7 +35,7 @@ _HEX = re.compile(r"#[0-9a-fA-F]{6}\Z")
 
 @dataclass(frozen=True)
 class Shape:
-    """A shape fixed in a body (-1: the ground), or in several as a line may be.
+    """A shape fixed in a body (-1: the ground).
 
     `at`: its middle, of a line all its points, along the axes of the body; `axis`: the direction, in the body, of the
     third axis of the shape; `size`: lengths of a box, radius and length of a cylinder, radius of a sphere, thickness of

@@ -18,6 +18,7 @@ from bellcrank.export.standalone.loops import inertia_functions
 from bellcrank.export.standalone.setup import Setup
 from bellcrank.files.template import filled, template
 from bellcrank.numeric.collocation import STIFF
+from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.numeric.methods import AUTO, METHODS, RTOL
 from bellcrank.numeric.tuning import EXCHANGE, PLANS
 from bellcrank.program.program import Program
@@ -62,7 +63,7 @@ def core_source(program: Program, setup: Setup, variables: Variables, version: i
         "TUNING": definitions(PLANS, DOUBLE) + definitions(EXCHANGE, DOUBLE),
         "TOKEN": c_string(token),
         "STEP": repr(setup.step),
-        "METHOD": ("tsit5" if method == AUTO else method).upper(),
+        "METHOD": (next(iter(EMBEDDED)) if method == AUTO else method).upper(),
         "ADAPTIVE": "yes" if method not in METHODS else "",
         "RTOL": repr(RTOL),
         "GOES_OVER": str(int(method == AUTO)),

@@ -100,8 +100,9 @@ def variables_of(program: Program, setup: Setup, state: Sequence[float], slopes:
     listed = distinct([time, *states, *rates, *parameters, *inputs, *outputs])
     places = 1 + 2 * n, 1 + 2 * n + len(parameters), 1 + 2 * n + len(parameters) + len(inputs)
     entries, needs, at_start = _dependences(program, slopes, places)
+    through_routines = program.entry.results or program.start.results or program.update.results
     unknowns = [
-        Unknown(ref, tuple(a), None if loops else tuple(b))
+        Unknown(ref, tuple(a), None if loops or through_routines else tuple(b))
         for ref, a, b in zip((*range(1 + n, 1 + 2 * n), *range(places[2], len(listed))), needs, at_start, strict=True)
     ]
     found = tuple(range(1, 1 + n)) if loops else ()

@@ -13,7 +13,7 @@ from html import escape
 from pathlib import Path
 
 from bellcrank.derive.derived import Derived
-from bellcrank.errors import BuildError, ModelError
+from bellcrank.errors import BuildError, ModelError, warn
 from bellcrank.export.fmu.binaries import binaries, platforms_of
 from bellcrank.export.fmu.description import Subject, build_description, description
 from bellcrank.export.fmu.sources import FOLDER, completes_steps, model_source, sources
@@ -25,7 +25,7 @@ from bellcrank.export.standalone.text import require_language
 from bellcrank.files.template import filled, template
 from bellcrank.files.whole import Parts
 from bellcrank.interface.listing import describe
-from bellcrank.numeric.methods import DEFAULT, METHODS
+from bellcrank.numeric.methods import AUTO, DEFAULT, METHODS, OWN
 from bellcrank.program.slopes import SlopeTable
 from bellcrank.program.statements import NOTHING
 from bellcrank.run.assembly import complete_state
@@ -72,7 +72,7 @@ def unit_files(derived: Derived, version: int, wanted: Sequence[str]) -> dict[st
     """All files of a unit by name."""
     program = derived.program
     setup = setup_of(derived)
-    method = (derived.interface.run.method or DEFAULT).lower()
+    method = _method(derived)
     slopes = _slopes(derived)
     variables = variables_of(program, setup, _start(derived, setup), slopes)
     subject = Subject(
@@ -97,6 +97,15 @@ def unit_files(derived: Derived, version: int, wanted: Sequence[str]) -> dict[st
         texts["sources/buildDescription.xml"] = build_description(setup.stem)
     files = {name: text.encode() for name, text in texts.items()}
     return files | {f"binaries/{name}": library for name, library in libraries.items()}
+
+
+def _method(derived: Derived) -> str:
+    """The method of co-simulation: that of the model, if programs have it."""
+    asked = derived.interface.run.method or DEFAULT
+    if asked.lower() in (*METHODS, *OWN):
+        return asked.lower()
+    warn(f"the model asks for the method {asked}, which is SciPy's: the unit takes {AUTO} for co-simulation")
+    return AUTO
 
 
 def _token(texts: Mapping[str, str]) -> str:
