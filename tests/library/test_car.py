@@ -259,3 +259,16 @@ def test_gains_of_the_driver():
         if (i + 1) % 200 == 0:
             seen.append(x[0])
     assert found[:10] @ seen == pytest.approx(d, rel=5e-3)
+
+
+def test_kinematics_of_an_axle_of_a_car(capsys, passenger):
+    assert main(["kinematics", "passenger", "--axle", "front", "--travel=-20:20:3", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["modes"]["parallel"]
+    assert found["camber"][1] == pytest.approx(-0.5) and found["toe"][1] == pytest.approx(0.05)
+    assert found["roll_centre_height"][1] == pytest.approx(passenger.figures["roll_centre_front"], abs=2e-3)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("name", bc.vehicles.cars())
+def test_cars_that_come_with_bellcrank_are_usual(name):
+    assert [s for s in bc.vehicles.Car.read(name).check() if "not measured" not in s] == []

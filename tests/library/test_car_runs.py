@@ -77,20 +77,24 @@ def test_load_transfer_and_roll_in_a_turn(car, compiled):
 @pytest.fixture(scope="module")
 def smooth():
     """A car without kinks: Fiala tyres, and dampers with one slope. (TMeasy has another cornering stiffness where the
-    slip angle is small beside the slip along.)"""
-    straight = {"damper": {"table": None, "coefficient": "19015.5692 N-s/m"}}
-    return bc.vehicles.Car.read("hmmwv").changed(front=straight)
+    slip angle is small beside the slip along.) Without rolling resistance, which follows the loads: the inner wheels
+    roll more easily, and turn the car out of a bend."""
+    straight = {"damper": {"table": None, "coefficient": "19015.5692 N-s/m"}, "tyre": {"rolling_resistance": 0}}
+    return bc.vehicles.Car.read("hmmwv").changed(front=straight, rear={"tyre": {"rolling_resistance": 0}})
 
 
 def test_understeer_gradient_of_the_tyres(smooth):
-    """On springs and a column so stiff that only tyres give way."""
+    """On springs so stiff that only tyres give way; the steering angle is that of the wheels."""
     stiff = {"k_steer": 300.0 * 40, "t_steer": 5e-4}
     for axle, k in (("front", 167062.0), ("rear", 369149.0)):
         fitted = smooth.data.axle(axle)
         length = np.linalg.norm(np.subtract(*(fitted.linkage.points[p] for p in fitted.spring)))
         stiff |= {f"k_{axle}": 30 * k, f"l_{axle}": length + (smooth.stand.free_length[axle] - length) / 30}
     run, ay = turned(ready(smooth.data), 25.0, 1.0, **stiff)
-    assert run["understeer"][-1] / ay * GRAVITY == pytest.approx(smooth.figures["understeer"], rel=0.03)
+    steered = (run["fr.toe"][-1] - run["fl.toe"][-1]) / 2
+    turning = run["steer_angle"][-1] - run["understeer"][-1]
+    assert (steered - turning) / ay * GRAVITY == pytest.approx(smooth.figures["understeer"], rel=0.02)
+    assert steered == pytest.approx(run["steer_angle"][-1], rel=0.01)
 
 
 def test_chirp_and_linear_model(smooth):
@@ -138,3 +142,12 @@ def test_lane_change(car):
     assert np.abs(slow.run["y"][slow.run["x"] < 20]).max() < 1e-3  # straight before the first cone
     fast = bc.manoeuvres.run(car, "iso3888-1", speed=130)
     assert not fast.passed and fast["ay_max"] > slow["ay_max"]
+
+
+def test_an_anti_roll_bar_at_the_wheel_and_two_way_dampers():
+    """MacPherson struts: a step of the steering wheel leans the car outwards and turns it to the left."""
+    sim = bc.vehicles.read_car("electric", speed=25).equations().compile()
+    run = sim.simulate(t_end=4, inputs={"steer": bc.step(0.5, 30.0)})
+    assert run.ended == "finished" and 3 < run["ay"][-1] < 6
+    assert run["roll"][-1] > 1 and run["fr.tyre_load"][-1] > 1.2 * run["fl.tyre_load"][-1]
+    assert run["front.bar_force"][-1] * (run["fl.travel"][-1] - run["fr.travel"][-1]) > 0

@@ -27,6 +27,7 @@ COLUMNS = (
 def options(parser: ArgumentParser) -> None:
     add = parser.add_argument
     add("suspension", metavar="SUSPENSION", help="a .toml or .csv file of hard points, or the name of a shipped one")
+    add("--axle", choices=("front", "rear"), help="the suspension is that axle of a car file (bellcrank car)")
     add("--travel", type=span, metavar="LOW:HIGH[:N]", help="wheel travel in mm (default: what the file states)")
     add("--rack", type=span, metavar="LOW:HIGH[:N] or MM", help="rack travel in mm; a span sweeps it at --at")
     add("--at", type=float, default=0.0, metavar="MM", help="wheel travel of a rack sweep, mm (default 0)")
@@ -58,9 +59,7 @@ def span(text: str) -> np.ndarray:
 
 
 def command(args: Namespace) -> None:
-    name = args.suspension
-    known = name in shipped() or (not Path(name).exists() and not Path(name).suffix)
-    linkage = load(shipped(name) if known and not Path(name).exists() else name)
+    linkage = _loaded(args.suspension, args.axle)
     sweep = args.rack is not None and len(args.rack) > 1
     usual = np.linspace(*default_range(linkage), 17) if args.travel is None else args.travel
     travel = np.array([args.at / 1000]) if sweep else usual
@@ -83,6 +82,16 @@ def command(args: Namespace) -> None:
     for path in (*written, args.plot, args.table):
         if path:
             print(f"wrote {path}")
+
+
+def _loaded(name: str, axle: str | None) -> Linkage:
+    """A file of hard points, one that comes with Bellcrank, or an axle of a car."""
+    if axle is not None:
+        from bellcrank.library.vehicles.car import Car
+
+        return Car.read(name).linkage(axle)
+    known = name in shipped() or (not Path(name).exists() and not Path(name).suffix)
+    return load(shipped(name) if known and not Path(name).exists() else name)
 
 
 def _save(found: list[Measures], path: str) -> list[Path]:

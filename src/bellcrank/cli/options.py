@@ -98,7 +98,7 @@ def condition(text: str) -> tuple[str, Any]:
 SHARED: dict[str, dict[str, dict[str, Any]]] = {
     "model": {
         "model": {"metavar": "MODEL", "help": "a Python file with a function model(); it is run, so trust it; or an"
-                  " AUTOSIM deck (.lsp) or AUTOLEV script (.al)"},
+                  " AUTOSIM deck (.lsp), car file (.toml) or AUTOLEV script (.al)"},
         "--arg": {**MANY, "type": argument, "metavar": "NAME=VALUE",
                   "help": "argument of model(), such as n=32 (may be repeated)"},
         "--external": {"metavar": "FILE", "help": "file with the routines that a deck calls (.py, .c, .f90)"},

@@ -25,6 +25,7 @@ from bellcrank.library.vehicles.data import CORNERS, CarData
 from bellcrank.library.vehicles.figures import turns_left
 from bellcrank.library.vehicles.keys import user_unit
 from bellcrank.library.vehicles.laws import stop, two_way
+from bellcrank.library.vehicles.records import Drive
 from bellcrank.library.vehicles.rest import Stand, rack_place
 from bellcrank.model.formula import call
 from bellcrank.units import parse_dimension
@@ -186,6 +187,8 @@ def _add_corner(
         inertia=(cross, record.wheel.spin_inertia, cross), label=f"wheel {name}",
     )  # fmt: skip
     _add_spring(s, name, axle, joint)
+    if record.anti_roll_bar is not None:
+        joint.point(record.anti_roll_bar.at)
     tyre = named_slip(s, axle.tyre, axle.name) if side > 0 else _named_again(axle)
     s.add_contact(f"{name}.tyre", at=wheel, terrain=ground, tyre=tyre.on("left" if side > 0 else "right"), wheel=wheel)
     add_corner_channels(s, name, side, chassis, wheel, joint, axle)
@@ -275,9 +278,14 @@ def _add_brakes(s: System, car: CarData, wheels: dict[str, BodyHandle], brake: s
         )  # fmt: skip
 
 
+def drive_share(given: Drive) -> float:
+    """Share of the front axle in the driving moment."""
+    return {"front": 1.0, "rear": 0.0, "all": given.front_share}[given.driven]
+
+
 def _add_drive(s: System, car: CarData, wheels: dict[str, BodyHandle], chassis: BodyHandle, drive: str) -> None:
     given = car.sections.drive
-    share = {"front": 1.0, "rear": 0.0, "all": given.front_share}[given.driven]
+    share = drive_share(given)
     driven = [name for name, (which, _) in CORNERS.items() if (share if which == "front" else 1 - share) > 0]
     put(s, "drive_front", share, "1", "share of the front axle in the driving moment")
     limits = []

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
@@ -12,12 +14,14 @@ from typing import Any
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.files.text import read_text, read_toml
 from bellcrank.library.terrain import Terrain
-from bellcrank.library.vehicles.building import CarSystem, build
+from bellcrank.library.vehicles.building import CarSystem, build, drive_share
 from bellcrank.library.vehicles.checking import remarks
 from bellcrank.library.vehicles.data import CarData, make_data
 from bellcrank.library.vehicles.figures import Figures, figures_of
 from bellcrank.library.vehicles.rest import Stand, stand
+from bellcrank.linkage import Linkage
 from bellcrank.linkage import shipped as hard_points
+from bellcrank.linkage.chain import Strut
 
 
 class Car:
@@ -65,6 +69,21 @@ class Car:
     def check(self) -> list[str]:
         """Sentences about what is unusual."""
         return remarks(self.data, self.stand, self.figures)
+
+    def linkage(self, axle: str) -> Linkage:
+        """The left suspension of an axle, "front" or "rear", with what its measures need to know of the car."""
+        if axle not in ("front", "rear"):
+            raise ModelError(f"axle={axle!r} must be 'front' or 'rear'")
+        fitted, given, f = self.data.axle(axle), self.data.sections, self.figures
+        height = self.stand.height + float(fitted.pose(0.0).position[2] + fitted.record.at[2])
+        vehicle = {
+            "axle": axle, "wheelbase": f["wheelbase"], "cg_height": f["cg_height"], "tyre_radius": height,
+            "brake_front": given.brakes.front_share, "drive_front": drive_share(given.drive),
+            "inboard_drive": given.drive.reaction == "body", "toe": math.degrees(fitted.record.toe),
+            "camber": math.degrees(fitted.record.camber),
+        }  # fmt: skip
+        struts = (Strut("spring", fitted.spring, fitted.record.spring.stiffness),)
+        return Linkage(replace(fitted.linkage.chain, vehicle=vehicle, struts=struts))
 
     def system(
         self, *, speed: float = 20.0, exact: bool = True, terrain: Terrain | None = None, driver: Any = None
