@@ -41,6 +41,7 @@ def test_model_1_sinks_by_the_flexibility_of_its_springs_and_does_not_pitch():
     assert abs(run["u(rear.contact)"][-1]) < 1e-6  # and stopped again
 
 
+@pytest.mark.campaign
 def test_model_2_agrees_with_an_independent_program_and_the_thesis():
     """Rod within 4.5e-12 m (thesis 1.5e-7, gone after 0.4 s), 12.50 m/s after 1 s of 50 N, exponential decay by resistance."""
     off = np.abs(CASE["M2 2"].run.residuals.g[:, 0])

@@ -3,9 +3,12 @@
 import re
 from pathlib import Path
 
+import pytest
+
 PAGE = (Path(__file__).parents[2] / "docs" / "tyres.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.campaign
 def test_examples_of_the_page(monkeypatch):
     monkeypatch.chdir(Path(__file__).parents[2])
     names = {}

@@ -100,7 +100,7 @@ ORDERS = {  # example: seconds, coarsest step
 }
 
 
-@pytest.mark.parametrize("name", ORDERS)
+@pytest.mark.parametrize("name", rarely(ORDERS, ("whipple_bicycle",)))
 def test_halving_the_step_shows_fourth_order(name):
     t_end, step = ORDERS[name]
     sim = small(name)

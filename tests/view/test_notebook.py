@@ -60,6 +60,7 @@ def machine():
     return s
 
 
+@pytest.mark.campaign
 def test_models_and_results_show_themselves(machine):
     eom = machine.equations()
     sim = eom.compile(backend="python")

@@ -45,6 +45,7 @@ def test_a_film_moves(run, tmp_path):
     )
 
 
+@pytest.mark.campaign
 def test_a_film_by_ffmpeg(run, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(bc.RunError, match=r"needs ffmpeg, which was not found; a \.gif"):

@@ -82,6 +82,7 @@ def test_report_is_complete_and_alone(page):
         ElementTree.fromstring(formula)
 
 
+@pytest.mark.campaign
 @needs_chromium
 def test_the_browser_would_complain(tmp_path):
     """What the tests below rely on: an error in a page is seen."""
@@ -91,6 +92,7 @@ def test_the_browser_would_complain(tmp_path):
     assert len(messages) == 1 and "nothing is not defined" in messages[0]
 
 
+@pytest.mark.campaign
 @needs_chromium
 def test_report_in_a_browser(page, tmp_path):
     script = """
