@@ -5,6 +5,7 @@ import math
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from bellcrank.numeric.tuning import ELIMINATION
 from bellcrank.program import interpret
 from tests.models import EXAMPLES, STRICT, example, needs_compiler, pendulum, random_state, rarely, relative, system
 
+EMIT = Path(bc.__file__).parent / "emit"
 LONG = (
     "whipple_bicycle",
     "n_four_bar",
@@ -61,6 +63,15 @@ def test_file_reads_well():
     assert "const double q_wheel = q[0], q_body = q[1];" in body
     assert "qd[0] = u_wheel; /* q(wheel)' */" in body
     assert "sincos" not in text and "spline_value" in text  # no angles, one input
+
+
+def test_no_symbol_takes_a_name_that_a_printer_makes():
+    """A parameter called mass1 stood beside the array of that name in models with loops."""
+    files = ("c/printer.py", "c/lanes.py", "fortran/printer.py")
+    made = {x for f in files for x in re.findall(r"\b([a-z]+)\{k\}", (EMIT / f).read_text(encoding="utf-8"))}
+    assert {"matrix", "rates", "found", "mass"} <= made
+    for name in sorted(made):
+        assert identifier(f"{name}1", set()) == f"v_{name}1"
 
 
 def test_names_are_made_safe():

@@ -188,3 +188,19 @@ def test_clean_under_the_sanitizers(tmp_path):
     assert built.returncode == 0, built.stderr
     done = subprocess.run([tmp_path / "model"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+@needs_compiler
+def test_routines_may_have_names_that_printers_make():
+    """A routine called x1 or values1 was looked for under another name."""
+    names = ("x1", "values1", "force1", "M_x")
+    text = "".join(f"double {n}(double q) {{ return {i + 1}*q; }}\n" for i, n in enumerate(names))
+
+    def routines(s):
+        for n in names:
+            s.add_external(n, arguments=("q",), c=text)
+
+    sim = pendulum(" + ".join(f"m0*{n}(q(rod))" for n in names), routines, m0=1.0).equations().compile(backend="c")
+    same = pendulum("m0*10*q(rod)", m0=1.0).equations().compile(backend="c")
+    run, other = (s.simulate(t_end=0.1, step=0.01) for s in (sim, same))
+    assert np.allclose(run["u(rod)"], other["u(rod)"], rtol=1e-12, atol=0)

@@ -17,7 +17,7 @@ from bellcrank.describe.handles import BodyHandle, PointHandle
 from bellcrank.describe.patch import SlipLaw, add_patch, is_law, needs_of_slip, road_axes, upwards
 from bellcrank.describe.tyre_model import TyreModel, is_tyre
 from bellcrank.describe.tyre_patch import FORMULAS, add_tyre
-from bellcrank.emit.names import identifier
+from bellcrank.emit.names import routine_name
 from bellcrank.errors import ModelError
 from bellcrank.model.formula import Formula, cross, dot, pos, to_syntax, vel
 from bellcrank.model.records import WheelRecord
@@ -208,7 +208,7 @@ def _add_ground(s: Builder, name: str, terrain: Ground, x: Any, z: Any, reach: A
         arguments=(x, z, reach),
         returns=tuple(f"{name}_{part}" for part in ("distance", "nx", "nz", "foot")),
         python=lambda x, z, reach: terrain.nearest(x, z, reach)[:4],
-        c=f"{source}\nstatic void {identifier(routine)}(double x, double z, double reach, double *near)\n"
+        c=f"{source}\nstatic void {routine_name(routine)}(double x, double z, double reach, double *near)\n"
         f"{{\n    {function}(x, z, reach, near);\n}}\n",
     )
     made = replace(s.description.externals[-1], javascript=terrain.javascript)

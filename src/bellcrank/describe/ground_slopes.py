@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
-from bellcrank.emit.names import identifier
+from bellcrank.emit.names import routine_name
 from bellcrank.expr import ONE, ZERO, Expr, Func
 from bellcrank.expr.external_value import ExternalValue, Rule
 from bellcrank.model.records import External
@@ -43,7 +43,7 @@ def with_slopes(routine: External, terrain: Ground) -> External:
     name = f"{routine.name}_turn"
     turns = External(
         name, routine.arguments, ("turn", "within"), python=terrain.turn,
-        c=f"{source}\nstatic void {identifier(name)}(double x, double z, double reach, double *found)\n"
+        c=f"{source}\nstatic void {routine_name(name)}(double x, double z, double reach, double *found)\n"
         f"{{\n    {function}(x, z, reach, found);\n}}\n",
         javascript=terrain.javascript_turn,
     )  # fmt: skip

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bellcrank.emit.names import identifier
+from bellcrank.emit.names import routine_name
 from bellcrank.expr import Symbol
 from bellcrank.numeric.tuning import IMPLICIT
 from bellcrank.program.implicit import Implicit
@@ -73,7 +73,7 @@ def implicit_pieces(name: str, f: Implicit, say: Wording) -> dict[str, str]:
     counts |= {"VALUES": f.values, "NODES": len(f.start), "LAST": len(f.start) - 1, "TURNS": IMPLICIT.turns}
     return {
         **{key: str(n) for key, n in counts.items()},
-        "NAME": identifier(name),
+        "NAME": routine_name(name),
         "GIVEN": ", ".join(s.name for s in f.inputs),
         "SETTLED": real(IMPLICIT.settled),
         "LOW": real(f.low),

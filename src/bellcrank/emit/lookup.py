@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.emit.names import identifier
+from bellcrank.emit.names import routine_name
 from bellcrank.emit.straight import straight_lines
 from bellcrank.expr import Symbol
 from bellcrank.program.lookup import Lookup
@@ -65,7 +65,7 @@ def lookup_filling(name: str, f: Lookup, wanted: Sequence[int], say: Wording) ->
         axes.append(words | {key: say.real(v) for key, v in numbers.items()})
     places = [text.format(**axis) for axis in axes for text in ([say.beyond] if f.beyond else []) + [say.cell]]
     pieces = {
-        "NAME": identifier(name),
+        "NAME": routine_name(name),
         "GIVEN": ", ".join(given),
         "VALUES": str(len(f.values)),
         "PLACES": "\n".join(places),

@@ -21,9 +21,9 @@ RESERVED = frozenset((
 MACROS = re.compile(
     r"(FP|FLT|DBL|LDBL|DECIMAL|INT|UINT|SIZE|PTRDIFF|SIG|WCHAR|WINT|HUGE|M|MATH|X|N)_[A-Z0-9_]*|HUGE|_.*"
 )
-# Names that the C printer makes.
+# Names that the printers make.
 MADE = re.compile(
-    r"[zcx]\d+|(angle|sine|cosine|arguments|values|memory|matrix|right)\d+"
+    r"[zcx]\d+|(angle|sine|cosine|arguments|values|found|kept|unused|memory|matrix|right|mass|force|rows|rates)\d+"
     r"|(derivatives|outputs|slopes|constants|table|points|pieces|external)_\w*"
 )
 
@@ -38,9 +38,14 @@ def safe_names(listed: Iterable[Symbol], reserved: Iterable[str] = ()) -> dict[S
     return names
 
 
+def routine_name(name: str) -> str:
+    """The name of a routine in its own source, where users call it as they like; in ours a word stands before it."""
+    return re.sub(r"[^A-Za-z0-9_]+", "_", name).rstrip("_")
+
+
 def identifier(name: str, taken: Iterable[str] = ()) -> str:
     """A name as an identifier that is not among those taken."""
-    base = re.sub(r"[^A-Za-z0-9_]+", "_", name).rstrip("_")
+    base = routine_name(name)
     if not base or not base[0].isalpha() or MACROS.fullmatch(base) or MADE.fullmatch(base):
         base = f"v_{base.lstrip('_')}"
     chosen, number = base, 2

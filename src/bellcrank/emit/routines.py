@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bellcrank.emit.names import identifier
+from bellcrank.emit.names import routine_name
 from bellcrank.program.routine import Routine
 
 Texts = Iterable[tuple[Routine, str]]  # routines, each with a text that holds it
@@ -17,7 +17,7 @@ Texts = Iterable[tuple[Routine, str]]  # routines, each with a text that holds i
 
 def external_name(routine: Routine) -> str:
     """The name of a routine in generated source."""
-    return f"external_{identifier(routine.name)}"
+    return f"external_{routine_name(routine.name)}"
 
 
 def texts_of(routines: Texts) -> list[tuple[str, list[Routine]]]:

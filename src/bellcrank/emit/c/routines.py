@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bellcrank.emit.c.runtime_files import head
-from bellcrank.emit.names import comment, identifier
+from bellcrank.emit.names import comment, routine_name
 from bellcrank.emit.number import DOUBLE
 from bellcrank.emit.routines import Texts, external_name, given_names, texts_of
 from bellcrank.program.routine import Routine
@@ -15,7 +15,7 @@ def texts(routines: Texts, prefix: str = "external_") -> list[str]:
     """Routines in C, under their names in generated source."""
     lines = []
     for text, held in texts_of(routines):
-        names = [identifier(r.name) for r in held]
+        names = [routine_name(r.name) for r in held]
         lines += [f"#define {n} {prefix}{n}" for n in names]
         lines += [text.strip(), *(f"#undef {n}" for n in names), ""]
     return lines
@@ -43,6 +43,6 @@ def routines_file(routines: Sequence[Routine], title: str) -> str:
     lines += ["/* ---- the same for Fortran */", ""]
     for r in routines:  # their own may be static
         numbers, arrays = given_names(r)
-        call = f"routine_{identifier(r.name)}({', '.join(numbers + arrays)});"
+        call = f"routine_{routine_name(r.name)}({', '.join(numbers + arrays)});"
         lines += [_head(r), "{", f"    {call if r.returns else f'return {call}'}", "}", ""]
     return "\n".join(lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bellcrank.emit.fortran.runtime_files import runtime
-from bellcrank.emit.names import comment, identifier
+from bellcrank.emit.names import comment, routine_name
 from bellcrank.emit.routines import Texts, external_name, given_names, texts_of
 from bellcrank.program.routine import Routine
 
@@ -24,7 +24,7 @@ def routines_file(routines: Sequence[Routine], title: str) -> str:
     for r in routines:
         numbers, arrays = given_names(r)
         call = f"{r.name}({', '.join(numbers + arrays)})"
-        bound += _bound(r, f"{identifier(r.name)}_for_c", [f"    {'call' if r.returns else 'value ='} {call}"])
+        bound += _bound(r, f"{routine_name(r.name)}_for_c", [f"    {'call' if r.returns else 'value ='} {call}"])
     return runtime(
         "routines.f90",
         TITLE=comment(title),

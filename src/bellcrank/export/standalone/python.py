@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import astuple
 from typing import Any
 
-from bellcrank.emit.names import comment, identifier
+from bellcrank.emit.names import comment, routine_name
 from bellcrank.emit.python.loops import scales
 from bellcrank.emit.python.routines import function_source
 from bellcrank.emit.python.runtime_files import runtime
@@ -106,7 +106,7 @@ def _routines(program: Program) -> str:
             names.append(table_function(r))
             continue
         if r.writer is not None or r.python is None:
-            text, name = routine_source(program, r, "python"), identifier(r.name)
+            text, name = routine_source(program, r, "python"), routine_name(r.name)
         else:
             text, name = function_source(r.python, r.name, f"external_{i}")
         texts.append(text)
