@@ -85,6 +85,7 @@ def value(tree, point):
         return args[1] if args[0] else args[2]
     if any(math.isnan(x) for x in args):
         clear(kind not in ("<", "min", "max", "sign"))  # which choose: of what is not defined, something
+        clear(kind != "*" or not any(abs(x) < 1e-9 for x in args))  # nothing, times what is not defined
         return math.nan
     match kind:
         case "+" | "-" | "<":
