@@ -30,7 +30,7 @@ lint: install
 test: lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile -q
 
-# the long tests (marker `campaign`) too, less than half an hour on two cores: a core without work takes some of the other's
+# the long tests (marker `campaign`) too, about three quarters of an hour on two cores: a core without work takes some of the other's
 test-all: test
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m campaign
 
