@@ -12,6 +12,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 
+from bellcrank.backend.processes import run_program
 from tests.models import needs_compiler, pendulum
 from tests.processes import ends
 
@@ -211,6 +212,21 @@ def test_an_interrupt_while_objects_are_cleared_away_is_heard():
     """What is raised in the callback of a weak reference is dropped by Python, and so was the interrupt."""
     done = subprocess.run([sys.executable, "-c", LOST], capture_output=True, text=True, timeout=60)
     assert (done.stdout, done.stderr) == ("heard\n", "")
+
+
+def test_an_interrupt_at_the_start_of_a_program_ends_it(monkeypatch):
+    """One that came before the program was known left it running."""
+    started, start = [], subprocess.Popen
+
+    def interrupted(*given, **options):
+        started.append(start(*given, **options))
+        signal.raise_signal(signal.SIGINT)
+        return started[0]
+
+    monkeypatch.setattr(subprocess, "Popen", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_program(["sleep", "1000"], None)
+    ends(started[0].pid)
 
 
 @needs_compiler

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bellcrank.backend.interrupts import Waiting
 from bellcrank.errors import BuildError
 
 LIMIT = "BELLCRANK_COMPILE_SECONDS"
@@ -48,15 +49,17 @@ def run_program(command: Sequence[str], seconds: float | None, folder: Path | No
     """
     own_group = {"start_new_session": True} if os.name == "posix" else {}
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-        process = subprocess.Popen(  # type: ignore[call-overload]
-            command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, cwd=folder, **own_group
-        )
+        process = None
         try:
+            with Waiting():  # an interrupt within it would leave a program that nobody knows
+                process = subprocess.Popen(  # type: ignore[call-overload]
+                    command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, cwd=folder, **own_group
+                )
             process.wait(seconds)
         except subprocess.TimeoutExpired:
             raise TooLong from None
         finally:
-            if process.returncode is None:
+            if process is not None and process.returncode is None:
                 _end(process)
         output.seek(0)
         errors.seek(0)
