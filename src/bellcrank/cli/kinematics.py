@@ -1,4 +1,4 @@
-"""`bellcrank kinematics`: tables and plots of a linkage."""
+"""`bellcrank kinematics`: tables and plots of a linkage, and the loads in its parts."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from bellcrank.cli.files import in_folder
 from bellcrank.cli.options import MOST_VALUES, shared
+from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import number, table
 from bellcrank.errors import ModelError
 from bellcrank.linkage import Linkage, load, shipped
@@ -36,6 +37,8 @@ def options(parser: ArgumentParser) -> None:
     add("--csv", metavar="FILE", help="write all measures")
     add("--plot", metavar="FILE", help="draw the measures (.png, .svg, .pdf)")
     add("--table", metavar="FILE", help="write the poses as a linkage table (JSON)")
+    add("--loads", nargs="?", const="", metavar="FILE.toml", help="forces of every rod, joint, spring and of the rack "
+        "under load cases: those of a file, or of a car (--axle) braking, cornering, bumps")  # fmt: skip
     add("--accuracy", type=float, default=1e-6, metavar="M", help="of --table, m and rad (default 1e-6)")
     shared(parser, "json")
 
@@ -59,7 +62,12 @@ def span(text: str) -> np.ndarray:
 
 
 def command(args: Namespace) -> None:
-    linkage = _loaded(args.suspension, args.axle)
+    if args.loads is not None:
+        from bellcrank.cli.loads import show_loads
+
+        show_loads(args)
+        return
+    linkage = loaded(args.suspension, args.axle)
     sweep = args.rack is not None and len(args.rack) > 1
     usual = np.linspace(*default_range(linkage), 17) if args.travel is None else args.travel
     travel = np.array([args.at / 1000]) if sweep else usual
@@ -74,7 +82,8 @@ def command(args: Namespace) -> None:
             raise ModelError(f"cannot draw {args.plot}: {error}") from None
     if args.table:
         ends = float(travel.min()), float(travel.max())
-        linkage.table(accuracy=args.accuracy, range=ends).save(in_folder(args.table))
+        with Progress("making a table"):
+            linkage.table(accuracy=args.accuracy, range=ends).save(in_folder(args.table))
     if args.json:
         print(json.dumps(_figures(linkage, found), indent=2))
         return
@@ -84,7 +93,7 @@ def command(args: Namespace) -> None:
             print(f"wrote {path}")
 
 
-def _loaded(name: str, axle: str | None) -> Linkage:
+def loaded(name: str, axle: str | None) -> Linkage:
     """A file of hard points, one that comes with Bellcrank, or an axle of a car."""
     if axle is not None:
         from bellcrank.library.vehicles.car import Car

@@ -18,10 +18,12 @@ from bellcrank.library.vehicles.building import CarSystem, build, drive_share
 from bellcrank.library.vehicles.checking import remarks
 from bellcrank.library.vehicles.data import CarData, make_data
 from bellcrank.library.vehicles.figures import Figures, figures_of
+from bellcrank.library.vehicles.load_cases import axle_loads, read_cases
 from bellcrank.library.vehicles.rest import Stand, stand
 from bellcrank.linkage import Linkage
 from bellcrank.linkage import shipped as hard_points
 from bellcrank.linkage.chain import Strut
+from bellcrank.linkage.loads import LoadTable
 
 
 class Car:
@@ -70,10 +72,15 @@ class Car:
         """Sentences about what is unusual."""
         return remarks(self.data, self.stand, self.figures)
 
+    def loads(self, axle: str, cases: str | Path | Mapping[str, Mapping[str, Any]] | None = None) -> LoadTable:
+        """Forces of every rod, joint, spring and of the rack of an axle under load cases: those of a file, of a mapping
+        of sections like it, or braking, cornering and bumps."""
+        read = None if cases is None else read_cases(cases)
+        return axle_loads(self.data, self.stand, self.figures, _axle(axle), read)
+
     def linkage(self, axle: str) -> Linkage:
         """The left suspension of an axle, "front" or "rear", with what its measures need to know of the car."""
-        if axle not in ("front", "rear"):
-            raise ModelError(f"axle={axle!r} must be 'front' or 'rear'")
+        _axle(axle)
         fitted, given, f = self.data.axle(axle), self.data.sections, self.figures
         height = self.stand.height + float(fitted.pose(0.0).position[2] + fitted.record.at[2])
         vehicle = {
@@ -91,6 +98,12 @@ class Car:
         """The model: it rolls ahead at `speed` (m/s) from where it stands. exact=False looks the suspensions up in
         tables; `driver` steers and keeps the speed."""
         return build(self.data, self.stand, speed=speed, exact=exact, terrain=terrain, driver=driver)
+
+
+def _axle(name: str) -> str:
+    if name not in ("front", "rear"):
+        raise ModelError(f"axle={name!r} must be 'front' or 'rear'")
+    return name
 
 
 def read_car(path: str | Path, *, speed: float = 20.0, exact: bool = True, terrain: Terrain | None = None) -> CarSystem:
