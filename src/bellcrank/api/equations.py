@@ -166,7 +166,7 @@ class Equations:
         """Writes a stand-alone program in "c", "fortran" or "python": source, Makefile and default input.
 
         With `purpose="embedded"`, C that a controller or test rig calls step by step, in "double" or "single"
-        `precision`. Returns the path of the file with the equations.
+        `precision`; with "simulink", the same with an S-function. Returns the path of the file with the equations.
         """
         return write_program(self.derived, language, directory, purpose, precision)
 

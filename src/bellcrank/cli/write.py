@@ -15,7 +15,7 @@ def options(parser: ArgumentParser) -> None:
     shared(parser, "model")
     add = parser.add_argument
     add("--language", default="c", metavar="NAME", help="c (default), fortran or python")
-    what = "program: stands alone (default); embedded: C that a controller calls step by step"
+    what = "program: stands alone (default); embedded: C that a controller calls step by step; simulink: an S-function"
     add("--for", dest="purpose", default=PURPOSES[0], choices=PURPOSES, help=what)
     add("--precision", default="double", choices=PRECISIONS, help="of numbers in embedded C (double)")
     add("--out", metavar="FOLDER", help="where to write (default: named after model and language)")
@@ -30,6 +30,9 @@ def command(args: Namespace) -> None:
     if alone:
         (parameters,) = sorted(path.parent.glob("*.par"), key=lambda p: p.stat().st_mtime)[-1:]
         print(f"to build and run it: make -C {path.parent} run   (input: {parameters.name})")
+    elif args.purpose == "simulink":
+        (block,) = path.parent.glob("*_sfun.c")
+        print(f"in MATLAB: mex {block.name} {path.name}   (interface: {path.stem}.h)")
     else:
         print(f"to time its steps on this machine: make -C {path.parent} run   (interface: {path.stem}.h)")
     print(f"wrote {path}")

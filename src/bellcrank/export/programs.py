@@ -9,7 +9,7 @@ from pathlib import Path
 from bellcrank.derive.derived import Derived
 from bellcrank.emit.words import Words, output_key
 from bellcrank.errors import BuildError, ModelError, did_you_mean
-from bellcrank.export.embedded.write import embedded_files
+from bellcrank.export.embedded.write import embedded_files, simulink_files
 from bellcrank.export.first_step import with_stable_step
 from bellcrank.export.model_setup import setup_of
 from bellcrank.export.standalone.c import c_program
@@ -31,7 +31,8 @@ def _python(program: Program, setup: Setup, words: Words) -> dict[str, str]:
 
 
 LANGUAGES: dict[str, Writer] = {"c": c_program, "fortran": fortran_program, "python": _python}
-PURPOSES = ("program", "embedded")  # the first stands alone; the other is called by somebody else's, step by step
+CALLED = {"embedded": embedded_files, "simulink": simulink_files}  # what others call step by step, in C
+PURPOSES = ("program", *CALLED)  # the first stands alone
 
 
 def write_program(
@@ -47,7 +48,8 @@ def write_program(
         raise ModelError(f"a program for {purpose!r} is written in C, not in {language!r}", derived.name)
     if purpose == PURPOSES[0] and precision != "double":
         raise ModelError(f"precision={precision!r} is for the purpose 'embedded'; programs are in double", derived.name)
-    written = embedded_files(derived, precision) if purpose == "embedded" else _program_files(derived, language)
+    make = CALLED.get(purpose)
+    written = _program_files(derived, language) if make is None else make(derived, precision)
     folder = Path(directory)
     try:
         write_folder(folder, written)

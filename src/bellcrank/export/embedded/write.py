@@ -7,7 +7,8 @@ them: a bench and a Makefile, or an S-function.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -30,15 +31,43 @@ from bellcrank.program.program import Program
 from bellcrank.run.realtime import EDGES
 
 FOLDER = "bellcrank.export/embedded/templates"
+LONGEST_BLOCK = 58  # names of functions in MATLAB have 63 letters at most
 PRECISIONS: Mapping[str, Number] = {"double": DOUBLE, "single": FLOAT}
 
 
 def embedded_files(derived: Derived, precision: str = "double") -> dict[str, str]:
-    """All files, by name."""
+    """Files for a controller, by name: with a bench and a Makefile."""
+    made = _made(derived, "C for a controller", precision)
+    return made.files | {
+        f"{made.stem}_bench.c": _bench(made.setup, PRECISIONS[precision], made.common),
+        "Makefile": filled(template(FOLDER, "Makefile"), {}, made.common),
+    }
+
+
+def simulink_files(derived: Derived, precision: str = "double") -> dict[str, str]:
+    """Files for Simulink, which computes in double precision, by name: with an S-function."""
+    if precision != "double":
+        raise ModelError(f"precision={precision!r} is for the purpose 'embedded'; Simulink's is double", derived.name)
+    made = _made(derived, "an S-function", precision)
+    block = f"{made.stem[:LONGEST_BLOCK]}_sfun"
+    return made.files | {f"{block}.c": _sfunction(derived, made, block)}
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What both have: the source and its header, the first two files."""
+
+    setup: Setup
+    stem: str
+    files: dict[str, str]
+    common: Mapping[str, str]
+
+
+def _made(derived: Derived, what: str, precision: str) -> _Made:
     if precision not in PRECISIONS:
         known = " or ".join(f"'{x}'" for x in PRECISIONS)
         raise ModelError(f"precision {precision!r} is not known; it is {known}", derived.name)
-    require_whole(derived, "C for a controller")
+    require_whole(derived, what)
     program, number = derived.program, PRECISIONS[precision]
     if why := not_embedded(program):
         raise ModelError(f"steps of this model take no fixed number of operations: {why}", derived.name)
@@ -53,12 +82,11 @@ def embedded_files(derived: Derived, precision: str = "double") -> dict[str, str
     source = embedded_source(program, stem, setup.method, begin, number)
     lists = _lists(derived, setup, stem.upper(), begin)
     common = {"TITLE": comment(setup.title), "STEM": stem, "UPPER": stem.upper()}
-    return {
+    files = {
         f"{stem}.c": f"/* {comment(setup.title)}: steps of a fixed length; see {stem}.h. */\n\n{source}",
         f"{stem}.h": _header(program, setup, lists, number, source, common),
-        f"{stem}_bench.c": _bench(setup, number, common),
-        "Makefile": filled(template(FOLDER, "Makefile"), {}, common),
     }
+    return _Made(setup, stem, files, common)
 
 
 def _lists(derived: Derived, setup: Setup, upper: str, begin: Begin) -> list[Listed]:
@@ -126,3 +154,28 @@ def _bench(setup: Setup, number: Number, common: Mapping[str, str]) -> str:
         },
         common,
     )
+
+
+def _sfunction(derived: Derived, made: _Made, block: str) -> str:
+    interface, fixed = derived.interface, fixed_parameters(derived.program)
+    return filled(
+        template(FOLDER, "sfunction.c"),
+        {
+            "BLOCK": block,
+            "INPUTS": _wrapped(comment(x.name) for x in interface.inputs),
+            "OUTPUTS": _wrapped(comment(x.name) for x in interface.outputs or interface.states),
+            "STATES": _wrapped(comment(x.name) for x in interface.states) if interface.outputs else "",
+            "PORTS": "2" if interface.outputs else "1",
+            "N_GIVEN": str(len(interface.parameters)),
+            "N_S": str(len(interface.states)),
+            "N_I": str(len(interface.inputs)),
+            "N_OUT": str(len(interface.outputs)),
+            "IS_FIXED": ", ".join([*(str(int(x.symbol in fixed)) for x in interface.parameters), "0"]),
+        },
+        made.common,
+    )
+
+
+def _wrapped(names: Iterable[str]) -> str:
+    """Names as lines of a comment."""
+    return textwrap.fill(", ".join(names), 105, subsequent_indent=" " * 13, break_long_words=False)

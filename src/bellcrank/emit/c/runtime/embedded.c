@@ -1,6 +1,8 @@
 /* ---- steps of a fixed length: each takes the same operations */
 
-@TUNING@enum { FINISHED = @UPPER@_FINE, NOT_FINITE = @UPPER@_NOT_FINITE, NOT_CLOSED = @UPPER@_NOT_CLOSED, EXTERNAL_FAILED };
+@TUNING@enum {
+    FINISHED = @UPPER@_FINE, NOT_FINITE = @UPPER@_NOT_FINITE, NOT_CLOSED = @UPPER@_NOT_CLOSED, EXTERNAL_FAILED
+};
 
 @JOB@
 static int rates(Job *job, int live, real t, const real *y, real *k, real *w)

@@ -80,8 +80,8 @@ int main(int count, char **given)
     }
     if (rows)
         return failed != 0;
-    printf("%ld steps of %g s: %.3g us in the mean, %.3g us at most\n", done, (double)m.h, all/(double)(done ? done : 1),
-           most);
+    printf("%ld steps of %g s: %.3g us in the mean, %.3g us at most\n", done, (double)m.h,
+           all/(double)(done ? done : 1), most);
     for (int bin = 0; bin < EDGES; bin++)
         if (bins[bin])
             printf("  from %6g us: %ld\n", EDGE[bin], bins[bin]);

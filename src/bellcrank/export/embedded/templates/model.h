@@ -1,14 +1,14 @@
 /* @TITLE@: equations of motion, taken step by step. Written by Bellcrank.
 @ABOUT@
        @STEM@_model m;
-       @STEM@_defaults(&m);          parameters, initial state and inputs of the model; then what is to be different
-       @STEM@_begin(&m);             once, when all are set
-       @STEM@_step(&m);              from then on, every m.h seconds: inputs m.w are held over the step; m.out follows
+       @STEM@_defaults(&m);     parameters, initial state and inputs of the model; then what is to be different
+       @STEM@_begin(&m);        once, when all are set
+       @STEM@_step(&m);         from then on, every m.h seconds: inputs m.w are held over it; m.out follows
 
    Several models may run beside each other: all of one is in its structure, which may be copied to keep a state and to
    return to it. Nothing is allocated, and nothing is kept elsewhere. Values are in the units named first; where the
-   unit of the model is another, it follows with its size. A step evaluates the rates @EVALUATIONS@ times (@OPERATIONS@ operations
-   each) and the outputs once. Of the C library it calls: @CALLS@.
+   unit of the model is another, it follows with its size. A step evaluates the rates @EVALUATIONS@ times, with
+   @OPERATIONS@ operations each, and the outputs once. Of the C library it calls: @CALLS@.
 @NOTES@*/
 
 #ifndef @UPPER@_H
@@ -24,7 +24,7 @@ extern "C" {
 
 enum { /* what begin and step return; the state stays the last good one if it is not FINE */
     @UPPER@_FINE = 0,
-    @UPPER@_NOT_FINITE = 1, /* a state, or a constant of the model, is no finite number: may the step be too long? */
+    @UPPER@_NOT_FINITE = 1, /* a state or constant of the model is no finite number: may the step be too long? */
     @UPPER@_NOT_CLOSED = 2  /* loops cannot be closed, or a singular position is near */
 };
 
@@ -53,7 +53,7 @@ typedef struct @STEM@_model {
 void @STEM@_defaults(@STEM@_model *m);
 int @STEM@_begin(@STEM@_model *m);
 int @STEM@_step(@STEM@_model *m);
-void @STEM@_tune(@STEM@_model *m); /* when parameters that are not marked "fixed" were changed between steps */
+void @STEM@_tune(@STEM@_model *m); /* after a change of parameters, none of them "fixed", between steps */
 
 #ifdef __cplusplus
 }
