@@ -1,4 +1,4 @@
-/* @TITLE@ in Simulink: an S-function (C MEX, level 2) over @STEM@.c, with a fixed step of its own. Written by Bellcrank.
+/* @TITLE@ in Simulink: an S-function (C MEX, level 2) over @STEM@.c, with a fixed step. Written by Bellcrank.
 
        mex @BLOCK@.c @STEM@.c
 
