@@ -162,12 +162,13 @@ class Equations:
     def _repr_latex_(self) -> str:
         return f"$$\n{self.latex()}\n$$"
 
-    def write(self, language: str, directory: str | Path) -> Path:
+    def write(self, language: str, directory: str | Path, purpose: str = "program", precision: str = "double") -> Path:
         """Writes a stand-alone program in "c", "fortran" or "python": source, Makefile and default input.
 
-        Returns the path of the file with the equations.
+        With `purpose="embedded"`, C that a controller or test rig calls step by step, in "double" or "single"
+        `precision`; with "simulink", the same with an S-function. Returns the path of the file with the equations.
         """
-        return write_program(self.derived, language, directory)
+        return write_program(self.derived, language, directory, purpose, precision)
 
     def page(
         self,
