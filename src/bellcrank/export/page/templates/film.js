@@ -1,8 +1,9 @@
 // A page without a model: where bodies were, row by row, and channels.
 function film(F) {
   const all = new Float32Array(window.bellcrank.numbers), rows = F.time.length, wide = 12*F.bodies;
-  const poses = new Float32Array(wide), drawn = plots(F, document.getElementById("plots"), document.getElementById("channels"));
-  const view = scene(document.getElementById("view"), F.scene, poses, Float32Array.from(F.places));
+  const $ = id => document.getElementById(id), poses = new Float32Array(wide);
+  const drawn = plots(F, $("plots"), $("channels"));
+  const view = scene($("view"), F.scene, poses, Float32Array.from(F.places));
   const put = k => {
     poses.set(all.subarray(wide*k, wide*(k + 1)));
     return poses.slice();

@@ -11,7 +11,8 @@ function mode(me, F, L, {label, re, im, omega, sigma}, poses) {
     me.poses();
     return poses();
   };
-  const moved = (a, b) => a.reduce((most, x, i) => Math.max(most, Math.abs(x - b[i])*(i % 12 < 3 ? 1 : F.scene.reach)), 0);
+  const far = (x, i) => Math.abs(x)*(i % 12 < 3 ? 1 : F.scene.reach);  // of a place, or an entry of a rotation
+  const moved = (a, b) => Math.max(...a.map((x, i) => far(x - b[i], i)));
   const it = {
     label, t: 0, problem: "", window: span, unplotted: true,
     begin() {

@@ -1,7 +1,7 @@
-// The window around what moves: buttons, speed, time, plots. `sources` are what can be shown, each with its `label`, the
-// time `t`, a `problem` in words or "", begin(), start(), advance(seconds that passed, speed), go(time), pose(), which
-// says where bodies are, and samples(), poses of several times; if it has an end, the `span` of its time. One that is
-// `unplotted` has no channels.
+// The window around what moves: buttons, speed, time, plots. `sources` are what can be shown, each with its `label`,
+// the time `t`, a `problem` in words or "", begin(), start(), advance(seconds that passed, speed), go(time), pose(),
+// which says where bodies are, and samples(), poses of several times; if it has an end, the `span` of its time. One
+// that is `unplotted` has no channels.
 function player(F, sources, view, drawn) {
   const $ = id => document.getElementById(id), seek = $("seek"), what = $("what");
   let source = null, running = true, before = null;
