@@ -54,14 +54,14 @@ class Embedded:
 
     def rows(self, model, count, before=lambda i, m: None):
         """Time, state and outputs from the start on, over so many steps; before(i, model) each."""
-        found = [self._row(model)]
+        found = [self.row(model)]
         for i in range(count):
             before(i, model)
             assert self.call("step", model) == 0
-            found.append(self._row(model))
+            found.append(self.row(model))
         return np.array(found)
 
-    def _row(self, m):
+    def row(self, m):
         n_out = len(re.findall(rf"\b{self.stem.upper()}_OUT_\w+ = ", self.header))
         return [m.t, *m.y, *m.out[:n_out]]
 

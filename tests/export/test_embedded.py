@@ -10,6 +10,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.backend.compiler import find_compiler
 from bellcrank.cli.main import main
+from tests.cortex import Board, built
 from tests.embedded import ALLOWED, STRICT, Embedded, in_units, symbols
 from tests.models import FOLDER, example, needs_compiler, pendulum, relative
 
@@ -247,3 +248,25 @@ def test_loops_without_an_order_of_pivots_are_refused(tmp_path):
     with pytest.raises(bc.ModelError, match="take no fixed number of operations: its closed loops"):
         example("whipple_bicycle").write("c", tmp_path / "none", purpose="embedded")
     assert not (tmp_path / "none").exists()
+
+
+@needs_compiler
+@pytest.mark.campaign
+@pytest.mark.parametrize("precision", ["double", "single"])
+@pytest.mark.parametrize("name", ["quarter_car", "four_bar"])
+def test_on_a_small_processor(name, precision, tmp_path):
+    """The same numbers as here, and without functions of the C library the same number of instructions every time."""
+    unicorn = pytest.importorskip("unicorn", reason="there is no emulator: pip install unicorn")
+    pytest.importorskip("ziglang", reason="there is no compiler for other processors: pip install ziglang")
+    eom, count = example(name), 50
+    c, expected = by_itself(eom, "", count, tmp_path, precision, flags=("-O0", "-ffp-contract=off"))
+    board = Board(unicorn, built(tmp_path, c.stem), c.stem)
+    board.call("defaults")
+    assert board.call("begin")[0] == 0
+    taken = [board.call("step") for _ in range(count)]
+    assert {failed for failed, _ in taken} == {0}
+    if name == "quarter_car":
+        assert len({n for _, n in taken}) == 1
+    got = in_units(eom, np.array([c.row(board.model(c.structure))]))
+    last = {k: x[-1:] for k, x in expected.items()}
+    assert worst(got, last) < (1e-13 if precision == "double" else 1e-5)
