@@ -20,6 +20,7 @@ from bellcrank.library.vehicles.data import CarData, make_data
 from bellcrank.library.vehicles.figures import Figures, figures_of
 from bellcrank.library.vehicles.load_cases import axle_loads, read_cases
 from bellcrank.library.vehicles.rest import Stand, stand
+from bellcrank.library.vehicles.setting import set_up
 from bellcrank.linkage import Linkage
 from bellcrank.linkage import shipped as hard_points
 from bellcrank.linkage.chain import Strut
@@ -34,7 +35,7 @@ class Car:
 
     def __init__(self, *, folder: str | Path = ".", **sections: Any) -> None:
         self.folder, self.given = Path(folder), dict(sections)
-        self.data: CarData = make_data(self.given, self.folder)
+        self.data: CarData = set_up(make_data(self.given, self.folder))
 
     @classmethod
     def read(cls, path: str | Path) -> Car:
@@ -57,6 +58,11 @@ class Car:
     def changed(self, **sections: Any) -> Car:
         """The same car with other values: car.changed(front={"spring": {"stiffness": "30 N/mm"}})."""
         return Car(folder=self.folder, **_merged(self.given, sections))
+
+    def setup(self, **asked: Any) -> Car:
+        """The same car set up as asked: car.setup(toe_front="0.1 deg", height_rear="20 mm", cross_weight=0.5); keys are
+        those of the section `setup`."""
+        return self.changed(setup=asked)
 
     @cached_property
     def stand(self) -> Stand:

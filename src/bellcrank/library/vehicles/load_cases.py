@@ -1,15 +1,13 @@
-
 """Load cases of an axle: what braking, cornering and bumps do to every rod, joint, spring and to the rack.
 
 A case gives forces at the contact of the left wheel, or multiples of gravity from which they follow: load transfer by
 the height of the mass centre, across the car in the shares of roll stiffnesses and roll centres; wheels of an axle
-share its forces as they share its load. The travel is that at which springs, stops and anti-roll bar hold the wheel, unless a
-case gives it. Weights and inertia forces of the suspension's parts are in it, those of the body are the tyres'.
+share its forces as they share its load. The travel is that at which springs, stops and anti-roll bar hold the wheel,
+unless a case gives it. Weights and inertia forces of the suspension's parts are in it.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +25,7 @@ from bellcrank.library.vehicles.building import drive_share
 from bellcrank.library.vehicles.data import GRAVITY, Array, CarData
 from bellcrank.library.vehicles.figures import Figures
 from bellcrank.library.vehicles.keys import UNITS, Problems, Stated, key, read_record
-from bellcrank.library.vehicles.rest import Stand, drawn_length, push_of, spin_axis
+from bellcrank.library.vehicles.rest import Stand, drawn_length, push_of, road, spin_axis
 from bellcrank.linkage.loads import CaseLoads, LoadTable
 from bellcrank.linkage.statics import Held, Load, held
 from bellcrank.linkage.wheel import see_wheel
@@ -238,14 +236,14 @@ class _Wheel:
         """What the parts carry; `bar`: push of the anti-roll bar on its end, down."""
         axle, record, chain = self.axle, self.axle.record, self.axle.linkage.chain
         pose = self._pose(travel)
-        road = _road(self.at_rest.pitch)
-        up = road[2]
+        level = road(self.at_rest.pitch)
+        up = level[2]
         axis = pose.rotation @ spin_axis(record.toe, record.camber)
         upright = float(np.sqrt(1 - (axis @ up) ** 2))
         arm = self._radius(float(np.arcsin(axis @ up))) * ((axis @ up) * axis - up) / upright
-        force, moment = _at_wheel(self.side.force @ road, self.side.moment @ road, arm, axis, self.side.torque)
+        force, moment = _at_wheel(self.side.force @ level, self.side.moment @ level, arm, axis, self.side.torque)
         loads = [Load(chain.carrier, force, pose.position + arm, moment)]
-        field = -(self.side.acceleration @ road) - GRAVITY * up
+        field = -(self.side.acceleration @ level) - GRAVITY * up
         parts = [(record.carrier, chain.carrier), *((m, name) for name, m in (record.links or {}).items())]
         for part, name in parts:
             home = pose if name == chain.carrier else pose.link[name]
@@ -293,13 +291,6 @@ class _Wheel:
         """Height of the end of the anti-roll bar."""
         given = self.axle.record.anti_roll_bar
         return 0.0 if given is None else float(self._pose(travel).point(given.at).position[2])
-
-
-def _road(pitch: float) -> Array:
-    """Rows: ahead, left and up of the road in the axes of the car."""
-    return np.array(
-        [[math.cos(pitch), 0.0, math.sin(pitch)], [0.0, 1.0, 0.0], [-math.sin(pitch), 0.0, math.cos(pitch)]]
-    )
 
 
 def _apart(wheels: Sequence[_Wheel], travels: Sequence[float]) -> float:

@@ -5,9 +5,9 @@
     use, intrinsic :: ieee_arithmetic, only: ieee_value, ieee_quiet_nan
     real(dp), intent(in) :: @GIVEN@
     real(dp), intent(out) :: values(@VALUES@)
-    real(dp) :: s(@SIZE@), g(@ROWS@), a(@ROWS@, @ROWS@), y(@UNKNOWNS@, @INPUTS@)
-    real(dp) :: first(@ROWS@, @INPUTS@), right(@ROWS@, @PAIRS@), place, t, v, h, largest@MORE@
     integer, parameter :: n = @SIZE@
+    real(dp) :: s(n), g(@ROWS@), a(@ROWS@, @ROWS@), y(@UNKNOWNS@, @INPUTS@)
+    real(dp) :: first(@ROWS@, @INPUTS@), right(@ROWS@, @PAIRS@), place, t, v, h, largest@MORE@
     integer :: i, j, k, turn, pivot(@ROWS@)
     logical :: regular
     @START@
