@@ -28,7 +28,7 @@ from bellcrank.signals import sampled
 
 SETTLES = 6.0  # s
 BENDS = 10.0  # s, from straight ahead to a steady circle
-K_TURN = 2.0  # 1/s, with which a circle is kept
+K_TURN = 3.0  # 1/s, with which a circle is kept
 STEP, EVERY = 0.001, 10
 RELEASED = {"k_speed": 0.0, "i_speed": 0.0}  # no throttle
 HELD = {"k_speed": 0.0}  # the throttle as it was
