@@ -77,8 +77,9 @@ class CModel:
         self._outside = (*outside, *(r.name for r, f in given if f is not None and not r.known_in("c")))
         with no_collection():
             self.source = c_source(
-                program, options=options, outside=self._outside, dae=dae, stiff=stiff, wheels=rigid, bound=True
-            )
+                program, options=options, outside=self._outside, dae=dae, stiff=stiff, wheels=rigid, bound=True,
+                looks=not stiff,
+            )  # fmt: skip
         flags = default_flags(compiler, speed, len(self.source)) if flags is None else flags
         calls = external_calls(program, self._outside).values()
         foreign = [c.routine for c in calls if c.foreign]

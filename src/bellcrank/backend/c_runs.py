@@ -36,7 +36,7 @@ class CRun:
     goes_on: ClassVar[tuple[str, ...]] = ("t",)  # fields that a run which goes on takes over, beside shared arrays
 
     def __init__(self, calls: CCalls, start: Start) -> None:
-        self.calls, self.course = calls, start.course
+        self.calls, self.course, self._start = calls, start.course, start
         self._program, course, inputs = calls.program, start.course, start.inputs
         self._inputs = inputs  # keeps the arrays of the signals
         self.signals = (InputSignal * max(len(inputs), 1))(*map(signal_of, inputs))
@@ -140,6 +140,27 @@ class CRun:
         given = ctypes.byref(self._job), ctypes.c_int(live), ctypes.c_double(t)
         self.status = self.status or self.in_c(lambda: self.calls.library.row_once(*given))
         return np.asarray(row[0])
+
+    def within(
+        self, i: int, state: np.ndarray, held: tuple[np.ndarray, np.ndarray], rates: np.ndarray | None
+    ) -> Callable[[float], np.ndarray]:
+        """Rows at times within step i, which starts from a state: that of a step which ends there.
+
+        `held`: what routines keep and remember then; `rates`: those at its start, if they cannot be had again.
+        """
+
+        def row_at(t: float) -> np.ndarray:
+            look = type(self)(self.calls, self._start)
+            look.state[:], (look._kept[:-1], look.memory[:]) = state, held
+            job, row = look._job, np.empty(self._width)
+            job.first, job.t, job.rows = i - 1, self.course.start(i), address(row)
+            known = None if rates is None else ctypes.c_void_p(address(rates))
+            given = ctypes.byref(job), ctypes.c_double(t), known
+            if look.in_c(lambda: self.calls.library.look_within(*given)):
+                raise ValueError(f"the row at t = {t:g} s cannot be had")
+            return row
+
+        return row_at
 
     def carried(self) -> Carried:
         """What a run that goes on from here takes over."""
@@ -270,7 +291,6 @@ class RigidCRun(CRun):
 
     def __init__(self, calls: CCalls, start: Start) -> None:
         super().__init__(calls, start)
-        self._start = start
         self._mode = np.zeros((len(start.wheels), 11))  # as in the template
         self._mode[:, 4] = 1.0
         self._room = np.zeros((4000, 3))

@@ -14,8 +14,9 @@ import numpy as np
 from bellcrank.errors import ModelError, did_you_mean, mapping
 from bellcrank.expr.text import parse, postorder_syntax
 from bellcrank.interface.interface import PLURAL, Interface, Quantity, key_of
+from bellcrank.numeric.events import Condition, Watched
 from bellcrank.run.event_units import check_units
-from bellcrank.run.events import COMPARISONS, Condition, Watched, comparison_of, read_condition, read_value
+from bellcrank.run.events import COMPARISONS, comparison_of, read_condition, read_value
 from bellcrank.run.values import number
 from bellcrank.units import TIME, Unit
 

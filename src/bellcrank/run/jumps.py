@@ -12,9 +12,9 @@ import numpy as np
 
 from bellcrank.errors import RunError
 from bellcrank.interface.interface import key_of
+from bellcrank.numeric.events import Change, Watched
 from bellcrank.numeric.projection import CannotClose, Closure
 from bellcrank.run.actions import Action
-from bellcrank.run.events import Change, Watched
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.stepping import Evaluation
 

@@ -11,13 +11,13 @@ import numpy as np
 from bellcrank.backend.start import Carried, Start
 from bellcrank.errors import ModelError, RunError, warn
 from bellcrank.model.contact import RigidContact
+from bellcrank.numeric.events import Event, Rows, Watch
 from bellcrank.numeric.methods import EXPLICIT
-from bellcrank.run.events import Event, Watch
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.prepare import Prepared
 from bellcrank.run.rigid_layout import rigid_wheels
 from bellcrank.run.rigid_wheels import RigidRun, Wheel
-from bellcrank.run.stepping import Evaluation, Rows
+from bellcrank.run.stepping import Evaluation
 from bellcrank.run.values import Plan
 
 NEAR = ("distance", "normal_x", "normal_z", "foot_x", "foot_z")

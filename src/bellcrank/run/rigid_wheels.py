@@ -23,9 +23,9 @@ import numpy as np
 from bellcrank.backend.start import Carried
 from bellcrank.model.contact import RigidContact
 from bellcrank.numeric.course import Course, Part
+from bellcrank.numeric.events import Event, Rows, Watch
 from bellcrank.numeric.tuning import RIGID_WHEELS as RULES
-from bellcrank.run.events import Event, Watch
-from bellcrank.run.stepping import Evaluation, PythonRun, Rows
+from bellcrank.run.stepping import Evaluation, PythonRun
 
 
 @dataclass

@@ -12,12 +12,12 @@ import numpy as np
 
 from bellcrank.backend.start import FINISHED, NOT_FINITE
 from bellcrank.errors import Interrupted, check_called, warn
+from bellcrank.numeric.events import Event, Watch
 from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.run.actions import GivenEvent, read_events
 from bellcrank.run.dae_methods import Dae, as_dae
 from bellcrank.run.dae_runs import Piece, check_dae, residuals_of
 from bellcrank.run.doubts import doubts_of
-from bellcrank.run.events import Watch
 from bellcrank.run.gimbal import locks_passed
 from bellcrank.run.goes_on import first_state, left_behind, origin_of, take_over
 from bellcrank.run.loaded import Loaded
@@ -96,8 +96,8 @@ def simulate(
     left = left_behind(prepared, evaluation, stretch.plan, dae, rows, stretches.within, origin)
     n_q = len(loaded.program.coordinates)
     locks = locks_passed(mechanism, rows[:, 0], rows[:, 1 : 1 + n_q]) if rows.shape[1] > n_q else []
-    watch.locked(locks)
-    ended = stretches.problem or how_ended(prepared, evaluation, watch, plan.method in ADAPTIVE)
+    watch.note(Event(x.text, x.time) for x in locks)
+    ended = stretches.book.problem or how_ended(prepared, evaluation, watch, plan.method in ADAPTIVE)
     too_large = (
         "" if contacts else step_too_large(plan, evaluation, stretches.pieces[-1].rows, prepared.run.status == FINISHED)
     )
@@ -105,7 +105,7 @@ def simulate(
         ended = ended.replace("try a smaller step", too_large)
     settings |= stretches.told
     run = as_run(loaded.interface, rows, ended, watch, settings)
-    run.reached = None if stretches.problem else left
+    run.reached = None if stretches.book.problem else left
     run.notes = outside(mechanism.description.ranges, loaded.interface, rows)
     run.find_residuals = residuals_of(loaded, stretches.pieces)
     run.moved = partial(motion, loaded, stretches.pieces, stretches.parameters)

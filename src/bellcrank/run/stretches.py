@@ -17,13 +17,13 @@ import numpy as np
 from bellcrank.backend.start import FINISHED, Carried, Input
 from bellcrank.errors import BellcrankError, ModelError, warn
 from bellcrank.interface.interface import key_of
+from bellcrank.numeric.events import Book, Event, Fired, Watch, let_act
 from bellcrank.numeric.projection import Closure
 from bellcrank.numeric.tuning import EVENTS
 from bellcrank.run.actions import EventsGiven
 from bellcrank.run.closure import closure_of, inertia_weights, inputs_at, keeper_of, on_branch, tell_of_branch
 from bellcrank.run.dae_methods import Dae
 from bellcrank.run.dae_runs import Piece, dae_evaluation, prepare_dae
-from bellcrank.run.events import AtZero, Event, Fired, Watch
 from bellcrank.run.goes_on import place_on
 from bellcrank.run.jumps import changes, mended, rate_of, set_by
 from bellcrank.run.loaded import Context, Loaded
@@ -62,12 +62,11 @@ class Stretches:
     def __post_init__(self) -> None:
         self.pieces: list[Piece] = []
         self.told: dict[str, float] = {}
-        self.problem = ""
+        self.book = Book()
         self.interrupted = False
         self.within = False  # did the run end within a step, or after its state was changed?
         self._closure: tuple[Sequence[float], Closure | None] | None = None
         self._parts: list[np.ndarray] = []
-        self._times: dict[str, list[float]] = {}
         self._idle: set[str] = set()
 
     def closure(self, p: Sequence[float]) -> Closure | None:
@@ -104,7 +103,7 @@ class Stretches:
 
     def run(self, s: Stretch, e: Evaluation, prepared: Prepared, progress: Progress | None) -> tuple[Any, ...]:
         """Takes stretch after stretch; the last one with its evaluation, stepper, and all rows."""
-        furthest = 0.0
+        furthest, self.book = 0.0, Book(s.plan.step, s.plan.t_end - s.plan.t_start)
 
         def tell(share: float) -> None:  # steps beyond an event are taken again
             nonlocal furthest
@@ -126,17 +125,17 @@ class Stretches:
             self.watch.passed(prepared.run.passages)
             self._count(prepared.told())
             if self.watch.again is not None:
-                self._chatters(self.watch.again.name, self.watch.again.time, "again at once")
-            if not self.watch.fired or self.problem or prepared.run.status != FINISHED:
+                self.book.chatters(self.watch.again.name, self.watch.again.time, "again at once")
+            if not self.watch.fired or self.book.problem or prepared.run.status != FINISHED:
                 return s, e, prepared, self._rows()
             last = s, e, prepared
             try:
                 s, e, prepared = self._act(s, e, prepared, rows[-1])
             except (BellcrankError, *NO_VALUE) as error:
                 why = "; ".join(getattr(error, "problems", [])) or str(error)
-                self.problem = f"stopped at t = {rows[-1, 0]:.6g} s, as an event acts: {why}"
+                self.book.problem = f"stopped at t = {rows[-1, 0]:.6g} s, as an event acts: {why}"
                 return *last, self._rows()
-            if self.problem or self._is_over(s):
+            if self.book.problem or self._is_over(s):
                 assert s.row is not None
                 self._keep(s.row[None, :], e)
                 return s, e, prepared, self._rows()
@@ -168,35 +167,21 @@ class Stretches:
             prepared.remembered.undo()
         carried = replace(prepared.run.carried(), inside=None)
         e.kept[:], e.model.memory[:] = carried.kept, carried.memory
-        fired, stop = list(self.watch.fired), self.watch.stopping
-        acted: list[tuple[Fired, float]] = []
-        y, before, now, p = row[1 : 1 + n_s].copy(), row, e, s.p
-        while fired:
-            one = fired.pop(0)
-            rate, values = rate_of(one.watched, now, t, y, h), self.watch.values(before)
+        y, now, p = row[1 : 1 + n_s].copy(), e, s.p
+
+        def act(one: Fired, before: np.ndarray) -> np.ndarray:
+            nonlocal y, p, now
             y, p, now, after = self._done(one, now, t, y, before, p)
-            acted.append((one, rate))
-            self._note(one.watched.name, t, s.plan)
-            if self.problem:
-                break
-            busy = [f.watched for f in (*(f for f, _ in acted), *fired)]
-            others = self.watch.jumped(values, after, busy)
-            stop = stop or self._stops(others)
-            self.watch.events += [Event(f.watched.name, t) for f in others if not f.watched.acts]
-            fired += [f for f in others if f.watched.acts]
-            before = after
+            return after
+
+        after, stop, at_zero = let_act(self.watch, self.book, row, act, lambda w: rate_of(w, now, t, y, h))
         plan = place_on(s.plan, t)
         weights = e.keeper.closure.weights if e.keeper is not None and p == s.p else None
-        following = Stretch(plan, p, y, replace(carried, weights=weights), before)
-        at_zero = {
-            f.watched.name: zero
-            for f, rate in acted
-            if (zero := self._at_zero(f, rate, now, t, y, h, before)) is not None
-        }
-        self.watch.begin(plan.first, before, at_zero)
+        following = Stretch(plan, p, y, replace(carried, weights=weights), after)
+        self.watch.begin(plan.first, after, at_zero)
         if stop:
             self.watch.stopped = Event(stop, t)
-        if self.problem or self._is_over(following):
+        if self.book.problem or self._is_over(following):
             return following, now, prepared
         return following, *self.ready(following, e.kept)
 
@@ -226,35 +211,6 @@ class Stretches:
         if new_p != p:
             e = replace(e, p=new_p, c=loaded.constants(new_p), keeper=None)
         return y, new_p, e, e.row(t, y)
-
-    def _at_zero(
-        self, f: Fired, rate: float, e: Evaluation, t: float, y: np.ndarray, h: float, row: np.ndarray
-    ) -> AtZero | None:
-        """Is the condition of an event that has acted still zero? Then, does its action turn it back?"""
-        w, side = f.watched, f.side
-        if not w.is_zero(row, f.size):
-            return None
-        after = rate_of(w, e, t, y, h)
-        return AtZero(side, not side * after > EVENTS.still * abs(rate), f.size)
-
-    def _stops(self, fired: Sequence[Fired]) -> str:
-        """The name of the first event that stops the run, or nothing."""
-        return next((f.watched.name for f in fired if f.watched.stop), "")
-
-    def _note(self, name: str, t: float, plan: Plan) -> None:
-        """Keeps the book of actions: too many in too short a time end the run."""
-        times = self._times.setdefault(name, [])
-        times.append(t)
-        if len(times) > 1 and t - times[-2] < EVENTS.soon * plan.step:
-            self._chatters(name, t, "again at once")
-        span = min(plan.step, EVENTS.span * (plan.t_end - plan.t_start))
-        if len(times) > EVENTS.most and t - times[-1 - EVENTS.most] < span:
-            within = t - times[-1 - EVENTS.most]
-            self._chatters(name, t, f"{EVENTS.most} times within {within:.2g} s" if within > 0 else "again and again")
-
-    def _chatters(self, name: str, t: float, how: str) -> None:
-        why = "it chatters. Let its action bring the motion to rest, or end the run (stop=True)"
-        self.problem = f"stopped at t = {t:.6g} s: event '{name}' acts {how}: {why}"
 
     def _count(self, told: Mapping[str, float]) -> None:
         """Adds up the figures of stretches."""

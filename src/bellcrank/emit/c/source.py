@@ -15,7 +15,7 @@ from bellcrank.emit.c.loops import minimal_run, multiplier_run, null_space
 from bellcrank.emit.c.printer import ExternalCall, external_calls
 from bellcrank.emit.c.rigid import RigidWheel, rigid_run, wheels_at
 from bellcrank.emit.c.routines import prototype, texts
-from bellcrank.emit.c.run import Run, run_text, single_calls
+from bellcrank.emit.c.run import Run, looks_within, run_text, single_calls
 from bellcrank.emit.c.runtime_files import definitions, head, runtime
 from bellcrank.emit.c.tables import table_functions
 from bellcrank.emit.names import comment
@@ -48,6 +48,7 @@ def c_source(
     bound: bool = False,
     local: bool = False,
     adaptive: bool = True,
+    looks: bool = False,
 ) -> str:
     """The program as C source. External routines named in `outside` are called back even if they are given in C.
 
@@ -55,7 +56,8 @@ def c_source(
     model with closed loops are those of methods for differential-algebraic equations; with `wheels`, rigid wheels
     touch, bounce and roll; with `stiff`, there are runs by stiff methods, too. `number` is what it computes in. With
     `bound`, rates can be had and steps be taken by one call. With `local`, nothing of it can be seen from outside: for
-    a file that includes this one. Without `adaptive`, runs are those with fixed steps.
+    a file that includes this one. Without `adaptive`, runs are those with fixed steps. With `looks`, rows within steps
+    can be had, as events need them.
     """
     if wheels and number is not DOUBLE:
         raise InternalError(f"rigid wheels compute in double precision, not in {number.name}")
@@ -85,7 +87,10 @@ def c_source(
         run = (multiplier_run if multipliers else minimal_run)(program, program.loops, number)
     run = replace(run, stiff=stiff, adaptive=run.adaptive and adaptive)
     parts += [*(printed.text(f, plan) for f, plan in plans), run_text(program, run, number)]
-    return "\n".join(p for p in parts if p) + (single_calls(program, run) if bound and not multipliers else "")
+    further_calls = single_calls(program, run) if bound and not multipliers else ""
+    if looks and not multipliers and not wheels:
+        further_calls += looks_within(program, run)
+    return "\n".join(p for p in parts if p) + further_calls
 
 
 def head_of(
