@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -162,12 +162,19 @@ class Equations:
     def _repr_latex_(self) -> str:
         return f"$$\n{self.latex()}\n$$"
 
-    def write(self, language: str, directory: str | Path) -> Path:
+    def write(
+        self,
+        language: str,
+        directory: str | Path,
+        events: Mapping[str, Any] | Sequence[Any] | None = None,
+        stop: Iterable[str] | str = (),
+    ) -> Path:
         """Writes a stand-alone program in "c", "fortran" or "python": source, Makefile and default input.
 
-        Returns the path of the file with the equations.
+        `events` and `stop` as of `simulate`: what the program watches and does, in C and Python. Returns the path of
+        the file with the equations.
         """
-        return write_program(self.derived, language, directory)
+        return write_program(self.derived, language, directory, events, stop)
 
     def page(
         self, path: str | Path | None = None, *, sliders: Any = None, plots: Any = None, title: str | None = None

@@ -152,6 +152,7 @@ class CRun:
         def row_at(t: float) -> np.ndarray:
             look = type(self)(self.calls, self._start)
             look.state[:], (look._kept[:-1], look.memory[:]) = state, held
+            look.look_as(self)
             job, row = look._job, np.empty(self._width)
             job.first, job.t, job.rows = i - 1, self.course.start(i), address(row)
             known = None if rates is None else ctypes.c_void_p(address(rates))
@@ -161,6 +162,9 @@ class CRun:
             return row
 
         return row_at
+
+    def look_as(self, run: Any) -> None:
+        """Takes over what a look into a step of a run needs, beside its state."""
 
     def carried(self) -> Carried:
         """What a run that goes on from here takes over."""
@@ -253,6 +257,10 @@ class LoopCRun(CRun):
             self.passages.append(self._passage(list(job.visit)))
         return rows
 
+    def look_as(self, run: LoopCRun) -> None:
+        """Takes over its curves through singular positions."""
+        self._arrays["bridges"][:], self._job.curves = run._arrays["bridges"], run._job.curves
+
     def ended(self, status: int) -> None:
         super().ended(status)
         if status == NOT_CLOSED:
@@ -300,6 +308,8 @@ class RigidCRun(CRun):
 
     def take(self, carried: Carried) -> None:
         super().take(carried)
+        if carried.wheels is not None:
+            self._mode[...] = carried.wheels
         self.modes.append(self._mode.copy())
 
     def advance(self, last: int) -> np.ndarray:

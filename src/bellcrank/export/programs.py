@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from bellcrank.derive.derived import Derived
 from bellcrank.emit.words import Words, output_key
 from bellcrank.errors import BuildError, ModelError, did_you_mean
 from bellcrank.export.first_step import with_stable_step
 from bellcrank.export.model_setup import setup_of
+from bellcrank.export.program_events import with_events
 from bellcrank.export.standalone.c import c_program
 from bellcrank.export.standalone.fortran import fortran_program
 from bellcrank.export.standalone.python import python_program
@@ -30,10 +32,11 @@ def _python(program: Program, setup: Setup, words: Words) -> dict[str, str]:
 
 
 LANGUAGES: dict[str, Writer] = {"c": c_program, "fortran": fortran_program, "python": _python}
+WITH_EVENTS = ("c", "python")
 
 
-def write_program(derived: Derived, language: str, directory: str | Path) -> Path:
-    """Writes all files of a program; the path of the one with the equations."""
+def write_program(derived: Derived, language: str, directory: str | Path, events: Any = None, stop: Any = ()) -> Path:
+    """Writes all files of a program, with events as `simulate` takes them; the path of the one with the equations."""
     if derived.analysis.mechanism.description.contacts:
         raise ModelError(
             "programs do not contain rigid wheels, which run inside of Bellcrank alone; use a tyre", derived.name
@@ -43,6 +46,11 @@ def write_program(derived: Derived, language: str, directory: str | Path) -> Pat
         near = did_you_mean(str(language), LANGUAGES)
         raise ModelError(f"language {language!r} is not known; it is one of {known}.{near}", derived.name)
     setup = with_stable_step(setup_of(derived), derived)
+    setup = with_events(setup, events, stop, derived.analysis.independent_speeds)
+    if setup.events and language not in WITH_EVENTS:
+        raise ModelError(
+            f"programs in {language} have no events; write one in {' or '.join(WITH_EVENTS)}", derived.name
+        )
     written = LANGUAGES[language](derived.program, setup, words_of(derived.interface))
     folder = Path(directory)
     try:

@@ -261,6 +261,10 @@ class Watch:
         """Records visits near singular positions."""
         self.note(Event(_told(x), x.time) for x in passages)
 
+    def forget_after(self, t: float) -> None:
+        """Drops what lies beyond the time at which a stretch ends: steps were taken farther than that."""
+        self.events = [e for e in self.events if e.time <= t + EVENTS.instant * max(1.0, abs(t))]
+
     def note(self, events: Iterable[Event]) -> None:
         """Records what was found otherwise."""
         self.events += events

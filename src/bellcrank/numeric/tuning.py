@@ -181,6 +181,7 @@ class Events:
     soon: float = _of(1e-9, "share of a step: an event that acts again so soon chatters ...", 0.5)
     most: int = _of(100, "... and so do so many actions of one event within ...")
     span: float = _of(1e-4, "... this share of a run, or a step if that is shorter")
+    followed: float = _of(1e-12, "share of a state by which it has moved with one that an action set", 0.5)
 
 
 @dataclass(frozen=True)

@@ -44,13 +44,6 @@ def read_condition(
     return as_function(condition_steps(given, columns, values, where), columns, values)
 
 
-def read_value(
-    syntax: Syntax, columns: Mapping[str, tuple[int, float]], values: Mapping[str, Any], where: str
-) -> Condition:
-    """A formula over channels and parameters, in user units, as a function of rows; `where` begins its errors."""
-    return as_function(value_steps(syntax, columns, values, where), columns, values)
-
-
 @dataclass(frozen=True)
 class Step:
     """A part of a formula: a `column` of rows over its factor, the `value` of a parameter, a `number`, or a function of

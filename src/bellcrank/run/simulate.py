@@ -28,7 +28,7 @@ from bellcrank.run.result import Run
 from bellcrank.run.rigid import check_rigid
 from bellcrank.run.step_limit import step_too_large
 from bellcrank.run.steps_told import held_by
-from bellcrank.run.stretches import Stretch, Stretches, check_actions, known_to
+from bellcrank.run.stretches import Stretch, Stretches, known_to
 from bellcrank.run.tolerances import Absolute, for_start, through_zero, tolerances_of
 
 if TYPE_CHECKING:
@@ -69,7 +69,6 @@ def simulate(
     if contacts:
         check_rigid(loaded, plan, dae.usual)
     check_dae(dae, plan, loaded)
-    check_actions(loaded, given)
     context, kept, carried = loaded.context(), np.zeros(len(loaded.interface.kept)), origin.carried(loaded, p, dae)
     stretches = Stretches(loaded, context, signals, dae, tolerances, watch, given, origin.parameters)
     y = first_state(origin, loaded, stretches.closure(p) if assemble else None, p, signals, plan.begins)

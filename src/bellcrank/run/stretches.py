@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from bellcrank.backend.start import FINISHED, Carried, Input
-from bellcrank.errors import BellcrankError, ModelError, warn
+from bellcrank.errors import BellcrankError, warn
 from bellcrank.interface.interface import key_of
-from bellcrank.numeric.events import Book, Event, Fired, Watch, let_act
+from bellcrank.numeric.events import Book, Event, Fired, Watch, Watched, let_act
 from bellcrank.numeric.projection import Closure
 from bellcrank.numeric.tuning import EVENTS
 from bellcrank.run.actions import EventsGiven
@@ -28,7 +28,8 @@ from bellcrank.run.goes_on import place_on
 from bellcrank.run.jumps import changes, mended, rate_of, set_by
 from bellcrank.run.loaded import Context, Loaded
 from bellcrank.run.prepare import Prepared, Progress, prepare, take_steps
-from bellcrank.run.rigid import prepare_rigid
+from bellcrank.run.rigid import prepare_rigid, stands_after
+from bellcrank.run.rigid_wheels import RigidRun
 from bellcrank.run.stepping import NO_VALUE, Evaluation
 from bellcrank.run.tolerances import Tolerances
 from bellcrank.run.values import Plan
@@ -122,6 +123,8 @@ class Stretches:
             if self.interrupted:
                 return s, e, prepared, self._rows()
             self.within = self.watch.stopped is not None
+            if self.watch.stopped is not None:
+                self.watch.forget_after(self.watch.stopped.time)
             self.watch.passed(prepared.run.passages)
             self._count(prepared.told())
             if self.watch.again is not None:
@@ -168,16 +171,25 @@ class Stretches:
         carried = replace(prepared.run.carried(), inside=None)
         e.kept[:], e.model.memory[:] = carried.kept, carried.memory
         y, now, p = row[1 : 1 + n_s].copy(), e, s.p
+        ground = None if prepared.ground is None else prepared.ground()
+        if ground is not None:
+            ground.watch = self.watch
 
         def act(one: Fired, before: np.ndarray) -> np.ndarray:
             nonlocal y, p, now
-            y, p, now, after = self._done(one, now, t, y, before, p)
-            return after
+            y, p, now = self._done(one, now, t, y, before, p, ground)
+            return (now.row if ground is None else ground.row_of)(t, y)
 
-        after, stop, at_zero = let_act(self.watch, self.book, row, act, lambda w: rate_of(w, now, t, y, h))
+        def rate(w: Watched) -> float:
+            plain = replace(now, keeper=None)
+            rates, row_of = (plain.rates, plain.row) if ground is None else (ground.slope, ground.row_of)
+            return rate_of(w, rates, row_of, (t, y), h)
+
+        after, stop, at_zero = let_act(self.watch, self.book, row, act, rate)
         plan = place_on(s.plan, t)
         weights = e.keeper.closure.weights if e.keeper is not None and p == s.p else None
-        following = Stretch(plan, p, y, replace(carried, weights=weights), after)
+        wheels = None if ground is None else ground.modes_now()
+        following = Stretch(plan, p, y, replace(carried, weights=weights, wheels=wheels), after)
         self.watch.begin(plan.first, after, at_zero)
         if stop:
             self.watch.stopped = Event(stop, t)
@@ -190,9 +202,16 @@ class Stretches:
         return self.watch.stopped is not None or s.plan.begins >= s.plan.t_end
 
     def _done(
-        self, one: Fired, e: Evaluation, t: float, y: np.ndarray, row: np.ndarray, p: list[float]
-    ) -> tuple[np.ndarray, list[float], Evaluation, np.ndarray]:
-        """One action: the state and parameters after it, what evaluates them, and the row."""
+        self,
+        one: Fired,
+        e: Evaluation,
+        t: float,
+        y: np.ndarray,
+        row: np.ndarray,
+        p: list[float],
+        ground: RigidRun | None,
+    ) -> tuple[np.ndarray, list[float], Evaluation]:
+        """One action: the state and parameters after it, and what evaluates them."""
         w, loaded, values = one.watched, self.loaded, self.events.values
         action, old = self.events.actions[w.name], (y, dict(values))
         y = set_by(action, row, values, y, w.name)
@@ -202,15 +221,18 @@ class Stretches:
             spelled = {given.get(key_of(k), k): v for k, v in values.items() if v != old[1].get(k)}
             self.parameters = {**(self.parameters or {}), **spelled}
             new_p = loaded.parameter_values(known_to(loaded, self.parameters, self.events.used))
+        if new_p != p:
+            e = replace(e, p=new_p, c=loaded.constants(new_p), keeper=None)
         y = mended(loaded, action, self.closure(new_p), t, y, w.name)
+        before = len(self.watch.events)
+        if ground is not None:
+            y = stands_after(ground, e, y)
         found = changes(loaded, action, old, (y, values))
         if all(c.before == c.after for c in found) and w.name not in self._idle:
             self._idle.add(w.name)
             warn(f"event '{w.name}' changes nothing at t = {t:.6g} s")
-        self.watch.events.append(Event(w.name, t, found))
-        if new_p != p:
-            e = replace(e, p=new_p, c=loaded.constants(new_p), keeper=None)
-        return y, new_p, e, e.row(t, y)
+        self.watch.events.insert(before, Event(w.name, t, found))
+        return y, new_p, e
 
     def _count(self, told: Mapping[str, float]) -> None:
         """Adds up the figures of stretches."""
@@ -230,9 +252,3 @@ def known_to(loaded: Loaded, parameters: Mapping[str, float] | None, used: set[s
         return parameters
     own = {x.key for x in loaded.interface.unused} & used
     return {k: v for k, v in parameters.items() if key_of(k) not in own}
-
-
-def check_actions(loaded: Loaded, events: EventsGiven) -> None:
-    """Tells what cannot act."""
-    if events.actions and loaded.analysis.mechanism.description.contacts:
-        raise ModelError("events that act are not available with rigid wheels; use a tyre", loaded.name)

@@ -20,11 +20,11 @@ def head(number: Number, local: bool = False) -> str:
     return runtime("head.c", MATH=number.header, LOCAL="yes" if local else "")
 
 
-def definitions(group: Any, number: Number) -> str:
+def definitions(group: Any, number: Number, prefix: str = "") -> str:
     """A part of the table of tuning constants in C."""
     lines = []
     for c in constants(group):
-        name, value = c.name.upper(), c.at(number.rounding)
+        name, value = prefix + c.name.upper(), c.at(number.rounding)
         if isinstance(c.value, int):
             text = f"enum {{ {name} = {value} }};"
         else:

@@ -49,6 +49,7 @@ def c_source(
     local: bool = False,
     adaptive: bool = True,
     looks: bool = False,
+    called: Iterable[str] = (),
 ) -> str:
     """The program as C source. External routines named in `outside` are called back even if they are given in C.
 
@@ -57,7 +58,8 @@ def c_source(
     touch, bounce and roll; with `stiff`, there are runs by stiff methods, too. `number` is what it computes in. With
     `bound`, rates can be had and steps be taken by one call. With `local`, nothing of it can be seen from outside: for
     a file that includes this one. Without `adaptive`, runs are those with fixed steps. With `looks`, rows within steps
-    can be had, as events need them.
+    can be had, as events need them; functions of the model language that are `called` by a file that includes this one
+    are defined.
     """
     if wheels and number is not DOUBLE:
         raise InternalError(f"rigid wheels compute in double precision, not in {number.name}")
@@ -71,7 +73,7 @@ def c_source(
     steps = [s for _, plan in plans for s in plan.steps]
     parts = [
         *head_of(program, words, printed, functions, number, local),
-        *used_functions(functions),
+        *used_functions(functions, called),
         *routine_texts(program, calls.values()),
         f"#define real {number.c}\n",
         *_helpers(program, steps, multipliers, number),
@@ -124,10 +126,10 @@ def sizes_of(p: Program) -> str:
     return f"enum {{ {', '.join(f'N_{k} = {v}' for k, v in sizes.items())} }};\n"
 
 
-def used_functions(functions: Iterable[Function]) -> list[str]:
+def used_functions(functions: Iterable[Function], called: Iterable[str] = ()) -> list[str]:
     """Mathematical functions that C lacks."""
     nodes = postorder([e for f in functions for e in section_expressions(f.section)])
-    return helpers_in("c", {n.name for n in nodes if isinstance(n, Func) and n.function is None})
+    return helpers_in("c", {n.name for n in nodes if isinstance(n, Func) and n.function is None}.union(called))
 
 
 def _helpers(p: Program, steps: Sequence[Step], multipliers: bool, number: Number) -> list[str]:

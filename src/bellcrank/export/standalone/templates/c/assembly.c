@@ -113,8 +113,9 @@ static int close_positions(Job *job, double *y, const int *may, const double *w,
 }
 
 /* Closes the loops by changing free variables only, with all directions as drawn, then u so that they stay closed.
-   Returns the number of the row that stays open, or -1; `reverse`: it closes with its direction the other way round. */
-static int close_loops(Job *job, double *y, const int *may, double *residual, int *reverse)
+   Returns the number of the row that stays open, or -1; `reverse`: it closes with its direction the other way round.
+   `nudges`: how many starts beside the given one are tried. */
+static int close_loops(Job *job, double *y, const int *may, int nudges, double *residual, int *reverse)
 {
     double all[N_G*(1 + N_Q) + N_V*(1 + N_U) + 1], change[N_S + 1], w[N_W + 1] = {0.0};
     const double *v = all + N_G*(1 + N_Q), *J = v + N_V;
@@ -128,7 +129,7 @@ static int close_loops(Job *job, double *y, const int *may, double *residual, in
     memcpy(given, y, N_S*sizeof *y);
     memcpy(plain, y, N_S*sizeof *y);
     int open = -1, wrong = -1;
-    for (int nudge = 0; nudge <= NUDGES; nudge++) {
+    for (int nudge = 0; nudge <= nudges; nudge++) {
         double left = 0.0;
         for (int j = 0; j < N_Q; j++)
             y[j] = given[j] + (may[j] ? NUDGE*nudge*sin(j + nudge) : 0.0);
@@ -142,12 +143,13 @@ static int close_loops(Job *job, double *y, const int *may, double *residual, in
                 break;
             }
         }
-        if (nudge == NUDGES) {
+        if (nudge == nudges) {
             *reverse = wrong >= 0;
             return *reverse ? wrong : open;
         }
     }
 @ELSE@
+    (void)nudges;
     const int open = close_positions(job, y, may, w, 0, residual);
     if (open >= 0)
         return open;
@@ -185,7 +187,7 @@ static Assembly find_assembly(Job *job, const double *y, const int *given, doubl
         for (int j = 0; j < N_S; j++)
             may[j] = attempt == 2 || !given[j] || (attempt == 1 && j < N_Q && guessed[j]);
         memcpy(found, y, N_S*sizeof *y);
-        if ((result.open = close_loops(job, found, may, &result.residual, &result.reverse)) < 0)
+        if ((result.open = close_loops(job, found, may, NUDGES, &result.residual, &result.reverse)) < 0)
             break;
     }
     return result;
