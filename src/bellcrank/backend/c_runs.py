@@ -13,7 +13,7 @@ import numpy as np
 
 from bellcrank.backend.c_calls import CCalls
 from bellcrank.backend.c_job import NO_FUNCTION, DaeJob, Function, InputSignal, Job, LoopJob, RigidJob, address
-from bellcrank.backend.start import DAE_METHODS, FINISHED, NOT_CLOSED, Carried, Input, Pace, Start, not_closed
+from bellcrank.backend.start import DAE_METHODS, FINISHED, NOT_CLOSED, Carried, Input, Pace, Start, Weights, not_closed
 from bellcrank.emit.c.loops import bridge_room
 from bellcrank.emit.c.methods import method_number
 from bellcrank.emit.c.signals import NUMBERED
@@ -256,6 +256,16 @@ class LoopCRun(CRun):
         if 0.0 <= job.visit[1] < LOOPS.near:
             self.passages.append(self._passage(list(job.visit)))
         return rows
+
+    def begin_beside(self, t: float, state: np.ndarray, weights: Weights) -> None:
+        """Takes a time, state and metric, with nothing behind it."""
+        job, arrays = self._job, self._arrays
+        self.state[:], job.t = state, t
+        arrays["root_q"][:], arrays["root_u"][:] = (np.sqrt(w) for w in weights)
+        for name in ("past", "bridges"):
+            arrays[name][:] = 0.0
+        job.n_past = job.wary = job.near = job.curves = job.portions = 0
+        job.visit[:] = (0.0, 1.0, 0.0, 0.0, 0.0, 0.0)
 
     def look_as(self, run: LoopCRun) -> None:
         """Takes over its curves through singular positions."""

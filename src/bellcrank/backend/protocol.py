@@ -44,6 +44,9 @@ class Calls(Protocol):
     def start(self, start: Start) -> Any:
         """A whole run of a compiled program; None where Python has to drive it."""
 
+    def assembler(self, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input]) -> Any:
+        """What closes loops at a start in place of `numeric`; None where Python does, or where there are none."""
+
 
 class Bound(Protocol):
     """Rates by one call, with parameters, constants and inputs bound; `backend.c_bound` tells what the parts are."""

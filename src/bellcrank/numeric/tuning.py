@@ -105,6 +105,8 @@ class Assembly:
     assembled: float = _of(1e-10, "largest residual that may be left", 0.5)
     carried: float = _of(1e-9, "... and of speeds, against the largest of them", 0.5)
     told: float = _of(1e-9, "a change of a given value that is reported", 0.5)
+    sweeps: int = _of(30, "most over all pairs of columns, to make them orthogonal ...")
+    orthogonal: float = _of(1e-15, "... which they are at this cosine", 1.0)
     light: float = _of(1e-3, "share of the largest inertia: smaller ones count as this")
 
 

@@ -21,7 +21,7 @@ from bellcrank.numeric.events import Book, Event, Fired, Watch, Watched, let_act
 from bellcrank.numeric.projection import Closure
 from bellcrank.numeric.tuning import EVENTS
 from bellcrank.run.actions import EventsGiven
-from bellcrank.run.closure import closure_of, inertia_weights, inputs_at, keeper_of, on_branch, tell_of_branch
+from bellcrank.run.closure import closure_of, inputs_at, keeper_of, on_branch, tell_of_branch, weights_at
 from bellcrank.run.dae_methods import Dae
 from bellcrank.run.dae_runs import Piece, dae_evaluation, prepare_dae
 from bellcrank.run.goes_on import place_on
@@ -74,7 +74,8 @@ class Stretches:
         """The constraints of closed loops."""
         if self._closure is None or self._closure[0] != p:
             loops = self.loaded.program.loops
-            found = None if loops is None else closure_of(self.context.python, p, self.signals)
+            context, known = self.context, self.loaded.constants(list(p))
+            found = None if loops is None else closure_of(context.python, p, self.signals, context.model, known)
             self._closure = p, found
         return self._closure[1]
 
@@ -86,7 +87,7 @@ class Stretches:
             w = inputs_at(t, self.signals, kept)
             weights = None if s.carried is None else s.carried.weights
             if weights is None:
-                find = partial(inertia_weights, model, s.y, s.p, w, t)
+                find = partial(weights_at, closure, model, t, s.y, s.p, w)
                 weights = found("weights", find, s.p, w, t, s.y)
             keeper = keeper_of(closure, model, s.y, s.p, self.signals, kept, self.dae.staged, t, weights)
             if self.dae.usual and (s.carried is None or s.carried.inside is None):

@@ -11,7 +11,7 @@ from dataclasses import replace
 from bellcrank.emit.arranged import arranged
 from bellcrank.emit.c import job
 from bellcrank.emit.c.functions import Functions, how_called
-from bellcrank.emit.c.loops import minimal_run, multiplier_run, null_space
+from bellcrank.emit.c.loops import assembly_text, minimal_run, multiplier_run, null_space
 from bellcrank.emit.c.printer import ExternalCall, external_calls
 from bellcrank.emit.c.rigid import RigidWheel, rigid_run, wheels_at
 from bellcrank.emit.c.routines import prototype, texts
@@ -49,6 +49,7 @@ def c_source(
     local: bool = False,
     adaptive: bool = True,
     looks: bool = False,
+    assembles: bool = False,
     called: Iterable[str] = (),
 ) -> str:
     """The program as C source. External routines named in `outside` are called back even if they are given in C.
@@ -58,8 +59,8 @@ def c_source(
     touch, bounce and roll; with `stiff`, there are runs by stiff methods, too. `number` is what it computes in. With
     `bound`, rates can be had and steps be taken by one call. With `local`, nothing of it can be seen from outside: for
     a file that includes this one. Without `adaptive`, runs are those with fixed steps. With `looks`, rows within steps
-    can be had, as events need them; functions of the model language that are `called` by a file that includes this one
-    are defined.
+    can be had, as events need them; with `assembles`, closed loops can be closed at a start. Functions of the model
+    language that are `called` by a file that includes this one are defined.
     """
     if wheels and number is not DOUBLE:
         raise InternalError(f"rigid wheels compute in double precision, not in {number.name}")
@@ -92,6 +93,8 @@ def c_source(
     further_calls = single_calls(program, run) if bound and not multipliers else ""
     if looks and not multipliers and not wheels:
         further_calls += looks_within(program, run)
+    if assembles and not multipliers and not wheels and program.loops is not None:
+        further_calls += assembly_text(program, program.loops, number)
     return "\n".join(p for p in parts if p) + further_calls
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bellcrank.emit.c.loops import bridge_room
+from bellcrank.emit.c.loops import assembly_text, bridge_room
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.runtime_files import definitions
 from bellcrank.emit.c.signals import break_cases, kind_rows
@@ -12,14 +12,15 @@ from bellcrank.emit.names import comment
 from bellcrank.emit.number import DOUBLE
 from bellcrank.emit.words import Words
 from bellcrank.export.standalone.formulas import CFormula
-from bellcrank.export.standalone.loops import inertia_functions, row_names
+from bellcrank.export.standalone.loops import row_names
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import about, indented, require_language, written
 from bellcrank.numeric.collocation import STIFF
 from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.numeric.methods import AUTO, METHODS, RTOL, one_of
 from bellcrank.numeric.roots import MOST
-from bellcrank.numeric.tuning import ASSEMBLY, BRIDGES, EVENTS, INPUTS, PLANS
+from bellcrank.numeric.tuning import BRIDGES, EVENTS, INPUTS, PLANS
+from bellcrank.program.inertias import inertia_functions
 from bellcrank.program.program import Program
 from bellcrank.program.slopes import with_slopes
 from bellcrank.run.actions import EventFormula
@@ -180,12 +181,9 @@ def assembly(program: Program, setup: Setup) -> str:
     return written(
         "c/assembly.c",
         {
-            "TUNING": definitions(ASSEMBLY, DOUBLE),
+            "CLOSE": assembly_text(program, program.loops, DOUBLE),
             "GUESSED": ", ".join(str(int(g)) for g in setup.guessed),
             "ROWS": ", ".join(map(c_string, row_names(program))),
-            "SIDES": ", ".join(map(str, program.loops.sided)) if program.loops.sides else "",
-            "N_SIDES": str(len(program.loops.sides)),
-            "INPUTS": "yes" if program.given_inputs else "",
         },
     )
 
