@@ -55,7 +55,7 @@ class Bound(Protocol):
     data: int
     calls_back: bool
     kept: np.ndarray
-    pool: list[tuple[bytes, Callable[[], np.ndarray]]]
+    pool: list[tuple[bytes, Callable[[], np.ndarray], np.ndarray]]
     rates_packed: Callable[[bytes], int]
 
     def rates(self, t: float, x: np.ndarray) -> np.ndarray: ...
