@@ -166,15 +166,18 @@ class Equations:
         self,
         language: str,
         directory: str | Path,
+        purpose: str = "program",
+        precision: str = "double",
         events: Mapping[str, Any] | Sequence[Any] | None = None,
         stop: Iterable[str] | str = (),
     ) -> Path:
         """Writes a stand-alone program in "c", "fortran" or "python": source, Makefile and default input.
 
-        `events` and `stop` as of `simulate`: what the program watches and does, in C and Python. Returns the path of
-        the file with the equations.
+        With `purpose="embedded"`, C that a controller or test rig calls step by step, in "double" or "single"
+        `precision`; with "simulink", the same with an S-function. `events` and `stop` as of `simulate`: what a program
+        in C or Python watches and does. Returns the path of the file with the equations.
         """
-        return write_program(self.derived, language, directory, events, stop)
+        return write_program(self.derived, language, directory, purpose, precision, events, stop)
 
     def page(
         self, path: str | Path | None = None, *, sliders: Any = None, plots: Any = None, title: str | None = None
