@@ -95,7 +95,8 @@ def single_calls(program: Program, run: Run) -> str:
 
 def looks_within(program: Program, run: Run) -> str:
     """Rows within a step; follows the text of a run."""
-    return runtime("within.c", SET=sets_inputs(program), HOLD=kept_values(program), MOVE=run.move, DEPTH=_depth(run))
+    hold = "yes" if program.start.results or program.update.results else ""
+    return runtime("within.c", SET=sets_inputs(program), HOLD=hold, MOVE=run.move, DEPTH=_depth(run))
 
 
 def _depth(run: Run) -> str:
