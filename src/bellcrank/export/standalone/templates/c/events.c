@@ -150,7 +150,8 @@ static int event_is_zero(int event, const double *row, double size)
 }
 
 /* Where a condition changes its sign between two times: regula falsi (Illinois), halved where that is slow. */
-static double event_zero_between(Watch *watch, int event, int side, double a, double b, double fa, double fb, double small)
+static double event_zero_between(Watch *watch, int event, int side, double a, double b, double fa, double fb,
+    double small)
 {
     double width = fabs(b - a);
     for (int count = 0; count < @MOST_LOOKS@; count++) {
@@ -207,7 +208,8 @@ static double event_crossing(Watch *watch, int event, int side, double a, double
 static int leave_zero(Watch *watch, int event, double later, Crossing *found, int *n)
 {
     AtZero *zero = &watch->at_zero[event];
-    const double around = 4*fmax(event_noise(event, watch->before), event_noise(event, watch->after)), size = fabs(later);
+    const double around = 4*fmax(event_noise(event, watch->before), event_noise(event, watch->after));
+    const double size = fabs(later);
     if (fabs(later) <= around + EVENT_ZERO*zero->size) {
         zero->looks--;
         return 0;
@@ -240,8 +242,8 @@ static void tell_event(int event, double t) { printf("%s at t = %.6g s\n", watch
 
 static void event_chatters(Watch *watch, int event, double t, const char *how)
 {
-    snprintf(watch->problem, sizeof watch->problem, "stopped at t = %.6g s: event '%.100s' acts %.100s: it chatters. Let "
-        "its action bring the motion to rest, or end the run (stop=True)", t, watched[event].name, how);
+    snprintf(watch->problem, sizeof watch->problem, "stopped at t = %.6g s: event '%.100s' acts %.100s: it chatters. "
+        "Let its action bring the motion to rest, or end the run (stop=True)", t, watched[event].name, how);
 }
 
 /* Looks at the last step. Returns how many events are to act; *ends: when the first that acts or stops does, *stops:
@@ -264,7 +266,8 @@ static int look_at_step(Watch *watch, Crossing *fired, double *ends, int *stops)
         for (int side = 1; side >= -1; side -= 2)
             if ((side > 0 ? watched[event].up : watched[event].down) && !isnan(before)
                 && !event_is_over(event, before, side) && event_is_over(event, after, side)) {
-                const double when = event_crossing(watch, event, side, watch->before[0], watch->after[0], before, after);
+                const double when =
+                    event_crossing(watch, event, side, watch->before[0], watch->after[0], before, after);
                 found[n++] = (Crossing){when, fmax(fabs(before), fabs(after)), event, side};
             }
     }
@@ -330,8 +333,8 @@ static int event_act(Watch *watch, int event, double t, double *y, const double 
             continue;
         values[i] = event_value(i, row);
         if (!isfinite(values[i])) {
-            snprintf(watch->problem, sizeof watch->problem, "stopped at t = %.6g s, as an event acts: the action of event "
-                "'%.100s' sets %.100s to %g, not a finite number", t, watched[event].name,
+            snprintf(watch->problem, sizeof watch->problem, "stopped at t = %.6g s, as an event acts: the action of "
+                "event '%.100s' sets %.100s to %g, not a finite number", t, watched[event].name,
                 s->state >= 0 ? states[s->state].keyword : parameters[s->parameter].keyword, values[i]);
             return 0;
         }
@@ -350,8 +353,8 @@ static int event_act(Watch *watch, int event, double t, double *y, const double 
         parameters[s->parameter].value = values[i];
     }
     if (others && !find_parameters(job->externals)) {
-        snprintf(watch->problem, sizeof watch->problem, "stopped at t = %.6g s, as event '%.100s' acts: the constants of "
-            "the model cannot be computed: may a mass, inertia or length be zero?", t, watched[event].name);
+        snprintf(watch->problem, sizeof watch->problem, "stopped at t = %.6g s, as event '%.100s' acts: the constants "
+            "of the model cannot be computed: may a mass, inertia or length be zero?", t, watched[event].name);
         return 0;
     }
     watch->reset |= others;
@@ -448,7 +451,8 @@ static int events_act(Watch *watch, Crossing *fired, int count, int stops, doubl
             return stops;
         for (int i = 0; i < N_EVENTS; i++)
             for (int side = 1; side >= -1; side -= 2) {
-                const double before = values[i], after = event_condition(i, row), size = fmax(fabs(before), fabs(after));
+                const double before = values[i], after = event_condition(i, row);
+                const double size = fmax(fabs(before), fabs(after));
                 if (busy[i] || !(side > 0 ? watched[i].up : watched[i].down) || event_is_over(i, before, side)
                     || !event_is_over(i, after, side))
                     continue;
@@ -546,8 +550,8 @@ static void watch_run(Job *job, Watch *watch)
         run(job);
     }
     if (watch->failed)
-        snprintf(watch->problem, sizeof watch->problem, "stopped at t = %.6g s: the rates cannot be evaluated any more; "
-            "try a smaller step", job->t);
+        snprintf(watch->problem, sizeof watch->problem, "stopped at t = %.6g s: the rates cannot be evaluated any "
+            "more; try a smaller step", job->t);
     job->rows = watch->rows;
     job->filled = watch->filled;
 }
