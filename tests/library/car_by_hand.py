@@ -1,0 +1,209 @@
+"""What an engineer computes of a car on a sheet of paper, from masses, springs, tyres and the slopes of its hard points.
+
+No equation of motion of Bellcrank is used: only the data of the car, where it stands, and how its linkages move for a
+small travel as drawn. All is linear, in small motions about the position at rest.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh
+
+from bellcrank.library.tyres.steady import ARRAYS
+from bellcrank.library.vehicles.data import CORNERS, GRAVITY
+from bellcrank.library.vehicles.rest import corner, push_of
+
+UP = np.array([0.0, 0.0, 1.0])
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """A left wheel as it stands; slopes are per travel."""
+
+    x: float
+    b: float  # half the track on the ground
+    N: float
+    tyre: float  # N/m
+    spring: float  # N/m of travel, with the preload
+    bar: float  # N/m of travel, in roll
+    contact: np.ndarray  # slopes of the carrier's point on the ground
+    bends: float  # second slope of its height
+    turns: np.ndarray  # rotation of the carrier
+    centre: np.ndarray  # slopes of the wheel's centre
+    R: float  # height of the wheel's centre
+    spin: float
+    masses: list  # mass, height above the ground, slopes, second slope of the height
+    inertia: np.ndarray  # of carrier and wheel across, about their axes
+    trail: float
+    cornering: float
+
+
+def wheels(car):
+    return {name: wheel(car, name, 0 if name == "front" else 2) for name in ("front", "rear")}
+
+
+def wheel(car, name, i):
+    at, axle = car.stand, car.data.axle(name)
+    record, h = axle.record, 1e-4
+    low, now, high = (corner(axle, 1, at.travel[i] + d, at.height, UP) for d in (-h, 0.0, h))
+
+    def second(f):
+        return (f(high) - f(low)) / (2 * h)
+
+    free = at.free_length[name]
+    spring = -second(lambda c: push_of(axle, free, c.length, c.drawn) * c.ratio)
+    bar = 0.0
+    if record.anti_roll_bar is not None:
+        track = 2 * (axle.pose(0.0).position[1] + record.at[1])
+        bar = 2 * record.anti_roll_bar.stiffness / track**2
+    tyre = -(corner(axle, 1, 0.0, at.height + h, UP).load - corner(axle, 1, 0.0, at.height - h, UP).load) / (2 * h)
+    masses = [
+        (m, at.height + place[2], slope, second(lambda c, k=k: c.masses[k][2][2]))
+        for k, (m, place, slope) in enumerate(now.masses)
+    ]
+    pose = axle.pose(at.travel[i])
+    found = axle.tyre.forces(at.load[i], 0.0, 0.0)
+    return Wheel(
+        float(now.contact[0]), float(now.contact[1]), at.load[i], tyre, spring, bar, now.slope,
+        second(lambda c: c.slope[2]), pose.delta, pose.d, at.height + float(now.centre[2]), record.wheel.spin_inertia,
+        masses, np.array(record.carrier.inertia) + (record.wheel.cross_inertia or record.wheel.spin_inertia / 2),
+        float(found.trail), 2 * abs(float(found.Kya)),
+    )  # fmt: skip
+
+
+# ---- braking
+
+
+def loads_of_braking(car, a, drag=0.0, drag_height=0.0, resistance=0.0):
+    """Front and rear loads of a car that slows down by `a`: moments about the rear contact. Beside m a h: the wheels,
+    which stop turning, and the moment of rolling resistance."""
+    w, at = wheels(car), car.stand
+    base, m = w["front"].x - w["rear"].x, at.mass
+    h = at.height + at.centre[2]
+    turning = sum(2 * x.spin / rolling_radius(car, name) for name, x in w.items())
+    moment = m * GRAVITY * (at.centre[0] - w["rear"].x) + m * a * h + turning * a - drag * drag_height - resistance
+    front = moment / base
+    return front, m * GRAVITY - front
+
+
+def rolling_radius(car, name):
+    tyre = car.data.axle(name).tyre
+    return float(tyre.rolling_radius(ARRAYS, car.stand.load[0 if name == "front" else 2], 60.0, tyre.usual[0]))
+
+
+# ---- a steady turn
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Per lateral acceleration, to the left: roll (rad), travel of the right wheels up, load moved to them."""
+
+    roll: float
+    travel: dict
+    transfer: dict
+
+
+def steady_turn(car):
+    """Three unknowns, roll of the body and a travel of each axle (right wheels up, left ones down), and three
+    equations: virtual work of each travel, moments of the whole car about its track."""
+    w, at, sprung = wheels(car), car.stand, car.data.sprung
+    names = ("front", "rear")
+    base = w["front"].x - w["rear"].x
+    lever = base - w["front"].trail + w["rear"].trail
+    behind = at.centre[0] - w["rear"].x
+    side = {"front": at.mass * (behind + w["rear"].trail) / lever}
+    side["rear"] = at.mass - side["front"]
+    g = GRAVITY
+    A, r = np.zeros((3, 3)), np.zeros(3)
+    for i, name in enumerate(names):
+        x = w[name]
+        cy, cz = x.contact[1], x.contact[2]
+        gyro = x.spin / rolling_radius(car, name)
+        # roll: load of the tyres, and the weight's part across
+        A[i, 0] = 2 * x.tyre * x.b * cz - 2 * x.N * cy + sum(2 * m * g * v[1] for m, _, v, _ in x.masses)
+        A[i, 1 + i] = -2 * x.tyre * cz**2 + 2 * x.N * x.bends - 2 * x.spring - 2 * x.bar
+        A[i, 1 + i] -= sum(2 * m * g * bends for m, _, _, bends in x.masses)
+        r[i] = side[name] * cy - sum(2 * m * v[1] for m, _, v, _ in x.masses) + 2 * gyro * x.turns[0]
+        # the whole car: loads, less what the weights add by leaning and the inertia
+        share = (sprung.cg[0] - w["rear"].x) / base if name == "front" else 1 - (sprung.cg[0] - w["rear"].x) / base
+        A[2, 0] += 2 * x.b * x.tyre * x.b - sum(2 * m * g * h for m, h, _, _ in x.masses)
+        A[2, 1 + i] += -2 * x.b * x.tyre * cz + (sprung.mass * share + 2 * sum(m for m, *_ in x.masses)) * g * cy
+        A[2, 1 + i] -= sum(2 * m * g * v[1] for m, _, v, _ in x.masses)
+        r[2] += sum(2 * m * h for m, h, _, _ in x.masses) + 2 * gyro
+    high = at.height + sprung.cg[2]
+    rack = car.data.sections.steering.rack_mass
+    A[2, 0] -= (sprung.mass * high + rack * w["front"].R) * g
+    r[2] += sprung.mass * high + rack * w["front"].R
+    roll, *travel = np.linalg.solve(A, r)
+    moved = {n: w[n].tyre * (roll * w[n].b - s * w[n].contact[2]) for n, s in zip(names, travel)}
+    return Turn(float(roll), dict(zip(names, map(float, travel))), moved)
+
+
+# ---- free vibrations
+
+
+def symmetric_frequencies(car):
+    """Of heave, pitch and wheel hop (Hz), undamped: heave and pitch of the body, travels, and the way ahead, wheels
+    rolling as they go."""
+    w, at, sprung = wheels(car), car.stand, car.data.sprung
+    M, K = np.zeros((5, 5)), np.zeros((5, 5))  # x, z, pitch (nose down), travels of front and rear
+    high = at.height + sprung.cg[2]
+
+    def add(m, row):
+        M[:] = M + m * np.outer(row, row)
+
+    for axis in (0, 2):  # velocity of the body's mass centre; the pitch turns about the origin of x on the ground
+        row = np.zeros(5)
+        row[0 if axis == 0 else 1] = 1
+        row[2] = high if axis == 0 else -sprung.cg[0]
+        add(sprung.mass + (car.data.sections.steering.rack_mass if axis == 2 else 0), row)
+    M[2, 2] += sprung.inertia[1, 1]
+    M[0, 0] += car.data.sections.steering.rack_mass
+    for i, x in enumerate(w.values()):
+        for (m, h, v, bends), place in zip(x.masses, places(car, i)):
+            for axis in range(3):
+                row = np.zeros(5)
+                if axis < 2 and axis == 0:
+                    row[0], row[2] = 1, h
+                if axis == 2:
+                    row[1], row[2] = 1, -place
+                row[3 + i] = v[axis]
+                add(2 * m, row)
+            K[3 + i, 3 + i] += 2 * m * GRAVITY * bends
+        for axis in range(3):  # turns of the carrier
+            row = np.zeros(5)
+            row[2], row[3 + i] = float(axis == 1), x.turns[axis]
+            add(2 * (x.inertia[axis] if axis != 1 else x.inertia[1] - x.spin / 2), row)
+        row = np.zeros(5)
+        row[0], row[2], row[3 + i] = 1, x.R, x.centre[0]
+        add(2 * x.spin / x.R**2, row)
+        press = np.zeros(5)
+        press[1], press[2], press[3 + i] = 1, -x.x, x.contact[2]
+        K[:] = K + 2 * x.tyre * np.outer(press, press)
+        K[3 + i, 3 + i] += 2 * x.spring - 2 * x.N * x.bends
+    rate, _ = eigh(K, M)
+    return np.sqrt(np.abs(rate[1:])) / (2 * math.pi)  # the first is the way ahead
+
+
+def places(car, i):
+    """x of the masses of a corner."""
+    axle = car.data.axle(("front", "rear")[i])
+    now = corner(axle, 1, car.stand.travel[2 * i], car.stand.height, UP)
+    return [float(place[0]) for _, place, _ in now.masses]
+
+
+# ---- handling
+
+
+def understeer(car):
+    """Steering angle of the front wheels beyond that of a turn without slip, per lateral acceleration (rad s2/m)."""
+    w, at = wheels(car), car.stand
+    base = w["front"].x - w["rear"].x
+    lever = base - w["front"].trail + w["rear"].trail
+    b = at.centre[0] - w["rear"].x
+    f = at.mass * (b + w["rear"].trail) / lever
+    return f / w["front"].cornering - (at.mass - f) / w["rear"].cornering
+
+
+assert len(CORNERS) == 4
