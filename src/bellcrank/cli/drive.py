@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import sys
 from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import Any
 
 from bellcrank.cli.codes import CHECK_FAILED, FINE
 from bellcrank.cli.files import in_folder
 from bellcrank.cli.options import MANY, argument, shared
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import table
+from bellcrank.emit.names import identifier
 from bellcrank.errors import ModelError
-from bellcrank.library.manoeuvres import known, run
-from bellcrank.library.manoeuvres.result import Result
-from bellcrank.library.vehicles.car import Car
+from bellcrank.library.manoeuvres import known, run, write_page
+from bellcrank.library.manoeuvres.side_by_side import Driven, drive_all, labelled, with_setups
 
 ALL = "all"
 
@@ -21,51 +24,79 @@ ALL = "all"
 def options(parser: ArgumentParser) -> None:
     add = parser.add_argument
     names = ", ".join(known())
-    add("file", nargs="?", metavar="CAR.toml", help="the file of a car, or the name of one that comes with Bellcrank")
     add(
-        "manoeuvre",
-        nargs="?",
-        metavar="NAME",
-        help=f"{names}, or {ALL}; without it they are listed with their settings",
+        "words",
+        nargs="*",
+        metavar="CAR.toml ... NAME",
+        help="the file of a car, or the name of one that comes with Bellcrank, or several; then the manoeuvre: "
+        f"{names}, or {ALL}. Without it all are listed with their settings",
     )
+    add("--setup", metavar="FILE", help="a car beside each, with the sections of a .toml file over its own; may be "
+        "repeated", **MANY)  # fmt: skip
     add("--speed", type=float, metavar="KM/H", help="speed, of manoeuvres that have one")
     add("--set", type=argument, metavar="NAME=VALUE", help="another setting of the manoeuvre; may be repeated", **MANY)
     add("--plot", metavar="FILE", help="draw the channels to look at first (.png, .svg, .pdf)")
+    add("--report", metavar="FILE", help="write one page: cars, kinematics, metrics and plots side by side (.html)")
     add("--out", metavar="FOLDER", help="write metrics (.json) and runs (.csv)")
     shared(parser, "json")
 
 
 def command(args: Namespace) -> int:
-    if args.file is None or args.manoeuvre is None:
+    if len(args.words) < 2:
         _list(args)
         return FINE
-    car = Car.read(args.file)
-    names = list(known()) if args.manoeuvre == ALL else [args.manoeuvre]
-    if args.plot and len(names) > 1:
-        raise ModelError("--plot draws one manoeuvre; with 'all' give --out")
-    results = [_driven(car, name, args) for name in names]
+    *files, name = args.words
+    names = list(known()) if name == ALL else [name]
+    cars = labelled(with_setups(files, args.setup))
+    if args.plot and len(names) * len(cars) > 1:
+        raise ModelError("--plot draws one manoeuvre of one car; for more give --report or --out")
+    if name == ALL and args.set:
+        raise ModelError(f"--set is for one manoeuvre, not for {ALL}: settings differ")
+    with Progress("driving") as progress:
+
+        def tell(share: float, what: str) -> None:
+            progress.what = f"driving {what}"
+            progress.tell(share)
+
+        for car, each in drive_all(cars, names, lambda car, each: run(car, each, **_settings(args, each)), tell):
+            if each not in car.failures:
+                _tell(args, car, each, len(cars) > 1)
+            elif len(names) * len(cars) == 1:
+                raise ModelError(car.failures[each])
+            else:
+                print(f"{car.label}: {each}: not driven. {car.failures[each]}", file=sys.stderr)
+        progress.what = "writing the page"
+        if args.report:
+            write_page(in_folder(args.report), cars)
+    if args.report and not args.json:
+        print(f"wrote {args.report}")
+    results = [r for car in cars for r in car.results.values()]
     if args.json:
         found = [r.figures() for r in results]
         print(json.dumps(found[0] if len(found) == 1 else found, indent=2))
-    failed = any(r.passed is False for r in results)
-    return CHECK_FAILED if failed and len(results) == 1 else FINE
+    failed = any(r.passed is False for r in results) if len(results) == 1 else any(car.failures for car in cars)
+    return CHECK_FAILED if failed else FINE
 
 
-def _driven(car: Car, name: str, args: Namespace) -> Result:
+def _settings(args: Namespace, name: str) -> dict[str, Any]:
     settings = dict(args.set)
     has = known()[name].settings if name in known() else {}
-    if args.speed is not None and ("speed" in has or args.manoeuvre != ALL):
+    if args.speed is not None and ("speed" in has or args.words[-1] != ALL):
         settings["speed"] = args.speed
-    with Progress(f"driving {name}"):
-        result = run(car, name, **settings)
-    written = [] if args.out is None else result.save(args.out)
+    return settings
+
+
+def _tell(args: Namespace, car: Driven, name: str, several: bool) -> None:
+    """Prints and writes what was asked for about one manoeuvre."""
+    result, written = car.results[name], []
+    if args.out is not None:
+        written = result.save(Path(args.out) / identifier(car.label) if several else args.out)
     if args.plot:
         written.append(result.plot(in_folder(args.plot)))
     if not args.json:
         print(result)
         for path in written:
             print(f"wrote {path}")
-    return result
 
 
 def _list(args: Namespace) -> None:

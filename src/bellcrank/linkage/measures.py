@@ -236,15 +236,22 @@ def _struts(m: Measures, w: Wheel) -> None:
             m.add(f"{strut.name}_wheel_rate", strut.stiffness * ratio**2, "N/m", label)
 
 
+DRAWN = (
+    "camber", "toe", "caster", "kingpin_inclination", "scrub_radius", "mechanical_trail", "half_track_change",
+    "wheelbase_change", "roll_centre_height", "anti_dive", "anti_squat", "anti_lift_braking",
+)  # fmt: skip
+
+
+def drawn_columns(m: Measures) -> list[str]:
+    """The main measures, as far as there are numbers."""
+    shown = [*(c for c in DRAWN if c in m.columns), *(c for c in m if c.endswith(("_ratio", "_wheel_rate")))]
+    return [c for c in shown if np.isfinite(m[c]).all()]
+
+
 def draw(measures: Sequence[Measures], path: str | Path | None = None, against: str = "travel") -> Any:
     """A matplotlib figure: the main measures over travel or rack, one line for each set."""
-    wanted = (
-        "camber", "toe", "caster", "kingpin_inclination", "scrub_radius", "mechanical_trail", "half_track_change",
-        "wheelbase_change", "roll_centre_height", "anti_dive", "anti_squat", "anti_lift_braking",
-    )  # fmt: skip
     first = measures[0]
-    shown = [*(c for c in wanted if c in first.columns), *(c for c in first if c.endswith(("_ratio", "_wheel_rate")))]
-    shown = [c for c in shown if np.isfinite(first[c]).all()]
+    shown = drawn_columns(first)
     rows = -(-len(shown) // 3)
     figure = new_figure(11, 2.3 * rows + 0.6)
     axes = figure.subplots(rows, 3, squeeze=False).ravel()

@@ -58,6 +58,8 @@ class Loops:
     near: float = _of(0.1, "ratio of pivots below which a step that has ended is taken again with care")
     watched: float = _of(0.3, "ratio below which the next step is taken with care: all its stages are closed")
     corrections: int = _of(4, "most corrections of q at a step")
+    fixed_corrections: int = _of(2, "so many at every step, where a step takes a fixed number of operations ...")
+    first_corrections: int = _of(20, "... and at the start")
     halvings: int = _of(10, "of a step that needs a large correction")
     share: float = _of(0.1, "a correction is large above this share of what a step moves ...")
     least: float = _of(1e-6, "... and this length", 0.5)

@@ -9,44 +9,76 @@ from html import escape
 import numpy as np
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 860, 230, 70, 12, 10, 36
+NARROW = 500  # of a chart beside others
+KEY, LETTER, GAP = 18, 6.2, 24  # widths in the legend: mark, letter, space behind a name
 COLOURS = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf", "#8c564b", "#e377c2")
+BLACK = "#333333"
+ROW = 17  # height of a row of the legend
 MOST_POINTS = 1500  # of one line: more would not be seen
+Line = tuple[str, np.ndarray, np.ndarray]  # name, x, y
 
 
 def chart(x: np.ndarray, lines: Sequence[tuple[str, np.ndarray]], x_label: str, y_label: str) -> str:
     """Lines over one axis, with labels."""
-    x = np.asarray(x, dtype=float)
-    (x0, x1), (y0, y1) = _range([x]), _range([y for _, y in lines])
+    return curves([(name, x, y) for name, y in lines], x_label, y_label)
+
+
+def curves(
+    lines: Sequence[Line],
+    x_label: str,
+    y_label: str,
+    *,
+    width: int = WIDTH,
+    colours: Sequence[int] | None = None,
+    most: int = MOST_POINTS,
+) -> str:
+    """Lines of (name, x, y) in one frame; those of the same name and colour stand once in the legend. `colours`: their
+    places in COLOURS, -1 is black; `most`: points of a line."""
+    lines = [(name, np.asarray(x, dtype=float), np.asarray(y, dtype=float)) for name, x, y in lines]
+    (x0, x1), (y0, y1) = _range([x for _, x, _ in lines]), _range([y for _, _, y in lines])
     space = 0.05 * (y1 - y0)
     y0, y1 = y0 - space, y1 + space
-    inner_w, inner_h = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
+    marked = [BLACK if i < 0 else COLOURS[i % len(COLOURS)] for i in colours or range(len(lines))]
+    named = dict.fromkeys((name, colour) for (name, _, _), colour in zip(lines, marked, strict=True))
+    legend, rows = _legend(list(named) if len(named) > 1 else [], width - LEFT - RIGHT)
+    top = TOP + rows * ROW
+    tall = HEIGHT + rows * ROW
+    inner_w, inner_h = width - LEFT - RIGHT, tall - top - BOTTOM
 
     def px(v: float) -> float:
         return LEFT + (v - x0) / (x1 - x0) * inner_w
 
     def py(v: float) -> float:
-        return HEIGHT - BOTTOM - (v - y0) / (y1 - y0) * inner_h
+        return tall - BOTTOM - (v - y0) / (y1 - y0) * inner_h
 
-    parts = [f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(y_label)}">']
+    parts = [f'<svg class="chart" viewBox="0 0 {width} {tall}" role="img" aria-label="{escape(y_label)}">', *legend]
     for v in ticks(x0, x1):
-        parts.append(f'<line class="grid" x1="{px(v):.1f}" x2="{px(v):.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>')
-        parts.append(f'<text x="{px(v):.1f}" y="{HEIGHT - BOTTOM + 14}" text-anchor="middle">{v:.6g}</text>')
+        parts.append(f'<line class="grid" x1="{px(v):.1f}" x2="{px(v):.1f}" y1="{top}" y2="{tall - BOTTOM}"/>')
+        parts.append(f'<text x="{px(v):.1f}" y="{tall - BOTTOM + 14}" text-anchor="middle">{v:.6g}</text>')
     for v in ticks(y0, y1):
-        parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{py(v):.1f}" y2="{py(v):.1f}"/>')
+        parts.append(f'<line class="grid" x1="{LEFT}" x2="{width - RIGHT}" y1="{py(v):.1f}" y2="{py(v):.1f}"/>')
         parts.append(f'<text x="{LEFT - 6}" y="{py(v) + 4:.1f}" text-anchor="end">{v:.6g}</text>')
-    parts.append(f'<rect class="frame" x="{LEFT}" y="{TOP}" width="{inner_w}" height="{inner_h}"/>')
-    for i, (name, y) in enumerate(lines):
-        colour = COLOURS[i % len(COLOURS)]
-        parts.append(f'<path class="line" stroke="{colour}" d="{_path(x, np.asarray(y, dtype=float), px, py)}"/>')
-        if len(lines) > 1:
-            at = LEFT + 10 + 110 * i
-            place = f'x1="{at}" x2="{at + 18}" y1="{TOP + 12}" y2="{TOP + 12}"'
-            parts.append(f'<line stroke="{colour}" stroke-width="3" {place}/>')
-            parts.append(f'<text x="{at + 23}" y="{TOP + 16}">{escape(name)}</text>')
-    parts.append(f'<text x="{LEFT + inner_w / 2:.0f}" y="{HEIGHT - 5}" text-anchor="middle">{escape(x_label)}</text>')
-    turned = f"translate(13 {TOP + inner_h / 2:.0f}) rotate(-90)"
+    parts.append(f'<rect class="frame" x="{LEFT}" y="{top}" width="{inner_w}" height="{inner_h}"/>')
+    for (_, x, y), colour in zip(lines, marked, strict=True):
+        parts.append(f'<path class="line" stroke="{colour}" d="{_path(x, y, px, py, most)}"/>')
+    parts.append(f'<text x="{LEFT + inner_w / 2:.0f}" y="{tall - 5}" text-anchor="middle">{escape(x_label)}</text>')
+    turned = f"translate(13 {top + inner_h / 2:.0f}) rotate(-90)"
     parts.append(f'<text transform="{turned}" text-anchor="middle">{escape(y_label)}</text>')
     return "\n".join([*parts, "</svg>"])
+
+
+def _legend(named: Sequence[tuple[str, str]], room: float) -> tuple[list[str], int]:
+    """Names with their colours above the frame, in as many rows as they need."""
+    parts, at, row = [], 0.0, 0
+    for name, colour in named:
+        wide = KEY + 5 + LETTER * len(name) + GAP
+        if at > 0 and at + wide - GAP > room:
+            at, row = 0.0, row + 1
+        x, y = LEFT + at, TOP + row * ROW + 6
+        parts.append(f'<line stroke="{colour}" stroke-width="3" x1="{x:.0f}" x2="{x + KEY:.0f}" y1="{y}" y2="{y}"/>')
+        parts.append(f'<text x="{x + KEY + 5:.0f}" y="{y + 4}">{escape(name)}</text>')
+        at += wide
+    return parts, row + 1 if named else 0
 
 
 def ticks(low: float, high: float) -> list[float]:
@@ -70,8 +102,8 @@ def _range(arrays: Sequence[np.ndarray]) -> tuple[float, float]:
     return low - half, high + half
 
 
-def _path(x: np.ndarray, y: np.ndarray, px, py) -> str:  # type: ignore[no-untyped-def]
-    every = max(1, -(-len(x) // MOST_POINTS))
+def _path(x: np.ndarray, y: np.ndarray, px, py, most: int) -> str:  # type: ignore[no-untyped-def]
+    every = max(1, -(-len(x) // most))
     places = [*range(0, len(x), every), *([len(x) - 1] if len(x) and (len(x) - 1) % every else [])]
     text, pen = [], "M"
     for i in places:

@@ -13,12 +13,12 @@ from typing import Any
 from bellcrank.derive.derived import Derived
 from bellcrank.errors import counted
 from bellcrank.expr.mathml import equation, math_element, math_name, mathml
-from bellcrank.files.html import Raw, paragraph, section, table
-from bellcrank.files.template import filled, template
+from bellcrank.files.html import Raw, paragraph, table
 from bellcrank.model.mechanism import Body
 from bellcrank.run.result import Run
 from bellcrank.vector.basis import Vec3
 from bellcrank.view.chart import chart
+from bellcrank.view.document import Section, document
 from bellcrank.view.equations import program_equations
 from bellcrank.view.image import model_image
 from bellcrank.view.sketch import Link, sketch
@@ -48,10 +48,7 @@ class Subject:
 
 def report_page(subject: Subject) -> str:
     """The whole page."""
-    sections = list(_sections(subject))
-    title = escape(subject.derived.name)
-    pieces = {"TITLE": title, "SUMMARY": _summary(subject), "BODY": "\n".join(sections)}
-    return filled(template("bellcrank.view/templates", "report.html"), pieces)
+    return document(subject.derived.name, _summary(subject), list(_sections(subject)))
 
 
 def _summary(s: Subject) -> str:
@@ -65,19 +62,19 @@ def _summary(s: Subject) -> str:
     return paragraph(text) + "".join(paragraph(f"Note: {n}") for n in s.derived.analysis.notes)
 
 
-def _sections(s: Subject) -> Iterator[Raw]:
-    yield section("picture", "Picture", model_image(s.derived, _given(s), s.run))
-    yield section("tree", "Body tree", sketch(s.derived.analysis.mechanism.bodies, _links(s)))
-    yield section("bodies", "Bodies", _bodies(s))
-    yield section("points", "Points", _points(s))
-    yield section("forces", "Forces and moments", _forces(s))
-    yield section("constraints", "Constraints", *_constraints(s))
-    yield section("states", "States", _states(s))
-    yield section("parameters", "Parameters", _parameters(s), *_inputs(s))
-    yield section("equations", "Equations", *program_equations(s.derived.program))
-    yield section("operations", "Operations", *_operations(s))
-    yield section("check", "Check", *_check(s))
-    yield section("run", "Run", *_run(s))
+def _sections(s: Subject) -> Iterator[Section]:
+    yield Section("picture", "Picture", [model_image(s.derived, _given(s), s.run)])
+    yield Section("tree", "Body tree", [sketch(s.derived.analysis.mechanism.bodies, _links(s))])
+    yield Section("bodies", "Bodies", [_bodies(s)])
+    yield Section("points", "Points", [_points(s)])
+    yield Section("forces", "Forces and moments", [_forces(s)])
+    yield Section("constraints", "Constraints", [*_constraints(s)])
+    yield Section("states", "States", [_states(s)])
+    yield Section("parameters", "Parameters", [_parameters(s), *_inputs(s)])
+    yield Section("equations", "Equations", [*program_equations(s.derived.program)])
+    yield Section("operations", "Operations", [*_operations(s)])
+    yield Section("check", "Check", [*_check(s)])
+    yield Section("run", "Run", [*_run(s)])
 
 
 def _given(s: Subject) -> dict[str, float]:

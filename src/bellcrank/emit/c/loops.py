@@ -46,14 +46,18 @@ def minimal_run(program: Program, loops: Loops, number: Number) -> Run:
     """Runs with independent speeds: steps end on the constraints."""
     acts = {*program.inputs}.intersection(symbols_in(section_expressions(program.closure)))
     setting = sets_inputs(program) if acts else ""
-    corrected = _corrected_places(loops) + runtime("correction.c", SET=setting) if loops.correction is not None else ""
+    corrected = ""
+    if loops.correction is not None:
+        corrected = correction(loops, setting, "CORRECTIONS && !(size < SETTLED)", "WATCHED") + runtime(
+            "staged_rates.c"
+        )
     bridge = ""
     if loops.scales.blocks:
         bridge = runtime("bridge.c", BLOCKS=_blocks(loops.scales.blocks), TUNING=definitions(BRIDGES, number))
     closed = runtime(
         "projection.c",
         TUNING=definitions(LOOPS, number),
-        LEAST_NORM=runtime("least_norm.c"),
+        LEAST_NORM=runtime("length.c") + runtime("least_norm.c"),
         CORRECTION=corrected,
         SET=setting,
         REDUNDANT=_redundant(program, loops),
@@ -70,6 +74,11 @@ def multiplier_run(program: Program, loops: Loops, number: Number) -> Run:
     dae = runtime("dae.c", TUNING=definitions(MULTIPLIERS, number), SET=sets_inputs(program), REDUNDANT=redundant)
     text = _structure(loops) + half_explicit_tables() + dae
     return Run(job.DAE, multipliers=text, step=runtime("dae_step.c"), move="dae_step", adaptive=False)
+
+
+def correction(loops: Loops, setting: str, turns: str, steady: str) -> str:
+    """The correction of regular positions: goes on for so many `turns`, and needs pivots above `steady`."""
+    return _corrected_places(loops) + runtime("correction.c", SET=setting, TURNS=turns, STEADY=steady)
 
 
 def _corrected_places(loops: Loops) -> str:

@@ -5,6 +5,7 @@ In:  a `Program`, and the words for its comments. Out: text. `functions` prints 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -16,7 +17,7 @@ from bellcrank.emit.c.printer import ExternalCall, external_calls
 from bellcrank.emit.c.rigid import RigidWheel, rigid_run, wheels_at
 from bellcrank.emit.c.routines import prototype, texts
 from bellcrank.emit.c.run import Run, run_text, single_calls
-from bellcrank.emit.c.runtime_files import definitions, head, runtime
+from bellcrank.emit.c.runtime_files import definitions, head, runtime, sines
 from bellcrank.emit.c.tables import table_functions
 from bellcrank.emit.names import comment
 from bellcrank.emit.number import DOUBLE, Number
@@ -69,10 +70,10 @@ def c_source(
     steps = [s for _, plan in plans for s in plan.steps]
     parts = [
         *head_of(program, words, printed, functions, number, local),
-        *used_functions(functions),
+        *used_functions(functions, number),
         *routine_texts(program, calls.values()),
         f"#define real {number.c}\n",
-        *_helpers(program, steps, multipliers, number),
+        *helpers(program, steps, multipliers, number),
         *tables.text,
         *_externals(calls.values()),
         printed.constants(),
@@ -119,21 +120,22 @@ def sizes_of(p: Program) -> str:
     return f"enum {{ {', '.join(f'N_{k} = {v}' for k, v in sizes.items())} }};\n"
 
 
-def used_functions(functions: Iterable[Function]) -> list[str]:
+def used_functions(functions: Iterable[Function], number: Number = DOUBLE) -> list[str]:
     """Mathematical functions that C lacks."""
     nodes = postorder([e for f in functions for e in section_expressions(f.section)])
-    return helpers_in("c", {n.name for n in nodes if isinstance(n, Func) and n.function is None})
+    texts = helpers_in("c", {n.name for n in nodes if isinstance(n, Func) and n.function is None})
+    return [re.sub(r"\bdouble\b", number.c, text) for text in texts]
 
 
-def _helpers(p: Program, steps: Sequence[Step], multipliers: bool, number: Number) -> list[str]:
+def helpers(p: Program, steps: Sequence[Step], multipliers: bool, number: Number) -> list[str]:
     """What the statements call."""
     solved, parts = any(isinstance(s, Solve | Reduce) for s in steps), []
     solved = solved or (p.loops is not None and not multipliers)
     alike = sorted({s.function for s in steps if isinstance(s, Alike) and len(s.values) > 1})
-    angles = [number.sines for _ in [0] if any(isinstance(s, Angles) for s in steps)]
+    angles = [sines(number) for _ in [0] if any(isinstance(s, Angles) for s in steps)]
     if number is DOUBLE and (alike or angles):
         parts.append(runtime("room.c"))
-    parts += [runtime(name) for name in (*angles, *(f"{function}.c" for function in alike))]
+    parts += [*angles, *(runtime(f"{function}.c") for function in alike)]
     if solved or p.loops is not None:
         parts.append(definitions(ELIMINATION, number))
     if solved:
@@ -142,11 +144,13 @@ def _helpers(p: Program, steps: Sequence[Step], multipliers: bool, number: Numbe
         accelerations = any(isinstance(s, Reduce) for s in steps)  # asked for by outputs
         parts += null_space(p.loops.scales, accelerations or not multipliers)
         parts += [runtime("constrained_rates.c")] if accelerations else []
-    if p.tables or p.given_inputs:
-        parts.append(runtime("spline.c"))
-    if any(len(t.axes) == 2 for t in p.tables):
-        parts.append(runtime("surface.c"))
-    return parts
+    return parts + table_helpers(p, bool(p.given_inputs))
+
+
+def table_helpers(p: Program, inputs: bool) -> list[str]:
+    """What tables call, and inputs that are made of pieces."""
+    parts = [runtime("spline.c")] if p.tables or inputs else []
+    return parts + ([runtime("surface.c")] if any(len(t.axes) == 2 for t in p.tables) else [])
 
 
 def routine_texts(program: Program, calls: Iterable[ExternalCall]) -> list[str]:

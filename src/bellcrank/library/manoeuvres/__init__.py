@@ -2,24 +2,32 @@
 
     result = bc.manoeuvres.run(car, "iso3888-1", speed=80)
     print(result, result["ay_max"], result.run["ay"], result.passed)
+    bc.manoeuvres.report("car.html", ["a.toml", "b.toml"])  # every manoeuvre, cars side by side
 
 A new one is a `Manoeuvre` in a file here, and a line below.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from pathlib import Path as FilePath
 from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.files.record import guarded
+from bellcrank.files.whole import write_text
 from bellcrank.library.manoeuvres.lanes import AVOIDANCE, DOUBLE
-from bellcrank.library.manoeuvres.ready import data_of
+from bellcrank.library.manoeuvres.ready import data_of, ready
 from bellcrank.library.manoeuvres.result import Criterion, Manoeuvre, Result, Setting
+from bellcrank.library.manoeuvres.side_by_side import Driven, drive_all, labelled
 from bellcrank.library.manoeuvres.steering import CIRCLE, FREQUENCY, STEP
 from bellcrank.library.manoeuvres.straight import ACCELERATION, BRAKING
 from bellcrank.library.vehicles.driver import Driver
 from bellcrank.library.vehicles.path import Path, circle, lane_change
 
-__all__ = ["Criterion", "Driver", "Manoeuvre", "Path", "Result", "Setting", "circle", "known", "lane_change", "run"]
+__all__ = [
+    "Criterion", "Driver", "Manoeuvre", "Path", "Result", "Setting", "circle", "known", "lane_change", "report", "run",
+]  # fmt: skip
 
 _LISTED = {m.name: m for m in (BRAKING, ACCELERATION, CIRCLE, STEP, FREQUENCY, DOUBLE, AVOIDANCE)}
 
@@ -51,3 +59,27 @@ def run(car: Any, name: str, **settings: Any) -> Result:
     given = {key: settings.get(key, s.default) for key, s in manoeuvre.settings.items()}
     result: Result = manoeuvre.drive(data_of(car), given)
     return result
+
+
+def report(
+    path: str | FilePath,
+    cars: Any,
+    manoeuvres: Sequence[str] | None = None,
+    progress: Callable[[float, str], None] | None = None,
+) -> dict[str, dict[str, Result]]:
+    """Drives manoeuvres (all, if not given) with one or several cars and writes one page about them; returns the
+    results by car and manoeuvre. `progress` is told the share that is done, and what comes next."""
+    driven = labelled(cars if isinstance(cars, list | tuple) else [cars])
+    for _ in drive_all(driven, list(_LISTED) if manoeuvres is None else manoeuvres, run, progress):
+        pass
+    write_page(path, driven)
+    return {car.label: car.results for car in driven}
+
+
+def write_page(path: str | FilePath, driven: list[Driven]) -> None:
+    """Writes the page about cars that were driven."""
+    from bellcrank.library.manoeuvres.page import car_page
+    from bellcrank.view.image import model_image
+
+    text = car_page(driven, _LISTED, [model_image(ready(c.car.data).sim.derived) for c in driven])
+    guarded("write", FilePath(path), lambda: write_text(FilePath(path), text))

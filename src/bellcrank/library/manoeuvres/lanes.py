@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.library.manoeuvres.ready import HELD, Ready, ready
-from bellcrank.library.manoeuvres.result import Criterion, Manoeuvre, Metrics, Result, Setting
+from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.vehicles.data import CarData
 from bellcrank.library.vehicles.driver import Driver
 from bellcrank.library.vehicles.path import lane_change
@@ -109,9 +109,18 @@ def _change(name: str, lanes_of: Callable[[float, float], list[Lane]]) -> Callab
             found.add("clean_speed", _fastest(car, lanes), "km/h", "highest entry speed without a cone")
         notes = ["the throttle is held from the first cone on", "offset counts from edge to edge of the lanes"]
         return Result(name, data.sections.name, settings, runs, found.done(), criteria, notes,
-                      ("y", "path_error", "steering_wheel", "ay", "yaw_rate", "roll", "speed"))  # fmt: skip
+                      ("path_error", "steering_wheel", "ay", "yaw_rate", "roll", "speed"),
+                      (_from_above(run, lanes),))  # fmt: skip
 
     return drive
+
+
+def _from_above(run: Run, lanes: list[Lane]) -> Curve:
+    """The way of the mass centre between the cones."""
+    gap = [np.nan]
+    x = np.concatenate([[a.begin, a.end, *gap, a.begin, a.end, *gap] for a in lanes])
+    y = np.concatenate([[a.right, a.right, *gap, a.left, a.left, *gap] for a in lanes])
+    return Curve("x, m", "y of the mass centre, m", (("way", run["x"], run["y"]),), (("cones", x, y),))
 
 
 def _driven(car: Ready, lanes: list[Lane], speed: float) -> tuple[Run, float, float]:
@@ -156,6 +165,7 @@ DOUBLE = Manoeuvre(
     _settings(80.0, 3.5, "of lane 3 to the left, right edge to right edge"),
     _change("iso3888-1", iso3888_1),
     "ISO 3888-1: lengths and widths by two sources; that the offset counts from edge to edge, from memory",
+    first=("clearance", "ay_max", "clean_speed"),
 )
 AVOIDANCE = Manoeuvre(
     "iso3888-2",
@@ -164,4 +174,5 @@ AVOIDANCE = Manoeuvre(
     _change("iso3888-2", iso3888_2),
     "ISO 3888-2: lengths and widths by two sources; that left edges of lanes 1 and 5 are in line, and that the "
     "throttle is held in place of released, are assumptions",
+    first=("clearance", "ay_max", "clean_speed"),
 )

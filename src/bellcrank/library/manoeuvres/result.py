@@ -9,10 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bellcrank.files.picture import finished, new_figure
+import numpy as np
+
+from bellcrank.files.picture import finished, new_figure, plain
 from bellcrank.files.whole import write_text
 from bellcrank.library.vehicles.figures import Figure, Figures
 from bellcrank.run.result import Run
+
+Array = np.ndarray[Any, Any]
+Line = tuple[str, Array, Array]  # name, x, y
 
 
 @dataclass(frozen=True)
@@ -34,18 +39,34 @@ class Setting:
 
 @dataclass(frozen=True)
 class Manoeuvre:
-    """A manoeuvre by name: what it is, its settings, how it is driven, and what its figures rest on."""
+    """A manoeuvre by name: what it is, its settings, how it is driven, what its figures rest on, and the metrics to
+    look at first."""
 
     name: str
     words: str
     settings: Mapping[str, Setting]
     drive: Callable[..., Any]
     source: str = ""
+    first: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A picture of a manoeuvre: lines over an axis, with the words of both axes; `fixed` lines are the same for all
+    cars, such as cones."""
+
+    x: str
+    y: str
+    lines: tuple[Line, ...]
+    fixed: tuple[Line, ...] = ()
 
 
 @dataclass
 class Result:
-    """A manoeuvre that was driven. `result["ay_max"]` is a metric, `result.run` the run to look at first."""
+    """A manoeuvre that was driven. `result["ay_max"]` is a metric, `result.run` the run to look at first.
+
+    `plotted` are the channels to look at first, over time or (channel, over) another; `more` curves stand before them.
+    """
 
     manoeuvre: str
     car: str
@@ -54,7 +75,8 @@ class Result:
     metrics: Figures
     criteria: list[Criterion] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    plotted: tuple[str, ...] = ("steering_wheel", "ay", "yaw_rate", "roll", "speed")
+    plotted: tuple[str | tuple[str, str], ...] = ("steering_wheel", "ay", "yaw_rate", "roll", "speed")
+    more: tuple[Curve, ...] = ()
 
     @property
     def run(self) -> Run:
@@ -95,20 +117,37 @@ class Result:
             run.save(written[-1])
         return written
 
+    def curves(self) -> list[Curve]:
+        """What to look at first, as lines."""
+        found = list(self.more)
+        for wanted in self.plotted:
+            y, x = (wanted, None) if isinstance(wanted, str) else wanted
+            runs = {n: r for n, r in self.runs.items() if y in r.channels and (x is None or x in r.channels)}
+            if runs:
+                lines = tuple((n, r.time if x is None else r[x], r[y]) for n, r in runs.items())
+                found.append(Curve("time, s" if x is None else self._axis(x), self._axis(y), lines))
+        return found
+
+    def _axis(self, channel: str) -> str:
+        run = next(r for r in self.runs.values() if channel in r.channels)
+        return f"{run.labels.get(channel, channel)}, {run.units[channel]}"
+
     def plot(self, path: str | Path) -> Path:
-        """Draws the channels to look at first, of all runs."""
-        names = [n for n in self.plotted if n in self.run.channels]
-        figure = new_figure(8, 1.9 * len(names) + 0.6)
-        axes = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
-        for ax, name in zip(axes, names, strict=True):
-            for label, run in self.runs.items():
-                ax.plot(run.time, run[name], label=label)
-            ax.set_ylabel(f"{name}, {self.run.units[name]}")
+        """Draws the curves to look at first, of all runs."""
+        drawn = self.curves()
+        figure = new_figure(8, 2.2 * len(drawn) + 0.6)
+        axes = figure.subplots(len(drawn), 1, squeeze=False)[:, 0]
+        for ax, curve in zip(axes, drawn, strict=True):
+            for label, x, y in curve.lines:
+                ax.plot(x, y, label=plain(label))
+            for _, x, y in curve.fixed:
+                ax.plot(x, y, color="black")
+            ax.set_ylabel(plain(curve.y), fontsize=8)
+            ax.set_xlabel(plain(curve.x), fontsize=8)
             ax.grid(alpha=0.3)
         if len(self.runs) > 1:
-            axes[0].legend()
-        axes[0].set_title(f"{self.car}: {self.manoeuvre}")
-        axes[-1].set_xlabel("time, s")
+            axes[0].legend(fontsize=8)
+        axes[0].set_title(plain(f"{self.car}: {self.manoeuvre}"))
         finished(figure, path)
         return Path(path)
 

@@ -6,13 +6,14 @@ Amplitudes are found, not given: those of a lateral acceleration in steady state
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from bellcrank.errors import RunError
 from bellcrank.library.manoeuvres.ready import HELD, Ready, ready
-from bellcrank.library.manoeuvres.result import Criterion, Manoeuvre, Metrics, Result, Setting
+from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.vehicles.data import GRAVITY, CarData
 from bellcrank.run.result import Run
 from bellcrank.signals import sampled
@@ -21,6 +22,7 @@ Array = np.ndarray[Any, Any]
 BEGINS = 0.5  # s, of steering
 FAR = 1000.0
 SPEED = Setting(80.0, "km/h", "speed")
+RESPONSES = {"yaw_rate": "yaw rate", "ay": "lateral acceleration", "roll": "roll"}
 
 
 def _linear_angle(car: Ready, v: float, ay: float) -> float:
@@ -64,7 +66,9 @@ def circle(data: CarData, settings: dict[str, Any]) -> Result:
     criteria = [Criterion(f"the speed was kept: within {drift:.2g} m/s", bool(drift < 0.05 * v))]
     return Result("iso4138", data.sections.name, settings, {"circle": run}, found.done(), criteria,
                   [f"slow ramp, {settings['growth']:g} m/s2 per s, in place of separate circles"],
-                  ("steering_wheel", "ay", "roll", "side_slip", "speed", "fl.tyre_load", "fr.tyre_load"))  # fmt: skip
+                  (("steering_wheel", "ay"), ("roll", "ay"), ("side_slip", "ay"), ("steering_torque", "ay"),
+                   ("fl.tyre_load", "ay"), ("fr.tyre_load", "ay"), ("rl.tyre_load", "ay"), ("rr.tyre_load", "ay"),
+                   "speed"))  # fmt: skip
 
 
 def _slope(x: Array, y: Array, at: float, width: float = 0.5) -> float:
@@ -99,7 +103,7 @@ def step_steer(data: CarData, settings: dict[str, Any]) -> Result:
     assert run is not None
     found, t0 = Metrics(), BEGINS + rise / 2
     found.add("angle", angle, "deg", "steering-wheel angle")
-    for name, words in (("yaw_rate", "yaw rate"), ("ay", "lateral acceleration"), ("roll", "roll")):
+    for name, words in RESPONSES.items():
         y, steady = np.abs(run[name]), abs(_steady(run, name))
         found.add(f"{name}_steady", _steady(run, name), run.units[name], f"{words} in steady state")
         found.add(f"{name}_response", _first(run.time, y, 0.9 * steady) - t0, "s", f"{words}: time to 90 %")
@@ -140,10 +144,10 @@ def chirp_steer(data: CarData, settings: dict[str, Any]) -> Result:
     f0, f1, T = settings["from"], settings["to"], settings["duration"]
     signal, end = _chirp(angle, f0, f1, T)
     run = car.drive(end, start, {"steer": signal, "speed_set": v}, HELD)
-    f, responses = frequency_response(run, ("yaw_rate", "ay", "roll"), f0, f1)
+    f, responses = frequency_response(run, tuple(RESPONSES), f0, f1)
     found = Metrics()
     found.add("angle", angle, "deg", "amplitude of the steering-wheel angle")
-    for name, words in (("yaw_rate", "yaw rate"), ("ay", "lateral acceleration"), ("roll", "roll")):
+    for name, words in RESPONSES.items():
         H = responses[name]
         gain, phase = np.abs(H), np.degrees(np.unwrap(np.angle(H)))
         unit = f"{run.units[name]}/deg"
@@ -157,7 +161,8 @@ def chirp_steer(data: CarData, settings: dict[str, Any]) -> Result:
             if f0 <= at <= f1:
                 found.add(f"{name}_phase_{at:g}", float(np.interp(at, f, phase)), "deg", f"{words}: phase at {at:g} Hz")
     note = f"amplitude of the linear car for {settings['ay']:g} m/s2; the throttle is held"
-    return Result("iso7401-frequency", data.sections.name, settings, {"chirp": run}, found.done(), [], [note])
+    return Result("iso7401-frequency", data.sections.name, settings, {"chirp": run}, found.done(), [], [note],
+                  more=bode(f, {n: responses[n] for n in RESPONSES}, run.units))  # fmt: skip
 
 
 def _chirp(amplitude: float, f0: float, f1: float, T: float) -> tuple[Any, float]:
@@ -179,6 +184,17 @@ def frequency_response(run: Run, names: tuple[str, ...], f0: float, f1: float) -
     return f[inside], {n: np.fft.rfft(run[n] - run[n][0])[inside] / X for n in names}
 
 
+def bode(f: Array, responses: dict[str, Array], units: Mapping[str, str]) -> tuple[Curve, ...]:
+    """Gains and phases over the steering wheel, to look at."""
+    found = []
+    for name, H in responses.items():
+        gain, phase = np.abs(H), np.degrees(np.unwrap(np.angle(H)))
+        words = f"{RESPONSES[name]} over steering-wheel angle"
+        found.append(Curve("frequency, Hz", f"gain of {words}, {units[name]}/deg", (("gain", f, gain),)))
+        found.append(Curve("frequency, Hz", f"phase of {words}, deg", (("phase", f, phase),)))
+    return tuple(found)
+
+
 CIRCLE = Manoeuvre(
     "iso4138",
     "steady circle at constant speed, slowly tighter",
@@ -189,6 +205,7 @@ CIRCLE = Manoeuvre(
     },
     circle,
     "ISO 4138, constant speed; text of the standard not at hand",
+    first=("understeer_2", "roll_gradient_2", "ay_max"),
 )
 STEP = Manoeuvre(
     "iso7401-step",
@@ -201,6 +218,7 @@ STEP = Manoeuvre(
     },
     step_steer,
     "ISO 7401; figures from secondary texts",
+    first=("yaw_rate_response", "yaw_rate_overshoot", "ay_response", "tb"),
 )
 FREQUENCY = Manoeuvre(
     "iso7401-frequency",
@@ -214,4 +232,5 @@ FREQUENCY = Manoeuvre(
     },
     chirp_steer,
     "ISO 7401; figures from secondary texts",
+    first=("yaw_rate_gain", "yaw_rate_bandwidth", "ay_phase_1"),
 )

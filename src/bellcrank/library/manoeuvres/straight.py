@@ -106,10 +106,12 @@ BRAKING = Manoeuvre(
     },
     brake,
     "mean fully developed deceleration from 0.8 to 0.1 of the speed, as in ISO 21994 and UN R13-H",
+    first=("distance", "mfdd"),
 )
 ACCELERATION = Manoeuvre(
     "acceleration",
     "full acceleration from standstill",
     {"to": Setting(100.0, "km/h", "speed at the end")},
     accelerate,
+    first=("time",),
 )

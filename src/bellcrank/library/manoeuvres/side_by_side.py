@@ -1,0 +1,66 @@
+"""Several cars, or set-ups of one, through the same manoeuvres, to be compared."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bellcrank.errors import BellcrankError
+from bellcrank.files.text import read_toml
+from bellcrank.library.manoeuvres.result import Result
+from bellcrank.library.vehicles.car import Car
+
+Drive = Callable[[Car, str], Result]
+Tell = Callable[[float, str], None]
+
+
+@dataclass
+class Driven:
+    """A car and what it did: results by manoeuvre; where there is none, why."""
+
+    label: str
+    car: Car
+    results: dict[str, Result] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+
+
+def labelled(cars: Iterable[Any]) -> list[Driven]:
+    """Cars with labels that differ: their names, with a number where two are the same."""
+    read = [car if isinstance(car, Car) else Car.read(car) for car in cars]
+    count, seen = Counter(car.name for car in read), Counter[str]()
+    found = []
+    for car in read:
+        seen[car.name] += 1
+        found.append(Driven(car.name if count[car.name] == 1 else f"{car.name} ({seen[car.name]})", car))
+    return found
+
+
+def drive_all(
+    cars: list[Driven], names: Iterable[str], drive: Drive, tell: Tell | None = None
+) -> Iterable[tuple[Driven, str]]:
+    """Drives every manoeuvre with every car, and hands out each when it was driven; `tell` is told the share of them
+    that is done, and what comes next."""
+    listed = list(names)
+    for i, car in enumerate(cars):
+        for j, name in enumerate(listed):
+            if tell is not None:
+                tell((i + j / len(listed)) / len(cars), f"{name}, {car.label}")
+            try:
+                car.results[name] = drive(car.car, name)
+            except BellcrankError as error:
+                car.failures[name] = str(error)
+            yield car, name
+
+
+def with_setups(cars: Iterable[str | Path], setups: Iterable[str | Path]) -> list[Car]:
+    """Cars of files, each followed by the same with the sections of set-up files over its own."""
+    changes = {Path(path).stem: read_toml(Path(path)) for path in setups}
+    found = []
+    for path in cars:
+        car = Car.read(path)
+        found.append(car)
+        found += [car.changed(**{"name": f"{car.name}, {name}", **sections}) for name, sections in changes.items()]
+    return found

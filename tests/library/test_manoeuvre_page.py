@@ -1,0 +1,79 @@
+"""The page of cars: complete, alone, labels made plain, cars side by side; and what a user may mistype."""
+
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank import cli
+from bellcrank.files.html import Raw
+from bellcrank.library.manoeuvres.page import car_page
+from bellcrank.library.manoeuvres.result import Criterion, Curve, Result
+from bellcrank.library.manoeuvres.side_by_side import Driven, drive_all, labelled
+from bellcrank.library.vehicles.figures import Figure, Figures
+from bellcrank.linkage import load, shipped
+from bellcrank.run.result import Run
+from tests.view.test_report import well_formed
+
+EVIL = '<script>alert(1)</script> & "more"'
+
+
+def stub(name, mass):
+    """What a page asks of a car, without one."""
+    found = {"mass": Figure(mass, "kg", "mass"), "front_share": Figure(0.5, "", "share in front", (0.6, 0.7)),
+             "wheelbase": Figure(2.7, "m", "wheelbase"), "cg_height": Figure(0.5, "m", "height")}  # fmt: skip
+    linkage = load(shipped("double_wishbone"))
+    return Driven(name, SimpleNamespace(figures=Figures(found), check=lambda: [], linkage=lambda _: linkage))
+
+
+def driven(label, value):
+    t = np.linspace(0.0, 1.0, 3000)
+    run = Run("car", t, {"ay": value * t}, {"ay": "m/s2"}, {"ay": "lateral acceleration"}, "finished")
+    line = Curve("frequency, Hz", "gain, 1", (("gain", t, t),), (("cones", t, 0 * t),))
+    return Result("iso7401-step", label, {"speed": 80.0, "ay": 4.0, "rise": 0.15, "angle": None}, {"step": run},
+                  Figures({"ay_response": Figure(value, "s", "time to 90 %"), "gone": Figure(np.nan, "s", "x")}),
+                  [Criterion(f"less than {EVIL}", value < 2)], ["a note"], more=(line,))  # fmt: skip
+
+
+def test_the_page_of_two_cars():
+    cars = [stub("first", 1000.0), stub(EVIL, 1100.0)]
+    cars[0].results["iso7401-step"], cars[1].results["iso7401-step"] = driven("first", 1.0), driven(EVIL, 3.0)
+    cars[1].failures["braking"] = f"it does not stop {EVIL}"
+    text = car_page(cars, bc.manoeuvres.known(), [Raw("<p>picture</p>")] * 2)
+    assert well_formed(text) and "<script" not in text
+    assert re.findall(r'<section id="([^"]+)">', text) == ["overview", "car", "kinematics", "iso7401-step", "braking"]
+    assert not re.search(r"(src|href)=[\"'](?!#|data:image/png;)|url\(|@import|https?://(?!www\.w3\.org)", text)
+    assert '1100 <span class="note">+10.0 %</span>' in text and "+200.0 %" in text and "unusual" in text
+    assert text.count('<span class="failed">failed</span>') == 2 and "not driven" in text
+    assert "it does not stop" in text and ">none<" in text
+    (gain,) = re.findall(r"<figcaption>gain, 1</figcaption>.*?</figure>", text, re.S)
+    assert gain.count('class="line"') == 3 and gain.count("cones") == 1  # two cars and what is fixed
+    assert max(len(d) for d in re.findall(r' d="([^"]*)"', gain)) < 8000  # no more points than are seen
+
+
+def test_cars_of_one_name_and_failures_of_one():
+    cars = labelled([bc.vehicles.Car.read("hmmwv")] * 2)
+    assert [c.label.partition(" (")[2] for c in cars] == ["1)", "2)"]
+
+    def drive(car, name):
+        raise bc.RunError(f"{name} cannot be")
+
+    told = []
+    assert len(list(drive_all(cars, ["braking"], drive, lambda *what: told.append(what)))) == 2
+    assert cars[1].failures == {"braking": "braking cannot be"}
+    assert [share for share, _ in told] == [0.0, 0.5] and "braking" in told[0][1]
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (["passenger", "brakng"], "Did you mean 'braking'"),
+    (["passenger", "braking", "--set", "sped=3"], "Did you mean 'speed'"),
+    (["passenger", "braking", "--speed", "-3"], "must be a positive number"),
+    (["passenger", "all", "--set", "ay=3"], "settings differ"),
+    (["passenger", "hmmwv", "braking", "--plot", "a.png"], "one manoeuvre of one car"),
+    (["nothing.toml", "braking"], "nothing.toml"),
+])  # fmt: skip
+def test_what_is_mistyped_is_told(words, said, capsys):
+    assert cli.main(["drive", *words]) != 0
+    assert said in capsys.readouterr().err
