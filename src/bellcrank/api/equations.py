@@ -180,16 +180,24 @@ class Equations:
         return write_program(self.derived, language, directory, purpose, precision, events, stop)
 
     def page(
-        self, path: str | Path | None = None, *, sliders: Any = None, plots: Any = None, title: str | None = None
+        self,
+        path: str | Path | None = None,
+        *,
+        sliders: Any = None,
+        plots: Any = None,
+        title: str | None = None,
+        run: Any = None,
+        modes: Any = None,
     ) -> Any:
         """A live page: the model running in the browser, in one file that needs nothing else.
 
         Written to a file when a path is given; a notebook shows what is returned. `sliders`: parameters that stand
-        first, as names or {name: (low, high)}, also for inputs; `plots`: names of channels.
+        first, as names or {name: (low, high)}, also for inputs; `plots`: names of channels. `run`: a run of the model
+        that the page plays, too; `modes`: a linear model (of `linearize`) whose modes it shows.
         """
         from bellcrank.export.page.page import live_page
 
-        page = live_page(self.derived, sliders, plots, title)
+        page = live_page(self.derived, sliders, plots, title, run, modes)
         return page if path is None else page.write(path)
 
     def write_fmu(self, path: str | Path, fmi: int = 2, platforms: str | Sequence[str] = "host") -> Path:
