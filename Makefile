@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install demo lint test test-all bench clean
+.PHONY: install demo lint test test-all bench site clean
 
 install: .venv/.installed
 
@@ -42,6 +42,14 @@ bench: .venv/.bench
 	$(BIN)/python benchmarks/operations.py
 	$(BIN)/python benchmarks/derivation.py
 	$(BIN)/python benchmarks/rhs.py
+
+.venv/.site: .venv/.runs
+	$(BIN)/python -m pip install --quiet --editable '.[site]'
+	@touch $@
+
+# the documentation with live pages of all examples, in build/site/html; the first time takes some minutes, examples are kept
+site: .venv/.site
+	$(BIN)/python -m website
 
 clean:
 	rm -rf .venv build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

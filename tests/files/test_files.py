@@ -4,9 +4,11 @@ import importlib.util
 import json
 import math
 import struct
+from contextlib import suppress
 
 import numpy as np
 import pytest
+from scipy.io import loadmat, savemat
 
 import bellcrank as bc
 from bellcrank.files import choose
@@ -16,7 +18,18 @@ from bellcrank.files.record import short_names
 from tests.models import example, relative
 
 needs_pyarrow = pytest.mark.skipif(importlib.util.find_spec("pyarrow") is None, reason="pyarrow is not installed")
-FORMATS = [pytest.param(e, marks=needs_pyarrow if f.needs else ()) for e, f in choose.FORMATS.items()]
+
+
+def marks(package):
+    """Of tests with a package that may be absent; that of MDF takes long to load."""
+    if not package:
+        return ()
+    absent = importlib.util.find_spec(package) is None
+    there = pytest.mark.skipif(absent, reason=f"{package} is not installed")
+    return (there, pytest.mark.campaign) if package == "asammdf" else there
+
+
+FORMATS = [pytest.param(e, marks=marks(f.needs)) for e, f in choose.FORMATS.items()]
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +105,7 @@ def test_names_and_words_of_all_kinds(tmp_path):
     run = bc.Run(
         't "x"', np.arange(3.0), values, dict.fromkeys(names, 'µ"m'), {n: f'"{n}", so' for n in names}, "finished"
     )
-    for ending in (".erd", ".csv", ".nc", ".json"):
+    for ending in (".erd", ".csv", ".nc", ".json", ".mat"):
         again = bc.read(run.save(tmp_path / f"a{ending}"))
         assert list(again) == names
         assert again.units == run.units
@@ -171,6 +184,8 @@ def test_damaged_erd_files(tmp_path, text, message):
         ("a.csv", b"\xff\xfe\x00", "which is not UTF-16"),
         ("a.nc", b"nothing", "no NetCDF file in classic format"),
         ("a.nc", b"CDF\x01", "no NetCDF file in classic format"),
+        ("a.mat", b"nothing", "no MATLAB file"),
+        ("a.mat", b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM", "save it with '-v7'"),
         ("a.json", b"{", "no JSON file"),
         ("a.json", b"[" * 100000, "no JSON file"),
         ("a.json", b"[1]", "a list channels is expected"),
@@ -182,7 +197,7 @@ def test_damaged_erd_files(tmp_path, text, message):
             "'a' has 0 values, t 1",
         ),
         pytest.param("a.parquet", b"nothing", "cannot read", marks=needs_pyarrow),
-        ("a.xyz", b"", "known endings are .csv, .erd, .parquet, .nc and .json"),
+        ("a.xyz", b"", "known endings are .csv, .erd, .parquet, .nc, .mat, .mf4 and .json"),
     ],
 )
 def test_damaged_tables(tmp_path, name, content, message):
@@ -191,7 +206,7 @@ def test_damaged_tables(tmp_path, name, content, message):
         bc.read(tmp_path / name)
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.erd", "a.nc", "a.json", "a.par"])
+@pytest.mark.parametrize("name", ["a.csv", "a.erd", "a.nc", "a.json", "a.mat", "a.par"])
 def test_files_that_are_not_there(tmp_path, name):
     with pytest.raises(bc.RunError, match=r"cannot read .*No such file"):
         bc.read(tmp_path / name)
@@ -201,6 +216,43 @@ def test_files_that_are_not_there(tmp_path, name):
 def test_files_that_cannot_be_written(run, tmp_path, ending):
     with pytest.raises(bc.RunError, match="cannot write"):
         run.save(tmp_path / "nowhere" / f"a{ending}")
+
+
+def test_matlab_files_have_names_that_matlab_takes(tmp_path):
+    names = ["q(b, 2)", "q(b,2)", "end", "t 1", "2x", "größe", "x" * 70, "x" * 71, "about", "*"]
+    values = {n: np.array([float(i), 1 / 3]) for i, n in enumerate(names)}
+    run = bc.Run("x", np.arange(2.0), values, dict.fromkeys(names, "m/s²"), {}, "finished")
+    path = run.save(tmp_path / "a.mat")
+    held = loadmat(path, simplify_cells=True)
+    stored = [n for n in held if not n.startswith("__")]
+    long = "x" * 63
+    assert stored == ["t", "q_b_2", "q_b_2_2", "end_2", "t_1", "x_2x", "gr_e", long, f"{long[:-2]}_2", "about_2", "x",
+                      "about", "title", "history"]  # fmt: skip
+    assert held["about"]["q_b_2"]["name"] == "q(b, 2)" and held["about"]["q_b_2"]["unit"] == "m/s²"
+    again = bc.read(path)
+    assert list(again) == names and again.units == run.units
+    # damaged ones are read or told, never more
+    whole, rng = path.read_bytes(), np.random.default_rng(1)
+    for _ in range(300):
+        damaged = bytearray(whole[: rng.integers(100, 2 * len(whole))])
+        for place in rng.integers(0, len(damaged), 3):
+            damaged[place] = rng.integers(256)
+        path.write_bytes(damaged)
+        with suppress(bc.RunError):
+            bc.read(path)
+    # of others: all vectors as long as t
+    savemat(path, {"t": [[0.0], [1.0]], "a": [[1, 2]], "b": [1.0, 2.0, 3.0], "c": "xy", "d": np.eye(2), "e": [1j, 2]})
+    other = bc.read(path)
+    assert list(other) == ["a"] and other["a"].tolist() == [1.0, 2.0]
+    savemat(path, {"a": [1.0, 2.0]})
+    with pytest.raises(bc.RunError, match="holds no vector t"):
+        bc.read(path)
+
+
+def test_a_package_that_is_missing_is_told(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(choose, "find_spec", lambda name: None)
+    with pytest.raises(bc.RunError, match=r"MDF 4 files need the package asammdf: pip install bellcrank\[mdf\]"):
+        run.save(tmp_path / "a.mf4")
 
 
 def test_classic_is_a_layout_of_erd_files_alone(run, tmp_path):

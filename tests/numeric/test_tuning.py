@@ -40,7 +40,7 @@ def test_every_language_has_the_same_numbers(group):
 
 
 SOURCES = {
-    "bellcrank.emit/c/runtime": ("rigid.c", "projection.c", "correction.c", "projected_step.c", "least_norm.c", "pivoted.c", "null_space.c", "dae.c", "run.c", "implicit.c", "bridge.c", "redundant.c", "adaptive.c", "adaptive_loops.c", "radau.c"),
+    "bellcrank.emit/c/runtime": ("rigid.c", "projection.c", "correction.c", "staged_rates.c", "embedded.c", "projected_step.c", "least_norm.c", "pivoted.c", "null_space.c", "dae.c", "run.c", "implicit.c", "bridge.c", "redundant.c", "adaptive.c", "adaptive_loops.c", "radau.c"),
     "bellcrank.emit/fortran/runtime": ("least_norm.f90", "null_space.f90", "implicit.f90", "implicit_solve.f90", "solve.f90"),
     "bellcrank.export.standalone/templates/c": ("loops.c", "inputs.c"),
     "bellcrank.export.standalone/templates/fortran": ("loops.f90", "correction.f90", "inputs.f90", "program.f90"),

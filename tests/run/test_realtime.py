@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import time
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,42 @@ def test_the_process_is_left_as_it_was(monkeypatch: Any) -> None:
     with undisturbed() as told:
         assert "not allowed" in told or "has no SCHED_FIFO" in told
     assert before is None or os.sched_getscheduler(0) == before
+
+
+def test_channels_are_sent_while_it_goes_on(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "mass.py"
+    path.write_text(MODEL)
+    eom = bc.load_model(path).equations()
+    given = ["realtime", str(path), "--backend", "python", "--seconds", "0.04"]
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.settimeout(5.0)
+        port = str(listener.getsockname()[1])
+        assert cli.main([*given, "--udp", port]) == 0
+        rows = [json.loads(listener.recv(65536)) for _ in range(4)]
+        assert [*rows[0]] == ["t", *(x.name for x in eom.interface.channels)]
+        assert cli.main([*given, "--udp", port, "--udp-every", "20", "--channel", "Q( 1 )"]) == 0
+        fewer = [json.loads(listener.recv(65536)) for _ in range(2)]
+        listener.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            listener.recv(65536)
+    stepper = eom.compile("python").stepper()
+    name = eom.coordinates[0].name
+    for i in range(4):
+        stepper.step(10)
+        assert rows[i]["t"] == stepper.t == pytest.approx(0.01 * (i + 1))
+        assert rows[i][name] == stepper.state[name]
+    assert fewer == [{k: rows[i][k] for k in ("t", name)} for i in (1, 3)]
+    capsys.readouterr()
+    wrongs = {
+        "belong to --udp": ["--channel", "x"],
+        "'x' is not known": ["--udp", port, "--channel", "x"],
+        "ports are 1 to 65535": ["--udp", "0"],
+        "must be 1 or more": ["--udp", port, "--udp-every", "0"],
+    }
+    for why, wrong in wrongs.items():
+        assert cli.main([*given, *wrong]) == 1
+        assert why in capsys.readouterr().err
 
 
 def test_the_command(tmp_path: Path, capsys: Any) -> None:

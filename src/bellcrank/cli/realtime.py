@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -12,15 +14,17 @@ import bellcrank as bc
 from bellcrank.cli.codes import ENDED_EARLY, FINE
 from bellcrank.cli.files import read_inputs
 from bellcrank.cli.model import derive, settings
-from bellcrank.cli.options import compile_settings, given, shared
+from bellcrank.cli.options import MANY, compile_settings, given, shared
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import heading, table
 from bellcrank.run.realtime import Timing, in_real_time, undisturbed
+from bellcrank.run.stream import Stream
 from bellcrank.run.values import positive
 
 SHARES = (50, 99, 99.9, 100)
 MOST_STEPS = 10_000_000
 BAR = 40  # characters of the longest bar
+SENT = 0.01  # s from one row that is sent to the next
 
 
 def options(parser: ArgumentParser) -> None:
@@ -29,6 +33,9 @@ def options(parser: ArgumentParser) -> None:
     add("--step", type=float, metavar="S", help="step, s (that of the model)")
     add("--method", metavar="NAME", help="a method with a fixed step (that of the model)")
     add("--seconds", type=float, default=10.0, metavar="S", help="how long it goes on (10)")
+    add("--udp", type=int, metavar="PORT", help="send channels as JSON to this port of this machine, 127.0.0.1")
+    add("--udp-every", type=int, metavar="N", help="steps from one row that is sent to the next (100 rows a second)")
+    add("--channel", metavar="NAME", help="a channel that is sent, instead of all", **MANY)
 
 
 def command(args: Namespace) -> int:
@@ -44,11 +51,26 @@ def command(args: Namespace) -> int:
     if count > MOST_STEPS:
         what = f"--seconds {seconds:g} at a step of {stepper.h:g} s"
         raise bc.RunError(f"{what} are {count} steps; at most {MOST_STEPS} are taken")
-    with undisturbed() as scheduled:
-        timing = in_real_time(stepper.step, stepper.h, count)
+    with ExitStack() as held:
+        then = _sender(args, equations, stepper, held)
+        scheduled = held.enter_context(undisturbed())
+        timing = in_real_time(stepper.step, stepper.h, count, then)
     figures = _figures(equations, timing, stepper.h, scheduled)
     print(json.dumps(figures, indent=2) if args.json else _text(equations, figures))
     return FINE if len(timing.took) == count else ENDED_EARLY
+
+
+def _sender(args: Namespace, equations: bc.Equations, stepper: Any, held: ExitStack) -> Callable[[int], None] | None:
+    """What sends rows after steps, if a port is given."""
+    if args.udp is None:
+        if args.channel or args.udp_every is not None:
+            raise bc.RunError("--channel and --udp-every belong to --udp PORT")
+        return None
+    every = max(1, round(SENT / stepper.h)) if args.udp_every is None else args.udp_every
+    if every < 1:
+        raise bc.RunError(f"--udp-every {every} must be 1 or more")
+    stream = held.enter_context(Stream(equations.interface, args.udp, args.channel))
+    return lambda i: stream.send(stepper.row) if i % every == 0 else None
 
 
 def _figures(equations: bc.Equations, timing: Timing, h: float, scheduled: str) -> dict[str, Any]:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from bellcrank.derive.derived import Derived
 from bellcrank.emit.words import Words, output_key
 from bellcrank.errors import BuildError, ModelError, did_you_mean
+from bellcrank.export.embedded.write import embedded_files, simulink_files
 from bellcrank.export.first_step import with_stable_step
 from bellcrank.export.model_setup import setup_of
+from bellcrank.export.program_events import with_events
 from bellcrank.export.standalone.c import c_program
 from bellcrank.export.standalone.fortran import fortran_program
 from bellcrank.export.standalone.python import python_program
@@ -30,26 +33,53 @@ def _python(program: Program, setup: Setup, words: Words) -> dict[str, str]:
 
 
 LANGUAGES: dict[str, Writer] = {"c": c_program, "fortran": fortran_program, "python": _python}
+CALLED = {"embedded": embedded_files, "simulink": simulink_files}  # what others call step by step, in C
+PURPOSES = ("program", *CALLED)  # the first stands alone
+WITH_EVENTS = ("c", "python")
 
 
-def write_program(derived: Derived, language: str, directory: str | Path) -> Path:
-    """Writes all files of a program; the path of the one with the equations."""
-    if derived.analysis.mechanism.description.contacts:
-        raise ModelError(
-            "programs do not contain rigid wheels, which run inside of Bellcrank alone; use a tyre", derived.name
-        )
-    if language not in LANGUAGES:
-        known = ", ".join(f"'{name}'" for name in LANGUAGES)
-        near = did_you_mean(str(language), LANGUAGES)
-        raise ModelError(f"language {language!r} is not known; it is one of {known}.{near}", derived.name)
-    setup = with_stable_step(setup_of(derived), derived)
-    written = LANGUAGES[language](derived.program, setup, words_of(derived.interface))
+def write_program(
+    derived: Derived,
+    language: str,
+    directory: str | Path,
+    purpose: str = PURPOSES[0],
+    precision: str = "double",
+    events: Any = None,
+    stop: Any = (),
+) -> Path:
+    """Writes all files of a program, with events as `simulate` takes them; the path of the one with the equations."""
+    for what, name, known in (("language", language, [*LANGUAGES]), ("purpose", purpose, PURPOSES)):
+        if name not in known:
+            listed = ", ".join(f"'{x}'" for x in known)
+            near = did_you_mean(str(name), known)
+            raise ModelError(f"{what} {name!r} is not known; it is one of {listed}.{near}", derived.name)
+    if purpose != PURPOSES[0] and language != "c":
+        raise ModelError(f"a program for {purpose!r} is written in C, not in {language!r}", derived.name)
+    if purpose == PURPOSES[0] and precision != "double":
+        raise ModelError(f"precision={precision!r} is for the purpose 'embedded'; programs are in double", derived.name)
+    if purpose != PURPOSES[0] and (events or stop):
+        raise ModelError(f"a program for {purpose!r} has no events: leave them to what calls it", derived.name)
+    make = CALLED.get(purpose)
+    written = _program_files(derived, language, events, stop) if make is None else make(derived, precision)
     folder = Path(directory)
     try:
         write_folder(folder, written)
     except (OSError, ValueError) as error:
         raise BuildError(f"cannot write to {folder}: {getattr(error, 'strerror', None) or error}") from None
     return folder / next(iter(written))
+
+
+def _program_files(derived: Derived, language: str, events: Any, stop: Any) -> dict[str, str]:
+    if derived.analysis.mechanism.description.contacts:
+        raise ModelError(
+            "programs do not contain rigid wheels, which run inside of Bellcrank alone; use a tyre", derived.name
+        )
+    setup = with_stable_step(setup_of(derived), derived)
+    setup = with_events(setup, events, stop, derived.analysis.independent_speeds)
+    if setup.events and language not in WITH_EVENTS:
+        instead = " or ".join(WITH_EVENTS)
+        raise ModelError(f"programs in {language} have no events; write one in {instead}", derived.name)
+    return LANGUAGES[language](derived.program, setup, words_of(derived.interface))
 
 
 def words_of(interface: Interface) -> Words:

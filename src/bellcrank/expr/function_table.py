@@ -266,7 +266,7 @@ _ALL = (
         name="sign", value=lambda x: float((x > 0) - (x < 0)), exact=lambda x: (x > 0) - (x < 0), slopes=("0",),
         dimension="? -> 1", odd=True, select=True,
         code={
-            "c": Code("sign", "static inline double sign(double a) { return (double)((a > 0.0) - (a < 0.0)); }\n"),
+            "c": Code("sign", "static inline double sign(double a) { return (double)((a > 0) - (a < 0)); }\n"),
             "fortran": Code("signum", """\
   pure function signum(x) result(value)
     real(dp), intent(in) :: x
@@ -293,9 +293,9 @@ _ALL = (
 static inline double modulo(double a, double b)
 {
     const double rest = fmod(a, b);
-    if (rest == 0.0)
+    if (rest == 0)
         return copysign(rest, b);
-    return (rest < 0.0) != (b < 0.0) ? rest + b : rest;
+    return (rest < 0) != (b < 0) ? rest + b : rest;
 }
 """),
             "fortran": Code("modulo"),

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from bellcrank.errors import RunError
-from bellcrank.files import csv_table, erd, json_text, netcdf, parquet
+from bellcrank.files import csv_table, erd, json_text, matlab, mdf, netcdf, parquet
 from bellcrank.files.format import Format
 from bellcrank.files.record import Record, Table, cleaned, guarded
 from bellcrank.files.whole import Parts
 
-FORMATS = {f.ending: f for f in (csv_table.FORMAT, erd.FORMAT, parquet.FORMAT, netcdf.FORMAT, json_text.FORMAT)}
+_ALL = (csv_table, erd, parquet, netcdf, matlab, mdf, json_text)
+FORMATS = {m.FORMAT.ending: m.FORMAT for m in _ALL}
 """Of channels over time, by ending."""
 TABLES = {ending: f for ending, f in FORMATS.items() if f.write_table is not None}
 """Of the rows of a study."""
@@ -58,5 +59,5 @@ def _format(path: Path, what: str, formats: dict[str, Format] = FORMATS) -> Form
         *others, last = formats
         raise RunError(f"cannot {what} '{path.name}': known endings are {', '.join(others)} and {last}")
     if chosen.needs and find_spec(chosen.needs) is None:
-        raise RunError(f"{chosen.name} files need the package {chosen.needs}: pip install bellcrank[files]")
+        raise RunError(f"{chosen.name} files need the package {chosen.needs}: pip install bellcrank[{chosen.extra}]")
     return chosen

@@ -29,4 +29,6 @@ class Format:
     write_table: Callable[[Parts, Path, Table], None] | None = None
     """Writes the rows of a study, where the format can hold words beside numbers."""
     needs: str = ""
-    """A package that is not always installed."""
+    """A package that is not always installed ..."""
+    extra: str = "files"
+    """... and the extra of ours that has it."""

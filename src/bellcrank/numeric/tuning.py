@@ -58,6 +58,8 @@ class Loops:
     near: float = _of(0.1, "ratio of pivots below which a step that has ended is taken again with care")
     watched: float = _of(0.3, "ratio below which the next step is taken with care: all its stages are closed")
     corrections: int = _of(4, "most corrections of q at a step")
+    fixed_corrections: int = _of(2, "so many at every step, where a step takes a fixed number of operations ...")
+    first_corrections: int = _of(20, "... and at the start")
     halvings: int = _of(10, "of a step that needs a large correction")
     share: float = _of(0.1, "a correction is large above this share of what a step moves ...")
     least: float = _of(1e-6, "... and this length", 0.5)
@@ -105,6 +107,8 @@ class Assembly:
     assembled: float = _of(1e-10, "largest residual that may be left", 0.5)
     carried: float = _of(1e-9, "... and of speeds, against the largest of them", 0.5)
     told: float = _of(1e-9, "a change of a given value that is reported", 0.5)
+    sweeps: int = _of(30, "most over all pairs of columns, to make them orthogonal ...")
+    orthogonal: float = _of(1e-15, "... which they are at this cosine", 1.0)
     light: float = _of(1e-3, "share of the largest inertia: smaller ones count as this")
 
 
@@ -181,6 +185,7 @@ class Events:
     soon: float = _of(1e-9, "share of a step: an event that acts again so soon chatters ...", 0.5)
     most: int = _of(100, "... and so do so many actions of one event within ...")
     span: float = _of(1e-4, "... this share of a run, or a step if that is shorter")
+    followed: float = _of(1e-12, "share of a state by which it has moved with one that an action set", 0.5)
 
 
 @dataclass(frozen=True)

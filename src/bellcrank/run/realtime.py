@@ -43,8 +43,13 @@ class Timing:
         return rows[full[0] : full[-1] + 1] if full else []
 
 
-def in_real_time(take_step: Callable[[], None], step: float, count: int) -> Timing:
-    """Takes so many steps, one every `step` s, or as many as can be taken. One that is late is followed at once."""
+def in_real_time(
+    take_step: Callable[[], None], step: float, count: int, then: Callable[[int], None] | None = None
+) -> Timing:
+    """Takes so many steps, one every `step` s, or as many as can be taken. One that is late is followed at once.
+
+    `then` is called with the number of each step that is over; the time it takes is not that of the step.
+    """
     took, late = np.zeros(count), np.zeros(count)
     clock, period = time.perf_counter_ns, round(step * 1e9)
     start = clock() + period
@@ -62,6 +67,8 @@ def in_real_time(take_step: Callable[[], None], step: float, count: int) -> Timi
             return Timing(took[:i], late[:i], str(error))
         ended = clock()
         took[i], late[i] = (ended - began) * 1e-3, (ended - due - period) * 1e-3
+        if then is not None:
+            then(i + 1)
     return Timing(took, late)
 
 

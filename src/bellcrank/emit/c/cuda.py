@@ -13,7 +13,7 @@ from bellcrank.emit.c.many import rows_text
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.runtime_files import definitions, runtime
 from bellcrank.emit.c.signals import input_values
-from bellcrank.emit.c.source import routine_texts, sizes_of, used_functions
+from bellcrank.emit.c.source import routine_texts, sizes_of, table_helpers, used_functions
 from bellcrank.emit.c.tables import table_functions
 from bellcrank.emit.number import DOUBLE, FLOAT, Number
 from bellcrank.emit.parts import LONGEST
@@ -50,8 +50,7 @@ def cuda_source(program: Program, method: str, shared: bool = False, number: Num
         *used_functions(program.functions_of("minimal")),
         *routine_texts(program, calls.values()),
         definitions(ELIMINATION, number),
-        *([runtime("spline.c")] if program.tables or program.given_inputs else []),
-        *([runtime("surface.c")] if any(len(t.axes) == 2 for t in program.tables) else []),
+        *table_helpers(program, bool(program.given_inputs)),
         *tables.text,
         runtime("externals.c", EXTERNALS=job.structure("Externals", job.EXTERNALS)),
         job.structure("Input", job.INPUT),

@@ -18,9 +18,9 @@ from bellcrank.emit.c.many import rows_text
 from bellcrank.emit.c.methods import method_cases, method_names
 from bellcrank.emit.c.printer import CPrinter, external_calls
 from bellcrank.emit.c.run import sets_inputs
-from bellcrank.emit.c.runtime_files import definitions, runtime
+from bellcrank.emit.c.runtime_files import definitions, runtime, sines
 from bellcrank.emit.c.signals import input_values
-from bellcrank.emit.c.source import head_of, routine_texts, used_functions
+from bellcrank.emit.c.source import head_of, routine_texts, table_helpers, used_functions
 from bellcrank.emit.c.tables import table_functions
 from bellcrank.emit.number import DOUBLE, FLOAT, Number
 from bellcrank.emit.parts import LONGEST
@@ -142,8 +142,8 @@ def lanes_source(program: Program, options: Options = BEST, longest: int = LONGE
         plan = schedule(f.section, replace(options, side_by_side=False), in_memory)  # all is in vectors already
         steps += plan.steps
         texts.append(side.text(f, plan))
-    sines = (["room.c", DOUBLE.sines] if number is DOUBLE else []) + [
-        LANES[number].sines
+    angles = ([runtime("room.c"), sines(DOUBLE)] if number is DOUBLE else []) + [
+        sines(LANES[number])
     ]  # the one is made of the other
     vectors = in_vectors() if number is DOUBLE else frozenset()
     scalar, used = names_in("c"), {name for p in side.printers for name in p.used_functions}
@@ -154,8 +154,7 @@ def lanes_source(program: Program, options: Options = BEST, longest: int = LONGE
         *routine_texts(program, calls.values()),
         f"#define real double\ntypedef {number.c} scalar;\n",
         definitions(ELIMINATION, number),
-        *([runtime("spline.c")] if program.tables or program.given_inputs else []),
-        *([runtime("surface.c")] if any(len(t.axes) == 2 for t in program.tables) else []),
+        *table_helpers(program, bool(program.given_inputs)),
         *tables.text,
         runtime("externals.c", EXTERNALS=job.structure("Externals", job.EXTERNALS)),
         job.structure("Input", job.INPUT),
@@ -164,7 +163,7 @@ def lanes_source(program: Program, options: Options = BEST, longest: int = LONGE
         rows_text(),
         "#undef real\n#define real lanes\n",
         runtime("lanes.c", BITS=BITS[number]),
-        *(runtime(name) for name in sines if any(isinstance(s, Angles) for s in steps)),
+        *(angles if any(isinstance(s, Angles) for s in steps) else ()),
         *(runtime("solve_lanes.c") for _ in [0] if any(isinstance(s, Solve) for s in steps)),
         *(runtime("functions_lanes.c") for _ in [0] if not used.isdisjoint(vectors)),
         *(

@@ -12,7 +12,7 @@ from bellcrank.emit.number import Number
 from bellcrank.emit.steps import symbols_in
 from bellcrank.expr import ZERO
 from bellcrank.numeric.projection import Block, Scales
-from bellcrank.numeric.tuning import BRIDGES, LOOPS, MULTIPLIERS
+from bellcrank.numeric.tuning import ASSEMBLY, BRIDGES, LOOPS, MULTIPLIERS
 from bellcrank.program.loops import Loops
 from bellcrank.program.program import Program
 from bellcrank.program.statements import section_expressions
@@ -46,14 +46,18 @@ def minimal_run(program: Program, loops: Loops, number: Number) -> Run:
     """Runs with independent speeds: steps end on the constraints."""
     acts = {*program.inputs}.intersection(symbols_in(section_expressions(program.closure)))
     setting = sets_inputs(program) if acts else ""
-    corrected = _corrected_places(loops) + runtime("correction.c", SET=setting) if loops.correction is not None else ""
+    corrected = ""
+    if loops.correction is not None:
+        corrected = correction(loops, setting, "CORRECTIONS && !(size < SETTLED)", "WATCHED") + runtime(
+            "staged_rates.c"
+        )
     bridge = ""
     if loops.scales.blocks:
         bridge = runtime("bridge.c", BLOCKS=_blocks(loops.scales.blocks), TUNING=definitions(BRIDGES, number))
     closed = runtime(
         "projection.c",
         TUNING=definitions(LOOPS, number),
-        LEAST_NORM=runtime("least_norm.c"),
+        LEAST_NORM=runtime("length.c") + runtime("least_norm.c"),
         CORRECTION=corrected,
         SET=setting,
         REDUNDANT=_redundant(program, loops),
@@ -64,12 +68,28 @@ def minimal_run(program: Program, loops: Loops, number: Number) -> Run:
     return Run(job.LOOPS, loops=closed, corrected=corrected, step=step, move="projected_step", admits=admits)
 
 
+def assembly_text(program: Program, loops: Loops, number: Number) -> str:
+    """How closed loops are closed at the start; follows the text of a run, whose file has the function `inertias`."""
+    return runtime(
+        "assembly.c",
+        TUNING=definitions(ASSEMBLY, number),
+        SIDES=", ".join(map(str, loops.sided)) if loops.sides else "",
+        N_SIDES=str(len(loops.sides)),
+        INPUTS=sets_inputs(program),
+    )
+
+
 def multiplier_run(program: Program, loops: Loops, number: Number) -> Run:
     """Runs by a method for differential-algebraic equations."""
     redundant = _redundant(program, loops)
     dae = runtime("dae.c", TUNING=definitions(MULTIPLIERS, number), SET=sets_inputs(program), REDUNDANT=redundant)
     text = _structure(loops) + half_explicit_tables() + dae
     return Run(job.DAE, multipliers=text, step=runtime("dae_step.c"), move="dae_step", adaptive=False)
+
+
+def correction(loops: Loops, setting: str, turns: str, steady: str) -> str:
+    """The correction of regular positions: goes on for so many `turns`, and needs pivots above `steady`."""
+    return _corrected_places(loops) + runtime("correction.c", SET=setting, TURNS=turns, STEADY=steady)
 
 
 def _corrected_places(loops: Loops) -> str:

@@ -77,13 +77,18 @@ def method_cases(only: str = "", summed: str = "{} + {}") -> str:
     `summed` is how a state and its increment are added.
     """
     chosen = [METHODS[only]] if only else [*METHODS.values()]
-    most = max(m.evaluations for m in METHODS.values())
+    most = max(m.evaluations for m in chosen)
     lines = [f"    real stage[N_S], {', '.join(f'k{i}[N_S]' for i in range(2, most + 1))};"]
-    lines += ["    int failed = FINISHED;", f"    switch ({only.upper() or 'job->method'}) {{"]
+    lines += ["    int failed = FINISHED;"]
+    lines += [] if only else ["    switch (job->method) {"]
     for m in chosen:
-        lines += [f"    case {m.name.upper()}:{f' /* {m.words} */' if m.words else ''}"]
-        lines += _semi_implicit(summed) if m.semi_implicit else _explicit(m, summed)
-    return "\n".join([*lines, "    }", "    return failed;", ""])
+        steps = _semi_implicit(summed) if m.semi_implicit else _explicit(m, summed)
+        words = f"/* {m.words} */" if m.words else ""
+        if only:
+            lines += [f"    {words or f'/* {m.name} */'}", *(line.removeprefix("    ") for line in steps)]
+        else:
+            lines += [f"    case {m.name.upper()}:{f' {words}' if words else ''}", *steps, "        break;"]
+    return "\n".join([*lines, *([] if only else ["    }"]), "    return failed;", ""])
 
 
 def _explicit(m: Method, summed: str) -> list[str]:
@@ -95,7 +100,7 @@ def _explicit(m: Method, summed: str) -> list[str]:
         lines += (
             [f"        {call};"] if i == m.evaluations else [f"        if (({call}))", "            return failed;"]
         )
-    return [*lines, *_each(f"next[j] = {summed.format('y[j]', m.result.text(rates))};"), "        break;"]
+    return [*lines, *_each(f"next[j] = {summed.format('y[j]', m.result.text(rates))};")]
 
 
 def _each(statement: str) -> list[str]:
@@ -110,7 +115,6 @@ def _semi_implicit(summed: str) -> list[str]:
         "        failed = rates(job, 0, t, next, k2, w);",
         "        for (int j = 0; j < N_Q; j++)",
         f"            next[j] = {summed.format('y[j]', 'h*k2[j]')};",
-        "        break;",
     ]
 
 

@@ -46,7 +46,7 @@ class CPrinter(Printer):
         return super().number(value) + self.suffix
 
     def choice(self, args: list[Piece]) -> Piece:
-        condition = args[0][0] if args[0][0].startswith("(") else f"{args[0][0]} != 0.0"
+        condition = args[0][0] if args[0][0].startswith("(") else f"{args[0][0]} != {self.number(0)}"
         return f"({condition} ? {args[1][0]} : {args[2][0]})", ATOM
 
     def integer_power(self, base: str, exponent: int) -> str:

@@ -49,7 +49,7 @@ def run_text(program: Program, run: Run, number: Number) -> str:
         STRUCTURES=job.job_text(run.fields),
         INPUTS="\n" + runtime("inputs.c", SIGNALS=input_values()) if program.given_inputs else "\n",
         SET=sets_inputs(program),
-        HOLD=_kept_values(program),
+        HOLD=kept_values(program, sets_inputs(program)),
         UPDATE="yes" if program.update.results else "",
         LOOPS=run.loops,
         MULTIPLIERS=run.multipliers,
@@ -59,7 +59,7 @@ def run_text(program: Program, run: Run, number: Number) -> str:
         PARTS=runtime("parts.c", TIME="real"),
         STEP=run.step,
         MOVE=run.move,
-        DEPTH=", 0" if run.loops else "",
+        DEPTH=_depth(run),
         STATUS="NOT_CLOSED, AT_REST, " if run.loops else "",
         ADAPTIVE=_adaptive(program, run, number) if run.adaptive else "",
     )
@@ -81,7 +81,7 @@ def _adaptive(program: Program, run: Run, number: Number) -> str:
         FREE="loose" if run.loops else "next",
         KNOWN=known,
         SET=sets_inputs(program),
-        HOLD=_kept_values(program),
+        HOLD=kept_values(program, sets_inputs(program)),
         UPDATE="yes" if program.update.results else "",
     )
 
@@ -93,6 +93,17 @@ def single_calls(program: Program, run: Run) -> str:
     return rates + runtime("stepped.c", HOLD=hold)
 
 
+def looks_within(program: Program, run: Run) -> str:
+    """Rows within a step; follows the text of a run."""
+    hold = "yes" if program.start.results or program.update.results else ""
+    return runtime("within.c", SET=sets_inputs(program), HOLD=hold, MOVE=run.move, DEPTH=_depth(run))
+
+
+def _depth(run: Run) -> str:
+    """The last argument of a move."""
+    return ", 0" if run.loops else ""
+
+
 def _stiff(program: Program, run: Run, number: Number) -> str:
     """Stiff methods."""
     usual = ["!job->wary"] if run.loops else []
@@ -100,11 +111,11 @@ def _stiff(program: Program, run: Run, number: Number) -> str:
     return stiff_text(program, number, " && ".join(usual) or "1", run.admits, sets_inputs(program))
 
 
-def _kept_values(program: Program) -> str:
-    """Values of external routines that are kept over a run or a step."""
+def kept_values(program: Program, setting: str) -> str:
+    """Values of external routines that are kept over a run or a step; are inputs set before?"""
     first, last = (len(section.results) for section in (program.start, program.update))
     if not first and not last:
         return ""
     place = f"N_I + {first}" if first else "N_I"
     pieces = {"START": str(first or ""), "UPDATE": str(last or ""), "PLACE": place}
-    return runtime("kept_values.c", pieces, SET=sets_inputs(program))
+    return runtime("kept_values.c", pieces, SET=setting)

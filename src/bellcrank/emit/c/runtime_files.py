@@ -20,14 +20,20 @@ def head(number: Number, local: bool = False) -> str:
     return runtime("head.c", MATH=number.header, LOCAL="yes" if local else "")
 
 
-def definitions(group: Any, number: Number) -> str:
+def sines(number: Number, table: bool = True) -> str:
+    """How sines and cosines are taken together; where vectors are short, by a `table`."""
+    return runtime(number.sines, {"TABLE": "yes" if table else ""})
+
+
+def definitions(group: Any, number: Number, prefix: str = "") -> str:
     """A part of the table of tuning constants in C."""
     lines = []
     for c in constants(group):
-        name, value = c.name.upper(), c.at(number.rounding)
+        name, value = prefix + c.name.upper(), c.at(number.rounding)
         if isinstance(c.value, int):
             text = f"enum {{ {name} = {value} }};"
         else:
-            text = f"#define {name} {value!r}" if value >= 0 else f"#define {name} ({value!r})"
+            shown = f"{value!r}{number.suffix}"
+            text = f"#define {name} {shown}" if value >= 0 else f"#define {name} ({shown})"
         lines.append(f"{text:<31} /* {c.note} */\n")
     return "".join(lines)

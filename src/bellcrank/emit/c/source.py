@@ -5,18 +5,19 @@ In:  a `Program`, and the words for its comments. Out: text. `functions` prints 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from bellcrank.emit.arranged import arranged
 from bellcrank.emit.c import job
 from bellcrank.emit.c.functions import Functions, how_called
-from bellcrank.emit.c.loops import minimal_run, multiplier_run, null_space
+from bellcrank.emit.c.loops import assembly_text, minimal_run, multiplier_run, null_space
 from bellcrank.emit.c.printer import ExternalCall, external_calls
 from bellcrank.emit.c.rigid import RigidWheel, rigid_run, wheels_at
 from bellcrank.emit.c.routines import prototype, texts
-from bellcrank.emit.c.run import Run, run_text, single_calls
-from bellcrank.emit.c.runtime_files import definitions, head, runtime
+from bellcrank.emit.c.run import Run, looks_within, run_text, single_calls
+from bellcrank.emit.c.runtime_files import definitions, head, runtime, sines
 from bellcrank.emit.c.tables import table_functions
 from bellcrank.emit.names import comment
 from bellcrank.emit.number import DOUBLE, Number
@@ -48,6 +49,9 @@ def c_source(
     bound: bool = False,
     local: bool = False,
     adaptive: bool = True,
+    looks: bool = False,
+    assembles: bool = False,
+    called: Iterable[str] = (),
 ) -> str:
     """The program as C source. External routines named in `outside` are called back even if they are given in C.
 
@@ -55,7 +59,9 @@ def c_source(
     model with closed loops are those of methods for differential-algebraic equations; with `wheels`, rigid wheels
     touch, bounce and roll; with `stiff`, there are runs by stiff methods, too. `number` is what it computes in. With
     `bound`, rates can be had and steps be taken by one call. With `local`, nothing of it can be seen from outside: for
-    a file that includes this one. Without `adaptive`, runs are those with fixed steps.
+    a file that includes this one. Without `adaptive`, runs are those with fixed steps. With `looks`, rows within steps
+    can be had, as events need them; with `assembles`, closed loops can be closed at a start. Functions of the model
+    language that are `called` by a file that includes this one are defined.
     """
     if wheels and number is not DOUBLE:
         raise InternalError(f"rigid wheels compute in double precision, not in {number.name}")
@@ -69,10 +75,10 @@ def c_source(
     steps = [s for _, plan in plans for s in plan.steps]
     parts = [
         *head_of(program, words, printed, functions, number, local),
-        *used_functions(functions),
+        *used_functions(functions, number, called),
         *routine_texts(program, calls.values()),
         f"#define real {number.c}\n",
-        *_helpers(program, steps, multipliers, number),
+        *helpers(program, steps, multipliers, number),
         *tables.text,
         *_externals(calls.values()),
         printed.constants(),
@@ -85,7 +91,12 @@ def c_source(
         run = (multiplier_run if multipliers else minimal_run)(program, program.loops, number)
     run = replace(run, stiff=stiff, adaptive=run.adaptive and adaptive)
     parts += [*(printed.text(f, plan) for f, plan in plans), run_text(program, run, number)]
-    return "\n".join(p for p in parts if p) + (single_calls(program, run) if bound and not multipliers else "")
+    further_calls = single_calls(program, run) if bound and not multipliers else ""
+    if looks and not multipliers and not wheels:
+        further_calls += looks_within(program, run)
+    if assembles and not multipliers and not wheels and program.loops is not None:
+        further_calls += assembly_text(program, program.loops, number)
+    return "\n".join(p for p in parts if p) + further_calls
 
 
 def head_of(
@@ -119,21 +130,22 @@ def sizes_of(p: Program) -> str:
     return f"enum {{ {', '.join(f'N_{k} = {v}' for k, v in sizes.items())} }};\n"
 
 
-def used_functions(functions: Iterable[Function]) -> list[str]:
+def used_functions(functions: Iterable[Function], number: Number = DOUBLE, called: Iterable[str] = ()) -> list[str]:
     """Mathematical functions that C lacks."""
     nodes = postorder([e for f in functions for e in section_expressions(f.section)])
-    return helpers_in("c", {n.name for n in nodes if isinstance(n, Func) and n.function is None})
+    names = {n.name for n in nodes if isinstance(n, Func) and n.function is None}
+    return [re.sub(r"\bdouble\b", number.c, text) for text in helpers_in("c", names.union(called))]
 
 
-def _helpers(p: Program, steps: Sequence[Step], multipliers: bool, number: Number) -> list[str]:
+def helpers(p: Program, steps: Sequence[Step], multipliers: bool, number: Number) -> list[str]:
     """What the statements call."""
     solved, parts = any(isinstance(s, Solve | Reduce) for s in steps), []
     solved = solved or (p.loops is not None and not multipliers)
     alike = sorted({s.function for s in steps if isinstance(s, Alike) and len(s.values) > 1})
-    angles = [number.sines for _ in [0] if any(isinstance(s, Angles) for s in steps)]
+    angles = [sines(number) for _ in [0] if any(isinstance(s, Angles) for s in steps)]
     if number is DOUBLE and (alike or angles):
         parts.append(runtime("room.c"))
-    parts += [runtime(name) for name in (*angles, *(f"{function}.c" for function in alike))]
+    parts += [*angles, *(runtime(f"{function}.c") for function in alike)]
     if solved or p.loops is not None:
         parts.append(definitions(ELIMINATION, number))
     if solved:
@@ -142,11 +154,13 @@ def _helpers(p: Program, steps: Sequence[Step], multipliers: bool, number: Numbe
         accelerations = any(isinstance(s, Reduce) for s in steps)  # asked for by outputs
         parts += null_space(p.loops.scales, accelerations or not multipliers)
         parts += [runtime("constrained_rates.c")] if accelerations else []
-    if p.tables or p.given_inputs:
-        parts.append(runtime("spline.c"))
-    if any(len(t.axes) == 2 for t in p.tables):
-        parts.append(runtime("surface.c"))
-    return parts
+    return parts + table_helpers(p, bool(p.given_inputs))
+
+
+def table_helpers(p: Program, inputs: bool) -> list[str]:
+    """What tables call, and inputs that are made of pieces."""
+    parts = [runtime("spline.c")] if p.tables or inputs else []
+    return parts + ([runtime("surface.c")] if any(len(t.axes) == 2 for t in p.tables) else [])
 
 
 def routine_texts(program: Program, calls: Iterable[ExternalCall]) -> list[str]:

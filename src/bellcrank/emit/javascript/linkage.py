@@ -12,6 +12,8 @@ from bellcrank.emit.straight import straight_lines
 from bellcrank.expr import Expr
 from bellcrank.program.implicit import Implicit
 
+DIGITS = 7  # of the start: Newton's method ends at the same place, and pages of suspensions are a quarter smaller
+
 _SAY = Wording(
     first=0,
     real=real,
@@ -42,7 +44,7 @@ def javascript_implicit(f: Implicit) -> str:
     return runtime(
         "implicit.js",
         pieces,
-        START=number_rows(implicit_start(f)),
+        START=number_rows([float(f"{x:.{DIGITS}g}") for x in row] for row in implicit_start(f)),
         EQUATIONS=function("rows", [[-e for e in f.residual], *f.slopes]),
         BY_INPUT=function("by_input", f.by_input),
         BIAS=function("bias", f.bias, ", y"),

@@ -11,14 +11,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from bellcrank.emit.c.functions import TIME
-from bellcrank.errors import ModelError, warn
+from bellcrank.errors import warn
+from bellcrank.export.begin import fixed_parameters, start_of
 from bellcrank.export.standalone.setup import Setup
-from bellcrank.expr import Symbol
-from bellcrank.interface.interface import Interface, Quantity, key_of
 from bellcrank.program.program import Program
 from bellcrank.program.slopes import SlopeTable
 from bellcrank.program.structure import reach
-from bellcrank.run.inputs import as_input, as_signal
 from bellcrank.units import Unit
 
 _STATE = re.compile(r"([qu])\(([^,()]+)(?:,\s*(\d+))?\)")
@@ -136,27 +134,6 @@ def _dependences(
                 needed.append(references[j])
         needs.append(needed)
     return (*slopes.places, *differenced), needs, [sorted(references[j] for j in row) for row in rows]
-
-
-def fixed_parameters(program: Program) -> set[Symbol]:
-    """Parameters that cannot change during a run: those by which loops are closed, and of which others follow."""
-    by, constants = program.given_parameters, program.constants.statements
-    found: set[Symbol] = set()
-    for section in (program.closure, program.entry):
-        for row in reach((*constants, *section.statements), section.results, by):
-            found.update(by[j] for j in row)
-    return found
-
-
-def start_of(interface: Interface, x: Quantity) -> float:
-    """An input, or its rate, at t = 0 in runs of the model; zero where it has no value there."""
-    given = {key_of(k): v for k, v in interface.run.inputs.items()}
-    if key_of(x.base) not in given:
-        return 0.0
-    try:
-        return float(as_input(as_signal(given[key_of(x.base)], x.name), x.name, x.unit.factor, x.rate).function(0.0))
-    except ModelError:  # a rate of what is not smooth
-        return 0.0
 
 
 def structured(name: str) -> str:

@@ -14,22 +14,19 @@ from pathlib import Path
 
 from bellcrank.derive.derived import Derived
 from bellcrank.errors import BuildError, ModelError, warn
+from bellcrank.export.begin import require_whole, start_state
 from bellcrank.export.fmu.binaries import binaries, platforms_of
 from bellcrank.export.fmu.description import Subject, build_description, description
 from bellcrank.export.fmu.sources import FOLDER, completes_steps, model_source, sources
 from bellcrank.export.fmu.variables import variables_of
-from bellcrank.export.model_setup import in_python, setup_of
+from bellcrank.export.model_setup import setup_of
 from bellcrank.export.programs import words_of
-from bellcrank.export.standalone.setup import Setup
-from bellcrank.export.standalone.text import require_language
 from bellcrank.files.template import filled, template
 from bellcrank.files.whole import Parts
 from bellcrank.interface.listing import describe
 from bellcrank.numeric.methods import AUTO, DEFAULT, METHODS, OWN
 from bellcrank.program.slopes import SlopeTable
 from bellcrank.program.statements import NOTHING
-from bellcrank.run.assembly import complete_state
-from bellcrank.run.evaluate import closure
 
 VERSIONS = (2, 3)
 WHEN = (1980, 1, 1, 0, 0, 0)  # of all files within: the earliest that can be said
@@ -40,7 +37,7 @@ def write_fmu(derived: Derived, path: str | Path, fmi: int = 2, platforms: str |
     if fmi not in VERSIONS:
         raise ModelError(f"fmi={fmi!r} is not a version of FMI that is written; it is 2 or 3", derived.name)
     wanted = platforms_of(platforms)
-    check(derived)
+    require_whole(derived, "a unit")
     files = unit_files(derived, fmi, wanted)
     place = Path(path)
     try:
@@ -55,26 +52,13 @@ def write_fmu(derived: Derived, path: str | Path, fmi: int = 2, platforms: str |
     return place
 
 
-def check(derived: Derived) -> None:
-    """Is there anything that a unit cannot hold?"""
-    if derived.analysis.mechanism.description.contacts:
-        raise ModelError(
-            "a unit does not contain rigid wheels, which run inside of Bellcrank alone; use a tyre", derived.name
-        )
-    require_language(derived.program, "C", "c")
-    missing = [x.name for x in derived.interface.parameters if x.default is None]
-    if missing:
-        listed = ", ".join(missing)
-        raise ModelError(f"a unit starts with values of all parameters: give {listed} in set_defaults()", derived.name)
-
-
 def unit_files(derived: Derived, version: int, wanted: Sequence[str]) -> dict[str, bytes]:
     """All files of a unit by name."""
     program = derived.program
     setup = setup_of(derived)
     method = _method(derived)
     slopes = _slopes(derived)
-    variables = variables_of(program, setup, _start(derived, setup), slopes)
+    variables = variables_of(program, setup, start_state(derived, setup), slopes)
     subject = Subject(
         setup.title, setup.stem, derived.interface.units, variables, setup.t_end, setup.step, setup.every,
         completes_steps(program) or program.loops is not None, method in METHODS,
@@ -119,14 +103,3 @@ def _slopes(derived: Derived) -> SlopeTable:
     """Slopes, if all that they call can be had in C."""
     found = derived.slopes
     return found if all(r.known_in("c") for r in found.routines) else SlopeTable(NOTHING, (), (), (), ())
-
-
-def _start(derived: Derived, setup: Setup) -> list[float]:
-    """The state from which the unit starts, in equation units; of closed loops one that closes them."""
-    if derived.program.loops is None:
-        return [(x.value or 0.0) * x.factor for x in setup.states]
-    loaded, run = in_python(derived), derived.interface.run
-    signals = loaded.inputs({x.name: 0.0 for x in setup.signals if x.signal is None})
-    p = loaded.parameter_values()
-    q, u = complete_state(loaded, run.initial, closure(loaded, p, signals), p, signals)
-    return [float(x) for x in (*q, *u)]

@@ -24,10 +24,10 @@ from bellcrank.numeric.methods import METHODS, Sum
 from bellcrank.program.program import Program
 from bellcrank.run.evaluate import complete
 from bellcrank.run.loaded import Loaded, load
+from bellcrank.scene.browser import PACES, pace_of
 
 FUNCTION_SAMPLES = 400  # of an input, to find the range of its slider
 WINDOW = 10.0  # s that plots show at most, in real time
-PACES = (0.001, 0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 20.0, 100.0)  # speeds that the page offers, of real time
 
 
 @dataclass(frozen=True)
@@ -99,18 +99,12 @@ def facts_of(derived: Derived, program: Program, made: BrowserProgram, chosen: C
         "method": method_facts(setup.method),
         "step": setup.step,
         "t_end": setup.t_end,
-        "window": min(setup.t_end, WINDOW * max(1.0, _pace(setup.t_end))),
+        "window": min(setup.t_end, WINDOW * max(1.0, pace_of(setup.t_end))),
         "paces": PACES,
-        "pace": _pace(setup.t_end),
+        "pace": pace_of(setup.t_end),
         "free": _free(loaded),
         "notes": notes,
     }
-
-
-def _pace(t_end: float) -> float:
-    """The speed at first: real time, but slower for runs below a second and faster for those above a minute."""
-    wanted = t_end / 20 if t_end > 60 else min(t_end, 1.0)
-    return max((p for p in PACES if p <= wanted), default=PACES[0])
 
 
 def method_facts(name: str) -> dict[str, Any]:

@@ -14,10 +14,11 @@ from typing import Any
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.files.text import read_text, read_toml
 from bellcrank.library.terrain import Terrain
-from bellcrank.library.vehicles.building import CarSystem, build, drive_share
+from bellcrank.library.vehicles.building import CarSystem, build
 from bellcrank.library.vehicles.checking import remarks
 from bellcrank.library.vehicles.data import CarData, make_data
 from bellcrank.library.vehicles.figures import Figures, figures_of
+from bellcrank.library.vehicles.motor import drive_share
 from bellcrank.library.vehicles.rest import Stand, stand
 from bellcrank.linkage import Linkage
 from bellcrank.linkage import shipped as hard_points

@@ -6,12 +6,12 @@ static int correct_dependent(Job *job, real h, real t, real *y, real *w)
     real change[2*N_CORRECTED_U + 1], state[N_S], *q = state, *u = state + N_Q, size = HUGE_VAL;
 @IF SET@
     if (set_inputs(job, t, w))
-        return INPUT_FAILED;
+        return -INPUT_FAILED;
 @END@
     job->externals->live = 0;
     job->moved = job->residual = 0.0;
     memcpy(state, y, sizeof state);
-    for (int n = 0; n < CORRECTIONS && !(size < SETTLED); n++) {
+    for (int n = 0; n < @TURNS@; n++) {
         correct_q(t, q, u, job->p, job->c, w, change, job->externals);
         for (int i = 0; i < N_CORRECTED_Q; i++)
             q[CORRECTED_Q[i]] -= change[i];
@@ -28,28 +28,9 @@ static int correct_dependent(Job *job, real h, real t, real *y, real *w)
         job->steady = pivot < job->steady ? pivot : job->steady;
         u[CORRECTED_U[i]] -= change[i];
     }
-    if (!(size < SETTLED) || !(job->steady > WATCHED) || job->moved > SHARE*h*length(N_U, u) + LEAST)
+    if (!(size < SETTLED) || !(job->steady > @STEADY@) || job->moved > SHARE*h*length(N_U, u) + LEAST)
         return 1;
     memcpy(y, state, sizeof state);
     return 0;
-}
-
-/* Rates where dependent coordinates and speeds follow from the others: those of a state with its loops closed. */
-static int staged_rates(Job *job, real t, const real *y, real *k, real *w)
-{
-    const Job before = *job;
-    const int live = job->externals->live;
-    real state[N_S];
-    memcpy(state, y, sizeof state);
-    const int open = correct_dependent(job, HUGE_VAL, t, state, w);
-    job->moved = before.moved;
-    job->residual = before.residual;
-    job->ratio = before.ratio;
-    job->steady = before.steady;
-    job->externals->live = live;
-    if (open < 0)
-        return -open;
-    derivatives(t, state, state + N_Q, job->p, job->c, w, k, k + N_Q, job->externals);
-    return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
 }
 

@@ -5,14 +5,6 @@ enum {
     LARGEST_A = N_G*N_Q > N_V*N_U ? N_G*N_Q : N_V*N_U
 };
 
-static real length(int n, const real *x)
-{
-    real sum = 0.0;
-    for (int j = 0; j < n; j++)
-        sum += x[j]*x[j];
-    return sqrt(sum);
-}
-
 /* The x with A x = r that is smallest when each x is divided by its root; A has m rows of n and a known rank. Rows are
    brought to length 1 and orthogonalised, the one with most left first, so that no square of A is formed. Rows that
    vanish against the longest, or of which nothing is left because they repeat others, are left out. What is not finite

@@ -2,10 +2,12 @@
    rad. The C library takes over where an angle is very large or not finite. Rounding by adding a large number needs
    strict arithmetic: with -ffast-math, or where double is evaluated in a longer format, the C library does it all. */
 
+@IF TABLE@
 #if !defined(SINCOS_BY_TABLE) && defined(__aarch64__) && defined(__ARM_NEON)
 #define SINCOS_BY_TABLE 1
 #endif
 
+@END@
 #if defined(__FAST_MATH__) || FLT_EVAL_METHOD != 0
 
 static inline void sincos_all(int n, const double *restrict x, double *restrict s, double *restrict c)
@@ -16,6 +18,7 @@ static inline void sincos_all(int n, const double *restrict x, double *restrict 
     }
 }
 
+@IF TABLE@
 #elif SINCOS_BY_TABLE
 
 /* Two angles in a vector: few operations count. An angle is k/128 of a turn and a rest r (three parts of full length,
@@ -120,6 +123,7 @@ static inline void sincos_all(int n, const double *restrict x, double *restrict 
     }
 }
 
+@END@
 #else
 
 /* The loop becomes vector code. Reduction by pi/2 in three parts (Cody & Waite), the quadrant from the low bits of a

@@ -19,10 +19,10 @@ static real spline_value(int64_t n, const real *x, const real *pieces, int d, re
     const real inside = v < x[0] ? x[0] : v > x[n - 1] ? x[n - 1] : v;
     const int64_t i = interval(n, x, inside);
     const real s = inside - x[i], *a = pieces + 4*i;
-    const real slope = a[1] + s*(2.0*a[2] + s*(3.0*a[3]));
+    const real slope = a[1] + s*(2*a[2] + s*(3*a[3]));
     if (d == 0)
         return a[0] + s*(a[1] + s*(a[2] + s*a[3])) + (v - inside)*slope;
     if (d == 1)
         return slope;
-    return v < inside || v > inside ? 0.0 : d == 2 ? 2.0*a[2] + 6.0*a[3]*s : d == 3 ? 6.0*a[3] : 0.0;
+    return v < inside || v > inside ? 0 : d == 2 ? 2*a[2] + 6*a[3]*s : d == 3 ? 6*a[3] : 0;
 }

@@ -3,10 +3,10 @@ static real cubic(const real *a, int d, real s)
 {
     switch (d) {
     case 0: return a[0] + s*(a[1] + s*(a[2] + s*a[3]));
-    case 1: return a[1] + s*(2.0*a[2] + s*(3.0*a[3]));
-    case 2: return 2.0*a[2] + s*(6.0*a[3]);
-    case 3: return 6.0*a[3];
-    default: return 0.0;
+    case 1: return a[1] + s*(2*a[2] + s*(3*a[3]));
+    case 2: return 2*a[2] + s*(6*a[3]);
+    case 3: return 6*a[3];
+    default: return 0;
     }
 }
 

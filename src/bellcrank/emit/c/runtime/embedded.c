@@ -1,0 +1,149 @@
+/* ---- steps of a fixed length: each takes the same operations */
+
+@TUNING@enum {
+    FINISHED = @UPPER@_FINE, NOT_FINITE = @UPPER@_NOT_FINITE, NOT_CLOSED = @UPPER@_NOT_CLOSED, EXTERNAL_FAILED
+};
+
+@JOB@
+static int rates(Job *job, int live, real t, const real *y, real *k, real *w)
+{
+    job->externals->live = live;
+    derivatives(t, y, y + N_Q, job->p, job->c, w, k, k + N_Q, job->externals);
+    return FINISHED;
+}
+
+static int all_finite(int n, const real *x)
+{
+    for (int j = 0; j < n; j++)
+        if (!isfinite(x[j]))
+            return 0;
+    return 1;
+}
+
+@HOLD@@CORRECTION@
+@IF CARRIED@
+/* A state and its increment; what is rounded away is carried to the next step. */
+static inline real summed(real y, real increment, real *carried)
+{
+    const real all = increment + *carried, sum = y + all;
+    *carried = all - (sum - y);
+    return sum;
+}
+
+@END@
+/* One step from y with rates k, of length h, to `next`. */
+static int advance(Job *job, real h, real t, real middle, real end, const real *y, const real *k, real *next,
+    real *w@CARRIES@)
+{
+    (void)t;
+    (void)middle;
+    (void)end;
+@ADVANCE@}
+
+/* What the functions of the model are called with. */
+static Job bound(@STEM@_model *m, Externals *externals, real *w)
+{
+    Job job = {0};
+    job.p = m->p;
+    job.c = m->c;
+    job.externals = externals;
+    memcpy(w, m->w, N_I*sizeof *w);
+@IF HOLD@
+    job.kept = m->kept;
+    memcpy(w + N_I, m->kept, (N_W - N_I)*sizeof *w);
+@END@
+    return job;
+}
+
+void @STEM@_defaults(@STEM@_model *m)
+{
+    static const real parameters[] = {@PARAMETERS@};
+    static const real states[] = {@STATES@};
+    static const real inputs[] = {@INPUTS@};
+    memset(m, 0, sizeof *m);
+    m->h = @UPPER@_STEP;
+    memcpy(m->p, parameters, @N_GIVEN@*sizeof *parameters);
+    memcpy(m->y, states, N_S*sizeof *states);
+    memcpy(m->w, inputs, N_I*sizeof *inputs);
+}
+
+int @STEM@_begin(@STEM@_model *m)
+{
+    Externals externals = {@MEMORY@, 0, 0};
+    real w[N_W + 1];
+    m->t_start = m->t;
+    m->steps = 0;
+@IF REMEMBERS@
+    memset(m->memory, 0, sizeof m->memory);
+@END@
+@IF CARRIED@
+    memset(m->carried, 0, sizeof m->carried);
+@END@
+    Job job = bound(m, &externals, w);
+@IF ENTERED@
+    real entered[N_P - @N_GIVEN@];
+    externals.live = 1;
+    entry(0, m->y, m->y + N_Q, m->p, m->c, w, entered, &externals);
+    memcpy(m->p + @N_GIVEN@, entered, sizeof entered);
+@END@
+    constants(m->p, m->c);
+    if (!all_finite(N_C, m->c) || !all_finite(N_S, m->y))
+        return NOT_FINITE;
+@IF CORRECTION@
+    job.turns = FIRST_CORRECTIONS;
+    if (correct_dependent(&job, HUGE_VAL, m->t, m->y, w))
+        return NOT_CLOSED;
+@END@
+@IF HOLD@
+    keep_values(&job, 1, m->t, m->y, w);
+@END@
+@IF REMEMBERS@
+    real k[N_S];
+    rates(&job, 1, m->t, m->y, k, w);
+@END@
+    job.externals->live = 2;
+    outputs(m->t, m->y, m->y + N_Q, m->p, m->c, w, m->out, &externals);
+    return FINISHED;
+}
+
+int @STEM@_step(@STEM@_model *m)
+{
+    Externals externals = {@MEMORY@, 0, 0};
+    real w[N_W + 1], k[N_S], next[N_S];
+@IF CARRIED@
+    real carried[N_S];
+    memcpy(carried, m->carried, sizeof carried);
+@END@
+    Job job = bound(m, &externals, w);
+    const int64_t i = m->steps + 1;
+    const real middle = m->t_start + ((real)i - (real)0.5)*m->h, end = m->t_start + (real)i*m->h;
+    rates(&job, 0, m->t, m->y, k, w);
+    advance(&job, m->h, m->t, middle, end, m->y, k, next, w@CARRY@);
+    if (!all_finite(N_S, next))
+        return NOT_FINITE;
+@IF CORRECTION@
+    job.turns = FIXED_CORRECTIONS;
+    if (correct_dependent(&job, m->h, end, next, w))
+        return NOT_CLOSED;
+@END@
+@IF UPDATE@
+    keep_values(&job, 0, end, next, w);
+@END@
+@IF REMEMBERS@
+    rates(&job, 1, end, next, k, w);
+@END@
+    job.externals->live = 2;
+    outputs(end, next, next + N_Q, m->p, m->c, w, m->out, &externals);
+    memcpy(m->y, next, sizeof next);
+@IF CARRIED@
+    memcpy(m->carried, carried, sizeof carried);
+@END@
+    m->t = end;
+    m->steps = i;
+    return FINISHED;
+}
+
+void @STEM@_tune(@STEM@_model *m)
+{
+    constants(m->p, m->c);
+}

@@ -1,0 +1,61 @@
+"""What a model begins with when others run it, and what keeps it from being handed to them."""
+
+from __future__ import annotations
+
+from bellcrank.derive.derived import Derived
+from bellcrank.errors import ModelError
+from bellcrank.export.model_setup import in_python
+from bellcrank.export.standalone.setup import Setup
+from bellcrank.export.standalone.text import require_language
+from bellcrank.expr import Symbol
+from bellcrank.interface.interface import Interface, Quantity, key_of
+from bellcrank.program.program import Program
+from bellcrank.program.structure import reach
+from bellcrank.run.assembly import complete_state
+from bellcrank.run.evaluate import closure
+from bellcrank.run.inputs import as_input, as_signal
+
+
+def require_whole(derived: Derived, what: str) -> None:
+    """Is there anything that `what` is written cannot hold? It is said."""
+    if derived.analysis.mechanism.description.contacts:
+        raise ModelError(
+            f"{what} does not contain rigid wheels, which run inside of Bellcrank alone; use a tyre", derived.name
+        )
+    require_language(derived.program, "C", "c")
+    missing = [x.name for x in derived.interface.parameters if x.default is None]
+    if missing:
+        listed = ", ".join(missing)
+        raise ModelError(f"{what} starts with values of all parameters: give {listed} in set_defaults()", derived.name)
+
+
+def start_state(derived: Derived, setup: Setup) -> list[float]:
+    """The state from which a model starts, in equation units; of closed loops one that closes them."""
+    if derived.program.loops is None:
+        return [(x.value or 0.0) * x.factor for x in setup.states]
+    loaded, run = in_python(derived), derived.interface.run
+    signals = loaded.inputs({x.name: 0.0 for x in setup.signals if x.signal is None})
+    p = loaded.parameter_values()
+    q, u = complete_state(loaded, run.initial, closure(loaded, p, signals), p, signals)
+    return [float(x) for x in (*q, *u)]
+
+
+def fixed_parameters(program: Program) -> set[Symbol]:
+    """Parameters that cannot change during a run: those by which loops are closed, and of which others follow."""
+    by, constants = program.given_parameters, program.constants.statements
+    found: set[Symbol] = set()
+    for section in (program.closure, program.entry):
+        for row in reach((*constants, *section.statements), section.results, by):
+            found.update(by[j] for j in row)
+    return found
+
+
+def start_of(interface: Interface, x: Quantity) -> float:
+    """An input, or its rate, at t = 0 in runs of the model; zero where it has no value there."""
+    given = {key_of(k): v for k, v in interface.run.inputs.items()}
+    if key_of(x.base) not in given:
+        return 0.0
+    try:
+        return float(as_input(as_signal(given[key_of(x.base)], x.name), x.name, x.unit.factor, x.rate).function(0.0))
+    except ModelError:  # a rate of what is not smooth
+        return 0.0

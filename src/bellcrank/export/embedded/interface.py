@@ -1,0 +1,66 @@
+"""Names of a model in C: an enumerator for every parameter, state, input and output, with unit, default and label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from bellcrank.emit.names import comment, routine_name
+from bellcrank.interface.interface import Quantity
+from bellcrank.kinematics.dimensions.quantities import UNKNOWN
+from bellcrank.units import UNIT_SYSTEMS
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A place in an array: its `name` in C, and the words of a comment."""
+
+    name: str
+    words: str
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The entries of an array, under the letter it has in the structure of a model."""
+
+    letter: str
+    title: str
+    entries: tuple[Entry, ...]
+
+    def text(self) -> str:
+        """An enumeration; nothing if there are no entries."""
+        if not self.entries:
+            return ""
+        lines = [f"    {x.name} = {i}, /* {x.words} */" for i, x in enumerate(self.entries)]
+        return "\n".join([f"enum {{ /* {self.title} */", *lines, "};", ""])
+
+
+def listed(
+    prefix: str,
+    letter: str,
+    title: str,
+    quantities: Sequence[Quantity],
+    system: str,
+    values: Sequence[float | None],
+    marked: Iterable[Quantity] = (),
+) -> Listed:
+    """Quantities with their values in equation units; `marked` are fixed."""
+    taken: set[str] = set()
+    entries, fixed = [], {x.name for x in marked}
+    for x, value in zip(quantities, values, strict=True):
+        base = f"{prefix}_{routine_name(x.name).strip('_').upper() or 'X'}"
+        name, number = base, 2
+        while name in taken:
+            name, number = f"{base}_{number}", number + 1
+        taken.add(name)
+        entries.append(Entry(name, comment(_words(x, system, value, x.name in fixed))))
+    return Listed(letter, title, tuple(entries))
+
+
+def _words(x: Quantity, system: str, value: float | None, fixed: bool) -> str:
+    unit = UNIT_SYSTEMS[system].equation(x.unit.dimension).text or "1"
+    shown = "unit not known" if x.unit.text == UNKNOWN.text else unit
+    if x.unit.factor != 1.0:
+        shown += f" ({x.unit.text} = {x.unit.factor:.17g})"
+    words = f"{x.name}, {shown}" + ("" if value is None else f", {value:.12g}") + (", fixed" if fixed else "")
+    return words + (f": {x.label}" if x.label and x.label != x.name else "")

@@ -1,0 +1,181 @@
+"""The files of a model for controllers and test rigs, or for Simulink.
+
+In:  `Derived`, the purpose and the precision. Out: texts by name: a header with the interface, a source, and what runs
+them: a bench and a Makefile, or an S-function.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from bellcrank.derive.derived import Derived
+from bellcrank.emit.c.embedded import Begin, embedded_source, library_calls, not_embedded
+from bellcrank.emit.c.printer import external_calls
+from bellcrank.emit.names import MADE, comment
+from bellcrank.emit.number import DOUBLE, FLOAT, Number
+from bellcrank.errors import ModelError
+from bellcrank.export.begin import fixed_parameters, require_whole, start_of, start_state
+from bellcrank.export.embedded.interface import Listed, listed
+from bellcrank.export.first_step import with_stable_step
+from bellcrank.export.model_setup import setup_of
+from bellcrank.export.standalone.c import c_string
+from bellcrank.export.standalone.setup import Setup
+from bellcrank.export.standalone.text import about
+from bellcrank.files.template import filled, template
+from bellcrank.numeric.methods import METHODS
+from bellcrank.program.program import Program
+from bellcrank.run.realtime import EDGES
+
+FOLDER = "bellcrank.export/embedded/templates"
+LONGEST_BLOCK = 58  # names of functions in MATLAB have 63 letters at most
+PRECISIONS: Mapping[str, Number] = {"double": DOUBLE, "single": FLOAT}
+
+
+def embedded_files(derived: Derived, precision: str = "double") -> dict[str, str]:
+    """Files for a controller, by name: with a bench and a Makefile."""
+    made = _made(derived, "C for a controller", precision)
+    return made.files | {
+        f"{made.stem}_bench.c": _bench(made.setup, PRECISIONS[precision], made.common),
+        "Makefile": filled(template(FOLDER, "Makefile"), {}, made.common),
+    }
+
+
+def simulink_files(derived: Derived, precision: str = "double") -> dict[str, str]:
+    """Files for Simulink, which computes in double precision, by name: with an S-function."""
+    if precision != "double":
+        raise ModelError(f"precision={precision!r} is for the purpose 'embedded'; Simulink's is double", derived.name)
+    made = _made(derived, "an S-function", precision)
+    block = f"{made.stem[:LONGEST_BLOCK]}_sfun"
+    return made.files | {f"{block}.c": _sfunction(derived, made, block)}
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What both have: the source and its header, the first two files."""
+
+    setup: Setup
+    stem: str
+    files: dict[str, str]
+    common: Mapping[str, str]
+
+
+def _made(derived: Derived, what: str, precision: str) -> _Made:
+    if precision not in PRECISIONS:
+        known = " or ".join(f"'{x}'" for x in PRECISIONS)
+        raise ModelError(f"precision {precision!r} is not known; it is {known}", derived.name)
+    require_whole(derived, what)
+    program, number = derived.program, PRECISIONS[precision]
+    if why := not_embedded(program):
+        raise ModelError(f"steps of this model take no fixed number of operations: {why}", derived.name)
+    setup = with_stable_step(setup_of(derived), derived)
+    interface = derived.interface
+    begin = Begin(
+        [x.factor * (x.value or 0.0) for x in setup.parameters],
+        start_state(derived, setup),
+        [start_of(interface, x) for x in interface.inputs],
+    )
+    stem = f"model_{setup.stem}" if MADE.fullmatch(f"{setup.stem}_model") else setup.stem
+    source = embedded_source(program, stem, setup.method, begin, number)
+    lists = _lists(derived, setup, stem.upper(), begin)
+    common = {"TITLE": comment(setup.title), "STEM": stem, "UPPER": stem.upper()}
+    files = {
+        f"{stem}.c": f"/* {comment(setup.title)}: steps of a fixed length; see {stem}.h. */\n\n{source}",
+        f"{stem}.h": _header(program, setup, lists, number, source, common),
+    }
+    return _Made(setup, stem, files, common)
+
+
+def _lists(derived: Derived, setup: Setup, upper: str, begin: Begin) -> list[Listed]:
+    """Parameters, states, inputs and outputs."""
+    x, fixed = derived.interface, fixed_parameters(derived.program)
+    marked = [p for p in x.parameters if p.symbol in fixed]
+    groups = (
+        ("p", "parameters: name, unit, default, label", x.parameters, begin.parameters, marked),
+        ("y", "states: coordinates, then speeds", x.states, begin.states, ()),
+        ("w", "inputs, with the values they begin with", x.inputs, begin.inputs, ()),
+        ("out", "outputs", x.outputs, [None] * len(x.outputs), ()),
+    )
+    return [listed(f"{upper}_{a.upper()}", a, f"{title}: {a}[...]", of, x.units, v, m) for a, title, of, v, m in groups]
+
+
+def _header(
+    program: Program, setup: Setup, lists: list[Listed], number: Number, source: str, common: Mapping[str, str]
+) -> str:
+    calls = external_calls(program).values()
+    memory = sum(c.routine.memory or 0 for c in calls)
+    n_s, kept = len(setup.states), len(program.inputs) - len(program.given_inputs)
+    evaluations = METHODS[setup.method].evaluations + bool(memory)
+    notes = [*setup.notes]
+    if number is not DOUBLE and calls:
+        notes.append("External routines, tables of linkages and the ground compute in double precision.")
+    return filled(
+        template(FOLDER, "model.h"),
+        {
+            "ABOUT": about(setup, "   "),
+            "EVALUATIONS": str(evaluations),
+            "OPERATIONS": str(program.count.total),
+            "CALLS": ", ".join(library_calls(source)) or "nothing",
+            "NOTES": "".join(f"   {line}\n" for note in notes for line in textwrap.wrap(comment(note), 112)),
+            "STEP": f"{setup.step!r}{number.suffix}",
+            "METHOD": setup.method,
+            "LISTS": "\n".join(text for x in lists if (text := x.text())),
+            "REAL": number.c,
+            "N_P": str(len(program.parameters) or 1),
+            "N_S": str(n_s),
+            "N_I": str(len(program.given_inputs) or 1),
+            "N_OUT": str(len(program.output_names) or 1),
+            "N_C": str(len(program.constant_symbols) or 1),
+            "KEPT": str(kept or ""),
+            "MEMORY": str(memory or ""),
+            "CARRIED": str(n_s) if number is not DOUBLE else "",
+        },
+        common,
+    )
+
+
+def _bench(setup: Setup, number: Number, common: Mapping[str, str]) -> str:
+    edges = [x for x in EDGES if np.isfinite(x)]
+    outputs = setup.interface.outputs
+    names = ["t", *(x.name for x in setup.interface.states), *(x.name for x in outputs)]
+    return filled(
+        template(FOLDER, "bench.c"),
+        {
+            "N_S": str(len(setup.states)),
+            "N_OUT": str(len(outputs)),
+            "N_EDGES": str(len(edges)),
+            "EDGES": ", ".join(map(repr, edges)),
+            "NAMES": ", ".join(c_string("".join(n.split()).replace(",", ";")) for n in names),
+            "DIGITS": "17" if number is DOUBLE else "9",
+            "T_END": repr(setup.t_end),
+        },
+        common,
+    )
+
+
+def _sfunction(derived: Derived, made: _Made, block: str) -> str:
+    interface, fixed = derived.interface, fixed_parameters(derived.program)
+    return filled(
+        template(FOLDER, "sfunction.c"),
+        {
+            "BLOCK": block,
+            "INPUTS": _wrapped(comment(x.name) for x in interface.inputs),
+            "OUTPUTS": _wrapped(comment(x.name) for x in interface.outputs or interface.states),
+            "STATES": _wrapped(comment(x.name) for x in interface.states) if interface.outputs else "",
+            "PORTS": "2" if interface.outputs else "1",
+            "N_GIVEN": str(len(interface.parameters)),
+            "N_S": str(len(interface.states)),
+            "N_I": str(len(interface.inputs)),
+            "N_OUT": str(len(interface.outputs)),
+            "IS_FIXED": ", ".join([*(str(int(x.symbol in fixed)) for x in interface.parameters), "0"]),
+        },
+        made.common,
+    )
+
+
+def _wrapped(names: Iterable[str]) -> str:
+    """Names as lines of a comment."""
+    return textwrap.fill(", ".join(names), 105, subsequent_indent=" " * 13, break_long_words=False)

@@ -1,0 +1,114 @@
+"""What stands in a MATLAB file of version 5: arrays of numbers, texts and structures, by name.
+
+In:  bytes. Out: a dictionary. Every length is checked against what is there, so that a file that is damaged, or made to
+do harm, is a ValueError; SciPy's reader may crash on one. (MAT-File Format, The MathWorks.)
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from typing import Any
+
+import numpy as np
+
+NUMBERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}  # types of data
+MATRIX, COMPRESSED = 14, 15
+STRUCTURE, TEXT, NUMERIC = 2, 4, range(6, 16)  # classes of arrays
+COMPLEX = 0x0800
+HEADER = 128
+DEEPEST = 20  # structures within each other
+MOST = 1 << 31  # bytes of what is uncompressed
+
+
+def read_mat5(data: bytes) -> dict[str, Any]:
+    """Variables of a file: arrays, texts, and dictionaries for structures; None for anything else."""
+    order = {b"IM": "<", b"MI": ">"}.get(data[126:128])
+    if len(data) < HEADER or order is None:
+        raise ValueError("its header is none")
+    reader, found = _Reader(order), dict[str, Any]()
+    for kind, content in reader.elements(data[HEADER:]):
+        if kind == COMPRESSED:
+            ((kind, content),) = reader.elements(_unpacked(content))
+        if kind == MATRIX:
+            name, value = reader.matrix(content, 0)
+            found[name] = value
+    return found
+
+
+def _unpacked(content: bytes) -> bytes:
+    unpacker = zlib.decompressobj()
+    try:
+        data = unpacker.decompress(content, MOST)
+    except zlib.error as error:
+        raise ValueError(f"a part of it cannot be unpacked: {error}") from None
+    if unpacker.unconsumed_tail:
+        raise ValueError("a part of it is too large")
+    return data
+
+
+class _Reader:
+    def __init__(self, order: str) -> None:
+        self.order = order
+
+    def elements(self, data: bytes) -> list[tuple[int, bytes]]:
+        """The elements that follow each other: type and content."""
+        found, at = [], 0
+        while at + 8 <= len(data):
+            first, size = struct.unpack_from(f"{self.order}II", data, at)
+            if first >> 16:  # a small one, in its own tag
+                kind, size, start, following = first & 0xFFFF, first >> 16, at + 4, at + 8
+                if size > 4:
+                    raise ValueError("a small element is too long")
+            else:
+                kind, start = first, at + 8
+                following = start + size + (0 if kind == COMPRESSED else -size % 8)
+            if start + size > len(data):
+                raise ValueError("it ends too early")
+            found.append((kind, data[start : start + size]))
+            at = following
+        return found
+
+    def numbers(self, element: tuple[int, bytes]) -> np.ndarray:
+        kind, content = element
+        if kind not in NUMBERS:
+            raise ValueError(f"data of type {kind} are no numbers")
+        return np.frombuffer(content, np.dtype(self.order + NUMBERS[kind]))
+
+    def matrix(self, content: bytes, depth: int) -> tuple[str, Any]:
+        """Name and value of an array."""
+        parts = self.elements(content)
+        if len(parts) < 3 or depth > DEEPEST:
+            return "", None
+        flags, shape, name = self.numbers(parts[0]), self.numbers(parts[1]), parts[2][1].decode("latin-1")
+        if len(flags) < 1 or len(shape) < 2 or min(shape) < 0:
+            raise ValueError("an array has no size")
+        kind, count = int(flags[0]) & 0xFF, int(np.prod(shape.astype(float)))
+        if kind in NUMERIC and len(parts) > 3 and not int(flags[0]) & COMPLEX:
+            values = self.numbers(parts[3])
+            if len(values) != count:
+                raise ValueError(f"'{name}' should hold {count} numbers, not {len(values)}")
+            return name, values.astype(float).reshape([int(n) for n in shape], order="F")
+        if kind == TEXT and len(parts) > 3:
+            return name, self.text(parts[3])
+        if kind == STRUCTURE and len(parts) > 4 and count == 1:
+            return name, self.fields(parts[3:], depth)
+        return name, None
+
+    def text(self, element: tuple[int, bytes]) -> str:
+        kind, content = element
+        codes = {16: "utf-8", 17: "utf-16", 18: "utf-32"}
+        if kind in codes:
+            ending = "" if kind == 16 else "-le" if self.order == "<" else "-be"
+            return content.decode(codes[kind] + ending, "replace")
+        return "".join(map(chr, self.numbers(element)))
+
+    def fields(self, parts: list[tuple[int, bytes]], depth: int) -> dict[str, Any]:
+        (width, *_), names = self.numbers(parts[0]), parts[1][1]
+        if not 0 < width <= len(names) + 1:
+            raise ValueError("a structure has no names")
+        listed = [names[i : i + int(width)].split(b"\0")[0].decode("latin-1") for i in range(0, len(names), int(width))]
+        held = [content for kind, content in parts[2:] if kind == MATRIX]
+        if len(held) != len(listed):
+            raise ValueError(f"a structure should have {len(listed)} fields, not {len(held)}")
+        return {name: self.matrix(content, depth + 1)[1] for name, content in zip(listed, held, strict=True)}

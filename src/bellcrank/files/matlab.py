@@ -1,0 +1,91 @@
+"""MATLAB files (version 5): a column for every channel under a name that MATLAB takes, and a structure `about` with the
+name, unit and words of each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import RunError
+from bellcrank.files.format import Format
+from bellcrank.files.mat5 import read_mat5
+from bellcrank.files.record import WORDS, Channel, Record
+from bellcrank.files.whole import Parts
+
+LONGEST = 63  # letters of a name
+OWN = ("t", "about", "title", "history")
+KEYWORDS = frozenset((
+    "break", "case", "catch", "classdef", "continue", "else", "elseif", "end", "for", "function", "global", "if",
+    "otherwise", "parfor", "persistent", "return", "spmd", "switch", "try", "while",
+))  # fmt: skip
+
+
+def _write(parts: Parts, path: Path, record: Record) -> None:
+    from scipy.io import savemat
+
+    names = valid_names(c.name for c in record.channels)
+    held: dict[str, Any] = {"t": record.time}
+    about = {}
+    for name, c in zip(names, record.channels, strict=True):
+        held[name] = c.values
+        about[name] = {"name": c.name, **{k: getattr(c, k) for k in WORDS}}
+    held |= {"about": about, "title": record.title, "history": "\n".join(record.history)}
+    with parts.beside(path).open("wb") as stream:
+        savemat(stream, held, long_field_names=True, oned_as="column")
+
+
+def valid_names(names: Iterable[str]) -> list[str]:
+    """Names of MATLAB: letters, digits and underscores, a letter first; none is met twice, none is ours or a keyword.
+
+    q(b, 2) becomes q_b_2.
+    """
+    taken, found = {*OWN, *KEYWORDS}, []
+    for name in names:
+        base = re.sub(r"[^A-Za-z0-9_]+", "_", name).strip("_")
+        base = base if base[:1].isalpha() else f"x_{base}".rstrip("_")
+        chosen, number = base[:LONGEST], 2
+        while chosen in taken:
+            ending = f"_{number}"
+            chosen, number = base[: LONGEST - len(ending)] + ending, number + 1
+        taken.add(chosen)
+        found.append(chosen)
+    return found
+
+
+def _read(path: Path) -> Record:
+    """Vectors as long as the variable t."""
+    data = path.read_bytes()
+    if data[124:126] in (b"\x00\x02", b"\x02\x00"):
+        raise RunError(f"cannot read {path}: it is of version 7.3; in MATLAB, save it with '-v7'")
+    try:
+        held = read_mat5(data)
+    except ValueError as error:
+        raise RunError(f"cannot read {path}: it is no MATLAB file ({error})") from None
+    time = held.get("t")
+    if time is None or not _is_vector(time):
+        raise RunError(f"{path} holds no vector t")
+    about = held.get("about")
+    channels = []
+    for name, values in held.items():
+        if name not in OWN and _is_vector(values) and values.size == time.size:
+            words = about.get(name) if isinstance(about, Mapping) else None
+            words = words if isinstance(words, Mapping) else {}
+            texts = (_text(words.get(k)) for k in WORDS)
+            channels.append(Channel(_text(words.get("name")) or name, values.ravel(), *texts))
+    history = tuple(h for h in _text(held.get("history")).split("\n") if h)
+    return Record(_text(held.get("title")) or path.stem, time.ravel(), tuple(channels), history)
+
+
+def _is_vector(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.size in x.shape
+
+
+def _text(x: Any) -> str:
+    return x if isinstance(x, str) else ""
+
+
+FORMAT = Format("MATLAB", ".mat", _write, _read)

@@ -1,0 +1,100 @@
+"""MDF 4 files, a format of measurements (needs asammdf): one group of channels with units and labels."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import RunError
+from bellcrank.files.format import Format
+from bellcrank.files.record import WORDS, Channel, Record
+from bellcrank.files.whole import Parts
+
+VERSION = "4.10"
+
+
+def _write(parts: Parts, path: Path, record: Record) -> None:
+    from io import BytesIO
+
+    from asammdf import MDF, Signal
+
+    signals = [
+        Signal(
+            samples=np.ascontiguousarray(c.values, dtype=float), timestamps=record.time, name=c.name, unit=c.unit,
+            comment=_words(c),
+        )
+        for c in record.channels
+    ]  # fmt: skip
+    made = BytesIO()
+    with MDF(version=VERSION) as file:
+        file.header.comment = json.dumps({"title": record.title, "history": record.history})
+        file.append(signals, comment=record.title, common_timebase=True)
+        file.save(made, overwrite=True)
+    parts.beside(path).write_bytes(made.getvalue())
+
+
+def _words(c: Channel) -> str:
+    """The label, which other programs show; and what else there is."""
+    others = {k: getattr(c, k) for k in WORDS[2:] if getattr(c, k)}
+    return f"{c.label} {json.dumps(others)}" if others else c.label
+
+
+def _read(path: Path) -> Record:
+    """The first group of channels of numbers."""
+    from asammdf import MDF
+
+    try:
+        with path.open("rb") as stream, MDF(stream) as file:
+            return _record(file, path)
+    except RunError:
+        raise
+    except OSError:
+        raise
+    except Exception as error:  # the package raises errors of many kinds, its own among them
+        raise RunError(f"cannot read {path}: it is no MDF file ({error})") from None
+
+
+def _record(file: Any, path: Path) -> Record:
+    channels, time = [], None
+    for index, group in enumerate(file.groups):
+        for place, channel in enumerate(group.channels):
+            if place == file.masters_db.get(index):
+                continue
+            signal = file.get(group=index, index=place)
+            if signal.samples.ndim != 1 or signal.samples.dtype.kind not in "fiub":
+                continue
+            time = np.asarray(signal.timestamps, dtype=float)
+            label, words = _split(signal.comment)
+            values = np.asarray(signal.samples, dtype=float)
+            told = words.get("generic", ""), words.get("body", "")
+            channels.append(Channel(channel.name, values, signal.unit or "", label, *told))
+        if channels:
+            break
+    if time is None:
+        raise RunError(f"{path} holds no channels of numbers")
+    title, history = _header(getattr(file.header, "description", "") or file.header.comment)
+    return Record(title or path.stem, time, tuple(channels), history)
+
+
+def _split(comment: str) -> tuple[str, dict[str, str]]:
+    label, brace, rest = (comment or "").partition(" {")
+    if brace:
+        try:
+            return label, {str(k): str(v) for k, v in json.loads("{" + rest).items()}
+        except ValueError:
+            pass
+    return comment or "", {}
+
+
+def _header(comment: str) -> tuple[str, tuple[str, ...]]:
+    try:
+        words = json.loads(comment)
+        return str(words["title"]), tuple(map(str, words["history"]))
+    except (ValueError, TypeError, KeyError):
+        return "", ()
+
+
+FORMAT = Format("MDF 4", ".mf4", _write, _read, needs="asammdf", extra="mdf")

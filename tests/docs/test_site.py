@@ -1,0 +1,117 @@
+"""The site: every page is in it, every public name has a place, links and words of others are safe; built, it needs no other host."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.browser import needs_chromium
+from website.check import problems_of
+from website.gallery import GROUPS, SCRIPTS, Made, example_files, example_page
+from website.guide import benchmarks
+from website.reference import PAGES, page_of, public_entries
+from website.words import as_markdown
+
+ROOT = Path(__file__).parents[2]
+HOSTILE = "</script><script>alert(1)</script> \" ' & [x](javascript:alert) ```` <b>"
+
+
+def test_every_page_of_the_guide_is_listed():
+    text = (ROOT / "website" / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:")[2]
+    listed = set(re.findall(r"[\w/]+\.md", text))
+    written = {p.relative_to(ROOT / "docs").as_posix() for p in (ROOT / "docs").rglob("*.md")}
+    assert listed == written | {"benchmarks.md"}
+
+
+def test_every_public_name_has_a_place():
+    entries = public_entries()
+    assert {page_of(x) for _, x in entries} == set(PAGES)
+    names = [name for name, _ in entries]
+    assert {"bc.System", "bc.tyres.Fiala", "bc.kane.Derivation", "bc.gym.make"} <= set(names) and len(names) > 90
+
+
+def test_tables_of_the_readme_are_found():
+    text = benchmarks((ROOT / "README.md").read_text(encoding="utf-8"))
+    assert "| Stanford arm | 6 |" in text and "MuJoCo" in text and "## Why believe it" not in text
+
+
+def test_words_of_others_stay_words():
+    page = example_page(Made("x", HOSTILE, f"Words {HOSTILE}\n\n    code {HOSTILE}", f"# {HOSTILE}\n", live=True))
+    head, _, source = page.partition("## Source")
+    assert "<script" not in head and "<b>" not in head and "[x](" not in head.splitlines()[0]
+    assert re.search(r"^`{5}python\n# </script>.*\n`{5}$", source, re.MULTILINE)
+    assert as_markdown("a*b*c, `x*y`, R[i, j] <b>") == "a&#42;b&#42;c, `x*y`, R&#91;i, j&#93; &#60;b&#62;"
+
+
+def test_examples_have_groups():
+    groups = {Made(p.stem, "", "", p.read_text(encoding="utf-8")).group for p in example_files()}
+    assert groups == {*GROUPS, SCRIPTS}
+
+
+def test_links_and_wishes_are_found(tmp_path):
+    (tmp_path / "a.html").write_text(
+        '<h2 id="here"></h2><a href="#here"></a><a href="b.html#there"></a><a href="b.html#lost"></a><a href="c.html"></a>'
+        '<a href="https://example.org">allowed</a><script src="//example.org/x.js"></script><img src="x.png">'
+        '<style>p { background: url("https://example.org/y.png") }</style>'
+    )
+    (tmp_path / "b.html").write_text('<p id="there" style="background: url(data:image/png;base64,x)"></p>')
+    assert problems_of(tmp_path) == [
+        "a.html asks for //example.org/x.js",
+        "a.html asks for https://example.org/y.png",
+        "a.html leads to b.html#lost, which has no such place",
+        "a.html leads to c.html, which is not there",
+        "a.html leads to x.png, which is not there",
+    ]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    for package in ("mkdocs", "material", "mkdocstrings_handlers.python"):
+        pytest.importorskip(package, reason="the site is built with the packages of bellcrank[site]")
+    from website.build import build
+
+    folder = tmp_path_factory.mktemp("site")
+    hostile = folder / "hostile.py"
+    source = (ROOT / "examples" / "double_pendulum.py").read_text(encoding="utf-8")
+    words = HOSTILE.replace('"', '\\"')
+    source = source.replace('"""Double pendulum', f'"""{words} Double pendulum', 1).replace(
+        'System("double', f'System("{words} double'
+    )
+    hostile.write_text(source, encoding="utf-8")
+    assert build(folder, [*example_files(["double_pendulum", "kane_tumbling_body", "figures"]), hostile]) == []
+    return folder / "html"
+
+
+@needs_chromium
+@pytest.mark.campaign
+@pytest.mark.filterwarnings("ignore")  # of the packages that build it
+def test_site_from_a_disk(site, tmp_path):
+    """Pages ask for files beside them alone; search finds; the live page in its frame runs; words of others stay words."""
+    from tests.chromium import Chromium
+
+    with Chromium(tmp_path / "profile") as browser:
+        for name in (
+            "index",
+            "gallery/index",
+            "gallery/double_pendulum",
+            "gallery/hostile",
+            "reference/systems",
+            "car",
+        ):
+            browser.open((site / f"{name}.html").as_uri())
+            browser.until("document.querySelector('.md-search__input')")
+            inside = (site.as_uri(), "data:", "about:")
+            assert [r for r in browser.requests if not r.startswith(inside)] == [] and browser.complaints == []
+            assert browser.value("document.querySelectorAll('article script, article b').length") == 0 or name.endswith(
+                "index"
+            )
+        search = "const i = document.querySelector('.md-search__input'); document.querySelector('#__search').click(); i.focus();"
+        typed = "i.value = 'gimbal'; i.dispatchEvent(new Event('input', {bubbles: true})); i.dispatchEvent(new Event('keyup'));"
+        browser.value(f"(() => {{ {search} {typed} }})()")
+        browser.until("document.querySelectorAll('.md-search-result__item').length > 0")
+        browser.open((site / "gallery" / "double_pendulum.html").as_uri())
+        first = browser.screenshot()
+        browser.until("performance.now() > 1500")
+        assert browser.screenshot() != first
+        browser.open((site / "gallery" / "hostile_live.html").as_uri())
+        browser.until("window.bellcrank && bellcrank.t > 0.1")

@@ -1,0 +1,17 @@
+"""What MkDocs does with each docstring: all of them are plain text with names in backticks, not Markdown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import griffe
+
+from website.words import as_markdown
+
+
+class PlainDocstrings(griffe.Extension):
+    """Writes docstrings so that Markdown shows their words as they are."""
+
+    def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
+        if obj.docstring is not None:
+            obj.docstring.value = as_markdown(obj.docstring.value)

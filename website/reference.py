@@ -1,0 +1,172 @@
+"""The reference: a page for each part of the public names, whose text is that of the docstrings.
+
+The names are those of `__init__.pyi`, the members of public folders those of their `__all__`; what the methods of
+public classes say that they return is listed behind them.
+"""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import bellcrank as bc
+from bellcrank.expr.function_table import CALLED
+from website.words import as_markdown
+
+# title of a page, and the modules whose public names stand there; the first that fits
+PAGES = {
+    "Systems": ("api.system", "api.loading", "describe", "model.joints"),
+    "Formulas": ("model.formula", "expr"),
+    "Equations": ("api.equations",),
+    "Simulations": ("api.simulation", "signals"),
+    "Runs": ("run",),
+    "Analyses": ("analysis",),
+    "Many runs": ("many",),
+    "Studies": ("study",),
+    "Checks": ("verify",),
+    "Tyres": ("library.tyres",),
+    "Manoeuvres": ("library.manoeuvres",),
+    "Terrain": ("library.terrain",),
+    "Vehicles": ("library",),
+    "Linkages": ("linkage", "backend.poses"),
+    "Kane": ("kane",),
+    "Gymnasium": ("gym",),
+    "Errors": ("errors",),
+}
+FOLDERS = ("kane", "linkage", "gym")  # public by their documents, beside the names of the list
+RETURNED = "What methods return"
+
+
+def write_reference(pages: Path) -> list[dict[str, str]]:
+    """Writes the pages; their titles and paths."""
+    entries = public_entries()
+    returned = returned_classes([thing for _, thing in entries])
+    folder = pages / "reference"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "index.md").write_text(_index(entries, returned), encoding="utf-8")
+    nav = [{"Reference": "reference/index.md"}]
+    for title in PAGES:
+        here = [x for x in entries if page_of(x[1]) == title]
+        further = [x for x in returned if page_of(x[1]) == title]
+        text = [f"# {title}", *(_section(*x) for x in here)]
+        if title == "Formulas":
+            text.append(_functions())
+        if further:
+            text += [f"## {RETURNED}", *(_section(*x, level=3) for x in further)]
+        (folder / _file(title)).write_text("\n\n".join(text) + "\n", encoding="utf-8")
+        nav.append({title: f"reference/{_file(title)}"})
+    return nav
+
+
+def public_entries() -> list[tuple[str, Any]]:
+    """Every public name, as a user writes it, and what it is; a folder stands before its members."""
+    names = [name for name in bc.__dir__() if name in bc._listed()] + list(FOLDERS)
+    found = list[tuple[str, Any]]()
+    for name in names:
+        thing = getattr(bc, name)
+        found.append((f"bc.{name}", thing))
+        if isinstance(thing, ModuleType):
+            members = getattr(thing, "__all__", None) or [k for k in vars(thing) if _own(thing, k)]
+            found += [(f"bc.{name}.{k}", getattr(thing, k)) for k in members]
+    first: dict[int, tuple[str, Any]] = {}
+    for entry in found:  # what has two names stands under the first
+        first.setdefault(id(entry[1]), entry)
+    return list(first.values())
+
+
+def _own(module: ModuleType, name: str) -> bool:
+    """Is it defined in a module, for its users?"""
+    thing = getattr(module, name)
+    return not name.startswith("_") and getattr(thing, "__module__", "") == module.__name__
+
+
+def returned_classes(things: list[Any]) -> list[tuple[str, Any]]:
+    """Classes of the package that public functions and methods say to return, in this order."""
+    found = list[Any]()
+    for of in things:
+        members = [of] if inspect.isfunction(of) else vars(of).values() if inspect.isclass(of) else []
+        inherited = [v for c in of.__mro__[1:] for v in vars(c).values()] if inspect.isclass(of) else []
+        for function in [*members, *inherited]:
+            given = _returned(function)
+            for x in [given, *typing.get_args(given)]:
+                ours = inspect.isclass(x) and x.__module__.startswith("bellcrank.") and not x.__name__.startswith("_")
+                if ours and x not in things and x not in found and page_of(x) is not None:
+                    found.append(x)
+    return [(x.__name__, x) for x in found]
+
+
+def _returned(function: Any) -> Any:
+    """What a public function or method says to return."""
+    if not inspect.isfunction(function) or function.__name__.startswith("_"):
+        return None
+    try:
+        return typing.get_type_hints(function).get("return")
+    except (NameError, TypeError):  # a name that type checkers alone see
+        return None
+
+
+def home_of(thing: Any) -> str:
+    """The module that something is defined in, without the name of the package."""
+    name = thing.__name__ if isinstance(thing, ModuleType) else thing.__module__
+    return str(name).removeprefix("bellcrank.")
+
+
+def page_of(thing: Any) -> str | None:
+    """The title of the page on which something stands."""
+    home = f"{home_of(thing)}."
+    return next((title for title, of in PAGES.items() if any(home.startswith(f"{x}.") for x in of)), None)
+
+
+def _file(title: str) -> str:
+    return f"{title.lower().replace(' ', '_')}.md"
+
+
+def _path(thing: Any) -> str:
+    """Where something is defined, which is the anchor of its section, too."""
+    return thing.__name__ if isinstance(thing, ModuleType) else f"{thing.__module__}.{thing.__qualname__}"
+
+
+def _section(name: str, thing: Any, level: int = 2) -> str:
+    """A name with all that its docstrings say."""
+    options = {"heading": f"'{name}'", "toc_label": f"'{name}'", "heading_level": str(level)}
+    if isinstance(thing, ModuleType):
+        options["members"] = "false"
+    return "\n".join([f"::: {_path(thing)}", "    options:", *(f"      {k}: {v}" for k, v in options.items())])
+
+
+def _functions() -> str:
+    """The functions of formulas, which their table knows."""
+    rows = [f"| `{f.name}({f.arguments})` | {_meaning(f)} | `{f.dimension}` |" for f in CALLED.values()]
+    head = [
+        "## Functions of formulas",
+        "",
+        "In text and in Python (`bc.sin` ...). Dimensions: A is an angle, x is",
+    ]
+    head += ["whatever is given, 1 a pure number.", "", "| function | as | dimensions |", "|---|---|---|"]
+    return "\n".join([*head, *rows])
+
+
+def _meaning(f: Any) -> str:
+    return f"`{f.in_terms}`".replace("|", "\\|") if f.in_terms else ""
+
+
+def _index(entries: list[tuple[str, Any]], returned: list[tuple[str, Any]]) -> str:
+    """All names with the first sentence of each."""
+    lines = ["# Reference", "", "```python", "import bellcrank as bc", "```", ""]
+    for title in PAGES:
+        lines += [f"## [{title}]({_file(title)})", "", "| name | |", "|---|---|"]
+        for name, thing in [*entries, *returned]:
+            if page_of(thing) == title:
+                lines.append(f"| [`{name}`]({_file(title)}#{_path(thing)}) | {_first(thing)} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def _first(thing: Any) -> str:
+    """The first sentence of a docstring, for a cell of a table."""
+    text = " ".join((inspect.getdoc(thing) or "").split("\n\n")[0].split())
+    sentence = text.partition(". ")[0].partition(": ")[0].rstrip(".:")
+    return as_markdown(sentence)
