@@ -21,10 +21,10 @@ from bellcrank.errors import ModelError
 from bellcrank.files.text import read_toml
 from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.vehicles.axles import FittedAxle
-from bellcrank.library.vehicles.building import drive_share
 from bellcrank.library.vehicles.data import GRAVITY, Array, CarData
 from bellcrank.library.vehicles.figures import Figures
 from bellcrank.library.vehicles.keys import UNITS, Problems, Stated, key, read_record
+from bellcrank.library.vehicles.motor import drive_share
 from bellcrank.library.vehicles.rest import Stand, drawn_length, push_of, road, spin_axis
 from bellcrank.linkage.loads import CaseLoads, LoadTable
 from bellcrank.linkage.statics import Held, Load, held
