@@ -28,9 +28,10 @@ def set_up(car: CarData) -> CarData:
     asked = car.sections.setup
     if asked is None:
         return car
-    for _ in range(PASSES):  # wheel axes move contacts a little, and these the body
+    turned = any(getattr(asked, f"{k}_{a}") is not None for k in ("toe", "camber") for a in ("front", "rear"))
+    for _ in range(PASSES if turned else 1):  # wheel axes move contacts a little, and these the body
         car = _stood(car, asked)
-        car = _aligned(car, asked)
+        car = _aligned(car, asked) if turned else car
     return car
 
 
@@ -44,8 +45,6 @@ def _changed(car: CarData, axle: FittedAxle, **keys: Any) -> CarData:
 def _aligned(car: CarData, asked: Setup) -> CarData:
     """Wheel axes on the carriers that give toe and camber where the car stands."""
     wanted = {a: {k: getattr(asked, f"{k}_{a}") for k in ("toe", "camber")} for a in ("front", "rear")}
-    if not any(x is not None for keys in wanted.values() for x in keys.values()):
-        return car
     at_rest = stand(car)
     for axle, i in ((car.front, 0), (car.rear, 2)):
         R = axle.pose(sum(at_rest.travel[i : i + 2]) / 2).rotation
