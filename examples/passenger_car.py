@@ -66,6 +66,7 @@ def model(small=False):
     s.set_defaults(nrbm=704, nrbi33=1, rbm=3831, ixx=5580, ixz=0, iyy=12000, izzr=37080)
     s.set_defaults(ce=63.4, h=15.48, l=125.5, thetar=5.1, kroll=6211, croll=212, krs2=-0.016)
     s.set_defaults(ca1=-444, ca2=-428, cam1=1080, cam2=1000, cg1=78, ccoef1=0.82, speed=968, steer=1)
+    s.set_defaults(hra=11)  # plausible: it drops out of the equations, pictures alone need it
     s.set_labels(
         ca1="front cornering stiffness",
         ca2="rear cornering stiffness",

@@ -41,6 +41,18 @@ def test_largest_stable_step_separates_stable_runs_from_others():
     assert beyond.ended != "finished" or beyond.residuals.largest[0] > 0.1
 
 
+@pytest.mark.parametrize("begin", [0.01, 0.3, 0.5, 5.0])
+def test_largest_stable_step_is_bracketed_from_either_side(begin):
+    trial = object.__new__(_Trial)
+    trial.t_end = 10.0
+    trial.stable = lambda dae, step: step < 0.37
+    assert 0.37 * 2 ** (-1 / 16) <= trial.limit(None, begin) < 0.37
+    trial.stable = lambda dae, step: step <= 10
+    assert trial.limit(None, begin) == max(begin, 1.0)  # a run has ten steps at least
+    trial.stable = lambda dae, step: step < begin / 100
+    assert trial.limit(None, begin) is None
+
+
 def test_energy_is_added_for_the_comparison_only():
     s = system("four_bar")
     before = list(s.description.output_groups)

@@ -15,13 +15,13 @@ from bellcrank.emit.words import Words
 from bellcrank.export.begin import fixed_parameters
 from bellcrank.export.fmu.variables import Variables
 from bellcrank.export.standalone.c import assembly, c_string, caps, with_slopes_in_c
-from bellcrank.export.standalone.loops import inertia_functions
 from bellcrank.export.standalone.setup import Setup
 from bellcrank.files.template import filled, template
 from bellcrank.numeric.collocation import STIFF
 from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.numeric.methods import AUTO, METHODS, RTOL
 from bellcrank.numeric.tuning import EXCHANGE, PLANS
+from bellcrank.program.inertias import inertia_functions
 from bellcrank.program.program import Program
 from bellcrank.program.slopes import SlopeTable
 from bellcrank.program.statements import Section

@@ -24,8 +24,7 @@ def brake(data: CarData, settings: dict[str, Any]) -> Result:
     car, v0 = ready(data), settings["speed"] / 3.6
     start = car.settled(v0)
     given = settings["moment"]
-    radius = float(np.mean([data.axle(a).tyre.forces(3000.0, 0.0, 0.0).Re for a, _ in CORNERS.values()]))
-    weight = car.at_rest.mass * GRAVITY * radius
+    weight = car.at_rest.mass * GRAVITY * car.radius
     most = data.sections.brakes.torque or 2 * weight
     if given is None:
         low, high = 0.0, most
