@@ -20,7 +20,7 @@ MOVED = {
     "quarter_car": {"z_road": 0.05},
     "passenger_car": {},
     "motorcycle": {"rear.drive": 50.0, "front.load": 20.0},
-    "driven_car": {"steer": 3.0, "drive": 200.0, "brake": 100.0},
+    "driven_car": {"steer": 3.0, "drive": 20.0, "brake": 1500.0},
 }
 
 

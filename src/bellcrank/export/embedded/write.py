@@ -109,7 +109,7 @@ def _header(
     memory = sum(c.routine.memory or 0 for c in calls)
     n_s, kept = len(setup.states), len(program.inputs) - len(program.given_inputs)
     evaluations = METHODS[setup.method].evaluations + bool(memory)
-    notes = [*setup.notes]
+    notes = [f"Of the C library it may call: {', '.join(library_calls(source)) or 'nothing'}.", *setup.notes]
     if number is not DOUBLE and calls:
         notes.append("External routines, tables of linkages and the ground compute in double precision.")
     return filled(
@@ -118,7 +118,6 @@ def _header(
             "ABOUT": about(setup, "   "),
             "EVALUATIONS": str(evaluations),
             "OPERATIONS": str(program.count.total),
-            "CALLS": ", ".join(library_calls(source)) or "nothing",
             "NOTES": "".join(f"   {line}\n" for note in notes for line in textwrap.wrap(comment(note), 112)),
             "STEP": f"{setup.step!r}{number.suffix}",
             "METHOD": setup.method,
