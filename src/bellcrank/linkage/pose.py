@@ -106,10 +106,10 @@ POLAR, AXIAL = np.array([1.0, -1.0, 1.0]), np.array([-1.0, 1.0, -1.0])  # vector
 def mirrored(pose: Pose) -> Pose:
     """The pose of one link on the other side of the vehicle, where the second input has the other sign."""
     data: dict[str, Any] = {"rotation": pose.rotation * np.outer(POLAR, POLAR)}
-    for names, sign in ((("position", "d", "dd", "dd_rack"), POLAR), (("delta", "ddelta", "ddelta_rack"), AXIAL)):
-        data |= {n: getattr(pose, n) * sign for n in names if getattr(pose, n) is not None}
-    for names, sign in ((("d_rack", "dd_mixed"), -POLAR), (("delta_rack", "ddelta_mixed"), -AXIAL)):
-        data |= {n: getattr(pose, n) * sign for n in names if getattr(pose, n) is not None}
+    signs = dict.fromkeys(("position", "d", "dd", "dd_rack"), POLAR)
+    signs |= dict.fromkeys(("delta", "ddelta", "ddelta_rack"), AXIAL)
+    signs |= {"d_rack": -POLAR, "dd_mixed": -POLAR, "delta_rack": -AXIAL, "ddelta_mixed": -AXIAL}
+    data |= {n: getattr(pose, n) * sign for n, sign in signs.items() if getattr(pose, n) is not None}
     return replace(pose, rack=None if pose.rack is None else -pose.rack, link={}, **data)
 
 

@@ -38,8 +38,9 @@ def set_up(car: CarData) -> CarData:
 def _changed(car: CarData, axle: FittedAxle, **keys: Any) -> CarData:
     record = replace(axle.record, **keys)
     fitted = replace(axle, record=record)
-    sections = replace(car.sections, **{axle.name: record})
-    return replace(car, sections=sections, **{axle.name: fitted})
+    if axle.name == "front":
+        return replace(car, sections=replace(car.sections, front=record), front=fitted)
+    return replace(car, sections=replace(car.sections, rear=record), rear=fitted)
 
 
 def _aligned(car: CarData, asked: Setup) -> CarData:
