@@ -80,6 +80,30 @@ def test_loads_of_a_model_of_the_car_at_rest(car):
         assert run[f"{corner}.spring_force"][0] == pytest.approx(found, rel=1e-6)
 
 
+@pytest.mark.parametrize("axle", ["front", "rear"])
+def test_rates_of_an_axle(car, axle):
+    h = 1e-4
+    both, apart = (car.kinematics(axle, [-h, 0.0, h], mode=mode) for mode in ("parallel", "opposite"))
+    assert both["vertical_wheel_rate"][1] == pytest.approx(1000 * car.figures[f"wheel_rate_{axle}"], rel=1e-6)
+    for m in (both, apart):
+        slope = (m["wheel_load"][2] - m["wheel_load"][0]) / (2 * h)
+        assert m["vertical_wheel_rate"][1] == pytest.approx(slope, rel=1e-6)
+    # the figure has the track on the ground, the measure that of the wheel centres
+    assert apart["roll_stiffness"][1] == pytest.approx(car.figures[f"roll_stiffness_{axle}"], rel=0.01)
+
+
+def test_a_held_steering_wheel_gives_by_its_column(car):
+    """Aligning moments on both wheels move the rack on the springs of column and assistance."""
+    given = car.data.sections.steering
+    m = car.kinematics("front", 0.0)
+    moment, rack = 50.0, 1e-4
+    turn = np.radians(m["aligning_steer"][0]) * moment / 100
+    toe = [car.kinematics("front", 0.0, rack=r)["steer"][0] for r in (-rack, rack)]
+    per_rack = np.radians(toe[1] - toe[0]) / (2 * rack)
+    stiff = (1 + given.assist) * given.stiffness * (2 * np.pi / given.rack_per_turn) ** 2
+    assert turn == pytest.approx(2 * moment * per_rack**2 / stiff, rel=1e-3)
+
+
 def test_load_cases_by_command(capsys, tmp_path):
     from bellcrank.cli.main import main
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,8 @@ from bellcrank.linkage.wheel import MODES
 COLUMNS = (
     "travel", "rack", "camber", "toe", "caster", "kingpin_inclination", "scrub_radius", "mechanical_trail",
     "track_change", "wheelbase_change", "roll_centre_height", "anti_dive", "anti_squat", "anti_lift_braking",
-    "anti_lift_driving",
+    "anti_lift_driving", "wheel_load", "roll_stiffness", "side_force_steer", "aligning_steer", "driving_toe",
+    "side_force_lean",
 )  # fmt: skip
 
 
@@ -67,13 +69,17 @@ def command(args: Namespace) -> None:
 
         show_loads(args)
         return
-    linkage = loaded(args.suspension, args.axle)
+    car = None if args.axle is None else _car(args.suspension)
+    linkage = loaded(args.suspension) if car is None else car.linkage(args.axle)
     sweep = args.rack is not None and len(args.rack) > 1
     usual = np.linspace(*default_range(linkage), 17) if args.travel is None else args.travel
     travel = np.array([args.at / 1000]) if sweep else usual
     rack = np.zeros(1) if args.rack is None else args.rack
     modes = MODES if args.mode == "all" else (args.mode,)
-    found = [measure(linkage, travel, rack, mode) for mode in modes]
+    found = [
+        measure(linkage, travel, rack, mode) if car is None else car.kinematics(args.axle, travel, rack, mode)
+        for mode in modes
+    ]
     written = _save(found, args.csv) if args.csv else []
     if args.plot:
         try:
@@ -93,12 +99,14 @@ def command(args: Namespace) -> None:
             print(f"wrote {path}")
 
 
-def loaded(name: str, axle: str | None) -> Linkage:
-    """A file of hard points, one that comes with Bellcrank, or an axle of a car."""
-    if axle is not None:
-        from bellcrank.library.vehicles.car import Car
+def _car(name: str) -> Any:
+    from bellcrank.library.vehicles.car import Car
 
-        return Car.read(name).linkage(axle)
+    return Car.read(name)
+
+
+def loaded(name: str) -> Linkage:
+    """A file of hard points, or one that comes with Bellcrank."""
     known = name in shipped() or (not Path(name).exists() and not Path(name).suffix)
     return load(shipped(name) if known and not Path(name).exists() else name)
 
@@ -129,7 +137,8 @@ def _show(linkage: Linkage, found: list[Measures], columns: str | None) -> None:
     low, high = linkage.range()
     chain = linkage.chain
     print(f"{linkage.name}: {chain.kind.replace('_', ' ')}, {chain.side}, {chain.axes}; {linkage.mobility}")
-    print(f"reachable travel {1000 * low:.2f} to {1000 * high:.2f} mm; rigid links, no compliance")
+    gives = "compliance by its coefficients" if "aligning_steer" in found[0].columns else "no compliance"
+    print(f"reachable travel {1000 * low:.2f} to {1000 * high:.2f} mm; rigid links, {gives}")
     for m in found:
         names = _columns(m, columns)
         units = ["mm" if m.units[c] == "m" else m.units[c] for c in names]

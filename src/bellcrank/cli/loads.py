@@ -43,7 +43,7 @@ def _found(args: Namespace) -> LoadTable:
         raise ModelError(
             "--loads without a file takes the cases of a car: name its file and --axle, or a file of cases"
         )
-    return linkage_loads(loaded(args.suspension, None), read_cases(args.loads))
+    return linkage_loads(loaded(args.suspension), read_cases(args.loads))
 
 
 def _figures(found: LoadTable) -> dict[str, object]:

@@ -166,8 +166,8 @@ def _columns(chain: Chain, place: _Places, bent: Sequence[str], struts: Mapping[
         yield _Column(name, *homes, (a - b) / np.linalg.norm(a - b), a, zero)
     for given in chain.inputs:
         if given.kind == "rack":
-            end = next(p.at for p in chain.points.values() if p.body == given.body)
-            yield _Column(given.kind, BASE, given.body, np.array(unit(given.axis)), place.at(given.body, end), zero)
+            drawn = next(p.at for p in chain.points.values() if p.body == given.body)
+            yield _Column(given.kind, BASE, given.body, np.array(unit(given.axis)), place.at(given.body, drawn), zero)
 
 
 def _directions(joint: Joint, place: _Places, chain: Chain) -> tuple[Any, Any]:

@@ -14,6 +14,7 @@ from typing import Any
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.files.text import read_text, read_toml
 from bellcrank.library.terrain import Terrain
+from bellcrank.library.vehicles.axle_measures import axle_measures
 from bellcrank.library.vehicles.building import CarSystem, build
 from bellcrank.library.vehicles.checking import remarks
 from bellcrank.library.vehicles.data import CarData, make_data
@@ -26,6 +27,7 @@ from bellcrank.linkage import Linkage
 from bellcrank.linkage import shipped as hard_points
 from bellcrank.linkage.chain import Strut
 from bellcrank.linkage.loads import LoadTable
+from bellcrank.linkage.measures import Measures
 
 
 class Car:
@@ -84,6 +86,11 @@ class Car:
         of sections like it, or braking, cornering and bumps."""
         read = None if cases is None else read_cases(cases)
         return axle_loads(self.data, self.stand, self.figures, _axle(axle), read)
+
+    def kinematics(self, axle: str, travel: Any, rack: Any = 0.0, mode: str = "parallel") -> Measures:
+        """Measures of the left wheel of an axle at travels and rack positions (m): those of its linkage, loads and rates
+        of springs and anti-roll bar, what it gives under forces."""
+        return axle_measures(self.data, self.stand, self.linkage(axle), _axle(axle), travel, rack, mode)
 
     def linkage(self, axle: str) -> Linkage:
         """The left suspension of an axle, "front" or "rear", with what its measures need to know of the car."""
