@@ -88,8 +88,8 @@ class Car:
         return axle_loads(self.data, self.stand, self.figures, _axle(axle), read)
 
     def kinematics(self, axle: str, travel: Any, rack: Any = 0.0, mode: str = "parallel") -> Measures:
-        """Measures of the left wheel of an axle at travels and rack positions (m): those of its linkage, loads and rates
-        of springs and anti-roll bar, what it gives under forces."""
+        """Measures of the left wheel of an axle at travels and rack positions (m): those of its linkage, loads and
+        rates of springs and anti-roll bar, what it gives under forces."""
         return axle_measures(self.data, self.stand, self.linkage(axle), _axle(axle), travel, rack, mode)
 
     def linkage(self, axle: str) -> Linkage:
