@@ -10,7 +10,6 @@ from bellcrank.library.manoeuvres.ready import RELEASED, ready
 from bellcrank.library.manoeuvres.stability import dwell_signal
 from bellcrank.library.manoeuvres.steering import frequency_response
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY
-from tests.browser import look_at, needs_chromium
 
 pytestmark = pytest.mark.campaign
 
@@ -194,31 +193,6 @@ def test_lane_change(car):
     assert np.abs(slow.run["y"][slow.run["x"] < 20]).max() < 1e-3  # straight before the first cone
     fast = bc.manoeuvres.run(car, "iso3888-1", speed=130)
     assert not fast.passed and fast["ay_max"] > slow["ay_max"]
-
-
-@needs_chromium
-def test_the_report_in_a_browser(car, tmp_path):
-    """Nothing is missing, too wide or complained of."""
-    path, names = tmp_path / "car.html", ["iso7401-step", "iso3888-1", "side-wind"]
-    told = []
-    results = bc.manoeuvres.report(path, car, names, lambda share, what: told.append(what))
-    assert list(results) == [car.name] and list(results[car.name]) == names and len(told) == 3
-    assert 0.1 < results[car.name]["side-wind"]["aside_2"] < 4  # with the wind
-    script = """
-    const box = e => e.getBoundingClientRect();
-    found = {
-        sections: [...document.querySelectorAll("section")].map(s => [s.id, box(s).height]),
-        lines: [...document.querySelectorAll("svg.chart path.line")].map(p => p.getTotalLength()),
-        pictures: [...document.querySelectorAll("img")].map(i => i.naturalWidth),
-        wide: document.documentElement.scrollWidth, window: window.innerWidth,
-    }"""
-    found, messages = look_at(path, script, tmp_path)
-    assert messages == []
-    assert [name for name, _ in found["sections"]] == ["overview", "car", "kinematics", *names]
-    assert all(height > 40 for _, height in found["sections"])
-    assert len(found["lines"]) > 30 and min(found["lines"]) > 100
-    assert len(found["pictures"]) == 1 and found["pictures"][0] > 300
-    assert found["wide"] <= found["window"]
 
 
 def test_an_anti_roll_bar_at_the_wheel_and_two_way_dampers():
