@@ -20,7 +20,7 @@ MOVED = {
     "quarter_car": {"z_road": 0.05},
     "passenger_car": {},
     "motorcycle": {"rear.drive": 50.0, "front.load": 20.0},
-    "driven_car": {"steer": 3.0, "drive": 200.0, "brake": 100.0},
+    "driven_car": {"steer": 3.0, "drive": 20.0, "brake": 1500.0},
 }
 
 
@@ -138,7 +138,11 @@ def test_what_cannot_be_written_is_said(tmp_path, capsys):
     ):
         with pytest.raises(bc.ModelError, match=told):
             eom.write(how.pop("language", "c"), folder, **how)
-    assert not folder.exists()
+        assert not folder.exists()
+    chosen = pendulum()
+    chosen.set_run(t_end=1.0, step=None, method="tsit5")
+    header = chosen.equations().write("c", tmp_path / "stiff", purpose="embedded").with_suffix(".h")
+    assert "asks for the method tsit5; steps of a fixed length are taken by rk4" in header.read_text(encoding="utf-8")
     assert main(["write", str(FOLDER / "quarter_car.py"), "--for", "embedded", "--out", str(folder)]) == 0
     assert "interface: quarter_car.h" in capsys.readouterr().out
     assert {x.name for x in folder.iterdir()} == {"quarter_car.c", "quarter_car.h", "quarter_car_bench.c", "Makefile"}
