@@ -27,6 +27,7 @@ from bellcrank.library.manoeuvres.side_by_side import Driven, drive_all, labelle
 from bellcrank.library.manoeuvres.stability import FISHHOOK, SINE_WITH_DWELL
 from bellcrank.library.manoeuvres.steering import CIRCLE, FREQUENCY, STEP
 from bellcrank.library.manoeuvres.straight import ACCELERATION, BRAKING
+from bellcrank.library.manoeuvres.wind import WIND
 from bellcrank.library.vehicles.driver import Driver
 from bellcrank.library.vehicles.path import Change, Path, circle, lane_change
 
@@ -37,7 +38,8 @@ __all__ = [
 
 _LISTED = {m.name: m for m in (
     BRAKING, ACCELERATION, CIRCLE, RADIUS, WHEEL, STEP, SINE, PULSE, FREQUENCY, WEAVE, BRAKE_IN_TURN, POWER_OFF, DOUBLE,
-    AVOIDANCE, SINE_WITH_DWELL, FISHHOOK, RIDE, KERB_UP, POTHOLE, SPLIT_MU,
+    AVOIDANCE, SINE_WITH_DWELL, FISHHOOK, WIND, RIDE, KERB_UP, POTHOLE,
+    SPLIT_MU,
 )}  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.library.manoeuvres.measuring import slope_at, value_at
-from bellcrank.library.manoeuvres.ready import K_TURN, RELEASED, ready
+from bellcrank.library.manoeuvres.ready import K_TURN, RELEASED, abs_of, ready
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.manoeuvres.steering import FAR
 from bellcrank.library.vehicles.data import GRAVITY, CarData
@@ -153,7 +153,7 @@ def _out_of_turn(name: str, data: CarData, settings: dict[str, Any], inputs: dic
         else ()
     )
     return Result(name, data.sections.name, settings, named, found.done(), criteria,
-                  [f"the steering wheel is held; values {seen:g} s after the pedal moves"],
+                  [f"the steering wheel is held; values {seen:g} s after the pedal moves", abs_of(data)],
                   ("yaw_rate", "side_slip", "ay", "speed", "roll", ("y", "x")), more)  # fmt: skip
 
 

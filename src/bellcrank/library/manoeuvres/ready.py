@@ -44,6 +44,7 @@ class Ready:
     sim: Simulation
     driver: Driver
     kept: dict[Any, dict[str, float]] = field(default_factory=dict)  # states that were found
+    angles: dict[tuple[float, float], float] = field(default_factory=dict)  # of the steering wheel
 
     def settled(self, speed: float, **parameters: float) -> dict[str, float]:
         """The state of the car that runs straight ahead at a speed (m/s), at the origin."""
@@ -73,8 +74,7 @@ class Ready:
     def angle(self, speed: float, ay: float) -> float:
         """Steering-wheel angle (deg) that makes a lateral acceleration (m/s2) in steady state at a speed (m/s), the
         throttle held: found by runs that are scaled, the first as the linear car would need."""
-        key = ("angle", speed, ay)
-        if key not in self.kept:
+        if (speed, ay) not in self.angles:
             angle = self.linear_angle(speed, ay)
             for _ in range(6):
                 wheel = sampled([0.0, 0.7, BENDS], [0.0, angle, angle])
@@ -88,8 +88,8 @@ class Ready:
             else:
                 name = self.data.sections.name
                 raise RunError(f"{name} does not reach {ay:g} m/s2 at {3.6 * speed:.4g} km/h in steady state")
-            self.kept[key] = {"angle": angle}
-        return self.kept[key]["angle"]
+            self.angles[speed, ay] = angle
+        return self.angles[speed, ay]
 
     def linear_angle(self, speed: float, ay: float) -> float:
         """The same of the linear car on rigid suspensions."""
@@ -149,6 +149,11 @@ def data_of(car: Any) -> CarData:
     raise ModelError(
         f"a manoeuvre needs a bc.vehicles.Car, a system of read_car or the path of a file, given {type(car).__name__}"
     )
+
+
+def abs_of(data: CarData) -> str:
+    """Whether a car has an anti-lock system, for notes."""
+    return "no anti-lock system" if data.sections.brakes.abs is None else "with its anti-lock system"
 
 
 def ready(data: CarData, driver: Driver = USUAL, ground: Callable[[], Any] | None = None) -> Ready:

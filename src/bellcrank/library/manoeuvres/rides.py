@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.library.manoeuvres.measuring import value_at
-from bellcrank.library.manoeuvres.ready import HELD, RELEASED, Ready, ready
+from bellcrank.library.manoeuvres.ready import HELD, RELEASED, Ready, abs_of, ready
 from bellcrank.library.manoeuvres.result import Criterion, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.manoeuvres.steering import FAR
 from bellcrank.library.terrain import Terrain, iso8608_tracks, profile
@@ -118,7 +118,7 @@ def _edge(name: str, place: float, way: float) -> Callable[..., Result]:
             loads = max(float(run[f"{c}.tyre_load"].max()) for c in corners)
             found.add(f"load_{axle}", loads, "N", f"largest load of a {axle} wheel")
             still = car.at_rest.load[0 if axle == "front" else 2]
-            found.add(f"factor_{axle}", loads / still, "", "that over the load at rest")
+            found.add(f"factor_{axle}", loads / still, "", f"largest load of a {axle} wheel over that at rest")
             for word, pick in (("up", np.max), ("down", np.min)):
                 travel = 1000 * float(pick([pick(run[f"{c}.travel"]) for c in corners]))
                 found.add(f"travel_{axle}_{word}", travel, "mm", f"farthest travel of the {axle} wheels, {word}")
@@ -159,7 +159,7 @@ def split_mu(data: CarData, settings: dict[str, Any]) -> Result:
     spun = float(np.abs(run["side_slip"][fast]).max(initial=0.0))
     criteria = [Criterion(f"the car does not spin: side slip up to {spun:.3g} deg", spun < 30)]
     return Result("split-mu", data.sections.name, settings, {"braking": run}, found.done(), criteria,
-                  ["no anti-lock system; the steering wheel is held straight",
+                  [f"{abs_of(data)}; the steering wheel is held straight",
                    "friction over that of the tyres' data, left and right of the middle of the road"],
                   ("speed", "yaw_rate", "side_slip", ("y", "x"), "fl.tyre.kappa", "fr.tyre.kappa",
                    "rr.tyre.kappa"))  # fmt: skip
