@@ -101,7 +101,8 @@ def test_a_held_steering_wheel_gives_by_its_column(car):
     toe = [car.kinematics("front", 0.0, rack=r)["steer"][0] for r in (-rack, rack)]
     per_rack = np.radians(toe[1] - toe[0]) / (2 * rack)
     stiff = (1 + given.assist) * given.stiffness * (2 * np.pi / given.rack_per_turn) ** 2
-    assert turn == pytest.approx(2 * moment * per_rack**2 / stiff, rel=1e-3)
+    # of a wheel with camber, toe differs a little from its turn about the vertical
+    assert turn == pytest.approx(2 * moment * per_rack**2 / stiff, rel=5e-3)
 
 
 def test_load_cases_by_command(capsys, tmp_path):

@@ -12,9 +12,10 @@ import numpy as np
 from bellcrank.cli.files import in_folder
 from bellcrank.cli.options import MOST_VALUES, shared
 from bellcrank.cli.progress import Progress
+from bellcrank.cli.suspension import loaded
 from bellcrank.cli.text import number, table
 from bellcrank.errors import ModelError
-from bellcrank.linkage import Linkage, load, shipped
+from bellcrank.linkage import Linkage
 from bellcrank.linkage.measures import Measures, draw, measure
 from bellcrank.linkage.table import default_range
 from bellcrank.linkage.wheel import MODES
@@ -103,12 +104,6 @@ def _car(name: str) -> Any:
     from bellcrank.library.vehicles.car import Car
 
     return Car.read(name)
-
-
-def loaded(name: str) -> Linkage:
-    """A file of hard points, or one that comes with Bellcrank."""
-    known = name in shipped() or (not Path(name).exists() and not Path(name).suffix)
-    return load(shipped(name) if known and not Path(name).exists() else name)
 
 
 def _save(found: list[Measures], path: str) -> list[Path]:

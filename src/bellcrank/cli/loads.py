@@ -6,8 +6,8 @@ import json
 from argparse import Namespace
 
 from bellcrank.cli.files import in_folder
-from bellcrank.cli.kinematics import loaded
 from bellcrank.cli.progress import Progress
+from bellcrank.cli.suspension import loaded
 from bellcrank.cli.text import number, table
 from bellcrank.errors import ModelError
 from bellcrank.library.vehicles.car import Car
