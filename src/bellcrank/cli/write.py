@@ -32,7 +32,7 @@ def command(args: Namespace) -> None:
         (parameters,) = sorted(path.parent.glob("*.par"), key=lambda p: p.stat().st_mtime)[-1:]
         print(f"to build and run it: make -C {path.parent} run   (input: {parameters.name})")
     elif args.purpose == "simulink":
-        (block,) = path.parent.glob("*_sfun.c")
+        block = max(path.parent.glob("*_sfun.c"), key=lambda p: p.stat().st_mtime)
         print(f"in MATLAB: mex {block.name} {path.name}   (interface: {path.stem}.h)")
     else:
         print(f"to time its steps on this machine: make -C {path.parent} run   (interface: {path.stem}.h)")
