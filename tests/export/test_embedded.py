@@ -274,3 +274,28 @@ def test_on_a_small_processor(name, precision, tmp_path):
     got = in_units(eom, np.array([c.row(board.model(c.structure))]))
     last = {k: x[-1:] for k, x in expected.items()}
     assert worst(got, last) < (1e-13 if precision == "double" else 1e-5)
+
+
+@needs_compiler
+@pytest.mark.campaign
+@pytest.mark.parametrize("name", ["table", 'a "b" */ ??/ größe', "x" * 80, "double", "derivatives", "N"])
+def test_models_of_any_name_without_inputs_or_outputs(name, tmp_path):
+    """Names of ours, of C and of nothing at all; what is named after them compiles."""
+    s = bc.System(name, units="mks")
+    rod = s.add_body("rod", rotate=3, cm=(0, -1, 0), mass=2, inertia=(0.1, 0.1, 0.1))
+    s.define("step", bc.table([0, 1, 2], [0, 1, 4.0]))
+    s.add_parameter("model", 1.0)
+    s.add_moment("drive", magnitude="-model*step(q(rod))", direction=rod[3], on=rod)
+    s.set_run(t_end=0.1, step=0.01, initial={"q(rod)": 0.3})
+    eom = s.equations()
+    for precision in ("double", "single"):
+        folder = tmp_path / precision
+        c, rows = by_itself(eom, "", 10, folder, precision, flags=("-O0", "-Wdouble-promotion"))
+        assert worst(rows, by_package(eom, "", 10)) < 1e-6
+        c.compile("-c", f"{c.stem}_bench.c")
+    eom.write("c", tmp_path, purpose="simulink")
+    (block,) = tmp_path.glob("*_sfun.c")
+    assert len(block.stem) <= 63
+    stubs = Path(__file__).parent / "simulink"
+    command = [*find_compiler().command, *STRICT, f"-I{stubs}", "-DMATLAB_MEX_FILE", "-c", block.name]
+    subprocess.run(command, cwd=tmp_path, check=True)
