@@ -93,9 +93,20 @@ engine(d.facts, Uint8Array.from(atob(d.module), c => c.charCodeAt(0))).then(({e,
 def unpacked(text):
     """Facts, module and script of a page."""
     facts = json.loads(re.search(r'<script type="application/json" id="facts">(.*?)</script>', text, re.S)[1])
+    module, _, script = _packed(text)
+    return facts, module, script.decode()
+
+
+def recorded_numbers(text):
+    """The numbers of the run that a page plays."""
+    return _packed(text)[1]
+
+
+def _packed(text):
+    """Module, numbers and script of a page."""
     all_of_it = zlib.decompress(b64decode(re.search(r'id="packed">(.*?)</script>', text, re.S)[1]), -zlib.MAX_WBITS)
-    size = int(re.search(r"all\.slice\(0, (\d+)\)", text)[1])
-    return facts, all_of_it[:size], all_of_it[size:].decode()
+    module, numbers = (int(re.search(rf"all\.slice\({of}\)", text)[1]) for of in (r"0, (\d+)", r"(\d+)"))
+    return all_of_it[:module], all_of_it[module:numbers], all_of_it[numbers:]
 
 
 _CHANGED = """

@@ -38,6 +38,7 @@ RACK = {  # rack to the left; camber, toe of the left wheel
     "sedan": ((0.01, -0.366583, 4.232017), (0.03, -0.939173, 12.856128)),
     "hmmwv": ((0.01, -0.167446, 4.119479), (0.03, -0.319261, 12.522935)),
 }
+MAP = [["0 rpm", "100 N-m"], ["6000 rpm", "100 N-m"]]
 AXIS = {"sedan": (5.37670543, 10.00797980), "hmmwv": (2.92247267, 12.03599220)}  # caster, kingpin inclination
 
 
@@ -155,6 +156,15 @@ def test_units_are_stated_and_all_the_same(passenger):
         ({"front": {"suspension": {"shipped": "double"}}}, "no hard-point file 'double' comes with Bellcrank"),
         ({"front": {"spring": {"table": [["0 m", "0 N"], ["1 m", "1 N"]]}}}, "front.spring: give either stiffness or table"),
         ({"front": {"spring": 3}}, "front.spring must be a section"),
+        ({"rear": {"differential": {"kind": "lock"}}}, "it is one of 'open', 'limited-slip', 'locked'"),
+        ({"rear": {"differential": {"kind": "locked", "lock": 0.3}}}, "are those of kind = 'limited-slip'"),
+        ({"front": {"differential": {"kind": "locked"}}}, "the front axle is not driven (drive.driven = 'rear')"),
+        ({"drive": {"gears": [3.0, 2.0]}}, "drive.gears needs drive.map, the moment of the motor over its speed"),
+        ({"drive": {"gears": 3}}, "drive.gears must be a list of numbers"),
+        ({"drive": {"map": MAP, "gears": [1.0, 2.0]}}, "drive.gears: the ratios must fall from the first gear"),
+        ({"drive": {"map": [["0 rpm", "1 N-m"], ["9 rpm", "-1 N-m"]]}}, "speeds and moments must not be negative"),
+        ({"drive": {"map": MAP, "efficiency": 1.2}}, "drive.efficiency = 1.2 must lie between 0 and 1"),
+        ({"rear": {"suspension": {"shipped": "five_link", "units": "m"}}}, "'shipped' says all but a rack"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_told_in_a_sentence(passenger, change, words):

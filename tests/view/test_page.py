@@ -12,7 +12,7 @@ import pytest
 import bellcrank as bc
 from tests.browser import needs_chromium
 from tests.models import FOLDER, SOURCES, example
-from tests.node import needs_node, page_changed, page_runs, unpacked
+from tests.node import needs_node, page_changed, page_runs, recorded_numbers, unpacked
 
 LONG = 1e-12
 # through singular positions, and chains that fold: what is rounded grows
@@ -160,6 +160,52 @@ def test_page_in_a_notebook_is_a_sandboxed_frame(tmp_path):
     assert [(p["name"], p["range"]) for p in facts["parameters"] if p["shown"]] == [("la", [0.5, 2.0])]
 
 
+def test_sliders_of_inputs_that_are_zero_follow_from_the_size_of_the_machine():
+    """100 lbm that reach 40 in: a tenth of the weight, of the weight at the reach and of the reach; half a radian; one."""
+    s = bc.System("machine", units="in-lb")
+    b = s.add_body("b", translate=1, cm=(0, 0, "l"), mass="m")
+    for name, units in (("f", "F"), ("mt", "F*L"), ("z", "L"), ("a", "A"), ("e", "1"), ("given", "F")):
+        s.add_variable(name, units=units)
+    s.add_force(
+        "push", magnitude="f + mt/l + k*(z - x) + k*l*(e + sin(a)) + given", direction=s.inertial[1], at=b.origin
+    )
+    s.add_shape(b, "line", size=1, at=((0, 0, 0), (0, 0, "2*l")))
+    s.set_defaults(m=100, k=10, l=40)
+    zero = dict.fromkeys(("f", "mt", "z", "a", "e"), 0.0)
+    s.set_run(t_end=1, step=0.01, inputs={**zero, "given": bc.sine(3.0, 1.0)})
+    facts, _, _ = unpacked(s.equations().page(sliders={"e": (-3, 4)}).text)
+    ends = {x["name"]: x["range"] for x in facts["signals"]}
+    assert ends["f"] == [-10, 10] and ends["z"] == [-2, 2] and ends["mt"] == [-200, 200]
+    assert ends["a"] == [-20, 20] and ends["e"] == [-3, 4] and ends["given"] == pytest.approx([-6, 6], rel=1e-3)
+
+
+def test_a_page_holds_a_run_and_modes():
+    """Speeds of a shape are the eigenvalue times its coordinates, also where loops determine both."""
+    eom = example("four_bar")
+    sim = eom.compile(backend="python")
+    run, small = sim.simulate(t_end=0.05), sim.linearize("start", inputs=(), outputs=())
+    page = eom.page(run=run, modes=small)
+    facts, _, _ = unpacked(page.text)
+    (m,) = facts["linear"]["modes"]
+    shape, value = np.array(m["re"]) + 1j * np.array(m["im"]), complex(m["sigma"], m["omega"])
+    assert m["label"].startswith("mode 1: ") and np.abs(shape).max() > 0.9
+    assert shape[3:] == pytest.approx(value * shape[:3], rel=1e-4)
+    assert facts["linear"]["y"] == pytest.approx(facts["y"]) and facts["linear"]["values"]["k"] == 10000
+    assert facts["record"]["time"] == pytest.approx(run.time)
+    rows = np.frombuffer(recorded_numbers(page.text), "<f4").reshape(len(facts["channels"]), -1)
+    for c, row in zip(facts["channels"], rows, strict=True):
+        assert row == pytest.approx(run[c["name"]], rel=1e-6, abs=1e-6)
+    other = example("quarter_car")
+    for wrong, told in (
+        ({"run": run}, "cannot be shown in this page: it has no channel q"),
+        ({"run": "run.csv"}, "must be a run"),
+        ({"modes": small}, "its states are not those of the page"),
+        ({"modes": small.modes}, "must be a linear model"),
+    ):
+        with pytest.raises(bc.ModelError, match=re.escape(told)):
+            other.page(**wrong)
+
+
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
     from tests.chromium import Chromium
@@ -217,6 +263,36 @@ def pixels(png):
     from matplotlib import image
 
     return (image.imread(io.BytesIO(png), format="png")[..., :3] * 255).astype(int)
+
+
+@needs_chromium
+@pytest.mark.campaign
+def test_a_run_and_modes_are_shown(browser, tmp_path):
+    eom, path = example("four_bar"), tmp_path / "page.html"
+    sim = eom.compile(speed="quick")
+    run = sim.simulate()
+    eom.page(path, run=run, modes=sim.linearize("equilibrium", inputs=(), outputs=()))
+    opened(browser, path)
+    assert len(browser.value("[...document.getElementById('what').options].map(x => x.text)")) == 3
+    browser.until("bellcrank.t > 0.1")
+    browser.value("bellcrank.choose(1)")
+    browser.value("(location.hash = '#t=0.3')")
+    browser.until("Math.abs(bellcrank.t - 0.3) < 1e-9")
+    row = int(np.abs(run.time - 0.3).argmin())
+    assert browser.value("bellcrank.poses()") == pytest.approx(run.motion.poses[row].ravel().tolist(), abs=1e-5)
+    browser.value("(bellcrank.pause(false), bellcrank.choose(2))")
+    places = []
+    for _ in range(12):
+        before = browser.value("bellcrank.t")
+        browser.until(f"bellcrank.t > {before + 0.01}")
+        places.append(browser.value("bellcrank.poses()"))
+        assert browser.value("bellcrank.loose()") < 1e-9
+    swings = np.ptp(np.array(places), axis=0).max()
+    assert 0.05 < swings < 0.6 and browser.value("document.getElementById('values').inert")
+    browser.value("bellcrank.choose(0)")
+    now = browser.value("bellcrank.t")
+    browser.until(f"bellcrank.t > {now}")  # it goes on where it was
+    assert now > 0.05 and not browser.complaints
 
 
 @needs_chromium

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
+from typing import Any
 
+import bellcrank as bc
 from bellcrank.cli.files import in_folder
 from bellcrank.cli.model import derive
 from bellcrank.cli.options import shared
+from bellcrank.cli.progress import Progress
 
 
 def options(parser: ArgumentParser) -> None:
@@ -19,6 +22,8 @@ def options(parser: ArgumentParser) -> None:
         help="a parameter or input whose slider stands first, and its ends (repeatable)",
     )  # fmt: skip
     add("--plot", action="append", metavar="CHANNEL", help="a channel to plot (repeatable)")
+    add("--run", metavar="FILE", help="a run of the model, in a file, that the page plays, too (.csv, .erd ...)")
+    add("--modes", action="store_true", help="show the modes of small movements about the equilibrium, too")
     add("--title", help="the title of the page (default: the name of the model)")
 
 
@@ -36,5 +41,11 @@ def _slider(text: str) -> tuple[str, tuple[float, float] | None]:
 
 def command(args: Namespace) -> None:
     path = in_folder(args.out or f"{Path(args.model).stem}.html")
-    page = derive(args).page(path, sliders=dict(args.slider), plots=args.plot, title=args.title)
+    equations, more = derive(args), dict[str, Any]()
+    if args.run:
+        more["run"] = bc.read(args.run)
+    if args.modes:
+        with Progress("linearising"):
+            more["modes"] = equations.compile().linearize("equilibrium", inputs=(), outputs=())
+    page = equations.page(path, sliders=dict(args.slider), plots=args.plot, title=args.title, **more)
     print(f"wrote {path}, {len(page.text.encode()) / 1000:.0f} kB")

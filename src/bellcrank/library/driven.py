@@ -57,6 +57,12 @@ def add_wheel(s: System, name: str, carrier: BodyHandle, drive: str | None, brak
 
 
 def add_brake(s: System, name: str, spin: str, limit: str, k: str = "k_brake") -> None:
+    """A brake with a moment of at most `limit`, called <name>.held."""
+    add_friction(s, name, spin, limit, k, f"brake of {name}")
+    s.add_output(f"{name}.held", f"{name}.held", label=f"braking moment of {name}", units="F*L")
+
+
+def add_friction(s: System, name: str, spin: str, limit: str, k: str, words: str) -> None:
     """Dry friction of at most `limit` that sticks: elastic below it with the stiffness `k`, as the tyre is on the
     ground. The moment is called <name>.held."""
     pad, most, hold = f"{name}.pad", f"{name}.most", f"{name}.hold"
@@ -64,9 +70,8 @@ def add_brake(s: System, name: str, spin: str, limit: str, k: str = "k_brake") -
     s.define(hold, f"sqrt(({k}*{pad})**2 + {TINY**2})")
     slides = f"{spin} - max(0, {hold} - {most})/{hold}/{FLOW}*{pad}"
     s.define(f"{pad}_rate", f"where({most} > 0, {slides}, -{pad}/{FLOW})")
-    s.add_state(pad, rate=f"{pad}_rate", units="A", label=f"elastic turn of the brake of {name}")
+    s.add_state(pad, rate=f"{pad}_rate", units="A", label=f"elastic turn of the {words}")
     s.define(f"{name}.held", f"min({most}, max(-{most}, {k}*({pad} + {HELD}*{pad}_rate)))")
-    s.add_output(f"{name}.held", f"{name}.held", label=f"braking moment of {name}", units="F*L")
 
 
 def named_slip(s: System, slip: Any, index: int | str) -> Any:

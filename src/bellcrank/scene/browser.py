@@ -9,6 +9,10 @@ import numpy as np
 from bellcrank.scene.camera import Camera
 from bellcrank.scene.scene import Scene
 
+PACES = (0.001, 0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 20.0, 100.0)  # speeds that a page offers, of real time
+MOST = 1000  # rows of a recorded run that a page keeps
+LARGEST = 1e30  # number in it
+
 
 def browser_scene(scene: Scene, camera: Camera) -> dict[str, Any]:
     """What `scene.js` takes, ready for JSON."""
@@ -23,8 +27,25 @@ def browser_scene(scene: Scene, camera: Camera) -> dict[str, Any]:
     return found
 
 
-def few_digits(values: Any) -> Any:
+def few_digits(values: Any, digits: int = 6) -> Any:
     """Numbers to the digits that can be seen."""
     if isinstance(values, list | tuple | np.ndarray):
-        return [few_digits(v) for v in values]
-    return float(f"{float(values):.6g}")
+        return [few_digits(v, digits) for v in values]
+    return float(f"{float(values):.{digits}g}")
+
+
+def pace_of(span: float) -> float:
+    """The speed at first: real time, but slower for runs below a second and faster for those above a minute."""
+    wanted = span / 20 if span > 60 else min(span, 1.0)
+    return max((p for p in PACES if p <= wanted), default=PACES[0])
+
+
+def kept_rows(count: int) -> np.ndarray:
+    """The rows of a run that a page plays."""
+    return np.unique(np.linspace(0, count - 1, min(count, MOST)).round().astype(int))
+
+
+def small_numbers(values: np.ndarray) -> bytes:
+    """Numbers as pages read them, with 32 bits each; what is not finite is zero."""
+    finite = np.where(np.isfinite(values), values, 0.0)
+    return np.clip(finite, -LARGEST, LARGEST).astype("<f4").tobytes()

@@ -1,6 +1,6 @@
 """A recorded run as a page: the mechanism in motion and plots of channels, in one file that needs nothing else.
 
-In:  a motion, and channels over the same times. Out: the text of a page. Its drawing is that of live pages.
+In:  a motion, and channels over the same times. Out: the text of a page. Live pages have the same window around theirs.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ import numpy as np
 
 from bellcrank.files.embed import as_json, packed, plain, short_script
 from bellcrank.files.template import filled, template
-from bellcrank.scene.browser import browser_scene, few_digits
+from bellcrank.scene.browser import PACES, browser_scene, few_digits, kept_rows, pace_of, small_numbers
 from bellcrank.scene.camera import camera_of
 from bellcrank.scene.scene import Scene
+from bellcrank.version import __version__
 
-MOST = 1000  # rows that a page keeps
-LARGEST = 1e30  # number in it
-LIVE = "bellcrank.export/page/templates"  # of live pages, which draw in the same way
+PAGES = "bellcrank.export/page/templates"  # of live pages too: one window around all that moves
 
 
 def recorded_page(
@@ -30,25 +29,38 @@ def recorded_page(
     title: str | None = None,
 ) -> str:
     """The page. `channels`: name, label and unit, and values over time; the first three are plotted."""
-    rows = np.unique(np.linspace(0, len(time) - 1, min(len(time), MOST)).round().astype(int))
-    kept = [np.where(np.isfinite(x[rows]), x[rows], 0.0) for _, x in channels]
-    numbers = np.concatenate([np.nan_to_num(poses[rows]).ravel(), *kept])
-    numbers = np.clip(numbers, -LARGEST, LARGEST).astype("<f4")
+    rows = kept_rows(len(time))
+    numbers = small_numbers(np.concatenate([poses[rows].ravel(), *(x[rows] for _, x in channels)]))
+    span = max(float(time[-1] - time[0]), 1e-9)
     facts: dict[str, Any] = {
         "title": plain(scene.name if title is None else title),
-        "time": few_digits(time[rows]),
+        "time": few_digits(time[rows], 9),
         "bodies": poses.shape[1],
         "places": few_digits([x for m in scene.marks for x in m.at]),
-        "window": max(float(time[-1] - time[0]), 1e-9),
+        "window": span,
+        "paces": PACES,
+        "pace": pace_of(span),
         "channels": [{k: plain(v) for k, v in words.items()} for words, _ in channels],
         "scene": browser_scene(scene, camera_of(scene, poses)),
     }
-    live = [template(LIVE, name) for name in ("plots.js", "scene.js")]
+    scripts = ("plots.js", "scene.js", "record.js", "player.js", "film.js")
+    script = short_script("\n".join(['"use strict";', *(template(PAGES, name) for name in scripts)])).encode()
+    return page_text(facts, b"", numbers, script, scene=True)
+
+
+def page_text(
+    facts: Mapping[str, Any], module: bytes, numbers: bytes, script: bytes, scene: bool = False, live: bool = False
+) -> str:
+    """The text of a page: facts for all to read; a program, recorded numbers and the script of the page packed."""
+    places = {"MODULE": str(len(module)), "NUMBERS": str(len(module) + len(numbers))}
     pieces = {
+        "VERSION": __version__,
         "TITLE": escape(facts["title"]),
-        "STYLE": short_script(template(LIVE, "page.css")),
+        "STYLE": short_script(template(PAGES, "page.css")),
         "FACTS": as_json(facts),
-        "NUMBERS": packed(numbers.tobytes()),
-        "SCRIPT": short_script("\n".join(['"use strict";', *live, template("bellcrank.scene/templates", "film.js")])),
+        "SCENE": "yes" if scene else "",
+        "LIVE": "yes" if live else "",
+        "PACKED": packed(module + numbers + script),
+        "LOADER": filled(short_script(template(PAGES, "loader.js")), places),
     }
-    return filled(template("bellcrank.scene/templates", "film.html"), pieces)
+    return filled(template(PAGES, "page.html"), pieces)

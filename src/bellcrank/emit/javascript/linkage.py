@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from itertools import zip_longest
 
 from bellcrank.emit.javascript.printer import JavaScriptPrinter
 from bellcrank.emit.javascript.runtime_files import ROUTINE, real, runtime
@@ -11,6 +13,8 @@ from bellcrank.emit.linkage import Wording, implicit_names, implicit_pieces, imp
 from bellcrank.emit.straight import straight_lines
 from bellcrank.expr import Expr
 from bellcrank.program.implicit import Implicit
+
+_START = re.compile(rf"const {ROUTINE}_start = \[\n(.*?)\n\];", re.DOTALL)
 
 _SAY = Wording(
     first=0,
@@ -47,3 +51,17 @@ def javascript_implicit(f: Implicit) -> str:
         BY_INPUT=function("by_input", f.by_input),
         BIAS=function("bias", f.bias, ", y"),
     )
+
+
+def starts_beside(texts: Sequence[str]) -> tuple[str, list[str]]:
+    """The starts of several routines, row beside row, and the texts that take them from there.
+
+    Suspensions of the left and the right have the same digits: side by side, a packed page holds them once.
+    """
+    tables = [found[1].split(",\n") if (found := _START.search(text)) else [] for text in texts]
+    rows = ",\n".join(f"[{','.join(x.strip() for x in row)}]" for row in zip_longest(*tables, fillvalue="null"))
+    taken = [
+        _START.sub(f"const {ROUTINE}_start = starts.map(x => x[{k}]).filter(Boolean);", text)
+        for k, text in enumerate(texts)
+    ]
+    return f"const starts = [\n{rows}\n];" if rows else "", taken

@@ -17,17 +17,19 @@ from bellcrank.emit.javascript.loops import loop_keeping
 from bellcrank.emit.javascript.runtime_files import real, runtime
 from bellcrank.emit.javascript.signals import javascript_signals
 from bellcrank.errors import BuildError, ModelError
+from bellcrank.export.page.beside import mode_facts, record_facts
 from bellcrank.export.page.facts import chosen_of, facts_of
 from bellcrank.export.page.scene import page_program, scene_facts
-from bellcrank.files.embed import as_json, packed, plain, short_script
-from bellcrank.files.template import filled, template
+from bellcrank.files.embed import plain, short_script
+from bellcrank.files.template import template
 from bellcrank.files.whole import write_text
 from bellcrank.numeric.tuning import PLANS, STEPS
 from bellcrank.program.program import Program
 from bellcrank.run.posed import at_start, drawn
-from bellcrank.version import __version__
+from bellcrank.scene.recorded import PAGES, page_text
 
 HEIGHT = 720  # pixels of a page in a notebook
+ASKED = {"scene.js": "scene", "record.js": "record", "modes.js": "linear"}  # scripts for those facts alone
 
 
 @dataclass(frozen=True)
@@ -62,29 +64,29 @@ class Page:
         return {"text/plain": f"live page of {self.title}: {where} to see it", "text/html": self._repr_html_()}
 
 
-def live_page(derived: Derived, sliders: Any = None, plots: Any = None, title: Any = None) -> Page:
-    """The page of a model; `sliders`, `plots` and `title` as of `Equations.page`."""
+def live_page(
+    derived: Derived, sliders: Any = None, plots: Any = None, title: Any = None, run: Any = None, modes: Any = None
+) -> Page:
+    """The page of a model; what else is given as of `Equations.page`."""
     if derived.analysis.mechanism.description.contacts:
         what = "a live page does not hold rigid wheels, which run inside of Bellcrank alone; use a tyre"
         raise ModelError(what, derived.name)
     chosen = chosen_of(derived.interface, sliders, plots, title)
     seen = bool(derived.analysis.mechanism.bodies)  # equations that were derived by hand have none
+    if modes is not None and not seen:
+        raise ModelError("modes cannot be shown of equations that were derived by hand, without bodies", derived.name)
+    record, numbers = (None, b"") if run is None else record_facts(derived.interface, run)
+    linear = None if modes is None else mode_facts(derived.interface, modes)
     program = page_program(derived) if seen else derived.program
     made = browser_program(program)
-    facts = facts_of(derived, program, made, chosen)
-    if seen:
-        facts["scene"] = scene_facts(derived, at_start(drawn(derived.analysis, derived.interface, derived.program)))
+    start = at_start(drawn(derived.analysis, derived.interface, derived.program)) if seen else None
+    facts = facts_of(derived, program, made, chosen, None if start is None else start.scene.reach)
+    facts["title"] = plain(facts["title"])
+    if start is not None:
+        facts["scene"] = scene_facts(derived, start)
+    facts |= {name: x for name, x in (("record", record), ("linear", linear)) if x is not None}
     script = _script(program, made, facts).encode()
-    pieces = {
-        "VERSION": __version__,
-        "TITLE": escape(plain(facts["title"])),
-        "STYLE": short_script(_file("page.css")),
-        "FACTS": as_json(facts),
-        "SCENE": "yes" if seen else "",
-        "PACKED": packed(made.module + script),
-        "LOADER": filled(short_script(_file("loader.js")), {"MODULE": str(len(made.module))}),
-    }
-    return Page(plain(facts["title"]), filled(_file("page.html"), pieces))
+    return Page(facts["title"], page_text(facts, made.module, numbers, script, seen, live=True))
 
 
 def _script(program: Program, made: BrowserProgram, facts: Mapping[str, Any]) -> str:
@@ -95,10 +97,10 @@ def _script(program: Program, made: BrowserProgram, facts: Mapping[str, Any]) ->
     if program.loops is not None:
         parts.append(loop_keeping(program.loops))
     parts += [made.routines, made.text]
-    scene = ["scene.js"] if "scene" in facts else []
-    parts += [_file(name) for name in ("engine.js", "plots.js", "controls.js", *scene, "page.js")]
-    return short_script("\n".join(parts))
-
-
-def _file(name: str) -> str:
-    return template("bellcrank.export/page/templates", name)
+    files = ["engine.js", "plots.js", "controls.js"]
+    files += [
+        f"{name}.js"
+        for name, asked in (("scene", "scene"), ("record", "record"), ("modes", "linear"))
+        if asked in facts
+    ]
+    return short_script("\n".join([*parts, *(template(PAGES, name) for name in (*files, "player.js", "page.js"))]))

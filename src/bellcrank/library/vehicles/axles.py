@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.files.text import read_toml
 from bellcrank.library.tyres.fiala import Fiala
 from bellcrank.library.tyres.tir import read
 from bellcrank.library.tyres.tmeasy import TMeasy
@@ -83,14 +84,15 @@ def _linkage(name: str, record: Axle, folder: Path, problems: Problems) -> Linka
     source = [key for key in ("shipped", "file") if key in given]
     try:
         if source:
-            extra = [key for key in given if key not in ("shipped", "file", "note")]
+            extra = [key for key in given if key not in ("shipped", "file", "rack", "note")]
             if len(source) > 1 or extra:
                 listed = ", ".join([*source[1:], *extra])
-                problems.append(f"{where}: '{source[0]}' says all; leave {listed} away.")
-            if source[0] == "shipped":
-                linkage = _kept(json.dumps(str(shipped(given["shipped"]))))
+                problems.append(f"{where}: '{source[0]}' says all but a rack; leave {listed} away.")
+            path = shipped(given["shipped"]) if source[0] == "shipped" else folder / str(given["file"])
+            if "rack" in given:
+                linkage = _kept(json.dumps({**read_toml(path), "rack": given["rack"]}, default=list))
             else:
-                linkage = load(folder / str(given["file"]))
+                linkage = _kept(json.dumps(str(path))) if source[0] == "shipped" else load(path)
         else:
             for key in given:
                 if key not in KEYS:

@@ -16,19 +16,22 @@ from bellcrank.api.system import System
 from bellcrank.describe.handles import BodyHandle
 from bellcrank.describe.tyre_patch import FORMULAS, name_of
 from bellcrank.expr.table import table
-from bellcrank.library.driven import RING, add_brake, named_slip
+from bellcrank.library.driven import named_slip
 from bellcrank.library.terrain import Terrain, flat
 from bellcrank.library.tyres.steady import ARRAYS
+from bellcrank.library.vehicles.air import add_air
 from bellcrank.library.vehicles.axles import FittedAxle
+from bellcrank.library.vehicles.braking import add_brakes
 from bellcrank.library.vehicles.channels import add_axle_channels, add_car_channels, add_corner_channels
 from bellcrank.library.vehicles.data import CORNERS, CarData
+from bellcrank.library.vehicles.driveline import add_drive
 from bellcrank.library.vehicles.figures import turns_left
-from bellcrank.library.vehicles.keys import user_unit
+from bellcrank.library.vehicles.giving import add_compliance_parameters, add_knuckles
 from bellcrank.library.vehicles.laws import stop, two_way
-from bellcrank.library.vehicles.records import Drive
+from bellcrank.library.vehicles.motor import drive_share, gear_at
+from bellcrank.library.vehicles.parameters import put
 from bellcrank.library.vehicles.rest import Stand, rack_place
 from bellcrank.model.formula import call
-from bellcrank.units import parse_dimension
 
 SLIDES = 0.005  # m/s, at which the friction of the rack is nearly whole
 INPUTS = {
@@ -46,24 +49,17 @@ class CarSystem(System):
         self.data, self.at_rest = data, at_rest
 
 
-def put(s: System, name: str, value: float, dimension: str, label: str) -> str:
-    """A parameter with its value in SI units; an angle is shown in deg."""
-    unit = user_unit(parse_dimension(dimension))
-    units = unit.text if dimension == "A" else dimension
-    s.add_parameter(name, float(unit.from_equation(value)), units=units, label=label)
-    return name
-
-
 def build(
     car: CarData,
     at_rest: Stand,
     *,
     speed: float = 0.0,
     exact: bool = True,
-    terrain: Terrain | None = None,
+    terrain: Terrain | tuple[Terrain, Terrain] | None = None,
     driver: Any = None,
 ) -> CarSystem:
-    """The model of a car that rolls ahead at `speed` (m/s) from where it stands."""
+    """The model of a car that rolls ahead at `speed` (m/s) from where it stands; `terrain` may be one for the left
+    wheels and one for the right."""
     s = CarSystem(car, at_rest)
     for name, (units, label) in INPUTS.items():
         s.add_variable(name, units=units, label=label)
@@ -77,13 +73,15 @@ def build(
     wheels = {}
     for axle in (car.front, car.rear):
         _add_axle_parameters(s, axle, at_rest)
+    tracks = terrain if isinstance(terrain, tuple) else (terrain or flat(),) * 2
     for name, (which, side) in CORNERS.items():
-        wheels[name] = _add_corner(s, name, car.axle(which), side, chassis, rack, exact, terrain or flat())
+        ground = tracks[0 if side > 0 else 1]
+        wheels[name] = _add_corner(s, name, car.axle(which), side, chassis, rack, exact, ground)
     for axle in (car.front, car.rear):
         _add_bar(s, axle, chassis, at_rest.bar[axle.name])
-    _add_brakes(s, car, wheels, asked["brake"])
-    _add_drive(s, car, wheels, chassis, asked["drive"])
-    _add_air(s, car, chassis, at_rest)
+    add_brakes(s, car, wheels, asked["brake"])
+    add_drive(s, car, wheels, chassis, asked["drive"])
+    add_air(s, car, chassis, at_rest)
     add_car_channels(s, car, at_rest, chassis, asked["steer"])
     start = rolling(car, at_rest, speed) | ({} if driver is None else driver.start(car, at_rest))
     s.set_run(t_end=5, step=0.001, output_every=10, method="rk4", initial=start)
@@ -134,6 +132,7 @@ def _add_axle_parameters(s: System, axle: FittedAxle, at_rest: Stand) -> None:
     name, record = axle.name, axle.record
     put(s, f"toe_{name}", record.toe, "A", f"toe of the {name} wheels as built")
     put(s, f"camber_{name}", record.camber, "A", f"camber of the {name} wheels as built")
+    add_compliance_parameters(s, axle)
     put(s, f"l_{name}", at_rest.free_length[name], "L", f"free length of the {name} springs")
     if record.spring.stiffness is not None:
         put(s, f"k_{name}", record.spring.stiffness, "F/L", f"stiffness of the {name} springs")
@@ -182,8 +181,9 @@ def _add_corner(
     toe, camber = f"toe_{axle.name}", f"camber_{axle.name}"
     axis = (f"{out}sin({toe})*cos({camber})", f"cos({toe})*cos({camber})", f"{'-' if side > 0 else ''}sin({camber})")
     cross = record.wheel.cross_inertia or record.wheel.spin_inertia / 2
+    hub, middle = add_knuckles(s, name, axle, side, carrier, centre)
     wheel = s.add_body(
-        f"{name}.wheel", parent=carrier, rotate=2, rotation_axis=axis, joint_at=centre, mass=record.wheel.mass,
+        f"{name}.wheel", parent=hub, rotate=2, rotation_axis=axis, joint_at=middle, mass=record.wheel.mass,
         inertia=(cross, record.wheel.spin_inertia, cross), label=f"wheel {name}",
     )  # fmt: skip
     _add_spring(s, name, axle, joint)
@@ -254,80 +254,6 @@ def _add_bar(s: System, axle: FittedAxle, chassis: BodyHandle, stiffness: float)
     add_axle_channels(s, axle.name)
 
 
-def _add_brakes(s: System, car: CarData, wheels: dict[str, BodyHandle], brake: str) -> None:
-    given = car.sections.brakes
-    put(s, "brake_front", given.front_share, "1", "share of the front axle in the braking moment")
-    limit = f"max(0, {brake})"
-    if given.torque is not None:
-        limit = f"min({put(s, 'brake_most', given.torque, 'F*L', 'largest braking moment')}, {limit})"
-    s.define("braking", limit)
-    for axle in (car.front, car.rear):
-        put(
-            s,
-            f"k_brake_{axle.name}",
-            RING**2 * axle.record.wheel.spin_inertia,
-            "F*L/A",
-            f"elasticity of {axle.name} brakes",
-        )
-    for name, (which, _) in CORNERS.items():
-        share = "brake_front" if which == "front" else "(1 - brake_front)"
-        add_brake(s, name, f"u({name}.wheel)", f"braking*{share}/2", f"k_brake_{which}")
-        s.add_moment(
-            f"{name}.brake", magnitude=f"-{name}.held", direction=wheels[name][2], on=wheels[name], against=name,
-            label=f"brake of {name}",
-        )  # fmt: skip
-
-
-def drive_share(given: Drive) -> float:
-    """Share of the front axle in the driving moment."""
-    return {"front": 1.0, "rear": 0.0, "all": given.front_share}[given.driven]
-
-
-def _add_drive(s: System, car: CarData, wheels: dict[str, BodyHandle], chassis: BodyHandle, drive: str) -> None:
-    given = car.sections.drive
-    share = drive_share(given)
-    driven = [name for name, (which, _) in CORNERS.items() if (share if which == "front" else 1 - share) > 0]
-    put(s, "drive_front", share, "1", "share of the front axle in the driving moment")
-    limits = []
-    if given.torque is not None:
-        limits.append(put(s, "drive_most", given.torque, "F*L", "largest driving moment"))
-    if given.power is not None:
-        put(s, "power_most", given.power, "F*L/T", "largest power at the wheels")
-        spin = " + ".join(f"u({name}.wheel)" for name in driven)
-        s.define("driven_spin", f"abs({spin})/{len(driven)}")
-        limits.append("power_most/max(driven_spin, 1)")
-    if limits:
-        s.define("drive_limit", limits[0] if len(limits) == 1 else f"min({', '.join(limits)})")
-        s.define("driving", f"max(-drive_limit, min(drive_limit, {drive}))")
-    else:
-        s.define("driving", drive)
-    for name in driven:
-        part = "drive_front" if name[0] == "f" else "(1 - drive_front)"
-        against = chassis if given.reaction == "body" else name
-        s.add_moment(
-            f"{name}.drive", magnitude=f"driving*{part}/2", direction=wheels[name][2], on=wheels[name], against=against,
-            label=f"drive of {name}",
-        )  # fmt: skip
-
-
-def _add_air(s: System, car: CarData, chassis: BodyHandle, at_rest: Stand) -> None:
-    air = car.sections.aerodynamics
-    if air is None:
-        return
-    put(s, "rho", air.density, "M/L**3", "density of the air")
-    put(s, "area", air.area, "L**2", "frontal area")
-    put(s, "c_drag", air.drag, "1", "drag coefficient")
-    s.define("ahead", "dot(vel(chassis.cm), [chassis1])")
-    s.define("stagnation", "rho/2*area*ahead*abs(ahead)")
-    s.add_force("drag", magnitude="-c_drag*stagnation", direction=chassis[1], at=chassis.cm, label="drag")
-    for axle, lift in (("front", air.lift_front), ("rear", air.lift_rear)):
-        x = float(at_rest.contact[0 if axle == "front" else 2][0])
-        point = s.add_point(f"{axle}.lift_at", body=chassis, at=(x, 0, "cg_z"))
-        put(s, f"c_lift_{axle}", lift, "1", f"lift coefficient over the {axle} axle")
-        s.add_force(f"{axle}.lift", magnitude=f"c_lift_{axle}*rho/2*area*ahead**2", direction=chassis[3], at=point,
-                    label=f"lift over the {axle} axle")  # fmt: skip
-
-
 def rolling(car: CarData, at_rest: Stand, speed: float) -> dict[str, float]:
     """Initial values: as it stands, ahead at a speed."""
     pitch, roll = at_rest.pitch, at_rest.roll
@@ -340,4 +266,9 @@ def rolling(car: CarData, at_rest: Stand, speed: float) -> dict[str, float]:
         for _ in range(5):
             spin = speed / float(tyre.rolling_radius(ARRAYS, load, spin, tyre.usual[0]))
         start |= {f"q({name})": travel, f"u({name}.wheel)": spin}
+    drive = car.sections.drive
+    if drive.map is not None and len(drive.gears or ()) > 1:
+        share = drive_share(drive)
+        spins = share * start["u(fl.wheel)"] + (1 - share) * start["u(rl.wheel)"]
+        start["ratio"] = gear_at(drive, spins)
     return {key: float(value) for key, value in start.items() if value != 0}

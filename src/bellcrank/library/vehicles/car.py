@@ -14,10 +14,11 @@ from typing import Any
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.files.text import read_text, read_toml
 from bellcrank.library.terrain import Terrain
-from bellcrank.library.vehicles.building import CarSystem, build, drive_share
+from bellcrank.library.vehicles.building import CarSystem, build
 from bellcrank.library.vehicles.checking import remarks
 from bellcrank.library.vehicles.data import CarData, make_data
 from bellcrank.library.vehicles.figures import Figures, figures_of
+from bellcrank.library.vehicles.motor import drive_share
 from bellcrank.library.vehicles.rest import Stand, stand
 from bellcrank.linkage import Linkage
 from bellcrank.linkage import shipped as hard_points
@@ -86,10 +87,15 @@ class Car:
         return Linkage(replace(fitted.linkage.chain, vehicle=vehicle, struts=struts))
 
     def system(
-        self, *, speed: float = 20.0, exact: bool = True, terrain: Terrain | None = None, driver: Any = None
+        self,
+        *,
+        speed: float = 20.0,
+        exact: bool = True,
+        terrain: Terrain | tuple[Terrain, Terrain] | None = None,
+        driver: Any = None,
     ) -> CarSystem:
         """The model: it rolls ahead at `speed` (m/s) from where it stands. exact=False looks the suspensions up in
-        tables; `driver` steers and keeps the speed."""
+        tables; `driver` steers and keeps the speed; `terrain` may be one for the left wheels and one for the right."""
         return build(self.data, self.stand, speed=speed, exact=exact, terrain=terrain, driver=driver)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from bellcrank.errors import ModelError
 from bellcrank.library.vehicles.axles import FittedAxle, fit_axle
 from bellcrank.library.vehicles.keys import Problems, read_record
+from bellcrank.library.vehicles.motor import drive_problems
 from bellcrank.library.vehicles.records import Sections
 
 Array = np.ndarray[Any, Any]
@@ -77,9 +78,9 @@ def make_data(given: Mapping[str, Any], folder: Path) -> CarData:
     inertia = np.array(sections.body.inertia)
     if not (inertia > 0).all():
         problems.append(f"body.inertia = {list(inertia)} must be three positive moments.")
-    for key in ("brakes", "drive"):
-        if not 0 <= getattr(sections, key).front_share <= 1:
-            problems.append(f"{key}.front_share = {getattr(sections, key).front_share:g} must lie between 0 and 1.")
+    if not 0 <= sections.brakes.front_share <= 1:
+        problems.append(f"brakes.front_share = {sections.brakes.front_share:g} must lie between 0 and 1.")
+    drive_problems(sections, problems)
     if problems:
         raise ModelError(problems, _name(given))
     assert front is not None and rear is not None

@@ -21,16 +21,16 @@ from bellcrank.units import ANGLE, Dimension, Unit, parse_dimension, unit_system
 SI = unit_system("mks")
 WITH_UNIT = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\s\d.].*?)\s*")
 UNITS = "units"
-NUMBERS = ("number", "vector", "pairs")  # kinds that have units
+NUMBERS = ("number", "vector", "numbers", "pairs")  # kinds that have units
 
 
 @dataclass(frozen=True)
 class Key:
     """What a file may say under a name.
 
-    kind: number, vector (three numbers), pairs (a list of two numbers each), text, mapping (read elsewhere), section (a
-    record of its own) or sections (such records by name). `dimensions`: of the numbers, two for pairs. `sign`: 1
-    positive, 0 not negative, None any. `usual`: between what a person expects it, in SI units.
+    kind: number, vector (three numbers), numbers (a list), pairs (a list of two numbers each), text, mapping (read
+    elsewhere), section (a record of its own) or sections (such records by name). `dimensions`: of the numbers, two for
+    pairs. `sign`: 1 positive, 0 not negative, None any. `usual`: between what a person expects it, in SI units.
     """
 
     kind: str
@@ -149,9 +149,11 @@ def read_value(k: Key, value: Any, where: str, problems: Problems, stated: State
         return _text(k, value, where, problems)
     if k.kind == "pairs":
         return _pairs(k, value, where, problems, stated)
-    if k.kind == "vector":
-        if isinstance(value, str) or not isinstance(value, Sequence) or len(value) != 3:
-            return problems.wrong(f"{where} must be three numbers, given {value!r:.60}.", (0.0, 0.0, 0.0))
+    if k.kind in ("vector", "numbers"):
+        wrong = isinstance(value, str) or not isinstance(value, Sequence) or not value
+        if wrong or (k.kind == "vector" and len(value) != 3):
+            count = "three numbers" if k.kind == "vector" else "a list of numbers"
+            return problems.wrong(f"{where} must be {count}, given {value!r:.60}.", (0.0, 0.0, 0.0))
         before = len(problems)
         found = tuple(_number(k, k.dimensions[0], x, where, problems, stated) for x in value)
         del problems[before + 1 :]  # the first number tells it for all

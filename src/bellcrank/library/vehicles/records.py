@@ -117,6 +117,29 @@ class Rubber:
 
 
 @dataclass(frozen=True)
+class Compliance:
+    """What the suspension gives under the forces of the tyre, as a K&C rig measures it. Steer is to the left, lean
+    about the axis that points forward, each in the sense of force or moment: positive where the wheel gives way."""
+
+    steer_by_side_force: float = key("steer to the left per side force to the left", "A/F", 0.0, usual=(-1e-5, 1e-5))
+    steer_by_aligning_moment: float = key("steer per aligning moment", "A/(F*L)", 0.0, usual=(-1e-4, 5e-4))
+    toe_by_force_along: float = key("toe-in per driving force, of each wheel", "A/F", 0.0, usual=(-1e-5, 1e-5))
+    lean_by_side_force: float = key("lean, top to the right, per side force to the left", "A/F", 0.0,
+                                    usual=(-2e-5, 2e-5))  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Differential:
+    """How a driven axle shares its moment between its wheels. A torque bias ratio b locks the share (b - 1)/(b + 1)."""
+
+    kind: str = key("kind", kind="text", choices=("open", "limited-slip", "locked"))
+    preload: float = key("limited-slip: moment between the wheels without drive", "F*L", 0.0, sign=0, usual=(0, 300))
+    lock: float = key("limited-slip: difference of the wheels' moments over their sum, at most", default=0.0, sign=0,
+                      usual=(0, 0.85))  # fmt: skip
+    lock_coast: float | None = key("the same while the motor brakes; as it drives if not given", default=None, sign=0)
+
+
+@dataclass(frozen=True)
 class Axle:
     """Both wheels of an axle with their suspension."""
 
@@ -135,6 +158,9 @@ class Axle:
     bump_stop: Stop | None = key("elastic stop of compression", default=None, kind="section", record=Stop)
     rebound_stop: Stop | None = key("elastic stop of extension", default=None, kind="section", record=Stop)
     anti_roll_bar: Bar | None = key("anti-roll bar", default=None, kind="section", record=Bar)
+    compliance: Compliance | None = key("what gives under forces", default=None, kind="section", record=Compliance)
+    differential: Differential | None = key("how a driven axle shares its moment; open without it", default=None,
+                                            kind="section", record=Differential)  # fmt: skip
     links: Mapping[str, Link] | None = key(
         "links with mass, by their names", default=None, kind="sections", record=Link
     )
@@ -153,16 +179,27 @@ class Steering:
 
 
 @dataclass(frozen=True)
+class Antilock:
+    """ABS: a continuous law that holds the slip of each wheel (docs/car.md)."""
+
+    slip: float = key("slip that it holds", default=0.12, sign=1, usual=(0.05, 0.3))
+    gain: float = key("share of the braking moment per slip", default=8.0, sign=0, usual=(1, 20))
+    rate: float = key("share of the braking moment per slip and time", "1/T", 30.0, sign=0, usual=(1, 200))
+    slow: float = key("speed below which it lets go", "L/T", 1.5, sign=1, usual=(0.5, 5))
+
+
+@dataclass(frozen=True)
 class Brakes:
     """Brakes of all wheels, on the carriers."""
 
     front_share: float = key("share of the front axle in the braking moment", sign=0, usual=(0.5, 0.85))
     torque: float | None = key("largest sum of the braking moments", "F*L", None, sign=1, usual=(1e3, 4e4))
+    abs: Antilock | None = key("ABS, switched by the parameter abs_on", default=None, kind="section", record=Antilock)
 
 
 @dataclass(frozen=True)
 class Drive:
-    """Where the driving moment goes: open differentials."""
+    """Where the driving moment comes from, and where it goes."""
 
     driven: str = key("driven axle", kind="text", choices=("front", "rear", "all"))
     front_share: float = key("share of the front axle, if all are driven", default=0.5, sign=0, usual=(0, 1))
@@ -170,6 +207,17 @@ class Drive:
     power: float | None = key("largest power at the wheels", "F*L/T", None, sign=1, usual=(1e4, 1e6))
     reaction: str = key("what takes the moment: the body (drive shafts) or the carrier (hub motors)", default="body",
                         kind="text", choices=("body", "carrier"))  # fmt: skip
+    map: Pairs | None = key("largest moment of the motor over its speed", ("A/T", "F*L"), None, kind="pairs")
+    drag: Pairs | None = key("largest moment of the braking motor over its speed; as it drives if not given",
+                             ("A/T", "F*L"), None, kind="pairs")  # fmt: skip
+    gears: tuple[float, ...] | None = key("ratios of the gears, from the first", default=None, kind="numbers", sign=1)
+    final: float = key("ratio behind the gears: speed of the motor over that of the wheels", default=1.0, sign=1,
+                       usual=(1, 20))  # fmt: skip
+    efficiency: float = key("efficiency from motor to wheels", default=1.0, sign=1, usual=(0.7, 1))
+    shift_at: float | None = key("motor speed at which the next gear follows; the highest of the map if not given",
+                                 "A/T", None, sign=1, usual=(100, 2000))  # fmt: skip
+    shift_time: float = key("lag of the ratio as the gear changes", "T", 0.1, sign=1, usual=(0.02, 0.6))
+    inertia: float = key("moment of inertia of the motor's turning parts", "M*L**2", 0.0, sign=0, usual=(0, 1))
 
 
 @dataclass(frozen=True)
@@ -180,6 +228,11 @@ class Aerodynamics:
     area: float = key("frontal area", "L**2", sign=1, usual=(0.7, 6))
     lift_front: float = key("lift coefficient over the front axle, down force negative", default=0.0, usual=(-3, 0.3))
     lift_rear: float = key("lift coefficient over the rear axle", default=0.0, usual=(-3, 0.3))
+    side: float = key("side-force coefficient over the sine of the angle of the flow", default=0.0, usual=(0, 6))
+    yaw: float = key("yaw-moment coefficient over that sine, by the wheelbase, about its middle; positive turns the "
+                     "nose away from the wind", default=0.0, usual=(-1, 2))  # fmt: skip
+    side_height: float | None = key("height of the side force above the ground; of the mass centre if not given", "L",
+                                    None, sign=0, usual=(0.2, 1.5))  # fmt: skip
     density: float = key("density of the air", "M/L**3", 1.206, sign=1, usual=(0.8, 1.4))
 
 

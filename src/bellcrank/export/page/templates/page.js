@@ -1,24 +1,21 @@
-// The page: a run that goes on while it is looked at.
+// The page of a model: a run that goes on while it is looked at; beside it a recorded run, and modes, if it has them.
 async function live(F) {
-  const $ = id => document.getElementById(id), told = $("told");
-  const say = (text, bad) => {
-    told.textContent = text;
-    told.className = bad ? "bad" : "";
-  };
-  addEventListener("error", event => say(`the page failed: ${event.message}`, true));
-  const {e, m, r, kind} = await engine(F, window.bellcrank.module);
+  const $ = id => document.getElementById(id), {module, numbers} = window.bellcrank;
+  addEventListener("error", event => {
+    $("told").textContent = `the page failed: ${event.message}`;
+    $("told").className = "bad";
+  });
+  const {e, m, r, kind} = await engine(F, module);
   const me = runner(F, e, m, r, F.free.length ? keeper_of : null);
   F.signals.forEach((q, s) => {
     q.value = t => q.points ? spline_value(q.points, q.pieces, 0, t) : KINDS[q.kind].value(0, t, q.numbers);
     me.held[s] = q.held;
   });
-  $("pace").append(...F.paces.map(x => new Option(`${x} ×`, x, x === F.pace, x === F.pace)));
-  const digits = Math.max(0, Math.min(6, 3 - Math.floor(Math.log10(F.t_end))));
   const drawn = plots(F, $("plots"), $("channels"));
-  let running = true, dead = "", left = 0, before = null, late = false;
+  let dead = "", left = 0, late = false, away = null, first = null;
   const look = () => {
     me.outputs();
-    drawn.note(me);
+    drawn.note(me.t, c => channel(me, c));
   };
   const restart = () => {
     me.y.set(F.y);
@@ -48,79 +45,98 @@ async function live(F) {
     }
     return false;
   };
-  const show = () => {
-    const about = late ? " (slower than real time)" : running ? "" : " (paused)";
-    say(dead || `t = ${me.t.toFixed(digits)} s${about}`, dead);
+  // A first quick run: the view shows all of it, plots what varies in it.
+  const ahead = () => {
+    const kept = me.kept(), samples = [], seen = [], began = performance.now(), every = Math.ceil(F.t_end/F.step/60);
+    let last = began;
+    do {
+      if (me.i % every && performance.now() - last < 10) continue;
+      last = performance.now();
+      me.poses();
+      me.outputs();
+      samples.push(poses());
+      seen.push(F.channels.map(c => channel(me, c)));
+    } while (me.t < F.t_end && performance.now() - began < 300 && me.step());
+    me.restore(kept);
     me.poses();
-    view.draw();
-    drawn.draw(me.t);
-    panel.show();
+    return {samples, seen};
   };
-  const frame = now => {
-    const passed = before === null ? 0 : Math.min(0.1, (now - before)/1000);
-    before = now;
-    if (running && !dead) {
+  const model = {
+    label: "the model, live",
+    get t() { return me.t; },
+    get problem() { return dead; },
+    get late() { return late; },
+    begin() {
+      $("values").inert = false;
+      if (away) me.restore(away);
+      else restart();
+      away = null;
+    },
+    leave() {
+      away = me.kept();
+      $("values").inert = true;
+    },
+    start: restart,
+    advance(passed, pace) {
       if (panel.drive(passed)) me.changed();
-      left += passed*Number($("pace").value);
+      left += passed*pace;
       const until = me.t + Math.floor(left/F.step + 1e-9)*F.step, start = me.t;
       late = go(until, 60);
       left = late ? 0 : Math.max(0, left - (me.t - start));
-    }
-    show();
-    requestAnimationFrame(frame);
-  };
-  const pause = stop => {
-    running = !stop;
-    $("go").textContent = running ? "Pause" : "Go on";
-  };
-  $("go").onclick = () => pause(running);
-  $("again").onclick = () => restart();
-  $("back").onclick = () => {
-    panel.defaults();
-    restart();
+    },
+    go(t) {
+      restart();
+      go(t);
+    },
+    pose: me.poses,
+    shown: panel.show,
+    samples: () => first.samples,
   };
   panel.defaults();
   restart();
-  // The view shows all of a first quick run, plots what varies in it.
-  const kept = me.kept(), samples = [], seen = [], began = performance.now(), every = Math.ceil(F.t_end/F.step/60);
-  let last = began;
-  do {
-    if (me.i % every && performance.now() - last < 10) continue;
-    last = performance.now();
-    me.poses();
-    me.outputs();
-    samples.push(poses());
-    seen.push(F.channels.map(c => channel(me, c)));
-  } while (me.t < F.t_end && performance.now() - began < 300 && me.step());
-  me.restore(kept);
-  me.poses();
-  view.fit(samples);
+  first = ahead();
   const varies = i => {
-    const of = seen.map(row => row[i]), high = Math.max(...of), low = Math.min(...of);
+    const of = first.seen.map(row => row[i]), high = Math.max(...of), low = Math.min(...of);
     return high - low > 1e-6*Math.max(Math.abs(high), Math.abs(low));
   };
   const told_apart = F.chosen ? F.plots : F.plots.filter(varies).slice(0, 3);
   (told_apart.length ? told_apart : F.plots.slice(0, 3)).forEach(drawn.add);
-  look();
-  const to = () => {
-    const asked = /^#t=([0-9.]+)$/.exec(location.hash);
-    if (!asked) return;
+  const sources = [model];
+  if (F.record) {
+    const {title, time} = F.record, all = new Float32Array(numbers), rows = time.length;
+    const value = (c, k) => all[F.channels.indexOf(c)*rows + k], states = F.channels.filter(c => c.of === "y");
+    sources.push(recorded(title, time, drawn, k => {
+      states.forEach(c => { me.y[c.place] = value(c, k)*c.factor; });
+      me.poses();
+      return poses();
+    }, value));
+  }
+  if (F.linear) sources.push(...F.linear.modes.map(one => mode(me, F, F.linear, one, poses)));
+  const shown = player(F, sources, view, drawn);
+  $("back").onclick = () => {
+    shown.choose(0);
+    panel.defaults();
     restart();
-    go(Number(asked[1]));
-    pause(true);
   };
-  to();
-  addEventListener("hashchange", to);
   window.bellcrank = {
-    facts: F, exports: e, kind, run: (...given) => whole_run(me, ...given), set: panel.set, pause, restart,
-    get t() { return me.t; },
-    get problem() { return dead; },
+    facts: F, exports: e, kind, run: (...given) => whole_run(me, ...given), set: panel.set, restart,
+    pause: shown.pause, choose: shown.choose,
+    get t() { return shown.source.t; },
+    get problem() { return shown.source.problem; },
+    poses: () => {
+      shown.source.pose();
+      return Array.from(poses());
+    },
+    loose: () => {  // how far loops are open
+      if (!F.free.length) return 0;
+      e.closure(me.t, F.at.y, F.at.closure);
+      return Math.max(0, ...m.subarray(F.at.closure/8, F.at.closure/8 + r.LOOPS.n_g).map(Math.abs));
+    },
     values: () => {
       me.outputs();
       return Object.fromEntries(F.channels.map(c => [c.name, channel(me, c)]));
     },
   };
-  requestAnimationFrame(frame);
 }
 
 live(JSON.parse(document.getElementById("facts").textContent)).catch(error => {

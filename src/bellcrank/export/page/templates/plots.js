@@ -66,8 +66,8 @@ function plots(F, place, menu) {
   };
   return {
     add: i => add(F.channels[i]),
-    note: me => shown.forEach(({c, points}) => {
-      points.push(me.t, channel(me, c));
+    note: (t, value) => shown.forEach(({c, points}) => {
+      points.push(t, value(c));
       if (points.length > 8000) points.splice(0, 4000);
     }),
     clear: () => shown.forEach(({points}) => { points.length = 0; }),

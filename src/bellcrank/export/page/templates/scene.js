@@ -60,7 +60,10 @@ function scene(canvas, S, poses, marks) {
     return [inside ? Math.cos(turn) : 0, inside ? Math.sin(turn) : 0, share - 0.5];
   };
   for (let i = 0; i < 100; i++) for (let k = 0; k < 5; k++) {
-    const around = (p, j) => [p[0]*(1 + 0.12*ring(j, 5)[0]), p[1]*(1 + 0.12*ring(j, 5)[0]), p[2] + 0.012*ring(j, 5)[1]];
+    const around = (p, j) => {
+      const [a, b] = ring(j, 5);  // about the wire, which at the ends lies on the axis
+      return p[0] || p[1] ? [p[0]*(1 + 0.12*a), p[1]*(1 + 0.12*a), p[2] + 0.012*b] : [0.12*a, 0.12*b, p[2]];
+    };
     const [p, q] = [wound(i), wound(i + 1)], n = [...unit([p[0], p[1], 0.2]).slice(0, 2), 0.5];
     quad(coil, around(p, k), around(q, k), around(q, k + 1), around(p, k + 1), n);
   }

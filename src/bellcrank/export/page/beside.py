@@ -1,0 +1,75 @@
+"""What a live page shows beside the running model: a recorded run, and modes of a linear model.
+
+In:  a `Run` or `LinearModel` of the same model. Out: facts, and numbers of the rows. The page finds where bodies are by
+itself, from the states.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bellcrank.analysis.linear import LinearModel
+from bellcrank.analysis.modes import Mode
+from bellcrank.errors import ModelError
+from bellcrank.files.embed import plain
+from bellcrank.interface.interface import Interface
+from bellcrank.run.result import Run
+from bellcrank.scene.browser import few_digits, kept_rows, small_numbers
+
+STILL = 1e-9  # an eigenvalue below this share of the largest moves nothing to and fro
+
+
+def record_facts(interface: Interface, run: Any) -> tuple[dict[str, Any], bytes]:
+    """A run to be played: title and times, and all channels of the page, row after row, as 32-bit numbers."""
+    if not isinstance(run, Run):
+        raise ModelError(f"run={type(run).__name__} must be a run, of `simulate` or `bc.read`", interface.model)
+    known = {name.lower(): name for name in run}
+    missing = [x.name for x in interface.states if x.name.lower() not in known]
+    if missing or not len(run):
+        why = f"it has no channel {', '.join(missing[:5])}" if missing else "it has no row"
+        raise ModelError(f"the run '{plain(run.name)}' cannot be shown in this page: {why}", interface.model)
+    rows = kept_rows(len(run))
+    nothing = np.zeros(len(rows))
+    values = [run[known[x.name.lower()]][rows] if x.name.lower() in known else nothing for x in interface.channels]
+    words = f"recorded: {plain(run.name)}"
+    return {"title": words, "time": few_digits(run.time[rows], 9)}, small_numbers(np.concatenate(values))
+
+
+def mode_facts(interface: Interface, model: Any) -> dict[str, Any]:
+    """The modes of a linear model: the point, and movements of all states about it, in equation units."""
+    if not isinstance(model, LinearModel):
+        raise ModelError(f"modes={type(model).__name__} must be a linear model, of `linearize`", interface.model)
+    names = [x.name for x in interface.states]
+    if {*model.state_names, *model.dependent} != {*names}:
+        what = "its states are not those of the page; give that of `linearize`, not `essential()`"
+        raise ModelError(
+            f"the linear model of '{plain(model.name)}' cannot be shown in this page: {what}", interface.model
+        )
+    factors = np.array([x.unit.factor for x in interface.states])
+    follows = np.zeros((len(names), len(model.states)))
+    for i, name in enumerate(names):
+        shares = model.dependent.get(name, {name: 1.0})
+        follows[i] = [shares.get(s, 0.0) for s in model.state_names]
+    largest = max((abs(m.eigenvalue) for m in model.modes), default=0.0)
+    found = []
+    for i, m in enumerate(model.modes):
+        if abs(m.eigenvalue) > STILL * largest:
+            shape = factors * (follows @ m.shape)
+            found.append({
+                "label": _words(i, m), "re": few_digits(shape.real), "im": few_digits(shape.imag),
+                "omega": m.eigenvalue.imag, "sigma": m.eigenvalue.real,
+            })  # fmt: skip
+    point = model.point
+    values = {x.name: float(x.unit.from_equation(point.of(x))) for x in interface.parameters}
+    return {"y": point.x.tolist(), "values": values, "modes": found}
+
+
+def _words(i: int, m: Mode) -> str:
+    """A mode in the menu of the page."""
+    if m.oscillates:
+        what = f"{m.frequency:.3g} Hz, damping {100 * m.damping:.2g} %"
+    else:
+        what = f"{'decays' if m.stable else 'grows'} in {abs(m.time_constant):.3g} s"
+    return f"mode {i + 1}: {what}; {plain(m.words())}"

@@ -1,0 +1,62 @@
+// The window around what moves: buttons, speed, time, plots. `sources` are what can be shown, each with its `label`,
+// the time `t`, a `problem` in words or "", begin(), start(), advance(seconds that passed, speed), go(time), pose(),
+// which says where bodies are, and samples(), poses of several times; if it has an end, the `span` of its time. One
+// that is `unplotted` has no channels.
+function player(F, sources, view, drawn) {
+  const $ = id => document.getElementById(id), seek = $("seek"), what = $("what");
+  let source = null, running = true, before = null;
+  $("pace").append(...F.paces.map(x => new Option(`${x} ×`, x, x === F.pace, x === F.pace)));
+  what.append(...sources.map((s, i) => new Option(s.label, i)));
+  what.hidden = sources.length < 2;
+  const show = () => {
+    const {t, problem, late} = source, about = late ? " (slower than real time)" : running ? "" : " (paused)";
+    const digits = Math.max(0, Math.min(6, 3 - Math.floor(Math.log10(source.window || F.window))));
+    $("told").textContent = problem || `t = ${t.toFixed(digits)} s${about}`;
+    $("told").className = problem ? "bad" : "";
+    source.pose();
+    view.draw();
+    drawn.draw(t - (source.span ? source.span[0] : 0));
+    if (source.shown) source.shown();
+    if (source.span) seek.value = t;
+  };
+  const pause = stop => {
+    running = !stop;
+    $("go").textContent = running ? "Pause" : "Go on";
+  };
+  const choose = i => {
+    if (source && source.leave) source.leave();
+    source = sources[i];
+    what.value = i;
+    drawn.clear();
+    source.begin();
+    seek.hidden = !source.span;
+    $("plots").hidden = $("channels").parentElement.hidden = Boolean(source.unplotted);
+    if (source.span) [seek.min, seek.max] = source.span;
+    view.fit(source.samples());
+  };
+  const go = t => {
+    source.go(t);
+    pause(true);
+  };
+  const frame = now => {
+    const passed = before === null ? 0 : Math.min(0.1, (now - before)/1000);
+    before = now;
+    if (running && !source.problem) source.advance(passed, Number($("pace").value));
+    show();
+    requestAnimationFrame(frame);
+  };
+  what.onchange = () => choose(Number(what.value));
+  seek.oninput = () => go(Number(seek.value));
+  $("go").onclick = () => pause(running);
+  $("again").onclick = () => source.start();
+  choose(0);
+  const to = () => {
+    const asked = /^#t=([0-9.]+)$/.exec(location.hash);
+    if (asked) go(Number(asked[1]));
+  };
+  to();
+  addEventListener("hashchange", to);
+  show();
+  requestAnimationFrame(frame);
+  return {pause, choose, show, go, get source() { return source; }};
+}

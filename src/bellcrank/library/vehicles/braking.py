@@ -1,0 +1,64 @@
+"""Brakes of the four wheels, and their ABS: a law in the compiled program that holds the slip, not a valve that pulses.
+
+ABS of a wheel lets the share p of the driver's moment through, p = clip(i + P (s0 - s), 0, 1), with the slip s = 1 -
+omega R_e/V of the wheel and its aim s0; i is a state between 0 and 1, i' = I (s0 - s). Near standstill it lets go.
+"""
+
+from __future__ import annotations
+
+from bellcrank.api.system import System
+from bellcrank.describe.handles import BodyHandle
+from bellcrank.library.driven import RING, add_brake
+from bellcrank.library.vehicles.data import CORNERS, CarData
+from bellcrank.library.vehicles.parameters import put
+from bellcrank.library.vehicles.records import Antilock
+
+STOPS = 0.01  # s, with which the state of ABS comes to rest at its ends
+
+
+def add_brakes(s: System, car: CarData, wheels: dict[str, BodyHandle], brake: str) -> None:
+    """Braking moments; `brake` is their sum as the driver asks for it."""
+    given = car.sections.brakes
+    put(s, "brake_front", given.front_share, "1", "share of the front axle in the braking moment")
+    limit = f"max(0, {brake})"
+    if given.torque is not None:
+        limit = f"min({put(s, 'brake_most', given.torque, 'F*L', 'largest braking moment')}, {limit})"
+    s.define("braking", limit)
+    if given.abs is not None:
+        _add_parameters(s, given.abs)
+    for axle in (car.front, car.rear):
+        k = RING**2 * axle.record.wheel.spin_inertia
+        put(s, f"k_brake_{axle.name}", k, "F*L/A", f"elasticity of {axle.name} brakes")
+    for name, (which, _) in CORNERS.items():
+        share = "brake_front" if which == "front" else "(1 - brake_front)"
+        through = "" if given.abs is None else _add_valve(s, name)
+        add_brake(s, name, f"u({name}.wheel)", f"braking*{share}/2{through}", f"k_brake_{which}")
+        s.add_moment(
+            f"{name}.brake", magnitude=f"-{name}.held", direction=wheels[name][2], on=wheels[name], against=name,
+            label=f"brake of {name}",
+        )  # fmt: skip
+
+
+def _add_parameters(s: System, given: Antilock) -> None:
+    put(s, "abs_on", 1.0, "1", "ABS: 1 on, 0 off")
+    put(s, "abs_slip", given.slip, "1", "ABS: slip that it holds")
+    put(s, "abs_gain", given.gain, "1", "ABS: share of the moment per slip")
+    put(s, "abs_rate", given.rate, "1/T", "ABS: share of the moment per slip and time")
+    put(s, "abs_slow", given.slow, "L/T", "ABS: speed below which it lets go")
+    s.require_positive("abs_slow")
+
+
+def _add_valve(s: System, name: str) -> str:
+    """The state of ABS at a wheel, and the factor of its braking moment."""
+    v, held = f"abs({name}.tyre_vlong)", f"{name}.abs"
+    s.define(f"{held}_slip", f"1 - {name}.tyre_spin*{name}.tyre_rolling*sign({name}.tyre_vlong)/max({v}, abs_slow)")
+    s.define(f"{held}_on", f"abs_on*max(0, min(1, {v}/abs_slow - 1))")
+    wanted = f"abs_rate*(abs_slip - {held}_slip)"
+    # it counts what was let go, so that a model begins with open valves
+    rate = f"max(-{held}_less/{STOPS}, min((1 - {held}_less)/{STOPS}, -({wanted})))"
+    s.add_state(f"{held}_less", rate=f"where({held}_on > 0, {rate}, -{held}_less/{STOPS})", units="1",
+                label=f"ABS of {name}: share let go by its integral")  # fmt: skip
+    share = f"max(0, min(1, 1 - {held}_less + abs_gain*(abs_slip - {held}_slip)))"
+    s.define(f"{held}_share", f"1 - {held}_on*(1 - {share})")
+    s.add_output(f"{held}_share", held, label=f"share of the braking moment that ABS lets through at {name}", units="1")
+    return f"*{held}_share"

@@ -1,0 +1,58 @@
+"""Compliance of an axle as K&C rigs measure it: steer, toe and lean of a wheel over the forces and moments of its tyre.
+
+Between carrier and wheel stand knuckles without mass that turn by what the forces ask for. They follow a state with the
+angle, and that the forces, each with a short lag; the speeds of the knuckles are removed, so no freedom is added.
+"""
+
+from __future__ import annotations
+
+from bellcrank.api.system import System
+from bellcrank.describe.handles import BodyHandle
+from bellcrank.library.vehicles.axles import FittedAxle
+from bellcrank.library.vehicles.parameters import put
+
+LAG = 0.003  # s
+TURNS = {  # knuckle: the axis of the carrier it turns about; its keys, with the channel of the tyre and its dimension
+    "steer": (3, {"steer_by_side_force": ("fy", "A/F"), "steer_by_aligning_moment": ("mz", "A/(F*L)"),
+                  "toe_by_force_along": ("fx", "A/F")}),
+    "lean": (1, {"lean_by_side_force": ("fy", "A/F")}),
+}  # fmt: skip
+Place = tuple[float, float, float]
+
+
+def add_compliance_parameters(s: System, axle: FittedAxle) -> None:
+    given = axle.record.compliance
+    for _, keys in TURNS.values():
+        for key, (_, dimension) in keys.items():
+            if given is not None and getattr(given, key) != 0:
+                words = key.replace("_", " ")
+                put(s, f"{key}_{axle.name}", getattr(given, key), dimension, f"{axle.name} compliance: {words}")
+
+
+def add_knuckles(
+    s: System, name: str, axle: FittedAxle, side: int, carrier: BodyHandle, centre: Place
+) -> tuple[BodyHandle, Place]:
+    """What carries the wheel, and where the wheel's centre is in that body: the carrier itself if nothing gives."""
+    given = axle.record.compliance
+    carries = carrier, centre
+    for what, (axis, keys) in TURNS.items():
+        terms = [
+            f"{_sign(key, side)}{key}_{axle.name}*{name}.tyre_{channel}"
+            for key, (channel, _) in keys.items()
+            if given is not None and getattr(given, key) != 0
+        ]
+        if not terms:
+            continue
+        gives = f"{name}.{what}_give"
+        s.add_state(gives, rate=f"({' + '.join(terms)} - {gives})/{LAG}", units="A",
+                    label=f"{what} of {name} by compliance")  # fmt: skip
+        knuckle = s.add_body(f"{name}.{what}", parent=carries[0], rotate=axis, joint_at=carries[1], mass=0, inertia=0)
+        u, q = f"u({knuckle.name})", f"q({knuckle.name})"
+        s.add_constraint(f"{u} - ({gives} - {q})/{LAG}", eliminate=knuckle.u[1], label=f"{what} of {name} that gives")
+        carries = knuckle, (0.0, 0.0, 0.0)
+    return carries
+
+
+def _sign(key: str, side: int) -> str:
+    """Steer and lean have the sense of forces on both sides; toe-in turns the left wheel to the right."""
+    return "-" if key.startswith("toe") and side > 0 else ""

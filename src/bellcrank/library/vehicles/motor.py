@@ -1,0 +1,65 @@
+"""What the keys of motor, gears and differentials mean, as numbers; and what of them cannot be."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from bellcrank.library.vehicles.keys import Problems
+from bellcrank.library.vehicles.records import Axle, Drive, Pairs, Sections
+
+
+def drive_share(given: Drive) -> float:
+    """Share of the front axle in the driving moment."""
+    return {"front": 1.0, "rear": 0.0, "all": given.front_share}[given.driven]
+
+
+def gears(given: Drive) -> list[float]:
+    """Ratios of motor over wheels, from the first gear."""
+    return [given.final * ratio for ratio in given.gears or (1.0,)]
+
+
+def shifts_at(given: Drive) -> float:
+    """Speed of the motor at which the next gear follows (rad/s)."""
+    assert given.map is not None
+    return given.map[-1][0] if given.shift_at is None else given.shift_at
+
+
+def gear_at(given: Drive, spin: float) -> float:
+    """The ratio of the gear in which the motor drives wheels that turn with `spin` (rad/s)."""
+    ratios = gears(given)
+    return next((r for r in ratios[:-1] if abs(spin) * r < shifts_at(given)), ratios[-1])
+
+
+def drive_problems(sections: Sections, problems: Problems) -> None:
+    """What of the keys of drive and differentials cannot be."""
+    given = sections.drive
+    if not 0 <= given.front_share <= 1:
+        problems.append(f"drive.front_share = {given.front_share:g} must lie between 0 and 1.")
+    if not 0 < given.efficiency <= 1:
+        problems.append(f"drive.efficiency = {given.efficiency:g} must lie between 0 and 1.")
+    only = ("gears", "final", "efficiency", "shift_at", "drag", "inertia")
+    if given.map is None:
+        usual = Drive(driven=given.driven)
+        for key in only:
+            if getattr(given, key) != getattr(usual, key):
+                problems.append(f"drive.{key} needs drive.map, the moment of the motor over its speed.")
+    for key in ("map", "drag"):
+        listed: Pairs | None = getattr(given, key)
+        if listed is not None and (listed[0][0] < 0 or min(t for _, t in listed) < 0):
+            problems.append(f"drive.{key}: speeds and moments must not be negative.")
+    if given.gears is not None and any(b >= a for a, b in pairwise(given.gears)):
+        problems.append("drive.gears: the ratios must fall from the first gear to the last.")
+    share = drive_share(given)
+    for name, part in (("front", share), ("rear", 1 - share)):
+        axle: Axle = getattr(sections, name)
+        found = axle.differential
+        if found is None:
+            continue
+        if part == 0:
+            problems.append(f"{name}.differential: the {name} axle is not driven (drive.driven = '{given.driven}').")
+        for key in ("lock", "lock_coast"):
+            value = getattr(found, key)
+            if value is not None and not value <= 1:
+                problems.append(f"{name}.differential.{key} = {value:g} must lie between 0 and 1.")
+        if found.kind != "limited-slip" and (found.preload or found.lock or found.lock_coast):
+            problems.append(f"{name}.differential: preload and lock are those of kind = 'limited-slip'.")

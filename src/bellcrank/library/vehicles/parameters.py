@@ -1,0 +1,15 @@
+"""Parameters of models of cars: a number of the file in SI units, shown as a person reads it."""
+
+from __future__ import annotations
+
+from bellcrank.api.system import System
+from bellcrank.library.vehicles.keys import user_unit
+from bellcrank.units import parse_dimension
+
+
+def put(s: System, name: str, value: float, dimension: str, label: str) -> str:
+    """A parameter with its value in SI units; an angle is shown in deg."""
+    unit = user_unit(parse_dimension(dimension))
+    units = unit.text if dimension == "A" else dimension
+    s.add_parameter(name, float(unit.from_equation(value)), units=units, label=label)
+    return name
