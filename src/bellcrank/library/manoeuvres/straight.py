@@ -74,8 +74,10 @@ def _slips(run: Run) -> float:
 def accelerate(data: CarData, settings: dict[str, Any]) -> Result:
     """From standstill with all the drive has."""
     drive = data.sections.drive
-    if drive.torque is None and drive.power is None:
-        raise ModelError("acceleration: the file states neither drive.torque nor drive.power", data.sections.name)
+    if drive.torque is None and drive.power is None and drive.map is None:
+        raise ModelError(
+            "acceleration: the file states none of drive.torque, drive.power and drive.map", data.sections.name
+        )
     car, top = ready(data), settings["to"] / 3.6
     start = car.settled(0.0)
     most = 1e7 if drive.torque is None else drive.torque
