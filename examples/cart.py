@@ -24,6 +24,12 @@ def model():
         s.add_constraint(f"dot([{axle}2], vel({w}.origin))")
     s.add_force("f", magnitude="f", direction=b[1], at=b.origin, label="pushing force")
 
+    s.add_shape(b, "box", size=("l1 + 0.5*r", "trk2", "0.4*r"), at=("l1/2 - 0.1*r", 0, "0.2*r"))
+    s.add_shape(f, "cylinder", size=("0.15*r", "2*trk2"), at=("-eps", 0, 0), axis=2)
+    for w in ("lrw", "rrw", "lfw", "rfw"):
+        s.add_shape(w, "cylinder", size=("r", "0.25*r"), axis=2, color="#2f3338")
+        s.add_shape(w, "box", size=("1.6*r", "0.3*r", "0.2*r"), color="silver")
+
     s.add_output("dot(rot(b), [b3])", "r", label="yaw rate", body=b)
     s.add_output("dot(rot(f) - rot(b), [b3])", "deldot", label="steer rate", body=f)
     s.set_defaults(bi33=12, bm=20, cmb1=0.5, cmf1=0.02, eps=0.1, f=100, fi33=0.5, fm=5, ia=0.02, it=0.01, l1=1.5, mw=1)

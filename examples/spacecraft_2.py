@@ -32,6 +32,14 @@ def model():
             label=f"hinge moment of antenna {i}",
         )
 
+        s.add_shape(
+            a,
+            "box",
+            size=("2*l3", "0.5*l3", "0.08*l3") if axis == 2 else ("2*l3", "0.08*l3", "0.5*l3"),
+            at=("l3", 0, 0),
+        )
+    s.add_shape(w, "cylinder", size=("l2", "2*l1"), axis=1, color="silver")
+
     s.set_defaults(ixx=110, iyy=100, izz=70, ia=0.02, m1=500, m2=2, k=2.85e-5, d=0.001359, l1=0.5, l2=0.3, l3=0.2)
     s.add_outputs("coordinates", "speeds")
     s.set_run(t_end=1000, step=1, method="rk2", initial={"u(w, 4)": 0.0017, "u(w, 5)": 0.00017, "u(w, 6)": 0.00017})

@@ -26,9 +26,9 @@ EXAMPLES = ROOT / "examples"
 PAGE, PICTURE, FACTS = "live.html", "picture.png", "facts.json"
 STATES = 20  # random states of a check
 GROUPS = {  # by what stands in the name or the source of an example; the first that is found
-    "Kane by hand": r"bellcrank\.kane",
     "Vehicles": r"\A\w*(car|motorcycle|bicycle|student|five_link)",
     "Closed loops": r"\.close_loop\(",
+    "Kane by hand": r"bellcrank\.kane",
     "Other machines": "",
 }
 SCRIPTS = "Programs"  # examples that are no model

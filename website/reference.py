@@ -49,7 +49,7 @@ def write_reference(pages: Path) -> list[dict[str, str]]:
     (folder / "index.md").write_text(_index(entries, returned), encoding="utf-8")
     nav = [{"Reference": "reference/index.md"}]
     for title in PAGES:
-        here = [x for x in entries if page_of(x[1]) == title]
+        here = sorted((x for x in entries if page_of(x[1]) == title), key=lambda x: _order(title, x[1]))
         further = [x for x in returned if page_of(x[1]) == title]
         text = [f"# {title}", *(_section(*x) for x in here)]
         if title == "Formulas":
@@ -118,6 +118,12 @@ def page_of(thing: Any) -> str | None:
     """The title of the page on which something stands."""
     home = f"{home_of(thing)}."
     return next((title for title, of in PAGES.items() if any(home.startswith(f"{x}.") for x in of)), None)
+
+
+def _order(title: str, thing: Any) -> int:
+    """Names of the first modules of a page stand first."""
+    home = f"{home_of(thing)}."
+    return next(i for i, x in enumerate(PAGES[title]) if home.startswith(f"{x}."))
 
 
 def _file(title: str) -> str:

@@ -1,5 +1,8 @@
 /* Random sequences of calls to a unit, legal and not: each must be answered as the standard asks, and the sanitizers must
-   have nothing to say. Compiled with VERSION=2 or 3, beside the sources of the unit. Arguments: sequences, seed, end. */
+   have nothing to say. Compiled with VERSION=2 or 3, beside the sources of the unit. Arguments: sequences, seed, and in
+   how many threads at once. */
+
+#include <pthread.h>
 
 #if VERSION == 2
 #include "fmi2.c"
@@ -10,7 +13,7 @@
 enum { LEGAL, ILLEGAL };
 enum { MOST_CALLS = 60, MOST_VALUES = 8, MOST_STATES = 3 };
 
-static uint64_t seed;
+static __thread uint64_t seed;
 
 static uint64_t chance(uint64_t n)
 {
@@ -116,8 +119,9 @@ static int renew(C c)
 #define rates_of fmi3GetContinuousStateDerivatives
 #endif
 
-static const char *last_call = "";
-static long sequence;
+static __thread const char *last_call = "";
+static __thread long sequence;
+static long sequences;
 
 /* The answer to a call: an error if it was illegal, none if it was legal. `free_to_fail`: a step may fail in earnest. */
 static void expect(const char *call, int legal, int status, int free_to_fail)
@@ -307,13 +311,29 @@ static void one_sequence(void)
     F(FreeInstance)(c);
 }
 
-int main(int count, char **words)
+static void *all_sequences(void *first)
 {
-    const long sequences = count > 1 ? strtol(words[1], NULL, 10) : 100;
-    seed = 88172645463325252u + (count > 2 ? (uint64_t)strtol(words[2], NULL, 10) : 0u);
-    F(FreeInstance)(NULL);
+    seed = 88172645463325252u + *(uint64_t *)first;
     for (sequence = 0; sequence < sequences; sequence++)
         one_sequence();
+    return NULL;
+}
+
+int main(int count, char **words)
+{
+    enum { MOST_THREADS = 16 };
+    pthread_t thread[MOST_THREADS];
+    uint64_t first[MOST_THREADS];
+    const int threads = count > 3 ? (int)strtol(words[3], NULL, 10) : 1;
+    sequences = count > 1 ? strtol(words[1], NULL, 10) : 100;
+    F(FreeInstance)(NULL);
+    for (int i = 0; i < threads && i < MOST_THREADS; i++) {
+        first[i] = (uint64_t)i + (count > 2 ? (uint64_t)strtol(words[2], NULL, 10) : 0u);
+        if (pthread_create(&thread[i], NULL, all_sequences, &first[i]))
+            return 1;
+    }
+    for (int i = 0; i < threads && i < MOST_THREADS; i++)
+        pthread_join(thread[i], NULL);
     printf("%ld sequences\n", sequences);
     return 0;
 }

@@ -20,7 +20,7 @@ MOVED = {
     "quarter_car": {"z_road": 0.05},
     "passenger_car": {},
     "motorcycle": {"rear.drive": 50.0, "front.load": 20.0},
-    "driven_car": {"steer": 3.0, "drive": 200.0, "brake": 100.0},
+    "driven_car": {"steer": 3.0, "drive": 20.0, "brake": 1500.0},
 }
 
 
@@ -138,7 +138,11 @@ def test_what_cannot_be_written_is_said(tmp_path, capsys):
     ):
         with pytest.raises(bc.ModelError, match=told):
             eom.write(how.pop("language", "c"), folder, **how)
-    assert not folder.exists()
+        assert not folder.exists()
+    chosen = pendulum()
+    chosen.set_run(t_end=1.0, step=None, method="tsit5")
+    header = chosen.equations().write("c", tmp_path / "stiff", purpose="embedded").with_suffix(".h")
+    assert "asks for the method tsit5; steps of a fixed length are taken by rk4" in header.read_text(encoding="utf-8")
     assert main(["write", str(FOLDER / "quarter_car.py"), "--for", "embedded", "--out", str(folder)]) == 0
     assert "interface: quarter_car.h" in capsys.readouterr().out
     assert {x.name for x in folder.iterdir()} == {"quarter_car.c", "quarter_car.h", "quarter_car_bench.c", "Makefile"}
@@ -270,3 +274,28 @@ def test_on_a_small_processor(name, precision, tmp_path):
     got = in_units(eom, np.array([c.row(board.model(c.structure))]))
     last = {k: x[-1:] for k, x in expected.items()}
     assert worst(got, last) < (1e-13 if precision == "double" else 1e-5)
+
+
+@needs_compiler
+@pytest.mark.campaign
+@pytest.mark.parametrize("name", ["table", 'a "b" */ ??/ größe', "x" * 80, "double", "derivatives", "N"])
+def test_models_of_any_name_without_inputs_or_outputs(name, tmp_path):
+    """Names of ours, of C and of nothing at all; what is named after them compiles."""
+    s = bc.System(name, units="mks")
+    rod = s.add_body("rod", rotate=3, cm=(0, -1, 0), mass=2, inertia=(0.1, 0.1, 0.1))
+    s.define("step", bc.table([0, 1, 2], [0, 1, 4.0]))
+    s.add_parameter("model", 1.0)
+    s.add_moment("drive", magnitude="-model*step(q(rod))", direction=rod[3], on=rod)
+    s.set_run(t_end=0.1, step=0.01, initial={"q(rod)": 0.3})
+    eom = s.equations()
+    for precision in ("double", "single"):
+        folder = tmp_path / precision
+        c, rows = by_itself(eom, "", 10, folder, precision, flags=("-O0", "-Wdouble-promotion"))
+        assert worst(rows, by_package(eom, "", 10)) < 1e-6
+        c.compile("-c", f"{c.stem}_bench.c")
+    eom.write("c", tmp_path, purpose="simulink")
+    (block,) = tmp_path.glob("*_sfun.c")
+    assert len(block.stem) <= 63
+    stubs = Path(__file__).parent / "simulink"
+    command = [*find_compiler().command, *STRICT, f"-I{stubs}", "-DMATLAB_MEX_FILE", "-c", block.name]
+    subprocess.run(command, cwd=tmp_path, check=True)

@@ -1,5 +1,6 @@
 """Functional mock-up units: FMPy reads and runs them; they give what the run within the package gives, and its slopes."""
 
+import ctypes
 import re
 import shutil
 import struct
@@ -325,26 +326,58 @@ def test_another_token_is_refused(unit, tmp_path):
     ("quarter_car", 2, 4000), ("quarter_car", 3, 4000), ("four_bar", 2, 1000), ("four_bar", 3, 1000),
 ])  # fmt: skip
 def test_random_calls_under_sanitizers(tmp_path, name, version, sequences):
-    """Each call is answered as the standard asks for it in the mode of the unit; no memory is touched that is not its own."""
+    """Each call is answered as the standard asks for it in the mode of the unit; no memory is touched that is not its own,
+    nor by two units in two threads."""
     path = example(name).write_fmu(tmp_path / "x.fmu", fmi=version, platforms="sources")
     folder = sources_of(path, tmp_path / "unit")
     shutil.copy(Path(__file__).with_name("calls.c"), folder)
     file, text = header(version)
     (folder / file).write_text(text, encoding="utf-8")
-    strict = [
-        "-std=c99",
-        "-g",
-        "-O1",
-        "-fsanitize=address,undefined",
-        "-fno-sanitize-recover=all",
-        f"-DVERSION={version}",
-    ]
-    subprocess.run([*find_compiler().command, *strict, "calls.c", "-o", "calls", "-lm"], cwd=folder, check=True)
-    done = subprocess.run([folder / "calls", str(sequences)], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    for watched, given in (("address,undefined", [sequences]), ("thread", [sequences // 20, 7, 4])):
+        strict = ["-std=gnu99", "-g", "-O1", f"-fsanitize={watched}", "-fno-sanitize-recover=all", "-pthread"]
+        command = [*find_compiler().command, *strict, f"-DVERSION={version}", "calls.c", "-o", "calls", "-lm"]
+        subprocess.run(command, cwd=folder, check=True)
+        done = subprocess.run([folder / "calls", *map(str, given)], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
 
 
 # ---- what models may hold
+
+
+@pytest.mark.parametrize("version", [2, pytest.param(3, marks=pytest.mark.campaign)])
+def test_indicators_tell_where_rates_jump(tmp_path, version):
+    """A rod against a stop without give, with friction: one for each comparison in the rates, none for what bends."""
+    s = pendulum("where(q(rod) < -0.1, 40, 0) - 0.2*sign(u(rod)) - k*min(q(rod), 0) + where(z > 0.5, 1, 0)",
+                 lambda s: s.add_variable("z", units="1"), k=1)  # fmt: skip
+    s.add_output("where(u(rod) > 100, 1, 2)", "not_in_the_rates")
+    path = s.equations().write_fmu(tmp_path / "x.fmu", fmi=version)
+    assert validate_fmu(str(path)) == []
+    x = Opened(path, "ModelExchange").start({"z": 0.0})
+    names = [n for n in x.by_name if n.startswith("indicators")]
+    assert len(names) == 3
+    if version == 2:
+        assert x.description.numberOfEventIndicators == 3
+    else:
+        assert [v.variable.name for v in x.description.eventIndicators] == names
+
+    def seen(q, u, z):
+        x.at(0.0, [q, u])
+        x.fmu.enterEventMode()
+        x.set({"z": z})
+        x.new_states()
+        x.fmu.enterContinuousTimeMode()
+        found = (ctypes.c_double * 3)()
+        x.fmu.getEventIndicators(found, 3)
+        assert found[:] == list(x.get(*names))
+        return sorted(found)
+
+    assert seen(0.3, 2.0, 0.0) == pytest.approx(sorted([0.4, 2.0, -0.5]))
+    assert seen(-0.3, -2.0, 1.0) == pytest.approx(sorted([-0.2, -2.0, 0.5]))
+    with pytest.raises(FMPyError):
+        x.fmu.getEventIndicators((ctypes.c_double * 2)(), 2)
+    with pytest.raises(FMPyError):
+        x.along(names[:1], x.states[:1], [1.0])
+    x.close()
 
 
 def machine(method="rk4"):
@@ -563,10 +596,24 @@ def test_loops_are_closed_or_refused(tmp_path):
 
 
 @pytest.mark.campaign
-def test_other_platforms_by_zig(tmp_path):
+def test_other_platforms_by_zig(tmp_path, monkeypatch):
     """Processors as asked for, a C library as old as of 2012, and each where importers look for it."""
+    # without optimisation zig adds checks, which need more of the system
+    monkeypatch.setattr(binaries, "FLAGS", tuple("-O2" if f == "-O0" else f for f in binaries.FLAGS))
     pytest.importorskip("ziglang", reason="libraries for other platforms need ziglang")
     machines = {"x86_64-linux": 62, "aarch64-linux": 183}
+    darwin = {"x86_64-darwin": 0x01000007, "aarch64-darwin": 0x0100000C}
+    others = zipfile.ZipFile(
+        example("quarter_car").write_fmu(tmp_path / "o.fmu", fmi=3, platforms=[*darwin, "x86_64-windows"])
+    )
+    for folder, processor in darwin.items():
+        library = others.read(f"binaries/{folder}/quarter_car.dylib")
+        assert struct.unpack_from("<II", library) == (0xFEEDFACF, processor)  # 64 bit
+    library = others.read("binaries/x86_64-windows/quarter_car.dll")
+    at = int.from_bytes(library[0x3C:0x40], "little")
+    assert library[:2] == b"MZ" and library[at : at + 6] == b"PE\0\0\x64\x86"
+    needed = {x.lower() for x in re.findall(rb"[\w.-]+\.dll", library, re.IGNORECASE)} - {b"quarter_car.dll"}
+    assert all(x.startswith((b"kernel32", b"api-ms-win-crt-")) for x in needed), needed
     for version, folders in ((2, ("linux64", "aarch64-linux")), (3, tuple(machines))):
         path = example("quarter_car").write_fmu(tmp_path / "x.fmu", fmi=version, platforms=list(machines))
         archive = zipfile.ZipFile(path)

@@ -7,6 +7,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.library.manoeuvres.ready import RELEASED, ready
+from bellcrank.library.manoeuvres.stability import dwell_signal
 from bellcrank.library.manoeuvres.steering import frequency_response
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY
 from tests.library import car_by_hand as hand
@@ -135,6 +136,56 @@ def test_manoeuvres_give_figures(car, tmp_path):
         bc.manoeuvres.run(car, "iso3888")
 
 
+def test_three_methods_of_the_steady_circle_agree(car):
+    """Constant speed, radius and steering-wheel angle: one understeer gradient, whichever way it is found."""
+    found = [bc.manoeuvres.run(car, name) for name in ("iso4138", "iso4138-radius", "iso4138-wheel")]
+    for a in (2, 4):
+        values = [result[f"understeer_{a}"] for result in found]
+        assert max(values) / min(values) < 1.1
+    round_it = found[1].run
+    early = round_it.time < 20
+    bend = np.radians(round_it["yaw_rate"]) / round_it["speed"]
+    assert bend[early] == pytest.approx(0.01, rel=0.015)
+    assert np.ptp(found[2].run["steering_wheel"]) < 1e-9
+
+
+def test_short_turns_and_the_weave(car):
+    """A pulse has the gains of the chirp; the weave reaches the lateral acceleration that was asked for."""
+    chirp, pulse = (bc.manoeuvres.run(car, f"iso7401-{kind}", ay=2.0) for kind in ("frequency", "pulse"))
+    both = [frequency_response(r.run, ("yaw_rate", "ay"), 0.3, 1.5) for r in (chirp, pulse)]
+    for name in ("yaw_rate", "ay"):
+        gains = [np.interp([0.5, 1.0, 1.4], f, np.abs(H[name])) for f, H in both]
+        assert gains[1] == pytest.approx(gains[0], rel=0.05)
+    sine = bc.manoeuvres.run(car, "iso7401-sine")
+    assert 0 < sine["yaw_rate_lag_1"] < sine["ay_lag_1"] < sine["roll_lag_1"] < 0.4
+    assert sine["yaw_rate_peaks"] == pytest.approx(1.0, abs=0.1)
+    swing = bc.manoeuvres.run(car, "iso13674-1")
+    assert swing["ay_max"] == pytest.approx(2.0, rel=0.05)  # so slow that it is nearly steady
+    assert swing["yaw_gain"] == pytest.approx(chirp["yaw_rate_gain"], rel=0.15)
+    assert 0 < swing["dead_band"] < 0.4 * swing["angle"]
+
+
+def test_out_of_a_turn(car):
+    """Harder braking turns the car in more; a foot off the throttle only a little."""
+    brakes, lifts = bc.manoeuvres.run(car, "iso7975", decelerations=(2.0, 3.0)), bc.manoeuvres.run(car, "iso9816")
+    assert brakes.run["speed"][0] ** 2 / 100 == pytest.approx(5.0, rel=0.01)
+    assert np.radians(brakes.run["yaw_rate"][0]) * 100 == pytest.approx(brakes.run["speed"][0], rel=0.02)
+    assert 1 < lifts["yaw_ratio"] < brakes["yaw_ratio_2"] < brakes["yaw_ratio_3"]
+    assert lifts["deceleration"] < brakes["deceleration_2"] < brakes["deceleration_3"]
+    with pytest.raises(bc.RunError, match="does not go round a circle of 20 m radius"):
+        bc.manoeuvres.run(car, "iso9816", radius=20.0, ay=15.0)
+
+
+def test_to_the_limit(car):
+    """Series end whole, into spins; without stability control the law's criteria are not met."""
+    dwell = bc.manoeuvres.run(car, "sine-with-dwell")
+    assert dwell["runs"] > 20 and dwell["aside"] > 1.83 and not dwell.passed
+    assert dwell["unstable_from"] > 3 * dwell["angle"] and dwell["side_slip_max"] > 90
+    assert all(np.isfinite(run[name]).all() for run in dwell.runs.values() for name in run)
+    hook = bc.manoeuvres.run(car, "fishhook", speeds=(56.0, 80.0))
+    assert hook.passed and hook["inner_load_min"] > 0
+
+
 def test_lane_change(car):
     slow = bc.manoeuvres.run(car, "iso3888-1", speed=60)
     assert slow.passed and slow["clearance"] > 0.02 and slow["path_error"] < 0.7
@@ -150,3 +201,31 @@ def test_an_anti_roll_bar_at_the_wheel_and_two_way_dampers():
     assert run.ended == "finished" and 3 < run["ay"][-1] < 6
     assert run["roll"][-1] > 1 and run["fr.tyre_load"][-1] > 1.2 * run["fl.tyre_load"][-1]
     assert run["front.bar_force"][-1] * (run["fl.travel"][-1] - run["fr.travel"][-1]) > 0
+
+
+def test_a_spinning_car_ends_at_rest(compiled):
+    """From 140 km/h round and round, then the brakes: no number fails, and it stands still."""
+    wheel, _ = dwell_signal(300.0, 0.7, 0.5)
+    brake = bc.sampled([0, 4, 4.3, 100], [0, 0, 2500.0, 2500.0])
+    run = compiled.drive(40.0, compiled.settled(140 / 3.6), {"steer": wheel, "brake": brake}, RELEASED)
+    assert run.ended == "finished" and all(np.isfinite(run[name]).all() for name in run)
+    assert np.abs(run["side_slip"]).max() > 90
+    late = run.time > 35
+    assert np.abs(run["speed"][late]).max() < 1e-3 and np.abs(run["yaw_rate"][late]).max() < 1e-2
+    assert loads(run).sum() == pytest.approx(compiled.at_rest.mass * GRAVITY, rel=1e-3)
+
+
+def test_other_ground(car):
+    """Rough road, kerb, hole and a road that is slippery on one side: one program."""
+    rough = bc.manoeuvres.run(car, "ride")
+    assert 0.2 < rough["az_weighted"] < rough["az_rms"] < 1.0 and 3 < rough["crest"] < 6  # nearly Gaussian
+    assert 8 < rough["load_front"] < 20 and rough["lifted"] == 0
+    left, right = (rough.run[f"{c}.travel"] for c in ("fl", "fr"))
+    assert 0.1 < np.corrcoef(left[500:], right[500:])[0, 1] < 0.95  # two tracks, akin
+    up = bc.manoeuvres.run(car, "kerb")
+    assert up["az_max"] > 2 and up.run["height"][-1] - up.run["height"][0] == pytest.approx(0.06, abs=0.01)
+    hole = bc.manoeuvres.run(car, "pothole")
+    assert hole["travel_front_down"] < -10
+    split = bc.manoeuvres.run(car, "split-mu")
+    assert split["yaw_1"] > 0  # to the side that holds
+    assert split["slip_low"] < -0.1

@@ -281,9 +281,6 @@ def test_what_rigid_wheels_cannot_do_is_told():
         bc.ModelError, match="dae= is for models with closed loops, in which rigid wheels are not available"
     ):
         sim.simulate(dae="dlmm")
-    bounce = bc.event("q(d, 2) - 0.5", action={"u(d, 2)": "-u(d, 2)"}, name="bounce")
-    with pytest.raises(bc.ModelError, match="events that act are not available with rigid wheels; use a tyre"):
-        sim.simulate(events=[bounce])
     s = disc(bc.terrain.flat())
     s.add_constraint("q(d, 1)**2 + q(d, 2)**2 - 4")
     for options in ({}, {"constraints": "multipliers"}):
@@ -291,6 +288,34 @@ def test_what_rigid_wheels_cannot_do_is_told():
         for dae in ("projection", "dlmm"):
             with pytest.raises(bc.ModelError, match="closed loops or multipliers are not available; use a tyre"):
                 looped.simulate(initial={"q(d, 2)": 2}, dae=dae)
+
+
+@pytest.mark.parametrize("backend", ["c", "python"])
+def test_events_act_on_rigid_wheels(backend):
+    """A wheel that rolls is thrown up and lands by closed forms, is pulled along, rolls on with other gravity."""
+    sim = disc(bc.terrain.flat(), (0, 0)).equations().compile(backend=backend)
+    options = {"t_end": 1, "step": 0.01, "initial": {"q(d, 2)": RADIUS, "u(d, 1)": 1.0, "u(s)": 1 / RADIUS}}
+
+    def acted(**action):
+        named = {k.replace("_", ", "): v for k, v in action.items()}
+        run = sim.simulate(events=[bc.event("t - 0.5031", action=named, name="hit")], **options)
+        return run, [(e.name, pytest.approx(e.time, abs=1e-12)) for e in run.events][1:]
+
+    thrown, told = acted(**{"u(d_2)": 1})
+    assert told == [("hit", 0.5031), ("w rolls", 0.5031 + 2 / G)]
+    flight = thrown.time[thrown.time >= 0.5031] - 0.5031
+    height = np.maximum(flight - G * flight**2 / 2, 0)
+    assert thrown["q(d, 2)"][thrown.time >= 0.5031][1:] - RADIUS == pytest.approx(height[1:], abs=1e-9)
+    pulled, told = acted(**{"u(d_1)": 2})  # slip ends by an impulse: m v + I w/r stays
+    assert told == [("hit", 0.5031), ("w rolls", 0.5031)]
+    assert pulled["u(d, 1)"][-1] == pytest.approx((2 + 0.5) / 1.5, rel=1e-12)
+    lighter, told = acted(g=5)
+    assert told == [("hit", 0.5031)] and lighter["w.fz"][[0, -1]] == pytest.approx([2 * G, 10])
+    with pytest.warns(bc.ModelWarning, match="an event puts w 0.1 below ground; it is moved up"):
+        lowered, _ = acted(**{"q(d_2)": RADIUS - 0.1})
+    assert lowered["q(d, 2)"][-1] == pytest.approx(RADIUS, abs=1e-9)
+    falls = {**options, "initial": {"q(d, 2)": 1}}  # lands at 0.378 s, in steps that were taken beyond the stop
+    assert [e.name for e in sim.simulate(events={"end": "t - 0.3"}, stop="end", **falls).events] == ["end"]
 
 
 def test_programs_with_rigid_wheels_are_not_written(tmp_path):

@@ -202,3 +202,23 @@ def test_same_seed_same_road_and_rms_by_the_spectrum():
 def test_bad_terrain(make, message):
     with pytest.raises(bc.ModelError, match=message):
         make()
+
+
+def test_two_tracks_of_a_road_are_coherent():
+    """Kamash & Robson: coherence 2 pi n b K1(2 pi n b), here 0.626 at 0.1 cycles/m for tracks 1.5 m apart."""
+    sums = np.zeros((3, 2001), complex)
+    x = np.arange(4000) * 0.25
+    for seed in range(30):
+        left, right = bc.terrain.iso8608_tracks("C", seed=seed, track=1.5, wavelengths=(100.0, 1.0))
+        L, R = (np.fft.rfft(t.height(x)) for t in (left, right))
+        sums += [np.abs(L) ** 2, np.abs(R) ** 2, L * R.conj()]
+    same = bc.terrain.iso8608("C", seed=29, wavelengths=(100.0, 1.0))
+    assert np.array_equal(same.height(x), left.height(x))
+    lines = np.fft.rfftfreq(4000, 0.25)
+    for n, expected in ((0.02, 0.959), (0.1, 0.626), (0.3, 0.140)):
+        near = np.abs(lines - n) < 0.1 * n
+        found = sums[2, near].real.sum() / np.sqrt(sums[0, near].real.sum() * sums[1, near].real.sum())
+        assert found == pytest.approx(expected, abs=0.05)
+        assert sums[1, near].real.sum() == pytest.approx(sums[0, near].real.sum(), rel=0.15)
+    with pytest.raises(bc.ModelError, match="track=0"):
+        bc.terrain.iso8608_tracks("C", seed=1, track=0)

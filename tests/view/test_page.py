@@ -160,6 +160,25 @@ def test_page_in_a_notebook_is_a_sandboxed_frame(tmp_path):
     assert [(p["name"], p["range"]) for p in facts["parameters"] if p["shown"]] == [("la", [0.5, 2.0])]
 
 
+def test_sliders_of_inputs_that_are_zero_follow_from_the_size_of_the_machine():
+    """100 lbm that reach 40 in: a tenth of the weight, of the weight at the reach and of the reach; half a radian; one."""
+    s = bc.System("machine", units="in-lb")
+    b = s.add_body("b", translate=1, cm=(0, 0, "l"), mass="m")
+    for name, units in (("f", "F"), ("mt", "F*L"), ("z", "L"), ("a", "A"), ("e", "1"), ("given", "F")):
+        s.add_variable(name, units=units)
+    s.add_force(
+        "push", magnitude="f + mt/l + k*(z - x) + k*l*(e + sin(a)) + given", direction=s.inertial[1], at=b.origin
+    )
+    s.add_shape(b, "line", size=1, at=((0, 0, 0), (0, 0, "2*l")))
+    s.set_defaults(m=100, k=10, l=40)
+    zero = dict.fromkeys(("f", "mt", "z", "a", "e"), 0.0)
+    s.set_run(t_end=1, step=0.01, inputs={**zero, "given": bc.sine(3.0, 1.0)})
+    facts, _, _ = unpacked(s.equations().page(sliders={"e": (-3, 4)}).text)
+    ends = {x["name"]: x["range"] for x in facts["signals"]}
+    assert ends["f"] == [-10, 10] and ends["z"] == [-2, 2] and ends["mt"] == [-200, 200]
+    assert ends["a"] == [-20, 20] and ends["e"] == [-3, 4] and ends["given"] == pytest.approx([-6, 6], rel=1e-3)
+
+
 def test_a_page_holds_a_run_and_modes():
     """Speeds of a shape are the eigenvalue times its coordinates, also where loops determine both."""
     eom = example("four_bar")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -162,13 +162,22 @@ class Equations:
     def _repr_latex_(self) -> str:
         return f"$$\n{self.latex()}\n$$"
 
-    def write(self, language: str, directory: str | Path, purpose: str = "program", precision: str = "double") -> Path:
+    def write(
+        self,
+        language: str,
+        directory: str | Path,
+        purpose: str = "program",
+        precision: str = "double",
+        events: Mapping[str, Any] | Sequence[Any] | None = None,
+        stop: Iterable[str] | str = (),
+    ) -> Path:
         """Writes a stand-alone program in "c", "fortran" or "python": source, Makefile and default input.
 
         With `purpose="embedded"`, C that a controller or test rig calls step by step, in "double" or "single"
-        `precision`; with "simulink", the same with an S-function. Returns the path of the file with the equations.
+        `precision`; with "simulink", the same with an S-function. `events` and `stop` as of `simulate`: what a program
+        in C or Python watches and does. Returns the path of the file with the equations.
         """
-        return write_program(self.derived, language, directory, purpose, precision)
+        return write_program(self.derived, language, directory, purpose, precision, events, stop)
 
     def page(
         self,

@@ -6,6 +6,7 @@ import ctypes
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from bellcrank.backend.c_assembly import CAssembler
 from bellcrank.backend.c_bound import Bound
 from bellcrank.backend.c_calls import CCalls, Compiled
 from bellcrank.backend.c_job import Double, check_sizes
@@ -23,6 +24,7 @@ from bellcrank.emit.routines import external_name
 from bellcrank.emit.schedule import AS_WRITTEN, BEST, Options
 from bellcrank.errors import BuildError, warn
 from bellcrank.expr.collection import no_collection
+from bellcrank.program.inertias import inertia_functions
 from bellcrank.program.program import Program
 
 
@@ -77,8 +79,9 @@ class CModel:
         self._outside = (*outside, *(r.name for r, f in given if f is not None and not r.known_in("c")))
         with no_collection():
             self.source = c_source(
-                program, options=options, outside=self._outside, dae=dae, stiff=stiff, wheels=rigid, bound=True
-            )
+                program, options=options, outside=self._outside, dae=dae, stiff=stiff, wheels=rigid, bound=True,
+                looks=not stiff, assembles=not stiff, extra={} if stiff or dae else inertia_functions(program),
+            )  # fmt: skip
         flags = default_flags(compiler, speed, len(self.source)) if flags is None else flags
         calls = external_calls(program, self._outside).values()
         foreign = [c.routine for c in calls if c.foreign]
@@ -90,7 +93,8 @@ class CModel:
         memory_size = sum(c.routine.memory or 0 for c in calls if c.function is not None)
         run = RigidCRun if rigid else CRun if program.loops is None else DaeCRun if dae else LoopCRun
         check_sizes(library, run.job)
-        self._compiled = Compiled(program, library, away, memory_size, run)
+        assembler = CAssembler if run is LoopCRun and not stiff else None
+        self._compiled = Compiled(program, library, away, memory_size, run, assembler)
 
     def calls(self, functions: Functions | None = None) -> CCalls:
         """The functions of the program for one run or evaluation."""

@@ -20,16 +20,16 @@ from bellcrank.backend.start import Input
 from bellcrank.errors import InternalError
 
 time_packed = struct.Struct("d").pack
-Room = tuple[bytes, Callable[[], np.ndarray]]
+Room = tuple[bytes, Callable[[], np.ndarray], np.ndarray]
 
 
 class Bound:
     """`address` is that of the C function `int rates_at(double t, const double *x, double *xdot, const void *bound)`,
     which returns 0 if all went well; `data` is what it takes for `bound`. Both are valid as long as this object lives.
 
-    `rates_packed(head + time_packed(t) + x.tobytes())`, with (head, copy) taken from the `pool`, is the fastest way
-    where nothing is called back (`calls_back`): it returns 0, and copy() gives the rates. `kept`: values of external
-    routines for `rates_of_all` where they are not found afresh.
+    `rates_packed(head + time_packed(t) + x.tobytes())`, with (head, copy, left) taken from the `pool`, is the fastest
+    way where nothing is called back (`calls_back`): it returns 0, and the rates are left in an array, which copy()
+    copies. `kept`: values of external routines for `rates_of_all` where they are not found afresh.
     """
 
     def __init__(self, calls: CCalls, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input]) -> None:
@@ -60,11 +60,11 @@ class Bound:
     def _room(self) -> Room:
         """Where one call at a time leaves its results."""
         xdot = np.zeros(self._size)
-        return struct.pack("PP", xdot.ctypes.data, self.data), xdot.copy  # the method holds the array
+        return struct.pack("PP", xdot.ctypes.data, self.data), xdot.copy, xdot
 
     def rates(self, t: float, x: np.ndarray) -> np.ndarray:
         """Rates of a state, an array of the right length, as they are at the start of a run."""
-        head, copy = room = self._taken()
+        head, copy, _ = room = self._taken()
         given = head + time_packed(t) + x.tobytes()
         self._done(lambda: self.rates_packed(given))
         found = copy()

@@ -13,7 +13,7 @@ import numpy as np
 from bellcrank.backend.c_job import NO_EXTERNAL, External, Externals, address
 from bellcrank.backend.interrupts import CallsBack
 from bellcrank.backend.protocol import Functions
-from bellcrank.backend.start import Start
+from bellcrank.backend.start import Input, Start
 from bellcrank.emit.c.functions import C_NAMES
 from bellcrank.numeric.course import At
 from bellcrank.program.program import Program
@@ -28,6 +28,7 @@ class Compiled:
     called_back: Sequence[tuple[int, int]]
     memory_size: int
     run: Callable[[Any, Start], Any]
+    assembler: Callable[..., Any] | None = None  # of closed loops
     held: dict[str, tuple[Sequence[float], Any]] = field(default_factory=dict)  # arrays of the last parameters
 
     @cached_property
@@ -147,6 +148,10 @@ class CCalls:
     def start(self, start: Start) -> Any:
         """A run that has not begun."""
         return self.compiled.run(self, start)
+
+    def assembler(self, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input]) -> Any:
+        """What closes loops at a start; None if there are none."""
+        return None if self.compiled.assembler is None else self.compiled.assembler(self, p, c, inputs)
 
 
 def _array(values: Sequence[float]) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 
 from bellcrank.backend.c_calls import CCalls
 from bellcrank.backend.c_job import NO_FUNCTION, DaeJob, Function, InputSignal, Job, LoopJob, RigidJob, address
-from bellcrank.backend.start import DAE_METHODS, FINISHED, NOT_CLOSED, Carried, Input, Pace, Start, not_closed
+from bellcrank.backend.start import DAE_METHODS, FINISHED, NOT_CLOSED, Carried, Input, Pace, Start, Weights, not_closed
 from bellcrank.emit.c.loops import bridge_room
 from bellcrank.emit.c.methods import method_number
 from bellcrank.emit.c.signals import NUMBERED
@@ -36,7 +36,7 @@ class CRun:
     goes_on: ClassVar[tuple[str, ...]] = ("t",)  # fields that a run which goes on takes over, beside shared arrays
 
     def __init__(self, calls: CCalls, start: Start) -> None:
-        self.calls, self.course = calls, start.course
+        self.calls, self.course, self._start = calls, start.course, start
         self._program, course, inputs = calls.program, start.course, start.inputs
         self._inputs = inputs  # keeps the arrays of the signals
         self.signals = (InputSignal * max(len(inputs), 1))(*map(signal_of, inputs))
@@ -141,6 +141,31 @@ class CRun:
         self.status = self.status or self.in_c(lambda: self.calls.library.row_once(*given))
         return np.asarray(row[0])
 
+    def within(
+        self, i: int, state: np.ndarray, held: tuple[np.ndarray, np.ndarray], rates: np.ndarray | None
+    ) -> Callable[[float], np.ndarray]:
+        """Rows at times within step i, which starts from a state: that of a step which ends there.
+
+        `held`: what routines keep and remember then; `rates`: those at its start, if they cannot be had again.
+        """
+
+        def row_at(t: float) -> np.ndarray:
+            look = type(self)(self.calls, self._start)
+            look.state[:], (look._kept[:-1], look.memory[:]) = state, held
+            look.look_as(self)
+            job, row = look._job, np.empty(self._width)
+            job.first, job.t, job.rows = i - 1, self.course.start(i), address(row)
+            known = None if rates is None else ctypes.c_void_p(address(rates))
+            given = ctypes.byref(job), ctypes.c_double(t), known
+            if look.in_c(lambda: self.calls.library.look_within(*given)):
+                raise ValueError(f"the row at t = {t:g} s cannot be had")
+            return row
+
+        return row_at
+
+    def look_as(self, run: Any) -> None:
+        """Takes over what a look into a step of a run needs, beside its state."""
+
     def carried(self) -> Carried:
         """What a run that goes on from here takes over."""
         arrays = {name: a.copy() for name, a in self._arrays.items() if name not in GIVEN}
@@ -232,6 +257,20 @@ class LoopCRun(CRun):
             self.passages.append(self._passage(list(job.visit)))
         return rows
 
+    def begin_beside(self, t: float, state: np.ndarray, weights: Weights) -> None:
+        """Takes a time, state and metric, with nothing behind it."""
+        job, arrays = self._job, self._arrays
+        self.state[:], job.t = state, t
+        arrays["root_q"][:], arrays["root_u"][:] = (np.sqrt(w) for w in weights)
+        for name in ("past", "bridges"):
+            arrays[name][:] = 0.0
+        job.n_past = job.wary = job.near = job.curves = job.portions = 0
+        job.visit[:] = (0.0, 1.0, 0.0, 0.0, 0.0, 0.0)
+
+    def look_as(self, run: LoopCRun) -> None:
+        """Takes over its curves through singular positions."""
+        self._arrays["bridges"][:], self._job.curves = run._arrays["bridges"], run._job.curves
+
     def ended(self, status: int) -> None:
         super().ended(status)
         if status == NOT_CLOSED:
@@ -270,7 +309,6 @@ class RigidCRun(CRun):
 
     def __init__(self, calls: CCalls, start: Start) -> None:
         super().__init__(calls, start)
-        self._start = start
         self._mode = np.zeros((len(start.wheels), 11))  # as in the template
         self._mode[:, 4] = 1.0
         self._room = np.zeros((4000, 3))
@@ -280,6 +318,8 @@ class RigidCRun(CRun):
 
     def take(self, carried: Carried) -> None:
         super().take(carried)
+        if carried.wheels is not None:
+            self._mode[...] = carried.wheels
         self.modes.append(self._mode.copy())
 
     def advance(self, last: int) -> np.ndarray:

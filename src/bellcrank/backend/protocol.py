@@ -44,6 +44,9 @@ class Calls(Protocol):
     def start(self, start: Start) -> Any:
         """A whole run of a compiled program; None where Python has to drive it."""
 
+    def assembler(self, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input]) -> Any:
+        """What closes loops at a start in place of `numeric`; None where Python does, or where there are none."""
+
 
 class Bound(Protocol):
     """Rates by one call, with parameters, constants and inputs bound; `backend.c_bound` tells what the parts are."""
@@ -52,7 +55,7 @@ class Bound(Protocol):
     data: int
     calls_back: bool
     kept: np.ndarray
-    pool: list[tuple[bytes, Callable[[], np.ndarray]]]
+    pool: list[tuple[bytes, Callable[[], np.ndarray], np.ndarray]]
     rates_packed: Callable[[bytes], int]
 
     def rates(self, t: float, x: np.ndarray) -> np.ndarray: ...

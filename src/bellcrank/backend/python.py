@@ -94,3 +94,6 @@ class PythonCalls:
 
     def start(self, start: Start) -> None:
         """There is no run to start."""
+
+    def assembler(self, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input]) -> None:
+        """Loops are closed by `numeric`."""

@@ -36,13 +36,15 @@ class Input:
 @dataclass(frozen=True)
 class Carried:
     """What a run hands to one that goes on from it: values of routines that hold, memories of those in C, the metric of
-    loops. `inside`: what the stepper itself had, for a run that goes on as if there had been no end; None if the state
-    or anything else was changed in between, so that its rates are to be found again."""
+    loops, and how rigid `wheels` stand if the state was changed. `inside`: what the stepper itself had, for a run that
+    goes on as if there had been no end; None if the state or anything else was changed in between, so that its rates
+    are to be found again."""
 
     kept: np.ndarray
     memory: np.ndarray
     weights: Weights | None = None
     inside: Mapping[str, Any] | None = None
+    wheels: Sequence[Sequence[float]] | None = None  # modes, as in `rigid.c`
 
 
 @dataclass(frozen=True)

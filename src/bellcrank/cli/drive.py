@@ -79,11 +79,19 @@ def command(args: Namespace) -> int:
 
 
 def _settings(args: Namespace, name: str) -> dict[str, Any]:
-    settings = dict(args.set)
     has = known()[name].settings if name in known() else {}
+    settings = {k: _several(v) if k in has and isinstance(has[k].default, tuple) else v for k, v in args.set}
     if args.speed is not None and ("speed" in has or args.words[-1] != ALL):
         settings["speed"] = args.speed
     return settings
+
+
+def _several(value: Any) -> Any:
+    """Numbers separated by commas, as they are typed."""
+    try:
+        return tuple(float(x) for x in value.split(",")) if isinstance(value, str) else (value,)
+    except ValueError:
+        return value
 
 
 def _tell(args: Namespace, car: Driven, name: str, several: bool) -> None:

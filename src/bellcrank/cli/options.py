@@ -149,18 +149,27 @@ def event_options(parser: ArgumentParser) -> None:
     add("--rtol", type=float, metavar="E", help="relative tolerance of methods that choose their steps")
     atol = "absolute tolerance in the unit of each state, or m=1e-9, q(arm)=1e-8: of a unit or state (may be repeated)"
     add("--atol", **MANY, type=tolerance, metavar="[NAME=]E", help=atol)
+    watched_options(parser)
+
+
+def watched_options(parser: ArgumentParser) -> None:
+    """--event, --stop: what `events_given` reads."""
     event = (
         'tell when a condition over channels becomes true, such as "lift=Fz < 0", and act if wanted, as in '
         '"bounce: z < 0: u(ball) = -e*u(ball)" (may be repeated)'
     )
     for name, words in (("--event", event), ("--stop", "the same, and end the run there (may be repeated)")):
-        add(name, **MANY, type=condition, metavar="NAME=CONDITION", help=words)
+        parser.add_argument(name, **MANY, type=condition, metavar="NAME=CONDITION", help=words)
 
 
 def event_settings(args: Namespace) -> dict[str, Any]:
     """Those of `event_options` that were given."""
-    events = {"events": dict([*args.event, *args.stop]), "stop": [name for name, _ in args.stop]}
-    return {**given(rtol=args.rtol, atol=tolerances(args.atol)), **events}
+    return {**given(rtol=args.rtol, atol=tolerances(args.atol)), **events_given(args)}
+
+
+def events_given(args: Namespace) -> dict[str, Any]:
+    """What is to be watched."""
+    return {"events": dict([*args.event, *args.stop]), "stop": [name for name, _ in args.stop]}
 
 
 def run_settings(args: Namespace) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from bellcrank.cli.model import derive
-from bellcrank.cli.options import shared
+from bellcrank.cli.options import events_given, shared, watched_options
 from bellcrank.export.embedded.write import PRECISIONS
 from bellcrank.export.programs import PURPOSES
 
@@ -18,6 +18,7 @@ def options(parser: ArgumentParser) -> None:
     what = "program: stands alone (default); embedded: C that a controller calls step by step; simulink: an S-function"
     add("--for", dest="purpose", default=PURPOSES[0], choices=PURPOSES, help=what)
     add("--precision", default="double", choices=PRECISIONS, help="of numbers in embedded C (double)")
+    watched_options(parser)
     add("--out", metavar="FOLDER", help="where to write (default: named after model and language)")
 
 
@@ -25,13 +26,13 @@ def command(args: Namespace) -> None:
     equations = derive(args)
     alone = args.purpose == PURPOSES[0]
     folder = args.out or f"{Path(args.model).stem}_{args.language if alone else args.purpose}"
-    path = equations.write(args.language, folder, args.purpose, args.precision)
+    path = equations.write(args.language, folder, args.purpose, args.precision, **events_given(args))
     print(equations.summary())
     if alone:
         (parameters,) = sorted(path.parent.glob("*.par"), key=lambda p: p.stat().st_mtime)[-1:]
         print(f"to build and run it: make -C {path.parent} run   (input: {parameters.name})")
     elif args.purpose == "simulink":
-        (block,) = path.parent.glob("*_sfun.c")
+        block = max(path.parent.glob("*_sfun.c"), key=lambda p: p.stat().st_mtime)
         print(f"in MATLAB: mex {block.name} {path.name}   (interface: {path.stem}.h)")
     else:
         print(f"to time its steps on this machine: make -C {path.parent} run   (interface: {path.stem}.h)")

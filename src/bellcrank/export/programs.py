@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from bellcrank.derive.derived import Derived
 from bellcrank.emit.words import Words, output_key
@@ -12,6 +13,7 @@ from bellcrank.errors import BuildError, ModelError, did_you_mean
 from bellcrank.export.embedded.write import embedded_files, simulink_files
 from bellcrank.export.first_step import with_stable_step
 from bellcrank.export.model_setup import setup_of
+from bellcrank.export.program_events import with_events
 from bellcrank.export.standalone.c import c_program
 from bellcrank.export.standalone.fortran import fortran_program
 from bellcrank.export.standalone.python import python_program
@@ -33,12 +35,19 @@ def _python(program: Program, setup: Setup, words: Words) -> dict[str, str]:
 LANGUAGES: dict[str, Writer] = {"c": c_program, "fortran": fortran_program, "python": _python}
 CALLED = {"embedded": embedded_files, "simulink": simulink_files}  # what others call step by step, in C
 PURPOSES = ("program", *CALLED)  # the first stands alone
+WITH_EVENTS = ("c", "python")
 
 
 def write_program(
-    derived: Derived, language: str, directory: str | Path, purpose: str = PURPOSES[0], precision: str = "double"
+    derived: Derived,
+    language: str,
+    directory: str | Path,
+    purpose: str = PURPOSES[0],
+    precision: str = "double",
+    events: Any = None,
+    stop: Any = (),
 ) -> Path:
-    """Writes all files of a program; the path of the one with the equations."""
+    """Writes all files of a program, with events as `simulate` takes them; the path of the one with the equations."""
     for what, name, known in (("language", language, [*LANGUAGES]), ("purpose", purpose, PURPOSES)):
         if name not in known:
             listed = ", ".join(f"'{x}'" for x in known)
@@ -48,8 +57,10 @@ def write_program(
         raise ModelError(f"a program for {purpose!r} is written in C, not in {language!r}", derived.name)
     if purpose == PURPOSES[0] and precision != "double":
         raise ModelError(f"precision={precision!r} is for the purpose 'embedded'; programs are in double", derived.name)
+    if purpose != PURPOSES[0] and (events or stop):
+        raise ModelError(f"a program for {purpose!r} has no events: leave them to what calls it", derived.name)
     make = CALLED.get(purpose)
-    written = _program_files(derived, language) if make is None else make(derived, precision)
+    written = _program_files(derived, language, events, stop) if make is None else make(derived, precision)
     folder = Path(directory)
     try:
         write_folder(folder, written)
@@ -58,12 +69,16 @@ def write_program(
     return folder / next(iter(written))
 
 
-def _program_files(derived: Derived, language: str) -> dict[str, str]:
+def _program_files(derived: Derived, language: str, events: Any, stop: Any) -> dict[str, str]:
     if derived.analysis.mechanism.description.contacts:
         raise ModelError(
             "programs do not contain rigid wheels, which run inside of Bellcrank alone; use a tyre", derived.name
         )
     setup = with_stable_step(setup_of(derived), derived)
+    setup = with_events(setup, events, stop, derived.analysis.independent_speeds)
+    if setup.events and language not in WITH_EVENTS:
+        instead = " or ".join(WITH_EVENTS)
+        raise ModelError(f"programs in {language} have no events; write one in {instead}", derived.name)
     return LANGUAGES[language](derived.program, setup, words_of(derived.interface))
 
 

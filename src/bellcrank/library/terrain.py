@@ -22,7 +22,7 @@ from bellcrank.analysis.random import REFERENCE, ROUGHNESS, realisation
 from bellcrank.errors import ModelError
 from bellcrank.library.ground import Ground
 
-__all__ = ["Terrain", "cosine", "course", "flat", "hill", "iso8608", "profile", "ramp"]
+__all__ = ["Terrain", "cosine", "course", "flat", "hill", "iso8608", "iso8608_tracks", "profile", "ramp"]
 
 COLUMNS = 8  # of a piece: reference, c0, c1, c2, c3, a, w, p
 
@@ -282,6 +282,49 @@ def iso8608(
     lines are those of a Gaussian process, phases random; the same seed gives the same road. Cubic spline through
     points every `spacing`; level before 0 and after `length`, reached within one spacing.
     """
+    x, h = _rough(road, seed, length, spacing, wavelengths, waviness)
+    return profile(x.tolist(), h.tolist(), order=3, name=f"ISO 8608 {road}")
+
+
+def iso8608_tracks(
+    road: str | float = "C",
+    *,
+    seed: int,
+    track: float = 1.5,
+    length: float = 1000.0,
+    spacing: float = 0.25,
+    wavelengths: tuple[float, float] | None = None,
+) -> tuple[Terrain, Terrain]:
+    """Left and right track of a random road, `track` apart: the left one is that of `iso8608`, with the same arguments.
+
+    The road is isotropic with waviness 2, for which both tracks have the coherence g(n) = 2 pi n b K1(2 pi n b), K1 the
+    modified Bessel function (Kamash & Robson 1978, The application of isotropy in road surface modelling, J. Sound and
+    Vibration 57, 89-100): the right track is g times the left plus sqrt(1 - g^2) times another road, line by line.
+    """
+    from scipy.special import k1
+
+    b = _finite(track, "iso8608_tracks", "track", True)
+    x, left = _rough(road, seed, length, spacing, wavelengths, 2.0)
+    other = _rough(road, np.random.SeedSequence([int(seed), 1]), length, spacing, wavelengths, 2.0)[1]
+    lines = np.fft.rfftfreq(len(x) - 1, x[1] - x[0])
+    wave = 2 * np.pi * np.maximum(lines, 1e-12) * b
+    g = np.minimum(wave * k1(wave), 1.0)
+    both = g * np.fft.rfft(left[:-1]) + np.sqrt(1 - g**2) * np.fft.rfft(other[:-1])
+    h = np.fft.irfft(both, len(x) - 1)
+    right = [*h.tolist(), float(h[0])]
+    return tuple(profile(x.tolist(), list(y), order=3, name=f"ISO 8608 {road}, {side}")
+                 for side, y in (("left", left.tolist()), ("right", right)))  # type: ignore[return-value]  # fmt: skip
+
+
+def _rough(
+    road: str | float,
+    seed: Any,
+    length: float,
+    spacing: float,
+    wavelengths: tuple[float, float] | None,
+    waviness: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Points of a random road; the last has the height of the first."""
     size = _roughness(road)
     length, spacing = _finite(length, "iso8608", "length", True), _finite(spacing, "iso8608", "spacing", True)
     longest, shortest = wavelengths or (min(length / 4, 100.0), 4 * spacing)
@@ -299,8 +342,7 @@ def iso8608(
         return size * (n / REFERENCE) ** -waviness * gauss**2
 
     h = realisation(density, lines, length, count, rng)
-    x = np.arange(count + 1) * (length / count)
-    return profile(x.tolist(), [*h.tolist(), float(h[0])], order=3, name=f"ISO 8608 {road}")
+    return np.arange(count + 1) * (length / count), np.append(h, h[0])
 
 
 def _roughness(road: str | float) -> float:

@@ -18,12 +18,12 @@ from bellcrank.backend.c_runs import CRun, signal_of
 from bellcrank.backend.start import Input
 from bellcrank.errors import ModelError
 from bellcrank.many.given import Given
+from bellcrank.numeric.events import Watch
 from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.run.actions import read_events
 from bellcrank.run.adaptive import CompiledRun
 from bellcrank.run.assembly import STATES, start_state
 from bellcrank.run.dae_methods import Dae
-from bellcrank.run.events import Watch
 from bellcrank.run.goes_on import first_state, origin_of
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.prepare import Prepared

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -112,6 +113,19 @@ class RegularCorrection:
         return change[:count], float(np.abs(change[count:] * self.pivot_scales).min(initial=np.inf))
 
 
+class Compiled(Protocol):
+    """What a compiled program has of the start of a run: `assemble` as below, `weights`, and a start brought onto its
+    branch, None for one that is singular and at rest."""
+
+    def assemble(
+        self, t: float, q: np.ndarray, u: np.ndarray, free_q: np.ndarray, free_u: np.ndarray, nudges: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray]: ...
+
+    def weights(self, t: float, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]: ...
+
+    def branch(self, t: float, y: np.ndarray, weights: tuple[np.ndarray, np.ndarray]) -> np.ndarray | None: ...
+
+
 @dataclass(frozen=True)
 class Closure:
     """The constraints of a model as a function of time and state. `weights` of coordinates, speeds: 1/inertia."""
@@ -125,6 +139,7 @@ class Closure:
     weights: tuple[np.ndarray, np.ndarray] | None = None
     correction: RegularCorrection | None = None
     sides: Sides | None = None  # of directions that must point as drawn
+    compiled: Compiled | None = None  # what assembles in place of what stands here
 
     def evaluate(self, t: float, q: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """g, G, v, J."""
@@ -175,6 +190,8 @@ class Closure:
         self, t: float, q: np.ndarray, u: np.ndarray, free_q: np.ndarray, free_u: np.ndarray, nudges: int | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """A state on the constraints, changing only what is free; raises CannotClose where there is none."""
+        if self.compiled is not None:
+            return self.compiled.assemble(t, q, u, free_q, free_u, nudges)
         q = self.close(t, q.copy(), u, free_q, nudges)
         _, _, v, J = self.evaluate(t, q, u)
         u = u.copy()

@@ -107,6 +107,8 @@ class Assembly:
     assembled: float = _of(1e-10, "largest residual that may be left", 0.5)
     carried: float = _of(1e-9, "... and of speeds, against the largest of them", 0.5)
     told: float = _of(1e-9, "a change of a given value that is reported", 0.5)
+    sweeps: int = _of(30, "most over all pairs of columns, to make them orthogonal ...")
+    orthogonal: float = _of(1e-15, "... which they are at this cosine", 1.0)
     light: float = _of(1e-3, "share of the largest inertia: smaller ones count as this")
 
 
@@ -183,6 +185,7 @@ class Events:
     soon: float = _of(1e-9, "share of a step: an event that acts again so soon chatters ...", 0.5)
     most: int = _of(100, "... and so do so many actions of one event within ...")
     span: float = _of(1e-4, "... this share of a run, or a step if that is shorter")
+    followed: float = _of(1e-12, "share of a state by which it has moved with one that an action set", 0.5)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ Formulas are parsed, never executed. Conditions and actions are over channels, p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,8 +14,9 @@ import numpy as np
 from bellcrank.errors import ModelError, did_you_mean, mapping
 from bellcrank.expr.text import parse, postorder_syntax
 from bellcrank.interface.interface import PLURAL, Interface, Quantity, key_of
+from bellcrank.numeric.events import Condition, Watched
 from bellcrank.run.event_units import check_units
-from bellcrank.run.events import COMPARISONS, Condition, Watched, comparison_of, read_condition, read_value
+from bellcrank.run.events import COMPARISONS, Step, as_function, comparison_of, condition_steps, value_steps
 from bellcrank.run.values import number
 from bellcrank.units import TIME, Unit
 
@@ -121,30 +122,66 @@ def columns_of(interface: Interface) -> dict[str, tuple[int, float]]:
     return {"t": (0, 1.0)} | {x.name: (x.column, x.unit.factor) for x in interface.channels}
 
 
+@dataclass(frozen=True)
+class EventFormula:
+    """An event as plain data: what is watched, to which `sides` of zero it comes (`strict`: to which of them zero
+    itself does not belong), and what is set, step by step."""
+
+    name: str
+    condition: tuple[Step, ...]
+    sides: tuple[int, ...]
+    strict: tuple[int, ...]
+    stop: bool
+    settings: tuple[tuple[Quantity, tuple[Step, ...]], ...]
+
+
+def event_formulas(
+    interface: Interface, given: Sequence[GivenEvent], values: Mapping[str, float]
+) -> list[EventFormula]:
+    """Events as data; `values`: parameters that they may name, in user units."""
+    columns, found = columns_of(interface), []
+    known = (*parameters_of(interface), *interface.channels)
+    units = {"t": Unit(TIME, 1.0, "s")} | {x.key: x.unit for x in known}
+    for x in given:
+        comparison = comparison_of(x.expression)
+        sides = (x.direction,) if x.direction else (1,) if comparison else (1, -1)
+        strict = () if not comparison else (1,) if comparison in ("<", ">") else (-1,)
+        condition = condition_steps(x.expression, columns, values, f"event '{x.name}'")
+        settings = _read_action(interface, x, columns, values, units)
+        found.append(EventFormula(x.name, condition, sides, strict, x.stop, settings))
+    return found
+
+
+def parameters_of(interface: Interface) -> tuple[Quantity, ...]:
+    """Parameters that events may name."""
+    return (*interface.parameters, *interface.entered, *interface.idle, *interface.unused)
+
+
 def read_events(interface: Interface, events: Any, stop: Any, parameters: Mapping[str, float] | None) -> EventsGiven:
     """What a run is watched for; parameters as a user gave them, in place of the defaults."""
     given = listed_events(events, stop, interface.model)
     if not given:
         return EventsGiven([], {}, {}, set())
-    columns = columns_of(interface)
-    known = (*interface.parameters, *interface.entered, *interface.idle, *interface.unused)
+    columns, known = columns_of(interface), parameters_of(interface)
     values = {x.name: float(x.default) for x in known if x.default is not None}
     spelled = {key_of(x.name): x.name for x in known}
     given_values = mapping(parameters, "parameters").items()
     values.update({spelled.get(key_of(k), str(k)): number(v, f"parameter '{k}'") for k, v in given_values})
-    units = {"t": Unit(TIME, 1.0, "s")} | {x.key: x.unit for x in (*known, *interface.channels)}
     result = EventsGiven([], {}, values, set())
-    for x in given:
-        comparison = comparison_of(x.expression)
-        sides = (x.direction,) if x.direction else (1,) if comparison else (1, -1)
-        strict = () if not comparison else (1,) if comparison in ("<", ">") else (-1,)
-        value = read_condition(x.expression, columns, values, f"event '{x.name}'")
-        result.watched.append(Watched(x.name, value, sides, strict, x.stop, bool(x.action)))
-        texts = [x.expression, *x.action.values()]
-        result.used.update(key for text in texts for key in _names_in(text) if key in spelled)
-        if x.action:
-            result.actions[x.name] = _read_action(interface, x, columns, values, units)
+    for x, formula in zip(given, event_formulas(interface, given, values), strict=True):
+        value = as_function(formula.condition, columns, values)
+        acts = bool(formula.settings)
+        result.watched.append(Watched(x.name, value, formula.sides, formula.strict, x.stop, acts))
+        result.used.update(key for key in names_used(x) if key in spelled)
+        if acts:
+            settings = (Setting(target, as_function(steps, columns, values)) for target, steps in formula.settings)
+            result.actions[x.name] = Action(tuple(settings))
     return result
+
+
+def names_used(x: GivenEvent) -> list[str]:
+    """Keys of the names in all formulas of an event."""
+    return [key for text in (x.expression, *x.action.values()) for key in _names_in(text)]
 
 
 def _names_in(text: str) -> list[str]:
@@ -160,8 +197,8 @@ def _read_action(
     columns: Mapping[str, tuple[int, float]],
     values: Mapping[str, float],
     units: Mapping[str, Unit],
-) -> Action:
-    found: dict[str, Setting] = {}
+) -> tuple[tuple[Quantity, tuple[Step, ...]], ...]:
+    found: dict[str, tuple[Quantity, tuple[Step, ...]]] = {}
     for name, text in x.action.items():
         where = f"event '{x.name}', action '{name}'"
         target = _target(interface, name, where)
@@ -174,8 +211,8 @@ def _read_action(
             )
         if target.unit.text != "?":
             check_units(syntax, units, target.unit, where)
-        found[target.key] = Setting(target, read_value(syntax, columns, values, where))
-    return Action(tuple(found.values()))
+        found[target.key] = target, value_steps(syntax, columns, values, where)
+    return tuple(found.values())
 
 
 def _target(interface: Interface, name: str, where: str) -> Quantity:

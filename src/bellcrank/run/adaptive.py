@@ -31,13 +31,13 @@ from bellcrank.numeric.branch import Keeper, Passage
 from bellcrank.numeric.collocation import STIFF
 from bellcrank.numeric.course import Course
 from bellcrank.numeric.embedded import EMBEDDED
+from bellcrank.numeric.events import Watch
 from bellcrank.numeric.methods import AUTO, OWN
 from bellcrank.numeric.radau import StiffStretch, Trial
 from bellcrank.numeric.rodas import RosenbrockStretch
 from bellcrank.numeric.rosenbrock import Rosenbrock
 from bellcrank.numeric.tuning import CONTROL, LOOPS
 from bellcrank.program.structure import costs
-from bellcrank.run.events import Watch
 from bellcrank.run.slopes import known_slopes
 from bellcrank.run.stepping import NO_VALUE, Driven, Evaluation
 from bellcrank.run.steps_told import why_it_ended

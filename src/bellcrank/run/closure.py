@@ -22,23 +22,37 @@ from bellcrank.numeric.tuning import ASSEMBLY, BRIDGES, LOOPS
 from bellcrank.run.values import known_symbols
 
 
-def closure_of(model: Calls, p: Sequence[float], signals: Sequence[Input]) -> Closure | None:
-    """The constraints of closed loops as a function of time and state; None without loops."""
+def closure_of(
+    model: Calls,
+    p: Sequence[float],
+    signals: Sequence[Input],
+    compiled: Calls | None = None,
+    known: Sequence[float] | None = None,
+) -> Closure | None:
+    """The constraints of closed loops as a function of time and state; None without loops. `compiled`: the program that
+    closes them at a start, if it can, with its constants if they are `known`."""
     program = model.program
     loops = program.loops
     if loops is None:
         return None
-    c = model.constants(p)
+
+    found: list[list[float]] = []
+
+    def c() -> list[float]:  # most starts do not ask for them
+        if not found:
+            found.append(model.constants(p))
+        return found[0]
 
     def function(t: float, q: list[float], u: list[float]) -> list[float]:
-        return model.values("closure", t, q, u, p, c, [i.function(t) for i in signals])
+        return model.values("closure", t, q, u, p, c(), [i.function(t) for i in signals])
 
     def sides(t: float, q: list[float], u: list[float]) -> list[float]:
-        return model.values("sides", t, q, u, p, c, [i.function(t) for i in signals])
+        return model.values("sides", t, q, u, p, c(), [i.function(t) for i in signals])
 
     n_q, n_u = len(program.coordinates), len(program.speeds)
     drawn = Sides(sides, loops.sided) if loops.sides else None
-    return Closure(loops.names, loops.positions, n_q, n_u, function, loops.scales, sides=drawn)
+    assembler = None if compiled is None else compiled.assembler(p, known or c(), signals)
+    return Closure(loops.names, loops.positions, n_q, n_u, function, loops.scales, sides=drawn, compiled=assembler)
 
 
 def rates_near_singular(model: Calls, at: At) -> list[float] | None:
@@ -65,10 +79,17 @@ def keeper_of(
     """What keeps loops closed in a run that starts at y, at the time t; `kept`: values of external routines that follow
     the inputs; `staged`: are loops closed at every stage of a step? `weights`: the metric, if the run goes on."""
     held = np.zeros(len(model.program.inputs) - len(signals)) if kept is None else kept
-    c, n_q = model.constants(p), closure.n_q
+    n_q = closure.n_q
+
+    found: list[list[float]] = []
+
+    def c() -> list[float]:  # most starts do not ask for them
+        if not found:
+            found.append(model.constants(p))
+        return found[0]
 
     def values(section: str, t: float, q: np.ndarray, u: np.ndarray) -> np.ndarray:
-        return np.array(model.values(section, t, q.tolist(), u.tolist(), p, c, inputs_at(t, signals, held)))
+        return np.array(model.values(section, t, q.tolist(), u.tolist(), p, c(), inputs_at(t, signals, held)))
 
     loops = model.program.loops
     assert loops is not None
@@ -87,15 +108,27 @@ def keeper_of(
         by_q, by_u = (partial(values, name) for name in ("correct_q", "correct_u"))
         correction = RegularCorrection(list(moved.q), list(moved.u), by_q, by_u, scales)
     if weights is None:
-        weights = inertia_weights(model, y, p, inputs_at(t, signals, held), t)
+        weights = weights_at(closure, model, t, y, p, inputs_at(t, signals, held))
     return Keeper(replace(closure, weights=weights, correction=correction), system, shift, staged)
 
 
 def on_branch(keeper: Keeper, t: float, y: np.ndarray) -> tuple[np.ndarray]:
     """The start of a run, brought onto a branch if it is in a singular position."""
-    if keeper.at_rest(t, y):
+    compiled, weights = keeper.closure.compiled, keeper.closure.weights
+    if compiled is not None and weights is not None:
+        start = compiled.branch(t, y, weights)
+    else:
+        start = None if keeper.at_rest(t, y) else keeper.afresh(t, y).start
+    if start is None:
         raise RunError("the start is singular and at rest: give a speed to choose among its directions")
-    return (keeper.afresh(t, y).start,)
+    return (start,)
+
+
+def weights_at(
+    closure: Closure, model: Calls, t: float, y: np.ndarray, p: Sequence[float], w: Sequence[float]
+) -> Weights:
+    """Inverse inertias at a state, by the compiled program where it closes loops."""
+    return inertia_weights(model, y, p, w, t) if closure.compiled is None else closure.compiled.weights(t, y)
 
 
 def inputs_at(t: float, signals: Sequence[Input], held: np.ndarray) -> list[float]:

@@ -10,9 +10,9 @@ import numpy as np
 from bellcrank.backend.start import Carried, Start
 from bellcrank.errors import ModelError
 from bellcrank.numeric.course import At
+from bellcrank.numeric.events import Watch
 from bellcrank.numeric.methods import ADAPTIVE, HALF_EXPLICIT, one_of
 from bellcrank.run.dae_methods import MINIMAL, Dae, DaeEvaluation, DaeRun, Redundant
-from bellcrank.run.events import Watch
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.prepare import Prepared
 from bellcrank.run.result import Residuals

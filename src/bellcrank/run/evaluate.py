@@ -77,7 +77,7 @@ def multipliers(loaded: Loaded, *at: Any) -> dict[str, float]:
 
 def closure(loaded: Loaded, p: Sequence[float], signals: Sequence[Input]) -> Closure | None:
     """The constraints of closed loops as a function of time and state; None without loops."""
-    return None if loaded.program.loops is None else closure_of(loaded.python.calls(), p, signals)
+    return None if loaded.program.loops is None else closure_of(loaded.python.calls(), p, signals, loaded.model.calls())
 
 
 def complete(loaded: Loaded, initial: Mapping[Any, float] | None = None) -> tuple[np.ndarray, np.ndarray]:

@@ -18,10 +18,10 @@ from bellcrank.backend.c_steps import CSteps, RigidCSteps
 from bellcrank.backend.start import Weights
 from bellcrank.errors import ModelError, RunError, mapping
 from bellcrank.interface.interface import Interface, key_of
+from bellcrank.numeric.events import Watch
 from bellcrank.numeric.methods import ADAPTIVE, one_of
 from bellcrank.run.actions import read_events
 from bellcrank.run.assembly import start_state
-from bellcrank.run.events import Watch
 from bellcrank.run.goes_on import Origin, Reached, first_state, take_over
 from bellcrank.run.inputs import as_signal
 from bellcrank.run.loaded import Loaded

@@ -6,19 +6,18 @@ alone, all others may; if that cannot be either, the run ends with a sentence.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
 
 import numpy as np
 
 from bellcrank.errors import RunError
 from bellcrank.interface.interface import key_of
+from bellcrank.numeric.events import Change, Watched
+from bellcrank.numeric.integrate import Rates
 from bellcrank.numeric.projection import CannotClose, Closure
+from bellcrank.numeric.tuning import EVENTS
 from bellcrank.run.actions import Action
-from bellcrank.run.events import Change, Watched
 from bellcrank.run.loaded import Loaded
-from bellcrank.run.stepping import Evaluation
-
-FOLLOWED = 1e-12  # share of a state by which it has moved with another
 
 
 def set_by(action: Action, row: np.ndarray, values: dict[str, float], y: np.ndarray, name: str) -> np.ndarray:
@@ -70,7 +69,7 @@ def changes(
             unit = "" if x.unit.text == "?" else x.unit.text
             found[x.key] = Change(x.name, before[1].get(x.name, np.nan), after[1][x.name], unit)
     size = np.maximum(np.abs(before[0]), np.abs(after[0]))
-    moved = np.abs(after[0] - before[0]) > FOLLOWED * size
+    moved = np.abs(after[0] - before[0]) > EVENTS.followed * size
     named = {s.quantity.key for s in action.settings}
     for x in loaded.interface.states:
         i = x.column - 1
@@ -81,9 +80,11 @@ def changes(
     return tuple(found[k] for k in sorted(found, key=lambda k: order.index(k) if k in order else len(order)))
 
 
-def rate_of(w: Watched, e: Evaluation, t: float, y: np.ndarray, h: float) -> float:
-    """How fast a condition changes at a state: the difference of rows a little way along its rates."""
-    e = replace(e, keeper=None)
-    moved = h * e.rates(t, y)
-    after, before = w.at(np.array([e.row(t + h, y + moved), e.row(t - h, y - moved)])).tolist()
+def rate_of(
+    w: Watched, rates: Rates, row: Callable[[float, np.ndarray], np.ndarray], at: tuple[float, np.ndarray], h: float
+) -> float:
+    """How fast a condition changes at a time and state: the difference of rows a little way along its rates."""
+    t, y = at
+    moved = h * rates(t, y)
+    after, before = w.at(np.array([row(t + h, y + moved), row(t - h, y - moved)])).tolist()
     return float(after - before) / (2 * h)

@@ -11,8 +11,8 @@ import numpy as np
 from bellcrank.backend.start import FINISHED, NOT_CLOSED, STEP_TOO_SMALL, TOO_MANY_STEPS, Input
 from bellcrank.errors import RunError
 from bellcrank.interface.interface import Interface
+from bellcrank.numeric.events import Watch
 from bellcrank.run.diagnose import Moment, broken_term, likely_term
-from bellcrank.run.events import Watch
 from bellcrank.run.gimbal import INSTEAD, gimbal_lock
 from bellcrank.run.prepare import Prepared
 from bellcrank.run.result import Run

@@ -15,10 +15,10 @@ import numpy as np
 
 from bellcrank.backend.start import FINISHED, Carried, Start
 from bellcrank.errors import RunError
+from bellcrank.numeric.events import Rows, Watch, Within
 from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.run.adaptive import adaptive_run
-from bellcrank.run.events import Watch, Within
-from bellcrank.run.stepping import Advancing, Evaluation, PythonRun, Rows
+from bellcrank.run.stepping import Advancing, Evaluation, PythonRun
 from bellcrank.run.tolerances import Tolerances
 from bellcrank.run.values import Plan
 
@@ -41,6 +41,7 @@ class Prepared:
     behind: float = 0.0  # share of the run that its steps do not count
     told: Callable[[], dict[str, Any]] = dict  # figures of the run, when it is over
     done: Callable[[], float] | None = None  # the share done, where the number of steps does not tell it
+    ground: Callable[[], Any] | None = None  # rigid wheels as they stood in the last row within a step
 
 
 class Remembered:
@@ -102,8 +103,11 @@ def prepare(
     remembered = _remembered(run, e)
 
     def within(i: int, row: np.ndarray) -> Rows:
-        looked = run if isinstance(run, PythonRun) else PythonRun(e, course, y)
-        return looked.within(i, row, remembered.rates if remembered else None)
+        rates = remembered.rates if remembered else None
+        if isinstance(run, PythonRun):
+            return run.within(i, row, rates)
+        found: Rows = run.within(i, row[1 : 1 + e.n_s], (e.kept, e.model.memory), rates)
+        return found
 
     return Prepared(run, plan.steps, plan.every, plan.step, plan.begins, carried is None, within, remembered)
 

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from bellcrank.backend.start import Carried, Start
 from bellcrank.errors import ModelError, RunError, warn
 from bellcrank.model.contact import RigidContact
+from bellcrank.numeric.events import Event, Rows, Watch
 from bellcrank.numeric.methods import EXPLICIT
-from bellcrank.run.events import Event, Watch
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.prepare import Prepared
 from bellcrank.run.rigid_layout import rigid_wheels
-from bellcrank.run.rigid_wheels import RigidRun, Wheel
-from bellcrank.run.stepping import Evaluation, Rows
+from bellcrank.run.rigid_wheels import RigidRun, Wheel, as_wheels
+from bellcrank.run.stepping import Evaluation
 from bellcrank.run.values import Plan
-
-NEAR = ("distance", "normal_x", "normal_z", "foot_x", "foot_z")
 
 
 def check_rigid(loaded: Loaded, plan: Plan, usual: bool) -> None:
@@ -65,21 +61,22 @@ def prepare_rigid(
         run.take(carried)
 
     def within(i: int, row: np.ndarray) -> Rows:
-        return python.within_as(_as_wheels(wheels, run.modes[i - 1 - plan.first]), i, row)
+        modes = run.modes[i - 1 - plan.first]
+        stood = modes if isinstance(modes, list) else as_wheels(wheels, modes.tolist())
+        return python.within_as(stood, i, row)
 
-    return Prepared(run, plan.steps, plan.every, plan.step, plan.begins, carried is None, within)
+    start_row = carried is None
+    return Prepared(
+        run, plan.steps, plan.every, plan.step, plan.begins, start_row, within, ground=lambda: python.looked
+    )
 
 
-def _as_wheels(wheels: Sequence[Wheel], modes: Any) -> list[Wheel]:
-    """Wheels as they were at a step, of a compiled run or one driven by Python."""
-    if isinstance(modes, list):
-        return modes
-    found = []
-    for w, (rolls, part, *near, ox, oz, turned, turned_at) in zip(wheels, modes.tolist(), strict=True):
-        place = w.contact.terrain.nearest(0.0, 0.0)._replace(**dict(zip(NEAR, near, strict=True)))
-        now = replace(w, rolls=rolls > 0, held=rolls > 1, part=int(part), near=place, other=(ox, oz))
-        found.append(replace(now, turned=int(turned), turned_at=turned_at))
-    return found
+def stands_after(run: RigidRun, e: Evaluation, y: np.ndarray) -> np.ndarray:
+    """The state after an event changed it, with wheels on the ground or above it."""
+    y, raised = run.changed_to(e, y)
+    for wheel, depth in raised:
+        warn(f"an event puts {wheel} {depth:g} below ground; it is moved up")
+    return y
 
 
 def _raise_wheels(run: RigidRun, strict: set[str]) -> None:

@@ -23,9 +23,9 @@ import numpy as np
 from bellcrank.backend.start import Carried
 from bellcrank.model.contact import RigidContact
 from bellcrank.numeric.course import Course, Part
+from bellcrank.numeric.events import Event, Rows, Watch
 from bellcrank.numeric.tuning import RIGID_WHEELS as RULES
-from bellcrank.run.events import Event, Watch
-from bellcrank.run.stepping import Evaluation, PythonRun, Rows
+from bellcrank.run.stepping import Evaluation, PythonRun
 
 
 @dataclass
@@ -52,6 +52,25 @@ class Wheel:
         return (0.0, 1.0) if self.near is None else (self.near.normal_x, self.near.normal_z)
 
 
+NEAR = ("distance", "normal_x", "normal_z", "foot_x", "foot_z")
+
+
+def as_numbers(w: Wheel) -> list[float]:
+    """How a wheel stands, in numbers."""
+    near = [0.0, 0.0, 1.0, 0.0, 0.0] if w.near is None else [getattr(w.near, name) for name in NEAR]
+    return [float(w.rolls) + float(w.held), float(w.part or 0), *near, *w.other, float(w.turned), w.turned_at]
+
+
+def as_wheels(wheels: Sequence[Wheel], modes: Sequence[Sequence[float]]) -> list[Wheel]:
+    """Wheels that stand as numbers say."""
+    found = []
+    for w, (rolls, part, *near, ox, oz, turned, turned_at) in zip(wheels, modes, strict=True):
+        place = w.contact.terrain.nearest(0.0, 0.0)._replace(**dict(zip(NEAR, near, strict=True)))
+        now = replace(w, rolls=rolls > 0, held=rolls > 1, part=int(part), near=place, other=(ox, oz))
+        found.append(replace(now, turned=int(turned), turned_at=turned_at))
+    return found
+
+
 class RigidRun(PythonRun):
     """A run with a fixed step, shortened where wheels touch, roll off or come to another part of the ground."""
 
@@ -62,6 +81,7 @@ class RigidRun(PythonRun):
         self.wheels, self.watch = list(wheels), watch
         self.t = course.t_start
         self.modes: list[Any] = []  # of the wheels at every recorded step
+        self.looked = self  # the run at the last row within a step
 
     def _begin(self, t: float, live: int = 1) -> None:
         self.t = t
@@ -85,6 +105,8 @@ class RigidRun(PythonRun):
         super().take(carried)
         if self._begun and carried.inside is not None:
             self.wheels, self.t = [replace(w) for w in carried.inside["wheels"]], carried.inside["t"]
+        elif carried.wheels is not None:
+            self.wheels = as_wheels(self.wheels, carried.wheels)
         self.modes.append([replace(w) for w in self.wheels])
 
     def move(self, part: Part) -> None:
@@ -93,6 +115,38 @@ class RigidRun(PythonRun):
         while left > 0 and np.all(np.isfinite(self.state)):
             left = self._go(part, left)
         self.t = part.after
+
+    # ---- a state that was changed
+
+    def changed_to(self, e: Evaluation, y: np.ndarray) -> tuple[np.ndarray, list[tuple[str, float]]]:
+        """Takes another state: wheels that roll do so on if they still can, all others land or fly. The state then,
+        and which wheels were moved out of the ground, how far."""
+        self.evaluation, self.state = e, np.array(y)
+        base = self._outputs(self.t, self.state)
+        for i, wheel in enumerate(self.wheels):
+            if wheel.rolls:
+                x, z, vx, vz = base[i, :4]
+                near = wheel.near if wheel.held else wheel.over(x, z)[0]
+                slip = self._measure(base[:, 2:5], [(i, d) for d in self._held_by(i, near)])
+                off = abs(near.distance - wheel.contact.radius) > RULES.touch and not wheel.held
+                if off or np.abs(slip).max() > RULES.creep * (1 + math.hypot(vx, vz)):
+                    wheel.rolls = wheel.held = False
+        raised = self.raise_wheels()
+        self._land()
+        return self.state, raised
+
+    def slope(self, t: float, y: np.ndarray) -> np.ndarray:
+        """Rates with the forces of the ground."""
+        return self._slope(t, y)
+
+    def row_of(self, t: float, y: np.ndarray) -> np.ndarray:
+        """The row of a state with wheels as they stand."""
+        at = self._at(t, y, self._ground(t, y))
+        return np.array([t, *y, *self.evaluation.model.outputs(*at), *at[5]])
+
+    def modes_now(self) -> list[list[float]]:
+        """How wheels stand, in numbers: as in `rigid.c`."""
+        return [as_numbers(w) for w in self.wheels]
 
     # ---- the model with forces of the ground
 
@@ -111,8 +165,7 @@ class RigidRun(PythonRun):
 
     def _row(self, t: float) -> np.ndarray:
         self.modes.append([replace(w) for w in self.wheels])
-        at = self._at(self.t, self.state, self._ground(self.t, self.state))
-        return np.array([t, *self.state, *self.evaluation.model.outputs(*at), *at[5]])
+        return np.array([t, *self.row_of(self.t, self.state)[1:]])
 
     def row_again(self) -> np.ndarray:
         return self._row(self.time)
@@ -458,6 +511,7 @@ class RigidRun(PythonRun):
             run.t = self.course.begin(i)
             for part in self.course.parts(i, until=t):
                 run.move(part)
+            self.looked = run
             return run._row(t)
 
         return row_at

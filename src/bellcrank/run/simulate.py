@@ -12,12 +12,12 @@ import numpy as np
 
 from bellcrank.backend.start import FINISHED, NOT_FINITE
 from bellcrank.errors import Interrupted, check_called, warn
+from bellcrank.numeric.events import Event, Watch
 from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.run.actions import GivenEvent, read_events
 from bellcrank.run.dae_methods import Dae, as_dae
 from bellcrank.run.dae_runs import Piece, check_dae, residuals_of
 from bellcrank.run.doubts import doubts_of
-from bellcrank.run.events import Watch
 from bellcrank.run.gimbal import locks_passed
 from bellcrank.run.goes_on import first_state, left_behind, origin_of, take_over
 from bellcrank.run.loaded import Loaded
@@ -28,7 +28,7 @@ from bellcrank.run.result import Run
 from bellcrank.run.rigid import check_rigid
 from bellcrank.run.step_limit import step_too_large
 from bellcrank.run.steps_told import held_by
-from bellcrank.run.stretches import Stretch, Stretches, check_actions, known_to
+from bellcrank.run.stretches import Stretch, Stretches, known_to
 from bellcrank.run.tolerances import Absolute, for_start, through_zero, tolerances_of
 
 if TYPE_CHECKING:
@@ -69,7 +69,6 @@ def simulate(
     if contacts:
         check_rigid(loaded, plan, dae.usual)
     check_dae(dae, plan, loaded)
-    check_actions(loaded, given)
     context, kept, carried = loaded.context(), np.zeros(len(loaded.interface.kept)), origin.carried(loaded, p, dae)
     stretches = Stretches(loaded, context, signals, dae, tolerances, watch, given, origin.parameters)
     y = first_state(origin, loaded, stretches.closure(p) if assemble else None, p, signals, plan.begins)
@@ -96,8 +95,8 @@ def simulate(
     left = left_behind(prepared, evaluation, stretch.plan, dae, rows, stretches.within, origin)
     n_q = len(loaded.program.coordinates)
     locks = locks_passed(mechanism, rows[:, 0], rows[:, 1 : 1 + n_q]) if rows.shape[1] > n_q else []
-    watch.locked(locks)
-    ended = stretches.problem or how_ended(prepared, evaluation, watch, plan.method in ADAPTIVE)
+    watch.note(Event(x.text, x.time) for x in locks)
+    ended = stretches.book.problem or how_ended(prepared, evaluation, watch, plan.method in ADAPTIVE)
     too_large = (
         "" if contacts else step_too_large(plan, evaluation, stretches.pieces[-1].rows, prepared.run.status == FINISHED)
     )
@@ -105,7 +104,7 @@ def simulate(
         ended = ended.replace("try a smaller step", too_large)
     settings |= stretches.told
     run = as_run(loaded.interface, rows, ended, watch, settings)
-    run.reached = None if stretches.problem else left
+    run.reached = None if stretches.book.problem else left
     run.notes = outside(mechanism.description.ranges, loaded.interface, rows)
     run.find_residuals = residuals_of(loaded, stretches.pieces)
     run.moved = partial(motion, loaded, stretches.pieces, stretches.parameters)

@@ -16,7 +16,7 @@ import numpy as np
 from bellcrank.backend.c_steps import SHORT, CSteps
 from bellcrank.errors import ModelError, RunError, did_you_mean, mapping
 from bellcrank.interface.interface import PARAMETERS, Interface, key_of
-from bellcrank.run.events import Event
+from bellcrank.numeric.events import Event
 from bellcrank.run.goes_on import Origin, Reached, origin_of
 from bellcrank.run.going import Going, going
 from bellcrank.run.inputs import as_signal

@@ -8,7 +8,7 @@ outputs, inputs), `reached`, `status`, `state` (the last good one) and `bad` (th
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol, Self
@@ -19,13 +19,13 @@ from bellcrank.backend.protocol import Bound, Calls
 from bellcrank.backend.start import FINISHED, NOT_CLOSED, NOT_FINITE, Carried, Input, not_closed
 from bellcrank.numeric.branch import Keeper, NotClosed, Passage
 from bellcrank.numeric.course import At, Course, Part
+from bellcrank.numeric.events import Rows
 from bellcrank.numeric.integrate import Rates, advance_by
 from bellcrank.numeric.methods import METHODS
 from bellcrank.numeric.projection import Admitted
 from bellcrank.run.loaded import Context
 
 NO_VALUE = (OverflowError, ValueError, ZeroDivisionError)  # of Python's arithmetic, where C has inf or nan
-Rows = Callable[[float], np.ndarray]  # the row at a time
 
 
 class Advancing(Protocol):

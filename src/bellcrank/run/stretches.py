@@ -15,20 +15,21 @@ from typing import Any
 import numpy as np
 
 from bellcrank.backend.start import FINISHED, Carried, Input
-from bellcrank.errors import BellcrankError, ModelError, warn
+from bellcrank.errors import BellcrankError, warn
 from bellcrank.interface.interface import key_of
+from bellcrank.numeric.events import Book, Event, Fired, Watch, Watched, let_act
 from bellcrank.numeric.projection import Closure
 from bellcrank.numeric.tuning import EVENTS
 from bellcrank.run.actions import EventsGiven
-from bellcrank.run.closure import closure_of, inertia_weights, inputs_at, keeper_of, on_branch, tell_of_branch
+from bellcrank.run.closure import closure_of, inputs_at, keeper_of, on_branch, tell_of_branch, weights_at
 from bellcrank.run.dae_methods import Dae
 from bellcrank.run.dae_runs import Piece, dae_evaluation, prepare_dae
-from bellcrank.run.events import AtZero, Event, Fired, Watch
 from bellcrank.run.goes_on import place_on
 from bellcrank.run.jumps import changes, mended, rate_of, set_by
 from bellcrank.run.loaded import Context, Loaded
 from bellcrank.run.prepare import Prepared, Progress, prepare, take_steps
-from bellcrank.run.rigid import prepare_rigid
+from bellcrank.run.rigid import prepare_rigid, stands_after
+from bellcrank.run.rigid_wheels import RigidRun
 from bellcrank.run.stepping import NO_VALUE, Evaluation
 from bellcrank.run.tolerances import Tolerances
 from bellcrank.run.values import Plan
@@ -62,19 +63,19 @@ class Stretches:
     def __post_init__(self) -> None:
         self.pieces: list[Piece] = []
         self.told: dict[str, float] = {}
-        self.problem = ""
+        self.book = Book()
         self.interrupted = False
         self.within = False  # did the run end within a step, or after its state was changed?
         self._closure: tuple[Sequence[float], Closure | None] | None = None
         self._parts: list[np.ndarray] = []
-        self._times: dict[str, list[float]] = {}
         self._idle: set[str] = set()
 
     def closure(self, p: Sequence[float]) -> Closure | None:
         """The constraints of closed loops."""
         if self._closure is None or self._closure[0] != p:
             loops = self.loaded.program.loops
-            found = None if loops is None else closure_of(self.context.python, p, self.signals)
+            context, known = self.context, self.loaded.constants(list(p))
+            found = None if loops is None else closure_of(context.python, p, self.signals, context.model, known)
             self._closure = p, found
         return self._closure[1]
 
@@ -86,7 +87,7 @@ class Stretches:
             w = inputs_at(t, self.signals, kept)
             weights = None if s.carried is None else s.carried.weights
             if weights is None:
-                find = partial(inertia_weights, model, s.y, s.p, w, t)
+                find = partial(weights_at, closure, model, t, s.y, s.p, w)
                 weights = found("weights", find, s.p, w, t, s.y)
             keeper = keeper_of(closure, model, s.y, s.p, self.signals, kept, self.dae.staged, t, weights)
             if self.dae.usual and (s.carried is None or s.carried.inside is None):
@@ -104,7 +105,7 @@ class Stretches:
 
     def run(self, s: Stretch, e: Evaluation, prepared: Prepared, progress: Progress | None) -> tuple[Any, ...]:
         """Takes stretch after stretch; the last one with its evaluation, stepper, and all rows."""
-        furthest = 0.0
+        furthest, self.book = 0.0, Book(s.plan.step, s.plan.t_end - s.plan.t_start)
 
         def tell(share: float) -> None:  # steps beyond an event are taken again
             nonlocal furthest
@@ -123,20 +124,22 @@ class Stretches:
             if self.interrupted:
                 return s, e, prepared, self._rows()
             self.within = self.watch.stopped is not None
+            if self.watch.stopped is not None:
+                self.watch.forget_after(self.watch.stopped.time)
             self.watch.passed(prepared.run.passages)
             self._count(prepared.told())
             if self.watch.again is not None:
-                self._chatters(self.watch.again.name, self.watch.again.time, "again at once")
-            if not self.watch.fired or self.problem or prepared.run.status != FINISHED:
+                self.book.chatters(self.watch.again.name, self.watch.again.time, "again at once")
+            if not self.watch.fired or self.book.problem or prepared.run.status != FINISHED:
                 return s, e, prepared, self._rows()
             last = s, e, prepared
             try:
                 s, e, prepared = self._act(s, e, prepared, rows[-1])
             except (BellcrankError, *NO_VALUE) as error:
                 why = "; ".join(getattr(error, "problems", [])) or str(error)
-                self.problem = f"stopped at t = {rows[-1, 0]:.6g} s, as an event acts: {why}"
+                self.book.problem = f"stopped at t = {rows[-1, 0]:.6g} s, as an event acts: {why}"
                 return *last, self._rows()
-            if self.problem or self._is_over(s):
+            if self.book.problem or self._is_over(s):
                 assert s.row is not None
                 self._keep(s.row[None, :], e)
                 return s, e, prepared, self._rows()
@@ -168,35 +171,30 @@ class Stretches:
             prepared.remembered.undo()
         carried = replace(prepared.run.carried(), inside=None)
         e.kept[:], e.model.memory[:] = carried.kept, carried.memory
-        fired, stop = list(self.watch.fired), self.watch.stopping
-        acted: list[tuple[Fired, float]] = []
-        y, before, now, p = row[1 : 1 + n_s].copy(), row, e, s.p
-        while fired:
-            one = fired.pop(0)
-            rate, values = rate_of(one.watched, now, t, y, h), self.watch.values(before)
-            y, p, now, after = self._done(one, now, t, y, before, p)
-            acted.append((one, rate))
-            self._note(one.watched.name, t, s.plan)
-            if self.problem:
-                break
-            busy = [f.watched for f in (*(f for f, _ in acted), *fired)]
-            others = self.watch.jumped(values, after, busy)
-            stop = stop or self._stops(others)
-            self.watch.events += [Event(f.watched.name, t) for f in others if not f.watched.acts]
-            fired += [f for f in others if f.watched.acts]
-            before = after
+        y, now, p = row[1 : 1 + n_s].copy(), e, s.p
+        ground = None if prepared.ground is None else prepared.ground()
+        if ground is not None:
+            ground.watch = self.watch
+
+        def act(one: Fired, before: np.ndarray) -> np.ndarray:
+            nonlocal y, p, now
+            y, p, now = self._done(one, now, t, y, before, p, ground)
+            return (now.row if ground is None else ground.row_of)(t, y)
+
+        def rate(w: Watched) -> float:
+            plain = replace(now, keeper=None)
+            rates, row_of = (plain.rates, plain.row) if ground is None else (ground.slope, ground.row_of)
+            return rate_of(w, rates, row_of, (t, y), h)
+
+        after, stop, at_zero = let_act(self.watch, self.book, row, act, rate)
         plan = place_on(s.plan, t)
         weights = e.keeper.closure.weights if e.keeper is not None and p == s.p else None
-        following = Stretch(plan, p, y, replace(carried, weights=weights), before)
-        at_zero = {
-            f.watched.name: zero
-            for f, rate in acted
-            if (zero := self._at_zero(f, rate, now, t, y, h, before)) is not None
-        }
-        self.watch.begin(plan.first, before, at_zero)
+        wheels = None if ground is None else ground.modes_now()
+        following = Stretch(plan, p, y, replace(carried, weights=weights, wheels=wheels), after)
+        self.watch.begin(plan.first, after, at_zero)
         if stop:
             self.watch.stopped = Event(stop, t)
-        if self.problem or self._is_over(following):
+        if self.book.problem or self._is_over(following):
             return following, now, prepared
         return following, *self.ready(following, e.kept)
 
@@ -205,9 +203,16 @@ class Stretches:
         return self.watch.stopped is not None or s.plan.begins >= s.plan.t_end
 
     def _done(
-        self, one: Fired, e: Evaluation, t: float, y: np.ndarray, row: np.ndarray, p: list[float]
-    ) -> tuple[np.ndarray, list[float], Evaluation, np.ndarray]:
-        """One action: the state and parameters after it, what evaluates them, and the row."""
+        self,
+        one: Fired,
+        e: Evaluation,
+        t: float,
+        y: np.ndarray,
+        row: np.ndarray,
+        p: list[float],
+        ground: RigidRun | None,
+    ) -> tuple[np.ndarray, list[float], Evaluation]:
+        """One action: the state and parameters after it, and what evaluates them."""
         w, loaded, values = one.watched, self.loaded, self.events.values
         action, old = self.events.actions[w.name], (y, dict(values))
         y = set_by(action, row, values, y, w.name)
@@ -217,44 +222,18 @@ class Stretches:
             spelled = {given.get(key_of(k), k): v for k, v in values.items() if v != old[1].get(k)}
             self.parameters = {**(self.parameters or {}), **spelled}
             new_p = loaded.parameter_values(known_to(loaded, self.parameters, self.events.used))
+        if new_p != p:
+            e = replace(e, p=new_p, c=loaded.constants(new_p), keeper=None)
         y = mended(loaded, action, self.closure(new_p), t, y, w.name)
+        before = len(self.watch.events)
+        if ground is not None:
+            y = stands_after(ground, e, y)
         found = changes(loaded, action, old, (y, values))
         if all(c.before == c.after for c in found) and w.name not in self._idle:
             self._idle.add(w.name)
             warn(f"event '{w.name}' changes nothing at t = {t:.6g} s")
-        self.watch.events.append(Event(w.name, t, found))
-        if new_p != p:
-            e = replace(e, p=new_p, c=loaded.constants(new_p), keeper=None)
-        return y, new_p, e, e.row(t, y)
-
-    def _at_zero(
-        self, f: Fired, rate: float, e: Evaluation, t: float, y: np.ndarray, h: float, row: np.ndarray
-    ) -> AtZero | None:
-        """Is the condition of an event that has acted still zero? Then, does its action turn it back?"""
-        w, side = f.watched, f.side
-        if not w.is_zero(row, f.size):
-            return None
-        after = rate_of(w, e, t, y, h)
-        return AtZero(side, not side * after > EVENTS.still * abs(rate), f.size)
-
-    def _stops(self, fired: Sequence[Fired]) -> str:
-        """The name of the first event that stops the run, or nothing."""
-        return next((f.watched.name for f in fired if f.watched.stop), "")
-
-    def _note(self, name: str, t: float, plan: Plan) -> None:
-        """Keeps the book of actions: too many in too short a time end the run."""
-        times = self._times.setdefault(name, [])
-        times.append(t)
-        if len(times) > 1 and t - times[-2] < EVENTS.soon * plan.step:
-            self._chatters(name, t, "again at once")
-        span = min(plan.step, EVENTS.span * (plan.t_end - plan.t_start))
-        if len(times) > EVENTS.most and t - times[-1 - EVENTS.most] < span:
-            within = t - times[-1 - EVENTS.most]
-            self._chatters(name, t, f"{EVENTS.most} times within {within:.2g} s" if within > 0 else "again and again")
-
-    def _chatters(self, name: str, t: float, how: str) -> None:
-        why = "it chatters. Let its action bring the motion to rest, or end the run (stop=True)"
-        self.problem = f"stopped at t = {t:.6g} s: event '{name}' acts {how}: {why}"
+        self.watch.events.insert(before, Event(w.name, t, found))
+        return y, new_p, e
 
     def _count(self, told: Mapping[str, float]) -> None:
         """Adds up the figures of stretches."""
@@ -274,9 +253,3 @@ def known_to(loaded: Loaded, parameters: Mapping[str, float] | None, used: set[s
         return parameters
     own = {x.key for x in loaded.interface.unused} & used
     return {k: v for k, v in parameters.items() if key_of(k) not in own}
-
-
-def check_actions(loaded: Loaded, events: EventsGiven) -> None:
-    """Tells what cannot act."""
-    if events.actions and loaded.analysis.mechanism.description.contacts:
-        raise ModelError("events that act are not available with rigid wheels; use a tyre", loaded.name)

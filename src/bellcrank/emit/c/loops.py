@@ -12,7 +12,7 @@ from bellcrank.emit.number import Number
 from bellcrank.emit.steps import symbols_in
 from bellcrank.expr import ZERO
 from bellcrank.numeric.projection import Block, Scales
-from bellcrank.numeric.tuning import BRIDGES, LOOPS, MULTIPLIERS
+from bellcrank.numeric.tuning import ASSEMBLY, BRIDGES, LOOPS, MULTIPLIERS
 from bellcrank.program.loops import Loops
 from bellcrank.program.program import Program
 from bellcrank.program.statements import section_expressions
@@ -66,6 +66,17 @@ def minimal_run(program: Program, loops: Loops, number: Number) -> Run:
     step = runtime("projected_step.c", CORRECTED=corrected, BRIDGE=bridge)
     admits = runtime("adaptive_loops.c", CORRECTED=corrected, BRIDGE=bridge, SET=sets_inputs(program))
     return Run(job.LOOPS, loops=closed, corrected=corrected, step=step, move="projected_step", admits=admits)
+
+
+def assembly_text(program: Program, loops: Loops, number: Number) -> str:
+    """How closed loops are closed at the start; follows the text of a run, whose file has the function `inertias`."""
+    return runtime(
+        "assembly.c",
+        TUNING=definitions(ASSEMBLY, number),
+        SIDES=", ".join(map(str, loops.sided)) if loops.sides else "",
+        N_SIDES=str(len(loops.sides)),
+        INPUTS=sets_inputs(program),
+    )
 
 
 def multiplier_run(program: Program, loops: Loops, number: Number) -> Run:

@@ -59,7 +59,7 @@ def run_text(program: Program, run: Run, number: Number) -> str:
         PARTS=runtime("parts.c", TIME="real"),
         STEP=run.step,
         MOVE=run.move,
-        DEPTH=", 0" if run.loops else "",
+        DEPTH=_depth(run),
         STATUS="NOT_CLOSED, AT_REST, " if run.loops else "",
         ADAPTIVE=_adaptive(program, run, number) if run.adaptive else "",
     )
@@ -91,6 +91,17 @@ def single_calls(program: Program, run: Run) -> str:
     hold = "yes" if program.start.results or program.update.results else ""
     rates = runtime("bound.c", SET=sets_inputs(program), HOLD=hold, LOOPS=run.loops)
     return rates + runtime("stepped.c", HOLD=hold)
+
+
+def looks_within(program: Program, run: Run) -> str:
+    """Rows within a step; follows the text of a run."""
+    hold = "yes" if program.start.results or program.update.results else ""
+    return runtime("within.c", SET=sets_inputs(program), HOLD=hold, MOVE=run.move, DEPTH=_depth(run))
+
+
+def _depth(run: Run) -> str:
+    """The last argument of a move."""
+    return ", 0" if run.loops else ""
 
 
 def _stiff(program: Program, run: Run, number: Number) -> str:

@@ -25,11 +25,11 @@ def sines(number: Number, table: bool = True) -> str:
     return runtime(number.sines, {"TABLE": "yes" if table else ""})
 
 
-def definitions(group: Any, number: Number) -> str:
+def definitions(group: Any, number: Number, prefix: str = "") -> str:
     """A part of the table of tuning constants in C."""
     lines = []
     for c in constants(group):
-        name, value = c.name.upper(), c.at(number.rounding)
+        name, value = prefix + c.name.upper(), c.at(number.rounding)
         if isinstance(c.value, int):
             text = f"enum {{ {name} = {value} }};"
         else:

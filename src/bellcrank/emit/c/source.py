@@ -12,11 +12,11 @@ from dataclasses import replace
 from bellcrank.emit.arranged import arranged
 from bellcrank.emit.c import job
 from bellcrank.emit.c.functions import Functions, how_called
-from bellcrank.emit.c.loops import minimal_run, multiplier_run, null_space
+from bellcrank.emit.c.loops import assembly_text, minimal_run, multiplier_run, null_space
 from bellcrank.emit.c.printer import ExternalCall, external_calls
 from bellcrank.emit.c.rigid import RigidWheel, rigid_run, wheels_at
 from bellcrank.emit.c.routines import prototype, texts
-from bellcrank.emit.c.run import Run, run_text, single_calls
+from bellcrank.emit.c.run import Run, looks_within, run_text, single_calls
 from bellcrank.emit.c.runtime_files import definitions, head, runtime, sines
 from bellcrank.emit.c.tables import table_functions
 from bellcrank.emit.names import comment
@@ -49,6 +49,9 @@ def c_source(
     bound: bool = False,
     local: bool = False,
     adaptive: bool = True,
+    looks: bool = False,
+    assembles: bool = False,
+    called: Iterable[str] = (),
 ) -> str:
     """The program as C source. External routines named in `outside` are called back even if they are given in C.
 
@@ -56,7 +59,9 @@ def c_source(
     model with closed loops are those of methods for differential-algebraic equations; with `wheels`, rigid wheels
     touch, bounce and roll; with `stiff`, there are runs by stiff methods, too. `number` is what it computes in. With
     `bound`, rates can be had and steps be taken by one call. With `local`, nothing of it can be seen from outside: for
-    a file that includes this one. Without `adaptive`, runs are those with fixed steps.
+    a file that includes this one. Without `adaptive`, runs are those with fixed steps. With `looks`, rows within steps
+    can be had, as events need them; with `assembles`, closed loops can be closed at a start. Functions of the model
+    language that are `called` by a file that includes this one are defined.
     """
     if wheels and number is not DOUBLE:
         raise InternalError(f"rigid wheels compute in double precision, not in {number.name}")
@@ -70,7 +75,7 @@ def c_source(
     steps = [s for _, plan in plans for s in plan.steps]
     parts = [
         *head_of(program, words, printed, functions, number, local),
-        *used_functions(functions, number),
+        *used_functions(functions, number, called),
         *routine_texts(program, calls.values()),
         f"#define real {number.c}\n",
         *helpers(program, steps, multipliers, number),
@@ -86,7 +91,12 @@ def c_source(
         run = (multiplier_run if multipliers else minimal_run)(program, program.loops, number)
     run = replace(run, stiff=stiff, adaptive=run.adaptive and adaptive)
     parts += [*(printed.text(f, plan) for f, plan in plans), run_text(program, run, number)]
-    return "\n".join(p for p in parts if p) + (single_calls(program, run) if bound and not multipliers else "")
+    further_calls = single_calls(program, run) if bound and not multipliers else ""
+    if looks and not multipliers and not wheels:
+        further_calls += looks_within(program, run)
+    if assembles and not multipliers and not wheels and program.loops is not None:
+        further_calls += assembly_text(program, program.loops, number)
+    return "\n".join(p for p in parts if p) + further_calls
 
 
 def head_of(
@@ -120,11 +130,11 @@ def sizes_of(p: Program) -> str:
     return f"enum {{ {', '.join(f'N_{k} = {v}' for k, v in sizes.items())} }};\n"
 
 
-def used_functions(functions: Iterable[Function], number: Number = DOUBLE) -> list[str]:
+def used_functions(functions: Iterable[Function], number: Number = DOUBLE, called: Iterable[str] = ()) -> list[str]:
     """Mathematical functions that C lacks."""
     nodes = postorder([e for f in functions for e in section_expressions(f.section)])
-    texts = helpers_in("c", {n.name for n in nodes if isinstance(n, Func) and n.function is None})
-    return [re.sub(r"\bdouble\b", number.c, text) for text in texts]
+    names = {n.name for n in nodes if isinstance(n, Func) and n.function is None}
+    return [re.sub(r"\bdouble\b", number.c, text) for text in helpers_in("c", names.union(called))]
 
 
 def helpers(p: Program, steps: Sequence[Step], multipliers: bool, number: Number) -> list[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from itertools import zip_longest
 
 from bellcrank.emit.javascript.printer import JavaScriptPrinter
 from bellcrank.emit.javascript.runtime_files import ROUTINE, real, runtime
@@ -12,7 +14,7 @@ from bellcrank.emit.straight import straight_lines
 from bellcrank.expr import Expr
 from bellcrank.program.implicit import Implicit
 
-DIGITS = 7  # of the start: Newton's method ends at the same place, and pages of suspensions are a quarter smaller
+_START = re.compile(rf"const {ROUTINE}_start = \[\n(.*?)\n\];", re.DOTALL)
 
 _SAY = Wording(
     first=0,
@@ -44,8 +46,22 @@ def javascript_implicit(f: Implicit) -> str:
     return runtime(
         "implicit.js",
         pieces,
-        START=number_rows([float(f"{x:.{DIGITS}g}") for x in row] for row in implicit_start(f)),
+        START=number_rows(implicit_start(f)),
         EQUATIONS=function("rows", [[-e for e in f.residual], *f.slopes]),
         BY_INPUT=function("by_input", f.by_input),
         BIAS=function("bias", f.bias, ", y"),
     )
+
+
+def starts_beside(texts: Sequence[str]) -> tuple[str, list[str]]:
+    """The starts of several routines, row beside row, and the texts that take them from there.
+
+    Suspensions of the left and the right have the same digits: side by side, a packed page holds them once.
+    """
+    tables = [found[1].split(",\n") if (found := _START.search(text)) else [] for text in texts]
+    rows = ",\n".join(f"[{','.join(x.strip() for x in row)}]" for row in zip_longest(*tables, fillvalue="null"))
+    taken = [
+        _START.sub(f"const {ROUTINE}_start = starts.map(x => x[{k}]).filter(Boolean);", text)
+        for k, text in enumerate(texts)
+    ]
+    return f"const starts = [\n{rows}\n];" if rows else "", taken

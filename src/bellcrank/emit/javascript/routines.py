@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 
+from bellcrank.emit.javascript.linkage import starts_beside
 from bellcrank.emit.javascript.loops import loop_numbers
 from bellcrank.emit.javascript.runtime_files import ROUTINE, real, runtime
 from bellcrank.emit.javascript.tables import table_functions
@@ -46,7 +47,10 @@ def javascript_routines(program: Program) -> str:
         parts.append(f"const {{{', '.join(plain)}}} = Math;")
     if any(r.writer is not None and r.writer.helpers for r in program.externals):
         parts.append(runtime("implicit_solve.js", SMALL=real(IMPLICIT.small)))
-    for text, same in texts_of((r, routine_source(program, r, "javascript")) for r in program.externals):
+    written = list(texts_of((r, routine_source(program, r, "javascript")) for r in program.externals))
+    starts, texts = starts_beside([text for text, _ in written])
+    parts += [starts] if starts else []
+    for text, (_, same) in zip(texts, written, strict=True):
         first, *others = (names[r] for r in same)
         parts.append(f"const {first} = (() => {{\n{text}\nreturn {ROUTINE};\n}})();")
         parts += [f"const {', '.join(f'{name} = {first}' for name in others)};"] if others else []

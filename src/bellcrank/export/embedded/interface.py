@@ -21,9 +21,8 @@ class Entry:
 
 @dataclass(frozen=True)
 class Listed:
-    """The entries of an array, under the letter it has in the structure of a model."""
+    """The entries of an array."""
 
-    letter: str
     title: str
     entries: tuple[Entry, ...]
 
@@ -37,7 +36,6 @@ class Listed:
 
 def listed(
     prefix: str,
-    letter: str,
     title: str,
     quantities: Sequence[Quantity],
     system: str,
@@ -54,7 +52,7 @@ def listed(
             name, number = f"{base}_{number}", number + 1
         taken.add(name)
         entries.append(Entry(name, comment(_words(x, system, value, x.name in fixed))))
-    return Listed(letter, title, tuple(entries))
+    return Listed(title, tuple(entries))
 
 
 def _words(x: Quantity, system: str, value: float | None, fixed: bool) -> str:

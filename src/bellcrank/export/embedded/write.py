@@ -71,8 +71,8 @@ def _made(derived: Derived, what: str, precision: str) -> _Made:
     program, number = derived.program, PRECISIONS[precision]
     if why := not_embedded(program):
         raise ModelError(f"steps of this model take no fixed number of operations: {why}", derived.name)
-    setup = with_stable_step(setup_of(derived), derived)
-    interface = derived.interface
+    usual, interface = setup_of(derived), derived.interface
+    setup = with_stable_step(usual, derived)
     begin = Begin(
         [x.factor * (x.value or 0.0) for x in setup.parameters],
         start_state(derived, setup),
@@ -80,16 +80,32 @@ def _made(derived: Derived, what: str, precision: str) -> _Made:
     )
     stem = f"model_{setup.stem}" if MADE.fullmatch(f"{setup.stem}_model") else setup.stem
     source = embedded_source(program, stem, setup.method, begin, number)
-    lists = _lists(derived, setup, stem.upper(), begin)
+    lists = _lists(derived, stem.upper(), begin)
     common = {"TITLE": comment(setup.title), "STEM": stem, "UPPER": stem.upper()}
     files = {
         f"{stem}.c": f"/* {comment(setup.title)}: steps of a fixed length; see {stem}.h. */\n\n{source}",
-        f"{stem}.h": _header(program, setup, lists, number, source, common),
+        f"{stem}.h": _header(program, setup, lists, number, _notes(program, usual, setup, number, source), common),
     }
     return _Made(setup, stem, files, common)
 
 
-def _lists(derived: Derived, setup: Setup, upper: str, begin: Begin) -> list[Listed]:
+def _notes(program: Program, usual: Setup, setup: Setup, number: Number, source: str) -> list[str]:
+    """What a reader of the header must know besides; `usual` is the setup before its step was made stable."""
+    notes, asked = (
+        [f"Of the C library it may call: {', '.join(library_calls(source)) or 'nothing'}."],
+        setup.interface.run,
+    )
+    if asked.method and asked.method.lower() not in METHODS:
+        notes.append(
+            f"The model asks for the method {asked.method}; steps of a fixed length are taken by {setup.method}."
+        )
+    notes += setup.notes[len(usual.notes) :]
+    if number is not DOUBLE and external_calls(program):
+        notes.append("External routines, tables of linkages and the ground compute in double precision.")
+    return notes
+
+
+def _lists(derived: Derived, upper: str, begin: Begin) -> list[Listed]:
     """Parameters, states, inputs and outputs."""
     x, fixed = derived.interface, fixed_parameters(derived.program)
     marked = [p for p in x.parameters if p.symbol in fixed]
@@ -99,26 +115,21 @@ def _lists(derived: Derived, setup: Setup, upper: str, begin: Begin) -> list[Lis
         ("w", "inputs, with the values they begin with", x.inputs, begin.inputs, ()),
         ("out", "outputs", x.outputs, [None] * len(x.outputs), ()),
     )
-    return [listed(f"{upper}_{a.upper()}", a, f"{title}: {a}[...]", of, x.units, v, m) for a, title, of, v, m in groups]
+    return [listed(f"{upper}_{a.upper()}", f"{title}: {a}[...]", of, x.units, v, m) for a, title, of, v, m in groups]
 
 
 def _header(
-    program: Program, setup: Setup, lists: list[Listed], number: Number, source: str, common: Mapping[str, str]
+    program: Program, setup: Setup, lists: list[Listed], number: Number, notes: list[str], common: Mapping[str, str]
 ) -> str:
-    calls = external_calls(program).values()
-    memory = sum(c.routine.memory or 0 for c in calls)
+    memory = sum(c.routine.memory or 0 for c in external_calls(program).values())
     n_s, kept = len(setup.states), len(program.inputs) - len(program.given_inputs)
     evaluations = METHODS[setup.method].evaluations + bool(memory)
-    notes = [*setup.notes]
-    if number is not DOUBLE and calls:
-        notes.append("External routines, tables of linkages and the ground compute in double precision.")
     return filled(
         template(FOLDER, "model.h"),
         {
             "ABOUT": about(setup, "   "),
             "EVALUATIONS": str(evaluations),
             "OPERATIONS": str(program.count.total),
-            "CALLS": ", ".join(library_calls(source)) or "nothing",
             "NOTES": "".join(f"   {line}\n" for note in notes for line in textwrap.wrap(comment(note), 112)),
             "STEP": f"{setup.step!r}{number.suffix}",
             "METHOD": setup.method,

@@ -40,7 +40,7 @@ def description(about: Subject, version: int, token: str) -> str:
     head = f'fmiVersion="{version}.0" modelName={quoteattr(about.title)} '
     head += f'{"guid" if version == 2 else "instantiationToken"}="{token}"'
     tool = f'generationTool="Bellcrank {__version__}" variableNamingConvention="structured"'
-    events = ' numberOfEventIndicators="0"' if version == 2 else ""
+    events = f' numberOfEventIndicators="{len(about.variables.indicators)}"' if version == 2 else ""
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         f"<fmiModelDescription {head} {tool}{events}>",
@@ -139,7 +139,12 @@ def _structure_3(variables: Variables) -> list[str]:
     rows = [(name, x.reference, x.needs) for name, unknowns in groups for x in unknowns]
     lines = [f'    <{name} valueReference="{r}"{_dependencies(needs, 0)}/>' for name, r, needs in rows]
     started = _at_start(variables)
-    return lines + [f'    <InitialUnknown valueReference="{r}"{_dependencies(needs, 0)}/>' for r, needs in started]
+    switches = [f'    <EventIndicator valueReference="{r}"/>' for r in variables.indicators]
+    return (
+        lines
+        + [f'    <InitialUnknown valueReference="{r}"{_dependencies(needs, 0)}/>' for r, needs in started]
+        + switches
+    )
 
 
 def build_description(stem: str) -> str:

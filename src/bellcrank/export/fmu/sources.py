@@ -15,15 +15,16 @@ from bellcrank.emit.words import Words
 from bellcrank.export.begin import fixed_parameters
 from bellcrank.export.fmu.variables import Variables
 from bellcrank.export.standalone.c import assembly, c_string, caps, with_slopes_in_c
-from bellcrank.export.standalone.loops import inertia_functions
 from bellcrank.export.standalone.setup import Setup
 from bellcrank.files.template import filled, template
 from bellcrank.numeric.collocation import STIFF
 from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.numeric.methods import AUTO, METHODS, RTOL
 from bellcrank.numeric.tuning import EXCHANGE, PLANS
+from bellcrank.program.inertias import inertia_functions
 from bellcrank.program.program import Program
 from bellcrank.program.slopes import SlopeTable
+from bellcrank.program.statements import Section
 
 FOLDER = "bellcrank.export/fmu/templates"
 HEADERS = {2: "fmi2Functions.h", 3: "fmi3Functions.h"}
@@ -39,14 +40,16 @@ def header(version: int) -> tuple[str, str]:
     return HEADERS[version], template(FOLDER, HEADERS[version])
 
 
-def model_source(program: Program, slopes: SlopeTable, words: Words, method: str) -> str:
-    """The equations of motion, with their slopes."""
+def model_source(program: Program, slopes: SlopeTable, indicators: Section, words: Words, method: str) -> str:
+    """The equations of motion, with their slopes and event indicators."""
     stiff = method in (*STIFF, AUTO)
     program = with_slopes_in_c(program) if stiff else program
     known = replace(program, routines=tuple(dict.fromkeys((*program.routines, *slopes.routines))))
     extra = inertia_functions(program)
     if slopes.places:
         extra["tangents"] = slopes.section
+    if indicators.results:
+        extra["indicators"] = indicators
     adaptive = method not in METHODS
     return c_source(known, words, extra=extra, bound=True, local=True, stiff=stiff, adaptive=adaptive)
 
@@ -74,6 +77,8 @@ def core_source(program: Program, setup: Setup, variables: Variables, version: i
         "CAPS": caps(setup),
         "N_GIVEN": str(len(setup.parameters)),
         "N_MEMORY": str(sum(c.routine.memory or 0 for c in external_calls(program).values())),
+        "N_INDICATORS": str(len(variables.indicators)),
+        "INDICATORS": "yes" if variables.indicators else "",
         "N_EXACT": str(variables.exact),
         "N_ENTRIES": str(len(variables.entries)),
         "START_STATE": _numbers(x.start or 0.0 for x in states),

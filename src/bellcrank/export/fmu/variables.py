@@ -1,7 +1,7 @@
 """The variables of a unit, and what depends on what.
 
 In:  a `Program` with its slopes, and the `Setup` of the model. Out: `Variables`; their places are value references:
-time | states | rates of states | parameters | inputs | outputs, in the order that the C source knows.
+time | states | rates of states | parameters | inputs | outputs | event indicators, in the order of the C source.
 """
 
 from __future__ import annotations
@@ -59,13 +59,16 @@ class Variables:
     found: tuple[int, ...]  # states that are found at the start
     entries: tuple[tuple[int, int], ...]
     exact: int
+    indicators: tuple[int, ...]  # references of event indicators
 
     def of(self, causality: str) -> list[Variable]:
         return [x for x in self.listed if x.causality == causality]
 
 
-def variables_of(program: Program, setup: Setup, state: Sequence[float], slopes: SlopeTable) -> Variables:
-    """The variables of a unit that starts from a state."""
+def variables_of(
+    program: Program, setup: Setup, state: Sequence[float], slopes: SlopeTable, indicators: int = 0
+) -> Variables:
+    """The variables of a unit that starts from a state; so many event indicators are the last of them."""
     interface, fixed = setup.interface, fixed_parameters(program)
     loops = program.loops is not None
     states = [
@@ -95,16 +98,24 @@ def variables_of(program: Program, setup: Setup, state: Sequence[float], slopes:
         for x in interface.outputs
     ]
     time = Variable("time", "independent", "continuous", label="time")
-    listed = distinct([time, *states, *rates, *parameters, *inputs, *outputs])
+    switches = [
+        Variable(f"indicators[{i + 1}]", *calculated, label="changes its sign where rates may jump")
+        for i in range(indicators)
+    ]
+    listed = distinct([time, *states, *rates, *parameters, *inputs, *outputs, *switches])
+    end = len(listed) - indicators
     places = 1 + 2 * n, 1 + 2 * n + len(parameters), 1 + 2 * n + len(parameters) + len(inputs)
     entries, needs, at_start = _dependences(program, slopes, places)
     through_routines = program.entry.results or program.start.results or program.update.results
     unknowns = [
         Unknown(ref, tuple(a), None if loops or through_routines else tuple(b))
-        for ref, a, b in zip((*range(1 + n, 1 + 2 * n), *range(places[2], len(listed))), needs, at_start, strict=True)
+        for ref, a, b in zip((*range(1 + n, 1 + 2 * n), *range(places[2], end)), needs, at_start, strict=True)
     ]
     found = tuple(range(1, 1 + n)) if loops else ()
-    return Variables(tuple(listed), tuple(unknowns[:n]), tuple(unknowns[n:]), found, entries, len(slopes.places))
+    return Variables(
+        tuple(listed), tuple(unknowns[:n]), tuple(unknowns[n:]), found, entries, len(slopes.places),
+        tuple(range(end, len(listed))),
+    )  # fmt: skip
 
 
 def _dependences(

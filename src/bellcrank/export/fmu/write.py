@@ -17,6 +17,7 @@ from bellcrank.errors import BuildError, ModelError, warn
 from bellcrank.export.begin import require_whole, start_state
 from bellcrank.export.fmu.binaries import binaries, platforms_of
 from bellcrank.export.fmu.description import Subject, build_description, description
+from bellcrank.export.fmu.indicators import indicators_of
 from bellcrank.export.fmu.sources import FOLDER, completes_steps, model_source, sources
 from bellcrank.export.fmu.variables import variables_of
 from bellcrank.export.model_setup import setup_of
@@ -58,12 +59,13 @@ def unit_files(derived: Derived, version: int, wanted: Sequence[str]) -> dict[st
     setup = setup_of(derived)
     method = _method(derived)
     slopes = _slopes(derived)
-    variables = variables_of(program, setup, start_state(derived, setup), slopes)
+    indicators = indicators_of(program)
+    variables = variables_of(program, setup, start_state(derived, setup), slopes, len(indicators.results))
     subject = Subject(
         setup.title, setup.stem, derived.interface.units, variables, setup.t_end, setup.step, setup.every,
         completes_steps(program) or program.loops is not None, method in METHODS,
     )  # fmt: skip
-    model = model_source(program, slopes, words_of(derived.interface), method)
+    model = model_source(program, slopes, indicators, words_of(derived.interface), method)
 
     def made(token: str) -> dict[str, str]:
         texts = {"modelDescription.xml": description(subject, version, token)}

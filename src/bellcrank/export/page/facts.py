@@ -18,6 +18,7 @@ from bellcrank.emit.browser import BrowserProgram
 from bellcrank.errors import ModelError
 from bellcrank.export.first_step import with_stable_step
 from bellcrank.export.model_setup import setup_of
+from bellcrank.export.page.ranges import Machine, machine_of, parameter_ends
 from bellcrank.export.standalone.setup import Keyed, Setup
 from bellcrank.interface.interface import Interface, Quantity, key_of
 from bellcrank.numeric.methods import METHODS, Sum
@@ -75,13 +76,16 @@ def _ends(name: str, given: Any) -> tuple[float, float]:
     return low, high
 
 
-def facts_of(derived: Derived, program: Program, made: BrowserProgram, chosen: Chosen) -> dict[str, Any]:
-    """All facts but the scene; `program`: the one that runs, with poses."""
+def facts_of(
+    derived: Derived, program: Program, made: BrowserProgram, chosen: Chosen, reach: float | None = None
+) -> dict[str, Any]:
+    """All facts but the scene; `program`: the one that runs, with poses; `reach`: of the machine, if it has bodies."""
     interface = derived.interface
     setup = with_stable_step(setup_of(derived), derived)
     loaded = load(derived.analysis, interface, derived.program, "python", {})
     q, u = complete(loaded)
     notes = list[str]()
+    machine = None if reach is None else machine_of(derived, loaded, reach)
     channels = [_channel(interface, x) for x in interface.channels]
     return {
         "title": chosen.title or setup.title,
@@ -90,7 +94,7 @@ def facts_of(derived: Derived, program: Program, made: BrowserProgram, chosen: C
         "n_q": len(q),
         "y": [*q.tolist(), *u.tolist()],
         "parameters": [_parameter(interface, s.name, chosen) for s in program.parameters],
-        "signals": [_signal(s, setup, chosen, notes) for s in setup.signals],
+        "signals": [_signal(s, setup, chosen, notes, machine) for s in setup.signals],
         "inputs": [[*pair, x.unit.factor] for pair, x in zip(setup.inputs, interface.inputs, strict=True)],
         "outputs": len(interface.outputs),
         "channels": channels,
@@ -121,20 +125,15 @@ def method_facts(name: str) -> dict[str, Any]:
 def _parameter(interface: Interface, name: str, chosen: Chosen) -> dict[str, Any]:
     x = interface.find(name, ("parameter", "idle"), "parameter")
     value = 0.0 if x.default is None else float(x.default)
-    ends = chosen.sliders.get(x.key) or _usual_ends(value)
+    ends = chosen.sliders.get(x.key) or parameter_ends(value)
     return {**_words(x), "value": value, "range": ends, "shown": x.key in chosen.sliders, "positive": x.positive}
-
-
-def _usual_ends(value: float) -> tuple[float, float]:
-    """From zero to twice the value; to one where it is zero."""
-    return (2 * value, 0.0) if value < 0 else (0.0, 2 * value or 1.0)
 
 
 def _words(x: Quantity) -> dict[str, Any]:
     return {"name": x.name, "label": x.label or x.name, "unit": x.unit.text, "factor": x.unit.factor}
 
 
-def _signal(s: Keyed, setup: Setup, chosen: Chosen, notes: list[str]) -> dict[str, Any]:
+def _signal(s: Keyed, setup: Setup, chosen: Chosen, notes: list[str], machine: Machine | None) -> dict[str, Any]:
     """An input: its signal in the model, or the value that it is held at where it has none that a page can compute."""
     x, signal = s.quantity, s.signal
     found: dict[str, Any] = {**_words(x), "held": None}
@@ -156,8 +155,9 @@ def _signal(s: Keyed, setup: Setup, chosen: Chosen, notes: list[str]) -> dict[st
             found |= {"kind": signal.name, "numbers": [max(min(v, 1e300), -1e300) for v in signal.numbers]}
             if signal.name == "constant":
                 found["held"] = signal.numbers[0]
-    most = max((abs(v) for v in values if math.isfinite(v)), default=0.0) or 1.0
-    found["range"] = chosen.sliders.get(x.key) or (-2 * most, 2 * most)
+    most = 2 * max((abs(v) for v in values if math.isfinite(v)), default=0.0)
+    most = most or (1.0 if machine is None else machine.usual(x))
+    found["range"] = chosen.sliders.get(x.key) or (-most, most)
     return found
 
 

@@ -79,10 +79,11 @@ def live_page(
     linear = None if modes is None else mode_facts(derived.interface, modes)
     program = page_program(derived) if seen else derived.program
     made = browser_program(program)
-    facts = facts_of(derived, program, made, chosen)
+    start = at_start(drawn(derived.analysis, derived.interface, derived.program)) if seen else None
+    facts = facts_of(derived, program, made, chosen, None if start is None else start.scene.reach)
     facts["title"] = plain(facts["title"])
-    if seen:
-        facts["scene"] = scene_facts(derived, at_start(drawn(derived.analysis, derived.interface, derived.program)))
+    if start is not None:
+        facts["scene"] = scene_facts(derived, start)
     facts |= {name: x for name, x in (("record", record), ("linear", linear)) if x is not None}
     script = _script(program, made, facts).encode()
     return Page(facts["title"], page_text(facts, made.module, numbers, script, seen, live=True))

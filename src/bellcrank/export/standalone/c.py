@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bellcrank.emit.c.loops import bridge_room
+from bellcrank.emit.c.loops import assembly_text, bridge_room
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.runtime_files import definitions
 from bellcrank.emit.c.signals import break_cases, kind_rows
@@ -11,15 +11,19 @@ from bellcrank.emit.fortran.routines import routines_file
 from bellcrank.emit.names import comment
 from bellcrank.emit.number import DOUBLE
 from bellcrank.emit.words import Words
-from bellcrank.export.standalone.loops import inertia_functions, row_names
+from bellcrank.export.standalone.formulas import CFormula
+from bellcrank.export.standalone.loops import row_names
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import about, indented, require_language, written
 from bellcrank.numeric.collocation import STIFF
 from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.numeric.methods import AUTO, METHODS, RTOL, one_of
-from bellcrank.numeric.tuning import ASSEMBLY, BRIDGES, INPUTS, PLANS
+from bellcrank.numeric.roots import MOST
+from bellcrank.numeric.tuning import BRIDGES, EVENTS, INPUTS, PLANS
+from bellcrank.program.inertias import inertia_functions
 from bellcrank.program.program import Program
 from bellcrank.program.slopes import with_slopes
+from bellcrank.run.actions import EventFormula
 from bellcrank.signals import KINDS
 
 GROWTHS = {"": "NO_GROWTH", "turn": "GROWS_BY_TURNS", "way": "GROWS_ALONG"}
@@ -30,11 +34,14 @@ def c_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
     """All files of the program, by name."""
     require_language(program, "C", "c", "fortran")
     program = with_slopes_in_c(program)
+    events = CEvents(program, setup)
     foreign = [c.routine for c in external_calls(program).values() if c.foreign]
     common = {"TITLE": comment(setup.title), "STEM": setup.stem, "ABOUT": about(setup, "   ")}
     return {
-        "model.c": c_source(program, words, extra=inertia_functions(program), stiff=True),
-        "program.c": written("c/program.c", _pieces(program, setup), common),
+        "model.c": c_source(
+            program, words, extra=inertia_functions(program), stiff=True, looks=bool(setup.events), called=events.called
+        ),
+        "program.c": written("c/program.c", _pieces(program, setup, events), common),
         "Makefile": written("c/Makefile_with_fortran" if foreign else "c/Makefile", common=common),
         **({"routines.f90": routines_file(foreign, setup.title)} if foreign else {}),
         **input_files(setup),
@@ -48,17 +55,18 @@ def with_slopes_in_c(program: Program) -> Program:
     return sloped if all(r.known_in("c") or r.known_in("fortran") for r in more) else program
 
 
-def _pieces(program: Program, setup: Setup) -> dict[str, str]:
-    memory = sum(c.routine.memory or 0 for c in external_calls(program).values())
+def _pieces(program: Program, setup: Setup, events: CEvents) -> dict[str, str]:
+    memory = memory_of(program)
     return {
         "TUNING": definitions(PLANS, DOUBLE),
         "TITLE_STRING": c_string(setup.title),
         "STEM_STRING": c_string(setup.stem),
-        "PARAMETERS": indented([*map(_quantity, setup.parameters), _NO_QUANTITY]),
+        "PARAMETERS": indented([*map(_quantity, setup.settable), _NO_QUANTITY]),
         "STATES": indented([*map(_quantity, setup.states), _NO_QUANTITY]),
         "REMOVED": "".join(f"{c_string(r)}, " for r in setup.removed),
         "CHANNELS": indented([*map(_channel, setup.channels), "{NULL, NULL, NULL, NULL, NULL, NULL, 1.0, 0}"]),
         "N_GIVEN": str(len(setup.parameters)),
+        "N_OWN": str(len(setup.own)),
         "N_CHANNELS": str(len(setup.channels)),
         "T_END": repr(setup.t_end),
         "STEP": repr(setup.step),
@@ -75,8 +83,62 @@ def _pieces(program: Program, setup: Setup) -> dict[str, str]:
         "ECHO_ROUTINES": _echo_routines(program, setup) if setup.entered or setup.echoed else "",
         "INPUTS": _inputs(setup) if setup.signals else "",
         "ASSEMBLY": _loops(program, setup) if program.loops is not None else "",
-        "BRIDGE_ROOM": str(bridge_room(program.loops.scales.blocks if program.loops is not None else ())),
+        "BRIDGE_ROOM": room_of_bridges(program),
+        "EVENTS": events.text if setup.events else "",
     }
+
+
+def memory_of(program: Program) -> int:
+    """Numbers that external routines remember."""
+    return sum(c.routine.memory or 0 for c in external_calls(program).values())
+
+
+def room_of_bridges(program: Program) -> str:
+    return str(bridge_room(program.loops.scales.blocks if program.loops is not None else ()))
+
+
+class CEvents:
+    """The events of a program in C; `called`: functions of the model language in their formulas."""
+
+    def __init__(self, program: Program, setup: Setup) -> None:
+        named = [x.name for x in setup.settable]
+        printer = CFormula({name: f"parameters[{i}].value" for i, name in enumerate(named)})
+        conditions = [printer.text(e.condition) for e in setup.events]
+        settings = [(i, x, printer.text(steps)) for i, e in enumerate(setup.events) for x, steps in e.settings]
+        self.called = printer.used
+        remembers = memory_of(program) or len(program.inputs) > len(program.given_inputs)
+        self.text = written(
+            "c/events.c",
+            {
+                "TUNING": definitions(EVENTS, DOUBLE, "EVENT_"),
+                "N_EVENTS": str(len(setup.events)),
+                "N_SETTINGS": str(len(settings)),
+                "WATCHED": indented(map(_watched, setup.events)),
+                "SETTINGS": indented(
+                    f"{{{i}, {x.column - 1 if x.column >= 0 else -1}, {-1 if x.column >= 0 else named.index(x.name)}}},"
+                    for i, x, _ in settings
+                ),
+                "CONDITIONS": _cases(conditions),
+                "VALUES": _cases([text for _, _, text in settings]),
+                "MEMORY": str(memory_of(program)),
+                "BRIDGE_ROOM": room_of_bridges(program),
+                "KNOWN": "watch->k" if remembers else "NULL",
+                "MOST_LOOKS": str(MOST),
+                "INPUTS": "yes" if program.given_inputs else "",
+                "LOOPS": "yes" if program.loops is not None else "",
+                "FOLLOWS": "".join(f"{int(f)}, " for f in setup.follows),
+            },
+        )
+
+
+def _watched(e: EventFormula) -> str:
+    strict = e.strict[0] if e.strict else 0
+    flags = 1 in e.sides, -1 in e.sides, strict, e.stop, bool(e.settings)
+    return f"{{{c_string(e.name)}, {', '.join(str(int(f)) for f in flags)}}},"
+
+
+def _cases(values: list[str]) -> str:
+    return "".join(f"    case {i}: return {value};\n" for i, value in enumerate(values))
 
 
 def caps(setup: Setup) -> str:
@@ -119,12 +181,9 @@ def assembly(program: Program, setup: Setup) -> str:
     return written(
         "c/assembly.c",
         {
-            "TUNING": definitions(ASSEMBLY, DOUBLE),
+            "CLOSE": assembly_text(program, program.loops, DOUBLE),
             "GUESSED": ", ".join(str(int(g)) for g in setup.guessed),
             "ROWS": ", ".join(map(c_string, row_names(program))),
-            "SIDES": ", ".join(map(str, program.loops.sided)) if program.loops.sides else "",
-            "N_SIDES": str(len(program.loops.sides)),
-            "INPUTS": "yes" if program.given_inputs else "",
         },
     )
 

@@ -13,11 +13,12 @@ from bellcrank.emit.fortran.signals import break_cases, kind_tables, signal_case
 from bellcrank.emit.fortran.source import fortran_source
 from bellcrank.emit.names import comment
 from bellcrank.emit.words import Words
-from bellcrank.export.standalone.loops import inertia_functions, row_names
+from bellcrank.export.standalone.loops import row_names
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import about, require_language, written
 from bellcrank.numeric.methods import METHODS, one_of
 from bellcrank.numeric.tuning import ASSEMBLY, INPUTS, LOOPS, PLANS, STEPS
+from bellcrank.program.inertias import inertia_functions
 from bellcrank.program.loops import Loops
 from bellcrank.program.program import Program
 from bellcrank.signals import KINDS

@@ -13,11 +13,12 @@ from bellcrank.emit.python.signals import python_signals
 from bellcrank.emit.python.source import python_source
 from bellcrank.emit.python.tables import table_function
 from bellcrank.emit.words import Words
-from bellcrank.export.standalone.loops import inertia_functions
+from bellcrank.export.standalone.formulas import PythonFormula
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import about, indented, require_language, written
 from bellcrank.expr.table import Table
 from bellcrank.files.template import template
+from bellcrank.program.inertias import inertia_functions
 from bellcrank.program.lookup import routine_source
 from bellcrank.program.program import Program
 
@@ -34,6 +35,7 @@ def python_program(program: Program, setup: Setup, words: Words) -> dict[str, st
         "tables.py": runtime("tables.py"),
         "signals.py": python_signals(),
         **loops,
+        **({"events.py": _events(setup), "watching.py": copied("watching.py")} if setup.events else {}),
         "Makefile": written("python/Makefile", common={"TITLE": _title(setup), "STEM": setup.stem}),
         **input_files(setup),
     }
@@ -70,7 +72,7 @@ def _settings(program: Program, setup: Setup) -> str:
     run = setup.title, setup.t_end, setup.step, setup.every, setup.method
     lines += [f"RUN = {run!r}  # title, end, step, output, method"]
     for name, rows, note in (
-        ("PARAMETERS", map(_quantity, setup.parameters), quantity),
+        ("PARAMETERS", map(_quantity, setup.settable), quantity),
         ("STATES", map(_quantity, setup.states), "coordinates, then speeds"),
         ("SIGNALS", map(_signal, setup.signals), "keyword, unit, label, factor, kind, numbers"),
         ("ENTERED", map(_quantity, setup.entered), "parameters that external routines give"),
@@ -79,7 +81,10 @@ def _settings(program: Program, setup: Setup) -> str:
     ):
         lines += [f"{name} = [  # {note}", *(f"    {row!r}," for row in rows), "]"]
     lines += [
-        f"N_Q = {setup.n_q}",
+        f"N_Q, N_OUT = {setup.n_q}, {len(program.output_names)}",
+        f"N_GIVEN = {len(setup.parameters)}  # parameters of the model; others stand in events alone",
+        f"EVENTS = {bool(setup.events)}",
+        f"FOLLOWS = {list(setup.follows)!r}  # states that loops move first where an event has set others",
         f"REMOVED = {[r.lower() for r in setup.removed]!r}  # speeds that constraints determine: they cannot be given",
         f"INPUTS = {list(setup.inputs)!r}  # of the model: number of the signal, and how often it is differentiated",
         f"SHOWN = {[i for c in setup.channels if (i := c.quantity.column - first) >= 0]!r}  # inputs that are channels",
@@ -87,6 +92,39 @@ def _settings(program: Program, setup: Setup) -> str:
         f"LOOPS = {loops!r}  # rows, scales, what is corrected, what may move at the start",
     ]
     return "\n".join([*lines, ""])
+
+
+def _events(setup: Setup) -> str:
+    """Conditions and actions as functions of rows."""
+    named = [x.name for x in setup.settable]
+    printer = PythonFormula({name: f"given[{i}].value" for i, name in enumerate(named)})
+    lines = [
+        '"""Events of the program: conditions over rows of a run, and what they set, in the units of the user.',
+        "",
+        "Rows hold time, states, outputs and inputs in equation units; `given` are the parameters.",
+        '"""',
+        "",
+        "import numpy as np",
+        "from numeric.events import Watched",
+        "",
+        "",
+        "def watched(given):",
+        '    """Name, value, sides of zero that it comes to, those without zero; does it stop the run, does it act?"""',
+        "    return [",
+    ]
+    for e in setup.events:
+        value = f"lambda rows: {printer.text(e.condition)}"
+        lines.append(f"        Watched({e.name!r}, {value}, {e.sides!r}, {e.strict!r}, {e.stop}, {bool(e.settings)}),")
+    lines += ["    ]", "", "", "def actions(given):", '    """Of each event: is it a state, its number, the value."""']
+    lines.append("    return {")
+    for e in setup.events:
+        lines.append(f"        {e.name!r}: [")
+        for x, steps in e.settings:
+            place = x.column - 1 if x.column >= 0 else named.index(x.name)
+            lines.append(f"            ({x.column >= 0}, {place}, lambda rows: {printer.text(steps)}),")
+        lines.append("        ],")
+    body = "\n".join([*lines, "    }", ""])
+    return body if "np." in body.split("import Watched", 1)[1] else body.replace("import numpy as np\n", "")
 
 
 def _quantity(q: Keyed) -> tuple[Any, ...]:
@@ -110,6 +148,8 @@ def _routines(program: Program) -> str:
         else:
             text, name = function_source(r.python, r.name, f"external_{i}")
         texts.append(text)
+        if len(r.returns) == 1:
+            name = f"single({name})"
         when = program.phase(r)
         names.append(f"Remembering({name}, {r.memory}, {when})" if r.memory else name)
     return "\n\n".join([_ROUTINES, *texts, "ROUTINES = (\n" + indented(f"{n}," for n in names) + ")\n"])
@@ -120,5 +160,5 @@ _ROUTINES = '''"""Tables and external routines, in the order in which the model 
 import math
 
 import numpy as np
-from tables import Remembering, Spline, Surface
+from tables import Remembering, Spline, Surface, single
 '''

@@ -15,6 +15,7 @@ import numpy as np
 from bellcrank.files.parsfile import parsfile_line
 from bellcrank.interface.interface import Interface, Quantity
 from bellcrank.numeric.methods import listing
+from bellcrank.run.actions import EventFormula
 from bellcrank.signals import KINDS, Signal
 
 
@@ -79,6 +80,14 @@ class Setup:
     notes: tuple[str, ...] = ()
     about: tuple[str, ...] = ()  # what the model consists of, in lines
     tolerances: tuple[tuple[str, float], ...] = ()  # of a method that chooses its steps, by keyword
+    events: tuple[EventFormula, ...] = ()
+    own: tuple[Keyed, ...] = ()  # parameters that stand in events alone
+    follows: tuple[bool, ...] = ()  # states that loops move first where an event has set others
+
+    @property
+    def settable(self) -> tuple[Keyed, ...]:
+        """All parameters that a file may give."""
+        return (*self.parameters, *self.own)
 
     @property
     def n_q(self) -> int:
@@ -110,7 +119,7 @@ def default_input(setup: Setup) -> str:
         "",
         "* parameters",
     ]
-    for p in setup.parameters:
+    for p in setup.settable:
         if p.value is None:
             lines.append(f"* {parsfile_line(p.keyword, '...', p.unit, p.label)}: a value must be given")
         else:

@@ -16,20 +16,31 @@ from typing import Any
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.files.record import guarded
 from bellcrank.files.whole import write_text
+from bellcrank.library.manoeuvres.centre import WEAVE
+from bellcrank.library.manoeuvres.circles import BRAKE_IN_TURN, POWER_OFF, RADIUS, WHEEL
 from bellcrank.library.manoeuvres.lanes import AVOIDANCE, DOUBLE
 from bellcrank.library.manoeuvres.ready import data_of, ready
 from bellcrank.library.manoeuvres.result import Criterion, Manoeuvre, Result, Setting
+from bellcrank.library.manoeuvres.rides import KERB_UP, POTHOLE, RIDE, SPLIT_MU
+from bellcrank.library.manoeuvres.short import PULSE, SINE
 from bellcrank.library.manoeuvres.side_by_side import Driven, drive_all, labelled
+from bellcrank.library.manoeuvres.stability import FISHHOOK, SINE_WITH_DWELL
 from bellcrank.library.manoeuvres.steering import CIRCLE, FREQUENCY, STEP
 from bellcrank.library.manoeuvres.straight import ACCELERATION, BRAKING
+from bellcrank.library.manoeuvres.wind import WIND
 from bellcrank.library.vehicles.driver import Driver
-from bellcrank.library.vehicles.path import Path, circle, lane_change
+from bellcrank.library.vehicles.path import Change, Path, circle, lane_change
 
 __all__ = [
-    "Criterion", "Driver", "Manoeuvre", "Path", "Result", "Setting", "circle", "known", "lane_change", "report", "run",
+    "Change", "Criterion", "Driver", "Manoeuvre", "Path", "Result", "Setting", "circle", "known", "lane_change",
+    "report", "run",
 ]  # fmt: skip
 
-_LISTED = {m.name: m for m in (BRAKING, ACCELERATION, CIRCLE, STEP, FREQUENCY, DOUBLE, AVOIDANCE)}
+_LISTED = {m.name: m for m in (
+    BRAKING, ACCELERATION, CIRCLE, RADIUS, WHEEL, STEP, SINE, PULSE, FREQUENCY, WEAVE, BRAKE_IN_TURN, POWER_OFF, DOUBLE,
+    AVOIDANCE, SINE_WITH_DWELL, FISHHOOK, WIND, RIDE, KERB_UP, POTHOLE,
+    SPLIT_MU,
+)}  # fmt: skip
 
 
 def known() -> dict[str, Manoeuvre]:
@@ -53,12 +64,19 @@ def run(car: Any, name: str, **settings: Any) -> Result:
             listed = ", ".join(manoeuvre.settings)
             raise ModelError(f"manoeuvre {name} has no setting '{key}'.{near} It has {listed}.")
         usual = manoeuvre.settings[key].default
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if isinstance(usual, float | None) and not (number and 0 < value < 1e6):
+        if isinstance(usual, float | None) and not _positive([value]):
             raise ModelError(f"manoeuvre {name}: {key}={value!r:.40} must be a positive number")
+        if isinstance(usual, tuple) and not _positive(value):
+            raise ModelError(f"manoeuvre {name}: {key}={value!r:.60} must be positive numbers, such as {list(usual)}")
     given = {key: settings.get(key, s.default) for key, s in manoeuvre.settings.items()}
     result: Result = manoeuvre.drive(data_of(car), given)
     return result
+
+
+def _positive(values: Any) -> bool:
+    return isinstance(values, list | tuple) and len(values) > 0 and all(
+        isinstance(x, int | float) and not isinstance(x, bool) and 0 < x < 1e6 for x in values
+    )  # fmt: skip
 
 
 def report(

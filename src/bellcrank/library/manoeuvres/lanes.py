@@ -8,16 +8,16 @@ car (a rectangle of its length and width about the middle of the axles) leaves a
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from bellcrank.library.manoeuvres.ready import HELD, Ready, ready
+from bellcrank.library.manoeuvres.ready import HELD, USUAL, Ready, ready
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.vehicles.data import CarData
-from bellcrank.library.vehicles.driver import Driver
-from bellcrank.library.vehicles.path import lane_change
+from bellcrank.library.vehicles.driver import PREVIEW
+from bellcrank.library.vehicles.path import Change
 from bellcrank.run.result import Run
 
 Array = np.ndarray[Any, Any]
@@ -87,9 +87,10 @@ def _change(name: str, lanes_of: Callable[[float, float], list[Lane]]) -> Callab
         lanes = lanes_of(body.width, settings["offset"])
         corners = [(lanes[0].end, lanes[0].middle), (lanes[1].begin, lanes[1].middle), (lanes[1].end, lanes[1].middle),
                    (lanes[2].begin, lanes[2].middle)]  # fmt: skip
-        driver = Driver(lane_change(corners), preview=settings["preview"], kind=settings["driver"])
-        car = ready(data, driver)
-        run, room, at = _driven(car, lanes, settings["speed"])
+        path = Change(tuple(corners))
+        driver = replace(USUAL, kind=settings["driver"], preview=settings["preview"])
+        car = ready(data, USUAL if driver.ahead == USUAL.ahead and driver.kind == USUAL.kind else driver)
+        run, room, at = _driven(car, lanes, path, settings["speed"])
         runs, found = {"lane_change": run}, Metrics()
         found.add("clearance", room, "m", "smallest distance from the line of cones; negative: touched")
         found.add("clearance_at", at - ENTRY, "m", "where that was, from the first cone")
@@ -106,7 +107,7 @@ def _change(name: str, lanes_of: Callable[[float, float], list[Lane]]) -> Callab
         if not through:
             criteria.append(Criterion(f"the car comes through: it ends at x = {run['x'][-1]:.0f} m", False))
         if settings["search"]:
-            found.add("clean_speed", _fastest(car, lanes), "km/h", "highest entry speed without a cone")
+            found.add("clean_speed", _fastest(car, lanes, path), "km/h", "highest entry speed without a cone")
         notes = ["the throttle is held from the first cone on", "offset counts from edge to edge of the lanes"]
         return Result(name, data.sections.name, settings, runs, found.done(), criteria, notes,
                       ("path_error", "steering_wheel", "ay", "yaw_rate", "roll", "speed"),
@@ -123,27 +124,28 @@ def _from_above(run: Run, lanes: list[Lane]) -> Curve:
     return Curve("x, m", "y of the mass centre, m", (("way", run["x"], run["y"]),), (("cones", x, y),))
 
 
-def _driven(car: Ready, lanes: list[Lane], speed: float) -> tuple[Run, float, float]:
+def _driven(car: Ready, lanes: list[Lane], path: Change, speed: float) -> tuple[Run, float, float]:
     """One way through the cones at a speed (km/h)."""
     v = speed / 3.6
     start = car.settled(v)
     cg = car.data.sprung.cg
+    how = {**HELD, "hands": 1.0, **path.parameters()}
     ends = lanes[-1].end + car.data.sections.body.length
-    run = car.drive(ends / v * 1.5 + 2, start, {"speed_set": v}, HELD, until=f"x > {ends!r}")
+    run = car.drive(ends / v * 1.5 + 2, start, {"speed_set": v}, how, until=f"x > {ends!r}")
     ahead = float((car.at_rest.contact[0][0] + car.at_rest.contact[2][0]) / 2 - cg[0])
     body = car.data.sections.body
     room, at = clearance(run, lanes, body.length, body.width, ahead)
     return run, room, at
 
 
-def _fastest(car: Ready, lanes: list[Lane]) -> float:
+def _fastest(car: Ready, lanes: list[Lane], path: Change) -> float:
     """By halving: clean below, not above."""
     low, high = SEARCHED
-    if _driven(car, lanes, low)[1] <= 0:
+    if _driven(car, lanes, path, low)[1] <= 0:
         return float("nan")
     while high - low > 0.5:
         middle = (low + high) / 2
-        run, room, _ = _driven(car, lanes, middle)
+        run, room, _ = _driven(car, lanes, path, middle)
         clean = room > 0 and run["x"][-1] > lanes[-1].end
         low, high = (middle, high) if clean else (low, middle)
     return low
@@ -153,8 +155,8 @@ def _settings(speed: float, offset: float, words: str) -> dict[str, Setting]:
     return {
         "speed": Setting(speed, "km/h", "entry speed"),
         "offset": Setting(offset, "m", words),
-        "driver": Setting("macadam", "", "macadam or point"),
-        "preview": Setting(1.0, "s", "preview time of the driver"),
+        "driver": Setting("macadam", "", ", ".join(PREVIEW)),
+        "preview": Setting(None, "s", "preview time of the driver; the usual one of its kind if not given"),
         "search": Setting(False, "", "whether the highest clean speed is searched"),
     }
 

@@ -88,11 +88,13 @@ def _overview(cars: Sequence[Driven], names: Sequence[str], known: Mapping[str, 
     rows: list[Sequence[object]] = []
     for name in names:
         results = [c.results.get(name) for c in cars]
+        named: object = _link(name)
         for key in known[name].first:
             found = [r.metrics.details.get(key) if r is not None else None for r in results]
             own = next((f for f in found if f is not None), None)
             if own is not None:
-                rows.append((_link(name), own.label, *(_value(f, found[0]) for f in found), own.unit))
+                rows.append((named, own.label, *(_value(f, found[0]) for f in found), own.unit))
+                named = ""  # said once
     if rows:
         yield table(("manoeuvre", "", *_heads(cars), "unit"), rows, right=range(2, 2 + len(cars)))
     rows = []

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import RunError
+from bellcrank.library.manoeuvres.measuring import first_time, slope_at, steady
 from bellcrank.library.manoeuvres.ready import HELD, Ready, ready
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.vehicles.data import GRAVITY, CarData
@@ -25,13 +25,6 @@ SPEED = Setting(80.0, "km/h", "speed")
 RESPONSES = {"yaw_rate": "yaw rate", "ay": "lateral acceleration", "roll": "roll"}
 
 
-def _linear_angle(car: Ready, v: float, ay: float) -> float:
-    """Steering-wheel angle (deg) of the linear car for a lateral acceleration."""
-    f = car.figures
-    slope = math.degrees(f["wheelbase"] / v**2) + f["understeer"] / GRAVITY
-    return f["steering_ratio"] * slope * ay
-
-
 # ---- steady circle
 
 
@@ -39,7 +32,7 @@ def circle(data: CarData, settings: dict[str, Any]) -> Result:
     """Constant speed, the steering wheel turned slowly until the car turns no tighter."""
     car, v = ready(data), settings["speed"] / 3.6
     start = car.settled(v)
-    rate = _linear_angle(car, v, settings["growth"])
+    rate = car.linear_angle(v, settings["growth"])
     wheel = sampled([0.0, BEGINS, FAR], [0.0, 0.0, rate * (FAR - BEGINS)])
     limit = "abs(side_slip) > 15"
     run = car.drive(60.0, start, {"steer": wheel, "speed_set": v}, None, until=limit)
@@ -51,7 +44,7 @@ def circle(data: CarData, settings: dict[str, Any]) -> Result:
     for a in settings["at"]:
         if over[-1] < a + 0.3:
             continue
-        slope = {n: _slope(over, y, a) for n, y in (
+        slope = {n: slope_at(over, y, a) for n, y in (
             ("wheel", wheel_angle), ("roll", run["roll"][:last]), ("slip", run["side_slip"][:last]),
             ("torque", run["steering_torque"][:last]))}  # fmt: skip
         at = f"at {a:g} m/s2"
@@ -71,47 +64,27 @@ def circle(data: CarData, settings: dict[str, Any]) -> Result:
                    "speed"))  # fmt: skip
 
 
-def _slope(x: Array, y: Array, at: float, width: float = 0.5) -> float:
-    near = np.abs(x - at) < width
-    return float(np.polyfit(x[near], y[near], 1)[0])
-
-
 # ---- step
 
 
 def step_steer(data: CarData, settings: dict[str, Any]) -> Result:
     """A fast turn of the steering wheel, held: how quickly and how far yaw rate and lateral acceleration follow."""
     car, v = ready(data), settings["speed"] / 3.6
-    start, wanted = car.settled(v), settings["ay"]
+    start = car.settled(v)
     rise = settings["rise"] / 0.8  # of the whole ramp, 10 to 90 % of it within `rise`
-    angle = settings["angle"]
-    run = None
-    if angle is None:
-        angle = _linear_angle(car, v, wanted)
-        for _ in range(6):
-            run = _stepped(car, start, v, angle, rise)
-            reached = _steady(run, "ay")
-            if abs(reached / wanted - 1) < 0.005:
-                break
-            if not reached > 0:
-                raise RunError(f"step steer: no steady lateral acceleration was reached with {angle:.1f} deg")
-            angle *= wanted / reached
-        else:
-            raise RunError(f"step steer: the car does not reach {wanted:g} m/s2 at {settings['speed']:g} km/h")
-    else:
-        run = _stepped(car, start, v, angle, rise)
-    assert run is not None
+    angle = car.angle(v, settings["ay"]) if settings["angle"] is None else settings["angle"]
+    run = _stepped(car, start, v, angle, rise)
     found, t0 = Metrics(), BEGINS + rise / 2
     found.add("angle", angle, "deg", "steering-wheel angle")
     for name, words in RESPONSES.items():
-        y, steady = np.abs(run[name]), abs(_steady(run, name))
-        found.add(f"{name}_steady", _steady(run, name), run.units[name], f"{words} in steady state")
-        found.add(f"{name}_response", _first(run.time, y, 0.9 * steady) - t0, "s", f"{words}: time to 90 %")
+        y, level = np.abs(run[name]), abs(steady(run, name))
+        found.add(f"{name}_steady", steady(run, name), run.units[name], f"{words} in steady state")
+        found.add(f"{name}_response", first_time(run.time, y, 0.9 * level) - t0, "s", f"{words}: time to 90 %")
         peak = int(np.argmax(y))
         found.add(f"{name}_peak_time", run.time[peak] - t0, "s", f"{words}: time to the peak")
-        found.add(f"{name}_overshoot", 100 * (y[peak] / steady - 1), "%", f"{words}: overshoot")
+        found.add(f"{name}_overshoot", 100 * (y[peak] / level - 1), "%", f"{words}: overshoot")
     found.add("yaw_gain", found["yaw_rate_steady"].value / angle, "1/s", "yaw rate over steering-wheel angle")
-    found.add("side_slip_steady", _steady(run, "side_slip"), "deg", "side slip in steady state")
+    found.add("side_slip_steady", steady(run, "side_slip"), "deg", "side slip in steady state")
     found.add("tb", found["yaw_rate_peak_time"].value * abs(found["side_slip_steady"].value), "s deg", "TB factor")
     return Result("iso7401-step", data.sections.name, settings, {"step": run}, found.done(), [],
                   ["times count from half of the steering-wheel angle; the throttle is held"])  # fmt: skip
@@ -122,17 +95,6 @@ def _stepped(car: Ready, start: dict[str, float], v: float, angle: float, rise: 
     return car.drive(5.0, start, {"steer": wheel, "speed_set": v}, HELD)
 
 
-def _steady(run: Run, name: str) -> float:
-    return float(run[name][run.time > run.time[-1] - 1.0].mean())
-
-
-def _first(t: Array, y: Array, level: float) -> float:
-    i = int(np.argmax(y >= level))
-    if i == 0:
-        return float("nan")
-    return float(np.interp(level, y[i - 1 : i + 1], t[i - 1 : i + 1]))
-
-
 # ---- frequency response
 
 
@@ -140,17 +102,25 @@ def chirp_steer(data: CarData, settings: dict[str, Any]) -> Result:
     """A sine of growing frequency: frequency response of yaw rate, lateral acceleration and roll."""
     car, v = ready(data), settings["speed"] / 3.6
     start = car.settled(v)
-    angle = _linear_angle(car, v, settings["ay"])
+    angle = car.angle(v, settings["ay"])
     f0, f1, T = settings["from"], settings["to"], settings["duration"]
     signal, end = _chirp(angle, f0, f1, T)
     run = car.drive(end, start, {"steer": signal, "speed_set": v}, HELD)
     f, responses = frequency_response(run, tuple(RESPONSES), f0, f1)
     found = Metrics()
     found.add("angle", angle, "deg", "amplitude of the steering-wheel angle")
+    add_responses(found, f, responses, run.units)
+    note = f"amplitude for {settings['ay']:g} m/s2 in steady state; the throttle is held"
+    return Result("iso7401-frequency", data.sections.name, settings, {"chirp": run}, found.done(), [], [note],
+                  more=bode(f, {n: responses[n] for n in RESPONSES}, run.units))  # fmt: skip
+
+
+def add_responses(found: Metrics, f: Array, responses: Mapping[str, Array], units: Mapping[str, str]) -> None:
+    """Gains, bandwidths and phases of responses to the steering wheel."""
     for name, words in RESPONSES.items():
         H = responses[name]
         gain, phase = np.abs(H), np.degrees(np.unwrap(np.angle(H)))
-        unit = f"{run.units[name]}/deg"
+        unit = f"{units[name]}/deg"
         low = found.add(f"{name}_gain", gain[0], unit, f"{words} over steering wheel at {f[0]:.2g} Hz")
         peak = int(np.argmax(gain))
         found.add(f"{name}_peak", gain[peak] / low, "", f"{words}: largest gain over that")
@@ -158,11 +128,8 @@ def chirp_steer(data: CarData, settings: dict[str, Any]) -> Result:
         below = np.flatnonzero((gain < low / math.sqrt(2)) & (np.arange(len(f)) > peak))
         found.add(f"{name}_bandwidth", f[below[0]] if len(below) else float("nan"), "Hz", f"{words}: -3 dB")
         for at in (0.5, 1.0):
-            if f0 <= at <= f1:
+            if f[0] <= at <= f[-1]:
                 found.add(f"{name}_phase_{at:g}", float(np.interp(at, f, phase)), "deg", f"{words}: phase at {at:g} Hz")
-    note = f"amplitude of the linear car for {settings['ay']:g} m/s2; the throttle is held"
-    return Result("iso7401-frequency", data.sections.name, settings, {"chirp": run}, found.done(), [], [note],
-                  more=bode(f, {n: responses[n] for n in RESPONSES}, run.units))  # fmt: skip
 
 
 def _chirp(amplitude: float, f0: float, f1: float, T: float) -> tuple[Any, float]:

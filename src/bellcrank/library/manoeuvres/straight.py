@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import ModelError
-from bellcrank.library.manoeuvres.ready import RELEASED, Ready, ready
+from bellcrank.library.manoeuvres.ready import RELEASED, Ready, abs_of, ready
 from bellcrank.library.manoeuvres.result import Criterion, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY, CarData
 from bellcrank.run.result import Run
@@ -24,8 +24,7 @@ def brake(data: CarData, settings: dict[str, Any]) -> Result:
     car, v0 = ready(data), settings["speed"] / 3.6
     start = car.settled(v0)
     given = settings["moment"]
-    radius = float(np.mean([data.axle(a).tyre.forces(3000.0, 0.0, 0.0).Re for a, _ in CORNERS.values()]))
-    weight = car.at_rest.mass * GRAVITY * radius
+    weight = car.at_rest.mass * GRAVITY * car.radius
     most = data.sections.brakes.torque or 2 * weight
     if given is None:
         low, high = 0.0, most
@@ -54,7 +53,7 @@ def brake(data: CarData, settings: dict[str, Any]) -> Result:
     found.add("slip_min", _slips(run), "", "smallest slip of a wheel; -1 is locked")
     found.add("aside", np.abs(run["y"]).max(), "m", "largest way aside")
     criteria = [Criterion(f"it stops: the speed at the end is {v[-1]:.3g} m/s", bool(v[-1] < 0.2))]
-    notes = ["no anti-lock system: the moment is the largest at which no wheel locks"] if given is None else []
+    notes = [f"{abs_of(data)}: the moment is the largest at which no wheel locks"] if given is None else []
     return Result("braking", data.sections.name, settings, {"braking": run}, found.done(), criteria, notes,
                   ("speed", "ax", "pitch", "fl.tyre_load", "rl.tyre_load", "fl.tyre.kappa",
                    "rl.tyre.kappa"))  # fmt: skip
@@ -75,9 +74,7 @@ def accelerate(data: CarData, settings: dict[str, Any]) -> Result:
     """From standstill with all the drive has."""
     drive = data.sections.drive
     if drive.torque is None and drive.power is None and drive.map is None:
-        raise ModelError(
-            "acceleration: the file states none of drive.torque, drive.power and drive.map", data.sections.name
-        )
+        raise ModelError("acceleration: the file states no drive.torque, drive.power or drive.map", data.sections.name)
     car, top = ready(data), settings["to"] / 3.6
     start = car.settled(0.0)
     most = 1e7 if drive.torque is None else drive.torque

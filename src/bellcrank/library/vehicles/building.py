@@ -55,10 +55,11 @@ def build(
     *,
     speed: float = 0.0,
     exact: bool = True,
-    terrain: Terrain | None = None,
+    terrain: Terrain | tuple[Terrain, Terrain] | None = None,
     driver: Any = None,
 ) -> CarSystem:
-    """The model of a car that rolls ahead at `speed` (m/s) from where it stands."""
+    """The model of a car that rolls ahead at `speed` (m/s) from where it stands; `terrain` may be one for the left
+    wheels and one for the right."""
     s = CarSystem(car, at_rest)
     for name, (units, label) in INPUTS.items():
         s.add_variable(name, units=units, label=label)
@@ -72,8 +73,10 @@ def build(
     wheels = {}
     for axle in (car.front, car.rear):
         _add_axle_parameters(s, axle, at_rest)
+    tracks = terrain if isinstance(terrain, tuple) else (terrain or flat(),) * 2
     for name, (which, side) in CORNERS.items():
-        wheels[name] = _add_corner(s, name, car.axle(which), side, chassis, rack, exact, terrain or flat())
+        ground = tracks[0 if side > 0 else 1]
+        wheels[name] = _add_corner(s, name, car.axle(which), side, chassis, rack, exact, ground)
     for axle in (car.front, car.rear):
         _add_bar(s, axle, chassis, at_rest.bar[axle.name])
     add_brakes(s, car, wheels, asked["brake"])

@@ -87,10 +87,15 @@ class Car:
         return Linkage(replace(fitted.linkage.chain, vehicle=vehicle, struts=struts))
 
     def system(
-        self, *, speed: float = 20.0, exact: bool = True, terrain: Terrain | None = None, driver: Any = None
+        self,
+        *,
+        speed: float = 20.0,
+        exact: bool = True,
+        terrain: Terrain | tuple[Terrain, Terrain] | None = None,
+        driver: Any = None,
     ) -> CarSystem:
         """The model: it rolls ahead at `speed` (m/s) from where it stands. exact=False looks the suspensions up in
-        tables; `driver` steers and keeps the speed."""
+        tables; `driver` steers and keeps the speed; `terrain` may be one for the left wheels and one for the right."""
         return build(self.data, self.stand, speed=speed, exact=exact, terrain=terrain, driver=driver)
 
 

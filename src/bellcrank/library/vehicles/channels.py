@@ -23,6 +23,7 @@ def add_car_channels(s: System, car: CarData, at_rest: Stand, chassis: BodyHandl
     for name, value, label, units in (
         ("ax", dot(dxdt(v), ahead), "longitudinal acceleration", "L/T**2"),
         ("ay", dot(dxdt(v), left), "lateral acceleration", "L/T**2"),
+        ("az", dot(dxdt(v), up), "vertical acceleration", "L/T**2"),
         ("x", dot(pos(chassis.cm), s.inertial[1]), "x of the mass centre", "L"),
         ("y", dot(pos(chassis.cm), s.inertial[2]), "y of the mass centre", "L"),
         ("height", dot(pos(chassis.cm), up), "height of the mass centre", "L"),

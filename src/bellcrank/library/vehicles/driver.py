@@ -8,8 +8,9 @@ the path, by least squares over points ahead. With x = (v_y, r) of x' = A x + B 
 
 y_j the path t_j ahead, f_j x where the car would be without steering, g_j d what steering adds; all through the
 exponential of one matrix, so exact; gains depend on the speed alone and are tables over it. A lag stands for the
-muscles. Single point: d = (l + K V^2) 2 y/D^2 at D = V T ahead. The nearest station of the path is a state that is
-drawn along, never searched. Speed: a moment in proportion to the error and its integral, which waits at the limit.
+muscles. Single point: d = (l + K V^2) 2 y/D^2 at D = V T ahead. Pure pursuit and Stanley's driver: below. The nearest
+station of a path is a state that is drawn along, never searched. Speed: a moment in proportion to the error and its
+integral, which waits at the limit.
 """
 
 from __future__ import annotations
@@ -28,56 +29,105 @@ from bellcrank.expr.table import table
 from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY, CarData
 from bellcrank.library.vehicles.figures import Figures, figures_of, steering_ratio
-from bellcrank.library.vehicles.path import Path
+from bellcrank.library.vehicles.path import Change, Path
 from bellcrank.library.vehicles.rest import Stand
 
-KINDS = ("macadam", "point")
+PREVIEW = {"macadam": 1.0, "point": 1.0, "pursuit": 0.7, "stanley": 0.0}  # s, by kind
 SPEEDS = (1.0, 3.0, 5.0, 7.5, 10.0, 13.0, 16.0, 20.0, 25.0, 30.0, 36.0, 43.0, 52.0, 65.0)  # m/s, of the gain tables
 SLOWEST = 1.0  # m/s, from which on the driver looks ahead
+NEAREST = 4.0  # m, that pure pursuit looks ahead at least
+STANLEY = (2.5, 1.0, 0.3)  # gain 1/s, speed m/s added, yaw damping s
 DRAWN = 5.0  # 1/s, with which the station is drawn to the nearest point
 COASTS = 0.05  # of the weight, as a force that the engine brakes with; beyond, the brakes do
 
 
 @dataclass(frozen=True)
 class Driver:
-    """Who drives. `path`: what to follow (None: the steering wheel is an input alone); `kind`: "macadam" or "point";
-    `preview` time (s), of MacAdam with `points` ahead; `lag` of the arms (s); `most`: steering-wheel angle (deg).
+    """Who drives. `path`: what to follow (None: the steering wheel is an input alone); `kind`: "macadam", "point",
+    "pursuit" or "stanley"; `preview` time (s; the usual one of the kind if not given), of MacAdam with `points` ahead;
+    `delay` of the eyes and `lag` of the arms (s); `most`: steering-wheel angle (deg); `hands`: share of what the driver
+    steers that is done, a parameter. `circles`: the driver can also keep a curvature, input curve_set (1/m), with the
+    gain k_turn (1/s), a parameter; where that is 0 the steering wheel is held as it is.
 
     The speed is kept at the input speed_set (m/s) with the gains k_speed (1/s) and i_speed (1/s^2), parameters.
     """
 
-    path: Path | None = None
+    path: Path | Change | None = None
     kind: str = "macadam"
-    preview: float = 1.0
+    preview: float | None = None
     points: int = 10
+    delay: float = 0.0
     lag: float = 0.1
     most: float = 500.0
     k_speed: float = 1.5
     i_speed: float = 0.5
+    hands: float = 1.0
+    circles: bool = False
 
     def __post_init__(self) -> None:
-        wrong = [] if self.kind in KINDS else [f"kind={self.kind!r} must be one of {', '.join(KINDS)}"]
-        for name in ("preview", "lag", "most"):
-            if not getattr(self, name) > 0:
+        wrong = []
+        if self.kind not in PREVIEW:
+            wrong.append(f"kind={self.kind!r} must be one of {', '.join(PREVIEW)}")
+        path: Any = self.path
+        if path is not None and not isinstance(path, Path | Change):
+            wrong.append(f"path={path!r:.60} must be a Path.through(x, y), a lane_change(corners) or a circle(radius)")
+        for name in ("lag", "most", *(["preview"] if self.preview is not None else [])):
+            if not _number(getattr(self, name)) or not getattr(self, name) > 0:
                 wrong.append(f"{name}={getattr(self, name)!r} must be positive")
+        if not _number(self.delay) or not 0 <= self.delay <= 2:
+            wrong.append(f"delay={self.delay!r} must lie between 0 and 2 s")
         if not isinstance(self.points, int) or not 1 <= self.points <= 50:
             wrong.append(f"points={self.points!r} must be a whole number from 1 to 50")
         if wrong:
             raise ModelError("driver: " + "; ".join(wrong))
 
+    @property
+    def ahead(self) -> float:
+        """How far the driver looks ahead, s."""
+        return PREVIEW[self.kind] if self.preview is None else self.preview
+
     def add(self, s: System, car: CarData, at_rest: Stand, chassis: BodyHandle) -> dict[str, str]:
         """Adds states and formulas; returns what the model shall take for steer, drive and brake."""
         s.define("driver.ahead", "dot(vel(chassis.cm), direction(project([chassis1], [n3])))")
-        found = self._speed(s, car, at_rest)
+        found, steer = self._speed(s, car, at_rest), ["steer"]
         if self.path is not None:
-            found["steer"] = self._steering(s, car, at_rest)
-        return found
+            self._require_wide(car, at_rest)
+            s.add_parameter("hands", self.hands, units="1", label="share of the driver's steering that is done")
+            steer.append(f"hands*{self._steering(s, car, at_rest)}")
+        if self.circles:
+            steer.append(self._circle(s, car, at_rest))
+        return found | {"steer": " + ".join(steer)}
 
     def start(self, car: CarData, at_rest: Stand) -> dict[str, float]:
         """The station of the path nearest to where the car begins."""
-        if self.path is None:
+        if not isinstance(self.path, Path):
             return {}
         return {"driver.station": self.path.nearest(float(car.sprung.cg[0]), float(car.sprung.cg[1]))}
+
+    def _require_wide(self, car: CarData, at_rest: Stand) -> None:
+        """No path that bends tighter than the car turns."""
+        assert self.path is not None
+        radius, at = self.path.tightest()
+        angle = math.radians(self.most) / steering_ratio(car)
+        least = figures_of(car, at_rest)["wheelbase"] / math.tan(min(angle, 1.5))
+        if radius < least:
+            raise ModelError(
+                f"driver: the path bends with a radius of {radius:.3g} m at {at:.4g} m, but with the steering wheel at "
+                f"{self.most:g} deg the car turns no tighter than {least:.3g} m"
+            )
+
+    def _circle(self, s: System, car: CarData, at_rest: Stand) -> str:
+        """An integral of the error of the yaw rate, scaled so that k_turn is the speed of its answer."""
+        s.add_variable("curve_set", units="1/L", label="curvature that the driver keeps")
+        s.set_run(inputs={"curve_set": 0.0})
+        s.add_parameter("k_turn", 0.0, units="1/T", label="driver: how quickly the curvature is kept")
+        base, K, ratio = *_single(car, at_rest), steering_ratio(car)
+        s.add_parameter("turn_understeer", K, units="T**2/L", label="driver: understeer gradient that is expected")
+        s.add_parameter("turn_base", ratio * base, units="L", label="driver: steering ratio times wheelbase")
+        gain = f"(turn_base + {ratio!r}*turn_understeer*driver.ahead**2)/max({SLOWEST}, driver.ahead)"
+        error = "(curve_set*driver.ahead - dot(rot(chassis), [n3]))"
+        s.add_state("driver.turn", rate=f"k_turn*{gain}*{error}", units="A", label="steering-wheel angle of the circle")
+        return "driver.turn"
 
     def _speed(self, s: System, car: CarData, at_rest: Stand) -> dict[str, str]:
         s.add_variable("speed_set", units="L/T", label="speed that the driver keeps")
@@ -102,57 +152,109 @@ class Driver:
     def _steering(self, s: System, car: CarData, at_rest: Stand) -> str:
         path = self.path
         assert path is not None
-        for name, values in (("path_x", path.x), ("path_y", path.y), ("path_heading", path.heading)):
-            s.define(name, table(path.s, values, 3))
+        path.add(s)
         s.define("driver.cos", "dot(direction(project([chassis1], [n3])), [n1])")
         s.define("driver.sin", "dot(direction(project([chassis1], [n3])), [n2])")
         s.define("driver.x", "dot(pos(chassis.cm), [n1])")
         s.define("driver.y", "dot(pos(chassis.cm), [n2])")
-        s.define("driver.heading", "path_heading(driver.station)")
+        station = "driver.station" if isinstance(path, Path) else "driver.x"
+        heading, _ = path.turned(s, station, "driver.here")
+        s.define("driver.heading", heading)
+        x, y = path.place(s, station, "driver.near")
         along = "cos(driver.heading)*{0} + sin(driver.heading)*{1}"
-        goes = along.format("dot(vel(chassis.cm), [n1])", "dot(vel(chassis.cm), [n2])")
-        short = along.format("(driver.x - path_x(driver.station))", "(driver.y - path_y(driver.station))")
-        s.add_state("driver.station", rate=f"{goes} + {DRAWN}*({short})", units="L", label="station of the path")
-        away = along.format("(driver.y - path_y(driver.station))", "(path_x(driver.station) - driver.x)")
+        if isinstance(path, Path):
+            goes = along.format("dot(vel(chassis.cm), [n1])", "dot(vel(chassis.cm), [n2])")
+            short = along.format(f"(driver.x - {x})", f"(driver.y - {y})")
+            s.add_state("driver.station", rate=f"{goes} + {DRAWN}*({short})", units="L", label="station of the path")
+        away = along.format(f"(driver.y - {y})", f"({x} - driver.x)")
         s.add_output(away, "path_error", label="distance from the path, to the left", units="L")
         s.define("driver.pace", f"max({SLOWEST}, driver.ahead)")
         s.define("driver.aside", "dot(vel(chassis.cm), cross([n3], direction(project([chassis1], [n3]))))")
         s.define("driver.turns", "dot(rot(chassis), [n3])")
-        wanted = self._macadam(s, car, at_rest) if self.kind == "macadam" else self._point(s, car, at_rest)
+        kinds = {"macadam": self._macadam, "point": self._point, "pursuit": self._pursuit, "stanley": self._stanley}
+        wanted = kinds[self.kind](s, car, at_rest)
         most = math.radians(self.most)
         s.define("driver.wanted", f"max(-{most!r}, min({most!r}, {steering_ratio(car)!r}*({wanted})))")
         s.add_parameter("t_driver", self.lag, units="T", label="lag of the driver's arms")
         s.require_positive("t_driver")
-        s.add_state("driver.steer", rate="(driver.wanted - driver.steer)/t_driver", units="A",
+        asked = self._delayed(s) if self.delay > 0 else "driver.wanted"
+        s.add_state("driver.steer", rate=f"({asked} - driver.steer)/t_driver", units="A",
                     label="steering-wheel angle of the driver")  # fmt: skip
-        return "steer + driver.steer"
+        return "driver.steer"
 
-    def _ahead(self, s: System, index: int, time: float) -> str:
-        """Defines the distance of the path from the car's axis, some time ahead."""
-        at, name = f"(driver.station + {time!r}*driver.pace)", f"driver.see_{index}"
-        dx, dy = f"(path_x({at}) - driver.x)", f"(path_y({at}) - driver.y)"
-        s.define(name, f"driver.cos*{dy} - driver.sin*{dx}")
+    def _delayed(self, s: System) -> str:
+        """What was wanted some time ago: the delay as the Pade fraction (1 - T s/3)/(1 + 2 T s/3 + (T s)^2/6)."""
+        s.add_parameter("t_delay", self.delay, units="T", label="delay of the driver's eyes")
+        s.require_positive("t_delay")
+        s.add_state(
+            "driver.seen", rate="driver.seeing", units="A*T**2", label="driver: what was seen, twice integrated"
+        )
+        s.add_state("driver.seeing", rate="driver.wanted - 4*driver.seeing/t_delay - 6*driver.seen/t_delay**2",
+                    units="A*T", label="driver: what was seen, integrated")  # fmt: skip
+        return "(6*driver.seen/t_delay**2 - 2*driver.seeing/t_delay)"
+
+    def _ahead(self, s: System, index: int, far: str) -> str:
+        """Defines the distance of the path from the car's axis, some way ahead."""
+        assert self.path is not None
+        station = "driver.station" if isinstance(self.path, Path) else "driver.x"
+        name = f"driver.see_{index}"
+        x, y = self.path.place(s, f"({station} + {far})", f"driver.at_{index}")
+        s.define(name, f"driver.cos*({y} - driver.y) - driver.sin*({x} - driver.x)")
         return name
 
     def _macadam(self, s: System, car: CarData, at_rest: Stand) -> str:
-        times = self.preview * np.arange(1, self.points + 1) / self.points
+        times = self.ahead * np.arange(1, self.points + 1) / self.points
         found = figures_of(car, at_rest)
         rows = np.array([gains(*single_track(car, at_rest, found, v), v, times) for v in SPEEDS])
         terms = []
         for j, time in enumerate(times):
             s.define(f"driver_gain_{j + 1}", table(SPEEDS, rows[:, j].tolist(), 3))
-            terms.append(f"driver_gain_{j + 1}(driver.pace)*{self._ahead(s, j + 1, float(time))}")
+            terms.append(f"driver_gain_{j + 1}(driver.pace)*{self._ahead(s, j + 1, f'{float(time)!r}*driver.pace')}")
         for name, column, of in (("aside", -2, "driver.aside"), ("turns", -1, "driver.turns")):
             s.define(f"driver_gain_{name}", table(SPEEDS, rows[:, column].tolist(), 3))
             terms.append(f"-driver_gain_{name}(driver.pace)*{of}")
         return " + ".join(terms).replace("+ -", "- ")
 
     def _point(self, s: System, car: CarData, at_rest: Stand) -> str:
-        found = figures_of(car, at_rest)
-        K = math.radians(found["understeer"]) / GRAVITY
-        see = self._ahead(s, 1, self.preview)
-        far = f"({self.preview!r}*driver.pace)"
-        return f"({found['wheelbase']!r} + {max(K, 0.0)!r}*driver.pace**2)*2*{see}/{far}**2"
+        base, K = _single(car, at_rest)
+        far = f"{self.ahead!r}*driver.pace"
+        see = self._ahead(s, 1, far)
+        return f"({base!r} + {K!r}*driver.pace**2)*2*{see}/({far})**2"
+
+    def _pursuit(self, s: System, car: CarData, at_rest: Stand) -> str:
+        """The circle from the rear axle to a point of the path; its steering angle, with what understeer adds."""
+        base, K = _single(car, at_rest)
+        behind = base * figures_of(car, at_rest)["front_share"]
+        s.define("driver.far", f"max({NEAREST}, {self.ahead!r}*driver.pace)")
+        see = self._ahead(s, 1, f"(driver.far - {behind!r})")
+        return f"atan(2*{base!r}*{see}/driver.far**2)*(1 + {K / base!r}*driver.pace**2)"
+
+    def _stanley(self, s: System, car: CarData, at_rest: Stand) -> str:
+        """Heading and distance at the front axle, with feed-forward of the bend and damping of the yaw rate: Hoffmann,
+        Tomlin, Montemerlo & Thrun (2007), Autonomous automobile trajectory tracking for off-road driving."""
+        assert self.path is not None
+        base, K = _single(car, at_rest)
+        ahead = base * (1 - figures_of(car, at_rest)["front_share"])
+        see = self._ahead(s, 1, repr(ahead))
+        station = "driver.station" if isinstance(self.path, Path) else "driver.x"
+        heading, bend = self.path.turned(s, f"({station} + {ahead!r})", "driver.front")
+        s.define("driver.front_heading", heading)
+        s.define("driver.bend", bend)
+        gain, slow, damping = STANLEY
+        yaw = ("atan2(sin(driver.front_heading)*driver.cos - cos(driver.front_heading)*driver.sin, "
+               "cos(driver.front_heading)*driver.cos + sin(driver.front_heading)*driver.sin)")  # fmt: skip
+        return (f"{yaw} + atan({gain}*{see}/({slow} + driver.pace)) + {K!r}*driver.pace**2*driver.bend "
+                f"- {damping}*(driver.turns - driver.pace*driver.bend)")  # fmt: skip
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _single(car: CarData, at_rest: Stand) -> tuple[float, float]:
+    """Wheelbase (m) and understeer gradient (rad s^2/m, not below zero) that a driver expects."""
+    found = figures_of(car, at_rest)
+    return found["wheelbase"], max(math.radians(found["understeer"]) / GRAVITY, 0.0)
 
 
 def gains(A: Any, B: Any, speed: float, times: Any) -> Any:

@@ -1,4 +1,8 @@
-"""Paths to follow: a line in the plane by its arc length, as cubic tables; it goes on straight at both ends."""
+"""Paths to follow: a line in the plane by its arc length, as cubic tables; it goes on straight at both ends. And lane
+changes along x by parameters, so that one program drives all of them.
+
+Both say how a driver adds them to a model and asks for place, heading and curvature at a station, as text.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.api.system import System
 from bellcrank.errors import ModelError
+from bellcrank.expr.table import table
 
 STEP = 1.0  # m between the points of the tables
 Array = np.ndarray[Any, Any]
@@ -49,11 +55,85 @@ class Path:
     def length(self) -> float:
         return self.s[-1]
 
+    @property
+    def curvature(self) -> Array:
+        """1/m at the points, positive to the left."""
+        return np.gradient(np.array(self.heading), np.array(self.s))
+
+    def tightest(self) -> tuple[float, float]:
+        """The smallest radius (m), and the station where it is."""
+        bends = np.abs(self.curvature)
+        i = int(np.argmax(bends))
+        return (1 / float(bends[i]) if bends[i] > 0 else np.inf), self.s[i]
+
+    def add(self, s: System) -> None:
+        """Adds what the formulas below need."""
+        columns = (self.x, self.y, self.heading, self.curvature.tolist())
+        for name, values in zip(("path_x", "path_y", "path_heading", "path_curvature"), columns, strict=True):
+            s.define(name, table(self.s, values, 3))
+
+    def place(self, s: System, at: str, name: str) -> tuple[str, str]:
+        """x and y at a station; `name` is free for what is defined."""
+        return f"path_x({at})", f"path_y({at})"
+
+    def turned(self, s: System, at: str, name: str) -> tuple[str, str]:
+        """Heading and curvature at a station."""
+        return f"path_heading({at})", f"path_curvature({at})"
+
     def nearest(self, x: float, y: float) -> float:
         """The station nearest to a place."""
         fine = np.linspace(0.0, self.length, 20 * len(self.s))
         px, py = (np.interp(fine, self.s, v) for v in (self.x, self.y))
         return float(fine[int(np.argmin((px - x) ** 2 + (py - y) ** 2))])
+
+
+@dataclass(frozen=True)
+class Change:
+    """A lane change along x and back: quintic steps between corners (x, y), m. The corners are parameters path_x1 to
+    path_x4 and path_y1 to path_y3 of the model; the station is x."""
+
+    corners: tuple[tuple[float, float], ...] = ((15.0, 0.0), (45.0, 3.5), (70.0, 3.5), (95.0, 0.0))
+
+    def __post_init__(self) -> None:
+        xs = [x for x, _ in self.corners]
+        if len(xs) != 4 or not all(b > a for a, b in pairwise(xs)) or self.corners[1][1] != self.corners[2][1]:
+            raise ModelError(f"lane change: corners={self.corners!r:.120} must be four with growing x, the middle two "
+                             "with the same y")  # fmt: skip
+
+    def parameters(self) -> dict[str, float]:
+        """The corners by the names of the parameters."""
+        found = {f"path_x{i}": float(x) for i, (x, _) in enumerate(self.corners, 1)}
+        return found | {f"path_y{i}": float(self.corners[j][1]) for i, j in ((1, 0), (2, 1), (3, 3))}
+
+    def tightest(self) -> tuple[float, float]:
+        """As of `Path`."""
+        found = []
+        for (x0, y0), (x1, y1) in (self.corners[:2], self.corners[2:]):
+            bend = abs(y1 - y0) * 10 / np.sqrt(3) / (x1 - x0) ** 2  # of a quintic step, at 0.21 of it
+            found.append((1 / bend if bend > 0 else np.inf, x0 + 0.21 * (x1 - x0)))
+        return min(found)
+
+    def add(self, s: System) -> None:
+        for name, value in self.parameters().items():
+            s.add_parameter(name, value, units="L", label=f"{name[5]} of corner {name[6]} of the lane change")
+
+    def _steps(self, s: System, at: str, name: str) -> list[tuple[str, str, str]]:
+        """Share of each step that is passed, its length and how far it goes aside."""
+        found = []
+        for i, (a, b) in enumerate(((1, 2), (3, 4)), 1):
+            s.define(f"{name}_share{i}", f"max(0, min(1, ({at} - path_x{a})/(path_x{b} - path_x{a})))")
+            found.append((f"{name}_share{i}", f"(path_x{b} - path_x{a})", f"(path_y{i + 1} - path_y{i})"))
+        return found
+
+    def place(self, s: System, at: str, name: str) -> tuple[str, str]:
+        steps = [f"{aside}*{u}**3*(10 - 15*{u} + 6*{u}**2)" for u, _, aside in self._steps(s, at, name)]
+        return at, f"(path_y1 + {' + '.join(steps)})"
+
+    def turned(self, s: System, at: str, name: str) -> tuple[str, str]:
+        steps = self._steps(s, at, name)
+        s.define(f"{name}_slope", " + ".join(f"30*{aside}/{l}*({u}*(1 - {u}))**2" for u, l, aside in steps))
+        bend = " + ".join(f"60*{aside}/{l}**2*{u}*(1 - {u})*(1 - 2*{u})" for u, l, aside in steps)
+        return f"atan({name}_slope)", f"({bend})/(1 + {name}_slope**2)**1.5"
 
 
 def lane_change(corners: Sequence[tuple[float, float]], before: float = 500.0, after: float = 500.0) -> Path:

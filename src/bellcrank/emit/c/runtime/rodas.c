@@ -48,6 +48,7 @@ static int rodas_step(Job *job, real *w)
         a->memory = PATIENT;
     }
     s->known = 0;
+    memset(by_time, 0, sizeof by_time);
     for (;;) {
         real h, t;
         if ((failed = next_step(job, &h, &t)))

@@ -48,6 +48,16 @@ class Surface:
         return cubic(along, self.dx, a / hx) / (hx**self.dx * hy**self.dy)
 
 
+def single(function):
+    """A routine that returns one number, which it may give as a tuple."""
+
+    def value(*arguments):
+        found = function(*arguments)
+        return found[0] if isinstance(found, tuple) else found
+
+    return value
+
+
 class Remembering:
     """A routine with an array that keeps its values between steps.
 

@@ -8,7 +8,7 @@
    Several models may run beside each other: all of one is in its structure, which may be copied to keep a state and to
    return to it. Nothing is allocated, and nothing is kept elsewhere. Values are in the units named first; where the
    unit of the model is another, it follows with its size. A step evaluates the rates @EVALUATIONS@ times, with
-   @OPERATIONS@ operations each, and the outputs once. Of the C library it calls: @CALLS@.
+   @OPERATIONS@ operations each, and the outputs once.
 @NOTES@*/
 
 #ifndef @UPPER@_H

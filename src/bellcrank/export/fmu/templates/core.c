@@ -1,7 +1,7 @@
 /* @TITLE@: a functional mock-up unit, as far as it is the same for every version of FMI. Written by Bellcrank.
 
    The equations of motion are in model.c. Values are in equation units, as modelDescription.xml says. Value references
-   count: time | states | rates of states | parameters | inputs | outputs. */
+   count: time | states | rates of states | parameters | inputs | outputs | event indicators. */
 
 #include "model.c"
 
@@ -19,7 +19,7 @@
 enum { GOES_OVER = @GOES_OVER@ }; /* to a stiff method, if a fast mode asks for it? */
 @END@
 
-enum { N_GIVEN = @N_GIVEN@, N_MEMORY = @N_MEMORY@, N_KEPT = N_W - N_I };
+enum { N_GIVEN = @N_GIVEN@, N_MEMORY = @N_MEMORY@, N_KEPT = N_W - N_I, N_INDICATORS = @N_INDICATORS@ };
 enum { /* slopes of rates, then outputs, by states, then inputs: the first are exact, the rest by differences */
     N_EXACT = @N_EXACT@, N_ENTRIES = @N_ENTRIES@
 };
@@ -30,7 +30,8 @@ enum { /* value references */
     R_PARAMETER = R_RATE + N_S,
     R_INPUT = R_PARAMETER + N_GIVEN,
     R_OUTPUT = R_INPUT + N_I,
-    R_END = R_OUTPUT + N_OUT
+    R_INDICATOR = R_OUTPUT + N_OUT,
+    R_END = R_INDICATOR + N_INDICATORS
 };
 enum { /* what a unit is in */
     INSTANTIATED = 1, INITIALIZING = 2, EVENTS = 4, CONTINUOUS = 8, STEPPING = 16, TERMINATED = 32, FAILED = 64,
@@ -322,11 +323,39 @@ static int need_outputs(Unit *m)
     return FINE;
 }
 
+static int get_indicators(Unit *m, double *x, size_t n)
+{
+    if (n != N_INDICATORS)
+        return complain(m, WRONG, "the unit has %d event indicators, not %lu", (int)N_INDICATORS, (unsigned long)n);
+@IF INDICATORS@
+    const int failed = need_start(m);
+    if (failed > WARNED)
+        return failed;
+    const Job *job = bound_job(m, 0.0);
+    double w[N_W + 1];
+    memcpy(w, m->s.w, N_I*sizeof *w);
+    memcpy(w + N_I, m->s.kept, N_KEPT*sizeof *w);
+    m->x.live = 0;
+    indicators(job->t, m->s.y, m->s.y + N_Q, job->p, job->c, w, x, &m->x);
+    return m->x.failed ? external_failed(m) : FINE;
+@ELSE@
+    (void)x;
+    return FINE;
+@END@
+}
+
 static int get_value(Unit *m, unsigned r, double *value)
 {
     int failed = FINE;
     if (r >= R_END)
         return complain(m, WRONG, "there is no variable with the value reference %u", r);
+@IF INDICATORS@
+    if (r >= R_INDICATOR) {
+        double all[N_INDICATORS];
+        if ((failed = get_indicators(m, all, N_INDICATORS)) == FINE)
+            *value = all[r - R_INDICATOR];
+    } else
+@END@
     if (r >= R_OUTPUT) {
         if ((failed = need_outputs(m)) == FINE)
             *value = m->s.out[r - R_OUTPUT];
@@ -477,7 +506,7 @@ static int row_of(unsigned r)
 {
     if (r >= R_RATE && r < R_PARAMETER)
         return (int)(r - R_RATE);
-    return r >= R_OUTPUT && r < R_END ? N_S + (int)(r - R_OUTPUT) : -1;
+    return r >= R_OUTPUT && r < R_INDICATOR ? N_S + (int)(r - R_OUTPUT) : -1;
 }
 
 /* Rates, then outputs, of all as it stands. */

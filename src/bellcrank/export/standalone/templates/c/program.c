@@ -35,9 +35,10 @@ typedef struct {
 static const char TITLE[] = @TITLE_STRING@;
 static const char STEM[] = @STEM_STRING@;
 
-enum { N_GIVEN = @N_GIVEN@, N_CHANNELS = @N_CHANNELS@ };
+enum { N_GIVEN = @N_GIVEN@, N_KEYS = N_GIVEN + @N_OWN@, N_CHANNELS = @N_CHANNELS@ };
 
-static Quantity parameters[N_GIVEN + 1] = {
+/* those of the model, then those that stand in events alone */
+static Quantity parameters[N_KEYS + 1] = {
 @PARAMETERS@};
 
 static Quantity states[N_S + 1] = {
@@ -307,7 +308,7 @@ static int read_setting(const char *keyword, const char *word, const char *path,
 
 static void read_entry(const char *keyword, char *rest, const char *path, long line)
 {
-    Quantity *found = find(parameters, N_GIVEN, keyword);
+    Quantity *found = find(parameters, N_KEYS, keyword);
     if (found == NULL)
         found = find_state(keyword);
     if (found != NULL) {
@@ -444,7 +445,7 @@ static void write_echo(const double *y)
                 }
     }
     fprintf(file, "\n* parameters\n");
-    for (int i = 0; i < N_GIVEN; i++)
+    for (int i = 0; i < N_KEYS; i++)
         echo_line(file, parameters[i].keyword, parameters[i].value, parameters[i].unit, parameters[i].label);
 @IF INPUTS@
     echo_inputs(file);
@@ -627,15 +628,43 @@ static void write_output(Result *output, double *rows, int64_t samples)
 
 static void check_values(void)
 {
-    for (int i = 0; i < N_GIVEN; i++)
+    for (int i = 0; i < N_KEYS; i++)
         if (!parameters[i].given)
             problem(settings.input, 0, "no value is given for %s", parameters[i].keyword);
     if (settings.step > settings.t_end*(1.0 + OVER))
         problem(settings.input, 0, "STEP %g s is larger than STOPT %g s", settings.step, settings.t_end);
     if (settings.t_end/settings.step > 1e12)
         problem(settings.input, 0, "%g steps are too many", settings.t_end/settings.step);
+@IF EVENTS@
+    if (settings.method >= N_FIXED)
+        problem(settings.input, 0, "METHOD %s: this program has events, which need steps of a fixed length",
+            methods[settings.method]);
+@END@
 }
 
+/* parameters and constants of the model */
+static double p[N_P + 1], c[N_C + 1];
+
+/* Finds both from the values of the parameters; zero if there are none. */
+static int find_parameters(Externals *externals)
+{
+    for (int i = 0; i < N_GIVEN; i++)
+        p[i] = parameters[i].value*parameters[i].factor;
+@IF ENTERED@
+    static double entered[N_P - N_GIVEN], y[N_S + 1], kept[N_W + 1];
+    entry(0.0, y, y + N_Q, p, c, kept, entered, externals);
+    memcpy(p + N_GIVEN, entered, sizeof entered);
+@ELSE@
+    (void)externals;
+@END@
+    constants(p, c);
+    for (int i = 0; i < N_C; i++)
+        if (!isfinite(c[i]))
+            return 0;
+    return 1;
+}
+
+@EVENTS@
 /* The number of steps; an end that is not a multiple of the step is passed by less than a step. */
 static int64_t step_count(void)
 {
@@ -746,25 +775,14 @@ static void tell_work(const Job *job, double went_over)
 
 static int simulate(void)
 {
-    static double p[N_P + 1], c[N_C + 1], y[N_S + 1], k[N_S + 1], bad[N_S + 1], memory[@MEMORY@ + 1];
+    static double y[N_S + 1], k[N_S + 1], bad[N_S + 1], memory[@MEMORY@ + 1];
     Externals externals = {NULL, memory, 0, 0};
     static double kept[N_W + 1];
     Job job;
     memset(&job, 0, sizeof job);
-    for (int i = 0; i < N_GIVEN; i++)
-        p[i] = parameters[i].value*parameters[i].factor;
-@IF ENTERED@
-    static double entered[N_P - N_GIVEN];
-    entry(0.0, y, y + N_Q, p, c, kept, entered, &externals);
-    memcpy(p + N_GIVEN, entered, sizeof entered);
-@END@
-    constants(p, c);
-    for (int i = 0; i < N_C; i++)
-        if (!isfinite(c[i])) {
-            problem(settings.input, 0,
-                "the constants of the model cannot be computed: may a mass, inertia or length be zero?");
-            break;
-        }
+    if (!find_parameters(&externals))
+        problem(settings.input, 0,
+            "the constants of the model cannot be computed: may a mass, inertia or length be zero?");
     for (int i = 0; i < N_S; i++)
         y[i] = states[i].value*states[i].factor;
     job.method = settings.method == AUTO ? TSIT5 : settings.method;
@@ -809,11 +827,19 @@ static int simulate(void)
     write_echo(y);
 @END@
     stop_if_problems();
+@IF EVENTS@
+    static Watch watch;
+@ELSE@
     job.rows = room((size_t)(job.total/job.every + 3), (1 + N_S + N_OUT + N_W)*sizeof(double));
+@END@
     Result output = open_result(settings.output, "", "w");
     stop_if_problems();
     const clock_t start = clock();
+@IF EVENTS@
+    watch_run(&job, &watch);
+@ELSE@
     run(&job);
+@END@
     const double went_over = go_over(&job);
 @IF ASSEMBLY@
     if (job.status == AT_REST)
@@ -826,7 +852,14 @@ static int simulate(void)
     else
         printf("%s: %ld steps of %.3g to %.3g s, %ld rejected, %s, ", settings.title, (long)job.steps, job.shortest,
             job.longest, (long)job.rejected, methods[settings.method]);
+@IF EVENTS@
+    if (watch.problem[0])
+        printf("%s", watch.problem);
+    else
+        tell_end(&job);
+@ELSE@
     tell_end(&job);
+@END@
 @IF ASSEMBLY@
     tell_branch(&job, given);
 @END@
@@ -838,7 +871,11 @@ static int simulate(void)
     free(job.rows);
     stop_if_problems();
     printf("wrote %s and %s\n", settings.output, settings.echo);
+@IF EVENTS@
+    return job.status == FINISHED && !watch.problem[0] ? FINE : ENDED_EARLY;
+@ELSE@
     return job.status == FINISHED ? FINE : ENDED_EARLY;
+@END@
 }
 
 /* ---- the command line */

@@ -28,8 +28,8 @@ def closure_of(e):
     return Closure(LOOPS["names"], LOOPS["positions"], N_Q, n_u, function, Scales(**LOOPS["scales"]), sides=drawn)
 
 
-def keeper_of(e, y):
-    """What keeps the loops closed in a run that starts at y: corrections move what is light."""
+def keeper_of(e, y, t=0.0, weights=None):
+    """What keeps the loops closed in a run that starts at y: corrections move what is light; `weights`: if known."""
 
     sizes = Sizes(*LOOPS["sizes"])
     n_u = len(y) - N_Q
@@ -52,12 +52,25 @@ def keeper_of(e, y):
             lambda t, q, u: np.array(e.of(model.correct_u, t, q.tolist(), u.tolist())),
             np.array(scales),
         )
-    heavy = np.array(e.call(model.inertias, 0.0, y))
-    w_u = 1.0 / np.maximum(heavy, ASSEMBLY.light * (heavy.max() or 1.0))
-    slopes = np.array([shift(0.0, y, x) for x in np.eye(n_u)]).T
-    w_q = np.square(slopes) @ w_u
-    weights = (np.where(w_q > 0, w_q, w_u.min()), w_u)
+    if weights is None:
+        heavy = np.array(e.call(model.inertias, t, y))
+        w_u = 1.0 / np.maximum(heavy, ASSEMBLY.light * (heavy.max() or 1.0))
+        slopes = np.array([shift(t, y, x) for x in np.eye(n_u)]).T
+        w_q = np.square(slopes) @ w_u
+        weights = (np.where(w_q > 0, w_q, w_u.min()), w_u)
     return Keeper(dataclasses.replace(closure_of(e), weights=weights, correction=correction), system, shift)
+
+
+def mended(e, t, y, kept):
+    """A state on the constraints again, with some states as they are; dependent ones follow first, then all others."""
+    closure, failed = closure_of(e), None
+    may = np.array([j not in kept for j in range(len(y))])
+    for free in (may & np.array(settings.FOLLOWS), may):
+        try:
+            return np.concatenate(closure.assemble(t, y[:N_Q], y[N_Q:], free[:N_Q], free[N_Q:], nudges=0))
+        except CannotClose as error:
+            failed = failed or error
+    raise failed
 
 
 def assemble(e, y, given):

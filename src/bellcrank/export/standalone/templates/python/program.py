@@ -309,7 +309,7 @@ def write_echo(e, y):
     lines += ["", "* from external routines"] if ENTERED or ECHOED else []
     if ECHOED:
         e.hold(0.0, y, first=True, live=0)
-    values = [*e.p[len(PARAMETERS) :], *(e.call(model.echo, 0.0, y) if ECHOED else ())]
+    values = [*e.p[settings.N_GIVEN :], *(e.call(model.echo, 0.0, y) if ECHOED else ())]
     lines += [
         "* " + echo_line(x.keyword, float(v / x.factor), x.unit, x.label) for x, v in zip((*ENTERED, *ECHOED), values)
     ]
@@ -379,6 +379,8 @@ def header(channels, samples):
 
 def write_output(stream, rows, result):
     """Writes all channels in their units; the file was opened before the run."""
+    first = 1 + len(STATES) + settings.N_OUT  # column of the first input
+    rows = rows[:, [*range(first), *(first + i for i in settings.SHOWN)]]
     rows = rows / np.array([1.0, *(c[6] for c in settings.CHANNELS)])
     step = Settings.step * Settings.every
     channels = [("t", "t", "s", "Time", "Time", "", 1.0), *settings.CHANNELS]
@@ -422,6 +424,7 @@ class Evaluation:
     """The model with its parameters, at any time and state."""
 
     keeper = None  # of closed loops
+    weights = None  # their metric, in runs with events; None: to be found
 
     def __init__(self, p, c):
         self.p, self.c = p, c
@@ -463,11 +466,14 @@ class Evaluation:
         qd, ud = self.call(model.derivatives, t, y)
         return np.array([*qd, *ud])
 
-    def row(self, t, y):
+    def row(self, t, y, live=2):
+        """Time, state, outputs and inputs."""
         q, u = y[:N_Q].tolist(), y[N_Q:].tolist()
-        set_live(2)
+        set_live(live)
         w = inputs_at(t)
-        return [t, *q, *u, *model.outputs(t, q, u, self.p, self.c, w, ROUTINES), *(w[i] for i in settings.SHOWN)]
+        row = np.array([t, *q, *u, *model.outputs(t, q, u, self.p, self.c, w, ROUTINES), *w])
+        set_live(0)
+        return row
 
 
 def begin_on_branch(keeper, y):
@@ -500,54 +506,161 @@ def close_loops(e, y):
     return y
 
 
-def take_steps(e, y, total):
-    """The rows recorded, the number of the last step taken, and what ended the run early."""
-    h, inner = Settings.step, e.settled if METHODS[Settings.method].remembers else e.rates
-    advance = advance_by(Settings.method, N_Q)
-    e.hold(0.0, y, first=True)
-    if e.keeper is not None:
-        y = begin_on_branch(e.keeper, y)
-    k, rows = e.settled(0.0, y), [e.row(0.0, y)]
-    if e.keeper is not None:
-        e.keeper.remember(0.0, k)
-    course = Course(Settings.method, h, total, Settings.every, Settings.t_end, breaks_until(Settings.t_end, total))
-    for i in range(1, total + 1):
+class Steps:
+    """Steps of a fixed length, from a state on: the state y and its rates k."""
+
+    def __init__(self, e, course, y):
+        self.e, self.course, self.y, self.k = e, course, y, None
+        self.advance = advance_by(course.method, N_Q)
+
+    def begin(self, t, goes_on=False):
+        """Takes the start; routines keep and remember nothing of one that goes on."""
+        e = self.e
+        self.k = (e.rates if goes_on else e.settled)(t, self.y)
+        if e.keeper is not None:
+            e.keeper.remember(t, self.k)
+
+    def step(self, i):
+        """Takes step i; what is wrong if it cannot be taken."""
+        e = self.e
+        inner = e.settled if METHODS[self.course.method].remembers else e.rates
         try:
-            for part in course.parts(i):
-                times = part.t, part.middle, part.before
-                if e.keeper is None:
-                    new, state = advance(inner, times, y, part.h, k), None
-                else:
-                    new, state = e.keeper.step(advance, inner, e.rates, times, y, part.h, k)
+            for part in self.course.parts(i):
+                new, state = self.moved(e, part, self.y, self.k, inner)
                 bad = [s.keyword for s, x in zip(STATES, new) if not math.isfinite(x)]
                 if bad:
-                    return rows, i, f"{', '.join(bad)} is no longer a finite number; try a smaller step"
+                    return f"{', '.join(bad)} is no longer a finite number; try a smaller step"
                 if part.last:
                     e.hold(part.after, new)
-                y, k = new, (e.settled if part.last else e.rates)(part.after, new)
+                self.y, self.k = new, (e.settled if part.last else e.rates)(part.after, new)
                 if e.keeper is not None and state is not None:
-                    e.keeper.accept(part.end, y, k, state)
-            if i % Settings.every == 0 or i == total:
-                rows.append(e.row(course.time(i), y))
+                    e.keeper.accept(part.end, self.y, self.k, state)
         except NotClosed as error:
             lost = error.state
-            return rows, i, f"the loop {lost.row} cannot be kept closed: a correction of {lost.moved:.2g} was needed"
+            return f"the loop {lost.row} cannot be kept closed: a correction of {lost.moved:.2g} was needed"
         except (ArithmeticError, ValueError, np.linalg.LinAlgError) as error:
-            return rows, i, f"the rates cannot be evaluated any more ({error}); try a smaller step"
+            return f"the rates cannot be evaluated any more ({error}); try a smaller step"
+        return ""
+
+    def moved(self, e, part, y, k, inner):
+        """The state after a part of a step, brought onto the constraints."""
+        times = part.t, part.middle, part.before
+        if e.keeper is None:
+            return self.advance(inner, times, y, part.h, k), None
+        return e.keeper.step(self.advance, inner, e.rates, times, y, part.h, k)
+
+    def within(self, i, row, known):
+        """Rows at times within step i, which starts from a row; `known`: rates there, if routines remember."""
+        begin, start, usual = self.course.begin(i), row[1 : 1 + len(STATES)], self.e.keeper
+
+        def row_at(t):
+            e, y = self.e, start
+            try:
+                if usual is not None:
+                    e.keeper = usual.afresh(begin, start)
+                k = e.rates(begin, start) if known is None else known
+                for part in self.course.parts(i, until=t):
+                    y, _ = self.moved(e, part, y, k, e.rates)
+                    if part.end < t:
+                        k = e.rates(part.after, y)
+                return e.row(t, y, live=0)
+            finally:
+                e.keeper = usual
+
+        return row_at
+
+
+def take_steps(e, y, total):
+    """The rows recorded, the number of the last step taken, and what ended the run early."""
+    breaks = breaks_until(Settings.t_end, total)
+    course = Course(Settings.method, Settings.step, total, Settings.every, Settings.t_end, breaks)
+    if settings.EVENTS:
+        return take_watched_steps(e, course, y)
+    steps = first_steps(e, course, y)
+    rows = [e.row(0.0, steps.y)]
+    for i in range(1, total + 1):
+        wrong = steps.step(i)
+        if wrong:
+            return rows, i, wrong
+        if i % Settings.every == 0 or i == total:
+            rows.append(e.row(course.time(i), steps.y))
     return rows, total, ""
 
 
+def first_steps(e, course, y):
+    """Steps from the start of a run."""
+    e.hold(0.0, y, first=True)
+    if e.keeper is not None:
+        y = begin_on_branch(e.keeper, y)
+    steps = Steps(e, course, y)
+    steps.begin(0.0)
+    return steps
+
+
+def take_watched_steps(e, course, y):
+    """The same with events."""
+    import watching
+
+    held = [r.memory for r in ROUTINES if getattr(r, "memory", None) is not None] + ([KEPT] if KEPT else [])
+
+    def steps(course, y, goes_on):
+        if not goes_on:
+            return first_steps(e, course, y)
+        t = course.begin(course.first + 1)
+        if e.keeper is not None:
+            e.keeper = loops.keeper_of(e, y, course.start(course.first + 1), e.weights)
+            if e.keeper.at_rest(t, y):
+                why = "the state is singular and at rest: give a speed to choose among its directions"
+                raise watching.CannotAct(why)
+            y = e.keeper.begin(t, y)
+        found = Steps(e, course, y)
+        found.begin(t, goes_on=True)
+        return found
+
+    def refresh(name):
+        try:
+            e.p, e.c = parameters_now()
+        except (ArithmeticError, ValueError):
+            e.c = [math.nan]
+        if not all(map(math.isfinite, e.c)):
+            raise watching.CannotAct(f"event '{name}': {NO_CONSTANTS}")
+        e.weights = None
+
+    def mended(t, y, kept, name):
+        if e.keeper is None:
+            return y
+        try:
+            return loops.mended(e, t, y, kept)
+        except loops.CannotClose as error:
+            left = f"a residual of {error.residual:.3g} remains in {error.row}"
+            raise watching.CannotAct(f"event '{name}' sets states against the constraints: {left}") from None
+
+    if e.keeper is not None:
+        import loops
+
+        e.weights = e.keeper.closure.weights
+    acting = watching.Acting(e, PARAMETERS, STATES, steps, refresh, mended, held)
+    return acting.rows, *acting.run(course, y)
+
+
+NO_CONSTANTS = "the constants of the model cannot be computed: may a mass, inertia or length be zero?"
+
+
+def parameters_now():
+    """Parameters in equation units, and the constants that follow from them."""
+    p = [x.value * x.factor for x in PARAMETERS[: settings.N_GIVEN]]
+    if ENTERED:
+        p += model.entry(0.0, [], [], p, [], [], ROUTINES)
+    return p, model.constants(p, ROUTINES)
+
+
 def simulate():
-    p = [x.value * x.factor for x in PARAMETERS]
     try:
-        if ENTERED:
-            p += model.entry(0.0, [], [], p, [], [], ROUTINES)
-        c = model.constants(p, ROUTINES)
+        p, c = parameters_now()
     except (ArithmeticError, ValueError):
-        c = [math.nan]
+        p, c = [], [math.nan]
     if not all(map(math.isfinite, c)):
-        what = "the constants of the model cannot be computed: may a mass, inertia or length be zero?"
-        problem(Settings.input, what)
+        problem(Settings.input, NO_CONSTANTS)
     check_inputs()
     stop_if_problems()
     e, y = Evaluation(p, c), np.array([s.value * s.factor for s in STATES])
@@ -572,7 +685,9 @@ def run(e, y, stream, result):
     seconds = time.perf_counter() - start
     write_output(stream, np.array(rows), result)
     stream.flush()
-    how = f"stopped at t = {reached * Settings.step:g} s: {ended}" if ended else f"finished at t = {Settings.t_end:g} s"
+    how = f"finished at t = {Settings.t_end:g} s"
+    if ended:
+        how = ended if ended.startswith("stopped") else f"stopped at t = {reached * Settings.step:g} s: {ended}"
     print(f"{Settings.title}: {reached} steps of {Settings.step:g} s, {Settings.method}, {how}")
     print(f"{seconds:.3g} s of computing\nwrote {Settings.output} and {Settings.echo}")
     return ENDED_EARLY if ended else FINE

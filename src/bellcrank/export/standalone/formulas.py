@@ -1,0 +1,90 @@
+"""Formulas of events as text of C and Python: the operations of a run within the package, in the same order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from typing import ClassVar
+
+from bellcrank.expr.function_table import CALLED, OPERATORS, MathFunction
+from bellcrank.expr.text import parse
+from bellcrank.run.events import COMPARISONS, Step, value_steps
+
+
+class FormulaText:
+    """What the languages have in common; `values` gives the text of every parameter."""
+
+    COLUMN: ClassVar[str]
+
+    def __init__(self, values: Mapping[str, str]) -> None:
+        self.values = values
+        self.used: set[str] = set()  # functions
+
+    def text(self, steps: Sequence[Step]) -> str:
+        """The text of a formula."""
+        found: list[str] = []
+        for step in steps:
+            found.append(self._step(step, [found[i] for i in step.parts]))
+        return found[-1]
+
+    def _step(self, step: Step, parts: list[str]) -> str:
+        if step.op == "column":
+            value = self.COLUMN.format(step.column)
+            return value if step.number == 1 else f"({value}/{step.number!r})"
+        if step.op == "value":
+            return self.values[step.name]
+        if step.op == "number":
+            return repr(step.number)
+        if step.op in ("+", "-", "*", "/"):
+            return f"({parts[0]} {step.op} {parts[1]})"
+        if step.op == "neg":
+            return f"(-{parts[0]})"
+        if step.op in COMPARISONS:
+            return self.comparison(step.op, parts)
+        known = OPERATORS.get(step.op) or CALLED[step.op]
+        if known.macro:
+            names = dict(zip(known.names, parts, strict=True))
+            inner = type(self)(names)
+            text = inner.text(value_steps(parse(known.in_terms), {}, names, known.name))
+            self.used |= inner.used
+            return text
+        self.used.add(known.name)
+        return self.call(known, parts)
+
+    def comparison(self, sign: str, parts: list[str]) -> str:
+        raise NotImplementedError
+
+    def call(self, known: MathFunction, parts: list[str]) -> str:
+        raise NotImplementedError
+
+
+class CFormula(FormulaText):
+    """Over a `row` of a run."""
+
+    COLUMN = "row[{}]"
+
+    def comparison(self, sign: str, parts: list[str]) -> str:
+        return f"(double)({parts[0]} {sign} {parts[1]})"
+
+    def call(self, known: MathFunction, parts: list[str]) -> str:
+        if known.name == "where":
+            return f"({parts[0]} != 0.0 ? {parts[1]} : {parts[2]})"
+        name = known.text("c").name
+        if known.arity is None:
+            return reduce(lambda a, b: f"{name}({a}, {b})", parts)
+        return f"{name}({', '.join(parts)})"
+
+
+class PythonFormula(FormulaText):
+    """Over several `rows` of a run."""
+
+    COLUMN = "rows[:, {}]"
+
+    def comparison(self, sign: str, parts: list[str]) -> str:
+        return f"np.asarray({parts[0]} {sign} {parts[1]}, dtype=float)"
+
+    def call(self, known: MathFunction, parts: list[str]) -> str:
+        name = f"np.{known.numpy or known.name}"
+        if known.arity is None:
+            return reduce(lambda a, b: f"{name}({a}, {b})", parts)
+        return f"{name}({', '.join(parts)})"

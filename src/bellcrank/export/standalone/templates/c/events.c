@@ -1,0 +1,558 @@
+/* ---- events: conditions that are watched from step to step, and what they set */
+
+@TUNING@enum { N_EVENTS = @N_EVENTS@, N_SETTINGS = @N_SETTINGS@, WIDTH = 1 + N_S + N_OUT + N_W };
+
+typedef struct {
+    const char *name;
+    int up, down;    /* is it watched for coming up through zero, and down? */
+    int strict;      /* the side to which zero itself does not belong, if there is one */
+    int stops, acts; /* does it end the run, does it set anything? */
+} Watched;
+
+static const Watched watched[N_EVENTS] = {
+@WATCHED@};
+
+/* What an event sets: the number of a state, or else of a parameter. */
+typedef struct {
+    int event, state, parameter;
+} Setting;
+
+static const Setting event_settings[N_SETTINGS + 1] = {
+@SETTINGS@    {-1, -1, -1},
+};
+
+/* The value of a condition at a row, in the units of the user. */
+static double event_condition(int event, const double *row)
+{
+    switch (event) {
+@CONDITIONS@    }
+    (void)row;
+    return 0.0;
+}
+
+/* The value that a setting gives, from the row before the event. */
+static double event_value(int setting, const double *row)
+{
+    switch (setting) {
+@VALUES@    }
+    (void)row;
+    return 0.0;
+}
+
+@IF LOOPS@
+/* states that follow first where an event has set others */
+static const int follows[N_S + 1] = {@FOLLOWS@0};
+
+@END@
+/* An event that has acted where its condition still is zero: it counts again once that was on the other side of `side`.
+   Does the action turn it back? That is asked in the first `looks` only. */
+typedef struct {
+    int waits, side, turns, looks;
+    double size; /* of the condition about the event */
+} AtZero;
+
+typedef struct {
+    double time, size;
+    int event, side;
+} Crossing;
+
+/* A run with events: everything beside its job. */
+typedef struct {
+    Job *job;
+    double *rows; /* to be written, and how many there are */
+    int64_t filled, room;
+    double before[WIDTH], after[WIDTH];              /* rows at the ends of the last step */
+    double y[N_S + 1], k[N_S + 1], kept[N_W + 1], memory[@MEMORY@ + 1]; /* as they were before it */
+    int64_t step;                                    /* its number */
+    double begin;                                    /* when it began */
+    AtZero at_zero[N_EVENTS];
+    double times[N_EVENTS][EVENT_MOST + 1]; /* of the last actions */
+    int64_t acted[N_EVENTS];
+    int told_idle[N_EVENTS];
+    int reset;         /* were parameters set? */
+    int failed;        /* a row that was asked for could not be had */
+    char problem[600]; /* what ended the run, if anything did */
+} Watch;
+
+static void keep_row(Watch *watch, const double *row)
+{
+    if (watch->filled == watch->room) {
+        watch->room = 2*watch->room + 1000;
+        watch->rows = realloc(watch->rows, (size_t)watch->room*WIDTH*sizeof *watch->rows);
+        if (watch->rows == NULL) {
+            problem(NULL, 0, "there is no room for the results: a larger IPRINT keeps fewer steps");
+            exit(INPUT_ERROR);
+        }
+    }
+    memcpy(watch->rows + WIDTH*watch->filled++, row, sizeof watch->before);
+}
+
+/* The row at a time within the last step. */
+static void event_row_at(Watch *watch, double t, double *row)
+{
+    Job look = *watch->job;
+    double y[N_S + 1], k[N_S + 1], bad[N_S + 1], kept[N_W + 1], memory[@MEMORY@ + 1];
+    Externals externals = *look.externals;
+@IF LOOPS@
+    double past[3*(1 + N_U)] = {0.0}, bridges[@BRIDGE_ROOM@ + 1];
+    memcpy(bridges, look.bridges, sizeof bridges);
+    look.past = past;
+    look.bridges = bridges;
+    look.most_passages = 0;
+    look.n_past = look.wary = look.near = look.portions = 0;
+    memset(look.visit, 0, sizeof look.visit);
+    look.visit[1] = 1.0;
+@END@
+    memcpy(y, watch->y, sizeof y);
+    memcpy(kept, watch->kept, sizeof kept);
+    memcpy(memory, watch->memory, sizeof memory);
+    externals.memory = memory;
+    look.externals = &externals;
+    look.y = y;
+    look.k = k;
+    look.bad = bad;
+    look.kept = kept;
+    look.rows = row;
+    look.first = watch->step - 1;
+    look.t = watch->begin;
+    if (look_within(&look, t, @KNOWN@))
+        watch->failed = 1;
+}
+
+static double event_at_time(Watch *watch, int event, double t)
+{
+    double row[WIDTH];
+    event_row_at(watch, t, row);
+    return event_condition(event, row);
+}
+
+static int event_is_over(int event, double g, int side)
+{
+    return watched[event].strict == side ? side*g > 0.0 : side*g >= 0.0;
+}
+
+/* By how much rounding changes a condition. */
+static double event_noise(int event, const double *row)
+{
+    double moved[WIDTH], largest = 0.0;
+    const double g = event_condition(event, row);
+    for (int way = 0; way < 2; way++) {
+        for (int j = 0; j < WIDTH; j++)
+            moved[j] = row[j]*(1.0 + EVENT_ROUNDING*(way == 0 || j % 2 ? 1.0 : -1.0));
+        largest = fmax(largest, fabs(event_condition(event, moved) - g));
+    }
+    return largest;
+}
+
+static int event_is_zero(int event, const double *row, double size)
+{
+    return fabs(event_condition(event, row)) <= EVENT_ZERO*size + 4*event_noise(event, row);
+}
+
+/* Where a condition changes its sign between two times: regula falsi (Illinois), halved where that is slow. */
+static double event_zero_between(Watch *watch, int event, int side, double a, double b, double fa, double fb,
+    double small)
+{
+    double width = fabs(b - a);
+    for (int count = 0; count < @MOST_LOOKS@; count++) {
+        double c = b - fb*(b - a)/(fb - fa);
+        if (count % 2) {
+            if (fabs(b - a) > 0.5*width)
+                c = a + 0.5*(b - a);
+            width = fabs(b - a);
+        }
+        if (fabs(c - b) < 0.5*small) /* a little beyond: the zero may lie just there */
+            c = b + copysign(0.5*small, a - b);
+        if (!(fmin(a, b) < c && c < fmax(a, b)))
+            c = a + 0.5*(b - a);
+        const double fc = side*event_at_time(watch, event, c);
+        if ((fc > 0.0) == (fb > 0.0))
+            fa *= 0.5;
+        else {
+            a = b;
+            fa = fb;
+        }
+        b = c;
+        fb = fc;
+        if (fc == 0.0 || fabs(b - a) <= small)
+            break;
+    }
+    return b;
+}
+
+/* The time at which a condition comes to a side, between one at which it is not there and one at which it is. */
+static double event_crossing(Watch *watch, int event, int side, double a, double b, double ga, double gb)
+{
+    const double small = 1e-15*fmax(1.0, fabs(b)), first = a, last = b;
+    if (side*ga < 0.0 && 0.0 < side*gb) {
+        const double root = event_zero_between(watch, event, side, a, b, side*ga, side*gb, small);
+        const double left = root == a ? ga : root == b ? gb : event_at_time(watch, event, root);
+        if (fabs(left) <= EVENT_JUMP*fmin(fabs(ga), fabs(gb)))
+            return root;
+    }
+    while (b - a > small) { /* from zero: a jump, or a start */
+        const double middle = 0.5*(a + b);
+        if (!(a < middle && middle < b))
+            break;
+        const double g = middle == first ? ga : middle == last ? gb : event_at_time(watch, event, middle);
+        if (event_is_over(event, g, side))
+            b = middle;
+        else
+            a = middle;
+    }
+    return b;
+}
+
+/* Follows a condition that was zero at the start of a stretch to its first sign. What comes back within the step is
+   found there; nonzero if the event acts again and again at one time. */
+static int leave_zero(Watch *watch, int event, double later, Crossing *found, int *n)
+{
+    AtZero *zero = &watch->at_zero[event];
+    const double around = 4*fmax(event_noise(event, watch->before), event_noise(event, watch->after));
+    const double size = fabs(later);
+    if (fabs(later) <= around + EVENT_ZERO*zero->size) {
+        zero->looks--;
+        return 0;
+    }
+    zero->waits = 0;
+    if (zero->side*later < 0.0)
+        return 0;
+    const double a = watch->before[0], length = watch->after[0] - a;
+    for (int k = 1; k <= EVENT_HALVINGS; k++) {
+        const double t = a + length*pow(0.5, k), value = event_at_time(watch, event, t);
+        if (zero->side*value < -around) {
+            const double when = event_crossing(watch, event, zero->side, t, a + length*pow(0.5, k - 1), value, later);
+            found[(*n)++] = (Crossing){when, size, event, zero->side};
+            return 0;
+        }
+        later = value;
+    }
+    return zero->turns && zero->looks > 0;
+}
+
+static int in_order(const void *one, const void *other)
+{
+    const Crossing *a = one, *b = other;
+    if (a->time < b->time || a->time > b->time)
+        return a->time < b->time ? -1 : 1;
+    return a->event != b->event ? a->event - b->event : a->side - b->side;
+}
+
+static void tell_event(int event, double t) { printf("%s at t = %.6g s\n", watched[event].name, t); }
+
+static void event_chatters(Watch *watch, int event, double t, const char *how)
+{
+    snprintf(watch->problem, sizeof watch->problem, "stopped at t = %.6g s: event '%.100s' acts %.100s: it chatters. "
+        "Let its action bring the motion to rest, or end the run (stop=True)", t, watched[event].name, how);
+}
+
+/* Looks at the last step. Returns how many events are to act; *ends: when the first that acts or stops does, *stops:
+   the event that stops the run, or -1. */
+static int look_at_step(Watch *watch, Crossing *fired, double *ends, int *stops)
+{
+    Crossing found[2*N_EVENTS];
+    int n = 0, count = 0;
+    *ends = INFINITY;
+    *stops = -1;
+    for (int event = 0; event < N_EVENTS; event++) {
+        const double before = event_condition(event, watch->before), after = event_condition(event, watch->after);
+        if (watch->at_zero[event].waits) {
+            if (leave_zero(watch, event, after, found, &n)) {
+                event_chatters(watch, event, watch->before[0], "again at once");
+                return 0;
+            }
+            continue;
+        }
+        for (int side = 1; side >= -1; side -= 2)
+            if ((side > 0 ? watched[event].up : watched[event].down) && !isnan(before)
+                && !event_is_over(event, before, side) && event_is_over(event, after, side)) {
+                const double when =
+                    event_crossing(watch, event, side, watch->before[0], watch->after[0], before, after);
+                found[n++] = (Crossing){when, fmax(fabs(before), fabs(after)), event, side};
+            }
+    }
+    qsort(found, (size_t)n, sizeof *found, in_order);
+    for (int i = 0; i < n && !(found[i].time > *ends + EVENT_INSTANT*fmax(1.0, fabs(*ends))); i++) {
+        const Watched *w = &watched[found[i].event];
+        if (!(*ends < INFINITY) && (w->stops || w->acts))
+            *ends = found[i].time;
+        if (w->acts)
+            fired[count++] = found[i];
+        else
+            tell_event(found[i].event, found[i].time);
+        if (w->stops && *stops < 0)
+            *stops = found[i].event;
+    }
+    return count;
+}
+
+/* The row of a state, which leaves what routines remember as it is. */
+static void event_row(Job *job, double t, const double *y, double *row)
+{
+    double w[N_W + 1] = {0.0};
+    memcpy(w + N_I, job->kept, (N_W - N_I)*sizeof *w);
+@IF INPUTS@
+    set_inputs(job, t, w);
+@END@
+    job->rows = row;
+    job->filled = 0;
+    record(job, 0, t, y, w);
+}
+
+/* How fast a condition changes at a state: the difference of rows a little way along its rates. */
+static double event_rate(Job *job, int event, double t, const double *y)
+{
+    const double h = EVENT_GLANCE*job->h;
+    double w[N_W + 1] = {0.0}, rates_there[N_S + 1], moved[N_S + 1], row[WIDTH], g[2];
+    memcpy(w + N_I, job->kept, (N_W - N_I)*sizeof *w);
+@IF INPUTS@
+    set_inputs(job, t, w);
+@END@
+    job->externals->live = 0;
+    derivatives(t, y, y + N_Q, job->p, job->c, w, rates_there, rates_there + N_Q, job->externals);
+    for (int way = 0; way < 2; way++) {
+        for (int j = 0; j < N_S; j++)
+            moved[j] = way ? y[j] - h*rates_there[j] : y[j] + h*rates_there[j];
+        event_row(job, way ? t - h : t + h, moved, row);
+        g[way] = event_condition(event, row);
+    }
+    return (g[0] - g[1])/(2*h);
+}
+
+/* Does what an event does: sets states and parameters at once, closes loops again, and tells the changes. Zero if that
+   cannot be. */
+static int event_act(Watch *watch, int event, double t, double *y, const double *row)
+{
+    Job *job = watch->job;
+    double values[N_SETTINGS + 1] = {0.0}, old[N_S + 1], earlier[N_SETTINGS + 1] = {0.0};
+    int set[N_S + 1] = {0}, others = 0, changed = 0;
+    memcpy(old, y, sizeof old);
+    for (int i = 0; i < N_SETTINGS; i++) {
+        const Setting *s = &event_settings[i];
+        if (s->event != event)
+            continue;
+        values[i] = event_value(i, row);
+        if (!isfinite(values[i])) {
+            snprintf(watch->problem, sizeof watch->problem, "stopped at t = %.6g s, as an event acts: the action of "
+                "event '%.100s' sets %.100s to %g, not a finite number", t, watched[event].name,
+                s->state >= 0 ? states[s->state].keyword : parameters[s->parameter].keyword, values[i]);
+            return 0;
+        }
+    }
+    for (int i = 0; i < N_SETTINGS; i++) {
+        const Setting *s = &event_settings[i];
+        if (s->event != event)
+            continue;
+        if (s->state >= 0) {
+            y[s->state] = values[i]*states[s->state].factor;
+            set[s->state] = 1;
+            continue;
+        }
+        earlier[i] = parameters[s->parameter].value;
+        others |= earlier[i] < values[i] || earlier[i] > values[i];
+        parameters[s->parameter].value = values[i];
+    }
+    if (others && !find_parameters(job->externals)) {
+        snprintf(watch->problem, sizeof watch->problem, "stopped at t = %.6g s, as event '%.100s' acts: the constants "
+            "of the model cannot be computed: may a mass, inertia or length be zero?", t, watched[event].name);
+        return 0;
+    }
+    watch->reset |= others;
+@IF LOOPS@
+    double closed[N_S + 1], residual = 0.0;
+    int open = -1, first_open = -1, may[N_S + 1], reverse = 0;
+    double first_left = 0.0;
+    job->t = t;
+    for (int attempt = 0; attempt < 2; attempt++) {
+        for (int j = 0; j < N_S; j++)
+            may[j] = !set[j] && (attempt > 0 || follows[j]);
+        memcpy(closed, y, sizeof closed);
+        if ((open = close_loops(job, closed, may, 0, &residual, &reverse)) < 0)
+            break;
+        if (attempt == 0) {
+            first_open = open;
+            first_left = residual;
+        }
+    }
+    if (open >= 0) {
+        snprintf(watch->problem, sizeof watch->problem, "stopped at t = %.6g s, as an event acts: event '%.100s' sets "
+            "states against the constraints: a residual of %.3g remains in %.100s", t, watched[event].name, first_left,
+            rows_of_loops[first_open]);
+        return 0;
+    }
+    memcpy(y, closed, sizeof closed);
+@END@
+    printf("%s at t = %.6g s", watched[event].name, t);
+    const char *before = ": ";
+    for (int i = 0; i < N_SETTINGS; i++) {
+        const Setting *s = &event_settings[i];
+        if (s->event != event)
+            continue;
+        const Quantity *x = s->state >= 0 ? &states[s->state] : &parameters[s->parameter];
+        const double from = s->state >= 0 ? old[s->state]/x->factor : earlier[i];
+        const double to = s->state >= 0 ? y[s->state]/x->factor : values[i];
+        changed |= from < to || from > to;
+        const int unit = strcmp(x->unit, "-") != 0 && strcmp(x->unit, "?") != 0;
+        printf("%s%s %.6g -> %.6g%s%s", before, x->keyword, from, to, unit ? " " : "", unit ? x->unit : "");
+        before = ", ";
+    }
+    for (int j = 0; j < N_S; j++)
+        if (!set[j] && fabs(y[j] - old[j]) > EVENT_FOLLOWED*fmax(fabs(y[j]), fabs(old[j]))) {
+            const Quantity *x = &states[j];
+            printf(", %s %.6g -> %.6g %s", x->keyword, old[j]/x->factor, y[j]/x->factor, x->unit);
+            changed = 1;
+        }
+    putchar('\n');
+    if (!changed && !watch->told_idle[event]) {
+        watch->told_idle[event] = 1;
+        printf("note: event '%s' changes nothing at t = %.6g s\n", watched[event].name, t);
+    }
+    return 1;
+}
+
+/* Keeps the book of actions: too many in too short a time end the run. */
+static void note_action(Watch *watch, int event, double t)
+{
+    double *times = watch->times[event];
+    const int64_t n = watch->acted[event]++;
+    const double h = watch->job->h, span = fmin(h, EVENT_SPAN*settings.t_end);
+    const double last = n > 0 ? times[(n - 1) % (EVENT_MOST + 1)] : 0.0;
+    const double first = n >= EVENT_MOST ? times[(n - EVENT_MOST) % (EVENT_MOST + 1)] : 0.0;
+    times[n % (EVENT_MOST + 1)] = t;
+    if (n > 0 && t - last < EVENT_SOON*h)
+        event_chatters(watch, event, t, "again at once");
+    if (n >= EVENT_MOST && t - first < span) {
+        char how[100];
+        snprintf(how, sizeof how, "%d times within %.2g s", EVENT_MOST, t - first);
+        event_chatters(watch, event, t, t > first ? how : "again and again");
+    }
+}
+
+/* Lets all events at the time of a row act, and those that they bring about. `row` becomes the one after them, y its
+   state; returns the event that stops the run, or -1. */
+static int events_act(Watch *watch, Crossing *fired, int count, int stops, double *row, double *y)
+{
+    Job *job = watch->job;
+    const double t = row[0];
+    double values[N_EVENTS], rates_before[N_EVENTS] = {0.0};
+    int busy[N_EVENTS] = {0}, done = 0;
+    for (int i = 0; i < count; i++)
+        busy[fired[i].event] = 1;
+    for (; done < count; done++) {
+        const int event = fired[done].event;
+        rates_before[done] = event_rate(job, event, t, y);
+        for (int i = 0; i < N_EVENTS; i++)
+            values[i] = event_condition(i, row);
+        if (!event_act(watch, event, t, y, row))
+            return stops;
+        event_row(job, t, y, row);
+        note_action(watch, event, t);
+        if (watch->problem[0])
+            return stops;
+        for (int i = 0; i < N_EVENTS; i++)
+            for (int side = 1; side >= -1; side -= 2) {
+                const double before = values[i], after = event_condition(i, row);
+                const double size = fmax(fabs(before), fabs(after));
+                if (busy[i] || !(side > 0 ? watched[i].up : watched[i].down) || event_is_over(i, before, side)
+                    || !event_is_over(i, after, side))
+                    continue;
+                if (watched[i].strict == 0 && event_is_zero(i, row, 0.0)) {
+                    watch->at_zero[i] = (AtZero){1, side, 0, 2, size};
+                    continue;
+                }
+                if (watched[i].stops && stops < 0)
+                    stops = i;
+                if (watched[i].acts) {
+                    fired[count++] = (Crossing){t, size, i, side};
+                    busy[i] = 1;
+                } else
+                    tell_event(i, t);
+            }
+    }
+    for (int i = 0; i < N_EVENTS; i++)
+        watch->at_zero[i].waits = watch->at_zero[i].waits && event_is_zero(i, row, watch->at_zero[i].size);
+    for (int i = 0; i < done; i++)
+        if (event_is_zero(fired[i].event, row, fired[i].size)) {
+            const double after = fired[i].side*event_rate(job, fired[i].event, t, y);
+            const int turns = !(after > EVENT_STILL*fabs(rates_before[i]));
+            watch->at_zero[fired[i].event] = (AtZero){1, fired[i].side, turns, 2, fired[i].size};
+        }
+    return stops;
+}
+
+/* Takes the steps of a run one by one, lets events act, and begins again at each that does. */
+static void watch_run(Job *job, Watch *watch)
+{
+    const int64_t total = job->total, every = job->every;
+    watch->job = job;
+    job->every = 1;
+    job->first = job->last = 0;
+    job->rows = watch->before;
+    run(job);
+    if (job->filled > 0)
+        keep_row(watch, watch->before);
+    while (!job->status && job->reached < total) {
+        Crossing fired[2*N_EVENTS];
+        double ends;
+        int stops;
+        memcpy(watch->y, job->y, N_S*sizeof *job->y);
+        memcpy(watch->k, job->k, N_S*sizeof *job->k);
+        memcpy(watch->kept, job->kept, sizeof watch->kept);
+        memcpy(watch->memory, job->externals->memory, sizeof watch->memory);
+        watch->begin = job->t;
+        job->first = job->reached;
+        job->last = watch->step = job->first + 1;
+        for (; job->n_breaks > 0 && job->breaks[0] < job->t - job->h; job->n_breaks--)
+            job->breaks++; /* those behind are not looked through again in every step */
+        job->rows = watch->after;
+        job->filled = 0;
+        if (run(job))
+            break;
+        const int count = look_at_step(watch, fired, &ends, &stops);
+        if (watch->problem[0])
+            break;
+        if (!(ends < INFINITY)) {
+            if (job->reached % every == 0 || job->reached == total)
+                keep_row(watch, watch->after);
+            memcpy(watch->before, watch->after, sizeof watch->after);
+            continue;
+        }
+        event_row_at(watch, ends, watch->before);
+        if (watch->failed)
+            break;
+        keep_row(watch, watch->before);
+        memcpy(job->y, watch->before + 1, N_S*sizeof *job->y);
+        memcpy(job->kept, watch->kept, sizeof watch->kept);
+        memcpy(job->externals->memory, watch->memory, sizeof watch->memory);
+        if (count > 0) {
+            stops = events_act(watch, fired, count, stops, watch->before, job->y);
+            keep_row(watch, watch->before);
+        }
+        job->t = ends;
+        job->reached = (int64_t)floor(ends/job->h + GAP);
+        if (stops >= 0 && !watch->problem[0])
+            snprintf(watch->problem, sizeof watch->problem, "stopped by event '%.100s' at t = %.6g s",
+                watched[stops].name, ends);
+        if (watch->problem[0] || ends >= settings.t_end)
+            break;
+@IF LOOPS@
+        if (watch->reset)
+            find_metric(job, job->y, (double *)job->root_q, (double *)job->root_u);
+        watch->reset = 0;
+        memset(job->past, 0, 3*(1 + N_U)*sizeof *job->past);
+        memset(job->bridges, 0, @BRIDGE_ROOM@*sizeof *job->bridges);
+        job->n_past = job->wary = job->near = job->curves = job->portions = 0;
+        memset(job->visit, 0, sizeof job->visit);
+        job->visit[1] = 1.0;
+@END@
+        job->begun = AGAIN;
+        job->first = job->last = job->reached;
+        run(job);
+    }
+    if (watch->failed)
+        snprintf(watch->problem, sizeof watch->problem, "stopped at t = %.6g s: the rates cannot be evaluated any "
+            "more; try a smaller step", job->t);
+    job->rows = watch->rows;
+    job->filled = watch->filled;
+}
+

@@ -1,0 +1,86 @@
+"""Steering about straight ahead: the weave, with its loops of torque, angle and lateral acceleration."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import RunError
+from bellcrank.library.manoeuvres.measuring import crossings, slope_at
+from bellcrank.library.manoeuvres.ready import ready
+from bellcrank.library.manoeuvres.result import Curve, Manoeuvre, Metrics, Result, Setting
+from bellcrank.library.vehicles.data import CarData
+from bellcrank.run.result import Run
+from bellcrank.signals import sampled
+
+Array = np.ndarray[Any, Any]
+
+
+def weave(data: CarData, settings: dict[str, Any]) -> Result:
+    """A slow small sine: how steering wheel, torque and lateral acceleration hang together."""
+    car, v, f = ready(data), settings["speed"] / 3.6, settings["frequency"]
+    angle, cycles = car.angle(v, settings["ay"]), max(2, round(settings["cycles"]))
+    t = np.linspace(0.0, cycles / f, 200 * cycles + 1)
+    y = angle * np.sin(2 * np.pi * f * t) * np.clip(2 * f * t, 0.0, 1.0)
+    run = car.drive(cycles / f, car.settled(v), {"steer": sampled(t.tolist(), y.tolist()), "speed_set": v})
+    last = run.time >= (cycles - 1) / f - 1e-9
+    wheel, torque, ay, yaw = (run[n][last] for n in ("steering_wheel", "steering_torque", "ay", "yaw_rate"))
+    found = Metrics()
+    found.add("angle", angle, "deg", "amplitude of the steering-wheel angle")
+    found.add("ay_max", np.abs(ay).max(), "m/s2", "largest lateral acceleration")
+    small, slight = 0.15 * angle, 0.15 * float(np.abs(ay).max())
+    found.add("stiffness", slope_at(wheel, torque, 0.0, small), "N-m/deg", "steering torque over angle, at zero angle")
+    found.add("torque_at_zero", _half(wheel, torque), "N-m", "steering torque at zero angle: friction")
+    found.add("angle_at_zero", _half(torque, wheel), "deg", "steering-wheel angle at zero torque")
+    found.add("dead_band", 2 * _half(ay, wheel), "deg", "width of the loop of angle over lateral acceleration, at zero")
+    found.add("torque_at_zero_ay", _half(ay, torque), "N-m", "steering torque at zero lateral acceleration")
+    found.add("ay_at_zero_torque", _half(torque, ay), "m/s2", "lateral acceleration at zero torque: returnability")
+    found.add("torque_gradient", slope_at(ay, torque, 0.0, slight), "N s2", "torque over lateral acceleration, at zero")
+    found.add("sensitivity", slope_at(wheel, ay, 0.0, small), "m/s2/deg", "lateral acceleration over angle, at zero")
+    near = float(np.interp(1.0, *_rising(ay, wheel))) if np.abs(ay).max() > 1.2 else float("nan")
+    found.add("sensitivity_1", slope_at(wheel, ay, near, small), "m/s2/deg", "the same at 1 m/s2")
+    found.add("yaw_gain", slope_at(wheel, yaw, 0.0, small), "1/s", "yaw rate over steering-wheel angle, at zero")
+    loops = (("steering_wheel", "steering_torque"), ("steering_wheel", "ay"), ("ay", "steering_torque"),
+             ("steering_wheel", "yaw_rate"))  # fmt: skip
+    more = tuple(_loop(run, last, x, y) for x, y in loops)
+    return Result("iso13674-1", data.sections.name, settings, {"weave": run}, found.done(), [],
+                  [f"of {cycles} cycles the last is taken", "hysteresis of the torque needs friction of the rack"],
+                  ("steering_wheel", "ay"), more)  # fmt: skip
+
+
+def _loop(run: Run, last: Array, x: str, y: str) -> Curve:
+    def words(channel: str) -> str:
+        return f"{run.labels[channel]}, {run.units[channel]}"
+
+    return Curve(words(x), words(y), (("weave", run[x][last], run[y][last]),))
+
+
+def _half(x: Array, y: Array) -> float:
+    """Half the height of a loop of y over x at x = 0."""
+    at = [float(y[i] + share * (y[i + 1] - y[i])) for i, share in crossings(x)]
+    if len(at) < 2:
+        raise RunError("weave: a channel does not pass zero twice within a cycle; take more cycles")
+    return abs(max(at) - min(at)) / 2
+
+
+def _rising(ay: Array, wheel: Array) -> tuple[Array, Array]:
+    """The part of a cycle in which the lateral acceleration grows, as a table of the wheel over it."""
+    up = np.gradient(ay) > 0
+    order = np.argsort(ay[up])
+    return ay[up][order], wheel[up][order]
+
+
+WEAVE = Manoeuvre(
+    "iso13674-1",
+    "weave: a slow small sine about straight ahead",
+    {
+        "speed": Setting(100.0, "km/h", "speed, kept"),
+        "ay": Setting(2.0, "m/s2", "lateral acceleration that the amplitude makes in steady state"),
+        "frequency": Setting(0.2, "Hz", "frequency"),
+        "cycles": Setting(4.0, "", "cycles"),
+    },
+    weave,
+    "ISO 13674-1, from memory; ten cycles there, for their mean",
+    first=("stiffness", "dead_band", "sensitivity"),
+)

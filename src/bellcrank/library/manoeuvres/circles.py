@@ -1,0 +1,209 @@
+"""Manoeuvres round a circle: steady at constant radius or steering-wheel angle; braking and power-off in a turn.
+
+The circle is kept by the driver's own curvature control until it is steady, and then, where the standard says so, the
+steering wheel is held.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from bellcrank.library.manoeuvres.measuring import slope_at, value_at
+from bellcrank.library.manoeuvres.ready import K_TURN, RELEASED, abs_of, ready
+from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
+from bellcrank.library.manoeuvres.steering import FAR
+from bellcrank.library.vehicles.data import GRAVITY, CarData
+from bellcrank.run.result import Run
+from bellcrank.signals import sampled
+
+SLOWLY = 0.5  # m/s2, lateral acceleration at which the slow runs begin
+STRAY = "abs(side_slip) > 15"
+OVER_AY = (("steering_wheel", "ay"), ("roll", "ay"), ("side_slip", "ay"), ("steering_torque", "ay"), "speed")
+Series = dict[float, Run]
+
+
+def _growing(run: Run) -> tuple[int, np.ndarray[Any, Any]]:
+    """Until where the lateral acceleration grows, and V times yaw rate."""
+    ay = run["speed"] * np.radians(run["yaw_rate"])
+    return int(np.argmax(ay)) + 1, ay
+
+
+def constant_radius(data: CarData, settings: dict[str, Any]) -> Result:
+    """A circle at a speed that grows slowly: the steering-wheel angle that keeps it."""
+    car, R = ready(data), settings["radius"]
+    growth = settings["growth"]
+    v0 = math.sqrt(SLOWLY * R)
+    t = np.linspace(0.0, 12.0 / growth, 200)
+    speed = sampled([*t, FAR], [*np.sqrt((SLOWLY + growth * t) * R), math.sqrt((SLOWLY + 12.0) * R)])
+    start = car.turning(v0, 1 / R)
+    run = car.drive(t[-1], start, {"speed_set": speed, "curve_set": 1 / R}, {"k_turn": K_TURN},
+                    until=STRAY)  # fmt: skip
+    bend = np.radians(run["yaw_rate"]) / np.maximum(run["speed"], 0.1)
+    last, ay = _growing(run)
+    kept = np.flatnonzero(np.abs(bend[:last] * R - 1) > 0.03)
+    last = int(kept[0]) if len(kept) else last
+    found = Metrics()
+    ratio = car.figures["steering_ratio"]
+    over = ay[:last]
+    for a in settings["at"]:
+        if over[-1] < a + 0.3:
+            continue
+        at = f"at {a:g} m/s2"
+        K = slope_at(over, run["steering_wheel"][:last], a) / ratio
+        found.add(f"understeer_{a:g}", K * GRAVITY, "deg/g", f"understeer gradient {at}")
+        for name, words in (("roll", "roll"), ("side_slip", "side-slip")):
+            slope = slope_at(over, run[name][:last], a) * GRAVITY
+            found.add(f"{name}_gradient_{a:g}", slope, "deg/g", f"{words} gradient {at}")
+        found.add(f"wheel_{a:g}", float(np.interp(a, over, run["steering_wheel"][:last])), "deg",
+                  f"steering-wheel angle {at}")  # fmt: skip
+    found.add("ay_max", over[-1], "m/s2", "largest lateral acceleration at which the circle is kept")
+    found.add("speed_max", 3.6 * run["speed"][last - 1], "km/h", "speed there")
+    return Result("iso4138-radius", data.sections.name, settings, {"circle": run}, found.done(), [],
+                  [f"the lateral acceleration grows by {growth:g} m/s2 per s, in place of separate circles",
+                   "the circle counts as kept while its curvature is within 3 %"], OVER_AY)  # fmt: skip
+
+
+def constant_wheel(data: CarData, settings: dict[str, Any]) -> Result:
+    """The steering wheel held from a slow circle on, the speed growing slowly: how the radius grows."""
+    car, R = ready(data), settings["radius"]
+    v0 = math.sqrt(SLOWLY * R)
+    start = car.turning(v0, 1 / R)
+    rate = settings["acceleration"]
+    longest = settings["to"] / 3.6 / rate
+    speed = sampled([0.0, longest, FAR], [v0, v0 + rate * longest, v0 + rate * longest])
+    run = car.drive(longest, start, {"speed_set": speed}, None, until=STRAY)
+    last, ay = _growing(run)
+    over, bend = ay[:last], np.radians(run["yaw_rate"][:last]) / run["speed"][:last]
+    found = Metrics()
+    found.add("angle", run["steering_wheel"][-1], "deg", "steering-wheel angle, held")
+    for a in settings["at"]:
+        if over[-1] < a + 0.3:
+            continue
+        K = -car.figures["wheelbase"] * slope_at(over, bend, a)
+        found.add(f"understeer_{a:g}", math.degrees(K) * GRAVITY, "deg/g", f"understeer gradient at {a:g} m/s2")
+        found.add(f"radius_{a:g}", 1 / float(np.interp(a, over, bend)), "m", f"radius at {a:g} m/s2")
+    found.add("ay_max", over[-1], "m/s2", "largest lateral acceleration")
+    found.add("speed_there", 3.6 * run["speed"][last - 1], "km/h", "speed there")
+    more = (Curve("lateral acceleration, m/s2", "curvature of the way, 1/m", (("held wheel", over, bend),)),)
+    return Result("iso4138-wheel", data.sections.name, settings, {"circle": run}, found.done(), [],
+                  [f"the speed grows by {rate:g} m/s2"], OVER_AY, more)  # fmt: skip
+
+
+# ---- out of a turn
+
+
+def brake_in_turn(data: CarData, settings: dict[str, Any]) -> Result:
+    """From a steady circle, the steering wheel held: the brakes, harder from run to run."""
+    car = ready(data)
+    unit = car.at_rest.mass * car.radius
+
+    def brakes(deceleration: float) -> dict[str, Any]:
+        moment = deceleration * unit
+        return {"brake": sampled([0.0, settings["rise"], FAR], [0.0, moment, moment])}
+
+    return _out_of_turn("iso7975", data, settings, {x: brakes(x) for x in settings["decelerations"]})
+
+
+def power_off(data: CarData, settings: dict[str, Any]) -> Result:
+    """From a steady circle, the steering wheel held: the foot off the throttle."""
+    car = ready(data)
+    drag = -settings["engine"] * car.at_rest.mass * car.radius
+    return _out_of_turn("iso9816", data, settings, {settings["engine"]: {"drive": sampled([0.0, 0.2, FAR],
+                        [0.0, drag, drag])}})  # fmt: skip
+
+
+def _out_of_turn(name: str, data: CarData, settings: dict[str, Any], inputs: dict[float, dict[str, Any]]) -> Result:
+    car, R = ready(data), settings["radius"]
+    v = math.sqrt(settings["ay"] * R)
+    start, seen = car.turning(v, 1 / R), settings["seen"]
+    runs: Series = {x: car.drive(seen + 2.0, start, how, RELEASED, until="speed < 1") for x, how in inputs.items()}
+    found = Metrics()
+    found.add("speed", 3.6 * v, "km/h", "speed in the steady circle")
+    rows = []
+    for x, run in runs.items():
+        end = f"_{x:g}" if len(runs) > 1 else ""
+        when = f" at {x:g} m/s2" if len(runs) > 1 else ""
+        t = min(seen, float(run.time[-1]))
+        now, slip0 = value_at(run, "speed", t), float(run["side_slip"][0])
+        steady = math.degrees(now / R)
+        ratio = value_at(run, "yaw_rate", t) / steady
+        found.add(f"deceleration{end}", (v - now) / t, "m/s2", f"mean deceleration{when}")
+        found.add(f"yaw_ratio{end}", ratio, "", f"yaw rate after {seen:g} s over that of the same circle{when}")
+        found.add(
+            f"ay_ratio{end}", value_at(run, "ay", t) / (now**2 / R), "", f"the same of lateral acceleration{when}"
+        )
+        inside = run.time <= t
+        found.add(f"side_slip{end}", np.abs(run["side_slip"][inside] - slip0).max(), "deg",
+                  f"largest change of side slip until then{when}")  # fmt: skip
+        most = np.abs(np.diff(run["yaw_rate"][inside])).max() / float(run.time[1] - run.time[0])
+        found.add(f"yaw_acceleration{end}", most, "deg/s2", f"largest yaw acceleration until then{when}")
+        away = np.hypot(run["x"][inside], run["y"][inside] - R)[-1] - math.hypot(run["x"][0], run["y"][0] - R)
+        found.add(f"outwards{end}", away, "m", f"way out of the circle until then{when}")
+        rows.append((found[f"deceleration{end}"].value, ratio))
+    named = {f"{x:g} m/s2" if len(runs) > 1 else "released": run for x, run in runs.items()}
+    spins = [x for x, run in runs.items() if np.abs(run["side_slip"]).max() > 30]
+    criteria = [Criterion("the car does not spin" + (f": it does at {min(spins):g} m/s2" if spins else ""), not spins)]
+    decelerations, ratios = np.array(sorted(rows)).T
+    more = (
+        (Curve("mean deceleration, m/s2", "yaw rate over that of the circle, -", (("ratio", decelerations, ratios),)),)
+        if len(rows) > 1
+        else ()
+    )
+    return Result(name, data.sections.name, settings, named, found.done(), criteria,
+                  [f"the steering wheel is held; values {seen:g} s after the pedal moves", abs_of(data)],
+                  ("yaw_rate", "side_slip", "ay", "speed", "roll", ("y", "x")), more)  # fmt: skip
+
+
+RADIUS = Manoeuvre(
+    "iso4138-radius",
+    "steady circle of constant radius, slowly faster",
+    {
+        "radius": Setting(100.0, "m", "radius"),
+        "growth": Setting(0.2, "m/s2/s", "how fast the lateral acceleration grows"),
+        "at": Setting((2.0, 4.0), "m/s2", "where gradients are taken"),
+    },
+    constant_radius,
+    "ISO 4138, constant radius; text of the standard not at hand",
+    first=("understeer_2", "ay_max"),
+)
+WHEEL = Manoeuvre(
+    "iso4138-wheel",
+    "constant steering-wheel angle, slowly faster",
+    {
+        "radius": Setting(60.0, "m", "radius of the slow circle at which the steering wheel is held"),
+        "acceleration": Setting(0.4, "m/s2", "how fast the speed grows"),
+        "to": Setting(100.0, "km/h", "how much faster it becomes, at most"),
+        "at": Setting((2.0, 4.0), "m/s2", "where gradients are taken"),
+    },
+    constant_wheel,
+    "ISO 4138, constant steering-wheel angle; text of the standard not at hand",
+    first=("understeer_2",),
+)
+TURN = {
+    "radius": Setting(100.0, "m", "radius of the steady circle"),
+    "ay": Setting(5.0, "m/s2", "lateral acceleration in it"),
+    "seen": Setting(1.0, "s", "after which values are taken"),
+}
+BRAKE_IN_TURN = Manoeuvre(
+    "iso7975",
+    "braking in a turn",
+    TURN
+    | {
+        "decelerations": Setting((2.0, 3.0, 4.0, 5.0, 6.0), "m/s2", "that the braking moments would make"),
+        "rise": Setting(0.4, "s", "in which the brakes reach their moment"),
+    },
+    brake_in_turn,
+    "ISO 7975, from memory",
+    first=("yaw_ratio_4", "side_slip_4"),
+)
+POWER_OFF = Manoeuvre(
+    "iso9816",
+    "power-off in a turn",
+    TURN | {"engine": Setting(0.5, "m/s2", "deceleration by the engine")},
+    power_off,
+    "ISO 9816, from memory",
+    first=("yaw_ratio", "outwards"),
+)

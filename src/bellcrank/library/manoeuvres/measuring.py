@@ -1,0 +1,48 @@
+"""What metrics are read from: slopes, steady values, first crossings and peaks of channels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from bellcrank.run.result import Run
+
+Array = np.ndarray[Any, Any]
+
+
+def slope_at(x: Array, y: Array, at: float, width: float = 0.5) -> float:
+    """dy/dx near a place, by a straight line."""
+    near = np.abs(x - at) < width
+    return float(np.polyfit(x[near], y[near], 1)[0]) if np.count_nonzero(near) > 2 else float("nan")
+
+
+def steady(run: Run, name: str) -> float:
+    """The mean of the last second."""
+    return float(run[name][run.time > run.time[-1] - 1.0].mean())
+
+
+def first_time(t: Array, y: Array, level: float) -> float:
+    """When y first reaches a level; NaN if never."""
+    i = int(np.argmax(y >= level))
+    if i == 0:
+        return float("nan")
+    return float(np.interp(level, y[i - 1 : i + 1], t[i - 1 : i + 1]))
+
+
+def peaks(y: Array) -> Iterator[int]:
+    """Places where y is largest beside its neighbours."""
+    inner = y[1:-1]
+    yield from (np.flatnonzero((inner > y[:-2]) & (inner >= y[2:])) + 1).tolist()
+
+
+def value_at(run: Run, name: str, time: float) -> float:
+    """A channel at a time."""
+    return float(np.interp(time, run.time, run[name]))
+
+
+def crossings(y: Array) -> Iterator[tuple[int, float]]:
+    """Where y passes zero: the index before it, and the share of the step to it."""
+    for i in np.flatnonzero((y[:-1] < 0) != (y[1:] < 0)).tolist():
+        yield i, float(y[i] / (y[i] - y[i + 1]))

@@ -1,0 +1,211 @@
+"""Manoeuvres on other ground: a rough road, a kerb, a pothole, and braking where the road is slippery on one side.
+
+All lie on one course, so that one program serves them: first the road, then kerb, hole and slippery part, level ground
+between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bellcrank.library.manoeuvres.measuring import value_at
+from bellcrank.library.manoeuvres.ready import HELD, RELEASED, Ready, abs_of, ready
+from bellcrank.library.manoeuvres.result import Criterion, Manoeuvre, Metrics, Result, Setting
+from bellcrank.library.manoeuvres.steering import FAR
+from bellcrank.library.terrain import Terrain, iso8608_tracks, profile
+from bellcrank.library.vehicles.data import CORNERS, CarData
+from bellcrank.library.vehicles.driver import Driver
+from bellcrank.many.weighting import weighted
+from bellcrank.signals import sampled
+
+BEFORE, LENGTH, APART = 20.0, 500.0, 100.0  # m: level ground before, the road, level ground between the parts
+TOP, DOWN = 40.0, 20.0  # m on the kerb, and of the slope behind it
+KERB = BEFORE + LENGTH + APART
+HOLE = KERB + TOP + DOWN + APART
+SLIPPERY = HOLE + APART
+STARTS = 10.0  # m before a kerb or hole
+SPACING = 0.25  # m between points of the road
+COMFORT = ((0.315, "not uncomfortable"), (0.63, "a little uncomfortable"), (1.0, "fairly uncomfortable"),
+           (1.6, "uncomfortable"), (2.5, "very uncomfortable"), (np.inf, "extremely uncomfortable"))  # fmt: skip
+AXLES = {"front": ("fl", "fr"), "rear": ("rl", "rr")}
+
+
+@dataclass(frozen=True)
+class Course:
+    """The ground of all of them; called, it is made: left and right track."""
+
+    track: float
+    road: str = "B"
+    seed: int = 1
+    kerb: float = 0.06
+    hole: float = 0.05
+    hole_length: float = 0.6
+    high: float = 1.0
+    low: float = 0.3
+
+    def __call__(self) -> tuple[Terrain, Terrain]:
+        tracks = iso8608_tracks(self.road, seed=self.seed, track=self.track, length=LENGTH, spacing=SPACING)
+        left, right = (self._one(t, hole) for t, hole in zip(tracks, (True, False), strict=True))
+        return left, right
+
+    def _one(self, road: Terrain, hole: bool) -> Terrain:
+        level = float(road.height(-1.0))
+        moved = road.pieces.copy()
+        moved[:, 0] += BEFORE
+        moved[:, 1] -= level
+        x, h = [KERB, KERB, KERB + TOP, KERB + TOP + DOWN], [0.0, self.kerb, self.kerb, 0.0]
+        if hole:
+            end = HOLE + self.hole_length
+            x, h = [*x, HOLE, HOLE, end, end], [*h, 0.0, -self.hole, -self.hole, 0.0]
+        after = profile(x, h)
+        starts = np.concatenate([road.starts + BEFORE, after.starts])
+        whole = Terrain(f"course with {road.name}", starts, np.concatenate([moved, after.pieces[1:]]))
+        return whole.with_friction(left=[(0.0, 1.0), (SLIPPERY, self.high)], right=[(0.0, 1.0), (SLIPPERY, self.low)])
+
+
+def _on(data: CarData, **changes: Any) -> Ready:
+    track = data.front.linkage.points["wheel_centre"][1] + data.front.record.at[1]
+    return ready(data, Driver(), Course(round(2 * abs(float(track)), 3), **changes))
+
+
+def rough_road(data: CarData, settings: dict[str, Any]) -> Result:
+    """Straight ahead over a random road: what people feel, and how evenly the wheels are pressed on."""
+    car, v = _on(data, road=settings["road"], seed=round(settings["seed"])), settings["speed"] / 3.6
+    run = car.drive((BEFORE + LENGTH) / v, car.settled(v), {"speed_set": v})
+    on = (run["x"] > BEFORE + 0.05 * LENGTH) & (run["x"] < BEFORE + LENGTH - 5)
+    found = Metrics()
+    felt = weighted(run.time, run["az"])[on]
+    rms = found.add("az_weighted", _rms(felt), "m/s2", "vertical acceleration, weighted by Wk")
+    found.add("az_rms", _rms(run["az"][on]), "m/s2", "vertical acceleration of the mass centre, root mean square")
+    found.add("crest", np.abs(felt).max() / rms, "", "largest of the weighted acceleration over its root mean square")
+    found.add("ay_weighted", _rms(weighted(run.time, run["ay"], "wd")[on]), "m/s2", "lateral, weighted by Wd")
+    for name, words in (("roll", "roll"), ("pitch", "pitch")):
+        found.add(f"{name}_rms", float(run[name][on].std()), "deg", f"{words}, root mean square")
+    for axle, corners in AXLES.items():
+        loads = np.concatenate([run[f"{c}.tyre_load"][on] / run[f"{c}.tyre_load"][on].mean() for c in corners])
+        found.add(f"load_{axle}", 100 * loads.std(), "%", f"deviation of the {axle} wheel loads over their mean")
+        travel = np.concatenate([run[f"{c}.travel"][on] - run[f"{c}.travel"][on].mean() for c in corners])
+        found.add(f"travel_{axle}", 1000 * travel.std(), "mm", f"travel of the {axle} wheels, root mean square")
+    off = [float(np.mean(run[f"{c}.tyre_load"][on] <= 0)) for c in CORNERS]
+    found.add("lifted", 100 * max(off), "%", "largest share of time that a wheel is off the ground")
+    word = next(w for limit, w in COMFORT if rms <= limit)
+    return Result("ride", data.sections.name, settings, {"road": run}, found.done(), [],
+                  [f"at the mass centre of the body: {word} (ISO 2631-1)",
+                   "two tracks of an isotropic road, as far apart as the front wheels"],
+                  ("az", "pitch", "roll", "fl.tyre_load", "rl.tyre_load", "fl.travel", "rl.travel"))  # fmt: skip
+
+
+def _rms(x: np.ndarray[Any, Any]) -> float:
+    return float(np.sqrt(np.mean(np.square(x))))
+
+
+def _edge(name: str, place: float, way: float) -> Callable[..., Result]:
+    """A short unevenness, over which the car rolls straight ahead."""
+
+    def drive(data: CarData, settings: dict[str, Any]) -> Result:
+        given = {k: settings[k] for k in ("kerb", "hole", "hole_length") if k in settings}
+        car, v = _on(data, **given), settings["speed"] / 3.6
+        start = car.settled(v) | {"q(chassis, 1)": place - STARTS}
+        run = car.drive((STARTS + way) / v, start, {"speed_set": v}, HELD)
+        found = Metrics()
+        found.add("az_max", run["az"].max(), "m/s2", "largest vertical acceleration of the body, up")
+        found.add("az_min", run["az"].min(), "m/s2", "and down")
+        for axle, corners in AXLES.items():
+            loads = max(float(run[f"{c}.tyre_load"].max()) for c in corners)
+            found.add(f"load_{axle}", loads, "N", f"largest load of a {axle} wheel")
+            still = car.at_rest.load[0 if axle == "front" else 2]
+            found.add(f"factor_{axle}", loads / still, "", f"largest load of a {axle} wheel over that at rest")
+            for word, pick in (("up", np.max), ("down", np.min)):
+                travel = 1000 * float(pick([pick(run[f"{c}.travel"]) for c in corners]))
+                found.add(f"travel_{axle}_{word}", travel, "mm", f"farthest travel of the {axle} wheels, {word}")
+            spring = max(float(run[f"{c}.spring_force"].max()) for c in corners)
+            found.add(f"spring_{axle}", spring, "N", f"largest push of a {axle} spring with its stops")
+        found.add("steering_torque_max", np.abs(run["steering_torque"]).max(), "N-m", "largest steering torque")
+        found.add("pitch_max", np.abs(run["pitch"] - run["pitch"][0]).max(), "deg", "largest pitch")
+        lost = 3.6 * float(run["speed"][0] - run["speed"][-1])
+        found.add("speed_lost", lost, "km/h", "speed that is lost")
+        return Result(name, data.sections.name, settings, {name: run}, found.done(), [],
+                      ["the tyre touches at one point, without its belt: peaks at edges are too high"],
+                      ("az", "pitch", "fl.tyre_load", "rl.tyre_load", "fl.travel", "rl.travel",
+                       "steering_torque"))  # fmt: skip
+
+    return drive
+
+
+def split_mu(data: CarData, settings: dict[str, Any]) -> Result:
+    """Braking where the right wheels stand on a slippery road, the steering wheel held straight."""
+    car, v = _on(data, high=settings["high"], low=settings["low"]), settings["speed"] / 3.6
+    start = car.settled(v) | {"q(chassis, 1)": SLIPPERY + 5.0}
+    moment = settings["deceleration"] * car.at_rest.mass * car.radius
+    wheel = {"brake": sampled([0.0, settings["rise"], FAR], [0.0, moment, moment])}
+    run = car.drive(8.0, start, wheel, RELEASED, until="speed < 1")
+    found = Metrics()
+    x = run["x"] - run["x"][0]
+    found.add("deceleration", (v - run["speed"][-1]) / run.time[-1], "m/s2", "mean deceleration")
+    for t in (1.0, 2.0):
+        if run.time[-1] > t:
+            found.add(f"yaw_{t:g}", value_at(run, "yaw", t), "deg", f"yaw angle after {t:g} s")
+            found.add(f"yaw_rate_{t:g}", value_at(run, "yaw_rate", t), "deg/s", f"yaw rate after {t:g} s")
+            found.add(f"aside_{t:g}", value_at(run, "y", t), "m", f"way aside after {t:g} s")
+    found.add("way", x[-1], "m", "way until the end")
+    found.add("side_slip_max", np.abs(run["side_slip"]).max(), "deg", "largest side slip")
+    fast = run["speed"] > 5.0
+    slip = min(float(run[f"{c}.tyre.kappa"][fast].min(initial=0.0)) for c in ("fr", "rr"))
+    found.add("slip_low", slip, "", "smallest slip on the slippery side; -1 is locked")
+    spun = float(np.abs(run["side_slip"][fast]).max(initial=0.0))
+    criteria = [Criterion(f"the car does not spin: side slip up to {spun:.3g} deg", spun < 30)]
+    return Result("split-mu", data.sections.name, settings, {"braking": run}, found.done(), criteria,
+                  [f"{abs_of(data)}; the steering wheel is held straight",
+                   "friction over that of the tyres' data, left and right of the middle of the road"],
+                  ("speed", "yaw_rate", "side_slip", ("y", "x"), "fl.tyre.kappa", "fr.tyre.kappa",
+                   "rr.tyre.kappa"))  # fmt: skip
+
+
+RIDE = Manoeuvre(
+    "ride",
+    "straight ahead over a rough road",
+    {
+        "speed": Setting(80.0, "km/h", "speed, kept"),
+        "road": Setting(Course.road, "", "class of ISO 8608, A to H"),
+        "seed": Setting(float(Course.seed), "", "of the random road"),
+    },
+    rough_road,
+    "roads of ISO 8608 with the coherence of an isotropic one; weighting of ISO 2631-1",
+    first=("az_weighted", "load_front"),
+)
+KERB_UP = Manoeuvre(
+    "kerb",
+    "up a kerb with both sides",
+    {"speed": Setting(20.0, "km/h", "speed"), "kerb": Setting(Course.kerb, "m", "height of the kerb")},
+    _edge("kerb", KERB, 15.0),
+    first=("az_max", "factor_front"),
+)
+POTHOLE = Manoeuvre(
+    "pothole",
+    "through a pothole with the left wheels",
+    {
+        "speed": Setting(40.0, "km/h", "speed"),
+        "hole": Setting(Course.hole, "m", "depth of the hole"),
+        "hole_length": Setting(Course.hole_length, "m", "length of the hole"),
+    },
+    _edge("pothole", HOLE, 30.0),
+    first=("az_max", "factor_front"),
+)
+SPLIT_MU = Manoeuvre(
+    "split-mu",
+    "braking on a road that is slippery on one side",
+    {
+        "speed": Setting(80.0, "km/h", "speed at the start"),
+        "deceleration": Setting(3.0, "m/s2", "that the braking moment would make on a dry road"),
+        "rise": Setting(0.4, "s", "in which the brakes reach their moment"),
+        "high": Setting(Course.high, "", "friction on the left"),
+        "low": Setting(Course.low, "", "friction on the right"),
+    },
+    split_mu,
+    "ISO 14512, from memory; with anti-lock systems there",
+    first=("yaw_1", "deceleration"),
+)

@@ -1,0 +1,88 @@
+"""Short turns of the steering wheel: one sine, and a pulse from which the frequency response follows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bellcrank.library.manoeuvres.ready import HELD, ready
+from bellcrank.library.manoeuvres.result import Manoeuvre, Metrics, Result, Setting
+from bellcrank.library.manoeuvres.steering import (
+    BEGINS,
+    FAR,
+    RESPONSES,
+    SPEED,
+    add_responses,
+    bode,
+    frequency_response,
+)
+from bellcrank.library.vehicles.data import CarData
+from bellcrank.signals import sampled
+
+
+def sine_steer(data: CarData, settings: dict[str, Any]) -> Result:
+    """One period of a sine: how late and how strong the answers are."""
+    car, v, f = ready(data), settings["speed"] / 3.6, settings["frequency"]
+    angle = car.angle(v, settings["ay"])
+    t = np.linspace(0.0, 1 / f, 201)
+    wheel = sampled([0.0, *(BEGINS + t), FAR], [0.0, *(angle * np.sin(2 * np.pi * f * t)), 0.0])
+    run = car.drive(BEGINS + 1 / f + 3.0, car.settled(v), {"steer": wheel, "speed_set": v}, HELD)
+    found = Metrics()
+    found.add("angle", angle, "deg", "amplitude of the steering-wheel angle")
+    first, second = BEGINS + 0.25 / f, BEGINS + 0.75 / f
+    for name, words in RESPONSES.items():
+        y = run[name]
+        a, b = int(np.argmax(y)), int(np.argmin(y))
+        found.add(f"{name}_lag_1", run.time[a] - first, "s", f"{words}: first peak behind that of the steering wheel")
+        found.add(f"{name}_lag_2", run.time[b] - second, "s", f"{words}: second peak behind that of the steering wheel")
+        found.add(f"{name}_peak_1", y[a], run.units[name], f"{words}: first peak")
+        found.add(f"{name}_peaks", -y[b] / y[a], "", f"{words}: second peak over the first")
+        found.add(f"{name}_gain", y[a] / angle, f"{run.units[name]}/deg", f"{words}: first peak over the amplitude")
+    return Result("iso7401-sine", data.sections.name, settings, {"sine": run}, found.done(), [],
+                  [f"amplitude for {settings['ay']:g} m/s2 in steady state; the throttle is held"])  # fmt: skip
+
+
+def pulse_steer(data: CarData, settings: dict[str, Any]) -> Result:
+    """A short triangle of the steering wheel: frequency response from one run."""
+    car, v, width = ready(data), settings["speed"] / 3.6, settings["width"]
+    angle = car.angle(v, settings["ay"])
+    wheel = sampled([0.0, BEGINS, BEGINS + width / 2, BEGINS + width, FAR], [0.0, 0.0, angle, 0.0, 0.0])
+    run = car.drive(BEGINS + 14.5, car.settled(v), {"steer": wheel, "speed_set": v}, HELD)
+    f, responses = frequency_response(run, tuple(RESPONSES), settings["from"], min(settings["to"], 1.6 / width))
+    found = Metrics()
+    found.add("angle", angle, "deg", "height of the pulse")
+    for name, words in RESPONSES.items():
+        found.add(f"{name}_max", np.abs(run[name]).max(), run.units[name], f"largest {words}")
+    add_responses(found, f, responses, run.units)
+    return Result("iso7401-pulse", data.sections.name, settings, {"pulse": run}, found.done(), [],
+                  [f"height for {settings['ay']:g} m/s2 in steady state; the throttle is held"],
+                  more=bode(f, responses, run.units))  # fmt: skip
+
+
+SINE = Manoeuvre(
+    "iso7401-sine",
+    "one period of a sine of the steering wheel",
+    {
+        "speed": SPEED,
+        "ay": Setting(4.0, "m/s2", "lateral acceleration that the amplitude makes in steady state"),
+        "frequency": Setting(0.5, "Hz", "frequency"),
+    },
+    sine_steer,
+    "ISO 7401; figures from secondary texts",
+    first=("yaw_rate_lag_1", "ay_lag_1"),
+)
+PULSE = Manoeuvre(
+    "iso7401-pulse",
+    "a short pulse of the steering wheel: frequency response",
+    {
+        "speed": SPEED,
+        "ay": Setting(4.0, "m/s2", "lateral acceleration that its height makes in steady state"),
+        "width": Setting(0.4, "s", "width of the triangle"),
+        "from": Setting(0.2, "Hz", "lowest frequency"),
+        "to": Setting(3.0, "Hz", "highest frequency, at most 1.6 over the width"),
+    },
+    pulse_steer,
+    "ISO 7401: triangle or half sine of 0.3 to 0.5 s, from memory",
+    first=("yaw_rate_bandwidth",),
+)

@@ -1,0 +1,217 @@
+"""Manoeuvres to the limit: sine with dwell and fishhook, series of runs scaled by the angle at 0.3 g."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import RunError
+from bellcrank.library.manoeuvres.measuring import first_time, peaks, value_at
+from bellcrank.library.manoeuvres.ready import RELEASED, Ready, ready
+from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
+from bellcrank.library.manoeuvres.steering import BEGINS, FAR
+from bellcrank.library.vehicles.data import GRAVITY, CarData
+from bellcrank.run.result import Run
+from bellcrank.signals import sampled
+
+SHOWN = 6  # runs of a series that are kept to look at
+BEGUN = 5.0  # deg, at which steering counts as begun
+OVERTURNED = "abs(roll) > 60"
+SIDES = {"left": 1.0, "right": -1.0}
+
+
+def angle_at_03g(car: Ready, speed: float, rate: float) -> float:
+    """Steering-wheel angle (deg) at 0.3 g, by a slow ramp to the left (rate in deg/s, speed in m/s) at that speed: a
+    straight line through angles over lateral accelerations from 0.1 to 0.375 g."""
+    wheel = sampled([0.0, BEGINS, FAR], [0.0, 0.0, rate * (FAR - BEGINS)])
+    run = car.drive(30.0, car.settled(speed), {"steer": wheel, "speed_set": speed}, None, until="abs(ay) > 5")
+    inside = (run["ay"] > 0.1 * GRAVITY) & (run["ay"] < 0.375 * GRAVITY)
+    if run["ay"].max() < 0.375 * GRAVITY:
+        raise RunError(f"{car.data.sections.name} does not reach 0.375 g at {3.6 * speed:.4g} km/h")
+    slope, zero = np.polyfit(run["ay"][inside], run["steering_wheel"][inside], 1)
+    return float(slope * 0.3 * GRAVITY + zero)
+
+
+# ---- sine with dwell
+
+
+@dataclass(frozen=True)
+class Dwelt:
+    """One run of a sine with dwell: amplitude (deg), yaw rate left 1.00 and 1.75 s after the end over its peak, and way
+    aside (m)."""
+
+    side: str
+    amplitude: float
+    early: float
+    late: float
+    aside: float
+    run: Run
+
+
+def dwell_signal(amplitude: float, frequency: float, dwell: float) -> tuple[Any, float]:
+    """The steering-wheel angle from BEGINS on, and the time of its end."""
+    T = 1 / frequency
+    before, after = np.linspace(0.0, 0.75 * T, 151), np.linspace(0.75 * T, T, 51)
+    t = BEGINS + np.concatenate([before, dwell + after])
+    y = amplitude * np.sin(2 * np.pi * frequency * np.concatenate([before, after]))
+    return sampled([0.0, *t, FAR], [0.0, *y, 0.0]), BEGINS + T + dwell
+
+
+def sine_with_dwell(data: CarData, settings: dict[str, Any]) -> Result:
+    """A sine with a pause at its second peak, coasting, to both sides, larger from run to run."""
+    car, v = ready(data), settings["speed"] / 3.6
+    A = angle_at_03g(car, v, settings["rate"])
+    most = min(max(6.5 * A, settings["least"]), settings["most"])
+    sizes = [x * A for x in np.arange(1.5, most / A, 0.5)]
+    sizes = [*(x for x in sizes if x < most - 1e-9), most]
+    found = [_dwelt(car, v, side, size, settings) for side in SIDES for size in sizes]
+    mass = car.at_rest.mass
+    needed = 1.83 if mass <= 3500 else 1.52
+    early, late = (max(found, key=lambda x: getattr(x, key)) for key in ("early", "late"))
+    large = [x for x in found if x.amplitude >= 5 * A - 1e-9]
+    least = min(large, key=lambda x: x.aside)
+    criteria = [
+        Criterion(f"1.00 s after the end the yaw rate is at most 35 % of its peak: {100 * early.early:.3g} % "
+                  f"({early.side}, {early.amplitude:.0f} deg)", early.early <= 0.35),
+        Criterion(f"1.75 s after the end it is at most 20 %: {100 * late.late:.3g} % ({late.side}, "
+                  f"{late.amplitude:.0f} deg)", late.late <= 0.20),
+        Criterion(f"from 5 A on the car is {needed} m aside 1.07 s after the begin: {least.aside:.3g} m "
+                  f"({least.side}, {least.amplitude:.0f} deg)", least.aside >= needed),
+    ]  # fmt: skip
+    metrics = Metrics()
+    metrics.add("angle", A, "deg", "A, steering-wheel angle at 0.3 g")
+    metrics.add("largest", most, "deg", "largest amplitude")
+    metrics.add("runs", len(found), "", "runs")
+    metrics.add("yaw_early", 100 * early.early, "%", "largest yaw rate 1.00 s after the end over its peak")
+    metrics.add("yaw_late", 100 * late.late, "%", "largest yaw rate 1.75 s after the end over its peak")
+    metrics.add("aside", least.aside, "m", "smallest way aside from 5 A on")
+    bad = [x.amplitude for x in found if x.early > 0.35 or x.late > 0.20]
+    metrics.add("unstable_from", min(bad, default=math.nan), "deg", "smallest amplitude that fails for its yaw rate")
+    metrics.add("side_slip_max", max(np.abs(x.run["side_slip"]).max() for x in found), "deg", "largest side slip")
+    lifted = [x.amplitude for x in found if _both_lifted(x.run)]
+    metrics.add("lifts_from", min(lifted, default=math.nan), "deg", "smallest amplitude that lifts two wheels")
+    left = [x for x in found if x.side == "left"]
+    shown = [left[i] for i in np.unique(np.linspace(0, len(left) - 1, SHOWN).astype(int))]
+    more = tuple(
+        Curve("amplitude, deg", words, tuple(
+            (side, np.array([x.amplitude for x in found if x.side == side]),
+             np.array([getattr(x, key) for x in found if x.side == side])) for side in SIDES))
+        for key, words in (("early", "yaw rate after 1.00 s over its peak, -"),
+                           ("late", "yaw rate after 1.75 s over its peak, -"), ("aside", "way aside after 1.07 s, m"))
+    )  # fmt: skip
+    return Result("sine-with-dwell", data.sections.name, settings, {f"{x.amplitude:.0f} deg": x.run for x in shown},
+                  metrics.done(), criteria,
+                  ["no stability control: a car without one usually fails", "channels are not filtered; way aside is "
+                   "that of the mass centre of the body", "plots show some runs to the left"],
+                  ("steering_wheel", "yaw_rate", "side_slip", "ay", "roll", ("y", "x")), more)  # fmt: skip
+
+
+def _dwelt(car: Ready, v: float, side: str, size: float, settings: dict[str, Any]) -> Dwelt:
+    sign = SIDES[side]
+    wheel, end = dwell_signal(sign * size, settings["frequency"], settings["dwell"])
+    run = car.drive(end + 2.0, car.settled(v), {"steer": wheel}, RELEASED, until=OVERTURNED)
+    after = run.time > BEGINS + 0.5 / settings["frequency"]
+    back = -sign * run["yaw_rate"][after]  # positive as the car is to turn back
+    top = next((i for i in peaks(back) if back[i] > 0), int(np.argmax(back)))
+    peak = float(back[top])
+    rest = [abs(value_at(run, "yaw_rate", end + late)) / peak if peak > 0 else math.inf for late in (1.00, 1.75)]
+    if run.time[-1] < end + 1.75:
+        rest = [math.inf, math.inf]  # it overturned
+    begun = first_time(run.time, sign * run["steering_wheel"], min(BEGUN, 0.5 * size))
+    aside = sign * (value_at(run, "y", begun + 1.07) - value_at(run, "y", begun))
+    return Dwelt(side, size, rest[0], rest[1], aside, run)
+
+
+# ---- fishhook
+
+
+def fishhook(data: CarData, settings: dict[str, Any]) -> Result:
+    """Steering to one side and, when the car stops rolling, over to the other, coasting, faster from run to run."""
+    car = ready(data)
+    A = angle_at_03g(car, settings["at"] / 3.6, settings["slow"])
+    size, rate = settings["factor"] * A, settings["rate"]
+    runs: dict[str, Run] = {}
+    lifts, loads = set(), []
+    for speed in settings["speeds"]:
+        for side, sign in SIDES.items():
+            run = _hooked(car, speed / 3.6, sign * size, rate)
+            runs[f"{speed:g} km/h {side}"] = run
+            loads.append(min(_inner(run)))
+            if _both_lifted(run):
+                lifts.add(speed)
+    found = Metrics()
+    found.add("angle", A, "deg", "A, steering-wheel angle at 0.3 g")
+    found.add("amplitude", size, "deg", "amplitude of the steering wheel")
+    found.add("lift_speed", min(lifts, default=math.nan), "km/h", "lowest speed at which two wheels lift")
+    for name, words in (("roll", "roll"), ("ay", "lateral acceleration"), ("side_slip", "side slip")):
+        most = max(float(np.abs(run[name]).max()) for run in runs.values())
+        found.add(f"{name}_max", most, next(iter(runs.values())).units[name], f"largest {words}")
+    found.add("inner_load_min", min(loads), "N", "smallest load of both inner wheels together")
+    found.add("static_stability", car.figures["static_stability"], "", "half track over height of the mass centre")
+    criteria = [Criterion(f"no two wheels lift up to {max(settings['speeds']):g} km/h"
+                          + (f": they do at {min(lifts):g} km/h" if lifts else ""), not lifts)]  # fmt: skip
+    fastest = {n: r for n, r in runs.items() if n.endswith("left")}
+    return Result("fishhook", data.sections.name, settings, fastest, found.done(), criteria,
+                  ["the steering wheel turns over when the roll rate has fallen below 1.5 deg/s",
+                   "wheels count as lifted when both of one side carry nothing; plots show runs to the left"],
+                  ("steering_wheel", "roll", "ay", "yaw_rate", "side_slip", "fl.tyre_load", "rl.tyre_load",
+                   ("y", "x")))  # fmt: skip
+
+
+def _hooked(car: Ready, v: float, size: float, rate: float) -> Run:
+    """The first part says when the car stops rolling; then the whole is driven."""
+    up = abs(size) / rate
+    start = car.settled(v)
+    first = sampled([0.0, BEGINS, BEGINS + up, FAR], [0.0, 0.0, size, size])
+    run = car.drive(BEGINS + 3.0, start, {"steer": first}, RELEASED, until=OVERTURNED)
+    roll_rate = np.gradient(run["roll"], run.time)
+    turned = run.time > BEGINS + up
+    slow = np.flatnonzero(turned & (np.abs(roll_rate) < 1.5))
+    over = float(run.time[slow[0]]) if len(slow) else BEGINS + up + 0.25
+    times = [0.0, BEGINS, BEGINS + up, over, over + 2 * up, over + 2 * up + 3.0, over + 2 * up + 5.0, FAR]
+    wheel = sampled(times, [0.0, 0.0, size, size, -size, -size, 0.0, 0.0])
+    return car.drive(times[-2], start, {"steer": wheel}, RELEASED, until=OVERTURNED)
+
+
+def _inner(run: Run) -> list[float]:
+    """Smallest sum of the loads of the wheels on a side: left, right."""
+    return [float((run[f"f{s}.tyre_load"] + run[f"r{s}.tyre_load"]).min()) for s in "lr"]
+
+
+def _both_lifted(run: Run) -> bool:
+    """Whether both wheels of a side carry nothing at some time, or the car overturns."""
+    return min(_inner(run)) <= 0 or bool(np.abs(run["roll"]).max() > 59)
+
+
+SINE_WITH_DWELL = Manoeuvre(
+    "sine-with-dwell",
+    "sine with dwell, a series to both sides",
+    {
+        "speed": Setting(80.0, "km/h", "speed, from which the car coasts"),
+        "rate": Setting(13.5, "deg/s", "of the steering wheel in the slow ramp that finds A"),
+        "frequency": Setting(0.7, "Hz", "of the sine"),
+        "dwell": Setting(0.5, "s", "pause at the second peak"),
+        "least": Setting(270.0, "deg", "amplitude that is reached at least"),
+        "most": Setting(300.0, "deg", "amplitude that is not passed"),
+    },
+    sine_with_dwell,
+    "49 CFR 571.126, UN R140, from memory",
+    first=("yaw_early", "yaw_late", "aside"),
+)
+FISHHOOK = Manoeuvre(
+    "fishhook",
+    "fishhook, a series of speeds",
+    {
+        "speeds": Setting((56.3, 64.4, 72.4, 76.4, 80.5), "km/h", "speeds at the start"),
+        "at": Setting(80.5, "km/h", "speed of the slow ramp that finds A"),
+        "slow": Setting(13.5, "deg/s", "of the steering wheel in it"),
+        "factor": Setting(6.5, "", "amplitude over A"),
+        "rate": Setting(720.0, "deg/s", "of the steering wheel"),
+    },
+    fishhook,
+    "NHTSA's test for its roll-over rating, from memory but for 6.5 A and the speeds",
+    first=("lift_speed", "roll_max"),
+)

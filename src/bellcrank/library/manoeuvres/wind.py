@@ -1,0 +1,56 @@
+"""A side wind that sets in while the car runs straight, the steering wheel held."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import ModelError
+from bellcrank.library.manoeuvres.measuring import value_at
+from bellcrank.library.manoeuvres.ready import HELD, ready
+from bellcrank.library.manoeuvres.result import Manoeuvre, Metrics, Result, Setting
+from bellcrank.library.manoeuvres.steering import BEGINS, FAR
+from bellcrank.library.vehicles.data import CarData
+from bellcrank.signals import sampled
+
+SOON = 0.1  # s, in which the wind sets in or ends
+
+
+def side_wind(data: CarData, settings: dict[str, Any]) -> Result:
+    """Wind from the right for some time: how far the car is blown aside."""
+    air = data.sections.aerodynamics
+    if air is None or (air.side == 0 and air.yaw == 0):
+        raise ModelError(
+            "side wind: the file states neither aerodynamics.side nor aerodynamics.yaw", data.sections.name
+        )
+    car, v, wind, blows = ready(data), settings["speed"] / 3.6, settings["wind"], settings["duration"]
+    times = [0.0, BEGINS, BEGINS + SOON, BEGINS + blows, BEGINS + blows + SOON, FAR]
+    signal = sampled(times, [0.0, 0.0, wind, wind, 0.0, 0.0])
+    run = car.drive(BEGINS + blows + 2.0, car.settled(v), {"wind": signal, "speed_set": v}, HELD)
+    found = Metrics()
+    for after in (1.0, 2.0):
+        if after <= blows:
+            found.add(f"aside_{after:g}", value_at(run, "y", BEGINS + after), "m", f"way aside after {after:g} s")
+    found.add("aside_end", run["y"][-1], "m", f"way aside after {run.time[-1] - BEGINS:g} s")
+    for name, words in (("yaw_rate", "yaw rate"), ("ay", "lateral acceleration"), ("roll", "roll")):
+        found.add(f"{name}_max", np.abs(run[name]).max(), run.units[name], f"largest {words}")
+    found.add("yaw_end", run["yaw"][-1], "deg", "yaw angle at the end")
+    found.add("steering_torque_max", np.abs(run["steering_torque"]).max(), "N-m", "largest steering torque")
+    return Result("side-wind", data.sections.name, settings, {"wind": run}, found.done(), [],
+                  ["the steering wheel is held, and the throttle"],
+                  ("wind", "ay", "yaw_rate", "roll", "steering_torque", ("y", "x")))  # fmt: skip
+
+
+WIND = Manoeuvre(
+    "side-wind",
+    "side wind from the right, the steering wheel held",
+    {
+        "speed": Setting(100.0, "km/h", "speed"),
+        "wind": Setting(20.0, "m/s", "speed of the wind"),
+        "duration": Setting(2.0, "s", "how long it blows"),
+    },
+    side_wind,
+    "ISO 12021, from memory",
+    first=("aside_1", "yaw_rate_max"),
+)

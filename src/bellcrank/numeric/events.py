@@ -1,0 +1,360 @@
+"""Events: conditions that are watched as rows of a run come, whatever takes the steps; and what lets them act.
+
+An event is the crossing of a condition through zero, or the moment at which a comparison becomes true. One that acts or
+stops ends a stretch of the run at the time that was found within the step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .branch import Passage
+from .roots import zero_between
+from .tuning import EVENTS
+
+Condition = Callable[[np.ndarray], np.ndarray]
+Rows = Callable[[float], np.ndarray]  # the row at a time
+Within = Callable[[int, np.ndarray], Rows]  # rows within a step, by its number and the row at its start
+
+
+@dataclass(frozen=True)
+class Change:
+    """What an event changed, in user units."""
+
+    name: str
+    before: float
+    after: float
+    unit: str
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.before:.6g} -> {self.after:.6g} {self.unit}".rstrip(" -")
+
+
+@dataclass(frozen=True)
+class Event:
+    """A condition crossed zero, or became true, at a time (s); what its action changed, if it has one."""
+
+    name: str
+    time: float
+    changes: tuple[Change, ...] = ()
+
+    def __repr__(self) -> str:
+        changes = f", changes={self.changes!r}" if self.changes else ""
+        return f"Event(name={self.name!r}, time={self.time!r}{changes})"
+
+    def __str__(self) -> str:
+        told = f": {', '.join(map(str, self.changes))}" if self.changes else ""
+        return f"{self.name} at t = {self.time:.6g} s{told}"
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A condition: an event is its crossing of zero to one of some `sides`, +1 from below, -1 from above; `strict`: to
+    which of them zero itself does not belong. Does it end the run, or a stretch of it, as it acts?"""
+
+    name: str
+    value: Condition
+    sides: tuple[int, ...] = (1,)
+    strict: tuple[int, ...] = ()
+    stop: bool = False
+    acts: bool = False
+
+    def at(self, rows: np.ndarray) -> np.ndarray:
+        return np.broadcast_to(self.value(rows), (len(rows),))
+
+    def is_over(self, g: Any, side: int) -> Any:
+        """Is a value of the condition on a side?"""
+        return side * g > 0 if side in self.strict else side * g >= 0
+
+    def is_zero(self, row: np.ndarray, size: float = 0.0) -> bool:
+        """Is it zero but for rounding, and a share of its size elsewhere?"""
+        return abs(float(self.at(row[None, :])[0])) <= EVENTS.zero * size + 4 * self.noise(row)
+
+    def noise(self, row: np.ndarray) -> float:
+        """By how much rounding changes its value."""
+        away = EVENTS.rounding * (np.arange(len(row)) % 2 * 2 - 1.0)
+        rows = row * np.array([np.ones(len(row)), 1 + EVENTS.rounding + 0 * row, 1 + away])
+        g = self.at(rows)
+        return float(np.abs(g - g[0]).max())
+
+
+@dataclass(frozen=True)
+class AtZero:
+    """An event that has acted where its condition still is zero: it counts again once that was on the other side.
+
+    `turns`: does the action turn it back from the `side` it came to? That is asked in the first `looks` only.
+    """
+
+    side: int
+    turns: bool
+    size: float = 0.0  # of the condition about the event
+    looks: int = 2
+
+
+@dataclass(frozen=True)
+class Fired:
+    """An event that is to act: to which side its condition came, and how large that is about there."""
+
+    watched: Watched
+    side: int
+    size: float
+
+
+class Watch:
+    """Looks for events in rows as they come. Those that stop or act set `stopped`, and `fired` holds what is to act.
+
+    `again`: the event that would act again and again at one time.
+    """
+
+    def __init__(self, conditions: Sequence[Watched] = ()) -> None:
+        self.conditions = tuple(conditions)
+        self.events: list[Event] = []
+        self.stopped: Event | None = None
+        self.fired: list[Fired] = []
+        self.stopping = ""  # the name of the event that stops the run
+        self.again: Event | None = None
+        self._last: np.ndarray | None = None
+        self._number = -1  # of the step at whose end that row is
+        self._at_zero: dict[str, AtZero] = {}
+
+    def begin(self, number: int, row: np.ndarray | None, at_zero: Mapping[str, AtZero] | None = None) -> None:
+        """Takes the start of a run, or of a stretch of it, with so many steps behind it; its row, or None if that is
+        still to come."""
+        self._last = row
+        self._number = number if row is not None else number - 1
+        self.stopped, self.fired, self.stopping = None, [], ""
+        old = {w: self._at_zero[w.name] for w in self.conditions if w.name in self._at_zero}
+        still = {w.name: x for w, x in old.items() if row is not None and w.is_zero(row, x.size)}
+        self._at_zero = still | dict(at_zero or {})
+
+    def at_zero(self, row: np.ndarray | None) -> dict[str, AtZero]:
+        """Conditions that are zero at the row from which a run goes on: they have been told."""
+        return {} if row is None else {w.name: AtZero(w.sides[0], False) for w in self.conditions if w.is_zero(row)}
+
+    def look(self, rows: np.ndarray, within: Within | None) -> np.ndarray:
+        """Records the events up to the last of further rows; the rows to be kept, if one of them stops the run.
+
+        A condition that changes its sign between two rows is followed between them: `within` gives the rows there.
+        """
+        if not len(rows) or not self.conditions:
+            return rows
+        whole = rows if self._last is None else np.vstack([self._last, rows])
+        first, self._last = self._number + (self._last is None), whole[-1].copy()
+        self._number += len(rows)
+
+        def inside(i: int) -> Rows:
+            assert within is not None
+            return within(first + i + 1, whole[i])
+
+        found: list[tuple[float, int, int, int, float]] = []
+        for order, w in enumerate(self.conditions):
+            g = w.at(whole)
+            counted = self._leave_zero(w, g, whole, inside, found, order) if w.name in self._at_zero else 0
+            for side in w.sides:
+                over = w.is_over(g, side)
+                for i in np.flatnonzero(~over[:-1] & over[1:] & ~np.isnan(g[:-1])).tolist():
+                    if i < counted:
+                        continue
+                    ends = (float(whole[i, 0]), float(whole[i + 1, 0])), (float(g[i]), float(g[i + 1]))
+                    when = _crossing(w, side, inside(i), *ends)
+                    found.append((when, order, i, side, float(np.abs(g[i : i + 2]).max())))
+        if self.again is not None:
+            self.stopped = self.again
+            return rows[:0]
+        return self._take(sorted(found), rows, inside)
+
+    def _take(
+        self, found: Sequence[tuple[float, int, int, int, float]], rows: np.ndarray, inside: Callable[[int], Rows]
+    ) -> np.ndarray:
+        """Records what was found, until something stops the run or acts; the rows to be kept."""
+        end, place = np.inf, -1
+        for when, order, i, side, size in found:
+            if when > end + EVENTS.instant * max(1.0, abs(end)):
+                break
+            w = self.conditions[order]
+            if place < 0 and (w.stop or w.acts):
+                end, place = when, i
+            if w.acts:
+                self.fired.append(Fired(w, side, size))
+            else:
+                self.events.append(Event(w.name, when))
+            if w.stop or w.acts:
+                self.stopped = self.stopped or Event(w.name, end)
+            if w.stop:
+                self.stopping = self.stopping or w.name
+        if place < 0:
+            return rows
+        return np.vstack([rows[rows[:, 0] < end], inside(place)(end)])
+
+    def _leave_zero(
+        self,
+        w: Watched,
+        g: np.ndarray,
+        whole: np.ndarray,
+        inside: Callable[[int], Rows],
+        found: list[tuple[float, int, int, int, float]],
+        order: int,
+    ) -> int:
+        """Follows a condition that was zero at the start of a stretch to its first sign; the row from which on it
+        counts again. What comes back within a step is found there."""
+        zero = self._at_zero[w.name]
+        for i in range(len(whole) - 1):
+            noise = 4 * max(w.noise(whole[i]), w.noise(whole[i + 1]))
+            if abs(g[i + 1]) <= noise + EVENTS.zero * zero.size:
+                zero = self._at_zero[w.name] = replace(zero, looks=zero.looks - 1)
+                continue
+            del self._at_zero[w.name]
+            if zero.side * g[i + 1] < 0:
+                return i + 1
+            a, b, later = float(whole[i, 0]), float(whole[i + 1, 0]), float(g[i + 1])
+            at, length = inside(i), b - a
+            for k in range(1, EVENTS.halvings + 1):
+                value = float(w.at(at(a + length * 0.5**k)[None, :])[0])
+                if zero.side * value < -noise:
+                    times = a + length * 0.5**k, a + length * 0.5 ** (k - 1)
+                    when = _crossing(w, zero.side, at, times, (value, later))
+                    found.append((when, order, i, zero.side, float(abs(g[i + 1]))))
+                    return i + 1
+                later = value
+            if zero.turns and zero.looks > 0:
+                self.again = Event(w.name, a)
+            return i + 1
+        return len(whole) - 1
+
+    def values(self, row: np.ndarray) -> list[float]:
+        """All conditions at a row."""
+        return [float(w.at(row[None, :])[0]) for w in self.conditions]
+
+    def jumped(self, before: Sequence[float], row: np.ndarray, but: Sequence[Watched]) -> list[Fired]:
+        """The events that a jump from some values of the conditions to those at a row brings about, but for those of
+        some. An expression that comes to rest at zero counts from its first sign after."""
+        found = []
+        for w, old, new in zip(self.conditions, before, self.values(row), strict=True):
+            for side in w.sides if w not in but else ():
+                if w.is_over(old, side) or not w.is_over(new, side):
+                    continue
+                if not w.strict and w.is_zero(row):
+                    self._at_zero[w.name] = AtZero(side, False, max(abs(old), abs(new)))
+                else:
+                    found.append(Fired(w, side, max(abs(old), abs(new))))
+        return found
+
+    def never_counted(self, rows: np.ndarray) -> list[str]:
+        """A sentence for each event that would stop or act and never did, as its expression was zero where the run
+        began: to go from there to the side that is watched is no change of sign."""
+        told, happened = [], {e.name for e in self.events}
+        for w in self.conditions:
+            if not (w.stop or w.acts) or w.strict or w.name in happened or len(rows) < 2 or not w.is_zero(rows[0]):
+                continue
+            g = w.at(rows)
+            gone = np.flatnonzero(np.abs(g) > 4 * w.noise(rows[0]))
+            if len(gone) and np.sign(g[gone[0]]) in w.sides:
+                what = f"event '{w.name}' is zero at t = {rows[0, 0]:.6g} s, where the run begins"
+                told.append(f"{what}: that is no change of sign, and there was none later; begin beside it")
+        return told
+
+    def passed(self, passages: Sequence[Passage]) -> None:
+        """Records visits near singular positions."""
+        self.note(Event(_told(x), x.time) for x in passages)
+
+    def forget_after(self, t: float) -> None:
+        """Drops what lies beyond the time at which a stretch ends: steps were taken farther than that."""
+        self.events = [e for e in self.events if e.time <= t + EVENTS.instant * max(1.0, abs(t))]
+
+    def note(self, events: Iterable[Event]) -> None:
+        """Records what was found otherwise."""
+        self.events += events
+        self.events.sort(key=lambda e: e.time)
+
+
+def _told(x: Passage) -> str:
+    """A visit near a singular position in words."""
+    if x.ratio == Passage.DIVIDED:
+        return "step divided, as it needed a correction of its loops that is large against what it moves"
+    where = f" of {x.loop}" if x.loop else ""
+    near = f"pivots down to {x.ratio:.1e} of their usual size"
+    if x.missed:
+        gap = f" by {x.residual:.1g}" if x.residual else ""
+        return f"two branches{where} miss each other{gap}, and the motion turns ({near})"
+    way = "entered and left where it was entered" if x.turned else "passed"
+    return f"singular position{where} {way} ({near})"
+
+
+def _crossing(w: Watched, side: int, at: Rows, times: tuple[float, float], values: tuple[float, float]) -> float:
+    """The time at which a condition comes to a side, between one at which it is not there and one at which it is."""
+    ends = dict(zip(times, values, strict=True))
+
+    def value(t: float) -> float:
+        return side * (ends[t] if t in ends else float(w.at(at(t)[None, :])[0]))
+
+    a, b = times
+    if side * values[0] < 0 < side * values[1]:
+        root = zero_between(value, times, (side * values[0], side * values[1]), 1e-15 * max(1.0, abs(b)))
+        if abs(value(root)) <= EVENTS.jump * min(map(abs, values)):
+            return root
+    while b - a > 1e-15 * max(1.0, abs(b)) and a < (middle := 0.5 * (a + b)) < b:  # from zero: a jump, or a start
+        met = w.is_over(side * value(middle), side)
+        a, b = (a, middle) if met else (middle, b)
+    return b
+
+
+class Book:
+    """When events acted, in a run of some `span` with steps of some length (s). Too many actions in too short a time
+    are a `problem`, which ends the run."""
+
+    def __init__(self, step: float = 0.0, span: float = 0.0) -> None:
+        self.step, self.span = step, min(step, EVENTS.span * span)
+        self.problem = ""
+        self._times: dict[str, list[float]] = {}
+
+    def note(self, name: str, t: float) -> None:
+        """Notes an action."""
+        times = self._times.setdefault(name, [])
+        times.append(t)
+        if len(times) > 1 and t - times[-2] < EVENTS.soon * self.step:
+            self.chatters(name, t, "again at once")
+        if len(times) > EVENTS.most and (within := t - times[-1 - EVENTS.most]) < self.span:
+            self.chatters(name, t, f"{EVENTS.most} times within {within:.2g} s" if within > 0 else "again and again")
+
+    def chatters(self, name: str, t: float, how: str) -> None:
+        why = "it chatters. Let its action bring the motion to rest, or end the run (stop=True)"
+        self.problem = f"stopped at t = {t:.6g} s: event '{name}' acts {how}: {why}"
+
+
+def let_act(
+    watch: Watch,
+    book: Book,
+    row: np.ndarray,
+    act: Callable[[Fired, np.ndarray], np.ndarray],
+    rate: Callable[[Watched], float],
+) -> tuple[np.ndarray, str, dict[str, AtZero]]:
+    """Lets all events at the time of a row act, and those that they bring about: the row after them, the name of an
+    event that stops the run, and which conditions are still zero.
+
+    `act` does what one is to do at a row and gives the row after it; `rate` tells how fast a condition changes then.
+    """
+    t, fired, stop = float(row[0]), list(watch.fired), watch.stopping
+    acted: list[tuple[Fired, float]] = []
+    while fired:
+        one = fired.pop(0)
+        before, values = rate(one.watched), watch.values(row)
+        row = act(one, row)
+        acted.append((one, before))
+        book.note(one.watched.name, t)
+        if book.problem:
+            break
+        busy = [f.watched for f in (*(f for f, _ in acted), *fired)]
+        others = watch.jumped(values, row, busy)
+        stop = stop or next((f.watched.name for f in others if f.watched.stop), "")
+        watch.events += [Event(f.watched.name, t) for f in others if not f.watched.acts]
+        fired += [f for f in others if f.watched.acts]
+    at_zero = {}
+    for f, before in acted:
+        if f.watched.is_zero(row, f.size):
+            turns = not f.side * rate(f.watched) > EVENTS.still * abs(before)
+            at_zero[f.watched.name] = AtZero(f.side, turns, f.size)
+    return row, stop, at_zero

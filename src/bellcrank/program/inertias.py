@@ -1,0 +1,15 @@
+"""Inertias of speeds for themselves, as a function beside those of a program."""
+
+from __future__ import annotations
+
+from bellcrank.program.program import Program
+from bellcrank.program.statements import Section, needed
+
+
+def inertia_functions(program: Program) -> dict[str, Section]:
+    """`inertias`: the diagonal of the mass matrix of the tree, from which the metric of corrections follows."""
+    if program.loops is None:
+        return {}
+    first, system = len(program.coordinates), program.system
+    places = [first + i * (i + 3) // 2 for i in range(len(program.speeds))]  # of the diagonal in the lower triangle
+    return {"inertias": needed(Section((), tuple(system.results[i] for i in places)), system.statements)}

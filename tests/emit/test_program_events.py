@@ -1,0 +1,115 @@
+"""Events in written programs: impacts by closed forms, and runs within the package to the bit."""
+
+import math
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.backend.compiler import default_flags, find_compiler
+from tests.programs import LANGUAGES, compiled
+from tests.run.test_actions import ball, bounce, four_bar
+
+WATCHING = [n for n in LANGUAGES if n.values[0] != "fortran"]
+
+
+def like_a_run(language, folder):
+    """A program, compiled as models are within the package."""
+    flags = " ".join(default_flags(find_compiler())) if language == "c" else ""
+    return compiled(language, folder, f"{flags} -fno-math-errno -Werror")
+
+
+def count(t, memory):
+    memory[0] += 1
+    return memory[0]
+
+
+def control(u, gain):
+    return (-gain * u,)
+
+
+def lever():
+    """Routines that remember and keep, an input that jumps, a parameter of events alone, a step that does not fit."""
+    s = bc.System("lever", units="mks")
+    b = s.add_body("b", rotate=3, mass=2, inertia=(1, 1, 1), cm=(0.3, 0, 0))
+    s.add_variable("f", units="F")
+    s.add_parameter("far", 0.5, units="rad", label="where it turns")
+    s.add_external(
+        "count", arguments=("t",), memory=1, python=count,
+        c="double count(double t, double *memory) { (void)t; return memory[0] += 1; }",
+    )  # fmt: skip
+    s.add_external(
+        "control", arguments=("u(b)", "gain"), returns=("pull",), when="update", python=control,
+        c="void control(double u, double gain, double *returns) { returns[0] = -gain*u; }",
+    )  # fmt: skip
+    s.add_moment("m", magnitude="pull + 0.001*count(t) + f*arm", direction=s.inertial[3], on=b)
+    s.add_output("count(t)", "n")
+    s.set_defaults(gain=0.3, arm=1)
+    s.set_run(t_end=1.003, step=0.01, output_every=3, inputs={"f": bc.step(at=0.305, height=4)}, initial={"u(b)": 1})
+    return s
+
+
+TURN = [
+    bc.event("q(b) - far", action={"u(b)": "-0.9*u(b)", "gain": "gain*1.1", "far": "2*far"}, name="turn"),
+    bc.event("u(b) < 0", name="back"),
+    bc.event("max(far, 0, 0.1) > 0.9", action={"arm": "min(arm, 2, 3)*(1 + smooth_step(t, 0, 1))"}, name="then"),
+]
+
+
+def as_written(run, channels):
+    return np.column_stack([run.time, *(run[n] for n in channels)])
+
+
+def agrees(equations, language, folder, events, code=0, options=(), **settings):
+    """Writes a program with events and runs it: rows and what is told are those of `simulate` to the bit."""
+    equations.write(language, folder, events=events)
+    said = like_a_run(language, folder)("--output", "out.csv", *options, cwd=folder, code=code)
+    run = equations.compile(backend=language).simulate(events=events, **settings)
+    written = bc.read(folder / "out.csv")
+    assert np.array_equal(as_written(written, run.channels), as_written(run, run.channels))
+    assert [x for x in said.splitlines() if x.startswith(tuple(f"{e.name} at t" for e in events))] == [
+        str(e) for e in run.events
+    ]
+    assert run.ended == "finished" or run.ended in said
+    return run, said
+
+
+@pytest.mark.parametrize("language", WATCHING)
+def test_a_ball_bounces_to_the_bit_as_in_a_run(tmp_path, language):
+    run, _ = agrees(ball().equations(), language, tmp_path, [bounce()])
+    first = math.sqrt(2 / 9.81)
+    expected = [first * (1 + 2 * sum(0.8**k for k in range(1, n + 1))) for n in range(6)]
+    assert [e.time for e in run.events] == pytest.approx(expected, abs=1e-10)
+
+
+@pytest.mark.parametrize("language", WATCHING)
+def test_routines_inputs_and_parameters_with_events(tmp_path, language):
+    run, said = agrees(lever().equations(), language, tmp_path, TURN)
+    assert [e.name for e in run.events] == ["turn", "back", "then"]
+    assert "far" in (tmp_path / "lever.par").read_text() and "turn at t" in said
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("language", WATCHING)
+def test_loops_chattering_and_stops(tmp_path, language):
+    actions = [{"u(a)": "-0.5*u(a)"}, {"u(b)": "1"}, {"q(a)": "q(a) + 0.1"}, {"l": 0.61}]
+    for i, action in enumerate((*actions, {"u(a)": 0, "u(c)": 3}, {"l": 5})):
+        equations, folder = four_bar().equations(), tmp_path / f"loop{i}"
+        hit = [bc.event("t - 0.1113", action=action, name="hit")]
+        equations.write(language, folder, events=hit)
+        said = like_a_run(language, folder)("--output", "out.csv", cwd=folder, code=0 if i < 4 else 4)
+        run, written = equations.compile(backend=language).simulate(events=hit), bc.read(folder / "out.csv")
+        assert as_written(written, run.channels) == pytest.approx(as_written(run, run.channels), abs=1e-11)
+        assert ("against the constraints" in said) == (i >= 4)
+    agrees(ball().equations(), language, tmp_path / "zeno", [bounce()], 4, ["--t-end", "8"], t_end=8)
+    agrees(ball().equations(), language, tmp_path / "stop", [bounce(stop=True)], 4, ["--method", "rk2"], method="rk2")
+
+
+def test_what_programs_with_events_cannot_do_is_told(tmp_path):
+    equations = ball().equations()
+    with pytest.raises(bc.ModelError, match="programs in fortran have no events; write one in c or python"):
+        equations.write("fortran", tmp_path, events=[bounce()])
+    with pytest.raises(bc.ModelError, match="no channel or parameter is called 'bal'"):
+        equations.write("python", tmp_path, events={"low": "q(bal)"})
+    with pytest.raises(bc.ModelError, match="stop='hit': no event has that name"):
+        equations.write("python", tmp_path, events=[bounce()], stop="hit")
