@@ -191,7 +191,10 @@ class Sum(Expr):
             for core, coefficient in terms:
                 constant = constant and core.constant
                 known = core.sign if core.sign and coefficient.numerator > 0 else UNKNOWN
-                least, most = min(least, known), max(most, known)
+                if known < least:
+                    least = known
+                if known > most:
+                    most = known
                 if core.order < order:
                     order = core.order
                 number = coefficient if coefficient.__class__ is int else residue(coefficient)

@@ -67,7 +67,7 @@ class Run(Shown):
     settings: dict[str, Any] = field(default_factory=dict)
     generic: dict[str, str] = field(default_factory=dict)  # what kind of quantity a channel is, in words
     bodies: dict[str, str] = field(default_factory=dict)  # the body a channel belongs to
-    notes: list[str] = field(default_factory=list)  # what was outside the ranges that the model knows
+    notes: list[str] = field(default_factory=list)  # what was outside the ranges that the model knows, and the like
     find_residuals: Callable[[], Residuals] | None = field(default=None, repr=False, compare=False)
     reached: Callable[[], Any] | None = field(default=None, repr=False, compare=False)  # for one that goes on from here
     moved: Callable[[], Any] | None = field(default=None, repr=False, compare=False)  # where bodies were, for pictures

@@ -27,7 +27,7 @@ from bellcrank.run.ranges import outside
 from bellcrank.run.result import Run
 from bellcrank.run.rigid import check_rigid
 from bellcrank.run.step_limit import step_too_large
-from bellcrank.run.steps_told import held_by
+from bellcrank.run.steps_told import held_by, stood_in
 from bellcrank.run.stretches import Stretch, Stretches, known_to
 from bellcrank.run.tolerances import Absolute, for_start, through_zero, tolerances_of
 
@@ -106,6 +106,7 @@ def simulate(
     run = as_run(loaded.interface, rows, ended, watch, settings)
     run.reached = None if stretches.book.problem else left
     run.notes = outside(mechanism.description.ranges, loaded.interface, rows)
+    run.notes += stood_in(plan.method, settings, stretches.passages)
     run.find_residuals = residuals_of(loaded, stretches.pieces)
     run.moved = partial(motion, loaded, stretches.pieces, stretches.parameters)
     told = [too_large] if too_large and prepared.run.status == FINISHED else []

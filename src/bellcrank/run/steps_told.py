@@ -7,6 +7,7 @@ from typing import Any
 
 from bellcrank.backend.start import STEP_TOO_SMALL, TOO_MANY_STEPS
 from bellcrank.numeric.adapt import Count
+from bellcrank.numeric.branch import Passage
 from bellcrank.numeric.collocation import STIFF
 from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.numeric.methods import AUTO
@@ -56,6 +57,16 @@ def held_by(method: str, settings: Mapping[str, Any]) -> list[str]:
         f"a mode of {rate:.2g} 1/s held {slowed} of {settings['steps']} steps of {method}, not their error: "
         f"method='{STIFF_ONE}' takes longer ones, '{AUTO}' goes over to it by itself"
     ]
+
+
+def stood_in(method: str, settings: Mapping[str, Any], visits: Sequence[Passage]) -> list[str]:
+    """A sentence if an explicit method took the steps near singular positions, in place of a stiff one."""
+    times = [x.time for x in visits if x.ratio != Passage.DIVIDED and x.time >= settings.get("went_over", x.time)]
+    if not times or not (method in STIFF or "went_over" in settings):
+        return []
+    stiff = STIFF_ONE if method == AUTO else method
+    often = f", {len(times)} times, first" if len(times) > 1 else ""
+    return [f"near singular positions of loops{often} at t = {times[0]:.6g} s, {EXPLICIT_ONE} stood in for {stiff}"]
 
 
 def went_over(settings: Mapping[str, Any]) -> list[str]:

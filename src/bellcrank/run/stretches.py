@@ -17,6 +17,7 @@ import numpy as np
 from bellcrank.backend.start import FINISHED, Carried, Input
 from bellcrank.errors import BellcrankError, warn
 from bellcrank.interface.interface import key_of
+from bellcrank.numeric.branch import Passage
 from bellcrank.numeric.events import Book, Event, Fired, Watch, Watched, let_act
 from bellcrank.numeric.projection import Closure
 from bellcrank.numeric.tuning import EVENTS
@@ -63,6 +64,7 @@ class Stretches:
     def __post_init__(self) -> None:
         self.pieces: list[Piece] = []
         self.told: dict[str, float] = {}
+        self.passages: list[Passage] = []  # near singular positions
         self.book = Book()
         self.interrupted = False
         self.within = False  # did the run end within a step, or after its state was changed?
@@ -127,6 +129,7 @@ class Stretches:
             if self.watch.stopped is not None:
                 self.watch.forget_after(self.watch.stopped.time)
             self.watch.passed(prepared.run.passages)
+            self.passages += prepared.run.passages
             self._count(prepared.told())
             if self.watch.again is not None:
                 self.book.chatters(self.watch.again.name, self.watch.again.time, "again at once")

@@ -71,6 +71,7 @@ typedef struct {
     int told_idle[N_EVENTS];
     int reset;         /* were parameters set? */
     int failed;        /* a row that was asked for could not be had */
+    int refused;       /* what an event sets cannot be */
     char problem[600]; /* what ended the run, if anything did */
 } Watch;
 
@@ -443,8 +444,10 @@ static int events_act(Watch *watch, Crossing *fired, int count, int stops, doubl
         rates_before[done] = event_rate(job, event, t, y);
         for (int i = 0; i < N_EVENTS; i++)
             values[i] = event_condition(i, row);
-        if (!event_act(watch, event, t, y, row))
+        if (!event_act(watch, event, t, y, row)) {
+            watch->refused = 1;
             return stops;
+        }
         event_row(job, t, y, row);
         note_action(watch, event, t);
         if (watch->problem[0])
@@ -526,7 +529,8 @@ static void watch_run(Job *job, Watch *watch)
         memcpy(job->externals->memory, watch->memory, sizeof watch->memory);
         if (count > 0) {
             stops = events_act(watch, fired, count, stops, watch->before, job->y);
-            keep_row(watch, watch->before);
+            if (!watch->refused)
+                keep_row(watch, watch->before);
         }
         job->t = ends;
         job->reached = (int64_t)floor(ends/job->h + GAP);
