@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.model.records import BodyRecord
 
 
 def pendulum(**options):
@@ -19,6 +20,12 @@ def acceleration(s, q=0.3, u=0.0, **more):
 
 
 PLAIN = -2 * 9.80665 * 0.5 * np.sin(0.3) / (0.1 + 2 * 0.25)
+
+
+def test_a_body_is_recorded_with_the_defaults_of_its_record():
+    s = bc.System("one body", units="mks")
+    s.add_body("b")
+    assert s.description.bodies == [BodyRecord("b")]
 
 
 def test_names_ignore_case_and_keep_their_spelling():

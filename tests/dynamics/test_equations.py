@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import bellcrank as bc
 from bellcrank.dynamics.accelerations import PASSES
 from tests.helpers import NAMES, inputs, random_state, simulation, values_at
 from tests.models import example, rarely, system
@@ -46,9 +47,24 @@ def test_no_pass_changes_the_motion(name, left_out):
     assert got == pytest.approx(expected, rel=1e-10, abs=1e-10 * abs(expected).max())
 
 
-def test_unknown_pass_is_named():
-    import bellcrank as bc
+def test_inertia_about_a_tilted_axis_goes_to_a_parent_that_carries_no_translation():
+    """A part with speeds of its own origin, turned against the axes of what it is hinged to."""
+    s = bc.System("part on a swing", units="mks")
+    s.add_body("swing", rotate=3, mass=2, cm=(0.3, 0, 0), inertia=(0.2, 0.3, 0.4))
+    s.add_body(
+        "part", parent="swing", translate=(1, 2, 3), rotate=1, joint_at=(0.5, 0.1, 0), mass=1, cm=(0, 0.1, 0.2),
+        inertia=(0.05, 0.06, 0.07), orientation=((3, 0.4), (2, 0.7)),
+    )  # fmt: skip
+    s.add_gravity(direction="-[n2]")
+    q, u = [0.3, 0.1, -0.2, 0.15, 0.8], [0.7, 0.4, -0.3, 0.2, 1.1]
+    plain, full = (
+        np.concatenate(s.equations(without=left_out).compile(backend="python").derivatives(0.0, q, u))
+        for left_out in (("regroup",), ())
+    )
+    assert full == pytest.approx(plain, rel=1e-11, abs=1e-11 * abs(plain).max())
 
+
+def test_unknown_pass_is_named():
     with pytest.raises(bc.ModelError, match=r"'regrup'.*Did you mean 'regroup'"):
         system("stanford_arm").equations(without=("regrup",))
 

@@ -2,10 +2,12 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import PI, Func, Held, Number, Symbol, evaluate, function, power, sqrt
+from bellcrank.expr.evaluate import evaluate_all
 
 a = Symbol("a")
 x = Symbol("x", "coordinate")
@@ -18,6 +20,14 @@ def value(e, **known):
 def test_values_are_given_by_symbol_or_name():
     assert evaluate([a * x, a + x], {a: 2.0, x: 3.0}) == [6.0, 5.0]
     assert evaluate([a * x, a + x], {"a": 2.0, "x": 3.0}) == [6.0, 5.0]
+
+
+def test_many_values_at_once_are_those_one_by_one():
+    forms = [3 * a**3 * x - x**2, sqrt(x) / a, power(a, x), function("sin", a * x), Number(4)]
+    known = {"a": np.array([2.0, 0.5, 3.0]), "x": np.array([1.5, 4.0, 0.25])}
+    found = np.array(evaluate_all(forms, known, 3)).T
+    for row, at in zip(found, zip(known["a"], known["x"], strict=True), strict=True):
+        assert row == pytest.approx(evaluate(forms, dict(zip("ax", at, strict=True))), rel=1e-15)
 
 
 def test_any_node_may_be_given():

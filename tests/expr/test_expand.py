@@ -64,6 +64,15 @@ def test_nested_products_are_multiplied_out():
     assert len(e.terms) == 8
 
 
+def test_roots_that_meet_as_a_sum_keep_their_numbers():
+    """2 sqrt(p) by 5 sqrt(p), within 3: thirty times what is under the root."""
+    p = Symbol("p", positive=True)
+    root = sqrt(p + 7 * a**2)
+    e = expand(3 * (2 * root + x) * (5 * root + y))
+    assert_expanded(e)
+    assert e - expand(30 * p + 210 * a**2 + 6 * root * y + 15 * x * root + 3 * x * y) is ZERO
+
+
 def test_terms_cancel():
     assert expand((a + b) * (a - b) - a**2 + b**2) is ZERO
     assert expand((x + 1) ** 2 - x**2 - 2 * x) is ONE

@@ -284,6 +284,15 @@ def test_definitions_and_python_expressions_carry_units():
     assert quantities.label["rest"] == "angle in swing"
 
 
+def test_labels_belong_to_names_in_any_spelling():
+    s = bc.System("mass on a spring", units="mks")
+    s.add_body("b", translate=1, mass="M")
+    s.add_force("f", magnitude="-k*q(b)", direction="[n1]", at="b.cm")
+    s.set_labels(K="stiffness of the spring")
+    label = inferred(s)[0].label
+    assert label["k"] == "stiffness of the spring"
+
+
 def test_variables_have_units_too():
     s, body, _ = cart()
     s.add_variable("road", label="road height")

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.library.vehicles import driver
 from bellcrank.library.vehicles.path import Change, lane_change
-from tests.models import needs_compiler
+from tests.models import needs_compiler, rarely
 
 CORNERS = ((15.0, 0.0), (45.0, 3.5), (70.0, 3.5), (95.0, -0.5))
 
@@ -51,15 +52,64 @@ def test_lane_changes_by_parameters_and_by_tables():
     assert change.tightest()[0] == pytest.approx(1 / np.abs(run["at.curvature"]).max(), rel=0.05)
 
 
+@pytest.fixture
+def bench(monkeypatch):
+    """A single track with F = mu N tanh(C alpha/(mu N)) at a kept speed, on which gains of drivers were published."""
+    m, a, b, front, rear = 1500.0, 1.2, 1.5, 1.0e5, 1.2e5
+    understeer = np.degrees(m / (a + b) * (b / front - a / rear)) * driver.GRAVITY
+    known = {"mass": m, "wheelbase": a + b, "front_share": b / (a + b), "understeer": understeer,
+             "cornering_front": np.radians(front) / 1000, "cornering_rear": np.radians(rear) / 1000}  # fmt: skip
+    monkeypatch.setattr(driver, "figures_of", lambda *_: known)
+    monkeypatch.setattr(driver, "steering_ratio", lambda *_: 1.0)
+    monkeypatch.setattr(driver, "yaw_inertia", lambda *_: 2500.0)
+
+    def drive(speeds, **how):
+        s = bc.System("single track", axes="ISO 8855")
+        chassis = s.add_body("chassis", translate=(1, 2), rotate=3, mass=m, inertia=(1250.0, 1250.0, 2500.0))
+        s.add_constraint("dot(vel(chassis.origin), [chassis1]) - pace")
+        s.add_parameter("pace", 20.0, units="L/T")
+        s.define("driver.ahead", "dot(vel(chassis.cm), [chassis1])")
+        who = bc.manoeuvres.Driver(Change(), **how)
+        s.define("delta", who._steering(s, None, None))
+        for name, x, share, C, steer in (("front", a, b, front, "- delta"), ("rear", -b, a, rear, "")):
+            point = s.add_point(name, body=chassis, at=(x, 0, 0))
+            most = 0.9 * m * driver.GRAVITY * share / (a + b)
+            s.define(f"slip_{name}", f"angle([chassis1], vel({name}), [n3]) {steer}")
+            s.add_force(name, magnitude=f"-{most}*tanh({C / most}*slip_{name})", direction=chassis[2], at=point)
+        s.add_output("dot(dxdt(vel(chassis.cm)), [chassis2])", "ay", units="L/T**2")
+        sim = s.equations().compile()
+        for v in speeds:
+            start = {"q(chassis, 1)": -20.0, "u(chassis, 1)": v}
+            run = sim.simulate(t_end=170 / v, step=0.01, method="rk4", initial=start, parameters={"pace": v})
+            assert run.ended == "finished"
+            error = np.abs(run["path_error"])
+            yield error.max(), np.abs(run["ay"]).max(), error[-1]
+
+    return drive
+
+
+BENCH = {  # kind: preview, and by speed the largest error and lateral acceleration
+    "macadam": (1.0, {10.0: (0.273, 1.88), 20.0: (0.667, 3.59), 30.0: (1.091, 5.78)}),
+    "point": (0.8, {10.0: (0.206, 2.09), 20.0: (0.637, 4.05), 30.0: (1.549, 6.24)}),
+    "pursuit": (0.6, {10.0: (0.175, 3.38), 20.0: (0.718, 6.41)}),
+    "stanley": (None, {10.0: (0.111, 2.67), 20.0: (0.550, 7.85)}),
+}
+
+
+@needs_compiler
+@pytest.mark.parametrize("kind", rarely(list(BENCH), ["macadam", "point"]))
+def test_drivers_on_the_bench(bench, kind):
+    """Largest errors and lateral accelerations through the line of ISO 3888-1, beside those of another program."""
+    preview, published = BENCH[kind]
+    for (error, ay), found in zip(published.values(), bench(published, kind=kind, preview=preview), strict=True):
+        assert found[0] == pytest.approx(error, rel=0.06)
+        assert found[1] == pytest.approx(ay, rel=0.03)
+        assert found[2] < 0.2  # back on the path
+
+
 @pytest.mark.campaign
 @needs_compiler
-@pytest.mark.parametrize(("kind", "delay"), [("pursuit", 0.0), ("stanley", 0.0), ("macadam", 0.15)])
-def test_drivers_drive(kind, delay):
-    """Along a path by tables, and back to it; a delay makes the error larger and not much more."""
-    car = bc.vehicles.Car.read("passenger")
-    path = lane_change([(55.0, 0.0), (85.0, 3.5), (110.0, 3.5), (135.0, 0.0)])
-    sim = car.system(speed=15.0, driver=bc.manoeuvres.Driver(path, kind=kind, delay=delay)).equations().compile()
-    run = sim.simulate(t_end=14.0, inputs={"speed_set": 15.0})
-    error = np.abs(run["path_error"])
-    assert run.ended == "finished" and 0.02 < error.max() < 0.9 and error[-1] < 0.05
-    assert np.abs(run["ay"]).max() < 6 and run["x"][-1] > 190
+def test_a_driver_who_sees_late(bench):
+    """A delay makes the car swing, and no more than that."""
+    ((error, ay, last),) = bench([20.0], kind="macadam", delay=0.15)
+    assert error < 0.8 and 1.2 * BENCH["macadam"][1][20.0][1] < ay < 6 and last < 0.1

@@ -5,7 +5,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.errors import ModelError
-from bellcrank.linkage import load, read_table
+from bellcrank.linkage import Linkage, load, read_table
 from bellcrank.linkage.rotations import exp, log, spin, spin_rate, unspin, unspin_rate
 from bellcrank.linkage.table import differences
 from tests.linkage.machines import linkage
@@ -214,3 +214,25 @@ def test_rotation_vectors():
         assert np.abs(weights @ spin(path, slope) - spin_rate(p, dp, ddp)).max() < 1e-9
         assert np.abs(unspin(p, w) - dp).max() < 1e-12
         assert np.abs(unspin_rate(p, dp, spin_rate(p, dp, ddp)) - ddp).max() < 1e-11
+
+
+@pytest.mark.parametrize(("name", "rack"), [("double_wishbone", (-0.02, 0.03)), ("five_link", None)])
+def test_the_table_of_the_other_side_is_the_mirror_image(name, rack):
+    one, grid = linkage(name), {"step": 0.03, "range": (-0.03, 0.06), "rack": rack}
+    found, made = one.mirror().table(**grid), Linkage(one.chain.mirrored()).table(**grid)
+    assert found.chain == made.chain and found.nodes.keys() == made.nodes.keys()
+    z, r = np.linspace(-0.03, 0.06, 7), () if rack is None else (np.linspace(0.03, -0.02, 7),)
+    a, b = found.solve(z, *r), made.solve(z, *r)
+    for one, two in ((a, b), *((a.link[n], b.link[n]) for n in found.links)):
+        for field, value in vars(two).items():
+            if isinstance(value, np.ndarray):
+                assert getattr(one, field) == pytest.approx(value, abs=1e-9), field
+
+
+def test_a_table_by_compiled_poses():
+    one = linkage("five_link")
+    a = bc.compile_linkage(one, ["rod_5"]).table(step=0.02, range=(-0.1, 0.1))
+    b = one.table(step=0.02, range=(-0.1, 0.1), links=["rod_5"])
+    for name in ("carrier", "rod_5"):
+        found = differences(a.nodes[name], b.nodes[name])
+        assert found["position"] < 1e-14 and found["angle"] < 1e-13 and max(found.values()) < 1e-8

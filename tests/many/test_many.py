@@ -47,6 +47,13 @@ def test_every_run_has_the_bits_of_simulate(name):
     assert many[next(iter(many))][0].tobytes() == many[next(iter(many))][4].tobytes()
 
 
+def test_closed_loops_that_pass_a_singular_position_have_the_bits_of_simulate():
+    sim, speeds = example("change_point_four_bar").compile(), np.array([-3.0, -2.6, -3.3])
+    span = {"t_end": 0.5, "step": 0.002}  # all links in line after a third of a second
+    many = sim.simulate_many(initial={"u(a)": speeds}, every=25, backend="cores", **span)
+    same_as_alone(sim, many, lambda i: {"initial": {"u(a)": speeds[i]}, "output_every": 25, **span}, range(3))
+
+
 def test_initial_values_and_inputs_of_every_run():
     sim, q = quarter_car(), np.array([0.01, -0.02, 0.03])
     signals = [bc.step(at=0.0105 * i, height=0.02 * i) for i in range(3)]  # jumps within steps, elsewhere in every run

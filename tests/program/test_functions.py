@@ -15,6 +15,14 @@ from tests.linkage.machines import linkage
 from tests.models import example
 
 
+def test_phases_are_before_with_and_after_the_rates():
+    phase = {name: kind.phase for name, kind in KINDS.items()}
+    after = {"outputs", "start", "update", "echo", "poses", "marks"}
+    assert {name for name in phase if phase[name] == 2} == after
+    assert {name for name in phase if phase[name] == 0} == {"constants", "entry"}
+    assert set(phase.values()) == {0, 1, 2}
+
+
 def test_every_section_is_a_function():
     assert {f.name for f in fields(Program) if f.type == "Section"} == {*KINDS}
 

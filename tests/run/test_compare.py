@@ -102,6 +102,8 @@ def test_counts_by_hand():
     assert (
         step_count(program, "projection", True, "rk4", True).total == 4 * program.count.total + program.per_step.total
     )
+    minimal = step_count(program, "minimal", True, "rk4", True).total  # corrected before the step and at each rate
+    assert minimal == 4 * program.count.total + 5 * program.per_step.total
     for regular in (False, True):
         costs = [
             step_count(program, m, False, "rk4", regular).total for m in ("clmm", "baumgarte", "dlmm", "stabilised")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,12 @@ from bellcrank.backend.compiler import find_compiler, load_source
 from bellcrank.emit.c.linkage import c_implicit, poses_source, values_source
 from bellcrank.emit.c.lookup import c_lookup
 from bellcrank.errors import BuildError, ModelError
+from bellcrank.linkage.chain import Chain
 from bellcrank.linkage.implicit import implicit, pose_values
 from bellcrank.linkage.linkage import Linkage
 from bellcrank.linkage.lookup import pose_lookup
 from bellcrank.linkage.pose import Pose, attach
-from bellcrank.linkage.table import Table
+from bellcrank.linkage.table import Table, make_table
 
 Array = np.ndarray[Any, Any]
 
@@ -54,8 +55,8 @@ class CompiledLinkage:
         self._function(ctypes.c_int64(len(z)), *(pointer(a.ctypes.data) for a in (z, r, out)))
         return out
 
-    def solve(self, travel: Any, rack: Any = None, *, roll: Any = None) -> Pose:
-        """As `Linkage.solve`."""
+    def solve(self, travel: Any, rack: Any = None, *, roll: Any = None, links: Sequence[str] | None = None) -> Pose:
+        """As `Linkage.solve`; `links` names some of those that were compiled."""
         second = rack if roll is None else roll
         given = [travel, 0.0 if second is None else second] if self.second else [travel]
         arrays = np.broadcast_arrays(*(np.asarray(x, float) for x in given))
@@ -70,12 +71,45 @@ class CompiledLinkage:
         poses = {}
         n = self.layout[-1][2]
         for k, name in enumerate(self.parts):
+            if k and links is not None and name not in links:
+                continue
             values: dict[str, Any] = {f: out[:, k * n + a : k * n + b] for f, a, b in self.layout}
             values["rotation"] = values["rotation"].reshape(-1, 3, 3)
             if self.second:
                 values["rack"] = flat[1]
             poses[name] = Pose(travel=flat[0], **values, **self._flag(flat))
         return attach(poses, self.linkage.chain, self.linkage.origins).reshaped(arrays[0].shape)
+
+    # ---- what tables are made from
+
+    @property
+    def chain(self) -> Chain:
+        return self.linkage.chain
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return self.linkage.inputs
+
+    @property
+    def origins(self) -> Mapping[str, Any]:
+        return self.linkage.origins
+
+    def range(self) -> tuple[float, float]:
+        """Lowest and highest travel, m."""
+        return self.linkage.range()
+
+    def table(
+        self,
+        step: float | None = None,
+        accuracy: float | None = None,
+        *,
+        range: tuple[float, float] | None = None,
+        rack: tuple[float, float] | None = None,
+        rack_step: float | None = None,
+        scheme: str = "quintic",
+    ) -> Table:
+        """As `Linkage.table`, for carrier and links that were compiled: worth it for ten thousands of poses."""
+        return make_table(self, step, accuracy, range, rack, rack_step, scheme, None)
 
     def _flag(self, given: Sequence[Array]) -> dict[str, Any]:
         """Where a table was left, if it may be."""

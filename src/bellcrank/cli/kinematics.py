@@ -1,18 +1,21 @@
-"""`bellcrank kinematics`: tables and plots of a linkage."""
+"""`bellcrank kinematics`: tables and plots of a linkage, and the loads in its parts."""
 
 from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from bellcrank.cli.files import in_folder
 from bellcrank.cli.options import MOST_VALUES, shared
+from bellcrank.cli.progress import Progress
+from bellcrank.cli.suspension import loaded
 from bellcrank.cli.text import number, table
 from bellcrank.errors import ModelError
-from bellcrank.linkage import Linkage, load, shipped
+from bellcrank.linkage import Linkage
 from bellcrank.linkage.measures import Measures, draw, measure
 from bellcrank.linkage.table import default_range
 from bellcrank.linkage.wheel import MODES
@@ -20,7 +23,8 @@ from bellcrank.linkage.wheel import MODES
 COLUMNS = (
     "travel", "rack", "camber", "toe", "caster", "kingpin_inclination", "scrub_radius", "mechanical_trail",
     "track_change", "wheelbase_change", "roll_centre_height", "anti_dive", "anti_squat", "anti_lift_braking",
-    "anti_lift_driving",
+    "anti_lift_driving", "wheel_load", "roll_stiffness", "side_force_steer", "aligning_steer", "driving_toe",
+    "side_force_lean",
 )  # fmt: skip
 
 
@@ -36,6 +40,8 @@ def options(parser: ArgumentParser) -> None:
     add("--csv", metavar="FILE", help="write all measures")
     add("--plot", metavar="FILE", help="draw the measures (.png, .svg, .pdf)")
     add("--table", metavar="FILE", help="write the poses as a linkage table (JSON)")
+    add("--loads", nargs="?", const="", metavar="FILE.toml", help="forces of every rod, joint, spring and of the rack "
+        "under load cases: those of a file, or of a car (--axle) braking, cornering, bumps")  # fmt: skip
     add("--accuracy", type=float, default=1e-6, metavar="M", help="of --table, m and rad (default 1e-6)")
     shared(parser, "json")
 
@@ -59,13 +65,22 @@ def span(text: str) -> np.ndarray:
 
 
 def command(args: Namespace) -> None:
-    linkage = _loaded(args.suspension, args.axle)
+    if args.loads is not None:
+        from bellcrank.cli.loads import show_loads
+
+        show_loads(args)
+        return
+    car = None if args.axle is None else _car(args.suspension)
+    linkage = loaded(args.suspension) if car is None else car.linkage(args.axle)
     sweep = args.rack is not None and len(args.rack) > 1
     usual = np.linspace(*default_range(linkage), 17) if args.travel is None else args.travel
     travel = np.array([args.at / 1000]) if sweep else usual
     rack = np.zeros(1) if args.rack is None else args.rack
     modes = MODES if args.mode == "all" else (args.mode,)
-    found = [measure(linkage, travel, rack, mode) for mode in modes]
+    found = [
+        measure(linkage, travel, rack, mode) if car is None else car.kinematics(args.axle, travel, rack, mode)
+        for mode in modes
+    ]
     written = _save(found, args.csv) if args.csv else []
     if args.plot:
         try:
@@ -74,7 +89,8 @@ def command(args: Namespace) -> None:
             raise ModelError(f"cannot draw {args.plot}: {error}") from None
     if args.table:
         ends = float(travel.min()), float(travel.max())
-        linkage.table(accuracy=args.accuracy, range=ends).save(in_folder(args.table))
+        with Progress("making a table"):
+            linkage.table(accuracy=args.accuracy, range=ends).save(in_folder(args.table))
     if args.json:
         print(json.dumps(_figures(linkage, found), indent=2))
         return
@@ -84,14 +100,10 @@ def command(args: Namespace) -> None:
             print(f"wrote {path}")
 
 
-def _loaded(name: str, axle: str | None) -> Linkage:
-    """A file of hard points, one that comes with Bellcrank, or an axle of a car."""
-    if axle is not None:
-        from bellcrank.library.vehicles.car import Car
+def _car(name: str) -> Any:
+    from bellcrank.library.vehicles.car import Car
 
-        return Car.read(name).linkage(axle)
-    known = name in shipped() or (not Path(name).exists() and not Path(name).suffix)
-    return load(shipped(name) if known and not Path(name).exists() else name)
+    return Car.read(name)
 
 
 def _save(found: list[Measures], path: str) -> list[Path]:
@@ -120,7 +132,8 @@ def _show(linkage: Linkage, found: list[Measures], columns: str | None) -> None:
     low, high = linkage.range()
     chain = linkage.chain
     print(f"{linkage.name}: {chain.kind.replace('_', ' ')}, {chain.side}, {chain.axes}; {linkage.mobility}")
-    print(f"reachable travel {1000 * low:.2f} to {1000 * high:.2f} mm; rigid links, no compliance")
+    gives = "compliance by its coefficients" if "aligning_steer" in found[0].columns else "no compliance"
+    print(f"reachable travel {1000 * low:.2f} to {1000 * high:.2f} mm; rigid links, {gives}")
     for m in found:
         names = _columns(m, columns)
         units = ["mm" if m.units[c] == "m" else m.units[c] for c in names]

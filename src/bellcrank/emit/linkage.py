@@ -43,12 +43,6 @@ def implicit_names(f: Implicit, say: Wording) -> dict[Symbol, str]:
     return names | {s: say.rates.format(j, k) for j, k, s in rates}
 
 
-def implicit_start(f: Implicit) -> list[tuple[float, ...]]:
-    """Rows of the grid: states, their slopes by the first input, and by the second."""
-    seconds = f.start_second or [()] * len(f.start)
-    return [(*a, *b, *c) for a, b, c in zip(f.start, f.start_slope, seconds, strict=True)]
-
-
 def implicit_pieces(name: str, f: Implicit, say: Wording) -> dict[str, str]:
     """What fills the source, by name."""
     first, real, size = say.first, say.real, len(f.state)
@@ -78,7 +72,7 @@ def implicit_pieces(name: str, f: Implicit, say: Wording) -> dict[str, str]:
         "SETTLED": real(IMPLICIT.settled),
         "LOW": real(f.low),
         "PER": real((len(f.start) - 1) / (f.high - f.low)),
-        "SECOND": say.second.format(2 * size + first, 3 * size) if f.start_second else "",
+        "SECOND": say.second if len(f.inputs) == 2 else "",
         "PRESCRIBED": "\n".join(held),
         "NORMAL": "\n".join(normal),
         "UPDATES": "\n".join(updates),

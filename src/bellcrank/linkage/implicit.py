@@ -19,6 +19,8 @@ Array = np.ndarray[Any, Any]
 
 NODES = 129
 EDGE = 0.004  # of the range, left out at either end, where the derivatives grow without bound
+BESIDE = 1e-3  # m or rad of the second input, over which a third derivative is found
+DIGITS = (15, 13, 10, 9, 7, 5)  # of a state and its derivatives that a start has use for
 
 
 def reach(linkage: Linkage) -> tuple[float, float]:
@@ -69,7 +71,7 @@ def implicit(linkage: Linkage, second: bool) -> Implicit:
         tuple(Prescribed(i, k.unknown, k.place, k.sign, k.drawn) for i, k in solver.known if i < n),
         low,
         high,
-        *_start(linkage, np.linspace(low, high, NODES), second),
+        _start(linkage, np.linspace(low, high, NODES), second),
     )
 
 
@@ -83,15 +85,26 @@ def _by_input(linkage: Linkage, i: int, values: list[Any], rows: Any) -> tuple[E
     return tuple(right)
 
 
-def _start(linkage: Linkage, z: Array, second: bool) -> tuple[Any, Any, Any]:
-    """States at nodes of travel, and their slopes by the inputs."""
-    solver = linkage.solver
-    values = [z] + [np.zeros_like(z)] * (len(linkage.inputs) - 1)
-    state = solver.solve(linkage.way().start(z), values).state
-    T, _ = solver.first(state, values)
-    slopes = [linkage.plan.state_rate(state, T[i]) for i in range(2 if second else 1)]
-    rows = [tuple(tuple(float(x) for x in column) for column in t.T) for t in (state, *slopes)]
-    return rows[0], rows[1], rows[2] if second else ()
+def _start(linkage: Linkage, z: Array, second: bool) -> tuple[tuple[float, ...], ...]:
+    """States at nodes of travel with two derivatives by it, and three by the second input, as exact as they serve."""
+    solver, plan = linkage.solver, linkage.plan
+
+    def at(state: Array, r: float) -> tuple[Array, Array, Array]:
+        values = [z] + [np.full_like(z, r)] * (len(linkage.inputs) - 1)
+        state = solver.solve(state, values).state
+        T, J = solver.first(state, values)
+        return state, T, solver.second(state, values, T, J)[0]
+
+    state, T, D2 = at(linkage.way().start(z), 0.0)
+    parts = [state, plan.state_rate(state, T[0]), plan.state_bend(state, T[0], D2[0])]
+    if second:
+        parts += [plan.state_rate(state, T[1]), plan.state_bend(state, T[1], D2[1])]
+        beside = [at(solver.moved(state, r * T[1]), r) for r in (-BESIDE, BESIDE)]
+        bends = [plan.state_bend(x, t[1], d[1]) for x, t, d in beside]
+        parts.append(np.nan_to_num((bends[1] - bends[0]) / (2 * BESIDE), posinf=0.0, neginf=0.0))
+    rows = np.vstack(parts).T
+    digits = [n for n, _ in zip(DIGITS, parts) for _ in range(plan.size)]
+    return tuple(tuple(float(f"{x:.{n}g}") for x, n in zip(row, digits, strict=True)) for row in rows)
 
 
 def python_function(linkage: Linkage, second: bool) -> Any:

@@ -42,6 +42,8 @@ class Linkage(Shown):
         self.solver = Solver(self.plan, self.mobility.kept)
         self._assembled = assemble(self.solver)
         self._ways: dict[float, Way] = {}
+        self._twin: Linkage | None = None  # of which it is the mirror image
+        self._tables: dict[tuple[Any, ...], Table] = {}
 
     def __repr__(self) -> str:
         return f"Linkage('{self.name}', {self.chain.kind}, {self.chain.side}, inputs {', '.join(self.inputs)})"
@@ -80,8 +82,10 @@ class Linkage(Shown):
         return origins(Frames(self.plan, np.array(self.plan.drawn)[:, None]), self.chain)
 
     def mirror(self) -> Linkage:
-        """The same linkage on the other side of the vehicle."""
-        return Linkage(self.chain.mirrored())
+        """The same linkage on the other side of the vehicle; tables that one has made serve both."""
+        other = Linkage(self.chain.mirrored())
+        other._twin = self
+        return other
 
     # ---- range
 
@@ -221,7 +225,19 @@ class Linkage(Shown):
         links: Sequence[str] | None = None,
     ) -> Table:
         """A table of poses with the same `solve`; see `bellcrank.linkage.table.make_table`."""
-        return make_table(self, step, accuracy, range, rack, rack_step, scheme, links)
+        ends = None if range is None else tuple(range)
+        span = None if rack is None else tuple(rack)
+        rest = (rack_step, scheme, None if links is None else tuple(links))
+        if self._twin is None:
+            return self._made(step, accuracy, ends, span, *rest)
+        span = None if span is None else tuple(-x for x in reversed(span))
+        return self._twin._made(step, accuracy, ends, span, *rest).mirror()
+
+    def _made(self, *asked: Any) -> Table:
+        """A table, kept for when it is asked for again, as by the other side."""
+        if asked not in self._tables:
+            self._tables[asked] = make_table(self, *asked)
+        return self._tables[asked]
 
 
 def _stack(v: Vec, n: int) -> Array:

@@ -238,7 +238,8 @@ def _struts(m: Measures, w: Wheel) -> None:
 
 DRAWN = (
     "camber", "toe", "caster", "kingpin_inclination", "scrub_radius", "mechanical_trail", "half_track_change",
-    "wheelbase_change", "roll_centre_height", "anti_dive", "anti_squat", "anti_lift_braking",
+    "wheelbase_change", "roll_centre_height", "anti_dive", "anti_squat", "anti_lift_braking", "wheel_load",
+    "roll_stiffness", "side_force_steer", "aligning_steer",
 )  # fmt: skip
 
 

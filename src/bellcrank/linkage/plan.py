@@ -127,6 +127,15 @@ class Plan:
                 found[s : s + 4] = euler_rate(state[s : s + 4], 0.5 * rates[k : k + 3])
         return found
 
+    def state_bend(self, state: Array, rates: Array, seconds: Array) -> Array:
+        """Second derivatives of the numbers of a state along one direction."""
+        found, moving = self.state_rate(state, seconds), self.state_rate(state, rates)
+        for u in self.updates:
+            if u.kind == "turn":
+                k, s = u.unknown, u.place
+                found[s : s + 4] += euler_rate(moving[s : s + 4], 0.5 * rates[k : k + 3])
+        return found
+
 
 class Frames:
     """All bodies of a plan at a state, with the motion along given directions."""

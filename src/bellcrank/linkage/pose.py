@@ -100,6 +100,19 @@ class Pose:
         return _mapped(self, lambda x: x.reshape(shape + x.shape[1:]))
 
 
+POLAR, AXIAL = np.array([1.0, -1.0, 1.0]), np.array([-1.0, 1.0, -1.0])  # vectors, rotations in the mirror y -> -y
+
+
+def mirrored(pose: Pose) -> Pose:
+    """The pose of one link on the other side of the vehicle, where the second input has the other sign."""
+    data: dict[str, Any] = {"rotation": pose.rotation * np.outer(POLAR, POLAR)}
+    signs = dict.fromkeys(("position", "d", "dd", "dd_rack"), POLAR)
+    signs |= dict.fromkeys(("delta", "ddelta", "ddelta_rack"), AXIAL)
+    signs |= {"d_rack": -POLAR, "dd_mixed": -POLAR, "delta_rack": -AXIAL, "ddelta_mixed": -AXIAL}
+    data |= {n: getattr(pose, n) * sign for n, sign in signs.items() if getattr(pose, n) is not None}
+    return replace(pose, rack=None if pose.rack is None else -pose.rack, link={}, **data)
+
+
 @dataclass(frozen=True)
 class PointMotion:
     """A point of a linkage: position (m) and its derivatives by the inputs, base axes."""

@@ -32,8 +32,10 @@ class Cells:
         places = ((s, self.hz, beyond[0]), (t, self.hr, beyond[1]))
         powers = [np.stack(straight(*_powers(x, h), by), 0) for x, h, by in places]  # derivative, n, power
 
+        rows = [np.einsum("nk,nklc->nlc", powers[0][a], c) for a in range(3)]
+
         def value(a: int, b: int) -> Array:
-            return np.einsum("nk,nl,nklc->nc", powers[0][a], powers[1][b], c)
+            return np.einsum("nl,nlc->nc", powers[1][b], rows[a])
 
         f, fz, fr, fzz, fzr, frr = value(0, 0), value(1, 0), value(0, 1), value(2, 0), value(1, 1), value(0, 2)
         p, pz, pr = f[:, 3:], fz[:, 3:], fr[:, 3:]

@@ -18,7 +18,7 @@ from bellcrank.files.text import json_of, read_text
 from bellcrank.files.whole import write_text
 from bellcrank.linkage.chain import Chain, HardPoint, Input, Joint, Rod, Strut
 from bellcrank.linkage.interpolate import SCHEMES, Pieces, ThreeRotations, interpolant
-from bellcrank.linkage.pose import ONE_INPUT, TWO_INPUTS, Pose, attach
+from bellcrank.linkage.pose import ONE_INPUT, POLAR, TWO_INPUTS, Pose, attach, mirrored
 from bellcrank.linkage.rotations import angle
 from bellcrank.linkage.surface import Cells, cells
 
@@ -157,6 +157,16 @@ class Table:
                 f"{grid[-1]:.6g}; make a larger table, or use extend=True to go on straight"
             )
         return inner
+
+    def mirror(self) -> Table:
+        """The table of the same linkage on the other side of the vehicle."""
+        nodes = {n: mirrored(p) for n, p in self.nodes.items()}
+        rack = None
+        if self.rack is not None:  # a rack moves both sides the same way, so that the mirror turns its sense
+            rack = -self.rack[::-1]
+            nodes = {n: p[:, ::-1] for n, p in nodes.items()}
+        origins = {n: tuple(float(x) for x in np.array(o) * POLAR) for n, o in self.origins.items()}
+        return replace(self, chain=self.chain.mirrored(), origins=origins, nodes=nodes, rack=rack)
 
     def compare(self, linkage: Exact, per_interval: int = 4) -> dict[str, float]:
         """Largest differences of carrier and links from the exact linkage at points inside the intervals: position

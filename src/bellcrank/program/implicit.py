@@ -40,9 +40,9 @@ class Implicit:
     `bias`: right sides of J y'' = ... for each pair of inputs (11, or 11, 22, 12), over `state`, `inputs` and
     `rates`.
 
-    Values in order: the state, y' of all unknowns for each input, y'' of all unknowns for each pair. `start` are
-    states, their slopes by the first input, and by the second, at uniform nodes of the first input from `low` to
-    `high`.
+    Values in order: the state, y' of all unknowns for each input, y'' of all unknowns for each pair. `start` has a
+    row for each of uniform nodes of the first input from `low` to `high`: the state, its first and second derivative by
+    the first input, and its first three by the second.
     """
 
     inputs: tuple[Symbol, ...]
@@ -59,8 +59,6 @@ class Implicit:
     low: float
     high: float
     start: Grid
-    start_slope: Grid
-    start_second: Grid = ()
 
     @property
     def pairs(self) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from bellcrank.emit.c.printer import CPrinter
 from bellcrank.emit.c.runtime_files import head, runtime
 from bellcrank.emit.c.tables import number_rows
-from bellcrank.emit.linkage import Wording, implicit_names, implicit_pieces, implicit_start
+from bellcrank.emit.linkage import Wording, implicit_names, implicit_pieces
 from bellcrank.emit.number import DOUBLE
 from bellcrank.emit.straight import straight_lines
 from bellcrank.expr import Expr, Symbol
@@ -27,7 +27,8 @@ _SAY = Wording(
     first_rate="y[j][{}] = g[{}];",
     known="if (j == {}) y[j][{}] = {};",
     second_rate="out[{}] = solved[{}];",
-    second=" + r*(from[{0} + k]*(1.0 - t) + to[{0} + k]*t)",
+    second="""s[k] += r*(v*from[3*n + k] + t*to[3*n + k] + r/2.0*(v*from[4*n + k] + t*to[4*n + k]
+    + r/3.0*(v*from[5*n + k] + t*to[5*n + k])));""",
 )
 
 
@@ -51,7 +52,7 @@ def c_implicit(name: str, f: Implicit) -> str:
         "implicit.c",
         pieces,
         SOLVE=runtime("implicit_solve.c", SMALL=repr(IMPLICIT.small)),
-        START=number_rows(f"{own}_start", implicit_start(f)),
+        START=number_rows(f"{own}_start", f.start),
         EQUATIONS=_function(f"{own}_rows({taken}, double *g, double *J)", [silent, *_statements(equations, names)]),
         BY_INPUT=_function(f"{own}_by_input({taken}, int j, double *g)", by_input),
         BIAS=_function(

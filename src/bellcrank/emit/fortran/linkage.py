@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from bellcrank.emit.fortran.printer import FortranPrinter, wrapped
 from bellcrank.emit.fortran.runtime_files import real, runtime
 from bellcrank.emit.fortran.tables import number_rows
-from bellcrank.emit.linkage import Wording, implicit_names, implicit_pieces, implicit_start
+from bellcrank.emit.linkage import Wording, implicit_names, implicit_pieces
 from bellcrank.emit.straight import straight_lines
 from bellcrank.expr import Expr
 from bellcrank.program.implicit import Implicit
@@ -25,7 +25,8 @@ _SAY = Wording(
     first_rate="y({}, j) = g({})",
     known="if (j == {}) y({}, j) = {}",
     second_rate="values(k + {}) = g({})",
-    second="&\n      + r*(start({0}:{1}, i)*(1 - t) + start({0}:{1}, i + 1)*t)",
+    second="""more = v*start(3*n + 1:6*n, i) + t*start(3*n + 1:6*n, i + 1)
+s = s + r*(more(:n) + r/2*(more(n + 1:2*n) + r/3*more(2*n + 1:)))""",
 )
 
 
@@ -54,7 +55,8 @@ def fortran_implicit(name: str, f: Implicit) -> str:
         EQUATIONS=routine("rows", {"g": f"({rows})", "a": f"({rows}, {rows})"}, equations),
         BY_INPUT=routine("by_input", {"g": f"({rows}, {len(f.inputs)})"}, by_columns(f.by_input)),
         BIAS=routine("bias", {"g": f"({rows}, {f.pairs})"}, by_columns(f.bias), y=rates),
-        START="\n".join(number_rows("start", implicit_start(f))),
+        MORE=", more(3*n)" if len(f.inputs) == 2 else "",
+        START="\n".join(number_rows("start", f.start)),
     )
 
 

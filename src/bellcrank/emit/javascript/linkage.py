@@ -9,7 +9,7 @@ from itertools import zip_longest
 from bellcrank.emit.javascript.printer import JavaScriptPrinter
 from bellcrank.emit.javascript.runtime_files import ROUTINE, real, runtime
 from bellcrank.emit.javascript.tables import number_rows
-from bellcrank.emit.linkage import Wording, implicit_names, implicit_pieces, implicit_start
+from bellcrank.emit.linkage import Wording, implicit_names, implicit_pieces
 from bellcrank.emit.straight import straight_lines
 from bellcrank.expr import Expr
 from bellcrank.program.implicit import Implicit
@@ -28,7 +28,8 @@ _SAY = Wording(
     first_rate="y[j][{}] = g[{}];",
     known="if (j === {}) y[j][{}] = {};",
     second_rate="m[out + {}] = g[{}];",
-    second=" + r*(from[{0} + k]*(1 - t) + to[{0} + k]*t)",
+    second="""s[k] += r*(v*from[3*n + k] + t*to[3*n + k] + r/2*(v*from[4*n + k] + t*to[4*n + k]
+  + r/3*(v*from[5*n + k] + t*to[5*n + k])));""",
 )
 
 
@@ -46,7 +47,7 @@ def javascript_implicit(f: Implicit) -> str:
     return runtime(
         "implicit.js",
         pieces,
-        START=number_rows(implicit_start(f)),
+        START=number_rows(f.start),
         EQUATIONS=function("rows", [[-e for e in f.residual], *f.slopes]),
         BY_INPUT=function("by_input", f.by_input),
         BIAS=function("bias", f.bias, ", y"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bellcrank.emit.linkage import Wording, implicit_names, implicit_pieces, implicit_start
+from bellcrank.emit.linkage import Wording, implicit_names, implicit_pieces
 from bellcrank.emit.python.printer import PythonPrinter
 from bellcrank.emit.python.runtime_files import runtime
 from bellcrank.emit.python.tables import number_rows
@@ -25,7 +25,8 @@ _SAY = Wording(
     first_rate="y[j][{}] = g[{}]",
     known="if j == {}:\n    y[j][{}] = {}",
     second_rate="second[{}] = g[{}]",
-    second=" + r * (a[{0} + k] * (1 - t) + b[{0} + k] * t)",
+    second="""c = [v * x + t * y for x, y in zip(a, b)]
+s = [x + r * (c[k] + r / 2 * (c[k + n] + r / 3 * c[k + 2 * n])) for k, x in enumerate(s, 3 * n)]""",
 )
 
 
@@ -44,7 +45,7 @@ def python_implicit(name: str, f: Implicit) -> str:
         "implicit.py.in",
         pieces,
         SMALL=repr(IMPLICIT.small),
-        START=number_rows(implicit_start(f)),
+        START=number_rows(f.start),
         EQUATIONS=function("rows", [[-e for e in f.residual], *f.slopes]),
         BY_INPUT=function("by_input", f.by_input),
         BIAS=function("bias", f.bias, ", y"),

@@ -134,6 +134,7 @@ def _add_axle_parameters(s: System, axle: FittedAxle, at_rest: Stand) -> None:
     put(s, f"camber_{name}", record.camber, "A", f"camber of the {name} wheels as built")
     add_compliance_parameters(s, axle)
     put(s, f"l_{name}", at_rest.free_length[name], "L", f"free length of the {name} springs")
+    put(s, f"seat_{name}", record.spring.seat, "L", f"free length more on the left, less on the right, {name}")
     if record.spring.stiffness is not None:
         put(s, f"k_{name}", record.spring.stiffness, "F/L", f"stiffness of the {name} springs")
     else:
@@ -213,10 +214,11 @@ def _sided(point: Any, side: int) -> tuple[float, float, float]:
 def _add_spring(s: System, name: str, axle: FittedAxle, joint: Any) -> None:
     m, record = FORMULAS, axle.record
     x, x0, v = (name_of(n) for n in ("x", "x0", "v"))
-    push = _spring_law(axle)(name_of(f"l_{axle.name}") - x)
-    for given, sign in ((record.bump_stop, 1), (record.rebound_stop, -1)):
+    sign = CORNERS[name][1]
+    push = _spring_law(axle)(name_of(f"l_{axle.name}") + sign * name_of(f"seat_{axle.name}") - x)
+    for given, way in ((record.bump_stop, 1), (record.rebound_stop, -1)):
         if given is not None:
-            push = push + sign * stop(m, given.gap, given.stiffness, given.cubic, sign * (x0 - x))
+            push = push + way * stop(m, given.gap, given.stiffness, given.cubic, way * (x0 - x))
     ends = joint.point(axle.spring[0]), joint.point(axle.spring[1])
     s.add_strut(f"{name}.spring", magnitude=push, between=ends, label=f"spring and stops {name}")
     ends = joint.point(axle.damper[0]), joint.point(axle.damper[1])

@@ -14,15 +14,20 @@ from typing import Any
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.files.text import read_text, read_toml
 from bellcrank.library.terrain import Terrain
+from bellcrank.library.vehicles.axle_measures import axle_measures
 from bellcrank.library.vehicles.building import CarSystem, build
 from bellcrank.library.vehicles.checking import remarks
 from bellcrank.library.vehicles.data import CarData, make_data
 from bellcrank.library.vehicles.figures import Figures, figures_of
+from bellcrank.library.vehicles.load_cases import axle_loads, read_cases
 from bellcrank.library.vehicles.motor import drive_share
 from bellcrank.library.vehicles.rest import Stand, stand
+from bellcrank.library.vehicles.setting import set_up
 from bellcrank.linkage import Linkage
 from bellcrank.linkage import shipped as hard_points
 from bellcrank.linkage.chain import Strut
+from bellcrank.linkage.loads import LoadTable
+from bellcrank.linkage.measures import Measures
 
 
 class Car:
@@ -33,7 +38,7 @@ class Car:
 
     def __init__(self, *, folder: str | Path = ".", **sections: Any) -> None:
         self.folder, self.given = Path(folder), dict(sections)
-        self.data: CarData = make_data(self.given, self.folder)
+        self.data: CarData = set_up(make_data(self.given, self.folder))
 
     @classmethod
     def read(cls, path: str | Path) -> Car:
@@ -57,6 +62,11 @@ class Car:
         """The same car with other values: car.changed(front={"spring": {"stiffness": "30 N/mm"}})."""
         return Car(folder=self.folder, **_merged(self.given, sections))
 
+    def setup(self, **asked: Any) -> Car:
+        """The same car set up as asked: car.setup(toe_front="0.1 deg", height_rear="20 mm", cross_weight=0.5); keys are
+        those of the section `setup`."""
+        return self.changed(setup=asked)
+
     @cached_property
     def stand(self) -> Stand:
         """How it stands on level ground: height, attitude, travels, wheel loads, free lengths of the springs."""
@@ -71,10 +81,20 @@ class Car:
         """Sentences about what is unusual."""
         return remarks(self.data, self.stand, self.figures)
 
+    def loads(self, axle: str, cases: str | Path | Mapping[str, Mapping[str, Any]] | None = None) -> LoadTable:
+        """Forces of every rod, joint, spring and of the rack of an axle under load cases: those of a file, of a mapping
+        of sections like it, or braking, cornering and bumps."""
+        read = None if cases is None else read_cases(cases)
+        return axle_loads(self.data, self.stand, self.figures, _axle(axle), read)
+
+    def kinematics(self, axle: str, travel: Any, rack: Any = 0.0, mode: str = "parallel") -> Measures:
+        """Measures of the left wheel of an axle at travels and rack positions (m): those of its linkage, loads and
+        rates of springs and anti-roll bar, what it gives under forces."""
+        return axle_measures(self.data, self.stand, self.linkage(axle), _axle(axle), travel, rack, mode)
+
     def linkage(self, axle: str) -> Linkage:
         """The left suspension of an axle, "front" or "rear", with what its measures need to know of the car."""
-        if axle not in ("front", "rear"):
-            raise ModelError(f"axle={axle!r} must be 'front' or 'rear'")
+        _axle(axle)
         fitted, given, f = self.data.axle(axle), self.data.sections, self.figures
         height = self.stand.height + float(fitted.pose(0.0).position[2] + fitted.record.at[2])
         vehicle = {
@@ -97,6 +117,12 @@ class Car:
         """The model: it rolls ahead at `speed` (m/s) from where it stands. exact=False looks the suspensions up in
         tables; `driver` steers and keeps the speed; `terrain` may be one for the left wheels and one for the right."""
         return build(self.data, self.stand, speed=speed, exact=exact, terrain=terrain, driver=driver)
+
+
+def _axle(name: str) -> str:
+    if name not in ("front", "rear"):
+        raise ModelError(f"axle={name!r} must be 'front' or 'rear'")
+    return name
 
 
 def read_car(path: str | Path, *, speed: float = 20.0, exact: bool = True, terrain: Terrain | None = None) -> CarSystem:

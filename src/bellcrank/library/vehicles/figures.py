@@ -184,7 +184,7 @@ def _axle(car: CarData, axle: FittedAxle, at_rest: Stand) -> _AxleFigures:
     travel, load = at_rest.travel[i], at_rest.load[i]
     h = 1e-4
     low, now, high = (corner(axle, 1, travel + d, at_rest.height, up) for d in (-h, 0.0, h))
-    free = at_rest.free_length[axle.name]
+    free = at_rest.free_length[axle.name] + axle.record.spring.seat
 
     def work(c: Any) -> float:
         return push_of(axle, free, c.length, c.drawn) * c.ratio

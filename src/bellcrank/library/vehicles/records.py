@@ -65,6 +65,7 @@ class Spring:
                               kind="pairs")  # fmt: skip
     free_length: float | None = key("free length; without it the car stands at `travel`", "L", None, sign=1)
     travel: float = key("wheel travel at which the car stands, from the drawn position", "L", 0.0, usual=(-0.1, 0.1))
+    seat: float = key("free length more on the left and less on the right, by the seats", "L", 0.0, usual=(-0.05, 0.05))
 
 
 @dataclass(frozen=True)
@@ -237,6 +238,25 @@ class Aerodynamics:
 
 
 @dataclass(frozen=True)
+class Setup:
+    """What is asked of the car as it stands on level ground; springs and wheel axes are solved from it."""
+
+    height_front: float | None = key("height of the body over the front axle: of z = 0 of the car's axes", "L", None)
+    height_rear: float | None = key("height of the body over the rear axle", "L", None)
+    toe_front: float | None = key("toe of each front wheel, toe-in positive", "A", None, usual=(-0.02, 0.02))
+    toe_rear: float | None = key("toe of each rear wheel", "A", None, usual=(-0.02, 0.02))
+    camber_front: float | None = key("camber of the front wheels, top outwards positive", "A", None,
+                                     usual=(-0.09, 0.035))  # fmt: skip
+    camber_rear: float | None = key("camber of the rear wheels", "A", None, usual=(-0.09, 0.035))
+    cross_weight: float | None = key("share of fr and rl in the weight, by the seats of the springs; the body is level",
+                                     default=None, sign=1, usual=(0.45, 0.55))  # fmt: skip
+    load_fl: float | None = key("load of a wheel, in place of cross_weight", "F", None, sign=1)
+    load_fr: float | None = key("load of a wheel, in place of cross_weight", "F", None, sign=1)
+    load_rl: float | None = key("load of a wheel, in place of cross_weight", "F", None, sign=1)
+    load_rr: float | None = key("load of a wheel, in place of cross_weight", "F", None, sign=1)
+
+
+@dataclass(frozen=True)
 class Sections:
     """The whole file."""
 
@@ -249,3 +269,4 @@ class Sections:
     name: str = key("what the car is called", default="car", kind="text")
     loads: Mapping[str, Load] | None = key("driver, luggage: by names", default=None, kind="sections", record=Load)
     aerodynamics: Aerodynamics | None = key("forces of the air", default=None, kind="section", record=Aerodynamics)
+    setup: Setup | None = key("what is asked of the car as it stands", default=None, kind="section", record=Setup)

@@ -23,6 +23,7 @@ from bellcrank.library.vehicles.records import Spring
 CLOSED = 1e-6  # N and N m that may be left open
 LONGEST = 0.03  # m and rad, of a step
 TURNS = 15  # of Newton's method
+NOT_HELD = "the springs do not hold the car: no position at rest was found"
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +48,7 @@ def stand(car: CarData) -> Stand:
     axles = (car.front, car.rear)
     bars = {a.name: bar_stiffness(a) for a in axles}
     free: dict[str, float] = {}
-    level = _Statics(car, bars, free, symmetric=True)
+    level = Statics(car, bars, free, symmetric=True)
     held = [a for a in axles if a.record.spring.free_length is None]
     loose = [a for a in axles if a not in held]
     free |= {a.name: a.record.spring.free_length for a in loose if a.record.spring.free_length is not None}
@@ -59,20 +60,20 @@ def stand(car: CarData) -> Stand:
         open_ = [found.push[2 * axles.index(a)] for a in loose]
         return np.array([found.lift, found.moment[1], *open_])
 
-    x = _solved(car, symmetric, [_start(car), 0.0, *(0.0 for _ in loose)])
+    x = solved(car, symmetric, [_start(car), 0.0, *(0.0 for _ in loose)])
     travels |= {a.name: float(z) for a, z in zip(loose, x[2:])}
     found = level.at(x[0], x[1], 0.0, [travels[axle] for axle, _ in CORNERS.values()])
     for a in held:
         i = 2 * axles.index(a)
-        free[a.name] = _free_length(a, travels[a.name], found.push[i])
-    full = _Statics(car, bars, free, symmetric=False)
+        free[a.name] = free_length(a, travels[a.name], found.push[i])
+    full = Statics(car, bars, free, symmetric=False)
     start = [x[0], x[1], 0.0, *(travels[axle] for axle, _ in CORNERS.values())]
 
     def corners(y: Array) -> Array:
         now = full.at(y[0], y[1], y[2], y[3:])
         return np.array([now.lift, *now.moment[:2], *now.push])
 
-    y = _solved(car, corners, start)
+    y = solved(car, corners, start)
     now = full.at(y[0], y[1], y[2], y[3:])
     if min(now.load) <= 0:
         corner = list(CORNERS)[int(np.argmin(now.load))]
@@ -96,8 +97,8 @@ class _Now:
     mass: float
 
 
-class _Statics:
-    """Loads and weights of a car at a height, an attitude and travels."""
+class Statics:
+    """Loads and weights of a car at a height, an attitude and travels; springs and bars of axles in `free`."""
 
     def __init__(self, car: CarData, bars: dict[str, float], free: dict[str, float], symmetric: bool) -> None:
         self.car, self.bars, self.free = car, bars, free
@@ -117,7 +118,7 @@ class _Statics:
             work = c.load * float(up @ c.slope) - sum(m * GRAVITY * float(up @ v) for m, _, v in c.masses)
             if axle in self.free:
                 a, other = self.car.axle(axle), corners[i + side]
-                work += push_of(a, self.free[axle], c.length, c.drawn) * c.ratio
+                work += push_of(a, self.free[axle] + side * a.record.spring.seat, c.length, c.drawn) * c.ratio
                 work -= self.bars[axle] * (c.bar[0] - other.bar[0]) * c.bar[1]
             loads.append(c.load)
             push.append(work)
@@ -177,6 +178,12 @@ def corner(axle: FittedAxle, side: int, travel: float, height: float, up: Array)
     )  # fmt: skip
 
 
+def road(pitch: float) -> Array:
+    """Rows: ahead, left and up of the road in the axes of a car that does not lean."""
+    s, c = np.sin(pitch), np.cos(pitch)
+    return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
+
+
 def spin_axis(toe: float, camber: float) -> Array:
     """The axis of a left wheel as built, to the left."""
     return np.array([np.sin(toe) * np.cos(camber), np.cos(toe) * np.cos(camber), -np.sin(camber)])
@@ -211,7 +218,7 @@ def _along(points: Sequence[tuple[float, float]], x: float) -> float:
     return y0 + (y1 - y0) / (x1 - x0) * (x - x0)
 
 
-def _free_length(axle: FittedAxle, travel: float, left: float) -> float:
+def free_length(axle: FittedAxle, travel: float, left: float) -> float:
     """The free length with which the spring does the work that is left at a travel."""
     c = corner(axle, 1, travel, 0.0, np.array([0.0, 0.0, 1.0]))
     if abs(c.ratio) < 1e-6:
@@ -256,7 +263,7 @@ def _start(car: CarData) -> float:
     return float(min(heights))
 
 
-def _solved(car: CarData, residual: Any, start: Sequence[float]) -> Array:
+def solved(car: CarData, residual: Any, start: Sequence[float], failing: str = NOT_HELD) -> Array:
     """Newton's method with differences, each matrix used as long as it serves; a car that its springs do not hold is
     told so."""
     x, h = np.array(start, float), 1e-7
@@ -276,4 +283,4 @@ def _solved(car: CarData, residual: Any, start: Sequence[float]) -> Array:
         failed = f"{float(np.abs(r).max()):.3g} N are left open"
     except (ModelError, np.linalg.LinAlgError) as error:
         failed = error.problems[0] if isinstance(error, ModelError) else "its equations are singular"
-    raise ModelError(f"the springs do not hold the car: no position at rest was found ({failed})", car.sections.name)
+    raise ModelError(f"{failing} ({failed})", car.sections.name)

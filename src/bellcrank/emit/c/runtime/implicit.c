@@ -14,11 +14,16 @@ static void @NAME@(@ARGUMENTS@, double *values)
     int settled = 0;
     if (place >= 0.0 && place <= @LAST@.0) {
         const int i = place < @LAST@.0 ? (int)place : @LAST@ - 1;
-        const double t = place - i, a = (1.0 + 2.0*t)*(1.0 - t)*(1.0 - t), b = t*t*(3.0 - 2.0*t);
-        const double c = t*(1.0 - t)*(1.0 - t)/@PER@, d = t*t*(t - 1.0)/@PER@;
+        const int n = @SIZE@;
+        const double t = place - i, v = 1.0 - t, h = 1.0/@PER@, low = v*v*v, high = t*t*t;
+        const double a = low*(1.0 + t*(3.0 + 6.0*t)), b = high*(1.0 + v*(3.0 + 6.0*v));
+        const double c = h*t*low*(1.0 + 3.0*t), d = -h*v*high*(1.0 + 3.0*v);
+        const double e = 0.5*h*h*t*t*low, f = 0.5*h*h*v*v*high;
         const double *from = @NAME@_start[i], *to = @NAME@_start[i + 1];
-        for (int k = 0; k < @SIZE@; k++)
-            s[k] = a*from[k] + b*to[k] + c*from[@SIZE@ + k] + d*to[@SIZE@ + k]@SECOND@;
+        for (int k = 0; k < n; k++) {
+            s[k] = a*from[k] + b*to[k] + c*from[n + k] + d*to[n + k] + e*from[2*n + k] + f*to[2*n + k];
+            @SECOND@
+        }
         @PRESCRIBED@
         @NORMAL@
         for (int turn = 0; turn < @TURNS@ && !settled; turn++) {

@@ -49,7 +49,8 @@ static void implicit_solve(int n, const double *J, const int *pivot, double *g)
 static void implicit_turn(double *e, double a, double b, double c)
 {
     const double x = 0.25*(a*a + b*b + c*c), r = sqrt(x);
-    const double f = 0.5*(x < @SMALL@ ? 1.0 - x/6.0 + x*x/120.0 : sin(r)/r), w = cos(r);
+    const double f = 0.5*(x < @SMALL@ ? 1.0 - x/6.0 + x*x/120.0 : sin(r)/r);
+    const double w = x < @SMALL@ ? 1.0 - x/2.0*(1.0 - x/12.0*(1.0 - x/30.0)) : cos(r);
     const double p = f*a, q = f*b, s = f*c, e0 = e[0], e1 = e[1], e2 = e[2], e3 = e[3];
     const double n0 = w*e0 - p*e1 - q*e2 - s*e3, n1 = w*e1 + p*e0 + q*e3 - s*e2;
     const double n2 = w*e2 + q*e0 + s*e1 - p*e3, n3 = w*e3 + s*e0 + p*e2 - q*e1;

@@ -5,8 +5,9 @@
     use, intrinsic :: ieee_arithmetic, only: ieee_value, ieee_quiet_nan
     real(dp), intent(in) :: @GIVEN@
     real(dp), intent(out) :: values(@VALUES@)
-    real(dp) :: s(@SIZE@), g(@ROWS@), a(@ROWS@, @ROWS@), y(@UNKNOWNS@, @INPUTS@)
-    real(dp) :: first(@ROWS@, @INPUTS@), right(@ROWS@, @PAIRS@), place, t, largest
+    integer, parameter :: n = @SIZE@
+    real(dp) :: s(n), g(@ROWS@), a(@ROWS@, @ROWS@), y(@UNKNOWNS@, @INPUTS@)
+    real(dp) :: first(@ROWS@, @INPUTS@), right(@ROWS@, @PAIRS@), place, t, v, h, largest@MORE@
     integer :: i, j, k, turn, pivot(@ROWS@)
     logical :: regular
     @START@
@@ -15,9 +16,13 @@
     if (.not. (place >= 0 .and. place <= @LAST@)) return
     i = min(int(place), @LAST@ - 1) + 1
     t = place - (i - 1)
-    s = (1 + 2*t)*(1 - t)**2*start(1:@SIZE@, i) + t*t*(3 - 2*t)*start(1:@SIZE@, i + 1) &
-      + (t*(1 - t)**2*start(@SIZE@ + 1:2*@SIZE@, i) &
-      + t*t*(t - 1)*start(@SIZE@ + 1:2*@SIZE@, i + 1))/@PER@ @SECOND@
+    v = 1 - t
+    h = 1/@PER@
+    s = v**3*((1 + 3*t + 6*t*t)*start(:n, i) + h*t*(1 + 3*t)*start(n + 1:2*n, i) &
+      + 0.5_dp*(h*t)**2*start(2*n + 1:3*n, i)) &
+      + t**3*((1 + 3*v + 6*v*v)*start(:n, i + 1) - h*v*(1 + 3*v)*start(n + 1:2*n, i + 1) &
+      + 0.5_dp*(h*v)**2*start(2*n + 1:3*n, i + 1))
+    @SECOND@
     @PRESCRIBED@
     @NORMAL@
     do turn = 1, @TURNS@

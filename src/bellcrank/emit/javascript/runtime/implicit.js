@@ -9,10 +9,13 @@ function @NAME@(@GIVEN@, values) {
   const s = [], pivot = [], place = (z - @LOW@)*@PER@;
   if (place >= 0 && place <= @LAST@) {
     const i = Math.min(Math.trunc(place), @LAST@ - 1), t = place - i;
-    const a = (1 + 2*t)*(1 - t)*(1 - t), b = t*t*(3 - 2*t), c = t*(1 - t)*(1 - t)/@PER@, d = t*t*(t - 1)/@PER@;
-    const from = @NAME@_start[i], to = @NAME@_start[i + 1];
-    for (let k = 0; k < @SIZE@; k++)
-      s[k] = a*from[k] + b*to[k] + c*from[@SIZE@ + k] + d*to[@SIZE@ + k]@SECOND@;
+    const n = @SIZE@, v = 1 - t, h = 1/@PER@, low = v*v*v, high = t*t*t;
+    const a = low*(1 + t*(3 + 6*t)), b = high*(1 + v*(3 + 6*v)), c = h*t*low*(1 + 3*t), d = -h*v*high*(1 + 3*v);
+    const e = 0.5*h*h*t*t*low, f = 0.5*h*h*v*v*high, from = @NAME@_start[i], to = @NAME@_start[i + 1];
+    for (let k = 0; k < n; k++) {
+      s[k] = a*from[k] + b*to[k] + c*from[n + k] + d*to[n + k] + e*from[2*n + k] + f*to[2*n + k];
+      @SECOND@
+    }
     @PRESCRIBED@
     @NORMAL@
     for (let turn = 0; turn < @TURNS@ && !settled; turn++) {

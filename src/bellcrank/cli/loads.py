@@ -1,0 +1,87 @@
+"""`bellcrank kinematics --loads`: forces in the parts of a suspension under load cases."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+
+from bellcrank.cli.files import in_folder
+from bellcrank.cli.progress import Progress
+from bellcrank.cli.suspension import loaded
+from bellcrank.cli.text import number, table
+from bellcrank.errors import ModelError
+from bellcrank.library.vehicles.car import Car
+from bellcrank.library.vehicles.load_cases import linkage_loads, read_cases
+from bellcrank.linkage.loads import LoadTable
+
+MOST = 4  # cases side by side
+
+
+def show_loads(args: Namespace) -> None:
+    with Progress("finding loads"):
+        found = _found(args)
+    if args.csv:
+        found.save(in_folder(args.csv))
+    if args.plot:
+        try:
+            found.draw(in_folder(args.plot))
+        except ValueError as error:
+            raise ModelError(f"cannot draw {args.plot}: {error}") from None
+    if args.json:
+        print(json.dumps(_figures(found), indent=2))
+        return
+    _show(found)
+    for path in (args.csv, args.plot):
+        if path:
+            print(f"wrote {path}")
+
+
+def _found(args: Namespace) -> LoadTable:
+    if args.axle is not None:
+        return Car.read(args.suspension).loads(args.axle, args.loads or None)
+    if not args.loads:
+        raise ModelError(
+            "--loads without a file takes the cases of a car: name its file and --axle, or a file of cases"
+        )
+    return linkage_loads(loaded(args.suspension), read_cases(args.loads))
+
+
+def _figures(found: LoadTable) -> dict[str, object]:
+    return {
+        "suspension": found.name,
+        "cases": {
+            c.name: {
+                "travel": number(c.travel),
+                "rack": number(c.rack),
+                "force": [number(x) for x in c.force],
+                "moment": [number(x) for x in c.moment],
+                "parts": {
+                    n: {
+                        "kind": p.kind,
+                        "size": number(p.size),
+                        "force": [number(x) for x in p.force],
+                        "moment": [number(x) for x in p.moment],
+                    }
+                    for n, p in c.held.parts.items()
+                },
+            }
+            for c in found.cases
+        },
+        "units": {"travel": "m", "rack": "m", "force": "N", "moment": "N-m", "size": "N"},
+        "notes": list(found.notes),
+    }
+
+
+def _show(found: LoadTable) -> None:
+    print(f"{found.name}: loads in N at rest; rods: tension, springs: push, rack: along its axis, else the amount")
+    for first in range(0, len(found.cases), MOST):
+        cases = found.cases[first : first + MOST]
+        rows = [["travel", "mm", *(f"{1000 * c.travel:.1f}" for c in cases)]]
+        rows += [[f"contact {n}", "N", *(f"{c.force[i]:.0f}" for c in cases)] for i, n in enumerate(("fx", "fy", "fz"))]
+        for name in found.parts:
+            kind = cases[0].held.parts[name].kind
+            rows.append([name, kind, *(f"{c.held.parts[name].size:.0f}" for c in cases)])
+        print()
+        print(table(rows, ["part", "", *(c.name for c in cases)], "<<" + ">" * len(cases)))
+    for note in found.notes:
+        print(f"note: {note}")

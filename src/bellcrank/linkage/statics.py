@@ -1,0 +1,238 @@
+"""Loads in a linkage at rest: what rods, joints, struts and the rack hold, by the equilibrium of every body.
+
+In:  a linkage at a position, and forces on its bodies. Out: `Held`. Six equations for each body; unknown are the forces
+and moments that joints can carry, the tensions of rods, the pushes of struts that hold the travel, and the force that
+holds the rack. Nothing of dynamics is used, so that either can be held against the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import ModelError
+from bellcrank.linkage.chain import BASE, Chain, Joint, Point, unit
+from bellcrank.linkage.plan import across
+from bellcrank.linkage.pose import Pose
+
+Array = np.ndarray[Any, Any]
+
+OPEN = 1e-9  # of the largest force that may be left open
+ON_AXIS = 1e-9  # m
+
+
+@dataclass(frozen=True)
+class Load:
+    """A force (N) and a moment (N m) on a body, at a point (m); all in base axes, at the position that is looked at."""
+
+    body: str
+    force: Array
+    at: Array
+    moment: Array = field(default_factory=lambda: np.zeros(3))
+
+
+@dataclass(frozen=True)
+class Carried:
+    """What a part holds. `force`: on the second body of a joint, on the outer end of a rod, on the first end of a
+    strut, on the rack; base axes, N. `size`: of a rod its tension, of a strut its push, of the rack the force along its
+    axis, else the amount. `moment`: of a joint, N m."""
+
+    kind: str  # rod, joint, bush, strut, rack
+    force: Array
+    size: float
+    moment: Array = field(default_factory=lambda: np.zeros(3))
+
+
+@dataclass(frozen=True)
+class Held:
+    """What every part of a linkage carries, by name; `notes` tell what was assumed."""
+
+    parts: Mapping[str, Carried]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A unit force and moment of a part on `second`, and against `first`."""
+
+    part: str
+    first: str
+    second: str
+    force: Array
+    at: Array
+    moment: Array
+
+
+def held(linkage: Any, pose: Pose, loads: Sequence[Load], struts: Mapping[str, tuple[str, str]]) -> Held:
+    """What the parts of a linkage carry at one pose under loads. `struts`, by name with the hard points that they join,
+    hold the travel (and the roll of an axle): as many as there are such inputs."""
+    chain: Chain = linkage.chain
+    free = sum(i.kind != "rack" for i in chain.inputs)
+    if len(struts) != free:
+        listed = ", ".join(struts) or "none"
+        raise ModelError(
+            f"loads need {free} strut{'s' if free > 1 else ''} that hold{'' if free > 1 else 's'} the travel of the "
+            f"linkage, given: {listed}",
+            chain.name,
+        )
+    place = _Places(chain, pose)
+    bent = _loaded_rods(chain, loads, struts)
+    bodies = [*chain.bodies, *bent]
+    columns = list(_columns(chain, place, bent, struts))
+    A = np.zeros((6 * len(bodies), len(columns)))
+    b = np.zeros(6 * len(bodies))
+
+    def book(into: Array, body: str, sign: float, force: Array, at: Array, moment: Array) -> None:
+        if body != BASE:
+            i = 6 * bodies.index(body)
+            into[i : i + 3] += sign * force
+            into[i + 3 : i + 6] += sign * (np.cross(at, force) + moment)
+
+    for load in loads:
+        book(b, load.body, 1.0, load.force, load.at, load.moment)
+    for k, c in enumerate(columns):
+        book(A[:, k], c.second, 1.0, c.force, c.at, c.moment)
+        book(A[:, k], c.first, -1.0, c.force, c.at, c.moment)
+    x, _, rank, _ = np.linalg.lstsq(A, -b, rcond=1e-12)
+    rest = np.abs(A @ x + b)
+    if rest.max() > OPEN * max(1.0, float(np.abs(b).max())):
+        worst = bodies[int(np.argmax(rest)) // 6]
+        raise ModelError(
+            f"the loads on '{worst}' cannot be held at travel {float(pose.travel):.6g} m: {rest.max():.4g} N or N m "
+            f"are left open; the struts are {', '.join(struts)}",
+            chain.name,
+        )
+    notes = []
+    if rank < len(columns):
+        named = ", ".join(linkage.mobility.redundant)
+        notes.append(f"constraints that repeat others ({named}) share their loads as least squares have it")
+    return Held(*_told(chain, place, columns, x, notes))
+
+
+class _Places:
+    """Where points are and how bodies are turned, at one pose."""
+
+    def __init__(self, chain: Chain, pose: Pose) -> None:
+        self.chain, self.pose = chain, pose
+
+    def body(self, name: str) -> Pose:
+        return self.pose if name == self.chain.carrier else self.pose.link[name]
+
+    def at(self, body: str, drawn: Point) -> Array:
+        if body == BASE:
+            return np.array(drawn)
+        return np.asarray(self.body(body).carried(np.array(drawn) - np.array(self.pose.origins[body])).position)
+
+    def point(self, name: str) -> Array:
+        return self.at(self.chain.points[name].body, self.chain.place(name))
+
+    def direction(self, body: str, drawn: Point) -> Array:
+        v = np.array(unit(drawn))
+        return v if body == BASE else self.body(body).rotation @ v
+
+
+def _loaded_rods(chain: Chain, loads: Sequence[Load], struts: Mapping[str, tuple[str, str]]) -> list[str]:
+    """Rods on which something acts between their ends: they are bent, and are looked at as bodies."""
+    touched = {load.body for load in loads} | {chain.points[p].body for ends in struts.values() for p in ends}
+    return [r.name for r in chain.rods if r.name in touched]
+
+
+def _columns(chain: Chain, place: _Places, bent: Sequence[str], struts: Mapping[str, tuple[str, str]]) -> Any:
+    zero, axes = np.zeros(3), np.eye(3)
+    for joint in chain.joints:
+        at = place.at(joint.second, chain.place(joint.at))
+        forces, moments = _directions(joint, place, chain)
+        for f in forces:
+            yield _Column(joint.name, joint.first, joint.second, f, at, zero)
+        for m in moments:
+            yield _Column(joint.name, joint.first, joint.second, zero, at, m)
+    for rod in chain.rods:
+        a, b = place.point(rod.first), place.point(rod.second)
+        homes = chain.points[rod.first].body, chain.points[rod.second].body
+        along = (a - b) / np.linalg.norm(a - b)
+        if rod.name not in bent:
+            yield _Column(rod.name, *homes, along, b, zero)
+            continue
+        for at, home, end in ((a, homes[0], rod.first), (b, homes[1], rod.second)):
+            for f in axes:
+                yield _Column(f"{rod.name}.{end}", home, rod.name, f, at, zero)
+        yield _Column(f"{rod.name}.{rod.first}", homes[0], rod.name, zero, a, along)  # it does not spin about itself
+    for name, (first, second) in struts.items():
+        a, b = place.point(first), place.point(second)
+        homes = chain.points[second].body, chain.points[first].body
+        yield _Column(name, *homes, (a - b) / np.linalg.norm(a - b), a, zero)
+    for given in chain.inputs:
+        if given.kind == "rack":
+            drawn = next(p.at for p in chain.points.values() if p.body == given.body)
+            yield _Column(given.kind, BASE, given.body, np.array(unit(given.axis)), place.at(given.body, drawn), zero)
+
+
+def _directions(joint: Joint, place: _Places, chain: Chain) -> tuple[Any, Any]:
+    """Directions of the forces and of the moments that a joint carries."""
+    axes = np.eye(3)
+    if joint.kind == "spherical":
+        return axes, ()
+    assert joint.axis is not None
+    rack = next((i for i in chain.inputs if i.kind == "rack" and i.body == joint.second), None)
+    a = place.direction(joint.first, joint.axis if rack is None else rack.axis)
+    if joint.kind == "universal":
+        assert joint.axis_2 is not None
+        b = place.direction(joint.second, joint.axis_2)
+        return axes, (np.cross(a, b) / np.linalg.norm(np.cross(a, b)),)
+    x, y, z = a
+    across_it = tuple(np.array(e) for e in across((float(x), float(y), float(z))))
+    match joint.kind:
+        case "revolute":
+            return axes, across_it
+        case "cylindrical":
+            return across_it, across_it
+        case "prismatic":
+            return across_it, axes
+    return (a,), across_it  # planar
+
+
+def _told(
+    chain: Chain, place: _Places, columns: Sequence[_Column], x: Array, notes: list[str]
+) -> tuple[dict[str, Carried], tuple[str, ...]]:
+    forces: dict[str, Array] = {}
+    moments: dict[str, Array] = {}
+    for c, value in zip(columns, x, strict=True):
+        forces[c.part] = forces.get(c.part, np.zeros(3)) + value * c.force
+        moments[c.part] = moments.get(c.part, np.zeros(3)) + value * c.moment
+    own = {c.part: float(value) for c, value in zip(columns, x, strict=True)}
+    rods = {r.name for r in chain.rods}
+    joints = {j.name: j for j in chain.joints}
+    parts: dict[str, Carried] = {}
+    for name, force in forces.items():
+        size = float(np.linalg.norm(force))
+        if name in joints:
+            pair = _bushes(chain, joints[name], place, force, moments[name])
+            if pair:
+                parts |= pair
+                notes.append(f"'{name}': the force along its axis is shared by both ends alike")
+            else:
+                parts[name] = Carried("joint", force, size, moments[name])
+        elif name.partition(".")[0] in rods and "." in name:
+            parts[name] = Carried("joint", force, size, moments[name])
+        else:
+            kind = "rod" if name in rods else "rack" if name == "rack" else "strut"
+            parts[name] = Carried(kind, force, own[name])
+    return parts, tuple(notes)
+
+
+def _bushes(chain: Chain, joint: Joint, place: _Places, force: Array, moment: Array) -> dict[str, Carried]:
+    """Forces at the two hard points of the base on the axis of a hinge, in place of its moment."""
+    if joint.kind != "revolute" or joint.first != BASE or joint.axis is None:
+        return {}
+    here, a = np.array(chain.place(joint.at)), np.array(unit(joint.axis))
+    for name, p in chain.points.items():
+        away = np.array(p.at) - here
+        far = float(away @ a)
+        if p.body == BASE and name != joint.at and abs(far) > ON_AXIS and np.linalg.norm(away - far * a) < ON_AXIS:
+            other = np.cross(moment, a) / far + 0.5 * (force @ a) * a
+            ends = {joint.at: force - other, name: other}
+            return {n: Carried("bush", f, float(np.linalg.norm(f))) for n, f in ends.items()}
+    return {}
