@@ -10,6 +10,7 @@ from bellcrank.library.manoeuvres.ready import RELEASED, ready
 from bellcrank.library.manoeuvres.stability import dwell_signal
 from bellcrank.library.manoeuvres.steering import frequency_response
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY
+from tests.library import car_by_hand as hand
 
 pytestmark = pytest.mark.campaign
 
@@ -37,20 +38,18 @@ def test_the_car_stands_where_it_was_found_to_stand(car, compiled):
 
 
 def test_load_transfer_under_braking(car, compiled):
-    """m a h/l of the whole car, and the shift of the weight by the pitch."""
-    v = 30.0
-    start = compiled.settled(v)
-    run = compiled.drive(2.5, start, {"brake": bc.sampled([0, 0.3, 100], [0, 1500.0, 1500.0])}, RELEASED)
+    """Loads of the axles beside statics by hand: inertia, wheels, rolling resistance, drag, lift, and the lean of the
+    body on springs and tyres."""
+    brake = 1500.0
+    run = compiled.drive(2.5, compiled.settled(30.0), {"brake": bc.sampled([0, 0.3, 100], [0, brake, brake])}, RELEASED)
     before, after = np.array(car.stand.load), loads(run)
-    a, base = -run["ax"][-1], car.figures["wheelbase"]
-    drag = 0.5 * 1.206 * 2.15 * 0.30 * run["speed"][-1] ** 2
-    lift = 0.5 * 1.206 * 2.15 * run["speed"][-1] ** 2 * np.array([0.04, 0.07])
-    h = car.figures["cg_height"]
+    a, air = -run["ax"][-1], 0.5 * 1.206 * 2.15 * run["speed"][-1] ** 2
     high = run["height"][-1]  # of the body, at which drag acts
-    expected = (car.stand.mass * a * h - drag * high) / base
-    assert after[:2].sum() - before[:2].sum() + lift[0] == pytest.approx(expected, rel=0.02)
-    assert before[2:].sum() - after[2:].sum() - lift[1] == pytest.approx(expected, rel=0.02)
-    force = sum(run[f"{c}.tyre.fx"][-1] for c in CORNERS) - drag
+    front, rear = hand.loads_of_braking(car, a, brake, 0.30 * air, high, (0.04 * air, 0.07 * air))
+    assert a > 3
+    assert after[:2].sum() - before[:2].sum() == pytest.approx(front - before[:2].sum(), rel=0.01)
+    assert after[2:].sum() - before[2:].sum() == pytest.approx(rear - before[2:].sum(), rel=0.01)
+    force = sum(run[f"{c}.tyre.fx"][-1] for c in CORNERS) - 0.30 * air
     assert -force == pytest.approx(car.stand.mass * a, rel=0.01)
 
 
@@ -64,15 +63,15 @@ def turned(compiled, v, angle, **parameters):
 
 
 def test_load_transfer_and_roll_in_a_turn(car, compiled):
-    run, ay = turned(compiled, 25.0, 8.0)
-    f, now = car.figures, loads(run)
-    moment = (now[[1, 3]].sum() - now[[0, 2]].sum()) * f["track_front"] / 2
-    roll = math.radians(run["roll"][-1])
-    expected = car.stand.mass * (ay * f["cg_height"] + GRAVITY * f["cg_height"] * roll)
-    assert moment == pytest.approx(expected, rel=0.04)
-    travel = [run[f"{c}.travel"][-1] for c in CORNERS]
-    on_springs = (travel[1] - travel[0]) / f["track_front"] / 2 + (travel[3] - travel[2]) / f["track_rear"] / 2
-    assert math.degrees(on_springs) / ay * GRAVITY == pytest.approx(f["roll_gradient"], rel=0.05)
+    """Roll, travels and loads of both axles beside statics by hand."""
+    run, ay = turned(compiled, 25.0, 4.0, c_side=0.0, c_yaw=0.0)
+    by_hand, now = hand.steady_turn(car), loads(run)
+    assert ay > 0.5
+    assert math.radians(run["roll"][-1]) / ay == pytest.approx(by_hand.roll, rel=0.01)
+    for axle, left, right, i in (("front", "fl", "fr", 0), ("rear", "rl", "rr", 2)):
+        assert (now[i + 1] - now[i]) / 2 / ay == pytest.approx(by_hand.transfer[axle], rel=0.01)
+        travel = (run[f"{right}.travel"][-1] - run[f"{left}.travel"][-1]) / 2
+        assert travel / ay == pytest.approx(by_hand.travel[axle], rel=0.01)
 
 
 @pytest.fixture(scope="module")

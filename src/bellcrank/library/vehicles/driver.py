@@ -138,8 +138,9 @@ class Driver:
         s.add_parameter("driver_reach", at_rest.mass * radius, units="M*L", label="mass times radius of the wheels")
         s.define("driver.error", "speed_set - driver.ahead")
         s.define("driver.moment", "driver_reach*(k_speed*driver.error + i_speed*driver.sum)")
-        most = car.sections.drive.torque or 1e9
-        full = f"abs(driver.moment) < {most!r}"
+        drive = car.sections.drive
+        most = "drive_limit" if drive.map is not None else repr(drive.torque or 1e9)
+        full = f"abs(driver.moment) < {most}"
         s.add_state("driver.sum", rate=f"where({full}, where(k_speed > 0, driver.error, 0), 0)", units="L",
                     label="integral of the speed error")  # fmt: skip
         coasts = f"({COASTS}*g*driver_reach)"

@@ -1,0 +1,166 @@
+"""What an engineer computes of a car on a sheet of paper, from masses, springs, tyres and the slopes of its hard points.
+
+No equation of motion of Bellcrank is used: only the data of the car, where it stands, and how its linkages move for a
+small travel as drawn. All is linear, in small motions about the position at rest.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bellcrank.library.tyres.steady import ARRAYS
+from bellcrank.library.vehicles.data import GRAVITY
+from bellcrank.library.vehicles.rest import corner, push_of
+
+UP = np.array([0.0, 0.0, 1.0])
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """A left wheel as it stands; slopes are per travel."""
+
+    x: float
+    b: float  # half the track on the ground
+    N: float
+    tyre: float  # N/m
+    spring: float  # N/m of travel, with the preload
+    bar: float  # N/m of travel, in roll
+    contact: np.ndarray  # slopes of the carrier's point on the ground
+    bends: float  # second slope of its height
+    turns: np.ndarray  # rotation of the carrier
+    centre: np.ndarray  # slopes of the wheel's centre
+    R: float  # height of the wheel's centre
+    spin: float
+    masses: list  # mass, height above the ground, slopes, second slope of the height
+    trail: float
+    leans: float  # N m/rad, of the tyre against inclination
+    rolls: float  # N m, of rolling resistance about the axis to the left
+
+
+def wheels(car):
+    return {name: wheel(car, name, 0 if name == "front" else 2) for name in ("front", "rear")}
+
+
+def wheel(car, name, i):
+    at, axle = car.stand, car.data.axle(name)
+    record, h = axle.record, 1e-4
+    low, now, high = (corner(axle, 1, at.travel[i] + d, at.height, UP) for d in (-h, 0.0, h))
+
+    def second(f):
+        return (f(high) - f(low)) / (2 * h)
+
+    free = at.free_length[name]
+    spring = -second(lambda c: push_of(axle, free, c.length, c.drawn) * c.ratio)
+    bar = 0.0
+    if record.anti_roll_bar is not None:
+        track = 2 * (axle.pose(0.0).position[1] + record.at[1])
+        bar = 2 * record.anti_roll_bar.stiffness / track**2
+    tyre = -(corner(axle, 1, 0.0, at.height + h, UP).load - corner(axle, 1, 0.0, at.height - h, UP).load) / (2 * h)
+    masses = [
+        (m, at.height + place[2], slope, second(lambda c, k=k: c.masses[k][2][2]))
+        for k, (m, place, slope) in enumerate(now.masses)
+    ]
+    pose = axle.pose(at.travel[i])
+    found = axle.tyre.forces(at.load[i], 0.0, 0.0)
+    return Wheel(
+        float(now.contact[0]), float(now.contact[1]), at.load[i], tyre, spring, bar, now.slope,
+        second(lambda c: c.slope[2]), pose.delta, pose.d, at.height + float(now.centre[2]), record.wheel.spin_inertia,
+        masses,
+        float(found.trail), -float(axle.tyre.forces(at.load[i], 0.0, 0.0, 1e-3).Mx - found.Mx) / 1e-3, float(found.My),
+    )  # fmt: skip
+
+
+# ---- braking
+
+
+def loads_of_braking(car, a, moment, drag=0.0, drag_height=0.0, lift=(0.0, 0.0)):
+    """Loads of the axles of a car that slows down by `a` with a braking moment, without drive. Unknown are heave and
+    pitch (nose down) of the body and the travels; known are virtual work of each travel, the sum of the loads, and
+    their moment. Beside m a h act the wheels, which stop turning, rolling resistance, and the weight of the body, which
+    leans forward."""
+    w, at, sprung, g = wheels(car), car.stand, car.data.sprung, GRAVITY
+    rack, share = car.data.sections.steering.rack_mass, car.data.sections.brakes.front_share
+    A, r = np.zeros((4, 4)), np.zeros(4)  # z, pitch, travels
+    press = {}
+    for i, (name, x) in enumerate(w.items()):
+        load = np.zeros(4)
+        load[[0, 1, 2 + i]] = -x.tyre, x.tyre * x.x, -x.tyre * x.contact[2]
+        press[name] = load
+        turns = x.spin * a / rolling_radius(car, name)
+        T = moment * (share if i == 0 else 1 - share) / 2
+        Fx = (-T + x.rolls + turns) / x.R
+        # work of the travel of one wheel, locked by its brake to the carrier
+        A[i] = load * x.contact[2]
+        A[i, 1] += -x.N * x.contact[0] + sum(m * g * v[0] for m, _, v, _ in x.masses)
+        A[i, 2 + i] += x.N * x.bends - x.spring - sum(m * g * bends for m, _, _, bends in x.masses)
+        r[i] = -Fx * x.contact[0] - (x.rolls + turns) * x.turns[1] - sum(m * a * v[0] for m, _, v, _ in x.masses)
+        A[2] += 2 * load
+        r[2] -= lift[i]
+        A[3] += 2 * load * x.x
+        A[3, 1] += 2 * x.N * x.R - sum(2 * m * g * h for m, h, _, _ in x.masses)
+        A[3, 2 + i] += 2 * x.N * x.centre[0] - sum(2 * m * g * v[0] for m, _, v, _ in x.masses)
+        r[3] += sum(2 * m * h * a for m, h, _, _ in x.masses) + 2 * turns + 2 * x.rolls - lift[i] * x.x
+    high = at.height + sprung.cg[2]
+    A[3, 1] -= (sprung.mass * high + rack * w["front"].R) * g
+    r[3] += (sprung.mass * high + rack * w["front"].R) * a - drag * drag_height
+    found = np.linalg.solve(A, r)
+    return [2 * (x.N + float(press[name] @ found)) for name, x in w.items()]
+
+
+def rolling_radius(car, name):
+    tyre = car.data.axle(name).tyre
+    return float(tyre.rolling_radius(ARRAYS, car.stand.load[0 if name == "front" else 2], 60.0, tyre.usual[0]))
+
+
+# ---- a steady turn
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Per lateral acceleration, to the left: roll (rad), travel of the right wheels up, load moved to them."""
+
+    roll: float
+    travel: dict
+    transfer: dict
+
+
+def steady_turn(car):
+    """Three unknowns, roll of the body and a travel of each axle (right wheels up, left ones down), and three
+    equations: virtual work of each travel, moments of the whole car about its track. Beside m a h act the wheels, which
+    turn about y as the car turns about z, and the tyres, which resist to lean."""
+    w, at, sprung = wheels(car), car.stand, car.data.sprung
+    names = ("front", "rear")
+    base = w["front"].x - w["rear"].x
+    lever = base - w["front"].trail + w["rear"].trail
+    behind = at.centre[0] - w["rear"].x
+    side = {"front": at.mass * (behind + w["rear"].trail) / lever}
+    side["rear"] = at.mass - side["front"]
+    g = GRAVITY
+    A, r = np.zeros((3, 3)), np.zeros(3)
+    for i, name in enumerate(names):
+        x = w[name]
+        cy, cz = x.contact[1], x.contact[2]
+        gyro = x.spin / rolling_radius(car, name)
+        tx = x.turns[0]
+        # roll: load of the tyres, and the weight's part across
+        A[i, 0] = 2 * x.tyre * x.b * cz - 2 * x.N * cy + sum(2 * m * g * v[1] for m, _, v, _ in x.masses)
+        A[i, 1 + i] = -2 * x.tyre * cz**2 + 2 * x.N * x.bends - 2 * x.spring - 2 * x.bar
+        A[i, 1 + i] -= sum(2 * m * g * bends for m, _, _, bends in x.masses)
+        r[i] = side[name] * cy - sum(2 * m * v[1] for m, _, v, _ in x.masses) + 2 * gyro * tx
+        A[i, 0] += 2 * x.leans * tx
+        A[i, 1 + i] -= 2 * x.leans * tx**2
+        A[2, 0] += 2 * x.leans
+        A[2, 1 + i] -= 2 * x.leans * tx
+        # the whole car: loads, less what the weights add by leaning and the inertia
+        share = (sprung.cg[0] - w["rear"].x) / base if name == "front" else 1 - (sprung.cg[0] - w["rear"].x) / base
+        A[2, 0] += 2 * x.b * x.tyre * x.b - sum(2 * m * g * h for m, h, _, _ in x.masses)
+        A[2, 1 + i] += -2 * x.b * x.tyre * cz + (sprung.mass * share + 2 * sum(m for m, *_ in x.masses)) * g * cy
+        A[2, 1 + i] -= sum(2 * m * g * v[1] for m, _, v, _ in x.masses)
+        r[2] += sum(2 * m * h for m, h, _, _ in x.masses) + 2 * gyro
+    high = at.height + sprung.cg[2]
+    rack = car.data.sections.steering.rack_mass
+    A[2, 0] -= (sprung.mass * high + rack * w["front"].R) * g
+    r[2] += sprung.mass * high + rack * w["front"].R
+    roll, *travel = np.linalg.solve(A, r)
+    moved = {n: w[n].tyre * (roll * w[n].b - s * w[n].contact[2]) for n, s in zip(names, travel)}
+    return Turn(float(roll), dict(zip(names, map(float, travel))), moved)
