@@ -22,6 +22,7 @@ from bellcrank.files.text import one_line
 from bellcrank.files.whole import Parts, undisturbed, write_folder, write_text, write_texts
 from bellcrank.study.store import Store
 from bellcrank.verify.page import write_report
+from tests.files.formats import FORMATS, marks
 from tests.models import pendulum
 from tests.programs import SKIPPED, build
 
@@ -84,7 +85,9 @@ def full_disk(size):
 
 
 @needs_limits
-@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=marks(getattr(choose.FORMATS.get(Path(n).suffix), "needs", ""))) for n in WRITERS]
+)
 def test_a_disk_that_fills_up_leaves_what_stood_there(name, tmp_path):
     """CSV, ERD and NetCDF files were left cut short under their final names."""
     place = tmp_path / name
@@ -240,7 +243,7 @@ def test_a_label_puts_no_line_into_programs_and_their_input(language, tmp_path):
         subprocess.run([*command, "-fsyntax-only", *files], cwd=tmp_path / "odd", check=True)
 
 
-@pytest.mark.parametrize("ending", choose.FORMATS)
+@pytest.mark.parametrize("ending", FORMATS)
 def test_words_are_one_line_in_files_of_channels(ending, tmp_path):
     run = named(ODD).equations().compile(backend="python").simulate(t_end=0.1)
     path = run.save(tmp_path / f"r{ending}")

@@ -15,21 +15,10 @@ from bellcrank.files import choose
 from bellcrank.files.erd import fortran_g
 from bellcrank.files.parsfile import keyword_for, number_of, read_parsfile
 from bellcrank.files.record import short_names
+from tests.files.formats import FORMATS
 from tests.models import example, relative
 
 needs_pyarrow = pytest.mark.skipif(importlib.util.find_spec("pyarrow") is None, reason="pyarrow is not installed")
-
-
-def marks(package):
-    """Of tests with a package that may be absent; that of MDF takes long to load."""
-    if not package:
-        return ()
-    absent = importlib.util.find_spec(package) is None
-    there = pytest.mark.skipif(absent, reason=f"{package} is not installed")
-    return (there, pytest.mark.campaign) if package == "asammdf" else there
-
-
-FORMATS = [pytest.param(e, marks=marks(f.needs)) for e, f in choose.FORMATS.items()]
 
 
 @pytest.fixture(scope="module")

@@ -84,7 +84,6 @@ def test_operations_of_a_function_given_by_equations_are_those_of_an_elimination
         0.0,
         1.0,
         (nothing,),
-        (nothing,),
     )
     add = multiply = divide = 0
     for left in reversed(range(n)):  # rows and columns behind the pivot
