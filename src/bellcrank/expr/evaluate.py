@@ -76,6 +76,16 @@ def evaluate(
     return [value[r] for r in roots]
 
 
+def evaluate_on(
+    roots: Iterable[Expr], value: dict[Expr, float], user: Mapping[str, Callable[..., float]]
+) -> list[float]:
+    """Values of the roots from those known, to which all that are met are added: for one statement after another."""
+    roots = list(roots)
+    for node in postorder(roots, known=value.keys()):
+        value[node] = node_value(node, value, user)
+    return [value[r] for r in roots]
+
+
 def evaluate_all(roots: Iterable[Expr], known: Mapping[str, np.ndarray], count: int) -> list[np.ndarray]:
     """Values of the roots for many sets of values of their symbols, each an array over the sets."""
     roots, value = list(roots), dict[Expr, np.ndarray]()

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import InternalError
-from bellcrank.expr import Expr, Symbol, evaluate
+from bellcrank.expr import Expr, Symbol
+from bellcrank.expr.evaluate import evaluate_on
 from bellcrank.numeric.null_space import constrained_rates
 from bellcrank.program.program import Program
 from bellcrank.program.statements import Assign, Call, Reduce, Section
@@ -36,7 +37,7 @@ def derivatives(
     values.update(zip(program.speeds, map(float, u), strict=True))
     values.update(zip(program.inputs, map(float, inputs), strict=True))
     values = _run(program.derivatives, values, user or {})
-    return evaluate(program.derivatives.results, values, user), values
+    return evaluate_on(program.derivatives.results, values, user or {}), values
 
 
 def outputs(
@@ -44,15 +45,15 @@ def outputs(
 ) -> list[float]:
     """Extra channels, from the values that `derivatives` left."""
     values = _run(program.outputs, dict(values), user or {})
-    return evaluate(program.outputs.results, values, user)
+    return evaluate_on(program.outputs.results, values, user or {})
 
 
 def _run(section: Section, values: dict[Expr, float], user: Mapping[str, Callable[..., Any]]) -> dict[Expr, float]:
     for s in section.statements:
         if isinstance(s, Assign):
-            values[s.target] = evaluate((s.value,), values, user)[0]
+            values[s.target] = evaluate_on((s.value,), values, user)[0]
         elif isinstance(s, Call):
-            arguments = evaluate(s.arguments, values, user)
+            arguments = evaluate_on(s.arguments, values, user)
             function = user.get(s.routine.name) or s.routine.python
             if function is None:
                 raise InternalError(f"external '{s.routine.name}' cannot be interpreted: it is not given in Python")
@@ -61,13 +62,13 @@ def _run(section: Section, values: dict[Expr, float], user: Mapping[str, Callabl
                 if target is not None:
                     values[target] = float(value)
         elif isinstance(s, Reduce):
-            numbers = [[evaluate(row, values, user) for row in rows] for rows in (s.mass, s.rows)]
-            right = evaluate(s.force, values, user), evaluate(s.right, values, user)
+            numbers = [[evaluate_on(row, values, user) for row in rows] for rows in (s.mass, s.rows)]
+            right = evaluate_on(s.force, values, user), evaluate_on(s.right, values, user)
             k = s.scales
             rates = constrained_rates(numbers[0], right[0], numbers[1], right[1], k.rank_v, k.rows, k.columns, k.usual)
             values.update(zip(s.targets, rates, strict=True))
         else:
-            matrix = np.array([evaluate(row, values, user) for row in s.matrix])
-            solution = np.linalg.solve(matrix, np.array(evaluate(s.right, values, user)))
+            matrix = np.array([evaluate_on(row, values, user) for row in s.matrix])
+            solution = np.linalg.solve(matrix, np.array(evaluate_on(s.right, values, user)))
             values.update(zip(s.targets, map(float, solution), strict=True))
     return values
