@@ -51,6 +51,7 @@ def test_the_seats_of_springs_shift_load_between_the_diagonals(car):
         ({"toe_front": 1}, "its unit is not stated"),
     ],
 )
+@pytest.mark.filterwarnings("ignore:linkage .* is close to the end of its range")
 def test_a_set_up_that_cannot_be_is_told(car, asked, told):
     with pytest.raises(bc.ModelError, match=told):
         car.setup(**asked)
