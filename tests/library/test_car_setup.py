@@ -23,6 +23,7 @@ def seen(car, axle, i):
     return s.height - x * math.sin(s.pitch), *angles
 
 
+@pytest.mark.campaign
 def test_a_car_stands_as_it_was_asked_to(car):
     low = car.setup(height_front="-10 mm", height_rear="15 mm", toe_front="0.15 deg", camber_front="-1.2 deg")
     assert seen(low, low.data.front, 0) == pytest.approx((-0.010, 0.15, -1.2), abs=1e-6)
@@ -31,6 +32,7 @@ def test_a_car_stands_as_it_was_asked_to(car):
     assert sum(low.stand.load) == pytest.approx(sum(car.stand.load), abs=1e-3)
 
 
+@pytest.mark.campaign
 def test_the_seats_of_springs_shift_load_between_the_diagonals(car):
     crossed = car.setup(load_fl="4100 N")
     stand = crossed.stand
