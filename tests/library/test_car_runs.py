@@ -145,7 +145,7 @@ def test_three_methods_of_the_steady_circle_agree(car):
     round_it = found[1].run
     early = round_it.time < 20
     bend = np.radians(round_it["yaw_rate"]) / round_it["speed"]
-    assert bend[early] == pytest.approx(0.01, rel=0.015)  # 0.03 is what the standard allows
+    assert bend[early] == pytest.approx(0.01, rel=0.015)  # the manoeuvre itself counts 3 % as kept
     assert np.ptp(found[2].run["steering_wheel"]) < 1e-9
 
 

@@ -287,13 +287,19 @@ static int find_rates(Unit *m, double *rates)
     return rates_bound(job, N_KEPT == 0, job->t, m->s.y, rates, NULL) ? external_failed(m) : FINE;
 }
 
-static int find_outputs(Unit *m, double *out)
+/* The job of the state as it stands, for what changes nothing; w: inputs, then the values that are kept. */
+static const Job *held(Unit *m, double *w)
 {
-    const Job *job = bound_job(m, 0.0);
-    double w[N_W + 1];
     memcpy(w, m->s.w, N_I*sizeof *w);
     memcpy(w + N_I, m->s.kept, N_KEPT*sizeof *w);
     m->x.live = 0;
+    return bound_job(m, 0.0);
+}
+
+static int find_outputs(Unit *m, double *out)
+{
+    double w[N_W + 1];
+    const Job *job = held(m, w);
     outputs(job->t, m->s.y, m->s.y + N_Q, job->p, job->c, w, out, &m->x);
     return m->x.failed ? external_failed(m) : FINE;
 }
@@ -331,11 +337,8 @@ static int get_indicators(Unit *m, double *x, size_t n)
     const int failed = need_start(m);
     if (failed > WARNED)
         return failed;
-    const Job *job = bound_job(m, 0.0);
     double w[N_W + 1];
-    memcpy(w, m->s.w, N_I*sizeof *w);
-    memcpy(w + N_I, m->s.kept, N_KEPT*sizeof *w);
-    m->x.live = 0;
+    const Job *job = held(m, w);
     indicators(job->t, m->s.y, m->s.y + N_Q, job->p, job->c, w, x, &m->x);
     return m->x.failed ? external_failed(m) : FINE;
 @ELSE@
@@ -546,11 +549,8 @@ static int need_slopes(Unit *m)
     if ((failed = need_start(m)) > WARNED)
         return failed;
 @IF TANGENTS@
-    const Job *job = bound_job(m, 0.0);
     double w[N_W + 1];
-    memcpy(w, m->s.w, N_I*sizeof *w);
-    memcpy(w + N_I, m->s.kept, N_KEPT*sizeof *w);
-    m->x.live = 0;
+    const Job *job = held(m, w);
     tangents(job->t, m->s.y, m->s.y + N_Q, job->p, job->c, w, m->slopes, &m->x);
     if (m->x.failed)
         return external_failed(m);
@@ -807,12 +807,8 @@ static int do_step(Unit *m, double t, double length)
 /* By how much loops are open: the largest residual of positions. */
 static double open_by(Unit *m)
 {
-    const Job *job = bound_job(m, 0.0);
-    double all[N_G*(1 + N_Q) + N_V*(1 + N_U) + 1];
-    double w[N_W + 1];
-    memcpy(w, m->s.w, N_I*sizeof *w);
-    memcpy(w + N_I, m->s.kept, N_KEPT*sizeof *w);
-    m->x.live = 0;
+    double all[N_G*(1 + N_Q) + N_V*(1 + N_U) + 1], w[N_W + 1];
+    const Job *job = held(m, w);
     closure(job->t, m->s.y, m->s.y + N_Q, job->p, job->c, w, all, &m->x);
     return fmax(largest(N_G, all), largest(N_V, all + N_G*(1 + N_Q))/fmax(1.0, largest(N_U, m->s.y + N_Q)));
 }
