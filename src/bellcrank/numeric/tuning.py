@@ -155,6 +155,13 @@ class Ground:
 
 
 @dataclass(frozen=True)
+class Differences:
+    """Slopes of external routines, by differences of fourth order."""
+
+    step: float = _of(1e-4, "step of an argument, against its size or 1")
+
+
+@dataclass(frozen=True)
 class Implicit:
     """Newton's method of a function given by equations."""
 
@@ -275,7 +282,7 @@ class Counting:
 
 ELIMINATION, RANKS, LOOPS, BRIDGES = Elimination(), Ranks(), Loops(), Bridges()
 ASSEMBLY, MULTIPLIERS = Assembly(), Multipliers()
-RIGID_WHEELS, GROUND, IMPLICIT = RigidWheels(), Ground(), Implicit()
+RIGID_WHEELS, GROUND, IMPLICIT, DIFFERENCES = RigidWheels(), Ground(), Implicit(), Differences()
 INPUTS, EVENTS, STEPS = Inputs(), Events(), Steps()
 CONTROL, NEWTON, PLANS, EXCHANGE, COUNTING = Control(), Newton(), Plans(), Exchange(), Counting()
 
