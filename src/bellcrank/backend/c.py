@@ -51,7 +51,8 @@ class CModel:
 
     `functions` are those of the program's external routines and tables; routines given in C are compiled in, unless
     `outside` names them. With `dae`, runs are those of methods for differential-algebraic equations; with `rigid`
-    wheels they touch, bounce and roll in runs. A `speed` of "quick" is that of the compiler, not of the program, and "soon" even more so.
+    wheels they touch, bounce and roll in runs. A `speed` of "quick" is that of the compiler, not of the program, and
+    "soon" even more so.
     """
 
     name = "c"
