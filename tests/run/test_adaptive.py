@@ -13,7 +13,7 @@ from bellcrank.numeric.collocation import STIFF
 from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.run.adaptive import CompiledRun
 from bellcrank.run.steps_told import went_over
-from tests.models import needs_compiler, pendulum, rarely, relative
+from tests.models import example, needs_compiler, pendulum, rarely, relative
 from tests.programs import COMPILED, build
 from tests.run.test_goes_on import driven as remembering
 
@@ -265,6 +265,29 @@ def test_stiff_runs_are_those_in_python():
     assert relative(table(there), table(here)) < 1e-7
     assert there.settings["jacobians"] == here.settings["jacobians"] > 0
     assert abs(there.settings["steps"] - here.settings["steps"]) < 3
+
+
+@needs_compiler
+def test_slopes_by_differences_are_found_for_every_state():
+    """Of a routine the program knows no slopes: with a column of them wanting, stages would be found slowly."""
+    stiff_one = {"arguments": ("q", "u"), "python": lambda q, u: -1e4 * q - 2e3 * u}
+    equations = pendulum("f(q(rod), u(rod))", lambda s: s.add_external("f", **stiff_one)).equations()
+    here, there = (
+        equations.compile(backend=b).simulate(method="radau5", t_end=0.1, initial={"q(rod)": 0.3}).settings
+        for b in ("python", "c")
+    )
+    assert there["jacobians"] == here["jacobians"] > 0
+    assert there["rates"] == pytest.approx(here["rates"], rel=0.02)
+
+
+@needs_compiler
+def test_steps_of_a_loop_are_those_in_python():
+    """The middle of every step is looked at, whether a position near it is singular: in none of these."""
+    equations = example("four_bar")
+    here, there = (
+        equations.compile(backend=b).simulate(method="tsit5", t_end=1.0, rtol=1e-3).settings for b in ("python", "c")
+    )
+    assert [here[x] for x in ("steps", "rejected")] == [there[x] for x in ("steps", "rejected")]
 
 
 # ---- stand-alone programs in C
