@@ -5,7 +5,9 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.errors import ModelError
+from bellcrank.expr import ONE, Symbol, evaluate
 from bellcrank.linkage import Linkage, load, read_table
+from bellcrank.linkage.joint import TableGuide
 from bellcrank.linkage.rotations import exp, log, spin, spin_rate, unspin, unspin_rate
 from bellcrank.linkage.table import differences
 from tests.linkage.machines import linkage
@@ -124,6 +126,20 @@ def test_travel_and_rack_are_bicubic():
     exact = wishbone.solve(0.013, 0.004)
     assert np.abs(pose.point("spring_arm").position - exact.point("spring_arm").position).max() < 2e-6
     assert np.abs(pose.point("tie_base").d_rack - [0, 1, 0]).max() < 1e-9
+
+
+def test_what_a_table_of_two_inputs_adds_to_accelerations():
+    """Terms in the squares of both rates and in their product, each with the second derivative that belongs to it."""
+    table = linkage("double_wishbone").table(step=0.02, rack=(0.0, 0.04), range=(-0.04, 0.04), links=())
+    guide = TableGuide("corner", table, True, lambda routine, part: None)
+    at, rates, carrier = (0.013, 0.014), (0.7, -1.9), table.chain.carrier
+    q, u = ([Symbol(f"{x}{i}", kind) for i in range(2)] for x, kind in (("q", "coordinate"), ("u", "speed")))
+    motion = guide.motion(carrier, q, u, ONE)
+    values = dict(zip((*q, *u), (*at, *rates), strict=True))
+    n = guide.numbers(carrier, at, 1.0)
+    for found, terms in ((motion.a, n["dd"]), (motion.alpha, n["ddelta"])):
+        expected = sum((1 if i == j else 2) * x * rates[i] * rates[j] for (i, j), x in terms.items())
+        assert evaluate(found, values) == pytest.approx(list(expected), rel=1e-9)
 
 
 def test_links_and_points_are_interpolated_too():

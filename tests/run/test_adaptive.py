@@ -311,6 +311,13 @@ def test_programs_choose_their_steps(language, tmp_path):
         assert f" rejected, {method}, finished at t = 2 s" in told
         assert np.array_equal(bc.read(tmp_path / "again.erd")["q(rod)"], found["q(rod)"])
     assert re.search(r"\n\d+ rates, \d+ Jacobians, \d+ factorisations, 0 failures of Newton's method\n", told)
+    program.run(tmp_path / "short", "METHOD tsit5", *lines[:-1], "W ramp 0.777 3 0.777000000000001")  # one break
+    told = program(tmp_path / "short" / "out.echo", "--output", tmp_path / "x.erd", "--echo", tmp_path / "x")
+    ramp = {"w": bc.ramp(0.777, 3.0, 0.777000000000001)}
+    run = equations.compile(backend="python").simulate(
+        t_end=2.0, step=0.05, method="tsit5", rtol=1e-7, atol=1e-9, inputs=ramp
+    )
+    assert int(re.search(r"(\d+) steps", told)[1]) == run.settings["steps"]
     held = ("METHOD tsit5", "RTOL 1e-4", "K 3e5", "STOPT 1")
     (tmp_path / "held.par").write_text("\n".join(["PARSFILE", f"PARSFILE {program.default}", *held, "C 3e3", "END"]))
     assert re.search(r"a mode of 1\.\de\+03 1/s held \d+ of \d+ steps, not", program(tmp_path / "held.par"))
