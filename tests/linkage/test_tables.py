@@ -154,6 +154,13 @@ def test_links_and_points_are_interpolated_too():
         assert np.abs(a.point(point).d - b.point(point).d).max() < 1e-4
 
 
+def test_a_table_has_at_most_so_many_nodes(five, monkeypatch):
+    monkeypatch.setattr("bellcrank.linkage.table.MOST", 11)
+    assert len(five.table(step=0.01, range=(-0.05, 0.05), links=()).travel) == 11
+    with pytest.raises(ModelError, match="a table of 12 nodes is too large; use a larger step or accuracy"):
+        five.table(step=0.01, range=(-0.05, 0.06), links=())
+
+
 def test_outside_the_table(five):
     table = five.table(step=0.01, range=(-0.1, 0.1))
     with pytest.raises(ModelError, match=r"travel 0\.12 lies outside its nodes, which go from -0\.1 to 0\.1"):
