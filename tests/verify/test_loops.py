@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.run.dae_methods import Redundant
 from bellcrank.verify.bodies import Machine
 from bellcrank.verify.check import check
 from bellcrank.verify.formulas import CannotEvaluate, Values
 from bellcrank.verify.numeric import Evaluation
+from bellcrank.verify.redundant import system_error
+from bellcrank.verify.subject import Subject
 from tests.models import rarely
 from tests.verify.test_check import corrupted
 
@@ -60,6 +63,22 @@ def test_wrong_accelerations_that_keep_the_loop_closed_are_found():
     wrong = bc.Equations(replace(eom.derived, program=program))
     report = check(system, states=2, equations=wrong, backend="python")
     assert wrong_lines(report) == {MOTION, POWER, "energy balance"}, str(report)
+
+
+def test_wrong_right_sides_weigh_the_same_at_every_speed(monkeypatch):
+    """Of rows of loops, whose right sides grow with the square of speeds as accelerations do."""
+    system, eom = four_bar()
+    subject = Subject(system, eom, {"backend": "python"}, None, 0)
+    (s,) = subject.samples(1)
+    numbers = Redundant.numbers
+
+    def wrong(self, at):
+        n = numbers(self, at)
+        return replace(n, gamma=1.001 * n.gamma)
+
+    monkeypatch.setattr(Redundant, "numbers", wrong)
+    fast, faster = (system_error(subject, replace(s, u=x * s.u)) for x in (1e3, 1e5))
+    assert 1e-5 < fast == pytest.approx(faster, rel=1e-3)
 
 
 def test_loop_closed_at_another_point_is_found():
