@@ -132,9 +132,10 @@ def test_counts_of_a_skyline():
 
 def test_progress_and_cost_of_a_step():
     told = []
-    options = {"t_end": 0.02, "step": 0.005, "methods": ["clmm", "dlmm"], "limits": False, "backend": "python"}
-    bc.compare(system("planar_pendulum"), progress=told.append, **options)
+    options = {"t_end": 0.005, "step": 0.005, "methods": ["clmm", "dlmm"], "limits": False, "backend": "python"}
+    found = bc.compare(system("planar_pendulum"), progress=told.append, **options)
     assert told == [0.5, 1.0]
+    assert found["clmm"].microseconds > 0 and found["dlmm"].microseconds > 0  # of a single step
     trial = object.__new__(_Trial)
     trial.t_end = 1.0
     seconds = iter([3.0, 2.0, 4.0])
@@ -149,3 +150,12 @@ class Told:
 
     def __len__(self):
         return len(self.time)
+
+
+def test_runs_that_look_for_stability_are_looked_at_a_few_hundred_times():
+    """However many steps they take; short ones at every step."""
+    trial, asked = object.__new__(_Trial), []
+    trial.t_end = 10.0
+    trial.run = lambda step, every, dae: asked.append(every) or SimpleNamespace(ended="stopped")
+    assert not any(trial.stable(None, step) for step in (0.001, 0.5))
+    assert asked == [25, 1]

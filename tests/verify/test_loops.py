@@ -154,6 +154,17 @@ def test_every_joint_passes(joint, axis, rotation_axis):
     assert report.passed, str(report)
 
 
+def test_a_universal_joint_turns_about_the_axis_with_the_smallest_part():
+    """In the equations and in the check, each for itself; the second part of the axis is the smallest."""
+    s = bc.System("universal")
+    b = s.add_body("b", translate=(1, 2, 3), rotate=(3, 1, 2), mass=1, cm=(0.1, 0, 0.2), inertia=(0.1, 0.15, 0.2))
+    p = s.add_point("p", body=b, at=(0.1, 0.2, 0.3))
+    r = s.add_point("r", body=s.inertial, at=(0.1, 0.2, 0.3))
+    s.close_loop(p, r, joint="universal", axis="0.8*[b1] + 0.1*[b2] + 0.6*[b3]")
+    report = check(s, states=1, backend="python", run=False)
+    assert report.passed, str(report)
+
+
 def driven_wheel():
     """A wheel that rolls along a line, driven from the ground by a crank and a coupler."""
     s = bc.System("driven wheel")
