@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import bellcrank as bc
@@ -159,3 +160,20 @@ def test_runs_that_look_for_stability_are_looked_at_a_few_hundred_times():
     trial.run = lambda step, every, dae: asked.append(every) or SimpleNamespace(ended="stopped")
     assert not any(trial.stable(None, step) for step in (0.001, 0.5))
     assert asked == [25, 1]
+
+
+@pytest.mark.parametrize(("fast", "far", "stable"), [(2.9, 0.09, True), (3.1, 0.09, False), (2.9, 0.11, False)])
+def test_stable_runs_keep_near_the_constraints_and_to_speeds_of_the_reference(fast, far, stable):
+    """A tenth of the span of coordinates, and three times the largest speed; of a machine at rest both are one."""
+
+    class Found(dict):
+        ended = "finished"
+
+    trial = object.__new__(_Trial)
+    trial.t_end, trial.coordinates, trial.speeds = 1.0, ["q"], ["u"]
+    trial._has_regular_mass = lambda: True
+    trial.run = lambda step, every, dae: Found(q=np.array([7.0, 7.0]), u=np.array([0.0, 0.0]))
+    trial.find_reference(0.1)
+    trial.run = lambda step, every, dae: Found(u=np.array([0.0, -fast]))
+    trial._furthest = lambda run: far
+    assert trial.stable(None, 0.1) is stable
