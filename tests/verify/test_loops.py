@@ -154,13 +154,16 @@ def test_every_joint_passes(joint, axis, rotation_axis):
     assert report.passed, str(report)
 
 
-def test_a_universal_joint_turns_about_the_axis_with_the_smallest_part():
-    """In the equations and in the check, each for itself; the second part of the axis is the smallest."""
+@pytest.mark.parametrize("parts", [("0.8", "0.1", "0.6"), ("ax", "ay", "az")])
+def test_a_universal_joint_turns_about_the_axis_with_the_smallest_part(parts):
+    """In the equations and in the check, each for itself: the second one. Of parts that only values tell it is the first,
+    which gives way as it is nearly all."""
     s = bc.System("universal")
     b = s.add_body("b", translate=(1, 2, 3), rotate=(3, 1, 2), mass=1, cm=(0.1, 0, 0.2), inertia=(0.1, 0.15, 0.2))
     p = s.add_point("p", body=b, at=(0.1, 0.2, 0.3))
     r = s.add_point("r", body=s.inertial, at=(0.1, 0.2, 0.3))
-    s.close_loop(p, r, joint="universal", axis="0.8*[b1] + 0.1*[b2] + 0.6*[b3]")
+    s.close_loop(p, r, joint="universal", axis="{}*[b1] + {}*[b2] + {}*[b3]".format(*parts))
+    s.set_defaults(**{name: value for name, value in zip(parts, (0.96, 0.2, 0.1), strict=True) if name.isidentifier()})
     report = check(s, states=1, backend="python", run=False)
     assert report.passed, str(report)
 
