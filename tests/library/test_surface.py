@@ -142,7 +142,9 @@ def test_a_ball_slides_down_a_plane_and_keeps_its_energy():
     for i, slope in ((1, 0.3), (2, 0.1)):
         assert run[f"q(ball, {i})"][-1] == pytest.approx(-g * slope / 1.1 * 0.045, rel=1e-3)
     bowl = bc.terrain.grid(X, Y, 0.05 * (X[:, None] ** 2 + 0.7 * Y**2), beyond="slope")
-    run = ball(bowl).simulate(t_end=0.15, step=0.001, initial={"q(ball, 1)": 1.0, "q(ball, 3)": 0.56, "u(ball, 2)": 2.0})
+    run = ball(bowl).simulate(
+        t_end=0.15, step=0.001, initial={"q(ball, 1)": 1.0, "q(ball, 3)": 0.56, "u(ball, 2)": 2.0}
+    )
     energy = sum(run[f"u(ball, {i})"] ** 2 for i in (1, 2, 3)) + 2 * g * run["q(ball, 3)"] + run["t_stored"]
     assert np.ptp(energy) < 1e-4 and np.ptp(run["t_stored"]) > 1e-3
 
