@@ -55,8 +55,7 @@ class Bound(Protocol):
     data: int
     calls_back: bool
     kept: np.ndarray
-    pool: list[tuple[bytes, Callable[[], np.ndarray], np.ndarray]]
-    rates_packed: Callable[[bytes], int]
+    called: Callable[..., bool] | None
 
     def rates(self, t: float, x: np.ndarray) -> np.ndarray: ...
 
