@@ -1,7 +1,8 @@
 """How a car stands: height, attitude, travels and wheel loads, and the springs that hold it there.
 
 Statics by virtual work, exact for rigid links: at every corner the tyre's load, the moment with which it resists lean,
-the weights and the spring do no work over the travel; all loads carry all weights. Poses of the right side are those of the left, mirrored.
+the weights and the spring do no work over the travel; all loads carry all weights. Poses of the right side are those of
+the left, mirrored.
 """
 
 from __future__ import annotations
