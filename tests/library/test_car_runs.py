@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.library.manoeuvres.ready import RELEASED, ready
+from bellcrank.library.manoeuvres.ready import HELD, RELEASED, ready
 from bellcrank.library.manoeuvres.stability import dwell_signal
 from bellcrank.library.manoeuvres.steering import frequency_response
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY
@@ -72,6 +72,37 @@ def test_load_transfer_and_roll_in_a_turn(car, compiled):
         assert (now[i + 1] - now[i]) / 2 / ay == pytest.approx(by_hand.transfer[axle], rel=0.01)
         travel = (run[f"{right}.travel"][-1] - run[f"{left}.travel"][-1]) / 2
         assert travel / ay == pytest.approx(by_hand.travel[axle], rel=0.01)
+
+
+def modes(channels, every, order):
+    """Natural frequencies (Hz) and damping ratios in free vibrations: a linear model of that order through them."""
+    rows = len(channels[0]) // 3
+    hankel = np.concatenate([[y[i : len(y) - rows + i] for y in channels] for i in range(rows)])
+    basis = np.linalg.svd(hankel, full_matrices=False)[0][:, :order]
+    n = len(channels)
+    rates = np.log(np.linalg.eigvals(np.linalg.lstsq(basis[:-n], basis[n:])[0]).astype(complex)) / every
+    swings = rates[rates.imag > 0]
+    return np.abs(swings) / (2 * math.pi), -swings.real / np.abs(swings)
+
+
+def test_heave_pitch_and_wheel_hop(car, compiled):
+    """Without dampers, from small velocities of body and wheels; by hand with five freedoms."""
+    start = compiled.settled(20.0)
+    for speed, value in (
+        ("chassis, 3", 0.01),
+        ("chassis, 5", 0.01),
+        ("fl", 0.02),
+        ("fr", 0.02),
+        ("rl", -0.02),
+        ("rr", -0.02),
+    ):
+        start[f"u({speed})"] += value
+    run = compiled.drive(3.0, start, {"speed_set": 20.0}, {"c_front": 0.0, "c_rear": 0.0, **HELD})
+    frequency, damping = modes(
+        [run[name] - run[name].mean() for name in ("height", "pitch", "fl.travel", "rl.travel")], 0.01, 10
+    )
+    found = np.sort(frequency[damping < 0.05])
+    assert found == pytest.approx(np.sort(hand.symmetric_frequencies(car)), rel=0.01)
 
 
 @pytest.fixture(scope="module")
@@ -166,8 +197,9 @@ def test_short_turns_and_the_weave(car):
 
 
 def test_out_of_a_turn(car):
-    """Harder braking turns the car in more; a foot off the throttle only a little."""
-    brakes, lifts = bc.manoeuvres.run(car, "iso7975", decelerations=(2.0, 3.0)), bc.manoeuvres.run(car, "iso9816")
+    """Harder braking turns the car in more, without a spin; a foot off the throttle only a little."""
+    brakes, lifts = bc.manoeuvres.run(car, "iso7975", decelerations=(2.0, 3.0, 4.0)), bc.manoeuvres.run(car, "iso9816")
+    assert brakes.passed
     assert brakes.run["speed"][0] ** 2 / 100 == pytest.approx(5.0, rel=0.01)
     assert np.radians(brakes.run["yaw_rate"][0]) * 100 == pytest.approx(brakes.run["speed"][0], rel=0.02)
     assert 1 < lifts["yaw_ratio"] < brakes["yaw_ratio_2"] < brakes["yaw_ratio_3"]
