@@ -98,11 +98,11 @@ def test_heave_pitch_and_wheel_hop(car, compiled):
     ):
         start[f"u({speed})"] += value
     run = compiled.drive(3.0, start, {"speed_set": 20.0}, {"c_front": 0.0, "c_rear": 0.0, **HELD})
-    frequency, damping = modes(
-        [run[name] - run[name].mean() for name in ("height", "pitch", "fl.travel", "rl.travel")], 0.01, 10
-    )
-    found = np.sort(frequency[damping < 0.05])
-    assert found == pytest.approx(np.sort(hand.symmetric_frequencies(car)), rel=0.01)
+    channels = [run[name] - run[name].mean() for name in ("height", "pitch", "fl.travel", "rl.travel")]
+    frequency, damping = modes(channels, 0.01, 12)
+    alone = (frequency < 2) | (frequency > 10)  # between them lies twice a first one
+    found = np.sort(frequency[(damping < 0.05) & alone])
+    assert found == pytest.approx(np.sort(hand.symmetric_frequencies(car)), rel=0.02)
 
 
 @pytest.fixture(scope="module")
@@ -115,8 +115,9 @@ def smooth():
 
 
 def test_understeer_gradient_of_the_tyres(smooth):
-    """On springs so stiff that only tyres give way; the steering angle is that of the wheels."""
-    stiff = {"k_steer": 300.0 * 40, "t_steer": 5e-4}
+    """On springs so stiff that only tyres give way, in a vacuum: against drag the front wheels drive, which turns the
+    car in (2 % of the gradient at 25 m/s). The steering angle is that of the wheels."""
+    stiff = {"k_steer": 300.0 * 40, "t_steer": 5e-4, "c_drag": 0.0}
     for axle, k in (("front", 167062.0), ("rear", 369149.0)):
         fitted = smooth.data.axle(axle)
         length = np.linalg.norm(np.subtract(*(fitted.linkage.points[p] for p in fitted.spring)))
@@ -124,7 +125,11 @@ def test_understeer_gradient_of_the_tyres(smooth):
     run, ay = turned(ready(smooth.data), 25.0, 1.0, **stiff)
     steered = (run["fr.toe"][-1] - run["fl.toe"][-1]) / 2
     turning = run["steer_angle"][-1] - run["understeer"][-1]
-    assert (steered - turning) / ay * GRAVITY == pytest.approx(smooth.figures["understeer"], rel=0.02)
+    assert (steered - turning) / ay * GRAVITY == pytest.approx(smooth.figures["understeer"], rel=0.01)
+    base, v_ch = smooth.figures["wheelbase"], smooth.figures["characteristic_speed"] / 3.6
+    gain = run["yaw_rate"][-1] / steered
+    assert gain == pytest.approx(25 / (base * (1 + (25 / v_ch) ** 2)), rel=0.005)
+    assert 25 / math.sqrt(25 / (gain * base) - 1) == pytest.approx(v_ch, rel=0.01)
     assert steered == pytest.approx(run["steer_angle"][-1], rel=0.01)
 
 
