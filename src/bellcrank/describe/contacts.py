@@ -211,7 +211,11 @@ def _add_ground(s: Builder, name: str, terrain: Ground, x: Any, z: Any, reach: A
         c=f"{source}\nstatic void {routine_name(routine)}(double x, double z, double reach, double *near)\n"
         f"{{\n    {function}(x, z, reach, near);\n}}\n",
     )
-    made = replace(s.description.externals[-1], javascript=terrain.javascript)
+    lanes = (
+        f"{terrain.lanes}\nstatic void {routine_name(routine)}(lanes x, lanes z, lanes reach, lanes *near)\n"
+        f"{{\n    ground_near_lanes(&{function}_is, x, z, reach, near);\n}}\n"
+    )
+    made = replace(s.description.externals[-1], javascript=terrain.javascript, lanes=lanes)
     s.description.externals[-1] = with_slopes(made, terrain)
 
 
