@@ -51,16 +51,18 @@ def recorded_page(
 def page_text(
     facts: Mapping[str, Any], module: bytes, numbers: bytes, script: bytes, scene: bool = False, live: bool = False
 ) -> str:
-    """The text of a page: facts for all to read; a program, recorded numbers and the script of the page packed."""
-    places = {"MODULE": str(len(module)), "NUMBERS": str(len(module) + len(numbers))}
+    """The text of a page: its title; a program, recorded numbers, facts and the script of the page packed."""
+    parts, ends = (module, numbers, as_json(facts), script), []
+    for part in parts[:-1]:
+        ends.append((ends[-1] if ends else 0) + len(part))
+    places = dict(zip(("MODULE", "NUMBERS", "FACTS"), map(str, ends), strict=True))
     pieces = {
         "VERSION": __version__,
         "TITLE": escape(facts["title"]),
         "STYLE": short_script(template(PAGES, "page.css")),
-        "FACTS": as_json(facts),
         "SCENE": "yes" if scene else "",
         "LIVE": "yes" if live else "",
-        "PACKED": packed(module + numbers + script),
+        "PACKED": packed(b"".join(parts)),
         "LOADER": filled(short_script(template(PAGES, "loader.js")), places),
     }
     return filled(template(PAGES, "page.html"), pieces)
