@@ -137,7 +137,20 @@ function scene(canvas, S, poses, marks) {
     draw_one(kind, [...x.map(v => v*r), ...y.map(v => v*r), ...along], a.map((v, i) => (v + b[i])/2), rgb);
   };
   // Ground: strips across the way and lines on it; a plane goes along with the view.
+  const hills = () => {  // ground over x and y
+    const {along, up, way, height, across} = S.ground, side = cross(up, along), fill = [], lines = [];
+    const high = (i, j) => height[i*across.length + j];
+    const point = (i, j) => along.map((_, k) => way[i]*along[k] + across[j]*side[k] + high(i, j)*up[k]);
+    way.forEach((_, i) => across.forEach((_, j) => {
+      const ahead = i + 1 < way.length, left = j + 1 < across.length, a = point(i, j);
+      if (ahead) lines.push(...a, 0, 0, 1, ...point(i + 1, j), 0, 0, 1);
+      if (left) lines.push(...a, 0, 0, 1, ...point(i, j + 1), 0, 0, 1);
+      if (ahead && left) quad(fill, a, point(i + 1, j), point(i + 1, j + 1), point(i, j + 1), up);
+    }));
+    return {fill: mesh(fill), lines: mesh(lines, g.LINES), place: () => [0, 0, 0]};
+  };
   const ground = S.ground && (() => {
+    if (S.ground.across) return hills();
     const {along, up, way, height} = S.ground, side = cross(up, along), wide = 20*S.reach;
     const power = 10**Math.floor(Math.log10(S.reach)), lead = S.reach/power, flat = way.length === 2;
     const every = power*(lead < 2 ? 0.5 : lead < 5 ? 1 : 2), fill = [], lines = [];
