@@ -173,7 +173,7 @@ def test_sliders_of_inputs_that_are_zero_follow_from_the_size_of_the_machine():
     )
     s.add_shape(b, "line", size=1, at=((0, 0, 0), (0, 0, "2*l")))
     s.set_defaults(m=100, k=10, l=40)
-    s.set_run(t_end=1, step=0.01, inputs={"Mt": 0.0, "z": bc.constant(0.0), "given": bc.sine(3.0, 1.0)})
+    s.set_run(t_end=1, step=0.01, inputs={"Mt": 0.0, "z": 0.0, "given": bc.sine(3.0, 1.0)})
     facts, _, _ = unpacked(s.equations().page(sliders={"e": (-3, 4)}).text)
     assert facts["notes"] == ["The model has no course over time for f, a, e: zero, until a slider is moved."]
     assert {x["name"]: x["held"] for x in facts["signals"]} == {

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -52,10 +53,9 @@ def page_text(
     facts: Mapping[str, Any], module: bytes, numbers: bytes, script: bytes, scene: bool = False, live: bool = False
 ) -> str:
     """The text of a page: its title; a program, recorded numbers, facts and the script of the page packed."""
-    parts, ends = (module, numbers, as_json(facts), script), []
-    for part in parts[:-1]:
-        ends.append((ends[-1] if ends else 0) + len(part))
-    places = dict(zip(("MODULE", "NUMBERS", "FACTS"), map(str, ends), strict=True))
+    parts = (module, numbers, as_json(facts), script)
+    ends = map(str, accumulate(map(len, parts[:-1])))
+    places = dict(zip(("MODULE", "NUMBERS", "FACTS"), ends, strict=True))
     pieces = {
         "VERSION": __version__,
         "TITLE": escape(facts["title"]),

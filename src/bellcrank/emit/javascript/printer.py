@@ -1,4 +1,4 @@
-"""Expressions in JavaScript: those of routines that a program calls."""
+"""Expressions and results in JavaScript: those of routines that a program calls."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from bellcrank.emit.javascript.runtime_files import real
 from bellcrank.emit.printer import ATOM, Piece, Printer
 from bellcrank.expr.function_table import names_in
 from bellcrank.expr.node import Rational
+from bellcrank.program.statements import Assign, Statement
 
 
 class JavaScriptPrinter(Printer):
@@ -22,3 +23,10 @@ class JavaScriptPrinter(Printer):
 
     def choice(self, args: list[Piece]) -> Piece:
         return f"({args[0][0]} ? {args[1][0]} : {args[2][0]})", ATOM
+
+    def statement(self, s: Statement) -> list[str]:
+        """The line of a result, which gets its name."""
+        assert isinstance(s, Assign)  # routines call no others
+        line = f"const {s.target.name} = {self.expr(s.value)};"
+        self.names[s.target] = s.target.name
+        return [line]

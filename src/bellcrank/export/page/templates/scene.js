@@ -88,6 +88,7 @@ function scene(canvas, S, poses, marks) {
   // The view: directions on the screen, the point looked at, half of what is shown.
   const first = [0, 1, 2].map(i => S.axes.slice(3*i, 3*i + 3));
   let axes = first, centre = [0, 0, 0], half = [S.reach, S.reach], follows = false, zoom = 1, spin = 0, tilt = 0;
+  let widest = 0;
   const look = () => {
     const about = (v, n, angle) => {
       const c = Math.cos(angle), s = Math.sin(angle), w = cross(n, v), k = dot(n, v)*(1 - c);
@@ -117,6 +118,7 @@ function scene(canvas, S, poses, marks) {
     centre = [0, 1, 2].map(i => first.reduce((sum, axis, j) => sum + axis[i]*middle[j], 0));
     if (follows) centre = sub(centre, start);
     half = spans.map(([a, b]) => (S.ground ? 0.75 : 0.55)*(b - a) || S.reach);
+    widest = 6*Math.max(...half);
   };
   const draw_one = (kind, M, d, rgb, lit = 1) => {
     g.bindBuffer(g.ARRAY_BUFFER, kind.buffer);
@@ -212,6 +214,8 @@ function scene(canvas, S, poses, marks) {
     g.viewport(0, 0, W, H);
     g.clearColor(...(dark.matches ? [0.08, 0.095, 0.115] : [0.975, 0.98, 0.985]), 1);
     g.clear(g.COLOR_BUFFER_BIT | g.DEPTH_BUFFER_BIT);
+    const out = zoom === 1 ? 1.05*seen() : 0;  // as far as nobody foresaw
+    if (out > 1.05 && out*Math.max(...half) < widest) half = half.map(x => x*out);
     const {eye, numbers} = lens();
     g.uniformMatrix3fv(at.A, false, [0, 1, 2].flatMap(i => axes.map(a => a[i])));
     g.uniform3fv(at.c, eye);
