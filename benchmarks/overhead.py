@@ -2,7 +2,7 @@
 
     python benchmarks/overhead.py [--repeats 20] [--save FILE] [--before FILE] [EXAMPLE ...]
 
-For each example: states, one call of `sim.rhs()`, of `sim.derivatives` and of `st.step()` (least of the repeats), and the time of
+For each example: states, one call of `f(t, x, out)` of `sim.rhs()`, of `sim.derivatives` and of `st.step()` (least of the repeats), and the time of
 `sim.simulate()` with the settings of the example, less the seconds that its steps took (`run.settings`): the least of the repeats,
 that of runs from a new start each, and the first run after loading. "inside" is the time of the rates themselves, many in one compiled
 call; a step asks for them as often as its method does. Once, before rates were bound in C, a call took 50 to 500 us. With `--before`,
@@ -87,8 +87,9 @@ def main():
         first = around(sim)
         q, u = sim.complete()
         f, x = sim.rhs(), np.concatenate([q, u])
+        out = np.empty_like(x)
         found[name] = (
-            least(lambda f=f, x=x: f(0.1, x), given.repeats),
+            least(lambda f=f, x=x, out=out: f(0.1, x, out), given.repeats),
             inside(f, x, given.repeats),
             least(lambda sim=sim, q=q, u=u: sim.derivatives(0.1, q, u), given.repeats),
             steps(sim, given.repeats),

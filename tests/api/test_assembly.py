@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.run.assembly import _from_elsewhere
 
 LINKS, GROUND = (2.0, 1.2, 1.5), 2.5
 
@@ -38,3 +39,19 @@ def test_a_given_angle_beyond_reach_is_changed_with_a_warning(double_rocker):
     with pytest.warns(bc.ModelWarning, match=r"changed: q\(a\) 1.3 -> "):
         q, _ = double_rocker.complete({"q(a)": 1.3})
     assert abs(q[0]) <= reach < 1.3
+
+
+def test_of_assemblies_found_from_other_starts_the_nearest_is_taken(double_rocker):
+    """Whatever its speeds are, and in whatever order they were found."""
+    q, u, may = np.array([0.4, -0.2, 0.9]), np.zeros(3), np.ones(3, dtype=bool)
+    near, far = (q + 0.1, np.array([9.0, 9.0, 9.0])), (q + 2.0, q)
+    found = iter([far, near])
+
+    class Found:
+        def evaluate(self, t, q, u):
+            return (np.array([0.1]),)
+
+        def assemble(self, *given, nudges):
+            return next(found, far)
+
+    assert _from_elsewhere(double_rocker.loaded, 0.0, q, u, may, may, Found()) is near

@@ -13,6 +13,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.backend.c import CModel
 from bellcrank.backend.compiler import compile_source, find_compiler
+from bellcrank.emit.c.lanes import BITS
 from bellcrank.emit.c.printer import CPrinter
 from bellcrank.emit.c.runtime_files import definitions, runtime
 from bellcrank.emit.c.source import c_source
@@ -318,7 +319,7 @@ LOOP = "-DSINCOS_BY_TABLE=0"  # the way that processors without the table use
 
 @pytest.fixture(scope="module", params=[*FLAGS[:2], (*FLAGS[0], LOOP), (*FLAGS[1], LOOP)], ids=" ".join)
 def sincos(request, tmp_path_factory):
-    """sincos_all under the flags that are used, of up to seven angles at a time."""
+    """sincos_all under the flags that are used, of up to seven angles at a time, and sincos_lanes, one in each lane."""
     head = "#include <float.h>\n#include <math.h>\n#include <stdint.h>\n#include <string.h>\n"
     source = (
         head
@@ -329,6 +330,21 @@ def sincos(request, tmp_path_factory):
             for (int i = 0; i < n; i += 7)
                 sincos_all(n - i < 7 ? n - i : 7, x + i, s + i, c + i);
         }
+        typedef double scalar;
+        """
+        + runtime("lanes.c", BITS=BITS[DOUBLE])
+        + runtime("sincos_lanes.c")
+        + """void f_lanes(int n, const double *x, double *s, double *c)
+        {
+            for (int i = 0; i < n; i += N_LANES) {
+                const size_t size = (n - i < N_LANES ? n - i : N_LANES)*sizeof(double);
+                lanes angle = {0}, sine, cosine;
+                memcpy(&angle, x + i, size);
+                sincos_lanes(1, &angle, &sine, &cosine);
+                memcpy(s + i, &sine, size);
+                memcpy(c + i, &cosine, size);
+            }
+        }
         """
     )
     path = compile_source(
@@ -336,10 +352,10 @@ def sincos(request, tmp_path_factory):
     )
     library = ctypes.CDLL(str(path))
 
-    def evaluate(x):
+    def evaluate(x, function="f"):
         x = np.ascontiguousarray(x, dtype=float)
         s, c = np.empty_like(x), np.empty_like(x)
-        library.f(len(x), *(ctypes.c_void_p(a.ctypes.data) for a in (x, s, c)))
+        library[function](len(x), *(ctypes.c_void_p(a.ctypes.data) for a in (x, s, c)))
         return s, c
 
     return evaluate
@@ -353,6 +369,16 @@ def sincos(request, tmp_path_factory):
 def test_sine_and_cosine_are_right(sincos, top, ulp):
     x = np.random.default_rng(0).uniform(-top, top, 40_003)
     for got, reference in zip(sincos(x), (math.sin, math.cos), strict=True):
+        expected = np.array([reference(v) for v in x])
+        assert (np.abs(got - expected) / np.spacing(np.abs(expected))).max() <= ulp
+
+
+@needs_compiler
+@pytest.mark.parametrize(("top", "ulp"), [(1.0, 1.6), (100.0, 2.0), (1e6, 3.0), (1e9, 1.5)])
+def test_sine_and_cosine_in_lanes_are_right(sincos, top, ulp):
+    """By the table and by the way of processors without it, wherever the tests run."""
+    x = np.random.default_rng(0).uniform(-top, top, 4_003)
+    for got, reference in zip(sincos(x, "f_lanes"), (math.sin, math.cos), strict=True):
         expected = np.array([reference(v) for v in x])
         assert (np.abs(got - expected) / np.spacing(np.abs(expected))).max() <= ulp
 

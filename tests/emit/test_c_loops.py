@@ -11,6 +11,7 @@ from bellcrank.backend.c_runs import CRun
 from bellcrank.backend.start import FINISHED, NOT_CLOSED, Start
 from bellcrank.emit.c.source import c_source
 from bellcrank.numeric.course import Course
+from bellcrank.numeric.projection import steadiness
 from bellcrank.program.statements import Section
 from tests.models import STRICT, example, needs_compiler, random_state, rarely, relative, system
 
@@ -248,3 +249,7 @@ def test_singular_rates_and_corrections_as_in_python(name):
     singular, ratio = loops.sizes(len(q)).split(system).rates(loops.scales)
     assert relative(singular, [*qdot, *udot]) <= 1e-9
     assert ratio > 0.1
+    # pivots of the correction of regular positions are measured as those of the rates
+    pivots = np.array(python.values("correct_u", *at))[len(loops.correction.u) :]
+    smallest = np.abs(pivots * loops.correction.pivot_scales).min()
+    assert smallest == pytest.approx(steadiness(loops.sizes(len(q)).split(system).J, loops.scales), rel=1e-9)

@@ -21,10 +21,10 @@ typedef struct Job {{ void *work; }} Job;
 typedef struct Work {{ double first, last; }} Work;
 """
 SOLVE = """
-int solve(const double *slopes, double s, double t, double *one, double *re, double *im)
+int solve(int usual, const double *slopes, double s, double t, double *one, double *re, double *im)
 {
     static Stiff f;
-    f.usual = 1;
+    f.usual = usual;
     for (int i = 0; i < N_S; i++)
         for (int j = 0; j < N_S; j++)
             f.slopes[i*N_S + j] = slopes[STATE_ORDER[i]*N_S + STATE_ORDER[j]];
@@ -65,27 +65,50 @@ def test_coordinates_leave_a_system_of_the_speeds():
     assert rows[0] == {6} and e.across == tuple((6 + i,) for i in e.order[:6])
 
 
-@needs_compiler
-def test_systems_in_c_are_solved_as_by_numpy(tmp_path):
-    """With own pivots, and by full elimination where one of them is too small."""
-    rng = np.random.default_rng(5)
-    n_q, rows, slopes = matrices(rng, 9)
+@pytest.fixture(scope="module")
+def solved(tmp_path_factory):
+    """Random slopes, the order of their elimination, and solutions of systems of them in C."""
+    n_q, rows, slopes = matrices(np.random.default_rng(5), 9)
     e = elimination(rows, n_q)
     text = HEAD.format(n=9) + systems(e, DOUBLE) + SOLVE
-    library = ctypes.CDLL(str(compile_source(text, tmp_path, find_compiler(), ("-O1",))))
+    library = ctypes.CDLL(str(compile_source(text, tmp_path_factory.mktemp("c"), find_compiler(), ("-O1",))))
+
+    def solve(usual, slopes, s, one, pair):
+        found = [np.ascontiguousarray(x) for x in (slopes, one, pair.real, pair.imag)]
+        pointers = [x.ctypes.data_as(ctypes.c_void_p) for x in found]
+        numbers = [ctypes.c_double(s), ctypes.c_double(0.7 * s)]
+        return library.solve(usual, pointers[0], *numbers, *pointers[1:]), found[1], found[2] + 1j * found[3]
+
+    return slopes, e, solve
+
+
+@needs_compiler
+def test_systems_in_c_are_solved_as_by_numpy(solved):
+    """With own pivots, and by full elimination where one of them is too small."""
+    slopes, e, solve = solved
+    rng = np.random.default_rng(6)
     first = set()
     for s in (*rng.uniform(0.1, 30, 8), slopes[e.order[0], e.order[0]] * 1.01):
-        one, re, im = rng.normal(size=(3, 9))
-        given = [np.ascontiguousarray(x) for x in (slopes, one.copy(), re.copy(), im.copy())]
-        pointers = [x.ctypes.data_as(ctypes.c_void_p) for x in given]
-        numbers = [ctypes.c_double(s), ctypes.c_double(0.7 * s)]
-        first.add(library.solve(pointers[0], *numbers, *pointers[1:]))
+        b, re, im = rng.normal(size=(3, 9))
+        done, one, pair = solve(1, slopes, s, b.copy(), re + 1j * im)
+        first.add(done)
         whole = s * (1 + 0.7j) * np.eye(9) - slopes
-        np.testing.assert_allclose(given[1], np.linalg.solve(s * np.eye(9) - slopes, one), rtol=1e-9, atol=1e-12)
-        np.testing.assert_allclose(
-            given[2] + 1j * given[3], np.linalg.solve(whole, re + 1j * im), rtol=1e-9, atol=1e-12
-        )
-    assert first == {0, n_q}
+        np.testing.assert_allclose(one, np.linalg.solve(s * np.eye(9) - slopes, b), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(pair, np.linalg.solve(whole, re + 1j * im), rtol=1e-9, atol=1e-12)
+    assert first == {0, len(e.down)}
+
+
+@needs_compiler
+def test_pivots_are_chosen_by_real_and_imaginary_part(solved):
+    """Under a pivot that is imaginary stand real numbers that are almost zero."""
+    slopes, e, solve = solved
+    right = np.random.default_rng(7).normal(size=9) * (1 + 0.3j)
+    column, s = slopes.copy(), 2.0
+    column[:, e.order[0]] = 1e-14
+    column[e.order[0], e.order[0]] = s
+    done, _, pair = solve(0, column, s, right.real.copy(), right)
+    assert done == 0
+    np.testing.assert_allclose(pair, np.linalg.solve(s * (1 + 0.7j) * np.eye(9) - column, right), rtol=1e-9)
 
 
 def test_costs_of_two_slides_by_hand():

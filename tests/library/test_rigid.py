@@ -48,6 +48,17 @@ def test_bounces_follow_the_analytic_sequence_until_rolling_starts(backend):
     assert run["q(d, 2)"][~before] == pytest.approx(np.full((~before).sum(), RADIUS), abs=1e-9)
 
 
+@pytest.mark.parametrize("backend", ["c", "python"])
+def test_a_wheel_on_the_ground_rolls_at_once_unless_it_rises_for_a_step(backend):
+    """It would be back after 2 v/g: at rest or within half a step it stays."""
+    sim = disc(bc.terrain.flat(), (0.0, 0.0)).equations().compile(backend=backend)
+    for speed, rolls in ((0.0, 0.0), (0.024, 0.0), (0.025, 2 * 0.025 / G)):
+        run = sim.simulate(t_end=0.05, step=0.01, initial={"q(d, 2)": RADIUS, "u(d, 2)": speed})
+        (start,) = [ev.time for ev in run.events if ev.name == "w rolls"]
+        assert start == pytest.approx(rolls, abs=1e-9)
+        assert run["q(d, 2)"][-1] == pytest.approx(RADIUS, abs=1e-12)
+
+
 @pytest.mark.parametrize("angle", [5, 20, 40])
 def test_disc_rolls_down_a_slope_with_two_thirds_of_g_sine(angle):
     a = math.radians(angle)

@@ -165,9 +165,9 @@ def test_lines_of_the_picture_are_the_measures():
 
 
 def test_an_axle_without_a_wheel_centre_has_it_in_its_middle():
-    points = {"wheel_left": (0.1, 0.7, 0.3), "wheel_right": (0.3, -0.5, 0.7)}
+    points = {"wheel_left": (0.1, 0.7, 0.3), "wheel_right": (0.3, -0.5, 0.9)}
     sheet = _with_centre(Sheet("axle", "solid_axle_four_link", "ISO 8855", "left", points))
-    assert sheet.points["wheel_centre"] == pytest.approx((0.2, 0.1, 0.5))
+    assert sheet.points["wheel_centre"] == pytest.approx((0.2, 0.1, 0.6))
 
 
 @pytest.mark.campaign

@@ -5,7 +5,9 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.errors import ModelError
+from bellcrank.expr import ONE, Symbol, evaluate
 from bellcrank.linkage import Linkage, load, read_table
+from bellcrank.linkage.joint import TableGuide
 from bellcrank.linkage.rotations import exp, log, spin, spin_rate, unspin, unspin_rate
 from bellcrank.linkage.table import differences
 from tests.linkage.machines import linkage
@@ -126,6 +128,20 @@ def test_travel_and_rack_are_bicubic():
     assert np.abs(pose.point("tie_base").d_rack - [0, 1, 0]).max() < 1e-9
 
 
+def test_what_a_table_of_two_inputs_adds_to_accelerations():
+    """Terms in the squares of both rates and in their product, each with the second derivative that belongs to it."""
+    table = linkage("double_wishbone").table(step=0.02, rack=(0.0, 0.04), range=(-0.04, 0.04), links=())
+    guide = TableGuide("corner", table, True, lambda routine, part: None)
+    at, rates, carrier = (0.013, 0.014), (0.7, -1.9), table.chain.carrier
+    q, u = ([Symbol(f"{x}{i}", kind) for i in range(2)] for x, kind in (("q", "coordinate"), ("u", "speed")))
+    motion = guide.motion(carrier, q, u, ONE)
+    values = dict(zip((*q, *u), (*at, *rates), strict=True))
+    n = guide.numbers(carrier, at, 1.0)
+    for found, terms in ((motion.a, n["dd"]), (motion.alpha, n["ddelta"])):
+        expected = sum((1 if i == j else 2) * x * rates[i] * rates[j] for (i, j), x in terms.items())
+        assert evaluate(found, values) == pytest.approx(list(expected), rel=1e-9)
+
+
 def test_links_and_points_are_interpolated_too():
     formula = linkage("formula_student")
     table = formula.table(accuracy=1e-8, range=(-0.06, 0.06))
@@ -136,6 +152,13 @@ def test_links_and_points_are_interpolated_too():
     for point in ("spring_crank", "pushrod_outer"):
         assert np.abs(a.point(point).position - b.point(point).position).max() < 1e-6
         assert np.abs(a.point(point).d - b.point(point).d).max() < 1e-4
+
+
+def test_a_table_has_at_most_so_many_nodes(five, monkeypatch):
+    monkeypatch.setattr("bellcrank.linkage.table.MOST", 11)
+    assert len(five.table(step=0.01, range=(-0.05, 0.05), links=()).travel) == 11
+    with pytest.raises(ModelError, match="a table of 12 nodes is too large; use a larger step or accuracy"):
+        five.table(step=0.01, range=(-0.05, 0.06), links=())
 
 
 def test_outside_the_table(five):

@@ -13,7 +13,7 @@ from bellcrank.numeric.collocation import STIFF
 from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.run.adaptive import CompiledRun
 from bellcrank.run.steps_told import went_over
-from tests.models import needs_compiler, pendulum, rarely, relative
+from tests.models import example, needs_compiler, pendulum, rarely, relative
 from tests.programs import COMPILED, build
 from tests.run.test_goes_on import driven as remembering
 
@@ -267,6 +267,29 @@ def test_stiff_runs_are_those_in_python():
     assert abs(there.settings["steps"] - here.settings["steps"]) < 3
 
 
+@needs_compiler
+def test_slopes_by_differences_are_found_for_every_state():
+    """Of a routine the program knows no slopes: with a column of them wanting, stages would be found slowly."""
+    stiff_one = {"arguments": ("q", "u"), "python": lambda q, u: -1e4 * q - 2e3 * u}
+    equations = pendulum("f(q(rod), u(rod))", lambda s: s.add_external("f", **stiff_one)).equations()
+    here, there = (
+        equations.compile(backend=b).simulate(method="radau5", t_end=0.1, initial={"q(rod)": 0.3}).settings
+        for b in ("python", "c")
+    )
+    assert there["jacobians"] == here["jacobians"] > 0
+    assert there["rates"] == pytest.approx(here["rates"], rel=0.02)
+
+
+@needs_compiler
+def test_steps_of_a_loop_are_those_in_python():
+    """The middle of every step is looked at, whether a position near it is singular: in none of these."""
+    equations = example("four_bar")
+    here, there = (
+        equations.compile(backend=b).simulate(method="tsit5", t_end=1.0, rtol=1e-3).settings for b in ("python", "c")
+    )
+    assert [here[x] for x in ("steps", "rejected")] == [there[x] for x in ("steps", "rejected")]
+
+
 # ---- stand-alone programs in C
 
 
@@ -288,6 +311,13 @@ def test_programs_choose_their_steps(language, tmp_path):
         assert f" rejected, {method}, finished at t = 2 s" in told
         assert np.array_equal(bc.read(tmp_path / "again.erd")["q(rod)"], found["q(rod)"])
     assert re.search(r"\n\d+ rates, \d+ Jacobians, \d+ factorisations, 0 failures of Newton's method\n", told)
+    program.run(tmp_path / "short", "METHOD tsit5", *lines[:-1], "W ramp 0.777 3 0.777000000000001")  # one break
+    told = program(tmp_path / "short" / "out.echo", "--output", tmp_path / "x.erd", "--echo", tmp_path / "x")
+    ramp = {"w": bc.ramp(0.777, 3.0, 0.777000000000001)}
+    run = equations.compile(backend="python").simulate(
+        t_end=2.0, step=0.05, method="tsit5", rtol=1e-7, atol=1e-9, inputs=ramp
+    )
+    assert int(re.search(r"(\d+) steps", told)[1]) == run.settings["steps"]
     held = ("METHOD tsit5", "RTOL 1e-4", "K 3e5", "STOPT 1")
     (tmp_path / "held.par").write_text("\n".join(["PARSFILE", f"PARSFILE {program.default}", *held, "C 3e3", "END"]))
     assert re.search(r"a mode of 1\.\de\+03 1/s held \d+ of \d+ steps, not", program(tmp_path / "held.par"))

@@ -4,6 +4,7 @@ import ctypes
 import gc
 import math
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -214,6 +215,22 @@ def test_out_is_filled_and_returned(backend):
     for wrong in (np.zeros(3), np.zeros(2, dtype=np.float32), [0.0, 0.0], locked, np.zeros((2, 1))):
         with pytest.raises(bc.ModelError, match="out must be an array of 2 floats, not"):
             f(0.0, x, wrong)
+
+
+@needs_compiler
+def test_calls_keep_nothing_and_need_no_way_of_their_own(monkeypatch):
+    sim = pendulum().equations().compile(backend="c")
+    f, x, out = sim.rhs(), np.array([0.1, 0.2]), np.zeros(2)
+    strided, t = np.zeros(4)[::2], 0.123
+    before = [sys.getrefcount(each) for each in (x, out, strided, t)]
+    for given in ((t, x, out), (t, x, strided), (t, strided, out), (t, [0.1, 0.2], out), (1, x, out)):
+        for _ in range(20):
+            f(*given)
+    del given
+    assert [sys.getrefcount(each) for each in (x, out, strided, t)] == before
+    monkeypatch.setattr("bellcrank.backend.c_bound.python_function", lambda *given: None)  # as in other Pythons
+    np.testing.assert_array_equal(sim.rhs()(t, x), f(t, x))
+    np.testing.assert_array_equal(sim.rhs()(t, strided, out), f(t, strided))
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -4,10 +4,14 @@ import math
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
+import bellcrank as bc
 from bellcrank.verify import jets
+from bellcrank.verify.formulas import look_up
 from bellcrank.verify.functions import FUNCTIONS
 from bellcrank.verify.jets import Jet, NoDerivative
+from bellcrank.verify.joints import euler_rates, euler_rotation, rotation_about
 from bellcrank.verify.mechanics import angle
 
 T = Jet([0.7, 1.0, 0.0, 0.0])  # time at 0.7
@@ -78,3 +82,29 @@ def test_a_scalar_and_a_vector_are_added_order_by_order():
     """Two orders and two components: the axis of orders is not taken for that of the vector."""
     total = Jet([1.0, 10.0]) + Jet([[1.0, 2.0], [3.0, 4.0]])
     assert total.c.tolist() == [[2.0, 3.0], [13.0, 14.0]]
+
+
+def test_rotations_of_joints_as_of_scipy():
+    """With their rates: R' = R [w] for w on the axes of the turned body; an axis that may move is one that does not."""
+    rng = np.random.default_rng(8)
+    e, w = rng.normal(size=4), rng.normal(size=3)
+    e /= np.linalg.norm(e)
+    expected = Rotation.from_quat([*e[1:], e[0]]).as_matrix()
+    R = euler_rotation([Jet([x, dx]) for x, dx in zip(e, euler_rates(list(e), w), strict=True)])
+    assert np.abs(jets.value(R) - expected).max() < 1e-14
+    assert np.abs(jets.value(jets.rate(R)) - expected @ np.cross(np.eye(3), w)).max() < 1e-14
+    axis = e[1:] / np.linalg.norm(e[1:])
+    for given in (axis, Jet([axis, 0 * axis])):
+        found = jets.value(rotation_about(given, Jet([0.7, 1.3])))
+        assert np.abs(found - Rotation.from_rotvec(0.7 * axis).as_matrix()).max() < 1e-14
+
+
+@pytest.mark.parametrize("order", [1, 3])
+def test_rates_of_a_table_of_two_arguments(order):
+    """Of a + b x + c y + d x y, which both interpolations have exactly; x and y move."""
+    axes = np.array([0.0, 1.0, 2.5, 3.0, 5.0]), np.array([-2.0, -1.0, 0.5, 1.0])
+    x, y = np.meshgrid(*axes, indexing="ij")
+    table = bc.table(*axes, 1 + 2 * x + 3 * y + 4 * x * y, order)
+    found = look_up(table, [Jet([1.2, 0.7, 0.0]), Jet([-0.3, 1.1, 0.0])])
+    rate = (2 + 4 * -0.3) * 0.7 + (3 + 4 * 1.2) * 1.1
+    assert derivatives(found) == pytest.approx([1 + 2.4 - 0.9 - 1.44, rate, 8 * 0.7 * 1.1])

@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.run.dae_methods import Redundant
 from bellcrank.verify.bodies import Machine
 from bellcrank.verify.check import check
 from bellcrank.verify.formulas import CannotEvaluate, Values
 from bellcrank.verify.numeric import Evaluation
+from bellcrank.verify.redundant import system_error
+from bellcrank.verify.subject import Subject
 from tests.models import rarely
 from tests.verify.test_check import corrupted
 
@@ -60,6 +63,22 @@ def test_wrong_accelerations_that_keep_the_loop_closed_are_found():
     wrong = bc.Equations(replace(eom.derived, program=program))
     report = check(system, states=2, equations=wrong, backend="python")
     assert wrong_lines(report) == {MOTION, POWER, "energy balance"}, str(report)
+
+
+def test_wrong_right_sides_weigh_the_same_at_every_speed(monkeypatch):
+    """Of rows of loops, whose right sides grow with the square of speeds as accelerations do."""
+    system, eom = four_bar()
+    subject = Subject(system, eom, {"backend": "python"}, None, 0)
+    (s,) = subject.samples(1)
+    numbers = Redundant.numbers
+
+    def wrong(self, at):
+        n = numbers(self, at)
+        return replace(n, gamma=1.001 * n.gamma)
+
+    monkeypatch.setattr(Redundant, "numbers", wrong)
+    fast, faster = (system_error(subject, replace(s, u=x * s.u)) for x in (1e3, 1e5))
+    assert 1e-5 < fast == pytest.approx(faster, rel=1e-3)
 
 
 def test_loop_closed_at_another_point_is_found():
@@ -132,6 +151,20 @@ def test_every_joint_passes(joint, axis, rotation_axis):
     eom = s.equations()
     assert len(eom.independent_speeds) == 9 - JOINTS[joint]
     report = check(s, states=2, equations=eom, backend="python", run=joint == "pin")
+    assert report.passed, str(report)
+
+
+@pytest.mark.parametrize("parts", [("0.8", "0.1", "0.6"), ("ax", "ay", "az")])
+def test_a_universal_joint_turns_about_the_axis_with_the_smallest_part(parts):
+    """In the equations and in the check, each for itself: the second one. Of parts that only values tell it is the first,
+    which gives way as it is nearly all."""
+    s = bc.System("universal")
+    b = s.add_body("b", translate=(1, 2, 3), rotate=(3, 1, 2), mass=1, cm=(0.1, 0, 0.2), inertia=(0.1, 0.15, 0.2))
+    p = s.add_point("p", body=b, at=(0.1, 0.2, 0.3))
+    r = s.add_point("r", body=s.inertial, at=(0.1, 0.2, 0.3))
+    s.close_loop(p, r, joint="universal", axis="{}*[b1] + {}*[b2] + {}*[b3]".format(*parts))
+    s.set_defaults(**{name: value for name, value in zip(parts, (0.96, 0.2, 0.1), strict=True) if name.isidentifier()})
+    report = check(s, states=1, backend="python", run=False)
     assert report.passed, str(report)
 
 

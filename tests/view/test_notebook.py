@@ -8,6 +8,7 @@ import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import bellcrank as bc
@@ -100,6 +101,17 @@ def test_tyres_and_linkages_show_themselves():
     tyre = bc.tyres.Fiala(c_slip=80e3, c_alpha=60e3)
     assert seen(tyre).tags.count("img") == 1 and "Fiala" in seen(tyre).words
     assert {"img", "table"} <= {*seen(linkage("double_wishbone")).tags}
+
+
+def test_a_linkage_is_drawn_within_what_it_reaches(monkeypatch):
+    """And no further than 8 cm from the middle."""
+    monkeypatch.setattr("bellcrank.linkage.linkage.measure", lambda shown, travel: travel)
+    monkeypatch.setattr("bellcrank.linkage.linkage.draw", lambda measured: measured[0])
+    shown = linkage("double_wishbone")
+    low, high = shown.range()
+    assert shown._drawn()[[0, -1]] == pytest.approx((low + high) / 2 + np.array([-0.0784, 0.0784]))
+    monkeypatch.setattr(type(shown), "range", lambda self: (-0.03, 0.01))
+    assert shown._drawn()[[0, -1]] == pytest.approx([-0.0296, 0.0096])
 
 
 CELLS = [

@@ -1,13 +1,11 @@
 """Rates of a compiled program by one call: parameters, constants and inputs bound once, in memory that C reads.
 
-Nothing that is bound changes, and every call has room of its own: any number of threads may call. A call costs little
-more than the way into C: a state goes there as one piece of bytes, rates come back in an array that waits in a pool.
+Nothing that is bound changes, and every call has room of its own: any number of threads may call.
 """
 
 from __future__ import annotations
 
 import ctypes
-import struct
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,26 +13,23 @@ import numpy as np
 
 from bellcrank.backend.c_calls import CCalls
 from bellcrank.backend.c_job import NO_FUNCTION, Function, InputSignal, address
+from bellcrank.backend.c_python import python_function
 from bellcrank.backend.c_runs import signal_of
 from bellcrank.backend.start import Input
 from bellcrank.errors import InternalError
-
-time_packed = struct.Struct("d").pack
-Room = tuple[bytes, Callable[[], np.ndarray], np.ndarray]
 
 
 class Bound:
     """`address` is that of the C function `int rates_at(double t, const double *x, double *xdot, const void *bound)`,
     which returns 0 if all went well; `data` is what it takes for `bound`. Both are valid as long as this object lives.
 
-    `rates_packed(head + time_packed(t) + x.tobytes())`, with (head, copy, left) taken from the `pool`, is the fastest
-    way where nothing is called back (`calls_back`): it returns 0, and the rates are left in an array, which copy()
-    copies. `kept`: values of external routines for `rates_of_all` where they are not found afresh.
+    `called(t, x, out)` is the fastest way where nothing is called back (`calls_back`), if it is there: true when rates
+    were left in `out`, false or an error if arguments are others than contiguous arrays of floats of the right length.
+    `kept`: values of external routines for `rates_of_all` where they are not found afresh.
     """
 
     def __init__(self, calls: CCalls, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input]) -> None:
         self._calls, self._inputs = calls, inputs
-        self._size = len(calls.program.coordinates) + len(calls.program.speeds)
         self._signals = (InputSignal * max(len(inputs), 1))(*map(signal_of, inputs))
         asked = any(i.kind == "function" for i in inputs)
         self._function = Function(self._input) if asked else NO_FUNCTION
@@ -48,28 +43,16 @@ class Bound:
             externals=ctypes.addressof(self._externals), kept=address(self.kept),
         )  # fmt: skip
         self.data = ctypes.addressof(self._job)
-        compiled = calls.compiled
-        self.rates_packed, self._all, self.address = (
-            compiled.rates_packed,
-            compiled.rates_of_all,
-            compiled.rates_address,
-        )
-        self.calls_back = asked or bool(compiled.called_back)
-        self.pool: list[Room] = []
-
-    def _room(self) -> Room:
-        """Where one call at a time leaves its results."""
-        xdot = np.zeros(self._size)
-        return struct.pack("PP", xdot.ctypes.data, self.data), xdot.copy, xdot
+        self._all, self.address = calls.compiled.rates_of_all, calls.compiled.rates_address
+        self.calls_back = asked or bool(calls.compiled.called_back)
+        self.called = None if self.calls_back else python_function(calls.compiled.library, "rates_called", self.data)
 
     def rates(self, t: float, x: np.ndarray) -> np.ndarray:
         """Rates of a state, an array of the right length, as they are at the start of a run."""
-        head, copy, _ = room = self._taken()
-        given = head + time_packed(t) + x.tobytes()
-        self._done(lambda: self.rates_packed(given))
-        found = copy()
-        self.pool.append(room)
-        return found
+        x = np.ascontiguousarray(x)
+        if self.called is not None and self.called(t, x, found := np.empty(len(x))):
+            return found
+        return self.rates_of_all(np.array([t]), x[None, :], afresh=True)[0]
 
     def rates_of_all(self, t: np.ndarray, x: np.ndarray, afresh: bool) -> np.ndarray:
         """Rates of states, one row each; `afresh`: as at the start of a run, else with the values in `kept`, and those
@@ -102,12 +85,6 @@ class Bound:
 
         self._done(call)
         return bool(found)
-
-    def _taken(self) -> Room:
-        try:
-            return self.pool.pop()
-        except IndexError:
-            return self._room()
 
     def _done(self, call: Callable[[], int]) -> None:
         """Calls C; raises what routines or inputs in Python raised."""

@@ -32,12 +32,8 @@ class Compiled:
     held: dict[str, tuple[Sequence[float], Any]] = field(default_factory=dict)  # arrays of the last parameters
 
     @cached_property
-    def rates_packed(self) -> Callable[[bytes], int]:
-        """Calls of bound rates are too short to let other threads run meanwhile."""
-        return self._short.rates_packed
-
-    @cached_property
     def rates_of_all(self) -> Callable[..., int]:
+        """Calls of bound rates are too short to let other threads run meanwhile."""
         found = self._short.rates_of_all
         found.argtypes = [ctypes.c_int64, ctypes.c_int32, *[ctypes.c_void_p] * 5]
         return found

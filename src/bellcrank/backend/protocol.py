@@ -55,8 +55,7 @@ class Bound(Protocol):
     data: int
     calls_back: bool
     kept: np.ndarray
-    pool: list[tuple[bytes, Callable[[], np.ndarray], np.ndarray]]
-    rates_packed: Callable[[bytes], int]
+    called: Callable[..., bool] | None
 
     def rates(self, t: float, x: np.ndarray) -> np.ndarray: ...
 
@@ -85,8 +84,8 @@ class Model(Protocol):
     def bound(self, calls: Any, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input]) -> Bound | None:
         """Rates by one call, within the context of `calls`; None where Python evaluates them."""
 
-    def like(self, program: Program, functions: Functions) -> Model:
-        """Another program, made ready in the same way."""
+    def like(self, program: Program, functions: Functions, once: bool = False) -> Model:
+        """Another program, made ready in the same way; one that is evaluated `once` in a while, as soon as can be."""
 
     def for_stiff(self, program: Program, functions: Functions) -> Model:
         """The program, with slopes, for stiff methods; compiled ones have runs by them."""

@@ -41,6 +41,7 @@ class Ground:
 
     starts: np.ndarray
     pieces: np.ndarray  # one row each: reference, c0, c1, c2, c3, a, w, p
+    spatial = False
 
     @cached_property
     def _lists(self) -> tuple[list[float], list[list[float]]]:

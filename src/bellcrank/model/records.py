@@ -195,6 +195,11 @@ class External:
     def argument_count(self) -> int:
         return len(self.arguments)
 
+    @property
+    def needs(self) -> External | None:
+        """Another routine, which its text in C calls."""
+        return None
+
     def partial(self, index: int, args: Sequence[Expr]) -> Expr:
         raise ModelError(f"the derivative of the external routine {self.name}() is not known")
 

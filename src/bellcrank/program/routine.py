@@ -57,6 +57,9 @@ class Routine(Protocol):
     def rule(self) -> Callable[[int], Any] | None: ...  # slopes of its values
 
     @property
+    def needs(self) -> Routine | None: ...  # another one, which its text in C calls: it stands before it
+
+    @property
     def argument_count(self) -> int: ...
 
     def known_in(self, language: str) -> bool:

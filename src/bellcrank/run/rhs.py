@@ -6,13 +6,12 @@ routines remember and keep is in every call that of a run which starts there.
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy import empty, ndarray
 
-from bellcrank.backend.c_bound import time_packed
 from bellcrank.backend.protocol import Bound
 from bellcrank.errors import ModelError
 from bellcrank.numeric.course import At
@@ -139,24 +138,20 @@ class Rhs:
 class CompiledRhs(Rhs):
     """The same where nothing is called back from C: usual calls go there without detours."""
 
-    def __init__(self, evaluation: Evaluation, bound: Bound) -> None:
+    def __init__(self, evaluation: Evaluation, bound: Bound, called: Callable[..., bool]) -> None:
         super().__init__(evaluation, bound)
-        self._pool, self._packed = bound.pool, bound.rates_packed
+        self._called = called
 
     def __call__(self, t: float, x: Any, out: np.ndarray | None = None) -> np.ndarray:
+        found: Any = out
+        if out is None:
+            found = empty(self._shape)
+        elif type(out) is not ndarray:
+            return super().__call__(t, x, out)
         try:
-            usual = x.dtype is _FLOAT and x.shape == self._shape
-            if usual and (out is None or (out.dtype is _FLOAT and out.shape == self._shape)):
-                head, copy, left = room = self._pool.pop()
-                if not self._packed(head + time_packed(t) + x.tobytes()):
-                    if out is None:
-                        out = copy()
-                    else:
-                        out[:] = left
-                    self._pool.append(room)
-                    return out
-        # no array; no room yet; no number; an array that cannot be written to
-        except (AttributeError, IndexError, struct.error, ValueError):
+            if self._called(t, x, found):
+                return found
+        except (BufferError, TypeError, ValueError):  # no number; no array; not contiguous; it cannot be written to
             pass
         return super().__call__(t, x, out)
 
@@ -171,6 +166,6 @@ def rhs_of(
     context, c = loaded.context(), loaded.constants(p)
     evaluation = Evaluation(context, p, c, signals, np.zeros(len(loaded.interface.kept)))
     bound = loaded.model.bound(context.model, p, c, signals)
-    if bound is None or bound.calls_back:
+    if bound is None or bound.called is None:
         return Rhs(evaluation, bound)
-    return CompiledRhs(evaluation, bound)
+    return CompiledRhs(evaluation, bound, bound.called)

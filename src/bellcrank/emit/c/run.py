@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from bellcrank.emit.c import job
 from bellcrank.emit.c.methods import embedded_tables, method_cases, method_names
+from bellcrank.emit.c.python import python_calls
 from bellcrank.emit.c.runtime_files import definitions, runtime
 from bellcrank.emit.c.signals import input_values
 from bellcrank.emit.c.stiff import stiff_text
@@ -90,7 +91,7 @@ def single_calls(program: Program, run: Run) -> str:
     """Rates by one call, with everything but time and state bound, and runs step by step; follows the text of a run."""
     hold = "yes" if program.start.results or program.update.results else ""
     rates = runtime("bound.c", SET=sets_inputs(program), HOLD=hold, LOOPS=run.loops)
-    return rates + runtime("stepped.c", HOLD=hold)
+    return rates + python_calls() + runtime("stepped.c", HOLD=hold)
 
 
 def looks_within(program: Program, run: Run) -> str:

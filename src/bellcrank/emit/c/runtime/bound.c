@@ -56,18 +56,6 @@ EXPORT int rates_at(real t, const real *x, real *xdot, const void *bound)
     return rates_bound(bound, 1, t, x, xdot, NULL);
 }
 
-/* The same for callers to whom each argument is dear: all in one piece of memory. */
-EXPORT int rates_packed(const void *given)
-{
-    struct {
-        real *xdot;
-        const Job *bound;
-        real t, x[N_S + 1];
-    } all;
-    memcpy(&all, given, sizeof all - sizeof *all.x);
-    return rates_bound(all.bound, 1, all.t, all.x, all.xdot, NULL);
-}
-
 /* Rates of n states, one row each; afresh, near: as above, the latter with a place for each. */
 EXPORT int rates_of_all(int64_t n, int32_t afresh, const real *t, const real *x, real *xdot, int32_t *near,
     const void *bound)
