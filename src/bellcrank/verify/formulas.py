@@ -119,6 +119,8 @@ class Scalars:
 
     def unsettled(self, root: Syntax) -> Any:
         """The meaning of a formula; that of a mere name is a name."""
+        if not root.children:
+            return self.meaning(root, [])
         done: list[Any] = []
         for node, parts in _in_order(root):
             done.append(self.meaning(node, [done[i] for i in parts]))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import methodcaller
 from typing import Any, TypeVar
 
 import numpy as np
@@ -257,7 +258,7 @@ class Evaluation:
     def own_rates(self, q: np.ndarray, u: np.ndarray) -> np.ndarray:
         """Rates of the user's own states."""
         motion, states = self.machine.motion(q, self.speeds(q, u)), self.machine.description.states
-        return np.array([float(jets.value(self._asked(motion, lambda f, z=z: f.evaluate(z.rate)))) for z in states])
+        return np.array([float(jets.value(self._asked(motion, methodcaller("evaluate", z.rate)))) for z in states])
 
     # ---- what counts as one
 
@@ -324,7 +325,7 @@ class Evaluation:
         found: dict[str, float] = {}
         for record in self.machine.description.outputs:
             try:
-                told = self._asked(motion, lambda f, x=record.expression: f.evaluate(x))
+                told = self._asked(motion, methodcaller("evaluate", record.expression))
                 found[record.name] = float(jets.value(told))
             except (CannotEvaluate, jets.NoDerivative):
                 continue
@@ -346,7 +347,7 @@ class Evaluation:
         """Channels that the description asks for by a word."""
         if group in ("forces", "moments"):
             listed = [f for f in self.machine.description.forces if (f.kind == "moment") == (group == "moments")]
-            sizes = [self._asked(motion, lambda formulas, f=f: formulas.magnitude(f)) for f in listed]
+            sizes = [self._asked(motion, methodcaller("magnitude", f)) for f in listed]
             return {f.name: float(jets.value(size)) for f, size in zip(listed, sizes, strict=True)}
         if group == "energy":
             kinetic, potential = self._kinetic_and_gravity(motion)
