@@ -104,7 +104,8 @@ RARE static void end_some(Job *job, masks good)
     job->alive &= good;
 }
 
-@CORRECTION@@PARTS@/* Sets the runs of a group to their beginning; nonzero if constants of all of them are not finite. */
+@CORRECTION@@PARTS@/* Sets the runs of a group to their beginning; nonzero if constants of all of them are not
+   finite. */
 static int begin_runs(Job *job)
 {
     const Batch *b = job->batch;
