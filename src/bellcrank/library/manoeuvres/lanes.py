@@ -29,7 +29,7 @@ SEARCHED = (30.0, 200.0)  # km/h
 STRIDES = (16.0, 1.0)  # km/h, of the search, at first and at last
 # Lines of a driver who uses the lanes: shares of lanes 1, 3, 3 and 5 that steps reach into, and of the room beside the
 # car in lanes 3 and 5 by which the line stays short of their middles
-LINES = {"iso3888-1": (0.4, 0.3, 0.3, 0.3, 0.0, 0.0), "iso3888-2": (0.3, 0.35, 0.1, 0.25, 0.65, 0.25)}
+LINES = {"iso3888-1": (0.4, 0.3, 0.3, 0.3, 0.0, 0.0), "iso3888-2": (0.3, 0.35, 0.0, 0.3, 0.7, 0.3)}
 MOVES = (4.0, 4.0, 4.0, 4.0, 0.3, 0.3)  # m, by which a line is changed at first
 
 
@@ -237,7 +237,7 @@ DOUBLE = Manoeuvre(
 AVOIDANCE = Manoeuvre(
     "iso3888-2",
     "obstacle avoidance",
-    _settings(60.0, 1.0, "of lane 3 to the left, from the left edge of lane 1 to its right edge"),
+    _settings(50.0, 1.0, "of lane 3 to the left, from the left edge of lane 1 to its right edge"),
     _change("iso3888-2", iso3888_2),
     "ISO 3888-2: lengths and widths by two sources; that left edges of lanes 1 and 5 are in line, and that the "
     "throttle is held in place of released, are assumptions",
