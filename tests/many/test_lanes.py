@@ -134,13 +134,16 @@ def test_every_function_of_formulas():
         f"wide_{name}": f"{name}({f'abs({size}*x)' if name == 'sqrt' else f'{size}*x'}{', x - 0.3' * (name == 'atan2')})"
         for name, size in wide.items()
     }
+    texts["wide_root"] = "1/sqrt(abs(x))"
     for name, text in texts.items():
         s.add_output(text, f"f_{name}")
     sim = s.equations().compile()
     x = np.concatenate([np.linspace(-1, 1, 4001), [1e-9, -1e-9, 1e-200, 0.0]])
     many = sim.simulate_many(
-        inputs={"x": x}, t_end=0.001, step=0.001, backend="lanes", keep=[f"f_wide_{n}" for n in wide]
+        inputs={"x": x}, t_end=0.001, step=0.001, backend="lanes", keep=[f"f_wide_{n}" for n in (*wide, "root")]
     )
+    with np.errstate(divide="ignore"):
+        np.testing.assert_array_max_ulp(many["f_wide_root"][:, -1], 1 / np.sqrt(np.abs(x)), 3)
     for name, size in wide.items():
         f, far = getattr(np, {"atan": "arctan", "atan2": "arctan2"}.get(name, name)), size * x
         expected = f(np.abs(far)) if name == "sqrt" else f(far, x - 0.3) if name == "atan2" else f(far)
