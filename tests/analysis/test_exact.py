@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from examples import madymo_five_link
 from tests.analysis.complex_step import jacobian
 from tests.models import example, random_state, relative, system
 
@@ -164,6 +165,27 @@ def test_large_models_take_one_direction_at_a_time(monkeypatch):
     directed = eom.jacobian()
     assert [s.name for s in directed.rates] == [f"along {s.name}" for s in (*eom.coordinates, *eom.speeds)]
     assert relative(eom.compile(backend="python").linearize(at=(q, u)).A, whole.A) < 1e-12
+
+
+def test_along_a_direction_linkages_and_routines_are_differentiated_in_c(monkeypatch):
+    """One that moves, so that third derivatives count; a routine is given in C and, all wrong, in Python."""
+    from bellcrank.derive import jacobian as slopes
+
+    monkeypatch.setattr(slopes, "WRITTEN_OUT", 0)
+    s = madymo_five_link.model(exact=True)
+    text = "double damper(double v)\n{\n    return 30.0*v + 4.0*v*v*v;\n}"
+    s.add_external("damper", arguments=("v",), c=text, python=lambda v: -v)
+    s.add_force("damping", magnitude="-damper(u(wheel))", direction=s.inertial[3], at="wheel.origin")
+    sim = s.equations().compile(backend="c")
+    model = sim.linearize(at=([0.05], [1.2]))
+
+    def rates(x):
+        return np.concatenate(sim.derivatives(0.0, [0.05 + x[0]], [1.2 + x[1]]))
+
+    expected = np.array([central(lambda h, e=e: rates(h * e), 0.0) for e in np.eye(2)]).T
+    assert relative(model.in_equation_units().A, expected) < 1e-8
+    assert abs(expected[1, 0]) > 1 and expected[1, 1] < -1
+    assert model.notes[0].endswith("taken by differences")
 
 
 @pytest.mark.campaign

@@ -7,7 +7,7 @@ import bellcrank as bc
 from bellcrank.emit.c.lanes import lanes_source
 from bellcrank.expr.function_table import CALLED
 from bellcrank.numeric.methods import METHODS
-from tests.models import example, needs_compiler, rarely
+from tests.models import example, needs_compiler, rarely, system
 
 pytestmark = needs_compiler
 TREES = ["quarter_car", "stanford_arm", "cart", "clutch", "formula_student", "motorcycle", "passenger_car",
@@ -43,6 +43,16 @@ def test_runs_in_lanes_are_those_of_simulate(name):
     assert (many.settings["backend"], many.notes) == ("lanes", [])
     one = lambda i: {"parameters": {k: v[i] for k, v in values.items()}, "output_every": 4, **span}  # noqa: E731
     close(sim, many, one, (0, 3, 4))
+
+
+def test_accelerations_that_are_solved_for_in_lanes():
+    """Where the equations are left implicit."""
+    sim = system("double_pendulum").equations(solve="implicit").compile()
+    values = np.linspace(9.0, 10.0, 5)
+    many = sim.simulate_many(parameters={"g": values}, t_end=0.1, step=1e-3, backend="lanes")
+    assert (many.settings["backend"], many.notes) == ("lanes", [])
+    plain = example("double_pendulum").compile(backend="python")
+    close(plain, many, lambda i: {"parameters": {"g": values[i]}, "t_end": 0.1, "step": 1e-3}, (0, 4))
 
 
 SINGLE = {  # motions that are small against the forces that balance in them
@@ -124,13 +134,16 @@ def test_every_function_of_formulas():
         f"wide_{name}": f"{name}({f'abs({size}*x)' if name == 'sqrt' else f'{size}*x'}{', x - 0.3' * (name == 'atan2')})"
         for name, size in wide.items()
     }
+    texts["wide_root"] = "1/sqrt(abs(x))"
     for name, text in texts.items():
         s.add_output(text, f"f_{name}")
     sim = s.equations().compile()
     x = np.concatenate([np.linspace(-1, 1, 4001), [1e-9, -1e-9, 1e-200, 0.0]])
     many = sim.simulate_many(
-        inputs={"x": x}, t_end=0.001, step=0.001, backend="lanes", keep=[f"f_wide_{n}" for n in wide]
+        inputs={"x": x}, t_end=0.001, step=0.001, backend="lanes", keep=[f"f_wide_{n}" for n in (*wide, "root")]
     )
+    with np.errstate(divide="ignore"):
+        np.testing.assert_array_max_ulp(many["f_wide_root"][:, -1], 1 / np.sqrt(np.abs(x)), 3)
     for name, size in wide.items():
         f, far = getattr(np, {"atan": "arctan", "atan2": "arctan2"}.get(name, name)), size * x
         expected = f(np.abs(far)) if name == "sqrt" else f(far, x - 0.3) if name == "atan2" else f(far)

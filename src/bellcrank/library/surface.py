@@ -286,6 +286,11 @@ class Surface:
         double *near)` with near = distance, normal x, y, z, foot x, y."""
         return self._source("surface_near.c"), self._called
 
+    @property
+    def lanes(self) -> str:
+        """No C over vectors of runs: the surface is looked for lane by lane."""
+        return ""
+
     @cached_property
     def c_turn(self) -> tuple[str, str]:
         """The same for `turn`."""

@@ -155,6 +155,13 @@ class Ground:
 
 
 @dataclass(frozen=True)
+class Differences:
+    """Slopes of external routines, by differences of fourth order."""
+
+    step: float = _of(1e-4, "step of an argument, against its size or 1")
+
+
+@dataclass(frozen=True)
 class Surface:
     """The nearest point of a ground over x and y."""
 
@@ -288,6 +295,7 @@ class Counting:
 ELIMINATION, RANKS, LOOPS, BRIDGES = Elimination(), Ranks(), Loops(), Bridges()
 ASSEMBLY, MULTIPLIERS = Assembly(), Multipliers()
 RIGID_WHEELS, GROUND, SURFACE, IMPLICIT = RigidWheels(), Ground(), Surface(), Implicit()
+DIFFERENCES = Differences()
 INPUTS, EVENTS, STEPS = Inputs(), Events(), Steps()
 CONTROL, NEWTON, PLANS, EXCHANGE, COUNTING = Control(), Newton(), Plans(), Exchange(), Counting()
 

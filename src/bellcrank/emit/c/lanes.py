@@ -17,11 +17,13 @@ from bellcrank.emit.c.functions import Functions
 from bellcrank.emit.c.many import rows_text
 from bellcrank.emit.c.methods import method_cases, method_names
 from bellcrank.emit.c.printer import CPrinter, external_calls
+from bellcrank.emit.c.routines import texts as texts_in_c
 from bellcrank.emit.c.run import sets_inputs
 from bellcrank.emit.c.runtime_files import definitions, runtime, sines
 from bellcrank.emit.c.signals import input_values
 from bellcrank.emit.c.source import head_of, routine_texts, table_helpers, used_functions
 from bellcrank.emit.c.tables import table_functions
+from bellcrank.emit.names import routine_name
 from bellcrank.emit.number import DOUBLE, FLOAT, Number
 from bellcrank.emit.parts import LONGEST
 from bellcrank.emit.printer import ATOM, Piece
@@ -40,6 +42,7 @@ LANES = {
     FLOAT: Number("short lanes", "lanes", FLOAT.epsilon, "", "math.h", "sincos_lanes_single.c"),
 }
 """Vectors of a number."""
+SIDE = "lanes_"  # begins names of what is done for all lanes at once
 BITS = {DOUBLE: "int64_t", FLOAT: "int32_t"}  # as wide
 
 
@@ -69,6 +72,7 @@ class LanesPrinter(CPrinter):
     FUNCTIONS: ClassVar[Mapping[str, str]] = {name: f"lanes_{name}" for name in names_in("c")}
     PI_TEXT = f"SAME({CPrinter.PI_TEXT})"
     SINES, ROOM = "sincos_lanes", "{}"
+    double = True  # or single precision
 
     def number(self, value: Rational) -> str:
         return f"SAME({super().number(value)})"
@@ -80,6 +84,10 @@ class LanesPrinter(CPrinter):
         condition = args[0][0]
         mask = condition.removeprefix("one_if") if condition.startswith("one_if(") else f"({condition} != SAME(0.0))"
         return f"choose({mask}, {args[1][0]}, {args[2][0]})", ATOM
+
+    def reciprocal_root(self, base: Piece) -> str:
+        self.called("sqrt")
+        return f"lanes_rsqrt({base[0]})"
 
     def integer_power(self, base: str, exponent: int) -> str:
         simple = base.replace("[", "_").replace("]", "_").isidentifier()
@@ -94,15 +102,19 @@ class LanesPrinter(CPrinter):
         return self._call(s) if isinstance(s, Call) else super()._lines(s)
 
     def _call(self, s: Call) -> list[str]:
-        """An external routine, lane by lane."""
+        """An external routine, of all lanes at once where it is given so, lane by lane elsewhere."""
         self._groups += 1
         k, call, count = self._groups, self.calls[s.routine], len(s.targets)
         arguments = [self.expr(a) for a in s.arguments]
+        taken = [(i, t) for i, t in enumerate(s.targets) if t is not None]
+        results = [f"const lanes {t.name} = values{k}[{i}];" for i, t in taken]
+        if self.double and s.routine.given_in("lanes"):
+            called = f"{SIDE}{routine_name(s.routine.name)}({', '.join(arguments)}, values{k});"
+            return [f"lanes values{k}[{count}];", called, *results]
         lines = [f"const lanes arguments{k}[{max(len(arguments), 1)}] = {{{', '.join(arguments) or self.number(0)}}};"]
         given = [f"LANE(arguments{k}[{i}], j)" for i in range(len(arguments))]
         returned = bool(s.routine.returns)
         called = f"{call.function}({', '.join([*given, *([f'found{k}'] if returned else [])])});"
-        taken = [(i, t) for i, t in enumerate(s.targets) if t is not None]
         return [
             *lines,
             f"lanes values{k}[{count}];",
@@ -111,7 +123,7 @@ class LanesPrinter(CPrinter):
             f"    {called if returned else f'found{k}[0] = {called}'}",
             *(f"    LANE(values{k}[{i}], j) = found{k}[{i}];" for i, _ in taken),
             "}",
-            *(f"const lanes {t.name} = values{k}[{i}];" for i, t in taken),
+            *results,
         ]
 
 
@@ -123,8 +135,10 @@ class LaneFunctions(Functions):
         self.printers: list[CPrinter] = []
 
     def printer(self) -> CPrinter:
-        self.printers.append(LanesPrinter({**self.names, **self.fixed}, self.tables, self.calls, self.number))
-        return self.printers[-1]
+        made = LanesPrinter({**self.names, **self.fixed}, self.tables, self.calls, self.number)
+        made.double = self.number is LANES[DOUBLE]
+        self.printers.append(made)
+        return made
 
 
 def lanes_source(program: Program, options: Options = BEST, longest: int = LONGEST, number: Number = DOUBLE) -> str:
@@ -147,6 +161,9 @@ def lanes_source(program: Program, options: Options = BEST, longest: int = LONGE
     ]  # the one is made of the other
     vectors = in_vectors() if number is DOUBLE else frozenset()
     scalar, used = names_in("c"), {name for p in side.printers for name in p.used_functions}
+    given = [(r, r.given_in("lanes")) for r in calls] if number is DOUBLE else []
+    beside = texts_in_c([x for x in given if x[1]], SIDE)
+    roots = [runtime("roots_lanes.c", ESTIMATED="yes" if number is DOUBLE else "")]
     parts = [
         *head_of(program, NO_WORDS, alone, functions, DOUBLE),
         "#include <stdlib.h>\n",
@@ -165,11 +182,13 @@ def lanes_source(program: Program, options: Options = BEST, longest: int = LONGE
         runtime("lanes.c", BITS=BITS[number]),
         *(angles if any(isinstance(s, Angles) for s in steps) else ()),
         *(runtime("solve_lanes.c") for _ in [0] if any(isinstance(s, Solve) for s in steps)),
+        *(roots if "sqrt" in used or beside else ()),
+        *beside,
         *(runtime("functions_lanes.c") for _ in [0] if not used.isdisjoint(vectors)),
         *(
             _lane_by_lane(f, scalar[f], FUNCTIONS[f].arity or 2)
             for f in sorted(used)
-            if not FUNCTIONS[f].select and f not in vectors
+            if not FUNCTIONS[f].select and f not in vectors and f != "sqrt"
         ),
         *(_lane_by_lane(name, name, len(t.axes)) for t, name in tables.names.items()),
         *texts,

@@ -111,7 +111,8 @@ def _redundant(program: Program, loops: Loops) -> str:
     """What runs need that use the redundant equations."""
     plain = tuple(program.coordinate_rates.results) == program.speeds
     paired = f"enum {{ N_PAIRED = {loops.paired} }}; /* rows of g whose rates are the same rows of v */\n"
-    return f"enum {{ SPEEDS_ARE_RATES = {int(plain)} }}; /* is q' = u? */\n" + paired + runtime("redundant.c")
+    sizes = f"enum {{ SPEEDS_ARE_RATES = {int(plain)} }}; /* is q' = u? */\n" + paired
+    return sizes + runtime("system_places.c") + runtime("redundant.c")
 
 
 def bridge_room(blocks: Sequence[Block]) -> int:

@@ -1,7 +1,8 @@
 """How a car stands: height, attitude, travels and wheel loads, and the springs that hold it there.
 
-Statics by virtual work, exact for rigid links: at every corner the tyre's load, the weights and the spring do no work
-over the travel; all loads carry all weights. Poses of the right side are those of the left, mirrored.
+Statics by virtual work, exact for rigid links: at every corner the tyre's load, the moment with which it resists lean,
+the weights and the spring do no work over the travel; all loads carry all weights. Poses of the right side are those of
+the left, mirrored.
 """
 
 from __future__ import annotations
@@ -126,6 +127,7 @@ class Statics:
         for i, ((axle, side), c) in enumerate(zip(CORNERS.values(), corners, strict=True)):
             masses += [(m, at) for m, at, _ in c.masses]
             work = c.load * float(up @ c.slope) - sum(m * GRAVITY * float(up @ v) for m, _, v in c.masses)
+            work += float(c.moment @ c.turn)
             if axle in self.free:
                 a, other = self.car.axle(axle), corners[i + side]
                 work += push_of(a, self.free[axle] + side * a.record.spring.seat, c.length, c.drawn) * c.ratio
@@ -134,7 +136,7 @@ class Statics:
             push.append(work)
             contact.append(c.contact)
         weight = sum(m for m, _ in masses) * GRAVITY
-        moment = sum((np.cross(p, f * up) for p, f in zip(contact, loads)), np.zeros(3))
+        moment = sum((np.cross(p, f * up) + c.moment for p, f, c in zip(contact, loads, corners)), np.zeros(3))
         moment = moment - sum((np.cross(at, m * GRAVITY * up) for m, at in masses), np.zeros(3))
         centre = sum((m * at for m, at in masses), np.zeros(3)) * GRAVITY / weight
         lift = sum(loads) - weight
@@ -149,6 +151,8 @@ class Corner:
     load: float
     contact: Array
     slope: Array  # of the carrier at the contact
+    turn: Array  # of the carrier
+    moment: Array  # of the tyre that leans
     length: float  # of the spring
     drawn: float
     ratio: float  # its slope
@@ -177,15 +181,27 @@ def corner(axle: FittedAxle, side: int, travel: float, height: float, up: Array)
     below = (height + float(up @ centre)) / upright
     arm = below * ((axis @ up) * axis - up) / upright
     rolls = Rolling(0.0, 0.0, 0.0, float(np.arcsin(axis @ up)), axle.tyre.usual[0], axle.tyre.usual[1], 0.0)
-    load = float(axle.tyre.press(ARRAYS, rolls, below)[0])
+    tyre = axle.tyre.on("left" if side > 0 else "right")
+    load = float(tyre.press(ARRAYS, rolls, below)[0])
     a, b = pose.point(axle.spring[0]), pose.point(axle.spring[1])
     line = a.position - b.position
     length = float(np.linalg.norm(line))
     end = pose.point("wheel_centre" if record.anti_roll_bar is None else record.anti_roll_bar.at)
     return Corner(
-        masses, load, centre + arm, slope + np.cross(turn, arm), length, drawn_length(axle, axle.spring),
+        masses, load, centre + arm, slope + np.cross(turn, arm), turn, leaning(tyre, load, axis, up), length,
+        drawn_length(axle, axle.spring),
         float(line @ (a.d - b.d)) / length, (float(end.position[2]), float(end.d[2])), centre, axis,
     )  # fmt: skip
+
+
+def leaning(tyre: Any, load: float, axis: Array, up: Array) -> Array:
+    """The moment by which a tyre at standstill resists the lean of its wheel; `axis` of spin, to the left."""
+    at = Rolling(load, 0.0, 0.0, float(np.arcsin(axis @ up)), tyre.usual[0], 0.0, 0.0, low=tyre.fades(ARRAYS, 0.0))
+    ahead = np.cross(axis, up)
+    with np.errstate(all="ignore"):  # of branches that are not taken
+        size = float(tyre.steady(ARRAYS, at, tyre.scales)["Mx"])
+    found: Array = size * ahead / np.linalg.norm(ahead)
+    return found
 
 
 def road(pitch: float) -> Array:
