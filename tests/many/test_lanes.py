@@ -7,7 +7,7 @@ import bellcrank as bc
 from bellcrank.emit.c.lanes import lanes_source
 from bellcrank.expr.function_table import CALLED
 from bellcrank.numeric.methods import METHODS
-from tests.models import example, needs_compiler, rarely
+from tests.models import example, needs_compiler, rarely, system
 
 pytestmark = needs_compiler
 TREES = ["quarter_car", "stanford_arm", "cart", "clutch", "formula_student", "motorcycle", "passenger_car",
@@ -43,6 +43,16 @@ def test_runs_in_lanes_are_those_of_simulate(name):
     assert (many.settings["backend"], many.notes) == ("lanes", [])
     one = lambda i: {"parameters": {k: v[i] for k, v in values.items()}, "output_every": 4, **span}  # noqa: E731
     close(sim, many, one, (0, 3, 4))
+
+
+def test_accelerations_that_are_solved_for_in_lanes():
+    """Where the equations are left implicit."""
+    sim = system("double_pendulum").equations(solve="implicit").compile()
+    values = np.linspace(9.0, 10.0, 5)
+    many = sim.simulate_many(parameters={"g": values}, t_end=0.1, step=1e-3, backend="lanes")
+    assert (many.settings["backend"], many.notes) == ("lanes", [])
+    plain = example("double_pendulum").compile(backend="python")
+    close(plain, many, lambda i: {"parameters": {"g": values[i]}, "t_end": 0.1, "step": 1e-3}, (0, 4))
 
 
 SINGLE = {  # motions that are small against the forces that balance in them
