@@ -107,6 +107,10 @@ class TMeasy(SteadyTyre):
     def nominal(self) -> float:
         return self.pn
 
+    @property
+    def loads_at_rest(self) -> tuple[float, float]:
+        return 0.0, 2 * self.pn  # that of its load index
+
     def scaled(self, **values: Any) -> TMeasy:
         return replace(self, **values)
 
