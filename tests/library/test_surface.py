@@ -67,6 +67,7 @@ def test_nearest_point_is_that_of_a_dense_search(make):
 def test_slopes_of_the_nearest_point():
     """The distance changes along the normal, the normal as `turn` says."""
     held = 0
+    assert gentle()._gentle(0.0, 0.0, 0.3) and not rough()._gentle(0.0, 0.0, 0.3)  # both ways to the foot
     for ground in (gentle(), rough()):
         for x, y, z, _ in places(ground, 8):
             coarse, fine = (_changes(ground, np.array([x, y, z]), e) for e in (1e-5, 1e-6))
