@@ -43,7 +43,8 @@ static inline void ground_near_lanes(const ground_t *ground, lanes x, lanes z, l
 {
     lanes line[10], jet[3], left, right;
     ground_piece_lanes(ground, x, line, &left, &right);
-    const masks straight = (masks)(line[3] == SAME(0.0)) & (masks)(line[4] == SAME(0.0)) & (masks)(line[5] == SAME(0.0));
+    const masks straight = (masks)(line[3] == SAME(0.0)) & (masks)(line[4] == SAME(0.0))
+                           & (masks)(line[5] == SAME(0.0));
     ground_jet_lanes(line, x, jet);
     const lanes below = jet[0], above = z - below, best = choose(above < reach, lanes_abs(above), reach);
     const masks alone = (masks)(x - best >= left) & (masks)(x + best <= right);
