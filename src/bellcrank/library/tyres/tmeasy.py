@@ -131,8 +131,10 @@ class TMeasy(SteadyTyre):
         share = m.min(at.Fz / (LEAST * self.pn), 1.0)
         rolls = m.max(m.abs(1 + at.kappa), LOCKED)
         sx, sy = at.kappa / rolls, -(m.tan(at.alpha) if at.tan is None else at.tan) / rolls
-        s = m.sqrt(sx**2 + sy**2 + TINY**2)
+        square = sx**2 + sy**2 + 2 * TINY**2
+        s = m.sqrt(square)
         cos, sin = sx / s, sy / s
+        along, across = (sx**2 + TINY**2) / square, (sy**2 + TINY**2) / square  # alike without slip
 
         def force(name: str) -> Any:
             """A force or slope at the load, from those at the nominal one and twice it."""
@@ -144,7 +146,7 @@ class TMeasy(SteadyTyre):
             return one + (two - one) * (q - 1)
 
         def both(x: Any, y: Any) -> Any:
-            return m.sqrt((x * cos) ** 2 + (y * sin) ** 2 + TINY**2)
+            return m.sqrt(x**2 * along + y**2 * across)
 
         size = curve(
             m, s, both(force("dfx0"), force("dfy0")), mu * both(slip("sxm"), slip("sym")),
