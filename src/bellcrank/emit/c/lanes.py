@@ -195,7 +195,7 @@ def lanes_source(program: Program, options: Options = BEST, longest: int = LONGE
         rows_text(),
         "#undef real\n#define real lanes\n",
         runtime("lanes.c", BITS=BITS[number]),
-        *(angles if any(isinstance(s, Angles) for s in steps) else ()),
+        *(angles if beside or any(isinstance(s, Angles) for s in steps) else ()),
         *(runtime("solve_lanes.c") for _ in [0] if any(isinstance(s, Solve) for s in steps)),
         *(roots if "sqrt" in used or beside or program.loops is not None else ()),
         *beside,

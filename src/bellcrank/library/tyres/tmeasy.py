@@ -198,10 +198,11 @@ def curve(m: Math, s: Any, df0: Any, sm: Any, fm: Any, ss: Any, fs: Any) -> Any:
     x = s / sm
     rise = df0 * s / (1 + x * (x + df0 * sm / fm - 2))
     a = (fm / sm) ** 2 / (df0 * sm)
-    turn = sm + (fm - fs) / (a * (ss - sm))
+    apart = m.max(ss - sm, TINY)  # without any slip both are nothing
+    turn = sm + (fm - fs) / (a * apart)
     first = fm - a * (s - sm) ** 2
     second = fs + a * (turn - sm) / m.max(ss - turn, TINY) * (ss - s) ** 2
-    y = (s - sm) / (ss - sm)
+    y = (s - sm) / apart
     wide = fm - (fm - fs) * y**2 * (3 - 2 * y)
     fall = m.where(turn <= ss, m.where(s <= turn, first, second), wide)
     return m.where(s < sm, rise, m.where(s < ss, fall, fs))
