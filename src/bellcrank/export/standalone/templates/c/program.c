@@ -672,14 +672,16 @@ static int64_t step_count(void)
     return (int64_t)(fabs(whole*settings.step - settings.t_end) < AT_END*settings.t_end ? whole : ceil(n));
 }
 
+static struct { double *times, *ends, *work; } pace; /* room of a method that chooses its steps */
+
 /* Output times, and the stretches between breaks, of a method that chooses its steps. */
 static void set_pace(Job *job)
 {
     static double allowed[N_S + 1];
     static const double unit_sizes[] = {@UNIT_SIZES@}; /* 1 m, 1 rad, 1 m/s ... in the units of the equations */
     const double near = NEAR_BREAKS*settings.t_end, distance = settings.step*(double)settings.every;
-    double *times = room((size_t)(job->total/job->every + 3), sizeof *times);
-    double *ends = room((size_t)(job->n_breaks + job->total/job->every + 3), sizeof *ends);
+    double *times = pace.times = room((size_t)(job->total/job->every + 3), sizeof *times);
+    double *ends = pace.ends = room((size_t)(job->n_breaks + job->total/job->every + 3), sizeof *ends);
     int64_t n = 0, count = 0;
     for (; (double)n*distance < settings.t_end*(1.0 - AT_END); n++)
         times[n] = (double)n*distance;
@@ -708,7 +710,7 @@ static void set_pace(Job *job)
     job->atol = allowed;
     job->rtol = settings.rtol;
     job->look = settings.method == AUTO ? 2 : 1;
-    job->work = room((size_t)work_room(), sizeof *job->work);
+    job->work = pace.work = room((size_t)work_room(), sizeof *job->work);
     job->most = job->pause = MOST_STEPS + STEPS_OF_ROW*(n + 1);
 }
 
@@ -802,7 +804,8 @@ static int simulate(void)
     static Input inputs[N_I];
     prepare_inputs(inputs);
     job.inputs = inputs;
-    job.breaks = find_breaks(job.total, &job.n_breaks);
+    double *breaks = find_breaks(job.total, &job.n_breaks);
+    job.breaks = breaks;
 @END@
     if (job.method >= N_FIXED)
         set_pace(&job);
@@ -869,6 +872,12 @@ static int simulate(void)
            seconds/fmax((double)job.reached*job.h, 1e-300));
     write_output(&output, job.rows, job.filled);
     free(job.rows);
+    free(pace.times);
+    free(pace.ends);
+    free(pace.work);
+@IF INPUTS@
+    free(breaks);
+@END@
     stop_if_problems();
     printf("wrote %s and %s\n", settings.output, settings.echo);
 @IF EVENTS@
