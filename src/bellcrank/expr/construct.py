@@ -258,10 +258,15 @@ def add(*args: Expr) -> Expr:
 
 
 def _one_more(whole: Expr, e: Expr) -> Expr | None:
-    """A long sum and a term that only takes its place among the others; None if there may be more to do."""
-    if whole.__class__ is not Sum or len(whole.terms) <= LONG or e.__class__ is Sum:
+    """A long sum, or one with all signs changed, and a term that only takes its place among the others; None if there
+    may be more to do."""
+    sign = 1
+    if whole.__class__ is Product and len(whole.factors) == 1 and whole.coefficient == -1:
+        sign, whole = -1, whole.factors[0][0] if whole.factors[0][1] == 1 else ONE
+    if whole.__class__ is not Sum or len(whole.terms) <= LONG:
         return None
     c, core = split(e)
+    c = sign * c
     terms = whole.terms
     at = bisect_left(terms, core.sort, key=lambda item: item[0].sort)
     if c == 0 or at == 0 or (at < len(terms) and terms[at][0].sort == core.sort):
@@ -273,7 +278,8 @@ def _one_more(whole: Expr, e: Expr) -> Expr | None:
         whole.index = index = index or False
     if not index or not index.take(core, c, factors_of(core)):
         return None
-    return whole.with_term(at, core, c)
+    found = whole.with_term(at, core, c)
+    return found if sign == 1 else Product(-1, ((found, 1),))
 
 
 def _accumulate(merged: Terms, core: Expr, c: Rational) -> None:

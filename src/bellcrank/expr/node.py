@@ -230,7 +230,7 @@ class Sum(Expr):
             node.sign = max(self.sign, sign) if self.sign and sign else UNKNOWN
             node.sort = (RANK_SUM, node.fingerprint)
             return _interned(key, node)  # type: ignore[return-value]
-        return node  # type: ignore[no-any-return]
+        return node
 
 
 class Product(Expr):
