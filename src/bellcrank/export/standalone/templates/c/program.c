@@ -635,11 +635,6 @@ static void check_values(void)
         problem(settings.input, 0, "STEP %g s is larger than STOPT %g s", settings.step, settings.t_end);
     if (settings.t_end/settings.step > 1e12)
         problem(settings.input, 0, "%g steps are too many", settings.t_end/settings.step);
-@IF EVENTS@
-    if (settings.method >= N_FIXED)
-        problem(settings.input, 0, "METHOD %s: this program has events, which need steps of a fixed length",
-            methods[settings.method]);
-@END@
 }
 
 /* parameters and constants of the model */
@@ -739,25 +734,7 @@ static void set_pace(Job *job)
 @END@
 }
 
-/* The method that goes over to stiff steps does so where a fast mode holds explicit ones; from there on it goes back
-   and forth by itself. When that was, s; 0 if it was not. */
-static double go_over(Job *job)
-{
-    const double t = job->t;
-    if (settings.method != AUTO || job->status != FINISHED || job->reached == job->total)
-        return 0.0;
-    memset(job->work, 0, (size_t)work_room()*sizeof *job->work);
-    job->method = RADAU5;
-    job->begun = AGAIN;
-    job->first = job->reached;
-@IF ASSEMBLY@
-    job->n_past = job->wary = job->near = job->curves = job->portions = 0;
-@END@
-    run(job);
-    return t;
-}
-
-/* What the steps took that a method chose, and whether a fast mode held explicit ones. */
+@GOING_OVER@/* What the steps took that a method chose, and whether a fast mode held explicit ones. */
 static void tell_work(const Job *job, double went_over)
 {
     printf("\n%ld rates", (long)job->evaluations);
@@ -840,10 +817,11 @@ static int simulate(void)
     const clock_t start = clock();
 @IF EVENTS@
     watch_run(&job, &watch);
+    const double went_over = watch.went_over;
 @ELSE@
     run(&job);
-@END@
     const double went_over = go_over(&job);
+@END@
 @IF ASSEMBLY@
     if (job.status == AT_REST)
         problem(settings.input, 0, "the start is singular and at rest: give a speed to choose among its directions");
