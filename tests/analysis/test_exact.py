@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+import bellcrank as bc
+from examples import madymo_five_link
 from tests.analysis.complex_step import jacobian
 from tests.models import example, random_state, relative, system
 
@@ -166,6 +168,27 @@ def test_large_models_take_one_direction_at_a_time(monkeypatch):
     assert relative(eom.compile(backend="python").linearize(at=(q, u)).A, whole.A) < 1e-12
 
 
+def test_along_a_direction_linkages_and_routines_are_differentiated_in_c(monkeypatch):
+    """One that moves, so that third derivatives count; a routine is given in C and, all wrong, in Python."""
+    from bellcrank.derive import jacobian as slopes
+
+    monkeypatch.setattr(slopes, "WRITTEN_OUT", 0)
+    s = madymo_five_link.model(exact=True)
+    text = "double damper(double v)\n{\n    return 30.0*v + 4.0*v*v*v;\n}"
+    s.add_external("damper", arguments=("v",), c=text, python=lambda v: -v)
+    s.add_force("damping", magnitude="-damper(u(wheel))", direction=s.inertial[3], at="wheel.origin")
+    sim = s.equations().compile(backend="c")
+    model = sim.linearize(at=([0.05], [1.2]))
+
+    def rates(x):
+        return np.concatenate(sim.derivatives(0.0, [0.05 + x[0]], [1.2 + x[1]]))
+
+    expected = np.array([central(lambda h, e=e: rates(h * e), 0.0) for e in np.eye(2)]).T
+    assert relative(model.in_equation_units().A, expected) < 1e-8
+    assert abs(expected[1, 0]) > 1 and expected[1, 1] < -1
+    assert model.notes[0].endswith("taken by differences")
+
+
 @pytest.mark.campaign
 def test_long_chains_are_differentiated_through_articulated_bodies():
     eom = system("n_link_chain", n=17).equations(optimise="none")
@@ -228,3 +251,17 @@ def test_an_input_that_drives_a_constraint_acts_with_its_rates():
     p = 2j * np.pi * f
     expected = 1 - 2 * p**2 / (2 * p**2 + 3 * p + 80)
     assert model.frequency_response("z", "place", f).values == pytest.approx(expected, rel=1e-12)
+
+
+def test_at_a_corner_slopes_are_the_mean_of_both_sides():
+    """A damper with two coefficients and play; steep friction beside it is smooth, and exact."""
+    s = bc.System("corner", units="mks")
+    for name in ("a", "b"):
+        body = s.add_body(name, translate=3, mass=2)
+        law = "where(v > 0, 30, 10)*v + 800*max(0, x)" if name == "a" else "5*tanh(v/0.005)"
+        s.add_force(f"f_{name}", magnitude=f"-50*x - ({law})", direction=s.inertial[3], at=body.origin)
+    model = s.equations().compile(backend="python").linearize(outputs=["q(a)"])
+    assert model.state_names == ["q(a)", "q(b)", "u(a)", "u(b)"]
+    expected = [[-(50 + 400) / 2, 0, -(30 + 10) / 2 / 2, 0], [0, -50 / 2, 0, -1000 / 2]]
+    assert model.A[2:] == pytest.approx(np.array(expected), rel=1e-12)
+    assert "the model has a corner here: slopes by q(a), u(a) are the means of both sides" in model.notes

@@ -76,9 +76,18 @@ def test_masses_add_up(hmmwv):
     assert hmmwv.stand.mass == pytest.approx(2576.92, abs=0.01)  # as computed from the source
 
 
+def resisting(axle, load, up):
+    """Moment of the tyre of a left wheel as drawn."""
+    toe, camber = axle.record.toe, axle.record.camber
+    axis = np.array([math.sin(toe) * math.cos(camber), math.cos(toe) * math.cos(camber), -math.sin(camber)])
+    along = np.cross(axis, up)
+    return axle.tyre.forces(load, 0.0, 0.0, math.asin(axis @ up)).Mx * along / np.linalg.norm(along)
+
+
 @pytest.mark.parametrize("name", ["passenger", "hmmwv"])
 def test_loads_at_rest_are_those_of_the_lever(name, request):
-    """Weights over the wheelbase, whatever springs and linkages do between."""
+    """Weights over the wheelbase, whatever springs and linkages do between. Tyres that lean resist about the line on
+    which their wheel rolls, with toe a little across the car."""
     car = request.getfixturevalue(name)
     at = car.stand
     up = np.array([-math.sin(at.pitch), 0.0, math.cos(at.pitch)])
@@ -86,7 +95,8 @@ def test_loads_at_rest_are_those_of_the_lever(name, request):
     front, rear, centre = (float(p @ ahead) for p in (at.contact[0], at.contact[2], at.centre))
     weight = at.mass * GRAVITY
     assert sum(at.load) == pytest.approx(weight, rel=1e-9)
-    assert sum(at.load[:2]) == pytest.approx(weight * (centre - rear) / (front - rear), rel=1e-9)
+    tipped = 2 * sum(resisting(car.data.axle(a), at.load[i], up)[1] for a, i in (("front", 0), ("rear", 2)))
+    assert sum(at.load[:2]) == pytest.approx((weight * (centre - rear) + tipped) / (front - rear), rel=1e-9)
     assert at.contact @ up + at.height == pytest.approx(np.zeros(4), abs=1e-12)  # on the ground
     assert at.travel == pytest.approx((0, 0, 0, 0), abs=1e-9)  # as drawn
 
@@ -176,8 +186,15 @@ def test_what_cannot_be_is_told_in_a_sentence(passenger, change, words):
 @pytest.mark.campaign
 def test_springs_that_do_not_hold(passenger):
     soft = passenger.changed(front={"spring": {"stiffness": "4 N/mm", "free_length": "0.47 m"}, "bump_stop": None})
-    with pytest.raises(bc.ModelError, match="the springs do not hold the car"):
+    said = r"the springs do not hold the car: .* free_length 470 mm each front spring pushes 38.48 N where the car is drawn"
+    with pytest.raises(bc.ModelError, match=said):
         soft.stand  # noqa: B018
+
+
+def test_a_tyre_that_is_too_small_is_unusual(passenger):
+    small = passenger.changed(front={"tyre": {"size": "205/60R15 60V"}})
+    told = [s for s in small.check() if "load of f" in s]
+    assert len(told) == 2 and "outside of its tyre's range 0 to 2482" in told[0]
 
 
 def test_what_is_unusual_is_named_with_numbers(passenger):

@@ -190,6 +190,21 @@ def test_wheel_comes_to_rest_in_a_notch():
     assert max(abs(run[u][-1]) for u in ("u(d, 1)", "u(d, 2)", "u(s)")) < 1e-12
 
 
+def test_every_one_of_three_wheels_stays_in_its_notch():
+    """Each is carried by both of its sides with its own load."""
+    s = bc.System("discs", axes="ISO 8855")
+    for i in range(3):
+        hub = s.add_point_mass(f"d{i}", translate=(1, 3), mass=2 + i)
+        ground = bc.terrain.profile([-3, 0, 3], [3, 0, 3])
+        s.add_contact(f"w{i}", at=hub, rim=RADIUS, terrain=ground, restitution=(0, 0))
+    s.add_gravity()
+    s.set_defaults(g=G)
+    start = {f"q(d{i}, 2)": RADIUS * math.sqrt(2) for i in range(3)}
+    run = s.equations().compile().simulate(t_end=0.03, step=0.01, initial=start)
+    assert sorted(e.name for e in run.events if "held" in e.name) == [f"w{i} is held in a notch" for i in range(3)]
+    assert [run[f"w{i}.fz"][-1] for i in range(3)] == pytest.approx([(2 + i) * G for i in range(3)])
+
+
 def test_two_wheels_of_a_carriage_bounce_and_roll_alike():
     """A rigid carriage dropped level on two wheels: it bounces as one mass and then rolls down a slope with g sine (massless wheels)."""
     a = math.radians(10)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import bellcrank as bc
@@ -132,9 +133,10 @@ def test_counts_of_a_skyline():
 
 def test_progress_and_cost_of_a_step():
     told = []
-    options = {"t_end": 0.02, "step": 0.005, "methods": ["clmm", "dlmm"], "limits": False, "backend": "python"}
-    bc.compare(system("planar_pendulum"), progress=told.append, **options)
+    options = {"t_end": 0.005, "step": 0.005, "methods": ["clmm", "dlmm"], "limits": False, "backend": "python"}
+    found = bc.compare(system("planar_pendulum"), progress=told.append, **options)
     assert told == [0.5, 1.0]
+    assert found["clmm"].microseconds > 0 and found["dlmm"].microseconds > 0  # of a single step
     trial = object.__new__(_Trial)
     trial.t_end = 1.0
     seconds = iter([3.0, 2.0, 4.0])
@@ -149,3 +151,29 @@ class Told:
 
     def __len__(self):
         return len(self.time)
+
+
+def test_runs_that_look_for_stability_are_looked_at_a_few_hundred_times():
+    """However many steps they take; short ones at every step."""
+    trial, asked = object.__new__(_Trial), []
+    trial.t_end = 10.0
+    trial.run = lambda step, every, dae: asked.append(every) or SimpleNamespace(ended="stopped")
+    assert not any(trial.stable(None, step) for step in (0.001, 0.5))
+    assert asked == [25, 1]
+
+
+@pytest.mark.parametrize(("fast", "far", "stable"), [(2.9, 0.09, True), (3.1, 0.09, False), (2.9, 0.11, False)])
+def test_stable_runs_keep_near_the_constraints_and_to_speeds_of_the_reference(fast, far, stable):
+    """A tenth of the span of coordinates, and three times the largest speed; of a machine at rest both are one."""
+
+    class Found(dict):
+        ended = "finished"
+
+    trial = object.__new__(_Trial)
+    trial.t_end, trial.coordinates, trial.speeds = 1.0, ["q"], ["u"]
+    trial._has_regular_mass = lambda: True
+    trial.run = lambda step, every, dae: Found(q=np.array([7.0, 7.0]), u=np.array([0.0, 0.0]))
+    trial.find_reference(0.1)
+    trial.run = lambda step, every, dae: Found(u=np.array([0.0, -fast]))
+    trial._furthest = lambda run: far
+    assert trial.stable(None, 0.1) is stable

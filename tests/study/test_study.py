@@ -5,6 +5,7 @@ import json
 import math
 import multiprocessing
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,8 +14,9 @@ import bellcrank as bc
 from bellcrank import cli
 from bellcrank.cli.study import Bar
 from bellcrank.study import executor
+from bellcrank.study.draw import default_plots
 from bellcrank.study.runner import Runner
-from bellcrank.study.store import RECORDS, Store, Tail
+from bellcrank.study.store import RECORDS, Store, Tail, Writer
 from bellcrank.study.worker import work
 from tests.models import FOLDER, needs_compiler
 from tests.study.studies import MARKED, end, mass, started, toml
@@ -177,11 +179,37 @@ def test_files_hold_names_and_units(tmp_path):
 def test_pictures(tmp_path):
     grid = run(mass(grid={"k": [1, 4], "q(mass)": [1, 2, 3]}), tmp_path / "grid")
     assert [p.name for p in grid.plot()] == ["end.png", "fastest.png"]
+    assert {(spec.x, spec.y) for spec in default_plots(grid, ".png")} == {("q(mass)", "k")}
     samples = {"count": 4, "seed": 1, "of": {"k": {"uniform": [1, 9]}}}
     study = mass(samples=samples, plots=[{"file": "e.svg", "value": "end", "x": "k"}])
     del study["grid"]
     (path,) = run(study, tmp_path / "samples").plot()
     assert path.read_text(encoding="utf-8").startswith("<?xml")
+
+
+def test_records_are_forced_onto_the_disk_now_and_then(tmp_path, monkeypatch):
+    now, forced = [0.0], []
+    monkeypatch.setattr("bellcrank.study.store.time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr("bellcrank.study.store.os.fsync", forced.append)
+    (tmp_path / RECORDS).mkdir()
+    with Writer(tmp_path) as writer:
+        for now[0], count in ((0.4, 0), (0.6, 1), (1.0, 1), (1.2, 2)):
+            writer.add({"t": now[0]})
+            assert len(forced) == count
+    assert len(forced) == 3
+
+
+def test_a_cluster_is_looked_at_now_and_then(tmp_path):
+    looks = []
+    client = SimpleNamespace(status="running", nthreads=lambda: looks.append("") or {"a": 2, "b": 1})
+    watch = executor.Executor(client, {}, SimpleNamespace(folder=tmp_path), looks.append)
+    watch._look()
+    watch._look()
+    assert len(looks) == 1 and watch.threads == 3
+    client.status = "closed"
+    watch._looked -= 1.01 * executor.TICK
+    with pytest.raises(bc.RunError, match="the Dask scheduler went away; what is done lies in "):
+        watch._look()
 
 
 # ---- models

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+import bellcrank as bc
 from bellcrank.verify import jets
+from bellcrank.verify.formulas import look_up
 from bellcrank.verify.functions import FUNCTIONS
 from bellcrank.verify.jets import Jet, NoDerivative
 from bellcrank.verify.joints import euler_rates, euler_rotation, rotation_about
@@ -95,3 +97,14 @@ def test_rotations_of_joints_as_of_scipy():
     for given in (axis, Jet([axis, 0 * axis])):
         found = jets.value(rotation_about(given, Jet([0.7, 1.3])))
         assert np.abs(found - Rotation.from_rotvec(0.7 * axis).as_matrix()).max() < 1e-14
+
+
+@pytest.mark.parametrize("order", [1, 3])
+def test_rates_of_a_table_of_two_arguments(order):
+    """Of a + b x + c y + d x y, which both interpolations have exactly; x and y move."""
+    axes = np.array([0.0, 1.0, 2.5, 3.0, 5.0]), np.array([-2.0, -1.0, 0.5, 1.0])
+    x, y = np.meshgrid(*axes, indexing="ij")
+    table = bc.table(*axes, 1 + 2 * x + 3 * y + 4 * x * y, order)
+    found = look_up(table, [Jet([1.2, 0.7, 0.0]), Jet([-0.3, 1.1, 0.0])])
+    rate = (2 + 4 * -0.3) * 0.7 + (3 + 4 * 1.2) * 1.1
+    assert derivatives(found) == pytest.approx([1 + 2.4 - 0.9 - 1.44, rate, 8 * 0.7 * 1.1])

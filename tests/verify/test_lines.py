@@ -12,6 +12,7 @@ from bellcrank.verify.check import check
 from bellcrank.verify.slopes import lines_of_rates, rate_slopes
 from bellcrank.verify.subject import Sample, Subject
 from bellcrank.verify.taylor import slope
+from bellcrank.verify.truncation import _lowest
 from examples import madymo_five_link
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -135,3 +136,11 @@ def test_slopes_near_a_fold_count_and_find_a_wrong_rate():
     subject.plain_rates = lambda s: right(s) * (1 + 1e-6)
     (wrong,) = lines_of_rates(subject, samples, 0)
     assert not wrong.passed and not wrong.note
+
+
+def test_errors_above_their_own_rounding_tell_the_order_of_a_truncation():
+    """Halved with the small variables, however small they are; not where the last row says that they are rounding."""
+    errors = 8e-13 * 0.5 ** np.arange(20)
+    for rounding, order in ((0.0, 1.0), (3e-14, np.inf)):
+        relative = np.array([[*errors, rounding]]).T
+        assert _lowest(relative, np.ones_like(relative), ["x"])[0] == pytest.approx(order)

@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.run.dae_methods import Redundant
 from bellcrank.verify.bodies import Machine
 from bellcrank.verify.check import check
 from bellcrank.verify.formulas import CannotEvaluate, Values
 from bellcrank.verify.numeric import Evaluation
+from bellcrank.verify.redundant import system_error
+from bellcrank.verify.subject import Subject
 from tests.models import rarely
 from tests.verify.test_check import corrupted
 
@@ -60,6 +63,22 @@ def test_wrong_accelerations_that_keep_the_loop_closed_are_found():
     wrong = bc.Equations(replace(eom.derived, program=program))
     report = check(system, states=2, equations=wrong, backend="python")
     assert wrong_lines(report) == {MOTION, POWER, "energy balance"}, str(report)
+
+
+def test_wrong_right_sides_weigh_the_same_at_every_speed(monkeypatch):
+    """Of rows of loops, whose right sides grow with the square of speeds as accelerations do."""
+    system, eom = four_bar()
+    subject = Subject(system, eom, {"backend": "python"}, None, 0)
+    (s,) = subject.samples(1)
+    numbers = Redundant.numbers
+
+    def wrong(self, at):
+        n = numbers(self, at)
+        return replace(n, gamma=1.001 * n.gamma)
+
+    monkeypatch.setattr(Redundant, "numbers", wrong)
+    fast, faster = (system_error(subject, replace(s, u=x * s.u)) for x in (1e3, 1e5))
+    assert 1e-5 < fast == pytest.approx(faster, rel=1e-3)
 
 
 def test_loop_closed_at_another_point_is_found():
@@ -133,6 +152,35 @@ def test_every_joint_passes(joint, axis, rotation_axis):
     assert len(eom.independent_speeds) == 9 - JOINTS[joint]
     report = check(s, states=2, equations=eom, backend="python", run=joint == "pin")
     assert report.passed, str(report)
+
+
+@pytest.mark.parametrize("parts", [("0.8", "0.1", "0.6"), ("ax", "ay", "az")])
+def test_a_universal_joint_turns_about_the_axis_with_the_smallest_part(parts):
+    """In the equations and in the check, each for itself: the second one. Of parts that only values tell it is the first,
+    which gives way as it is nearly all."""
+    s = bc.System("universal")
+    b = s.add_body("b", translate=(1, 2, 3), rotate=(3, 1, 2), mass=1, cm=(0.1, 0, 0.2), inertia=(0.1, 0.15, 0.2))
+    p = s.add_point("p", body=b, at=(0.1, 0.2, 0.3))
+    r = s.add_point("r", body=s.inertial, at=(0.1, 0.2, 0.3))
+    s.close_loop(p, r, joint="universal", axis="{}*[b1] + {}*[b2] + {}*[b3]".format(*parts))
+    s.set_defaults(**{name: value for name, value in zip(parts, (0.96, 0.2, 0.1), strict=True) if name.isidentifier()})
+    report = check(s, states=1, backend="python", run=False)
+    assert report.passed, str(report)
+
+
+@pytest.mark.parametrize("direction", ["[e2]", "[e1] + [n2]"])
+def test_reactions_of_a_slot_are_borne_by_the_body_that_has_it(direction):
+    """A pin in a slot of a body that slides on another and turns with it; or in one that two bodies hold."""
+    s = bc.System("slot")
+    f = s.add_body("f", rotate=3, mass=1, cm=(0.1, 0, 0), inertia=(0.1, 0.15, 0.2))
+    e = s.add_body("e", f, translate=1, joint_at=(0.4, 0.1, 0), mass=1, inertia=(0.1, 0.15, 0.2))
+    d = s.add_body("d", rotate=3, joint_at=(1, 0, 0), mass=1, cm=(0.2, 0.1, 0), inertia=(0.1, 0.15, 0.2))
+    p, r = s.add_point("p", body=e, at=(0.2, 0.1, 0)), s.add_point("r", body=d, at=(-0.3, 0.2, 0))
+    s.close_loop(p, r, directions=(direction,), label="pin")
+    s.add_outputs("reactions")
+    s.add_gravity(direction="[n1]")
+    report = check(s, states=1, backend="python", run=False)
+    assert report.passed and "reactions of joints and loops" in [line.name for line in report.lines], str(report)
 
 
 def driven_wheel():

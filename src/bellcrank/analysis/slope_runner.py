@@ -59,7 +59,9 @@ class Runner:
         self.loaded, self.slopes = loaded, slopes
         program = slopes.program
         functions = [self._function(r) for r in program.routines]
-        self.model = (loaded.model if often else loaded.python).like(program, functions)
+        # along a direction a large program is evaluated once for each column
+        compiled = often or bool(slopes.rates)
+        self.model = (loaded.model if compiled else loaded.python).like(program, functions, once=not often)
         place = {s: i for i, s in enumerate(loaded.program.parameters)}
         self._p = [place.get(s) for s in program.parameters]
         others = [s for s in program.parameters if s not in place]

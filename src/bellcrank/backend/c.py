@@ -51,7 +51,8 @@ class CModel:
 
     `functions` are those of the program's external routines and tables; routines given in C are compiled in, unless
     `outside` names them. With `dae`, runs are those of methods for differential-algebraic equations; with `rigid`
-    wheels they touch, bounce and roll in runs. A `speed` of "quick" is that of the compiler, not of the program.
+    wheels they touch, bounce and roll in runs. A `speed` of "quick" is that of the compiler, not of the program, and
+    "soon" even more so.
     """
 
     name = "c"
@@ -104,9 +105,10 @@ class CModel:
         """Rates by one call, within the context of `calls`."""
         return Bound(calls, p, c, inputs)
 
-    def like(self, program: Program, functions: Functions) -> CModel:
-        """Another program, compiled; its external routines are called back."""
-        return CModel(program, functions, [r.name for r in program.routines], speed=self._speed)
+    def like(self, program: Program, functions: Functions, once: bool = False) -> CModel | PythonModel:
+        """Another program, compiled; routines that this one calls back are called back there, too. What is evaluated
+        `once` in a while is made as soon as can be."""
+        return c_model(program, functions, self._outside, speed="soon" if once else self._speed)
 
     def for_stiff(self, program: Program, functions: Functions) -> CModel:
         """The same program, with slopes, and with runs by stiff methods, too."""

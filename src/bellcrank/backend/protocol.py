@@ -84,8 +84,8 @@ class Model(Protocol):
     def bound(self, calls: Any, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input]) -> Bound | None:
         """Rates by one call, within the context of `calls`; None where Python evaluates them."""
 
-    def like(self, program: Program, functions: Functions) -> Model:
-        """Another program, made ready in the same way."""
+    def like(self, program: Program, functions: Functions, once: bool = False) -> Model:
+        """Another program, made ready in the same way; one that is evaluated `once` in a while, as soon as can be."""
 
     def for_stiff(self, program: Program, functions: Functions) -> Model:
         """The program, with slopes, for stiff methods; compiled ones have runs by them."""

@@ -40,7 +40,7 @@ class PythonModel:
     def bound(self, calls: Any, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input]) -> None:
         """Python evaluates rates."""
 
-    def like(self, program: Program, functions: Functions) -> PythonModel:
+    def like(self, program: Program, functions: Functions, once: bool = False) -> PythonModel:
         """Another program in Python."""
         return PythonModel(program, functions)
 

@@ -8,19 +8,27 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.emit.c.differences import c_difference
 from bellcrank.errors import ModelError
 from bellcrank.expr import ZERO, Expr, Func
 from bellcrank.expr.external_value import ExternalValue
 from bellcrank.expr.table import Table
 from bellcrank.model.records import External
+from bellcrank.numeric.tuning import DIFFERENCES
 
 
 @dataclass(frozen=True, eq=False)
 class SlopeOf(External):
-    """The slope of an external routine by one argument, from central differences of the routine itself."""
+    """The slope of an external routine by one argument, from central differences of the routine itself.
+
+    Where that is known in C, its text calls it there."""
 
     base: External | None = None
     argument: int = 0
+
+    @property
+    def needs(self) -> External | None:
+        return self.base
 
 
 class ExternalSlopes:
@@ -41,11 +49,15 @@ class ExternalSlopes:
         if base.memory:
             self._note(f"the external routine '{base.name}' has a memory: its values are held constant")
             return ZERO
-        self._note(f"slopes of the external routine '{base.name}' are taken by differences")
+        what = "slopes of the external routine" if base.rule is None else "higher slopes of the routine"
+        self._note(f"{what} '{base.name}' are taken by differences")
         key = (base, index)
         if key not in self._made:
             name = f"{base.name}_by_{index + 1}"
-            self._made[key] = SlopeOf(name, base.arguments, base.returns, None, base.when, base=base, argument=index)
+            text = c_difference(base, name, index) if base.known_in("c") else None
+            self._made[key] = SlopeOf(
+                name, base.arguments, base.returns, None, base.when, c=text, base=base, argument=index
+            )
         slope = self._made[key]
         if node.function is base:
             return Func(slope.name, node.args, slope)
@@ -62,7 +74,7 @@ def difference(function: Callable[..., Any], argument: int) -> Callable[..., Any
     """Central differences of fourth order of a routine by one of its arguments."""
 
     def slope(*args: float) -> Any:
-        h = 1e-4 * max(1.0, abs(args[argument]))
+        h = DIFFERENCES.step * max(1.0, abs(args[argument]))
 
         def at(shift: float) -> np.ndarray:
             moved = [a + shift if i == argument else a for i, a in enumerate(args)]

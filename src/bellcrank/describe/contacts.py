@@ -8,11 +8,12 @@ generated program.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from bellcrank.describe.builder import Builder
-from bellcrank.describe.ground_slopes import Ground, with_slopes
+from bellcrank.describe.ground_slopes import Ground, c_arguments, with_slopes
 from bellcrank.describe.handles import BodyHandle, PointHandle
 from bellcrank.describe.patch import SlipLaw, add_patch, is_law, needs_of_slip, road_axes, upwards
 from bellcrank.describe.tyre_model import TyreModel, is_tyre
@@ -94,13 +95,11 @@ def add_contact(
         return _add_model(s, name, point, rim, terrain, rolling_resistance, model, drive, wheel, tyre)
     contact = Contact(name)
     s.description.wheels.append(WheelRecord(name, point, rim, wheel, terrain, upwards(s)))
-    along, up = road_axes(s)
-    _add_ground(s, name, terrain, dot(pos(point), along), dot(pos(point), up), rim)
-    nx, nz = (Formula(to_syntax(f"{name}_n{axis}")) for axis in "xz")
-    normal, tangent = nx * along + nz * up, nz * along - nx * up
+    _require_wide(s, name, terrain, tyre, _given(rolling_resistance) or _given(drive))
+    normal = _add_ground(s, name, terrain, point, rim)
     s.define(contact.depth, f"max(0, {_text(rim)} - {name}_distance)")
-    s.define(contact.speed, dot(vel(point), tangent))
-    s.define(f"{name}_rise", dot(vel(point), normal))
+    s.define(contact.speed, _along(s, name, terrain, point))
+    s.define(f"{name}_rise", dot(vel(point), normal) - Formula(to_syntax(f"{name}_lifts")))
     k, c = _text(tyre.stiffness), _text(tyre.damping)
     press = f"max(0, {k}*{contact.depth} - {c}*{name}_rise)"
     s.define(contact.load, f"where({contact.depth} > 0, {press}, 0)")
@@ -111,7 +110,7 @@ def add_contact(
         stored += f" + {add_patch(s, name, point, wheel, slip, resistance, _road(s, name, point, terrain))}"
     s.define(contact.stored, stored)
     if slip is None:
-        _add_pushes(s, contact, point, resistance, drive)
+        _add_pushes(s, contact, point, resistance, drive, terrain.spatial)
     s.add_output(contact.load, contact.load, label=f"normal force of {name}", units="F")
     s.add_output(contact.depth, contact.depth, label=f"tyre deflection of {name}", units="L")
     s.add_output(contact.stored, contact.stored, label=f"energy of the tyre springs of {name}", units="F*L")
@@ -140,10 +139,7 @@ def _add_model(
     metre = unit_system(s.description.units).parse_unit("m").factor
     radius = own * metre if given is None else rim
     s.description.wheels.append(WheelRecord(name, point, radius, wheel, terrain, upwards(s)))
-    along, up = road_axes(s)
-    reach = 1.5 * own * metre if given is None else rim
-    x, z = dot(pos(point), along), dot(pos(point), up)
-    _add_ground(s, name, terrain, x, z, reach)
+    _add_ground(s, name, terrain, point, 1.5 * own * metre if given is None else rim)
     spring = None
     if given is not None:
         spring = Formula(to_syntax(_text(given.stiffness))), Formula(to_syntax(_text(given.damping)))
@@ -153,8 +149,7 @@ def _add_model(
     mu = Formula(to_syntax(road)) if road else 1.0
     brake = Formula(to_syntax(_text(resistance))) if _given(resistance) else None
     add_tyre(s, name, point, wheel, tyre, None if given is None else rim, spring, mu, brake)
-    nx, nz = (Formula(to_syntax(f"{name}_n{axis}")) for axis in "xz")
-    s.define(contact.speed, dot(vel(point), nz * along - nx * up))
+    s.define(contact.speed, _along(s, name, terrain, point))
     s.add_output(contact.load, contact.load, label=f"normal force of {name}", units="F")
     s.add_output(contact.depth, contact.depth, label=f"tyre deflection of {name}", units="L")
     s.add_output(contact.stored, contact.stored, label=f"energy of the tyre springs of {name}", units="F*L")
@@ -178,7 +173,27 @@ def _require_tyre(s: Builder, name: str, tyre: Tyre, wheel: Any, drive: Any) -> 
         raise ModelError([f"contact '{name}': {p}" for p in problems], s.name)
 
 
-def _add_pushes(s: Builder, contact: Contact, point: Any, resistance: str | None, drive: Any) -> None:
+def _require_wide(s: Builder, name: str, terrain: Ground, tyre: Tyre, pushed: bool) -> None:
+    """What ground over x and y asks of a tyre without a model: to be held aside, or not at all."""
+    slip: Any = tyre.slip
+    problem = ""
+    if terrain.spatial and slip is not None and not is_tyre(slip) and not slip.space:
+        problem = "needs a law of slip with a side force, as bc.Slip has with lateral="
+    elif terrain.spatial and slip is None and pushed:
+        problem = "knows no way ahead for drive= and rolling_resistance= of a tyre without slip"
+    if problem:
+        raise ModelError(f"contact '{name}': ground over x and y {problem}", s.name)
+
+
+def _along(s: Builder, name: str, terrain: Ground, point: Any) -> Any:
+    """Speed of a wheel's centre along the road."""
+    along, up = road_axes(s)
+    nx, nz = (Formula(to_syntax(f"{name}_n{axis}")) for axis in "xz")
+    ahead = dot(vel(point), nz * along - nx * up)
+    return ahead / Formula(to_syntax(f"sqrt({name}_nx**2 + {name}_nz**2)")) if terrain.spatial else ahead
+
+
+def _add_pushes(s: Builder, contact: Contact, point: Any, resistance: str | None, drive: Any, spatial: bool) -> None:
     """Forces of a tyre without slip."""
     name, (along, up) = contact.name, road_axes(s)
     pushes = [f"-{resistance}*{contact.speed}"] if resistance else []
@@ -190,28 +205,55 @@ def _add_pushes(s: Builder, contact: Contact, point: Any, resistance: str | None
     ):
         label = f"force of the ground, {axis}"
         s.add_force(f"{name}.{axis}", magnitude=formula, direction=vector, at=point, label=label)
+    if spatial:
+        s.add_force(f"{name}.y", magnitude=f"{contact.load}*{name}_ny", direction=cross(up, along), at=point,
+                    label="force of the ground, y")  # fmt: skip
 
 
 # ---- the ground in formulas
 
 
-def _add_ground(s: Builder, name: str, terrain: Ground, x: Any, z: Any, reach: Any) -> None:
-    """The nearest ground: <name>_distance (at most `reach`), _nx, _nz, _foot; a routine, or formulas of a plane."""
-    plane = getattr(terrain, "plane", None)
-    if plane is not None:
-        _add_plane(s, name, plane[0], plane[1], x, z, reach)
-        return
+def _add_ground(s: Builder, name: str, terrain: Ground, point: Any, reach: Any) -> Any:
+    """The nearest ground: <name>_distance (at most `reach`), its normal _nx, _ny, _nz, its place _foot, and how fast it
+    _lifts along the normal; a routine, or formulas of a plane. Gives the normal."""
+    along, up = road_axes(s)
+    x, z = dot(pos(point), along), dot(pos(point), up)
+    plane, lifted = getattr(terrain, "plane", None), getattr(terrain, "lifted", None)
+    if lifted is not None:
+        z = z - Formula(to_syntax(lifted[0]))
+    if terrain.spatial:
+        y = dot(pos(point), cross(up, along))
+        _add_routine(s, name, terrain, (x, y, z, reach), ("distance", "nx", "ny", "nz", "foot", "foot_y"))
+    else:
+        s.define(f"{name}_ny", 0)
+        if plane is not None:
+            _add_plane(s, name, plane[0], plane[1], x, z, reach)
+        else:
+            _add_routine(s, name, terrain, (x, z, reach), ("distance", "nx", "nz", "foot"))
+    s.define(f"{name}_lifts", 0 if lifted is None else f"({lifted[1]})*{name}_nz")
+    nx, ny, nz = (Formula(to_syntax(f"{name}_n{axis}")) for axis in "xyz")
+    return nx * along + ny * cross(up, along) + nz * up if terrain.spatial else nx * along + nz * up
+
+
+def _add_routine(s: Builder, name: str, terrain: Ground, arguments: tuple[Any, ...], parts: Sequence[str]) -> None:
+    """The nearest ground as a routine with slopes."""
     source, function = terrain.c
     routine = f"{name}_ground"
+    given, handed = c_arguments(terrain)
     s.add_external(
         routine,
-        arguments=(x, z, reach),
-        returns=tuple(f"{name}_{part}" for part in ("distance", "nx", "nz", "foot")),
-        python=lambda x, z, reach: terrain.nearest(x, z, reach)[:4],
-        c=f"{source}\nstatic void {routine_name(routine)}(double x, double z, double reach, double *near)\n"
-        f"{{\n    {function}(x, z, reach, near);\n}}\n",
+        arguments=arguments,
+        returns=tuple(f"{name}_{part}" for part in parts),
+        python=lambda *at: terrain.nearest(*at)[: len(parts)],
+        c=f"{source}\nstatic void {routine_name(routine)}({given}, double *near)\n"
+        f"{{\n    {function}({handed}, near);\n}}\n",
     )
-    made = replace(s.description.externals[-1], javascript=terrain.javascript)
+    beside = (
+        f"{terrain.lanes}\nstatic void {routine_name(routine)}({given.replace('double', 'lanes')}, lanes *near)\n"
+        f"{{\n    ground_near_lanes(&{function}_is, {handed}, near);\n}}\n"
+    )
+    lanes = beside if terrain.lanes else None
+    made = replace(s.description.externals[-1], javascript=terrain.javascript, lanes=lanes)
     s.description.externals[-1] = with_slopes(made, terrain)
 
 

@@ -1,13 +1,13 @@
 """Slopes of the nearest ground: its distance falls along the normal, which turns as one moves along the ground.
 
 With the unit vector t along the ground, a move dr changes the distance by n dr, the normal by turn t (t dr) and the
-foot by (1 - turn distance) t (t dr). The turn follows from the curvature below, and is 1/distance at an edge.
+foot by (1 - turn distance) t (t dr). The turn follows from the curvature below, and is 1/distance at an edge. Of ground
+over x and y the normal changes by W dr, W symmetric, and the foot by dr - n (n dr) - distance W dr.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -16,9 +16,15 @@ from bellcrank.expr import ONE, ZERO, Expr, Func
 from bellcrank.expr.external_value import ExternalValue, Rule
 from bellcrank.model.records import External
 
+SYMMETRIC = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))  # parts of W that are given
+
 
 class Ground(Protocol):
-    """What a terrain has to be able to do; sources in C come with the names of their functions."""
+    """What a terrain has to be able to do; sources in C come with the names of their functions. `spatial`: is it asked
+    for places x, y, z, and not x, z?"""
+
+    @property
+    def spatial(self) -> bool: ...
 
     @property
     def c(self) -> tuple[str, str]: ...
@@ -30,26 +36,42 @@ class Ground(Protocol):
     def javascript(self) -> str: ...
 
     @property
+    def lanes(self) -> str: ...
+
+    @property
     def javascript_turn(self) -> str: ...
 
-    def nearest(self, x: float, z: float, reach: float = math.inf) -> Any: ...
+    @property
+    def nearest(self) -> Callable[..., Any]: ...
 
-    def turn(self, x: float, z: float, reach: float = math.inf) -> tuple[float, float]: ...
+    @property
+    def turn(self) -> Callable[..., tuple[float, ...]]: ...
+
+
+def c_arguments(terrain: Ground) -> tuple[str, str]:
+    """Arguments of the routines of a ground in C: as they are declared, and as they are handed on."""
+    names = ("x", "y", "z", "reach") if terrain.spatial else ("x", "z", "reach")
+    return ", ".join(f"double {name}" for name in names), ", ".join(names)
 
 
 def with_slopes(routine: External, terrain: Ground) -> External:
-    """A routine of the nearest ground with slopes; arguments (x, z, reach), values (distance, nx, nz, foot)."""
+    """A routine of the nearest ground with slopes; arguments (x, z, reach), values (distance, nx, nz, foot), or of
+    ground over x and y arguments (x, y, z, reach), values (distance, nx, ny, nz, foot, foot_y)."""
     source, function = terrain.c_turn
     name = f"{routine.name}_turn"
+    given, handed = c_arguments(terrain)
+    values = (*(f"turn_{i}{j}" for i, j in SYMMETRIC), "within") if terrain.spatial else ("turn", "within")
     turns = External(
-        name, routine.arguments, ("turn", "within"), python=terrain.turn,
-        c=f"{source}\nstatic void {routine_name(name)}(double x, double z, double reach, double *found)\n"
-        f"{{\n    {function}(x, z, reach, found);\n}}\n",
+        name, routine.arguments, values, python=terrain.turn,
+        c=f"{source}\nstatic void {routine_name(name)}({given}, double *found)\n"
+        f"{{\n    {function}({handed}, found);\n}}\n",
         javascript=terrain.javascript_turn,
     )  # fmt: skip
 
     def rule(value: int) -> Rule:
-        return lambda argument, args: _slope(known, turns, value, argument, tuple(args))
+        return lambda argument, args: slope(known, turns, value, argument, tuple(args))
+
+    slope = _slope_in_space if terrain.spatial else _slope
 
     known = replace(routine, rule=rule)
     return known
@@ -66,6 +88,21 @@ def _slope(known: External, turns: External, value: int, argument: int, args: tu
     if value == 3:
         return (ONE - turn * distance) * nz * along
     return turn * along * (nz if value == 1 else -nx)
+
+
+def _slope_in_space(known: External, turns: External, value: int, argument: int, args: tuple[Expr, ...]) -> Expr:
+    within = _value(turns, len(SYMMETRIC), args)
+    if argument == 3:
+        return ONE - within if value == 0 else ZERO
+    normal = [_value(known, 1 + i, args) for i in range(3)]
+    if value == 0:
+        return within * normal[argument]
+    of = value - 1 if value <= 3 else value - 4
+    turn = _value(turns, SYMMETRIC.index((min(of, argument), max(of, argument))), args)
+    if value <= 3:
+        return turn
+    moves = ONE if of == argument else ZERO
+    return moves - within * (normal[of] * normal[argument] + _value(known, 0, args) * turn)
 
 
 def _value(routine: External, index: int, args: Sequence[Expr]) -> Expr:

@@ -142,12 +142,15 @@ def _define_heading(s: Builder, name: str, space: bool) -> None:
     n = name
     parts = {"tx": f"{n}_nz", "ty": "0", "tz": f"-{n}_nx", "sx": "0", "sy": "1", "sz": "0"}
     if space:  # t along a x n with the wheel's axis a, s = n x t
-        s.define(f"{n}_hx", f"{n}_ay*{n}_nz")
+        s.define(f"{n}_hx", f"{n}_ay*{n}_nz - {n}_az*{n}_ny")
         s.define(f"{n}_hy", f"{n}_az*{n}_nx - {n}_ax*{n}_nz")
-        s.define(f"{n}_hz", f"-{n}_ay*{n}_nx")
+        s.define(f"{n}_hz", f"{n}_ax*{n}_ny - {n}_ay*{n}_nx")
         s.define(f"{n}_h", f"1/sqrt({n}_hx**2 + {n}_hy**2 + {n}_hz**2 + {TINY**2})")  # a wheel that lies flat
         parts = {f"t{i}": f"{n}_h{i}*{n}_h" for i in "xyz"}
-        parts |= {"sx": f"-{n}_nz*{n}_ty", "sy": f"{n}_nz*{n}_tx - {n}_nx*{n}_tz", "sz": f"{n}_nx*{n}_ty"}
+        parts |= {
+            f"s{i}": f"{n}_n{j}*{n}_t{k} - {n}_n{k}*{n}_t{j}"
+            for i, j, k in (("x", "y", "z"), ("y", "z", "x"), ("z", "x", "y"))
+        }
     for part, text in parts.items():
         s.define(f"{n}_{part}", text)
 
@@ -155,9 +158,9 @@ def _define_heading(s: Builder, name: str, space: bool) -> None:
 def _define_slip(s: Builder, n: str) -> None:
     """Slip velocities and rolling speed."""
     d = f"{n}_distance"  # velocity of the rim at the ground: v - d w x n
-    s.define(f"{n}_cx", f"{n}_vx - {d}*{n}_wy*{n}_nz")
+    s.define(f"{n}_cx", f"{n}_vx - {d}*({n}_wy*{n}_nz - {n}_wz*{n}_ny)")
     s.define(f"{n}_cy", f"{n}_vy - {d}*({n}_wz*{n}_nx - {n}_wx*{n}_nz)")
-    s.define(f"{n}_cz", f"{n}_vz + {d}*{n}_wy*{n}_nx")
+    s.define(f"{n}_cz", f"{n}_vz - {d}*({n}_wx*{n}_ny - {n}_wy*{n}_nx)")
     for side, letter in (("x", "t"), ("y", "s")):
         s.define(f"{n}_slip{side}", " + ".join(f"{n}_c{i}*{n}_{letter}{i}" for i in "xyz"))
     s.define(f"{n}_roll", f"{d}*({' + '.join(f'{n}_w{i}*{n}_s{i}' for i in 'xyz')})")
@@ -170,10 +173,9 @@ def _add_loads(
     n = name
     brake = f"where({n}_load > 0, {resistance}*{n}_roll*{n}_distance, 0)" if resistance else "0"
     s.define(f"{n}_turn", f"-{n}_distance*{n}_fx - {brake}")
-    normal = {"x": f"{n}_load*{n}_nx + ", "y": "", "z": f"{n}_load*{n}_nz + "}
     for i, e in axes.items():
         if space or i != "y":
-            formula = f"{normal[i]}{n}_fx*{n}_t{i}" + (f" + {n}_fy*{n}_s{i}" if space else "")
+            formula = f"{n}_load*{n}_n{i} + {n}_fx*{n}_t{i}" + (f" + {n}_fy*{n}_s{i}" if space else "")
             s.add_force(f"{n}.{i}", magnitude=formula, direction=e, at=point, label=f"force of the ground, {i}")
         if space or i == "y":
             formula = f"{n}_turn*{n}_s{i}" + (f" + {n}_distance*{n}_fy*{n}_t{i}" if space else "")

@@ -34,6 +34,10 @@ def add_rigid_contact(
     problems = []
     if not hasattr(terrain, "nearest") or not hasattr(terrain, "shape"):
         problems.append(f"terrain={terrain!r} is not one of bc.terrain")
+    if getattr(terrain, "spatial", False):
+        problems = [f"terrain={terrain!r}: rigid wheels need ground that does not change across the road"]
+    if getattr(terrain, "lifted", None) is not None:
+        problems.append("rigid wheels need ground that does not move")
     if not isinstance(rim, int | float) or not rim > 0:
         problems.append(f"rim={rim!r}: the radius of a rigid wheel must be a positive number")
     pair = restitution if isinstance(restitution, tuple | list) else ()

@@ -83,8 +83,7 @@ def add_tyre(
         return name_of(f"{name}_{word}")
 
     axes = wheel_motion(s, name, point, wheel)
-    n = {"x": part("nx"), "z": part("nz")}
-    lean = define("lean", part("ax") * n["x"] + part("az") * n["z"])  # sin gamma
+    lean = define("lean", _dot(part, "a", "n"))  # sin gamma
     upright = define("upright", 1 / part("h"))
     gamma = define("inclination", m.atan(lean * part("h")))
     height = part("distance")
@@ -92,7 +91,7 @@ def add_tyre(
     speed = define("vlong", _dot(part, "v", "t") / metre)
     omega = define("spin", _dot(part, "w", "a"))
     across = define("vside", (_dot(part, "v", "s") + height * _dot(part, "w", "t")) / metre)
-    rising = define("rise", (part("vx") * n["x"] + part("vz") * n["z"]) / upright)
+    rising = define("rise", (_dot(part, "v", "n") - part("lifts")) / upright)
     scales = {key: name_of(given) for key, given in _scales(s, name, tyre).items()}
     pressure: Any = _pressure(s, name, tyre)
     at = Rolling(0.0, 0.0, 0.0, gamma, pressure, speed, omega, low=tyre.fades(m, speed), mu=mu)
@@ -239,10 +238,7 @@ def _add_wrench(s: Builder, name: str, point: Any, wheel: Any, axes: Any, part: 
         "n": define("turnz", part("mz") - offset * part("fx")),
     }
     for i, e in axes.items():
-        normal = {"x": "nx", "z": "nz"}.get(i)
-        force = part("fx") * part(f"t{i}") + part("fy") * part(f"s{i}")
-        moment = turns["t"] * part(f"t{i}") + turns["s"] * part(f"s{i}")
-        if normal:
-            force, moment = force + part("load") * part(normal), moment + turns["n"] * part(normal)
+        force = part("fx") * part(f"t{i}") + part("fy") * part(f"s{i}") + part("load") * part(f"n{i}")
+        moment = turns["t"] * part(f"t{i}") + turns["s"] * part(f"s{i}") + turns["n"] * part(f"n{i}")
         s.add_force(f"{name}.{i}", magnitude=force, direction=e, at=point, label=f"force of the ground, {i}")
         s.add_moment(f"{name}.turn{i}", magnitude=moment, direction=e, on=wheel, label=f"moment of the ground, {i}")

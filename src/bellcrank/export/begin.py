@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+
 from bellcrank.derive.derived import Derived
 from bellcrank.errors import ModelError
 from bellcrank.export.model_setup import in_python
@@ -12,6 +16,7 @@ from bellcrank.interface.interface import Interface, Quantity, key_of
 from bellcrank.program.program import Program
 from bellcrank.program.structure import reach
 from bellcrank.run.assembly import complete_state
+from bellcrank.run.closure import inertia_weights
 from bellcrank.run.evaluate import closure
 from bellcrank.run.inputs import as_input, as_signal
 
@@ -38,6 +43,19 @@ def start_state(derived: Derived, setup: Setup) -> list[float]:
     p = loaded.parameter_values()
     q, u = complete_state(loaded, run.initial, closure(loaded, p, signals), p, signals)
     return [float(x) for x in (*q, *u)]
+
+
+def metric_of_loops(
+    derived: Derived, states: Sequence[float], inputs: Sequence[float]
+) -> tuple[Sequence[float], Sequence[float]]:
+    """Roots of inverse inertias of coordinates and speeds at a start: the metric in which loops are kept closed."""
+    if derived.program.loops is None:
+        return (), ()
+    loaded = in_python(derived)
+    w = [*inputs, *[0.0] * (len(derived.program.inputs) - len(inputs))]
+    weights = inertia_weights(loaded.python.calls(), np.array(states), loaded.parameter_values(), w)
+    root_q, root_u = (np.sqrt(x).tolist() for x in weights)
+    return root_q, root_u
 
 
 def fixed_parameters(program: Program) -> set[Symbol]:

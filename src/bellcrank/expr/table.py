@@ -34,6 +34,7 @@ class Table:
     returns: ClassVar[tuple[str, ...]] = ()
     memory = None
     rule = None
+    needs = None
     when = "derivatives"
     writer = None
 

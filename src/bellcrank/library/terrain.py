@@ -3,8 +3,8 @@
 A terrain is a row of pieces that covers the whole line, each a cubic plus a cosine: h(x) = c0 + c1 s + c2 s^2 + c3
 s^3 + a cos(w s + p), s = x - (reference of the piece). Heights may jump between pieces; the ground then has a
 vertical wall there, whose edges are corners. Lengths are in the length unit of the model. Across the road the ground
-does not change. Terrains of van Iwaarden (2003), Modeling a vehicle with use of partial vehicles, sections 1.7 and
-6.3.
+does not change, but for a `Surface`, which is a grid of heights over x and y. Terrains of van Iwaarden (2003), Modeling
+a vehicle with use of partial vehicles, sections 1.7 and 6.3.
 """
 
 from __future__ import annotations
@@ -14,20 +14,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bellcrank.analysis.random import REFERENCE, ROUGHNESS, realisation
 from bellcrank.errors import ModelError
+from bellcrank.library.friction import Grip, grips
 from bellcrank.library.ground import Ground
+from bellcrank.library.surface import EVEN, Surface
 
-__all__ = ["Terrain", "cosine", "course", "flat", "hill", "iso8608", "iso8608_tracks", "profile", "ramp"]
+__all__ = [
+    "Surface", "Terrain", "banked", "cosine", "course", "flat", "grid", "hill", "iso8608", "iso8608_tracks", "profile",
+    "ramp", "read_grid",
+]  # fmt: skip
 
 COLUMNS = 8  # of a piece: reference, c0, c1, c2, c3, a, w, p
-
-
-Grip = Sequence[tuple[float, float]]  # from which x on, and the friction there
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +44,7 @@ class Terrain(Ground):
     starts: np.ndarray
     pieces: np.ndarray  # one row of COLUMNS numbers each
     friction: tuple[Grip, Grip] | None = None
+    lifted: tuple[str, str] | None = None  # formulas of the model: by how much, and how fast
 
     def __post_init__(self) -> None:
         if self.pieces.shape != (len(self.starts) + 1, COLUMNS) or not np.all(np.isfinite(self.pieces)):
@@ -88,34 +92,21 @@ class Terrain(Ground):
         pieces[:, 1] += _finite(by, "raised", "by")
         return replace(self, pieces=pieces)
 
+    def lifted_by(self, height: str, speed: str) -> Terrain:
+        """The same ground on a rig that moves it up and down: formulas of the model for how high it is, and how fast
+        it rises. It is for wheels with tyres."""
+        return replace(self, lifted=(str(height), str(speed)))
+
     def with_friction(self, friction: Any = None, *, left: Any = None, right: Any = None) -> Terrain:
         """The same ground, more or less slippery: friction over that for which tyres are given.
 
         A number, or pairs (x, friction) of which each holds from its x on and the first before it too; `left` (y > 0)
         and `right` may differ.
         """
-        if (friction is None) == (left is None and right is None):
-            raise ModelError("terrain with_friction: give one friction for all, or left= and right=")
-        sides = (
-            (friction, friction)
-            if friction is not None
-            else (1.0 if left is None else left, 1.0 if right is None else right)
-        )
-        return replace(self, friction=(_grip(sides[0]), _grip(sides[1])))
+        return replace(self, friction=grips(friction, left, right))
 
     def __repr__(self) -> str:
         return f"Terrain({self.name!r}: {len(self.pieces)} pieces, {len(self.jumps)} jumps)"
-
-
-def _grip(given: Any) -> Grip:
-    """Friction along x, checked."""
-    pairs = given if isinstance(given, tuple | list) else [(0.0, given)]
-    if not pairs or not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
-        raise ModelError(f"terrain with_friction: {given!r:.80} must be a number or pairs (x, friction)")
-    found = [(_finite(x, "with_friction", "x"), _finite(mu, "with_friction", "friction")) for x, mu in pairs]
-    if any(b[0] <= a[0] for a, b in pairwise(found)) or any(mu < 0 for _, mu in found):
-        raise ModelError(f"terrain with_friction: {given!r:.80}: x must increase and friction must not be negative")
-    return tuple(found)
 
 
 def _piece_values(rows: np.ndarray, x: np.ndarray, order: int) -> np.ndarray:
@@ -351,3 +342,94 @@ def _roughness(road: str | float) -> float:
             raise ModelError(f"road class {road!r} is not known; it is one of {', '.join(ROUGHNESS)}, or G_d in m^3")
         return ROUGHNESS[road.upper()]
     return _finite(road, "iso8608", "road", positive=True)
+
+
+# ---- ground over x and y
+
+
+def grid(x: Any, y: Any, h: Any, beyond: str = "level", name: str = "grid") -> Surface:
+    """Ground through heights h[i][j] over evenly spaced x[i] and y[j], both growing, with continuous slopes.
+
+    Beyond its edges the ground is "level", or goes on with the "slope" of the edge.
+    """
+    axes = []
+    for letter, given in (("x", x), ("y", y)):
+        try:
+            values = np.asarray(given, dtype=float)
+        except (TypeError, ValueError):
+            raise ModelError(f"terrain {name}: {letter} must be numbers") from None
+        if values.ndim != 1 or len(values) < 2 or not np.all(np.isfinite(values)):
+            raise ModelError(f"terrain {name}: {letter} must be at least two numbers; its shape is {values.shape}")
+        steps = np.diff(values)
+        even = (values[-1] - values[0]) / (len(values) - 1)
+        off = np.flatnonzero(np.abs(steps - even) > EVEN * abs(even))
+        if not even > 0 or len(off):
+            i = int(off[0]) if len(off) else 0
+            raise ModelError(f"terrain {name}: {letter} must grow by even steps; from {values[i]:g} to "
+                             f"{values[i + 1]:g} it goes by {steps[i]:g}, on the whole by {even:g}")  # fmt: skip
+        axes.append((float(values[0]), float(even), len(values)))
+    try:
+        heights = np.asarray(h, dtype=float)
+    except (TypeError, ValueError):
+        raise ModelError(f"terrain {name}: heights must be rows of numbers of the same length") from None
+    (x0, dx, nx), (y0, dy, ny) = axes
+    if heights.shape != (nx, ny):
+        raise ModelError(f"terrain {name}: {nx} values of x and {ny} of y need heights of that shape; they have the "
+                         f"shape {heights.shape}")  # fmt: skip
+    return Surface(name, (x0, y0), (dx, dy), heights, beyond)
+
+
+def read_grid(
+    path: str | Path,
+    *,
+    spacing: float | tuple[float, float] | None = None,
+    start: tuple[float, float] | None = None,
+    beyond: str = "level",
+) -> Surface:
+    """Ground of a file: a table of heights (.csv: y in the first row, x in the first column), arrays (.npz with x, y
+    and h; .npy with `spacing` of its points and `start`, else x from 0 and y about the middle), or OpenCRG text (.crg)
+    along a straight line."""
+    from bellcrank.library.surface_files import read_points
+
+    steps: tuple[float, float] | None = None
+    if spacing is not None:
+        both = spacing if isinstance(spacing, tuple | list) else (spacing, spacing)
+        dx, dy = (_finite(d, "read_grid", "spacing", positive=True) for d in both)
+        steps = (dx, dy)
+    return grid(*read_points(Path(path), steps, start), beyond=beyond, name=Path(path).name)
+
+
+def banked(
+    x: Sequence[float],
+    y: Sequence[float],
+    bank: Any,
+    *,
+    width: float = 20.0,
+    spacing: float = 1.0,
+    name: str = "banked",
+) -> Surface:
+    """A road along a line through points (x, y), banked: `bank` is how much it rises per length to the left of the
+    line, a number or one for each point (negative: the right side is up, as it is wanted in a bend to the left).
+
+    It is level along the line, and keeps the height of its edge beyond `width`/2 from it; a grid with points every
+    `spacing`.
+    """
+    from scipy.spatial import cKDTree
+
+    px, py = (np.asarray(v, dtype=float) for v in (x, y))
+    slopes = np.broadcast_to(np.asarray(bank, dtype=float), px.shape)
+    if px.ndim != 1 or px.shape != py.shape or len(px) < 2 or not np.all(np.isfinite([px, py, slopes])):
+        raise ModelError("terrain banked: x and y must be two rows of numbers of the same length, at least 2")
+    wide, fine = _finite(width, "banked", "width", True), _finite(spacing, "banked", "spacing", True)
+    s = np.concatenate([[0.0], np.cumsum(np.hypot(np.diff(px), np.diff(py)))])
+    at = np.linspace(0.0, s[-1], max(int(4 * s[-1] / fine), 2))
+    line = np.column_stack([np.interp(at, s, v) for v in (px, py)])
+    ahead = np.gradient(line, at, axis=0)
+    ahead /= np.hypot(*ahead.T)[:, None]
+    axes = [np.arange(v.min() - wide, v.max() + wide + fine, fine) for v in (px, py)]
+    places = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
+    near = cKDTree(line).query(places)[1]
+    away = places - line[near]
+    left = ahead[near, 0] * away[:, 1] - ahead[near, 1] * away[:, 0]
+    h = np.interp(at[near], s, slopes) * np.clip(left, -wide / 2, wide / 2)
+    return grid(axes[0], axes[1], h.reshape(len(axes[0]), len(axes[1])), name=name)

@@ -155,6 +155,25 @@ class Ground:
 
 
 @dataclass(frozen=True)
+class Differences:
+    """Slopes of external routines, by differences of fourth order."""
+
+    step: float = _of(1e-4, "step of an argument, against its size or 1")
+
+
+@dataclass(frozen=True)
+class Surface:
+    """The nearest point of a ground over x and y."""
+
+    feet: int = _of(20, "most iterations for it")
+    foot: float = _of(1e-10, "a change that ends them", 0.5)
+    halves: int = _of(12, "of a step that leads away")
+    rounds: float = _of(1e-14, "share by which a square of the distance may grow and counts as none", 1.0)
+    flat: float = _of(0.1, "share of the curvature of the distance that is left, below which slopes alone are used")
+    samples: int = _of(8, "of each side of a square around, where there may be several")
+
+
+@dataclass(frozen=True)
 class Implicit:
     """Newton's method of a function given by equations."""
 
@@ -276,7 +295,8 @@ class Counting:
 
 ELIMINATION, RANKS, LOOPS, BRIDGES = Elimination(), Ranks(), Loops(), Bridges()
 ASSEMBLY, MULTIPLIERS = Assembly(), Multipliers()
-RIGID_WHEELS, GROUND, IMPLICIT = RigidWheels(), Ground(), Implicit()
+RIGID_WHEELS, GROUND, SURFACE, IMPLICIT = RigidWheels(), Ground(), Surface(), Implicit()
+DIFFERENCES = Differences()
 INPUTS, EVENTS, STEPS = Inputs(), Events(), Steps()
 CONTROL, NEWTON, PLANS, EXCHANGE, COUNTING = Control(), Newton(), Plans(), Exchange(), Counting()
 

@@ -57,10 +57,13 @@ class Routine(Protocol):
     def rule(self) -> Callable[[int], Any] | None: ...  # slopes of its values
 
     @property
+    def needs(self) -> Routine | None: ...  # another one, which its text in C calls: it stands before it
+
+    @property
     def argument_count(self) -> int: ...
 
     def known_in(self, language: str) -> bool:
         """Is it given in "c", "python", "fortran" or "javascript", or can be written so?"""
 
     def given_in(self, language: str) -> str:
-        """Its text in "c", "fortran" or "javascript", empty where there is none."""
+        """Its text in "c", "fortran" or "javascript", or in "lanes" (C over vectors of runs); empty where none is."""

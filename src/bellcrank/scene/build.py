@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from bellcrank.scene.draft import BALL, Draft, DraftItem, Length, Share
 from bellcrank.scene.scene import UPRIGHT, Ground, Item, Mark, Scene, Triple, turned_to
 
 SAMPLES = 1500  # of ground that is not flat, at most
+ALONG, ACROSS = 300, 80  # of ground over x and y
 PARALLEL = 1e-9
 STRAIGHT = 0.98  # square of the share of a force along the line of its points, from which on it is drawn there
 
@@ -136,14 +138,33 @@ def _ground(draft: Draft, scene: Scene, poses: np.ndarray, reach: float) -> Grou
     if not wheels:
         return None
     marks = [draft.at(w.centre) for w in wheels]
-    way = scene.places(poses)[:, marks, 0]
-    way = way[np.isfinite(way)]
+    places = scene.places(poses)[:, marks]
+    way = places[..., 0][np.isfinite(places[..., 0])]
     if not len(way):
         return None
     first, last = float(way.min()) - 3 * reach, float(way.max()) + 3 * reach
+    if wheels[0].terrain.spatial:
+        return _surface(wheels[0], places, reach)
     plane = getattr(wheels[0].terrain, "plane", None)
     n = 2 if plane is not None else int(min(SAMPLES, max(60, (last - first) / reach * 40)))
     x = np.linspace(first, last, n)
     height = np.asarray(wheels[0].terrain.height(x), float)
     up = (0.0, 0.0, 1.0 if wheels[0].upwards else -1.0)
     return Ground((1.0, 0.0, 0.0), up, tuple(x.tolist()), tuple(height.tolist()))
+
+
+def _surface(wheel: Any, places: np.ndarray, reach: float) -> Ground:
+    """Ground over x and y where wheels went."""
+    sign = 1.0 if wheel.upwards else -1.0
+    axes = []
+    for values, most in ((places[..., 0], ALONG), (sign * places[..., 1], ACROSS)):
+        first, last = float(np.nanmin(values)) - 3 * reach, float(np.nanmax(values)) + 3 * reach
+        axes.append(np.linspace(first, last, int(min(most, max(20, (last - first) / reach * 6)))))
+    return spread(axes[0], axes[1], wheel.terrain, sign)
+
+
+def spread(way: np.ndarray, across: np.ndarray, terrain: Any, sign: float) -> Ground:
+    """Heights of ground over x and y at places; `sign`: 1 where the third axis points up, else -1."""
+    height = terrain.height(way[:, None], across[None, :]).ravel()
+    numbers = (tuple(v.tolist()) for v in (way, height, across))
+    return Ground((1.0, 0.0, 0.0), (0.0, 0.0, sign), *numbers)

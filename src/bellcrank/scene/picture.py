@@ -147,6 +147,9 @@ def _ribbon(points: np.ndarray, radius: float, eye: np.ndarray) -> np.ndarray:
     return np.stack([a - side, b - side, b + side, a + side], axis=1)
 
 
+HILLS = 60  # lines of ground over x and y each way
+
+
 def _ground(g: Ground, camera: Camera, frame: int, reach: float) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Ground as strips across the way, and lines of a grid on it; from the side, what lies below it."""
     along, up = np.array(g.along), np.array(g.up)
@@ -154,8 +157,13 @@ def _ground(g: Ground, camera: Camera, frame: int, reach: float) -> tuple[list[n
     centre = camera.centres[frame]
     span = max(camera.edges[1] - camera.edges[0], camera.edges[3] - camera.edges[2])
     here = centre @ along
+    if g.across and np.isfinite(camera.distance):
+        return _hills(g, camera, frame, span)
     way = np.linspace(here - 1.5 * span, here + 1.5 * span, 241)
-    height = np.interp(way, g.way, g.height)
+    heights = np.array(g.height)
+    if g.across:  # from the side
+        heights = heights.reshape(len(g.way), -1)[:, int(np.argmin(np.abs(np.array(g.across) - centre @ side)))]
+    height = np.interp(way, g.way, heights)
     if len(g.way) == 2:  # a plane goes on
         height = g.height[0] + (way - g.way[0]) * (g.height[1] - g.height[0]) / (g.way[1] - g.way[0])
     middle = way[:, None] * along + height[:, None] * up
@@ -177,3 +185,22 @@ def _ground(g: Ground, camera: Camera, frame: int, reach: float) -> tuple[list[n
     for y in np.arange(np.ceil(sides[0] / every), np.floor(sides[1] / every) + 1) * every:
         lines.append(camera.seen(middle + y * side, frame)[:, :2])
     return list(faces), lines
+
+
+def _hills(g: Ground, camera: Camera, frame: int, span: float) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Ground over x and y as quadrangles around the view, and the lines between them."""
+    along, up = np.array(g.along), np.array(g.up)
+    side, centre = np.cross(up, along), camera.centres[frame]
+    height = np.array(g.height).reshape(len(g.way), len(g.across))
+    axes, kept = [], []
+    for values, middle in ((np.array(g.way), centre @ along), (np.array(g.across), centre @ side)):
+        inside = np.flatnonzero(np.abs(values - middle) < 1.5 * span)
+        inside = inside if len(inside) > 1 else np.arange(len(values))
+        kept.append(inside[:: max(1, len(inside) // HILLS)])
+        axes.append(values[kept[-1]])
+    points = (
+        axes[0][:, None, None] * along + axes[1][None, :, None] * side + height[np.ix_(*kept)][..., None] * up
+    ).reshape(-1, 3)
+    seen = camera.seen(points, frame)[:, :2].reshape(len(axes[0]), len(axes[1]), 2)
+    faces = np.stack([seen[:-1, :-1], seen[1:, :-1], seen[1:, 1:], seen[:-1, 1:]], axis=2).reshape(-1, 4, 2)
+    return list(faces), [*seen, *seen.swapaxes(0, 1)]

@@ -52,12 +52,14 @@ class Item:
 
 @dataclass(frozen=True)
 class Ground:
-    """Ground below wheels: heights along `up` over the way along `along`, the same across."""
+    """Ground below wheels: heights along `up` over the way along `along`, the same across; or, where `across` has
+    places to the left, a height for each of them at each place of the way."""
 
     along: Triple
     up: Triple
     way: tuple[float, ...]
     height: tuple[float, ...]
+    across: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,8 @@ class Scene:
             for i in self.items
         ]
         g = self.ground
-        ground = None if g is None else {k: list(getattr(g, k)) for k in ("along", "up", "way", "height")}
+        facts = ("along", "up", "way", "height", *(("across",) if g is not None and g.across else ()))
+        ground = None if g is None else {k: list(getattr(g, k)) for k in facts}
         return {
             "name": self.name,
             "bodies": list(self.bodies),

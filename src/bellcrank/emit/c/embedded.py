@@ -1,8 +1,7 @@
 """C source for controllers and test rigs: a state in a structure of the caller's, one function that takes a step.
 
 In:  a `Program`, its method, and the numbers it begins with. Out: text, from the printer and the run-time sources of
-all programs in C, without memory of its own, files or loops whose number of turns is open. `not_embedded` tells what
-keeps a program from it.
+all programs in C, without memory of its own, files or loops whose number of turns is open.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 
 from bellcrank.emit.c import job
 from bellcrank.emit.c.functions import Functions
-from bellcrank.emit.c.loops import correction
+from bellcrank.emit.c.loops import correction, null_space
 from bellcrank.emit.c.methods import method_cases
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.run import kept_values
@@ -27,32 +26,24 @@ from bellcrank.emit.steps import Angles, Step
 from bellcrank.expr.function_table import names_in
 from bellcrank.numeric.tuning import ELIMINATION, LOOPS
 from bellcrank.program.functions import Function
+from bellcrank.program.loops import Loops
 from bellcrank.program.program import Program
 from bellcrank.program.statements import Reduce, Solve
 
-FUNCTIONS = ("derivatives", "outputs", "correct_q", "correct_u", "start", "update", "entry")
+FUNCTIONS = ("derivatives", "outputs", "closure", "system", "correct_q", "correct_u", "start", "update", "entry")
 """Besides the constants; each stands where the program has it."""
 LIBRARY = ("memcpy", "memset")  # besides mathematical functions, what of the C library may be called
 
 
 @dataclass(frozen=True)
 class Begin:
-    """What a model begins with, in equation units: its given parameters, states and inputs."""
+    """What a model begins with, in equation units: its given parameters, states and inputs; of closed loops the metric
+    of corrections, roots of inverse inertias of coordinates and speeds."""
 
     parameters: Sequence[float]
     states: Sequence[float]
     inputs: Sequence[float]
-
-
-def not_embedded(program: Program) -> str:
-    """Why steps of a program cannot take a fixed number of operations, in words; nothing if they can."""
-    if program.loops is None:
-        return ""
-    if program.loops.correction is None:
-        return "its closed loops have no order of pivots that holds in all regular positions: they are closed by search"
-    if any(isinstance(s, Reduce) for f in _functions(program) for s in f.section.statements):
-        return "an output asks for accelerations of closed loops that are found by pivots chosen at run time"
-    return ""
+    roots: tuple[Sequence[float], Sequence[float]]
 
 
 def embedded_source(program: Program, stem: str, method: str, begin: Begin, number: Number = DOUBLE) -> str:
@@ -65,7 +56,10 @@ def embedded_source(program: Program, stem: str, method: str, begin: Begin, numb
         plan = schedule(f.section, ideas, program.coordinates if f.name == "derivatives" else ())
         steps += plan.steps
         texts.append(printed.text(f, plan))
-    solved = any(isinstance(s, Solve) for s in steps)
+    loops = program.loops
+    solved = loops is not None or any(isinstance(s, Solve) for s in steps)
+    null = null_space(loops.scales, reduced=True) if loops is not None else []
+    null += [runtime("constrained_rates.c")] if any(isinstance(s, Reduce) for s in steps) else []
     remembers = any(c.routine.memory for c in calls.values())
     room = "#define LANES(n) (n)\n" if number is DOUBLE else ""
     parts = [
@@ -77,6 +71,7 @@ def embedded_source(program: Program, stem: str, method: str, begin: Begin, numb
         f"#define real {number.c}\n",
         *([room + sines(number, table=False)] if any(isinstance(s, Angles) for s in steps) else []),
         *([definitions(ELIMINATION, number), runtime("solve.c")] if solved else []),
+        *null,
         *table_helpers(program, inputs=False),
         *tables.text,
         "/* ---- external routines and what they remember */\n",
@@ -95,22 +90,21 @@ def _functions(program: Program) -> list[Function]:
 
 def _steps(program: Program, stem: str, method: str, begin: Begin, number: Number, remembers: bool) -> str:
     loops, carried = program.loops, number is not DOUBLE
-    corrected, fields = "", [_field("p"), _field("externals"), _field("kept")]
+    closed, fields = "", [_field("p"), _field("externals"), _field("kept")]
     if loops is not None:
-        fields += [_field("moved"), _field("ratio"), job.Field("int", "turns", "of the correction of loops")]
-        corrected = runtime("length.c") + correction(loops, "", "job->turns", "NEAR")
+        fields += [_field("moved"), _field("ratio"), _field("wary"), job.Field("int", "turns", "of corrections")]
+        closed = _closed(program, loops, begin, number)
     given = {"PARAMETERS": begin.parameters, "STATES": begin.states, "INPUTS": begin.inputs}
     return runtime(
         "embedded.c",
-        {k: ", ".join(f"{float(x)!r}{number.suffix}" for x in (*values, *([] if values else [0.0])))
-         for k, values in given.items()},
+        {k: _numbers(values, number) for k, values in given.items()},
         STEM=stem,
         UPPER=stem.upper(),
         TUNING=definitions(LOOPS, number) if loops is not None else "",
         JOB=job.structure("Job", tuple(fields)),
         HOLD=kept_values(program, ""),
         UPDATE="yes" if program.update.results else "",
-        CORRECTION=corrected,
+        LOOPS=closed,
         CARRIED="yes" if carried else "",
         CARRIES=", real *carried" if carried else "",
         CARRY=", carried" if carried else "",
@@ -120,6 +114,20 @@ def _steps(program: Program, stem: str, method: str, begin: Begin, number: Numbe
         ENTERED="yes" if program.entry.results else "",
         N_GIVEN=str(len(program.given_parameters)),
     )  # fmt: skip
+
+
+def _closed(program: Program, loops: Loops, begin: Begin, number: Number) -> str:
+    """How loops are kept closed."""
+    regular = correction(loops, "", "job->turns", "WATCHED") if loops.correction is not None else ""
+    pieces = {k: _numbers(x, number) for k, x in zip(("ROOT_Q", "ROOT_U"), begin.roots, strict=True)}
+    places = runtime("system_places.c")
+    common = runtime("length.c") + runtime("least_norm.c")
+    return common + runtime("embedded_loops.c", pieces, PLACES=places, CORRECTION=regular)
+
+
+def _numbers(values: Sequence[float], number: Number) -> str:
+    """An initializer, never empty."""
+    return ", ".join(f"{float(x)!r}{number.suffix}" for x in (*values, *([] if len(values) else [0.0])))
 
 
 def _field(name: str) -> job.Field:

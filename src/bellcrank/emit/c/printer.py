@@ -169,7 +169,9 @@ def external_calls(program: Program, outside: Iterable[str] = ()) -> dict[Routin
     calls: dict[Routine, ExternalCall] = {}
     number = offset = 0
     for routine in program.externals:
-        if (routine.known_in("c") or routine.given_in("fortran")) and routine.name.lower() not in away:
+        before = None if routine.needs is None else calls.get(routine.needs)
+        here = routine.needs is None or (before is not None and before.function is not None and not before.foreign)
+        if (routine.known_in("c") or routine.given_in("fortran")) and here and routine.name.lower() not in away:
             calls[routine] = ExternalCall(
                 routine, -1, offset, external_name(routine), program.phase(routine), not routine.known_in("c")
             )

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from bellcrank.derive.derived import Derived
-from bellcrank.emit.c.embedded import Begin, embedded_source, library_calls, not_embedded
+from bellcrank.emit.c.embedded import Begin, embedded_source, library_calls
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.names import MADE, comment
 from bellcrank.emit.number import DOUBLE, FLOAT, Number
 from bellcrank.errors import ModelError
-from bellcrank.export.begin import fixed_parameters, require_whole, start_of, start_state
+from bellcrank.export.begin import fixed_parameters, metric_of_loops, require_whole, start_of, start_state
 from bellcrank.export.embedded.interface import Listed, listed
 from bellcrank.export.first_step import with_stable_step
 from bellcrank.export.model_setup import setup_of
@@ -69,15 +69,11 @@ def _made(derived: Derived, what: str, precision: str) -> _Made:
         raise ModelError(f"precision {precision!r} is not known; it is {known}", derived.name)
     require_whole(derived, what)
     program, number = derived.program, PRECISIONS[precision]
-    if why := not_embedded(program):
-        raise ModelError(f"steps of this model take no fixed number of operations: {why}", derived.name)
     usual, interface = setup_of(derived), derived.interface
     setup = with_stable_step(usual, derived)
-    begin = Begin(
-        [x.factor * (x.value or 0.0) for x in setup.parameters],
-        start_state(derived, setup),
-        [start_of(interface, x) for x in interface.inputs],
-    )
+    parameters = [x.factor * (x.value or 0.0) for x in setup.parameters]
+    states, inputs = start_state(derived, setup), [start_of(interface, x) for x in interface.inputs]
+    begin = Begin(parameters, states, inputs, metric_of_loops(derived, states, inputs))
     stem = f"model_{setup.stem}" if MADE.fullmatch(f"{setup.stem}_model") else setup.stem
     source = embedded_source(program, stem, setup.method, begin, number)
     lists = _lists(derived, stem.upper(), begin)
@@ -100,6 +96,11 @@ def _notes(program: Program, usual: Setup, setup: Setup, number: Number, source:
             f"The model asks for the method {asked.method}; steps of a fixed length are taken by {setup.method}."
         )
     notes += setup.notes[len(usual.notes) :]
+    if program.loops is not None:
+        notes.append(
+            "Closed loops: where the pivots that were chosen for the start do not hold, others are chosen at every"
+            " evaluation, and a step takes longer; the number of its operations has a bound there, too."
+        )
     if number is not DOUBLE and external_calls(program):
         notes.append("External routines, tables of linkages and the ground compute in double precision.")
     return notes
@@ -141,6 +142,7 @@ def _header(
             "N_OUT": str(len(program.output_names) or 1),
             "N_C": str(len(program.constant_symbols) or 1),
             "KEPT": str(kept or ""),
+            "LOOPS": "yes" if program.loops is not None else "",
             "MEMORY": str(memory or ""),
             "CARRIED": str(n_s) if number is not DOUBLE else "",
         },

@@ -19,6 +19,7 @@ from bellcrank.files.whole import write_text
 from bellcrank.library.manoeuvres.centre import WEAVE
 from bellcrank.library.manoeuvres.circles import BRAKE_IN_TURN, POWER_OFF, RADIUS, WHEEL
 from bellcrank.library.manoeuvres.lanes import AVOIDANCE, DOUBLE
+from bellcrank.library.manoeuvres.posts import FOUR_POST
 from bellcrank.library.manoeuvres.ready import data_of, ready
 from bellcrank.library.manoeuvres.result import Criterion, Manoeuvre, Result, Setting
 from bellcrank.library.manoeuvres.rides import KERB_UP, POTHOLE, RIDE, SPLIT_MU
@@ -39,7 +40,7 @@ __all__ = [
 _LISTED = {m.name: m for m in (
     BRAKING, ACCELERATION, CIRCLE, RADIUS, WHEEL, STEP, SINE, PULSE, FREQUENCY, WEAVE, BRAKE_IN_TURN, POWER_OFF, DOUBLE,
     AVOIDANCE, SINE_WITH_DWELL, FISHHOOK, WIND, RIDE, KERB_UP, POTHOLE,
-    SPLIT_MU,
+    SPLIT_MU, FOUR_POST,
 )}  # fmt: skip
 
 

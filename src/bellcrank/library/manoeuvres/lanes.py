@@ -1,12 +1,14 @@
 """Lane changes between cones, driven along a path.
 
 Lanes are given as in the standards: lengths, widths by the width of the car, and how far the second lane lies aside.
-The path goes through the middle of the lanes, by quintic steps between them. A cone is touched where the outline of the
-car (a rectangle of its length and width about the middle of the axles) leaves a lane within its length.
+The path goes through the middle of the lanes, by quintic steps that begin and end within them. A cone is touched where
+the outline of the car (a rectangle of its length and width about the middle of the axles) leaves a lane within its
+length.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,7 +25,12 @@ from bellcrank.run.result import Run
 Array = np.ndarray[Any, Any]
 ENTRY = 40.0  # m, from where the car starts to the first cone
 OUTLINE = 9  # points of each side
-SEARCHED = (20.0, 200.0)  # km/h
+SEARCHED = (30.0, 200.0)  # km/h
+STRIDES = (16.0, 1.0)  # km/h, of the search, at first and at last
+# Lines of a driver who uses the lanes: shares of lanes 1, 3, 3 and 5 that steps reach into, and of the room beside the
+# car in lanes 3 and 5 by which the line stays short of their middles
+LINES = {"iso3888-1": (0.4, 0.3, 0.3, 0.3, 0.0, 0.0), "iso3888-2": (0.3, 0.35, 0.0, 0.3, 0.7, 0.3)}
+MOVES = (4.0, 4.0, 4.0, 4.0, 0.3, 0.3)  # m, by which a line is changed at first
 
 
 @dataclass(frozen=True)
@@ -85,12 +92,13 @@ def _change(name: str, lanes_of: Callable[[float, float], list[Lane]]) -> Callab
     def drive(data: CarData, settings: dict[str, Any]) -> Result:
         body = data.sections.body
         lanes = lanes_of(body.width, settings["offset"])
-        corners = [(lanes[0].end, lanes[0].middle), (lanes[1].begin, lanes[1].middle), (lanes[1].end, lanes[1].middle),
-                   (lanes[2].begin, lanes[2].middle)]  # fmt: skip
-        path = Change(tuple(corners))
-        driver = replace(USUAL, kind=settings["driver"], preview=settings["preview"])
-        car = ready(data, USUAL if driver.ahead == USUAL.ahead and driver.kind == USUAL.kind else driver)
-        run, room, at = _driven(car, lanes, path, settings["speed"])
+        kind, ahead = settings["driver"], settings["preview"]
+        if ahead is None and kind == USUAL.kind:
+            ahead = USUAL.preview
+        driver = replace(USUAL, kind=kind, preview=ahead, delay=settings["delay"] or 0.0)
+        car = ready(data, driver)
+        usual_way = usual_line(LINES[name], lanes, body.width)
+        run, room, at = _driven(car, lanes, line(lanes, usual_way), settings["speed"])
         runs, found = {"lane_change": run}, Metrics()
         found.add("clearance", room, "m", "smallest distance from the line of cones; negative: touched")
         found.add("clearance_at", at - ENTRY, "m", "where that was, from the first cone")
@@ -106,9 +114,14 @@ def _change(name: str, lanes_of: Callable[[float, float], list[Lane]]) -> Callab
         criteria = [Criterion(f"no cone is touched: {room:.3f} m from the nearest", room > 0 and through)]
         if not through:
             criteria.append(Criterion(f"the car comes through: it ends at x = {run['x'][-1]:.0f} m", False))
-        if settings["search"]:
-            found.add("clean_speed", _fastest(car, lanes, path), "km/h", "highest entry speed without a cone")
         notes = ["the throttle is held from the first cone on", "offset counts from edge to edge of the lanes"]
+        if settings["search"]:
+            fastest, best, clean = _fastest(car, lanes, usual_way)
+            found.add("clean_speed", fastest, "km/h", "highest entry speed without a cone, on the best line found")
+            if clean is not None:
+                runs["clean"] = clean
+                told = ", ".join(f"({x - ENTRY:.1f}, {y:.2f})" for x, y in line(lanes, best).corners)
+                notes.append(f"the best line leaves straight ahead, and goes on so, at x and y of {told} m")
         return Result(name, data.sections.name, settings, runs, found.done(), criteria, notes,
                       ("path_error", "steering_wheel", "ay", "yaw_rate", "roll", "speed"),
                       (_from_above(run, lanes),))  # fmt: skip
@@ -138,17 +151,64 @@ def _driven(car: Ready, lanes: list[Lane], path: Change, speed: float) -> tuple[
     return run, room, at
 
 
-def _fastest(car: Ready, lanes: list[Lane], path: Change) -> float:
-    """By halving: clean below, not above."""
-    low, high = SEARCHED
-    if _driven(car, lanes, path, low)[1] <= 0:
-        return float("nan")
-    while high - low > 0.5:
-        middle = (low + high) / 2
-        run, room, _ = _driven(car, lanes, path, middle)
-        clean = room > 0 and run["x"][-1] > lanes[-1].end
-        low, high = (middle, high) if clean else (low, middle)
-    return low
+def line(lanes: list[Lane], moved: tuple[float, ...]) -> Change:
+    """The line through lanes; `moved` says how far its steps reach into them (m: out of lane 1, into and out of lane 3,
+    into lane 5), and by how much it stays short of their middles (m: in lane 3, in lane 5)."""
+    first, second, third = lanes
+    a, b, c, d, aside, back = moved
+    y = second.middle - aside
+    return Change(((first.end - a, first.middle), (second.begin + b, y), (second.end - c, y),
+                   (third.begin + d, third.middle + back)))  # fmt: skip
+
+
+def usual_line(shares: tuple[float, ...], lanes: list[Lane], width: float) -> tuple[float, ...]:
+    """A line of LINES in m, for a car of a width."""
+    ones = (lanes[0], lanes[1], lanes[1], lanes[2])
+    into = (share * (lane.end - lane.begin) for share, lane in zip(shares, ones, strict=False))
+    short = (share * (lane.left - lane.right - width) / 2 for share, lane in zip(shares[4:], lanes[1:], strict=True))
+    return (*into, *short)
+
+
+def _fastest(car: Ready, lanes: list[Lane], moved: tuple[float, ...]) -> tuple[float, tuple[float, ...], Run | None]:
+    """The highest clean speed (km/h), its line and run: faster as long as a line is found at which it is clean."""
+    speed, stride = SEARCHED[0], STRIDES[0]
+    best, clean = math.nan, None
+    while stride >= STRIDES[1] and speed <= SEARCHED[1]:
+        found, room, run = _better(car, lanes, moved, speed)
+        if room > 0:
+            moved, best, clean = found, speed, run
+        else:
+            if math.isnan(best):
+                return best, moved, None
+            speed, stride = best, stride / 2
+        speed += stride
+    return best, moved, clean
+
+
+def _better(
+    car: Ready, lanes: list[Lane], moved: tuple[float, ...], speed: float
+) -> tuple[tuple[float, ...], float, Run | None]:
+    """A line at which a speed is clean, or that with most room: changed one way after the other, by less and less."""
+    most = (lanes[1].end - lanes[1].begin) / 2 - 0.5
+
+    def tried(moved: tuple[float, ...]) -> tuple[float, Run | None]:
+        if not (0 <= moved[1] <= most and 0 <= moved[2] <= most):
+            return -math.inf, None
+        run, room, _ = _driven(car, lanes, line(lanes, moved), speed)
+        return (room if run["x"][-1] > lanes[-1].end else min(room, 0.0) - 1.0), run
+
+    room, run = tried(moved)
+    for size in (1.0, 0.5, 0.25):
+        for i, scale in enumerate(MOVES):
+            for way in (1.0, -1.0):
+                if room > 0:
+                    return moved, room, run
+                other = (*moved[:i], moved[i] + way * size * scale, *moved[i + 1 :])
+                found = tried(other)
+                if found[0] > room:
+                    moved, (room, run) = other, found
+                    break
+    return moved, room, run
 
 
 def _settings(speed: float, offset: float, words: str) -> dict[str, Setting]:
@@ -156,7 +216,12 @@ def _settings(speed: float, offset: float, words: str) -> dict[str, Setting]:
         "speed": Setting(speed, "km/h", "entry speed"),
         "offset": Setting(offset, "m", words),
         "driver": Setting("macadam", "", ", ".join(PREVIEW)),
-        "preview": Setting(None, "s", "preview time of the driver; the usual one of its kind if not given"),
+        "preview": Setting(
+            None,
+            "s",
+            f"preview time of the driver; {USUAL.preview:g} of macadam, else the usual one of its kind if not given",
+        ),
+        "delay": Setting(None, "s", "delay of the driver's eyes; none if not given"),
         "search": Setting(False, "", "whether the highest clean speed is searched"),
     }
 
@@ -172,7 +237,7 @@ DOUBLE = Manoeuvre(
 AVOIDANCE = Manoeuvre(
     "iso3888-2",
     "obstacle avoidance",
-    _settings(60.0, 1.0, "of lane 3 to the left, from the left edge of lane 1 to its right edge"),
+    _settings(50.0, 1.0, "of lane 3 to the left, from the left edge of lane 1 to its right edge"),
     _change("iso3888-2", iso3888_2),
     "ISO 3888-2: lengths and widths by two sources; that left edges of lanes 1 and 5 are in line, and that the "
     "throttle is held in place of released, are assumptions",

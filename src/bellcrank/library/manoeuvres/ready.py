@@ -137,7 +137,7 @@ class Ready:
 
 
 _kept: WeakKeyDictionary[CarData, dict[Any, Ready]] = WeakKeyDictionary()
-USUAL = Driver(Change(), hands=0.0, circles=True)
+USUAL = Driver(Change(), preview=0.5, hands=0.0, circles=True)  # between cones a driver looks near
 
 
 def data_of(car: Any) -> CarData:
@@ -157,11 +157,12 @@ def abs_of(data: CarData) -> str:
 
 
 def ready(data: CarData, driver: Driver = USUAL, ground: Callable[[], Any] | None = None) -> Ready:
-    """The car compiled with a driver on the ground that `ground` makes, flat if not given; kept as long as the car is,
-    for an equal driver and ground."""
+    """The car compiled with a driver on the ground that `ground` makes, with posts below the wheels, or on flat ground
+    that stays; kept as long as the car is, for an equal driver and ground."""
     kept = _kept.setdefault(data, {})
     if (driver, ground) not in kept:
         at_rest = stand(data)
-        system = build(data, at_rest, driver=driver, terrain=None if ground is None else ground())
+        terrain = None if ground is None else ground()
+        system = build(data, at_rest, driver=driver, terrain=terrain, posts=ground is not None)
         kept[driver, ground] = Ready(data, at_rest, figures_of(data, at_rest), system.equations().compile(), driver)
     return kept[driver, ground]

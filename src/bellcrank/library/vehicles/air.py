@@ -15,6 +15,8 @@ from bellcrank.library.vehicles.parameters import put
 from bellcrank.library.vehicles.records import Aerodynamics
 from bellcrank.library.vehicles.rest import Stand
 
+STILL = 1e-6  # m/s: in still air the speed has a slope, too
+
 
 def add_air(s: System, car: CarData, chassis: BodyHandle, at_rest: Stand) -> None:
     air = car.sections.aerodynamics
@@ -31,7 +33,7 @@ def add_air(s: System, car: CarData, chassis: BodyHandle, at_rest: Stand) -> Non
     pressure = "rho/2*area*airspeed" if sided else "rho/2*area*abs(ahead)"
     if sided:
         s.define("aside", "dot(vel(chassis.cm), [chassis2]) - wind*dot([n2], [chassis2])")
-        s.define("airspeed", "sqrt(ahead**2 + aside**2)")
+        s.define("airspeed", f"sqrt(ahead**2 + aside**2 + {STILL**2!r})")
     s.define("stagnation", f"{pressure}*ahead")
     s.add_force("drag", magnitude="-c_drag*stagnation", direction=chassis[1], at=chassis.cm, label="drag")
     ends = [float(at_rest.contact[i][0]) for i in (0, 2)]

@@ -17,7 +17,7 @@ from bellcrank.describe.handles import BodyHandle
 from bellcrank.describe.tyre_patch import FORMULAS, name_of
 from bellcrank.expr.table import table
 from bellcrank.library.driven import named_slip
-from bellcrank.library.terrain import Terrain, flat
+from bellcrank.library.terrain import Surface, Terrain, flat
 from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.vehicles.air import add_air
 from bellcrank.library.vehicles.axles import FittedAxle
@@ -33,6 +33,7 @@ from bellcrank.library.vehicles.parameters import put
 from bellcrank.library.vehicles.rest import Stand, rack_place
 from bellcrank.model.formula import call
 
+Ground = Terrain | Surface
 SLIDES = 0.005  # m/s, at which the friction of the rack is nearly whole
 INPUTS = {
     "steer": ("deg", "steering-wheel angle, positive to the left"),
@@ -55,11 +56,12 @@ def build(
     *,
     speed: float = 0.0,
     exact: bool = True,
-    terrain: Terrain | tuple[Terrain, Terrain] | None = None,
+    terrain: Ground | tuple[Ground, Ground] | None = None,
     driver: Any = None,
+    posts: bool = False,
 ) -> CarSystem:
     """The model of a car that rolls ahead at `speed` (m/s) from where it stands; `terrain` may be one for the left
-    wheels and one for the right."""
+    wheels and one for the right; with `posts` the ground of each wheel is moved up and down."""
     s = CarSystem(car, at_rest)
     for name, (units, label) in INPUTS.items():
         s.add_variable(name, units=units, label=label)
@@ -76,6 +78,8 @@ def build(
     tracks = terrain if isinstance(terrain, tuple) else (terrain or flat(),) * 2
     for name, (which, side) in CORNERS.items():
         ground = tracks[0 if side > 0 else 1]
+        if posts:
+            ground = _add_post(s, name, ground)
         wheels[name] = _add_corner(s, name, car.axle(which), side, chassis, rack, exact, ground)
     for axle in (car.front, car.rear):
         _add_bar(s, axle, chassis, at_rest.bar[axle.name])
@@ -128,6 +132,14 @@ def _add_steering(s: System, car: CarData, chassis: BodyHandle, steer: str) -> B
     return rack
 
 
+def _add_post(s: System, name: str, ground: Ground) -> Ground:
+    """The ground of a wheel on a post: how high it is is a state, how fast it rises an input."""
+    s.add_variable(f"{name}.post_speed", units="L/T", label=f"speed of the post below {name}, up")
+    s.set_run(inputs={f"{name}.post_speed": 0.0})
+    s.add_state(f"{name}.post", rate=f"{name}.post_speed", units="L", label=f"height of the post below {name}")
+    return ground.lifted_by(f"{name}.post", f"{name}.post_speed")
+
+
 def _add_axle_parameters(s: System, axle: FittedAxle, at_rest: Stand) -> None:
     name, record = axle.name, axle.record
     put(s, f"toe_{name}", record.toe, "A", f"toe of the {name} wheels as built")
@@ -161,7 +173,7 @@ def _add_corner(
     chassis: BodyHandle,
     rack: BodyHandle,
     exact: bool,
-    ground: Terrain,
+    ground: Ground,
 ) -> BodyHandle:
     """Carrier on its linkage, links with mass, spring, stops, damper, wheel and tyre."""
     record, at = axle.record, axle.record.at

@@ -13,9 +13,8 @@ from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.files.text import read_text, read_toml
-from bellcrank.library.terrain import Terrain
 from bellcrank.library.vehicles.axle_measures import axle_measures
-from bellcrank.library.vehicles.building import CarSystem, build
+from bellcrank.library.vehicles.building import CarSystem, Ground, build
 from bellcrank.library.vehicles.checking import remarks
 from bellcrank.library.vehicles.data import CarData, make_data
 from bellcrank.library.vehicles.figures import Figures, figures_of
@@ -111,12 +110,14 @@ class Car:
         *,
         speed: float = 20.0,
         exact: bool = True,
-        terrain: Terrain | tuple[Terrain, Terrain] | None = None,
+        terrain: Ground | tuple[Ground, Ground] | None = None,
         driver: Any = None,
+        posts: bool = False,
     ) -> CarSystem:
         """The model: it rolls ahead at `speed` (m/s) from where it stands. exact=False looks the suspensions up in
-        tables; `driver` steers and keeps the speed; `terrain` may be one for the left wheels and one for the right."""
-        return build(self.data, self.stand, speed=speed, exact=exact, terrain=terrain, driver=driver)
+        tables; `driver` steers and keeps the speed; `terrain` may be one for the left wheels and one for the right;
+        with `posts` the ground below each wheel moves up and down by the input <corner>.post_speed."""
+        return build(self.data, self.stand, speed=speed, exact=exact, terrain=terrain, driver=driver, posts=posts)
 
 
 def _axle(name: str) -> str:
@@ -125,7 +126,7 @@ def _axle(name: str) -> str:
     return name
 
 
-def read_car(path: str | Path, *, speed: float = 20.0, exact: bool = True, terrain: Terrain | None = None) -> CarSystem:
+def read_car(path: str | Path, *, speed: float = 20.0, exact: bool = True, terrain: Ground | None = None) -> CarSystem:
     """The model of a car file, or of a car that comes with Bellcrank by its name; options as of `Car.system`."""
     return Car.read(path).system(speed=speed, exact=exact, terrain=terrain)
 

@@ -3,7 +3,8 @@
 A case gives forces at the contact of the left wheel, or multiples of gravity from which they follow: load transfer by
 the height of the mass centre, across the car in the shares of roll stiffnesses and roll centres; wheels of an axle
 share its forces as they share its load. The travel is that at which springs, stops and anti-roll bar hold the wheel,
-unless a case gives it. Weights and inertia forces of the suspension's parts are in it.
+unless a case gives it. Weights and inertia forces of the suspension's parts are in it, and the moment by which the tyre
+of a car resists lean.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from bellcrank.library.vehicles.data import GRAVITY, Array, CarData
 from bellcrank.library.vehicles.figures import Figures
 from bellcrank.library.vehicles.keys import UNITS, Problems, Stated, key, read_record
 from bellcrank.library.vehicles.motor import drive_share
-from bellcrank.library.vehicles.rest import Stand, drawn_length, push_of, road, spin_axis
+from bellcrank.library.vehicles.rest import Stand, drawn_length, leaning, push_of, road, spin_axis
 from bellcrank.linkage.loads import CaseLoads, LoadTable
 from bellcrank.linkage.statics import Held, Load, held
 from bellcrank.linkage.wheel import see_wheel
@@ -165,19 +166,21 @@ def _rack(linkage: Any, name: str, case: LoadCase) -> float:
 
 @dataclass(frozen=True)
 class _Side:
-    """What acts on a wheel that is looked at as the left one: ahead, left, up; acceleration of the car in m/s^2."""
+    """What acts on a wheel that is looked at as the left one: ahead, left, up; acceleration of the car in m/s^2.
+    `leans`: its tyre resists lean beside the moment given."""
 
     force: Array
     moment: Array
     acceleration: Array
     torque: str
+    leans: bool = True
 
 
 def _sides(car: CarData, at_rest: Stand, f: Figures, axle: FittedAxle, case: LoadCase) -> list[_Side]:
     """The left wheel, and where the car corners the right one, mirrored."""
     force, moment = _given(case)
     if not case.by_gravity:
-        return [_Side(force, moment, np.zeros(3), case.torque)]
+        return [_Side(force, moment, np.zeros(3), case.torque, leans=False)]
     front = axle.name == "front"
     i = 0 if front else 2
     load = sum(at_rest.load[i : i + 2])
@@ -242,6 +245,8 @@ class _Wheel:
         upright = float(np.sqrt(1 - (axis @ up) ** 2))
         arm = self._radius(float(np.arcsin(axis @ up))) * ((axis @ up) * axis - up) / upright
         force, moment = _at_wheel(self.side.force @ level, self.side.moment @ level, arm, axis, self.side.torque)
+        if self.side.leans:
+            moment = moment + leaning(axle.tyre.on("left"), float(self.side.force[2]), axis, up)
         loads = [Load(chain.carrier, force, pose.position + arm, moment)]
         field = -(self.side.acceleration @ level) - GRAVITY * up
         parts = [(record.carrier, chain.carrier), *((m, name) for name, m in (record.links or {}).items())]

@@ -1,7 +1,8 @@
 """How a car stands: height, attitude, travels and wheel loads, and the springs that hold it there.
 
-Statics by virtual work, exact for rigid links: at every corner the tyre's load, the weights and the spring do no work
-over the travel; all loads carry all weights. Poses of the right side are those of the left, mirrored.
+Statics by virtual work, exact for rigid links: at every corner the tyre's load, the moment with which it resists lean,
+the weights and the spring do no work over the travel; all loads carry all weights. Poses of the right side are those of
+the left, mirrored.
 """
 
 from __future__ import annotations
@@ -23,7 +24,6 @@ from bellcrank.library.vehicles.records import Spring
 CLOSED = 1e-6  # N and N m that may be left open
 LONGEST = 0.03  # m and rad, of a step
 TURNS = 15  # of Newton's method
-NOT_HELD = "the springs do not hold the car: no position at rest was found"
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ def stand(car: CarData) -> Stand:
         open_ = [found.push[2 * axles.index(a)] for a in loose]
         return np.array([found.lift, found.moment[1], *open_])
 
-    x = solved(car, symmetric, [_start(car), 0.0, *(0.0 for _ in loose)])
+    x = solved(car, symmetric, [_start(car), 0.0, *(0.0 for _ in loose)], _not_held(car, loose))
     travels |= {a.name: float(z) for a, z in zip(loose, x[2:])}
     found = level.at(x[0], x[1], 0.0, [travels[axle] for axle, _ in CORNERS.values()])
     for a in held:
@@ -73,7 +73,7 @@ def stand(car: CarData) -> Stand:
         now = full.at(y[0], y[1], y[2], y[3:])
         return np.array([now.lift, *now.moment[:2], *now.push])
 
-    y = solved(car, corners, start)
+    y = solved(car, corners, start, _not_held(car, loose))
     now = full.at(y[0], y[1], y[2], y[3:])
     if min(now.load) <= 0:
         corner = list(CORNERS)[int(np.argmin(now.load))]
@@ -84,6 +84,17 @@ def stand(car: CarData) -> Stand:
         float(y[0]), float(y[1]), float(y[2]), tuple(map(float, y[3:])), now.load, free, bars, now.centre, now.contact,
         now.mass,
     )  # fmt: skip
+
+
+def _not_held(car: CarData, loose: Sequence[FittedAxle]) -> str:
+    """What is said of a car whose springs do not hold it, with those that are given by their free lengths."""
+    told = "the springs do not hold the car: no position at rest was found"
+    for axle in loose:
+        free, drawn = axle.record.spring.free_length or 0.0, drawn_length(axle, axle.spring)
+        force = push_of(axle, free, drawn, drawn)
+        told += (f"; with free_length {1000 * free:.4g} mm each {axle.name} spring pushes {force:.4g} N where the car "
+                 f"is drawn, {1000 * drawn:.4g} mm long")  # fmt: skip
+    return f"{told}; the body with its loads weighs {car.sprung.mass * GRAVITY:.5g} N"
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +127,7 @@ class Statics:
         for i, ((axle, side), c) in enumerate(zip(CORNERS.values(), corners, strict=True)):
             masses += [(m, at) for m, at, _ in c.masses]
             work = c.load * float(up @ c.slope) - sum(m * GRAVITY * float(up @ v) for m, _, v in c.masses)
+            work += float(c.moment @ c.turn)
             if axle in self.free:
                 a, other = self.car.axle(axle), corners[i + side]
                 work += push_of(a, self.free[axle] + side * a.record.spring.seat, c.length, c.drawn) * c.ratio
@@ -124,7 +136,7 @@ class Statics:
             push.append(work)
             contact.append(c.contact)
         weight = sum(m for m, _ in masses) * GRAVITY
-        moment = sum((np.cross(p, f * up) for p, f in zip(contact, loads)), np.zeros(3))
+        moment = sum((np.cross(p, f * up) + c.moment for p, f, c in zip(contact, loads, corners)), np.zeros(3))
         moment = moment - sum((np.cross(at, m * GRAVITY * up) for m, at in masses), np.zeros(3))
         centre = sum((m * at for m, at in masses), np.zeros(3)) * GRAVITY / weight
         lift = sum(loads) - weight
@@ -139,6 +151,8 @@ class Corner:
     load: float
     contact: Array
     slope: Array  # of the carrier at the contact
+    turn: Array  # of the carrier
+    moment: Array  # of the tyre that leans
     length: float  # of the spring
     drawn: float
     ratio: float  # its slope
@@ -167,15 +181,27 @@ def corner(axle: FittedAxle, side: int, travel: float, height: float, up: Array)
     below = (height + float(up @ centre)) / upright
     arm = below * ((axis @ up) * axis - up) / upright
     rolls = Rolling(0.0, 0.0, 0.0, float(np.arcsin(axis @ up)), axle.tyre.usual[0], axle.tyre.usual[1], 0.0)
-    load = float(axle.tyre.press(ARRAYS, rolls, below)[0])
+    tyre = axle.tyre.on("left" if side > 0 else "right")
+    load = float(tyre.press(ARRAYS, rolls, below)[0])
     a, b = pose.point(axle.spring[0]), pose.point(axle.spring[1])
     line = a.position - b.position
     length = float(np.linalg.norm(line))
     end = pose.point("wheel_centre" if record.anti_roll_bar is None else record.anti_roll_bar.at)
     return Corner(
-        masses, load, centre + arm, slope + np.cross(turn, arm), length, drawn_length(axle, axle.spring),
+        masses, load, centre + arm, slope + np.cross(turn, arm), turn, leaning(tyre, load, axis, up), length,
+        drawn_length(axle, axle.spring),
         float(line @ (a.d - b.d)) / length, (float(end.position[2]), float(end.d[2])), centre, axis,
     )  # fmt: skip
+
+
+def leaning(tyre: Any, load: float, axis: Array, up: Array) -> Array:
+    """The moment by which a tyre at standstill resists the lean of its wheel; `axis` of spin, to the left."""
+    at = Rolling(load, 0.0, 0.0, float(np.arcsin(axis @ up)), tyre.usual[0], 0.0, 0.0, low=tyre.fades(ARRAYS, 0.0))
+    ahead = np.cross(axis, up)
+    with np.errstate(all="ignore"):  # of branches that are not taken
+        size = float(tyre.steady(ARRAYS, at, tyre.scales)["Mx"])
+    found: Array = size * ahead / np.linalg.norm(ahead)
+    return found
 
 
 def road(pitch: float) -> Array:
@@ -263,7 +289,7 @@ def _start(car: CarData) -> float:
     return float(min(heights))
 
 
-def solved(car: CarData, residual: Any, start: Sequence[float], failing: str = NOT_HELD) -> Array:
+def solved(car: CarData, residual: Any, start: Sequence[float], failing: str) -> Array:
     """Newton's method with differences, each matrix used as long as it serves; a car that its springs do not hold is
     told so."""
     x, h = np.array(start, float), 1e-7

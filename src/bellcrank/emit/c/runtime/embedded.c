@@ -1,13 +1,21 @@
-/* ---- steps of a fixed length: each takes the same operations */
+/* ---- steps of a fixed length */
 
 @TUNING@enum {
     FINISHED = @UPPER@_FINE, NOT_FINITE = @UPPER@_NOT_FINITE, NOT_CLOSED = @UPPER@_NOT_CLOSED, EXTERNAL_FAILED
 };
 
 @JOB@
+@IF LOOPS@
+static int chosen_rates(Job *job, real t, const real *y, real *k, real *w);
+
+@END@
 static int rates(Job *job, int live, real t, const real *y, real *k, real *w)
 {
     job->externals->live = live;
+@IF LOOPS@
+    if (job->wary)
+        return chosen_rates(job, t, y, k, w);
+@END@
     derivatives(t, y, y + N_Q, job->p, job->c, w, k, k + N_Q, job->externals);
     return FINISHED;
 }
@@ -20,7 +28,7 @@ static int all_finite(int n, const real *x)
     return 1;
 }
 
-@HOLD@@CORRECTION@
+@HOLD@@LOOPS@
 @IF CARRIED@
 /* A state and its increment; what is rounded away is carried to the next step. */
 static inline real summed(real y, real increment, real *carried)
@@ -44,6 +52,10 @@ static int advance(Job *job, real h, real t, real middle, real end, const real *
 static Job bound(@STEM@_model *m, Externals *externals, real *w)
 {
     Job job = {0};
+@IF LOOPS@
+    job.turns = FIXED_CORRECTIONS;
+    job.wary = (int)m->wary;
+@END@
     job.p = m->p;
     job.c = m->c;
     job.externals = externals;
@@ -79,6 +91,9 @@ int @STEM@_begin(@STEM@_model *m)
 @IF CARRIED@
     memset(m->carried, 0, sizeof m->carried);
 @END@
+@IF LOOPS@
+    m->wary = 0;
+@END@
     Job job = bound(m, &externals, w);
 @IF ENTERED@
     real entered[N_P - @N_GIVEN@];
@@ -89,10 +104,11 @@ int @STEM@_begin(@STEM@_model *m)
     constants(m->p, m->c);
     if (!all_finite(N_C, m->c) || !all_finite(N_S, m->y))
         return NOT_FINITE;
-@IF CORRECTION@
+@IF LOOPS@
     job.turns = FIRST_CORRECTIONS;
-    if (correct_dependent(&job, HUGE_VAL, m->t, m->y, w))
+    if (keep_closed(&job, HUGE_VAL, m->t, m->y, w))
         return NOT_CLOSED;
+    m->wary = job.wary = job.steady < WATCHED;
 @END@
 @IF HOLD@
     keep_values(&job, 1, m->t, m->y, w);
@@ -106,26 +122,47 @@ int @STEM@_begin(@STEM@_model *m)
     return FINISHED;
 }
 
+/* Step number i, to the state `next` at `end`. */
+static int attempt(Job *job, const @STEM@_model *m, int64_t i, real end, real *next, real *w@CARRIES@)
+{
+    const real middle = m->t_start + ((real)i - (real)0.5)*m->h;
+    real k[N_S];
+@IF CARRIED@
+    memcpy(carried, m->carried, sizeof m->carried);
+@END@
+    rates(job, 0, m->t, m->y, k, w);
+    advance(job, m->h, m->t, middle, end, m->y, k, next, w@CARRY@);
+    if (!all_finite(N_S, next))
+        return NOT_FINITE;
+@IF LOOPS@
+    if (keep_closed(job, m->h, end, next, w))
+        return NOT_CLOSED;
+@END@
+    return FINISHED;
+}
+
 int @STEM@_step(@STEM@_model *m)
 {
     Externals externals = {@MEMORY@, 0, 0};
-    real w[N_W + 1], k[N_S], next[N_S];
+    real w[N_W + 1], next[N_S];
+@IF REMEMBERS@
+    real k[N_S];
+@END@
 @IF CARRIED@
     real carried[N_S];
-    memcpy(carried, m->carried, sizeof carried);
 @END@
     Job job = bound(m, &externals, w);
     const int64_t i = m->steps + 1;
-    const real middle = m->t_start + ((real)i - (real)0.5)*m->h, end = m->t_start + (real)i*m->h;
-    rates(&job, 0, m->t, m->y, k, w);
-    advance(&job, m->h, m->t, middle, end, m->y, k, next, w@CARRY@);
-    if (!all_finite(N_S, next))
-        return NOT_FINITE;
-@IF CORRECTION@
-    job.turns = FIXED_CORRECTIONS;
-    if (correct_dependent(&job, m->h, end, next, w))
-        return NOT_CLOSED;
+    const real end = m->t_start + (real)i*m->h;
+    int failed = attempt(&job, m, i, end, next, w@CARRY@);
+@IF LOOPS@
+    if (!job.wary && (failed || job.steady < NEAR)) { /* again, with other pivots */
+        job.wary = 1;
+        failed = attempt(&job, m, i, end, next, w@CARRY@);
+    }
 @END@
+    if (failed)
+        return failed;
 @IF UPDATE@
     keep_values(&job, 0, end, next, w);
 @END@
@@ -137,6 +174,9 @@ int @STEM@_step(@STEM@_model *m)
     memcpy(m->y, next, sizeof next);
 @IF CARRIED@
     memcpy(m->carried, carried, sizeof carried);
+@END@
+@IF LOOPS@
+    m->wary = job.steady < WATCHED;
 @END@
     m->t = end;
     m->steps = i;

@@ -19,20 +19,20 @@ static void least_norm(int m, int n, int rank, const real *restrict root, const 
         to[i] = 0;
         for (int k = 0; k < n; k++) {
             a[i*n + k] = root[k]*rows[i*n + k];
-            if (a[i*n + k] != 0.0) {
+            if (a[i*n + k] != 0) {
                 from[i] = k < from[i] ? k : from[i];
                 to[i] = k + 1;
             }
         }
         left[i] = length(n, a + i*n);
         longest = left[i] > longest ? left[i] : longest;
-        finite += 0.0*left[i] + 0.0*r[i];
+        finite += 0*left[i] + 0*r[i];
     }
     for (int i = 0; i < m; i++) {
         const int counts = left[i] > SHORT*longest;
         for (int k = from[i]; k < to[i]; k++)
-            a[i*n + k] = counts ? a[i*n + k]/left[i] : 0.0;
-        y[i] = counts ? r[i]/left[i] : 0.0;
+            a[i*n + k] = counts ? a[i*n + k]/left[i] : 0;
+        y[i] = counts ? r[i]/left[i] : 0;
         left[i] = length(n, a + i*n);
     }
     for (int k = 0; k < n; k++)
@@ -53,9 +53,9 @@ static void least_norm(int m, int n, int rank, const real *restrict root, const 
         left[best] = 0.0;
         for (int i = 0; i < m; i++) {
             real along = 0.0;
-            for (int k = from[i] > first ? from[i] : first; k < to[i] && k < last && left[i] > 0.0; k++)
+            for (int k = from[i] > first ? from[i] : first; k < to[i] && k < last && left[i] > 0; k++)
                 along += a[i*n + k]*e[k];
-            if (along == 0.0)
+            if (along == 0)
                 continue;
             for (int k = first; k < last; k++)
                 a[i*n + k] -= along*e[k];

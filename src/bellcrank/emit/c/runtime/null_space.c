@@ -26,13 +26,13 @@ static real steady_ratio(const real *restrict rows)
             return 0.0;
         for (int i = 0; i < N_V; i++) {
             const real factor = a[i*N_U + column]/pivot;
-            if (i == row || factor == 0.0)
+            if (i == row || factor == 0)
                 continue;
             for (int j = 0; j < N_U; j++)
                 a[i*N_U + j] -= factor*a[row*N_U + j];
         }
     }
-    return N_ORDER > 0 ? least/USUAL_ORDER : 1.0;
+    return N_ORDER > 0 ? least/(real)USUAL_ORDER : 1;
 }
 
 /* x of M x = force + J' lambda with J x = right; returns the ratio of pivots. x = T a + c, where J T = 0 and J c =
@@ -55,17 +55,17 @@ static real reduced(const real *restrict mass, const real *force, const real *re
         const int s = order[i];
         for (int j = 0; j < p; j++)
             T[s*p + j] = COLUMN_SCALE[s]*(i < used ? -a[i*W + used + j] : (real)(i - used == j));
-        x[s] = i < used ? COLUMN_SCALE[s]*a[i*W + N_U] : 0.0;
+        x[s] = i < used ? COLUMN_SCALE[s]*a[i*W + N_U] : 0;
         for (int j = 0; j <= i; j++)
             M[i*N_U + j] = M[j*N_U + i] = mass[i*(i + 1)/2 + j];
     }
     for (int i = 0; i < N_U; i++) {
-        rest[i] = force ? force[i] : 0.0;
+        rest[i] = force ? force[i] : 0;
         for (int j = 0; j < p; j++)
             MT[i*p + j] = 0.0;
         for (int k = 0; k < N_U; k++) {
             const real m = M[i*N_U + k];
-            if (m == 0.0)
+            if (m == 0)
                 continue;
             rest[i] -= m*x[k];
             for (int j = 0; j < p; j++)

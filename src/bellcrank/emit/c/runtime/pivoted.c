@@ -24,7 +24,7 @@ static real pivoted(int m, int n, int rank, real usual, real least, real *restri
                 }
         if (k == 0)
             first = largest;
-        ratio = first > 0.0 ? largest/(first*usual) : 0.0;
+        ratio = first > 0 ? largest/(first*usual) : 0;
         if (!(ratio > least))
             break;
         for (int j = 0; j < W && row != k; j++) {
@@ -40,12 +40,12 @@ static real pivoted(int m, int n, int rank, real usual, real least, real *restri
         const int old = order[k];
         order[k] = order[column];
         order[column] = old;
-        const real one = 1.0/a[k*W + k];
+        const real one = 1/a[k*W + k];
         for (int j = k; j < W; j++)
             a[k*W + j] *= one;
         for (int i = 0; i < m; i++) {
             const real factor = a[i*W + k];
-            if (i == k || factor == 0.0)
+            if (i == k || factor == 0)
                 continue;
             for (int j = k; j < W; j++)
                 a[i*W + j] -= factor*a[k*W + j];

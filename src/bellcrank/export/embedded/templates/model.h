@@ -25,7 +25,7 @@ extern "C" {
 enum { /* what begin and step return; the state stays the last good one if it is not FINE */
     @UPPER@_FINE = 0,
     @UPPER@_NOT_FINITE = 1, /* a state or constant of the model is no finite number: may the step be too long? */
-    @UPPER@_NOT_CLOSED = 2  /* loops cannot be closed, or a singular position is near */
+    @UPPER@_NOT_CLOSED = 2  /* loops cannot be closed, or a singular position is near, or the step is too long */
 };
 
 @LISTS@
@@ -46,6 +46,9 @@ typedef struct @STEM@_model {
 @END@
 @IF CARRIED@
     @REAL@ carried[@CARRIED@];
+@END@
+@IF LOOPS@
+    int64_t wary; /* are pivots of closed loops chosen at every evaluation? */
 @END@
     int64_t steps;
 } @STEM@_model;

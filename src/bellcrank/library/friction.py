@@ -1,0 +1,45 @@
+"""Friction of a road over that for which tyres are given: along x, to the left and to the right."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from bellcrank.errors import ModelError
+
+Grip = Sequence[tuple[float, float]]  # from which x on, and the friction there
+
+
+def grips(friction: Any, left: Any, right: Any) -> tuple[Grip, Grip]:
+    """Left and right of a road, from one friction for all or from those of its sides."""
+    if (friction is None) == (left is None and right is None):
+        raise ModelError("terrain with_friction: give one friction for all, or left= and right=")
+    sides = (
+        (friction, friction)
+        if friction is not None
+        else (1.0 if left is None else left, 1.0 if right is None else right)
+    )
+    return _grip(sides[0]), _grip(sides[1])
+
+
+def _grip(given: Any) -> Grip:
+    """Friction along x, checked."""
+    pairs = given if isinstance(given, tuple | list) else [(0.0, given)]
+    if not pairs or not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
+        raise ModelError(f"terrain with_friction: {given!r:.80} must be a number or pairs (x, friction)")
+    found = [(_finite(x, "x"), _finite(mu, "friction")) for x, mu in pairs]
+    if any(b[0] <= a[0] for a, b in pairwise(found)) or any(mu < 0 for _, mu in found):
+        raise ModelError(f"terrain with_friction: {given!r:.80}: x must increase and friction must not be negative")
+    return tuple(found)
+
+
+def _finite(value: Any, what: str) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise ModelError(f"terrain with_friction: {what}={value!r} must be a finite number")
+    return number

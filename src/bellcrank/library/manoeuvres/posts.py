@@ -1,0 +1,117 @@
+"""A four-post rig: the standing car on posts that rise and fall together, against each other, and crosswise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import ModelError
+from bellcrank.library.manoeuvres.ready import RELEASED
+from bellcrank.library.manoeuvres.result import Curve, Manoeuvre, Metrics, Result, Setting
+from bellcrank.library.manoeuvres.rides import AXLES, on_course
+from bellcrank.library.manoeuvres.steering import BEGINS, frequency_response
+from bellcrank.library.vehicles.data import CORNERS, CarData
+from bellcrank.run.result import Run
+from bellcrank.signals import sampled
+
+Array = np.ndarray[Any, Any]
+MODES = {"heave": (1, 1, 1, 1), "pitch": (-1, -1, 1, 1), "roll": (1, -1, 1, -1), "warp": (1, -1, -1, 1)}  # of CORNERS
+BODY = 5.0  # Hz, below which the body swings on its springs, above which the wheels do
+FASTEST = 40.0  # Hz, that rows of a run can tell
+FINE = 0.002  # s between points of the signal
+SOFT = 0.05  # share of the signal in which it grows, and fades
+REST = 3.0  # s after it
+BESIDE = 9  # lines of a spectrum that are one
+
+
+def post_signal(speed: float, f0: float, f1: float, duration: float) -> tuple[Any, float]:
+    """The speed of posts whose frequency grows by equal shares, with one amplitude of the speed (m/s); and when all has
+    come to rest. Heights begin and end at zero."""
+    t = np.arange(0.0, duration + FINE / 2, FINE)
+    rate = np.log(f1 / f0) / duration
+    f, phase = f0 * np.exp(rate * t), 2 * np.pi * f0 * np.expm1(rate * t) / rate
+    edge = np.clip(np.minimum(t, duration - t) / (SOFT * duration), 0.0, 1.0)
+    z = speed / (2 * np.pi * f) * edge**2 * (3 - 2 * edge) * np.sin(phase)
+    v = np.gradient(z, FINE)
+    end = BEGINS + duration
+    return sampled([0.0, *(BEGINS + t), end + REST], [0.0, *v, 0.0]), end + REST
+
+
+def four_post(data: CarData, settings: dict[str, Any]) -> Result:
+    """Every mode of the posts, and what body and wheels do."""
+    f0, f1 = settings["from"], settings["to"]
+    if not f0 < BODY < f1 <= FASTEST:
+        raise ModelError(f"manoeuvre four-post: from={f0:g} to={f1:g} Hz must begin below {BODY:g} Hz, where the body "
+                         f"swings, and end above it, at {FASTEST:g} Hz or less")  # fmt: skip
+    car = on_course(data)
+    start = car.settled(0.0)
+    runs: dict[str, Run] = {}
+    for mode, signs in MODES.items():
+        signal, end = post_signal(settings["speed"], f0, f1, settings["duration"])
+        back, _ = post_signal(-settings["speed"], f0, f1, settings["duration"])
+        inputs = {f"{c}.post_speed": signal if s > 0 else back for c, s in zip(CORNERS, signs, strict=True)}
+        runs[mode] = car.drive(end, start, inputs, RELEASED)
+    base, track = car.figures["wheelbase"], (car.figures["track_front"] + car.figures["track_rear"]) / 2
+    channels = {  # of the body, and what the posts would turn it by per height of the left ones (rear ones in pitch)
+        "heave": ("height", "fl.post", 1.0, "height of the mass centre over that of the posts"),
+        "pitch": ("pitch", "rl.post", np.degrees(2 / base), "pitch over that of the posts"),
+        "roll": ("roll", "fl.post", np.degrees(2 / track), "roll over that of the posts"),
+    }
+    found, curves = Metrics(), []
+    for mode, (channel, over, scale, words) in channels.items():
+        f, gain = _gain(runs[mode], channel, f0, f1, over)
+        gain = gain / scale
+        curves.append(Curve("frequency, Hz", f"{words}, -", ((mode, f, gain),)))
+        slow = f < BODY
+        top = int(np.argmax(gain[slow]))
+        found.add(f"{mode}_frequency", f[slow][top], "Hz", f"where the body moves most in {mode}")
+        found.add(f"{mode}_gain", gain[slow][top], "", f"largest {words}")
+        far = gain[np.argmin(np.abs(f - 2 * f[slow][top]))]
+        found.add(f"{mode}_twice", far, "", f"{words} at twice that frequency")
+    for axle, corners in AXLES.items():
+        names, post = tuple(f"{c}.tyre_load" for c in corners), f"{corners[0]}.post"
+        f, lifts = _gain(runs["heave"], names[0], f0, f1, post)
+        _, twists = _gain(runs["warp"], names[0], f0, f1, post)
+        speed = 2 * np.pi * f  # gains over the speed of the post, N s/m
+        lines = (("heave", f, lifts / speed), ("warp", f, twists / speed))
+        curves.append(Curve("frequency, Hz", f"load of {corners[0]} over the speed of its post, N s/m", lines))
+        quick = f > BODY
+        found.add(f"hop_{axle}", f[quick][int(np.argmax((lifts / speed)[quick]))], "Hz",
+                  f"where the load of the {axle} wheels changes most")  # fmt: skip
+        found.add(f"warp_{axle}", np.median(twists[f < 2 * f0]) / 1000, "N/mm",
+                  f"load of a {axle} wheel over its post in warp, slowly")  # fmt: skip
+        heave = np.concatenate([runs["heave"][n] / car.at_rest.load[list(CORNERS).index(n[:2])] for n in names])
+        found.add(f"load_{axle}", 100 * np.abs(heave - 1).max(), "%",
+                  f"largest change of the {axle} wheel loads in heave")  # fmt: skip
+    off = [float(np.mean(run[f"{c}.tyre_load"] <= 0)) for run in runs.values() for c in CORNERS]
+    found.add("lifted", 100 * max(off), "%", "largest share of time that a wheel is off its post")
+    return Result("four-post", data.sections.name, settings, runs, found.done(), [],
+                  ["tyres stand on posts that do not give way along the ground: they hold wheels that move aside",
+                   "one amplitude of the speed of posts, as of a road with the slope of its spectrum"],
+                  ("fl.post", "height", "fl.tyre_load", "rl.tyre_load", "fl.travel", "rl.travel"),
+                  tuple(curves))  # fmt: skip
+
+
+def _gain(run: Run, name: str, f0: float, f1: float, over: str) -> tuple[Array, Array]:
+    """Size of a response between f0 and where the signal begins to fade; dampers that differ in both directions pump
+    the body down, which lines beside each other even out."""
+    f, found = frequency_response(run, (name,), f0, f1 * (f0 / f1) ** SOFT, over)
+    ones = np.ones(BESIDE)
+    mean = np.convolve(found[name], ones, "same") / np.convolve(np.ones(len(f)), ones, "same")
+    return f, np.abs(mean)
+
+
+FOUR_POST = Manoeuvre(
+    "four-post",
+    "standing on four posts that move up and down",
+    {
+        "speed": Setting(0.1, "m/s", "amplitude of the speed of the posts"),
+        "from": Setting(0.5, "Hz", "frequency at the begin"),
+        "to": Setting(25.0, "Hz", "frequency at the end"),
+        "duration": Setting(20.0, "s", "of the signal"),
+    },
+    four_post,
+    "usual on rigs; the signal is our choice",
+    first=("heave_frequency", "heave_gain", "hop_front"),
+)

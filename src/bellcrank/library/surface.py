@@ -1,0 +1,355 @@
+"""Ground over x and y: heights on a grid with smooth slopes between, and the point of it nearest to a wheel, in Python,
+C and JavaScript.
+
+Between its points the height is a bicubic convolution (Keys 1981, Cubic convolution interpolation for digital image
+processing, IEEE Transactions ASSP-29): it goes through all heights, slopes are continuous, planes are planes, and each
+height is felt by its neighbours alone. Beyond its edges the ground goes on straight across them: level, or with the
+slope of the edge. The distance to it is continuous, so a force that follows from it alone has a potential.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from bellcrank.errors import ModelError
+from bellcrank.files.template import filled, template
+from bellcrank.library.friction import Grip, grips
+from bellcrank.numeric.tuning import SURFACE, constants
+
+MOST = 1_000_000  # heights, as they stand in generated programs
+EVEN = 1e-6  # share of a spacing by which points may lie beside an even grid
+BEYOND = ("level", "slope")
+
+
+class NearSurface(NamedTuple):
+    """The nearest ground: its distance (negative below ground), the unit normal from it, its foot."""
+
+    distance: float
+    normal_x: float
+    normal_y: float
+    normal_z: float
+    foot_x: float
+    foot_y: float
+    foot_z: float
+
+
+class Jet(NamedTuple):
+    """Height, slopes and second derivatives."""
+
+    h: float
+    x: float
+    y: float
+    xx: float
+    xy: float
+    yy: float
+
+
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """Ground over x and y. `heights[i, j]` belongs to x = start[0] + i spacing[0], y = start[1] + j spacing[1];
+    `beyond` its edges it is "level", or goes on with the "slope" of the edge.
+
+    `friction`: of the road over that of the tyres' data, for y > 0 (left) and y < 0 (right); None where it is one.
+    """
+
+    name: str
+    start: tuple[float, float]
+    spacing: tuple[float, float]
+    heights: np.ndarray
+    beyond: str = "level"
+    friction: tuple[Grip, Grip] | None = None
+    lifted: tuple[str, str] | None = None  # as of other terrains
+
+    spatial = True
+
+    def __post_init__(self) -> None:
+        problems = []
+        size = self.heights.shape
+        if len(size) != 2 or min(size) < 2:
+            problems.append(f"heights must be at least two rows and columns of numbers; they have the shape {size}")
+        elif self.heights.size > MOST:
+            problems.append(f"{self.heights.size} heights are more than {MOST}: take every second, or a part")
+        elif not np.all(np.isfinite(self.heights)):
+            i, j = (int(k) for k in np.argwhere(~np.isfinite(self.heights))[0])
+            x, y = (a + k * d for a, k, d in zip(self.start, (i, j), self.spacing, strict=True))
+            count = int((~np.isfinite(self.heights)).sum())
+            problems.append(f"the ground has no height at x = {x:g}, y = {y:g} ({count} such): gaps are not allowed")
+        if not all(math.isfinite(d) and d > 0 for d in self.spacing):
+            problems.append(f"spacing={self.spacing!r} must be positive")
+        if not all(math.isfinite(a) for a in self.start):
+            problems.append(f"start={self.start!r} must be finite")
+        if self.beyond not in BEYOND:
+            problems.append(f"beyond={self.beyond!r} must be one of {', '.join(BEYOND)}")
+        if problems:
+            raise ModelError(f"terrain '{self.name}': " + "; ".join(problems))
+
+    def height(self, x: Any, y: Any = 0.0) -> Any:
+        """Height at x and y, numbers or arrays."""
+        return self._value(x, y, 0, 0)
+
+    def slope(self, x: Any, y: Any = 0.0) -> Any:
+        """dh/dx and dh/dy."""
+        return self._value(x, y, 1, 0), self._value(x, y, 0, 1)
+
+    def _value(self, x: Any, y: Any, k: int, m: int) -> Any:
+        """A derivative over arrays."""
+        at = np.broadcast_arrays(np.asarray(x, float), np.asarray(y, float))
+        if not all(np.all(np.isfinite(v)) for v in at):
+            raise ModelError(f"terrain '{self.name}': x and y must be finite")
+        cells, weights = [], []
+        for v, v0, d, n, order in zip(at, self.start, self.spacing, self.heights.shape, (k, m), strict=True):
+            u = (v - v0) / d
+            inside = np.clip(u, 0.0, n - 1.0)
+            i = np.minimum(inside.astype(int), n - 2)
+            value, slope, _ = _cubic(inside - i)
+            cells.append(i)
+            weights.append(
+                np.stack([s / d if order else w + (u - inside) * s for w, s in zip(value, slope, strict=True)])
+            )
+        h = np.array(self._padded)
+        rows = cells[0] + np.arange(4).reshape(4, 1, *(1,) * cells[0].ndim)
+        found = h[rows, cells[1] + np.arange(4).reshape(1, 4, *(1,) * cells[1].ndim)]
+        shaped = (weights[0][:, None] * weights[1][None] * found).sum(axis=(0, 1))
+        return float(shaped) if shaped.ndim == 0 else shaped
+
+    def raised(self, by: float) -> Surface:
+        """The same ground, higher by a length."""
+        return replace(self, heights=self.heights + float(by))
+
+    def lifted_by(self, height: str, speed: str) -> Surface:
+        """The same ground on a rig that moves it up and down; as of other terrains."""
+        return replace(self, lifted=(str(height), str(speed)))
+
+    def with_friction(self, friction: Any = None, *, left: Any = None, right: Any = None) -> Surface:
+        """The same ground, more or less slippery; as of other terrains."""
+        return replace(self, friction=grips(friction, left, right))
+
+    def __repr__(self) -> str:
+        (nx, ny), (dx, dy) = self.heights.shape, self.spacing
+        return f"Surface({self.name!r}: {nx} x {ny} heights, {(nx - 1) * dx:g} x {(ny - 1) * dy:g})"
+
+    # ---- the nearest point
+
+    @cached_property
+    def _padded(self) -> list[list[float]]:
+        """Heights with one more around, which makes the slope at the edges."""
+        h = self.heights
+        if self.beyond == "level":
+            return np.pad(h, 1, mode="reflect").tolist()
+        return np.pad(h, 1, mode="reflect", reflect_type="odd").tolist()
+
+    @cached_property
+    def _bends(self) -> list[list[float]]:
+        """Bounds of all cells: where they times the distance are below 1, there is one nearest point. As of
+        `ground.bend`."""
+        h = np.array(self._padded)
+        dx, dy = self.spacing
+
+        def largest(differences: np.ndarray) -> np.ndarray:
+            wide = tuple(
+                n - m for n, m in zip(differences.shape, (self.heights.shape[0] - 2, self.heights.shape[1] - 2))
+            )
+            return np.asarray(sliding_window_view(np.abs(differences), wide).max(axis=(2, 3)))
+
+        xx, yy = largest(np.diff(h, 2, axis=0)) / dx**2, largest(np.diff(h, 2, axis=1)) / dy**2
+        xy = largest(np.diff(np.diff(h, axis=0), axis=1)) / (dx * dy)
+        steep = np.hypot(largest(np.diff(h, axis=0)) / dx, largest(np.diff(h, axis=1)) / dy)
+        bends = OVERSHOOT * np.sqrt(xx**2 + yy**2 + 2 * xy**2) * (1 + OVERSHOOT * steep)
+        return [[float(f"{1.01 * value:.2e}") for value in row] for row in bends]
+
+    def _gentle(self, x: float, y: float, best: float) -> bool:
+        """Is there one nearest point within a distance?"""
+        sides = []
+        for v, v0, d, n in zip((x, y), self.start, self.spacing, self.heights.shape, strict=True):
+            sides.append([min(max(math.floor((v + way * best - v0) / d), 0), n - 2) for way in (-1, 1)])
+        (first, last), (right, left) = sides
+        return all(bend * best < 1 for row in self._bends[first : last + 1] for bend in row[right : left + 1])
+
+    def jet(self, x: float, y: float) -> Jet:
+        """Height, slopes and second derivatives at a place."""
+        (i, a), (j, b) = (
+            _weights((v - v0) / d, n)
+            for v, v0, d, n in zip((x, y), self.start, self.spacing, self.heights.shape, strict=True)
+        )
+        dx, dy = self.spacing
+        rows = [self._padded[i + k][j : j + 4] for k in range(4)]
+        across = [[sum(w * h for w, h in zip(b[order], row, strict=True)) for row in rows] for order in range(3)]
+
+        def both(k: int, m: int) -> float:
+            return sum(w * h for w, h in zip(a[k], across[m], strict=True)) / (dx**k * dy**m)
+
+        return Jet(both(0, 0), both(1, 0), both(0, 1), both(2, 0), both(1, 1), both(0, 2))
+
+    def nearest(self, x: float, y: float, z: float, reach: float = math.inf) -> NearSurface:
+        """The point of the ground nearest to a place: distance (negative below ground), unit normal towards it, foot.
+
+        Ground farther away than `reach` is not looked for; the distance is then `reach`, the normal upright.
+        """
+        x, y, z, reach = float(x), float(y), float(z), float(reach)
+        return self._near(x, y, z, reach)[0]
+
+    def turn(self, x: float, y: float, z: float, reach: float = math.inf) -> tuple[float, ...]:
+        """How the normal changes with the place: xx, xy, xz, yy, yz, zz of its slopes, which are symmetric; and is the
+        ground in reach?"""
+        near, jet = self._near(float(x), float(y), float(z), float(reach))
+        if not near.distance < reach:
+            return (0.0,) * 7
+        size = math.sqrt(1 + jet.x * jet.x + jet.y * jet.y)
+        g11, g12, g22 = 1 + jet.x * jet.x, jet.x * jet.y, 1 + jet.y * jet.y
+        b11, b12, b22 = jet.xx / size, jet.xy / size, jet.yy / size
+        d = near.distance
+        m11, m12, m22 = g11 - d * b11, g12 - d * b12, g22 - d * b22
+        both = (g11 * g22 - g12 * g12) * (m11 * m22 - m12 * m12)
+        # S = -G^-1 B M^-1, symmetric
+        p11, p12 = g22 * b11 - g12 * b12, g22 * b12 - g12 * b22
+        p21, p22 = g11 * b12 - g12 * b11, g11 * b22 - g12 * b12
+        s11, s12 = -(p11 * m22 - p12 * m12) / both, -(p12 * m11 - p11 * m12) / both
+        s22 = -(p22 * m11 - p21 * m12) / both
+        xz, yz = s11 * jet.x + s12 * jet.y, s12 * jet.x + s22 * jet.y
+        return s11, s12, xz, s22, yz, jet.x * xz + jet.y * yz, 1.0
+
+    def _near(self, x: float, y: float, z: float, reach: float) -> tuple[NearSurface, Jet]:
+        if not math.isfinite(x + y + z):
+            return NearSurface(*[math.nan] * 7), Jet(*[math.nan] * 6)
+        below = self.jet(x, y)
+        best = min(abs(z - below.h), max(reach, below.h - z))
+        size = 1 + below.x * below.x + below.y * below.y
+        starts = [(x + (z - below.h) * below.x / size, y + (z - below.h) * below.y / size)]  # on the tangent plane
+        if not self._gentle(x, y, best):
+            starts = [*self._samples(x, y, z, best), (x, y)]
+        feet = [self._foot(x, y, z, s, t) for s, t in starts]
+        foot = (
+            min(feet, key=lambda f: (f[0] - x) ** 2 + (f[1] - y) ** 2 + (f[2].h - z) ** 2) if len(feet) > 1 else feet[0]
+        )
+        s, t, jet = foot
+        size = math.sqrt(1 + jet.x * jet.x + jet.y * jet.y)
+        normal = (-jet.x / size, -jet.y / size, 1 / size)
+        distance = (z - jet.h - jet.x * (x - s) - jet.y * (y - t)) / size
+        if not distance < reach:
+            return NearSurface(reach, 0.0, 0.0, 1.0, x, y, z - reach), jet
+        return NearSurface(distance, *normal, s, t, jet.h), jet
+
+    def _foot(self, x: float, y: float, z: float, s: float, t: float) -> tuple[float, float, Jet]:
+        """The foot by Newton's method from a point near it; steps that lead away are halved."""
+        jet = self.jet(s, t)
+        away = (s - x) ** 2 + (t - y) ** 2 + (jet.h - z) ** 2
+        for _ in range(SURFACE.feet):
+            dh = jet.h - z
+            g1, g2 = s - x + dh * jet.x, t - y + dh * jet.y
+            a, b, c = 1 + jet.x * jet.x, jet.x * jet.y, 1 + jet.y * jet.y
+            h11, h12, h22 = a + dh * jet.xx, b + dh * jet.xy, c + dh * jet.yy
+            if not (h11 > 0 and h11 * h22 - h12 * h12 > SURFACE.flat * a * c):
+                h11, h12, h22 = a, b, c
+            size = h11 * h22 - h12 * h12
+            ds, dt = (h12 * g2 - h22 * g1) / size, (h12 * g1 - h11 * g2) / size
+            for _ in range(SURFACE.halves):
+                new = self.jet(s + ds, t + dt)
+                far = (s + ds - x) ** 2 + (t + dt - y) ** 2 + (new.h - z) ** 2
+                if far <= away * (1 + SURFACE.rounds):
+                    break
+                ds, dt = 0.5 * ds, 0.5 * dt
+            s, t, jet, away = s + ds, t + dt, new, far
+            if abs(ds) + abs(dt) <= SURFACE.foot * (1 + abs(s) + abs(t)):
+                break
+        return s, t, jet
+
+    def _samples(self, x: float, y: float, z: float, best: float) -> list[tuple[float, float]]:
+        """Those of some points around that are nearer than their neighbours."""
+        n = int(SURFACE.samples)
+        wide = 2 * best / n
+        squares = [[math.inf] * (n + 3) for _ in range(n + 3)]
+        for i in range(n + 1):
+            for j in range(n + 1):
+                s, t = x - best + i * wide, y - best + j * wide
+                squares[i + 1][j + 1] = (s - x) ** 2 + (t - y) ** 2 + (self.jet(s, t).h - z) ** 2
+        found = []
+        for i in range(n + 1):
+            for j in range(n + 1):
+                own = squares[i + 1][j + 1]
+                if all(own <= squares[i + 1 + k][j + 1 + m] for k in (-1, 0, 1) for m in (-1, 0, 1)):
+                    found.append((x - best + i * wide, y - best + j * wide))
+        return found
+
+    # ---- the same in other languages
+
+    @cached_property
+    def c(self) -> tuple[str, str]:
+        """C source of the ground, and the name of its function `void f(double x, double y, double z, double reach,
+        double *near)` with near = distance, normal x, y, z, foot x, y."""
+        return self._source("surface_near.c"), self._called
+
+    @property
+    def lanes(self) -> str:
+        """No C over vectors of runs: the surface is looked for lane by lane."""
+        return ""
+
+    @cached_property
+    def c_turn(self) -> tuple[str, str]:
+        """The same for `turn`."""
+        return self._source("surface_turn.c"), f"{self._called}_turn"
+
+    @cached_property
+    def javascript(self) -> str:
+        """The ground in JavaScript: `routine(x, y, z, reach, out)` stores what `c` gives at the address out."""
+        return self._source("surface_near.js", "surface.js")
+
+    @cached_property
+    def javascript_turn(self) -> str:
+        """The same for `turn`."""
+        return self._source("surface_turn.js", "surface.js")
+
+    @cached_property
+    def _called(self) -> str:
+        facts = repr((self.start, self.spacing, self.heights.shape, self.beyond)).encode()
+        return "surface_" + hashlib.sha256(facts + self.heights.tobytes()).hexdigest()[:12]
+
+    def _source(self, ending: str, all_of: str = "surface.c") -> str:
+        rows = ",\n".join(", ".join(map(repr, row)) for row in self._padded)
+        bends = ",\n".join(", ".join(f"{value:.2e}" for value in row) for row in self._bends)
+        nx, ny = self.heights.shape
+        places = {
+            "HEIGHTS": rows, "NX": str(nx), "NY": str(ny), "BENDS": bends,
+            "X0": repr(float(self.start[0])), "Y0": repr(float(self.start[1])),
+            "DX": repr(float(self.spacing[0])), "DY": repr(float(self.spacing[1])),
+        }  # fmt: skip
+        texts = [template("bellcrank.library/templates", name) for name in (all_of, ending)]
+        rules = {c.name.upper(): repr(c.value) for c in constants(SURFACE)}
+        return filled("\n".join(texts), places, rules | {"NAME": self._called})
+
+
+OVERSHOOT = (
+    4.0  # of second derivatives of the convolution over second differences, at most 3 times 1.25; of slopes less
+)
+
+
+def _cubic(f: Any) -> tuple[Sequence[Any], ...]:
+    """Weights of four heights at the share f of a cell, for value, slope and second derivative."""
+    return (
+        (
+            f * (f * (1 - 0.5 * f) - 0.5),
+            1 + f * f * (1.5 * f - 2.5),
+            f * (0.5 + f * (2 - 1.5 * f)),
+            0.5 * f * f * (f - 1),
+        ),
+        (f * (2 - 1.5 * f) - 0.5, f * (4.5 * f - 5), 0.5 + f * (4 - 4.5 * f), f * (1.5 * f - 1)),
+        (2 - 3 * f, 9 * f - 5, 4 - 9 * f, 3 * f - 1),
+    )
+
+
+def _weights(u: float, n: int) -> tuple[int, tuple[Sequence[float], ...]]:
+    """The cell that u (in spacings) lies in, and its weights; the ground goes on straight beyond the ends."""
+    inside = min(max(u, 0.0), n - 1.0)
+    i = min(int(inside), n - 2)
+    w, d, dd = _cubic(inside - i)
+    over = u - inside
+    if over:
+        return i, (tuple(a + over * b for a, b in zip(w, d, strict=True)), d, (0.0,) * 4)
+    return i, (w, d, dd)

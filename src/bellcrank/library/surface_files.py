@@ -1,0 +1,197 @@
+"""Ground over x and y from files: tables of heights (.csv, .txt), arrays (.npy, .npz), OpenCRG text (.crg).
+
+A table has y in its first row and x in its first column; the corner between is not read. An array needs the spacing of
+its points, or comes with x and y. OpenCRG (ASAM, 2020): long sections along a straight reference line, as text (LRFI,
+LDFI), with slope and banking if it has them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import ModelError
+from bellcrank.files.text import read_text
+
+Points = tuple[np.ndarray, np.ndarray, np.ndarray]  # x, y, heights
+FIELDS = {"LRFI": 10, "LDFI": 20}  # characters of a number
+STRAIGHT = 1e-9  # rad, by which the heading of a straight line may differ
+EXACT = 1e-6  # share of a spacing
+
+
+def read_points(path: Path, spacing: tuple[float, float] | None, start: tuple[float, float] | None) -> Points:
+    """x, y and heights of a file by its ending."""
+    ending = path.suffix.lower()
+    if ending not in READERS:
+        raise ModelError(f"terrain {path}: '{ending}' is not read; ground is read from {', '.join(READERS)}")
+    arrays = ending in (".npy", ".npz")
+    if not arrays and (spacing is not None or start is not None):
+        raise ModelError(
+            f"terrain {path}: spacing= and start= are for arrays; {ending} says itself where its points are"
+        )
+    return _array(path, spacing, start) if arrays else READERS[ending](path)
+
+
+def _table(path: Path) -> Points:
+    lines = [(i, line) for i, line in enumerate(read_text(path, ModelError).splitlines(), 1) if line.strip()]
+    lines = [(i, line) for i, line in lines if not line.lstrip().startswith("#")]
+    if len(lines) < 3:
+        raise ModelError(f"terrain {path}: a table of heights has y in its first row and x in its first column, at "
+                         f"least two of each; it has {len(lines)} lines")  # fmt: skip
+    mark = next((m for m in (";", "\t", ",") if m in lines[1][1]), None)
+    rows = [[cell.strip() for cell in line.split(mark)] for _, line in lines]
+    if mark is None and len(rows[0]) == len(rows[1]) - 1:  # blanks alone cannot tell of an empty corner
+        rows[0] = ["", *rows[0]]
+    y = [_number(path, lines[0][0], cell) for cell in rows[0][1:]]
+    values = []
+    for (i, _), row in zip(lines[1:], rows[1:], strict=True):
+        if len(row) != len(y) + 1:
+            raise ModelError(f"terrain {path}, line {i}: {len(row)} values; x and {len(y)} heights were expected")
+        values.append([_number(path, i, cell) for cell in row])
+    found = np.array(values)
+    return found[:, 0], np.array(y), found[:, 1:]
+
+
+def _number(path: Path, line: int, cell: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        raise ModelError(f"terrain {path}, line {line}: {cell[:40]!r} is not a number") from None
+
+
+def _array(path: Path, spacing: tuple[float, float] | None, start: tuple[float, float] | None) -> Points:
+    try:
+        found: Any = np.load(path, allow_pickle=False)
+        named = {k: np.asarray(found[k], float) for k in found} if isinstance(found, Mapping) else None
+        h = np.asarray(found, float) if named is None else named.get("h")
+    except (OSError, ValueError, EOFError, TypeError) as error:
+        raise ModelError(f"terrain {path} cannot be read as an array of numbers: {error}") from None
+    if named is not None:
+        if h is None or not {"x", "y"} <= set(named):
+            raise ModelError(
+                f"terrain {path}: an .npz needs the arrays x, y and h; it has {', '.join(named) or 'none'}"
+            )
+        return named["x"], named["y"], h
+    assert h is not None
+    if h.ndim != 2:
+        raise ModelError(f"terrain {path}: heights must be an array over x and y; it has the shape {h.shape}")
+    if spacing is None:
+        raise ModelError(f"terrain {path}: an .npy needs spacing=(along x, along y)")
+    dx, dy = spacing
+    x0, y0 = start or (0.0, -dy * (h.shape[1] - 1) / 2)
+    return x0 + dx * np.arange(h.shape[0]), y0 + dy * np.arange(h.shape[1]), h
+
+
+# ---- OpenCRG
+
+
+def _crg(path: Path) -> Points:
+    text = read_text(path, ModelError, "latin-1")
+    head, data = _parts(path, text)
+    road = _values(head.get("ROAD_CRG", []))
+    form, channels = _channels(path, head.get("KD_DEFINITION", []))
+    table = _records(path, data, FIELDS[form], len(channels))
+    du = road.get("REFERENCE_LINE_INCREMENT", 0.01)
+    u = road.get("REFERENCE_LINE_START_U", 0.0) + du * np.arange(len(table))
+    columns: dict[str, np.ndarray] = {}
+    sections: list[tuple[float, np.ndarray]] = []
+    right, step = road.get("LONG_SECTION_V_RIGHT"), road.get("LONG_SECTION_V_INCREMENT", 0.01)
+    count = sum(c.startswith("long section") for c in channels)
+    if right is None:
+        right = -(count - 1) / 2 * step
+    for name, column in zip(channels, table.T, strict=True):
+        at = re.search(r"at v\s*=\s*([-+.\deE]+)", name)
+        if name.startswith("long section"):
+            sections.append((float(at[1]) if at else right + len(sections) * step, column))
+        else:
+            columns[name] = column
+    if len(sections) < 2:
+        raise ModelError(f"terrain {path}: at least two channels 'long section' are needed; there are {len(sections)}")
+    heading = columns.get("reference line phi", np.zeros(1))
+    heading = heading[np.isfinite(heading)]
+    if len(heading) and np.ptp(heading) > STRAIGHT:
+        raise ModelError(f"terrain {path}: its reference line turns by {np.degrees(np.ptp(heading)):.3g} deg; ground "
+                         "is read along straight ones")  # fmt: skip
+    sections.sort(key=lambda s: s[0])
+    v = np.array([at for at, _ in sections])
+    h = np.column_stack([column for _, column in sections])
+    slope = np.nan_to_num(columns.get("reference line slope", np.full(len(u), road.get("REFERENCE_LINE_START_S", 0.0))))
+    bank = np.nan_to_num(
+        columns.get("reference line banking", np.full(len(u), road.get("REFERENCE_LINE_START_B", 0.0)))
+    )
+    h = h + (np.cumsum(slope) - slope[0])[:, None] * du + bank[:, None] * v
+    gaps = np.diff(v)
+    if not np.all(gaps > 0):
+        raise ModelError(f"terrain {path}: two long sections lie at v = {v[int(np.argmin(gaps))]:g}")
+    if np.ptp(gaps) > EXACT * gaps.min():  # evenly, by straight lines between
+        n = min(int(np.ceil((v[-1] - v[0]) / gaps.min() - EXACT)) + 1, 100 * len(v))
+        even = np.linspace(v[0], v[-1], n)
+        h = np.array([np.interp(even, v, row) for row in h])
+        v = even
+    return u, v, h
+
+
+def _parts(path: Path, text: str) -> tuple[dict[str, list[str]], list[str]]:
+    """Lines of the sections of a header by name, and lines of data."""
+    sections: dict[str, list[str]] = {}
+    now: list[str] | None = None
+    lines = text.splitlines()
+    for i, line in enumerate(lines):
+        if line.startswith("$$"):
+            return sections, lines[i + 1 :]
+        if line.startswith("$"):
+            words = line[1:].partition("!")[0].split()
+            now = sections.setdefault(words[0].upper(), []) if words else None
+        elif now is not None and not line.startswith("*"):
+            content = line.partition("!")[0].strip()
+            now += [content] if content else []
+    raise ModelError(f"terrain {path}: no line '$$$$' after which the data begin")
+
+
+def _values(lines: list[str]) -> dict[str, float]:
+    found = {}
+    for line in lines:
+        key, sign, value = line.partition("=")
+        if sign:
+            try:
+                found[key.strip().upper()] = float(value)
+            except ValueError:
+                continue  # words
+    return found
+
+
+def _channels(path: Path, lines: list[str]) -> tuple[str, list[str]]:
+    form = next((line[2:6].upper() for line in lines if line.startswith("#:")), "")
+    if form not in FIELDS:
+        raise ModelError(f"terrain {path}: data of the form '{form}' are not read; text has one of {', '.join(FIELDS)}")
+    names = [line[2:].rpartition(",")[0].strip().lower() for line in lines if line[:2].upper() == "D:"]
+    return form, names
+
+
+def _records(path: Path, lines: list[str], wide: int, count: int) -> np.ndarray:
+    """Numbers of a fixed width; a record begins a line and may go on over several. Gaps are NaN."""
+    per_line = 80 // wide
+    each = -(-count // per_line)
+    lines = [line for line in lines if line.strip()]
+    if not count or not lines or len(lines) % each:
+        raise ModelError(
+            f"terrain {path}: {len(lines)} lines of data do not hold records of {count} numbers in {each} lines"
+        )
+    rows = []
+    for k in range(0, len(lines), each):
+        row: list[float] = []
+        for line in lines[k : k + each]:
+            cells = [line[i : i + wide].strip() for i in range(0, min(len(line.rstrip()), 80), wide)]
+            row += [np.nan if cell.startswith("**") else _number(path, 0, cell) for cell in cells]
+        if len(row) != count:
+            raise ModelError(f"terrain {path}: record {k // each + 1} has {len(row)} numbers; {count} were expected")
+        rows.append(row)
+    return np.array(rows)
+
+
+READERS: dict[str, Callable[[Path], Points]] = {".csv": _table, ".txt": _table, ".crg": _crg}
+READERS |= {ending: lambda path: _array(path, None, None) for ending in (".npy", ".npz")}

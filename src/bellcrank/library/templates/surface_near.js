@@ -1,0 +1,3 @@
+function routine(x, y, z, reach, out) {
+  m.set(nearest(x, y, z, reach)[0], out >> 3);
+}
