@@ -1,6 +1,6 @@
 // The functions of a module as text, for where WebAssembly is forbidden: `function program(m, r)` returns them, over
-// the numbers m of a memory and the routines r. It reads what `emit/wasm` writes: straight lines of instructions. Sine
-// and cosine are those of Math.
+// the numbers m of a memory and the routines r. It reads what `emit/wasm` writes: straight lines of instructions, and
+// blocks for sines and cosines, of which it takes the part that calls those of Math.
 function translated(module) {
   const bytes = new Uint8Array(module), view = new DataView(bytes.buffer, bytes.byteOffset);
   const TWO = {0x62: "!==", 0x63: "<", 0x64: ">", 0x65: "<=", 0x66: ">=", 0xa0: "+", 0xa1: "-", 0xa2: "*", 0xa3: "/"};
@@ -25,13 +25,13 @@ function translated(module) {
     const more = list(() => [count(), byte()]).reduce((sum, [n]) => sum + n, 0);
     let held = 0;
     const pop = () => stack.pop(), push = (...those) => stack.push(...those);
-    const hold = x => {
-      lines.push(`const h${held} = ${x};`);
-      return `h${held++}`;
-    };
     // What waits on the stack is computed before a line that may change what it is made of.
     const line = x => {
-      stack.forEach((waits, i) => { if (/[lm(]/.test(waits)) stack[i] = hold(waits); });
+      stack.forEach((waits, i) => {
+        if (!/[lm(]/.test(waits)) return;
+        lines.push(`const h${held} = ${waits};`);
+        stack[i] = `h${held++}`;
+      });
       lines.push(`${x};`);
     };
     const place = base => {
@@ -54,32 +54,30 @@ function translated(module) {
         const x = view.getFloat64(at, true);
         at += 8;
         push(Object.is(x, -0) ? "-0" : String(x));
-      } else if (code === 0x1a) pop();
-      else if (code === 0x1b) {
+      } else if (code === 0x02) {
+        for (let inner = byte(); inner !== 0x04; inner = byte()) {
+          if (inner === 0x44) at += 8;
+          else if ([0x10, 0x20, 0x21, 0x22, 0x41, 0x42].includes(inner)) count();
+        }
+        byte();
+      } else if (code === 0x1b) {
         const [yes, no, test] = stack.splice(-3);
         push(`(${test} ? ${yes} : ${no})`);
       } else if (code === 0x10) {
-        const k = count();
-        if (k === outside.length) {
-          const angle = hold(pop());
-          push(`Math.sin(${angle})`, `Math.cos(${angle})`);
-        } else {
-          const [name, [given, results]] = outside[k], all = stack.splice(stack.length - given.length);
-          if (results.length) push(`${name}(${all})`);
-          else line(`${name}(${all})`);
-        }
+        const [name, [given, results]] = outside[count()], all = stack.splice(stack.length - given.length);
+        if (results.length) push(`${name}(${all})`);
+        else line(`${name}(${all})`);
       } else if (code in TWO) {
         const [a, b] = stack.splice(-2);
         push(`(${a} ${TWO[code]} ${b})`);
       } else if (code in ONE) push(`${ONE[code]}(${pop()})`);
-      else throw Error(`instruction ${code} is not known`);
+      else if (code !== 0x0b) throw Error(`instruction ${code} is not known`);
     };
-    if (names[which] === "sincos") at = end;
     while (at < end - 1) one(byte());
     at = end;
     const locals = Array.from({length: more}, (__, i) => `l${takes.length + i} = 0`);
     const head = `${names[which]}(${takes.map((__, i) => `l${i}`)}) {\n${more ? `let ${locals};` : ""}`;
-    if (names[which] !== "sincos") text += [head, ...lines, "},\n"].join("\n");
+    text += [head, ...lines, "},\n"].join("\n");
   };
   while (at < bytes.length) {
     const section = byte(), end = count() + at;
