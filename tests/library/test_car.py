@@ -186,8 +186,15 @@ def test_what_cannot_be_is_told_in_a_sentence(passenger, change, words):
 @pytest.mark.campaign
 def test_springs_that_do_not_hold(passenger):
     soft = passenger.changed(front={"spring": {"stiffness": "4 N/mm", "free_length": "0.47 m"}, "bump_stop": None})
-    with pytest.raises(bc.ModelError, match="the springs do not hold the car"):
+    said = r"the springs do not hold the car: .* free_length 470 mm each front spring pushes 38.48 N where the car is drawn"
+    with pytest.raises(bc.ModelError, match=said):
         soft.stand  # noqa: B018
+
+
+def test_a_tyre_that_is_too_small_is_unusual(passenger):
+    small = passenger.changed(front={"tyre": {"size": "205/60R15 60V"}})
+    told = [s for s in small.check() if "load of f" in s]
+    assert len(told) == 2 and "outside of its tyre's range 0 to 2482" in told[0]
 
 
 def test_what_is_unusual_is_named_with_numbers(passenger):

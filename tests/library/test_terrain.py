@@ -8,7 +8,9 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.backend.compiler import find_compiler, load_source
-from bellcrank.emit.c.runtime_files import runtime
+from bellcrank.emit.c.lanes import LANES
+from bellcrank.emit.c.runtime_files import runtime, sines
+from bellcrank.emit.number import DOUBLE
 from tests.models import needs_compiler
 from tests.node import needs_node, node
 
@@ -107,7 +109,11 @@ def gentle():
 def test_the_nearest_ground_in_c():
     """Of numbers, and of vectors of them: there with the same bits in every lane, whatever stands in the others."""
     grounds = [*(make() for make in TERRAINS.values()), *gentle()]
-    parts, calls, beside = ["#include <math.h>", "#include <stdint.h>", "#include <string.h>"], [], []
+    parts, calls, beside = (
+        ["#include <float.h>", "#include <math.h>", "#include <stdint.h>", "#include <string.h>"],
+        [],
+        [],
+    )
     for i, ground in enumerate(grounds):
         (near, name), (turn, turned) = ground.c, ground.c_turn
         parts += [near, turn]
@@ -115,7 +121,8 @@ def test_the_nearest_ground_in_c():
         beside += [f"if (k == {i}) ground_near_lanes(&{name}_is, x[0], x[1], x[2], near);"]
     parts += ["void around(int k, double x, double z, double reach, double *out)", "{", *calls, "}", ""]
     parts += ["typedef double scalar;", "#define SEPARATE", runtime("lanes.c", BITS="int64_t")]
-    parts += [runtime("roots_lanes.c", ESTIMATED="yes"), grounds[0].lanes, "int width = N_LANES;"]
+    parts += [runtime("room.c"), sines(DOUBLE), sines(LANES[DOUBLE]), runtime("roots_lanes.c", ESTIMATED="yes")]
+    parts += [grounds[0].lanes, "int width = N_LANES;"]
     parts += ["void side_by_side(int k, const double *given, double *out)", "{", "lanes x[3], near[4];"]
     parts += ["memcpy(x, given, sizeof x);", *beside, "memcpy(out, near, sizeof near);", "}"]
     library, out = load_source("\n".join(parts), find_compiler(), own=True), np.empty(6)

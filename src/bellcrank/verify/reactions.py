@@ -162,8 +162,7 @@ def unit_twists(evaluation: Evaluation, q: np.ndarray) -> np.ndarray:
     """For each speed alone at one: (velocity of what passes the inertial origin, angular velocity) of every body."""
     machine = evaluation.machine
     found = np.zeros((len(machine.u_names), len(machine.bodies), 6))
-    for unit, rows in zip(np.eye(len(found)), found, strict=True):
-        motion = machine.still.motion(q, unit)
+    for motion, rows in zip(evaluation.unit_motions(q), found, strict=True):
         for b in machine.bodies:
             w, v, p = (jets.value(x[b.index]) for x in (motion.w, motion.v, motion.p))
             rows[b.index] = *(v - np.cross(w, p)), *w

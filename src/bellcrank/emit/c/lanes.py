@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from bellcrank.emit.c import job
 from bellcrank.emit.c.functions import Functions
+from bellcrank.emit.c.loops import corrected_places
 from bellcrank.emit.c.many import rows_text
 from bellcrank.emit.c.methods import method_cases, method_names
 from bellcrank.emit.c.printer import CPrinter, external_calls
@@ -33,15 +34,17 @@ from bellcrank.emit.words import NO_WORDS
 from bellcrank.expr import Func
 from bellcrank.expr.function_table import FUNCTIONS, names_in
 from bellcrank.expr.node import Rational
-from bellcrank.numeric.tuning import ELIMINATION, STEPS
+from bellcrank.numeric.tuning import ELIMINATION, LOOPS, STEPS
+from bellcrank.program.functions import Function
 from bellcrank.program.program import Program
-from bellcrank.program.statements import Call, Solve
+from bellcrank.program.statements import Call, Reduce, Solve, Statement
 
 LANES = {
     DOUBLE: Number("lanes", "lanes", DOUBLE.epsilon, "", "math.h", "sincos_lanes.c"),
     FLOAT: Number("short lanes", "lanes", FLOAT.epsilon, "", "math.h", "sincos_lanes_single.c"),
 }
 """Vectors of a number."""
+SIDE_BY_SIDE = ("derivatives", "outputs", "correct_q", "correct_u")  # functions of a program
 SIDE = "lanes_"  # begins names of what is done for all lanes at once
 BITS = {DOUBLE: "int64_t", FLOAT: "int32_t"}  # as wide
 
@@ -52,10 +55,13 @@ def in_vectors() -> frozenset[str]:
     return frozenset(re.findall(r"^static inline lanes lanes_(\w+)\(", runtime("functions_lanes.c"), re.MULTILINE))
 
 
-def not_in_lanes(program: Program) -> str:
+def not_in_lanes(program: Program, number: Number = DOUBLE) -> str:
     """Why a program cannot compute in lanes, in words; nothing if it can."""
     if program.loops is not None:
-        return "loops are closed step by step"
+        if program.loops.correction is None or any(isinstance(s, Reduce) for s in _statements(program)):
+            return "the closed loops have no order of pivots that holds in all regular positions"
+        if number is not DOUBLE:
+            return "loops are kept closed in double precision"
     if program.start.results or program.update.results:
         return "external routines keep values over a step"
     for c in external_calls(program).values():
@@ -64,6 +70,15 @@ def not_in_lanes(program: Program) -> str:
         if c.routine.memory:
             return f"the external routine '{c.routine.name}' remembers"
     return ""
+
+
+def _in_vectors(program: Program) -> list[Function]:
+    """Functions that compute in lanes."""
+    return [f for f in program.functions_of("minimal") if f.name in SIDE_BY_SIDE]
+
+
+def _statements(program: Program) -> list[Statement]:
+    return [s for f in _in_vectors(program) for s in f.section.statements]
 
 
 class LanesPrinter(CPrinter):
@@ -149,7 +164,7 @@ def lanes_source(program: Program, options: Options = BEST, longest: int = LONGE
     tables, calls = table_functions(program.tables), external_calls(program)
     alone = Functions(program, tables.names, calls, longest, DOUBLE)
     side = LaneFunctions(program, tables.names, calls, longest, LANES[number])
-    functions = [f for f in program.functions_of("minimal") if f.name in ("derivatives", "outputs")]
+    functions = _in_vectors(program)
     texts, steps = [], list[Step]()
     for f in functions:
         in_memory = program.coordinates if f.name == "derivatives" else ()
@@ -180,9 +195,9 @@ def lanes_source(program: Program, options: Options = BEST, longest: int = LONGE
         rows_text(),
         "#undef real\n#define real lanes\n",
         runtime("lanes.c", BITS=BITS[number]),
-        *(angles if any(isinstance(s, Angles) for s in steps) else ()),
+        *(angles if beside or any(isinstance(s, Angles) for s in steps) else ()),
         *(runtime("solve_lanes.c") for _ in [0] if any(isinstance(s, Solve) for s in steps)),
-        *(roots if "sqrt" in used or beside else ()),
+        *(roots if "sqrt" in used or beside or program.loops is not None else ()),
         *beside,
         *(runtime("functions_lanes.c") for _ in [0] if not used.isdisjoint(vectors)),
         *(
@@ -200,7 +215,11 @@ def lanes_source(program: Program, options: Options = BEST, longest: int = LONGE
 
 def group_run(program: Program, number: Number, only: str = "", own: str = "yes") -> str:
     """A group of runs from its beginning to its end, by one method `only`, if it is named; has each its `own` p?"""
-    short = number is not DOUBLE
+    short, loops = number is not DOUBLE, program.loops
+    correction = ""
+    if loops is not None:
+        tuning, places = definitions(LOOPS, number), corrected_places(loops, "double")
+        correction = runtime("correction_lanes.c", TUNING=tuning, PLACES=places, SET=sets_inputs(program))
     return runtime(
         "lanes_run.c",
         SHORT="yes" if short else "",
@@ -208,6 +227,7 @@ def group_run(program: Program, number: Number, only: str = "", own: str = "yes"
         METHODS=method_names(),
         TUNING=definitions(STEPS, DOUBLE),
         SET=sets_inputs(program),
+        CORRECTION=correction,
         ADVANCE=method_cases(only, "summed({}, {}, &carried[j])" if short else "{} + {}"),
         PARTS=runtime("parts.c", TIME="double"),
     )

@@ -1,12 +1,21 @@
 #ifndef GROUND_LANES_HERE
 #define GROUND_LANES_HERE
-/* Height, slope and second derivative of cubics. */
+/* Height, slope and second derivative. */
 static inline void ground_jet_lanes(const lanes *g, lanes x, lanes *jet)
 {
     const lanes s = x - g[0];
     jet[0] = g[1] + s * (g[2] + s * (g[3] + s * g[4]));
     jet[1] = g[2] + s * (SAME(2.0) * g[3] + SAME(3.0) * s * g[4]);
     jet[2] = SAME(2.0) * g[3] + SAME(6.0) * s * g[4];
+    if (any((masks)(g[5] != SAME(0.0)))) {
+        const lanes a = g[6] * s + g[7];
+        lanes sine, cosine;
+        sincos_lanes(1, &a, &sine, &cosine);
+        const lanes c = g[5] * cosine;
+        jet[0] += c;
+        jet[1] -= g[5] * g[6] * sine;
+        jet[2] -= g[6] * g[6] * c;
+    }
 }
 
 /* The pieces that hold x, and where they begin and end. */
@@ -29,17 +38,17 @@ static inline void ground_piece_lanes(const ground_t *ground, lanes x, lanes *li
 }
 
 /* Distance, normal x, normal z and foot x as `ground_near` finds them. Side by side where nothing is within reach but
-   one straight piece, or a cubic with one foot; lane by lane elsewhere. */
+   one piece that is straight or has one foot; lane by lane elsewhere. */
 static inline void ground_near_lanes(const ground_t *ground, lanes x, lanes z, lanes reach, lanes *near)
 {
     lanes line[10], jet[3], left, right;
     ground_piece_lanes(ground, x, line, &left, &right);
-    const masks cubic = (masks)(line[5] == SAME(0.0));
-    const masks straight = cubic & (masks)(line[3] == SAME(0.0)) & (masks)(line[4] == SAME(0.0));
+    const masks straight = (masks)(line[3] == SAME(0.0)) & (masks)(line[4] == SAME(0.0))
+                           & (masks)(line[5] == SAME(0.0));
     ground_jet_lanes(line, x, jet);
     const lanes below = jet[0], above = z - below, best = choose(above < reach, lanes_abs(above), reach);
     const masks alone = (masks)(x - best >= left) & (masks)(x + best <= right);
-    const masks one = ~straight & cubic & alone & (masks)(best > SAME(0.0))
+    const masks one = ~straight & alone & (masks)(best > SAME(0.0))
                       & (masks)(line[8] * lanes_abs(above) < SAME(1.0));
     const masks rest = ~((straight & alone) | one);
     lanes distance = above * line[9], nx = -line[2] * line[9], nz = line[9], foot = x + distance * line[2] * line[9];
