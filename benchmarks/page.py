@@ -2,10 +2,10 @@
 
     python benchmarks/page.py [EXAMPLE ...]
 
-For each example: operations of a right-hand side, with those of its routines; kB of the page; CPU s to make it from the derived
-equations, without any compiler; ns of a right-hand side as WebAssembly, as the JavaScript that a page makes of it, and in C
-(gcc -O3 -march=native), in the same loop, in which each depends on the one before: the smallest of many short bursts, those of the
-three in turns.
+For each example: operations of a right-hand side, with those of its routines; kB of the page; CPU s to make it from the
+derived equations, without any compiler; ns of a right-hand side as WebAssembly, as the JavaScript that a page makes of
+it, and in C (gcc -O3 -march=native), in the same loop, in which each depends on the one before: the smallest of many
+short bursts, those of the three in turns. A call from JavaScript takes some 7 ns of it.
 """
 
 import ctypes

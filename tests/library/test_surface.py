@@ -207,6 +207,8 @@ def test_what_ground_may_be():
     wheel = s.add_body("wheel", translate=(1, 3), rotate=2, mass=1)
     with pytest.raises(bc.ModelError, match=r"rigid wheels need ground that does not change across"):
         s.add_contact("a", at=wheel, rim=0.3, terrain=plane(), restitution=(0.5, 0.5))
+    with pytest.raises(bc.ModelError, match=r"a side force, as bc.Slip has with cornering="):
+        s.add_contact("c", at=wheel, rim=0.3, terrain=plane(), tyre=bc.Tyre(1e5, 0, bc.Slip(8e4)), wheel=wheel)
     with pytest.raises(bc.ModelError, match=r"knows no way ahead for drive="):
         s.add_contact("b", at=wheel, rim=0.3, terrain=plane(), tyre=bc.Tyre(1e5), rolling_resistance=3)
 

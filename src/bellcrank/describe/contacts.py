@@ -178,7 +178,7 @@ def _require_wide(s: Builder, name: str, terrain: Ground, tyre: Tyre, pushed: bo
     slip: Any = tyre.slip
     problem = ""
     if terrain.spatial and slip is not None and not is_tyre(slip) and not slip.space:
-        problem = "needs a law of slip with a side force, as bc.Slip has with lateral="
+        problem = "needs a law of slip with a side force, as bc.Slip has with cornering="
     elif terrain.spatial and slip is None and pushed:
         problem = "knows no way ahead for drive= and rolling_resistance= of a tyre without slip"
     if problem:
