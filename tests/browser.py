@@ -1,4 +1,4 @@
-"""Pages in headless Chromium: what a script finds in them, and what the browser complained of."""
+"""Browsers without a window, where they are installed: what a script finds in a page, and what Chromium complained of."""
 
 import json
 import re
@@ -8,10 +8,14 @@ from html import unescape
 
 import pytest
 
-CHROMIUM = next(
-    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
-)
+
+def _first(*names):
+    return next((found for name in names if (found := shutil.which(name))), None)
+
+
+CHROMIUM, FIREFOX = _first("chromium", "chromium-browser", "google-chrome"), _first("firefox", "firefox-esr")
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
+needs_firefox = pytest.mark.skipif(FIREFOX is None, reason="Firefox is not installed")
 
 
 def look_at(path, script, folder):

@@ -10,6 +10,8 @@ from base64 import b64decode, b64encode
 
 import pytest
 
+from bellcrank.emit.javascript.runtime_files import runtime
+
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
 _EVALUATE = """
@@ -21,7 +23,8 @@ const found = given.map(d => {
   const memory = new WebAssembly.Memory({initial: d.pages}), m = new Float64Array(memory.buffer);
   const r = value(d.routines)(m);
   const imports = {e: {memory}, m: Math, r};
-  const kinds = {wasm: new WebAssembly.Instance(new WebAssembly.Module(bytes), imports).exports, js: value(d.text)(m, r)};
+  const text = value(d.translate)(bytes);
+  const kinds = {wasm: new WebAssembly.Instance(new WebAssembly.Module(bytes), imports).exports, js: value(text)(m, r)};
   const put = (name, values) => m.set(values.map(number), d.at[name]/8);
   for (const [kind, e] of Object.entries(kinds)) {
     put("p", d.p);
@@ -59,7 +62,7 @@ def evaluated(listed):
         sizes = {name: made.memory.sizes.get("k" if name == "derivatives" else name, 0) for name in made.names}
         points = [{k: [_plain(x) for x in v] if k != "t" else v for k, v in point.items()} for point in points]
         given.append({
-            "module": b64encode(made.module).decode(), "text": made.text, "routines": made.routines,
+            "module": b64encode(made.module).decode(), "translate": runtime("translate.js"), "routines": made.routines,
             "pages": made.memory.pages, "at": dict(made.memory.at), "sizes": sizes, "names": made.names, "p": list(map(float, p)),
             "points": points,
         })  # fmt: skip
@@ -78,7 +81,8 @@ _RUN = """
 const d = JSON.parse(require("fs").readFileSync(0));
 (0, eval)(d.script);
 engine(d.facts, Uint8Array.from(atob(d.module), c => c.charCodeAt(0))).then(({e, m, r}) => {
-  const me = runner(d.facts, d.text ? program(m, r) : e, m, r, d.facts.free.length ? keeper_of : null);
+  const text = () => (0, eval)(`(${translated(Uint8Array.from(atob(d.module), c => c.charCodeAt(0)))})`)(m, r);
+  const me = runner(d.facts, d.text ? text() : e, m, r, d.facts.free.length ? keeper_of : null);
   console.log(JSON.stringify(d.runs.map(given => {
     try {
       return whole_run(me, ...given);
@@ -92,9 +96,8 @@ engine(d.facts, Uint8Array.from(atob(d.module), c => c.charCodeAt(0))).then(({e,
 
 def unpacked(text):
     """Facts, module and script of a page."""
-    facts = json.loads(re.search(r'<script type="application/json" id="facts">(.*?)</script>', text, re.S)[1])
-    module, _, script = _packed(text)
-    return facts, module, script.decode()
+    module, _, facts, script = _packed(text)
+    return json.loads(facts), module, script.decode()
 
 
 def recorded_numbers(text):
@@ -103,10 +106,11 @@ def recorded_numbers(text):
 
 
 def _packed(text):
-    """Module, numbers and script of a page."""
+    """Module, numbers, facts and script of a page."""
     all_of_it = zlib.decompress(b64decode(re.search(r'id="packed">(.*?)</script>', text, re.S)[1]), -zlib.MAX_WBITS)
-    module, numbers = (int(re.search(rf"all\.slice\({of}\)", text)[1]) for of in (r"0, (\d+)", r"(\d+)"))
-    return all_of_it[:module], all_of_it[module:numbers], all_of_it[numbers:]
+    module, numbers = (int(x) for x in re.search(r"numbers: all\.slice\((\d+), (\d+)\)", text).groups())
+    facts = int(re.search(rf"text\({numbers}, (\d+)\)", text)[1])
+    return all_of_it[:module], all_of_it[module:numbers], all_of_it[numbers:facts], all_of_it[facts:]
 
 
 _CHANGED = """

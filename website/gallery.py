@@ -126,7 +126,7 @@ def example_page(x: Made) -> str:
             f'<iframe class="live" sandbox="allow-scripts" src="{x.name}_{PAGE}" title="{escape(x.title)}"></iframe>'
         )
         told = f'<p>The model itself runs here; <a href="{x.name}_{PAGE}">in a window of its own</a>, or as a file:'
-        parts += [f"{frame}</iframe>", f"{told} <code>bellcrank page examples/{x.name}.py</code></p>"]
+        parts += [frame, f"{told} <code>bellcrank page examples/{x.name}.py</code></p>"]
     elif x.picture:
         parts.append(f'<p><img src="{x.name}_{PICTURE}" alt="{escape(x.title)}"></p>')
     if x.refused:

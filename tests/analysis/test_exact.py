@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import bellcrank as bc
 from examples import madymo_five_link
 from tests.analysis.complex_step import jacobian
 from tests.models import example, random_state, relative, system
@@ -250,3 +251,17 @@ def test_an_input_that_drives_a_constraint_acts_with_its_rates():
     p = 2j * np.pi * f
     expected = 1 - 2 * p**2 / (2 * p**2 + 3 * p + 80)
     assert model.frequency_response("z", "place", f).values == pytest.approx(expected, rel=1e-12)
+
+
+def test_at_a_corner_slopes_are_the_mean_of_both_sides():
+    """A damper with two coefficients and play; steep friction beside it is smooth, and exact."""
+    s = bc.System("corner", units="mks")
+    for name in ("a", "b"):
+        body = s.add_body(name, translate=3, mass=2)
+        law = "where(v > 0, 30, 10)*v + 800*max(0, x)" if name == "a" else "5*tanh(v/0.005)"
+        s.add_force(f"f_{name}", magnitude=f"-50*x - ({law})", direction=s.inertial[3], at=body.origin)
+    model = s.equations().compile(backend="python").linearize(outputs=["q(a)"])
+    assert model.state_names == ["q(a)", "q(b)", "u(a)", "u(b)"]
+    expected = [[-(50 + 400) / 2, 0, -(30 + 10) / 2 / 2, 0], [0, -50 / 2, 0, -1000 / 2]]
+    assert model.A[2:] == pytest.approx(np.array(expected), rel=1e-12)
+    assert "the model has a corner here: slopes by q(a), u(a) are the means of both sides" in model.notes

@@ -23,6 +23,14 @@ def test_every_page_of_the_guide_is_listed():
     assert listed == written | {"benchmarks.md"}
 
 
+def test_no_words_are_taken_for_a_link_by_name():
+    """h[i][j] leads to a place named j, unless it is code: the site is then not built."""
+    code = re.compile(r"^```+.*?^```+$|^    .*?$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+    for path in sorted((ROOT / "docs").rglob("*.md")):
+        text = code.sub("", path.read_text(encoding="utf-8"))
+        assert not re.findall(r"\[[^\]\n]*\]\[[^\]\n]*\]", text), path.name
+
+
 def test_every_public_name_has_a_place():
     entries = public_entries()
     assert {page_of(x) for _, x in entries} == set(PAGES)

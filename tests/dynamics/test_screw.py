@@ -64,6 +64,14 @@ def test_independent_check_passes():
         assert bc.check(machine(screwed), states=5).passed
 
 
+def test_independent_check_of_a_nut_alone_passes():
+    s = bc.System("nut", axes="SAE")
+    free = bc.Screw(0.3, AXIS)
+    s.add_body("nut", joint=free, joint_at=(0.1, 0.2, 0.6), cm=(0.05, 0, 0.1), mass=1.5, inertia=(0.04, 0.05, 0.06))
+    s.add_gravity()
+    assert bc.check(s, states=1, backend="python", run=False).passed
+
+
 def test_pitch_is_a_length_and_the_joint_has_words():
     eom = machine(True).equations()
     assert eom.interface.get("pitch", ("parameter",)).unit.text == "m"

@@ -262,6 +262,9 @@ def test_implicit_form_is_solved():
     got = model.derivatives(0.0, q.tolist(), u.tolist(), p, model.constants(p), [])
     expected = explicit.compile(backend="python").derivatives(0.0, q, u)
     assert relative(got[1], expected[1]) <= 1e-12
+    constants = interpret.constants(implicit.program, p)
+    rates, _ = interpret.derivatives(implicit.program, constants, 0.0, q.tolist(), u.tolist(), [])
+    assert relative(rates, np.concatenate(expected)) <= 1e-12
 
 
 @needs_compiler

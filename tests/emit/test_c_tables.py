@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy.interpolate import RectBivariateSpline
 
 import bellcrank as bc
 from bellcrank.backend.c import CModel
 from bellcrank.emit.c.source import c_source
+from bellcrank.emit.python.runtime.tables import Surface
 from tests.models import STRICT, needs_compiler, pendulum
 
 X = (-2.0, -0.5, 0.0, 1.0, 3.0, 3.5)
@@ -68,3 +70,17 @@ def test_derivatives_of_a_cubic_table_share_its_points():
 def test_argument_that_is_not_a_number_gives_none():
     model, sim = model_of("f(a) + g(a, b)", bc.table(X, Y, 3), bc.table(X, V, Z, 1))
     assert np.isnan(value(model, sim, float("nan"), 0.0))
+
+
+def test_surfaces_of_programs_in_python_know_every_cell():
+    """Straight between points of no order, also in the last cells; held beyond the edges."""
+    x, y, z = np.array([0.0, 1.0, 3.0, 4.0]), np.array([-1.0, 0.0, 2.0]), np.random.default_rng(3).normal(size=(4, 3))
+    pieces = []
+    for i in range(3):
+        for j in range(2):
+            (a, b), (c, d) = z[i : i + 2, j : j + 2]
+            pieces += [a, b - a, 0, 0, c - a, a - b - c + d, *[0] * 10]
+    surface, exact = Surface(x, y, pieces, 0, 0), RectBivariateSpline(x, y, z, kx=1, ky=1)
+    for a in (-1.0, 0.5, 2.0, 3.9, 4.0, 7.0):
+        for b in (-2.0, -0.5, 1.9, 2.0, 3.0):
+            assert surface(a, b) == pytest.approx(float(exact(np.clip(a, 0, 4), np.clip(b, -1, 2))[0, 0]))

@@ -1,13 +1,15 @@
 """Events in written programs: impacts by closed forms, and runs within the package to the bit."""
 
 import math
+import warnings
 
 import numpy as np
 import pytest
 
 import bellcrank as bc
 from bellcrank.backend.compiler import default_flags, find_compiler
-from tests.programs import LANGUAGES, compiled
+from tests.models import needs_compiler
+from tests.programs import LANGUAGES, Built, compiled
 from tests.run.test_actions import ball, bounce, four_bar
 
 WATCHING = [n for n in LANGUAGES if n.values[0] != "fortran"]
@@ -87,6 +89,42 @@ def test_routines_inputs_and_parameters_with_events(tmp_path, language):
     run, said = agrees(lever().equations(), language, tmp_path, TURN)
     assert [e.name for e in run.events] == ["turn", "back", "then"]
     assert "far" in (tmp_path / "lever.par").read_text() and "turn at t" in said
+    if language == "c":
+        chooses_steps_as_a_run(lever().equations().compile(backend="c"), tmp_path, TURN, "auto")
+
+
+def overdamped():
+    """A fast mode, over which `auto` goes; set back twice."""
+    s = bc.System("overdamped", units="mks")
+    b = s.add_body("b", translate=1, mass=1)
+    s.add_force("f", magnitude="-1e4*x - 2e4*v", direction=s.inertial[1], at=b.cm)
+    s.set_run(t_end=3, step=0.1, initial={"q(b)": 1})
+    return s
+
+
+BACK = bc.event("q(b) < 0.7", action={"q(b)": "q(b) + 0.2"}, name="back")
+
+
+def chooses_steps_as_a_run(sim, folder, events, method):
+    """A program in C with a method that chooses its steps: as many of them, rows at the same times."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # steps that are held
+        run = sim.simulate(events=events, method=method)
+    said = Built("c", folder, sim.loaded.name)("--output", "out.csv", "--method", method, cwd=folder)
+    written = as_written(bc.read(folder / "out.csv"), run.channels)
+    assert len(run.events) >= 2 and written == pytest.approx(as_written(run, run.channels), abs=1e-11)
+    assert [x for x in said.splitlines() if " at t = " in x][: len(run.events)] == [str(e) for e in run.events]
+    assert f": {run.settings['steps']} steps of" in said and run.ended == "finished"
+    return run, said
+
+
+@needs_compiler
+def test_a_program_with_events_goes_over_to_stiff_steps_and_begins_again_after_each(tmp_path):
+    equations = overdamped().equations()
+    equations.write("c", tmp_path, events=[BACK])
+    like_a_run("c", tmp_path)
+    run, said = chooses_steps_as_a_run(equations.compile(backend="c"), tmp_path, [BACK], "auto")
+    assert f"went over to radau5 at t = {run.settings['went_over']:.6g} s" in said
 
 
 @pytest.mark.campaign

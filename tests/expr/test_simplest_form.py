@@ -1,12 +1,32 @@
 """Formulas made of few symbols, so that much of them meets: what the creators build cannot be built any simpler."""
 
+import random
 from fractions import Fraction
+from itertools import accumulate
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bellcrank.errors import ModelError
-from bellcrank.expr import ZERO, Func, Number, Product, Sum, Symbol, add, cos, function, mul, postorder, power, sin
+from bellcrank.expr import (
+    ONE,
+    ZERO,
+    Func,
+    Number,
+    Product,
+    Sum,
+    Symbol,
+    add,
+    construct,
+    cos,
+    function,
+    mul,
+    postorder,
+    power,
+    sin,
+)
+from bellcrank.expr.node import PRIME, residue
 from bellcrank.expr.show import text
 from bellcrank.expr.walk import rebuild
 from tests.expr.reading import read
@@ -81,3 +101,43 @@ def test_many_squares_are_joined_as_few_are():
     assert k[7] - sines + 0 is k[7] * function("cos", angles[7]) ** 2 - (sines - k[7] * function("sin", angles[7]) ** 2)
     tangent = function("sin", angles[0]) ** 2 / function("cos", angles[0])
     assert sines + tangent + function("cos", angles[0]) is sines + 1 / function("cos", angles[0])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_long_sum_that_grows_is_in_simplest_form_at_every_step(monkeypatch, seed):
+    """Beside the same with a look at all terms in every step: squares of sines and cosines that meet, numbers that
+    cancel, terms again, products with sums."""
+    rng = random.Random(seed)
+    angles = [Symbol(f"a{i}", "coordinate") for i in range(40)]
+    m, small = Symbol("m", positive=True), Symbol("e", "coordinate", order=1)
+    first = Number(-1 if seed == 2 else 1)  # of the first terms: a sum all of whose signs are changed is a product
+
+    def term(i):
+        a, b = rng.sample(angles, 2)
+        plain = Number(Fraction(rng.randrange(1, 500), 11))
+        if i < 50:  # nothing meets
+            square = power(sin(angles[i % 40]), Number(2))
+            return mul(first, plain, rng.choice([square, mul(m, square), mul(a, b), mul(m, m)]))
+        square = power(rng.choice([sin, cos])(a), Number(2))
+        number = rng.choice([plain, ONE, Number(-1), Number(3)])
+        return mul(number, rng.choice([square, mul(m, square), a, mul(small, a), mul(add(a, b), square), ONE]))
+
+    terms, whole = [term(i) for i in range(75)], construct._one_more
+    taken = []
+
+    def noted(*given):
+        taken.append(whole(*given))
+        return taken[-1]
+
+    grown = {}
+    for way in (noted, lambda *given: None):
+        monkeypatch.setattr(construct, "_one_more", way)
+        grown[way] = list(accumulate(terms, add))
+    one, other = grown.values()
+    assert all(a is b for a, b in zip(one, other, strict=True))
+    assert sum(x is not None for x in taken) > 10
+    for e in (x for x in one if isinstance(x, Sum)):
+        assert e.fingerprint == sum(residue(c) * core.fingerprint for core, c in e.terms) % PRIME
+        signs = [core.sign if c > 0 else 0 for core, c in e.terms]
+        expected = min(x.order for x in e.parts), False, max(signs) if min(signs) else 0
+        assert (e.order, e.constant, e.sign) == expected

@@ -4,6 +4,7 @@ Errors once grew as steps shrank (7e-6 at 0.01 ms where 1.25 ms gave 1e-8), adap
 the step.
 """
 
+import re
 import warnings
 
 import numpy as np
@@ -267,6 +268,23 @@ def test_both_backends_go_over_the_same_bridge():
     assert len(c.events) == len(python.events) == 1
     for name in ("q(a)", "q(b)", "u(c)"):
         assert np.abs(c[name] - python[name]).max() < 1e-10
+
+
+def test_a_stiff_method_tells_who_stood_in_for_it():
+    """Where all links are in line: when, and which method; an explicit one needs none, and away from there there is none."""
+    sim = example("change_point_four_bar").compile(backend="python")
+    near, away = ({"q(a)": -x, "u(a)": 3.0, "q(b)": 0.7 * x, "q(c)": 0.7 * x} for x in (0.05, 0.3))
+
+    def notes(method, start, t_end):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return sim.simulate(t_end=t_end, step=t_end / 4, initial=start, method=method, rtol=1e-4).notes
+
+    assert notes("tsit5", near, 0.04) == notes("radau5", away, 1e-3) == []
+    for method in ("radau5", "rodas5p"):
+        (told,) = notes(method, near, 0.04)
+        found = re.fullmatch(f"near singular positions of loops at t = (.*) s, tsit5 stood in for {method}", told)
+        assert 0 <= float(found[1]) < 0.02
 
 
 def keeper(sim, y):

@@ -6,6 +6,8 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.derive import pipeline
+from bellcrank.derive.small_terms import _value
+from bellcrank.expr import Symbol
 
 
 def lever():
@@ -96,3 +98,12 @@ def machine(seed):
 def test_random_machines_pass_the_check(seed):
     report = bc.check(machine(seed), states=3, run=False, backend="python")
     assert report.passed, str(report)
+
+
+def test_values_at_which_terms_are_looked_for():
+    """Parameters positive, states of either sign, none near zero; small ones by the power of their order."""
+    parameter, state = Symbol("m"), Symbol("q", "coordinate")
+    assert all(0.5 <= _value(parameter, k, {}, 1.0) <= 1.5 for k in range(20))
+    found = [_value(state, k, {}, 1.0) for k in range(20)]
+    assert all(0.5 <= abs(x) <= 1.5 for x in found) and min(found) < 0 < max(found)
+    assert _value(state, 3, {"q": 2}, 0.1) == pytest.approx(0.01 * found[3])

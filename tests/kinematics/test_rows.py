@@ -5,6 +5,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.expr import Number
 from bellcrank.kinematics.rounding import Rounding
+from bellcrank.kinematics.rows import Row, with_slopes
 
 
 def linkage(*more, lengths=(1.0, 2.5, 1.5), ground=2.0):
@@ -86,3 +87,14 @@ def test_what_counts_as_rounding_is_seen_beside_the_largest_slope(scale):
     a, b, c = kinematics.mechanism.speeds
     slopes = {a: Number(scale), b: Number(scale * 1e-6), c: Number(scale * 1e-12)}
     assert Rounding(kinematics).acting(slopes) == [a, b]
+
+
+def test_rows_that_follow_from_those_before_them_but_for_rounding():
+    analysis = linkage().equations().analysis
+    first, second = analysis.loops.rows
+    mixed = first.v + 3 * second.v + 1e-14 * analysis.mechanism.speeds[0]
+    third = with_slopes(Row("mixed", mixed), analysis.mechanism.speeds)
+    rounding = Rounding(analysis.kinematics)
+    assert rounding.repeating([first, second, third]) == [third]
+    assert rounding.repeating([first, third, second]) == [second]
+    assert rounding.repeating([first, second]) == []

@@ -14,6 +14,7 @@ from bellcrank.cli.main import main
 from bellcrank.library.vehicles.data import GRAVITY
 from bellcrank.linkage import load
 from bellcrank.linkage.measures import measure
+from tests.library.tyre_tables import BOOK
 
 SEDAN = {  # Project Chrono, commit 7689fbc0, data/vehicle/sedan: front double wishbone
     "upper_front": (-0.100, 0.470, 0.105), "upper_rear": (-0.250, 0.510, 0.110), "upper_ball": (-0.040, 0.695, 0.105),
@@ -186,8 +187,15 @@ def test_what_cannot_be_is_told_in_a_sentence(passenger, change, words):
 @pytest.mark.campaign
 def test_springs_that_do_not_hold(passenger):
     soft = passenger.changed(front={"spring": {"stiffness": "4 N/mm", "free_length": "0.47 m"}, "bump_stop": None})
-    with pytest.raises(bc.ModelError, match="the springs do not hold the car"):
+    said = r"the springs do not hold the car: .* free_length 470 mm each front spring pushes 38.48 N where the car is drawn"
+    with pytest.raises(bc.ModelError, match=said):
         soft.stand  # noqa: B018
+
+
+def test_a_tyre_that_is_too_small_is_unusual(passenger):
+    small = passenger.changed(front={"tyre": {"size": "205/60R15 60V"}})
+    told = [s for s in small.check() if "load of f" in s]
+    assert len(told) == 2 and "outside of its tyre's range 0 to 2482" in told[0]
 
 
 def test_what_is_unusual_is_named_with_numbers(passenger):
@@ -292,3 +300,19 @@ def test_kinematics_of_an_axle_of_a_car(capsys, passenger):
 @pytest.mark.parametrize("name", bc.vehicles.cars())
 def test_cars_that_come_with_bellcrank_are_usual(name):
     assert [s for s in bc.vehicles.Car.read(name).check() if "not measured" not in s] == []
+
+
+def test_a_car_on_a_measured_tyre(tmp_path, capsys):
+    """`file` in place of `size`: a .tir file beside the car file."""
+    copy = tmp_path / "my.tir"
+    copy.write_bytes(BOOK.read_bytes())
+    path = tmp_path / "car.toml"
+    assert main(["car", "new", str(path)]) == 0
+    text = path.read_text(encoding="utf-8")
+    assert text.count('size = "205/60R15 91V"') == 2
+    path.write_text(text.replace('size = "205/60R15 91V"', 'file = "my.tir"'), encoding="utf-8")
+    assert main(["car", "check", str(path)]) == 0
+    assert "the springs hold the car" in capsys.readouterr().out
+    car = bc.vehicles.Car.read(path)
+    found = bc.tyres.read(copy).forces(car.stand.load[0], 0.0, 0.0)
+    assert car.figures["cornering_front"] == pytest.approx(2 * abs(found.Kya) * math.radians(1) / 1000, rel=1e-9)

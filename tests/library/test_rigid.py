@@ -1,11 +1,13 @@
 """Rigid wheels: bounces and rolling by closed forms, energy in random drops."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.run.rigid_wheels import _sides
 from tests.models import needs_compiler, rarely
 
 G = 9.81
@@ -190,6 +192,30 @@ def test_wheel_comes_to_rest_in_a_notch():
     assert max(abs(run[u][-1]) for u in ("u(d, 1)", "u(d, 2)", "u(s)")) < 1e-12
 
 
+@pytest.mark.parametrize("backend", ["c", "python"])
+def test_every_one_of_three_wheels_stays_in_its_notch(backend):
+    """Each is carried by both of its sides with its own load."""
+    s = bc.System("discs", axes="ISO 8855")
+    for i in range(3):
+        hub = s.add_point_mass(f"d{i}", translate=(1, 3), mass=2 + i)
+        ground = bc.terrain.profile([-3, 0, 3], [3, 0, 3])
+        s.add_contact(f"w{i}", at=hub, rim=RADIUS, terrain=ground, restitution=(0, 0))
+    s.add_gravity()
+    s.set_defaults(g=G)
+    start = {f"q(d{i}, 2)": RADIUS * math.sqrt(2) for i in range(3)}
+    run = s.equations().compile(backend=backend).simulate(t_end=0.03, step=0.01, initial=start)
+    assert sorted(e.name for e in run.events if "held" in e.name) == [f"w{i} is held in a notch" for i in range(3)]
+    assert [run[f"w{i}.fz"][-1] for i in range(3)] == pytest.approx([(2 + i) * G for i in range(3)])
+
+
+def test_loads_of_the_sides_of_a_notch():
+    """Two normal forces and friction along both sides, which takes the moment, put together and taken apart again."""
+    n, o, friction = np.array([0.6, 0.8]), np.array([-0.28, 0.96]), 0.4
+    wheel = SimpleNamespace(normal=n, other=o, contact=SimpleNamespace(radius=RADIUS))
+    x, z = 5 * n + 7 * o + friction * sum(np.array([e[1], -e[0]]) for e in (n, o))
+    assert _sides(wheel, np.array([x, z, -2 * friction * RADIUS])) == pytest.approx((5.0, 7.0))
+
+
 def test_two_wheels_of_a_carriage_bounce_and_roll_alike():
     """A rigid carriage dropped level on two wheels: it bounces as one mass and then rolls down a slope with g sine (massless wheels)."""
     a = math.radians(10)
@@ -285,7 +311,10 @@ def test_bad_rigid_contacts(options, message):
 
 
 def test_what_rigid_wheels_cannot_do_is_told():
-    sim = disc(bc.terrain.flat()).equations().compile(backend="python")
+    eom = disc(bc.terrain.flat()).equations()
+    with pytest.raises(bc.ModelError, match="a live page does not hold rigid wheels, which run inside"):
+        eom.page()
+    sim = eom.compile(backend="python")
     with pytest.raises(bc.ModelError, match="rigid wheels run with 'rk2' or 'rk4'"):
         sim.simulate(method="RK45")
     with pytest.raises(

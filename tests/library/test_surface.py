@@ -67,6 +67,7 @@ def test_nearest_point_is_that_of_a_dense_search(make):
 def test_slopes_of_the_nearest_point():
     """The distance changes along the normal, the normal as `turn` says."""
     held = 0
+    assert gentle()._gentle(0.0, 0.0, 0.3) and not rough()._gentle(0.0, 0.0, 0.3)  # both ways to the foot
     for ground in (gentle(), rough()):
         for x, y, z, _ in places(ground, 8):
             coarse, fine = (_changes(ground, np.array([x, y, z]), e) for e in (1e-5, 1e-6))
@@ -206,6 +207,8 @@ def test_what_ground_may_be():
     wheel = s.add_body("wheel", translate=(1, 3), rotate=2, mass=1)
     with pytest.raises(bc.ModelError, match=r"rigid wheels need ground that does not change across"):
         s.add_contact("a", at=wheel, rim=0.3, terrain=plane(), restitution=(0.5, 0.5))
+    with pytest.raises(bc.ModelError, match=r"a side force, as bc.Slip has with cornering="):
+        s.add_contact("c", at=wheel, rim=0.3, terrain=plane(), tyre=bc.Tyre(1e5, 0, bc.Slip(8e4)), wheel=wheel)
     with pytest.raises(bc.ModelError, match=r"knows no way ahead for drive="):
         s.add_contact("b", at=wheel, rim=0.3, terrain=plane(), tyre=bc.Tyre(1e5), rolling_resistance=3)
 
@@ -228,3 +231,15 @@ def test_what_a_picture_shows_of_it(tmp_path):
     sim = ball(ground)
     sim.simulate(t_end=0.1, step=0.01, initial={"q(ball, 3)": 0.6}).picture(tmp_path / "ball.png")
     assert (tmp_path / "ball.png").stat().st_size > 5000
+
+
+def test_a_wheel_without_any_slip_in_python():
+    """What no branch of a tyre asks for is not divided by nothing"""
+    s = bc.System("wheel", axes="ISO 8855")
+    hub = s.add_body("hub", translate=(1, 2, 3), rotate=(3, 2, 1), mass=200, inertia=(1, 1, 1))
+    wheel = s.add_body("wheel", parent=hub, rotate=2, mass=10, inertia=(0.4, 0.8, 0.4))
+    s.add_gravity()
+    s.add_contact("t", at=wheel, terrain=gentle(), tyre=bc.tyres.TMeasy.of_size("205/60R15 91V"), wheel=wheel)
+    start = {"q(hub, 3)": 0.30, "u(hub, 1)": 5.0, "u(wheel)": 16.0}
+    run = s.equations().compile(backend="python").simulate(t_end=0.01, step=0.001, initial=start)
+    assert run.ended == "finished" and run["t_load"][-1] > 1000 and np.isfinite(run["t.fy"]).all()

@@ -8,6 +8,9 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.backend.compiler import find_compiler, load_source
+from bellcrank.emit.c.lanes import LANES
+from bellcrank.emit.c.runtime_files import runtime, sines
+from bellcrank.emit.number import DOUBLE
 from tests.models import needs_compiler
 from tests.node import needs_node, node
 
@@ -97,20 +100,50 @@ def in_python(ground, state):
     return [*ground.nearest(*state)[:4], *ground.turn(*state)]
 
 
+def gentle():
+    """Grounds that have one foot within reach."""
+    return [bc.terrain.cosine(0.1, 1.0), bc.terrain.profile([0, 1, 2.5, 3, 5], [0, 0.02, 0.01, 0.03, 0.02], order=3)]
+
+
 @needs_compiler
 def test_the_nearest_ground_in_c():
-    grounds = [*(make() for make in TERRAINS.values()), bc.terrain.cosine(0.1, 1.0)]  # the last: gentle, with one foot
-    parts, calls = ["#include <math.h>", "#include <string.h>"], []
+    """Of numbers, and of vectors of them: there with the same bits in every lane, whatever stands in the others."""
+    grounds = [*(make() for make in TERRAINS.values()), *gentle()]
+    parts, calls, beside = (
+        ["#include <float.h>", "#include <math.h>", "#include <stdint.h>", "#include <string.h>"],
+        [],
+        [],
+    )
     for i, ground in enumerate(grounds):
         (near, name), (turn, turned) = ground.c, ground.c_turn
         parts += [near, turn]
         calls += [f"if (k == {i}) {{ {name}(x, z, reach, out); {turned}(x, z, reach, out + 4); }}"]
+        beside += [f"if (k == {i}) ground_near_lanes(&{name}_is, x[0], x[1], x[2], near);"]
     parts += ["void around(int k, double x, double z, double reach, double *out)", "{", *calls, "}", ""]
-    function, out = load_source("\n".join(parts), find_compiler(), own=True).around, np.empty(6)
+    parts += ["typedef double scalar;", "#define SEPARATE", runtime("lanes.c", BITS="int64_t")]
+    parts += [runtime("room.c"), sines(DOUBLE), sines(LANES[DOUBLE]), runtime("roots_lanes.c", ESTIMATED="yes")]
+    parts += [grounds[0].lanes, "int width = N_LANES;"]
+    parts += ["void side_by_side(int k, const double *given, double *out)", "{", "lanes x[3], near[4];"]
+    parts += ["memcpy(x, given, sizeof x);", *beside, "memcpy(out, near, sizeof near);", "}"]
+    library, out = load_source("\n".join(parts), find_compiler(), own=True), np.empty(6)
+    width, rng = ctypes.c_int.in_dll(library, "width").value, np.random.default_rng(3)
     for i, ground in enumerate(grounds):
-        for state in states_around(ground):
-            function(i, *map(ctypes.c_double, state), ctypes.c_void_p(out.ctypes.data))
+        states, alone = np.array(states_around(ground)), []
+        for state in states:
+            library.around(i, *map(ctypes.c_double, state), ctypes.c_void_p(out.ctypes.data))
             assert out == pytest.approx(in_python(ground, state), rel=1e-9, abs=1e-9), (ground.name, state)
+            alone.append(out[:4].copy())
+        found = []
+        for _ in range(2):
+            order = rng.permutation(len(states))
+            order, values = np.append(order, order[: -len(order) % width]), np.empty((len(states), 4))
+            for those in order.reshape(-1, width):
+                given, near = np.ascontiguousarray(states[those].T), np.empty((4, width))
+                library.side_by_side(i, ctypes.c_void_p(given.ctypes.data), ctypes.c_void_p(near.ctypes.data))
+                values[those] = near.T
+            found.append(values)
+        assert (found[0] == found[1]).all()
+        np.testing.assert_allclose(found[0], alone, rtol=1e-12, atol=1e-12, err_msg=ground.name)
 
 
 @needs_node
@@ -121,7 +154,7 @@ def test_the_nearest_ground_in_javascript():
           const [f, g] = [near, turn].map(text => eval(`(() => {${text}; return routine; })()`));
           return states.map(state => (f(...state, 0), g(...state, 32), Array.from(m.subarray(0, 6))));
         })));"""
-    grounds = [*(make() for make in TERRAINS.values()), bc.terrain.cosine(0.1, 1.0)]  # the last: gentle, with one foot
+    grounds = [*(make() for make in TERRAINS.values()), *gentle()]
     found = node(script, [[g.javascript, g.javascript_turn, states_around(g)] for g in grounds])
     for ground, rows in zip(grounds, found, strict=True):
         for state, row in zip(states_around(ground), rows, strict=True):

@@ -140,6 +140,12 @@ def test_what_a_table_of_two_inputs_adds_to_accelerations():
     for found, terms in ((motion.a, n["dd"]), (motion.alpha, n["ddelta"])):
         expected = sum((1 if i == j else 2) * x * rates[i] * rates[j] for (i, j), x in terms.items())
         assert evaluate(found, values) == pytest.approx(list(expected), rel=1e-9)
+    small = guide.numbers(carrier, [1000 * x for x in at], 1000.0)  # in mm
+    for name, power in (("d", 0), ("delta", 1)):
+        for i in range(2):
+            assert 1000**power * small[name][i] == pytest.approx(n[name][i], rel=1e-12)
+        for pair, x in n[f"d{name}"].items():
+            assert 1000 ** (power + 1) * small[f"d{name}"][pair] == pytest.approx(x, rel=1e-12)
 
 
 def test_links_and_points_are_interpolated_too():

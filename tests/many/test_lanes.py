@@ -7,7 +7,7 @@ import bellcrank as bc
 from bellcrank.emit.c.lanes import lanes_source
 from bellcrank.expr.function_table import CALLED
 from bellcrank.numeric.methods import METHODS
-from tests.models import example, needs_compiler, rarely
+from tests.models import example, needs_compiler, rarely, system
 
 pytestmark = needs_compiler
 TREES = ["quarter_car", "stanford_arm", "cart", "clutch", "formula_student", "motorcycle", "passenger_car",
@@ -43,6 +43,16 @@ def test_runs_in_lanes_are_those_of_simulate(name):
     assert (many.settings["backend"], many.notes) == ("lanes", [])
     one = lambda i: {"parameters": {k: v[i] for k, v in values.items()}, "output_every": 4, **span}  # noqa: E731
     close(sim, many, one, (0, 3, 4))
+
+
+def test_accelerations_that_are_solved_for_in_lanes():
+    """Where the equations are left implicit."""
+    sim = system("double_pendulum").equations(solve="implicit").compile()
+    values = np.linspace(9.0, 10.0, 5)
+    many = sim.simulate_many(parameters={"g": values}, t_end=0.1, step=1e-3, backend="lanes")
+    assert (many.settings["backend"], many.notes) == ("lanes", [])
+    plain = example("double_pendulum").compile(backend="python")
+    close(plain, many, lambda i: {"parameters": {"g": values[i]}, "t_end": 0.1, "step": 1e-3}, (0, 4))
 
 
 SINGLE = {  # motions that are small against the forces that balance in them
@@ -124,13 +134,16 @@ def test_every_function_of_formulas():
         f"wide_{name}": f"{name}({f'abs({size}*x)' if name == 'sqrt' else f'{size}*x'}{', x - 0.3' * (name == 'atan2')})"
         for name, size in wide.items()
     }
+    texts["wide_root"] = "1/sqrt(abs(x))"
     for name, text in texts.items():
         s.add_output(text, f"f_{name}")
     sim = s.equations().compile()
     x = np.concatenate([np.linspace(-1, 1, 4001), [1e-9, -1e-9, 1e-200, 0.0]])
     many = sim.simulate_many(
-        inputs={"x": x}, t_end=0.001, step=0.001, backend="lanes", keep=[f"f_wide_{n}" for n in wide]
+        inputs={"x": x}, t_end=0.001, step=0.001, backend="lanes", keep=[f"f_wide_{n}" for n in (*wide, "root")]
     )
+    with np.errstate(divide="ignore"):
+        np.testing.assert_array_max_ulp(many["f_wide_root"][:, -1], 1 / np.sqrt(np.abs(x)), 3)
     for name, size in wide.items():
         f, far = getattr(np, {"atan": "arctan", "atan2": "arctan2"}.get(name, name)), size * x
         expected = f(np.abs(far)) if name == "sqrt" else f(far, x - 0.3) if name == "atan2" else f(far)
@@ -145,12 +158,13 @@ def test_every_function_of_formulas():
 
 
 @pytest.mark.parametrize(
-    ("name", "why"), [("slider_crank", "loops are closed"), ("spacecraft_1_small", "'thrust' remembers")]
+    ("name", "precision", "why"),
+    [("slider_crank", "single", "closed in double precision"), ("spacecraft_1_small", "double", "'thrust' remembers")],
 )
-def test_what_cannot_go_side_by_side_is_told(name, why):
+def test_what_cannot_go_side_by_side_is_told(name, precision, why):
     sim = example(name).compile()
     step = sim.interface.run.step or 1e-3
-    many = sim.simulate_many(n=2, t_end=3 * step, step=step)
+    many = sim.simulate_many(n=2, t_end=3 * step, step=step, precision=precision)
     assert many.settings["backend"] == "cores"
     assert why in many.notes[0]
 
@@ -160,3 +174,24 @@ def test_the_text_is_that_of_the_one_printer():
     program = example("stanford_arm").derived.program
     text = lanes_source(program)
     assert text.count("const lanes z") == example("stanford_arm").compile().loaded.model.source.count("const double z")
+
+
+def test_closed_loops_go_side_by_side_where_they_are_regular():
+    """The same motion as alone, with the same bits whatever stands in other lanes; runs that come near a singular
+    position have the bits of `simulate`, and their number is told."""
+    sim, sizes_of_runs, order = example("four_bar").compile(), np.linspace(1.0, 1.02, 9), [5, 3, 6, 0, 8, 2, 1, 7, 4]
+    varied, step = [x for x in sim.interface.parameters if x.default][:2], sim.interface.run.step
+    span = {"t_end": min(sim.interface.run.t_end, 1000 * step), "step": step, "every": 50}
+
+    def go(of, backend):
+        return sim.simulate_many(parameters={x.name: x.default * of for x in varied}, backend=backend, **span)
+
+    many, alone = (go(sizes_of_runs, backend) for backend in ("lanes", "cores"))
+    turned, size = go(sizes_of_runs[order], "lanes"), sizes(alone, many)
+    assert many.settings["backend"] == "lanes"
+    left = int(many.notes[0].split()[0])
+    same = [all((many[x][i] == alone[x][i]).all() for x in many) for i in range(9)]
+    assert 0 < left <= sum(same) < 9
+    for x in many:
+        assert (turned[x] == many[x][order]).all(), x
+        np.testing.assert_allclose(many[x], alone[x], rtol=0, atol=1e-12 * size[x], err_msg=x)

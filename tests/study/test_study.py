@@ -16,7 +16,7 @@ from bellcrank.cli.study import Bar
 from bellcrank.study import executor
 from bellcrank.study.draw import default_plots
 from bellcrank.study.runner import Runner
-from bellcrank.study.store import RECORDS, Store, Tail
+from bellcrank.study.store import RECORDS, Store, Tail, Writer
 from bellcrank.study.worker import work
 from tests.models import FOLDER, needs_compiler
 from tests.study.studies import MARKED, end, mass, started, toml
@@ -185,6 +185,18 @@ def test_pictures(tmp_path):
     del study["grid"]
     (path,) = run(study, tmp_path / "samples").plot()
     assert path.read_text(encoding="utf-8").startswith("<?xml")
+
+
+def test_records_are_forced_onto_the_disk_now_and_then(tmp_path, monkeypatch):
+    now, forced = [0.0], []
+    monkeypatch.setattr("bellcrank.study.store.time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr("bellcrank.study.store.os.fsync", forced.append)
+    (tmp_path / RECORDS).mkdir()
+    with Writer(tmp_path) as writer:
+        for now[0], count in ((0.4, 0), (0.6, 1), (1.0, 1), (1.2, 2)):
+            writer.add({"t": now[0]})
+            assert len(forced) == count
+    assert len(forced) == 3
 
 
 def test_a_cluster_is_looked_at_now_and_then(tmp_path):

@@ -144,3 +144,11 @@ def test_errors_above_their_own_rounding_tell_the_order_of_a_truncation():
     for rounding, order in ((0.0, 1.0), (3e-14, np.inf)):
         relative = np.array([[*errors, rounding]]).T
         assert _lowest(relative, np.ones_like(relative), ["x"])[0] == pytest.approx(order)
+
+
+def test_states_that_cannot_be_used_are_counted_by_reason(monkeypatch):
+    s = pendulum()
+    subject = Subject(s, s.equations(), {"backend": "python"}, None, 0)
+    monkeypatch.setattr(Subject, "_trouble", lambda self, sample: "nothing goes here")
+    with pytest.raises(bc.ModelError, match=r"can be evaluated: nothing goes here \(40 of 40\)\. Give a usable"):
+        subject.samples(1)

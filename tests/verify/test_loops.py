@@ -168,6 +168,21 @@ def test_a_universal_joint_turns_about_the_axis_with_the_smallest_part(parts):
     assert report.passed, str(report)
 
 
+@pytest.mark.parametrize("direction", ["[e2]", "[e1] + [n2]"])
+def test_reactions_of_a_slot_are_borne_by_the_body_that_has_it(direction):
+    """A pin in a slot of a body that slides on another and turns with it; or in one that two bodies hold."""
+    s = bc.System("slot")
+    f = s.add_body("f", rotate=3, mass=1, cm=(0.1, 0, 0), inertia=(0.1, 0.15, 0.2))
+    e = s.add_body("e", f, translate=1, joint_at=(0.4, 0.1, 0), mass=1, inertia=(0.1, 0.15, 0.2))
+    d = s.add_body("d", rotate=3, joint_at=(1, 0, 0), mass=1, cm=(0.2, 0.1, 0), inertia=(0.1, 0.15, 0.2))
+    p, r = s.add_point("p", body=e, at=(0.2, 0.1, 0)), s.add_point("r", body=d, at=(-0.3, 0.2, 0))
+    s.close_loop(p, r, directions=(direction,), label="pin")
+    s.add_outputs("reactions")
+    s.add_gravity(direction="[n1]")
+    report = check(s, states=1, backend="python", run=False)
+    assert report.passed and "reactions of joints and loops" in [line.name for line in report.lines], str(report)
+
+
 def driven_wheel():
     """A wheel that rolls along a line, driven from the ground by a crank and a coupler."""
     s = bc.System("driven wheel")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -10,10 +11,13 @@ from bellcrank.analysis.loop_evaluator import LoopEvaluator
 from bellcrank.analysis.plant import Plant
 from bellcrank.analysis.point import Point
 from bellcrank.analysis.slope_runner import Find, Groups, Runner, grouped, rows_of
-from bellcrank.derive.jacobian import derive_slopes
+from bellcrank.derive.jacobian import WRITTEN_OUT, derive_slopes
+from bellcrank.derive.results import GROUPS
 from bellcrank.errors import RunError
 from bellcrank.expr import Symbol
 from bellcrank.run.stepping import NO_VALUE
+
+Columns = tuple[Symbol, ...]
 
 
 class Evaluator:
@@ -65,9 +69,20 @@ def evaluator(plant: Plant, groups: Sequence[str], columns: Sequence[Symbol]) ->
     # with small variables the program itself counts: what is dropped depends on the way of derivation
     whole = plant.loaded.program.loops is not None and not plant.derived.analysis.mechanism.orders
     made: type[LoopEvaluator] | type[Evaluator] = LoopEvaluator if whole else Evaluator
-    for (g, c), larger in plant.once("evaluators", dict).copy().items():
-        if set(groups) <= set(g) and set(columns) <= set(c) and (g, c) != (tuple(groups), tuple(columns)):
-            return Part(larger, columns)
-    found: Find = plant.once((made, tuple(groups), tuple(columns)), lambda: made(plant, groups, columns))
-    plant.once("evaluators", dict).setdefault((tuple(groups), tuple(columns)), found)
-    return found
+    kept: dict[Any, Find] = plant.once("evaluators", dict)
+    for (g, c), larger in kept.copy().items():
+        if set(groups) <= set(g) and set(columns) <= set(c):
+            return larger if c == tuple(columns) else Part(larger, columns)
+    key = _at_once(plant, groups, columns)
+    found: Find = plant.once((made, *key), lambda: made(plant, *key))
+    kept.setdefault(key, found)
+    return found if found.columns == tuple(columns) else Part(found, columns)
+
+
+def _at_once(plant: Plant, groups: Sequence[str], columns: Sequence[Symbol]) -> tuple[tuple[str, ...], Columns]:
+    """What is found together: of a large model that is compiled for it, all that any analysis usually asks for."""
+    interface, loaded = plant.interface, plant.loaded
+    if loaded.model.compiler is None or loaded.program.count.total * len(columns) <= WRITTEN_OUT:
+        return tuple(groups), tuple(columns)
+    usual = [q.symbol for q in (*interface.states, *interface.inputs) if q.symbol is not None]
+    return GROUPS, tuple(dict.fromkeys([*usual, *columns]))

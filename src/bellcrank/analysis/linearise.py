@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.analysis.corners import mean_of_sides
 from bellcrank.analysis.cyclic import onward
 from bellcrank.analysis.evaluate import evaluator
 from bellcrank.analysis.find_equilibrium import find_equilibrium
@@ -14,7 +15,7 @@ from bellcrank.analysis.linear import LinearModel, Signal
 from bellcrank.analysis.plant import CHANNELS, PARAMETERS, STATES, Plant
 from bellcrank.analysis.point import Point
 from bellcrank.analysis.reduce import Constraints, Reduction, Singular, reduce_states
-from bellcrank.analysis.slope_runner import Find, Groups, channel_at, groups_for
+from bellcrank.analysis.slope_runner import Groups, channel_at, groups_for
 from bellcrank.analysis.steady import carrier, motion_words, value_words
 from bellcrank.analysis.where import Place, place_at, word_of
 from bellcrank.errors import RunError
@@ -57,9 +58,17 @@ def linear_model(
     columns = [q.symbol for q in (*interface.states, *chosen_in) if q.symbol is not None]
     find = evaluator(plant, groups_for(chosen_out), columns)
     values, slopes = find(here)
+    slopes, corners = mean_of_sides(find, here, slopes)
     chosen = None if states is None else {x.name for x in plant.find_all(states, STATES, "state")}
     reduction = _reduction(plant, values, slopes, chosen)
-    return _assembled(plant, place, chosen_in, chosen_out, find, values, slopes, reduction)
+    return _assembled(plant, place, chosen_in, chosen_out, [*find.notes, *_told(corners)], values, slopes, reduction)
+
+
+def _told(corners: Sequence[str]) -> list[str]:
+    """What is said of slopes that jump."""
+    more = f" and {len(corners) - 4} more" if len(corners) > 4 else ""
+    listed = f"{', '.join(corners[:4])}{more}"
+    return [f"the model has a corner here: slopes by {listed} are the means of both sides"] if corners else []
 
 
 def _with_rates(chosen: Sequence[Quantity], interface: Interface) -> list[Quantity]:
@@ -113,7 +122,7 @@ def _assembled(
     place: Place,
     chosen_in: Sequence[Quantity],
     chosen_out: Sequence[Quantity],
-    find: Find,
+    notes: list[str],
     values: Groups,
     slopes: Groups,
     r: Reduction,
@@ -128,7 +137,6 @@ def _assembled(
     D = np.array([row[:n] @ r.N_w + row[n:] for _, row in seen]).reshape(len(seen), r.N_w.shape[1])
     states = [every[i] for i in r.independent]
     f_x, f_w, f_y = (np.array([q.unit.factor for q in g]) for g in (states, chosen_in, chosen_out))
-    notes = list(find.notes)
     lost = [q.name for q, row in zip(chosen_out, np.hstack([C, D]), strict=True) if not np.all(np.isfinite(row))]
     if lost:
         notes.append(f"slopes of the outputs {', '.join(lost)} do not exist here")

@@ -13,6 +13,7 @@ from bellcrank.analysis.plant import CHANNELS, PARAMETERS, Plant
 from bellcrank.analysis.point import Point
 from bellcrank.analysis.sensitivity import Sensitivity, integrate
 from bellcrank.analysis.slope_runner import channel_at
+from bellcrank.derive.results import GROUPS
 from bellcrank.errors import ModelError, RunError, mapping
 from bellcrank.expr import evaluate, partial
 from bellcrank.interface.interface import Interface, Quantity
@@ -24,7 +25,6 @@ from bellcrank.run.loaded import Loaded
 from bellcrank.run.values import known_symbols, run_plan
 
 OFTEN = 4000  # evaluations above which compiling the slopes pays
-GROUPS = ("rates", "outputs", "positions", "speeds")
 
 
 class _Sensitive:

@@ -49,7 +49,8 @@ class ExternalSlopes:
         if base.memory:
             self._note(f"the external routine '{base.name}' has a memory: its values are held constant")
             return ZERO
-        self._note(f"slopes of the external routine '{base.name}' are taken by differences")
+        what = "slopes of the external routine" if base.rule is None else "higher slopes of the routine"
+        self._note(f"{what} '{base.name}' are taken by differences")
         key = (base, index)
         if key not in self._made:
             name = f"{base.name}_by_{index + 1}"

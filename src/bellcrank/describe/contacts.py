@@ -178,7 +178,7 @@ def _require_wide(s: Builder, name: str, terrain: Ground, tyre: Tyre, pushed: bo
     slip: Any = tyre.slip
     problem = ""
     if terrain.spatial and slip is not None and not is_tyre(slip) and not slip.space:
-        problem = "needs a law of slip with a side force, as bc.Slip has with lateral="
+        problem = "needs a law of slip with a side force, as bc.Slip has with cornering="
     elif terrain.spatial and slip is None and pushed:
         problem = "knows no way ahead for drive= and rolling_resistance= of a tyre without slip"
     if problem:
@@ -248,7 +248,12 @@ def _add_routine(s: Builder, name: str, terrain: Ground, arguments: tuple[Any, .
         c=f"{source}\nstatic void {routine_name(routine)}({given}, double *near)\n"
         f"{{\n    {function}({handed}, near);\n}}\n",
     )
-    made = replace(s.description.externals[-1], javascript=terrain.javascript)
+    beside = (
+        f"{terrain.lanes}\nstatic void {routine_name(routine)}({given.replace('double', 'lanes')}, lanes *near)\n"
+        f"{{\n    ground_near_lanes(&{function}_is, {handed}, near);\n}}\n"
+    )
+    lanes = beside if terrain.lanes else None
+    made = replace(s.description.externals[-1], javascript=terrain.javascript, lanes=lanes)
     s.description.externals[-1] = with_slopes(made, terrain)
 
 

@@ -36,6 +36,9 @@ class Ground(Protocol):
     def javascript(self) -> str: ...
 
     @property
+    def lanes(self) -> str: ...
+
+    @property
     def javascript_turn(self) -> str: ...
 
     @property

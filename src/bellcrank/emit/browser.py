@@ -1,4 +1,4 @@
-"""A program for browsers: WebAssembly, the same functions as JavaScript text, and what both call."""
+"""A program for browsers: WebAssembly, of which a page makes JavaScript where it must, and what both call."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from bellcrank.emit.arranged import arranged
 from bellcrank.emit.javascript.routines import javascript_routines, refuse_foreign
-from bellcrank.emit.javascript.source import javascript_source
 from bellcrank.emit.memory import Memory, memory_of
 from bellcrank.emit.schedule import BEST
 from bellcrank.emit.wasm.source import wasm_module
@@ -18,11 +17,10 @@ from bellcrank.program.statements import Section
 
 @dataclass(frozen=True)
 class BrowserProgram:
-    """`module`: bytes of WebAssembly; `text`: `function program(m, r)`, its functions in JavaScript; `routines`:
-    `function routines(m)`, what both call; `names`: those of the functions but `constants`."""
+    """`module`: bytes of WebAssembly; `routines`: `function routines(m)` in JavaScript, what it calls; `names`: the
+    functions but `constants`."""
 
     module: bytes
-    text: str
     routines: str
     memory: Memory
     names: tuple[str, ...]
@@ -36,7 +34,6 @@ def browser_program(program: Program, extra: Mapping[str, Section] | None = None
     memory = memory_of(program, functions)
     return BrowserProgram(
         wasm_module(program, plans, memory),
-        javascript_source(program, plans, memory),
         javascript_routines(program),
         memory,
         tuple(f.name for f, _ in plans),

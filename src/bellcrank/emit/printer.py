@@ -82,6 +82,10 @@ class Printer:
         if scale != 1:
             top.append(self.number(scale))
         for base, exponent in node.factors:
+            under = base if exponent == -1 / 2 else radicand(base) if exponent == -1 else None
+            if under is not None and (root := self.reciprocal_root(done[under])):
+                top.append(root)
+                continue
             text = self.power(done[base], size(exponent))
             if exponent < -1 and "*" in text:  # x/(a*a), not x/a*a
                 text = f"({text})"
@@ -102,6 +106,10 @@ class Printer:
         if isinstance(exponent, int):
             return self.integer_power(self.wrap(base, ATOM), exponent)
         return f"{self.called('pow')}({base[0]}, {self.number(exponent)})"
+
+    def reciprocal_root(self, base: Piece) -> str:
+        """1/sqrt(base) where it is a call of its own; nothing where it is a quotient."""
+        return ""
 
     def integer_power(self, base: str, exponent: int) -> str:
         return (
@@ -129,3 +137,11 @@ class Printer:
 
     def choice(self, args: list[Piece]) -> Piece:
         raise InternalError(f"{type(self).__name__} has no choice between two values")
+
+
+def radicand(node: Expr) -> Expr | None:
+    """Of what a node is the square root, if it is that alone."""
+    if isinstance(node, Product) and node.coefficient == 1 and len(node.factors) == 1:
+        ((base, exponent),) = node.factors
+        return base if exponent == 1 / 2 else None
+    return None

@@ -11,6 +11,7 @@ import numpy as np
 from bellcrank.derive.derived import Derived
 from bellcrank.errors import BellcrankError, ModelWarning
 from bellcrank.export.standalone.setup import Setup
+from bellcrank.interface.interface import Interface
 from bellcrank.numeric.methods import METHODS
 from bellcrank.run.evaluate import complete, rates
 from bellcrank.run.loaded import load
@@ -21,13 +22,13 @@ def with_stable_step(setup: Setup, derived: Derived) -> Setup:
     run = setup.interface.run
     if run.step is not None or not run.method or run.method.lower() in METHODS:
         return setup
-    step = _stable_step(derived)
+    step = _stable_step(derived, setup.interface)
     if step >= setup.step:
         return setup
     return replace(setup, step=step, notes=(*setup.notes, "The step follows from the fastest motion at the start."))
 
 
-def _stable_step(derived: Derived) -> float:
+def _stable_step(derived: Derived, interface: Interface) -> float:
     """A round step (s) with which rk4 is stable at the start: 1 over the largest eigenvalue of the rates.
 
     It is infinite if that cannot be told.
@@ -35,7 +36,7 @@ def _stable_step(derived: Derived) -> float:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ModelWarning)
-            loaded = load(derived.analysis, derived.interface, derived.program, "python", {})
+            loaded = load(derived.analysis, interface, derived.program, "python", {})
             q, u = complete(loaded)
             y = np.concatenate([q, u])
             h = 1e-6 * np.maximum(np.abs(y), 1.0)

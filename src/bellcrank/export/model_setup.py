@@ -23,9 +23,9 @@ TAKEN = frozenset((
 ))  # files and targets beside it; a program in Python comes before the modules that others import  # fmt: skip
 
 
-def setup_of(derived: Derived) -> Setup:
-    """Keywords, units, words and defaults of everything in a model's program."""
-    interface = derived.interface
+def setup_of(derived: Derived, interface: Interface | None = None) -> Setup:
+    """Keywords, units, words and defaults of everything in a model's program; `interface` with other defaults."""
+    interface = interface or derived.interface
     run, notes = interface.run, list[str]()
     t_end = float(run.t_end) if run.t_end is not None else 1.0
     method = (run.method or DEFAULT).lower()
@@ -110,15 +110,15 @@ def _initial(derived: Derived, interface: Interface) -> Mapping[str, float]:
     found = {k: interface.get(k, ("coordinate", "speed")) for k in interface.run.initial}
     if None not in found.values():
         return {x.key: float(interface.run.initial[k]) for k, x in found.items() if x is not None}
-    q, u = complete(in_python(derived))
+    q, u = complete(in_python(derived, interface))
     return {x.key: float(x.unit.from_equation(value)) for x, value in zip(interface.states, (*q, *u), strict=True)}
 
 
-def in_python(derived: Derived) -> Loaded:
+def in_python(derived: Derived, interface: Interface | None = None) -> Loaded:
     """The model as it runs in Python; routines that are not given there return zeros."""
     externals = derived.analysis.mechanism.description.externals
     stubs = {e.name: _zeros(len(e.returns)) for e in externals if e.python is None}
-    return load(derived.analysis, derived.interface, derived.program, "python", stubs)
+    return load(derived.analysis, interface or derived.interface, derived.program, "python", stubs)
 
 
 def _zeros(n: int) -> Callable[..., Any]:

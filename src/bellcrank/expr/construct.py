@@ -11,6 +11,7 @@ known never to be negative. What cancels with itself (x - x, x/x, 0 x) goes, wha
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
@@ -35,6 +36,7 @@ from bellcrank.expr.node import (
     operand,
     size,
 )
+from bellcrank.expr.sum_index import OTHER, index_of
 
 Factors = dict[Expr, Rational]
 Terms = dict[Expr, Rational]
@@ -241,6 +243,11 @@ def _whole_root(value: int, degree: int) -> int | None:
 
 def add(*args: Expr) -> Expr:
     """Sum: flattened, collected, negligible terms dropped, sin^2 + cos^2 removed, common factors pulled out."""
+    if len(args) == 2:
+        one, other = args
+        found = _one_more(one, other) or _one_more(other, one)
+        if found is not None:
+            return found
     merged: Terms = {}
     for e in args:
         c, core = split(e)
@@ -248,6 +255,31 @@ def add(*args: Expr) -> Expr:
             continue
         _accumulate_flat(merged, core, c)
     return _collected(merged)
+
+
+def _one_more(whole: Expr, e: Expr) -> Expr | None:
+    """A long sum, or one with all signs changed, and a term that only takes its place among the others; None if there
+    may be more to do."""
+    sign = 1
+    if whole.__class__ is Product and len(whole.factors) == 1 and whole.coefficient == -1:
+        sign, whole = -1, whole.factors[0][0] if whole.factors[0][1] == 1 else ONE
+    if whole.__class__ is not Sum or len(whole.terms) <= LONG:
+        return None
+    c, core = split(e)
+    c = sign * c
+    terms = whole.terms
+    at = bisect_left(terms, core.sort, key=lambda item: item[0].sort)
+    if c == 0 or at == 0 or (at < len(terms) and terms[at][0].sort == core.sort):
+        return None
+    index = whole.index
+    if index is None:  # as yet
+        plain = terms[0][1] > 0 and not common_factors(whole.parts)
+        index = index_of((k, n, factors_of(k)) for k, n in terms) if plain else None
+        whole.index = index = index or False
+    if not index or not index.take(core, c, factors_of(core)):
+        return None
+    found = whole.with_term(at, core, c)
+    return found if sign == 1 else Product(-1, ((found, 1),))
 
 
 def _accumulate(merged: Terms, core: Expr, c: Rational) -> None:
@@ -382,7 +414,7 @@ def _squares(merged: Terms) -> list[tuple[Expr, Func]]:
     for core in merged:
         if core.__class__ is Product:
             for base, exponent in core.factors:
-                if exponent == 2 and base.__class__ is Func and (base.name == "sin" or base.name == "cos"):
+                if exponent == 2 and base.__class__ is Func and base.name in OTHER:
                     found.append((core, base))
     return _with_partners(merged, found) if len(found) > LONG else found
 
@@ -399,7 +431,7 @@ def _with_partners(merged: Terms, squares: list[tuple[Expr, Func]]) -> list[tupl
 
     def may_join(core: Expr, square: Func) -> bool:
         c, factors = merged[core], factors_of(core)
-        other = ("cos" if square.name == "sin" else "sin", square.args)
+        other = (OTHER[square.name], square.args)
         return (
             other in powers
             or (-c.numerator, c.denominator, len(factors) - 1) in numbers
@@ -413,7 +445,7 @@ def _exchanged(core: Expr, square: Func) -> tuple[Expr, Expr]:
     """The term without the square, and with that of the other function instead."""
     rest = dict(factors_of(core))
     del rest[square]
-    other = Func("cos" if square.name == "sin" else "sin", square.args)
+    other = Func(OTHER[square.name], square.args)
     return from_factors(1, rest), from_factors(1, {**rest, other: normal(rest.get(other, 0) + 2)})
 
 

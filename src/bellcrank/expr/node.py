@@ -172,19 +172,22 @@ class Symbol(Expr):
 class Sum(Expr):
     """`terms`: (core, coefficient) pairs, sorted; the first coefficient is positive; a number has the core ONE."""
 
-    __slots__ = ("parts", "terms")
+    __slots__ = ("index", "noted", "parts", "terms")
     terms: tuple[tuple[Expr, Rational], ...]
+    index: Any  # of a long one, by which terms are added (`sum_index`): None as yet, False if there can be none
+    noted: tuple[tuple[int, ...], tuple[int, ...]] | None  # numerators and denominators of a long one
 
     def __new__(cls, terms: tuple[tuple[Expr, Rational], ...]) -> Sum:
         key: tuple[Any, ...] = (cls, terms)
+        noted = None
         if len(terms) > LONG:
             numbers = [c for _, c in terms]
-            whole, below = [c.numerator for c in numbers], [c.denominator for c in numbers]
-            key = (cls, tuple([core for core, _ in terms]), tuple(whole), tuple(below))
+            noted = tuple([c.numerator for c in numbers]), tuple([c.denominator for c in numbers])
+            key = (cls, tuple([core for core, _ in terms]), *noted)
         known = _references.get(key)
         if known is None or (node := known()) is None:
             node = object.__new__(cls)
-            node.terms = terms
+            node.terms, node.noted, node.index = terms, noted, None
             node.parts = tuple([core for core, _ in terms])
             constant, order, fingerprint = True, terms[0][0].order, 0
             least, most = POSITIVE, UNKNOWN
@@ -201,6 +204,30 @@ class Sum(Expr):
                 fingerprint += number * core.fingerprint
             node.constant, node.order, node.fingerprint = constant, order, fingerprint % PRIME
             node.sign = most if least else UNKNOWN
+            node.sort = (RANK_SUM, node.fingerprint)
+            return _interned(key, node)  # type: ignore[return-value]
+        return node
+
+    def with_term(self, at: int, core: Expr, coefficient: Rational) -> Sum:
+        """A long sum with one more term at a place; its index serves both."""
+        assert self.noted is not None
+
+        def inserted(items: tuple[Any, ...], item: Any) -> tuple[Any, ...]:
+            return (*items[:at], item, *items[at:])
+
+        above, below = self.noted
+        noted = inserted(above, coefficient.numerator), inserted(below, coefficient.denominator)
+        parts = inserted(self.parts, core)
+        key = (Sum, parts, *noted)
+        known = _references.get(key)
+        if known is None or (node := known()) is None:
+            node = object.__new__(Sum)
+            node.terms, node.noted, node.index = inserted(self.terms, (core, coefficient)), noted, self.index
+            node.parts = parts
+            sign = core.sign if coefficient.numerator > 0 else UNKNOWN
+            node.constant, node.order = self.constant and core.constant, min(self.order, core.order)
+            node.fingerprint = (self.fingerprint + residue(coefficient) * core.fingerprint) % PRIME
+            node.sign = max(self.sign, sign) if self.sign and sign else UNKNOWN
             node.sort = (RANK_SUM, node.fingerprint)
             return _interned(key, node)  # type: ignore[return-value]
         return node

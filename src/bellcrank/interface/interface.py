@@ -8,7 +8,7 @@ Whoever reads a name that a user typed, or writes one for a user to read, asks h
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -179,6 +179,17 @@ class Interface:
         """The parameters that are lengths, by their places."""
         listed = enumerate((*self.parameters, *self.entered))
         return tuple(i for i, x in listed if x.unit.dimension == LENGTH)
+
+    @cached_property
+    def without_course(self) -> tuple[str, ...]:
+        """The inputs that have no course over time in runs of the model."""
+        given = {key_of(name) for name in self.run.inputs}
+        return tuple(dict.fromkeys(x.base for x in self.inputs if key_of(x.base) not in given))
+
+    def with_all_inputs(self) -> Interface:
+        """The same, with zero for the inputs that have no course."""
+        inputs = {**self.run.inputs, **dict.fromkeys(self.without_course, 0.0)}
+        return replace(self, run=replace(self.run, inputs=inputs))
 
     def __iter__(self) -> Iterator[Quantity]:
         usual = (self.states, self.inputs, self.parameters, self.outputs)

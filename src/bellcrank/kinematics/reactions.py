@@ -22,7 +22,7 @@ from bellcrank.kinematics.results import Analysis, Output
 from bellcrank.kinematics.rows import with_slopes
 from bellcrank.model.joints.joint import Velocity
 from bellcrank.model.mechanism import Body
-from bellcrank.vector.basis import Vector, cross, dot, vector
+from bellcrank.vector.basis import UnitVector, Vector, cross, dot, vector
 
 
 class Reactions:
@@ -171,7 +171,7 @@ class Reactions:
                 return Vector({})
             if body is not None:
                 return cross(axis, v) if body in below else Vector({})
-            return cross(axis, self._fixed_in(below, v))
+            return cross(axis, self._fixed_in(below, v, row))
 
         if row.turns and row.b is not None:
             return add(dot(turned(row.a, row.p.body), row.b), dot(row.a, turned(row.b, row.r.body)))
@@ -180,9 +180,15 @@ class Reactions:
             return mul(TWO, dot(row.a, apart))
         return add(dot(apart, row.b), dot(row.a, turned(row.b, None if row.directed else row.r.body)))
 
-    def _fixed_in(self, bodies: Collection[int], v: Vector) -> Vector:
-        """The part of a vector whose unit vectors belong to these bodies."""
-        return Vector({e: c for e, c in v.terms.items() if self.body_of.get(id(e.frame), -1) in bodies})
+    def _fixed_in(self, bodies: Collection[int], v: Vector, row: LoopRow) -> Vector:
+        """The part of a vector whose unit vectors belong to these bodies. One that several bodies share, as they do not
+        turn against each other about it, belongs to that of a point of the loop, if it is one of them."""
+
+        def holder(e: UnitVector) -> int:
+            own = self.body_of.get(id(e.frame), -1)
+            return next((i for i in (row.p.body, row.r.body) if e in self.k.frames[i].axes), own)
+
+        return Vector({e: c for e, c in v.terms.items() if holder(e) in bodies})
 
     def _virtual_formula(self, formula: Any, index: int, below: list[int]) -> list[Expr]:
         """The same for a speed constraint, whose formula is read once more with auxiliary speeds of these bodies."""
@@ -218,7 +224,7 @@ class Reactions:
             if (
                 source.directed and source.b is not None
             ):  # a force along what turns with this body acts at the other end
-                moment = moment + cross(self._fixed_in([body], source.b), source.a) * multiplier
+                moment = moment + cross(self._fixed_in([body], source.b, source), source.a) * multiplier
         axes = self.k.frames[body].axes
         values = [self.work.hold(dot(v, e)) for v in (force, moment) for e in axes]
         return _channels(name, f"of {name} on the body of its first point", values)

@@ -19,6 +19,7 @@ import numpy as np
 from bellcrank.files.template import filled, template
 from bellcrank.numeric.tuning import GROUND, constants
 
+_RULES = {c.name.upper(): repr(c.value) for c in constants(GROUND)}
 SAMPLES = 8  # of a curved piece, before Newton's method starts from the nearest
 
 
@@ -155,6 +156,11 @@ class Ground:
         return self._source(("near.c",), "")
 
     @cached_property
+    def lanes(self) -> str:
+        """C source behind that of `c`: `ground_near_lanes`, of several points at once."""
+        return filled(template("bellcrank.library/templates", "near_lanes.c"), {}, _RULES)
+
+    @cached_property
     def c_turn(self) -> tuple[str, str]:
         """The same for `turn`: `void f(double x, double z, double reach, double *found)`."""
         return self._source(("bend.c", "turn.c"), "_turn")
@@ -180,7 +186,7 @@ class Ground:
         rows = ",\n".join(f"[{', '.join(map(repr, row))}]".replace("inf", "Infinity") for row in pieces)
         texts = [template("bellcrank.library/templates", f) for f in ("ground.js", name)]
         places = {"PIECES": rows, "STARTS": ", ".join(map(repr, starts)), "SAMPLES": str(SAMPLES)}
-        return filled("\n".join(texts), places, {c.name.upper(): repr(c.value) for c in constants(GROUND)})
+        return filled("\n".join(texts), places, _RULES)
 
     def _source(self, names: Sequence[str], ending: str) -> tuple[str, str]:
         """C source of a ground, written once however often it is included."""
@@ -191,8 +197,7 @@ class Ground:
         name = "ground_" + hashlib.sha256((rows + begins).encode()).hexdigest()[:12]
         texts = [template("bellcrank.library/templates", f) for f in ("ground.c", *names)]
         places = {"NAME": name, "PIECES": rows, "STARTS": begins, "N": str(len(starts))}
-        rules = {c.name.upper(): repr(c.value) for c in constants(GROUND)}
-        return filled("\n".join(texts), places, rules), name + ending
+        return filled("\n".join(texts), places, _RULES), name + ending
 
 
 def _over_edge(pieces: Sequence[Piece], i: int, x: float, z: float, dx: float, dz: float) -> bool:

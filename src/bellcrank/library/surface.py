@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from bellcrank.errors import ModelError
 from bellcrank.files.template import filled, template
@@ -146,15 +147,31 @@ class Surface:
         return np.pad(h, 1, mode="reflect", reflect_type="odd").tolist()
 
     @cached_property
-    def _bend(self) -> float:
-        """A bound: where it times the distance is below 1, there is one nearest point. As of `ground.bend`."""
+    def _bends(self) -> list[list[float]]:
+        """Bounds of all cells: where they times the distance are below 1, there is one nearest point. As of
+        `ground.bend`."""
         h = np.array(self._padded)
         dx, dy = self.spacing
-        xx, yy = (np.abs(np.diff(h, 2, axis=k)).max() / d**2 for k, d in ((0, dx), (1, dy)))
-        xy = np.abs(np.diff(np.diff(h, axis=0), axis=1)).max() / (dx * dy)
-        steep = max(np.abs(np.diff(h, axis=k)).max() / d for k, d in ((0, dx), (1, dy)))
-        most = OVERSHOOT * math.hypot(xx, yy, xy, xy)  # second derivatives of the convolution exceed differences
-        return float(most * (1 + OVERSHOOT * math.sqrt(2) * steep))
+
+        def largest(differences: np.ndarray) -> np.ndarray:
+            wide = tuple(
+                n - m for n, m in zip(differences.shape, (self.heights.shape[0] - 2, self.heights.shape[1] - 2))
+            )
+            return np.asarray(sliding_window_view(np.abs(differences), wide).max(axis=(2, 3)))
+
+        xx, yy = largest(np.diff(h, 2, axis=0)) / dx**2, largest(np.diff(h, 2, axis=1)) / dy**2
+        xy = largest(np.diff(np.diff(h, axis=0), axis=1)) / (dx * dy)
+        steep = np.hypot(largest(np.diff(h, axis=0)) / dx, largest(np.diff(h, axis=1)) / dy)
+        bends = OVERSHOOT * np.sqrt(xx**2 + yy**2 + 2 * xy**2) * (1 + OVERSHOOT * steep)
+        return [[float(f"{1.01 * value:.2e}") for value in row] for row in bends]
+
+    def _gentle(self, x: float, y: float, best: float) -> bool:
+        """Is there one nearest point within a distance?"""
+        sides = []
+        for v, v0, d, n in zip((x, y), self.start, self.spacing, self.heights.shape, strict=True):
+            sides.append([min(max(math.floor((v + way * best - v0) / d), 0), n - 2) for way in (-1, 1)])
+        (first, last), (right, left) = sides
+        return all(bend * best < 1 for row in self._bends[first : last + 1] for bend in row[right : left + 1])
 
     def jet(self, x: float, y: float) -> Jet:
         """Height, slopes and second derivatives at a place."""
@@ -200,11 +217,13 @@ class Surface:
         return s11, s12, xz, s22, yz, jet.x * xz + jet.y * yz, 1.0
 
     def _near(self, x: float, y: float, z: float, reach: float) -> tuple[NearSurface, Jet]:
+        if not math.isfinite(x + y + z):
+            return NearSurface(*[math.nan] * 7), Jet(*[math.nan] * 6)
         below = self.jet(x, y)
         best = min(abs(z - below.h), max(reach, below.h - z))
         size = 1 + below.x * below.x + below.y * below.y
         starts = [(x + (z - below.h) * below.x / size, y + (z - below.h) * below.y / size)]  # on the tangent plane
-        if not self._bend * best < 1:
+        if not self._gentle(x, y, best):
             starts = [*self._samples(x, y, z, best), (x, y)]
         feet = [self._foot(x, y, z, s, t) for s, t in starts]
         foot = (
@@ -267,6 +286,11 @@ class Surface:
         double *near)` with near = distance, normal x, y, z, foot x, y."""
         return self._source("surface_near.c"), self._called
 
+    @property
+    def lanes(self) -> str:
+        """No C over vectors of runs: the surface is looked for lane by lane."""
+        return ""
+
     @cached_property
     def c_turn(self) -> tuple[str, str]:
         """The same for `turn`."""
@@ -289,9 +313,10 @@ class Surface:
 
     def _source(self, ending: str, all_of: str = "surface.c") -> str:
         rows = ",\n".join(", ".join(map(repr, row)) for row in self._padded)
+        bends = ",\n".join(", ".join(f"{value:.2e}" for value in row) for row in self._bends)
         nx, ny = self.heights.shape
         places = {
-            "HEIGHTS": rows, "NX": str(nx), "NY": str(ny), "BEND": repr(self._bend),
+            "HEIGHTS": rows, "NX": str(nx), "NY": str(ny), "BENDS": bends,
             "X0": repr(float(self.start[0])), "Y0": repr(float(self.start[1])),
             "DX": repr(float(self.spacing[0])), "DY": repr(float(self.spacing[1])),
         }  # fmt: skip
@@ -300,7 +325,9 @@ class Surface:
         return filled("\n".join(texts), places, rules | {"NAME": self._called})
 
 
-OVERSHOOT = 3.0  # of second derivatives of the convolution over second differences, at most 2.5 + 0.5; of slopes less
+OVERSHOOT = (
+    4.0  # of second derivatives of the convolution over second differences, at most 3 times 1.25; of slopes less
+)
 
 
 def _cubic(f: Any) -> tuple[Sequence[Any], ...]:

@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from bellcrank.backend.c_many import PENDING, Results
+from bellcrank.emit.c.many import LEFT
 
 LOOK_SECONDS = 0.1  # between two looks at progress and the keyboard
 PARTS = 4  # into which a thread's share of what is left is divided, so that all end together
@@ -20,6 +21,17 @@ class Goes(Protocol):
     """One thread's part of many runs."""
 
     def go(self, first: int, last: int) -> None: ...
+
+
+class Remaining:
+    """The runs of a part that were left."""
+
+    def __init__(self, part: Goes, status: np.ndarray) -> None:
+        self._part, self._status = part, status
+
+    def go(self, first: int, last: int) -> None:
+        for run in first + np.flatnonzero(self._status[first:last] == LEFT):
+            self._part.go(int(run), int(run) + 1)
 
 
 def core_count() -> int:

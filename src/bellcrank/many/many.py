@@ -14,12 +14,13 @@ from bellcrank.backend.c_lanes import LaneDriver, Lanes
 from bellcrank.backend.c_many import Driver, Results, Wanted
 from bellcrank.backend.cuda import Gpu, no_gpu
 from bellcrank.backend.start import EXTERNAL_FAILED, FINISHED, NOT_CLOSED, NOT_FINITE
+from bellcrank.emit.c.cuda import not_on_gpu
 from bellcrank.emit.c.lanes import not_in_lanes
-from bellcrank.emit.c.many import NO_CONSTANTS
+from bellcrank.emit.c.many import LEFT, NO_CONSTANTS
 from bellcrank.emit.number import DOUBLE, FLOAT, Number
 from bellcrank.errors import ModelError, ModelWarning, RunError, check_called, counted
 from bellcrank.interface.interface import Quantity
-from bellcrank.many.cores import on_cores
+from bellcrank.many.cores import Goes, Remaining, on_cores
 from bellcrank.many.figures import Figure, channel_of, read_figures
 from bellcrank.many.given import Given, read_given
 from bellcrank.many.one_by_one import OneByOne
@@ -156,7 +157,7 @@ def _done(
     if asked.plan.method in ADAPTIVE:
         run_on_cores(asked, starts, results, progress)
         return _rest(asked, results, one_by_one, ended)
-    alone = _not_side_by_side(asked, starts) if backend != "cores" else ""
+    alone = _not_side_by_side(asked, starts, backend) if backend != "cores" else ""
     if backend == "cuda":
         missing = alone or no_gpu()
         if not missing:
@@ -167,6 +168,9 @@ def _done(
         notes.append(f"the runs went one after another on every core, not side by side: {alone}")
     lanes = backend != "cores" and not alone
     (_in_lanes if lanes else run_on_cores)(asked, starts, results, progress)
+    if left := np.count_nonzero(results.status == LEFT):
+        run_on_cores(asked, starts, results, progress, left=True)
+        notes.append(f"{counted(int(left), 'run')} came near singular positions of closed loops and went alone")
     return _ended(asked, results), {"backend": "lanes" if lanes else "cores"}, notes
 
 
@@ -234,25 +238,31 @@ def not_driven(asked: Asked, starts: Starts) -> str:
     return "an input is a function of Python" if any(i.kind == "function" for x in each for i in x) else ""
 
 
-def _not_side_by_side(asked: Asked, starts: Starts) -> str:
-    """Why these runs cannot go side by side in lanes; nothing if they can."""
+def _not_side_by_side(asked: Asked, starts: Starts, backend: str) -> str:
+    """Why these runs cannot go side by side, in lanes or on a GPU; nothing if they can."""
     if asked.loaded.analysis.mechanism.description.contacts:
         return "rigid wheels hit and roll at times of their own"
     if len(starts.begin.first_breaks) > 2 and len({*starts.breaks}) > 1:
         return "inputs jump or have kinks at other times in every run"
-    return not_in_lanes(asked.loaded.program)
+    return (not_on_gpu if backend == "cuda" else not_in_lanes)(asked.loaded.program, asked.number)
 
 
 def run_on_cores(
-    asked: Asked, starts: Starts, results: Results, progress: Progress | None, threads: int | None = None
+    asked: Asked,
+    starts: Starts,
+    results: Results,
+    progress: Progress | None,
+    threads: int | None = None,
+    left: bool = False,
 ) -> None:
-    """Does all runs as `simulate` does them."""
+    """Does all runs as `simulate` does them, or those that were `left`."""
     compiler, wanted = asked.loaded.model.compiler, asked.wanted
 
-    def make() -> Driver:
+    def make() -> Goes:
         run = compiled_run(ready_run(asked.loaded, asked.plan, asked.given, 0, asked.allowed)[1])
         assert run is not None and compiler is not None
-        return Driver(run, compiler, starts.begin, wanted, results)
+        driver = Driver(run, compiler, starts.begin, wanted, results)
+        return Remaining(driver, results.status) if left else driver
 
     on_cores(make, results, progress, 1, threads)
 

@@ -166,6 +166,7 @@ class External:
     writer: Any = None  # writes it in any language for the values that are wanted of it (`program.routine.Writer`)
     rule: Callable[[int], Rule] | None = None  # of its i-th value: partial derivatives by arguments
     javascript: str | None = None  # `function routine(arguments, address)`, over the numbers m
+    lanes: str | None = None  # C of the same over vectors of runs, behind `c`: arguments and returns are `lanes`
 
     varies = True  # its value may change although its arguments do not
 
@@ -186,8 +187,9 @@ class External:
         return self.writer is not None or bool(self.given_in(language))
 
     def given_in(self, language: str) -> str:
-        """Its text in "c", "fortran" or "javascript", empty where there is none."""
-        return {"c": self.c, "fortran": self.fortran, "javascript": self.javascript}[language] or ""
+        """Its text in "c", "fortran", "javascript" or "lanes", empty where there is none."""
+        given = {"c": self.c, "fortran": self.fortran, "javascript": self.javascript, "lanes": self.lanes}
+        return given[language] or ""
 
     @property
     def argument_count(self) -> int:

@@ -66,4 +66,4 @@ class Routine(Protocol):
         """Is it given in "c", "python", "fortran" or "javascript", or can be written so?"""
 
     def given_in(self, language: str) -> str:
-        """Its text in "c", "fortran" or "javascript", empty where there is none."""
+        """Its text in "c", "fortran" or "javascript", or in "lanes" (C over vectors of runs); empty where none is."""

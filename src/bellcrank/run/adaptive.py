@@ -36,7 +36,7 @@ from bellcrank.numeric.methods import AUTO, OWN
 from bellcrank.numeric.radau import StiffStretch, Trial
 from bellcrank.numeric.rodas import RosenbrockStretch
 from bellcrank.numeric.rosenbrock import Rosenbrock
-from bellcrank.numeric.tuning import CONTROL, LOOPS
+from bellcrank.numeric.tuning import CONTROL, EVENTS, LOOPS
 from bellcrank.program.structure import costs
 from bellcrank.run.slopes import known_slopes
 from bellcrank.run.stepping import NO_VALUE, Driven, Evaluation
@@ -44,7 +44,6 @@ from bellcrank.run.steps_told import why_it_ended
 from bellcrank.run.tolerances import Tolerances
 from bellcrank.run.values import Plan
 
-LOOKS = 4  # per step of the method, which may be long
 ONE_STEP = {"BDF": "Radau", "LSODA": "Radau"}  # what stands in near singular positions for methods of several steps
 STATUS = {adapt.TOO_SMALL: STEP_TOO_SMALL, adapt.TOO_MANY: TOO_MANY_STEPS, adapt.NOT_FINITE: NOT_FINITE}
 
@@ -206,7 +205,7 @@ class AdaptiveRun(Driven):
         after = [held.copy() for held in self._held]
         self._set_held(before)
         between = self.times[(self.times > self._seen[0]) & (self.times < self.time)]
-        looks = np.union1d(np.linspace(self._seen[0], self.time, LOOKS + 1)[1:], between)
+        looks = np.union1d(np.linspace(self._seen[0], self.time, EVENTS.looks + 1)[1:], between)
         rows = np.array([self._row(float(t)) for t in looks])
         self._seen = rows[-1]
         self.watch.look(rows, lambda *_: self._row)

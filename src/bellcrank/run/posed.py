@@ -141,6 +141,7 @@ def at_start(
 
 
 def drawn(analysis: Analysis, interface: Interface, program: Program) -> Loaded:
-    """A model of which the pose is wanted alone: in Python, whatever its external routines are written in."""
+    """A model of which the pose is wanted alone: in Python, whatever its external routines are written in, and with
+    inputs at zero that have no course."""
     functions = functions_of(program, analysis.mechanism.description.externals, {}, interface.model)
-    return Loaded(analysis, interface, program, PythonModel(program, functions), tuple(functions))
+    return Loaded(analysis, interface.with_all_inputs(), program, PythonModel(program, functions), tuple(functions))

@@ -105,16 +105,34 @@ def _gif(figure: Any, frames: Iterator[None], beside: Path, fps: float, path: st
 
 
 def _film(figure: Any, frames: Iterator[None], beside: Path, fps: float, path: str | Path) -> None:
+    from matplotlib import rc_context
     from matplotlib.animation import FFMpegWriter
 
-    if shutil.which("ffmpeg") is None:
-        raise RunError(f"cannot write {path}: a film needs ffmpeg, which was not found; a .gif needs nothing else")
+    tool = _ffmpeg()
+    if tool is None:
+        how = "install it, or bring it along by `pip install imageio-ffmpeg`"
+        raise RunError(
+            f"cannot write {path}: a film needs ffmpeg, which was not found: {how}; a .gif needs nothing else"
+        )
     rate: Any = fps
-    writer = FFMpegWriter(fps=rate, codec="libx264", extra_args=["-pix_fmt", "yuv420p", "-f", "mp4"])
+    even = "pad=ceil(iw/2)*2:ceil(ih/2)*2"  # colours of an .mp4 have half the points
+    writer = FFMpegWriter(fps=rate, codec="libx264", extra_args=["-vf", even, "-pix_fmt", "yuv420p", "-f", "mp4"])
     try:
-        with writer.saving(figure, str(beside), DPI):
+        with rc_context({"animation.ffmpeg_path": tool}), writer.saving(figure, str(beside), DPI):
             for _ in frames:
                 writer.grab_frame()
     except subprocess.CalledProcessError as error:
         told = str(error.stderr or error.output or "").strip().splitlines()
         raise RunError(f"cannot write {path}: ffmpeg says {told[-1] if told else error}") from None
+
+
+def _ffmpeg() -> str | None:
+    """The program of this machine, or that of the package imageio-ffmpeg."""
+    if found := shutil.which("ffmpeg"):
+        return found
+    try:
+        from imageio_ffmpeg import get_ffmpeg_exe
+
+        return str(get_ffmpeg_exe())
+    except (ImportError, RuntimeError):  # no such package, or one without the program
+        return None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -51,16 +52,17 @@ def recorded_page(
 def page_text(
     facts: Mapping[str, Any], module: bytes, numbers: bytes, script: bytes, scene: bool = False, live: bool = False
 ) -> str:
-    """The text of a page: facts for all to read; a program, recorded numbers and the script of the page packed."""
-    places = {"MODULE": str(len(module)), "NUMBERS": str(len(module) + len(numbers))}
+    """The text of a page: its title; a program, recorded numbers, facts and the script of the page packed."""
+    parts = (module, numbers, as_json(facts), script)
+    ends = map(str, accumulate(map(len, parts[:-1])))
+    places = dict(zip(("MODULE", "NUMBERS", "FACTS"), ends, strict=True))
     pieces = {
         "VERSION": __version__,
         "TITLE": escape(facts["title"]),
         "STYLE": short_script(template(PAGES, "page.css")),
-        "FACTS": as_json(facts),
         "SCENE": "yes" if scene else "",
         "LIVE": "yes" if live else "",
-        "PACKED": packed(module + numbers + script),
+        "PACKED": packed(b"".join(parts)),
         "LOADER": filled(short_script(template(PAGES, "loader.js")), places),
     }
     return filled(template(PAGES, "page.html"), pieces)

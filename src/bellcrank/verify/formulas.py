@@ -20,7 +20,7 @@ import numpy as np
 from bellcrank.expr.external_value import ExternalValue
 from bellcrank.expr.node import Expr, Func, Held, Number, Product, Sum, Symbol
 from bellcrank.expr.table import Table
-from bellcrank.expr.text import Syntax, evaluate_syntax, parse
+from bellcrank.expr.text import Syntax, parse, postorder_syntax
 from bellcrank.model.records import Description, External
 from bellcrank.verify import jets
 from bellcrank.verify.functions import CHOICES, FUNCTIONS, OPERATORS, Rule
@@ -49,6 +49,14 @@ class Values(dict[str, float]):
 
 
 _parsed = lru_cache(maxsize=4096)(parse)
+
+
+@lru_cache(maxsize=16384)  # formulas are evaluated at many states
+def _in_order(root: Syntax) -> list[tuple[Syntax, list[int]]]:
+    """The nodes of a formula, parts before wholes, and the places of the parts of each."""
+    nodes = postorder_syntax(root)
+    place = {node: i for i, node in enumerate(nodes)}
+    return [(node, [place[part] for part in node.children]) for node in nodes]
 
 
 def syntax_of(given: Any) -> Syntax:
@@ -107,7 +115,16 @@ class Scalars:
 
     def evaluate(self, given: Any) -> Value:
         """A formula: a number or, with mechanics, a vector."""
-        return self.settle(evaluate_syntax(syntax_of(given), self.meaning))
+        return self.settle(self.unsettled(syntax_of(given)))
+
+    def unsettled(self, root: Syntax) -> Any:
+        """The meaning of a formula; that of a mere name is a name."""
+        if not root.children:
+            return self.meaning(root, [])
+        done: list[Any] = []
+        for node, parts in _in_order(root):
+            done.append(self.meaning(node, [done[i] for i in parts]))
+        return done[-1]
 
     def triple(self, given: Any) -> Value:
         """Three scalars as a vector."""

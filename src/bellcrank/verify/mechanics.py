@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.expr.node import Symbol
-from bellcrank.expr.text import Syntax, evaluate_syntax
+from bellcrank.expr.text import Syntax
 from bellcrank.model.records import ForceRecord
 from bellcrank.verify import jets
 from bellcrank.verify.bodies import Motion, Place
@@ -133,7 +133,7 @@ class Formulas(Scalars):
             letter, place = self._state_place(symbol)
         elif x.op == "call" and x.args[0].lower() in ("q", "u"):
             letter = x.args[0].lower()
-            place = self._place(letter, [evaluate_syntax(c, self.meaning) for c in x.children])
+            place = self._place(letter, [self.unsettled(c) for c in x.children])
         else:
             return self._partial_scalar(e, symbol.name if isinstance(symbol, Symbol) else x.args[0])
         q, u = jets.value(self.motion.q), jets.value(self.motion.u)

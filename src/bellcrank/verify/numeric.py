@@ -7,9 +7,10 @@ with unit speeds, accelerations by time series (`jets`); nothing of the derivati
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from operator import methodcaller
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from bellcrank.verify.formulas import CannotEvaluate, ExternalRoutine, Scalars, 
 from bellcrank.verify.jets import Jet, Value
 from bellcrank.verify.joints import PlainJoint
 from bellcrank.verify.mechanics import Formulas
+
+T = TypeVar("T")
+KEPT = 64  # motions and what follows from them
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,7 @@ class Evaluation:
         self.machine = machine = machine.led_by(Scalars(machine.description, machine.parameters, **self.given))
         self.length = length
         self._slopes: dict[bytes, tuple[np.ndarray, np.ndarray]] = {}  # of the last state
+        self._kept: dict[Any, Any] = {}  # of the last states: motions, formulas and loads that are asked for again
         names = machine.u_names
         self.free = [names.index(state_key(s)) for s in independent]
         self.bound = [i for i in range(len(names)) if i not in set(self.free)]
@@ -75,8 +80,33 @@ class Evaluation:
             self.closed = Closed(machine, self.formulas, length)
             self.freedoms = [names.index(state_key(s)) for s in freedoms]
 
+    def _once(self, key: Any, make: Callable[[], T]) -> T:
+        if key not in self._kept:
+            found = make()
+            if len(self._kept) >= KEPT:
+                self._kept.clear()
+            self._kept[key] = found
+        kept: T = self._kept[key]
+        return kept
+
     def formulas(self, motion: Motion) -> Formulas:
-        return Formulas(motion, **self.given)
+        return self._once(motion, lambda: Formulas(motion, **self.given))
+
+    def _values(self, motion: Motion) -> Formulas:
+        """Formulas over the values of a motion alone, without any rate: those of all accelerations are the same."""
+        q, u = (jets.value(x) for x in (motion.q, motion.u))
+
+        def made() -> Formulas:
+            return Formulas(motion.machine.motion(Jet([q]), Jet([u])), **self.given)
+
+        return self._once(("values", motion.machine, q.tobytes(), u.tobytes()), made)
+
+    def _asked(self, motion: Motion, ask: Callable[[Formulas], T]) -> T:
+        """What formulas say of a motion; most need no rate of anything, and are found sooner without."""
+        try:
+            return ask(self._values(motion))
+        except jets.NoDerivative:
+            return ask(self.formulas(motion))
 
     # ---- speeds: all of them from the independent ones
 
@@ -131,6 +161,10 @@ class Evaluation:
 
     def motion(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray | None = None) -> Motion:
         """The motion through a state; with the accelerations of the independent speeds, known to second order."""
+        key = ("motion", q.tobytes(), u.tobytes(), None if udot is None else udot.tobytes())
+        return self._once(key, lambda: self._motion(q, u, udot))
+
+    def _motion(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray | None) -> Motion:
         full = self.speeds(q, u)
         if udot is None:
             return self.machine.moving(q, Jet([full]))
@@ -146,22 +180,31 @@ class Evaluation:
     def partial_velocities(self, q: np.ndarray) -> tuple[list[Motion], Motion]:
         """Motions with one independent speed at one (without what moves by itself), and the one with all at zero."""
         n = len(self.free)
+        if not self.bound:
+            units = self.unit_motions(q)
+            return [units[i] for i in self.free], self.machine.motion(q, np.zeros(len(units)))
         full = np.zeros((n + 1, len(self.machine.u_names)))
         full[np.arange(n), self.free] = 1.0
-        if self.bound:
-            c, A = self.constraint_slopes(q)
-            for row in full:
-                row[self.bound] = self._bound_speeds(A, -(c + A @ row))
-            full[:n] -= full[n]
+        c, A = self.constraint_slopes(q)
+        for row in full:
+            row[self.bound] = self._bound_speeds(A, -(c + A @ row))
+        full[:n] -= full[n]
         still = self.machine.still
         return [still.motion(q, row) for row in full[:n]], self.machine.motion(q, full[n])
 
+    def unit_motions(self, q: np.ndarray) -> list[Motion]:
+        """Motions with one speed alone at one; what leads the machine from outside stands still."""
+        still, rows = self.machine.still, np.eye(len(self.machine.u_names))
+        return self._once(("units", q.tobytes()), lambda: [still.motion(q, row) for row in rows])
+
     # ---- loads
 
-    def pushes(self, motion: Motion) -> Iterator[Push]:
+    def pushes(self, motion: Motion) -> list[Push]:
         """Every load on every body, without gravity."""
-        formulas = self.formulas(motion)
-        bodies = self.machine.bodies
+        return self._asked(motion, lambda f: self._once(("pushes", f), lambda: list(self._pushes(f))))
+
+    def _pushes(self, formulas: Formulas) -> Iterator[Push]:
+        bodies, motion = self.machine.bodies, formulas.motion
         for record in self.machine.description.forces:
             f = jets.value(formulas.line_of_action(record)) * float(jets.value(formulas.magnitude(record)))
             if record.kind == "moment":
@@ -206,14 +249,16 @@ class Evaluation:
     def coordinate_rates(self, q: np.ndarray) -> list[np.ndarray]:
         """q' of joints with all speeds zero, then with each alone at one."""
         n = len(self.machine.u_names)
-        motions = (self.machine.motion(q, u) for u in (np.zeros(n), *np.eye(n)))
+        still, alone = self.machine.motion(q, np.zeros(n)), self.unit_motions(q)
+        if self.machine.led:
+            alone = [self.machine.motion(q, u) for u in np.eye(n)]
+        motions = (still, *alone)
         return [np.asarray(jets.value(motion.coordinate_rates()), dtype=float) for motion in motions]
 
     def own_rates(self, q: np.ndarray, u: np.ndarray) -> np.ndarray:
         """Rates of the user's own states."""
-        formulas = self.formulas(self.machine.motion(q, self.speeds(q, u)))
-        found = [float(jets.value(formulas.evaluate(z.rate))) for z in self.machine.description.states]
-        return np.array(found)
+        motion, states = self.machine.motion(q, self.speeds(q, u)), self.machine.description.states
+        return np.array([float(jets.value(self._asked(motion, methodcaller("evaluate", z.rate)))) for z in states])
 
     # ---- what counts as one
 
@@ -277,11 +322,11 @@ class Evaluation:
     def outputs(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray) -> dict[str, float]:
         """Output channels of the description in equation units; one that cannot be evaluated is missing."""
         motion = self.motion(q, u, udot)
-        formulas = self.formulas(motion)
         found: dict[str, float] = {}
         for record in self.machine.description.outputs:
             try:
-                found[record.name] = float(jets.value(formulas.evaluate(record.expression)))
+                told = self._asked(motion, methodcaller("evaluate", record.expression))
+                found[record.name] = float(jets.value(told))
             except (CannotEvaluate, jets.NoDerivative):
                 continue
         for group in self.machine.description.output_groups:
@@ -300,10 +345,10 @@ class Evaluation:
 
     def _group(self, group: str, motion: Motion) -> dict[str, float]:
         """Channels that the description asks for by a word."""
-        formulas = self.formulas(motion)
         if group in ("forces", "moments"):
             listed = [f for f in self.machine.description.forces if (f.kind == "moment") == (group == "moments")]
-            return {f.name: float(jets.value(formulas.magnitude(f))) for f in listed}
+            sizes = [self._asked(motion, methodcaller("magnitude", f)) for f in listed]
+            return {f.name: float(jets.value(size)) for f, size in zip(listed, sizes, strict=True)}
         if group == "energy":
             kinetic, potential = self._kinetic_and_gravity(motion)
             return {"kinetic": kinetic, "potential": potential, "energy": kinetic + potential}

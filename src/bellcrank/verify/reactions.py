@@ -10,7 +10,9 @@ section 5.3 (recursive Newton-Euler), run with all joints open.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -86,25 +88,42 @@ def _turning_of_directions(
     """
     formulas = evaluation.formulas(motion)
     p, r = formulas.point(record.first), formulas.point(record.second)
-    directions = [formulas.evaluate(d) for d in record.directions]
-    if not directions:
+    if not record.directions:
         return
     told = [channels.get(f"f{i}({loop_name(record)})".lower(), 0.0) for i in (1, 2, 3)]
-    B = np.column_stack([jets.value(b) for b in directions])
+    B = np.column_stack([jets.value(formulas.evaluate(d)) for d in record.directions])
     along = np.linalg.lstsq(B, jets.value(motion.R[p[0]]) @ told, rcond=None)[0]
     a = jets.value(motion.between(p, r))
-    for b, multiplier in zip(directions, along, strict=True):
-        holder = min(motion.w, key=lambda c: _turns_against(b, motion.w[c], c in (p[0], r[0])))
-        if holder not in (p[0], r[0]):
-            moment = multiplier * np.cross(a, jets.value(b))
-            yield from ((body, sign * moment) for body, sign in ((r[0], 1.0), (holder, -1.0)) if body >= 0)
+    for direction, multiplier in zip(record.directions, along, strict=True):
+        for body, part in _parts(evaluation, motion, direction):
+            rate = np.cross(jets.value(motion.w[body]), part)
+            holder = min(motion.w, key=lambda c: _turns_against(part, rate, motion.w[c], c in (p[0], r[0])))
+            if holder not in (p[0], r[0]):
+                moment = multiplier * np.cross(a, part)
+                yield from ((on, sign * moment) for on, sign in ((r[0], 1.0), (holder, -1.0)) if on >= 0)
 
 
-def _turns_against(b: jets.Value, w: jets.Value, preferred: bool) -> tuple[float, bool]:
+def _parts(evaluation: Evaluation, motion: Motion, direction: Any) -> Iterator[tuple[int, np.ndarray]]:
+    """Bodies whose axes a direction is made of, and the part of it that turns with each: found by turning it alone."""
+    still = copy.copy(motion)
+    fixed = {i: jets.value(R) for i, R in motion.R.items()}
+
+    def rate(R: Mapping[int, Any]) -> np.ndarray:
+        still.R = {**fixed, **R}
+        b = evaluation.formulas(still).evaluate(direction)
+        return b.c[1] if isinstance(b, jets.Jet) and len(b) > 1 else np.zeros(3)
+
+    unturned = rate({})
+    for i, R in fixed.items():
+        J = np.column_stack([rate({i: jets.Jet([R, np.cross(e, R.T).T])}) - unturned for e in np.eye(3)])
+        part = np.array([J[1, 2] - J[2, 1], J[2, 0] - J[0, 2], J[0, 1] - J[1, 0]]) / 2
+        if part.any():
+            yield i, part
+
+
+def _turns_against(b: np.ndarray, rate: np.ndarray, w: jets.Value, preferred: bool) -> tuple[float, bool]:
     """How fast a vector turns in a body with angular velocity w; of those that turn alike, the preferred one first."""
-    rate = b.c[1] if isinstance(b, jets.Jet) and len(b) > 1 else np.zeros(3)
-    off = np.linalg.norm(rate - np.cross(jets.value(w), jets.value(b)))
-    return float(np.round(off, 9)), not preferred
+    return float(np.round(np.linalg.norm(rate - np.cross(jets.value(w), b)), 9)), not preferred
 
 
 def loop_name(record: LoopRecord) -> str:
@@ -143,8 +162,7 @@ def unit_twists(evaluation: Evaluation, q: np.ndarray) -> np.ndarray:
     """For each speed alone at one: (velocity of what passes the inertial origin, angular velocity) of every body."""
     machine = evaluation.machine
     found = np.zeros((len(machine.u_names), len(machine.bodies), 6))
-    for unit, rows in zip(np.eye(len(found)), found, strict=True):
-        motion = machine.still.motion(q, unit)
+    for motion, rows in zip(evaluation.unit_motions(q), found, strict=True):
         for b in machine.bodies:
             w, v, p = (jets.value(x[b.index]) for x in (motion.w, motion.v, motion.p))
             rows[b.index] = *(v - np.cross(w, p)), *w

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bellcrank.emit.c import job
 from bellcrank.emit.c.functions import Functions
-from bellcrank.emit.c.lanes import group_run
+from bellcrank.emit.c.lanes import group_run, not_in_lanes
 from bellcrank.emit.c.many import rows_text
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.runtime_files import definitions, runtime
@@ -26,6 +26,11 @@ from bellcrank.program.statements import Solve
 THREADS = 128  # of a block
 BLOCKS = 2  # at least, on a multiprocessor: more would leave each run too few registers
 SINES = {DOUBLE: "sincos_cuda.c", FLOAT: "sincos_cuda_single.c"}
+
+
+def not_on_gpu(program: Program, number: Number = DOUBLE) -> str:
+    """Why a program cannot compute on a GPU, in words; nothing if it can."""
+    return "loops are closed step by step" if program.loops is not None else not_in_lanes(program, number)
 
 
 def cuda_source(program: Program, method: str, shared: bool = False, number: Number = DOUBLE) -> str:

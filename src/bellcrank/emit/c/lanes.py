@@ -14,14 +14,17 @@ from typing import Any, ClassVar
 
 from bellcrank.emit.c import job
 from bellcrank.emit.c.functions import Functions
+from bellcrank.emit.c.loops import corrected_places
 from bellcrank.emit.c.many import rows_text
 from bellcrank.emit.c.methods import method_cases, method_names
 from bellcrank.emit.c.printer import CPrinter, external_calls
+from bellcrank.emit.c.routines import texts as texts_in_c
 from bellcrank.emit.c.run import sets_inputs
 from bellcrank.emit.c.runtime_files import definitions, runtime, sines
 from bellcrank.emit.c.signals import input_values
 from bellcrank.emit.c.source import head_of, routine_texts, table_helpers, used_functions
 from bellcrank.emit.c.tables import table_functions
+from bellcrank.emit.names import routine_name
 from bellcrank.emit.number import DOUBLE, FLOAT, Number
 from bellcrank.emit.parts import LONGEST
 from bellcrank.emit.printer import ATOM, Piece
@@ -31,15 +34,18 @@ from bellcrank.emit.words import NO_WORDS
 from bellcrank.expr import Func
 from bellcrank.expr.function_table import FUNCTIONS, names_in
 from bellcrank.expr.node import Rational
-from bellcrank.numeric.tuning import ELIMINATION, STEPS
+from bellcrank.numeric.tuning import ELIMINATION, LOOPS, STEPS
+from bellcrank.program.functions import Function
 from bellcrank.program.program import Program
-from bellcrank.program.statements import Call, Solve
+from bellcrank.program.statements import Call, Reduce, Solve, Statement
 
 LANES = {
     DOUBLE: Number("lanes", "lanes", DOUBLE.epsilon, "", "math.h", "sincos_lanes.c"),
     FLOAT: Number("short lanes", "lanes", FLOAT.epsilon, "", "math.h", "sincos_lanes_single.c"),
 }
 """Vectors of a number."""
+SIDE_BY_SIDE = ("derivatives", "outputs", "correct_q", "correct_u")  # functions of a program
+SIDE = "lanes_"  # begins names of what is done for all lanes at once
 BITS = {DOUBLE: "int64_t", FLOAT: "int32_t"}  # as wide
 
 
@@ -49,10 +55,13 @@ def in_vectors() -> frozenset[str]:
     return frozenset(re.findall(r"^static inline lanes lanes_(\w+)\(", runtime("functions_lanes.c"), re.MULTILINE))
 
 
-def not_in_lanes(program: Program) -> str:
+def not_in_lanes(program: Program, number: Number = DOUBLE) -> str:
     """Why a program cannot compute in lanes, in words; nothing if it can."""
     if program.loops is not None:
-        return "loops are closed step by step"
+        if program.loops.correction is None or any(isinstance(s, Reduce) for s in _statements(program)):
+            return "the closed loops have no order of pivots that holds in all regular positions"
+        if number is not DOUBLE:
+            return "loops are kept closed in double precision"
     if program.start.results or program.update.results:
         return "external routines keep values over a step"
     for c in external_calls(program).values():
@@ -63,12 +72,22 @@ def not_in_lanes(program: Program) -> str:
     return ""
 
 
+def _in_vectors(program: Program) -> list[Function]:
+    """Functions that compute in lanes."""
+    return [f for f in program.functions_of("minimal") if f.name in SIDE_BY_SIDE]
+
+
+def _statements(program: Program) -> list[Statement]:
+    return [s for f in _in_vectors(program) for s in f.section.statements]
+
+
 class LanesPrinter(CPrinter):
     """Expressions and statements over vectors."""
 
     FUNCTIONS: ClassVar[Mapping[str, str]] = {name: f"lanes_{name}" for name in names_in("c")}
     PI_TEXT = f"SAME({CPrinter.PI_TEXT})"
     SINES, ROOM = "sincos_lanes", "{}"
+    double = True  # or single precision
 
     def number(self, value: Rational) -> str:
         return f"SAME({super().number(value)})"
@@ -80,6 +99,10 @@ class LanesPrinter(CPrinter):
         condition = args[0][0]
         mask = condition.removeprefix("one_if") if condition.startswith("one_if(") else f"({condition} != SAME(0.0))"
         return f"choose({mask}, {args[1][0]}, {args[2][0]})", ATOM
+
+    def reciprocal_root(self, base: Piece) -> str:
+        self.called("sqrt")
+        return f"lanes_rsqrt({base[0]})"
 
     def integer_power(self, base: str, exponent: int) -> str:
         simple = base.replace("[", "_").replace("]", "_").isidentifier()
@@ -94,15 +117,19 @@ class LanesPrinter(CPrinter):
         return self._call(s) if isinstance(s, Call) else super()._lines(s)
 
     def _call(self, s: Call) -> list[str]:
-        """An external routine, lane by lane."""
+        """An external routine, of all lanes at once where it is given so, lane by lane elsewhere."""
         self._groups += 1
         k, call, count = self._groups, self.calls[s.routine], len(s.targets)
         arguments = [self.expr(a) for a in s.arguments]
+        taken = [(i, t) for i, t in enumerate(s.targets) if t is not None]
+        results = [f"const lanes {t.name} = values{k}[{i}];" for i, t in taken]
+        if self.double and s.routine.given_in("lanes"):
+            called = f"{SIDE}{routine_name(s.routine.name)}({', '.join(arguments)}, values{k});"
+            return [f"lanes values{k}[{count}];", called, *results]
         lines = [f"const lanes arguments{k}[{max(len(arguments), 1)}] = {{{', '.join(arguments) or self.number(0)}}};"]
         given = [f"LANE(arguments{k}[{i}], j)" for i in range(len(arguments))]
         returned = bool(s.routine.returns)
         called = f"{call.function}({', '.join([*given, *([f'found{k}'] if returned else [])])});"
-        taken = [(i, t) for i, t in enumerate(s.targets) if t is not None]
         return [
             *lines,
             f"lanes values{k}[{count}];",
@@ -111,7 +138,7 @@ class LanesPrinter(CPrinter):
             f"    {called if returned else f'found{k}[0] = {called}'}",
             *(f"    LANE(values{k}[{i}], j) = found{k}[{i}];" for i, _ in taken),
             "}",
-            *(f"const lanes {t.name} = values{k}[{i}];" for i, t in taken),
+            *results,
         ]
 
 
@@ -123,8 +150,10 @@ class LaneFunctions(Functions):
         self.printers: list[CPrinter] = []
 
     def printer(self) -> CPrinter:
-        self.printers.append(LanesPrinter({**self.names, **self.fixed}, self.tables, self.calls, self.number))
-        return self.printers[-1]
+        made = LanesPrinter({**self.names, **self.fixed}, self.tables, self.calls, self.number)
+        made.double = self.number is LANES[DOUBLE]
+        self.printers.append(made)
+        return made
 
 
 def lanes_source(program: Program, options: Options = BEST, longest: int = LONGEST, number: Number = DOUBLE) -> str:
@@ -135,7 +164,7 @@ def lanes_source(program: Program, options: Options = BEST, longest: int = LONGE
     tables, calls = table_functions(program.tables), external_calls(program)
     alone = Functions(program, tables.names, calls, longest, DOUBLE)
     side = LaneFunctions(program, tables.names, calls, longest, LANES[number])
-    functions = [f for f in program.functions_of("minimal") if f.name in ("derivatives", "outputs")]
+    functions = _in_vectors(program)
     texts, steps = [], list[Step]()
     for f in functions:
         in_memory = program.coordinates if f.name == "derivatives" else ()
@@ -147,6 +176,9 @@ def lanes_source(program: Program, options: Options = BEST, longest: int = LONGE
     ]  # the one is made of the other
     vectors = in_vectors() if number is DOUBLE else frozenset()
     scalar, used = names_in("c"), {name for p in side.printers for name in p.used_functions}
+    given = [(r, r.given_in("lanes")) for r in calls] if number is DOUBLE else []
+    beside = texts_in_c([x for x in given if x[1]], SIDE)
+    roots = [runtime("roots_lanes.c", ESTIMATED="yes" if number is DOUBLE else "")]
     parts = [
         *head_of(program, NO_WORDS, alone, functions, DOUBLE),
         "#include <stdlib.h>\n",
@@ -163,13 +195,15 @@ def lanes_source(program: Program, options: Options = BEST, longest: int = LONGE
         rows_text(),
         "#undef real\n#define real lanes\n",
         runtime("lanes.c", BITS=BITS[number]),
-        *(angles if any(isinstance(s, Angles) for s in steps) else ()),
+        *(angles if beside or any(isinstance(s, Angles) for s in steps) else ()),
         *(runtime("solve_lanes.c") for _ in [0] if any(isinstance(s, Solve) for s in steps)),
+        *(roots if "sqrt" in used or beside or program.loops is not None else ()),
+        *beside,
         *(runtime("functions_lanes.c") for _ in [0] if not used.isdisjoint(vectors)),
         *(
             _lane_by_lane(f, scalar[f], FUNCTIONS[f].arity or 2)
             for f in sorted(used)
-            if not FUNCTIONS[f].select and f not in vectors
+            if not FUNCTIONS[f].select and f not in vectors and f != "sqrt"
         ),
         *(_lane_by_lane(name, name, len(t.axes)) for t, name in tables.names.items()),
         *texts,
@@ -181,7 +215,11 @@ def lanes_source(program: Program, options: Options = BEST, longest: int = LONGE
 
 def group_run(program: Program, number: Number, only: str = "", own: str = "yes") -> str:
     """A group of runs from its beginning to its end, by one method `only`, if it is named; has each its `own` p?"""
-    short = number is not DOUBLE
+    short, loops = number is not DOUBLE, program.loops
+    correction = ""
+    if loops is not None:
+        tuning, places = definitions(LOOPS, number), corrected_places(loops, "double")
+        correction = runtime("correction_lanes.c", TUNING=tuning, PLACES=places, SET=sets_inputs(program))
     return runtime(
         "lanes_run.c",
         SHORT="yes" if short else "",
@@ -189,6 +227,7 @@ def group_run(program: Program, number: Number, only: str = "", own: str = "yes"
         METHODS=method_names(),
         TUNING=definitions(STEPS, DOUBLE),
         SET=sets_inputs(program),
+        CORRECTION=correction,
         ADVANCE=method_cases(only, "summed({}, {}, &carried[j])" if short else "{} + {}"),
         PARTS=runtime("parts.c", TIME="double"),
     )

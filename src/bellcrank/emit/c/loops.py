@@ -89,17 +89,17 @@ def multiplier_run(program: Program, loops: Loops, number: Number) -> Run:
 
 def correction(loops: Loops, setting: str, turns: str, steady: str) -> str:
     """The correction of regular positions: goes on for so many `turns`, and needs pivots above `steady`."""
-    return _corrected_places(loops) + runtime("correction.c", SET=setting, TURNS=turns, STEADY=steady)
+    return corrected_places(loops) + runtime("correction.c", SET=setting, TURNS=turns, STEADY=steady)
 
 
-def _corrected_places(loops: Loops) -> str:
-    """Places that the correction of regular positions moves."""
+def corrected_places(loops: Loops, real: str = "real") -> str:
+    """Places that the correction of regular positions moves, and scales, in numbers of a type."""
     correction = loops.correction
     assert correction is not None
     arrays = {
         "int CORRECTED_Q": correction.q,
         "int CORRECTED_U": correction.u,
-        "real PIVOT_SCALE": correction.pivot_scales,
+        f"{real} PIVOT_SCALE": correction.pivot_scales,
     }
     lines = [f"enum {{ N_CORRECTED_Q = {len(correction.q)}, N_CORRECTED_U = {len(correction.u)} }};"]
     for name, numbers in arrays.items():

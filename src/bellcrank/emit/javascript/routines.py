@@ -74,8 +74,9 @@ def refuse_foreign(program: Program) -> None:
     """Complains of external routines that are given as text of other languages, or as functions of Python."""
     foreign = [f"'{r.name}'" for r in program.externals if not r.known_in("javascript")]
     if foreign:
+        several = len(foreign) > 1
         raise ModelError(
-            f"a live page computes in the browser and cannot call the external routine{'s' * (len(foreign) > 1)} "
-            f"{', '.join(foreign)}: write what it does as formulas or as a table",
+            f"a live page computes in the browser and cannot call the external routine{'s' * several} "
+            f"{', '.join(foreign)}: write what {'they do' if several else 'it does'} as formulas or as tables",
             program.name,
         )

@@ -1,4 +1,4 @@
-"""Bytes of WebAssembly (core specification 1.0 and functions with several results): numbers, instructions, sections."""
+"""Bytes of WebAssembly (core specification 1.0): numbers, instructions, sections."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-F64, I64, I32 = b"\x7c", b"\x7e", b"\x7f"
-RETURN, END, IF, DROP, SELECT = b"\x0f", b"\x0b", b"\x04\x40", b"\x1a", b"\x1b"
-NEG, SQRT = b"\x9a", b"\x9f"
+F64, I32 = b"\x7c", b"\x7f"
+END, BLOCK, IF, SELECT = b"\x0b", b"\x02\x40", b"\x04\x40", b"\x1b"
+ABS, NEG, SQRT = b"\x99", b"\x9a", b"\x9f"
 ADD, SUB, MUL, DIV = b"\xa0", b"\xa1", b"\xa2", b"\xa3"
 NE, LT, GT, LE, GE = b"\x62", b"\x63", b"\x64", b"\x65", b"\x66"
 INSTRUCTIONS = {  # by the names that the table of functions has for them
-    "f64.abs": b"\x99", "f64.ceil": b"\x9b", "f64.floor": b"\x9c", "f64.sqrt": SQRT,
+    "f64.abs": ABS, "f64.ceil": b"\x9b", "f64.floor": b"\x9c", "f64.sqrt": SQRT,
     "f64.lt": LT, "f64.gt": GT, "f64.le": LE, "f64.ge": GE,
 }  # fmt: skip
 AS_FLOAT, WRAP = b"\xb7", b"\xa7"  # an i32 becomes a float, an i64 an i32
-I64_GE_U, I64_ADD, I64_SUB, I64_AND, I64_XOR, I64_SHL = b"\x5a", b"\x7c", b"\x7d", b"\x83", b"\x85", b"\x86"
+NOT = b"\x45"  # of an i32
+I64_ADD, I64_AND, I64_XOR, I64_SHL = b"\x7c", b"\x83", b"\x85", b"\x86"
 BITS, FROM_BITS = b"\xbd", b"\xbf"  # of a float, as an i64
 
 

@@ -11,7 +11,6 @@ from bellcrank.emit.memory import SIZE, Memory, places
 from bellcrank.emit.schedule import Schedule
 from bellcrank.emit.wasm import binary as b
 from bellcrank.emit.wasm.printer import NO_ADDRESS, WasmPrinter
-from bellcrank.emit.wasm.sincos import sincos
 from bellcrank.expr import Symbol
 from bellcrank.program.functions import Function
 from bellcrank.program.program import Program
@@ -32,8 +31,6 @@ class Functions:
         states = (*program.coordinates, *program.speeds)
         self.states = {s: (_Y, SIZE * i) for i, s in enumerate(states)}
         self.imports: list[b.Imported] = []
-        self.imported("m", "sin", 1, 0)
-        self.imported("m", "cos", 1, 0)
 
     def imported(self, module: str, name: str, floats: int, addresses: int) -> int:
         """The number of a function from outside: one without addresses gives a float."""
@@ -44,16 +41,12 @@ class Functions:
         return self.imports.index(found)
 
     def all(self, plans: Sequence[tuple[Function, Schedule]]) -> list[b.Defined]:
-        """All functions. Own ones are counted after those from outside, which are known when all have been printed:
-        they are printed twice."""
-        for _ in range(2):
-            self._sincos = len(self.imports)
-            found = [sincos(0, 1), self._constants(), *(self._function(f, plan) for f, plan in plans)]
-        return found
+        """All functions."""
+        return [self._constants(), *(self._function(f, plan) for f, plan in plans)]
 
     def _printer(self, where: Mapping[Symbol, tuple[int, int]], known: Mapping[Symbol, int], first: int) -> WasmPrinter:
         room = self.memory.at["room"]
-        return WasmPrinter(where, known, first, self.imported, self._sincos, self.routines, room)
+        return WasmPrinter(where, known, first, self.imported, self.routines, room)
 
     def _constants(self) -> b.Defined:
         """What follows from the parameters alone."""

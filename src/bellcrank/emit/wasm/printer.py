@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from bellcrank.emit.memory import SIZE, reduce_sizes
 from bellcrank.emit.steps import Alike, Angles, Step, step_expressions, symbols_in
 from bellcrank.emit.wasm import binary as b
+from bellcrank.emit.wasm.sincos import SCRATCH, sincos
 from bellcrank.errors import InternalError, ModelError
 from bellcrank.expr import Expr, Func, Number, Product, Sum, Symbol, postorder
 from bellcrank.expr.function_table import COMPARISONS, FUNCTIONS
@@ -33,15 +34,15 @@ class WasmPrinter:
         known: Mapping[Symbol, int],
         first: int,
         function: Function,
-        sincos: int,
         routines: Mapping[object, str],
         room: int,
     ) -> None:
-        self.where, self.known, self.function, self.sincos = where, dict(known), function, sincos
+        self.where, self.known, self.function = where, dict(known), function
         self.routines, self.room = routines, room
         self.code = bytearray()
         self.locals, self._first, self._free = 0, first, list[int]()
         self._last: dict[Symbol, int] = {}
+        self._on_the_way: list[int] = []
 
     # ---- expressions
 
@@ -112,12 +113,18 @@ class WasmPrinter:
         return first + second + b.put(y) + b.put(x) + b.get(y) + b.get(x) + test + b.SELECT
 
     def _sine(self, name: str, angle: bytes) -> bytes:
-        both = angle + b.call(self.sincos)
-        if name == "sin":
-            return both + b.DROP
         x = self._taken()
         self._free.append(x)
-        return both + b.put(x) + b.DROP + b.get(x)
+        targets = (x, None) if name == "sin" else (None, x)
+        return angle + self._sincos(*targets) + b.get(x)
+
+    def _sincos(self, sine: int | None, cosine: int | None) -> bytes:
+        """Takes the angle from the stack."""
+        if not self._on_the_way:
+            self._on_the_way = [self._taken() for _ in range(1 + SCRATCH)]
+        x, *others = self._on_the_way
+        by = self.function("m", "sin", 1, 0), self.function("m", "cos", 1, 0)
+        return b.put(x) + sincos(x, sine, cosine, others, by)
 
     # ---- locals
 
@@ -158,9 +165,11 @@ class WasmPrinter:
             self.code += self.expr(s.value) + self._define(s.target)
         elif isinstance(s, Angles):
             for a in s.angles:
-                self.code += self.expr(a.value) + b.call(self.sincos)
-                for x in (a.cosine, a.sine):
-                    self.code += b.DROP if x is None else self._define(x)
+                code = self.expr(a.value)
+                for x in (a.sine, a.cosine):
+                    if x is not None:
+                        self._define(x)
+                self.code += code + self._sincos(*(None if x is None else self.known[x] for x in (a.sine, a.cosine)))
         elif isinstance(s, Call):
             given = b"".join(map(self.expr, s.arguments)) + b.i32(self.room)
             self.code += given + b.call(self.function("r", self.routines[s.routine], len(s.arguments), 1))

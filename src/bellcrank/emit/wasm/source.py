@@ -18,7 +18,7 @@ from bellcrank.program.program import Program
 
 
 def wasm_module(program: Program, plans: Sequence[tuple[Function, Schedule]], memory: Memory) -> bytes:
-    """The functions, arranged, and `constants` and `sincos`."""
+    """The functions, arranged, and `constants`."""
     printed = Functions(program, memory, routine_names(program))
     functions = printed.all(plans)
     return module(printed.imports, functions, memory.pages)

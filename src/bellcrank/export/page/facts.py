@@ -80,11 +80,12 @@ def facts_of(
     derived: Derived, program: Program, made: BrowserProgram, chosen: Chosen, reach: float | None = None
 ) -> dict[str, Any]:
     """All facts but the scene; `program`: the one that runs, with poses; `reach`: of the machine, if it has bodies."""
-    interface = derived.interface
-    setup = with_stable_step(setup_of(derived), derived)
+    interface = derived.interface.with_all_inputs()
+    setup = with_stable_step(setup_of(derived, interface), derived)
     loaded = load(derived.analysis, interface, derived.program, "python", {})
     q, u = complete(loaded)
-    notes = list[str]()
+    names = ", ".join(derived.interface.without_course)
+    notes = [f"The model has no course over time for {names}: zero, until a slider is moved."] if names else []
     machine = None if reach is None else machine_of(derived, loaded, reach)
     channels = [_channel(interface, x) for x in interface.channels]
     return {

@@ -96,11 +96,7 @@ def _script(program: Program, made: BrowserProgram, facts: Mapping[str, Any]) ->
     parts = ['"use strict";', runtime("run.js", **numbers), javascript_signals(kinds), runtime("spline.js")]
     if program.loops is not None:
         parts.append(loop_keeping(program.loops))
-    parts += [made.routines, made.text]
-    files = ["engine.js", "plots.js", "controls.js"]
-    files += [
-        f"{name}.js"
-        for name, asked in (("scene", "scene"), ("record", "record"), ("modes", "linear"))
-        if asked in facts
-    ]
-    return short_script("\n".join([*parts, *(template(PAGES, name) for name in (*files, "player.js", "page.js"))]))
+    parts += [made.routines, runtime("translate.js")]
+    asked = [name for name, of in ASKED.items() if of in facts]
+    files = ("engine.js", "plots.js", "controls.js", *asked, "player.js", "page.js")
+    return short_script("\n".join([*parts, *(template(PAGES, name) for name in files)]))

@@ -85,6 +85,7 @@ def _pieces(program: Program, setup: Setup, events: CEvents) -> dict[str, str]:
         "ASSEMBLY": _loops(program, setup) if program.loops is not None else "",
         "BRIDGE_ROOM": room_of_bridges(program),
         "EVENTS": events.text if setup.events else "",
+        "GOING_OVER": "" if setup.events else written("c/going_over.c", {"LOOPS": "yes" if program.loops else ""}),
     }
 
 

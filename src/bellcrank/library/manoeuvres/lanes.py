@@ -1,8 +1,9 @@
 """Lane changes between cones, driven along a path.
 
 Lanes are given as in the standards: lengths, widths by the width of the car, and how far the second lane lies aside.
-The path goes through the middle of the lanes, by quintic steps between them. A cone is touched where the outline of the
-car (a rectangle of its length and width about the middle of the axles) leaves a lane within its length.
+The path goes through the middle of the lanes, by quintic steps that begin and end within them. A cone is touched where
+the outline of the car (a rectangle of its length and width about the middle of the axles) leaves a lane within its
+length.
 """
 
 from __future__ import annotations
@@ -24,9 +25,11 @@ from bellcrank.run.result import Run
 Array = np.ndarray[Any, Any]
 ENTRY = 40.0  # m, from where the car starts to the first cone
 OUTLINE = 9  # points of each side
-SEARCHED = (20.0, 200.0)  # km/h
+SEARCHED = (30.0, 200.0)  # km/h
 STRIDES = (16.0, 1.0)  # km/h, of the search, at first and at last
-MIDDLES: tuple[float, ...] = (0.0,) * 6  # steps from lane to lane, middle to middle
+# Lines of a driver who uses the lanes: shares of lanes 1, 3, 3 and 5 that steps reach into, and of the room beside the
+# car in lanes 3 and 5 by which the line stays short of their middles
+LINES = {"iso3888-1": (0.4, 0.3, 0.3, 0.3, 0.0, 0.0), "iso3888-2": (0.3, 0.35, 0.0, 0.3, 0.7, 0.3)}
 MOVES = (4.0, 4.0, 4.0, 4.0, 0.3, 0.3)  # m, by which a line is changed at first
 
 
@@ -89,10 +92,13 @@ def _change(name: str, lanes_of: Callable[[float, float], list[Lane]]) -> Callab
     def drive(data: CarData, settings: dict[str, Any]) -> Result:
         body = data.sections.body
         lanes = lanes_of(body.width, settings["offset"])
-        driver = replace(USUAL, kind=settings["driver"], preview=settings["preview"], delay=settings["delay"] or 0.0)
-        usual = (driver.ahead, driver.kind, driver.delay) == (USUAL.ahead, USUAL.kind, USUAL.delay)
-        car = ready(data, USUAL if usual else driver)
-        run, room, at = _driven(car, lanes, line(lanes, MIDDLES), settings["speed"])
+        kind, ahead = settings["driver"], settings["preview"]
+        if ahead is None and kind == USUAL.kind:
+            ahead = USUAL.preview
+        driver = replace(USUAL, kind=kind, preview=ahead, delay=settings["delay"] or 0.0)
+        car = ready(data, driver)
+        usual_way = usual_line(LINES[name], lanes, body.width)
+        run, room, at = _driven(car, lanes, line(lanes, usual_way), settings["speed"])
         runs, found = {"lane_change": run}, Metrics()
         found.add("clearance", room, "m", "smallest distance from the line of cones; negative: touched")
         found.add("clearance_at", at - ENTRY, "m", "where that was, from the first cone")
@@ -110,7 +116,7 @@ def _change(name: str, lanes_of: Callable[[float, float], list[Lane]]) -> Callab
             criteria.append(Criterion(f"the car comes through: it ends at x = {run['x'][-1]:.0f} m", False))
         notes = ["the throttle is held from the first cone on", "offset counts from edge to edge of the lanes"]
         if settings["search"]:
-            fastest, best, clean = _fastest(car, lanes)
+            fastest, best, clean = _fastest(car, lanes, usual_way)
             found.add("clean_speed", fastest, "km/h", "highest entry speed without a cone, on the best line found")
             if clean is not None:
                 runs["clean"] = clean
@@ -155,10 +161,18 @@ def line(lanes: list[Lane], moved: tuple[float, ...]) -> Change:
                    (third.begin + d, third.middle + back)))  # fmt: skip
 
 
-def _fastest(car: Ready, lanes: list[Lane]) -> tuple[float, tuple[float, ...], Run | None]:
+def usual_line(shares: tuple[float, ...], lanes: list[Lane], width: float) -> tuple[float, ...]:
+    """A line of LINES in m, for a car of a width."""
+    ones = (lanes[0], lanes[1], lanes[1], lanes[2])
+    into = (share * (lane.end - lane.begin) for share, lane in zip(shares, ones, strict=False))
+    short = (share * (lane.left - lane.right - width) / 2 for share, lane in zip(shares[4:], lanes[1:], strict=True))
+    return (*into, *short)
+
+
+def _fastest(car: Ready, lanes: list[Lane], moved: tuple[float, ...]) -> tuple[float, tuple[float, ...], Run | None]:
     """The highest clean speed (km/h), its line and run: faster as long as a line is found at which it is clean."""
     speed, stride = SEARCHED[0], STRIDES[0]
-    moved, best, clean = MIDDLES, math.nan, None
+    best, clean = math.nan, None
     while stride >= STRIDES[1] and speed <= SEARCHED[1]:
         found, room, run = _better(car, lanes, moved, speed)
         if room > 0:
@@ -202,7 +216,11 @@ def _settings(speed: float, offset: float, words: str) -> dict[str, Setting]:
         "speed": Setting(speed, "km/h", "entry speed"),
         "offset": Setting(offset, "m", words),
         "driver": Setting("macadam", "", ", ".join(PREVIEW)),
-        "preview": Setting(None, "s", "preview time of the driver; the usual one of its kind if not given"),
+        "preview": Setting(
+            None,
+            "s",
+            f"preview time of the driver; {USUAL.preview:g} of macadam, else the usual one of its kind if not given",
+        ),
         "delay": Setting(None, "s", "delay of the driver's eyes; none if not given"),
         "search": Setting(False, "", "whether the highest clean speed is searched"),
     }
@@ -219,7 +237,7 @@ DOUBLE = Manoeuvre(
 AVOIDANCE = Manoeuvre(
     "iso3888-2",
     "obstacle avoidance",
-    _settings(60.0, 1.0, "of lane 3 to the left, from the left edge of lane 1 to its right edge"),
+    _settings(50.0, 1.0, "of lane 3 to the left, from the left edge of lane 1 to its right edge"),
     _change("iso3888-2", iso3888_2),
     "ISO 3888-2: lengths and widths by two sources; that left edges of lanes 1 and 5 are in line, and that the "
     "throttle is held in place of released, are assumptions",

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.errors import ModelError
 from bellcrank.library.manoeuvres.ready import RELEASED
 from bellcrank.library.manoeuvres.result import Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.manoeuvres.rides import AXLES, on_course
@@ -17,6 +18,7 @@ from bellcrank.signals import sampled
 Array = np.ndarray[Any, Any]
 MODES = {"heave": (1, 1, 1, 1), "pitch": (-1, -1, 1, 1), "roll": (1, -1, 1, -1), "warp": (1, -1, -1, 1)}  # of CORNERS
 BODY = 5.0  # Hz, below which the body swings on its springs, above which the wheels do
+FASTEST = 40.0  # Hz, that rows of a run can tell
 FINE = 0.002  # s between points of the signal
 SOFT = 0.05  # share of the signal in which it grows, and fades
 REST = 3.0  # s after it
@@ -38,8 +40,11 @@ def post_signal(speed: float, f0: float, f1: float, duration: float) -> tuple[An
 
 def four_post(data: CarData, settings: dict[str, Any]) -> Result:
     """Every mode of the posts, and what body and wheels do."""
-    car = on_course(data)
     f0, f1 = settings["from"], settings["to"]
+    if not f0 < BODY < f1 <= FASTEST:
+        raise ModelError(f"manoeuvre four-post: from={f0:g} to={f1:g} Hz must begin below {BODY:g} Hz, where the body "
+                         f"swings, and end above it, at {FASTEST:g} Hz or less")  # fmt: skip
+    car = on_course(data)
     start = car.settled(0.0)
     runs: dict[str, Run] = {}
     for mode, signs in MODES.items():
@@ -65,19 +70,17 @@ def four_post(data: CarData, settings: dict[str, Any]) -> Result:
         far = gain[np.argmin(np.abs(f - 2 * f[slow][top]))]
         found.add(f"{mode}_twice", far, "", f"{words} at twice that frequency")
     for axle, corners in AXLES.items():
-        names = tuple(f"{c}.tyre_load" for c in corners)
-        for mode in ("heave", "warp"):
-            f, stiff = _gain(runs[mode], names[0], f0, f1, f"{corners[0]}.post")
-            gain = stiff / (2 * np.pi * f)  # N s/m: over the speed of the post
-            curves.append(Curve("frequency, Hz", f"load of {corners[0]} over the speed of its post, N s/m",
-                                ((mode, f, gain),)))  # fmt: skip
-            if mode == "heave":
-                quick = f > BODY
-                found.add(f"hop_{axle}", f[quick][int(np.argmax(gain[quick]))], "Hz",
-                          f"where the load of the {axle} wheels changes most")  # fmt: skip
-            else:
-                found.add(f"warp_{axle}", np.median(stiff[f < 2 * f0]) / 1000, "N/mm",
-                          f"load of a {axle} wheel over its post in warp, slowly")  # fmt: skip
+        names, post = tuple(f"{c}.tyre_load" for c in corners), f"{corners[0]}.post"
+        f, lifts = _gain(runs["heave"], names[0], f0, f1, post)
+        _, twists = _gain(runs["warp"], names[0], f0, f1, post)
+        speed = 2 * np.pi * f  # gains over the speed of the post, N s/m
+        lines = (("heave", f, lifts / speed), ("warp", f, twists / speed))
+        curves.append(Curve("frequency, Hz", f"load of {corners[0]} over the speed of its post, N s/m", lines))
+        quick = f > BODY
+        found.add(f"hop_{axle}", f[quick][int(np.argmax((lifts / speed)[quick]))], "Hz",
+                  f"where the load of the {axle} wheels changes most")  # fmt: skip
+        found.add(f"warp_{axle}", np.median(twists[f < 2 * f0]) / 1000, "N/mm",
+                  f"load of a {axle} wheel over its post in warp, slowly")  # fmt: skip
         heave = np.concatenate([runs["heave"][n] / car.at_rest.load[list(CORNERS).index(n[:2])] for n in names])
         found.add(f"load_{axle}", 100 * np.abs(heave - 1).max(), "%",
                   f"largest change of the {axle} wheel loads in heave")  # fmt: skip

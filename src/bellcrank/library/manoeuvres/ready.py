@@ -137,7 +137,7 @@ class Ready:
 
 
 _kept: WeakKeyDictionary[CarData, dict[Any, Ready]] = WeakKeyDictionary()
-USUAL = Driver(Change(), hands=0.0, circles=True)
+USUAL = Driver(Change(), preview=0.5, hands=0.0, circles=True)  # between cones a driver looks near
 
 
 def data_of(car: Any) -> CarData:

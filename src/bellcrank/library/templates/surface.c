@@ -5,8 +5,9 @@
 /* The nearest point of a ground over x and y: heights on a grid, a bicubic convolution between them. */
 typedef struct {
     int nx, ny; /* heights; one more is kept on each side */
-    double start[2], spacing[2], bend;
+    double start[2], spacing[2];
     const double *heights;
+    const float *bends; /* of cells: where they times the distance are below 1, there is one nearest point */
 } surface_t;
 
 /* The cell that u (in spacings) lies in, and weights of four heights for value, slope and second derivative. */
@@ -140,6 +141,25 @@ static void surface_search(const surface_t *g, double x, double y, double z, dou
     surface_jet(g, foot[0], foot[1], jet);
 }
 
+static int surface_cell(double u, int n)
+{
+    return u < 0 ? 0 : u < n - 2.0 ? (int)u : n - 2;
+}
+
+/* Is there one nearest point within a distance? */
+static int surface_gentle(const surface_t *g, double x, double y, double best)
+{
+    const int first = surface_cell((x - best - g->start[0]) / g->spacing[0], g->nx);
+    const int last = surface_cell((x + best - g->start[0]) / g->spacing[0], g->nx);
+    const int right = surface_cell((y - best - g->start[1]) / g->spacing[1], g->ny);
+    const int left = surface_cell((y + best - g->start[1]) / g->spacing[1], g->ny);
+    for (int i = first; i <= last; i++)
+        for (int j = right; j <= left; j++)
+            if (!(g->bends[(long)i * (g->ny - 1) + j] * best < 1))
+                return 0;
+    return 1;
+}
+
 /* near: distance (negative below ground), normal x, y, z, foot x, y; jet: the ground there. */
 static void surface_near(const surface_t *g, double x, double y, double z, double reach, double *near, double *jet)
 {
@@ -147,7 +167,7 @@ static void surface_near(const surface_t *g, double x, double y, double z, doubl
     const double up = z - jet[0], deep = reach > -up ? reach : -up, best = fabs(up) < deep ? fabs(up) : deep;
     const double slope = 1 + jet[1] * jet[1] + jet[2] * jet[2];
     double foot[2] = {x + up * jet[1] / slope, y + up * jet[2] / slope}; /* on the tangent plane below */
-    if (g->bend * best < 1)
+    if (surface_gentle(g, x, y, best))
         surface_foot(g, x, y, z, foot, jet);
     else
         surface_search(g, x, y, z, best, foot, jet);
@@ -165,5 +185,7 @@ static void surface_near(const surface_t *g, double x, double y, double z, doubl
 
 static const double @NAME@_heights[] = {
 @HEIGHTS@};
-static const surface_t @NAME@_is = {@NX@, @NY@, {@X0@, @Y0@}, {@DX@, @DY@}, @BEND@, @NAME@_heights};
+static const float @NAME@_bends[] = {
+@BENDS@};
+static const surface_t @NAME@_is = {@NX@, @NY@, {@X0@, @Y0@}, {@DX@, @DY@}, @NAME@_heights, @NAME@_bends};
 #endif

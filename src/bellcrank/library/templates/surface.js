@@ -1,5 +1,7 @@
 const nx = @NX@, ny = @NY@, heights = [
 @HEIGHTS@
+], bends = [  // of cells: where they times the distance are below 1, there is one nearest point
+@BENDS@
 ];
 // The cell that u (in spacings) lies in, and weights of four heights for value, slope and second derivative.
 const weights = (u, n) => {
@@ -56,10 +58,19 @@ function search(x, y, z, best) {
   }
   return found;
 }
+// Is there one nearest point within a distance?
+function is_gentle(x, y, best) {
+  const cell = (u, n) => max(0, min(u, n - 2)) | 0;
+  const [first, last] = [-best, best].map(d => cell((x + d - @X0@)/@DX@, nx));
+  const [right, left] = [-best, best].map(d => cell((y + d - @Y0@)/@DY@, ny));
+  for (let i = first; i <= last; i++)
+    for (let j = right; j <= left; j++) if (!(bends[i*(ny - 1) + j]*best < 1)) return false;
+  return true;
+}
 // Distance (negative below ground), normal, foot; and the ground there.
 function nearest(x, y, z, reach) {
   const below = jet(x, y), up = z - below[0], slope = 1 + below[1]*below[1] + below[2]*below[2];
-  const best = min(abs(up), max(reach, -up)), gentle = @BEND@*best < 1;
+  const best = min(abs(up), max(reach, -up)), gentle = is_gentle(x, y, best);
   const [s, t, g] = gentle ? foot(x, y, z, x + up*below[1]/slope, y + up*below[2]/slope) : search(x, y, z, best);
   const size = sqrt(1 + g[1]*g[1] + g[2]*g[2]), d = (z - g[0] - g[1]*(x - s) - g[2]*(y - t))/size;
   return [d < reach ? [d, -g[1]/size, -g[2]/size, 1/size, s, t] : [reach, 0, 0, 1, x, y], g];

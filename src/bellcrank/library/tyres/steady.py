@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from types import SimpleNamespace
@@ -90,6 +91,11 @@ class SteadyTyre(ABC, Shown):
     def ranges(self) -> Mapping[str, tuple[str, float, float]]:
         """Words and limits of Fz, kappa, alpha and gamma, where there are such."""
         return {}
+
+    @property
+    def loads_at_rest(self) -> tuple[float, float]:
+        """Least and largest load (N) that it may carry at rest."""
+        return self.ranges.get("Fz", ("", 0.0, math.inf))[1:]
 
     @property
     def lengths(self) -> tuple[Any, ...]:

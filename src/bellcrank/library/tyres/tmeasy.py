@@ -107,6 +107,10 @@ class TMeasy(SteadyTyre):
     def nominal(self) -> float:
         return self.pn
 
+    @property
+    def loads_at_rest(self) -> tuple[float, float]:
+        return 0.0, 2 * self.pn  # that of its load index
+
     def scaled(self, **values: Any) -> TMeasy:
         return replace(self, **values)
 
@@ -127,8 +131,10 @@ class TMeasy(SteadyTyre):
         share = m.min(at.Fz / (LEAST * self.pn), 1.0)
         rolls = m.max(m.abs(1 + at.kappa), LOCKED)
         sx, sy = at.kappa / rolls, -(m.tan(at.alpha) if at.tan is None else at.tan) / rolls
-        s = m.sqrt(sx**2 + sy**2 + TINY**2)
+        square = sx**2 + sy**2 + 2 * TINY**2
+        s = m.sqrt(square)
         cos, sin = sx / s, sy / s
+        along, across = (sx**2 + TINY**2) / square, (sy**2 + TINY**2) / square  # alike without slip
 
         def force(name: str) -> Any:
             """A force or slope at the load, from those at the nominal one and twice it."""
@@ -140,7 +146,7 @@ class TMeasy(SteadyTyre):
             return one + (two - one) * (q - 1)
 
         def both(x: Any, y: Any) -> Any:
-            return m.sqrt((x * cos) ** 2 + (y * sin) ** 2 + TINY**2)
+            return m.sqrt(x**2 * along + y**2 * across)
 
         size = curve(
             m, s, both(force("dfx0"), force("dfy0")), mu * both(slip("sxm"), slip("sym")),
@@ -192,10 +198,11 @@ def curve(m: Math, s: Any, df0: Any, sm: Any, fm: Any, ss: Any, fs: Any) -> Any:
     x = s / sm
     rise = df0 * s / (1 + x * (x + df0 * sm / fm - 2))
     a = (fm / sm) ** 2 / (df0 * sm)
-    turn = sm + (fm - fs) / (a * (ss - sm))
+    apart = m.max(ss - sm, TINY)  # without any slip both are nothing
+    turn = sm + (fm - fs) / (a * apart)
     first = fm - a * (s - sm) ** 2
     second = fs + a * (turn - sm) / m.max(ss - turn, TINY) * (ss - s) ** 2
-    y = (s - sm) / (ss - sm)
+    y = (s - sm) / apart
     wide = fm - (fm - fs) * y**2 * (3 - 2 * y)
     fall = m.where(turn <= ss, m.where(s <= turn, first, second), wide)
     return m.where(s < sm, rise, m.where(s < ss, fall, fs))

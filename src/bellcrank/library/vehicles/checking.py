@@ -35,7 +35,7 @@ def remarks(car: CarData, at_rest: Stand, figures: Figures) -> list[str]:
         )
     for name, load, (which, _) in zip(CORNERS, at_rest.load, CORNERS.values(), strict=True):
         tyre = car.axle(which).tyre
-        low, high = tyre.ranges.get("Fz", ("", 0.0, float("inf")))[1:]
+        low, high = tyre.loads_at_rest
         if not low <= load <= high:
             found.append(
                 f"load of {name} at rest, {load:.0f} N, lies outside of its tyre's range {low:g} to {high:g} N."

@@ -24,7 +24,6 @@ from bellcrank.library.vehicles.records import Spring
 CLOSED = 1e-6  # N and N m that may be left open
 LONGEST = 0.03  # m and rad, of a step
 TURNS = 15  # of Newton's method
-NOT_HELD = "the springs do not hold the car: no position at rest was found"
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +60,7 @@ def stand(car: CarData) -> Stand:
         open_ = [found.push[2 * axles.index(a)] for a in loose]
         return np.array([found.lift, found.moment[1], *open_])
 
-    x = solved(car, symmetric, [_start(car), 0.0, *(0.0 for _ in loose)])
+    x = solved(car, symmetric, [_start(car), 0.0, *(0.0 for _ in loose)], _not_held(car, loose))
     travels |= {a.name: float(z) for a, z in zip(loose, x[2:])}
     found = level.at(x[0], x[1], 0.0, [travels[axle] for axle, _ in CORNERS.values()])
     for a in held:
@@ -74,7 +73,7 @@ def stand(car: CarData) -> Stand:
         now = full.at(y[0], y[1], y[2], y[3:])
         return np.array([now.lift, *now.moment[:2], *now.push])
 
-    y = solved(car, corners, start)
+    y = solved(car, corners, start, _not_held(car, loose))
     now = full.at(y[0], y[1], y[2], y[3:])
     if min(now.load) <= 0:
         corner = list(CORNERS)[int(np.argmin(now.load))]
@@ -85,6 +84,17 @@ def stand(car: CarData) -> Stand:
         float(y[0]), float(y[1]), float(y[2]), tuple(map(float, y[3:])), now.load, free, bars, now.centre, now.contact,
         now.mass,
     )  # fmt: skip
+
+
+def _not_held(car: CarData, loose: Sequence[FittedAxle]) -> str:
+    """What is said of a car whose springs do not hold it, with those that are given by their free lengths."""
+    told = "the springs do not hold the car: no position at rest was found"
+    for axle in loose:
+        free, drawn = axle.record.spring.free_length or 0.0, drawn_length(axle, axle.spring)
+        force = push_of(axle, free, drawn, drawn)
+        told += (f"; with free_length {1000 * free:.4g} mm each {axle.name} spring pushes {force:.4g} N where the car "
+                 f"is drawn, {1000 * drawn:.4g} mm long")  # fmt: skip
+    return f"{told}; the body with its loads weighs {car.sprung.mass * GRAVITY:.5g} N"
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,7 +289,7 @@ def _start(car: CarData) -> float:
     return float(min(heights))
 
 
-def solved(car: CarData, residual: Any, start: Sequence[float], failing: str = NOT_HELD) -> Array:
+def solved(car: CarData, residual: Any, start: Sequence[float], failing: str) -> Array:
     """Newton's method with differences, each matrix used as long as it serves; a car that its springs do not hold is
     told so."""
     x, h = np.array(start, float), 1e-7

@@ -7,7 +7,7 @@ freedom in its wheel loads, between the diagonals; the mass centre says the rest
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,14 @@ import numpy as np
 from bellcrank.errors import ModelError
 from bellcrank.library.vehicles.axles import FittedAxle
 from bellcrank.library.vehicles.data import CORNERS, Array, CarData
+from bellcrank.library.vehicles.keys import key_of, shown
 from bellcrank.library.vehicles.records import Setup
 from bellcrank.library.vehicles.rest import Statics, bar_stiffness, free_length, road, solved, spin_axis, stand
 
 STEEPEST = math.radians(20)  # toe and camber on the carrier beyond which nothing is built
 NEAR = 1.0  # N by which wheel loads asked for may miss what the mass centre says
 PASSES = 3
+STOOD = ("height_", "load_", "cross_")  # how keys begin that springs are solved from
 
 
 def set_up(car: CarData) -> CarData:
@@ -100,7 +102,7 @@ def _stood(car: CarData, asked: Setup) -> CarData:
         return np.array([n.lift, *n.moment[:2], n.load[list(CORNERS).index(corner)] - load if corner else cross])
 
     start = list(at_rest.travel) if across else [at_rest.travel[0], at_rest.travel[2]]
-    z = solved(car, rest, start, "setup cannot be reached: no travels of the wheels were found")
+    z = solved(car, rest, start, _not_reached(car, asked))
     found = at(z)
     _checked(car, asked, loads, found.load)
     for axle, i in zip(axles, (0, 2), strict=True):
@@ -110,6 +112,19 @@ def _stood(car: CarData, asked: Setup) -> CarData:
             spring = replace(axle.record.spring, free_length=sum(free) / 2, travel=0.0, seat=(free[0] - free[1]) / 2)
         car = _changed(car, axle, spring=spring)
     return car
+
+
+def _not_reached(car: CarData, asked: Setup) -> str:
+    """What is said of heights and loads that cannot be, with how far the wheels can go."""
+    given = [(f.name, getattr(asked, f.name), key_of(f)) for f in fields(asked)]
+    listed = ", ".join(
+        f"{name} = {shown(key, value)}" for name, value, key in given if value is not None and name.startswith(STOOD)
+    )
+    reach = []
+    for axle in (car.front, car.rear):
+        low, high = axle.linkage.range()
+        reach.append(f"the {axle.name} suspension goes from {1000 * low:.0f} to {1000 * high:.0f} mm of travel")
+    return f"setup cannot be reached: no travels of the wheels were found for {listed}; {' and '.join(reach)}"
 
 
 def _bare(found: Any, bars: dict[str, float], axle: FittedAxle, z: Array, i: int, k: int) -> float:

@@ -63,6 +63,7 @@ class Intermediates:
         if b is ONE:
             return a
         for x, y in ((a, b), (b, a)):
-            if isinstance(x, Func) and x.name == "where" and x.args[2] is ZERO:
-                return self.hold(function("where", x.args[0], self.product(x.args[1], y), ZERO))
+            if isinstance(x, Func) and x.name == "where" and ZERO in x.args[1:]:
+                test, *branches = x.args
+                return self.hold(function("where", test, *(self.product(e, y) for e in branches)))
         return self.hold(mul(a, b))

@@ -7,14 +7,6 @@ static inline masks not_finite(lanes x)
     return ~(masks)(x - x == SAME(0.0));
 }
 
-static inline lanes lanes_sqrt(lanes x)
-{
-    lanes value;
-    for (int j = 0; j < N_LANES; j++)
-        LANE(value, j) = sqrt(LANE(x, j));
-    return value;
-}
-
 /* The angle whose tangent is a/b, from 0 to a quarter of a turn, and 0 for 0/0: a, b >= 0. */
 static inline lanes angle_of(lanes a, lanes b)
 {

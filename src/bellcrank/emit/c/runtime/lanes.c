@@ -49,8 +49,14 @@ static inline lanes lanes_sign(lanes x)
 
 static inline int any(masks which)
 {
+#if defined(__AVX512F__)
+    unsigned char found; /* a bit for every 64; compilers would look at one lane after another */
+    __asm__("vptestmq {%1, %1, %0|%0, %1, %1}" : "=k"(found) : "v"(which));
+    return found != 0;
+#else
     int found = 0;
     for (int i = 0; i < N_LANES; i++)
         found |= which[i] != 0;
     return found;
+#endif
 }

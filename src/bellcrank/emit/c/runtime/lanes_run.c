@@ -104,7 +104,8 @@ RARE static void end_some(Job *job, masks good)
     job->alive &= good;
 }
 
-@PARTS@/* Sets the runs of a group to their beginning; nonzero if constants of all of them are not finite. */
+@CORRECTION@@PARTS@/* Sets the runs of a group to their beginning; nonzero if constants of all of them are not
+   finite. */
 static int begin_runs(Job *job)
 {
     const Batch *b = job->batch;
@@ -148,6 +149,9 @@ static int begin_runs(Job *job)
 /* The first row of a group. */
 static void begin_rows(Job *job)
 {
+@IF CORRECTION@
+    begin_loops(job);
+@END@
     rates(job, 1, job->t, job->y, job->k, job->w);
     record(job, job->t);
 }
@@ -219,6 +223,15 @@ static void go_on(Job *job, int64_t to)
                 if (!any(alive))
                     return;
             }
+@IF CORRECTION@
+            const masks closed = corrected(job, alive, length, p.before, next, w);
+            if (any(alive & ~closed)) {
+                leave_some(job, closed);
+                alive = job->alive;
+                if (!any(alive))
+                    return;
+            }
+@END@
             for (int j = 0; j < N_S; j++)
                 y[j] = choose(alive, next[j], y[j]);
             rates(job, 1, p.after, y, k, w);

@@ -7,6 +7,9 @@ static inline void sincos_lanes(int n, const lanes *restrict x, lanes *restrict 
     far = ~far;
 #elif defined(SINCOS_ROWS)
     const Pair shift = BOTH(6755399441055744.0);
+#ifdef __GNUC__
+#pragma GCC unroll 8 /* one after another, each would wait for its own results */
+#endif
     for (int i = 0; i < n; i++) {
         const Pair angle = (Pair)x[i];
         SINCOS_PAIR(angle)

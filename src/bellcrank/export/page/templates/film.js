@@ -19,7 +19,7 @@ function film(F) {
 }
 
 try {
-  film(JSON.parse(document.getElementById("facts").textContent));
+  film(window.bellcrank.facts);
 } catch (error) {
   const told = document.getElementById("told");
   told.textContent = `this browser cannot play the run: ${error}`;

@@ -34,7 +34,7 @@ async function live(F) {
   });
   const poses = () => F.scene ? m.slice(F.at.poses/8, F.at.marks/8) : m.slice(0, 0);
   const view = F.scene ? scene($("view"), F.scene, m.subarray(F.at.poses/8), m.subarray(F.at.marks/8))
-    : {fit() {}, draw() {}};
+    : {fit() {}, draw() {}, seen: () => 0};
   // Takes steps until a time, or until a moment is over.
   const go = (until, moment = Infinity) => {
     const every = Math.max(1, Math.round(F.window/F.step/600)), began = performance.now();
@@ -120,7 +120,7 @@ async function live(F) {
   };
   window.bellcrank = {
     facts: F, exports: e, kind, run: (...given) => whole_run(me, ...given), set: panel.set, restart,
-    pause: shown.pause, choose: shown.choose,
+    pause: shown.pause, choose: shown.choose, seen: view.seen,
     get t() { return shown.source.t; },
     get problem() { return shown.source.problem; },
     poses: () => {
@@ -139,7 +139,7 @@ async function live(F) {
   };
 }
 
-live(JSON.parse(document.getElementById("facts").textContent)).catch(error => {
+live(window.bellcrank.facts).catch(error => {
   const told = document.getElementById("told");
   told.textContent = `this browser cannot run the model: ${error}`;
   told.className = "bad";

@@ -1,11 +1,12 @@
 // The mechanism in motion, by WebGL. S: the scene; `poses` and `marks` are numbers of the memory: where bodies are, and
-// points of theirs along their axes. Returns fit(poses of several times), which chooses the view, and draw().
+// points of theirs along their axes. Returns fit(poses of several times), which chooses the view, draw(), and seen():
+// where the outermost point of a body is, 1 at the edge of the view.
 function scene(canvas, S, poses, marks) {
   const g = canvas.getContext("webgl", {antialias: true});
   if (!g) {
     const said = {className: "note", textContent: "no WebGL here: plots only"};
     canvas.replaceWith(Object.assign(document.createElement("p"), said));
-    return {fit() {}, draw() {}};
+    return {fit() {}, draw() {}, seen: () => 0};
   }
   const sub = (a, b) => a.map((x, i) => x - b[i]), dot = (a, b) => a[0]*b[0] + a[1]*b[1] + a[2]*b[2];
   const cross = (a, b) => [a[1]*b[2] - a[2]*b[1], a[2]*b[0] - a[0]*b[2], a[0]*b[1] - a[1]*b[0]];
@@ -87,6 +88,7 @@ function scene(canvas, S, poses, marks) {
   // The view: directions on the screen, the point looked at, half of what is shown.
   const first = [0, 1, 2].map(i => S.axes.slice(3*i, 3*i + 3));
   let axes = first, centre = [0, 0, 0], half = [S.reach, S.reach], follows = false, zoom = 1, spin = 0, tilt = 0;
+  let widest = 0;
   const look = () => {
     const about = (v, n, angle) => {
       const c = Math.cos(angle), s = Math.sin(angle), w = cross(n, v), k = dot(n, v)*(1 - c);
@@ -116,6 +118,7 @@ function scene(canvas, S, poses, marks) {
     centre = [0, 1, 2].map(i => first.reduce((sum, axis, j) => sum + axis[i]*middle[j], 0));
     if (follows) centre = sub(centre, start);
     half = spans.map(([a, b]) => (S.ground ? 0.75 : 0.55)*(b - a) || S.reach);
+    widest = 6*Math.max(...half);
   };
   const draw_one = (kind, M, d, rgb, lit = 1) => {
     g.bindBuffer(g.ARRAY_BUFFER, kind.buffer);
@@ -191,6 +194,18 @@ function scene(canvas, S, poses, marks) {
     event.preventDefault();
     zoom *= Math.exp(event.deltaY*0.001);
   }, {passive: false});
+  const lens = () => {
+    const ratio = canvas.height/canvas.width, scale = 1/(zoom*Math.max(half[0]*ratio, half[1]));
+    const size = Math.max(...half)*zoom, eye = follows ? centre.map((x, i) => x + poses[i]) : centre;
+    return {eye, numbers: [scale*ratio, scale, S.flat ? 0 : 1/(6*size), 1/(60*size)]};
+  };
+  const seen = () => {
+    const {eye, numbers: [wide, high, deep]} = lens(), used = new Set(items.flatMap(item => item.marks));
+    return Math.max(0, ...[...used].filter(k => S.marks[k] >= 0).flatMap(k => {
+      const [x, y, z] = axes.map(a => dot(a, sub(place(k, poses), eye)));
+      return [wide*x, high*y].map(v => Math.abs(v/(1 - deep*z)));
+    }));
+  };
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const draw = () => {
     const ratio = devicePixelRatio || 1;
@@ -199,11 +214,12 @@ function scene(canvas, S, poses, marks) {
     g.viewport(0, 0, W, H);
     g.clearColor(...(dark.matches ? [0.08, 0.095, 0.115] : [0.975, 0.98, 0.985]), 1);
     g.clear(g.COLOR_BUFFER_BIT | g.DEPTH_BUFFER_BIT);
-    const scale = 1/(zoom*Math.max(half[0]*H/W, half[1])), size = Math.max(...half)*zoom;
-    const eye = follows ? centre.map((x, i) => x + poses[i]) : centre;
+    const out = zoom === 1 ? 1.05*seen() : 0;  // as far as nobody foresaw
+    if (out > 1.05 && out*Math.max(...half) < widest) half = half.map(x => x*out);
+    const {eye, numbers} = lens();
     g.uniformMatrix3fv(at.A, false, [0, 1, 2].flatMap(i => axes.map(a => a[i])));
     g.uniform3fv(at.c, eye);
-    g.uniform4f(at.s, scale*H/W, scale, S.flat ? 0 : 1/(6*size), 1/(60*size));
+    g.uniform4f(at.s, ...numbers);
     const tone = rgb => dark.matches ? rgb.map(x => 0.25 + 0.75*x) : rgb;
     if (ground) {
       const d = ground.place(eye), M = [1, 0, 0, 0, 1, 0, 0, 0, 1];
@@ -229,5 +245,5 @@ function scene(canvas, S, poses, marks) {
       }
     }
   };
-  return {fit, draw};
+  return {fit, draw, seen};
 }

@@ -69,6 +69,8 @@ typedef struct {
     double times[N_EVENTS][EVENT_MOST + 1]; /* of the last actions */
     int64_t acted[N_EVENTS];
     int told_idle[N_EVENTS];
+    int64_t backs;     /* how often explicit steps took their place again, before the last event that acted */
+    double went_over;  /* when stiff steps took the place of explicit ones first, s */
     int reset;         /* were parameters set? */
     int failed;        /* a row that was asked for could not be had */
     int refused;       /* what an event sets cannot be */
@@ -88,10 +90,17 @@ static void keep_row(Watch *watch, const double *row)
     memcpy(watch->rows + WIDTH*watch->filled++, row, sizeof watch->before);
 }
 
-/* The row at a time within the last step. */
+/* The row at a time within the last step: on the interpolation of a method that chooses its steps, else by a shorter
+   step. */
 static void event_row_at(Watch *watch, double t, double *row)
 {
     Job look = *watch->job;
+    if (look.method >= N_FIXED) {
+        watch->job->rows = row;
+        if (row_once(watch->job, 0, t))
+            watch->failed = 1;
+        return;
+    }
     double y[N_S + 1], k[N_S + 1], bad[N_S + 1], kept[N_W + 1], memory[@MEMORY@ + 1];
     Externals externals = *look.externals;
 @IF LOOPS@
@@ -303,7 +312,7 @@ static void event_row(Job *job, double t, const double *y, double *row)
 /* How fast a condition changes at a state: the difference of rows a little way along its rates. */
 static double event_rate(Job *job, int event, double t, const double *y)
 {
-    const double h = EVENT_GLANCE*job->h;
+    const double h = EVENT_GLANCE*settings.step;
     double w[N_W + 1] = {0.0}, rates_there[N_S + 1], moved[N_S + 1], row[WIDTH], g[2];
     memcpy(w + N_I, job->kept, (N_W - N_I)*sizeof *w);
 @IF INPUTS@
@@ -416,7 +425,7 @@ static void note_action(Watch *watch, int event, double t)
 {
     double *times = watch->times[event];
     const int64_t n = watch->acted[event]++;
-    const double h = watch->job->h, span = fmin(h, EVENT_SPAN*settings.t_end);
+    const double h = settings.step, span = fmin(h, EVENT_SPAN*settings.t_end);
     const double last = n > 0 ? times[(n - 1) % (EVENT_MOST + 1)] : 0.0;
     const double first = n >= EVENT_MOST ? times[(n - EVENT_MOST) % (EVENT_MOST + 1)] : 0.0;
     times[n % (EVENT_MOST + 1)] = t;
@@ -483,25 +492,65 @@ static int events_act(Watch *watch, Crossing *fired, int count, int stops, doubl
     return stops;
 }
 
-/* Takes the steps of a run one by one, lets events act, and begins again at each that does. */
-static void watch_run(Job *job, Watch *watch)
+/* Ends the last step at a time, where events act or stop the run. Is that over? */
+static int end_step_at(Watch *watch, double ends, Crossing *fired, int count, int stops)
 {
-    const int64_t total = job->total, every = job->every;
-    watch->job = job;
-    job->every = 1;
-    job->first = job->last = 0;
-    job->rows = watch->before;
+    Job *job = watch->job;
+    event_row_at(watch, ends, watch->before);
+    if (watch->failed)
+        return 1;
+    keep_row(watch, watch->before);
+    memcpy(job->y, watch->before + 1, N_S*sizeof *job->y);
+    memcpy(job->kept, watch->kept, sizeof watch->kept);
+    memcpy(job->externals->memory, watch->memory, sizeof watch->memory);
+    if (count > 0) {
+        stops = events_act(watch, fired, count, stops, watch->before, job->y);
+        if (!watch->refused)
+            keep_row(watch, watch->before);
+    }
+    job->t = ends;
+    if (stops >= 0 && !watch->problem[0])
+        snprintf(watch->problem, sizeof watch->problem, "stopped by event '%.100s' at t = %.6g s",
+            watched[stops].name, ends);
+    return watch->problem[0] || ends >= settings.t_end;
+}
+
+/* Begins again from the state there is, with nothing behind it. */
+static void begin_again(Watch *watch)
+{
+    Job *job = watch->job;
+@IF LOOPS@
+    if (watch->reset)
+        find_metric(job, job->y, (double *)job->root_q, (double *)job->root_u);
+    memset(job->past, 0, 3*(1 + N_U)*sizeof *job->past);
+    memset(job->bridges, 0, @BRIDGE_ROOM@*sizeof *job->bridges);
+    job->n_past = job->wary = job->near = job->curves = job->portions = 0;
+    memset(job->visit, 0, sizeof job->visit);
+    job->visit[1] = 1.0;
+@END@
+    watch->reset = 0;
+    job->begun = AGAIN;
+    job->first = job->last = job->reached;
     run(job);
-    if (job->filled > 0)
-        keep_row(watch, watch->before);
+}
+
+/* What is remembered and kept, before a step. */
+static void note_held(Watch *watch)
+{
+    memcpy(watch->kept, watch->job->kept, sizeof watch->kept);
+    memcpy(watch->memory, watch->job->externals->memory, sizeof watch->memory);
+}
+
+static void take_fixed_steps(Watch *watch, int64_t total, int64_t every)
+{
+    Job *job = watch->job;
     while (!job->status && job->reached < total) {
         Crossing fired[2*N_EVENTS];
         double ends;
         int stops;
         memcpy(watch->y, job->y, N_S*sizeof *job->y);
         memcpy(watch->k, job->k, N_S*sizeof *job->k);
-        memcpy(watch->kept, job->kept, sizeof watch->kept);
-        memcpy(watch->memory, job->externals->memory, sizeof watch->memory);
+        note_held(watch);
         watch->begin = job->t;
         job->first = job->reached;
         job->last = watch->step = job->first + 1;
@@ -520,39 +569,120 @@ static void watch_run(Job *job, Watch *watch)
             memcpy(watch->before, watch->after, sizeof watch->after);
             continue;
         }
-        event_row_at(watch, ends, watch->before);
-        if (watch->failed)
-            break;
-        keep_row(watch, watch->before);
-        memcpy(job->y, watch->before + 1, N_S*sizeof *job->y);
-        memcpy(job->kept, watch->kept, sizeof watch->kept);
-        memcpy(job->externals->memory, watch->memory, sizeof watch->memory);
-        if (count > 0) {
-            stops = events_act(watch, fired, count, stops, watch->before, job->y);
-            if (!watch->refused)
-                keep_row(watch, watch->before);
-        }
-        job->t = ends;
+        const int over = end_step_at(watch, ends, fired, count, stops);
         job->reached = (int64_t)floor(ends/job->h + GAP);
-        if (stops >= 0 && !watch->problem[0])
-            snprintf(watch->problem, sizeof watch->problem, "stopped by event '%.100s' at t = %.6g s",
-                watched[stops].name, ends);
-        if (watch->problem[0] || ends >= settings.t_end)
+        if (over)
             break;
-@IF LOOPS@
-        if (watch->reset)
-            find_metric(job, job->y, (double *)job->root_q, (double *)job->root_u);
-        watch->reset = 0;
-        memset(job->past, 0, 3*(1 + N_U)*sizeof *job->past);
-        memset(job->bridges, 0, @BRIDGE_ROOM@*sizeof *job->bridges);
-        job->n_past = job->wary = job->near = job->curves = job->portions = 0;
-        memset(job->visit, 0, sizeof job->visit);
-        job->visit[1] = 1.0;
-@END@
-        job->begun = AGAIN;
-        job->first = job->last = job->reached;
-        run(job);
+        begin_again(watch);
     }
+}
+
+/* Keeps the row of the next output time. Returns the status. */
+static int keep_output(Watch *watch)
+{
+    Job *job = watch->job;
+    double row[WIDTH];
+    job->rows = row;
+    job->status = row_once(job, 2, job->times[++job->reached]);
+    if (!job->status)
+        keep_row(watch, row);
+    return job->status;
+}
+
+/* Looks at the last step in so many places, and at the output times within; else as `look_at_step`. */
+static int look_along_step(Watch *watch, Crossing *fired, double *ends, int *stops)
+{
+    const Job *job = watch->job;
+    const double begin = watch->before[0], share = (job->t - begin)/EVENT_LOOKS;
+    int64_t i = job->reached + 1;
+    for (int k = 1; k <= EVENT_LOOKS;) {
+        const double place = k < EVENT_LOOKS ? begin + k*share : job->t;
+        const double output = i <= job->total ? job->times[i] : INFINITY;
+        event_row_at(watch, fmin(place, output), watch->after);
+        k += place <= output;
+        i += output <= place;
+        if (watch->failed)
+            return 0;
+        const int count = look_at_step(watch, fired, ends, stops);
+        if (watch->problem[0] || *ends < INFINITY)
+            return count;
+        memcpy(watch->before, watch->after, sizeof watch->after);
+    }
+    return 0;
+}
+
+/* Goes on with a method that chooses its steps, as if it began. */
+static void choose_method(Watch *watch, int method)
+{
+    Job *job = watch->job;
+    memset(job->work, 0, (size_t)work_room()*sizeof *job->work);
+    job->method = method;
+    begin_again(watch);
+}
+
+static void take_chosen_steps(Watch *watch)
+{
+    Job *job = watch->job;
+    while (!job->status && job->reached < job->total) {
+        Crossing fired[2*N_EVENTS];
+        double ends, kept[N_W + 1], memory[@MEMORY@ + 1];
+        int stops;
+        if (!(job->t < job->times[job->reached + 1])) {
+            keep_output(watch);
+            continue;
+        }
+        if (settings.method == AUTO && job->held && job->method < RADAU5) {
+            if (!(watch->went_over > 0.0))
+                watch->went_over = job->t;
+            choose_method(watch, RADAU5);
+            continue;
+        }
+        note_held(watch);
+        if (step_once(job))
+            break;
+        memcpy(kept, job->kept, sizeof kept);
+        memcpy(memory, job->externals->memory, sizeof memory);
+        memcpy(job->kept, watch->kept, sizeof kept);
+        memcpy(job->externals->memory, watch->memory, sizeof memory);
+        const int count = look_along_step(watch, fired, &ends, &stops);
+        if (watch->problem[0] || watch->failed)
+            break;
+        if (!(ends < INFINITY)) {
+            memcpy(job->kept, kept, sizeof kept);
+            memcpy(job->externals->memory, memory, sizeof memory);
+            continue;
+        }
+        while (job->times[job->reached + 1] < ends)
+            if (keep_output(watch))
+                return;
+        note_held(watch);
+        if (end_step_at(watch, ends, fired, count, stops))
+            break;
+        while (job->reached + 1 < job->total && job->times[job->reached + 1] <= ends + GAP*settings.step)
+            job->reached++;
+        watch->backs += job->backs;
+        job->backs = 0;
+        job->held = 0;
+        choose_method(watch, settings.method == AUTO ? TSIT5 : settings.method);
+    }
+}
+
+/* Takes the steps of a run one by one, lets events act, and begins again at each that does. */
+static void watch_run(Job *job, Watch *watch)
+{
+    const int64_t total = job->total, every = job->every;
+    watch->job = job;
+    job->every = 1;
+    job->first = job->last = 0;
+    job->rows = watch->before;
+    run(job);
+    if (job->filled > 0)
+        keep_row(watch, watch->before);
+    if (job->method >= N_FIXED)
+        take_chosen_steps(watch);
+    else
+        take_fixed_steps(watch, total, every);
+    job->backs += watch->backs;
     if (watch->failed)
         snprintf(watch->problem, sizeof watch->problem, "stopped at t = %.6g s: the rates cannot be evaluated any "
             "more; try a smaller step", job->t);

@@ -635,11 +635,6 @@ static void check_values(void)
         problem(settings.input, 0, "STEP %g s is larger than STOPT %g s", settings.step, settings.t_end);
     if (settings.t_end/settings.step > 1e12)
         problem(settings.input, 0, "%g steps are too many", settings.t_end/settings.step);
-@IF EVENTS@
-    if (settings.method >= N_FIXED)
-        problem(settings.input, 0, "METHOD %s: this program has events, which need steps of a fixed length",
-            methods[settings.method]);
-@END@
 }
 
 /* parameters and constants of the model */
@@ -672,14 +667,16 @@ static int64_t step_count(void)
     return (int64_t)(fabs(whole*settings.step - settings.t_end) < AT_END*settings.t_end ? whole : ceil(n));
 }
 
+static struct { double *times, *ends, *work; } pace; /* room of a method that chooses its steps */
+
 /* Output times, and the stretches between breaks, of a method that chooses its steps. */
 static void set_pace(Job *job)
 {
     static double allowed[N_S + 1];
     static const double unit_sizes[] = {@UNIT_SIZES@}; /* 1 m, 1 rad, 1 m/s ... in the units of the equations */
     const double near = NEAR_BREAKS*settings.t_end, distance = settings.step*(double)settings.every;
-    double *times = room((size_t)(job->total/job->every + 3), sizeof *times);
-    double *ends = room((size_t)(job->n_breaks + job->total/job->every + 3), sizeof *ends);
+    double *times = pace.times = room((size_t)(job->total/job->every + 3), sizeof *times);
+    double *ends = pace.ends = room((size_t)(job->n_breaks + job->total/job->every + 3), sizeof *ends);
     int64_t n = 0, count = 0;
     for (; (double)n*distance < settings.t_end*(1.0 - AT_END); n++)
         times[n] = (double)n*distance;
@@ -708,7 +705,7 @@ static void set_pace(Job *job)
     job->atol = allowed;
     job->rtol = settings.rtol;
     job->look = settings.method == AUTO ? 2 : 1;
-    job->work = room((size_t)work_room(), sizeof *job->work);
+    job->work = pace.work = room((size_t)work_room(), sizeof *job->work);
     job->most = job->pause = MOST_STEPS + STEPS_OF_ROW*(n + 1);
 }
 
@@ -737,25 +734,7 @@ static void set_pace(Job *job)
 @END@
 }
 
-/* The method that goes over to stiff steps does so where a fast mode holds explicit ones; from there on it goes back
-   and forth by itself. When that was, s; 0 if it was not. */
-static double go_over(Job *job)
-{
-    const double t = job->t;
-    if (settings.method != AUTO || job->status != FINISHED || job->reached == job->total)
-        return 0.0;
-    memset(job->work, 0, (size_t)work_room()*sizeof *job->work);
-    job->method = RADAU5;
-    job->begun = AGAIN;
-    job->first = job->reached;
-@IF ASSEMBLY@
-    job->n_past = job->wary = job->near = job->curves = job->portions = 0;
-@END@
-    run(job);
-    return t;
-}
-
-/* What the steps took that a method chose, and whether a fast mode held explicit ones. */
+@GOING_OVER@/* What the steps took that a method chose, and whether a fast mode held explicit ones. */
 static void tell_work(const Job *job, double went_over)
 {
     printf("\n%ld rates", (long)job->evaluations);
@@ -802,7 +781,8 @@ static int simulate(void)
     static Input inputs[N_I];
     prepare_inputs(inputs);
     job.inputs = inputs;
-    job.breaks = find_breaks(job.total, &job.n_breaks);
+    double *breaks = find_breaks(job.total, &job.n_breaks);
+    job.breaks = breaks;
 @END@
     if (job.method >= N_FIXED)
         set_pace(&job);
@@ -837,10 +817,11 @@ static int simulate(void)
     const clock_t start = clock();
 @IF EVENTS@
     watch_run(&job, &watch);
+    const double went_over = watch.went_over;
 @ELSE@
     run(&job);
-@END@
     const double went_over = go_over(&job);
+@END@
 @IF ASSEMBLY@
     if (job.status == AT_REST)
         problem(settings.input, 0, "the start is singular and at rest: give a speed to choose among its directions");
@@ -869,6 +850,12 @@ static int simulate(void)
            seconds/fmax((double)job.reached*job.h, 1e-300));
     write_output(&output, job.rows, job.filled);
     free(job.rows);
+    free(pace.times);
+    free(pace.ends);
+    free(pace.work);
+@IF INPUTS@
+    free(breaks);
+@END@
     stop_if_problems();
     printf("wrote %s and %s\n", settings.output, settings.echo);
 @IF EVENTS@

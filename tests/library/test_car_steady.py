@@ -1,0 +1,116 @@
+"""Steady motions and linear models of a whole car from hard points, beside hand formulas and runs. Derived once for all."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import linear_sum_assignment
+
+import bellcrank as bc
+from bellcrank.library.manoeuvres.steering import frequency_response
+from bellcrank.library.vehicles.data import CORNERS, GRAVITY
+
+pytestmark = pytest.mark.campaign
+AHEAD, V = "u(chassis, 1)", 80 / 3.6
+SEEN = ("steering_wheel", "roll", "side_slip", "yaw_rate", "fl.tyre_load", "fr.tyre_load")
+
+
+@pytest.fixture(scope="module")
+def car():
+    return bc.vehicles.Car.read("passenger")
+
+
+@pytest.fixture(scope="module")
+def sim(car):
+    return car.system(speed=25).equations().compile()
+
+
+@pytest.fixture(scope="module")
+def straight(sim):
+    return sim.equilibrium(fixed={AHEAD: V})
+
+
+def channels(sim, at, names):
+    """Outputs at a steady motion."""
+    return {s.name: s.value for s in sim.linearize(at=at, outputs=names).outputs}
+
+
+def test_at_rest_it_stands_as_statics_says(car, sim):
+    rest = sim.equilibrium(fixed={AHEAD: 0.0})
+    assert rest.motion.startswith("at rest")
+    found = channels(sim, rest, [f"{c}.tyre_load" for c in CORNERS])
+    assert list(found.values()) == pytest.approx(car.stand.load, rel=1e-8)
+    assert max(abs(rest[f"q({c})"]) for c in CORNERS) < 1e-9  # as drawn
+    assert rest["q(chassis, 3)"] == pytest.approx(car.stand.height, abs=1e-9)
+
+
+@pytest.mark.parametrize("v", [5, 10, 15, 20, 25, 30, 35, 40])
+def test_moment_that_keeps_a_speed(car, sim, v):
+    """Rolling resistance of all wheels and, at the height of their centres, drag."""
+    found = sim.equilibrium(fixed={AHEAD: v})
+    assert found.residual < 1e-9
+    air, tyre = car.data.sections.aerodynamics, car.data.front.tyre
+    pressed = 0.5 * air.density * air.area * v**2
+    high = tyre.radius - car.stand.mass * GRAVITY / 4 / tyre.vertical_stiffness
+    weight = car.stand.mass * GRAVITY - (air.lift_front + air.lift_rear) * pressed
+    by_hand = tyre.rolling_resistance * tyre.radius * weight + high * air.drag * pressed
+    assert found["drive"] == pytest.approx(by_hand, rel=0.01)
+
+
+def changes(rows):
+    """How far eigenvalues go from one row to the next, each to the one that belongs to it."""
+    found = []
+    for a, b in itertools.pairwise(rows):
+        apart = np.abs(a[:, None] - b[None, :])
+        found.append(np.sort(apart[linear_sum_assignment(apart)]))
+    return np.array(found)
+
+
+def test_eigenvalues_go_on_over_the_speed(sim):
+    """From 5 to 40 m/s. Where the change is largest a pair meets on the real axis: closer by, changes grow small."""
+    speeds = np.arange(5.0, 40.1, 0.5)
+    rows = sim.root_locus(AHEAD, speeds).eigenvalues
+    assert np.isfinite(rows).all() and rows.real.max() < 1e-6
+    fine, coarse = changes(rows), changes(rows[::2])
+    assert np.median(fine[::2] / (coarse + 1e-9)) == pytest.approx(0.5, abs=0.1)
+    at = int(np.argmax(fine.max(axis=1)))
+    closer = changes(sim.root_locus(AHEAD, np.linspace(speeds[at], speeds[at + 1], 21)).eigenvalues)
+    assert closer.max() < 0.4 * fine.max()
+
+
+@pytest.mark.parametrize(("growth", "reached"), [(0.05, (1.0, 2.0)), (0.2, (4.0,))])
+def test_steady_circles_are_those_of_a_slow_ramp(car, sim, growth, reached):
+    """The slower the ramp, the less its car lags behind; it ends before it comes far."""
+    run = bc.manoeuvres.run(car, "iso4138", speed=80, growth=growth).run
+    growing = slice(0, int(np.argmax(run["ay"])))
+    for ay in reached:
+        assert run["ay"].max() > ay
+        circle = sim.equilibrium(fixed={AHEAD: V}, targets={"ay": ay}, free=["steer", "drive"])
+        found = channels(sim, circle, SEEN)
+        for name in SEEN:
+            assert found[name] == pytest.approx(np.interp(ay, run["ay"][growing], run[name][growing]), rel=0.01), name
+
+
+def test_radius_is_reached(sim):
+    asked = {"speed": 15.0, "speed/(yaw_rate*pi/180)": 100.0}
+    circle = sim.equilibrium(targets=asked, free=["steer", "drive"])
+    assert circle.steady["q(chassis, 4)"] == pytest.approx(15.0 / 100.0, rel=1e-9)
+    assert channels(sim, circle, ["ay"])["ay"] == pytest.approx(15.0**2 / 100.0, rel=1e-3)
+
+
+def test_response_to_a_small_chirp_is_that_of_the_linear_model(car, sim, straight):
+    """TMeasy has another stiffness where slip angles are small beside the slip along, so the chirp must be small."""
+    names = ("yaw_rate", "ay", "roll")
+    linear = sim.linearize(at=straight, inputs=["steer"], outputs=names)
+    assert any("means of both sides" in note for note in linear.notes)  # dampers
+
+    def apart(ay):
+        f, found = frequency_response(bc.manoeuvres.run(car, "iso7401-frequency", ay=ay).run, names, 0.2, 4.0)
+        exact = {n: linear.frequency_response("steer", n, f[::12]).values for n in names}
+        return {n: np.abs(found[n][::12] - exact[n]).max() / np.abs(exact[n]).max() for n in names}
+
+    small, large = apart(0.02), apart(0.3)
+    assert max(small.values()) < 0.02
+    assert large["yaw_rate"] > 2 * small["yaw_rate"]
+    assert math.isclose(linear.D[0, 0], 0.0, abs_tol=1e-9)
