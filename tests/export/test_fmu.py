@@ -651,11 +651,12 @@ def test_other_platforms_by_zig(tmp_path, monkeypatch):
 
 
 @pytest.mark.campaign
-def test_processors_give_the_same_bits(tmp_path):
-    """Co-simulation on x86-64 and on ARM, each in QEMU unless this machine is one: every state and output of a model
-    that calls nothing of a C library."""
+@pytest.mark.parametrize("name", ["quarter_car", "passenger_car"])
+def test_processors_give_the_same_bits(tmp_path, name):
+    """Co-simulation on x86-64 and on ARM, each in QEMU unless this machine is one: every state and output, with one C
+    library for both."""
     pytest.importorskip("ziglang", reason="libraries for other platforms need ziglang")
-    path = example("quarter_car").write_fmu(tmp_path / "x.fmu", platforms="sources")
+    path = example(name).write_fmu(tmp_path / "x.fmu", platforms="sources")
     folder = sources_of(path, tmp_path / "unit")
     shutil.copy(Path(__file__).with_name("digits.c"), folder)
     file, text = header(2)
