@@ -31,8 +31,12 @@ test: lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile -q
 
 # the long tests (marker `campaign`) too, about three quarters of an hour on two cores: a core without work takes some of the other's
-test-all: test
+test-all: test .venv/.campaign
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m campaign
+
+.venv/.campaign: .venv/.installed
+	$(BIN)/python -m pip install --quiet --editable '.[campaign]'
+	@touch $@
 
 .venv/.bench: .venv/.installed
 	$(BIN)/python -m pip install --quiet --editable '.[bench]'

@@ -17,10 +17,15 @@ def built(folder, stem):
     calls = "".join(f"    {stem}_{f}(&m);\n" for f in ("defaults", "begin", "tune"))
     main = f'#include "{stem}.h"\nstatic {stem}_model m;\nint main(void)\n{{\n{calls}    return {stem}_step(&m);\n}}\n'
     (folder / "board.c").write_text(main, encoding="utf-8")
-    flags = ["-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-static", "-fno-sanitize=all"]
-    command = [sys.executable, "-m", "ziglang", "cc", *TARGET, *flags, "board.c", f"{stem}.c", "-o", "board.elf", "-lm"]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=1800)
+    compiled(folder, "board.elf", "board.c", f"{stem}.c")
     return folder / "board.elf"
+
+
+def compiled(folder, program, *sources):
+    """Makes a program for the processor, strictly."""
+    flags = ["-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off", "-static", "-fno-sanitize=all"]
+    command = [sys.executable, "-m", "ziglang", "cc", *TARGET, *flags, *sources, "-o", program, "-lm"]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=1800)
 
 
 class Board:

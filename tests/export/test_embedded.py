@@ -10,8 +10,9 @@ import pytest
 import bellcrank as bc
 from bellcrank.backend.compiler import find_compiler
 from bellcrank.cli.main import main
-from tests.cortex import Board, built
+from tests.cortex import Board, built, compiled
 from tests.embedded import ALLOWED, STRICT, Embedded, in_units, symbols
+from tests.emulated import emulator
 from tests.models import FOLDER, example, needs_compiler, pendulum, relative
 
 CARS = ("quarter_car", "passenger_car", "four_bar", "motorcycle", "driven_car", "suspension_car")
@@ -317,6 +318,23 @@ def test_on_a_small_processor(name, precision, tmp_path):
     got = in_units(eom, np.array([c.row(board.model(c.structure))]))
     last = {k: x[-1:] for k, x in expected.items()}
     assert worst(got, last) < (1e-13 if precision == "double" else 1e-5)
+
+
+@needs_compiler
+@pytest.mark.campaign
+@pytest.mark.parametrize("name", ["quarter_car", "planar_pendulum"])
+def test_the_bench_of_a_small_processor(name, tmp_path):
+    """Code for a Cortex-M7 in QEMU prints the rows of this machine."""
+    pytest.importorskip("ziglang", reason="there is no compiler for other processors: pip install ziglang")
+    # its Linux does not know the M profile: the same instructions run on its largest ARM core
+    runner = [*emulator("arm"), "-cpu", "max"]
+    eom = example(name)
+    c, expected = by_itself(eom, "", 100, tmp_path, flags=("-O0", "-ffp-contract=off"))
+    compiled(tmp_path, "bench.elf", f"{c.stem}_bench.c", f"{c.stem}.c")
+    command = [*runner, tmp_path / "bench.elf", "--rows", str(100 * eom.interface.run.step)]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    table = np.array([[float(x) for x in line.split(",")] for line in said[1:]])
+    assert worst(in_units(eom, table), expected) < 1e-13
 
 
 @needs_compiler

@@ -5,6 +5,7 @@ import re
 import shutil
 import struct
 import subprocess
+import sys
 import zipfile
 from pathlib import Path
 from runpy import run_path
@@ -16,6 +17,7 @@ import bellcrank as bc
 from bellcrank.backend.compiler import find_compiler
 from bellcrank.export.fmu import binaries
 from bellcrank.export.fmu.sources import header
+from tests.emulated import emulator
 from tests.fmus import HEADERS, Opened, fmpy, sources_of, validate_fmu
 from tests.models import FOLDER, example, needs_compiler, pendulum, relative
 
@@ -501,24 +503,32 @@ def test_a_car_and_its_driver_side_by_side(tmp_path):
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("version", [2, 3])
-def test_fmpy_compiles_the_sources(unit, tmp_path, version):
-    """A unit without its libraries is built by an importer and runs as before."""
+@pytest.mark.parametrize("name", ["quarter_car", "passenger_car", "four_bar", "motorcycle"])
+def test_fmpy_compiles_the_sources(tmp_path, name, version):
+    """A unit without its libraries is built by an importer, equals the run, and keeps and restores its state."""
     build = pytest.importorskip("fmpy.build", reason="this FMPy cannot compile")
     if shutil.which("cmake") is None:
         pytest.skip("FMPy compiles by CMake")
-    bare = example("quarter_car").write_fmu(tmp_path / "bare.fmu", fmi=version, platforms="sources")
-    sources_of(bare, tmp_path / "built")
+    bare = example(name).write_fmu(tmp_path / "bare.fmu", fmi=version, platforms="sources")
+    built = tmp_path / "built"
+    sources_of(bare, built)
     (tmp_path / "build").mkdir()
-    build.build_platform_binary(tmp_path / "built", tmp_path / "build")
-    ends = []
-    for path, folder in ((tmp_path / "built", str(tmp_path / "built")), (unit("quarter_car", version), None)):
-        x = Opened(path, "CoSimulation", folder).start({"z_road": 0.05})
-        x.step(0.0, 0.1)
-        x.restore(x.save())
-        x.step(0.1, 0.1)
-        ends.append(x.get(*x.states, *x.outputs))
-        x.close()
-    assert ends[0] == pytest.approx(ends[1], rel=1e-12)
+    build.build_platform_binary(built, tmp_path / "build")
+    run, step, rows = reference(name), plan(name)[0], []
+    x = Opened(built, "CoSimulation", str(built)).start(jumped(name, 0.0))
+    for i in range(STEPS[name]):
+        x.set(jumped(name, i * step))
+        rows.append(x.get(*x.outputs))
+        state = x.save()
+        x.step(i * step, step)
+        if i % 10 == 0:
+            there = x.get(*x.states)
+            x.restore(x.unpacked(x.packed(state)))
+            x.step(i * step, step)
+            assert np.array_equal(x.get(*x.states), there)
+    rows.append(x.get(*x.outputs))
+    assert worst(x, x.outputs, rows, run) < 1e-9
+    x.close()
 
 
 @each
@@ -526,12 +536,28 @@ def test_the_validator_finds_nothing(unit, name, version):
     assert validate_fmu(str(unit(name, version))) == []
 
 
+def compile_strictly(command, folder, version):
+    """Against the headers of FMPy, in which clang finds prototypes without arguments."""
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-isystem", HEADERS]
+    command = [*command, *flags, "-c", f"fmi{version}.c", "-o", "unit.o"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @each
 def test_sources_compile_without_warnings_with_the_headers_of_fmpy(unit, tmp_path, name, version):
-    flags = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{HEADERS}", "-fsyntax-only"]
-    command = [*find_compiler().command, *flags, f"fmi{version}.c"]
-    done = subprocess.run(command, cwd=sources_of(unit(name, version), tmp_path), capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
+    compile_strictly([*find_compiler().command, "-fsyntax-only"], sources_of(unit(name, version), tmp_path), version)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("version", [2, 3])
+@pytest.mark.parametrize("name", STEPS)
+def test_sources_compile_without_warnings_by_clang(unit, tmp_path, name, version):
+    """Zig's compiler of C is clang; it knows all targets, and Windows has other headers."""
+    pytest.importorskip("ziglang", reason="clang comes with ziglang: pip install ziglang")
+    for target in ("x86_64-linux-gnu", "x86_64-windows-gnu"):
+        clang = [sys.executable, "-m", "ziglang", "cc", "-target", target]
+        compile_strictly(clang, sources_of(unit(name, version), tmp_path), version)
 
 
 @pytest.mark.skipif(shutil.which("nm") is None, reason="there is no nm")
@@ -622,6 +648,29 @@ def test_other_platforms_by_zig(tmp_path, monkeypatch):
             assert library[:4] == b"\x7fELF" and int.from_bytes(library[18:20], "little") == machine
             versions = [tuple(map(int, x.split(b"."))) for x in re.findall(rb"GLIBC_([0-9.]+)", library)]
             assert versions and max(versions) <= (2, 17)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("name", ["quarter_car", "passenger_car"])
+def test_processors_give_the_same_bits(tmp_path, name):
+    """Co-simulation on x86-64 and on ARM, each in QEMU unless this machine is one: every state and output, with one C
+    library for both."""
+    pytest.importorskip("ziglang", reason="libraries for other platforms need ziglang")
+    path = example(name).write_fmu(tmp_path / "x.fmu", platforms="sources")
+    folder = sources_of(path, tmp_path / "unit")
+    shutil.copy(Path(__file__).with_name("digits.c"), folder)
+    file, text = header(2)
+    (folder / file).write_text(text, encoding="utf-8")
+    flags = [f for f in binaries.FLAGS if f not in ("-O0", "-shared", "-fvisibility=hidden")]
+    said = {}
+    for processor in ("x86_64", "aarch64"):
+        runner = emulator(processor)
+        zig = [sys.executable, "-m", "ziglang", "cc", "-target", f"{processor}-linux-musl", "-static", "-O2"]
+        subprocess.run([*zig, *flags, "digits.c", "-o", processor, "-lm"], cwd=folder, check=True, timeout=1800)
+        done = subprocess.run([*runner, folder / processor], capture_output=True, text=True, check=True)
+        said[processor] = done.stdout.splitlines()
+    assert len(said["x86_64"]) > 200
+    assert said["x86_64"] == said["aarch64"]
 
 
 def test_libraries_of_macs_in_one_file():

@@ -4,9 +4,11 @@ No equation of motion of Bellcrank is used: only the data of the car, where it s
 small travel as drawn. All is linear, in small motions about the position at rest.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import eigh
 
 from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.vehicles.data import GRAVITY
@@ -32,6 +34,7 @@ class Wheel:
     R: float  # height of the wheel's centre
     spin: float
     masses: list  # mass, height above the ground, slopes, second slope of the height
+    inertia: np.ndarray  # of carrier and wheel across, about their axes
     trail: float
     leans: float  # N m/rad, of the tyre against inclination
     rolls: float  # N m, of rolling resistance about the axis to the left
@@ -65,7 +68,7 @@ def wheel(car, name, i):
     return Wheel(
         float(now.contact[0]), float(now.contact[1]), at.load[i], tyre, spring, bar, now.slope,
         second(lambda c: c.slope[2]), pose.delta, pose.d, at.height + float(now.centre[2]), record.wheel.spin_inertia,
-        masses,
+        masses, np.array(record.carrier.inertia) + (record.wheel.cross_inertia or record.wheel.spin_inertia / 2),
         float(found.trail), -float(axle.tyre.forces(at.load[i], 0.0, 0.0, 1e-3).Mx - found.Mx) / 1e-3, float(found.My),
     )  # fmt: skip
 
@@ -164,3 +167,56 @@ def steady_turn(car):
     roll, *travel = np.linalg.solve(A, r)
     moved = {n: w[n].tyre * (roll * w[n].b - s * w[n].contact[2]) for n, s in zip(names, travel)}
     return Turn(float(roll), dict(zip(names, map(float, travel))), moved)
+
+
+# ---- free vibrations
+
+
+def symmetric_frequencies(car):
+    """Of heave, pitch and wheel hop (Hz), undamped: heave and pitch of the body, travels, and the way ahead, wheels
+    rolling as they go."""
+    w, at, sprung = wheels(car), car.stand, car.data.sprung
+    M, K = np.zeros((5, 5)), np.zeros((5, 5))  # x, z, pitch (nose down), travels of front and rear
+    high = at.height + sprung.cg[2]
+
+    def add(m, row):
+        M[:] = M + m * np.outer(row, row)
+
+    for axis in (0, 2):  # velocity of the body's mass centre; the pitch turns about the origin of x on the ground
+        row = np.zeros(5)
+        row[0 if axis == 0 else 1] = 1
+        row[2] = high if axis == 0 else -sprung.cg[0]
+        add(sprung.mass + (car.data.sections.steering.rack_mass if axis == 2 else 0), row)
+    M[2, 2] += sprung.inertia[1, 1]
+    M[0, 0] += car.data.sections.steering.rack_mass
+    for i, x in enumerate(w.values()):
+        for (m, h, v, bends), place in zip(x.masses, places(car, i), strict=True):
+            for axis in range(3):
+                row = np.zeros(5)
+                if axis == 0:
+                    row[0], row[2] = 1, h
+                elif axis == 2:
+                    row[1], row[2] = 1, -place
+                row[3 + i] = v[axis]
+                add(2 * m, row)
+            K[3 + i, 3 + i] += 2 * m * GRAVITY * bends
+        for axis in range(3):  # turns of the carrier
+            row = np.zeros(5)
+            row[2], row[3 + i] = float(axis == 1), x.turns[axis]
+            add(2 * (x.inertia[axis] if axis != 1 else x.inertia[1] - x.spin / 2), row)
+        row = np.zeros(5)
+        row[0], row[2], row[3 + i] = 1, x.R, x.centre[0]
+        add(2 * x.spin / x.R**2, row)
+        press = np.zeros(5)
+        press[1], press[2], press[3 + i] = 1, -x.x, x.contact[2]
+        K[:] = K + 2 * x.tyre * np.outer(press, press)
+        K[3 + i, 3 + i] += 2 * x.spring - 2 * x.N * x.bends
+    rate, _ = eigh(K, M)
+    return np.sqrt(np.abs(rate[1:])) / (2 * math.pi)  # the first is the way ahead
+
+
+def places(car, i):
+    """x of the masses of a corner."""
+    axle = car.data.axle(("front", "rear")[i])
+    now = corner(axle, 1, car.stand.travel[2 * i], car.stand.height, UP)
+    return [float(place[0]) for _, place, _ in now.masses]

@@ -14,6 +14,7 @@ from bellcrank.cli.main import main
 from bellcrank.library.vehicles.data import GRAVITY
 from bellcrank.linkage import load
 from bellcrank.linkage.measures import measure
+from tests.library.tyre_tables import BOOK
 
 SEDAN = {  # Project Chrono, commit 7689fbc0, data/vehicle/sedan: front double wishbone
     "upper_front": (-0.100, 0.470, 0.105), "upper_rear": (-0.250, 0.510, 0.110), "upper_ball": (-0.040, 0.695, 0.105),
@@ -299,3 +300,19 @@ def test_kinematics_of_an_axle_of_a_car(capsys, passenger):
 @pytest.mark.parametrize("name", bc.vehicles.cars())
 def test_cars_that_come_with_bellcrank_are_usual(name):
     assert [s for s in bc.vehicles.Car.read(name).check() if "not measured" not in s] == []
+
+
+def test_a_car_on_a_measured_tyre(tmp_path, capsys):
+    """`file` in place of `size`: a .tir file beside the car file."""
+    copy = tmp_path / "my.tir"
+    copy.write_bytes(BOOK.read_bytes())
+    path = tmp_path / "car.toml"
+    assert main(["car", "new", str(path)]) == 0
+    text = path.read_text(encoding="utf-8")
+    assert text.count('size = "205/60R15 91V"') == 2
+    path.write_text(text.replace('size = "205/60R15 91V"', 'file = "my.tir"'), encoding="utf-8")
+    assert main(["car", "check", str(path)]) == 0
+    assert "the springs hold the car" in capsys.readouterr().out
+    car = bc.vehicles.Car.read(path)
+    found = bc.tyres.read(copy).forces(car.stand.load[0], 0.0, 0.0)
+    assert car.figures["cornering_front"] == pytest.approx(2 * abs(found.Kya) * math.radians(1) / 1000, rel=1e-9)

@@ -27,7 +27,7 @@ def car():
     compliance = {"steer_by_side_force": "-0.1 deg/kN", "lean_by_side_force": "0.3 deg/kN"}
     more = {"steer_by_aligning_moment": "0.2 deg/kN/m", "toe_by_force_along": "0.2 deg/kN"}
     return bc.vehicles.Car.read("passenger").changed(
-        drive=drive, front={"compliance": more}, brakes={"abs": {}}, aerodynamics={"side": SIDE, "yaw": YAW},
+        drive=drive, front={"compliance": more}, brakes={"abs": {}, "front_share": 0.68}, aerodynamics={"side": SIDE, "yaw": YAW},
         rear={"differential": {"kind": "limited-slip", "preload": "20 N-m", "lock": 0.02}, "compliance": compliance},
     )  # fmt: skip
 

@@ -7,7 +7,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.library.manoeuvres import lanes
-from bellcrank.library.manoeuvres.ready import RELEASED, ready
+from bellcrank.library.manoeuvres.ready import HELD, RELEASED, ready
 from bellcrank.library.manoeuvres.stability import dwell_signal
 from bellcrank.library.manoeuvres.steering import frequency_response
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY
@@ -76,6 +76,37 @@ def test_load_transfer_and_roll_in_a_turn(car, compiled):
         assert travel / ay == pytest.approx(by_hand.travel[axle], rel=0.01)
 
 
+def modes(channels, every, order):
+    """Natural frequencies (Hz) and damping ratios in free vibrations: a linear model of that order through them."""
+    rows = len(channels[0]) // 3
+    hankel = np.concatenate([[y[i : len(y) - rows + i] for y in channels] for i in range(rows)])
+    basis = np.linalg.svd(hankel, full_matrices=False)[0][:, :order]
+    n = len(channels)
+    rates = np.log(np.linalg.eigvals(np.linalg.lstsq(basis[:-n], basis[n:])[0]).astype(complex)) / every
+    swings = rates[rates.imag > 0]
+    return np.abs(swings) / (2 * math.pi), -swings.real / np.abs(swings)
+
+
+def test_heave_pitch_and_wheel_hop(car, compiled):
+    """Without dampers, from small velocities of body and wheels; by hand with five freedoms."""
+    start = compiled.settled(20.0)
+    for speed, value in (
+        ("chassis, 3", 0.01),
+        ("chassis, 5", 0.01),
+        ("fl", 0.02),
+        ("fr", 0.02),
+        ("rl", -0.02),
+        ("rr", -0.02),
+    ):
+        start[f"u({speed})"] += value
+    run = compiled.drive(3.0, start, {"speed_set": 20.0}, {"c_front": 0.0, "c_rear": 0.0, **HELD})
+    channels = [run[name] - run[name].mean() for name in ("height", "pitch", "fl.travel", "rl.travel")]
+    frequency, damping = modes(channels, 0.01, 12)
+    alone = (frequency < 2) | (frequency > 10)  # between them lies twice a first one
+    found = np.sort(frequency[(damping < 0.05) & alone])
+    assert found == pytest.approx(np.sort(hand.symmetric_frequencies(car)), rel=0.02)
+
+
 @pytest.fixture(scope="module")
 def smooth():
     """A car without kinks: Fiala tyres, and dampers with one slope. (TMeasy has another cornering stiffness where the
@@ -86,8 +117,9 @@ def smooth():
 
 
 def test_understeer_gradient_of_the_tyres(smooth):
-    """On springs so stiff that only tyres give way; the steering angle is that of the wheels."""
-    stiff = {"k_steer": 300.0 * 40, "t_steer": 5e-4}
+    """On springs so stiff that only tyres give way, in a vacuum: against drag the front wheels drive, which turns the
+    car in (2 % of the gradient at 25 m/s). The steering angle is that of the wheels."""
+    stiff = {"k_steer": 300.0 * 40, "t_steer": 5e-4, "c_drag": 0.0}
     for axle, k in (("front", 167062.0), ("rear", 369149.0)):
         fitted = smooth.data.axle(axle)
         length = np.linalg.norm(np.subtract(*(fitted.linkage.points[p] for p in fitted.spring)))
@@ -95,7 +127,11 @@ def test_understeer_gradient_of_the_tyres(smooth):
     run, ay = turned(ready(smooth.data), 25.0, 1.0, **stiff)
     steered = (run["fr.toe"][-1] - run["fl.toe"][-1]) / 2
     turning = run["steer_angle"][-1] - run["understeer"][-1]
-    assert (steered - turning) / ay * GRAVITY == pytest.approx(smooth.figures["understeer"], rel=0.02)
+    assert (steered - turning) / ay * GRAVITY == pytest.approx(smooth.figures["understeer"], rel=0.01)
+    base, v_ch = smooth.figures["wheelbase"], smooth.figures["characteristic_speed"] / 3.6
+    gain = run["yaw_rate"][-1] / steered
+    assert gain == pytest.approx(25 / (base * (1 + (25 / v_ch) ** 2)), rel=0.005)
+    assert 25 / math.sqrt(25 / (gain * base) - 1) == pytest.approx(v_ch, rel=0.01)
     assert steered == pytest.approx(run["steer_angle"][-1], rel=0.01)
 
 
@@ -168,8 +204,9 @@ def test_short_turns_and_the_weave(car):
 
 
 def test_out_of_a_turn(car):
-    """Harder braking turns the car in more; a foot off the throttle only a little."""
-    brakes, lifts = bc.manoeuvres.run(car, "iso7975", decelerations=(2.0, 3.0)), bc.manoeuvres.run(car, "iso9816")
+    """Harder braking turns the car in more, without a spin; a foot off the throttle only a little."""
+    brakes, lifts = bc.manoeuvres.run(car, "iso7975", decelerations=(2.0, 3.0, 4.0)), bc.manoeuvres.run(car, "iso9816")
+    assert brakes.passed
     assert brakes.run["speed"][0] ** 2 / 100 == pytest.approx(5.0, rel=0.01)
     assert np.radians(brakes.run["yaw_rate"][0]) * 100 == pytest.approx(brakes.run["speed"][0], rel=0.02)
     assert 1 < lifts["yaw_ratio"] < brakes["yaw_ratio_2"] < brakes["yaw_ratio_3"]

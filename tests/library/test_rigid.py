@@ -359,5 +359,12 @@ def test_events_act_on_rigid_wheels(backend):
 
 
 def test_programs_with_rigid_wheels_are_not_written(tmp_path):
+    eom, folder = disc(bc.terrain.flat()).equations(), tmp_path / "none"
     with pytest.raises(bc.ModelError, match="programs do not contain rigid wheels"):
-        disc(bc.terrain.flat()).equations().write("c", tmp_path)
+        eom.write("c", folder)
+    for purpose in ("embedded", "simulink"):
+        with pytest.raises(bc.ModelError, match="does not contain rigid wheels, which run inside of Bellcrank alone"):
+            eom.write("c", folder, purpose=purpose)
+    with pytest.raises(bc.ModelError, match="a unit does not contain rigid wheels"):
+        eom.write_fmu(tmp_path / "x.fmu")
+    assert list(tmp_path.iterdir()) == []

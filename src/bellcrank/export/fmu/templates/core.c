@@ -347,6 +347,12 @@ static int get_indicators(Unit *m, double *x, size_t n)
 @END@
 }
 
+/* Is a value reference among those from one on to another? There may be none. */
+static int among(unsigned r, unsigned first, unsigned end)
+{
+    return r >= first && r < end;
+}
+
 static int get_value(Unit *m, unsigned r, double *value)
 {
     int failed = FINE;
@@ -391,18 +397,18 @@ static int set_value(Unit *m, unsigned r, double value)
 {
     if (!isfinite(value))
         return complain(m, WRONG, "the variable with the value reference %u cannot be set to what is no number", r);
-    if (r >= R_STATE && r < R_RATE) {
+    if (among(r, R_STATE, R_RATE)) {
         put(m, &m->s.y[r - R_STATE], value, 0);
 @IF LOOPS@
         if (m->s.mode & BEFORE)
             m->s.given[r - R_STATE] = 1;
 @END@
-    } else if (r >= R_PARAMETER && r < R_INPUT) {
+    } else if (among(r, R_PARAMETER, R_INPUT)) {
         if (IS_FIXED[r - R_PARAMETER] && !(m->s.mode & BEFORE))
             return complain(m, WRONG, "the parameter with the value reference %u is fixed: it can be set before the "
                 "start only", r);
         put(m, &m->s.p[r - R_PARAMETER], value, 1);
-    } else if (r >= R_INPUT && r < R_OUTPUT) {
+    } else if (among(r, R_INPUT, R_OUTPUT)) {
         put(m, &m->s.w[r - R_INPUT], value, 0);
         put(m, &m->s.slope[r - R_INPUT], 0.0, 0);
     } else if (r < R_END)
@@ -424,7 +430,7 @@ static int set_values(Unit *m, const unsigned *r, size_t n, const double *values
 /* The slope of an input over the next steps. */
 static int set_slope(Unit *m, unsigned r, int order, double value)
 {
-    if (r < R_INPUT || r >= R_OUTPUT || order != 1 || !isfinite(value))
+    if (!among(r, R_INPUT, R_OUTPUT) || order != 1 || !isfinite(value))
         return complain(m, WRONG, "first derivatives of inputs can be set, by finite numbers");
     put(m, &m->s.slope[r - R_INPUT], value, 0);
     if (RATE_OF[r - R_INPUT] >= 0)
@@ -500,16 +506,16 @@ static int set_time(Unit *m, double t)
 
 static int column_of(unsigned r)
 {
-    if (r >= R_STATE && r < R_RATE)
+    if (among(r, R_STATE, R_RATE))
         return (int)(r - R_STATE);
-    return r >= R_INPUT && r < R_OUTPUT ? N_S + (int)(r - R_INPUT) : -1;
+    return among(r, R_INPUT, R_OUTPUT) ? N_S + (int)(r - R_INPUT) : -1;
 }
 
 static int row_of(unsigned r)
 {
-    if (r >= R_RATE && r < R_PARAMETER)
+    if (among(r, R_RATE, R_PARAMETER))
         return (int)(r - R_RATE);
-    return r >= R_OUTPUT && r < R_INDICATOR ? N_S + (int)(r - R_OUTPUT) : -1;
+    return among(r, R_OUTPUT, R_INDICATOR) ? N_S + (int)(r - R_OUTPUT) : -1;
 }
 
 /* Rates, then outputs, of all as it stands. */
@@ -575,7 +581,7 @@ static int need_slopes(Unit *m)
 /* Is a slope by this variable, or of it, one that can be told? */
 static int is_known(unsigned r)
 {
-    return column_of(r) >= 0 || r == R_TIME || (r >= R_PARAMETER && r < R_INPUT);
+    return column_of(r) >= 0 || r == R_TIME || among(r, R_PARAMETER, R_INPUT);
 }
 
 static int no_slopes(Unit *m)
