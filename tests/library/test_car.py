@@ -77,10 +77,11 @@ def test_masses_add_up(hmmwv):
     assert hmmwv.stand.mass == pytest.approx(2576.92, abs=0.01)  # as computed from the source
 
 
-def resisting(axle, load, up):
-    """Moment of the tyre of a left wheel as drawn."""
+def resisting(axle, load, up, travel=0.0, side=1):
+    """Moment of the tyre of a wheel, on the left for side = 1."""
     toe, camber = axle.record.toe, axle.record.camber
     axis = np.array([math.sin(toe) * math.cos(camber), math.cos(toe) * math.cos(camber), -math.sin(camber)])
+    axis = axle.pose(travel).rotation @ axis * (side, 1, side)
     along = np.cross(axis, up)
     return axle.tyre.forces(load, 0.0, 0.0, math.asin(axis @ up)).Mx * along / np.linalg.norm(along)
 
@@ -107,7 +108,12 @@ def test_a_load_beside_the_middle_makes_the_car_lean(passenger):
     car = passenger.changed(loads={"driver": {"at": [-1.35, 0.4, 0.60]}})
     at = car.stand
     across = np.array([0.0, math.cos(at.roll), -math.sin(at.roll)])
-    moment = sum(f * float(p @ across) for f, p in zip(at.load, at.contact))
+    level = np.array([0.0, math.sin(at.roll), math.cos(at.roll)])
+    up = math.cos(at.pitch) * level - np.array([math.sin(at.pitch), 0.0, 0.0])
+    ahead = np.cross(across, up)
+    corners = zip(("front", "front", "rear", "rear"), at.load, at.travel, (1, -1, 1, -1))
+    leaning = sum(float(resisting(car.data.axle(a), f, up, z, side) @ ahead) for a, f, z, side in corners)
+    moment = sum(f * float(p @ across) for f, p in zip(at.load, at.contact)) + leaning
     assert moment == pytest.approx(at.mass * GRAVITY * float(at.centre @ across), rel=1e-6)
     assert moment > 75 * GRAVITY * 0.4 and at.roll < 0  # more, as its left side goes down
     again = passenger.changed(loads={"driver": {"at": [-1.35, -0.4, 0.60]}})
