@@ -21,7 +21,7 @@ def small(name):
     return compiled(name, **LOOPS.get(name, ({},))[0])
 
 
-@pytest.mark.parametrize("name", rarely(LOOPS, ("whipple_bicycle", "n_four_bar")))
+@pytest.mark.parametrize("name", rarely(LOOPS, ("whipple_bicycle", "n_four_bar", "andrews_squeezer")))
 def test_loops_stay_closed(name):
     sim = small(name)
     run = sim.simulate(t_end=LOOPS[name][1], output_every=20)
