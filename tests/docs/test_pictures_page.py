@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bellcrank import cli
+from tests.node import unpacked
 
 ROOT = Path(__file__).parents[2]
 
@@ -36,4 +37,5 @@ def test_examples_of_the_page_about_live_pages(tmp_path, monkeypatch):
             exec(compile(block, "page.md", "exec"), names)
         for line in block.splitlines() if language == "bash" else ():
             assert cli.main(shlex.split(line)[1:]) == 0, line
-    assert "mode 2" in names["page"].text and "mode 2" in (tmp_path / "pendulum.html").read_text(encoding="utf-8")
+    for page in (names["page"].text, (tmp_path / "pendulum.html").read_text(encoding="utf-8")):
+        assert "mode 2" in str(unpacked(page)[0])
