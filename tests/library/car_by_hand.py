@@ -4,11 +4,9 @@ No equation of motion of Bellcrank is used: only the data of the car, where it s
 small travel as drawn. All is linear, in small motions about the position at rest.
 """
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh
 
 from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.vehicles.data import GRAVITY
@@ -110,9 +108,10 @@ def loads_of_braking(car, a, moment, drag=0.0, drag_height=0.0, lift=(0.0, 0.0))
     return [2 * (x.N + float(press[name] @ found)) for name, x in w.items()]
 
 
-def rolling_radius(car, name):
+def rolling_radius(car, name, load=None):
     tyre = car.data.axle(name).tyre
-    return float(tyre.rolling_radius(ARRAYS, car.stand.load[0 if name == "front" else 2], 60.0, tyre.usual[0]))
+    load = car.stand.load[0 if name == "front" else 2] if load is None else load
+    return float(tyre.rolling_radius(ARRAYS, load, 60.0, tyre.usual[0]))
 
 
 # ---- a steady turn
@@ -172,47 +171,67 @@ def steady_turn(car):
 # ---- free vibrations
 
 
-def symmetric_frequencies(car):
-    """Of heave, pitch and wheel hop (Hz), undamped: heave and pitch of the body, travels, and the way ahead, wheels
-    rolling as they go."""
-    w, at, sprung = wheels(car), car.stand, car.data.sprung
-    M, K = np.zeros((5, 5)), np.zeros((5, 5))  # x, z, pitch (nose down), travels of front and rear
-    high = at.height + sprung.cg[2]
+def symmetric_rates(car, v):
+    """Eigenvalues of motions in which both sides do the same, without dampers, of a car that rolls ahead at v. Freedoms
+    are the way ahead, heave and pitch (nose down, about the origin of x on the ground), travels, and spins of wheels.
+    Tyres slip: e, which makes the force C/sigma e, grows by the speed of slip less v/sigma e. They slip along as wheels
+    spin, the more as their rolling radius shrinks under load, and across as travel moves the contact and steers."""
+    w, at, sprung, g = wheels(car), car.stand, car.data.sprung, GRAVITY
+    n, rack, high = 7, car.data.sections.steering.rack_mass, at.height + sprung.cg[2]
+    M, K, slips = np.zeros((n, n)), np.zeros((n, n)), []
 
-    def add(m, row):
-        M[:] = M + m * np.outer(row, row)
+    def row(x=0.0, z=0.0, pitch=0.0, **corner):
+        return np.array([x, z, pitch, *(corner.get(k, 0.0) for k in ("front", "rear", "spin_front", "spin_rear"))])
 
-    for axis in (0, 2):  # velocity of the body's mass centre; the pitch turns about the origin of x on the ground
-        row = np.zeros(5)
-        row[0 if axis == 0 else 1] = 1
-        row[2] = high if axis == 0 else -sprung.cg[0]
-        add(sprung.mass + (car.data.sections.steering.rack_mass if axis == 2 else 0), row)
-    M[2, 2] += sprung.inertia[1, 1]
-    M[0, 0] += car.data.sections.steering.rack_mass
-    for i, x in enumerate(w.values()):
-        for (m, h, v, bends), place in zip(x.masses, places(car, i), strict=True):
+    def add(A, m, r):
+        A += m * np.outer(r, r)
+
+    add(M, sprung.mass, row(x=1, pitch=high))
+    add(M, sprung.mass + rack, row(z=1, pitch=-sprung.cg[0]))
+    add(M, rack, row(x=1))
+    add(M, sprung.inertia[1, 1], row(pitch=1))
+    K[2, 2] -= sprung.mass * g * high
+    for i, (name, x) in enumerate(w.items()):
+        for (m, h, slope, bends), place in zip(x.masses, places(car, i), strict=True):
+            ways = row(x=1, pitch=h), row(), row(z=1, pitch=-place)
+            for way, part in zip(ways, slope, strict=True):
+                add(M, 2 * m, way + row(**{name: part}))
+            K[3 + i, 3 + i] += 2 * m * g * bends
+            K[2, 2] -= 2 * m * g * h
+            K[[2, 3 + i], [3 + i, 2]] -= 2 * m * g * slope[0]
+        carried = x.inertia - np.array([0.0, x.spin / 2, 0.0])  # the wheel turns freely about its axis
+        for inertia, turns in [(carried, x.turns), *links(car, name, i)]:
             for axis in range(3):
-                row = np.zeros(5)
-                if axis == 0:
-                    row[0], row[2] = 1, h
-                elif axis == 2:
-                    row[1], row[2] = 1, -place
-                row[3 + i] = v[axis]
-                add(2 * m, row)
-            K[3 + i, 3 + i] += 2 * m * GRAVITY * bends
-        for axis in range(3):  # turns of the carrier
-            row = np.zeros(5)
-            row[2], row[3 + i] = float(axis == 1), x.turns[axis]
-            add(2 * (x.inertia[axis] if axis != 1 else x.inertia[1] - x.spin / 2), row)
-        row = np.zeros(5)
-        row[0], row[2], row[3 + i] = 1, x.R, x.centre[0]
-        add(2 * x.spin / x.R**2, row)
-        press = np.zeros(5)
-        press[1], press[2], press[3 + i] = 1, -x.x, x.contact[2]
-        K[:] = K + 2 * x.tyre * np.outer(press, press)
-        K[3 + i, 3 + i] += 2 * x.spring - 2 * x.N * x.bends
-    rate, _ = eigh(K, M)
-    return np.sqrt(np.abs(rate[1:])) / (2 * math.pi)  # the first is the way ahead
+                add(M, 2 * inertia[axis], row(pitch=float(axis == 1), **{name: turns[axis]}))
+        add(M, 2 * x.spin, row(**{f"spin_{name}": 1}))
+        press = row(z=1, pitch=-x.x, **{name: x.contact[2]})
+        add(K, 2 * x.tyre, press)
+        K[3 + i, 3 + i] += 2 * x.spring - 2 * x.N * x.bends + 2 * x.leans * x.turns[0] ** 2
+        K[2, 2] += 2 * x.N * x.R
+        K[[2, 3 + i], [3 + i, 2]] += 2 * x.N * x.centre[0]
+        tyre, rolling = car.data.axle(name).tyre, rolling_radius(car, name)
+        found = tyre.forces(x.N, 0.0, 0.0)
+        ahead = row(x=1, pitch=x.R, **{name: x.centre[0]})
+        shrinks = x.tyre * (rolling_radius(car, name, x.N + 1) - rolling)  # m of radius per m of deflection
+        slips += [
+            (ahead - row(**{f"spin_{name}": rolling}), ahead - row(**{f"spin_{name}": x.R}), -shrinks / rolling * press,
+             2 * found.Kxk, found.sigma_x),
+            (row(**{name: x.contact[1]}), row(**{name: x.contact[1]}), row(**{name: x.turns[2]}),
+             2 * abs(found.Kya), found.sigma_y),
+        ]  # fmt: skip
+    A = np.zeros((2 * n + len(slips), 2 * n + len(slips)))
+    A[:n, n : 2 * n], A[n : 2 * n, :n] = np.eye(n), -np.linalg.solve(M, K)
+    for j, (slides, pushes, turned, C, sigma) in enumerate(slips, 2 * n):
+        A[n : 2 * n, j] = -np.linalg.solve(M, pushes) * C / sigma
+        A[j, n : 2 * n], A[j, :n], A[j, j] = slides, -v * turned, -v / sigma
+    return np.linalg.eigvals(A)
+
+
+def links(car, name, i):
+    """Inertia and turn per travel of the links of a corner that have masses."""
+    axle = car.data.axle(name)
+    pose = axle.pose(car.stand.travel[2 * i])
+    return [(p.inertia or (0, 0, 0), pose.link[k].delta) for k, p in (axle.record.links or {}).items()]
 
 
 def places(car, i):

@@ -7,7 +7,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.library.manoeuvres import lanes
-from bellcrank.library.manoeuvres.ready import HELD, RELEASED, ready
+from bellcrank.library.manoeuvres.ready import RELEASED, ready
 from bellcrank.library.manoeuvres.stability import dwell_signal
 from bellcrank.library.manoeuvres.steering import frequency_response
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY
@@ -74,37 +74,6 @@ def test_load_transfer_and_roll_in_a_turn(car, compiled):
         assert (now[i + 1] - now[i]) / 2 / ay == pytest.approx(by_hand.transfer[axle], rel=0.01)
         travel = (run[f"{right}.travel"][-1] - run[f"{left}.travel"][-1]) / 2
         assert travel / ay == pytest.approx(by_hand.travel[axle], rel=0.01)
-
-
-def modes(channels, every, order):
-    """Natural frequencies (Hz) and damping ratios in free vibrations: a linear model of that order through them."""
-    rows = len(channels[0]) // 3
-    hankel = np.concatenate([[y[i : len(y) - rows + i] for y in channels] for i in range(rows)])
-    basis = np.linalg.svd(hankel, full_matrices=False)[0][:, :order]
-    n = len(channels)
-    rates = np.log(np.linalg.eigvals(np.linalg.lstsq(basis[:-n], basis[n:])[0]).astype(complex)) / every
-    swings = rates[rates.imag > 0]
-    return np.abs(swings) / (2 * math.pi), -swings.real / np.abs(swings)
-
-
-def test_heave_pitch_and_wheel_hop(car, compiled):
-    """Without dampers, from small velocities of body and wheels; by hand with five freedoms."""
-    start = compiled.settled(20.0)
-    for speed, value in (
-        ("chassis, 3", 0.01),
-        ("chassis, 5", 0.01),
-        ("fl", 0.02),
-        ("fr", 0.02),
-        ("rl", -0.02),
-        ("rr", -0.02),
-    ):
-        start[f"u({speed})"] += value
-    run = compiled.drive(3.0, start, {"speed_set": 20.0}, {"c_front": 0.0, "c_rear": 0.0, **HELD})
-    channels = [run[name] - run[name].mean() for name in ("height", "pitch", "fl.travel", "rl.travel")]
-    frequency, damping = modes(channels, 0.01, 12)
-    alone = (frequency < 2) | (frequency > 10)  # between them lies twice a first one
-    found = np.sort(frequency[(damping < 0.05) & alone])
-    assert found == pytest.approx(np.sort(hand.symmetric_frequencies(car)), rel=0.02)
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ from scipy.optimize import linear_sum_assignment
 import bellcrank as bc
 from bellcrank.library.manoeuvres.steering import frequency_response
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY
+from tests.library import car_by_hand as hand
 
 pytestmark = pytest.mark.campaign
 AHEAD, V = "u(chassis, 1)", 80 / 3.6
@@ -56,6 +57,21 @@ def test_moment_that_keeps_a_speed(car, sim, v):
     weight = car.stand.mass * GRAVITY - (air.lift_front + air.lift_rear) * pressed
     by_hand = tyre.rolling_resistance * tyre.radius * weight + high * air.drag * pressed
     assert found["drive"] == pytest.approx(by_hand, rel=0.01)
+
+
+@pytest.mark.parametrize("v", [1.0, 20.0])
+def test_heave_pitch_and_wheel_hop(car, sim, v):
+    """Frequencies without dampers, of modes in which both sides do the same."""
+    undamped = {"c_front": 0.0, "c_rear": 0.0}
+    model = sim.linearize(at=sim.equilibrium(fixed={AHEAD: v}, parameters=undamped))
+    rates, shapes = np.linalg.eig(model.in_equation_units().A)
+    left, right = ([model.state_names.index(f"q({c})") for c in side] for side in (("fl", "rl"), ("fr", "rr")))
+    apart, together = (np.abs(shapes[left] + k * shapes[right]).sum(axis=0) for k in (-1, 1))
+    found, by_hand = (
+        x[(x.imag > 1) & (x.imag < 100)] for x in (rates[apart < 0.2 * together], hand.symmetric_rates(car, v))
+    )
+    assert len(found) == 4
+    assert np.sort(np.abs(found)) == pytest.approx(np.sort(np.abs(by_hand)), rel=0.01)
 
 
 def changes(rows):
