@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+import time
 from html import unescape
 
 import pytest
@@ -16,6 +17,17 @@ def _first(*names):
 CHROMIUM, FIREFOX = _first("chromium", "chromium-browser", "google-chrome"), _first("firefox", "firefox-esr")
 needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
 needs_firefox = pytest.mark.skipif(FIREFOX is None, reason="Firefox is not installed")
+
+
+class Page:
+    """The one page of a browser, which has `value(script)` and `complaints`."""
+
+    def until(self, script, seconds=40):
+        """Waits for something to become true in the page."""
+        end = time.monotonic() + seconds
+        while not self.value(f"!!({script})"):
+            assert time.monotonic() < end, f"{script} did not come true; the page says: {self.complaints}"
+            time.sleep(0.05)
 
 
 def look_at(path, script, folder):

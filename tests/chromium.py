@@ -5,9 +5,8 @@ import fcntl
 import json
 import os
 import select
-import time
 
-from tests.browser import CHROMIUM
+from tests.browser import CHROMIUM, Page
 
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -17,7 +16,7 @@ FLAGS = (
 )  # fmt: skip
 
 
-class Chromium:
+class Chromium(Page):
     """A browser with one page. `requests` are the addresses that were asked for, `complaints` what its console says."""
 
     def __init__(self, folder):
@@ -63,13 +62,6 @@ class Chromium:
         found = self._call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in found, found
         return found["result"].get("value")
-
-    def until(self, script, seconds=40):
-        """Waits for something to become true in the page."""
-        end = time.monotonic() + seconds
-        while not self.value(f"!!({script})"):
-            assert time.monotonic() < end, f"{script} did not come true; the page says: {self.complaints}"
-            time.sleep(0.05)
 
     def key(self, name, kind="keyDown"):
         code = {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}[name]

@@ -7,9 +7,8 @@ import re
 import socket
 import struct
 import subprocess
-import time
 
-from tests.browser import FIREFOX
+from tests.browser import FIREFOX, Page
 
 ARROWS = {"ArrowLeft": "\ue012", "ArrowUp": "\ue013", "ArrowRight": "\ue014", "ArrowDown": "\ue015"}
 WANTED = """user_pref("webgl.force-enabled", true);
@@ -21,7 +20,7 @@ user_pref("network.connectivity-service.enabled", false);
 """
 
 
-class Firefox:
+class Firefox(Page):
     """A browser with one page, as `Chromium` is."""
 
     def __init__(self, folder):
@@ -72,13 +71,6 @@ class Firefox:
         )
         assert found["type"] == "success", found
         return json.loads(found["result"].get("value", "null"))
-
-    def until(self, script, seconds=40):
-        """Waits for something to become true in the page."""
-        end = time.monotonic() + seconds
-        while not self.value(f"!!({script})"):
-            assert time.monotonic() < end, f"{script} did not come true; the page says: {self.complaints}"
-            time.sleep(0.05)
 
     def key(self, name, kind="keyDown"):
         action = {"type": kind, "value": ARROWS[name]}
