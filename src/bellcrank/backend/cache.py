@@ -14,6 +14,7 @@ import stat
 import sys
 import tempfile
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
@@ -21,6 +22,7 @@ from pathlib import Path
 
 from bellcrank.errors import BuildError, warn
 from bellcrank.files.locks import LOCKS, locked
+from bellcrank.files.whole import undisturbed
 
 LIBRARY, DIGEST = f"library{'.dll' if sys.platform == 'win32' else '.so'}", "digest"
 BUILD = "build-"
@@ -136,18 +138,20 @@ def _own(process: int) -> tempfile.TemporaryDirectory[str]:
 
 @contextmanager
 def _build(folder: Path) -> Iterator[Path]:
-    """A folder to build in, locked while we do."""
+    """A folder to build in, locked while we do. Its name is known before it is there: an interrupt leaves nothing."""
+    work, held = folder / f"{BUILD}{uuid.uuid4().hex}", None
     try:
-        work = Path(tempfile.mkdtemp(prefix=BUILD, dir=folder))
-        held = _locked(work)
-    except OSError as error:
-        raise BuildError(f"cannot build in {folder}: {error.strerror or error}") from None
-    try:
+        try:
+            work.mkdir(mode=0o700)
+            held = _locked(work)
+        except OSError as error:
+            raise BuildError(f"cannot build in {folder}: {error.strerror or error}") from None
         yield work
     finally:
-        shutil.rmtree(work, ignore_errors=True)
-        if held is not None:
-            os.close(held)
+        with undisturbed():
+            shutil.rmtree(work, ignore_errors=True)
+            if held is not None:
+                os.close(held)
 
 
 def _locked(folder: Path) -> int | None:
