@@ -6,7 +6,7 @@ import pytest
 import bellcrank as bc
 from examples import madymo_five_link
 from tests.analysis.complex_step import jacobian
-from tests.models import example, random_state, relative, system
+from tests.models import example, random_state, rarely, relative, system
 
 LONG = [pytest.param(n, marks=pytest.mark.campaign) for n in ("stanford_arm_controlled", "spacecraft_2")]
 TREES = ["double_pendulum", "stanford_arm", "cart", "rolling_disc", "passenger_car", "quarter_car", *LONG]
@@ -76,7 +76,9 @@ def test_loops_agree_with_differences_along_the_closed_mechanism(name, free):
     assert relative(model.C, found[2:]) < 1e-8
 
 
-@pytest.mark.parametrize("name", ["four_bar", "slider_crank", "sarrus_linkage", "andrews_squeezer"])
+@pytest.mark.parametrize(
+    "name", rarely(["four_bar", "slider_crank", "sarrus_linkage", "andrews_squeezer"], ["andrews_squeezer"])
+)
 def test_loops_have_the_same_slopes_by_elimination_and_on_the_null_space(name):
     """Speeds eliminated in symbols, and M, f, J, gamma of the tree solved in numbers: massless links and redundant rows too."""
     from bellcrank.analysis.evaluate import Evaluator

@@ -55,6 +55,7 @@ def test_units_of_entries():
     assert plain.A[i, j] == pytest.approx(model.A[i, j] * 180 / np.pi)
 
 
+@pytest.mark.campaign
 def test_every_result_is_saved_and_drawn(car, tmp_path):
     rest = car.equilibrium()
     model = car.linearize(at=rest)

@@ -138,6 +138,7 @@ def test_missing_package_is_named(monkeypatch):
             exchange()
 
 
+@pytest.mark.campaign
 def test_depth_does_not_matter():
     e = x
     for _ in range(600):

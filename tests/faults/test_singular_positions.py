@@ -73,7 +73,7 @@ CASES = {  # model, branch, place and speed on it, time, error of the method's o
     "swing": (lambda: two_freedoms(window_on_a_swing(), [-1.4, 0.4], [0.5, -3.0]), 2.0, 2e-7),
     "two blocks": (lambda: two_freedoms(two_windows(), [1.5, 0.3], [-2.0, 1.0]), 2.0, 4e-7),
 }
-QUICK = ("window", "change point, gravity")
+QUICK = ("window",)
 
 
 @needs_compiler

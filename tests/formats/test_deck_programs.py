@@ -4,18 +4,16 @@ import pytest
 from deck_cases import INITIAL, NAMES, SET, file_of, quiet
 
 import bellcrank as bc
-from tests.models import rarely, relative
+from tests.models import relative
 from tests.programs import MAINLY_C, build
 
 OFF = {"ltt1": 0.0, "ltt2": 0.0, "ltt3": 0.0}  # thrusters switch, and a switch may fall into another step
 RUNS = {"spacecraft_2": (50.0, 0.5), "stanford_arm": (0.4, 0.001), "stanford_arm_controlled": (0.4, 0.001)}
-QUICK = (
-    "spacecraft_1_small",
-)  # its routines come in three languages; the others have none, and their examples are tested too
 
 
 @pytest.mark.parametrize("language", MAINLY_C)
-@pytest.mark.parametrize("name", rarely(NAMES, {*NAMES} - {*QUICK}))
+@pytest.mark.campaign
+@pytest.mark.parametrize("name", NAMES)
 def test_program_of_a_deck_agrees_with_its_run(tmp_path, name, language):
     t_end, step = RUNS.get(name, (0.5, 0.005))
     values = SET.get(name, {}) | (OFF if name.startswith("spacecraft_1") else {})

@@ -214,6 +214,7 @@ def test_translation_gives_the_same_results_and_counts(name, tmp_path):
             assert np.array_equal(got, expected)
 
 
+@pytest.mark.campaign
 def test_translations_are_written_as_the_examples_are(tmp_path):
     """Formatted and without complaint of the linter; a formula stands whole in its text, however long."""
     for name in NAMES:

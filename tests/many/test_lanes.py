@@ -159,7 +159,10 @@ def test_every_function_of_formulas():
 
 @pytest.mark.parametrize(
     ("name", "precision", "why"),
-    [("slider_crank", "single", "closed in double precision"), ("spacecraft_1_small", "double", "'thrust' remembers")],
+    [
+        ("slider_crank", "single", "closed in double precision"),
+        pytest.param("spacecraft_1_small", "double", "'thrust' remembers", marks=pytest.mark.campaign),
+    ],
 )
 def test_what_cannot_go_side_by_side_is_told(name, precision, why):
     sim = example(name).compile()

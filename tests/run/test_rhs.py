@@ -14,7 +14,7 @@ from bellcrank.backend.compiler import compile_source, find_compiler
 from bellcrank.run.slopes import difference_slopes
 from tests.emit.test_c_externals import machine
 from tests.late import Late
-from tests.models import example, needs_compiler, pendulum, relative
+from tests.models import example, needs_compiler, pendulum, rarely, relative
 from tests.run.test_threads import at_once
 from tests.run.test_when import WAYS, compiled, sampled
 
@@ -272,7 +272,7 @@ def test_in_python_there_is_no_address():
 
 
 @needs_compiler
-@pytest.mark.parametrize("name", ["four_bar", "passenger_car"])
+@pytest.mark.parametrize("name", rarely(["four_bar", "passenger_car"], ["passenger_car"]))
 def test_exact_slopes_are_those_of_differences(name):
     sim = example(name).compile(backend="c")
     f, x = sim.rhs(), state(sim)

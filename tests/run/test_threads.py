@@ -148,6 +148,7 @@ def test_analyses(backend):
     assert at_once(task) == [task(i) for i in range(THREADS)]
 
 
+@pytest.mark.campaign
 def test_models_are_described_derived_and_differentiated_at_once():
     """Equal expressions are one object also if two threads make them at the same time."""
 
