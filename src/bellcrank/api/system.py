@@ -56,6 +56,28 @@ class System(Builder):
 
         return add_linkage(self, name, linkage, base, carrier, exact, rack, at, accuracy, extend)
 
+    def add_bushing(
+        self,
+        name: str,
+        *,
+        at: Any,
+        against: BodyHandle | str | None = None,
+        stiffness: Any,
+        damping: Any = None,
+        label: str | None = None,
+    ) -> None:
+        """Six springs and dampers between the body of the point `at` and `against` (default: the ground), without force
+        in the nominal position.
+
+        `stiffness` and `damping`: six values, three along and three about the axes of `against`, or six rows of six
+        (the first three: force over deflection and rotation, the others: moment); numbers, or formulas of parameters.
+        Rotations may be large: the moment is the slope of an energy over the rotation vector. Forces are called
+        <name>.f1 to f3, moments <name>.m1 to m3.
+        """
+        from bellcrank.describe.bushing import add_bushing
+
+        add_bushing(self, name, at, against, stiffness, damping, label)
+
     def add_shape(
         self,
         body: BodyHandle | str | None,
