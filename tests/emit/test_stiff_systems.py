@@ -65,13 +65,12 @@ def test_coordinates_leave_a_system_of_the_speeds():
     assert rows[0] == {6} and e.across == tuple((6 + i,) for i in e.order[:6])
 
 
-@pytest.fixture(scope="module")
-def solved(tmp_path_factory):
-    """Random slopes, the order of their elimination, and solutions of systems of them in C."""
-    n_q, rows, slopes = matrices(np.random.default_rng(5), 9)
+def solved_in_c(n, folder):
+    """Random slopes of n states, the order of their elimination, and solutions of systems of them in C."""
+    n_q, rows, slopes = matrices(np.random.default_rng(5), n)
     e = elimination(rows, n_q)
-    text = HEAD.format(n=9) + systems(e, DOUBLE) + SOLVE
-    library = ctypes.CDLL(str(compile_source(text, tmp_path_factory.mktemp("c"), find_compiler(), ("-O1",))))
+    text = HEAD.format(n=n) + systems(e, DOUBLE) + SOLVE
+    library = ctypes.CDLL(str(compile_source(text, folder, find_compiler(), ("-O1",))))
 
     def solve(usual, slopes, s, one, pair):
         found = [np.ascontiguousarray(x) for x in (slopes, one, pair.real, pair.imag)]
@@ -80,6 +79,11 @@ def solved(tmp_path_factory):
         return library.solve(usual, pointers[0], *numbers, *pointers[1:]), found[1], found[2] + 1j * found[3]
 
     return slopes, e, solve
+
+
+@pytest.fixture(scope="module")
+def solved(tmp_path_factory):
+    return solved_in_c(9, tmp_path_factory.mktemp("c"))
 
 
 @needs_compiler
@@ -96,6 +100,24 @@ def test_systems_in_c_are_solved_as_by_numpy(solved):
         np.testing.assert_allclose(one, np.linalg.solve(s * np.eye(9) - slopes, b), rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(pair, np.linalg.solve(whole, re + 1j * im), rtol=1e-9, atol=1e-12)
     assert first == {0, len(e.down)}
+
+
+@needs_compiler
+@pytest.mark.campaign
+@pytest.mark.parametrize("n", [3, 6, 12, 30])
+def test_systems_of_any_size_are_solved_by_blocks_as_whole(n, tmp_path):
+    """Shifts beyond all modes, so that rounding is all that differs: by own pivots, and by full elimination."""
+    slopes, e, solve = solved_in_c(n, tmp_path)
+    rng = np.random.default_rng(n)
+    shift = 3 * np.linalg.norm(slopes, 2)
+    for usual in (1, 0):
+        b, re, im = rng.normal(size=(3, n))
+        done, one, pair = solve(usual, slopes, shift, b.copy(), re + 1j * im)
+        assert done == (len(e.down) if usual else 0)
+        whole = np.linalg.solve(shift * np.eye(n) - slopes, b)
+        both = np.linalg.solve(shift * (1 + 0.7j) * np.eye(n) - slopes, re + 1j * im)
+        assert np.abs(one - whole).max() < 1e-12 * np.abs(whole).max()
+        assert np.abs(pair - both).max() < 1e-12 * np.abs(both).max()
 
 
 @needs_compiler

@@ -15,7 +15,7 @@ from bellcrank.numeric.embedded import EMBEDDED
 MECHANISMS = run_path(str(Path(__file__).parents[2] / "benchmarks/mechanisms.py"))
 
 BETA = 15.81077119629904  # Andrews' squeezing mechanism at t = 0.03 s (Mazzia & Magherini 2008), itself off by 1e-9
-METHODS = ("tsit5", "dop853", pytest.param("radau5", marks=pytest.mark.campaign))
+METHODS = ("tsit5", "dop853", *(pytest.param(m, marks=pytest.mark.campaign) for m in STIFF))
 
 
 def states(sim, run):
@@ -24,7 +24,12 @@ def states(sim, run):
 
 @pytest.mark.parametrize(
     ("method", "rtol", "limit"),
-    [("tsit5", 1e-6, 1e-5), ("dop853", 1e-8, 5e-8), pytest.param("radau5", 1e-6, 5e-8, marks=pytest.mark.campaign)],
+    [
+        ("tsit5", 1e-6, 1e-5),
+        ("dop853", 1e-8, 5e-8),
+        pytest.param("radau5", 1e-6, 5e-8, marks=pytest.mark.campaign),
+        pytest.param("rodas5p", 1e-6, 5e-6, marks=pytest.mark.campaign),
+    ],
 )
 def test_published_angle_of_andrews_squeezer(method, rtol, limit):
     run = compiled("andrews_squeezer").simulate(t_end=0.03, step=3e-4, method=method, rtol=rtol, atol=rtol / 100)
@@ -70,8 +75,8 @@ def test_loops_are_closed_in_every_row_and_the_order_is_kept(method):
         found.append((run.settings["steps"], off.max(), off[:, -1].max()))
     steps, rows, ends = np.log(found[1:]).T
     orders = [-np.polyfit(steps, x, 1)[0] for x in (rows, ends)]
-    assert orders[0] > {"tsit5": 4.8, "dop853": 8.0, "radau5": 3.8}[method]
-    assert orders[1] > {"tsit5": 4.8, "dop853": 8.0, "radau5": 4.8}[method]
+    assert orders[0] > {"tsit5": 4.8, "dop853": 8.0, "radau5": 3.8, "rodas5p": 4.8}[method]
+    assert orders[1] > {"tsit5": 4.8, "dop853": 8.0, "radau5": 4.8, "rodas5p": 4.8}[method]
 
 
 @pytest.mark.campaign
@@ -82,6 +87,7 @@ def test_controlled_arm_by_stiff_methods():
     run = sim.simulate(method="radau5", rtol=1e-6, atol=1e-8)
     assert (np.abs(states(sim, run) - exact) / size).max() < 2e-6
     assert run.settings["steps"] <= 150
+    assert sim.simulate(method="rodas5p", rtol=1e-6, atol=1e-8).settings["steps"] <= 100
     auto = sim.simulate(method="auto", rtol=1e-6, atol=1e-8)
     assert auto.settings["went_over"] < 1.0 and auto.settings["steps"] < 150
     assert (np.abs(states(sim, auto) - exact) / size).max() < 1e-5
@@ -148,6 +154,54 @@ def test_auto_finds_nothing_stiff_where_nothing_is():
         for rtol in (1e-4, 1e-6, 1e-8):
             run = sim.simulate(method="auto", t_end=t_end, step=t_end / 100, rtol=rtol, atol=rtol / 100, output_every=1)
             assert "jacobians" not in run.settings and "went_over" not in run.settings
+
+
+@pytest.mark.campaign
+def test_auto_finds_nothing_stiff_in_a_car_on_a_rough_road():
+    """Bends of the road hold the steps, not a fast mode."""
+    road = bc.terrain.iso8608("C", seed=1, length=100.0)
+    sim = bc.vehicles.Car.read("passenger").system(exact=False, terrain=road).equations().compile()
+    for rtol in (1e-4, 1e-6):
+        run = sim.simulate(t_end=4.0, step=0.01, method="auto", rtol=rtol, inputs={"steer": bc.step(at=1, height=5)})
+        assert run.ended == "finished" and "jacobians" not in run.settings and run.settings["steps"] > 300
+
+
+def differences(f, t, y, n_q):
+    """Slopes of rates by differences of fourth order; an angle counts as 1 rad, however far it has turned."""
+    sizes = np.where(np.arange(len(y)) < n_q, 0.5, np.maximum(np.abs(y), 0.1))
+    columns = []
+    for push in np.diag(1e-3 * sizes):
+        near, far = (np.array(f(t, y + k * push)) - np.array(f(t, y - k * push)) for k in (1, 2))
+        columns.append((8 * near - far) / (12 * push.sum()))
+    return np.array(columns).T
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize(
+    ("name", "t_end"),
+    [
+        ("double_pendulum", 10.0), ("andrews_squeezer", 0.03), ("four_bar", 1.0), ("stanford_arm_controlled", 10.0),
+        ("hopping_quarter_car", 3.0), ("governor", 10.0), ("strut", 5.0),
+    ],
+)  # fmt: skip
+def test_slopes_along_every_motion(name, t_end):
+    sim = mechanism(name)[0] if name in MECHANISMS else compiled(name)
+    run = sim.simulate(t_end=t_end, step=t_end / 10, output_every=1, method="auto", rtol=1e-6)
+    f = sim.rhs()
+    for t, y in zip(run.time, states(sim, run).T, strict=True):
+        found = np.array(f.jacobian(t, y))
+        assert np.abs(found - differences(f, t, y, sim.loaded.n_q)).max() < 1e-8 * np.abs(found).max()
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("name", ["stanford_arm_controlled", "governor", "strut"])
+def test_stiff_runs_in_c_take_a_hundredth_of_the_time_of_those_in_python(name):
+    """The same step control against SciPy's Radau, step by step; the best of several, so that others do not count."""
+    sim = mechanism(name)[0] if name in MECHANISMS else compiled(name)
+    options = {"rtol": 1e-6, "atol": 1e-8}
+    slow = sim.simulate(method="Radau", **options).settings["seconds"]
+    quick = min(sim.simulate(method="auto", **options).settings["seconds"] for _ in range(20))
+    assert slow > 100 * quick
 
 
 @pytest.mark.campaign
