@@ -1,9 +1,12 @@
 """Starts of runs with closed loops are found once for the same numbers, and again for all others."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
 from bellcrank.run.starts import MOST, Starts
+from tests.models import example, needs_compiler
 from tests.run.test_goes_on import four_bar
 
 
@@ -44,3 +47,20 @@ def test_a_start_follows_what_is_given() -> None:
         assert np.abs(run.residuals.g).max() < 1e-12
         again = sim.complete({"q(a)": angle})
         assert run["q(b)"][0] == pytest.approx(again[0][1], abs=1e-13)
+
+
+@needs_compiler
+def test_starts_that_threads_find_in_turn_are_those_of_their_own_numbers() -> None:
+    """Jobs in which loops were closed are used again: nothing of one start is left in the next."""
+    sim, times = example("four_bar").compile("c"), [1e-3 * i for i in range(40)]  # more than are remembered
+
+    def begun(t: float) -> list[bytes]:
+        length = 0.5 + 0.01 * (round(1e3 * t) % 3)
+        run = sim.simulate(t + 2e-3, 1e-3, t_start=t, parameters={"l1": length}, initial={"q(a)": -0.5 - t})
+        return [x.tobytes() for x in run.channels.values()]
+
+    with ThreadPoolExecutor(4) as threads:
+        together = [*threads.map(begun, times)]
+    for t in (0.0, 0.017, 0.03):
+        sim = example("four_bar").compile("c")
+        assert begun(t) == together[round(1e3 * t)]

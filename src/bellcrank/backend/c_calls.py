@@ -145,9 +145,11 @@ class CCalls:
         """A run that has not begun."""
         return self.compiled.run(self, start)
 
-    def assembler(self, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input]) -> Any:
+    def assembler(
+        self, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input], spare: list[Any] | None
+    ) -> Any:
         """What closes loops at a start; None if there are none."""
-        return None if self.compiled.assembler is None else self.compiled.assembler(self, p, c, inputs)
+        return None if self.compiled.assembler is None else self.compiled.assembler(self, p, c, inputs, spare)
 
 
 def _array(values: Sequence[float]) -> Any:

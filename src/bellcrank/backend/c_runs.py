@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
@@ -38,7 +39,7 @@ class CRun:
     def __init__(self, calls: CCalls, start: Start) -> None:
         self.calls, self.course, self._start = calls, start.course, start
         self._program, course, inputs = calls.program, start.course, start.inputs
-        self._inputs = inputs  # keeps the arrays of the signals
+        self.inputs = inputs  # keeps the arrays of the signals
         self.signals = (InputSignal * max(len(inputs), 1))(*map(signal_of, inputs))
         asked = any(i.kind == "function" for i in inputs)
         self._function = Function(self._input) if asked else NO_FUNCTION
@@ -52,11 +53,8 @@ class CRun:
             inputs=ctypes.addressof(self.signals), externals=ctypes.addressof(self._externals),
         )  # fmt: skip
         self._arrays: dict[str, np.ndarray] = {}
-        zeros, kept = [0.0] * len(start.state), [0.0] * (len(self._program.inputs) - len(inputs) + 1)
-        self.state, self.rates, self.bad, self._kept, *_ = self._share_room(
-            y=np.asarray(start.state, float).tolist(), k=zeros, bad=[math.nan] * len(zeros), kept=kept,
-            p=[*start.p, 0.0], c=[*start.c, 0.0], breaks=[*course.breaks, 0.0],
-        )  # fmt: skip
+        self._share_room(self._numbers(start))
+        self.state, self.rates, self.bad, self._kept = (self._arrays[name] for name in ("y", "k", "bad", "kept"))
         self._width = 1 + len(self.state) + len(self._program.output_names) + len(self._program.inputs)
         self.status, self.problem, self.reached = FINISHED, "", course.first
         self.passages: list[Passage] = []
@@ -85,15 +83,23 @@ class CRun:
             setattr(self._job, name, address(array))
             self._arrays[name] = array
 
-    def _share_room(self, **given: list[float]) -> list[np.ndarray]:
-        """The same with such values, one behind the other in a room of their own."""
-        room = np.array([x for values in given.values() for x in values])
-        place, begin = address(room), 0
+    def _numbers(self, start: Start) -> dict[str, list[float]]:
+        """What the arrays that every run has begin with."""
+        zeros = [0.0] * len(start.state)
+        return {
+            "y": np.asarray(start.state, float).tolist(), "k": zeros, "bad": [math.nan] * len(zeros),
+            "kept": [0.0] * (len(self._program.inputs) - len(start.inputs) + 1),
+            "p": [*start.p, 0.0], "c": [*start.c, 0.0], "breaks": [*start.course.breaks, 0.0],
+        }  # fmt: skip
+
+    def _share_room(self, given: dict[str, list[float]]) -> None:
+        """Arrays of such values, one behind the other in one room."""
+        room = np.array([*chain.from_iterable(given.values())])
+        job, arrays, place, begin = self._job, self._arrays, address(room), 0
         for name, values in given.items():
-            setattr(self._job, name, place + begin * room.itemsize)
-            self._arrays[name] = room[begin : begin + len(values)]
-            begin += len(values)
-        return [self._arrays[name] for name in given]
+            setattr(job, name, place + begin * 8)
+            end = begin + len(values)
+            arrays[name], begin = room[begin:end], end
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
@@ -188,10 +194,14 @@ class CRun:
         for name in self.goes_on:
             setattr(self._job, name, inside[name])
 
+    def set_given(self, p: Sequence[float], c: Sequence[float]) -> None:
+        """Takes other parameters and constants."""
+        self._arrays["p"][:-1], self._arrays["c"][:-1] = p, c
+
     def begin_again(self, state: np.ndarray, p: Sequence[float], c: Sequence[float]) -> None:
         """Begins as it did, from another state and with other parameters; of runs without loops and wheels."""
-        for name, given in (("y", state), ("p", p), ("c", c)):
-            self._arrays[name][: len(given)] = given
+        self.state[:] = state
+        self.set_given(p, c)
         for array in (self.rates, self._kept, self.memory):
             array[:] = 0.0
         job, self.reached, self.status, self.problem = self._job, self.course.first, FINISHED, ""
@@ -224,7 +234,7 @@ class CRun:
         return self.calls.back.guarded(self._call_input, *given)
 
     def _call_input(self, number: int, t: float, value: Any) -> None:
-        value[0] = self._inputs[number].function(t)
+        value[0] = self.inputs[number].function(t)
 
 
 class LoopCRun(CRun):
@@ -235,14 +245,20 @@ class LoopCRun(CRun):
 
     def __init__(self, calls: CCalls, start: Start) -> None:
         super().__init__(calls, start)
-        n_q, n_u = len(self._program.coordinates), len(self._program.speeds)
-        root_q, root_u = (np.sqrt(w) for w in start.weights or (np.ones(n_q), np.ones(n_u)))
         self._over: list[Passage] = []
-        self._visits = np.zeros((MOST_PASSAGES, 6))
-        self._blocks = self._program.loops.scales.blocks  # type: ignore[union-attr]
-        bridges = np.zeros(bridge_room(self._blocks) + 1)
-        self._share(root_q=root_q, root_u=root_u, past=np.zeros(3 * (1 + n_u)), passages=self._visits, bridges=bridges)
+        self._visits = np.empty((MOST_PASSAGES, 6))
+        self._share(passages=self._visits)
         self._job.most_passages, self._job.visit[1], self._job.staged = MOST_PASSAGES, 1.0, start.staged
+
+    def _numbers(self, start: Start) -> dict[str, list[float]]:
+        n_q, n_u = len(self._program.coordinates), len(self._program.speeds)
+        root_q, root_u = ([1.0] * n_q, [1.0] * n_u) if start.weights is None else map(_roots, start.weights)
+        past, bridges = [0.0] * (3 * (1 + n_u)), [0.0] * (bridge_room(self._blocks) + 1)
+        return super()._numbers(start) | {"root_q": root_q, "root_u": root_u, "past": past, "bridges": bridges}
+
+    @property
+    def _blocks(self) -> Any:
+        return self._program.loops.scales.blocks  # type: ignore[union-attr]
 
     def take(self, carried: Carried) -> None:
         super().take(carried)
@@ -334,6 +350,10 @@ class RigidCRun(CRun):
             if self._start.tell is not None:
                 self._start.tell(f"{self._start.wheels[int(wheel)]} {self.KINDS[int(kind)]}", t)
         return rows
+
+
+def _roots(weights: np.ndarray) -> list[float]:
+    return np.sqrt(weights).tolist()
 
 
 def _plain(value: Any) -> Any:

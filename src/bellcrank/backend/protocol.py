@@ -44,8 +44,11 @@ class Calls(Protocol):
     def start(self, start: Start) -> Any:
         """A whole run of a compiled program; None where Python has to drive it."""
 
-    def assembler(self, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input]) -> Any:
-        """What closes loops at a start in place of `numeric`; None where Python does, or where there are none."""
+    def assembler(
+        self, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input], spare: list[Any] | None
+    ) -> Any:
+        """What closes loops at a start in place of `numeric`; None where Python does, or where there are none. `spare`:
+        what it needs and leaves for the next one."""
 
 
 class Bound(Protocol):

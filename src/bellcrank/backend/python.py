@@ -95,5 +95,7 @@ class PythonCalls:
     def start(self, start: Start) -> None:
         """There is no run to start."""
 
-    def assembler(self, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input]) -> None:
+    def assembler(
+        self, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input], spare: list[Any] | None
+    ) -> None:
         """Loops are closed by `numeric`."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -64,7 +65,6 @@ class Keeper:
     staged: bool = False  # are loops closed at every stage of a step?
     wary: bool = False  # does the present step take its rates from the redundant equations?
     near: bool = False  # are its stages closed too, in the metric of M?
-    blocks: list[Block] = field(default_factory=list)
     _curves: dict[int, Curve] = field(default_factory=dict)
     _missed: dict[int, float] = field(default_factory=dict)
     start: np.ndarray = field(default_factory=lambda: np.empty(0))  # of the present step
@@ -73,8 +73,10 @@ class Keeper:
     _visit: Passage | None = None
     _portions: int = 0  # of the present step
 
-    def __post_init__(self) -> None:
-        self.blocks = [Block(i, self.closure, self.system) for i in range(len(self.closure.scales.blocks))]
+    @cached_property
+    def blocks(self) -> list[Block]:
+        """Those of the model in numbers; compiled runs do not ask for them."""
+        return [Block(i, self.closure, self.system) for i in range(len(self.closure.scales.blocks))]
 
     def afresh(self, t: float, y: np.ndarray) -> Keeper:
         """One that begins at a state of the run, with its curves."""

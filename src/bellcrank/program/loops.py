@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from bellcrank.expr import Expr, Symbol
 from bellcrank.numeric.projection import Scales
@@ -53,7 +54,7 @@ class Loops:
         """g, G, v, J in one list, rows after each other."""
         return [*self.g, *(x for row in self.G for x in row), *self.v, *self.flat_rows()]
 
-    @property
+    @cached_property
     def paired(self) -> int:
         """How many rows of g, from the first on, have their rates in the same rows of v; Euler parameters have none."""
         return sum(a == b for a, b in zip(self.names, self.positions, strict=False))

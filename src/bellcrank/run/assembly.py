@@ -78,17 +78,19 @@ def _closed(
     free_q, free_u = (
         np.array([x.key not in names for x in listed]) for listed in (interface.coordinates, interface.speeds)
     )
-    # what is given is kept; if that cannot be, dependent coordinates are guesses only; then everything may move
-    independent = {key_of(u) for u in loaded.analysis.independent_speeds}
-    guessed = np.array(["u" + x.key[1:] not in independent for x in interface.coordinates])
-    everything = np.ones_like(free_q), np.ones_like(free_u)
     mechanism = loaded.analysis.mechanism
     q = beside_locks(mechanism, q, free_q)
     numbers = p, [i.function(t) for i in signals], t, q, u
     if locked := gimbal_lock(mechanism, q):
         raise ModelError(f"{locked[0]}, where loops cannot be assembled. Start beside it, {INSTEAD}", loaded.name)
     failed = None
-    for attempt, (may_q, may_u) in enumerate(((free_q, free_u), (free_q | guessed, free_u), everything)):
+    for attempt in range(3):
+        may_q, may_u = free_q, free_u  # what is given is kept
+        if attempt == 1:  # if that cannot be, dependent coordinates are guesses only
+            independent = {key_of(u) for u in loaded.analysis.independent_speeds}
+            may_q = free_q | np.array(["u" + x.key[1:] not in independent for x in interface.coordinates])
+        elif attempt == 2:  # then everything may move
+            may_q, may_u = np.ones_like(free_q), np.ones_like(free_u)
         try:
             assemble = partial(closure.assemble, t, q, u, may_q, may_u)
             found = loaded.starts.found("assembled", assemble, *numbers, may_q, may_u)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -28,9 +29,10 @@ def closure_of(
     signals: Sequence[Input],
     compiled: Calls | None = None,
     known: Sequence[float] | None = None,
+    spare: list[Any] | None = None,
 ) -> Closure | None:
     """The constraints of closed loops as a function of time and state; None without loops. `compiled`: the program that
-    closes them at a start, if it can, with its constants if they are `known`."""
+    closes them at a start, if it can, with its constants if they are `known`; `spare`: what it left for the next."""
     program = model.program
     loops = program.loops
     if loops is None:
@@ -51,7 +53,7 @@ def closure_of(
 
     n_q, n_u = len(program.coordinates), len(program.speeds)
     drawn = Sides(sides, loops.sided) if loops.sides else None
-    assembler = None if compiled is None else compiled.assembler(p, known or c(), signals)
+    assembler = None if compiled is None else compiled.assembler(p, known or c(), signals, spare)
     return Closure(loops.names, loops.positions, n_q, n_u, function, loops.scales, sides=drawn, compiled=assembler)
 
 
@@ -138,6 +140,8 @@ def inputs_at(t: float, signals: Sequence[Input], held: np.ndarray) -> list[floa
 
 def tell_of_branch(y: np.ndarray, start: np.ndarray, interface: Interface) -> None:
     """Tells what is assumed where a start was brought onto a branch."""
+    if start.tobytes() == y.tobytes():
+        return
     moved = np.flatnonzero(np.abs(start - y) > BRIDGES.off_branch).tolist()
     if moved:
         states = [*interface.coordinates, *interface.speeds]

@@ -81,6 +81,9 @@ class Dae:
         return self.method == MINIMAL
 
 
+USUAL = Dae()
+
+
 def as_dae(given: str | Dae) -> Dae:
     """A method by its name, or as it is."""
     return given if isinstance(given, Dae) else Dae(str(given).lower())

@@ -16,6 +16,7 @@ from bellcrank.numeric.methods import METHODS
 from bellcrank.numeric.projection import Closure
 from bellcrank.numeric.tuning import STEPS
 from bellcrank.run.assembly import start_state
+from bellcrank.run.dae_methods import USUAL as USUAL_DAE
 from bellcrank.run.dae_methods import Dae
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.prepare import Prepared
@@ -58,7 +59,7 @@ class Origin:
     @property
     def dae(self) -> Dae:
         """How constraints are kept, unless given."""
-        return Dae() if self.reached is None else self.reached.dae
+        return USUAL_DAE if self.reached is None else self.reached.dae
 
     def plan(self, loaded: Loaded, t_end: Any, step: Any, method: Any, every: Any) -> Plan:
         """How long, how fine and by which method: of a run that goes on as the one before, unless given."""

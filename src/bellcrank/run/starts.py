@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from threading import Lock
@@ -16,18 +17,20 @@ Arrays = TypeVar("Arrays", bound=tuple[np.ndarray, ...])
 class Starts:
     """Results of the last starts, by their numbers: runs often begin alike. Any number of threads may ask.
 
-    Nothing is kept of models that call external routines, whose values need not be the same again.
+    Nothing is kept of models that call external routines, whose values need not be the same again. `spare`: jobs in
+    which starts were found, for the next.
     """
 
     def __init__(self, external: bool) -> None:
         self._external, self._lock = external, Lock()
+        self.spare: list[Any] = []
         self._known: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
 
     def found(self, what: str, find: Callable[[], Arrays], *given: float | Sequence[float] | np.ndarray) -> Arrays:
         """What `find` gives, which follows from the numbers given."""
         if self._external:
             return find()
-        key = what, *(np.asarray(x, float).tobytes() for x in given)
+        key = what, *(x.tobytes() if isinstance(x, np.ndarray) else _bytes(x) for x in given)
         with self._lock:
             known = self._known.get(key)
         if known is None:
@@ -36,4 +39,9 @@ class Starts:
                 self._known[key] = known
                 if len(self._known) > MOST:
                     self._known.popitem(last=False)
-        return cast(Arrays, tuple(x.copy() for x in known))
+        return cast(Arrays, tuple([x.copy() for x in known]))
+
+
+def _bytes(given: float | Sequence[float]) -> bytes:
+    """Numbers to the bit."""
+    return array("d", (given,) if isinstance(given, float | int) else given).tobytes()

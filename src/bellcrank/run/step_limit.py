@@ -37,12 +37,13 @@ def step_too_large(plan: Plan, evaluation: Evaluation, rows: np.ndarray, whole: 
     last = len(good) - 1
     chosen = sorted({0, last // 3, 2 * last // 3, *hardest, *(i + 1 for i in hardest)})
     try:
+        if not constrained and _is_calm(evaluation, plan, times[chosen], good[chosen]):
+            return ""
+        bound = evaluation.bound
         if loaded.program.loops is not None and not constrained:  # near singular positions a run takes other equations
             near = _near_singular(evaluation, times[chosen], good[chosen])
             chosen = [i for i, singular in zip(chosen, near, strict=True) if not singular]
-        bound, below = evaluation.bound, calm_below(plan.steps, plan.method)
-        if bound is not None and not constrained and chosen and n_s <= LARGE:
-            if bound.is_calm(times[chosen], good[chosen], plan.step, PUSH, SQUARINGS, below):
+            if any(near) and _is_calm(evaluation, plan, times[chosen], good[chosen]):
                 return ""
         found = None
         for some in filter(None, [chosen] if bound is not None else [[i] for i in chosen]):
@@ -58,6 +59,14 @@ def step_too_large(plan: Plan, evaluation: Evaluation, rows: np.ndarray, whole: 
         return changes_of_loads(moment(evaluation, t, y), loaded.analysis.loads, mode)
 
     return sentence(alarm, plan.step, plan.method, culprit)
+
+
+def _is_calm(evaluation: Evaluation, plan: Plan, times: np.ndarray, states: np.ndarray) -> bool:
+    """Are motions at all of some states surely slow against the step? That is soon told, where rates are compiled."""
+    bound = evaluation.bound
+    if bound is None or evaluation.n_s > LARGE or not len(times):
+        return False
+    return bound.is_calm(times, states, plan.step, PUSH, SQUARINGS, calm_below(plan.steps, plan.method))
 
 
 def _near_singular(evaluation: Evaluation, times: np.ndarray, states: np.ndarray) -> list[bool]:

@@ -77,7 +77,8 @@ class Stretches:
         if self._closure is None or self._closure[0] != p:
             loops = self.loaded.program.loops
             context, known = self.context, self.loaded.constants(list(p))
-            found = None if loops is None else closure_of(context.python, p, self.signals, context.model, known)
+            spare = self.loaded.starts.spare
+            found = None if loops is None else closure_of(context.python, p, self.signals, context.model, known, spare)
             self._closure = p, found
         return self._closure[1]
 
