@@ -169,6 +169,21 @@ def test_published_accelerations_of_the_rolling_cart():
     assert rates.c[0][:4] == pytest.approx(published, rel=1e-12)
 
 
+def test_last_digits_of_accelerations_are_no_error_of_a_wheel_that_keeps_its_spin():
+    """A free wheel on a carrier that is turned: I (u1' + u2') = 0, with terms as large as one likes."""
+    s = bc.System("turned")
+    carrier = s.add_body("carrier", rotate=3, mass=1, inertia=(1, 1, 1))
+    s.add_body("wheel", parent=carrier, rotate=3, mass=1, inertia=(1, 1, 1))
+    s.add_moment("turns", magnitude=100, direction=carrier[3], on=carrier)
+    e = Evaluation(Machine.of(s.description, Values()), ["u(carrier)", "u(wheel)"], lambda *_: [])
+    q, u = np.array([0.3, 0.2]), np.array([0.4, 0.5])
+    own = accelerations(e, q, u)
+    assert own == pytest.approx([100, -100], rel=1e-14)
+    for error in (1e-12, 1e-4):
+        left = virtual_power(e, q, u, own * [1, 1 + error], own).relative
+        assert left == pytest.approx([error / 3, error / 2], rel=0.02)  # of 300 and 200 N m
+
+
 @pytest.mark.campaign
 def test_rolling_constraints_pass():
     report = check(cart(), states=2, backend="python")

@@ -178,7 +178,7 @@ class Implicit:
     """Newton's method of a function given by equations."""
 
     turns: int = _of(20, "most iterations")
-    settled: float = _of(1e-12, "a change that ends them", 0.75)
+    settled: float = _of(1e-12, "a change that ends them; slopes are those before it", 0.75)
     small: float = _of(1e-4, "square of half an angle below which its sine is a series")
 
 

@@ -2,7 +2,8 @@
 
 In:  an `Evaluation`, a state and the accelerations that a derived program claims. Out: for every independent speed r
 the sum over all bodies of (F - m a) . v_r + (T - dH/dt) . w_r, which is zero for right accelerations, beside the sum
-of the magnitudes of its terms; and the accelerations that this evaluation itself finds. Kane & Levinson, Dynamics:
+of the magnitudes of its terms, taken by bodies and by the accelerations of the speeds; and the accelerations that this
+evaluation itself finds. Kane & Levinson, Dynamics:
 Theory and Applications (1985), sections 4.3 and 6.1.
 """
 
@@ -33,10 +34,12 @@ class Residual:
 
 def virtual_power(evaluation: Evaluation, q: np.ndarray, u: np.ndarray, udot: np.ndarray, own: np.ndarray) -> Residual:
     """What is left of the equations of motion with the accelerations claimed. Sizes are taken with `own` ones of this
-    evaluation: wrong ones do not excuse themselves."""
+    evaluation: wrong ones do not excuse themselves. Terms of single accelerations may be far larger than what a body
+    makes of all of them, as where a wheel that nothing drives keeps its spin while its carrier turns: the last digits
+    of accelerations leave a share of each."""
     partials = Partials(evaluation, q)
     left = partials.left(evaluation.motion(q, u, udot))
-    size = partials.sizes(evaluation.motion(q, u, own))
+    size = np.maximum(partials.sizes(evaluation.motion(q, u, own)), np.abs(partials.mass_matrix()) @ np.abs(own))
     if evaluation.closed is None:
         return Residual(left, size)
     T = evaluation.closed.null_space(q, evaluation.freedoms)  # along these the forces of the loops do no work
