@@ -14,6 +14,7 @@ import bellcrank as bc
 from bellcrank.backend.c import CModel
 from bellcrank.backend.compiler import compile_source, find_compiler
 from bellcrank.emit.c.lanes import BITS
+from bellcrank.emit.c.methods import method_cases, method_names
 from bellcrank.emit.c.printer import CPrinter
 from bellcrank.emit.c.runtime_files import definitions, runtime
 from bellcrank.emit.c.source import c_source
@@ -22,6 +23,7 @@ from bellcrank.emit.number import DOUBLE, FLOAT
 from bellcrank.emit.python.printer import PythonPrinter
 from bellcrank.emit.words import Words
 from bellcrank.expr import Product, Symbol
+from bellcrank.numeric.methods import METHODS
 from bellcrank.numeric.tuning import ELIMINATION
 from bellcrank.program import interpret
 from tests.models import EXAMPLES, STRICT, example, needs_compiler, pendulum, random_state, rarely, relative, system
@@ -520,3 +522,31 @@ def test_table_of_tangents():
     with mpmath.workprec(200):
         for c, angle in rows:
             assert abs(mpmath.atan(mpmath.mpf(float(c))) - mpmath.mpf(float(angle))) <= 0.01 * np.spacing(float(angle))
+
+
+@needs_compiler
+def test_a_step_whose_rates_cannot_be_had_makes_nothing_of_them(tmp_path):
+    """At every stage of every method: where an input fails, its rates are not set."""
+    lines = [
+        "#include <string.h>", "enum { N_Q = 1, N_S = 2, FINISHED = 0, FAILED = 1 };", "typedef double real;", method_names(),
+        "typedef struct { int method, good; } Job;",
+        "static int rates(Job *job, int live, real t, const real *y, real *k, real *w)",
+        "{ if (job->good-- == 0) return FAILED; k[0] = y[1] + t + live; k[1] = -y[0] + w[0]; return FINISHED; }",
+        "int advance(Job *job, real h, real t, real middle, real end, const real *y, const real *k, real *next, real *w)",
+        "{", method_cases(), "}",
+    ]  # fmt: skip
+    library = ctypes.CDLL(str(compile_source("\n".join(lines), tmp_path, find_compiler(), STRICT)))
+    real, y, k, w = ctypes.c_double, (ctypes.c_double * 2)(1, 2), (ctypes.c_double * 2)(3, 4), (ctypes.c_double * 1)()
+
+    def after(number, good):
+        """Whether a step fails of which so many rates are good, how many are left, and the coordinate it leads to."""
+        job, found = (ctypes.c_int * 2)(number, good), (ctypes.c_double * 2)(-7, -7)
+        failed = library.advance(job, real(0.1), real(0), real(0.05), real(0.1), y, k, found, w)
+        return failed, job[1], found[0]
+
+    for number in range(len(METHODS)):
+        failed, left, reached = after(number, 100)
+        assert not failed and reached not in (-7, 1) and left < 100
+        for good in range(100 - left):
+            failed, _, reached = after(number, good)
+            assert failed and reached in (-7, 1)  # as it was, or where semi-implicit Euler begins

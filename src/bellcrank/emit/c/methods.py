@@ -74,7 +74,7 @@ def numbers(row: Sequence[float], start: str, end: str) -> list[str]:
 def method_cases(only: str = "", summed: str = "{} + {}") -> str:
     """The cases of `advance`, which goes from y with rates k to next; those of one method `only`, if it is named.
 
-    `summed` is how a state and its increment are added.
+    `summed` is how a state and its increment are added. Where rates cannot be had, nothing is made of what they left.
     """
     chosen = [METHODS[only]] if only else [*METHODS.values()]
     most = max(m.evaluations for m in chosen)
@@ -96,10 +96,7 @@ def _explicit(m: Method, summed: str) -> list[str]:
     lines = []
     for i, s in enumerate(m.stages, 2):
         call = f"failed = rates(job, {int(m.remembers)}, {stage_time(s.node)}, stage, k{i}, w)"
-        lines += _each(f"stage[j] = y[j] + {s.sum.text(rates)};")
-        lines += (
-            [f"        {call};"] if i == m.evaluations else [f"        if (({call}))", "            return failed;"]
-        )
+        lines += [*_each(f"stage[j] = y[j] + {s.sum.text(rates)};"), *_or_ended(call)]
     return [*lines, *_each(f"next[j] = {summed.format('y[j]', m.result.text(rates))};")]
 
 
@@ -107,12 +104,16 @@ def _each(statement: str) -> list[str]:
     return ["        for (int j = 0; j < N_S; j++)", f"            {statement}"]
 
 
+def _or_ended(call: str) -> list[str]:
+    return [f"        if (({call}))", "            return failed;"]
+
+
 def _semi_implicit(summed: str) -> list[str]:
     return [
         "        memcpy(next, y, sizeof stage);",
         "        for (int j = N_Q; j < N_S; j++)",
         f"            next[j] = {summed.format('y[j]', 'h*k[j]')};",
-        "        failed = rates(job, 0, t, next, k2, w);",
+        *_or_ended("failed = rates(job, 0, t, next, k2, w)"),
         "        for (int j = 0; j < N_Q; j++)",
         f"            next[j] = {summed.format('y[j]', 'h*k2[j]')};",
     ]

@@ -70,8 +70,9 @@ static real block_basis(int b, const real *J, const real *right, real *t, real *
     }
     const real ratio = pivoted(m, n, n - 1, BLOCK_USUAL[b], 0.0, a, order, &used);
     for (int i = 0; i < n; i++) {
-        t[order[i]] = i < used ? -a[i*W + used] : (real)(i == used);
-        c[order[i]] = i < used ? a[i*W + n] : 0.0;
+        const int taken = i < used && i < n - 1; /* used < n, which compilers do not see */
+        t[order[i]] = taken ? -a[i*W + used] : (real)(i == used);
+        c[order[i]] = taken ? a[i*W + n] : 0.0;
     }
     const real size = length(n, t);
     for (int i = 0; i < n; i++)

@@ -130,9 +130,8 @@ static int attempt(Job *job, const @STEM@_model *m, int64_t i, real end, real *n
 @IF CARRIED@
     memcpy(carried, m->carried, sizeof m->carried);
 @END@
-    rates(job, 0, m->t, m->y, k, w);
-    advance(job, m->h, m->t, middle, end, m->y, k, next, w@CARRY@);
-    if (!all_finite(N_S, next))
+    if (rates(job, 0, m->t, m->y, k, w) || advance(job, m->h, m->t, middle, end, m->y, k, next, w@CARRY@)
+        || !all_finite(N_S, next))
         return NOT_FINITE;
 @IF LOOPS@
     if (keep_closed(job, m->h, end, next, w))

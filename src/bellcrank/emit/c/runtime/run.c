@@ -92,7 +92,10 @@ static int part(Job *job, int last, real h, real t, real middle, real end, real 
 {
     real next[N_S], k_new[N_S];
     int failed;
-    if ((failed = @MOVE@(job, h, t, middle, before, job->y, job->k, next, w@DEPTH@)) || !all_finite(next)) {
+    failed = @MOVE@(job, h, t, middle, before, job->y, job->k, next, w@DEPTH@);
+    if (failed == EXTERNAL_FAILED || failed == INPUT_FAILED)
+        return failed;
+    if (failed || !all_finite(next)) {
         memcpy(job->bad, next, sizeof next);
         return failed ? failed : NOT_FINITE;
     }
