@@ -17,14 +17,28 @@ from bellcrank.emit.c.many import FIGURES
 from bellcrank.many import many as module
 from tests.models import example, rarely
 
+LOOPS = ["slider_crank", "four_bar", "sarrus_linkage"]
 TREES = ["quarter_car", "stanford_arm", "motorcycle", "suspension_car", "passenger_car", "driven_car"]
+
+
+EVENTS = {  # of some models: events, and a parameter that varies
+    "clutch": ([
+        bc.event("u(engine) - u(wheel)", action={"locked": 1}, name="locks"),
+        bc.event("where(locked > 0, abs(hold) - cap, -1)", 1, {"locked": 0, "side": "sign(hold)"}, name="slips"),
+    ], "drag", {"t_end": 4.0}),
+    "quarter_car": ([
+        bc.event("q(body) - 0.002", 1, {"u(body)": "-0.8*u(body)"}, name="stop"),
+        bc.event("az < -0.8", stop=True, name="hard"),
+    ], "k", {"t_end": 0.4, "step": 0.002, "inputs": {"z_road": bc.step(at=0.0131, height=0.05)}}),
+    "slider_crank": ([bc.event("x - 0.45", 1, stop=True, name="far")], "c", {"t_end": 0.4}),
+}  # fmt: skip
 
 
 class Played:
     """A GPU played by a processor: threads one after another, in three launches."""
 
-    def __init__(self, program, method, shared, number, folder):
-        (folder / "gpu.cpp").write_text(on_host(cuda_source(program, method, shared, number), shared))
+    def __init__(self, program, method, shared, number, events, folder):
+        (folder / "gpu.cpp").write_text(on_host(cuda_source(program, method, shared, number, events), shared))
         library = folder / "gpu.so"
         command = ["g++", "-O1", "-ffp-contract=off", "-fPIC", "-shared", str(folder / "gpu.cpp"), "-o", str(library)]
         done = subprocess.run([*command, "-lm"], capture_output=True, text=True, check=False)
@@ -45,21 +59,54 @@ class Played:
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="there is no C++ compiler")
-@pytest.mark.parametrize("name", rarely(TREES, [t for t in TREES if t != "quarter_car"]))
+@pytest.mark.parametrize("name", rarely([*TREES, *LOOPS], [*TREES, *LOOPS][1:]))
 def test_the_text_for_gpus_against_runs_in_c(name, tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "no_gpu", lambda: "")
-    monkeypatch.setattr(module, "Gpu", lambda *given: Played(*given, tmp_path))
+    play(monkeypatch, tmp_path)
     against_cores(name)
-    if name != "quarter_car":
+    if name in TREES[1:]:
         against_cores(name, "single", share=True)
+
+
+def play(monkeypatch, folder):
+    """Plays a GPU."""
+    monkeypatch.setattr(module, "no_gpu", lambda: "")
+    monkeypatch.setattr(module, "Gpu", lambda *given: Played(*given, folder))
+
+
+@pytest.mark.campaign
+@pytest.mark.skipif(shutil.which("g++") is None, reason="there is no C++ compiler")
+@pytest.mark.parametrize("name", EVENTS)
+def test_events_in_the_text_for_gpus(name, tmp_path, monkeypatch):
+    play(monkeypatch, tmp_path)
+    with_events(name)
+
+
+@pytest.mark.campaign
+@pytest.mark.skipif(shutil.which("g++") is None, reason="there is no C++ compiler")
+def test_runs_near_singular_positions_in_the_text_for_gpus(tmp_path, monkeypatch):
+    play(monkeypatch, tmp_path)
+    near_singular_positions()
 
 
 @pytest.mark.skipif(bool(no_gpu()), reason="there is no GPU")
 @pytest.mark.parametrize("share", [False, True])
 @pytest.mark.parametrize("precision", ["double", "single"])
-@pytest.mark.parametrize("name", TREES)
+@pytest.mark.parametrize("name", [*TREES, *LOOPS])
 def test_on_a_gpu(name, precision, share):
+    if precision == "single" and name in LOOPS:
+        pytest.skip("loops are kept closed in double precision")
     against_cores(name, precision, share)
+
+
+@pytest.mark.skipif(bool(no_gpu()), reason="there is no GPU")
+@pytest.mark.parametrize("name", EVENTS)
+def test_events_on_a_gpu(name):
+    with_events(name)
+
+
+@pytest.mark.skipif(bool(no_gpu()), reason="there is no GPU")
+def test_runs_near_singular_positions_on_a_gpu():
+    near_singular_positions()
 
 
 @pytest.mark.skipif(bool(no_gpu()), reason="there is no GPU")
@@ -129,6 +176,37 @@ def against_cores(name, precision="double", share=False):
         if precision == "single" and word.startswith("percentile"):
             allowed = 0.01 * np.ptp(here[channels[-1]])  # rows next to the edge of a cell are counted in either
         np.testing.assert_allclose(there.reduced[channels[-1]][word], x, rtol=0, atol=allowed, err_msg=word)
+
+
+def with_events(name):
+    """Against `simulate`, with the same bits whatever the number of runs; an event may stop some."""
+    sim, (events, varied, settings) = example(name).compile(), EVENTS[name]
+    values = np.linspace(0.8, 1.2, 6) * sim.interface.get(varied, ("parameter",)).default
+    given = {"events": events, "every": 3, **settings}
+    there = sim.simulate_many(parameters={varied: values}, backend="cuda", **given)
+    here = sim.simulate_many(parameters={varied: values}, backend="cores", **given)
+    assert (there.settings["backend"], there.notes) == ("cuda", [])
+    assert (here.settings["backend"], there.ended) == ("python", here.ended)
+    for c in there:
+        size = max(np.nanmax(np.abs(here[c])), 1e-6)
+        np.testing.assert_allclose(there[c], here[c], rtol=0, atol=1e-12 * size, err_msg=c)
+    plain = sim.simulate_many(parameters={varied: values}, backend="lanes", every=3, **settings)
+    assert any((plain[c] != there[c]).any() for c in there)  # something happens
+    some = sim.simulate_many(parameters={varied: values[[4, 1]]}, backend="cuda", **given)
+    for c in there:
+        np.testing.assert_array_equal(some[c], there[c][[4, 1]])
+
+
+def near_singular_positions():
+    """Runs that come near one are done again by the cores, and a note says how many; the others stay on the GPU."""
+    sim = example("slider_crank", equal_arms=True).compile()
+    speed = np.array([0.5, 8.0, 0.6])
+    given = {"initial": {"u(crank)": speed}, "t_end": 0.5, "step": 0.001, "keep": ["x"]}
+    there, here = (sim.simulate_many(backend=b, **given) for b in ("cuda", "cores"))
+    assert there.settings["backend"] == "cuda"
+    assert there.notes == ["1 run came near singular positions of closed loops and went alone"]
+    assert (there["x"][1] == here["x"][1]).all()
+    np.testing.assert_allclose(there["x"], here["x"], rtol=0, atol=1e-12)
 
 
 @pytest.mark.skipif(not no_gpu(), reason="there is a GPU")

@@ -29,7 +29,8 @@ class Beginnings:
 
     `inputs` are structures of C, a row of them for each run, whose arrays somebody else keeps; the `breaks` of a run
     stand from `first_breaks` of it on. `roots` of inverse inertias: of closed loops; `errors` allowed, and sizes of
-    states that count at most for them: of methods that choose their steps.
+    states that count at most for them: of methods that choose their steps. `values` of parameters in events are in
+    units of the user.
     """
 
     p: np.ndarray
@@ -39,6 +40,7 @@ class Beginnings:
     first_breaks: np.ndarray
     roots: np.ndarray
     errors: np.ndarray
+    values: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,7 @@ class Results:
         self.reached = np.zeros(n, dtype=np.int64)
         self.bad = np.full((n, n_states), np.nan)
         self.stop = np.zeros(1, dtype=np.int32)
+        self.stopped_by, self.stopped_at = np.zeros(n, dtype=np.int32), np.full(n, np.nan)  # events, and when (s)
 
 
 def batch_of(begin: Beginnings, wanted: Wanted, results: Results) -> tuple[Any, list[Any]]:
@@ -84,15 +87,17 @@ def batch_of(begin: Beginnings, wanted: Wanted, results: Results) -> tuple[Any, 
 
     held: dict[str, np.ndarray] = {
         "p": begin.p, "y": begin.y, "inputs": begin.inputs, "breaks": begin.breaks, "roots": begin.roots,
-        "errors": begin.errors,
+        "errors": begin.errors, "values": begin.values,
         "first_breaks": begin.first_breaks, "kept_columns": wanted.kept[0], "kept_factors": wanted.kept[1],
         "figure_kinds": wanted.kinds, "figure_columns": wanted.figures[0], "figure_factors": wanted.figures[1],
         "figure_numbers": wanted.numbers, "filters": wanted.filters, "kept": results.kept, "figures": results.figures,
         "status": results.status, "reached": results.reached, "bad": results.bad, "stop": results.stop,
+        "stopped_by": results.stopped_by, "stopped_at": results.stopped_at,
     }  # fmt: skip
     batch = Batch(
         n=n, p_apart=apart(begin.p), y_apart=apart(begin.y), inputs_apart=apart(begin.inputs),
         roots_apart=apart(begin.roots), errors_apart=apart(begin.errors),
+        values_apart=apart(begin.values),
         breaks_apart=0 if len(begin.first_breaks) == 2 else 1,
         n_states=begin.y.shape[1], n_kept=len(results.kept), n_times=n_times, n_figures=len(results.figures),
     )  # fmt: skip

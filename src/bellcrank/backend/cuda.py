@@ -14,6 +14,7 @@ from bellcrank.backend.c_lanes import set_course
 from bellcrank.backend.c_many import PENDING, Beginnings, Results, Wanted, batch_of
 from bellcrank.backend.start import Input
 from bellcrank.emit.c.cuda import THREADS, cuda_source
+from bellcrank.emit.c.events import EventsText
 from bellcrank.emit.c.many import FIGURES
 from bellcrank.emit.number import DOUBLE, FLOAT, Number
 from bellcrank.errors import RunError
@@ -24,6 +25,8 @@ OPTIONS = ("--std=c++17", "-default-device")
 TYPES = {DOUBLE: np.float64, FLOAT: np.float32}
 HOST = 1  # the kind of device in DLPack that is none
 SHARE = 0.8  # of the free memory of a GPU that is taken
+OF_RUNS = ("p", "y", "inputs", "values")  # what runs begin with, one by one
+ENDS = ("status", "reached", "bad", "stopped_by", "stopped_at")  # how each ended
 LAUNCH_SECONDS = 0.5  # of one launch: a watchdog ends long ones, and the keyboard is heard between two
 
 
@@ -56,9 +59,12 @@ def memory_of(sizes: np.ndarray, wanted: Wanted) -> tuple[int, int]:
 class Gpu:
     """A program compiled for a GPU, for runs by one method that compute in some numbers; do they share parameters?"""
 
-    def __init__(self, program: Program, method: str, shared: bool, number: Number) -> None:
+    def __init__(
+        self, program: Program, method: str, shared: bool, number: Number, events: EventsText | None = None
+    ) -> None:
         self._cupy: Any = importlib.import_module("cupy")
-        self._module = self._cupy.RawModule(code=cuda_source(program, method, shared, number), options=OPTIONS)
+        source = cuda_source(program, method, shared, number, events)
+        self._module = self._cupy.RawModule(code=source, options=OPTIONS)
         try:
             self._run, sizes = self._module.get_function("run_all"), self._module.get_function("sizes")
         except self._cupy.cuda.compiler.CompileException as error:
@@ -87,13 +93,11 @@ class Gpu:
                 if progress is not None:
                     progress((first + share * (last - first)) / n)
 
-            own = replace(
-                begin, **{k: getattr(begin, k)[first:last] for k in ("p", "y", "inputs") if len(getattr(begin, k)) > 1}
-            )
+            own = replace(begin, **{k: getattr(begin, k)[first:last] for k in OF_RUNS if len(getattr(begin, k)) > 1})
             part = Results(last - first, results.kept.shape[2], results.bad.shape[1], wanted)
             launched += self._go(course, own, wanted, part, inputs, told)
             results.kept[:, first:last], results.figures[:, first:last] = part.kept, part.figures
-            for name in ("status", "reached", "bad"):
+            for name in ENDS:
                 getattr(results, name)[first:last] = getattr(part, name)
         return launched
 
@@ -101,7 +105,9 @@ class Gpu:
         """Runs for which there is room at a time."""
         self._cupy.get_default_memory_pool().free_all_blocks()
         free = self._cupy.cuda.runtime.memGetInfo()[0]
-        held = [a.nbytes for a in (begin.p, begin.y, begin.inputs, results.kept, results.figures, results.bad)]
+        held = [
+            a.nbytes for a in (begin.p, begin.y, begin.inputs, begin.values, results.kept, results.figures, results.bad)
+        ]
         each = sum(memory_of(self._sizes, wanted)) + sum(held) / len(results.status) + 64
         size = int(SHARE * free / each) // THREADS * THREADS
         if size < THREADS:
@@ -145,7 +151,7 @@ class Gpu:
             reached, steps = to, max(1, int(steps * min(share, 8.0)))
             progress(reached / course.total)
         launched = time.perf_counter() - started
-        for name in ("kept", "figures", "status", "reached", "bad"):
+        for name in ("kept", "figures", *ENDS):
             getattr(results, name)[...] = held[name].get()
         if (results.status == PENDING).any():
             raise RunError("runs on the GPU did not come to their end")
@@ -173,5 +179,6 @@ class Gpu:
             "kept_factors": wanted.kept[1], "figure_kinds": wanted.kinds, "figure_columns": wanted.figures[0],
             "figure_factors": wanted.figures[1], "figure_numbers": wanted.numbers, "filters": wanted.filters,
             "kept": results.kept, "figures": results.figures, "status": results.status, "reached": results.reached,
-            "bad": results.bad, "stop": results.stop,
+            "bad": results.bad, "stop": results.stop, "values": begin.values, "stopped_by": results.stopped_by,
+            "stopped_at": results.stopped_at,
         }  # fmt: skip

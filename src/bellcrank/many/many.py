@@ -14,9 +14,9 @@ from bellcrank.backend.c_lanes import LaneDriver, Lanes
 from bellcrank.backend.c_many import Driver, Results, Wanted
 from bellcrank.backend.cuda import Gpu, no_gpu
 from bellcrank.backend.start import EXTERNAL_FAILED, FINISHED, NOT_CLOSED, NOT_FINITE
-from bellcrank.emit.c.cuda import not_on_gpu
+from bellcrank.emit.c.events import EventsText
 from bellcrank.emit.c.lanes import not_in_lanes
-from bellcrank.emit.c.many import LEFT, NO_CONSTANTS
+from bellcrank.emit.c.many import LEFT, NO_CONSTANTS, STOPPED
 from bellcrank.emit.number import DOUBLE, FLOAT, Number
 from bellcrank.errors import ModelError, ModelWarning, RunError, check_called, counted
 from bellcrank.interface.interface import Quantity
@@ -25,7 +25,8 @@ from bellcrank.many.figures import Figure, channel_of, read_figures
 from bellcrank.many.given import Given, read_given
 from bellcrank.many.one_by_one import OneByOne
 from bellcrank.many.result import Many
-from bellcrank.many.starts import USUAL_ERRORS, Allowed, Starts, compiled_run, ready_run, starts_of
+from bellcrank.many.starts import NO_VALUES, USUAL_ERRORS, Allowed, Starts, compiled_run, ready_run, starts_of
+from bellcrank.many.watching import Watching, watching_of
 from bellcrank.many.weighting import filters_of
 from bellcrank.numeric.methods import ADAPTIVE, OWN
 from bellcrank.run.actions import read_events
@@ -58,6 +59,7 @@ class Asked:
     events: Any = None
     stop: Any = ()
     number: Number = DOUBLE  # what runs side by side compute in
+    watching: Watching | None = None  # for events that stop or act: of runs side by side
 
     @property
     def wanted(self) -> Wanted:
@@ -73,6 +75,16 @@ class Asked:
             return plan.output_times
         steps = np.arange(0, plan.steps, plan.every)
         return np.append(plan.t_start + steps * plan.step, plan.t_end)
+
+    @property
+    def of_model(self) -> Given:
+        """What the model is given."""
+        return self.given if self.watching is None else self.watching.given
+
+    @property
+    def watched_text(self) -> EventsText | None:
+        """Events as runs side by side look for them."""
+        return None if self.watching is None else self.watching.text
 
     def run(self, number: int) -> Run:
         """One of the runs by itself."""
@@ -145,33 +157,80 @@ def _done(
     """Does all runs by the best way there is: how each ended, by which way, and why not by a better one."""
     ended = [""] * asked.given.n
     one_by_one = OneByOne(asked.run, asked.times, asked.kept, asked.figures, results, ended)
+    adaptive, alone = asked.plan.method in ADAPTIVE, ""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)  # of single runs: `many.run(i)` tells them
-        why = not_in_c(asked)
-        starts = None if why else starts_of(asked.loaded, asked.plan, asked.given, asked.allowed)
-        why = why if starts is None else not_driven(asked, starts)
+        asked, why = _watched(asked, backend)
+        why = why or not_in_c(asked)
+        starts = None if why else _starts(asked)
+        if starts is not None:
+            why = not_driven(asked, starts)
+            alone = _not_side_by_side(asked, starts) if not adaptive and backend != "cores" else ""
+            why = why or (f"events are looked for, and {alone}" if alone and asked.watching is not None else "")
         if starts is None or why:
             on_cores(lambda: one_by_one, results, progress, 1)
             return ended, {"backend": "python"}, [f"the runs were driven one by one by Python: {why}"]
-    notes = []
-    if asked.plan.method in ADAPTIVE:
+    if adaptive:
         run_on_cores(asked, starts, results, progress)
         return _rest(asked, results, one_by_one, ended)
-    alone = _not_side_by_side(asked, starts, backend) if backend != "cores" else ""
-    if backend == "cuda":
-        missing = alone or no_gpu()
-        if not missing:
-            launched = _on_gpu(asked, starts, results, progress)
-            return _ended(asked, results), {"backend": "cuda", "launched": launched}, []
+    notes: list[str] = []
+    how: dict[str, Any] = {"backend": "cores" if alone or backend == "cores" else "lanes"}
+    missing = (alone or no_gpu()) if backend == "cuda" else ""
+    if missing:
         notes.append(f"the runs were not done on a GPU: {missing}")
     elif alone:
         notes.append(f"the runs went one after another on every core, not side by side: {alone}")
-    lanes = backend != "cores" and not alone
-    (_in_lanes if lanes else run_on_cores)(asked, starts, results, progress)
-    if left := np.count_nonzero(results.status == LEFT):
+    if backend == "cuda" and not missing:
+        how = {"backend": "cuda", "launched": _on_gpu(asked, starts, results, progress)}
+    else:
+        (_in_lanes if how["backend"] == "lanes" else run_on_cores)(asked, starts, results, progress)
+    notes += _alone(asked, starts, results, one_by_one, progress)
+    return _ended(asked, results, ended), how, notes
+
+
+def _starts(asked: Asked) -> Starts:
+    values = NO_VALUES if asked.watching is None else asked.watching.values
+    return starts_of(asked.loaded, asked.plan, asked.of_model, asked.allowed, values)
+
+
+def _watched(asked: Asked, backend: str) -> tuple[Asked, str]:
+    """What is asked for, with what compiled code watches its runs for; and why it cannot."""
+    if not (asked.events or asked.stop):
+        return asked, ""
+    if asked.plan.method in ADAPTIVE:
+        return asked, f"events are looked for, and the method {asked.plan.method} chooses its steps"
+    watching = watching_of(asked.loaded.interface, asked.events, asked.stop, asked.given)
+    if watching is None:  # nothing comes of them
+        return asked, ""
+    why = ""
+    if backend == "cores":
+        why = "events are looked for, which is done side by side alone"
+    elif asked.number is not DOUBLE:
+        why = "events are looked for, which is done in double precision"
+    elif watching.text.acts and asked.loaded.program.loops is not None:
+        why = "events act in them, and closed loops are closed again then"
+    elif watching.text.sets_parameters and asked.loaded.interface.entered:
+        why = "events set parameters, and external routines give others"
+    return replace(asked, watching=watching), why
+
+
+def _alone(
+    asked: Asked, starts: Starts, results: Results, one_by_one: OneByOne, progress: Progress | None
+) -> list[str]:
+    """Does those runs alone that were left: near singular positions, or where events need more than compiled code
+    does."""
+    left = np.flatnonzero(results.status == LEFT).tolist()
+    if not left:
+        return []
+    if asked.watching is None:
         run_on_cores(asked, starts, results, progress, left=True)
-        notes.append(f"{counted(int(left), 'run')} came near singular positions of closed loops and went alone")
-    return _ended(asked, results), {"backend": "lanes" if lanes else "cores"}, notes
+        return [f"{counted(len(left), 'run')} came near singular positions of closed loops and went alone"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ModelWarning)
+        for run in left:
+            one_by_one.go(run, run + 1)
+    loops = "" if asked.loaded.program.loops is None else ", or closed loops near singular positions,"
+    return [f"{counted(len(left), 'run')} met events that chatter or cannot be done{loops} and went alone"]
 
 
 def _asked(loaded: Loaded, plan: Plan, given: Given, keep: Any, reduce: Any, number: Number) -> Asked:
@@ -218,8 +277,6 @@ def not_in_c(asked: Asked) -> str:
     loaded, method = asked.loaded, asked.plan.method
     if loaded.model.compiler is None:
         return "the model is not compiled"
-    if asked.events or asked.stop:
-        return "events are looked for"
     if method in ADAPTIVE and method not in OWN:
         return f"the method {method} is one of SciPy"
     if method in ADAPTIVE and (loaded.remembers or loaded.interface.kept):
@@ -229,7 +286,7 @@ def not_in_c(asked: Asked) -> str:
 
 def not_driven(asked: Asked, starts: Starts) -> str:
     """Why compiled code cannot drive these runs alone; nothing if it can."""
-    first = compiled_run(ready_run(asked.loaded, asked.plan, asked.given, 0, asked.allowed)[1])
+    first = compiled_run(ready_run(asked.loaded, asked.plan, asked.of_model, 0, asked.allowed)[1])
     if first is None:
         return "Python drives its steps"
     if first.calls.compiled.called_back:
@@ -238,13 +295,13 @@ def not_driven(asked: Asked, starts: Starts) -> str:
     return "an input is a function of Python" if any(i.kind == "function" for x in each for i in x) else ""
 
 
-def _not_side_by_side(asked: Asked, starts: Starts, backend: str) -> str:
+def _not_side_by_side(asked: Asked, starts: Starts) -> str:
     """Why these runs cannot go side by side, in lanes or on a GPU; nothing if they can."""
     if asked.loaded.analysis.mechanism.description.contacts:
         return "rigid wheels hit and roll at times of their own"
     if len(starts.begin.first_breaks) > 2 and len({*starts.breaks}) > 1:
         return "inputs jump or have kinks at other times in every run"
-    return (not_on_gpu if backend == "cuda" else not_in_lanes)(asked.loaded.program, asked.number)
+    return not_in_lanes(asked.loaded.program, asked.number)
 
 
 def run_on_cores(
@@ -259,7 +316,7 @@ def run_on_cores(
     compiler, wanted = asked.loaded.model.compiler, asked.wanted
 
     def make() -> Goes:
-        run = compiled_run(ready_run(asked.loaded, asked.plan, asked.given, 0, asked.allowed)[1])
+        run = compiled_run(ready_run(asked.loaded, asked.plan, asked.of_model, 0, asked.allowed)[1])
         assert run is not None and compiler is not None
         driver = Driver(run, compiler, starts.begin, wanted, results)
         return Remaining(driver, results.status) if left else driver
@@ -270,33 +327,39 @@ def run_on_cores(
 def _in_lanes(asked: Asked, starts: Starts, results: Results, progress: Progress | None) -> None:
     """Does all runs, several side by side in every thread."""
     wanted, course, made = asked.wanted, asked.plan.course(starts.inputs, False), asked.loaded.side_by_side
-    compiler, number = asked.loaded.model.compiler, asked.number
+    compiler, kind = asked.loaded.model.compiler, (asked.number, asked.watched_text)
     assert compiler is not None
-    if number not in made:
-        made[number] = Lanes(asked.loaded.program, compiler, number)
-    lanes = made[number]
+    if kind not in made:
+        made[kind] = Lanes(asked.loaded.program, compiler, *kind)
+    lanes = made[kind]
     on_cores(lambda: LaneDriver(lanes, course, starts.begin, wanted, results), results, progress, lanes.count)
 
 
 def _on_gpu(asked: Asked, starts: Starts, results: Results, progress: Progress | None) -> float:
     """Does all runs on a GPU, each in a thread of its own; how long its launches took, s."""
     course, inputs = asked.plan.course(starts.inputs, False), starts.others or [starts.inputs]
-    kind, made = (asked.plan.method, len(starts.begin.p) == 1, asked.number), asked.loaded.side_by_side
+    events, made = asked.watched_text, asked.loaded.side_by_side
+    shared = len(starts.begin.p) == 1 and not (events is not None and events.sets_parameters)
+    kind = asked.plan.method, shared, asked.number, events
     if kind not in made:
         made[kind] = Gpu(asked.loaded.program, *kind)
     return float(made[kind].go(course, starts.begin, asked.wanted, results, [i for x in inputs for i in x], progress))
 
 
-def _ended(asked: Asked, results: Results) -> list[str]:
-    """A sentence for each run."""
-    ended = ["finished"] * asked.given.n
-    for run in np.flatnonzero(results.status != FINISHED).tolist():
+def _ended(asked: Asked, results: Results, known: list[str]) -> list[str]:
+    """A sentence for each run, unless it is known."""
+    ended = [x or "finished" for x in known]
+    for run in (x for x in np.flatnonzero(results.status != FINISHED).tolist() if not known[x]):
         ended[run] = _sentence(asked, results, run)
     return ended
 
 
 def _sentence(asked: Asked, results: Results, run: int) -> str:
     status, plan = int(results.status[run]), asked.plan
+    if status == STOPPED:
+        assert asked.watching is not None
+        name, t = asked.watching.names[results.stopped_by[run]], results.stopped_at[run]
+        return f"stopped by event '{name}' at t = {t:.6g} s"
     if status == NO_CONSTANTS:
         return "not begun: the constants of the model cannot be computed with these parameters"
     t = plan.t_end if results.reached[run] == plan.steps else plan.t_start + results.reached[run] * plan.step

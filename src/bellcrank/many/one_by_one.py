@@ -12,6 +12,7 @@ from bellcrank.backend.start import FINISHED
 from bellcrank.errors import BellcrankError
 from bellcrank.interface.interface import Quantity
 from bellcrank.many.figures import Figure
+from bellcrank.many.weighting import WEIGHTINGS
 from bellcrank.run.result import Run
 
 
@@ -55,6 +56,7 @@ class OneByOne:
             for place, x in enumerate(self._kept):
                 r.kept[place, number, there] = run[x.name][rows]
             for place, f in enumerate(self._figures):
-                r.figures[place, number] = f.found(run.time, np.asarray(run[f.channel.name]))
+                of = rows if f.kind in WEIGHTINGS else slice(None)  # a filter takes rows as far apart as they are asked
+                r.figures[place, number] = f.found(run.time[of], np.asarray(run[f.channel.name])[of])
             self._ended[number] = run.ended
             r.status[number] = FINISHED

@@ -77,8 +77,13 @@ def compiled_run(prepared: Prepared) -> CRun | None:
     return run if isinstance(run, CRun) else None
 
 
-def starts_of(loaded: Loaded, plan: Plan, given: Given, allowed: Allowed = USUAL_ERRORS) -> Starts:
-    """What all runs begin with."""
+NO_VALUES = np.zeros((1, 1))
+
+
+def starts_of(
+    loaded: Loaded, plan: Plan, given: Given, allowed: Allowed = USUAL_ERRORS, values: np.ndarray = NO_VALUES
+) -> Starts:
+    """What all runs begin with; `values` of parameters in events."""
     inputs, signals, breaks, others = _inputs(loaded, plan, given)
     p = _parameters(loaded, given)
     errors = np.ones((1, 1))
@@ -88,7 +93,8 @@ def starts_of(loaded: Loaded, plan: Plan, given: Given, allowed: Allowed = USUAL
         y, roots = _states(loaded, plan, given, p, inputs), np.ones((1, 1))
     first = np.cumsum([0, *map(len, breaks)])
     flat = np.array([*(t for own in breaks for t in own), 0.0])
-    return Starts(Beginnings(p, y, signals, flat, first.astype(np.int64), roots, errors), inputs, others, breaks)
+    begin = Beginnings(p, y, signals, flat, first.astype(np.int64), roots, errors, values)
+    return Starts(begin, inputs, others, breaks)
 
 
 def _parameters(loaded: Loaded, given: Given) -> np.ndarray:

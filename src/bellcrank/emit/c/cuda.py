@@ -7,8 +7,9 @@ In:  a `Program` and the method of its runs. Out: text for NVRTC, with what has 
 from __future__ import annotations
 
 from bellcrank.emit.c import job
+from bellcrank.emit.c.events import EventsText
 from bellcrank.emit.c.functions import Functions
-from bellcrank.emit.c.lanes import group_run, not_in_lanes
+from bellcrank.emit.c.lanes import SIDE_BY_SIDE, group_run
 from bellcrank.emit.c.many import rows_text
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.runtime_files import definitions, runtime
@@ -28,13 +29,11 @@ BLOCKS = 2  # at least, on a multiprocessor: more would leave each run too few r
 SINES = {DOUBLE: "sincos_cuda.c", FLOAT: "sincos_cuda_single.c"}
 
 
-def not_on_gpu(program: Program, number: Number = DOUBLE) -> str:
-    """Why a program cannot compute on a GPU, in words; nothing if it can."""
-    return "loops are closed step by step" if program.loops is not None else not_in_lanes(program, number)
-
-
-def cuda_source(program: Program, method: str, shared: bool = False, number: Number = DOUBLE) -> str:
-    """The program as CUDA source that runs every run in a thread of its own; do all runs have the same parameters?
+def cuda_source(
+    program: Program, method: str, shared: bool = False, number: Number = DOUBLE, events: EventsText | None = None
+) -> str:
+    """The program as CUDA source that runs every run in a thread of its own, and looks for some events in them; do all
+    runs have the same parameters, from beginning to end?
 
     What a run begins with, and its inputs, tables and figures, are in double precision whatever it computes in.
     """
@@ -44,7 +43,7 @@ def cuda_source(program: Program, method: str, shared: bool = False, number: Num
     own = "" if shared else "yes"
     texts, steps = [], list[Step]()
     for f in program.functions_of("minimal"):
-        if f.name in ("derivatives", "outputs"):
+        if f.name in SIDE_BY_SIDE:
             # a GPU hides what a processor waits for, and has no vectors
             plan = schedule(f.section, Options(critical_path=False, side_by_side=False))
             steps += plan.steps
@@ -52,7 +51,7 @@ def cuda_source(program: Program, method: str, shared: bool = False, number: Num
     parts = [
         runtime("cuda_head.c", SCALAR=number.c),
         sizes_of(program),
-        *used_functions(program.functions_of("minimal")),
+        *used_functions(program.functions_of("minimal"), called=events.called if events else ()),
         *routine_texts(program, calls.values()),
         definitions(ELIMINATION, number),
         *table_helpers(program, bool(program.given_inputs)),
@@ -65,9 +64,9 @@ def cuda_source(program: Program, method: str, shared: bool = False, number: Num
         "#undef real\n#define real scalar\n",
         *(runtime(SINES[number]) for _ in [0] if any(isinstance(s, Angles) for s in steps)),
         *(runtime("solve.c") for _ in [0] if any(isinstance(s, Solve) for s in steps)),
-        runtime("cuda_numbers.c", OWN=own),
+        runtime("cuda_numbers.c", OWN=own, LOOPS="yes" if program.loops is not None else ""),
         *texts,
-        group_run(program, number, method, own),
+        group_run(program, number, method, own, events),
         runtime("cuda_kernel.c", OWN=own, THREADS=str(THREADS), BLOCKS=str(BLOCKS)),
     ]
     return "\n".join(p for p in parts if p)

@@ -182,6 +182,10 @@ BATCH = (
     Field("ints", "status", "out: of each run, when it is over"),
     Field("longs", "reached", "out: number of the last step taken or tried"),
     Field("doubles", "bad", "out: the state that is not finite, if any"),
+    Field("fixed doubles", "values", "of parameters in events, in units of the user"),
+    Field("long", "values_apart", ""),
+    Field("ints", "stopped_by", "out: the number of the event that stopped a run ..."),
+    Field("doubles", "stopped_at", "... and when, s"),
 )
 """What many runs share, and where their results go."""
 

@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any, ClassVar
 
 from bellcrank.emit.c import job
+from bellcrank.emit.c.events import EventsText, events_text
 from bellcrank.emit.c.functions import Functions
 from bellcrank.emit.c.loops import corrected_places
 from bellcrank.emit.c.many import rows_text
@@ -156,8 +157,14 @@ class LaneFunctions(Functions):
         return made
 
 
-def lanes_source(program: Program, options: Options = BEST, longest: int = LONGEST, number: Number = DOUBLE) -> str:
-    """The program as C source that runs several runs side by side.
+def lanes_source(
+    program: Program,
+    options: Options = BEST,
+    longest: int = LONGEST,
+    number: Number = DOUBLE,
+    events: EventsText | None = None,
+) -> str:
+    """The program as C source that runs several runs side by side, and looks for some events in them.
 
     What a run begins with, and its inputs, tables and figures, are in double precision whatever it computes in.
     """
@@ -182,7 +189,7 @@ def lanes_source(program: Program, options: Options = BEST, longest: int = LONGE
     parts = [
         *head_of(program, NO_WORDS, alone, functions, DOUBLE),
         "#include <stdlib.h>\n",
-        *used_functions(program.functions_of("minimal")),
+        *used_functions(program.functions_of("minimal"), called=events.called if events else ()),
         *routine_texts(program, calls.values()),
         f"#define real double\ntypedef {number.c} scalar;\n",
         definitions(ELIMINATION, number),
@@ -207,13 +214,15 @@ def lanes_source(program: Program, options: Options = BEST, longest: int = LONGE
         ),
         *(_lane_by_lane(name, name, len(t.axes)) for t, name in tables.names.items()),
         *texts,
-        group_run(program, number),
+        group_run(program, number, events=events),
         runtime("lanes_driver.c"),
     ]
     return "\n".join(p for p in parts if p)
 
 
-def group_run(program: Program, number: Number, only: str = "", own: str = "yes") -> str:
+def group_run(
+    program: Program, number: Number, only: str = "", own: str = "yes", events: EventsText | None = None
+) -> str:
     """A group of runs from its beginning to its end, by one method `only`, if it is named; has each its `own` p?"""
     short, loops = number is not DOUBLE, program.loops
     correction = ""
@@ -230,6 +239,9 @@ def group_run(program: Program, number: Number, only: str = "", own: str = "yes"
         CORRECTION=correction,
         ADVANCE=method_cases(only, "summed({}, {}, &carried[j])" if short else "{} + {}"),
         PARTS=runtime("parts.c", TIME="double"),
+        EVENTS=events_text(program, events) if events else "",
+        N_EVENTS=str(len(events.events)) if events else "",
+        N_VALUES=str(events.n_values) if events else "",
     )
 
 

@@ -10,16 +10,15 @@ from bellcrank.numeric.tuning import COUNTING
 FIGURES = ("final", "min", "max", "mean", "rms", "percentile", "crossing", "wk", "wd")
 """What can be found of a channel while a run goes on, as compiled code counts it."""
 POLES = 4  # pairs of them in a weighting of ISO 2631, at most
-NO_CONSTANTS, LEFT = (
-    8,
-    9,
-)  # the status of a run whose constants are not finite, and of one left to Python: behind `run.c`'s
+NO_CONSTANTS, LEFT, STOPPED = 8, 9, 10
+"""The status of a run whose constants are not finite, of one left to be done alone, and of one that an event stopped:
+behind those of `run.c`."""
 
 
 def rows_text(allocated: bool = True) -> str:
     """What is kept of the rows of runs; is memory for figures `allocated` there?"""
     kinds = f"enum {{ {', '.join(name.upper() for name in FIGURES)}, N_KINDS }};\n"
-    kinds += f"enum {{ NO_CONSTANTS = {NO_CONSTANTS}, LEFT = {LEFT}, POLES = {POLES} }};\n"
+    kinds += f"enum {{ NO_CONSTANTS = {NO_CONSTANTS}, LEFT = {LEFT}, STOPPED = {STOPPED}, POLES = {POLES} }};\n"
     batch = f"struct Job;\n\n{job.structure('Array', job.ARRAY)}\n{job.structure('Batch', job.BATCH)}"
     asked = "yes" if allocated else ""
     return runtime("many_rows.c", KINDS=kinds, TUNING=definitions(COUNTING, DOUBLE), BATCH=batch, ALLOCATED=asked)

@@ -11,7 +11,6 @@ from bellcrank.emit.fortran.routines import routines_file
 from bellcrank.emit.names import comment
 from bellcrank.emit.number import DOUBLE
 from bellcrank.emit.words import Words
-from bellcrank.export.standalone.formulas import CFormula
 from bellcrank.export.standalone.loops import row_names
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import about, indented, require_language, written
@@ -24,6 +23,7 @@ from bellcrank.program.inertias import inertia_functions
 from bellcrank.program.program import Program
 from bellcrank.program.slopes import with_slopes
 from bellcrank.run.actions import EventFormula
+from bellcrank.run.formula_text import CFormula
 from bellcrank.signals import KINDS
 
 GROWTHS = {"": "NO_GROWTH", "turn": "GROWS_BY_TURNS", "way": "GROWS_ALONG"}

@@ -13,7 +13,6 @@ from bellcrank.emit.python.signals import python_signals
 from bellcrank.emit.python.source import python_source
 from bellcrank.emit.python.tables import table_function
 from bellcrank.emit.words import Words
-from bellcrank.export.standalone.formulas import PythonFormula
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import about, indented, require_language, written
 from bellcrank.expr.table import Table
@@ -21,6 +20,7 @@ from bellcrank.files.template import template
 from bellcrank.program.inertias import inertia_functions
 from bellcrank.program.lookup import routine_source
 from bellcrank.program.program import Program
+from bellcrank.run.formula_text import PythonFormula
 
 
 def python_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:

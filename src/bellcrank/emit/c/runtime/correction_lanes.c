@@ -16,7 +16,7 @@ static masks regular(const Job *job, double t, const lanes *y, const lanes *w, l
     correct_u(SAME(t), y, y + N_Q, PARAMETERS(job), CONSTANTS(job), w, change, NULL);
     for (int i = 0; i < N_CORRECTED_U; i++)
         steady = lanes_min(steady, lanes_abs(change[N_CORRECTED_U + i]*SAME(PIVOT_SCALE[i])));
-    return steady > SAME(WATCHED);
+    return MASK(steady > SAME(WATCHED));
 }
 
 /* Brings states onto the constraints; in which lanes that was done. In the others a pivot is small, or the correction
@@ -34,12 +34,12 @@ static masks corrected(const Job *job, masks alive, double h, double t, lanes *y
             q[CORRECTED_Q[i]] = choose(going, q[CORRECTED_Q[i]] - change[i], q[CORRECTED_Q[i]]);
         size = choose(going, length_of(N_CORRECTED_Q, change), size);
         moved = choose(going, moved + size, moved);
-        going &= ~(masks)(size < SAME(SETTLED));
+        going &= ~MASK(size < SAME(SETTLED));
     }
     const masks steady = regular(job, t, y, w, change);
     for (int i = 0; i < N_CORRECTED_U; i++)
         u[CORRECTED_U[i]] -= change[i];
-    return steady & (masks)(size < SAME(SETTLED)) & (masks)(moved <= SAME(SHARE*h)*length_of(N_U, u) + SAME(LEAST));
+    return steady & MASK(size < SAME(SETTLED)) & MASK(moved <= SAME(SHARE*h)*length_of(N_U, u) + SAME(LEAST));
 }
 
 /* Runs that come near a singular position are left to be done alone, from their beginning. */

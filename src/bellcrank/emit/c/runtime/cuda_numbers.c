@@ -6,7 +6,7 @@ typedef int masks;
 
 #define SAME(x) ((scalar)(x))
 #define LANE(x, i) (x)
-#define EQUAL(a, b) (-(masks)((a) == (b)))
+#define MASK(test) (-(masks)(test)) /* all bits if it holds */
 #define STOPPED(b) 0 /* between launches alone */
 
 @IF OWN@
@@ -22,6 +22,23 @@ static inline lanes choose(masks which, lanes a, lanes b)
     return which ? a : b;
 }
 
+@IF LOOPS@
+static inline lanes lanes_abs(lanes x)
+{
+    return fabs(x);
+}
+
+static inline lanes lanes_min(lanes a, lanes b)
+{
+    return b < a ? b : a;
+}
+
+static inline lanes lanes_sqrt(lanes x)
+{
+    return sqrt(x);
+}
+
+@END@
 static inline int any(masks which)
 {
     return which != 0;

@@ -13,7 +13,7 @@ typedef @BITS@ masks __attribute__((vector_size(N_LANES*sizeof(scalar)))); /* al
 
 #define SAME(x) ((scalar)(x) - (lanes){0})
 #define LANE(x, i) (x)[i]
-#define EQUAL(a, b) ((a) == (b))
+#define MASK(test) ((masks)(test)) /* all bits where it holds */
 #define STOPPED(b) (*(volatile const int32_t *)(b)->stop) /* another thread may change it */
 #define RARE SEPARATE
 

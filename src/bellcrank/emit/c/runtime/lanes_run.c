@@ -2,6 +2,22 @@
 
 @METHODS@@TUNING@enum { FINISHED, NOT_FINITE };
 
+@IF EVENTS@
+enum { N_EVENTS = @N_EVENTS@, N_VALUES = @N_VALUES@ };
+
+/* An event that has acted where its condition still is zero: it counts again once that was on the other side of `side`.
+   Does the action turn it back? That is asked in the first `looks` only. */
+typedef struct AtZero {
+    int waits, side, turns, looks;
+    double size; /* of the condition about the event */
+} AtZero;
+
+typedef struct Book { /* of an event: how often it acted since a time, and when at last */
+    int64_t acted;
+    double since, last;
+} Book;
+
+@END@
 typedef struct Job { /* runs that go side by side */
     const Batch *batch;
     int64_t run, used; /* the first of them, and how many */
@@ -16,6 +32,12 @@ typedef struct Job { /* runs that go side by side */
 @END@
 @IF OWN@
     lanes p[N_P + 1], c[N_C + 1];
+@END@
+@IF EVENTS@
+    double values[N_LANES*(N_VALUES + 1)]; /* of parameters in events, in units of the user, lane by lane */
+    double g[N_LANES*N_EVENTS];            /* conditions at the step reached */
+    AtZero at_zero[N_LANES*N_EVENTS];
+    Book book[N_LANES*N_EVENTS];
 @END@
     Tally *tallies; /* of all figures, lane by lane */
 } Job;
@@ -104,7 +126,7 @@ RARE static void end_some(Job *job, masks good)
     job->alive &= good;
 }
 
-@CORRECTION@@PARTS@/* Sets the runs of a group to their beginning; nonzero if constants of all of them are not
+@CORRECTION@@PARTS@@EVENTS@/* Sets the runs of a group to their beginning; nonzero if constants of all of them are not
    finite. */
 static int begin_runs(Job *job)
 {
@@ -134,6 +156,11 @@ static int begin_runs(Job *job)
         if (j >= job->used)
             continue;
         begin_tallies(b, job->tallies + j*b->n_figures);
+@IF EVENTS@
+        memcpy(job->values + j*(N_VALUES + 1), b->values + run*b->values_apart, N_VALUES*sizeof(double));
+        for (int i = 0; i < N_EVENTS; i++)
+            job->at_zero[j*N_EVENTS + i].waits = job->book[j*N_EVENTS + i].acted = 0;
+@END@
         LANE(job->alive, j) = good ? -1 : 0;
         if (!good)
             b->status[run] = NO_CONSTANTS;
@@ -154,6 +181,9 @@ static void begin_rows(Job *job)
 @END@
     rates(job, 1, job->t, job->y, job->k, job->w);
     record(job, job->t);
+@IF EVENTS@
+    begin_events(job);
+@END@
 }
 
 /* The last of the steps from number i to `until` that have their full length: i itself has. */
@@ -182,6 +212,10 @@ static void go_on(Job *job, int64_t to)
     masks alive = job->alive;
     int64_t i = job->reached + 1, at = 0, row = (job->reached/every + 1)*every; /* the next step, break and row */
     int within = 0; /* a step of which some parts are left? */
+@IF EVENTS@
+    Stride s;
+    s.failed = 0;
+@END@
     memcpy(y, job->y, N_S*sizeof *y);
     memcpy(k, job->k, N_S*sizeof *k);
 @IF SHORT@
@@ -194,6 +228,9 @@ static void go_on(Job *job, int64_t to)
         while (at < job->n_breaks && job->breaks[at] <= t + near)
             at++;
         const int cut = within || (at < job->n_breaks && job->breaks[at] <= end + near) || end != whole;
+@IF EVENTS@
+        const int begins = !within;
+@END@
         int64_t until = i;
         Part p = {end, end, end};
         if (cut) {
@@ -211,10 +248,18 @@ static void go_on(Job *job, int64_t to)
                 middle = t_start + ((double)i - 0.5)*h;
                 p.to = p.before = p.after = t_start + (double)i*h;
             }
+@IF EVENTS@
+            if (begins) {
+                s.number = i;
+                s.begin = t;
+                memcpy(s.y, y, N_S*sizeof *y);
+                memcpy(s.k, k, N_S*sizeof *k);
+            }
+@END@
             advance(job, (scalar)length, t, middle, p.before, y, k, next, w, carried);
             for (int j = 0; j < N_S; j++)
                 lost += next[j]*SAME(0); /* 0, or not a number */
-            const masks good = EQUAL(lost, lost);
+            const masks good = MASK(lost == lost);
             if (any(alive & ~good)) {
                 job->reached = i;
                 memcpy(job->k, next, N_S*sizeof *next);
@@ -235,6 +280,16 @@ static void go_on(Job *job, int64_t to)
             for (int j = 0; j < N_S; j++)
                 y[j] = choose(alive, next[j], y[j]);
             rates(job, 1, p.after, y, k, w);
+@IF EVENTS@
+            if (!within) {
+                s.end = i == total ? last : p.to;
+                job->reached = i;
+                watch_step(job, &s, i == row || i == total ? job->number : -1, y, k, w);
+                alive = job->alive;
+                if (!any(alive))
+                    return;
+            }
+@END@
         }
         i -= within;
         job->reached = i - 1;

@@ -127,7 +127,8 @@ static void begin_tallies(const Batch *b, Tally *tallies)
     }
 }
 
-/* Takes one recorded row of a run: time, states, outputs, inputs, each `apart` from the next. */
+/* Takes one recorded row of a run: time, states, outputs, inputs, each `apart` from the next. One that is no part of
+   histories, at an event, has a `number` beyond them. */
 static void take_row(const Batch *b, int64_t run, int64_t number, double t, const scalar *row, int64_t apart,
     Tally *tallies)
 {
@@ -137,7 +138,10 @@ static void take_row(const Batch *b, int64_t run, int64_t number, double t, cons
     for (int64_t j = 0; j < b->n_figures; j++) {
         Tally *a = &tallies[j];
         const double x = row[b->figure_columns[j]*apart]/b->figure_factors[j], level = b->figure_numbers[j];
-        switch (b->figure_kinds[j]) {
+        const int kind = b->figure_kinds[j];
+        if (number >= b->n_times && (kind == WK || kind == WD))
+            continue; /* of rows as far apart as they are asked for */
+        switch (kind) {
         case FINAL:
             a->value = x;
             break;
@@ -158,7 +162,7 @@ static void take_row(const Batch *b, int64_t run, int64_t number, double t, cons
             break;
         case WK:
         case WD: {
-            const double felt = weighted(b, number, b->figure_kinds[j], a, x);
+            const double felt = weighted(b, number, kind, a, x);
             a->value += felt*felt;
             break;
         }

@@ -75,6 +75,12 @@ class CFormula(FormulaText):
         return f"{name}({', '.join(parts)})"
 
 
+class CFormulaApart(CFormula):
+    """Over a `row` whose numbers are some way `apart`: those of one of several runs side by side."""
+
+    COLUMN = "row[{}*apart]"
+
+
 class PythonFormula(FormulaText):
     """Over several `rows` of a run."""
 

@@ -1,0 +1,94 @@
+"""Events of many runs side by side, in C: what is watched from step to step, and what it sets.
+
+In:  formulas as text over `row` and the values `v` of parameters, both in double precision. Out: the text that
+`lanes_run.c` calls at the end of every step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from bellcrank.emit.c.run import sets_inputs
+from bellcrank.emit.c.runtime_files import definitions, runtime
+from bellcrank.emit.number import DOUBLE
+from bellcrank.numeric.roots import MOST
+from bellcrank.numeric.tuning import EVENTS
+from bellcrank.program.program import Program
+
+
+@dataclass(frozen=True)
+class SettingText:
+    """What an event sets: a state, or else one of the values, and maybe a parameter of the program, by their numbers
+    (-1: none). `text` is the new value in user units, `factor` leads to equation units; must it be `positive`?"""
+
+    state: int
+    value: int
+    parameter: int
+    factor: float
+    positive: bool
+    text: str
+
+
+@dataclass(frozen=True)
+class EventText:
+    """An event that stops or acts: to which `sides` of zero its condition comes; `strict`: the one to which zero itself
+    does not belong, or 0."""
+
+    sides: tuple[int, ...]
+    strict: int
+    stop: bool
+    condition: str
+    settings: tuple[SettingText, ...]
+
+
+@dataclass(frozen=True)
+class EventsText:
+    """All events of some runs, with so many values of parameters; functions that are `called`, and the `columns` of
+    rows in conditions."""
+
+    events: tuple[EventText, ...]
+    n_values: int
+    called: frozenset[str]
+    columns: frozenset[int]
+
+    @property
+    def acts(self) -> bool:
+        return any(e.settings for e in self.events)
+
+    @property
+    def sets_parameters(self) -> bool:
+        return any(s.parameter >= 0 for e in self.events for s in e.settings)
+
+
+def events_text(program: Program, given: EventsText) -> str:
+    """Everything about events that a group of runs needs."""
+    settings = [(i, s) for i, e in enumerate(given.events) for s in e.settings]
+    states, outputs = 1 + len(program.coordinates) + len(program.speeds), len(program.outputs.results)
+    return runtime(
+        "events_lanes.c",
+        TUNING=definitions(EVENTS, DOUBLE, "EVENT_"),
+        N_SETTINGS=str(len(settings)),
+        WATCHED="".join(map(_watched, given.events)),
+        SETTINGS="".join(_setting(i, s) for i, s in settings),
+        CONDITIONS=_cases(e.condition for e in given.events),
+        VALUES=_cases(s.text for _, s in settings),
+        MOST_LOOKS=str(MOST),
+        SEEN="yes" if any(states <= column < states + outputs for column in given.columns) else "",
+        SET=sets_inputs(program),
+        LOOPS="yes" if program.loops is not None else "",
+        PARAMETERS="yes" if given.sets_parameters else "",
+    )
+
+
+def _watched(e: EventText) -> str:
+    flags = 1 in e.sides, -1 in e.sides, e.strict, e.stop, bool(e.settings)
+    return f"    {{{', '.join(str(int(f)) for f in flags)}}},\n"
+
+
+def _setting(event: int, s: SettingText) -> str:
+    return f"    {{{event}, {s.state}, {s.value}, {s.parameter}, {int(s.positive)}, {s.factor!r}}},\n"
+
+
+def _cases(values: Iterable[str]) -> str:
+    return "".join(f"    case {i}: return {value};\n" for i, value in enumerate(values))

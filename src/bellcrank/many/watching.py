@@ -1,0 +1,90 @@
+"""Events of many runs as compiled code watches them: those that stop or act, and the parameters in their formulas.
+
+In:  events as a user gives them, and what runs are given. Out: `Watching`. Events that do neither leave no trace in
+many runs, and are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from bellcrank.emit.c.events import EventsText, EventText, SettingText
+from bellcrank.interface.interface import Interface, Quantity, key_of
+from bellcrank.many.given import Given
+from bellcrank.run.actions import EventFormula, event_formulas, listed_events, read_events
+from bellcrank.run.formula_text import CFormulaApart
+
+
+@dataclass(frozen=True)
+class Watching:
+    """`text` for C and the `names` of its events; `values` of parameters in them, in user units, a row for each run or
+    one for all; `given` to the model: parameters that stand in events alone are left out."""
+
+    text: EventsText
+    names: tuple[str, ...]
+    values: np.ndarray
+    given: Given
+
+
+def watching_of(interface: Interface, events: Any, stop: Any, given: Given) -> Watching | None:
+    """What runs are watched for; None if nothing would stop them or act in them."""
+    first = read_events(interface, events, stop, given.of(0)["parameters"])
+    found = event_formulas(interface, listed_events(events, stop, interface.model), first.values)
+    listed = [e for e in found if e.stop or e.settings]
+    if not listed:
+        return None
+    names = _values_of(listed)
+    printer = CFormulaApart({name: f"v[{i}]" for i, name in enumerate(names)})
+    places = {name: i for i, name in enumerate(names)}
+    text = EventsText(
+        tuple(_event(e, printer, places) for e in listed),
+        len(names),
+        frozenset(printer.used),
+        frozenset(s.column for e in listed for s in e.condition if s.op == "column"),
+    )
+    own = {x.key for x in interface.unused} & first.used
+    own |= {x.key for e in listed for x, _ in e.settings if x.kind == "unused"}
+    values = _values(names, first.values, given)
+    return Watching(text, tuple(e.name for e in listed), values, _without(given, own))
+
+
+def _values_of(events: list[EventFormula]) -> list[str]:
+    """Parameters that are read or set."""
+    read = [s.name for e in events for steps in (e.condition, *(x for _, x in e.settings)) for s in steps]
+    written = [x.name for e in events for x, _ in e.settings if x.column < 0]
+    return list(dict.fromkeys(name for name in (*read, *written) if name))
+
+
+def _event(e: EventFormula, printer: CFormulaApart, places: Mapping[str, int]) -> EventText:
+    settings = (_setting(x, printer.text(steps), places) for x, steps in e.settings)
+    return EventText(e.sides, e.strict[0] if e.strict else 0, e.stop, printer.text(e.condition), tuple(settings))
+
+
+def _setting(x: Quantity, text: str, places: Mapping[str, int]) -> SettingText:
+    if x.column >= 0:
+        return SettingText(x.column - 1, -1, -1, x.unit.factor, False, text)
+    of_model = x.kind == "parameter"
+    return SettingText(-1, places[x.name], x.place if of_model else -1, x.unit.factor, of_model and x.positive, text)
+
+
+def _values(names: list[str], first: Mapping[str, float], given: Given) -> np.ndarray:
+    varied = {key_of(k): v for k, v in given.varied["parameters"].items() if isinstance(v, np.ndarray)}
+    base = [[first.get(name, np.nan) for name in names] or [0.0]]
+    found = np.array(base if not any(key_of(name) in varied for name in names) else base * given.n, dtype=float)
+    for i, name in enumerate(names):
+        if key_of(name) in varied:
+            found[:, i] = varied[key_of(name)]
+    return found
+
+
+def _without(given: Given, keys: set[str]) -> Given:
+    """What is left without some parameters."""
+
+    def rest(group: Mapping[str, Mapping[Any, Any]]) -> dict[str, Mapping[Any, Any]]:
+        return {**group, "parameters": {k: v for k, v in group["parameters"].items() if key_of(k) not in keys}}
+
+    return replace(given, shared=rest(given.shared), varied=rest(given.varied))
