@@ -24,7 +24,7 @@ COLUMNS = (
     "travel", "rack", "camber", "toe", "caster", "kingpin_inclination", "scrub_radius", "mechanical_trail",
     "track_change", "wheelbase_change", "roll_centre_height", "anti_dive", "anti_squat", "anti_lift_braking",
     "anti_lift_driving", "wheel_load", "roll_stiffness", "side_force_steer", "aligning_steer", "driving_toe",
-    "side_force_lean",
+    "braking_toe", "side_force_lean", "side_force_way", "driving_way", "bush_rate",
 )  # fmt: skip
 
 

@@ -66,9 +66,16 @@ class _Column:
     moment: Array
 
 
-def held(linkage: Any, pose: Pose, loads: Sequence[Load], struts: Mapping[str, tuple[str, str]]) -> Held:
+def held(
+    linkage: Any,
+    pose: Pose,
+    loads: Sequence[Load],
+    struts: Mapping[str, tuple[str, str]],
+    axial: Mapping[str, float] | None = None,
+) -> Held:
     """What the parts of a linkage carry at one pose under loads. `struts`, by name with the hard points that they join,
-    hold the travel (and the roll of an axle): as many as there are such inputs."""
+    hold the travel (and the roll of an axle): as many as there are such inputs. `axial`: stiffnesses of bushes along
+    the axes of their hinges, by which both ends share the force along."""
     chain: Chain = linkage.chain
     free = sum(i.kind != "rack" for i in chain.inputs)
     if len(struts) != free:
@@ -78,7 +85,7 @@ def held(linkage: Any, pose: Pose, loads: Sequence[Load], struts: Mapping[str, t
             f"linkage, given: {listed}",
             chain.name,
         )
-    place = _Places(chain, pose)
+    place = Places(chain, pose)
     bent = _loaded_rods(chain, loads, struts)
     bodies = [*chain.bodies, *bent]
     columns = list(_columns(chain, place, bent, struts))
@@ -109,10 +116,10 @@ def held(linkage: Any, pose: Pose, loads: Sequence[Load], struts: Mapping[str, t
     if rank < len(columns):
         named = ", ".join(linkage.mobility.redundant)
         notes.append(f"constraints that repeat others ({named}) share their loads as least squares have it")
-    return Held(*_told(chain, place, columns, x, notes))
+    return Held(*_told(chain, place, columns, x, notes, axial or {}))
 
 
-class _Places:
+class Places:
     """Where points are and how bodies are turned, at one pose."""
 
     def __init__(self, chain: Chain, pose: Pose) -> None:
@@ -140,11 +147,11 @@ def _loaded_rods(chain: Chain, loads: Sequence[Load], struts: Mapping[str, tuple
     return [r.name for r in chain.rods if r.name in touched]
 
 
-def _columns(chain: Chain, place: _Places, bent: Sequence[str], struts: Mapping[str, tuple[str, str]]) -> Any:
+def _columns(chain: Chain, place: Places, bent: Sequence[str], struts: Mapping[str, tuple[str, str]]) -> Any:
     zero, axes = np.zeros(3), np.eye(3)
     for joint in chain.joints:
         at = place.at(joint.second, chain.place(joint.at))
-        forces, moments = _directions(joint, place, chain)
+        forces, moments = directions(joint, place, chain)
         for f in forces:
             yield _Column(joint.name, joint.first, joint.second, f, at, zero)
         for m in moments:
@@ -170,7 +177,7 @@ def _columns(chain: Chain, place: _Places, bent: Sequence[str], struts: Mapping[
             yield _Column(given.kind, BASE, given.body, np.array(unit(given.axis)), place.at(given.body, drawn), zero)
 
 
-def _directions(joint: Joint, place: _Places, chain: Chain) -> tuple[Any, Any]:
+def directions(joint: Joint, place: Places, chain: Chain) -> tuple[Any, Any]:
     """Directions of the forces and of the moments that a joint carries."""
     axes = np.eye(3)
     if joint.kind == "spherical":
@@ -195,7 +202,7 @@ def _directions(joint: Joint, place: _Places, chain: Chain) -> tuple[Any, Any]:
 
 
 def _told(
-    chain: Chain, place: _Places, columns: Sequence[_Column], x: Array, notes: list[str]
+    chain: Chain, place: Places, columns: Sequence[_Column], x: Array, notes: list[str], axial: Mapping[str, float]
 ) -> tuple[dict[str, Carried], tuple[str, ...]]:
     forces: dict[str, Array] = {}
     moments: dict[str, Array] = {}
@@ -209,10 +216,11 @@ def _told(
     for name, force in forces.items():
         size = float(np.linalg.norm(force))
         if name in joints:
-            pair = _bushes(chain, joints[name], place, force, moments[name])
+            pair = _bushes(chain, joints[name], force, moments[name], axial)
             if pair:
                 parts |= pair
-                notes.append(f"'{name}': the force along its axis is shared by both ends alike")
+                share = "as their bushes are stiff along it" if axial.keys() & pair.keys() else "alike"
+                notes.append(f"'{name}': the force along its axis is shared by both ends {share}")
             else:
                 parts[name] = Carried("joint", force, size, moments[name])
         elif name.partition(".")[0] in rods and "." in name:
@@ -223,8 +231,9 @@ def _told(
     return parts, tuple(notes)
 
 
-def _bushes(chain: Chain, joint: Joint, place: _Places, force: Array, moment: Array) -> dict[str, Carried]:
-    """Forces at the two hard points of the base on the axis of a hinge, in place of its moment."""
+def _bushes(chain: Chain, joint: Joint, force: Array, moment: Array, axial: Mapping[str, float]) -> dict[str, Carried]:
+    """Forces at the two hard points of the base on the axis of a hinge, in place of its moment. An end without a bush
+    is rigid beside one that has one."""
     if joint.kind != "revolute" or joint.first != BASE or joint.axis is None:
         return {}
     here, a = np.array(chain.place(joint.at)), np.array(unit(joint.axis))
@@ -232,7 +241,15 @@ def _bushes(chain: Chain, joint: Joint, place: _Places, force: Array, moment: Ar
         away = np.array(p.at) - here
         far = float(away @ a)
         if p.body == BASE and name != joint.at and abs(far) > ON_AXIS and np.linalg.norm(away - far * a) < ON_AXIS:
-            other = np.cross(moment, a) / far + 0.5 * (force @ a) * a
+            share = _share(axial.get(joint.at), axial.get(name))
+            other = np.cross(moment, a) / far + share * (force @ a) * a
             ends = {joint.at: force - other, name: other}
             return {n: Carried("bush", f, float(np.linalg.norm(f))) for n, f in ends.items()}
     return {}
+
+
+def _share(first: float | None, second: float | None) -> float:
+    """What the second of two ends takes of a force that both hold; None is rigid."""
+    if first is None or second is None:
+        return 0.5 if first is second else float(second is None)
+    return second / (first + second)

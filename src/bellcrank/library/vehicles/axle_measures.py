@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from bellcrank.library.vehicles.axles import FittedAxle
+from bellcrank.library.vehicles.bushes import coefficients, give_at, gives
 from bellcrank.library.vehicles.data import Array, CarData
 from bellcrank.library.vehicles.records import Compliance, Steering
 from bellcrank.library.vehicles.rest import Stand, drawn_length, push_of
 from bellcrank.linkage.measures import Measures, measure
-from bellcrank.linkage.wheel import see_wheel
+from bellcrank.linkage.wheel import Wheel, see_wheel
 
 H = 1e-6  # m of spring length, for the slope of its force
 
@@ -27,20 +28,26 @@ def axle_measures(car: CarData, at_rest: Stand, linkage: Any, axle: str, travel:
     m = measure(linkage, travel, rack, mode)
     z, fitted = m["travel"], car.axle(axle)
     other = {"parallel": z, "opposite": -z, "single": np.zeros_like(z)}[mode]
-    load, rate = _springs(fitted, at_rest, z, other, {"parallel": 1.0, "opposite": -1.0, "single": 0.0}[mode])
+    bushes = gives(car, at_rest, fitted).rate
+    load, rate = _springs(fitted, at_rest, z, other, {"parallel": 1.0, "opposite": -1.0, "single": 0.0}[mode], bushes)
     m.add("wheel_load", load, "N", "vertical load at the wheel that spring, stops and anti-roll bar carry")
     m.add("vertical_wheel_rate", rate, "N/m", "its slope over the travel")
     if mode == "opposite":
-        far = _springs(fitted, at_rest, other, z, -1.0)[1]
+        far = _springs(fitted, at_rest, other, z, -1.0, bushes)[1]
         track = 2 * (fitted.linkage.points["wheel_centre"][1] + fitted.record.at[1])
         stiffness = math.radians(1.0) * track**2 / 4 * (rate + far)
         m.add("roll_stiffness", stiffness, "N-m/deg", "moment over roll of the body against the axle")
-    _compliance(m, car.sections.steering if fitted.steered and axle == "front" else None, fitted, linkage)
+    steering = car.sections.steering if fitted.steered and axle == "front" else None
+    wheel = see_wheel(linkage, z, m.columns.get("rack", 0.0))
+    _compliance(m, steering, _coefficients(m, car, at_rest, fitted, wheel), wheel)
     return m
 
 
-def _springs(axle: FittedAxle, at_rest: Stand, z: Array, other: Array, follows: float) -> tuple[Array, Array]:
-    """Load and rate at the wheel; `follows`: movement of the other wheel per travel of this one."""
+def _springs(
+    axle: FittedAxle, at_rest: Stand, z: Array, other: Array, follows: float, bushes: float
+) -> tuple[Array, Array]:
+    """Load and rate at the wheel; `follows`: movement of the other wheel per travel of this one; `bushes`: their rate
+    at the wheel."""
     pose = axle.linkage.solve(z)
     a, b = (pose.point(p) for p in axle.spring)
     line, v = a.position - b.position, a.d - b.d
@@ -54,8 +61,9 @@ def _springs(axle: FittedAxle, at_rest: Stand, z: Array, other: Array, follows: 
         return np.array([push_of(axle, free, float(x), drawn) for x in at])
 
     slope = (push(length + H) - push(length - H)) / (2 * H)
-    load = -push(length) * ratio
-    rate = -(slope * ratio**2 + push(length) * bend)
+    stands = at_rest.travel[0 if axle.name == "front" else 2]
+    load = -push(length) * ratio + bushes * (z - stands)
+    rate = -(slope * ratio**2 + push(length) * bend) + bushes
     if axle.record.anti_roll_bar is not None:
         k = at_rest.bar[axle.name]
         end, far = (axle.linkage.solve(x).point(axle.record.anti_roll_bar.at) for x in (z, other))
@@ -65,13 +73,27 @@ def _springs(axle: FittedAxle, at_rest: Stand, z: Array, other: Array, follows: 
     return load, rate
 
 
-def _compliance(m: Measures, steering: Steering | None, axle: FittedAxle, linkage: Any) -> None:
-    given = axle.record.compliance or Compliance()
-    side = np.full_like(m["travel"], given.steer_by_side_force)
-    turn = np.full_like(m["travel"], given.steer_by_aligning_moment)
-    lean = np.full_like(m["travel"], given.lean_by_side_force)
+def _coefficients(m: Measures, car: CarData, at_rest: Stand, axle: FittedAxle, w: Wheel) -> dict[str, Array]:
+    """What the wheel gives over its travel, in rad, N and N m; of bushes its ways and their rate are added."""
+    if not axle.bushes:
+        return {k: np.full_like(m["travel"], x) for k, x in vars(axle.record.compliance or Compliance()).items()}
+    arms = w.side(w.contact - w.centre)
+    found = [give_at(axle, at_rest, w.pose[i]) for i in range(len(arms))]
+    rows = [vars(coefficients(car, axle, f, arm)) for f, arm in zip(found, arms, strict=True)]
+    left = np.array([0.0, 1.0, 0.0])
+    sides = [f.under(left, arm) for f, arm in zip(found, arms, strict=True)]
+    across = [1e6 * (d[1] + np.cross(d[3:], arm)[1]) for d, arm in zip(sides, arms, strict=True)]
+    m.add("side_force_way", np.array(across), "mm/kN", "way of the contact across per side force, on bushes")
+    along = [1e6 * f.compliance[0, 0] for f in found]
+    m.add("driving_way", np.array(along), "mm/kN", "way of the wheel centre along per force along there, on bushes")
+    m.add("bush_rate", np.array([f.rate for f in found]), "N/m", "vertical rate at the wheel that bushes add")
+    return {k: np.array([row[k] for row in rows]) for k in rows[0]}
+
+
+def _compliance(m: Measures, steering: Steering | None, given: dict[str, Array], w: Wheel) -> None:
+    side, turn = given["steer_by_side_force"], given["steer_by_aligning_moment"]
+    lean = given["lean_by_side_force"]
     if steering is not None:
-        w = see_wheel(linkage, m["travel"], m["rack"])
         assert w.pose.delta_rack is not None and w.pose.d_rack is not None
         pinion = steering.rack_per_turn / (2 * math.pi)
         moves = 2 / ((1 + steering.assist) * steering.stiffness / pinion**2)  # of the rack, by both wheels
@@ -82,6 +104,9 @@ def _compliance(m: Measures, steering: Steering | None, axle: FittedAxle, linkag
     deg = math.degrees(1.0)
     m.add("side_force_steer", 1000 * deg * side, "deg/kN", "steer to the left per side force on each wheel")
     m.add("aligning_steer", 100 * deg * turn, "deg/100 N-m", "steer to the left per aligning moment of each wheel")
-    along = np.full_like(m["travel"], 1000 * deg * given.toe_by_force_along)
-    m.add("driving_toe", along, "deg/kN", "toe-in per driving force on each wheel")
+    along = given["toe_by_force_along"]
+    m.add("driving_toe", 1000 * deg * along, "deg/kN", "toe-in per driving force on each wheel")
+    lever = w.centre[:, 2] - w.contact[:, 2]
+    braking = lever * given["toe_by_brake_moment"] - along
+    m.add("braking_toe", 1000 * deg * braking, "deg/kN", "toe-in per braking force on each wheel, by its brake")
     m.add("side_force_lean", 1000 * deg * lean, "deg/kN", "lean, top to the right, per side force to the left")

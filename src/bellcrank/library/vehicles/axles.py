@@ -20,6 +20,7 @@ from bellcrank.library.tyres.tmeasy import TMeasy
 from bellcrank.library.vehicles.keys import Problems
 from bellcrank.library.vehicles.records import Axle, Rubber
 from bellcrank.linkage import Linkage, load, shipped
+from bellcrank.linkage.elastic import Bush, make_bush
 from bellcrank.linkage.files import KEYS
 from bellcrank.linkage.pose import Pose
 
@@ -37,6 +38,7 @@ class FittedAxle:
     tyre: Any
     spring: tuple[str, str]
     damper: tuple[str, str]
+    bushes: Mapping[str, Bush] = field(default_factory=dict)
 
     poses: dict[float, Pose] = field(default_factory=dict, repr=False)
 
@@ -75,7 +77,20 @@ def fit_axle(name: str, record: Axle, folder: Path, problems: Problems) -> Fitte
                 f"{name}.links: the suspension has no link '{link}'.{did_you_mean(link, linkage.links)} It has "
                 f"{', '.join(linkage.links) or 'none'}."
             )
-    return FittedAxle(name, record, linkage, tyre, spring, damper) if len(problems) == before else None
+    bushes = _bushes(name, record, linkage, problems)
+    return FittedAxle(name, record, linkage, tyre, spring, damper, bushes) if len(problems) == before else None
+
+
+def _bushes(name: str, record: Axle, linkage: Linkage, problems: Problems) -> dict[str, Bush]:
+    found = {}
+    if record.bushes and record.compliance is not None:
+        problems.append(f"{name}: give bushes or compliance, not both: what a wheel gives follows from its bushes.")
+    for at, given in (record.bushes or {}).items():
+        try:
+            found[at] = make_bush(linkage.chain, at, **vars(given))
+        except ModelError as error:
+            problems.extend(f"{name}.bushes: {p}" for p in error.problems)
+    return found
 
 
 def _linkage(name: str, record: Axle, folder: Path, problems: Problems) -> Linkage | None:
@@ -105,8 +120,15 @@ def _linkage(name: str, record: Axle, folder: Path, problems: Problems) -> Linka
         return None
     chain = linkage.chain
     if chain.axes != "ISO 8855" or "roll" in linkage.inputs:
-        what = "axes are SAE, those of a car ISO 8855" if chain.axes != "ISO 8855" else "this is a solid axle"
-        return problems.wrong(f"{where}: {what}; a car has hard points of one wheel in ISO 8855, mirrored.")
+        if "roll" in linkage.inputs:
+            return problems.wrong(
+                f"{where}: this is a solid axle, which cars from files do not have: their loads, rates and models "
+                "count one travel for each wheel, of one side that is mirrored, and a solid axle is one body with the "
+                "travel and the roll of both wheels; s.add_linkage puts it into a model of your own (docs/linkages.md)."
+            )
+        return problems.wrong(
+            f"{where}: axes are SAE, those of a car ISO 8855; a car has hard points of one wheel in ISO 8855, mirrored."
+        )
     if chain.side == "right":
         linkage = linkage.mirror()
     return linkage

@@ -22,6 +22,7 @@ from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.vehicles.air import add_air
 from bellcrank.library.vehicles.axles import FittedAxle
 from bellcrank.library.vehicles.braking import add_brakes
+from bellcrank.library.vehicles.bushes import Gives, gives
 from bellcrank.library.vehicles.channels import add_axle_channels, add_car_channels, add_corner_channels
 from bellcrank.library.vehicles.data import CORNERS, CarData
 from bellcrank.library.vehicles.driveline import add_drive
@@ -34,6 +35,7 @@ from bellcrank.library.vehicles.rest import Stand, rack_place
 from bellcrank.model.formula import call
 
 Ground = Terrain | Surface
+CENTRE = "wheel_centre"
 SLIDES = 0.005  # m/s, at which the friction of the rack is nearly whole
 INPUTS = {
     "steer": ("deg", "steering-wheel angle, positive to the left"),
@@ -73,14 +75,18 @@ def build(
         asked |= driver.add(s, car, at_rest, chassis)
     rack = _add_steering(s, car, chassis, asked["steer"])
     wheels = {}
+    giving = {axle.name: gives(car, at_rest, axle) for axle in (car.front, car.rear)}
     for axle in (car.front, car.rear):
         _add_axle_parameters(s, axle, at_rest)
+        add_compliance_parameters(s, axle.name, giving[axle.name].compliance)
     tracks = terrain if isinstance(terrain, tuple) else (terrain or flat(),) * 2
-    for name, (which, side) in CORNERS.items():
+    for (name, (which, side)), travel in zip(CORNERS.items(), at_rest.travel, strict=True):
         ground = tracks[0 if side > 0 else 1]
         if posts:
             ground = _add_post(s, name, ground)
-        wheels[name] = _add_corner(s, name, car.axle(which), side, chassis, rack, exact, ground)
+        wheels[name] = _add_corner(s, name, car.axle(which), side, chassis, rack, exact, ground, giving[which])
+        if car.axle(which).bushes:
+            _add_bushes(s, name, car.axle(which), chassis, giving[which].rate, travel)
     for axle in (car.front, car.rear):
         _add_bar(s, axle, chassis, at_rest.bar[axle.name])
     add_brakes(s, car, wheels, asked["brake"])
@@ -144,7 +150,6 @@ def _add_axle_parameters(s: System, axle: FittedAxle, at_rest: Stand) -> None:
     name, record = axle.name, axle.record
     put(s, f"toe_{name}", record.toe, "A", f"toe of the {name} wheels as built")
     put(s, f"camber_{name}", record.camber, "A", f"camber of the {name} wheels as built")
-    add_compliance_parameters(s, axle)
     put(s, f"l_{name}", at_rest.free_length[name], "L", f"free length of the {name} springs")
     put(s, f"seat_{name}", record.spring.seat, "L", f"free length more on the left, less on the right, {name}")
     if record.spring.stiffness is not None:
@@ -174,6 +179,7 @@ def _add_corner(
     rack: BodyHandle,
     exact: bool,
     ground: Ground,
+    giving: Gives,
 ) -> BodyHandle:
     """Carrier on its linkage, links with mass, spring, stops, damper, wheel and tyre."""
     record, at = axle.record, axle.record.at
@@ -194,7 +200,7 @@ def _add_corner(
     toe, camber = f"toe_{axle.name}", f"camber_{axle.name}"
     axis = (f"{out}sin({toe})*cos({camber})", f"cos({toe})*cos({camber})", f"{'-' if side > 0 else ''}sin({camber})")
     cross = record.wheel.cross_inertia or record.wheel.spin_inertia / 2
-    hub, middle = add_knuckles(s, name, axle, side, carrier, centre)
+    hub, middle = add_knuckles(s, name, axle.name, giving.compliance, side, carrier, centre)
     wheel = s.add_body(
         f"{name}.wheel", parent=hub, rotate=2, rotation_axis=axis, joint_at=middle, mass=record.wheel.mass,
         inertia=(cross, record.wheel.spin_inertia, cross), label=f"wheel {name}",
@@ -202,6 +208,8 @@ def _add_corner(
     _add_spring(s, name, axle, joint)
     if record.anti_roll_bar is not None:
         joint.point(record.anti_roll_bar.at)
+    if axle.bushes and (record.anti_roll_bar is None or record.anti_roll_bar.at != CENTRE):
+        joint.point(CENTRE)
     tyre = named_slip(s, axle.tyre, axle.name) if side > 0 else _named_again(axle)
     s.add_contact(f"{name}.tyre", at=wheel, terrain=ground, tyre=tyre.on("left" if side > 0 else "right"), wheel=wheel)
     add_corner_channels(s, name, side, chassis, wheel, joint, axle)
@@ -249,6 +257,15 @@ def _spring_law(axle: FittedAxle) -> Callable[[Any], Any]:
     if axle.record.spring.stiffness is not None:
         return lambda shorter: k * shorter
     return lambda shorter: k * call(f"spring_{axle.name}", shorter)
+
+
+def _add_bushes(s: System, name: str, axle: FittedAxle, chassis: BodyHandle, rate: float, travel: float) -> None:
+    """What bushes add to the spring of a wheel, as they are turned by its travel from where it stands."""
+    k = put(s, f"k_bushes_{axle.name}", rate, "F/L", f"rate of the {axle.name} bushes at a wheel")
+    s.add_force(
+        f"{name}.bushes", magnitude=f"-{k}*(q({name}) - ({travel!r}))", direction=chassis[3], at=f"{name}.{CENTRE}",
+        against=chassis.origin, label=f"bushes of {name}, at the wheel",
+    )  # fmt: skip
 
 
 def _add_bar(s: System, axle: FittedAxle, chassis: BodyHandle, stiffness: float) -> None:

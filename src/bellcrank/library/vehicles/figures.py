@@ -17,6 +17,7 @@ import numpy as np
 
 from bellcrank.errors import did_you_mean
 from bellcrank.library.vehicles.axles import FittedAxle
+from bellcrank.library.vehicles.bushes import gives
 from bellcrank.library.vehicles.data import GRAVITY, CarData
 from bellcrank.library.vehicles.rest import Stand, corner, push_of
 
@@ -189,7 +190,7 @@ def _axle(car: CarData, axle: FittedAxle, at_rest: Stand) -> _AxleFigures:
     def work(c: Any) -> float:
         return push_of(axle, free, c.length, c.drawn) * c.ratio
 
-    rate = -(work(high) - work(low)) / (2 * h)
+    rate = -(work(high) - work(low)) / (2 * h) + gives(car, at_rest, axle).rate
     pressed = [corner(axle, 1, travel, at_rest.height + d, up).load for d in (-h, h)]
     track = float(at_rest.contact[i][1] - at_rest.contact[i + 1][1])
     bar = 0.0 if axle.record.anti_roll_bar is None else axle.record.anti_roll_bar.stiffness

@@ -8,37 +8,35 @@ from __future__ import annotations
 
 from bellcrank.api.system import System
 from bellcrank.describe.handles import BodyHandle
-from bellcrank.library.vehicles.axles import FittedAxle
 from bellcrank.library.vehicles.parameters import put
+from bellcrank.library.vehicles.records import Compliance
 
 LAG = 0.003  # s
-TURNS = {  # knuckle: the axis of the carrier it turns about; its keys, with the channel of the tyre and its dimension
-    "steer": (3, {"steer_by_side_force": ("fy", "A/F"), "steer_by_aligning_moment": ("mz", "A/(F*L)"),
-                  "toe_by_force_along": ("fx", "A/F")}),
-    "lean": (1, {"lean_by_side_force": ("fy", "A/F")}),
+TURNS = {  # knuckle: the axis of the carrier it turns about; its keys, with their cause at a corner and their dimension
+    "steer": (3, {"steer_by_side_force": ("tyre_fy", "A/F"), "steer_by_aligning_moment": ("tyre_mz", "A/(F*L)"),
+                  "toe_by_force_along": ("tyre_fx", "A/F"), "toe_by_brake_moment": ("held", "A/(F*L)")}),
+    "lean": (1, {"lean_by_side_force": ("tyre_fy", "A/F")}),
 }  # fmt: skip
 Place = tuple[float, float, float]
 
 
-def add_compliance_parameters(s: System, axle: FittedAxle) -> None:
-    given = axle.record.compliance
+def add_compliance_parameters(s: System, axle: str, given: Compliance | None) -> None:
     for _, keys in TURNS.values():
         for key, (_, dimension) in keys.items():
             if given is not None and getattr(given, key) != 0:
                 words = key.replace("_", " ")
-                put(s, f"{key}_{axle.name}", getattr(given, key), dimension, f"{axle.name} compliance: {words}")
+                put(s, f"{key}_{axle}", getattr(given, key), dimension, f"{axle} compliance: {words}")
 
 
 def add_knuckles(
-    s: System, name: str, axle: FittedAxle, side: int, carrier: BodyHandle, centre: Place
+    s: System, name: str, axle: str, given: Compliance | None, side: int, carrier: BodyHandle, centre: Place
 ) -> tuple[BodyHandle, Place]:
     """What carries the wheel, and where the wheel's centre is in that body: the carrier itself if nothing gives."""
-    given = axle.record.compliance
     carries = carrier, centre
     for what, (axis, keys) in TURNS.items():
         terms = [
-            f"{_sign(key, side)}{key}_{axle.name}*{name}.tyre_{channel}"
-            for key, (channel, _) in keys.items()
+            f"{_sign(key, side)}{key}_{axle}*{name}.{cause}"
+            for key, (cause, _) in keys.items()
             if given is not None and getattr(given, key) != 0
         ]
         if not terms:

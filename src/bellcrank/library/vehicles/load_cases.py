@@ -22,11 +22,13 @@ from bellcrank.errors import ModelError
 from bellcrank.files.text import read_toml
 from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.vehicles.axles import FittedAxle
+from bellcrank.library.vehicles.bushes import gives
 from bellcrank.library.vehicles.data import GRAVITY, Array, CarData
 from bellcrank.library.vehicles.figures import Figures
 from bellcrank.library.vehicles.keys import UNITS, Problems, Stated, key, read_record
 from bellcrank.library.vehicles.motor import drive_share
 from bellcrank.library.vehicles.rest import Stand, drawn_length, leaning, push_of, road, spin_axis
+from bellcrank.linkage.elastic import axial
 from bellcrank.linkage.loads import CaseLoads, LoadTable
 from bellcrank.linkage.statics import Held, Load, held
 from bellcrank.linkage.wheel import see_wheel
@@ -256,10 +258,14 @@ class _Wheel:
             place = home.carried((origin if part.cg is None else np.array(part.cg)) - origin).position
             loads.append(Load(name, part.mass * field, place))
         loads.append(Load(chain.carrier, record.wheel.mass * field, pose.position))
+        if axle.bushes:
+            i = 0 if axle.name == "front" else 2
+            push = -gives(self.car, self.at_rest, axle).rate * (travel - self.at_rest.travel[i])
+            loads.append(Load(chain.carrier, np.array([0.0, 0.0, push]), pose.position))
         if record.anti_roll_bar is not None and bar:
             at = record.anti_roll_bar.at
             loads.append(Load(chain.points[at].body, np.array([0.0, 0.0, -bar]), pose.point(at).position))
-        return held(axle.linkage, pose, loads, {SPRING: axle.spring})
+        return held(axle.linkage, pose, loads, {SPRING: axle.spring}, axial(chain, axle.bushes))
 
     def _pose(self, travel: float) -> Any:
         linkage = self.axle.linkage

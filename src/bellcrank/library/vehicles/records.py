@@ -125,8 +125,24 @@ class Compliance:
     steer_by_side_force: float = key("steer to the left per side force to the left", "A/F", 0.0, usual=(-1e-5, 1e-5))
     steer_by_aligning_moment: float = key("steer per aligning moment", "A/(F*L)", 0.0, usual=(-1e-4, 5e-4))
     toe_by_force_along: float = key("toe-in per driving force, of each wheel", "A/F", 0.0, usual=(-1e-5, 1e-5))
+    toe_by_brake_moment: float = key("toe-in per moment of its brake", "A/(F*L)", 0.0, usual=(-5e-5, 5e-5))
     lean_by_side_force: float = key("lean, top to the right, per side force to the left", "A/F", 0.0,
                                     usual=(-2e-5, 2e-5))  # fmt: skip
+
+
+@dataclass(frozen=True)
+class BushKeys:
+    """A bush in place of an ideal joint: six springs along and about its axes, which turn with its arm or rod. The
+    first axis is `axis`; without it that of the hinge, the line of the rod, or for a ball x. The third lies towards
+    `up`."""
+
+    stiffness: tuple[float, ...] = key("along its axes: three numbers, or nine, row by row", "F/L", kind="numbers")
+    rotation: tuple[float, ...] = key("about its axes: three numbers, or nine", "F*L/A", (0.0, 0.0, 0.0),
+                                      kind="numbers")  # fmt: skip
+    coupling: tuple[float, ...] | None = key("force along its axes over rotation about them, nine numbers", "F/A", None,
+                                             kind="numbers")  # fmt: skip
+    axis: Vector | None = key("direction of its first axis as drawn", default=None, kind="vector")
+    up: Vector | None = key("direction towards which its third axis lies; z if not given", default=None, kind="vector")
 
 
 @dataclass(frozen=True)
@@ -160,6 +176,8 @@ class Axle:
     rebound_stop: Stop | None = key("elastic stop of extension", default=None, kind="section", record=Stop)
     anti_roll_bar: Bar | None = key("anti-roll bar", default=None, kind="section", record=Bar)
     compliance: Compliance | None = key("what gives under forces", default=None, kind="section", record=Compliance)
+    bushes: Mapping[str, BushKeys] | None = key("bushes by the hard points at which they stand", default=None,
+                                                kind="sections", record=BushKeys)  # fmt: skip
     differential: Differential | None = key("how a driven axle shares its moment; open without it", default=None,
                                             kind="section", record=Differential)  # fmt: skip
     links: Mapping[str, Link] | None = key(

@@ -1,0 +1,283 @@
+"""Elastokinematics: how a linkage gives way on bushes while its travel and rack are held, by a linear solution.
+
+In:  a linkage at a pose, bushes at hard points, springs. Out: `Give`. Every body, and every rod with a bush, moves by
+six small displacements; joints without bushes hold as they do in kinematics, bushes and springs are stiffnesses. Forces
+that act already bend nothing here: bushes are as drawn without load, and the stiffness by preload is left out.
+Matschinsky, Radführungen der Straßenfahrzeuge (2007), ch. 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.linkage.chain import BASE, Chain, Joint, Rod, unit
+from bellcrank.linkage.pose import Pose
+from bellcrank.linkage.statics import ON_AXIS, Places, directions
+
+Array = np.ndarray[Any, Any]
+Springs = Mapping[str, tuple[tuple[str, str], float]]
+
+RANK = 1e-9  # of the largest singular value of the constraints
+LOOSE = 1e-14  # of the largest stiffness, below which a movement is free
+ELASTIC = ("revolute", "spherical")
+
+
+@dataclass(frozen=True, eq=False)
+class Bush:
+    """A bush at a hard point: `stiffness`, 6 x 6 (N/m, N/rad, N m/rad), along and about `axes`, whose rows are its unit
+    vectors as drawn; they turn with the arm or rod that the bush is pressed into."""
+
+    stiffness: Array
+    axes: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Give:
+    """How the carrier gives way. `compliance`: its displacement (m) and rotation (rad) over force (N) and moment (N m)
+    at the wheel centre, 6 x 6, base axes; `rate`: vertical force over travel that the bushes add to a spring, N/m."""
+
+    compliance: Array
+    rate: float
+
+    def under(self, force: Array, arm: Array, moment: Array | None = None) -> Array:
+        """Displacement of the wheel centre and rotation by a force at an arm from it."""
+        turning = np.cross(arm, force) + (0.0 if moment is None else moment)
+        return np.asarray(self.compliance @ np.concatenate([force, turning]))
+
+
+@dataclass(frozen=True)
+class _End:
+    """Where a bush stands: between two bodies, pressed into `part`; `axis`: of the hinge or along the rod, as drawn."""
+
+    first: str
+    second: str
+    part: str
+    axis: Array
+
+
+def give(linkage: Any, pose: Pose, bushes: Mapping[str, Bush], springs: Springs | None = None) -> Give:
+    """How a linkage gives way at one pose; `springs`, by name with the hard points that they join and their stiffness,
+    are felt where they are not held by the travel."""
+    chain: Chain = linkage.chain
+    if "roll" in linkage.inputs:
+        raise ModelError("bushes are those of one wheel; this is a solid axle", chain.name)
+    found = _Stiffness(chain, Places(chain, pose), bushes)
+    base, wanted = found.K.copy(), found.carrier
+    for points, k in (springs or {}).values():
+        found.spring(points, k)
+    G, lifted = np.array(found.held), np.zeros(len(found.held))
+    lifted[found.travel] = 1.0
+    _, sizes, Vt = np.linalg.svd(G)
+    Z = Vt[int((sizes > RANK * sizes[0]).sum()) :].T
+    compliance = wanted @ Z @ _solved(chain, found, Z, found.K, Z.T @ wanted.T)
+    along = np.linalg.lstsq(G, lifted, rcond=RANK)[0]
+    along = along - Z @ _solved(chain, found, Z, base, Z.T @ base @ along)
+    return Give(compliance, float(along @ base @ along))
+
+
+def _solved(chain: Chain, found: _Stiffness, Z: Array, K: Array, loads: Array) -> Array:
+    """Movements that joints leave, on the stiffness under loads; what nothing holds is told."""
+    if not Z.shape[1]:
+        return loads
+    reduced = Z.T @ K @ Z
+    sizes, shapes = np.linalg.eigh((reduced + reduced.T) / 2)
+    if sizes[0] <= LOOSE * sizes[-1]:
+        moves = np.abs(Z @ shapes[:, 0]).reshape(-1, 6).max(axis=1)
+        raise ModelError(
+            f"the bushes leave '{found.bodies[int(np.argmax(moves))]}' free to move: give them stiffness in all "
+            "directions that no other joint holds",
+            chain.name,
+        )
+    return np.asarray(np.linalg.solve(reduced, loads))
+
+
+class _Stiffness:
+    """Stiffness and constraints of all bodies about the wheel centre."""
+
+    def __init__(self, chain: Chain, place: Places, bushes: Mapping[str, Bush]) -> None:
+        self.chain, self.place, self.bushes = chain, place, bushes
+        ends = places_of(chain)
+        soft = {ends[name].part for name in bushes}
+        self.bodies = [*chain.bodies, *(r.name for r in chain.rods if r.name in soft)]
+        self.centre = place.point(chain.wheel_centre)
+        n = 6 * len(self.bodies)
+        self.K = np.zeros((n, n))
+        self.held: list[Array] = []
+        for name, bush in bushes.items():
+            self._bush(ends[name], bush, place.point(name))
+        for joint in chain.joints:
+            self._joint(joint)
+        for rod in chain.rods:
+            self._rod(rod)
+        self.carrier = np.vstack(self._moves(chain.carrier, self.centre))
+        self.travel = len(self.held)
+        self.held.append(self.carrier[2])
+        for given in chain.inputs:
+            if given.kind == "rack":
+                drawn = next(p.at for p in chain.points.values() if p.body == given.body)
+                self.held.append(np.array(unit(given.axis)) @ self._moves(given.body, place.at(given.body, drawn))[0])
+
+    def _moves(self, body: str, at: Array) -> tuple[Array, Array]:
+        """Displacement of a point of a body and its rotation, over all displacements."""
+        u, turn = np.zeros((3, 6 * len(self.bodies))), np.zeros((3, 6 * len(self.bodies)))
+        if body != BASE:
+            i = 6 * self.bodies.index(body)
+            x, y, z = at - self.centre
+            u[:, i : i + 3] = np.eye(3)
+            u[:, i + 3 : i + 6] = [[0, z, -y], [-z, 0, x], [y, -x, 0]]
+            turn[:, i + 3 : i + 6] = np.eye(3)
+        return u, turn
+
+    def _apart(self, first: str, second: str, at: Array) -> tuple[Array, Array]:
+        a, b = self._moves(first, at), self._moves(second, at)
+        return b[0] - a[0], b[1] - a[1]
+
+    def _bush(self, end: _End, bush: Bush, at: Array) -> None:
+        x, y, z = (self.place.direction(end.part, tuple(a)) for a in bush.axes)
+        R = np.array([x, y, z])
+        B = np.vstack([R @ m for m in self._apart(end.first, end.second, at)])
+        self.K += B.T @ bush.stiffness @ B
+
+    def _joint(self, joint: Joint) -> None:
+        points = on_joint(self.chain, joint) if joint.kind in ELASTIC else []
+        soft = [p for p in points if p in self.bushes]
+        if soft:  # of a hinge, its other end is a ball
+            for p in points:
+                if p not in soft:
+                    self.held += list(self._apart(joint.first, joint.second, self.place.point(p))[0])
+            return
+        at = self.place.at(joint.second, self.chain.place(joint.at))
+        u, turn = self._apart(joint.first, joint.second, at)
+        forces, moments = directions(joint, self.place, self.chain)
+        self.held += [f @ u for f in forces] + [m @ turn for m in moments]
+
+    def _rod(self, rod: Rod) -> None:
+        a, b = self.place.point(rod.first), self.place.point(rod.second)
+        homes = [self.chain.points[p].body for p in (rod.first, rod.second)]
+        along = (a - b) / np.linalg.norm(a - b)
+        if rod.name not in self.bodies:
+            self.held.append(along @ (self._moves(homes[1], b)[0] - self._moves(homes[0], a)[0]))
+            return
+        spins = 0.0
+        for at, home, point in ((a, homes[0], rod.first), (b, homes[1], rod.second)):
+            if point in self.bushes:
+                R = np.array([self.place.direction(rod.name, tuple(x)) for x in self.bushes[point].axes])
+                spins += float((R @ along) @ self.bushes[point].stiffness[3:, 3:] @ (R @ along))
+            else:
+                self.held += list(self._apart(home, rod.name, at)[0])
+        if not spins > 0:  # idle: nothing turns it about itself
+            self.held.append(along @ self._moves(rod.name, a)[1])
+
+    def spring(self, points: tuple[str, str], k: float) -> None:
+        a, b = (self.place.point(p) for p in points)
+        row = (a - b) / np.linalg.norm(a - b) @ (self._point(points[0]) - self._point(points[1]))
+        self.K += k * np.outer(row, row)
+
+    def _point(self, name: str) -> Array:
+        """Displacement of a hard point; one on a rod without bushes moves with its ends, without spin."""
+        body, at = self.chain.points[name].body, self.place.point(name)
+        if body in self.bodies or body == BASE:
+            return self._moves(body, at)[0]
+        rod = next(r for r in self.chain.rods if r.name == body)
+        (a, u), (b, v) = ((self.place.point(p), self._point(p)) for p in (rod.first, rod.second))
+        e = (b - a) / np.linalg.norm(b - a)
+        turn = np.cross(e, (v - u).T).T / np.linalg.norm(b - a)
+        return np.asarray(u + np.cross(turn.T, at - a).T)
+
+
+# ---- where bushes may stand
+
+
+def on_joint(chain: Chain, joint: Joint) -> list[str]:
+    """The hard points of a joint: where it is and, of a hinge, others of the same body on its axis."""
+    found = [joint.at]
+    if joint.kind == "revolute" and joint.axis is not None:
+        here, a = np.array(chain.place(joint.at)), np.array(unit(joint.axis))
+        for name, p in chain.points.items():
+            away = np.array(p.at) - here
+            far = float(away @ a)
+            on_it = abs(far) > ON_AXIS and float(np.linalg.norm(away - far * a)) < ON_AXIS
+            if name != joint.at and p.body == chain.points[joint.at].body and on_it:
+                found.append(name)
+    return found[:2]
+
+
+def axial(chain: Chain, bushes: Mapping[str, Bush]) -> dict[str, float]:
+    """Stiffness of bushes along the axes of their hinges or rods, N/m."""
+    found = {}
+    for name, end in places_of(chain).items():
+        if name in bushes:
+            a = bushes[name].axes @ end.axis
+            found[name] = float(a @ bushes[name].stiffness[:3, :3] @ a)
+    return found
+
+
+def _ends(chain: Chain) -> Iterator[tuple[str, _End]]:
+    for joint in chain.joints:
+        if joint.kind in ELASTIC:
+            part = joint.first if joint.second == chain.carrier and joint.first != BASE else joint.second
+            axis = np.array([1.0, 0.0, 0.0] if joint.axis is None else unit(joint.axis))
+            for point in on_joint(chain, joint):
+                yield point, _End(joint.first, joint.second, part, axis)
+    for rod in chain.rods:
+        a, b = (np.array(chain.place(p)) for p in (rod.first, rod.second))
+        for point in (rod.first, rod.second):
+            yield point, _End(chain.points[point].body, rod.name, rod.name, (b - a) / np.linalg.norm(b - a))
+
+
+def places_of(chain: Chain) -> dict[str, _End]:
+    """Hard points at which a bush may stand: of hinges, balls and rods, one to a point."""
+    found: dict[str, _End] = {}
+    twice: set[str] = set()
+    for point, end in _ends(chain):
+        twice |= {point} & set(found)
+        found[point] = end
+    return {p: end for p, end in found.items() if p not in twice}
+
+
+def make_bush(
+    chain: Chain,
+    at: str,
+    stiffness: Sequence[float],
+    rotation: Sequence[float] = (0.0, 0.0, 0.0),
+    coupling: Sequence[float] | None = None,
+    axis: Sequence[float] | None = None,
+    up: Sequence[float] | None = None,
+) -> Bush:
+    """A bush at a hard point. `stiffness` along its axes (N/m) and `rotation` about them (N m/rad): three numbers, or
+    nine row by row; `coupling`: force over rotation (N/rad), nine. Its first axis is `axis`, else that of the hinge,
+    the line of the rod, or for a ball the base's first; the third lies towards `up`, else the base's third."""
+    ends = places_of(chain)
+    if at not in ends:
+        listed = ", ".join(ends) or "none"
+        raise ModelError(f"no bush can stand at '{at}'.{did_you_mean(at, ends)} It may at: {listed}.", chain.name)
+    K = np.zeros((6, 6))
+    K[:3, :3], K[3:, 3:] = _square(at, "stiffness", stiffness), _square(at, "rotation", rotation)
+    if coupling is not None:
+        K[:3, 3:] = _square(at, "coupling", coupling)
+        K[3:, :3] = K[:3, 3:].T
+    least, largest = (float(x) for x in np.linalg.eigvalsh((K + K.T) / 2)[[0, -1]])
+    if np.abs(K - K.T).max() > 1e-9 * max(largest, 1e-300) or least < -1e-9 * largest:
+        raise ModelError(f"the stiffness of the bush '{at}' must be symmetric and nowhere negative", chain.name)
+    e1 = ends[at].axis if axis is None else np.array(axis, float)
+    e3 = np.array([0.0, 0.0, 1.0] if up is None else up, float)
+    if not np.linalg.norm(np.cross(e1, e3)) > 1e-6 * np.linalg.norm(e1) * np.linalg.norm(e3):
+        if up is not None or not e1.any():
+            raise ModelError(f"bush '{at}': axis and up must be two directions that differ", chain.name)
+        e3 = np.array([1.0, 0.0, 0.0])
+    e1 = e1 / np.linalg.norm(e1)
+    e2 = np.cross(e3, e1) / np.linalg.norm(np.cross(e3, e1))
+    return Bush(K, np.array([e1, e2, np.cross(e1, e2)]))
+
+
+def _square(at: str, what: str, given: Sequence[float]) -> Array:
+    if len(given) not in ((9,) if what == "coupling" else (3, 9)):
+        count = "nine numbers" if what == "coupling" else "three numbers, or nine"
+        raise ModelError(f"{what} of the bush '{at}' must be {count}, given {len(given)}")
+    values = np.array(given, float)
+    return np.diag(values) if len(given) == 3 else values.reshape(3, 3)

@@ -1,0 +1,106 @@
+"""Cars on bushes: what their wheels give in tables and models, beside the linkage on the same bushes; wrong values."""
+
+import math
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.library.vehicles.bushes import gives
+
+ARM = {"units": ["N/mm", "N-m/deg"], "stiffness": [1000, 8000, 8000], "rotation": [1.5, 20, 20]}
+ROD = {"units": ["N/mm", "N-m/deg"], "stiffness": [9000, 9000, 1500], "rotation": [20, 20, 1], "up": [1, 0, 0]}
+FRONT = {p: ARM for p in ("lower_front", "lower_rear", "upper_front", "upper_rear")}
+REAR = {f"P{i}": ROD for i in range(1, 6)}
+
+
+def stiffer(bushes, factor):
+    return {
+        p: {**b, "stiffness": [factor * k for k in b["stiffness"]], "rotation": [0, 0, 0]} for p, b in bushes.items()
+    }
+
+
+@pytest.fixture(scope="module")
+def passenger():
+    return bc.vehicles.Car.read("passenger")
+
+
+@pytest.fixture(scope="module")
+def soft(passenger):
+    return passenger.changed(front={"bushes": FRONT}, rear={"bushes": REAR})
+
+
+@pytest.mark.campaign
+def test_table_and_model_have_the_same_coefficients(soft):
+    for axle in ("front", "rear"):
+        found = gives(soft.data, soft.stand, soft.data.axle(axle))
+        m = soft.kinematics(axle, [0.0])
+        assert m["bush_rate"][0] == pytest.approx(found.rate, rel=1e-6)
+        assert math.radians(m["driving_toe"][0]) / 1000 == pytest.approx(found.compliance.toe_by_force_along, rel=1e-6)
+        assert 1e3 * soft.figures[f"wheel_rate_{axle}"] == pytest.approx(m["vertical_wheel_rate"][0], rel=1e-5)
+    side = math.radians(m["side_force_steer"][0]) / 1000  # the table has its contact on a road along the body
+    assert side == pytest.approx(found.compliance.steer_by_side_force, rel=5e-3)
+    assert m["driving_way"][0] > 0.05 and m["side_force_way"][0] > 0.05  # mm/kN
+
+
+@pytest.mark.campaign
+def test_what_bushes_give_is_small_where_they_are_stiff(passenger, soft):
+    names = (
+        "side_force_steer",
+        "aligning_steer",
+        "driving_toe",
+        "braking_toe",
+        "side_force_lean",
+        "vertical_wheel_rate",
+    )
+    stiff = passenger.changed(front={"bushes": stiffer(FRONT, 1e5)}, rear={"bushes": stiffer(REAR, 1e5)})
+    for axle in ("front", "rear"):
+        ideal, found, gave = (car.kinematics(axle, [-0.03, 0.03]) for car in (passenger, stiff, soft))
+        for name in names:
+            assert np.abs(gave[name] - ideal[name]).max() > 1e-3
+            assert found[name] == pytest.approx(ideal[name], rel=1e-6, abs=1e-5)
+
+
+def test_bushes_of_an_arm_share_what_acts_along_its_axis(passenger):
+    """One three times as stiff along as the other takes three quarters; one beside an ideal end nothing."""
+    axis = np.subtract(*(passenger.data.front.linkage.points[p] for p in ("lower_front", "lower_rear")))
+    along = axis / np.linalg.norm(axis)
+
+    def shares(bushes):
+        cases = {"braking": {"braking": 0.8}}
+        parts = passenger.changed(front={"bushes": bushes}).loads("front", cases).cases[0].held.parts
+        return np.array([parts[p].force @ along for p in ("lower_front", "lower_rear")])
+
+    found = shares({"lower_front": {**ARM, "stiffness": [3000, 8000, 8000]}, "lower_rear": ARM})
+    assert abs(found.sum()) > 500
+    assert found / found.sum() == pytest.approx([0.75, 0.25], rel=1e-9)
+    assert shares({"lower_rear": ARM})[1] == pytest.approx(0, abs=1e-9 * abs(found.sum()))
+
+
+def test_wrong_bushes_of_cars_are_told(passenger):
+    wrong = {"lower_fron": ARM, "lower_rear": {**ARM, "stiffness": [1, 2]}}
+    with pytest.raises(bc.ModelError) as told:
+        passenger.changed(front={"bushes": wrong, "compliance": {"steer_by_side_force": "0.1 deg/kN"}})
+    text = str(told.value)
+    assert len(told.value.problems) == 3
+    assert "front: give bushes or compliance, not both" in text
+    assert "front.bushes: no bush can stand at 'lower_fron'. Did you mean 'lower_front'?" in text
+    assert "stiffness of the bush 'lower_rear' must be three numbers, or nine, given 2" in text
+
+
+@pytest.mark.campaign
+def test_a_car_on_bushes_gives_what_its_table_says(soft):
+    """Steer, toe and lean of every wheel in a turn under brakes, and where it stands; ends of a short run."""
+    sim = soft.system(speed=15).equations().compile()
+    rest = sim.equilibrium(fixed={"u(chassis, 1)": 0.0})
+    assert [rest[f"q({c})"] for c in ("fl", "fr", "rl", "rr")] == pytest.approx(soft.stand.travel, abs=1e-8)
+    run = sim.simulate(t_end=2.5, inputs={"steer": bc.step(0.2, 25.0), "brake": bc.step(0.2, 800.0)})
+    assert run["speed"][-1] > 5
+    for corner, axle, side in (("fl", "front", 1), ("fr", "front", -1), ("rl", "rear", 1), ("rr", "rear", -1)):
+        gave = gives(soft.data, soft.stand, soft.data.axle(axle)).compliance
+        fx, fy, mz, held = (run[f"{corner}.{x}"][-1] for x in ("tyre.fx", "tyre.fy", "tyre.mz", "held"))
+        assert abs(fx) > 100 and abs(fy) > 100 and held > 50
+        toe = gave.toe_by_force_along * fx + gave.toe_by_brake_moment * held
+        steer = gave.steer_by_side_force * fy + gave.steer_by_aligning_moment * mz - side * toe
+        assert run[f"q({corner}.steer)"][-1] == pytest.approx(steer, rel=0.01, abs=1e-6)
+        assert run[f"q({corner}.lean)"][-1] == pytest.approx(gave.lean_by_side_force * fy, rel=0.01, abs=1e-6)
