@@ -187,7 +187,9 @@ def test_files(tmp_path):
         ("f.csv", "x,0,1\n0,1,nan\n1,1,2", r"no height at x = 0, y = 1 \(1 such\)"),
         ("g.crg", "$ROAD_CRG\n$\n", r"no line '\$\$\$\$'"),
         ("h.crg", "\n".join([*head, *sections, "$", "$$$$", numbers[0], "       0.3" + numbers[1][10:],
-                             "       0.1" + numbers[2][10:]]), r"reference line turns by 11.5 deg"),
+                             "       0.9" + numbers[2][10:]]), r"at x = 0.5, y = 0 its reference line bends with a radius of 0.8333 m"),
+        ("k.crg", "\n".join([*head, *sections, "$", "$$$$", *numbers[:2], "**missing*" + numbers[2][10:]]),
+         r"its reference line has no heading in record 3"),
         ("i.crg", "\n".join([*head[:-2], "#:KRBI", *sections, "$", "$$$$"]), r"form 'KRBI' are not read; .* LRFI, LDFI"),
         ("j.png", "", r"'.png' is not read; ground is read from .csv"),
     ):  # fmt: skip
@@ -243,3 +245,96 @@ def test_a_wheel_without_any_slip_in_python():
     start = {"q(hub, 3)": 0.30, "u(hub, 1)": 5.0, "u(wheel)": 16.0}
     run = s.equations().compile(backend="python").simulate(t_end=0.01, step=0.001, initial=start)
     assert run.ended == "finished" and run["t_load"][-1] > 1000 and np.isfinite(run["t.fy"]).all()
+
+
+def written(path, headings, step, v, heights, bank=None):
+    """OpenCRG text of a road; the first heading is not read."""
+    head = [
+        "$ROAD_CRG",
+        f"REFERENCE_LINE_INCREMENT = {step!r}",
+        "$",
+        "$KD_DEFINITION",
+        "#:LDFI",
+        "D:reference line phi,rad",
+    ]
+    if bank is not None:
+        head.append("D:reference line banking,m/m")
+    head += [f"D:long section at v = {a:.3f},m" for a in v]
+    lines = []
+    for i, row in enumerate(heights):
+        values = [headings[i], *([] if bank is None else [bank[i]]), *row]
+        cells = ["**unused**".ljust(20) if i == 0 and k == 0 else f"{x:20.12f}" for k, x in enumerate(values)]
+        lines += ["".join(cells[k : k + 4]) for k in range(0, len(cells), 4)]
+    path.write_text("\n".join([*head, "$", "$" * 80, *lines]))
+    return path
+
+
+R, BANK, WAVE = 30.0, -0.12, 0.04  # m, of a ring to the left whose right side is up, with four waves around
+
+
+def ring(path, pieces=720, way=1.0, v=(-4.0, -1.0, 0.0, 1.5, 4.0)):
+    """A closed ring; `way` -1 goes to the right."""
+    step = 2 * R * math.sin(math.pi / pieces)
+    angles = way * 2 * math.pi * (np.arange(pieces + 1) - 0.5) / pieces + 0.7  # where it heads does not matter
+    waves = WAVE * np.sin(8 * math.pi * np.arange(pieces + 1) / pieces)
+    return written(path, angles, step, v, waves[:, None] + 0 * np.array(v), np.full(pieces + 1, way * BANK))
+
+
+def by_formula(x, y, half=math.pi / 720):
+    """Height of the ring; its first piece runs along x, so that its middle lies half a piece aside."""
+    cx, cy = -R * math.sin(-half), R * math.cos(half)
+    r, angle = np.hypot(x - cx, y - cy), np.arctan2(x - cx, cy - y) + half
+    return WAVE * np.sin(4 * angle) + BANK * (R - r)
+
+
+def test_a_ring_road_of_a_file(tmp_path):
+    rng = np.random.default_rng(3)
+    r, angle = R + rng.uniform(-3.6, 3.6, 400), rng.uniform(0, 2 * math.pi, 400)
+    x, y = r * np.sin(angle), R - r * np.cos(angle)
+    errors = []
+    for spacing in (0.5, 0.25):
+        ground = bc.terrain.read_grid(ring(tmp_path / "ring.crg"), spacing=spacing)
+        errors.append(np.abs(ground.height(x, y) - by_formula(x, y)).max())
+    assert errors[1] < 2e-4 and errors[1] < 0.6 * errors[0]
+    for a, b in zip(x[:6], y[:6], strict=True):  # what wheels feel: the same, by slopes of the formula
+        h = 1e-4
+        slopes = [(by_formula(a + h, b) - by_formula(a - h, b)) / (2 * h), (by_formula(a, b + h) - by_formula(a, b - h)) / (2 * h)]  # fmt: skip
+        near = ground.nearest(a, b, by_formula(a, b) + 0.02)
+        normal = np.array([-slopes[0], -slopes[1], 1.0]) / math.sqrt(1 + slopes[0] ** 2 + slopes[1] ** 2)
+        assert [near.normal_x, near.normal_y, near.normal_z] == pytest.approx(normal, abs=4e-3)
+        assert near.distance == pytest.approx(0.02 * normal[2], abs=2e-4)
+    other = bc.terrain.read_grid(ring(tmp_path / "right.crg", way=-1.0), spacing=0.25)
+    assert other.height(x, -y) == pytest.approx(ground.height(x, y), abs=1e-3)  # the mirror image
+    inside, outside = ground.height(0.0, R), ground.height(0.0, -8.0)  # beyond the edges it stays as high
+    assert inside == pytest.approx(BANK * 4, abs=WAVE + 0.01) and outside == pytest.approx(-BANK * 4, abs=WAVE + 0.01)
+
+
+def test_a_curved_road_that_hardly_bends_is_the_straight_one(tmp_path):
+    v, h = (-2.0, 0.0, 2.0), np.random.default_rng(1).normal(size=(41, 3)) / 50
+    straight = bc.terrain.read_grid(written(tmp_path / "a.crg", np.zeros(41), 0.5, v, h))
+    bent = bc.terrain.read_grid(written(tmp_path / "b.crg", 1e-7 * np.arange(41), 0.5, v, h), spacing=(0.5, 1.0))
+    x, y = np.meshgrid(0.5 * np.arange(4, 36), v, indexing="ij")
+    assert bent.height(x, y) == pytest.approx(straight.height(x, y), abs=1e-5)
+
+
+def test_roads_that_cross_themselves_or_bend_too_much(tmp_path):
+    n = 400
+    turns = np.linspace(0, 4.5 * math.pi, n)  # more than two rounds, radius 14 m
+    rising = np.linspace(0, 6.0, n)[:, None] + np.zeros(3)
+    with pytest.raises(
+        bc.ModelError, match=r"the road crosses itself, .* m higher; ground over x and y has one height"
+    ):
+        bc.terrain.read_grid(written(tmp_path / "helix.crg", turns, 0.5, (-2.0, 0.0, 2.0), rising))
+    level = bc.terrain.read_grid(written(tmp_path / "twice.crg", turns, 0.5, (-2.0, 0.0, 2.0), 0 * rising), spacing=0.5)
+    assert np.abs(level.heights).max() == 0
+    with pytest.raises(bc.ModelError, match=r"bends with a radius of 14.11 m, within its own width from v = -2 to 20"):
+        bc.terrain.read_grid(written(tmp_path / "wide.crg", turns, 0.5, (-2.0, 0.0, 20.0), 0 * rising))
+    with pytest.raises(bc.ModelError, match="spacing= is for curved roads"):
+        bc.terrain.read_grid(written(tmp_path / "a.crg", np.zeros(5), 0.5, (-2.0, 2.0), np.zeros((5, 2))), spacing=0.5)
+
+
+@pytest.mark.campaign
+def test_a_road_too_fine_for_a_grid_is_told(tmp_path):
+    long = ring(tmp_path / "long.crg", pieces=7200)
+    with pytest.warns(UserWarning, match=r"its points stand every 0.0262 m; the ground over x and y has one every 0.1"):
+        bc.terrain.read_grid(long)

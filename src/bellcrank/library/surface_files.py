@@ -1,8 +1,8 @@
 """Ground over x and y from files: tables of heights (.csv, .txt), arrays (.npy, .npz), OpenCRG text (.crg).
 
 A table has y in its first row and x in its first column; the corner between is not read. An array needs the spacing of
-its points, or comes with x and y. OpenCRG (ASAM, 2020): long sections along a straight reference line, as text (LRFI,
-LDFI), with slope and banking if it has them.
+its points, or comes with x and y. OpenCRG (ASAM, 2020): long sections along a reference line, straight or curved, as
+text (LRFI, LDFI), with slope and banking if it has them; it begins at x = u, y = 0 and runs along x there.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 
 from bellcrank.errors import ModelError
 from bellcrank.files.text import read_text
+from bellcrank.library.road_line import RoadLine, spread
 
 Points = tuple[np.ndarray, np.ndarray, np.ndarray]  # x, y, heights
 FIELDS = {"LRFI": 10, "LDFI": 20}  # characters of a number
@@ -29,9 +30,12 @@ def read_points(path: Path, spacing: tuple[float, float] | None, start: tuple[fl
     if ending not in READERS:
         raise ModelError(f"terrain {path}: '{ending}' is not read; ground is read from {', '.join(READERS)}")
     arrays = ending in (".npy", ".npz")
+    if ending == ".crg" and start is None:
+        return _crg(path, spacing)
     if not arrays and (spacing is not None or start is not None):
         raise ModelError(
-            f"terrain {path}: spacing= and start= are for arrays; {ending} says itself where its points are"
+            f"terrain {path}: spacing= and start= are for arrays (spacing= also for curved roads, .crg); {ending} says "
+            "itself where its points are"
         )
     return _array(path, spacing, start) if arrays else READERS[ending](path)
 
@@ -89,7 +93,7 @@ def _array(path: Path, spacing: tuple[float, float] | None, start: tuple[float, 
 # ---- OpenCRG
 
 
-def _crg(path: Path) -> Points:
+def _crg(path: Path, spacing: tuple[float, float] | None = None) -> Points:
     text = read_text(path, ModelError, "latin-1")
     head, data = _parts(path, text)
     road = _values(head.get("ROAD_CRG", []))
@@ -111,11 +115,14 @@ def _crg(path: Path) -> Points:
             columns[name] = column
     if len(sections) < 2:
         raise ModelError(f"terrain {path}: at least two channels 'long section' are needed; there are {len(sections)}")
-    heading = columns.get("reference line phi", np.zeros(1))
-    heading = heading[np.isfinite(heading)]
-    if len(heading) and np.ptp(heading) > STRAIGHT:
-        raise ModelError(f"terrain {path}: its reference line turns by {np.degrees(np.ptp(heading)):.3g} deg; ground "
-                         "is read along straight ones")  # fmt: skip
+    heading = columns.get("reference line phi", np.zeros(len(u)))[1:]  # of the pieces between points; the first is none
+    if not np.all(np.isfinite(heading)):
+        raise ModelError(f"terrain {path}: its reference line has no heading in record "
+                         f"{int(np.argmin(np.isfinite(heading))) + 2}")  # fmt: skip
+    curved = len(heading) > 1 and np.ptp(heading) > STRAIGHT
+    if not curved and spacing is not None:
+        raise ModelError(f"terrain {path}: spacing= is for curved roads; along a straight line the file says itself "
+                         "where its points are")  # fmt: skip
     sections.sort(key=lambda s: s[0])
     v = np.array([at for at, _ in sections])
     h = np.column_stack([column for _, column in sections])
@@ -127,6 +134,11 @@ def _crg(path: Path) -> Points:
     gaps = np.diff(v)
     if not np.all(gaps > 0):
         raise ModelError(f"terrain {path}: two long sections lie at v = {v[int(np.argmin(gaps))]:g}")
+    if curved:
+        if not np.all(np.isfinite(h)):
+            i, j = (int(k) for k in np.argwhere(~np.isfinite(h))[0])
+            raise ModelError(f"terrain {path}: no height at u = {u[i]:g}, v = {v[j]:g}; gaps are not allowed")
+        return spread(f"terrain {path}", RoadLine(heading, float(du), float(u[0])), v, h, spacing)
     if np.ptp(gaps) > EXACT * gaps.min():  # evenly, by straight lines between
         n = min(int(np.ceil((v[-1] - v[0]) / gaps.min() - EXACT)) + 1, 100 * len(v))
         even = np.linspace(v[0], v[-1], n)

@@ -387,8 +387,8 @@ def read_grid(
     beyond: str = "level",
 ) -> Surface:
     """Ground of a file: a table of heights (.csv: y in the first row, x in the first column), arrays (.npz with x, y
-    and h; .npy with `spacing` of its points and `start`, else x from 0 and y about the middle), or OpenCRG text (.crg)
-    along a straight line."""
+    and h; .npy with `spacing` of its points and `start`, else x from 0 and y about the middle), or OpenCRG text (.crg):
+    of a curved road a grid over x and y, with points every `spacing`, which begins at x = u, y = 0 along x."""
     from bellcrank.library.surface_files import read_points
 
     steps: tuple[float, float] | None = None
