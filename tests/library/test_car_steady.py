@@ -10,6 +10,7 @@ from scipy.optimize import linear_sum_assignment
 import bellcrank as bc
 from bellcrank.library.manoeuvres.steering import frequency_response
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY
+from bellcrank.library.vehicles.rest import spin_axis
 from tests.library import car_by_hand as hand
 
 pytestmark = pytest.mark.campaign
@@ -130,3 +131,62 @@ def test_response_to_a_small_chirp_is_that_of_the_linear_model(car, sim, straigh
     assert max(small.values()) < 0.02
     assert large["yaw_rate"] > 2 * small["yaw_rate"]
     assert math.isclose(linear.D[0, 0], 0.0, abs_tol=1e-9)
+
+
+@pytest.fixture(scope="module", params=["electric", "formula_student", "hmmwv"])
+def other(request):
+    """Each of the other cars that come along, and its model."""
+    car = bc.vehicles.Car.read(request.param)
+    return car, car.system(speed=20).equations().compile()
+
+
+def test_other_cars_stand_as_statics_says(other):
+    car, sim = other
+    rest = sim.equilibrium(fixed={AHEAD: 0.0})
+    found = channels(sim, rest, [f"{c}.tyre_load" for c in CORNERS])
+    assert list(found.values()) == pytest.approx(car.stand.load, rel=1e-8)
+    assert rest["q(chassis, 3)"] == pytest.approx(car.stand.height, abs=1e-9)
+
+
+def test_other_cars_keep_their_speed(other):
+    """By rolling resistance of the axles, with lift or down force, toe, and drag."""
+    car, sim = other
+    air, axles = car.data.sections.aerodynamics, (car.data.front, car.data.rear)
+    for v in (5, 10, 20, 30, 40):
+        found = sim.equilibrium(fixed={AHEAD: v})
+        assert found.residual < 1e-9
+        pressed = 0.5 * air.density * air.area * v**2
+        loads = [sum(car.stand.load[:2]) - air.lift_front * pressed, sum(car.stand.load[2:]) - air.lift_rear * pressed]
+        driven = car.data.sections.drive.driven
+        high = np.mean([
+            a.tyre.radius - W / 2 / a.tyre.vertical_stiffness for a, W in zip(axles, loads) if driven in ("all", a.name)
+        ])  # fmt: skip
+        by_hand = high * air.drag * pressed
+        for a, W, corner in zip(axles, loads, ("fl", "rl")):
+            pose = a.pose(float(found[f"q({corner})"]))  # down force presses it down, which steers a little
+            toe = abs(math.asin((pose.rotation @ spin_axis(a.record.toe, a.record.camber))[0]))
+            by_hand += a.tyre.rolling_resistance * a.tyre.radius * W
+            by_hand += 2 * high * math.sin(toe) * abs(float(a.tyre.forces(W / 2, 0.0, toe).Fy))
+        assert found["drive"] == pytest.approx(by_hand, rel=0.01)
+
+
+def test_other_cars_turn_in_steady_circles(other):
+    """Side forces of the tyres hold all masses on the circle; the steering wheel turns on as it grows tighter."""
+    car, sim = other
+    forces = [f"{c}.tyre.{f}" for c in CORNERS for f in ("fx", "fy")]
+    steer = []
+    alone = {"area": 1e-9}  # without air, which presses a racing car on its springs
+    if car.data.rear.record.differential is not None:
+        alone |= {"preload_rear": 0.0, "lock_rear": 0.0}  # which turns a small car out of the bend
+    for ay in (1.0, 2.0, 4.0):
+        circle = sim.equilibrium(fixed={AHEAD: 20.0}, targets={"ay": ay}, free=["steer", "drive"], parameters=alone)
+        seen = channels(sim, circle, ["ay", "yaw_rate", "speed", "roll", *forces, *(f"{c}.tyre_load" for c in CORNERS)])
+        assert seen["speed"] * math.radians(seen["yaw_rate"]) == pytest.approx(ay, rel=5e-3)
+        across = sum(seen[f"{c}.tyre.fy"] for c in CORNERS)
+        steered = (
+            sum(seen[f"f{s}.tyre.fx"] for s in "lr") * math.radians(circle["steer"]) / car.figures["steering_ratio"]
+        )
+        assert across + steered == pytest.approx(car.stand.mass * ay, rel=0.02)
+        assert math.radians(seen["roll"]) == pytest.approx(hand.steady_turn(car).roll * ay, rel=0.03)
+        steer.append(circle["steer"])
+    assert np.all(np.diff(steer) > 0)
