@@ -127,6 +127,31 @@ def test_a_program_with_events_goes_over_to_stiff_steps_and_begins_again_after_e
     assert f"went over to radau5 at t = {run.settings['went_over']:.6g} s" in said
 
 
+@pytest.mark.parametrize(
+    ("make", "events", "method"),
+    [
+        (lambda: ball(), lambda: [bounce()], "dop853"),
+        *(
+            pytest.param(*case, marks=pytest.mark.campaign)
+            for case in (
+                (lever, lambda: TURN, "auto"),
+                (lever, lambda: TURN, "radau5"),
+                (lever, lambda: TURN, "rodas5p"),
+                (overdamped, lambda: [BACK], "auto"),
+                (four_bar, lambda: [bc.event("t - 0.1113", action={"u(a)": "-0.5*u(a)"}, name="hit")], "tsit5"),
+                (lambda: ball(), lambda: [bounce(stop=True)], "tsit5"),
+            )
+        ),
+    ],
+)
+def test_events_with_steps_that_a_program_in_python_chooses(tmp_path, make, events, method):
+    equations, given = make().equations(), events()
+    stops = 4 if given[0].stop else 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # steps that are held
+        agrees(equations, "python", tmp_path, given, stops, ["--method", method], method=method)
+
+
 @pytest.mark.campaign
 @pytest.mark.parametrize("language", WATCHING)
 def test_loops_chattering_and_stops(tmp_path, language):
@@ -140,6 +165,9 @@ def test_loops_chattering_and_stops(tmp_path, language):
         assert as_written(written, run.channels) == pytest.approx(as_written(run, run.channels), abs=1e-11)
         assert ("against the constraints" in said) == (i >= 4)
     agrees(ball().equations(), language, tmp_path / "zeno", [bounce()], 4, ["--t-end", "8"], t_end=8)
+    if language == "python":
+        words = ["--t-end", "8", "--method", "tsit5"]
+        agrees(ball().equations(), language, tmp_path / "zeno5", [bounce()], 4, words, t_end=8, method="tsit5")
     agrees(ball().equations(), language, tmp_path / "stop", [bounce(stop=True)], 4, ["--method", "rk2"], method="rk2")
 
 

@@ -9,8 +9,15 @@ from typing import Any
 import numpy as np
 
 from bellcrank.numeric.course import Course
+from bellcrank.numeric.driven import AT_REST as AT_REST
+from bellcrank.numeric.driven import EXTERNAL_FAILED as EXTERNAL_FAILED
+from bellcrank.numeric.driven import FINISHED as FINISHED
+from bellcrank.numeric.driven import INPUT_FAILED as INPUT_FAILED
+from bellcrank.numeric.driven import NOT_CLOSED as NOT_CLOSED
+from bellcrank.numeric.driven import NOT_FINITE as NOT_FINITE
+from bellcrank.numeric.driven import STEP_TOO_SMALL as STEP_TOO_SMALL
+from bellcrank.numeric.driven import TOO_MANY_STEPS as TOO_MANY_STEPS
 
-FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED, NOT_CLOSED, AT_REST, STEP_TOO_SMALL, TOO_MANY_STEPS = range(8)
 DAE_METHODS = ("projection", "dlmm", "clmm", "baumgarte", "stabilised", "post", "half-explicit")
 Weights = tuple[np.ndarray, np.ndarray]
 

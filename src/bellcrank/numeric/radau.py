@@ -7,7 +7,7 @@ Newton's method in coordinates in which one real and one complex linear system s
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -34,6 +34,16 @@ def found_slopes(
         moved[j] += NEWTON.difference * sizes[j]
         slopes[:, j] = (rates(t, moved) - k) / (moved[j] - y[j])
     return slopes
+
+
+def in_places(values: Sequence[float], places: Sequence[tuple[int, int]], columns: Sequence[int], n: int) -> np.ndarray:
+    """Slopes of n rates by n states: values at their places, zero elsewhere in columns that are known, others not."""
+    found = np.full((n, n), math.nan)
+    found[:, list(columns)] = 0.0
+    if len(places):
+        rows, across = zip(*places, strict=True)
+        found[rows, across] = values
+    return found
 
 
 class Trial:

@@ -54,6 +54,13 @@ def with_slopes(program: Program) -> Program:
     )
 
 
+def with_slopes_in(program: Program, *languages: str) -> Program:
+    """The program with slopes of its rates, if all that they call can be had in one of some languages."""
+    sloped = with_slopes(program)
+    more = sloped.routines[len(program.routines) :]
+    return sloped if all(any(r.known_in(x) for x in languages) for r in more) else program
+
+
 def slopes_of_all(program: Program) -> SlopeTable:
     """Slopes of rates, then outputs, by states, then inputs; none are known where that would take long."""
     states, rates, outputs = [*program.coordinates, *program.speeds], program.derivatives, program.outputs

@@ -14,6 +14,7 @@ from bellcrank.backend.start import FINISHED, NOT_FINITE
 from bellcrank.errors import Interrupted, check_called, warn
 from bellcrank.numeric.events import Event, Watch
 from bellcrank.numeric.methods import ADAPTIVE
+from bellcrank.numeric.steps_told import held_by, stood_in
 from bellcrank.run.actions import GivenEvent, read_events
 from bellcrank.run.dae_methods import Dae, as_dae
 from bellcrank.run.dae_runs import Piece, check_dae, residuals_of
@@ -27,7 +28,6 @@ from bellcrank.run.ranges import outside
 from bellcrank.run.result import Run
 from bellcrank.run.rigid import check_rigid
 from bellcrank.run.step_limit import step_too_large
-from bellcrank.run.steps_told import held_by, stood_in
 from bellcrank.run.stretches import Stretch, Stretches, known_to
 from bellcrank.run.tolerances import Absolute, for_start, through_zero, tolerances_of
 

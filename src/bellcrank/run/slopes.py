@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import cache
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from bellcrank.backend.protocol import Calls
 from bellcrank.numeric.course import At
+from bellcrank.numeric.radau import in_places
 from bellcrank.run.stepping import NO_VALUE
 
 AllRates = Callable[[np.ndarray, np.ndarray], np.ndarray]  # rates of states, one row each, at a time each
@@ -33,16 +33,11 @@ def known_slopes(calls: Calls, at: At) -> np.ndarray:
     """d(rates)/d(state) by a program with slopes; columns that it does not know are not a number."""
     program = calls.program
     n = len(program.coordinates) + len(program.speeds)
-    found = np.full((n, n), math.nan)
     try:
         values = calls.values("slopes", *at)
     except NO_VALUE:
-        return found
-    found[:, program.sloped] = 0.0
-    if values:
-        rows, columns = zip(*program.slope_places, strict=True)
-        found[rows, columns] = values
-    return found
+        return in_places([], [], [], n)
+    return in_places(values, program.slope_places if len(values) else [], program.sloped, n)
 
 
 @cache

@@ -7,7 +7,6 @@ outputs, inputs), `reached`, `status`, `state` (the last good one) and `bad` (th
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,16 +15,16 @@ from typing import Protocol, Self
 import numpy as np
 
 from bellcrank.backend.protocol import Bound, Calls
-from bellcrank.backend.start import FINISHED, NOT_CLOSED, NOT_FINITE, Carried, Input, not_closed
+from bellcrank.backend.start import NOT_CLOSED, NOT_FINITE, Carried, Input, not_closed
 from bellcrank.numeric.branch import Keeper, NotClosed, Passage
 from bellcrank.numeric.course import At, Course, Part
+from bellcrank.numeric.driven import NO_VALUE as NO_VALUE
+from bellcrank.numeric.driven import Head
 from bellcrank.numeric.events import Rows
 from bellcrank.numeric.integrate import Rates, advance_by
 from bellcrank.numeric.methods import METHODS
 from bellcrank.numeric.projection import Admitted
 from bellcrank.run.loaded import Context
-
-NO_VALUE = (OverflowError, ValueError, ZeroDivisionError)  # of Python's arithmetic, where C has inf or nan
 
 
 class Advancing(Protocol):
@@ -89,6 +88,11 @@ class Evaluation:
             found.kept[: len(self.kept)] = self.kept
         return found
 
+    @property
+    def remembers(self) -> bool:
+        """Do external routines remember?"""
+        return bool(self.context.loaded.remembers)
+
     def rates_of_all(self, t: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Rates of states, one row each, as the equations have them: loops are not closed."""
         if self.bound is not None:
@@ -145,27 +149,10 @@ class Evaluation:
             self.context.set_live(0)
 
 
-class Driven:
-    """The head of all runs that Python drives."""
+class Driven(Head):
+    """The head of all runs of loaded models that Python drives."""
 
-    def __init__(self, evaluation: Evaluation, state: np.ndarray) -> None:
-        self.evaluation = evaluation
-        self.state = np.array(state, dtype=float)
-        self.bad = np.full_like(self.state, math.nan)
-        self.rates = np.empty(0)
-        self.reached, self.status, self.problem = 0, FINISHED, ""
-
-    def advance(self, last: int) -> np.ndarray:
-        rows: list[np.ndarray] = []
-        try:
-            with np.errstate(all="ignore"):
-                self._go_on(last, rows)
-        except NO_VALUE as error:
-            self.status, self.problem = NOT_FINITE, str(error)
-        return np.array(rows)
-
-    def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
-        raise NotImplementedError
+    evaluation: Evaluation
 
     @property
     def kept(self) -> np.ndarray:
@@ -174,10 +161,6 @@ class Driven:
     @property
     def memory(self) -> np.ndarray:
         return self.evaluation.model.memory
-
-    @property
-    def passages(self) -> list[Passage]:
-        return self.evaluation.keeper.passages if self.evaluation.keeper else []
 
     def carried(self) -> Carried:
         return Carried(self.kept.copy(), self.memory.copy())

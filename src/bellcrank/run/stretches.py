@@ -20,6 +20,7 @@ from bellcrank.interface.interface import key_of
 from bellcrank.numeric.branch import Passage
 from bellcrank.numeric.events import Book, Event, Fired, Watch, Watched, let_act
 from bellcrank.numeric.projection import Closure
+from bellcrank.numeric.steps_told import add_figures
 from bellcrank.numeric.tuning import EVENTS
 from bellcrank.run.actions import EventsGiven
 from bellcrank.run.closure import closure_of, inputs_at, keeper_of, on_branch, tell_of_branch, weights_at
@@ -131,7 +132,7 @@ class Stretches:
                 self.watch.forget_after(self.watch.stopped.time)
             self.watch.passed(prepared.run.passages)
             self.passages += prepared.run.passages
-            self._count(prepared.told())
+            add_figures(self.told, prepared.told())
             if self.watch.again is not None:
                 self.book.chatters(self.watch.again.name, self.watch.again.time, "again at once")
             if not self.watch.fired or self.book.problem or prepared.run.status != FINISHED:
@@ -238,17 +239,6 @@ class Stretches:
             warn(f"event '{w.name}' changes nothing at t = {t:.6g} s")
         self.watch.events.insert(before, Event(w.name, t, found))
         return y, new_p, e
-
-    def _count(self, told: Mapping[str, float]) -> None:
-        """Adds up the figures of stretches."""
-        for key, x in told.items():
-            if key not in self.told or not isinstance(x, int | float):
-                self.told[key] = x
-            elif isinstance(x, int):
-                self.told[key] += x
-            else:
-                first = key in ("smallest_step", "went_over")
-                self.told[key] = min(x, self.told[key]) if first else max(x, self.told[key])
 
 
 def known_to(loaded: Loaded, parameters: Mapping[str, float] | None, used: set[str]) -> Mapping[str, float] | None:

@@ -9,7 +9,6 @@ length of a way. Turns of a wheel and the way along a road grow for ever, but no
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +18,7 @@ import numpy as np
 from bellcrank.errors import ExpressionError, ModelError, did_you_mean
 from bellcrank.interface.interface import STATES, Interface
 from bellcrank.numeric.methods import ADAPTIVE, OWN, RTOL
+from bellcrank.numeric.pace import caps_of, usual_tolerance
 from bellcrank.numeric.tuning import CONTROL
 from bellcrank.run.values import finite, positive
 from bellcrank.units import UNIT_SYSTEMS
@@ -53,7 +53,7 @@ def tolerances_of(interface: Interface, method: str, rtol: Any, atol: Any, befor
     if method in OWN and relative < CONTROL.finest:
         raise ModelError(f"rtol={relative:g} is below {CONTROL.finest:g}, which double precision cannot keep")
     given = before.given if atol is None else atol
-    usual = CONTROL.absolute * relative * interface.unit_sizes
+    usual = usual_tolerance(relative, interface.unit_sizes)
     return Tolerances(relative, given, np.array(_absolute(interface, given, usual)), before.caps)
 
 
@@ -70,7 +70,9 @@ def for_start(found: Tolerances, interface: Interface, p: Sequence[float], y: np
         )
     if found.caps is not None:
         return found
-    return Tolerances(found.rtol, found.given, found.atol, np.array(caps_of(interface, p, y)))
+    lengths = [p[i] for i in interface.length_parameters]
+    caps = caps_of(interface.growths, lengths, interface.metre, y)
+    return Tolerances(found.rtol, found.given, found.atol, np.array(caps))
 
 
 def through_zero(found: Tolerances, interface: Interface, rows: np.ndarray) -> list[str]:
@@ -85,15 +87,6 @@ def through_zero(found: Tolerances, interface: Interface, rows: np.ndarray) -> l
             why = "atol is 0 there, and steps become small for nothing; give a positive one"
             told.append(f"{interface.states[i].name} passes zero before t = {rows[passed[0], 0]:.6g} s: {why}")
     return told
-
-
-def caps_of(interface: Interface, p: Sequence[float], y: Sequence[float] | np.ndarray) -> list[float]:
-    """Sizes of the states in equation units above which the error allowed does not grow with them."""
-    growths = interface.growths
-    lengths = [abs(float(p[i])) for i in interface.length_parameters]
-    lengths += [abs(float(v)) for v, how in zip(y, growths, strict=True) if how == "way"]
-    caps = {"turn": 2 * math.pi, "way": max(lengths, default=0.0) or interface.metre}
-    return [caps.get(how, math.inf) for how in growths]
 
 
 def _absolute(interface: Interface, given: Any, usual: np.ndarray) -> Sequence[float] | np.ndarray:

@@ -20,6 +20,7 @@ from bellcrank.model.mechanism import Body
 from bellcrank.numeric.course import At, Course
 from bellcrank.numeric.methods import ADAPTIVE, DEFAULT
 from bellcrank.numeric.methods import METHODS as FIXED
+from bellcrank.numeric.pace import output_times
 from bellcrank.numeric.tuning import PLANS, STEPS
 from bellcrank.program.program import Program
 from bellcrank.run.inputs import as_input, as_signal, breaks_of, check_covers
@@ -67,11 +68,7 @@ class Plan:
     @property
     def output_times(self) -> np.ndarray:
         """All from where the run begins."""
-        span = (self.t_end - self.t_start) * (1 - PLANS.at_end)
-        times = np.append(self.t_start + np.arange(0.0, span, self.step * self.every), self.t_end)
-        begins = self.begins
-        later = times[times > begins + STEPS.gap * self.step]
-        return np.array([begins, *later]) if len(later) else np.array([begins, self.t_end])
+        return output_times(self.t_start, self.t_end, self.step, self.every, self.begins)
 
 
 def run_plan(

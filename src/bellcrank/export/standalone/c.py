@@ -21,7 +21,7 @@ from bellcrank.numeric.roots import MOST
 from bellcrank.numeric.tuning import BRIDGES, EVENTS, INPUTS, PLANS
 from bellcrank.program.inertias import inertia_functions
 from bellcrank.program.program import Program
-from bellcrank.program.slopes import with_slopes
+from bellcrank.program.slopes import with_slopes_in
 from bellcrank.run.actions import EventFormula
 from bellcrank.run.formula_text import CFormula
 from bellcrank.signals import KINDS
@@ -50,9 +50,7 @@ def c_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
 
 def with_slopes_in_c(program: Program) -> Program:
     """The program with slopes of its rates, if all that they call can be had in C."""
-    sloped = with_slopes(program)
-    more = sloped.routines[len(program.routines) :]
-    return sloped if all(r.known_in("c") or r.known_in("fortran") for r in more) else program
+    return with_slopes_in(program, "c", "fortran")
 
 
 def _pieces(program: Program, setup: Setup, events: CEvents) -> dict[str, str]:

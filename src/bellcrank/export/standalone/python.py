@@ -17,15 +17,19 @@ from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import about, indented, require_language, written
 from bellcrank.expr.table import Table
 from bellcrank.files.template import template
+from bellcrank.numeric.methods import RTOL
 from bellcrank.program.inertias import inertia_functions
 from bellcrank.program.lookup import routine_source
 from bellcrank.program.program import Program
+from bellcrank.program.slopes import with_slopes_in
+from bellcrank.program.structure import costs
 from bellcrank.run.formula_text import PythonFormula
 
 
 def python_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
     """All files of the program, by name, but for the folder `numeric`, which is that of the package."""
     require_language(program, "Python", "python")
+    program = with_slopes_in(program, "python")
     loops = {"loops.py": copied("loops.py")} if program.loops is not None else {}
     return {
         "model.py": python_source(program, _comments(words), inertia_functions(program)),
@@ -34,6 +38,7 @@ def python_program(program: Program, setup: Setup, words: Words) -> dict[str, st
         "routines.py": _routines(program),
         "tables.py": runtime("tables.py"),
         "signals.py": python_signals(),
+        "choosing.py": copied("choosing.py"),
         **loops,
         **({"events.py": _events(setup), "watching.py": copied("watching.py")} if setup.events else {}),
         "Makefile": written("python/Makefile", common={"TITLE": _title(setup), "STEM": setup.stem}),
@@ -67,6 +72,7 @@ def _settings(program: Program, setup: Setup) -> str:
     if program.loops is not None:
         sizes = astuple(program.loops.sizes(len(program.coordinates)))
         loops = {**scales(program.loops), "sizes": sizes, "guessed": list(setup.guessed)}
+    cost = costs(program)
     lines = [f'"""{_title(setup)}: what the program begins with.', about(setup, "").replace('"', "'") + '"""', ""]
     lines += [f"TITLE, STEM = {_title(setup)!r}, {setup.stem!r}"]
     run = setup.title, setup.t_end, setup.step, setup.every, setup.method
@@ -89,6 +95,13 @@ def _settings(program: Program, setup: Setup) -> str:
         f"INPUTS = {list(setup.inputs)!r}  # of the model: number of the signal, and how often it is differentiated",
         f"SHOWN = {[i for c in setup.channels if (i := c.quantity.column - first) >= 0]!r}  # inputs that are channels",
         f"KEPT = {len(program.inputs) - len(program.given_inputs)}  # values of external routines that are kept",
+        f"RTOL = {RTOL!r}  # of methods that choose their steps",
+        f"UNIT_SIZES = {setup.interface.unit_sizes.tolist()!r}  # of the states: 1 m, 1 rad, 1 m/s ...",
+        f"GROWTHS = {list(setup.interface.growths)!r}  # states that grow for ever: by turns, or along a way",
+        f"LENGTHS = {list(setup.interface.length_parameters)!r}  # parameters that are lengths",
+        f"METRE = {setup.interface.metre!r}",
+        f"SLOPES = {(list(program.slope_places), list(program.sloped))!r}  # places of slopes, states whose are known",
+        f"COSTS = {(cost.slopes, cost.factor, cost.solve)!r}  # of slopes, of systems factored and solved, in rates",
         f"LOOPS = {loops!r}  # rows, scales, what is corrected, what may move at the start",
     ]
     return "\n".join([*lines, ""])

@@ -19,13 +19,15 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # python -I does not look beside the program
 
+import choosing
 import model
 import settings
 from numeric.branch import NotClosed
 from numeric.course import Course
+from numeric.events import Watch
 from numeric.integrate import advance_by
-from numeric.methods import METHODS, one_of
-from numeric.tuning import BRIDGES, INPUTS, PLANS
+from numeric.methods import METHODS, OWN, one_of
+from numeric.tuning import BRIDGES, CONTROL, INPUTS, PLANS
 from routines import ROUTINES
 from signals import KINDS
 from tables import Spline, set_live
@@ -59,8 +61,12 @@ N_Q, STEM = settings.N_Q, settings.STEM
 KEPT = [0.0] * settings.KEPT  # values of external routines that are kept over a run or a step: they follow the inputs
 
 
+KNOWN = one_of((*METHODS, *OWN))  # methods
+
+
 class Settings:
     title, t_end, step, every, method = settings.RUN
+    tolerances = choosing.Tolerances()
 
 
 problems = []
@@ -108,6 +114,18 @@ def read_lines(name, folder, place):
     return Path(name), None
 
 
+def closing(content):
+    """Where a keyword with brackets ends, which may have blanks in them; 0 without."""
+    depth = 0
+    for i, ch in enumerate(content):
+        depth += (ch == "(") - (ch == ")")
+        if (ch.isspace() and not depth) or depth < 0:
+            return 0
+        if ch == ")" and not depth:
+            return i + 1
+    return 0
+
+
 def read_parsfile(name, folder=".", place="", depth=0):
     """Reads a parameter file, and those it names in their places."""
     if depth >= 20:
@@ -119,7 +137,7 @@ def read_parsfile(name, folder=".", place="", depth=0):
         if not content or content.startswith("*"):
             continue
         first = content.split(None, 1)[0]
-        end = content.find(")") + 1 if "(" in first and ")" not in first and ")" in content else len(first)
+        end = closing(content) or len(first)
         keyword, rest = plain(content[:end]), content[end:].strip()
         if not begun:
             if keyword != "parsfile" or rest:
@@ -164,16 +182,25 @@ def read_entry(keyword, words, place, folder):
 def read_setting(keyword, word, place):
     """Settings of the run; false if the keyword is none of them."""
     if keyword == "method":
-        if word.lower() in METHODS:
+        if word.lower() in (*METHODS, *OWN):
             Settings.method = word.lower()
         else:
-            problem(place, f"the method is {one_of()}, found '{word}'")
+            problem(place, f"the method is {KNOWN}, found '{word}'")
         return True
-    if keyword not in ("stopt", "step", "iprint"):
+    absolute = keyword == "atol" or (keyword.startswith("atol(") and keyword.endswith(")"))
+    if not absolute and keyword not in ("stopt", "step", "iprint", "rtol"):
         return False
     value = number_of(word)
     if value is None or value <= 0:
         problem(place, f"{keyword} needs a positive number, found '{word}'")
+    elif absolute:
+        inner = keyword[5:-1]
+        if not Settings.tolerances.set_absolute(inner, value, STATES):
+            problem(place, f"{keyword}: no state is called '{inner}', and none has such a unit")
+    elif keyword == "rtol" and value < CONTROL.finest:
+        problem(place, f"rtol {value:g} is below {CONTROL.finest:g}, which double precision cannot keep")
+    elif keyword == "rtol":
+        Settings.tolerances.rtol = value
     elif keyword == "stopt":
         Settings.t_end = value
     elif keyword == "step":
@@ -296,7 +323,9 @@ def write_echo(e, y):
     lines.append(echo_line("STOPT", Settings.t_end, "s", "end of the run"))
     lines.append(echo_line("STEP", Settings.step, "s", "time step"))
     lines.append(echo_line("IPRINT", float(Settings.every), "-", "steps from one output to the next"))
-    lines += [f"METHOD          {Settings.method}", "", "* parameters"]
+    lines.append(f"METHOD          {Settings.method}")
+    lines += [echo_line(*told) for told in Settings.tolerances.echoed(STATES)] if Settings.method in OWN else []
+    lines += ["", "* parameters"]
     lines += [echo_line(p.keyword, float(p.value), p.unit, p.label) for p in PARAMETERS]
     lines += ["", "* inputs"] if SIGNALS else []
     for s in SIGNALS:
@@ -425,6 +454,8 @@ class Evaluation:
 
     keeper = None  # of closed loops
     weights = None  # their metric, in runs with events; None: to be found
+    kept, n_s = KEPT, len(STATES)
+    remembers = any(getattr(r, "memory", None) is not None for r in ROUTINES)
 
     def __init__(self, p, c):
         self.p, self.c = p, c
@@ -571,20 +602,47 @@ class Steps:
 
 
 def take_steps(e, y, total):
-    """The rows recorded, the number of the last step taken, and what ended the run early."""
+    """The rows recorded, what the steps were, further lines about them, and what ended the run early."""
     breaks = breaks_until(Settings.t_end, total)
     course = Course(Settings.method, Settings.step, total, Settings.every, Settings.t_end, breaks)
-    if settings.EVENTS:
-        return take_watched_steps(e, course, y)
+    if course.method in OWN:
+        return choose_steps(e, course, y)
+    rows, reached, ended = (take_watched_steps if settings.EVENTS else take_fixed_steps)(e, course, y)
+    if ended and not ended.startswith("stopped"):
+        ended = f"stopped at t = {reached * Settings.step:g} s: {ended}"
+    return rows, f"{reached} steps of {Settings.step:g} s", [], ended
+
+
+def take_fixed_steps(e, course, y):
+    """The rows recorded, the number of the last step taken, and what ended the run early."""
     steps = first_steps(e, course, y)
     rows = [e.row(0.0, steps.y)]
-    for i in range(1, total + 1):
+    for i in range(1, course.total + 1):
         wrong = steps.step(i)
         if wrong:
             return rows, i, wrong
-        if i % Settings.every == 0 or i == total:
+        if i % Settings.every == 0 or i == course.total:
             rows.append(e.row(course.time(i), steps.y))
-    return rows, total, ""
+    return rows, course.total, ""
+
+
+def choose_steps(e, course, y):
+    """Steps of a method that chooses them: as `take_steps`."""
+    if e.keeper is not None:
+        y = begin_on_branch(e.keeper, y)
+    options = Settings.tolerances.options(e, y, STATES)
+    held = held_by_routines()
+    if not settings.EVENTS:
+        run = choosing.Run(e, course, 0.0, y, options, Watch(), STATES, held)
+        return run.whole(), *choosing.told(course.method, run.figures, run.passages), run.ended
+    acting = watching_run(e, held)
+
+    def stretch(t, y, goes_on):
+        y = begin_again(e, t, t, y) if goes_on else y
+        return choosing.Run(e, course, t, y, options, acting.watch, STATES, held, goes_on)
+
+    ended = acting.run_chosen(course, y, stretch)
+    return acting.rows, *choosing.told(course.method, acting.figures, acting.passages), ended
 
 
 def first_steps(e, course, y):
@@ -597,25 +655,43 @@ def first_steps(e, course, y):
     return steps
 
 
-def take_watched_steps(e, course, y):
-    """The same with events."""
+def held_by_routines():
+    """What routines keep and remember."""
+    return [r.memory for r in ROUTINES if getattr(r, "memory", None) is not None] + ([KEPT] if KEPT else [])
+
+
+def begin_again(e, t, start, y):
+    """The state from which a run goes on after an event, at a time t; inputs are read at `start` for what is light."""
     import watching
 
-    held = [r.memory for r in ROUTINES if getattr(r, "memory", None) is not None] + ([KEPT] if KEPT else [])
+    if e.keeper is None:
+        return y
+    import loops
+
+    e.keeper = loops.keeper_of(e, y, start, e.weights)
+    if e.keeper.at_rest(t, y):
+        raise watching.CannotAct("the state is singular and at rest: give a speed to choose among its directions")
+    return e.keeper.begin(t, y)
+
+
+def take_watched_steps(e, course, y):
+    """The same as `take_fixed_steps` with events."""
 
     def steps(course, y, goes_on):
         if not goes_on:
             return first_steps(e, course, y)
         t = course.begin(course.first + 1)
-        if e.keeper is not None:
-            e.keeper = loops.keeper_of(e, y, course.start(course.first + 1), e.weights)
-            if e.keeper.at_rest(t, y):
-                why = "the state is singular and at rest: give a speed to choose among its directions"
-                raise watching.CannotAct(why)
-            y = e.keeper.begin(t, y)
-        found = Steps(e, course, y)
+        found = Steps(e, course, begin_again(e, t, course.start(course.first + 1), y))
         found.begin(t, goes_on=True)
         return found
+
+    acting = watching_run(e, held_by_routines())
+    return acting.rows, *acting.run(course, y, steps)
+
+
+def watching_run(e, held):
+    """What watches a run and lets its events act."""
+    import watching
 
     def refresh(name):
         try:
@@ -639,8 +715,7 @@ def take_watched_steps(e, course, y):
         import loops
 
         e.weights = e.keeper.closure.weights
-    acting = watching.Acting(e, PARAMETERS, STATES, steps, refresh, mended, held)
-    return acting.rows, *acting.run(course, y)
+    return watching.Acting(e, PARAMETERS, STATES, refresh, mended, held)
 
 
 NO_CONSTANTS = "the constants of the model cannot be computed: may a mass, inertia or length be zero?"
@@ -681,14 +756,12 @@ def run(e, y, stream, result):
     total = round(n) if abs(round(n) * Settings.step - Settings.t_end) < PLANS.at_end * Settings.t_end else math.ceil(n)
     start = time.perf_counter()
     with np.errstate(all="ignore"):
-        rows, reached, ended = take_steps(e, y, total)
+        rows, steps, told, ended = take_steps(e, y, total)
     seconds = time.perf_counter() - start
     write_output(stream, np.array(rows), result)
     stream.flush()
-    how = f"finished at t = {Settings.t_end:g} s"
-    if ended:
-        how = ended if ended.startswith("stopped") else f"stopped at t = {reached * Settings.step:g} s: {ended}"
-    print(f"{Settings.title}: {reached} steps of {Settings.step:g} s, {Settings.method}, {how}")
+    how = ended or f"finished at t = {Settings.t_end:g} s"
+    print(f"{Settings.title}: {steps}, {Settings.method}, {how}", *told, sep="\n")
     print(f"{seconds:.3g} s of computing\nwrote {Settings.output} and {Settings.echo}")
     return ENDED_EARLY if ended else FINE
 
@@ -702,8 +775,12 @@ def main():
     parser.add_argument("--echo", default=f"{STEM}.echo", metavar="FILE", help=words)
     parser.add_argument("--t-end", metavar="S", help="end of the run in s, instead of STOPT of the file")
     parser.add_argument("--step", metavar="S", help="time step in s, instead of STEP")
-    parser.add_argument("--method", metavar="NAME", help=f"{one_of()}, instead of METHOD")
+    parser.add_argument("--method", metavar="NAME", help=f"{KNOWN}, instead of METHOD")
     parser.add_argument("--every", metavar="N", help="steps from one output to the next, instead of IPRINT")
+    words = "relative tolerance of methods that choose their steps, instead of RTOL"
+    parser.add_argument("--rtol", metavar="E", help=words)
+    words = "absolute tolerance in the unit of each state, instead of ATOL"
+    parser.add_argument("--atol", metavar="E", help=words)
     layout = parser.add_mutually_exclusive_group()
     layout.add_argument("--binary", action="store_true", help="ERD file with 64-bit samples beside it")
     layout.add_argument(
@@ -717,7 +794,8 @@ def main():
             parser.error("--binary and --classic are layouts of ERD files")
         Settings.layout = "csv"
     read_parsfile(args.input)
-    for option, keyword in (("t_end", "stopt"), ("step", "step"), ("method", "method"), ("every", "iprint")):
+    same = [(x, x) for x in ("step", "method", "rtol", "atol")]
+    for option, keyword in (("t_end", "stopt"), *same, ("every", "iprint")):
         if getattr(args, option) is not None:
             read_setting(keyword, getattr(args, option), f"--{option.replace('_', '-')}")
     check_values()

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 from events import actions, watched
 from numeric.events import Book, Change, Event, Watch, let_act
+from numeric.steps_told import add_figures
 from numeric.tuning import EVENTS, STEPS
 
 
@@ -16,21 +17,64 @@ class CannotAct(Exception):
 class Acting:
     """A run that is watched.
 
-    `steps(course, y, goes_on)` makes what takes steps from a state; `refresh()` finds parameters and constants again;
-    `mended(t, y, kept)` closes loops, with states that are kept as they are; `held` is what routines keep and remember.
+    `refresh()` finds parameters and constants again; `mended(t, y, kept)` closes loops, with states that are kept as
+    they are; `held` is what routines keep and remember.
     """
 
-    def __init__(self, e, given, states, steps, refresh, mended, held):
-        self.e, self.given, self.states, self.steps = e, given, states, steps
+    def __init__(self, e, given, states, refresh, mended, held):
+        self.e, self.given, self.states = e, given, states
         self.refresh, self.mended, self.held = refresh, mended, held
         self.watch, self.actions = Watch(watched(given)), actions(given)
         self.rows, self.told, self.idle = [], 0, set()
+        self.figures, self.passages = {}, []
 
-    def run(self, course, y):
-        """Takes all steps; the number of the last one, and what ended the run early."""
+    def run_chosen(self, course, y, stretch):
+        """Takes steps that their method chooses; what ended the run early. `stretch(t, y, goes_on)` is a run from a
+        time and state on, which looks for events itself and ends where one of them stops it or acts."""
+        watch, t, goes_on = self.watch, 0.0, False
+        book = Book(course.step, course.t_end - course.t_start)
+        watch.begin(0, None)
+        while True:
+            try:
+                steps = stretch(t, y, goes_on)
+            except CannotAct as error:
+                return f"stopped at t = {t:.6g} s, as an event acts: {error}"
+            rows = steps.whole()
+            if watch.again is not None and goes_on:
+                rows = [row for row in rows if row[0] > t]
+            self.rows += rows
+            add_figures(self.figures, steps.figures)
+            self.passages += steps.passages
+            stopped = watch.stopped
+            if stopped is not None:
+                watch.forget_after(stopped.time)
+            self._tell()
+            if watch.again is not None:
+                book.chatters(watch.again.name, watch.again.time, "again at once")
+                return book.problem
+            if steps.ended:
+                return steps.ended
+            if not watch.fired:
+                return "" if stopped is None else f"stopped by event '{stopped.name}' at t = {stopped.time:.6g} s"
+            t = float(rows[-1][0])
+            try:
+                y, stop = self._act(book, rows[-1], course)
+            except CannotAct as error:
+                return f"stopped at t = {t:.6g} s, as an event acts: {error}"
+            if book.problem:
+                return book.problem
+            if stop:
+                return f"stopped by event '{stop}' at t = {t:.6g} s"
+            if t >= course.t_end:
+                return ""
+            goes_on = True
+
+    def run(self, course, y, make):
+        """Takes all steps; the number of the last one, and what ended the run early. `make(course, y, goes_on)` makes
+        what takes them from a state."""
         watch, e, every = self.watch, self.e, course.every
         book = Book(course.step, course.t_end - course.t_start)
-        steps = self.steps(course, y, False)
+        steps = make(course, y, False)
         watch.begin(0, None)
         self.rows.append(e.row(0.0, steps.y))
         watch.look(self.rows[0][None, :], None)
@@ -72,7 +116,7 @@ class Acting:
             i = math.floor(t / course.step + STEPS.gap)
             here = replace(course, first=i, begins=None if t == i * course.step else t)
             try:
-                steps = self.steps(here, y, True)
+                steps = make(here, y, True)
             except CannotAct as error:
                 return i, f"stopped at t = {t:.6g} s, as an event acts: {error}"
         return course.total, ""

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any
 
-from bellcrank.backend.start import STEP_TOO_SMALL, TOO_MANY_STEPS
-from bellcrank.numeric.adapt import Count
-from bellcrank.numeric.branch import Passage
-from bellcrank.numeric.collocation import STIFF
-from bellcrank.numeric.embedded import EMBEDDED
-from bellcrank.numeric.methods import AUTO
-from bellcrank.numeric.tuning import CONTROL
+from .adapt import Count
+from .branch import Passage
+from .collocation import STIFF
+from .driven import STEP_TOO_SMALL, TOO_MANY_STEPS
+from .embedded import EMBEDDED
+from .methods import AUTO
+from .tuning import CONTROL
 
 STIFF_ONE, EXPLICIT_ONE = next(iter(STIFF)), next(iter(EMBEDDED))
 
@@ -80,3 +80,15 @@ def went_over(settings: Mapping[str, Any]) -> list[str]:
         often = f", the last of {times} times" if times > 1 else ""
         told += f"; back to {EXPLICIT_ONE} at t = {settings['went_back']:.6g} s{often}, whose steps came on sooner"
     return [told]
+
+
+def add_figures(total: MutableMapping[str, Any], told: Mapping[str, Any]) -> None:
+    """Adds the figures of a stretch to those of the ones before."""
+    for key, x in told.items():
+        if key not in total or not isinstance(x, int | float):
+            total[key] = x
+        elif isinstance(x, int):
+            total[key] += x
+        else:
+            first = key in ("smallest_step", "went_over")
+            total[key] = min(x, total[key]) if first else max(x, total[key])

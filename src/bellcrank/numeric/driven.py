@@ -1,0 +1,41 @@
+"""Runs that Python drives: how they go on, and how they end."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .branch import Passage
+
+FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED, NOT_CLOSED, AT_REST, STEP_TOO_SMALL, TOO_MANY_STEPS = range(8)
+NO_VALUE = (OverflowError, ValueError, ZeroDivisionError)  # of Python's arithmetic, where C has inf or nan
+
+
+class Head:
+    """The head of all of them: `evaluation` is the model with all that it is evaluated with."""
+
+    def __init__(self, evaluation: Any, state: np.ndarray) -> None:
+        self.evaluation = evaluation
+        self.state = np.array(state, dtype=float)
+        self.bad = np.full_like(self.state, math.nan)
+        self.rates = np.empty(0)
+        self.reached, self.status, self.problem = 0, FINISHED, ""
+
+    def advance(self, last: int) -> np.ndarray:
+        """Goes on to step number `last`; the rows recorded on the way."""
+        rows: list[np.ndarray] = []
+        try:
+            with np.errstate(all="ignore"):
+                self._go_on(last, rows)
+        except NO_VALUE as error:
+            self.status, self.problem = NOT_FINITE, str(error)
+        return np.array(rows)
+
+    def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
+        raise NotImplementedError
+
+    @property
+    def passages(self) -> list[Passage]:
+        return self.evaluation.keeper.passages if self.evaluation.keeper else []
