@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from bellcrank.emit.parts import cut
 from bellcrank.emit.schedule import AS_WRITTEN, Options, schedule
 from bellcrank.emit.steps import Alike, Angle, Angles, step_expressions, step_targets
 from bellcrank.expr import Expr, Func, Product, Sum, Symbol, evaluate, postorder
@@ -57,6 +58,22 @@ def test_what_is_ready_last_is_added_last():
     late = Assign(z1, Func("exp", (a,)))
     value = only_value(Section((late,), (total(z1, b, c, d),)))
     assert z1 in value.parts  # and not below another addition
+
+
+def test_a_long_sum_becomes_statements_that_functions_can_be_cut_between():
+    """As one statement it was one block, over which compilers took a time that grew with its square."""
+    angles = [Symbol(f"q{i}", "coordinate") for i in range(1000)]
+    waves = [Assign(Symbol(f"z{i}", "intermediate"), Func("sin", (x,))) for i, x in enumerate(angles)]
+    section = Section(tuple(waves), (total(*(product(a, s.target) for s in waves)),))
+    plan = schedule(section)
+    assert max(len(s.angles) for s in plan.steps if isinstance(s, Angles)) <= 128
+    sums = [s for s in plan.steps if isinstance(s, Assign)]
+    assert max(sum(isinstance(n, Sum) for n in postorder((s.value,))) for s in sums) < 16
+    pieces = cut(plan.steps, 500)
+    assert len(pieces) > 1 and [s for piece in pieces for s in piece] == [*plan.steps]
+    assert max(sum(map(len, map(step_targets, piece))) for piece in pieces) <= 700
+    known = {a: 0.7, **{x: 0.01 * i for i, x in enumerate(angles)}}
+    assert value_of(plan, known) == pytest.approx([0.7 * sum(math.sin(0.01 * i) for i in range(1000))], rel=1e-12)
 
 
 def pairs_of_products(value):

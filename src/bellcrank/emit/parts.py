@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import ceil
 from typing import TypeVar
 
-from bellcrank.emit.steps import Step, step_expressions, step_targets
+from bellcrank.emit.steps import Angles, Step, step_expressions, step_targets
 from bellcrank.expr import Expr, Symbol, postorder
 
 LONGEST = 500  # statements in one function of several; twice as many may stay in one
-T = TypeVar("T")
+MANY = 200  # results of one step, above which each counts as a statement
+T = TypeVar("T", bound=Step)
 
 
 def cut(steps: Sequence[T], longest: int) -> list[Sequence[T]]:
     """Steps in parts of about equal length, if there are many."""
-    if len(steps) <= 2 * longest:
+    lengths = [_length(s) for s in steps]
+    total = sum(lengths)
+    if total <= 2 * longest:
         return [steps]
-    size = ceil(len(steps) / ceil(len(steps) / longest))
-    return [steps[i : i + size] for i in range(0, len(steps), size)]
+    size, filled, ends = ceil(total / ceil(total / longest)), 0, [0]
+    for i, length in enumerate(lengths):
+        if filled and filled + length > size:
+            ends.append(i)
+            filled = 0
+        filled += length
+    return [steps[a:b] for a, b in pairwise([*ends, len(steps)])]
+
+
+def _length(s: Step) -> int:
+    """A step, in statements."""
+    count = len(s.angles) if isinstance(s, Angles) else 1
+    return 1 if 2 * count <= MANY else len(step_targets(s))
 
 
 def shared_symbols(parts: Sequence[Sequence[Step]], results: Sequence[Expr]) -> dict[Symbol, int]:

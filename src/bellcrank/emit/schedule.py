@@ -46,6 +46,8 @@ class Options:
 BEST = Options()
 AS_WRITTEN = Options(False, False, False, False, False)
 PATIENCE = 8  # cycles that a product waits for something to be fused with
+TOGETHER = 128  # angles whose sines and cosines are taken together
+LONG_SUM, NAMED = 128, 8  # terms of a sum that becomes several statements, and of each of these
 
 
 def schedule(section: Section, options: Options = BEST, stored: Sequence[Symbol] = ()) -> Schedule:
@@ -194,7 +196,8 @@ class _Arranger:
             self._taken |= {("sin", a.value): a.sine for a in angles if a.sine is not None}
             self._taken |= {("cos", a.value): a.cosine for a in angles if a.cosine is not None}
             angles.sort(key=lambda a: self._stored.get(a.value, len(self._stored)))
-            self._define(Angles(tuple(angles)), FUNCTION + max(v.time for v in values))
+            for i in range(0, len(angles), TOGETHER):
+                self._define(Angles(tuple(angles[i : i + TOGETHER])), FUNCTION + max(v.time for v in values))
         return len(self.steps)
 
     # ---- expressions
@@ -369,8 +372,15 @@ class _Arranger:
             return _Value(Sum(exprs), max(x[0] for x in listed) + ADD * (len(exprs) - 1))
         heapq.heapify(products)
         heapq.heapify(others)
+        long, counts = len(terms.parts) > LONG_SUM, dict[Expr, int]()
         for order in range(len(terms.parts), 2 * len(terms.parts) - 1):
-            heapq.heappush(others, _added(*_next_two(products, others), order))
+            a, b = _next_two(products, others)
+            new = _added(a, b, order)
+            if long:
+                counts[new[3]] = counts.get(a[3], 1) + counts.get(b[3], 1)
+                if counts[new[3]] >= NAMED:
+                    new = (*new[:3], self._named(_Value(new[3], new[0])).expr, new[4])
+            heapq.heappush(others, new)
         time, _, sign, expr, _ = (others or products)[0]
         return _Value(expr if sign > 0 else Product(-1, ((expr, 1),)), time)
 
