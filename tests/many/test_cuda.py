@@ -3,6 +3,8 @@
 import ctypes
 import shutil
 import subprocess
+import sys
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -220,3 +222,47 @@ def test_a_machine_without_a_gpu_says_so_and_uses_its_cores():
     many = example("quarter_car").compile().simulate_many(n=3, t_end=0.01, step=0.001, backend="cuda")
     assert many.settings["backend"] == "lanes"
     assert "not done on a GPU: " in many.notes[0]
+
+
+class CUDARuntimeError(RuntimeError):
+    """As CuPy has it."""
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        ("cudaErrorInsufficientDriver: CUDA driver version is insufficient for CUDA runtime version",
+         "the driver of the GPU is too old for this CuPy: update it"),
+        ("cudaErrorNoDevice: no CUDA-capable device is detected", "there is no CUDA GPU that can be used (cudaErrorNo"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("backend", ["cuda", "auto"])
+def test_a_driver_that_is_too_old_is_told_and_cores_are_used(error, said, backend, monkeypatch):
+    """A stand-in for CuPy, which raises what CuPy raises."""
+
+    def count():
+        raise CUDARuntimeError(error)
+
+    cupy, told = ModuleType("cupy"), SimpleNamespace(getDeviceCount=count, CUDARuntimeError=CUDARuntimeError)
+    cupy.cuda = SimpleNamespace(runtime=told)
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    many = example("quarter_car").compile().simulate_many(n=3, t_end=0.01, step=0.001, backend=backend)
+    assert many.ended == ["finished"] * 3
+    assert many.settings["backend"] == "lanes"
+    assert (len(many.notes), [said in x for x in many.notes]) == ((1, [True]) if backend == "cuda" else (0, []))
+
+
+@pytest.mark.parametrize(
+    ("raised", "said"),
+    [
+        (ModuleNotFoundError("No module named 'cupy'", name="cupy"), "the package cupy is not installed (pip install"),
+        (ModuleNotFoundError("No module named 'fastrlock'", name="fastrlock"), "cannot be used (No module named 'fast"),
+        (ImportError("Failed to import CuPy.\n\nlibcublas.so.12: cannot open"), "(Failed to import CuPy. libcublas.so"),
+    ],
+)
+def test_a_cupy_that_cannot_be_imported_is_told(raised, said, monkeypatch):
+    def refuse(name):
+        raise raised
+
+    monkeypatch.setattr(backend_cuda.importlib, "import_module", refuse)
+    assert said in no_gpu()

@@ -34,11 +34,17 @@ def no_gpu() -> str:
     """Why there is no GPU for this, in words; nothing if there is one."""
     try:
         cupy = importlib.import_module("cupy")
-    except ImportError:
+    except ModuleNotFoundError as error:
+        if error.name != "cupy":
+            return f"the package cupy cannot be used ({error})"
         return "the package cupy is not installed (pip install bellcrank[gpu])"
+    except (ImportError, OSError) as error:  # CuPy tells at length what it misses
+        return f"the package cupy cannot be used ({' '.join(str(error).split())[:200]})"
     try:
         return "" if cupy.cuda.runtime.getDeviceCount() else "there is no CUDA GPU"
     except cupy.cuda.runtime.CUDARuntimeError as error:
+        if "InsufficientDriver" in str(error):
+            return f"the driver of the GPU is too old for this CuPy: update it, or take a CuPy for its CUDA ({error})"
         return f"there is no CUDA GPU that can be used ({error})"
 
 
