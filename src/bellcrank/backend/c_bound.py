@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,12 @@ class Bound:
         self.data = ctypes.addressof(self._job)
         self._all, self.address = calls.compiled.rates_of_all, calls.compiled.rates_address
         self.calls_back = asked or bool(calls.compiled.called_back)
-        self.called = None if self.calls_back else python_function(calls.compiled.library, "rates_called", self.data)
+
+    @cached_property
+    def called(self) -> Callable[..., bool] | None:
+        if self.calls_back:
+            return None
+        return python_function(self._calls.compiled.library, "rates_called", self.data)
 
     def rates(self, t: float, x: np.ndarray) -> np.ndarray:
         """Rates of a state, an array of the right length, as they are at the start of a run."""

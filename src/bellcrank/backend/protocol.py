@@ -58,7 +58,9 @@ class Bound(Protocol):
     data: int
     calls_back: bool
     kept: np.ndarray
-    called: Callable[..., bool] | None
+
+    @property
+    def called(self) -> Callable[..., bool] | None: ...
 
     def rates(self, t: float, x: np.ndarray) -> np.ndarray: ...
 

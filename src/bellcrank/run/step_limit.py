@@ -34,6 +34,7 @@ def step_too_large(plan: Plan, evaluation: Evaluation, rows: np.ndarray, whole: 
     speeds = np.ascontiguousarray(good.T[n_q:])  # long rows are found through sooner than short ones
     jolts = np.abs(speeds[:, 1:] - speeds[:, :-1]).max(axis=0, initial=0.0)
     hardest = np.argpartition(jolts, -3)[-3:].tolist() if len(jolts) > 3 else list(range(len(jolts)))
+    hardest = _apart(hardest, jolts) if n_s > LARGE else hardest
     last = len(good) - 1
     chosen = sorted({0, last // 3, 2 * last // 3, *hardest, *(i + 1 for i in hardest)})
     try:
@@ -59,6 +60,15 @@ def step_too_large(plan: Plan, evaluation: Evaluation, rows: np.ndarray, whole: 
         return changes_of_loads(moment(evaluation, t, y), loaded.analysis.loads, mode)
 
     return sentence(alarm, plan.step, plan.method, culprit)
+
+
+def _apart(rows: list[int], jolts: np.ndarray) -> list[int]:
+    """Rows without those beside a harder one: a jolt that lasts is looked at once."""
+    found: list[int] = []
+    for i in sorted(rows, key=lambda i: -jolts[i]):
+        if all(abs(i - other) > 1 for other in found):
+            found.append(i)
+    return found
 
 
 def _is_calm(evaluation: Evaluation, plan: Plan, times: np.ndarray, states: np.ndarray) -> bool:
