@@ -3,7 +3,8 @@
 Every corner is one joint of the tree with the wheel travel as coordinate (11 degrees of freedom in all: body 6, wheels 4, rack 1). Springs and dampers
 act on the front lower arms, which have mass, and on a rod of the rear links; anti-roll bars join left and right; tables stop the travel. Tyres are
 springs and dampers to the ground under each wheel. The car is dropped by 5 mm and settles where it was drawn. Look at `height`, `pitch`, the wheel loads.
-`exact=False` looks the corners up in tables.
+`exact=False` looks the corners up in tables. `rear="solid_axle"` has a beam axle on four links in place of the five links: one joint with two coordinates,
+travel and roll, which carries both wheels.
 """
 
 import bellcrank as bc
@@ -13,7 +14,7 @@ WHEELBASE = 2.7  # m
 STOP = bc.table([-0.2, -0.07, -0.05, 0.05, 0.07, 0.2], [-80000, -4000, 0, 0, 4000, 80000])  # N over shortening, m
 
 
-def model(exact=True):
+def model(exact=True, rear="five_link"):
     """SI units, ISO 8855 axes; the origin of the chassis lies in the middle of the front axle on the ground."""
     s = bc.System("car on four linkages", units="mks", axes="ISO 8855")
     chassis = s.add_body(
@@ -21,9 +22,16 @@ def model(exact=True):
     )
     rack = s.add_body("rack", parent=chassis, translate=2, joint_at=(-0.13, 0, 0.236), mass=3, inertia=0)
     s.add_gravity()
-    joints = {name: _corner(s, name, chassis, rack, exact) for name in ("fl", "fr", "rl", "rr")}
+    beam = rear == "solid_axle"
+    corners = ("fl", "fr") if beam else ("fl", "fr", "rl", "rr")
+    joints = {name: _corner(s, name, chassis, rack, exact) for name in corners}
     _anti_roll_bar(s, "bar_front", joints["fl"].point("spring_arm"), joints["fr"].point("spring_arm"), chassis, "k_bf")
-    _anti_roll_bar(s, "bar_rear", joints["rl"].point("spring_rod"), joints["rr"].point("spring_rod"), chassis, "k_br")
+    if beam:
+        axle = _beam(s, chassis, exact)
+        ends = axle.point("spring_left"), axle.point("spring_right")
+    else:
+        ends = joints["rl"].point("spring_rod"), joints["rr"].point("spring_rod")
+    _anti_roll_bar(s, "bar_rear", *ends, chassis, "k_br")
     s.add_force(
         "hold",
         magnitude="-k_r*x - c_r*v",
@@ -36,7 +44,7 @@ def model(exact=True):
     s.set_defaults(k_bf=12000, k_br=8000, k_r=50000, c_r=1500, k_t=220000, c_t=400, k_h=150000, c_h=3000)
     s.add_output("dot(pos(chassis.cm), [n3])", "height", label="height of the mass centre", units="L")
     s.add_output("angle([n3], [chassis3], [n2])", "pitch", label="pitch angle", units="A")
-    for name in joints:
+    for name in ("fl", "fr", "rl", "rr"):
         s.add_output(f"fm(load_{name})", f"load {name}", label=f"wheel load {name}", units="F")
     s.add_shape(chassis, "box", size=(3.4, 0.9, 0.3), at=(-WHEELBASE / 2, 0, 0.42))
     s.add_shape(chassis, "box", size=(1.6, 0.85, 0.45), at=(-1.6, 0, 0.78), color="#7d99b8")
@@ -72,6 +80,22 @@ def _corner(s, name, chassis, rack, exact):
         ends = [linkage.points[p] for p in ("lower_front", "lower_rear", "lower_ball")]
         joint.link("lower_arm", mass=6, inertia=(0.12, 0.08, 0.18), cm=_sum([sum(x) / 3 for x in zip(*ends)], at))
     _tyre(s, name, joint.point("wheel_centre"), load_as_drawn + 38 * 9.80665)
+    return joint
+
+
+def _beam(s, chassis, exact):
+    """A solid axle: carrier of both wheels, with travel and roll as coordinates; springs and tyres as of corners."""
+    linkage, at = load(shipped("solid_axle")), (-WHEELBASE, 0, 0)
+    axle = s.add_body(
+        "axle", parent=chassis, mass=90, inertia=(16, 1.6, 16), cm=_sum(linkage.points["wheel_centre"], at)
+    )
+    joint = s.add_linkage("beam", linkage, base=chassis, carrier=axle, exact=exact, at=at)
+    load_as_drawn = 1300 * 9.80665 * 1.25 / WHEELBASE / 2
+    for name, side in (("rl", "left"), ("rr", "right")):
+        joint.add_spring(
+            f"spring_{name}", f"spring_{side}", stiffness=32000, damping=2500, ride=(0.0, load_as_drawn), stop=STOP
+        )
+        _tyre(s, name, joint.point(f"wheel_{side}"), load_as_drawn + 45 * 9.80665)
     return joint
 
 

@@ -149,7 +149,7 @@ def test_other_cars_stand_as_statics_says(other):
 
 
 def test_other_cars_keep_their_speed(other):
-    """By rolling resistance of the axles, with lift or down force, toe, and drag."""
+    """By rolling resistance of the axles, with lift or down force, toe, and drag of a body that leans."""
     car, sim = other
     air, axles = car.data.sections.aerodynamics, (car.data.front, car.data.rear)
     for v in (5, 10, 20, 30, 40):
@@ -161,7 +161,8 @@ def test_other_cars_keep_their_speed(other):
         high = np.mean([
             a.tyre.radius - W / 2 / a.tyre.vertical_stiffness for a, W in zip(axles, loads) if driven in ("all", a.name)
         ])  # fmt: skip
-        by_hand = high * air.drag * pressed
+        leant = (air.lift_front + air.lift_rear) * math.sin(found["q(chassis, 5)"])  # of a body whose nose is up
+        by_hand = high * (air.drag - leant) * pressed
         for a, W, corner in zip(axles, loads, ("fl", "rl")):
             pose = a.pose(float(found[f"q({corner})"]))  # down force presses it down, which steers a little
             toe = abs(math.asin((pose.rotation @ spin_axis(a.record.toe, a.record.camber))[0]))

@@ -59,6 +59,21 @@ def test_nothing_gives_without_bushes_and_less_the_stiffer_they_are():
     assert np.linalg.eigvalsh((soft.compliance + soft.compliance.T) / 2)[0] > -1e-15
 
 
+@pytest.mark.parametrize(
+    ("name", "ideal"),
+    [("double_wishbone", ("lower_ball", "upper_ball", "tie_carrier", "upper_rear")), ("macpherson", ("lower_ball", "tie_base")),
+     ("five_link", ("X1", "X3", "P4", "X4"))],
+)  # fmt: skip
+def test_an_ideal_joint_is_a_very_stiff_bush(name, ideal):
+    linkage = load(shipped(name))
+    pose = linkage.solve(0.02)
+    soft = rubber(linkage, only=[p for p in places_of(linkage.chain) if p not in ideal])
+    balls = {p: make_bush(linkage.chain, p, (1e11, 1e11, 1e11)) for p in ideal}
+    found, stiff = give(linkage, pose, soft), give(linkage, pose, {**soft, **balls})
+    assert stiff.compliance == pytest.approx(found.compliance, abs=2e-4 * np.abs(found.compliance).max())
+    assert stiff.rate == pytest.approx(found.rate, rel=2e-4)
+
+
 def test_a_bush_turned_by_hand_is_the_same():
     """A full matrix along the base's axes in place of three stiffnesses along an axis of its own."""
     linkage = load(shipped("five_link"))
