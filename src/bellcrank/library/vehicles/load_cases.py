@@ -130,10 +130,11 @@ def axle_loads(
     """Load cases of the left suspension of an axle; of one that corners, of the wheel outside and that inside."""
     fitted = car.axle(axle)
     found: list[CaseLoads] = []
+    rubber = _Rubber(gives(car, at_rest, fitted).rate, axial(fitted.linkage.chain, fitted.bushes))
     for name, case in (CASES if cases is None else cases).items():
         rack = _rack(fitted.linkage, name, case)
         sides = _sides(car, at_rest, figures, fitted, case)
-        wheels = [_Wheel(car, at_rest, fitted, rack if i == 0 else -rack, s) for i, s in enumerate(sides)]
+        wheels = [_Wheel(car, at_rest, fitted, rack if i == 0 else -rack, s, rubber) for i, s in enumerate(sides)]
         try:
             travels = [case.travel] * len(wheels) if case.travel is not None else _settled(wheels)
             apart = _apart(wheels, travels) if case.travel is None else 0.0
@@ -230,12 +231,21 @@ def _at_wheel(force: Array, moment: Array, arm: Array, axis: Array, torque: str)
 
 
 @dataclass(frozen=True)
+class _Rubber:
+    """Bushes of an axle: their rate at a wheel, and their stiffnesses along the axes of hinges, N/m."""
+
+    rate: float
+    axial: Mapping[str, float]
+
+
+@dataclass(frozen=True)
 class _Wheel:
     car: CarData
     at_rest: Stand
     axle: FittedAxle
     rack: float
     side: _Side
+    rubber: _Rubber
 
     def held(self, travel: float, bar: float) -> Held:
         """What the parts carry; `bar`: push of the anti-roll bar on its end, down."""
@@ -260,12 +270,12 @@ class _Wheel:
         loads.append(Load(chain.carrier, record.wheel.mass * field, pose.position))
         if axle.bushes:
             i = 0 if axle.name == "front" else 2
-            push = -gives(self.car, self.at_rest, axle).rate * (travel - self.at_rest.travel[i])
+            push = -self.rubber.rate * (travel - self.at_rest.travel[i])
             loads.append(Load(chain.carrier, np.array([0.0, 0.0, push]), pose.position))
         if record.anti_roll_bar is not None and bar:
             at = record.anti_roll_bar.at
             loads.append(Load(chain.points[at].body, np.array([0.0, 0.0, -bar]), pose.point(at).position))
-        return held(axle.linkage, pose, loads, {SPRING: axle.spring}, axial(chain, axle.bushes))
+        return held(axle.linkage, pose, loads, {SPRING: axle.spring}, self.rubber.axial)
 
     def _pose(self, travel: float) -> Any:
         linkage = self.axle.linkage
