@@ -35,7 +35,6 @@ def _python(program: Program, setup: Setup, words: Words) -> dict[str, str]:
 LANGUAGES: dict[str, Writer] = {"c": c_program, "fortran": fortran_program, "python": _python}
 CALLED = {"embedded": embedded_files, "simulink": simulink_files}  # what others call step by step, in C
 PURPOSES = ("program", *CALLED)  # the first stands alone
-WITH_EVENTS = ("c", "python")
 
 
 def write_program(
@@ -76,9 +75,6 @@ def _program_files(derived: Derived, language: str, events: Any, stop: Any) -> d
         )
     setup = with_stable_step(setup_of(derived), derived)
     setup = with_events(setup, events, stop, derived.analysis.independent_speeds)
-    if setup.events and language not in WITH_EVENTS:
-        instead = " or ".join(WITH_EVENTS)
-        raise ModelError(f"programs in {language} have no events; write one in {instead}", derived.name)
     return LANGUAGES[language](derived.program, setup, words_of(derived.interface))
 
 

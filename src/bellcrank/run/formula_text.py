@@ -1,4 +1,4 @@
-"""Formulas of events as text of C and Python: the operations of a run within the package, in the same order."""
+"""Formulas of events as text of C, Fortran and Python: the operations of a run in the package, in the same order."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ class FormulaText:
     """What the languages have in common; `values` gives the text of every parameter."""
 
     COLUMN: ClassVar[str]
+    FIRST: ClassVar[int] = 0  # column
 
     def __init__(self, values: Mapping[str, str]) -> None:
         self.values = values
@@ -29,12 +30,12 @@ class FormulaText:
 
     def _step(self, step: Step, parts: list[str]) -> str:
         if step.op == "column":
-            value = self.COLUMN.format(step.column)
-            return value if step.number == 1 else f"({value}/{step.number!r})"
+            value = self.COLUMN.format(self.FIRST + step.column)
+            return value if step.number == 1 else f"({value}/{self.number(step.number)})"
         if step.op == "value":
             return self.values[step.name]
         if step.op == "number":
-            return repr(step.number)
+            return self.number(step.number)
         if step.op in ("+", "-", "*", "/"):
             return f"({parts[0]} {step.op} {parts[1]})"
         if step.op == "neg":
@@ -50,6 +51,9 @@ class FormulaText:
             return text
         self.used.add(known.name)
         return self.call(known, parts)
+
+    def number(self, value: float) -> str:
+        return repr(value)
 
     def comparison(self, sign: str, parts: list[str]) -> str:
         raise NotImplementedError
@@ -79,6 +83,26 @@ class CFormulaApart(CFormula):
     """Over a `row` whose numbers are some way `apart`: those of one of several runs side by side."""
 
     COLUMN = "row[{}*apart]"
+
+
+class FortranFormula(FormulaText):
+    """Over a `row` of a run."""
+
+    COLUMN, FIRST = "row({})", 1
+
+    def number(self, value: float) -> str:
+        return f"{float(value)!r}_dp"
+
+    def comparison(self, sign: str, parts: list[str]) -> str:
+        return f"merge(1.0_dp, 0.0_dp, {parts[0]} {sign} {parts[1]})"
+
+    def call(self, known: MathFunction, parts: list[str]) -> str:
+        if known.name == "where":
+            return f"merge({parts[1]}, {parts[2]}, abs({parts[0]}) > 0.0_dp)"
+        name = known.text("fortran").name
+        if name == "**":
+            return f"({parts[0]}**{parts[1]})"
+        return f"{name}({', '.join(parts)})"
 
 
 class PythonFormula(FormulaText):

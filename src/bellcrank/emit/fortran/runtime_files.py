@@ -20,12 +20,12 @@ def real(value: float) -> str:
     return f"{float(value)!r}_dp"
 
 
-def definitions(group: Any, text: str | None = None) -> str:
+def definitions(group: Any, text: str | None = None, prefix: str = "tuned_") -> str:
     """A part of the table of tuning constants as parameters: tuned_NAME; those that a text uses, if it is given."""
     lines = []
     for c in constants(group):
-        if text is not None and not re.search(rf"\btuned_{c.name}\b", text):
+        if text is not None and not re.search(rf"\b{prefix}{c.name}\b", text):
             continue
         kind, value = ("integer", c.value) if isinstance(c.value, int) else ("real(dp)", real(c.value))
-        lines += [f"  ! {c.note}", f"  {kind}, parameter :: tuned_{c.name} = {value}"]
+        lines += [f"  ! {c.note}", f"  {kind}, parameter :: {prefix}{c.name} = {value}"]
     return "".join(f"{line}\n" for line in lines)

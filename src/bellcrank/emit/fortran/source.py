@@ -6,7 +6,7 @@ parameters, constants, inputs) are variables of the module. `functions` prints t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from bellcrank.emit.fortran.functions import Functions
 from bellcrank.emit.fortran.loops import scales
@@ -29,9 +29,14 @@ from bellcrank.program.statements import Reduce, Section, Solve, section_express
 
 
 def fortran_source(
-    program: Program, words: Words = NO_WORDS, longest: int = LONGEST, extra: Mapping[str, Section] | None = None
+    program: Program,
+    words: Words = NO_WORDS,
+    longest: int = LONGEST,
+    extra: Mapping[str, Section] | None = None,
+    called: Iterable[str] = (),
 ) -> str:
-    """The program as a Fortran module `model`; `extra` are further subroutines by name."""
+    """The program as a Fortran module `model`; `extra` are further subroutines by name. Functions of the model language
+    that are `called` by what uses it are defined."""
     functions = [*program.functions_of("minimal"), *(Function.extra(*item) for item in (extra or {}).items())]
     calls: dict[Routine, str] = {}
     for t in program.tables:
@@ -41,7 +46,7 @@ def fortran_source(
     own = [r for r in program.externals if r.known_in("fortran")]
     foreign = [r for r in program.externals if not r.known_in("fortran")]
     parts = [printed.constants(), *(printed.text(f) for f in functions if f.name != "constants")]
-    parts += [*_helpers(program, functions), *(table_function(calls[t], t) for t in program.tables)]
+    parts += [*_helpers(program, functions, called), *(table_function(calls[t], t) for t in program.tables)]
     parts += texts((r, routine_source(program, r, "fortran")) for r in own)
     groups = {"states": printed.groups["y"], "parameters": program.parameters, "inputs": program.inputs}
     comments = [comment(program.name), "", *about(program), *words.listing(program, groups, "ypw {}({})", 1)]
@@ -68,10 +73,11 @@ def _sizes(p: Program) -> str:
     return ", ".join(f"{k} = {v}" for k, v in sizes.items())
 
 
-def _helpers(p: Program, functions: list[Function]) -> list[str]:
+def _helpers(p: Program, functions: list[Function], called: Iterable[str]) -> list[str]:
     """What the statements call."""
     nodes = postorder([e for f in functions for e in section_expressions(f.section)])
-    parts = helpers_in("fortran", {n.name for n in nodes if isinstance(n, Func) and n.function is None})
+    used = {n.name for n in nodes if isinstance(n, Func) and n.function is None}
+    parts = helpers_in("fortran", used.union(called))
     if p.loops is not None or any(isinstance(s, Solve | Reduce) for f in functions for s in f.section.statements):
         parts.append(runtime("solve.f90", DEPENDENT=real(ELIMINATION.dependent)))
     if p.loops is not None:

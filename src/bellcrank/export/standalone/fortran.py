@@ -17,39 +17,46 @@ from bellcrank.export.standalone.loops import row_names
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import about, require_language, written
 from bellcrank.numeric.methods import METHODS, one_of
-from bellcrank.numeric.tuning import ASSEMBLY, INPUTS, LOOPS, PLANS, STEPS
+from bellcrank.numeric.roots import MOST
+from bellcrank.numeric.tuning import ASSEMBLY, EVENTS, INPUTS, LOOPS, PLANS, STEPS
 from bellcrank.program.inertias import inertia_functions
 from bellcrank.program.loops import Loops
 from bellcrank.program.program import Program
+from bellcrank.run.formula_text import FortranFormula
 from bellcrank.signals import KINDS
+
+EVENT = "tuned_event_"  # thresholds of events
 
 
 def fortran_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
     """All files of the program, by name."""
     require_language(program, "Fortran", "fortran", "c")
     foreign = [r for r in program.externals if not r.known_in("fortran")]
+    events = FortranEvents(program, setup)
     common = {"TITLE": comment(setup.title)[:100], "STEM": setup.stem, "ABOUT": about(setup, "! ")}
     return {
-        "model.f90": fortran_source(program, words, extra=inertia_functions(program)),
-        "program.f90": written("fortran/program.f90", _pieces(program, setup), common),
+        "model.f90": fortran_source(program, words, extra=inertia_functions(program), called=events.called),
+        "program.f90": written("fortran/program.f90", _pieces(program, setup, events), common),
         "Makefile": written("fortran/Makefile_with_c" if foreign else "fortran/Makefile", common=common),
         **({"routines.c": routines_file(foreign, setup.title)} if foreign else {}),
         **input_files(setup),
     }
 
 
-def _pieces(program: Program, setup: Setup) -> dict[str, str]:
+def _pieces(program: Program, setup: Setup, events: FortranEvents) -> dict[str, str]:
     lengths = _lengths(setup)
     inputs, loops = "yes" if setup.signals else "", program.loops
     declared = _declared_inputs(setup, lengths) if inputs else ""
     closed = ""
     if loops is not None:
         closed = _loops(program, setup, loops, inputs)
-        tuning = definitions(LOOPS, closed) + definitions(ASSEMBLY, closed)
+        sided = "tuned_nudges" if loops.sides else ""
+        tuning = definitions(LOOPS, closed) + definitions(ASSEMBLY, f"{closed} {sided}")
         declared += written("fortran/loops_types.f90", {"TUNING": tuning, "SIDES": _sides(loops)})
         declared += corrected_places(loops)
     shown = [c.quantity.column - len(setup.states) - len(program.output_names) for c in setup.channels]
     places = ", ".join(str(i) for i in shown if i > 0)
+    record = {"INPUTS": inputs, "SHOWN": f"    row(2 + n_s + n_out:) = w([{places}])\n" if places else ""}
     cases = {**signal_cases(), "BREAK_CASES": break_cases(), "KIND_LIST": ", ".join(KINDS)}
     return {
         "TUNING": definitions(PLANS) + definitions(STEPS),
@@ -66,16 +73,97 @@ def _pieces(program: Program, setup: Setup) -> dict[str, str]:
         "DESCRIBE": "\n".join(_describe(setup)) + "\n",
         "N_GIVEN": str(len(setup.parameters)),
         "N_CHANNELS": str(len(setup.channels)),
-        "DECLARATIONS": declared,
+        "DECLARATIONS": declared + events.declared,
         "INPUTS": written("fortran/inputs.f90", cases) if inputs else "",
         "LOOPS": closed,
-        "SHOWN": f"    row(2 + n_s + n_out:) = w([{places}])\n" if places else "",
+        "RECORD": "" if setup.events else written("fortran/record.f90", record),
+        "EVENTS": events.text(places),
+        "ENDED_LENGTH": "600" if setup.events else "200",
+        "ALSO_NAN": ", ieee_is_nan" if setup.events else "",
+        "N_OWN": str(len(setup.own)),
         "ENTERED": "yes" if setup.entered else "",
         "ECHO_ROUTINES": _echo_routines(program, setup),
         "UPDATE": "yes" if program.update.results else "",
         "HOLD": _hold(program, inputs),
         **lengths,
     }
+
+
+class FortranEvents:
+    """The events of a program in Fortran; `called`: functions of the model language in their formulas."""
+
+    def __init__(self, program: Program, setup: Setup) -> None:
+        self.program, self.setup = program, setup
+        named = [x.name for x in setup.settable]
+        printer = FortranFormula({name: f"parameters({i})%value" for i, name in enumerate(named, 1)})
+        self._conditions = [printer.text(e.condition) for e in setup.events]
+        settings = [(i, x, printer.text(steps)) for i, e in enumerate(setup.events, 1) for x, steps in e.settings]
+        self._values = [text for _, _, text in settings]
+        self._places = [
+            f"{i}, {x.column if x.column >= 0 else 0}, {0 if x.column >= 0 else named.index(x.name) + 1}, &\n"
+            for i, x, _ in settings
+        ]
+        self.called = printer.used
+
+    @property
+    def declared(self) -> str:
+        """What they need of the whole program."""
+        if not self.setup.events:
+            return ""
+        sizes = {"N_EVENTS": str(len(self.setup.events)), "N_SETTINGS": str(len(self._values))}
+        tuning = definitions(EVENTS, self.text(""), EVENT) + definitions(EVENTS, f"{EVENT}most", EVENT)
+        return written("fortran/events_types.f90", {"TUNING": "".join(dict.fromkeys(_pairs(tuning))), **sizes})
+
+    def text(self, shown: str) -> str:
+        """What watches and acts; `shown`: numbers of the inputs that are channels."""
+        events, program, loops = self.setup.events, self.program, self.program.loops
+        if not events:
+            return ""
+        remembers = any(r.memory for r in program.externals) or len(program.inputs) > len(program.given_inputs)
+        names = ["name = " + fortran_string(e.name).replace(" // ", " // &\n        ") for e in events]
+        flags = {
+            "UP": [1 in e.sides for e in events],
+            "DOWN": [-1 in e.sides for e in events],
+            "STOPS": [e.stop for e in events],
+            "ACTS": [bool(e.settings) for e in events],
+        }
+        return written(
+            "fortran/events.f90",
+            {
+                **{k: _listed(_flag(x) for x in values) for k, values in flags.items()},
+                "STRICT": _listed(e.strict[0] if e.strict else 0 for e in events),
+                "NAMES": _cases(names),
+                "SETTINGS": "".join(f"      {line}" for line in self._places),
+                "CONDITIONS": _cases(map(_value, self._conditions)),
+                "VALUES": _cases(map(_value, self._values)),
+                "SHOWN_PLACES": shown,
+                "INPUTS": "yes" if program.given_inputs else "",
+                "LOOPS": "yes" if loops is not None else "",
+                "NUDGES": "most_nudges = 0" if loops is not None and loops.sides else "",
+                "KNOWN": "yes" if remembers else "",
+                "FOLLOWS": _listed(_flag(f) for f in self.setup.follows),
+                "MOST_LOOKS": str(MOST),
+            },
+        )
+
+
+def _pairs(text: str) -> list[str]:
+    """Comments with what they are about."""
+    lines = text.splitlines(keepends=True)
+    return [one + other for one, other in zip(lines[::2], lines[1::2], strict=True)]
+
+
+def _value(text: str) -> str:
+    return "\n      ".join(wrapped(f"value = {text}", 108))
+
+
+def _flag(value: bool) -> str:
+    return ".true." if value else ".false."
+
+
+def _cases(statements: Iterable[str]) -> str:
+    """Statements by number, which may have several lines."""
+    return "".join(f"    case ({i})\n      {line}\n" for i, line in enumerate(statements, 1))
 
 
 def _hold(program: Program, inputs: str) -> str:
@@ -109,7 +197,7 @@ def _echo_line(q: Keyed, value: str) -> list[str]:
 
 def _lengths(setup: Setup) -> dict[str, str]:
     """Lengths of texts, in bytes."""
-    named: list[Keyed] = [*setup.parameters, *setup.states, *setup.signals]
+    named: list[Keyed] = [*setup.settable, *setup.states, *setup.signals]
     texts = {
         "KEYWORD": [x.keyword for x in named],
         "UNIT": [*(x.unit for x in named), *(c.unit for c in setup.channels)],
@@ -122,7 +210,7 @@ def _lengths(setup: Setup) -> dict[str, str]:
 
 
 def _describe(setup: Setup) -> Iterable[str]:
-    for array, quantities in (("parameters", setup.parameters), ("states", setup.states)):
+    for array, quantities in (("parameters", setup.settable), ("states", setup.states)):
         for i, q in enumerate(quantities, 1):
             yield _built(f"{array}({i}) = quantity", _quantity(q))
     for i, c in enumerate(setup.channels, 1):
@@ -204,5 +292,5 @@ def _sides(loops: Loops) -> str:
     return _listed(k + 1 for k in loops.sided) if loops.sides else ""
 
 
-def _listed(numbers: Iterable[int]) -> str:
+def _listed(numbers: Iterable[int | str]) -> str:
     return "\n    ".join(wrapped(", ".join(map(str, numbers))))

@@ -188,11 +188,11 @@
   end subroutine remember
 
   ! The start of a run: is it near a singular position?
-  subroutine begin(y)
-    real(dp), intent(in) :: y(n_s)
+  subroutine begin(at, y)
+    real(dp), intent(in) :: at, y(n_s)
     real(dp) :: state(n_s)
     state = y
-    call admit(0.0_dp, state, tuned_closed)
+    call admit(at, state, tuned_closed)
     call watch()
   end subroutine begin
 
@@ -247,11 +247,11 @@
   ! The metric in which loops are kept closed: roots of the inverse inertias of coordinates and speeds at the start, so
   ! that
   ! corrections move what is light.
-  subroutine find_metric(y)
-    real(dp), intent(in) :: y(n_s)
+  subroutine find_metric(at, y)
+    real(dp), intent(in) :: at, y(n_s)
     real(dp) :: heavy(n_u), state(n_s), still(n_q), moving(n_q)
     integer :: i
-    t = 0
+    t = at
 @IF INPUTS@
     call set_inputs()
 @END@
@@ -292,7 +292,7 @@
     real(dp), intent(in) :: y(n_s)
     real(dp), intent(out) :: h(@N_SIDES@), slope_h(@N_SIDES@, n_q)
     real(dp) :: all_sides(@N_SIDES@*(1 + n_q))
-    t = 0
+    t = closing_time
     call sides(y, all_sides)
     h = all_sides(:@N_SIDES@)
     slope_h = transpose(reshape(all_sides(@N_SIDES@ + 1:), [n_q, @N_SIDES@]))
@@ -335,7 +335,7 @@
     real(dp), intent(out) :: g(n_g), slope_g(n_g, n_q), residual
     integer, intent(out) :: worst
     real(dp) :: v(n_v), slope_v(n_v, n_u)
-    call constraints(0.0_dp, y, g, slope_g, v, slope_v)
+    call constraints(closing_time, y, g, slope_g, v, slope_v)
     residual = maxval([0.0_dp, abs(g)])
     worst = maxloc(abs(g), dim=1)
 @IF SIDES@
@@ -396,7 +396,7 @@
     plain = y
     open = 0
     wrong = 0
-    do nudge = 0, tuned_nudges
+    do nudge = 0, most_nudges
       y(:n_q) = given(:n_q) + merge([(tuned_nudge*nudge*sin(real(j - 1 + nudge, dp)), j = 1, n_q)], 0.0_dp, may(:n_q))
       call close_positions(y, may, .true., left, open_row)
       if (open_row == 0) then
@@ -410,7 +410,7 @@
           exit
         end if
       end if
-      if (nudge == tuned_nudges) then
+      if (nudge == most_nudges) then
         reverse = wrong > 0
         open_row = max(open, wrong)
         return
@@ -421,10 +421,10 @@
     call close_positions(y, may, .false., residual, open_row)
     if (open_row > 0) return
 @END@
-    call constraints(0.0_dp, y, g, slope_g, v, slope_v)
+    call constraints(closing_time, y, g, slope_g, v, slope_v)
     call free_change(slope_v, v, may(n_q + 1:), change_u)
     y(n_q + 1:) = y(n_q + 1:) - change_u
-    call constraints(0.0_dp, y, g, slope_g, v, slope_v)
+    call constraints(closing_time, y, g, slope_g, v, slope_v)
     residual = maxval(abs(v))
     if (residual > tuned_carried*max(1.0_dp, maxval(abs(y(n_q + 1:))))) open_row = n_g + maxloc(abs(v), dim=1)
   end subroutine close_loops

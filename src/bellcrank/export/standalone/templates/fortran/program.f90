@@ -8,7 +8,7 @@
 ! `factor` leads from the one to the other.
 @ABOUT@program simulation_program
   use, intrinsic :: iso_fortran_env, only: error_unit, output_unit, int32, real32
-  use, intrinsic :: ieee_arithmetic, only: ieee_is_finite
+  use, intrinsic :: ieee_arithmetic, only: ieee_is_finite@ALSO_NAN@
   use, intrinsic :: iso_c_binding, only: c_char, c_int, c_null_char
   use model
   implicit none
@@ -75,7 +75,7 @@ contains
   ! ---- what is known of the model: keyword, unit, label, factor to equation units, value, is the value given?
 
   subroutine describe()
-    allocate (parameters(n_given))
+    allocate (parameters(n_given + @N_OWN@))
 @DESCRIBE@  end subroutine describe
 
   ! ---- what goes wrong is collected and told before anything runs
@@ -663,6 +663,22 @@ contains
     if (t_end/step > 2.0e9_dp) call problem(input, 0, "there are more than 2e9 steps")
   end subroutine check_values
 
+  ! Parameters in equation units, and the constants that follow from them.
+  subroutine find_parameters(y)
+    real(dp), intent(in) :: y(n_s)
+@IF ENTERED@
+    real(dp) :: entered(n_p - n_given)
+@END@
+    p(:n_given) = parameters(:n_given)%value*parameters(:n_given)%factor
+@IF ENTERED@
+    call entry_values(y, entered)
+    p(n_given + 1:) = entered
+@ELSE@
+    if (size(y) < 0) return ! not used
+@END@
+    call constants()
+  end subroutine find_parameters
+
 @LOOPS@@HOLD@  ! Rates of the state at a time; alive: external routines may change what they remember.
 @IF LOOPS@
   recursive subroutine rates(alive, at, y, rate)
@@ -752,37 +768,44 @@ contains
 @END@
   end subroutine take_part
 
-  subroutine record(at, y, row)
-    real(dp), intent(in) :: at, y(n_s)
-    real(dp), intent(out) :: row(1 + n_channels)
-    t = at
-    row(1) = at
-    row(2:1 + n_s) = y
-@IF INPUTS@
-    call set_inputs()
-@END@
-    live = 2
-    call outputs(y, row(2 + n_s:1 + n_s + n_out))
-@SHOWN@    live = 0
-  end subroutine record
+@RECORD@  ! Is a step to be taken in parts: as inputs jump or have a kink within, or as it is no whole one?
+  logical function is_parted(i, start, finish_time)
+    integer, intent(in) :: i
+    real(dp), intent(in) :: start, finish_time
+    is_parted = abs(finish_time - i*step) > tuned_gap*step .or. abs(start - (i - 1)*step) > tuned_gap*step .or. &
+                any(breaks > start + tuned_gap*step .and. breaks <= finish_time + tuned_gap*step)
+  end function is_parted
 
-  subroutine simulate()
+  ! Step i, from a time on.
+  subroutine take_step(i, total, begins, y, k, ended)
+    integer, intent(in) :: i, total
+    real(dp), intent(in) :: begins
+    real(dp), intent(inout) :: y(n_s), k(n_s)
+    character(len=*), intent(inout) :: ended
+    real(dp) :: start, finish_time, to, seen, later
+    start = begins
+    finish_time = i*step
+    if (i == total) finish_time = t_end
+    if (is_parted(i, start, finish_time)) then
+      do while (start < finish_time .and. ended == "")
+        call next_part(start, finish_time, to, seen, later)
+        call take_part(to - start, start, 0.5_dp*(start + to), to, seen, later, to >= finish_time, y, k, ended)
+        start = to
+      end do
+    else
+      call take_part(step, start, (i - 0.5_dp)*step, finish_time, finish_time, finish_time, .true., y, k, ended)
+    end if
+  end subroutine take_step
+
+@EVENTS@  subroutine simulate()
     real(dp), allocatable :: rows(:, :)
-    real(dp) :: y(n_s), k(n_s), before, after, start, finish_time, to, seen, later
+    real(dp) :: y(n_s), k(n_s), before, after
     integer :: i, total, filled, reached, handle, ios
-    character(len=200) :: ended
-    p(:n_given) = parameters%value*parameters%factor
+    character(len=@ENDED_LENGTH@) :: ended
     do i = 1, n_s
       y(i) = states(i)%value*states(i)%factor
     end do
-@IF ENTERED@
-    block
-      real(dp) :: entered(n_p - n_given)
-      call entry_values(y, entered)
-      p(n_given + 1:) = entered
-    end block
-@END@
-    call constants()
+    call find_parameters(y)
     if (.not. all(ieee_is_finite(c))) &
       call problem(input, 0, "the constants of the model cannot be computed: may a mass, inertia or length be zero?")
 @IF INPUTS@
@@ -791,7 +814,7 @@ contains
     call stop_if_problems()
 @IF LOOPS@
     call assemble(y)
-    call find_metric(y)
+    call find_metric(0.0_dp, y)
 @END@
     call write_echo(y)
     total = nint(t_end/step)
@@ -814,41 +837,37 @@ contains
     call hold(.true., 0.0_dp, y, 2)
 @END@
 @IF LOOPS@
-    call begin(y)
+    call begin(0.0_dp, y)
 @END@
     call rates(.true., 0.0_dp, y, k)
-    filled = 1
-    call record(0.0_dp, y, rows(:, filled))
 @IF LOOPS@
     call remember(0.0_dp, k)
 @END@
+@IF EVENTS@
+    call watch_run(total, y, k, reached, ended)
+    call move_alloc(kept_rows, rows)
+    filled = n_kept
+@ELSE@
+    filled = 1
+    call record(0.0_dp, y, rows(:, filled))
     do i = 1, total
       reached = i
-      start = (i - 1)*step
-      finish_time = i*step
-      if (i == total) finish_time = t_end
-      if (abs(finish_time - i*step) > tuned_gap*step .or. &
-          any(breaks > start + tuned_gap*step .and. breaks <= finish_time + tuned_gap*step)) then
-        do while (start < finish_time .and. ended == "")
-          call next_part(start, finish_time, to, seen, later)
-          call take_part(to - start, start, 0.5_dp*(start + to), to, seen, later, to >= finish_time, y, k, ended)
-          start = to
-        end do
-      else
-        call take_part(step, start, (i - 0.5_dp)*step, finish_time, finish_time, finish_time, .true., y, k, ended)
-      end if
+      call take_step(i, total, (i - 1)*step, y, k, ended)
       if (ended /= "") exit
       if (mod(i, every) == 0 .or. i == total) then
         filled = filled + 1
-        call record(finish_time, y, rows(:, filled))
+        call record(merge(t_end, i*step, i == total), y, rows(:, filled))
       end if
     end do
+@END@
     call cpu_time(after)
     write (output_unit, '(a)', advance="no") trim(title) // ": " // whole(reached) // " steps of " // &
       trim(number(step)) // &
       " s, " // trim(methods(method)) // ", "
     if (ended == "") then
       write (output_unit, '(a)') "finished at t = " // trim(number(t_end)) // " s"
+    else if (index(ended, "stopped") == 1) then
+      write (output_unit, '(a)') trim(ended)
     else
       write (output_unit, '(a)') "stopped at t = " // trim(number(reached*step)) // " s: " // trim(ended)
     end if
