@@ -1,5 +1,8 @@
 """Runs side by side in lanes of vectors: the same motion as `simulate` to rounding."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -198,3 +201,35 @@ def test_closed_loops_go_side_by_side_where_they_are_regular():
     for x in many:
         assert (turned[x] == many[x][order]).all(), x
         np.testing.assert_allclose(many[x], alone[x], rtol=0, atol=1e-12 * size[x], err_msg=x)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize(
+    ("target", "root"),
+    [
+        (("x86_64-linux", "-mavx512f"), "vrsqrt14pd"),
+        (("x86_64-linux", "-mavx2"), "vsqrtpd"),
+        (("aarch64-linux",), "fsqrt"),
+    ],
+)
+def test_other_compilers_and_processors_take_the_text(target, root, tmp_path):
+    """Clang as zig has it, for vectors of 512, 256 and 128 bits: assembly within the text, too."""
+    pytest.importorskip("ziglang", reason="there is no compiler for other processors: pip install ziglang")
+    for name in ("driven_car", "slider_crank"):
+        source = tmp_path / f"{name}.c"
+        source.write_text(lanes_source(example(name).compile().loaded.program))
+        flags = [
+            "-O3",
+            "-std=c99",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-Wno-unused-function",
+            "-Wno-unused-command-line-argument",
+            "-S",
+            str(source),
+        ]
+        command = [sys.executable, "-m", "ziglang", "cc", "-target", *target, *flags, "-o", str(tmp_path / "text.s")]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr[:3000]
+        assert root.encode() in (tmp_path / "text.s").read_bytes()
