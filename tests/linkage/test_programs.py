@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.backend.c import CModel
+from bellcrank.emit.c.source import c_source
 from bellcrank.errors import ModelWarning
 from bellcrank.linkage.lookup import pose_lookup
 from tests.linkage.machines import linkage
+from tests.models import STRICT, needs_compiler
 
 
 def two_corners():
@@ -93,3 +96,33 @@ def test_operations_of_a_look_up():
     assert rod.operations([0, 1, 2, 12, 13, 14]).total == 4  # it turns about a point of the base
     arm = pose_lookup(linkage("trailing_arm").table(step=0.02, scheme="quintic"), "carrier")
     assert arm.operations(range(24)).total < 0.6 * pose_lookup(table, "carrier").operations(range(24)).total
+
+
+@needs_compiler
+@pytest.mark.parametrize("further", [(), pytest.param(("-DONE_AT_A_TIME",), marks=pytest.mark.campaign)])
+def test_look_ups_of_the_same_formulas_go_two_at_a_time(further):
+    """Left and right in the lanes of a vector give what the program in Python finds of each alone; with one of them
+    outside of its grid, the values of that side alone are not a number. So where there are no vectors."""
+    s = bc.System("axle", units="mks", axes="ISO 8855")
+    base = s.add_body("base", translate=3, rotate=1, mass=400, inertia=(90, 200, 220), cm=(0.3, 0, 0.5))
+    left = linkage("five_link")
+    for name, chain in (("left", left), ("right", left.mirror())):
+        wheel = s.add_body(f"{name}_wheel", parent=base, mass=38, inertia=(0.9, 1.4, 0.9))
+        s.add_linkage(name, chain.table(step=0.02, range=(-0.04, 0.04)), base=base, carrier=wheel)
+        s.add_output(f"dot(pos({wheel.cm.name}), [base2])", f"y_{name}", units="L")
+    eom = s.equations(optimise="none")
+    text = c_source(eom.program)
+    assert re.search(r"external_left_carrier_beside_right_carrier\(q_left\w*, q_right\w*, values\d+\);", text)
+    assert not re.search(r"external_left_carrier\(q_", text)
+    alone = eom.compile(backend="python")
+    python = alone.loaded.model.calls()
+    states = np.random.default_rng(1).uniform(-0.039, 0.039, (5, 2, 4))
+    compiled = CModel(eom.program, alone.loaded.functions, flags=(*STRICT, *further)).calls()
+    p = compiled.constants([])
+    for q, u in states:
+        at = (0.0, q, u, [], p, [])
+        for found, wanted in zip((compiled.derivatives(*at), compiled.outputs(*at)),
+                                 (python.derivatives(*at), python.outputs(*at)), strict=True):  # fmt: skip
+            assert np.ravel(np.hstack(found)) == pytest.approx(np.ravel(np.hstack(wanted)), rel=1e-10)
+    for q, outside in (([0, 0, 0.05, 0.01], [True, False]), ([0, 0, -0.03, -0.05], [False, True])):
+        assert list(np.isnan(compiled.outputs(0.0, q, [0.0] * 4, [], p, []))) == outside

@@ -10,7 +10,7 @@ from bellcrank.emit.c.tables import number_rows
 from bellcrank.emit.lookup import Wording, lookup_filling
 from bellcrank.program.lookup import Lookup
 
-_SAY = Wording(
+WORDING = Wording(
     entry="{}[{}]",
     first=0,
     real=repr,
@@ -28,7 +28,7 @@ _SAY = Wording(
 
 def c_lookup(name: str, f: Lookup, wanted: Sequence[int]) -> str:
     """The routine, which sets those of the values that are wanted."""
-    filling = lookup_filling(name, f, wanted, _SAY)
+    filling = lookup_filling(name, f, wanted, WORDING)
     return runtime(
         "lookup.c",
         filling.pieces,

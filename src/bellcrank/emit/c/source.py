@@ -19,6 +19,7 @@ from bellcrank.emit.c.routines import prototype, texts
 from bellcrank.emit.c.run import Run, looks_within, run_text, single_calls
 from bellcrank.emit.c.runtime_files import definitions, head, runtime, sines
 from bellcrank.emit.c.tables import table_functions
+from bellcrank.emit.c.twins import Twin, called_together, twin_text, twins_of
 from bellcrank.emit.names import comment
 from bellcrank.emit.number import DOUBLE, Number
 from bellcrank.emit.parts import LONGEST
@@ -32,7 +33,7 @@ from bellcrank.numeric.tuning import ELIMINATION
 from bellcrank.program.functions import Function
 from bellcrank.program.lookup import routine_source
 from bellcrank.program.program import Program
-from bellcrank.program.statements import Reduce, Section, Solve, section_expressions
+from bellcrank.program.statements import Call, Reduce, Section, Solve, section_expressions
 
 
 def c_source(
@@ -67,11 +68,13 @@ def c_source(
         raise InternalError(f"rigid wheels compute in double precision, not in {number.name}")
     multipliers = dae and program.loops is not None
     tables, calls = table_functions(program.tables), external_calls(program, outside)
-    printed = Functions(program, tables.names, calls, longest, number)
+    twins = twins_of(program, calls) if number is DOUBLE and options.side_by_side else {}
+    printed = Functions(program, tables.names, {**calls, **twins}, longest, number)
     further = {**(extra or {}), **({"wheels_at": wheels_at(program, wheels)} if wheels else {})}
     functions = [*program.functions_of("multipliers" if multipliers else "minimal")]
     functions += [Function.extra(*item) for item in further.items()]
-    plans = arranged(program, functions, options if number is DOUBLE else replace(options, side_by_side=False))
+    joined = called_together(functions, [*twins])
+    plans = arranged(program, joined, options if number is DOUBLE else replace(options, side_by_side=False))
     steps = [s for _, plan in plans for s in plan.steps]
     parts = [
         *head_of(program, words, printed, functions, number, local),
@@ -79,6 +82,7 @@ def c_source(
         *routine_texts(program, calls.values()),
         f"#define real {number.c}\n",
         *helpers(program, steps, multipliers, number),
+        *(twin_text(t) for t in twins if any(isinstance(s, Call) and s.routine is t for s in steps)),
         *tables.text,
         *_externals(calls.values()),
         printed.constants(),
@@ -143,7 +147,8 @@ def helpers(p: Program, steps: Sequence[Step], multipliers: bool, number: Number
     solved = solved or (p.loops is not None and not multipliers)
     alike = sorted({s.function for s in steps if isinstance(s, Alike) and len(s.values) > 1})
     angles = [sines(number) for _ in [0] if any(isinstance(s, Angles) for s in steps)]
-    if number is DOUBLE and (alike or angles):
+    twins = any(isinstance(s, Call) and isinstance(s.routine, Twin) for s in steps)
+    if number is DOUBLE and (alike or angles or twins):
         parts.append(runtime("room.c"))
     parts += [*angles, *(runtime(f"{function}.c") for function in alike)]
     if solved or p.loops is not None:

@@ -29,4 +29,11 @@ static inline Pair pair_at(const double *x)
     memcpy(&p, x, sizeof p);
     return p;
 }
+
+static inline void pair_to(double *x, Pair p)
+{
+    memcpy(x, &p, sizeof p);
+}
+
+#define TWO(i) ((Pair){a0[i], a1[i]}) /* of two rows, one in each lane */
 #endif

@@ -1,0 +1,151 @@
+"""Look-ups of the same formulas two at a time, in the lanes of a vector: the left and the right of an axle.
+
+In:  a `Program` and how its routines are called. Out: `Twin` routines, sections that call them, and their texts. Where
+a processor has no vectors of two (`room.c`), and where one of the two lies outside its grid, a twin calls its members.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from bellcrank.emit.c.lookup import WORDING
+from bellcrank.emit.c.printer import CPrinter, ExternalCall
+from bellcrank.emit.c.runtime_files import runtime
+from bellcrank.emit.linkages import LookupWriter
+from bellcrank.emit.lookup import lookup_filling
+from bellcrank.emit.names import routine_name
+from bellcrank.emit.number import DOUBLE, Number
+from bellcrank.emit.routines import external_name
+from bellcrank.emit.steps import symbols_in
+from bellcrank.expr.node import Rational
+from bellcrank.program.functions import Function
+from bellcrank.program.lookup import Lookup, wanted_values
+from bellcrank.program.program import Program
+from bellcrank.program.routine import Routine
+from bellcrank.program.statements import Call, Section, Statement, statement_targets
+
+PAIR = Number("pair", "Pair", DOUBLE.epsilon, "", "math.h", "sincos.c")
+
+
+@dataclass(frozen=True)
+class Twin:
+    """Two routines that are called as one: arguments of the first and of the second, values of both in turns."""
+
+    name: str
+    members: tuple[Routine, Routine]
+    function: Lookup
+    wanted: tuple[int, ...]
+    returns: tuple[str, ...]
+    argument_count: int
+    memory: int | None = None
+    when: str = "derivatives"
+    varies: bool = False
+    python: Callable[..., Any] | None = None
+    writer: None = None
+    rule: Callable[[int], Any] | None = None
+    needs: None = None
+
+    def known_in(self, language: str) -> bool:
+        return language == "c"
+
+    def given_in(self, language: str) -> str:
+        return ""
+
+    __hash__ = object.__hash__
+
+
+class PairPrinter(CPrinter):
+    """Expressions over vectors of two."""
+
+    def number(self, value: Rational) -> str:
+        return f"BOTH({super().number(value)})"
+
+    def integer_power(self, base: str, exponent: int) -> str:
+        return "*".join([base] * exponent)
+
+
+_SAY = replace(WORDING, entry="TWO({1})", printer=lambda names: PairPrinter(names, {}, {}, PAIR))
+
+
+def twins_of(program: Program, calls: Mapping[Routine, ExternalCall]) -> dict[Routine, ExternalCall]:
+    """Look-ups of the same formulas in pairs, and how these are called."""
+    found: dict[Routine, ExternalCall] = {}
+    waiting: list[tuple[Routine, Lookup, tuple[int, ...]]] = []
+    for routine, call in calls.items():
+        if call.function is None or call.foreign or not isinstance(routine.writer, LookupWriter):
+            continue
+        f, wanted = routine.writer.function, tuple(wanted_values(program, routine))
+        other = next((w for w in waiting if w[2] == wanted and _alike(w[1], f)), None)
+        if other is None:
+            waiting.append((routine, f, wanted))
+            continue
+        waiting.remove(other)
+        pair = (other[0], routine)
+        twin = Twin(
+            f"{routine_name(pair[0].name)}_beside_{routine_name(pair[1].name)}", pair, f, wanted,
+            tuple(x for two in zip(pair[0].returns, pair[1].returns, strict=True) for x in two),
+            pair[0].argument_count + pair[1].argument_count,
+        )  # fmt: skip
+        found[twin] = ExternalCall(twin, -1, 0, external_name(twin))
+    return found
+
+
+def _alike(a: Lookup, b: Lookup) -> bool:
+    """The same formulas over the same grid, within which they hold?"""
+    grid = (a.lows, a.highs, a.steps, a.cells) == (b.lows, b.highs, b.steps, b.cells)
+    same = a.places == b.places and a.numbers == b.numbers and a.values == b.values
+    return grid and same and not a.beyond and not b.beyond
+
+
+def called_together(functions: Sequence[Function], twins: Sequence[Routine]) -> list[Function]:
+    """Functions in which twins are called where each of their members was called once."""
+    return [replace(f, section=_together(f.section, twins)) for f in functions]
+
+
+def _together(section: Section, twins: Sequence[Routine]) -> Section:
+    statements = list(section.statements)
+    defined = {t for s in statements for t in statement_targets(s)}
+    for twin in twins:
+        assert isinstance(twin, Twin)
+        placed = [[s for s in statements if isinstance(s, Call) and s.routine is m] for m in twin.members]
+        if [len(p) for p in placed] != [1, 1]:
+            continue
+        (first,), (second,) = placed
+        if defined.isdisjoint(symbols_in([*first.arguments, *second.arguments])):  # known from the start
+            targets = tuple(t for two in zip(first.targets, second.targets, strict=True) for t in two)
+            joined: Statement = Call(targets, twin, (*first.arguments, *second.arguments))
+            kept = [s for s in statements if s is not first and s is not second]
+            at = min(i for i, s in enumerate(statements) if s is first or s is second)
+            statements = [*kept[:at], joined, *kept[at:]]
+    return replace(section, statements=tuple(statements))
+
+
+def twin_text(twin: Routine) -> str:
+    """A twin in C; the texts of its members stand before it."""
+    assert isinstance(twin, Twin)
+    f = twin.function
+    filling = lookup_filling(twin.name, f, twin.wanted, _SAY)
+    given, count = filling.pieces["GIVEN"].split(", "), len(f.values)
+    places = [s.name for s in f.places]
+    return runtime(
+        "twin.c",
+        filling.pieces,
+        NAMES=" and ".join(m.name for m in twin.members),
+        CALLED=external_name(twin),
+        ARGUMENTS=", ".join(f"double {x}{i}" for i in (0, 1) for x in given),
+        FIRST=", ".join(f"{x} = {x}0" for x in given),
+        SECOND=", ".join(f"{x} = {x}1" for x in given),
+        CELLS_0=f"{routine_name(twin.members[0].name)}_cells",
+        CELLS_1=f"{routine_name(twin.members[1].name)}_cells",
+        PAIRS=", ".join(f"{x}_two" for x in places),
+        SET_0=" ".join(f"{x}_two[0] = {x};" for x in places),
+        SET_1=" ".join(f"{x}_two[1] = {x};" for x in places),
+        NAMED="\n".join(f"const Pair {x} = {x}_two;" for x in places),
+        UNUSED=" ".join(f"(void){x};" for x in ("a0", "a1", *filling.marks)),
+        RESULTS="\n".join(f"pair_to(v + {2 * i}, {text});" for i, text in filling.shown.items()),
+        MEMBER_0=f"{external_name(twin.members[0])}({', '.join(f'{x}0' for x in given)}, of);",
+        MEMBER_1=f"{external_name(twin.members[1])}({', '.join(f'{x}1' for x in given)}, of + {count});",
+        COUNT=str(count),
+    )
