@@ -11,6 +11,7 @@ from bellcrank.library.manoeuvres.ready import RELEASED, ready
 from bellcrank.library.manoeuvres.stability import dwell_signal
 from bellcrank.library.manoeuvres.steering import frequency_response
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY
+from bellcrank.library.vehicles.driver import yaw_inertia
 from tests.browser import look_at, needs_chromium
 from tests.library import car_by_hand as hand
 
@@ -65,8 +66,10 @@ def turned(compiled, v, angle, **parameters):
 
 
 def test_load_transfer_and_roll_in_a_turn(car, compiled):
-    """Roll, travels and loads of both axles beside statics by hand."""
-    run, ay = turned(compiled, 25.0, 4.0, c_side=0.0, c_yaw=0.0)
+    """Roll, travels and loads of both axles beside statics by hand, of stiff joints."""
+    gives = {p.name: 0.0 for p in compiled.sim.interface.parameters if "_by_" in p.name}
+    assert len(gives) == 8
+    run, ay = turned(compiled, 25.0, 4.0, c_side=0.0, c_yaw=0.0, **gives)
     by_hand, now = hand.steady_turn(car), loads(run)
     assert ay > 0.5
     assert math.radians(run["roll"][-1]) / ay == pytest.approx(by_hand.roll, rel=0.01)
@@ -88,12 +91,7 @@ def smooth():
 def test_understeer_gradient_of_the_tyres(smooth):
     """On springs so stiff that only tyres give way, in a vacuum: against drag the front wheels drive, which turns the
     car in (2 % of the gradient at 25 m/s). The steering angle is that of the wheels."""
-    stiff = {"k_steer": 300.0 * 40, "t_steer": 5e-4, "c_drag": 0.0}
-    for axle, k in (("front", 167062.0), ("rear", 369149.0)):
-        fitted = smooth.data.axle(axle)
-        length = np.linalg.norm(np.subtract(*(fitted.linkage.points[p] for p in fitted.spring)))
-        stiff |= {f"k_{axle}": 30 * k, f"l_{axle}": length + (smooth.stand.free_length[axle] - length) / 30}
-    run, ay = turned(ready(smooth.data), 25.0, 1.0, **stiff)
+    run, ay = turned(ready(smooth.data), 25.0, 1.0, **stiffened(smooth))
     steered = (run["fr.toe"][-1] - run["fl.toe"][-1]) / 2
     turning = run["steer_angle"][-1] - run["understeer"][-1]
     assert (steered - turning) / ay * GRAVITY == pytest.approx(smooth.figures["understeer"], rel=0.01)
@@ -102,6 +100,40 @@ def test_understeer_gradient_of_the_tyres(smooth):
     assert gain == pytest.approx(25 / (base * (1 + (25 / v_ch) ** 2)), rel=0.005)
     assert 25 / math.sqrt(25 / (gain * base) - 1) == pytest.approx(v_ch, rel=0.01)
     assert steered == pytest.approx(run["steer_angle"][-1], rel=0.01)
+
+
+def stiffened(car):
+    """Parameters of springs and steering thirty times as stiff, in a vacuum, so that tyres alone give way."""
+    stiff = {"k_steer": 300.0 * 40, "t_steer": 5e-4, "c_drag": 0.0}
+    for axle, k in (("front", 167062.0), ("rear", 369149.0)):
+        fitted = car.data.axle(axle)
+        length = np.linalg.norm(np.subtract(*(fitted.linkage.points[p] for p in fitted.spring)))
+        stiff |= {f"k_{axle}": 30 * k, f"l_{axle}": length + (car.stand.free_length[axle] - length) / 30}
+    return stiff
+
+
+def test_yaw_frequency_and_damping(smooth):
+    """Of the exact linear model beside a single track whose tyres have their trails and relaxation lengths."""
+    v, stiff, compiled, f = 20.0, stiffened(smooth), ready(smooth.data), smooth.figures
+    tyres = [smooth.data.axle(a).tyre.forces(smooth.stand.load[i], 0.0, 0.0) for a, i in (("front", 0), ("rear", 2))]
+    (C1, t1, s1), (C2, t2, s2) = ((2 * abs(float(x.Kya)), float(x.trail), float(x.sigma_y)) for x in tyres)
+    m, b, Iz = f["mass"], f["wheelbase"] * f["front_share"], yaw_inertia(smooth.data, smooth.stand)
+    a = f["wheelbase"] - b
+    single = [  # of side speed, yaw rate and the slip angles by which forces act
+        [0, -v, -C1 / m, -C2 / m],
+        [0, 0, -(a - t1) * C1 / Iz, (b + t2) * C2 / Iz],
+        [1 / s1, a / s1, -v / s1, 0],
+        [1 / s2, -b / s2, 0, -v / s2],
+    ]
+    by_hand = max(np.linalg.eigvals(single), key=lambda x: (round(x.real, 6), x.imag))
+    how = {"k_speed": 0.0, "i_speed": 0.0, **stiff}
+    linear = compiled.sim.linearize(at=compiled.settled(v, **stiff), parameters=how)
+    rates = np.linalg.eigvals(linear.in_equation_units().A)
+    found = rates[np.argmin(np.abs(rates - by_hand))]
+    assert abs(found) == pytest.approx(abs(by_hand), rel=0.01)  # 5.83 rad/s
+    assert -found.real / abs(found) == pytest.approx(-by_hand.real / abs(by_hand), rel=0.01)  # 0.87
+    lag_free = C1 * C2 * (a - t1 + b + t2) ** 2 / (m * Iz * v**2) + ((b + t2) * C2 - (a - t1) * C1) / Iz
+    assert math.sqrt(lag_free) == pytest.approx(abs(found), rel=0.15)  # the usual formula, without relaxation
 
 
 def test_chirp_and_linear_model(smooth):
@@ -179,6 +211,7 @@ def test_out_of_a_turn(car):
     assert brakes.run["speed"][0] ** 2 / 100 == pytest.approx(5.0, rel=0.01)
     assert np.radians(brakes.run["yaw_rate"][0]) * 100 == pytest.approx(brakes.run["speed"][0], rel=0.02)
     assert 1 < lifts["yaw_ratio"] < brakes["yaw_ratio_2"] < brakes["yaw_ratio_3"]
+    assert lifts["yaw_ratio"] < 1.15 and brakes["yaw_ratio_2"] < 1.3 and brakes["side_slip_4"] < 1.5  # a road car
     assert lifts["deceleration"] < brakes["deceleration_2"] < brakes["deceleration_3"]
     with pytest.raises(bc.RunError, match="does not go round a circle of 20 m radius"):
         bc.manoeuvres.run(car, "iso9816", radius=20.0, ay=15.0)
@@ -203,6 +236,10 @@ def test_lane_change(car):
     fast = bc.manoeuvres.run(car, "iso3888-1", speed=130)
     assert not fast.passed and fast["ay_max"] > usual["ay_max"]
     assert np.isfinite(fast["clearance"]) and fast["side_slip_max"] > 10  # it slides, and its numbers hold
+    between = bc.manoeuvres.run(car, "iso3888-2")  # the throttle released behind the first cone
+    speed = between.run["speed"] * 3.6
+    assert between.passed and speed[0] == pytest.approx(60, rel=0.01) and between["exit_speed"] < 50
+    assert speed[between.run["x"] < 35] == pytest.approx(60, rel=0.01)
 
 
 @pytest.mark.parametrize("who", [
@@ -219,10 +256,11 @@ def test_highest_clean_speed(compiled, car):
     body = car.data.sections.body
     cones = lanes.iso3888_2(body.width, 1.0)
     usual = lanes.usual_line(lanes.LINES["iso3888-2"], cones, body.width)
-    speed, moved, run = lanes._fastest(compiled, cones, usual)
+    engine = 0.5  # m/s2, the throttle released
+    speed, moved, run = lanes._fastest(compiled, cones, usual, engine)
     assert 55 < speed < 75 and "event 'end'" in run.ended and np.abs(run["ay"]).max() > 7
-    assert lanes._driven(compiled, cones, lanes.line(cones, moved), speed)[1] > 0
-    assert lanes._driven(compiled, cones, lanes.line(cones, usual), speed + 3)[1] < 0
+    assert lanes._driven(compiled, cones, lanes.line(cones, moved), speed, engine)[1] > 0
+    assert lanes._driven(compiled, cones, lanes.line(cones, usual), speed + 3, engine)[1] < 0
 
 
 def test_an_anti_roll_bar_at_the_wheel_and_two_way_dampers():

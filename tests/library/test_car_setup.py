@@ -93,12 +93,19 @@ def test_rates_of_an_axle(car, axle):
     for m in (both, apart):
         slope = (m["wheel_load"][2] - m["wheel_load"][0]) / (2 * h)
         assert m["vertical_wheel_rate"][1] == pytest.approx(slope, rel=1e-6)
-    # the figure has the track on the ground, the measure that of the wheel centres
-    assert apart["roll_stiffness"][1] == pytest.approx(car.figures[f"roll_stiffness_{axle}"], rel=0.01)
+    # springs: the figure has the track on the ground, the measure that of the wheel centres; the bar is given
+    fitted = getattr(car.data, axle)
+    centres = 2 * (fitted.linkage.points["wheel_centre"][1] + fitted.record.at[1])
+    bar = np.radians(fitted.record.anti_roll_bar.stiffness)
+    springs = (car.figures[f"roll_stiffness_{axle}"] - bar) * (centres / car.figures[f"track_{axle}"]) ** 2
+    assert apart["roll_stiffness"][1] == pytest.approx(springs + bar, rel=1e-6)
 
 
 def test_a_held_steering_wheel_gives_by_its_column(car):
-    """Aligning moments on both wheels move the rack on the springs of column and assistance."""
+    """Aligning moments on both wheels move the rack on the springs of column and assistance; compliance adds to it."""
+    gives, car = car, car.changed(front={"compliance": None})
+    more = gives.kinematics("front", 0.0)["aligning_steer"] - car.kinematics("front", 0.0)["aligning_steer"]
+    assert more == pytest.approx(1.0, rel=1e-9)  # deg per 100 N m, by the file
     given = car.data.sections.steering
     m = car.kinematics("front", 0.0)
     moment, rack = 50.0, 1e-4

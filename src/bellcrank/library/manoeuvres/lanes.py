@@ -17,19 +17,22 @@ import numpy as np
 
 from bellcrank.library.manoeuvres.ready import HELD, USUAL, Ready, ready
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
+from bellcrank.library.manoeuvres.steering import FAR
 from bellcrank.library.vehicles.data import CarData
 from bellcrank.library.vehicles.driver import PREVIEW
 from bellcrank.library.vehicles.path import Change
 from bellcrank.run.result import Run
+from bellcrank.signals import sampled
 
 Array = np.ndarray[Any, Any]
 ENTRY = 40.0  # m, from where the car starts to the first cone
+RELEASE, FOOT = 2.0, 0.2  # m behind the first cone where the throttle is released, where it is; s that this takes
 OUTLINE = 9  # points of each side
 SEARCHED = (30.0, 200.0)  # km/h
 STRIDES = (16.0, 1.0)  # km/h, of the search, at first and at last
 # Lines of a driver who uses the lanes: shares of lanes 1, 3, 3 and 5 that steps reach into, and of the room beside the
 # car in lanes 3 and 5 by which the line stays short of their middles
-LINES = {"iso3888-1": (0.4, 0.3, 0.3, 0.3, 0.0, 0.0), "iso3888-2": (0.3, 0.35, 0.0, 0.3, 0.7, 0.3)}
+LINES = {"iso3888-1": (0.4, 0.3, 0.3, 0.3, 0.0, 0.0), "iso3888-2": (0.3, 0.35, 0.1, 0.3, 0.7, 0.3)}
 MOVES = (4.0, 4.0, 4.0, 4.0, 0.3, 0.3)  # m, by which a line is changed at first
 
 
@@ -98,7 +101,8 @@ def _change(name: str, lanes_of: Callable[[float, float], list[Lane]]) -> Callab
         driver = replace(USUAL, kind=kind, preview=ahead, delay=settings["delay"] or 0.0)
         car = ready(data, driver)
         usual_way = usual_line(LINES[name], lanes, body.width)
-        run, room, at = _driven(car, lanes, line(lanes, usual_way), settings["speed"])
+        engine = settings.get("engine")
+        run, room, at = _driven(car, lanes, line(lanes, usual_way), settings["speed"], engine)
         runs, found = {"lane_change": run}, Metrics()
         found.add("clearance", room, "m", "smallest distance from the line of cones; negative: touched")
         found.add("clearance_at", at - ENTRY, "m", "where that was, from the first cone")
@@ -114,9 +118,14 @@ def _change(name: str, lanes_of: Callable[[float, float], list[Lane]]) -> Callab
         criteria = [Criterion(f"no cone is touched: {room:.3f} m from the nearest", room > 0 and through)]
         if not through:
             criteria.append(Criterion(f"the car comes through: it ends at x = {run['x'][-1]:.0f} m", False))
-        notes = ["the throttle is held from the first cone on", "offset counts from edge to edge of the lanes"]
+        held = (
+            "the throttle is held as it is"
+            if engine is None
+            else f"the throttle is released {RELEASE:g} m after the first cone"
+        )
+        notes = [held, "offset counts from edge to edge of the lanes"]
         if settings["search"]:
-            fastest, best, clean = _fastest(car, lanes, usual_way)
+            fastest, best, clean = _fastest(car, lanes, usual_way, engine)
             found.add("clean_speed", fastest, "km/h", "highest entry speed without a cone, on the best line found")
             if clean is not None:
                 runs["clean"] = clean
@@ -137,16 +146,23 @@ def _from_above(run: Run, lanes: list[Lane]) -> Curve:
     return Curve("x, m", "y of the mass centre, m", (("way", run["x"], run["y"]),), (("cones", x, y),))
 
 
-def _driven(car: Ready, lanes: list[Lane], path: Change, speed: float) -> tuple[Run, float, float]:
-    """One way through the cones at a speed (km/h)."""
+def _driven(
+    car: Ready, lanes: list[Lane], path: Change, speed: float, engine: float | None
+) -> tuple[Run, float, float]:
+    """One way through the cones at a speed (km/h), the throttle held, or released so that the engine brakes (m/s2)."""
     v = speed / 3.6
     start = car.settled(v)
     cg = car.data.sprung.cg
+    body = car.data.sections.body
+    ahead = float((car.at_rest.contact[0][0] + car.at_rest.contact[2][0]) / 2 - cg[0])
+    inputs: dict[str, Any] = {"speed_set": v}
+    if engine is not None:
+        when = (ENTRY + RELEASE - ahead - body.length / 2) / v
+        less = -(car.throttle(start) + engine * car.at_rest.mass * car.radius)
+        inputs["drive"] = sampled([0.0, when, when + FOOT, FAR], [0.0, 0.0, less, less])
     how = {**HELD, "hands": 1.0, **path.parameters()}
     ends = lanes[-1].end + car.data.sections.body.length
-    run = car.drive(ends / v * 1.5 + 2, start, {"speed_set": v}, how, until=f"x > {ends!r}")
-    ahead = float((car.at_rest.contact[0][0] + car.at_rest.contact[2][0]) / 2 - cg[0])
-    body = car.data.sections.body
+    run = car.drive(ends / v * 1.5 + 2, start, inputs, how, until=f"x > {ends!r}")
     room, at = clearance(run, lanes, body.length, body.width, ahead)
     return run, room, at
 
@@ -169,12 +185,14 @@ def usual_line(shares: tuple[float, ...], lanes: list[Lane], width: float) -> tu
     return (*into, *short)
 
 
-def _fastest(car: Ready, lanes: list[Lane], moved: tuple[float, ...]) -> tuple[float, tuple[float, ...], Run | None]:
+def _fastest(
+    car: Ready, lanes: list[Lane], moved: tuple[float, ...], engine: float | None
+) -> tuple[float, tuple[float, ...], Run | None]:
     """The highest clean speed (km/h), its line and run: faster as long as a line is found at which it is clean."""
     speed, stride = SEARCHED[0], STRIDES[0]
     best, clean = math.nan, None
     while stride >= STRIDES[1] and speed <= SEARCHED[1]:
-        found, room, run = _better(car, lanes, moved, speed)
+        found, room, run = _better(car, lanes, moved, speed, engine)
         if room > 0:
             moved, best, clean = found, speed, run
         else:
@@ -186,7 +204,7 @@ def _fastest(car: Ready, lanes: list[Lane], moved: tuple[float, ...]) -> tuple[f
 
 
 def _better(
-    car: Ready, lanes: list[Lane], moved: tuple[float, ...], speed: float
+    car: Ready, lanes: list[Lane], moved: tuple[float, ...], speed: float, engine: float | None
 ) -> tuple[tuple[float, ...], float, Run | None]:
     """A line at which a speed is clean, or that with most room: changed one way after the other, by less and less."""
     most = (lanes[1].end - lanes[1].begin) / 2 - 0.5
@@ -194,7 +212,7 @@ def _better(
     def tried(moved: tuple[float, ...]) -> tuple[float, Run | None]:
         if not (0 <= moved[1] <= most and 0 <= moved[2] <= most):
             return -math.inf, None
-        run, room, _ = _driven(car, lanes, line(lanes, moved), speed)
+        run, room, _ = _driven(car, lanes, line(lanes, moved), speed, engine)
         return (room if run["x"][-1] > lanes[-1].end else min(room, 0.0) - 1.0), run
 
     room, run = tried(moved)
@@ -237,9 +255,10 @@ DOUBLE = Manoeuvre(
 AVOIDANCE = Manoeuvre(
     "iso3888-2",
     "obstacle avoidance",
-    _settings(50.0, 1.0, "of lane 3 to the left, from the left edge of lane 1 to its right edge"),
+    _settings(60.0, 1.0, "of lane 3 to the left, from the left edge of lane 1 to its right edge")
+    | {"engine": Setting(0.5, "m/s2", "deceleration by the engine when the throttle is released")},
     _change("iso3888-2", iso3888_2),
-    "ISO 3888-2: lengths and widths by two sources; that left edges of lanes 1 and 5 are in line, and that the "
-    "throttle is held in place of released, are assumptions",
+    "ISO 3888-2: lengths and widths by two sources; that left edges of lanes 1 and 5 are in line, and where "
+    "the throttle is released, from memory",
     first=("clearance", "ay_max", "clean_speed"),
 )

@@ -97,6 +97,11 @@ class Ready:
         slope = math.degrees(f["wheelbase"] / speed**2) + f["understeer"] / GRAVITY
         return f["steering_ratio"] * slope * ay
 
+    def throttle(self, start: Mapping[str, float]) -> float:
+        """The moment at the wheels (N m) that the driver holds from a state on with the gain k_speed at zero."""
+        reach = next(float(p.default or 0.0) for p in self.sim.interface.parameters if p.name == "driver_reach")
+        return reach * self.driver.i_speed * start["driver.sum"]
+
     @property
     def radius(self) -> float:
         """Mean rolling radius of the wheels, m."""

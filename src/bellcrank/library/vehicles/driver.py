@@ -28,7 +28,7 @@ from bellcrank.errors import ModelError
 from bellcrank.expr.table import table
 from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY, CarData
-from bellcrank.library.vehicles.figures import Figures, figures_of, steering_ratio
+from bellcrank.library.vehicles.figures import Figures, effective_cornering, figures_of, steering_ratio
 from bellcrank.library.vehicles.path import Change, Path
 from bellcrank.library.vehicles.rest import Stand
 
@@ -254,7 +254,8 @@ def _number(value: object) -> bool:
 def _single(car: CarData, at_rest: Stand) -> tuple[float, float]:
     """Wheelbase (m) and understeer gradient (rad s^2/m, not below zero) that a driver expects."""
     found = figures_of(car, at_rest)
-    return found["wheelbase"], max(math.radians(found["understeer"]) / GRAVITY, 0.0)
+    gradient = found["understeer"] + found.get("understeer_compliance", 0.0)
+    return found["wheelbase"], max(math.radians(gradient) / GRAVITY, 0.0)
 
 
 def gains(A: Any, B: Any, speed: float, times: Any) -> Any:
@@ -269,8 +270,9 @@ def gains(A: Any, B: Any, speed: float, times: Any) -> Any:
 
 
 def single_track(car: CarData, at_rest: Stand, found: Figures, speed: float) -> tuple[Any, Any]:
-    """A and B of (v_y, r)' = A (v_y, r) + B d: the linear car with the cornering stiffnesses of its axles."""
-    m, C1, C2 = found["mass"], *(np.degrees(found[f"cornering_{a}"]) * 1000 for a in ("front", "rear"))
+    """A and B of (v_y, r)' = A (v_y, r) + B d: the linear car with the cornering stiffnesses of its axles, less
+    what compliance gives way."""
+    m, (C1, C2) = found["mass"], effective_cornering(car, at_rest)
     b = found["wheelbase"] * found["front_share"]
     a = found["wheelbase"] - b
     Iz = yaw_inertia(car, at_rest)

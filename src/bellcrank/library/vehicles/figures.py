@@ -134,6 +134,14 @@ def figures_of(car: CarData, at_rest: Stand) -> Figures:
         "understeer gradient of the tyres on rigid suspensions",
         (-1.0, 9.0),
     )
+    given = (
+        mass / lever * ((b + rear.trail) * front.yields - (c - b - front.trail) * rear.yields)
+        if front.yields or rear.yields
+        else 0.0
+    )
+    if given:
+        add("understeer_compliance", math.degrees(given) * G, "deg/g", "what compliance adds to it", (-2.0, 6.0))
+    understeer += given
     if understeer > 0:
         add("characteristic_speed", math.sqrt(base / understeer) * 3.6, "km/h", "speed of the largest yaw gain")
     elif understeer < 0:
@@ -177,6 +185,14 @@ class _AxleFigures:
     roll_stiffness: float  # N m/rad, springs and bar
     cornering: float  # N/rad of both wheels
     trail: float  # m, of the tyres
+    yields: float  # rad/N, slip angle that compliance takes the place of, per side force of both wheels
+
+
+def effective_cornering(car: CarData, at_rest: Stand) -> tuple[float, float]:
+    """Cornering stiffness (N/rad) of front and rear axle with what compliance gives way, as a driver feels it."""
+    front, rear = (_axle(car, a, at_rest) for a in (car.front, car.rear))
+    stiff = [1 / (1 / a.cornering + a.yields) for a in (front, rear)]
+    return stiff[0], stiff[1]
 
 
 def _axle(car: CarData, axle: FittedAxle, at_rest: Stand) -> _AxleFigures:
@@ -200,8 +216,15 @@ def _axle(car: CarData, axle: FittedAxle, at_rest: Stand) -> _AxleFigures:
     return _AxleFigures(
         axle.name, float(now.contact[0]), track, rate, (pressed[0] - pressed[1]) / (2 * h),
         _damping(axle) * _damper_ratio(axle, travel) ** 2, masses, centre, track**2 / 2 * rate + bar,
-        2 * abs(float(found.Kya)), float(found.trail),
+        2 * abs(float(found.Kya)), float(found.trail), _yields(axle, float(found.trail)),
     )  # fmt: skip
+
+
+def _yields(axle: FittedAxle, trail: float) -> float:
+    """By how much less the wheels of an axle steer into a bend per side force of both, rad/N; the aligning moment of
+    their tyres is that force times the pneumatic trail, the other way round."""
+    given = axle.record.compliance
+    return 0.0 if given is None else (given.steer_by_aligning_moment * trail - given.steer_by_side_force) / 2
 
 
 def _damping(axle: FittedAxle) -> float:
