@@ -197,6 +197,10 @@ def with_events(name):
     some = sim.simulate_many(parameters={varied: values[[4, 1]]}, backend="cuda", **given)
     for c in there:
         np.testing.assert_array_equal(some[c], there[c][[4, 1]])
+    alike = sim.simulate_many(n=2, backend="cuda", parameters={varied: values[3]}, **given)  # in constant memory
+    for c in there:
+        size = max(np.nanmax(np.abs(there[c])), 1e-6)
+        np.testing.assert_allclose(alike[c], there[c][[3, 3]], rtol=0, atol=1e-12 * size, err_msg=c)
 
 
 def near_singular_positions():

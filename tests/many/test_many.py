@@ -182,6 +182,7 @@ def test_methods_that_choose_their_steps(which):
 
 
 @needs_compiler
+@pytest.mark.campaign
 def test_events_stop_runs_and_act_in_them():
     """One that stops leaves the others alone; an event that acts adds rows, but none to the histories of many runs."""
     sim, k = quarter_car(), np.linspace(1e4, 2e4, 4)
