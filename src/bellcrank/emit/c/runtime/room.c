@@ -22,6 +22,8 @@ typedef uint64_t PairBits __attribute__((vector_size(16)));
 #define FUSED(a, b, c) ((Pair)vfmaq_f64((float64x2_t)(a), (float64x2_t)(b), (float64x2_t)(c)))
 #endif
 #define BOTH(x) ((Pair){x, x})
+#define TWO(i) ((Pair){a0[i], a1[i]}) /* of two rows, one in each lane */
+#define PAIR_TO(x, p) do { const Pair both = p; memcpy(x, &both, sizeof both); } while (0)
 
 static inline Pair pair_at(const double *x)
 {
@@ -29,11 +31,4 @@ static inline Pair pair_at(const double *x)
     memcpy(&p, x, sizeof p);
     return p;
 }
-
-static inline void pair_to(double *x, Pair p)
-{
-    memcpy(x, &p, sizeof p);
-}
-
-#define TWO(i) ((Pair){a0[i], a1[i]}) /* of two rows, one in each lane */
 #endif
