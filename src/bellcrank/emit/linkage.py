@@ -19,7 +19,8 @@ from bellcrank.program.implicit import Implicit
 class Wording:
     """How a language says it: the `first` entry's number and `real` numbers; entries of the `state`, of `rates` and of
     what is `solved` for; how an entry of the state is changed (`add`), four of them turned, and one held; how first and
-    second derivatives are stored, and those `known`; what the `second` input adds to the start."""
+    second derivatives are stored, and those `known`; what the `second` input adds to the start; how four entries are
+    made `normal` where no turn does it."""
 
     first: int
     real: Callable[[float], str]
@@ -33,6 +34,7 @@ class Wording:
     known: str
     second_rate: str
     second: str
+    normal: str = ""
 
 
 def implicit_names(f: Implicit, say: Wording) -> dict[Symbol, str]:
@@ -57,7 +59,8 @@ def implicit_pieces(name: str, f: Implicit, say: Wording) -> dict[str, str]:
         if u.kind == "turn":
             turned = ", ".join(change(u.unknown + i) for i in range(3))
             updates.append(say.turn.format(u.place + first, turned))
-            normal.append(say.turn.format(u.place + first, f"{still}, {still}, {still}"))
+            unturned = say.turn.format(u.place + first, f"{still}, {still}, {still}")
+            normal.append(say.normal.format(u.place + first) or unturned)
         elif u.unknown in place:
             updates.append(say.add.format(u.place + first, change(u.unknown)))
     held = [say.hold.format(p.place + first, real(p.drawn), real(p.sign), f.inputs[p.given].name) for p in f.prescribed]

@@ -23,6 +23,7 @@ _SAY = Wording(
     solved="g[{}]",
     add="s[{}] += {};",
     turn="implicit_turn(s + {}, {});",
+    normal="implicit_normal(s + {});",
     hold="s[{}] = {} + {}*{};",
     first_rate="y[j][{}] = g[{}];",
     known="if (j == {}) y[j][{}] = {};",

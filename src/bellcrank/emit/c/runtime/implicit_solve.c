@@ -45,6 +45,14 @@ static void implicit_solve(int n, const double *J, const int *pivot, double *g)
     }
 }
 
+/* Euler parameters of length 1. */
+static inline void implicit_normal(double *e)
+{
+    const double size = 1.0/sqrt(e[0]*e[0] + e[1]*e[1] + e[2]*e[2] + e[3]*e[3]);
+    for (int k = 0; k < 4; k++)
+        e[k] *= size;
+}
+
 /* Euler parameters after a rotation by a small vector. */
 static void implicit_turn(double *e, double a, double b, double c)
 {
