@@ -325,7 +325,7 @@ LOOP = "-DSINCOS_BY_TABLE=0"  # the way that processors without the table use
 @pytest.fixture(scope="module", params=[*FLAGS[:2], (*FLAGS[0], LOOP), (*FLAGS[1], LOOP)], ids=" ".join)
 def sincos(request, tmp_path_factory):
     """sincos_all under the flags that are used, of up to seven angles at a time, and sincos_lanes, one in each lane."""
-    head = "#include <float.h>\n#include <math.h>\n#include <stdint.h>\n#include <string.h>\n"
+    head = "#include <float.h>\n#include <math.h>\n#include <stdint.h>\n#include <string.h>\n#define SEPARATE\n"
     source = (
         head
         + runtime("room.c")

@@ -98,6 +98,19 @@ def test_every_method_with_inputs_that_jump_within_steps(method):
     close(sim, many, lambda i: {"parameters": {"k": k[i]}, "output_every": 1, **shared}, range(3))
 
 
+def test_an_angle_that_is_far_leaves_its_neighbour_alone():
+    """The C library takes over in the lane of a large angle; the other lane has the bits it has beside a usual one."""
+    sim = example("double_pendulum").compile()
+    angle = sim.interface.states[0].name
+    span = {"t_end": 0.05, "step": 1e-3, "backend": "lanes"}
+    usual, beside = ([0.3 + i, 0.7, 1.1] for i in (0.0, 3e7))
+    alone = sim.simulate_many(initial={angle: usual}, **span)
+    many = sim.simulate_many(initial={angle: beside}, **span)
+    assert all((many[x][1:] == alone[x][1:]).all() for x in many)
+    one = sim.simulate(initial={angle: beside[0]}, t_end=0.05, step=1e-3)
+    assert all(np.allclose(many[x][0], one[x], rtol=1e-9, atol=1e-7) for x in many)
+
+
 def test_inputs_and_initial_values_of_every_run():
     sim, q = example("quarter_car").compile(), np.array([0.01, -0.02, 0.03])
     heights = [bc.sine(amplitude=0.01 * i, frequency=3.0) for i in range(3)]

@@ -23,7 +23,8 @@ MACROS = re.compile(
 )
 # Names that the printers make.
 MADE = re.compile(
-    r"[zcx]\d+|(angle|sine|cosine|arguments|values|found|kept|unused|memory|matrix|right|mass|force|rows|rates)\d+"
+    r"[zcx]\d+|(angle|sine|cosine|far|both|arguments|values|found|kept|unused|memory|matrix|right|mass|force|rows)\d+"
+    r"|rates\d+"
     r"|(derivatives|outputs|slopes|constants|table|points|pieces|external)_\w*"
 )
 

@@ -46,6 +46,7 @@ LANES = {
 }
 """Vectors of a number."""
 SIDE_BY_SIDE = ("derivatives", "outputs", "correct_q", "correct_u")  # functions of a program
+INLINE = 16  # angles whose sines and cosines are taken in registers
 SIDE = "lanes_"  # begins names of what is done for all lanes at once
 BITS = {DOUBLE: "int64_t", FLOAT: "int32_t"}  # as wide
 
@@ -116,6 +117,27 @@ class LanesPrinter(CPrinter):
 
     def _lines(self, s: Step) -> list[str]:
         return self._call(s) if isinstance(s, Call) else super()._lines(s)
+
+    def _angles(self, s: Angles, k: int) -> list[str]:
+        """Each by itself, so that all may stay in registers, unless they are too many for that."""
+        if not self.double or len(s.angles) > INLINE:
+            return super()._angles(s, k)
+        n = len(s.angles)
+        lines = [
+            f"const lanes angle{k}[{n}] = {{{', '.join(self.expr(a.value) for a in s.angles)}}};",
+            f"const masks far{k} = far_angles({' + '.join(f'angle{k}[{i}]*angle{k}[{i}]' for i in range(n))});",
+            f"Sines both{k}[{n}];",
+            f"if (any(far{k})) {{",
+            *(f"    both{k}[{i}] = far_sines(far{k}, angle{k}[{i}]);" for i in range(n)),
+            "} else {",
+            *(f"    both{k}[{i}] = sines_of(angle{k}[{i}]);" for i in range(n)),
+            "}",
+        ]
+        for i, a in enumerate(s.angles):
+            kinds = ((a.sine, "sine"), (a.cosine, "cosine"))
+            taken = [f"{x.name} = both{k}[{i}].{kind}" for x, kind in kinds if x is not None]
+            lines.append(f"const lanes {', '.join(taken)};")
+        return lines
 
     def _call(self, s: Call) -> list[str]:
         """An external routine, of all lanes at once where it is given so, lane by lane elsewhere."""
@@ -237,7 +259,9 @@ def group_run(
         TUNING=definitions(STEPS, DOUBLE),
         SET=sets_inputs(program),
         CORRECTION=correction,
-        ADVANCE=method_cases(only, "summed({}, {}, &carried[j])" if short else "{} + {}"),
+        STILL="" if only else sets_inputs(program),
+        ANEW=sets_inputs(program) if only else "",
+        ADVANCE=method_cases(only, "summed({}, {}, &carried[j])" if short else "{} + {}", "" if only else "UNROLLED"),
         PARTS=runtime("parts.c", TIME="double"),
         EVENTS=events_text(program, events) if events else "",
         N_EVENTS=str(len(events.events)) if events else "",

@@ -71,10 +71,11 @@ def numbers(row: Sequence[float], start: str, end: str) -> list[str]:
     )  # fmt: skip
 
 
-def method_cases(only: str = "", summed: str = "{} + {}") -> str:
+def method_cases(only: str = "", summed: str = "{} + {}", before: str = "") -> str:
     """The cases of `advance`, which goes from y with rates k to next; those of one method `only`, if it is named.
 
-    `summed` is how a state and its increment are added. Where rates cannot be had, nothing is made of what they left.
+    `summed` is how a state and its increment are added; `before` stands before every loop. Where rates cannot be had,
+    nothing is made of what they left.
     """
     chosen = [METHODS[only]] if only else [*METHODS.values()]
     most = max(m.evaluations for m in chosen)
@@ -83,12 +84,19 @@ def method_cases(only: str = "", summed: str = "{} + {}") -> str:
     lines += [] if only else ["    switch (job->method) {"]
     for m in chosen:
         steps = _semi_implicit(summed) if m.semi_implicit else _explicit(m, summed)
+        steps = _told(steps, before)
         words = f"/* {m.words} */" if m.words else ""
         if only:
             lines += [f"    {words or f'/* {m.name} */'}", *(line.removeprefix("    ") for line in steps)]
         else:
             lines += [f"    case {m.name.upper()}:{f' {words}' if words else ''}", *steps, "        break;"]
     return "\n".join([*lines, *([] if only else ["    }"]), "    return failed;", ""])
+
+
+def _told(lines: list[str], before: str) -> list[str]:
+    """The lines, with a word before every loop."""
+    loops = (["        " + before] if before and "for (" in line else [] for line in lines)
+    return [x for line, word in zip(lines, loops, strict=True) for x in (*word, line)]
 
 
 def _explicit(m: Method, summed: str) -> list[str]:

@@ -7,6 +7,7 @@ typedef int masks;
 #define SAME(x) ((scalar)(x))
 #define LANE(x, i) (x)
 #define MASK(test) (-(masks)(test)) /* all bits if it holds */
+#define UNROLLED
 #define STOPPED(b) 0 /* between launches alone */
 
 @IF OWN@

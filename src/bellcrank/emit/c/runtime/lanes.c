@@ -16,6 +16,11 @@ typedef @BITS@ masks __attribute__((vector_size(N_LANES*sizeof(scalar)))); /* al
 #define MASK(test) ((masks)(test)) /* all bits where it holds */
 #define STOPPED(b) (*(volatile const int32_t *)(b)->stop) /* another thread may change it */
 #define RARE SEPARATE
+#ifdef __GNUC__
+#define UNROLLED _Pragma("GCC unroll 4") /* a vector at a time, a loop would take longer to count than to compute */
+#else
+#define UNROLLED
+#endif
 
 static inline lanes choose(masks which, lanes a, lanes b)
 {

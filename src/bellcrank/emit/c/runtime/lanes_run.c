@@ -39,6 +39,10 @@ typedef struct Job { /* runs that go side by side */
     AtZero at_zero[N_LANES*N_EVENTS];
     Book book[N_LANES*N_EVENTS];
 @END@
+@IF STILL@
+    lanes still[N_I + 1]; /* inputs that do not depend on time */
+    int n_moving, moving[N_I + 1]; /* which do */
+@END@
     Tally *tallies; /* of all figures, lane by lane */
 } Job;
 
@@ -51,19 +55,50 @@ typedef struct Job { /* runs that go side by side */
 @END@
 
 @IF SET@
-/* All inputs at a time; those that all runs share are found once. */
-static void set_inputs(const Job *job, double t, lanes *w)
+/* An input at a time, in all lanes; one that all runs share is found once. */
+static void set_input(const Job *job, int i, double t, lanes *w)
 {
     const Batch *b = job->batch;
-    for (int i = 0; i < N_I; i++) {
-        scalar value = 0;
-        for (int j = 0; j < N_LANES; j++) {
-            const Input *in = b->inputs + (job->run + (j < job->used ? j : 0))*b->inputs_apart + i;
-            if (j == 0 || b->inputs_apart)
-                value = (scalar)(in->scale*(in->kind == CONSTANT && !in->rate ? in->a[0] : input_value(in, t)));
-            LANE(w[i], j) = value;
-        }
+    scalar value = 0;
+    for (int j = 0; j < N_LANES; j++) {
+        const Input *in = b->inputs + (job->run + (j < job->used ? j : 0))*b->inputs_apart + i;
+        if (j == 0 || b->inputs_apart)
+            value = (scalar)(in->scale*(in->kind == CONSTANT && !in->rate ? in->a[0] : input_value(in, t)));
+        LANE(w[i], j) = value;
     }
+}
+
+@END@
+@IF STILL@
+static void set_inputs(const Job *job, double t, lanes *w)
+{
+    memcpy(w, job->still, N_I*sizeof *w);
+    for (int i = 0; i < job->n_moving; i++)
+        set_input(job, job->moving[i], t, w);
+}
+
+/* Those that are constant in all lanes are set once for all. */
+static void begin_inputs(Job *job)
+{
+    const Batch *b = job->batch;
+    job->n_moving = 0;
+    for (int i = 0; i < N_I; i++) {
+        int moves = 0;
+        for (int64_t j = 0; j < job->used; j++)
+            moves |= b->inputs[(job->run + j)*b->inputs_apart + i].kind != CONSTANT;
+        if (moves)
+            job->moving[job->n_moving++] = i;
+        else
+            set_input(job, i, job->t, job->still);
+    }
+}
+
+@END@
+@IF ANEW@
+static void set_inputs(const Job *job, double t, lanes *w)
+{
+    for (int i = 0; i < N_I; i++)
+        set_input(job, i, t, w);
 }
 
 @END@
@@ -104,8 +139,8 @@ static inline lanes summed(lanes y, lanes increment, lanes *carried)
 
 @END@
 /* One step from y with rates k, of length h, to `next`: the rates there are left to the caller. */
-static int advance(Job *job, scalar h, double t, double middle, double end, const lanes *y, const lanes *k, lanes *next,
-    lanes *w, lanes *carried)
+static int advance(Job *job, scalar h, double t, double middle, double end, const lanes *restrict y,
+    const lanes *restrict k, lanes *restrict next, lanes *w, lanes *carried)
 {
     (void)carried;
 @ADVANCE@}
@@ -170,6 +205,9 @@ static int begin_runs(Job *job)
     job->n_breaks = b->first_breaks[1] - b->first_breaks[0];
     job->t = b->t_start;
     job->reached = job->number = 0;
+@IF STILL@
+    begin_inputs(job);
+@END@
     return !any(job->alive);
 }
 
@@ -242,7 +280,7 @@ static void go_on(Job *job, int64_t to)
             until = last_whole(job, i, row < to ? row : to, at, near);
         }
         for (; i <= until && !STOPPED(b); i++) { /* whole steps, or a part of one */
-            lanes lost = SAME(0);
+            lanes lost = SAME(0), others = SAME(0);
             if (!cut) {
                 t = t_start + (double)(i - 1)*h;
                 middle = t_start + ((double)i - 0.5)*h;
@@ -257,8 +295,12 @@ static void go_on(Job *job, int64_t to)
             }
 @END@
             advance(job, (scalar)length, t, middle, p.before, y, k, next, w, carried);
-            for (int j = 0; j < N_S; j++)
-                lost += next[j]*SAME(0); /* 0, or not a number */
+            UNROLLED
+            for (int j = 0; j + 1 < N_S; j += 2) { /* 0, or not a number; two sums do not wait for each other */
+                lost += next[j]*SAME(0);
+                others += next[j + 1]*SAME(0);
+            }
+            lost += N_S%2 ? others + next[N_S - 1]*SAME(0) : others;
             const masks good = MASK(lost == lost);
             if (any(alive & ~good)) {
                 job->reached = i;
@@ -277,6 +319,7 @@ static void go_on(Job *job, int64_t to)
                     return;
             }
 @END@
+            UNROLLED
             for (int j = 0; j < N_S; j++)
                 y[j] = choose(alive, next[j], y[j]);
             rates(job, 1, p.after, y, k, w);

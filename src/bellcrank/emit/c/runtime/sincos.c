@@ -81,24 +81,31 @@ static const double sincos_lack[128][2] = {
                    pair_at(sincos_turn[(k) + 32]), BOTH(sin_less[lane])), \
              pair_at(sincos_turn[(k) + 32]), BOTH(r[lane])))
 
+#ifndef TERM
+#define TERM(i, beside) sincos_terms[i]
+#endif
+static const Pair sincos_terms[] = { /* to which products are added */
+    BOTH(6755399441055744.0), /* 1.5*2^52: adding it rounds to an integer */
+    BOTH(-0.16666666666666666), BOTH(0.008333333332770842), BOTH(-0.49999999999999983), BOTH(0.041666666661604256),
+};
+
 /* first, second: sine and cosine of two angles */
 #define SINCOS_PAIR(angle) /* k is in the low bits of a number that is shifted */ \
-    const Pair shifted = FUSED(shift, angle, BOTH(20.371832715762604)); \
-    const Pair k = shifted - shift; \
+    const Pair shifted = FUSED(TERM(0, angle), angle, BOTH(20.371832715762604)); \
+    const Pair k = shifted - sincos_terms[0]; \
     const Pair r = FUSED(FUSED(FUSED(angle, k, BOTH(-0.04908738521234052)), k, BOTH(-1.9135106236677394e-18)), k, \
                          BOTH(4.6793278276849057e-35)); \
     const Pair r2 = r*r; \
-    const Pair sin_less = r*r2*FUSED(BOTH(-0.16666666666666666), r2, \
-                                     FUSED(BOTH(0.008333333332770842), r2, BOTH(-0.00019841020837774474))); \
-    const Pair cos_less = r2*FUSED(BOTH(-0.49999999999999983), r2, \
-                                   FUSED(BOTH(0.041666666661604256), r2, BOTH(-0.0013888664786049871))); \
+    const Pair sin_less = r*r2*FUSED(TERM(1, r2), r2, \
+                                     FUSED(TERM(2, r2), r2, BOTH(-0.00019841020837774474))); \
+    const Pair cos_less = r2*FUSED(TERM(3, r2), r2, \
+                                   FUSED(TERM(4, r2), r2, BOTH(-0.0013888664786049871))); \
     const PairBits bits = (PairBits)shifted; \
     const uint64_t k0 = bits[0] & 127, k1 = bits[1] & 127; \
     const Pair first = SINCOS_OF(k0, 0), second = SINCOS_OF(k1, 1);
 
 static inline void sincos_all(int n, const double *restrict x, double *restrict s, double *restrict c)
 {
-    const Pair shift = BOTH(6755399441055744.0); /* 1.5*2^52: adding it rounds to an integer */
     Pair squares = BOTH(0.0);
     for (int i = 0; i < n; i += 2) {
         const Pair angle = {x[i], i + 1 < n ? x[i + 1] : 0.0};
