@@ -26,7 +26,7 @@ TREES = {
     "stanford_arm": "Stanford arm",
     "n_link_chain": "chain of 8",
 }  # in other formats, as benchmarks/rhs.py names them
-REPEATS = 5
+REPEATS = 8
 
 
 def main():
@@ -43,8 +43,8 @@ def main():
     for name in args.models:
         run = task(name, args)
         with on_core(0):
-            alone, lanes = (best(run, b, time.process_time) for b in ("cores", "lanes"))
-        every = best(run, "lanes", time.perf_counter)
+            alone, lanes = best(run, ("cores", "lanes"), time.process_time)
+        (every,) = best(run, ("lanes",), time.perf_counter)
         rate = [args.runs * args.steps / s for s in (alone, lanes, every)]
         print(f"{name:16} {rate[0]:11.3g} {rate[1]:11.3g} {alone / lanes:6.2f} {rate[2]:15.3g}", flush=True)
         if args.peers and name in TREES:
@@ -83,15 +83,17 @@ def task(name, args):
     return run
 
 
-def best(run, backend, clock):
-    """The shortest of some times, in s; the first, in which it is compiled, does not count."""
-    run(backend)
-    times = []
-    for _ in range(REPEATS):
-        began = clock()
+def best(run, backends, clock):
+    """The shortest of some times of each, in s, taken in turn; the first, in which it is compiled, does not count."""
+    for backend in backends:
         run(backend)
-        times.append(clock() - began)
-    return min(times)
+    times = {backend: [] for backend in backends}
+    for _ in range(REPEATS):
+        for backend in backends:
+            began = clock()
+            run(backend)
+            times[backend].append(clock() - began)
+    return [min(x) for x in times.values()]
 
 
 class on_core:

@@ -316,3 +316,16 @@ def test_the_example_of_many_cars(tmp_path, monkeypatch):
     assert len(many.values) == 10
     assert set(many.ended) == {"finished"}
     assert (tmp_path / "many_passenger_cars.png").stat().st_size > 5000
+
+
+@needs_compiler
+def test_closed_loops_begin_as_in_simulate():
+    """To the bit, with parameters and initial values of their own."""
+    sim = example("four_bar").compile()
+    given = {"parameters": {"l1": np.array([1.0, 1.01])}, "initial": {"q(a)": np.array([-0.5, -0.45])}}
+    usual = sim.interface.get("l1", ("parameter",)).default
+    given["parameters"]["l1"] *= usual
+    many = sim.simulate_many(t_end=0.01, step=0.001, **given)
+    for i in range(2):
+        one = sim.simulate(0.01, 0.001, **{k: {n: float(x[i]) for n, x in v.items()} for k, v in given.items()})
+        assert all(many[x][i, 0] == one[x][0] for x in ("q(a)", "q(b)", "q(c)", "u(c)"))

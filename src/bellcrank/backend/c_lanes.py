@@ -6,7 +6,7 @@ import ctypes
 from typing import Any
 
 from bellcrank.backend.c_many import Beginnings, Results, Wanted, batch_of, check_batch
-from bellcrank.backend.compiler import Compiler, default_flags, load_source
+from bellcrank.backend.compiler import Compiler, lanes_flags, load_source
 from bellcrank.emit.c.events import EventsText
 from bellcrank.emit.c.lanes import lanes_source
 from bellcrank.emit.c.methods import method_number
@@ -20,7 +20,7 @@ class Lanes:
 
     def __init__(self, program: Program, compiler: Compiler, number: Number, events: EventsText | None = None) -> None:
         source = lanes_source(program, number=number, events=events)
-        self.library = load_source(source, compiler, default_flags(compiler))
+        self.library = load_source(source, compiler, lanes_flags(compiler, len(source)))
         check_batch(self.library)
         self.library.lane_count.restype = ctypes.c_int64
         self.library.run_lanes.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]

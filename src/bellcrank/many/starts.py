@@ -1,7 +1,8 @@
 """What many runs begin with: parameters, states, inputs and their breaks, as compiled programs read them.
 
-What the equations of a tree begin with is found for all runs at once; with closed loops, rigid wheels and speeds that
-constraints determine, run by run, as `simulate` does.
+What the equations of a tree begin with is found for all runs at once; closed loops are closed run by run, by the same
+compiled code as in `simulate` but without preparing a run; with rigid wheels and speeds that constraints determine, run
+by run as `simulate` does it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from bellcrank.backend.c_job import InputSignal
 from bellcrank.backend.c_many import Beginnings
 from bellcrank.backend.c_runs import CRun, signal_of
-from bellcrank.backend.start import Input
+from bellcrank.backend.start import Input, Weights
 from bellcrank.errors import ModelError
 from bellcrank.many.given import Given
 from bellcrank.numeric.events import Watch
@@ -23,9 +24,10 @@ from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.run.actions import read_events
 from bellcrank.run.adaptive import CompiledRun
 from bellcrank.run.assembly import STATES, start_state
+from bellcrank.run.closure import closure_of
 from bellcrank.run.dae_methods import Dae
 from bellcrank.run.goes_on import first_state, origin_of
-from bellcrank.run.loaded import Loaded
+from bellcrank.run.loaded import Context, Loaded
 from bellcrank.run.prepare import Prepared
 from bellcrank.run.stepping import Evaluation
 from bellcrank.run.stretches import Stretch, Stretches
@@ -88,7 +90,7 @@ def starts_of(
     p = _parameters(loaded, given)
     errors = np.ones((1, 1))
     if plan.method in ADAPTIVE or _run_by_run(loaded, given):
-        y, roots, errors, breaks = _each_start(loaded, plan, given, allowed, breaks)
+        y, roots, errors, breaks = _each_start(loaded, plan, given, allowed, breaks, p)
     else:
         y, roots = _states(loaded, plan, given, p, inputs), np.ones((1, 1))
     first = np.cumsum([0, *map(len, breaks)])
@@ -142,12 +144,18 @@ def _states(loaded: Loaded, plan: Plan, given: Given, p: np.ndarray, inputs: lis
 
 
 def _each_start(
-    loaded: Loaded, plan: Plan, given: Given, allowed: Allowed, breaks: list[tuple[float, ...]]
+    loaded: Loaded, plan: Plan, given: Given, allowed: Allowed, breaks: list[tuple[float, ...]], p: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[tuple[float, ...]]]:
     """States, roots of inverse inertias, errors allowed, and ends of stretches, as `simulate` finds them run by run."""
     count = given.n if any(given.varied.values()) else 1
     states, roots, errors, ends = [], [], [], []
+    closing = _closing(loaded, plan)
     for run in range(count):
+        closed = None if closing is None else _closed_start(loaded, plan, given, run, p[run % len(p)].tolist(), closing)
+        if closed is not None:
+            states.append(closed[0])
+            roots.append(np.sqrt(np.concatenate(closed[1])))
+            continue
         evaluation, prepared = ready_run(loaded, plan, given, run, allowed)
         states.append(prepared.run.state.copy())
         own = compiled_run(prepared) if plan.method in ADAPTIVE else None
@@ -155,7 +163,35 @@ def _each_start(
         ends.append(() if own is None else own.course.breaks)
         weights = evaluation.keeper.closure.weights if evaluation.keeper is not None else None
         roots.append(np.ones(1) if weights is None else np.sqrt(np.concatenate(weights)))
-    return np.array(states), np.array(roots), np.array(errors), ends if any(ends) else breaks
+    return np.array(states), np.array(roots), np.array(errors or [np.ones(1)]), ends if any(ends) else breaks
+
+
+def _closing(loaded: Loaded, plan: Plan) -> Context | None:
+    """What closes loops at starts in C, where a run consists of nothing else before its first step; None elsewhere."""
+    contacts, kept = loaded.analysis.mechanism.description.contacts, loaded.interface.kept
+    if plan.method in ADAPTIVE or loaded.program.loops is None or contacts or kept or loaded.remembers:
+        return None
+    return loaded.context()
+
+
+def _closed_start(
+    loaded: Loaded, plan: Plan, given: Given, run: int, p: list[float], closing: Context
+) -> tuple[np.ndarray, Weights] | None:
+    """The state of a run with its loops closed, and its metric; None where `simulate` has to say what is wrong.
+
+    Masses have been looked at, for all runs at once.
+    """
+    known, t = closing.model.constants(p), plan.begins
+    if not np.isfinite(known).all():
+        return None
+    signals = loaded.inputs(given.of(run)["inputs"] or None, (t, plan.t_end))
+    closure = closure_of(closing.python, p, signals, closing.model, known, loaded.starts.spare)
+    if closure is None or closure.compiled is None:
+        return None
+    y = np.concatenate(start_state(loaded, given.of(run)["initial"] or None, closure, p, signals, t))
+    weights = closure.compiled.weights(t, y)
+    start = closure.compiled.branch(t, y, weights)
+    return None if start is None else (start, weights)
 
 
 def _inputs(loaded: Loaded, plan: Plan, given: Given) -> tuple[list[Input], np.ndarray, list[tuple[float, ...]], Any]:

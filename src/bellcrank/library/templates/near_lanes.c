@@ -37,10 +37,41 @@ static inline void ground_piece_lanes(const ground_t *ground, lanes x, lanes *li
     }
 }
 
+/* What lies beyond the reach of a point has no distance, normal or foot of its own. */
+static inline void ground_reached_lanes(
+    lanes x, lanes reach, lanes distance, lanes nx, lanes nz, lanes foot, lanes *near)
+{
+    const masks far = distance >= reach;
+    near[0] = choose(far, reach, distance);
+    near[1] = choose(far, SAME(0.0), nx);
+    near[2] = choose(far, SAME(1.0), nz);
+    near[3] = choose(far, x, foot);
+}
+
+/* The same where all lanes stand over one piece that is straight, and nothing else is within reach; zero elsewhere. */
+static inline int ground_straight_lanes(const ground_t *ground, lanes x, lanes z, lanes reach, lanes *near)
+{
+    const int here = ground_piece(ground, LANE(x, 0));
+    const double *g = ground->pieces[here];
+    if (g[3] != 0.0 || g[4] != 0.0 || g[5] != 0.0)
+        return 0;
+    const lanes left = SAME(here > 0 ? ground->starts[here - 1] : -INFINITY);
+    const lanes right = SAME(here < ground->n ? ground->starts[here] : INFINITY);
+    const lanes slope = SAME(g[2]), shrink = SAME(g[9]), above = z - (SAME(g[1]) + (x - SAME(g[0])) * slope);
+    const lanes best = choose(above < reach, lanes_abs(above), reach);
+    if (any(~((masks)(x >= left) & (masks)(x < right) & (masks)(x - best >= left) & (masks)(x + best <= right))))
+        return 0;
+    const lanes distance = above * shrink;
+    ground_reached_lanes(x, reach, distance, -slope * shrink, shrink, x + distance * slope * shrink, near);
+    return 1;
+}
+
 /* Distance, normal x, normal z and foot x as `ground_near` finds them. Side by side where nothing is within reach but
    one piece that is straight or has one foot; lane by lane elsewhere. */
 static inline void ground_near_lanes(const ground_t *ground, lanes x, lanes z, lanes reach, lanes *near)
 {
+    if (ground_straight_lanes(ground, x, z, reach, near))
+        return;
     lanes line[10], jet[3], left, right;
     ground_piece_lanes(ground, x, line, &left, &right);
     const masks straight = (masks)(line[3] == SAME(0.0)) & (masks)(line[4] == SAME(0.0))
@@ -70,11 +101,7 @@ static inline void ground_near_lanes(const ground_t *ground, lanes x, lanes z, l
         nz = choose(one, side * (z - h) / d, nz);
         foot = choose(one, s, foot);
     }
-    const masks far = distance >= reach;
-    near[0] = choose(far, reach, distance);
-    near[1] = choose(far, SAME(0.0), nx);
-    near[2] = choose(far, SAME(1.0), nz);
-    near[3] = choose(far, x, foot);
+    ground_reached_lanes(x, reach, distance, nx, nz, foot, near);
     if (any(rest))
         for (int j = 0; j < N_LANES; j++)
             if (rest[j]) {
