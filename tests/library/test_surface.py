@@ -329,6 +329,8 @@ def test_roads_that_cross_themselves_or_bend_too_much(tmp_path):
     assert np.abs(level.heights).max() == 0
     with pytest.raises(bc.ModelError, match=r"bends with a radius of 14.11 m, within its own width from v = -2 to 20"):
         bc.terrain.read_grid(written(tmp_path / "wide.crg", turns, 0.5, (-2.0, 0.0, 20.0), 0 * rising))
+    with pytest.raises(bc.ModelError, match=r"with spacing=\(0.001, 0.001\) it has .* heights, more than 1000000"):
+        bc.terrain.read_grid(tmp_path / "twice.crg", spacing=0.001)
     with pytest.raises(bc.ModelError, match="spacing= is for curved roads"):
         bc.terrain.read_grid(written(tmp_path / "a.crg", np.zeros(5), 0.5, (-2.0, 2.0), np.zeros((5, 2))), spacing=0.5)
 

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import ModelError, warn
+from bellcrank.library.surface import MOST
 
 Array = np.ndarray[Any, Any]
 
-MOST = 250_000  # heights, unless a spacing is asked for
+USUAL = 250_000  # heights at most, unless a spacing is asked for
 SAME = 0.05  # m by which roads that meet may differ in height
 COARSE = 1.5  # times the spacing of the file, beyond which it is said
 
@@ -78,19 +79,21 @@ def spread(
     low, high = line.points.min(axis=0) - np.abs(v).max(), line.points.max(axis=0) + np.abs(v).max()
     if spacing is None:
         own = min(line.step, float(np.diff(v).min()))
-        even = max(own, float(np.sqrt(np.prod(high - low) / MOST)))
+        even = max(own, float(np.sqrt(np.prod(high - low) / USUAL)))
         if even > COARSE * own:
             warn(f"{where}: its points stand every {own:.3g} m; the ground over x and y has one every {even:.3g} m. "
                  "Give spacing= for another.")  # fmt: skip
         spacing = (even, even)
+    count = float(np.prod((high - low) / spacing))
+    if count > MOST:
+        raise ModelError(f"{where}: with spacing={spacing} it has {count:.3g} heights, more than {MOST}")
     axes = [np.arange(a, b + d, d) for a, b, d in zip(low, high, spacing, strict=True)]
     places = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
     along, left = line.seen(places)
     i = np.minimum(along.astype(int), len(heights) - 2)
-    f = (along - i)[:, None]
+    f = along - i
     j = np.clip(np.searchsorted(v, left, side="right") - 1, 0, len(v) - 2)
     g = np.clip((left - v[j]) / (v[j + 1] - v[j]), 0.0, 1.0)
-    f = f[:, 0]
     found = (1 - f) * ((1 - g) * heights[i, j] + g * heights[i, j + 1])
     found += f * ((1 - g) * heights[i + 1, j] + g * heights[i + 1, j + 1])
     return axes[0], axes[1], found.reshape(len(axes[0]), len(axes[1]))

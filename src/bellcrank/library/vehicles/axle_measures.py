@@ -1,8 +1,8 @@
 """Kinematics and compliance of an axle of a car: what its linkage does, and what springs, bars and steering add.
 
 Rates are by virtual work over the travel, with the share of the preload, stops and the anti-roll bar. A wheel gives way
-by the coefficients of the file and, if it is steered, by the elasticity of column and assistance while the steering
-wheel is held; forces act on both wheels alike, to the same side.
+by its bushes or the coefficients of the file and, if it is steered, by the elasticity of column and assistance while
+the steering wheel is held; forces act on both wheels alike, to the same side.
 """
 
 from __future__ import annotations
@@ -13,14 +13,12 @@ from typing import Any
 import numpy as np
 
 from bellcrank.library.vehicles.axles import FittedAxle
-from bellcrank.library.vehicles.bushes import coefficients, give_at, gives
+from bellcrank.library.vehicles.bushes import H, coefficients, give_at, gives
 from bellcrank.library.vehicles.data import Array, CarData
 from bellcrank.library.vehicles.records import Compliance, Steering
 from bellcrank.library.vehicles.rest import Stand, drawn_length, push_of
 from bellcrank.linkage.measures import Measures, measure
 from bellcrank.linkage.wheel import Wheel, see_wheel
-
-H = 1e-6  # m of spring length, for the slope of its force
 
 
 def axle_measures(car: CarData, at_rest: Stand, linkage: Any, axle: str, travel: Any, rack: Any, mode: str) -> Measures:

@@ -1,4 +1,4 @@
-"""Compliance of an axle as K&C rigs measure it: steer, toe and lean of a wheel over the forces and moments of its tyre.
+"""Compliance of an axle as K&C rigs measure it: steer, toe and lean of a wheel over forces of its tyre and moments.
 
 Between carrier and wheel stand knuckles without mass that turn by what the forces ask for. They follow a state with the
 angle, and that the forces, each with a short lag; the speeds of the knuckles are removed, so no freedom is added.
