@@ -19,6 +19,7 @@ from bellcrank.errors import did_you_mean
 from bellcrank.library.vehicles.axles import FittedAxle
 from bellcrank.library.vehicles.bushes import gives
 from bellcrank.library.vehicles.data import GRAVITY, CarData
+from bellcrank.library.vehicles.records import Compliance
 from bellcrank.library.vehicles.rest import Stand, corner, push_of
 
 G = GRAVITY
@@ -206,7 +207,8 @@ def _axle(car: CarData, axle: FittedAxle, at_rest: Stand) -> _AxleFigures:
     def work(c: Any) -> float:
         return push_of(axle, free, c.length, c.drawn) * c.ratio
 
-    rate = -(work(high) - work(low)) / (2 * h) + gives(car, at_rest, axle).rate
+    giving = gives(car, at_rest, axle)
+    rate = -(work(high) - work(low)) / (2 * h) + giving.rate
     pressed = [corner(axle, 1, travel, at_rest.height + d, up).load for d in (-h, h)]
     track = float(at_rest.contact[i][1] - at_rest.contact[i + 1][1])
     bar = 0.0 if axle.record.anti_roll_bar is None else axle.record.anti_roll_bar.stiffness
@@ -216,14 +218,13 @@ def _axle(car: CarData, axle: FittedAxle, at_rest: Stand) -> _AxleFigures:
     return _AxleFigures(
         axle.name, float(now.contact[0]), track, rate, (pressed[0] - pressed[1]) / (2 * h),
         _damping(axle) * _damper_ratio(axle, travel) ** 2, masses, centre, track**2 / 2 * rate + bar,
-        2 * abs(float(found.Kya)), float(found.trail), _yields(axle, float(found.trail)),
+        2 * abs(float(found.Kya)), float(found.trail), _yields(giving.compliance, float(found.trail)),
     )  # fmt: skip
 
 
-def _yields(axle: FittedAxle, trail: float) -> float:
+def _yields(given: Compliance | None, trail: float) -> float:
     """By how much less the wheels of an axle steer into a bend per side force of both, rad/N; the aligning moment of
     their tyres is that force times the pneumatic trail, the other way round."""
-    given = axle.record.compliance
     return 0.0 if given is None else (given.steer_by_aligning_moment * trail - given.steer_by_side_force) / 2
 
 
