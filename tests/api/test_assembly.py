@@ -7,12 +7,12 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.run.assembly import _from_elsewhere
+from tests.programs import LANGUAGES, build
 
 LINKS, GROUND = (2.0, 1.2, 1.5), 2.5
 
 
-@pytest.fixture(scope="module")
-def double_rocker():
+def rocker():
     """Neither of its outer links turns round: from all links stretched, Newton's iteration runs into a fold."""
     s = bc.System("double rocker")
     ground = s.add_point("ground", body=s.inertial, at=(GROUND, 0, 0))
@@ -21,7 +21,12 @@ def double_rocker():
         parent = s.add_body(name, parent=parent, joint_at=(at, 0, 0), rotate=3, mass=1, inertia=(1, 1, 1))
         at = length
     s.close_loop(s.add_point("tip", body=parent, at=(at, 0, 0)), ground, directions=("[n1]", "[n2]"))
-    return s.equations().compile(backend="python")
+    return s
+
+
+@pytest.fixture(scope="module")
+def double_rocker():
+    return rocker().equations().compile(backend="python")
 
 
 @pytest.mark.parametrize("angle", [0.3, 0.6, 1.0, 1.2, -0.6])
@@ -55,3 +60,16 @@ def test_of_assemblies_found_from_other_starts_the_nearest_is_taken(double_rocke
             return next(found, far)
 
     assert _from_elsewhere(double_rocker.loaded, 0.0, q, u, may, may, Found()) is near
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("language", [n for n in LANGUAGES if n.values != ("fortran",)])
+def test_programs_close_loops_from_other_starts_as_well(language, double_rocker, tmp_path):
+    s = rocker()
+    s.set_run(t_end=0.01, step=0.01, initial={"q(a)": 0.3})
+    program = build(s.equations(), language, tmp_path / "written")
+    for angle in (0.3, 1.2, -0.6):
+        run = program.run(tmp_path / str(angle), f"Q(1) {angle!r}")
+        q = np.array([run[x.name][0] for x in double_rocker.interface.coordinates])
+        assert q[0] == angle and abs(np.dot(LINKS, np.exp(1j * np.cumsum(q))) - GROUND) < 1e-12
+        np.testing.assert_allclose(q, double_rocker.complete({"q(a)": angle})[0], atol=1e-12)

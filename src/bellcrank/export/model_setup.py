@@ -13,6 +13,7 @@ from bellcrank.files.parsfile import keyword_for
 from bellcrank.files.record import short_names
 from bellcrank.interface.interface import Interface, Quantity, key_of
 from bellcrank.numeric.methods import DEFAULT, METHODS
+from bellcrank.run.assembly import slides_of
 from bellcrank.run.evaluate import complete
 from bellcrank.run.inputs import as_signal
 from bellcrank.run.loaded import Loaded, load
@@ -45,6 +46,7 @@ def setup_of(derived: Derived, interface: Interface | None = None) -> Setup:
         states=_states(derived, interface),
         removed=tuple(_without_blanks(x) for x in interface.removed),
         guessed=_guessed(derived, interface),
+        slides=tuple(slides_of(derived.analysis.mechanism, derived.program)),
         signals=tuple(_signal(interface, base, taken, notes) for base in bases),
         inputs=tuple((bases.index(x.base), x.rate) for x in interface.inputs),
         channels=tuple(Keyed(short, x) for short, x in zip(listed, interface.channels, strict=True)),

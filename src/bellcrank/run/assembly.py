@@ -12,15 +12,17 @@ from bellcrank.backend.start import Input
 from bellcrank.errors import ModelError, did_you_mean, warn
 from bellcrank.expr import Symbol, evaluate
 from bellcrank.interface.interface import Interface, key_of
+from bellcrank.model.mechanism import Mechanism
+from bellcrank.numeric.elsewhere import from_elsewhere, reaches
 from bellcrank.numeric.projection import CannotClose, Closure
 from bellcrank.numeric.tuning import ASSEMBLY
+from bellcrank.program.program import Program
 from bellcrank.run.gimbal import INSTEAD, beside_locks, gimbal_lock
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.values import finite, known_symbols, state_lists
 
 State = tuple[np.ndarray, np.ndarray]
 Inputs = list[Input] | None
-STARTS = 24  # from which a loop is tried to be closed, if the guess fails
 STATES = ("coordinate", "speed", "removed")
 
 
@@ -114,24 +116,19 @@ def _from_elsewhere(
 ) -> State | None:
     """The assembly nearest to the guess, of those found from other starts of what is not given, that is in no gimbal
     lock; or None."""
-    if not may_q.any():
-        return None
-    slides = {s for b in loaded.analysis.mechanism.bodies for s in b.joint.slide_coordinates}
     gap = float(np.abs(closure.evaluate(t, q, u)[0]).max(initial=0.0))
-    reach = np.array([gap if s in slides else np.pi for s in loaded.program.coordinates])
-    rng = np.random.default_rng(0)
-    found: list[tuple[float, State]] = []
-    for i in range(STARTS):
-        start = q + np.where(may_q, (i + 1) / STARTS * reach * rng.uniform(-1, 1, len(q)), 0.0)
-        try:
-            state = closure.assemble(t, start, u, may_q, may_u, nudges=0)
-        except CannotClose:
-            continue
-        if gimbal_lock(loaded.analysis.mechanism, state[0]):
-            continue
-        distance = float(np.linalg.norm((state[0] - q) / np.where(reach > 0, reach, 1.0)))
-        found.append((distance, state))
-    return min(found, key=lambda pair: pair[0])[1] if found else None
+    reach = reaches(np.array(slides_of(loaded.analysis.mechanism, loaded.program)), gap)
+
+    def assembled(start: np.ndarray) -> State:
+        return closure.assemble(t, start, u, may_q, may_u, nudges=0)
+
+    return from_elsewhere(assembled, q, may_q, reach, lambda q: gimbal_lock(loaded.analysis.mechanism, q))
+
+
+def slides_of(mechanism: Mechanism, program: Program) -> list[bool]:
+    """Which coordinates slide."""
+    slides = {s for b in mechanism.bodies for s in b.joint.slide_coordinates}
+    return [s in slides for s in program.coordinates]
 
 
 def _warn_of_moved(interface: Interface, names: set[str], before: np.ndarray, after: np.ndarray) -> None:

@@ -15,6 +15,7 @@ from bellcrank.export.standalone.loops import row_names
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import about, indented, require_language, written
 from bellcrank.numeric.collocation import STIFF
+from bellcrank.numeric.elsewhere import STARTS, drawn
 from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.numeric.methods import AUTO, METHODS, RTOL, one_of
 from bellcrank.numeric.roots import MOST
@@ -182,6 +183,9 @@ def assembly(program: Program, setup: Setup) -> str:
         {
             "CLOSE": assembly_text(program, program.loops, DOUBLE),
             "GUESSED": ", ".join(str(int(g)) for g in setup.guessed),
+            "SLIDES": ", ".join(str(int(s)) for s in setup.slides),
+            "STARTS": str(STARTS),
+            "DRAWN": indented(f"    {{{', '.join(map(repr, row))}}}," for row in drawn(setup.n_q).tolist()),
             "ROWS": ", ".join(map(c_string, row_names(program))),
         },
     )

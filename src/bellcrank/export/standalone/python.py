@@ -71,7 +71,7 @@ def _settings(program: Program, setup: Setup) -> str:
     loops: dict[str, Any] | None = None
     if program.loops is not None:
         sizes = astuple(program.loops.sizes(len(program.coordinates)))
-        loops = {**scales(program.loops), "sizes": sizes, "guessed": list(setup.guessed)}
+        loops = {**scales(program.loops), "sizes": sizes, "guessed": list(setup.guessed), "slides": list(setup.slides)}
     cost = costs(program)
     lines = [f'"""{_title(setup)}: what the program begins with.', about(setup, "").replace('"', "'") + '"""', ""]
     lines += [f"TITLE, STEM = {_title(setup)!r}, {setup.stem!r}"]

@@ -82,6 +82,7 @@ class Setup:
     tolerances: tuple[tuple[str, float], ...] = ()  # of a method that chooses its steps, by keyword
     events: tuple[EventFormula, ...] = ()
     own: tuple[Keyed, ...] = ()  # parameters that stand in events alone
+    slides: tuple[bool, ...] = ()  # coordinates that slide
     follows: tuple[bool, ...] = ()  # states that loops move first where an event has set others
 
     @property

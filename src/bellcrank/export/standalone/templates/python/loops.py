@@ -6,6 +6,7 @@ import model
 import numpy as np
 import settings
 from numeric.branch import Keeper
+from numeric.elsewhere import from_elsewhere, reaches
 from numeric.projection import CannotClose, Closure, RegularCorrection, Scales
 from numeric.redundant import Sizes
 from numeric.sides import Sides
@@ -73,6 +74,16 @@ def mended(e, t, y, kept):
     raise failed
 
 
+def beside(closure, y, may):
+    """The assembly nearest to y of those found from other starts, or None."""
+    gap = float(np.abs(closure.evaluate(0.0, y[:N_Q], y[N_Q:])[0]).max(initial=0.0))
+
+    def assembled(start):
+        return closure.assemble(0.0, start, y[N_Q:], may[:N_Q], may[N_Q:], nudges=0)
+
+    return from_elsewhere(assembled, y[:N_Q], may[:N_Q], reaches(np.array(LOOPS["slides"]), gap))
+
+
 def assemble(e, y, given):
     """An initial state that closes the loops, and the values given that had to change: number, old and new.
 
@@ -85,8 +96,11 @@ def assemble(e, y, given):
         try:
             found = np.concatenate(closure.assemble(0.0, y[:N_Q], y[N_Q:], may[:N_Q], may[N_Q:]))
         except CannotClose as error:
-            failed = error
-            continue
+            failed = failed or error
+            other = beside(closure, y, may) if attempt != 1 else None
+            if other is None:
+                continue
+            found = np.concatenate(other)
         moved = np.flatnonzero(np.array(given) & (np.abs(found - y) > ASSEMBLY.told)) if attempt else []
         return found, [(int(i), y[i], found[i]) for i in moved]
     raise failed
