@@ -189,7 +189,8 @@ def _fastest(
     car: Ready, lanes: list[Lane], moved: tuple[float, ...], engine: float | None
 ) -> tuple[float, tuple[float, ...], Run | None]:
     """The highest clean speed (km/h), its line and run: faster as long as a line is found at which it is clean."""
-    speed, stride = SEARCHED[0], STRIDES[0]
+    slowest, stride = SEARCHED[0], STRIDES[0]
+    speed = slowest if engine is None else slowest + stride  # coasting, the car must come through
     best, clean = math.nan, None
     while stride >= STRIDES[1] and speed <= SEARCHED[1]:
         found, room, run = _better(car, lanes, moved, speed, engine)
