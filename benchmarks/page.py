@@ -4,8 +4,9 @@
 
 For each example: operations of a right-hand side, with those of its routines; kB of the page; CPU s to make it from the
 derived equations, without any compiler; ns of a right-hand side as WebAssembly, as the JavaScript that a page makes of
-it, and in C (gcc -O3 -march=native), in the same loop, in which each depends on the one before: the smallest of many
-short bursts, those of the three in turns. A call from JavaScript takes some 7 ns of it.
+it, and in C (gcc -O3 -march=native; "unfused": without fused operations, which WebAssembly has not), in the same
+loop, in which each depends on the one before: the smallest of many short bursts, those of the four in turns. The loop
+is of the same language; from JavaScript, a call of WebAssembly takes some 10 ns more.
 """
 
 import ctypes
@@ -21,9 +22,14 @@ from pathlib import Path
 import numpy as np
 
 import bellcrank as bc
-from bellcrank.emit.browser import browser_program
+from bellcrank.emit.arranged import arranged
+from bellcrank.emit.browser import OPTIONS, browser_program
 from bellcrank.emit.c.source import c_source
+from bellcrank.emit.javascript.routines import routine_names
 from bellcrank.emit.javascript.runtime_files import runtime
+from bellcrank.emit.memory import SIZE
+from bellcrank.emit.wasm import binary as b
+from bellcrank.emit.wasm.functions import Functions
 from bellcrank.run.evaluate import complete
 from bellcrank.run.loaded import load
 
@@ -57,19 +63,23 @@ lines.on("line", line => {
     const memory = new WebAssembly.Memory({initial: d.pages});
     m = new Float64Array(memory.buffer);
     const r = value(d.routines)(m), imports = {e: {memory}, m: Math, r};
-    const wasm = new WebAssembly.Instance(new WebAssembly.Module(bytes), imports).exports;
-    kinds = [wasm, value(value(d.translate)(bytes))(m, r)];
-    m.set(d.p, d.at.p/8);
+    const looped = Uint8Array.from(atob(d.looped), c => c.charCodeAt(0));
+    const wasm = new WebAssembly.Instance(new WebAssembly.Module(looped), imports).exports;
+    const text = value(value(d.translate)(bytes))(m, r), {at} = d, first = at.y/8, last = at.k/8 + d.y.length - 1;
+    kinds = [[wasm, wasm.loop], [text, (start, calls) => {
+      for (let i = 0; i < calls; i++) {
+        text.derivatives(0, at.y, at.k);
+        m[first] = start + 1e-12*m[last];
+      }
+    }]];
+    m.set(d.p, at.p/8);
   }
-  const n = d.y.length, {at} = d, calls = Number(process.argv[1]);
-  console.log(JSON.stringify(kinds.map(e => {
-    m.set(d.y, at.y/8);
+  const calls = Number(process.argv[1]);
+  console.log(JSON.stringify(kinds.map(([e, loop]) => {
+    m.set(d.y, d.at.y/8);
     e.constants();
-    const from = process.hrtime.bigint(), first = at.y/8, last = at.k/8 + n - 1, start = d.y[0];
-    for (let i = 0; i < calls; i++) {
-      e.derivatives(0, at.y, at.k);
-      m[first] = start + 1e-12*m[last];
-    }
+    const from = process.hrtime.bigint();
+    loop(d.y[0], calls);
     return Number(process.hrtime.bigint() - from)/calls;
   })));
 });
@@ -81,11 +91,24 @@ def operations(eom):
     return found["total"] + sum(r["total"] for r in found.get("routines", {}).values())
 
 
-def in_c(eom, p, y, folder):
+def with_loop(program, memory, n):
+    """The module of a program of n states with the loop of `nanoseconds`, but for the clock: loop(start, calls)."""
+    printed, at = Functions(program, memory, routine_names(program)), memory.at
+    functions = printed.all(arranged(program, program.functions_of("minimal"), OPTIONS))
+    rates = len(printed.imports) + [f.name for f in functions].index("derivatives")
+    code = b"\x03\x40" + b.number(0.0) + b.i32(at["y"]) + b.i32(at["k"]) + b.call(rates)
+    step = b.get(0) + b.number(1e-12) + b.i32(0) + b.load(at["k"] + SIZE * (n - 1)) + b.MUL + b.ADD
+    code += b.i32(0) + step + b.store(at["y"])
+    code += b.get(1) + b.i32(1) + b"\x6b" + b.tee(1) + b"\x0d\x00" + b.END  # i32.sub, br_if
+    loop = b.Defined("loop", b.Type((b.F64, b.I32)), b.body([], code))
+    return b.module(printed.imports, [*functions, loop], memory.pages, at["numbers"], printed.numbers.values)
+
+
+def in_c(eom, p, y, folder, *flags):
     """A function that gives the ns of a burst."""
-    source, library = folder / "model.c", folder / "model.so"
+    source, library = folder / "model.c", folder / f"model{len(flags)}.so"
     source.write_text(c_source(eom.program) + LOOP, encoding="utf-8")
-    subprocess.run(["gcc", *FLAGS, str(source), "-o", str(library), "-lm"], check=True)
+    subprocess.run(["gcc", *FLAGS, *flags, str(source), "-o", str(library), "-lm"], check=True)
     call = ctypes.CDLL(str(library)).nanoseconds
     call.restype = ctypes.c_double
     held = [np.array(x, float) for x in (y, p or [0.0], [0.0] * (len(eom.program.inputs) + 1))]
@@ -94,7 +117,7 @@ def in_c(eom, p, y, folder):
 
 def main():
     listed = sys.argv[1:] or sorted(x.stem for x in EXAMPLES.glob("*.py") if "def model(" in x.read_text())
-    print(f"{'':28}{'operations':>11}{'kB':>8}{'CPU s':>8}{'wasm ns':>9}{'text':>8}{'C':>8}{'wasm/C':>8}")
+    print(f"{'':28}{'operations':>11}{'kB':>8}{'CPU s':>8}{'wasm ns':>9}{'text':>8}{'C':>8}{'wasm/C':>8}{'unfused':>9}")
     for name in listed:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", bc.ModelWarning)
@@ -118,17 +141,19 @@ def line(name):
     y, p = np.concatenate(complete(loaded)).tolist(), list(map(float, loaded.parameter_values()))
     given = {"module": b64encode(made.module).decode(), "pages": made.memory.pages, "at": dict(made.memory.at)}
     given |= {"routines": made.routines, "translate": runtime("translate.js"), "p": p, "y": y}
+    given["looped"] = b64encode(with_loop(eom.program, made.memory, len(y))).decode()
     node = subprocess.Popen(["node", "-e", NODE, str(CALLS)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert node.stdin is not None and node.stdout is not None
-    best = [np.inf] * 3
+    best = [np.inf] * 4
     with tempfile.TemporaryDirectory() as folder, node:
-        c = in_c(eom, p, y, Path(folder))
+        c, unfused = in_c(eom, p, y, Path(folder)), in_c(eom, p, y, Path(folder), "-ffp-contract=off")
         for i in range(TURNS):
             node.stdin.write((json.dumps(given) if i == 0 else "") + "\n")
             node.stdin.flush()
-            best = np.minimum(best, [*json.loads(node.stdout.readline()), c()])
+            best = np.minimum(best, [*json.loads(node.stdout.readline()), c(), unfused()])
         node.stdin.close()
-    print("".join(f"{x:{w}.0f}" for x, w in zip(best, (9, 8, 8), strict=True)), f"{best[0] / best[2]:7.2f}")
+    listed = "".join(f"{x:{w}.0f}" for x, w in zip(best, (9, 8, 8), strict=False))
+    print(listed, f"{best[0] / best[2]:7.2f}{best[0] / best[3]:9.2f}")
 
 
 if __name__ == "__main__":

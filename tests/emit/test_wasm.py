@@ -68,6 +68,19 @@ def test_functions_equal_those_of_python():
             assert largest_difference(each[kind], wanted) < 1e-13, eom.name  # Python does not arrange statements
 
 
+def test_sines_of_angles_near_and_far_are_taken_together():
+    eom = example("double_pendulum")
+    loaded = load_python(eom)
+    pairs = [(0.3, -2.0), (1e5, 7.85), (1e7, 0.4), (-0.2, 3e9), (1e300, 1.0), (0.5, np.nan), (-0.0, np.pi)]
+    points = [{"t": 0.0, "y": np.array([*pair, 0.5, -0.7]), "w": np.zeros(0)} for pair in pairs]
+    p, made = loaded.parameter_values(), browser_program(eom.program)
+    (found,) = evaluated([(made, p, points)])
+    wanted = results_of(loaded, p, points, ("derivatives",))
+    for kind in ("wasm", "js"):
+        assert largest_difference([{"derivatives": x["derivatives"]} for x in found[kind]], wanted) < 1e-13
+    assert sum(np.isnan(x["derivatives"]).any() for x in wanted) == 1
+
+
 def load_python(eom):
     return load(eom.analysis, eom.interface, eom.program, "python", {})
 

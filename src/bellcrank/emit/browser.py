@@ -14,6 +14,8 @@ from bellcrank.program.functions import Function
 from bellcrank.program.program import Program
 from bellcrank.program.statements import Section
 
+OPTIONS = replace(BEST, side_by_side=False)  # functions that are known late are called one by one
+
 
 @dataclass(frozen=True)
 class BrowserProgram:
@@ -30,11 +32,6 @@ def browser_program(program: Program, extra: Mapping[str, Section] | None = None
     """The functions of runs with fixed steps, and `extra` ones by name; refuses what browsers cannot call."""
     refuse_foreign(program)
     functions = [*program.functions_of("minimal"), *(Function.extra(*item) for item in (extra or {}).items())]
-    plans = arranged(program, functions, replace(BEST, side_by_side=False))  # nothing is in vectors
-    memory = memory_of(program, functions)
-    return BrowserProgram(
-        wasm_module(program, plans, memory),
-        javascript_routines(program),
-        memory,
-        tuple(f.name for f, _ in plans),
-    )
+    plans = arranged(program, functions, OPTIONS)
+    module, memory = wasm_module(program, plans, memory_of(program, functions))
+    return BrowserProgram(module, javascript_routines(program), memory, tuple(f.name for f, _ in plans))

@@ -1,13 +1,14 @@
 """Where a program keeps its numbers in one memory: WebAssembly and JavaScript share the addresses.
 
 p, c, w, y: parameters, constants that follow from them, inputs, states; k: rates; then the results of every other
-function under its name, and `room` for the matrices and values of a statement. Addresses count bytes.
+function under its name, `room` for the matrices and values of a statement, and at last the `numbers` that the text of
+the program holds. Addresses count bytes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bellcrank.expr import Symbol
 from bellcrank.program.functions import Function
@@ -15,6 +16,7 @@ from bellcrank.program.program import Program
 from bellcrank.program.statements import Call, Reduce, Solve, Statement
 
 SIZE = 8  # bytes of a number
+PAIR = 16  # bytes of two, which are loaded together
 PAGE = 65536  # bytes of a page of WebAssembly
 FIRST = 8  # nothing stands at address 0
 SPARE = 12  # arrays as long as the state that steps work in
@@ -31,6 +33,10 @@ class Memory:
     def pages(self) -> int:
         return -(-max(self.at[name] + SIZE * n for name, n in self.sizes.items()) // PAGE)
 
+    def with_numbers(self, count: int) -> Memory:
+        """The same with room for so many numbers of the program's text."""
+        return replace(self, sizes={**self.sizes, "numbers": count})
+
 
 def memory_of(program: Program, functions: Iterable[Function]) -> Memory:
     """The memory of a program with these functions."""
@@ -45,7 +51,7 @@ def memory_of(program: Program, functions: Iterable[Function]) -> Memory:
     for name, n in sizes.items():
         at[name] = address
         address += SIZE * n
-    return Memory(at, sizes)
+    return Memory({**at, "numbers": -(-address // PAIR) * PAIR}, {**sizes, "numbers": 0})
 
 
 def places(program: Program, memory: Memory) -> dict[Symbol, int]:

@@ -1,4 +1,4 @@
-"""Bytes of WebAssembly (core specification 1.0): numbers, instructions, sections."""
+"""Bytes of WebAssembly (core specification 2.0, with vectors of two floats): numbers, instructions, sections."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-F64, I32 = b"\x7c", b"\x7f"
+F64, I32, PAIR = b"\x7c", b"\x7f", b"\x7b"  # a pair: a vector of two floats
 END, BLOCK, IF, SELECT = b"\x0b", b"\x02\x40", b"\x04\x40", b"\x1b"
 ABS, NEG, SQRT = b"\x99", b"\x9a", b"\x9f"
 ADD, SUB, MUL, DIV = b"\xa0", b"\xa1", b"\xa2", b"\xa3"
@@ -15,10 +15,12 @@ INSTRUCTIONS = {  # by the names that the table of functions has for them
     "f64.abs": ABS, "f64.ceil": b"\x9b", "f64.floor": b"\x9c", "f64.sqrt": SQRT,
     "f64.lt": LT, "f64.gt": GT, "f64.le": LE, "f64.ge": GE,
 }  # fmt: skip
-AS_FLOAT, WRAP = b"\xb7", b"\xa7"  # an i32 becomes a float, an i64 an i32
+AS_FLOAT = b"\xb7"  # of an i32
 NOT = b"\x45"  # of an i32
-I64_ADD, I64_AND, I64_XOR, I64_SHL = b"\x7c", b"\x83", b"\x85", b"\x86"
-BITS, FROM_BITS = b"\xbd", b"\xbf"  # of a float, as an i64
+SPLAT = b"\xfd\x14"  # a float becomes both of a pair
+PAIR_ADD, PAIR_SUB, PAIR_MUL = b"\xfd\xf0\x01", b"\xfd\xf1\x01", b"\xfd\xf2\x01"
+PAIR_XOR, PAIR_CHOOSE = b"\xfd\x51", b"\xfd\x52"  # of bits; chosen: of a or b, by a third
+PAIR_SHL, PAIR_SHR, PAIR_SHIFT = b"\xfd\xcb\x01", b"\xfd\xcc\x01", b"\xfd\xcd\x01"  # SHR: the sign follows
 
 
 def unsigned(n: int) -> bytes:
@@ -50,10 +52,6 @@ def i32(n: int) -> bytes:
     return b"\x41" + signed(n)
 
 
-def i64(n: int) -> bytes:
-    return b"\x42" + signed(n)
-
-
 def get(local: int) -> bytes:
     return b"\x20" + unsigned(local)
 
@@ -78,6 +76,21 @@ def load(offset: int) -> bytes:
 def store(offset: int) -> bytes:
     """The same for a float on the stack above the address."""
     return b"\x39\x03" + unsigned(offset)
+
+
+def pair_load(offset: int) -> bytes:
+    """Two floats that follow each other, from the address on the stack, and so many bytes further."""
+    return b"\xfd\x00\x03" + unsigned(offset)
+
+
+def lane(of_pair: int) -> bytes:
+    """The first or second (0, 1) of a pair."""
+    return b"\xfd\x21" + bytes([of_pair])
+
+
+def with_second() -> bytes:
+    """A pair whose second becomes the float above it."""
+    return b"\xfd\x22\x01"
 
 
 def vector(items: Sequence[bytes]) -> bytes:
@@ -124,10 +137,13 @@ class Defined:
     code: bytes
 
 
-def module(imports: Sequence[Imported], functions: Sequence[Defined], pages: int) -> bytes:
-    """A module over the memory `e.memory`, which exports all its functions by name."""
+def module(
+    imports: Sequence[Imported], functions: Sequence[Defined], pages: int, at: int = 0, numbers: Sequence[float] = ()
+) -> bytes:
+    """A module over the memory `e.memory`, in which it puts numbers at an address; it exports its functions by name."""
     types = list(dict.fromkeys([*(x.type for x in imports), *(f.type for f in functions)]))
     listed = [name(x.module) + name(x.name) + b"\x00" + unsigned(types.index(x.type)) for x in imports]
+    placed = struct.pack(f"<{len(numbers)}d", *numbers)
     memory = name("e") + name("memory") + b"\x02\x00" + unsigned(pages)
     exported = [name(f.name) + b"\x00" + unsigned(len(imports) + i) for i, f in enumerate(functions)]
     return b"\0asm\1\0\0\0" + b"".join((
@@ -136,6 +152,7 @@ def module(imports: Sequence[Imported], functions: Sequence[Defined], pages: int
         _section(3, vector([unsigned(types.index(f.type)) for f in functions])),
         _section(7, vector(exported)),
         _section(10, vector([f.code for f in functions])),
+        _section(11, vector([b"\x00" + i32(at) + END + unsigned(len(placed)) + placed])) if numbers else b"",
     ))  # fmt: skip
 
 

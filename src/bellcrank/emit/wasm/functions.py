@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 
 from bellcrank.emit.memory import SIZE, Memory, places
 from bellcrank.emit.schedule import Schedule
+from bellcrank.emit.steps import step_targets, symbols_in
 from bellcrank.emit.wasm import binary as b
+from bellcrank.emit.wasm.numbers import Numbers
 from bellcrank.emit.wasm.printer import NO_ADDRESS, WasmPrinter
 from bellcrank.expr import Symbol
 from bellcrank.program.functions import Function
@@ -18,6 +20,7 @@ from bellcrank.program.statements import Assign
 
 TIME = Symbol("t", "time")
 _T, _Y, _OUT = range(3)
+REGISTERS = 24  # more results than these are stored one by one as they come: engines would put them aside until the end
 OF_STATES = b.Type((b.F64, b.I32, b.I32))
 
 
@@ -31,6 +34,7 @@ class Functions:
         states = (*program.coordinates, *program.speeds)
         self.states = {s: (_Y, SIZE * i) for i, s in enumerate(states)}
         self.imports: list[b.Imported] = []
+        self.numbers = Numbers(memory.at["numbers"])
 
     def imported(self, module: str, name: str, floats: int, addresses: int) -> int:
         """The number of a function from outside: one without addresses gives a float."""
@@ -46,23 +50,32 @@ class Functions:
 
     def _printer(self, where: Mapping[Symbol, tuple[int, int]], known: Mapping[Symbol, int], first: int) -> WasmPrinter:
         room = self.memory.at["room"]
-        return WasmPrinter(where, known, first, self.imported, self.routines, room)
+        return WasmPrinter(where, known, first, self.imported, self.numbers, self.routines, room)
 
     def _constants(self) -> b.Defined:
         """What follows from the parameters alone."""
         symbols = self.program.constant_symbols
         where = {s: (NO_ADDRESS, at) for s, at in self.fixed.items() if s not in set(symbols)}
         printer = self._printer(where, {}, 0)
-        printer.statements([s for s in self.program.constants.statements if isinstance(s, Assign)], symbols)
+        for _ in printer.statements([s for s in self.program.constants.statements if isinstance(s, Assign)], symbols):
+            pass
         for s in symbols:
             printer.store(self.fixed[s], s)
-        return b.Defined("constants", b.Type(), b.body([(printer.locals, b.F64)], bytes(printer.code)))
+        return b.Defined("constants", b.Type(), printer.body())
 
     def _function(self, f: Function, plan: Schedule) -> b.Defined:
         """A function, arranged."""
         where = {**self.states, **{s: (NO_ADDRESS, at) for s, at in self.fixed.items()}}
         printer = self._printer(where, {TIME: _T}, 3)
-        printer.statements(plan.steps, plan.results)
-        for i, r in enumerate(plan.results):
+        of: dict[Symbol, list[int]] = {}  # results that are there with a symbol
+        if len(plan.results) > REGISTERS:
+            for i, r in enumerate(plan.results):
+                for symbol in symbols_in((r,)):
+                    of.setdefault(symbol, []).append(i)
+        left = dict(enumerate(plan.results))
+        for s in printer.statements(plan.steps, plan.results):
+            for i in (i for target in step_targets(s) for i in of.get(target, ())):
+                printer.store(SIZE * i, left.pop(i), b.get(_OUT))
+        for i, r in left.items():
             printer.store(SIZE * i, r, b.get(_OUT))
-        return b.Defined(f.name, OF_STATES, b.body([(printer.locals, b.F64)], bytes(printer.code)))
+        return b.Defined(f.name, OF_STATES, printer.body())

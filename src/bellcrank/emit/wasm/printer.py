@@ -7,12 +7,13 @@ user is behind.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from bellcrank.emit.memory import SIZE, reduce_sizes
-from bellcrank.emit.steps import Alike, Angles, Step, step_expressions, symbols_in
+from bellcrank.emit.steps import Alike, Angle, Angles, Step, step_expressions, symbols_in
 from bellcrank.emit.wasm import binary as b
-from bellcrank.emit.wasm.sincos import SCRATCH, sincos
+from bellcrank.emit.wasm.numbers import Numbers
+from bellcrank.emit.wasm.sincos import FAR, SCRATCH, sincos
 from bellcrank.errors import InternalError, ModelError
 from bellcrank.expr import Expr, Func, Number, Product, Sum, Symbol, postorder
 from bellcrank.expr.function_table import COMPARISONS, FUNCTIONS
@@ -25,8 +26,9 @@ Function = Callable[[str, str, int, int], int]  # number of an imported function
 
 class WasmPrinter:
     """Instructions of one function. `where` gives the local that holds an address (or NO_ADDRESS) and an offset for
-    every symbol that lies in memory, `known` locals of others; locals from `first` on are free. `routines` are names of
-    tables and external routines, `room` the address that statements may use."""
+    every symbol that lies in memory, `known` locals of others; locals from `first` on are free: `SCRATCH` pairs, then
+    floats. `numbers` keeps those of the text, `routines` are names of tables and external routines, `room` is the
+    address that statements may use."""
 
     def __init__(
         self,
@@ -34,15 +36,20 @@ class WasmPrinter:
         known: Mapping[Symbol, int],
         first: int,
         function: Function,
+        numbers: Numbers,
         routines: Mapping[object, str],
         room: int,
     ) -> None:
-        self.where, self.known, self.function = where, dict(known), function
+        self.where, self.known, self.function, self.numbers = where, dict(known), function, numbers
         self.routines, self.room = routines, room
         self.code = bytearray()
-        self.locals, self._first, self._free = 0, first, list[int]()
+        self._pairs = range(first, first + SCRATCH)
+        self._floats, self._first, self._free = 0, first + SCRATCH, list[int]()
         self._last: dict[Symbol, int] = {}
-        self._on_the_way: list[int] = []
+
+    def body(self) -> bytes:
+        """The function, as the module has it."""
+        return b.body([(SCRATCH, b.PAIR), (self._floats, b.F64)], bytes(self.code))
 
     # ---- expressions
 
@@ -55,22 +62,48 @@ class WasmPrinter:
 
     def _piece(self, node: Expr, done: Mapping[Expr, bytes]) -> bytes:
         if isinstance(node, Symbol):
-            return b.number(math.pi) if node is PI else b.get(self.known[node])
+            return self._symbol(node)
         if isinstance(node, Number):
-            return _number(node.value)
+            return self._number(node.value)
         if isinstance(node, Sum):
-            return _sum(node, done)
+            return self._sum(node, done)
         if isinstance(node, Product):
             return self._product(node, done)
         if isinstance(node, Func):
             return self._function(node, [done[a] for a in node.args])
         raise InternalError(f"{type(node).__name__} reached the printer: the scheduler should have named it")
 
+    def _symbol(self, s: Symbol) -> bytes:
+        if s is PI:
+            return self.numbers.one(math.pi)
+        if s in self.known:
+            return b.get(self.known[s])
+        address, offset = self._address(s)
+        return address + b.load(offset)
+
+    def _address(self, s: Symbol) -> tuple[bytes, int]:
+        """Where a symbol lies in memory: instructions for an address, and how many bytes further."""
+        local, offset = self.where[s]
+        return b.i32(0) if local == NO_ADDRESS else b.get(local), offset
+
+    def _number(self, value: Rational) -> bytes:
+        try:
+            return self.numbers.one(float(value))
+        except OverflowError:
+            raise ModelError("a number of the model is larger than 1.8e308, which no program can hold") from None
+
+    def _sum(self, node: Sum, done: Mapping[Expr, bytes]) -> bytes:
+        code = b""
+        for core, c in node.terms:
+            term = done[core] if abs(c) == 1 else self._number(size(c)) + done[core] + b.MUL
+            code += term + ((b.SUB if c < 0 else b.ADD) if code else (b.NEG if c < 0 else b""))
+        return code
+
     def _product(self, node: Product, done: Mapping[Expr, bytes]) -> bytes:
         top: list[bytes] = []
         bottom: list[bytes] = []
         if size(node.coefficient) != 1:
-            top.append(_number(size(node.coefficient)))
+            top.append(self._number(size(node.coefficient)))
         for base, exponent in node.factors:
             (top if exponent > 0 else bottom).append(self._power(done[base], size(exponent)))
         code = _joined(top) if top else b.number(1.0)
@@ -87,7 +120,7 @@ class WasmPrinter:
             copy = self._taken()
             self._free.append(copy)
             return base + b.tee(copy) + (b.get(copy) + b.MUL) * (exponent - 1)
-        return base + _number(exponent) + b.call(self.function("m", "pow", 2, 0))
+        return base + self._number(exponent) + b.call(self.function("m", "pow", 2, 0))
 
     def _function(self, node: Func, args: list[bytes]) -> bytes:
         if node.function is not None:
@@ -113,63 +146,83 @@ class WasmPrinter:
         return first + second + b.put(y) + b.put(x) + b.get(y) + b.get(x) + test + b.SELECT
 
     def _sine(self, name: str, angle: bytes) -> bytes:
-        x = self._taken()
-        self._free.append(x)
-        targets = (x, None) if name == "sin" else (None, x)
-        return angle + self._sincos(*targets) + b.get(x)
+        x, result = self._taken(), self._taken()
+        self._free += [x, result]
+        targets = (result, None) if name == "sin" else (None, result)
+        return angle + b.put(x) + self._sincos([(b.get(x), *targets)], [b.get(x) + b.SPLAT]) + b.get(result)
 
-    def _sincos(self, sine: int | None, cosine: int | None) -> bytes:
-        """Takes the angle from the stack."""
-        if not self._on_the_way:
-            self._on_the_way = [self._taken() for _ in range(1 + SCRATCH)]
-        x, *others = self._on_the_way
-        by = self.function("m", "sin", 1, 0), self.function("m", "cos", 1, 0)
-        return b.put(x) + sincos(x, sine, cosine, others, by)
+    def _sincos(self, angles: Sequence[tuple[bytes, int | None, int | None]], pairs: Sequence[bytes]) -> bytes:
+        """A block that puts sines and cosines of angles into locals, which are in pairs, too.
+
+        What stands in it before the `if` is for angles that are near, what stands in that for others, by Math.sin and
+        Math.cos: it gives all of the results, and who cannot read the rest of the block may leave it out.
+        """
+        sine, cosine, squares, *_ = self._pairs
+        code = far = b""
+        for i, pair in enumerate(pairs):
+            code += pair + sincos(self.numbers.both, self._pairs, i == 0)
+            for lane, (_, *targets) in enumerate(angles[2 * i : 2 * i + 2]):
+                for source, target in zip((sine, cosine), targets, strict=True):
+                    if target is not None:
+                        code += b.get(source) + b.lane(lane) + b.put(target)
+        for angle, *targets in angles:
+            for name, target in zip(("sin", "cos"), targets, strict=True):
+                if target is not None:
+                    far += angle + b.call(self.function("m", name, 1, 0)) + b.put(target)
+        test = b.get(squares) + b.lane(0) + b.get(squares) + b.lane(1) + b.ADD + self.numbers.one(FAR) + b.LT + b.NOT
+        return b.BLOCK + code + test + b.IF + far + b.END + b.END
+
+    def _pair(self, first: Expr, second: Expr) -> bytes:
+        """Two values as a pair."""
+        if isinstance(first, Symbol) and isinstance(second, Symbol) and {first, second} <= self.where.keys():
+            (local, offset), (other, further) = self.where[first], self.where[second]
+            if local == other and further == offset + SIZE:
+                address, offset = self._address(first)
+                return address + b.pair_load(offset)
+        return self.expr(first) + b.SPLAT + (b"" if second is first else self.expr(second) + b.with_second())
 
     # ---- locals
 
     def _taken(self) -> int:
         if self._free:
             return self._free.pop()
-        self.locals += 1
-        return self._first + self.locals - 1
+        self._floats += 1
+        return self._first + self._floats - 1
+
+    def _local(self, target: Symbol) -> int:
+        self.known[target] = self._taken()
+        return self.known[target]
 
     def _define(self, target: Symbol) -> bytes:
-        self.known[target] = self._taken()
-        return b.put(self.known[target])
+        return b.put(self._local(target))
 
-    def _load(self, roots: Iterable[Expr]) -> None:
-        """Brings what lies in memory into locals."""
+    def _load(self, roots: Iterable[Expr], step: int) -> None:
+        """Brings what lies in memory into locals, if later steps use it, too."""
         for s in symbols_in(roots):
-            if s is not PI and s not in self.known:
-                address, offset = self.where[s]
-                self.code += (b.i32(0) if address == NO_ADDRESS else b.get(address)) + b.load(offset) + self._define(s)
+            if s is not PI and s not in self.known and self._last[s] > step:
+                self.code += self._symbol(s) + self._define(s)
 
     # ---- statements
 
-    def statements(self, steps: Sequence[Step], results: Sequence[Expr]) -> None:
-        """All steps; `results` are needed after them."""
+    def statements(self, steps: Sequence[Step], results: Sequence[Expr]) -> Iterator[Step]:
+        """All steps, each given when it is done; `results` are needed after them."""
         for i, s in enumerate(steps):
             self._last.update(dict.fromkeys(symbols_in(step_expressions(s)), i))
         self._last.update(dict.fromkeys(symbols_in(results), len(steps)))
         kept = set(self.known)
         for i, s in enumerate(steps):
-            self._load(step_expressions(s))
+            self._load(step_expressions(s), i)
             self._statement(s)
             over = [x for x in symbols_in(step_expressions(s)) if self._last.get(x) == i and x in self.known]
             self._free += [self.known.pop(x) for x in over if x not in kept]
-        self._load(results)
+            yield s
+        self._load(results, -1)
 
     def _statement(self, s: Step) -> None:
         if isinstance(s, Assign):
             self.code += self.expr(s.value) + self._define(s.target)
         elif isinstance(s, Angles):
-            for a in s.angles:
-                code = self.expr(a.value)
-                for x in (a.sine, a.cosine):
-                    if x is not None:
-                        self._define(x)
-                self.code += code + self._sincos(*(None if x is None else self.known[x] for x in (a.sine, a.cosine)))
+            self._angles(s.angles)
         elif isinstance(s, Call):
             given = b"".join(map(self.expr, s.arguments)) + b.i32(self.room)
             self.code += given + b.call(self.function("r", self.routines[s.routine], len(s.arguments), 1))
@@ -179,6 +232,13 @@ class WasmPrinter:
         else:
             assert not isinstance(s, Alike)  # schedules for browsers have none
             self._reduce(s)
+
+    def _angles(self, angles: Sequence[Angle]) -> None:
+        values = [a.value for a in angles]
+        pairs = [self._pair(x, y) for x, y in zip(values[::2], [*values[1::2], values[-1]], strict=False)]
+        codes = [self.expr(x) for x in values]
+        locals_of = [tuple(None if x is None else self._local(x) for x in (a.sine, a.cosine)) for a in angles]
+        self.code += self._sincos([(x, s, c) for x, (s, c) in zip(codes, locals_of, strict=True)], pairs)
 
     def _solve(self, s: Solve) -> None:
         n = len(s.right)
@@ -210,21 +270,6 @@ class WasmPrinter:
         for i, t in enumerate(targets):
             if t is not None and t in self._last:
                 self.code += b.i32(0) + b.load(address + SIZE * i) + self._define(t)
-
-
-def _number(value: Rational) -> bytes:
-    try:
-        return b.number(float(value))
-    except OverflowError:
-        raise ModelError("a number of the model is larger than 1.8e308, which no program can hold") from None
-
-
-def _sum(node: Sum, done: Mapping[Expr, bytes]) -> bytes:
-    code = b""
-    for core, c in node.terms:
-        term = done[core] if abs(c) == 1 else _number(size(c)) + done[core] + b.MUL
-        code += term + ((b.SUB if c < 0 else b.ADD) if code else (b.NEG if c < 0 else b""))
-    return code
 
 
 def _joined(parts: Sequence[bytes]) -> bytes:

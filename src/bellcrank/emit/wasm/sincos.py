@@ -1,20 +1,19 @@
 """Sines and cosines in WebAssembly: instructions where they are needed, the same digits in every browser.
 
-An angle is k right angles and a rest (Cody & Waite), whose sine and cosine are polynomials (the kernels of `sincos.c`).
-Math.sin and Math.cos take over beyond 2^20 right angles and for what is not finite.
+Two angles are taken at once, in vectors. An angle is k right angles and a rest (Cody & Waite), whose sine and cosine
+are polynomials (the kernels of `sincos.c`). Numbers are loaded from memory: engines make each out of five instructions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from bellcrank.emit.wasm import binary as b
 
-SCRATCH = 6  # locals that are used on the way
 _SHIFT = 6755399441055744.0  # 3*2^51: what is added to it is rounded to a whole number, which its last bits then hold
 _PER_RIGHT_ANGLE = 0.63661977236758138
-_FAR = 2**20 / _PER_RIGHT_ANGLE
-_RIGHT_ANGLE = (1.57079632673412561417, 6.07710050630396597660e-11, 2.02226624879595063154e-21)
+FAR = (2**20 / _PER_RIGHT_ANGLE) ** 2  # squares of angles beyond which, and if not finite, others must take over
+_RIGHT_ANGLE = (1.57079632673412561417, 6.0771005065061922e-11)  # 33 bits, so that products with k are exact; the rest
 _SINE = (
     -1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04,
     2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10,
@@ -24,39 +23,42 @@ _COSINE = (
     -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11,
 )  # fmt: skip
 
+_NUMBERS = (_PER_RIGHT_ANGLE, _SHIFT, *_RIGHT_ANGLE, *_SINE, *_COSINE, 1.0, -0.5)
+SCRATCH = 8 + len(_NUMBERS)  # pairs that are used on the way
 
-def sincos(x: int, sine: int | None, cosine: int | None, scratch: Sequence[int], by: tuple[int, int]) -> bytes:
-    """A block that puts sine and cosine of the local x into locals; `by`: the numbers of Math.sin and Math.cos.
 
-    What stands in it before the `if` is for angles that are near, what stands in that for others: it gives all of the
-    results, and who cannot read the rest of the block may leave it out.
-    """
-    shifted, r, r2, r4, s, c = scratch
-    get, put, tee, number = b.get, b.put, b.tee, b.number
+def sincos(number: Callable[[float], bytes], scratch: Sequence[int], first: bool) -> bytes:
+    """Sines and cosines of a pair of angles on the stack, in the first two of the locals `scratch`; the sum of the
+    squares of all angles since the `first` in the third of them. `number` gives the instructions for a pair of equal
+    numbers, which the first pair loads and all that follow use."""
+    s, c, squares, x, shifted, r, r2, r4, *rest = scratch
+    kept = dict(zip(_NUMBERS, rest, strict=True))
+    loaded = set[float]() if first else set(kept)
+    get, put, tee = b.get, b.put, b.tee
+    add, sub, mul = b.PAIR_ADD, b.PAIR_SUB, b.PAIR_MUL
+
+    def both(value: float) -> bytes:
+        if value in loaded:
+            return get(kept[value])
+        loaded.add(value)
+        return number(value) + tee(kept[value])
 
     def polynomial(a: tuple[float, ...]) -> bytes:
-        pairs = [number(a[i]) + get(r2) + number(a[i + 1]) + b.MUL + b.ADD for i in (0, 2, 4)]
-        return pairs[0] + get(r4) + pairs[1] + get(r4) + pairs[2] + b.MUL + b.ADD + b.MUL + b.ADD
+        """Of r2, few operations after each other (Estrin)."""
+        low, middle, high = (both(a[i]) + get(r2) + both(a[i + 1]) + mul + add for i in (0, 2, 4))
+        return low + get(r4) + middle + mul + add + get(r4) + get(r4) + mul + high + mul + add
 
-    def turned(even: int, odd: int, quarter: int) -> bytes:
-        """That of the rest which k right angles lead to, with its sign."""
-        bits = get(shifted) + b.BITS
-        chosen = get(odd) + get(even) + bits + b.i64(1) + b.I64_AND + b.WRAP + b.SELECT
-        sign = bits + b.i64(quarter) + b.I64_ADD + b.i64(2) + b.I64_AND + b.i64(62) + b.I64_SHL
-        return chosen + b.BITS + sign + b.I64_XOR + b.FROM_BITS
-
-    code = get(x) + number(_PER_RIGHT_ANGLE) + b.MUL + number(_SHIFT) + b.ADD + tee(shifted)
-    code += number(_SHIFT) + b.SUB + put(r4)
-    code += get(x) + b"".join(get(r4) + number(part) + b.MUL + b.SUB for part in _RIGHT_ANGLE)
-    code += tee(r) + get(r) + b.MUL + tee(r2) + get(r2) + b.MUL + put(r4)
-    code += get(r) + get(r) + get(r2) + b.MUL + polynomial(_SINE) + b.MUL + b.ADD + put(s)
-    code += (
-        number(1.0) + get(r2) + number(-0.5) + get(r2) + polynomial(_COSINE) + b.MUL + b.ADD + b.MUL + b.ADD + put(c)
-    )
-    far = b""
-    for target, even, odd, quarter, function in ((sine, s, c, 0, by[0]), (cosine, c, s, 1, by[1])):
-        if target is not None:
-            code += turned(even, odd, quarter) + put(target)
-            far += get(x) + b.call(function) + put(target)
-    test = get(x) + b.ABS + number(_FAR) + b.LE + b.NOT
-    return b.BLOCK + code + test + b.IF + far + b.END + b.END
+    code = tee(x) + get(x) + mul + (b"" if first else get(squares) + add) + put(squares)
+    code += get(x) + both(_PER_RIGHT_ANGLE) + mul + both(_SHIFT) + add + tee(shifted)
+    code += both(_SHIFT) + sub + put(r4)
+    code += get(x) + b"".join(get(r4) + both(part) + mul + sub for part in _RIGHT_ANGLE)
+    code += tee(r) + get(r) + mul + tee(r2) + get(r2) + mul + put(r4)
+    code += get(r) + get(r) + get(r2) + mul + polynomial(_SINE) + mul + add + put(s)
+    code += both(1.0) + get(r2) + both(-0.5) + mul + get(r4) + polynomial(_COSINE) + mul + add + add + put(c)
+    # An odd number of right angles changes sine and cosine, two turn their signs.
+    odd, sign, swap = r, r2, r4
+    code += get(shifted) + b.i32(63) + b.PAIR_SHL + tee(odd) + b.i32(63) + b.PAIR_SHR + put(swap)
+    code += get(shifted) + b.i32(62) + b.PAIR_SHL + get(odd) + b.i32(1) + b.PAIR_SHIFT + b.PAIR_XOR + put(sign)
+    code += get(c) + get(s) + get(swap) + b.PAIR_CHOOSE + get(sign) + b.PAIR_XOR
+    code += get(s) + get(c) + get(swap) + b.PAIR_CHOOSE + get(sign) + get(odd) + b.PAIR_XOR + b.PAIR_XOR
+    return code + put(c) + put(s)

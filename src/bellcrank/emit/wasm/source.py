@@ -17,8 +17,10 @@ from bellcrank.program.functions import Function
 from bellcrank.program.program import Program
 
 
-def wasm_module(program: Program, plans: Sequence[tuple[Function, Schedule]], memory: Memory) -> bytes:
-    """The functions, arranged, and `constants`."""
+def wasm_module(program: Program, plans: Sequence[tuple[Function, Schedule]], memory: Memory) -> tuple[bytes, Memory]:
+    """The functions, arranged, and `constants`; the memory, with the numbers of the text."""
     printed = Functions(program, memory, routine_names(program))
     functions = printed.all(plans)
-    return module(printed.imports, functions, memory.pages)
+    numbers = printed.numbers.values
+    memory = memory.with_numbers(len(numbers))
+    return module(printed.imports, functions, memory.pages, memory.at["numbers"], numbers), memory

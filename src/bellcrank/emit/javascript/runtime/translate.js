@@ -1,18 +1,24 @@
 // The functions of a module as text, for where WebAssembly is forbidden: `function program(m, r)` returns them, over
-// the numbers m of a memory and the routines r. It reads what `emit/wasm` writes: straight lines of instructions, and
-// blocks for sines and cosines, of which it takes the part that calls those of Math.
+// the numbers m of a memory and the routines r. It reads what `emit/wasm` writes: straight lines of instructions over
+// numbers that the module puts into memory, and blocks for sines and cosines, of which it takes the part that calls
+// those of Math.
 function translated(module) {
   const bytes = new Uint8Array(module), view = new DataView(bytes.buffer, bytes.byteOffset);
   const TWO = {0x62: "!==", 0x63: "<", 0x64: ">", 0x65: "<=", 0x66: ">=", 0xa0: "+", 0xa1: "-", 0xa2: "*", 0xa3: "/"};
   const ONE = {0x99: "Math.abs", 0x9a: "-", 0x9b: "Math.ceil", 0x9c: "Math.floor", 0x9f: "Math.sqrt", 0xb7: "+"};
   let at = 8, types, own, names, text = "";
-  const outside = [], byte = () => bytes[at++];
+  const outside = [], numbers = new Map(), byte = () => bytes[at++];
   const count = () => {
     for (let n = 0, shift = 0;; shift += 7) {
       const part = byte();
       n |= (part & 127) << shift;
       if (part < 128) return n;
     }
+  };
+  const double = () => {
+    const x = view.getFloat64(at, true);
+    at += 8;
+    return Object.is(x, -0) ? "-0" : String(x);
   };
   const list = item => Array.from({length: count()}, item), word = () => String.fromCharCode(...list(byte));
   const imported = () => {
@@ -36,7 +42,18 @@ function translated(module) {
     };
     const place = base => {
       const offset = (byte(), count()/8);
-      return base === "0" ? `m[${offset}]` : `m[(${base} >> 3) + ${offset}]`;
+      return base !== "0" ? `m[(${base} >> 3) + ${offset}]` : numbers.get(offset) || `m[${offset}]`;
+    };
+    // What follows an instruction that is not taken; 0xfd: of pairs.
+    const skip = code => {
+      if (code === 0x44) at += 8;
+      else if ([0x10, 0x20, 0x21, 0x22, 0x41].includes(code)) count();
+      else if (code === 0x2b) byte(), count();
+      else if (code === 0xfd) {
+        const kind = count();
+        if (kind === 0) byte(), count();
+        else if (kind === 0x21 || kind === 0x22) byte();
+      }
     };
     const one = code => {
       if (code === 0x20) push(`l${count()}`);
@@ -50,15 +67,9 @@ function translated(module) {
         const x = pop();
         line(`${place(pop())} = ${x}`);
       } else if (code === 0x41) push(String(count()));
-      else if (code === 0x44) {
-        const x = view.getFloat64(at, true);
-        at += 8;
-        push(Object.is(x, -0) ? "-0" : String(x));
-      } else if (code === 0x02) {
-        for (let inner = byte(); inner !== 0x04; inner = byte()) {
-          if (inner === 0x44) at += 8;
-          else if ([0x10, 0x20, 0x21, 0x22, 0x41, 0x42].includes(inner)) count();
-        }
+      else if (code === 0x44) push(double());
+      else if (code === 0x02) {
+        for (let inner = byte(); inner !== 0x04; inner = byte()) skip(inner);
         byte();
       } else if (code === 0x1b) {
         const [yes, no, test] = stack.splice(-3);
@@ -79,14 +90,26 @@ function translated(module) {
     const head = `${names[which]}(${takes.map((__, i) => `l${i}`)}) {\n${more ? `let ${locals};` : ""}`;
     text += [head, ...lines, "},\n"].join("\n");
   };
+  const placed = () => {
+    byte(), byte();
+    const start = count()/8;
+    byte();
+    for (let i = 0, n = count()/8; i < n; i++) numbers.set(start + i, double());
+  };
+  const sections = new Map();
   while (at < bytes.length) {
     const section = byte(), end = count() + at;
+    sections.set(section, at);
+    at = end;
+  }
+  for (const section of [1, 2, 3, 7, 11, 10]) {
+    if (!sections.has(section)) continue;
+    at = sections.get(section);
     if (section === 1) types = list(() => [byte(), list(byte), list(byte)].slice(1));
     else if (section === 2) list(imported);
     else if (section === 3) own = list(() => types[count()]);
     else if (section === 7) names = list(() => [word(), byte(), count()][0]);
-    else list(body);
-    at = end;
+    else list(section === 11 ? placed : body);
   }
   return `function program(m, r) {\nreturn {\n${text}};\n}`;
 }

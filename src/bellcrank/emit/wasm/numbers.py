@@ -1,0 +1,40 @@
+"""Numbers of a program's text that lie in memory, from where one instruction loads them."""
+
+from __future__ import annotations
+
+import math
+import struct
+
+from bellcrank.emit.memory import PAIR, SIZE
+from bellcrank.emit.wasm import binary as b
+
+
+class Numbers:
+    """Collects numbers; `at` is the address of the first."""
+
+    def __init__(self, at: int) -> None:
+        self.at, self.values = at, list[float]()
+        self._places: dict[tuple[bytes, int], int] = {}
+
+    def one(self, x: float) -> bytes:
+        """Instructions that give the number."""
+        return b.number(x) if _short(x) else b.i32(0) + b.load(self._place(x, 1))
+
+    def both(self, x: float) -> bytes:
+        """Instructions that give a pair of equal numbers."""
+        return b.i32(0) + b.pair_load(self._place(x, 2))
+
+    def _place(self, x: float, count: int) -> int:
+        key = struct.pack("<d", x), count
+        if key not in self._places:
+            if count == 2 and len(self.values) * SIZE % PAIR:
+                self.values.append(0.0)
+            self._places[key] = self.at + SIZE * len(self.values)
+            self.values += [x] * count
+        return self._places[key]
+
+
+def _short(x: float) -> bool:
+    """Is it made by one instruction? So are 0 and n/16 2^e with n of 16 to 31 and e of -3 to 4, on ARM."""
+    size, power = math.frexp(abs(x))
+    return x == 0.0 or (math.isfinite(x) and (size * 32).is_integer() and -2 <= power <= 5)
