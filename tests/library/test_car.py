@@ -295,11 +295,16 @@ def test_gains_of_the_driver():
     assert found[:10] @ seen == pytest.approx(d, rel=5e-3)
 
 
-def test_kinematics_of_an_axle_of_a_car(capsys, passenger):
-    assert main(["kinematics", "passenger", "--axle", "front", "--travel=-20:20:3", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)["modes"]["parallel"]
-    assert found["camber"][1] == pytest.approx(-0.5) and found["toe"][1] == pytest.approx(0.05)
-    assert found["roll_centre_height"][1] == pytest.approx(passenger.figures["roll_centre_front"], abs=2e-3)
+def test_kinematics_of_a_car(capsys, passenger, tmp_path):
+    """Of both axles, if none is named."""
+    given = ["kinematics", "passenger", "--travel=-20:20:3", "--json", "--csv", str(tmp_path / "k.csv")]
+    assert main(given) == 0
+    found = json.loads(capsys.readouterr().out)
+    front, rear = (found[axle]["modes"]["parallel"] for axle in ("front", "rear"))
+    assert front["camber"][1] == pytest.approx(-0.5) and front["toe"][1] == pytest.approx(0.05)
+    assert rear["camber"][1] == pytest.approx(-0.8) and rear["toe"][1] == pytest.approx(0.1)
+    assert front["roll_centre_height"][1] == pytest.approx(passenger.figures["roll_centre_front"], abs=2e-3)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["k_front.csv", "k_rear.csv"]
 
 
 @pytest.mark.campaign

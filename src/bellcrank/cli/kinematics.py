@@ -12,7 +12,7 @@ import numpy as np
 from bellcrank.cli.files import in_folder
 from bellcrank.cli.options import MOST_VALUES, shared
 from bellcrank.cli.progress import Progress
-from bellcrank.cli.suspension import loaded
+from bellcrank.cli.suspension import AXLES, each_axle, loaded
 from bellcrank.cli.text import number, table
 from bellcrank.errors import ModelError
 from bellcrank.linkage import Linkage
@@ -30,8 +30,9 @@ COLUMNS = (
 
 def options(parser: ArgumentParser) -> None:
     add = parser.add_argument
-    add("suspension", metavar="SUSPENSION", help="a .toml or .csv file of hard points, or the name of a shipped one")
-    add("--axle", choices=("front", "rear"), help="the suspension is that axle of a car file (bellcrank car)")
+    add("suspension", metavar="SUSPENSION", help="a .toml or .csv file of hard points, a car file, or the name of one "
+        "that comes with Bellcrank")  # fmt: skip
+    add("--axle", choices=AXLES, help="of a car file (bellcrank car), that axle alone")
     add("--travel", type=span, metavar="LOW:HIGH[:N]", help="wheel travel in mm (default: what the file states)")
     add("--rack", type=span, metavar="LOW:HIGH[:N] or MM", help="rack travel in mm; a span sweeps it at --at")
     add("--at", type=float, default=0.0, metavar="MM", help="wheel travel of a rack sweep, mm (default 0)")
@@ -41,7 +42,7 @@ def options(parser: ArgumentParser) -> None:
     add("--plot", metavar="FILE", help="draw the measures (.png, .svg, .pdf)")
     add("--table", metavar="FILE", help="write the poses as a linkage table (JSON)")
     add("--loads", nargs="?", const="", metavar="FILE.toml", help="forces of every rod, joint, spring and of the rack "
-        "under load cases: those of a file, or of a car (--axle) braking, cornering, bumps")  # fmt: skip
+        "under load cases: those of a file, or of a car braking, cornering, bumps")  # fmt: skip
     add("--accuracy", type=float, default=1e-6, metavar="M", help="of --table, m and rad (default 1e-6)")
     shared(parser, "json")
 
@@ -65,11 +66,21 @@ def span(text: str) -> np.ndarray:
 
 
 def command(args: Namespace) -> None:
-    if args.loads is not None:
-        from bellcrank.cli.loads import show_loads
+    if args.loads is None:
+        show = _show_measures
+    else:
+        from bellcrank.cli.loads import show_loads as show
+    figures = {}
+    for i, own in enumerate(each_axle(args)):
+        if i and not args.json:
+            print()
+        figures[own.axle] = show(own)
+    if args.json:
+        print(json.dumps(figures if len(figures) > 1 else figures.popitem()[1], indent=2))
 
-        show_loads(args)
-        return
+
+def _show_measures(args: Namespace) -> dict[str, object]:
+    """Writes what is asked for, and prints it unless figures are to be; the figures."""
     car = None if args.axle is None else _car(args.suspension)
     linkage = loaded(args.suspension) if car is None else car.linkage(args.axle)
     sweep = args.rack is not None and len(args.rack) > 1
@@ -91,13 +102,12 @@ def command(args: Namespace) -> None:
         ends = float(travel.min()), float(travel.max())
         with Progress("making a table"):
             linkage.table(accuracy=args.accuracy, range=ends).save(in_folder(args.table))
-    if args.json:
-        print(json.dumps(_figures(linkage, found), indent=2))
-        return
-    _show(linkage, found, args.columns)
-    for path in (*written, args.plot, args.table):
-        if path:
-            print(f"wrote {path}")
+    if not args.json:
+        _show(linkage, found, args.columns)
+        for path in (*written, args.plot, args.table):
+            if path:
+                print(f"wrote {path}")
+    return _figures(linkage, found)
 
 
 def _car(name: str) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from argparse import Namespace
 
 from bellcrank.cli.files import in_folder
@@ -17,7 +16,8 @@ from bellcrank.linkage.loads import LoadTable
 MOST = 4  # cases side by side
 
 
-def show_loads(args: Namespace) -> None:
+def show_loads(args: Namespace) -> dict[str, object]:
+    """Writes what is asked for, and prints it unless figures are to be; the figures."""
     with Progress("finding loads"):
         found = _found(args)
     if args.csv:
@@ -27,13 +27,12 @@ def show_loads(args: Namespace) -> None:
             found.draw(in_folder(args.plot))
         except ValueError as error:
             raise ModelError(f"cannot draw {args.plot}: {error}") from None
-    if args.json:
-        print(json.dumps(_figures(found), indent=2))
-        return
-    _show(found)
-    for path in (args.csv, args.plot):
-        if path:
-            print(f"wrote {path}")
+    if not args.json:
+        _show(found)
+        for path in (args.csv, args.plot):
+            if path:
+                print(f"wrote {path}")
+    return _figures(found)
 
 
 def _found(args: Namespace) -> LoadTable:
@@ -41,7 +40,7 @@ def _found(args: Namespace) -> LoadTable:
         return Car.read(args.suspension).loads(args.axle, args.loads or None)
     if not args.loads:
         raise ModelError(
-            "--loads without a file takes the cases of a car: name its file and --axle, or a file of cases"
+            f"--loads without a file takes the cases of a car, and {args.suspension} is none: name a file of cases"
         )
     return linkage_loads(loaded(args.suspension), read_cases(args.loads))
 

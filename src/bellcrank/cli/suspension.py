@@ -1,13 +1,43 @@
-"""The suspension that a command was given."""
+"""The suspension that a command was given, or the axles of a car."""
 
 from __future__ import annotations
 
+from argparse import Namespace
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+from bellcrank.files.text import read_toml
 from bellcrank.linkage import Linkage, load, shipped
+
+AXLES = ("front", "rear")
+FILES = ("csv", "plot", "table")  # options that name files to be written
 
 
 def loaded(name: str) -> Linkage:
     """A file of hard points, or one that comes with Bellcrank."""
     known = name in shipped() or (not Path(name).exists() and not Path(name).suffix)
     return load(shipped(name) if known and not Path(name).exists() else name)
+
+
+def each_axle(args: Namespace) -> Iterator[Namespace]:
+    """The arguments as they are; of a car of which no axle is named, those of each axle, with files of its own."""
+    if args.axle is not None or not _is_car(args.suspension):
+        yield args
+        return
+    for axle in AXLES:
+        own: dict[str, Any] = {**vars(args), "axle": axle}
+        for option in FILES:
+            if own[option]:
+                path = Path(own[option])
+                own[option] = str(path.with_name(f"{path.stem}_{axle}{path.suffix}"))
+        yield Namespace(**own)
+
+
+def _is_car(name: str) -> bool:
+    path = Path(name)
+    if not path.exists():
+        from bellcrank.library.vehicles.car import cars
+
+        return name in cars() and name not in shipped()
+    return path.suffix == ".toml" and all(isinstance(read_toml(path).get(axle), dict) for axle in AXLES)
