@@ -17,6 +17,11 @@ GEARS, FINAL, EFFICIENCY, J = (3.2, 1.6), 4.0, 0.95, 0.05
 SIDE, YAW = 2.3, 0.5
 
 
+def stiff():
+    """The passenger car without what its joints give."""
+    return bc.vehicles.Car.read("passenger").changed(front={"compliance": None}, rear={"compliance": None})
+
+
 @pytest.fixture(scope="module")
 def car():
     """The passenger car with every part there is."""
@@ -26,7 +31,7 @@ def car():
     }  # fmt: skip
     compliance = {"steer_by_side_force": "-0.1 deg/kN", "lean_by_side_force": "0.3 deg/kN"}
     more = {"steer_by_aligning_moment": "0.2 deg/kN/m", "toe_by_force_along": "0.2 deg/kN"}
-    return bc.vehicles.Car.read("passenger").changed(
+    return stiff().changed(
         drive=drive, front={"compliance": more}, brakes={"abs": {}, "front_share": 0.68}, aerodynamics={"side": SIDE, "yaw": YAW},
         rear={"differential": {"kind": "limited-slip", "preload": "20 N-m", "lock": 0.02}, "compliance": compliance},
     )  # fmt: skip
@@ -117,7 +122,7 @@ def test_abs_holds_the_slip(car, sim):
 
 
 def test_a_locked_axle_turns_as_one(car):
-    locked = bc.vehicles.Car.read("passenger").changed(rear={"differential": {"kind": "locked"}})
+    locked = stiff().changed(rear={"differential": {"kind": "locked"}})
     run = locked.system(speed=10).equations().compile().simulate(t_end=4, inputs={"steer": bc.step(0.5, 60.0)})
     assert run["yaw_rate"][-1] > 8
     assert run["u(rr.wheel)"][-1] == pytest.approx(run["u(rl.wheel)"][-1], rel=1e-4)

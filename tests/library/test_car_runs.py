@@ -7,7 +7,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.library.manoeuvres import lanes
-from bellcrank.library.manoeuvres.ready import RELEASED, ready
+from bellcrank.library.manoeuvres.ready import K_TURN, RELEASED, ready
 from bellcrank.library.manoeuvres.stability import dwell_signal
 from bellcrank.library.manoeuvres.steering import frequency_response
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY
@@ -184,13 +184,17 @@ def test_three_methods_of_the_steady_circle_agree(car):
     round_it = found[1].run
     early = round_it.time < 20
     bend = np.radians(round_it["yaw_rate"]) / round_it["speed"]
-    assert bend[early] == pytest.approx(0.01, rel=0.015)  # the manoeuvre itself counts 3 % as kept
+    K = math.radians(found[0]["understeer_2"]) / GRAVITY
+    lag = (
+        K * found[1].settings["growth"] / (K_TURN * 0.01 * car.figures["wheelbase"])
+    )  # of an integral, on a growing angle
+    assert bend[early] == pytest.approx(0.01, rel=1.25 * lag) and lag < 0.02  # the manoeuvre counts 3 % as kept
     assert np.ptp(found[2].run["steering_wheel"]) < 1e-9
 
 
 def test_short_turns_and_the_weave(car):
     """A pulse has the gains of the chirp; the weave reaches the lateral acceleration that was asked for."""
-    chirp, pulse = (bc.manoeuvres.run(car, f"iso7401-{kind}", ay=2.0) for kind in ("frequency", "pulse"))
+    chirp, pulse = (bc.manoeuvres.run(car, f"iso7401-{kind}", ay=1.0) for kind in ("frequency", "pulse"))
     both = [frequency_response(r.run, ("yaw_rate", "ay"), 0.3, 1.5) for r in (chirp, pulse)]
     for name in ("yaw_rate", "ay"):
         gains = [np.interp([0.5, 1.0, 1.4], f, np.abs(H[name])) for f, H in both]
@@ -218,8 +222,9 @@ def test_out_of_a_turn(car):
 
 
 def test_to_the_limit(car):
-    """Series end whole, into spins; without stability control the law's criteria are not met."""
-    dwell = bc.manoeuvres.run(car, "sine-with-dwell")
+    """Series end whole, with stiff joints into spins; without stability control the law's criteria are not met."""
+    stiff = car.changed(front={"compliance": None}, rear={"compliance": None})
+    dwell = bc.manoeuvres.run(stiff, "sine-with-dwell")
     assert dwell["runs"] > 20 and dwell["aside"] > 1.83 and not dwell.passed
     assert dwell["unstable_from"] > 3 * dwell["angle"] and dwell["side_slip_max"] > 90
     assert all(np.isfinite(run[name]).all() for run in dwell.runs.values() for name in run)

@@ -60,6 +60,7 @@ def bench(monkeypatch):
     known = {"mass": m, "wheelbase": a + b, "front_share": b / (a + b), "understeer": understeer,
              "cornering_front": np.radians(front) / 1000, "cornering_rear": np.radians(rear) / 1000}  # fmt: skip
     monkeypatch.setattr(driver, "figures_of", lambda *_: known)
+    monkeypatch.setattr(driver, "effective_cornering", lambda *_: (front, rear))
     monkeypatch.setattr(driver, "steering_ratio", lambda *_: 1.0)
     monkeypatch.setattr(driver, "yaw_inertia", lambda *_: 2500.0)
 

@@ -20,7 +20,7 @@ from bellcrank.library.vehicles.building import CarSystem, build, rolling
 from bellcrank.library.vehicles.car import Car
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY, CarData
 from bellcrank.library.vehicles.driver import Driver
-from bellcrank.library.vehicles.figures import Figures, figures_of
+from bellcrank.library.vehicles.figures import Figures, figures_of, understeer_gradient
 from bellcrank.library.vehicles.path import Change
 from bellcrank.library.vehicles.rest import Stand, stand
 from bellcrank.run.result import Run
@@ -92,9 +92,9 @@ class Ready:
         return self.angles[speed, ay]
 
     def linear_angle(self, speed: float, ay: float) -> float:
-        """The same of the linear car on rigid suspensions."""
+        """The same of the linear car."""
         f = self.figures
-        slope = math.degrees(f["wheelbase"] / speed**2) + f["understeer"] / GRAVITY
+        slope = math.degrees(f["wheelbase"] / speed**2) + understeer_gradient(f) / GRAVITY
         return f["steering_ratio"] * slope * ay
 
     def throttle(self, start: Mapping[str, float]) -> float:

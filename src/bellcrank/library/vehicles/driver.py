@@ -28,7 +28,13 @@ from bellcrank.errors import ModelError
 from bellcrank.expr.table import table
 from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY, CarData
-from bellcrank.library.vehicles.figures import Figures, effective_cornering, figures_of, steering_ratio
+from bellcrank.library.vehicles.figures import (
+    Figures,
+    effective_cornering,
+    figures_of,
+    steering_ratio,
+    understeer_gradient,
+)
 from bellcrank.library.vehicles.path import Change, Path
 from bellcrank.library.vehicles.rest import Stand
 
@@ -254,8 +260,7 @@ def _number(value: object) -> bool:
 def _single(car: CarData, at_rest: Stand) -> tuple[float, float]:
     """Wheelbase (m) and understeer gradient (rad s^2/m, not below zero) that a driver expects."""
     found = figures_of(car, at_rest)
-    gradient = found["understeer"] + found.get("understeer_compliance", 0.0)
-    return found["wheelbase"], max(math.radians(gradient) / GRAVITY, 0.0)
+    return found["wheelbase"], max(math.radians(understeer_gradient(found)) / GRAVITY, 0.0)
 
 
 def gains(A: Any, B: Any, speed: float, times: Any) -> Any:

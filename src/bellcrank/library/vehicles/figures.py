@@ -189,6 +189,11 @@ class _AxleFigures:
     yields: float  # rad/N, slip angle that compliance takes the place of, per side force of both wheels
 
 
+def understeer_gradient(found: Mapping[str, float]) -> float:
+    """The understeer gradient (deg/g) of figures: that of the tyres, and what compliance adds to it."""
+    return found["understeer"] + found.get("understeer_compliance", 0.0)
+
+
 def effective_cornering(car: CarData, at_rest: Stand) -> tuple[float, float]:
     """Cornering stiffness (N/rad) of front and rear axle with what compliance gives way, as a driver feels it."""
     front, rear = (_axle(car, a, at_rest) for a in (car.front, car.rear))
