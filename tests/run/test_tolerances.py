@@ -175,13 +175,13 @@ def test_programs_take_them(language, sims, tmp_path):
     cases = {"": None, "ATOL 1e-3": 1e-3, "ATOL(m) 1e-3": {"m": 1e-3}, "ATOL(Q(2)) 1e-4": {"q(rotor)": 1e-4}}
     for i, (line, atol) in enumerate(cases.items()):
         found = program.run(tmp_path / str(i), *lines, line)
-        run = sims["c"].simulate(method="tsit5", rtol=1e-7, atol=atol, initial=start)
+        run = sims[language].simulate(method="tsit5", rtol=1e-7, atol=atol, initial=start)
         for name in ("q(carriage)", "q(rotor)"):
             np.testing.assert_allclose(found[name], run[name], rtol=1e-9)
         echo = tmp_path / str(i) / "out.echo"
         told = program(echo, "--output", tmp_path / "again.erd", "--echo", tmp_path / "x")
         assert f"{run.settings['steps']} steps" in told
-        again = sims["c"].simulate(**bc.settings_of(equations, echo))
+        again = sims[language].simulate(**bc.settings_of(equations, echo))
         assert again.settings["steps"] == run.settings["steps"]
     (tmp_path / "wrong.par").write_text(f"PARSFILE\nPARSFILE {program.default}\nATOL(N) 1e-3\nEND\n")
     told = program(tmp_path / "wrong.par", code=1)
