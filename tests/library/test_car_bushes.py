@@ -61,6 +61,7 @@ def test_what_bushes_give_is_small_where_they_are_stiff(passenger, soft):
             assert found[name] == pytest.approx(ideal[name], rel=1e-6, abs=1e-5)
 
 
+@pytest.mark.campaign
 def test_bushes_of_an_arm_share_what_acts_along_its_axis(passenger):
     """One three times as stiff along as the other takes three quarters; one beside an ideal end nothing."""
     axis = np.subtract(*(passenger.data.front.linkage.points[p] for p in ("lower_front", "lower_rear")))

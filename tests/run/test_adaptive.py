@@ -340,7 +340,7 @@ def test_programs_choose_their_steps(language, tmp_path):
 # ---- stand-alone programs in Python
 
 
-@pytest.mark.parametrize("method", rarely((*METHODS, "auto"), set(METHODS) - {"rodas5p"}))
+@pytest.mark.parametrize("method", rarely((*METHODS, "auto"), METHODS))
 def test_programs_in_python_take_the_steps_of_a_run_to_the_bit(method, tmp_path):
     """With an input that jumps, a fast mode, tolerances by unit; keywords and echo repeat the run."""
     equations = stiff().equations()

@@ -24,7 +24,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
     "name",
     rarely(
         ["quarter_car", "double_pendulum", "passenger_car", "spacecraft_1", "spacecraft_2", "stanford_arm_controlled"],
-        ("spacecraft_1", "spacecraft_2", "stanford_arm_controlled"),
+        ("passenger_car", "spacecraft_1", "spacecraft_2", "stanford_arm_controlled"),
     ),
 )
 def test_examples_pass(name):
