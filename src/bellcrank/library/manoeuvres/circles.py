@@ -20,7 +20,9 @@ from bellcrank.run.result import Run
 from bellcrank.signals import sampled
 
 SLOWLY = 0.5  # m/s2, lateral acceleration at which the slow runs begin
-STRAY = "abs(side_slip) > 15"
+STRAYS = 15  # deg of side slip
+STRAY = f"abs(side_slip) > {STRAYS}"
+KEPT, LOST = 0.03, 0.1  # of a curvature
 OVER_AY = (("steering_wheel", "ay"), ("roll", "ay"), ("side_slip", "ay"), ("steering_torque", "ay"), "speed")
 Series = dict[float, Run]
 
@@ -39,11 +41,11 @@ def constant_radius(data: CarData, settings: dict[str, Any]) -> Result:
     t = np.linspace(0.0, 12.0 / growth, 200)
     speed = sampled([*t, FAR], [*np.sqrt((SLOWLY + growth * t) * R), math.sqrt((SLOWLY + 12.0) * R)])
     start = car.turning(v0, 1 / R)
-    run = car.drive(t[-1], start, {"speed_set": speed, "curve_set": 1 / R}, {"k_turn": K_TURN},
-                    until=STRAY)  # fmt: skip
+    lost = f"max(abs({math.radians(R)!r}*yaw_rate/speed - 1)/{LOST}, abs(side_slip)/{STRAYS}) > 1"
+    run = car.drive(t[-1], start, {"speed_set": speed, "curve_set": 1 / R}, {"k_turn": K_TURN}, until=lost)
     bend = np.radians(run["yaw_rate"]) / np.maximum(run["speed"], 0.1)
     last, ay = _growing(run)
-    kept = np.flatnonzero(np.abs(bend[:last] * R - 1) > 0.03)
+    kept = np.flatnonzero(np.abs(bend[:last] * R - 1) > KEPT)
     last = int(kept[0]) if len(kept) else last
     found = Metrics()
     ratio = car.figures["steering_ratio"]
@@ -63,7 +65,7 @@ def constant_radius(data: CarData, settings: dict[str, Any]) -> Result:
     found.add("speed_max", 3.6 * run["speed"][last - 1], "km/h", "speed there")
     return Result("iso4138-radius", data.sections.name, settings, {"circle": run}, found.done(), [],
                   [f"the lateral acceleration grows by {growth:g} m/s2 per s, in place of separate circles",
-                   "the circle counts as kept while its curvature is within 3 %"], OVER_AY)  # fmt: skip
+                   f"the circle counts as kept while its curvature is within {100 * KEPT:g} %"], OVER_AY)  # fmt: skip
 
 
 def constant_wheel(data: CarData, settings: dict[str, Any]) -> Result:
