@@ -85,8 +85,9 @@ static const double sincos_lack[128][2] = {
 #define TERM(i, beside) sincos_terms[i]
 #endif
 static const Pair sincos_terms[] = { /* to which products are added */
-    BOTH(6755399441055744.0), /* 1.5*2^52: adding it rounds to an integer */
-    BOTH(-0.16666666666666666), BOTH(0.008333333332770842), BOTH(-0.49999999999999983), BOTH(0.041666666661604256),
+    {6755399441055744.0, 6755399441055744.0}, /* 1.5*2^52: adding it rounds to an integer */
+    {-0.16666666666666666, -0.16666666666666666}, {0.008333333332770842, 0.008333333332770842},
+    {-0.49999999999999983, -0.49999999999999983}, {0.041666666661604256, 0.041666666661604256},
 };
 
 /* first, second: sine and cosine of two angles */
