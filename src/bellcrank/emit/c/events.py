@@ -73,12 +73,17 @@ def events_text(program: Program, given: EventsText) -> str:
         SETTINGS="".join(_setting(i, s) for i, s in settings),
         CONDITIONS=_cases(e.condition for e in given.events),
         VALUES=_cases(s.text for _, s in settings),
-        MOST_LOOKS=str(MOST),
+        CROSSING=crossing_text("Job *job, int64_t lane, Stride *s", "job, lane, s"),
         SEEN="yes" if any(states <= column < states + outputs for column in given.columns) else "",
         SET=sets_inputs(program),
         LOOPS="yes" if program.loops is not None else "",
         PARAMETERS="yes" if given.sets_parameters else "",
     )
+
+
+def crossing_text(declared: str, given: str) -> str:
+    """Functions that find the time of an event; the run in which they look, as they are `declared` and `given` it."""
+    return runtime("event_crossing.c", RUN_DECLARED=declared, RUN=given, MOST_LOOKS=str(MOST))
 
 
 def _watched(e: EventText) -> str:

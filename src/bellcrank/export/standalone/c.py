@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bellcrank.emit.c.events import crossing_text
 from bellcrank.emit.c.loops import assembly_text, bridge_room
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.runtime_files import definitions
@@ -18,7 +19,6 @@ from bellcrank.numeric.collocation import STIFF
 from bellcrank.numeric.elsewhere import STARTS, drawn
 from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.numeric.methods import AUTO, METHODS, RTOL, one_of
-from bellcrank.numeric.roots import MOST
 from bellcrank.numeric.tuning import BRIDGES, EVENTS, INPUTS, PLANS
 from bellcrank.program.inertias import inertia_functions
 from bellcrank.program.program import Program
@@ -123,7 +123,7 @@ class CEvents:
                 "MEMORY": str(memory_of(program)),
                 "BRIDGE_ROOM": room_of_bridges(program),
                 "KNOWN": "watch->k" if remembers else "NULL",
-                "MOST_LOOKS": str(MOST),
+                "CROSSING": crossing_text("Watch *watch", "watch"),
                 "INPUTS": "yes" if program.given_inputs else "",
                 "LOOPS": "yes" if program.loops is not None else "",
                 "FOLLOWS": "".join(f"{int(f)}, " for f in setup.follows),
