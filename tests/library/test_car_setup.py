@@ -127,4 +127,4 @@ def test_load_cases_by_command(capsys, tmp_path):
     assert "tie_rod" in capsys.readouterr().out
     assert csv.read_text().splitlines()[0].startswith("case,travel (m),rack (m),part,kind,size (N)")
     assert main(["kinematics", "double_wishbone", "--loads"]) == 1
-    assert "name its file and --axle" in capsys.readouterr().err
+    assert "double_wishbone is none: name a file of cases" in capsys.readouterr().err
