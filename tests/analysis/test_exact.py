@@ -170,6 +170,7 @@ def test_large_models_take_one_direction_at_a_time(monkeypatch):
     assert relative(eom.compile(backend="python").linearize(at=(q, u)).A, whole.A) < 1e-12
 
 
+@pytest.mark.campaign
 def test_along_a_direction_linkages_and_routines_are_differentiated_in_c(monkeypatch):
     """One that moves, so that third derivatives count; a routine is given in C and, all wrong, in Python."""
     from bellcrank.derive import jacobian as slopes

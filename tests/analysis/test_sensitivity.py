@@ -51,6 +51,7 @@ def test_given_speeds_that_constraints_remove():
     assert max(found.checked.values()) < 1e-7
 
 
+@pytest.mark.campaign
 def test_compiled_and_interpreted_slopes_agree(monkeypatch):
     sim = example("passenger_car").compile()
     plain = sim.sensitivity("ca1", "Ay")

@@ -125,6 +125,7 @@ def swinging(loop):
     return s
 
 
+@pytest.mark.campaign
 def test_states_beside_closed_loops():
     reference = swinging(False).equations().compile().simulate()
     s = swinging(True)

@@ -122,6 +122,7 @@ def chooses_steps_as_a_run(sim, folder, events, method):
     return run, said
 
 
+@pytest.mark.campaign
 @needs_compiler
 def test_a_program_with_events_goes_over_to_stiff_steps_and_begins_again_after_each(tmp_path):
     equations = overdamped().equations()

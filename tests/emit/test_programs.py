@@ -66,7 +66,7 @@ def test_examples_compile_without_warnings_however_optimised(tmp_path, name, lan
     assert worst(run, example(name).compile(backend="c").simulate(parameters=values)) < 1e-9
 
 
-@pytest.mark.parametrize("name", ["quarter_car", "four_bar", "spacecraft_1"])
+@pytest.mark.parametrize("name", ["quarter_car", "four_bar", pytest.param("spacecraft_1", marks=pytest.mark.campaign)])
 def test_python_programs_agree_too(built, tmp_path, name):
     lines = ["stopt 1"]
     reference = example(name).compile().simulate(t_end=1.0)
@@ -170,6 +170,7 @@ def test_mass_matrix_solved_numerically(tmp_path, language):
     assert worst(run, eom.compile(backend="c").simulate(t_end=0.5)) < 1e-9
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("language", LANGUAGES[1:2])
 def test_long_routines_in_parts(tmp_path, language):
     from bellcrank.emit.fortran.source import fortran_source
@@ -199,16 +200,11 @@ def test_loops_through_singular_positions(tmp_path, name, language):
     assert worst(run, example(name).compile(backend="c").simulate()) < 1e-5
 
 
-@pytest.mark.parametrize(
-    "language", [pytest.param("c", marks=[*COMPILED[0].marks, pytest.mark.campaign]), *LONG_PYTHON[1:]]
-)
+@pytest.mark.campaign
+@pytest.mark.parametrize("language", LONG_PYTHON)
 @pytest.mark.parametrize(
     ("name", "options"),
-    [
-        ("change_point_four_bar", {}),
-        pytest.param("slider_crank", {"equal_arms": True}, marks=pytest.mark.campaign),
-        pytest.param("n_four_bar", {"n": 2}, marks=pytest.mark.campaign),
-    ],
+    [("change_point_four_bar", {}), ("slider_crank", {"equal_arms": True}), ("n_four_bar", {"n": 2})],
 )
 def test_passages_through_singular_positions(tmp_path, name, options, language):
     """The run within the package tells of passages; the programs come out of them on the same branch, with closed loops."""

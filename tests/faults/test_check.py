@@ -15,6 +15,7 @@ def lines(report):
     return {line.name: line for line in report.lines}
 
 
+@pytest.mark.campaign
 def test_body_at_rest_is_measured_by_the_speeds_of_the_model():
     """A loop holds b at rest while a turns about a line through both: b's own speed is rounding, and so is its error."""
     s = bc.System("two balls and a pin", units="mks")

@@ -57,6 +57,7 @@ def test_a_bend_by_its_steer(car):
     )
 
 
+@pytest.mark.campaign
 def test_analyses_are_those_of_the_car_that_drives(car):
     """The yaw gain was 0.00054."""
     f = np.geomspace(0.01, 10, 5)

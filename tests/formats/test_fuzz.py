@@ -110,6 +110,7 @@ def test_mutated_decks():
     assert seen["finished"] > 5 and seen["ModelError"] + seen["ExpressionError"] > 25
 
 
+@pytest.mark.campaign
 def test_mutated_formulas():
     seen = fuzz_formulas(50, 1990)  # a million are in the campaign
     assert seen["finished"] > 1 and seen["ModelError"] > 20

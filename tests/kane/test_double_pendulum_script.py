@@ -205,6 +205,7 @@ def test_central_inertias_of_uniform_rods_swing_differently(plan):
     np.testing.assert_allclose([o.run["PHI1"][-1], o.run["PHI2"][-1]], [-0.136964, 1.03039], rtol=5e-6)
 
 
+@pytest.mark.campaign
 def test_euler_parameters_give_the_same_swing(plan, tmp_path):
     other = run_script(script("double_pendulum_eulerp.al"), "e", Files(tmp_path)).plan("X")
     text = (DECKS / "slinger_undamped.in").read_text().replace(".7854,.7854", "0,0,.3827,.9239,.7854")

@@ -101,6 +101,7 @@ def test_rates_of_an_axle(car, axle):
     assert apart["roll_stiffness"][1] == pytest.approx(springs + bar, rel=1e-6)
 
 
+@pytest.mark.campaign
 def test_a_held_steering_wheel_gives_by_its_column(car):
     """Aligning moments on both wheels move the rack on the springs of column and assistance; compliance adds to it."""
     gives, car = car, car.changed(front={"compliance": None})

@@ -126,6 +126,7 @@ def test_a_wheel_in_c_gives_the_tables_of_fiala_tmeasy_and_brush():
         assert run["t_fy"][-1] == pytest.approx(Fy, rel=1e-10)
 
 
+@pytest.mark.campaign
 def test_the_wrench_at_the_hub_is_that_of_the_contact_centre_by_hand():
     """The geometry is done anew, from rotation matrices and the intersection of wheel plane and road."""
     tyre = book62()

@@ -49,6 +49,7 @@ def test_springs_and_rack_do_the_work_of_the_load(name):
     assert total == pytest.approx(-FORCE, abs=1e-7)
 
 
+@pytest.mark.campaign
 def test_loads_are_the_reactions_of_a_model_at_rest():
     """A double wishbone put together from bodies, hinges and loops, at rest under the load: equal to 1e-8."""
     data = sheet("double_wishbone")

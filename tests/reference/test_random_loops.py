@@ -12,7 +12,7 @@ import bellcrank as bc
 QUICK = [
     ("planar", 17, 1),
     ("coupled", 1, 1),
-    ("spatial", 20, 31),
+    pytest.param("spatial", 20, 31, marks=pytest.mark.campaign),
     ("spatial", 23, 7),
 ]
 LONG = {"planar": 90, "coupled": 10, "spatial": 50}  # eight variants of every spatial one: 500 linkages

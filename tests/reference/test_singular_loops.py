@@ -130,6 +130,7 @@ def test_n_four_bar_keeps_its_branch(n):
     assert np.ptp(run["energy"]) < 1e-5 * run["kinetic"].max()
 
 
+@pytest.mark.campaign
 def test_n_four_bar_starts_with_all_links_in_line():
     n = 3
     sim = compiled("n_four_bar", n=n)

@@ -125,6 +125,7 @@ def test_slopes_come_nearer_than_a_pole_or_kink():
     assert slope(lambda h: np.array([np.sqrt(abs(h)) * np.sign(h)]), 5e-3)[1] > 0.1
 
 
+@pytest.mark.campaign
 def test_slopes_near_a_fold_count_and_find_a_wrong_rate():
     """The five-link 2 mm before its fold, where slopes grow without bound: every state is told, and a rate that is wrong by 1e-6 fails."""
     system = madymo_five_link.model()

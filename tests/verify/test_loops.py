@@ -261,6 +261,7 @@ def test_free_linkage_keeps_its_momentum():
     assert {"linear momentum", "angular momentum"} <= {line.name for line in report.lines}
 
 
+@pytest.mark.campaign
 def test_dropped_row_is_found():
     """Equations derived without a second loop leave one freedom too many."""
     s, p, r = two_bodies()
