@@ -25,7 +25,7 @@ from runpy import run_path
 import numpy as np
 
 from bellcrank.backend.cache import cache_folder
-from bellcrank.backend.compiler import FAST, GCC, find_compiler
+from bellcrank.backend.compiler import FAST, GCC, GCC_X86, find_compiler
 from bellcrank.emit.c.source import c_source
 from bellcrank.emit.schedule import Options
 from bellcrank.expr import evaluate
@@ -190,7 +190,8 @@ def casadi_library(links, gravity):
     }}
     """
     add, mul, calls = crba.operations(f)
-    return c_library(source + adapter), f"{add} / {mul}, {calls} calls"
+    flags = [f for f in find_compiler().fast if f not in GCC_X86]  # its long functions lose by them
+    return c_library(source + adapter, flags), f"{add} / {mul}, {calls} calls"
 
 
 def pinocchio_library():

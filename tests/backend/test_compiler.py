@@ -115,6 +115,17 @@ def test_flags_of_gcc_are_left_out_where_they_are_not_known(tmp_path):
     assert compile_source(SOURCE, tmp_path, compiler, compiler.fast).exists()
 
 
+def test_gcc_on_x86_spills_to_memory_but_not_where_runs_are_side_by_side(monkeypatch):
+    gcc = building.Compiler(("gcc",), "gcc 13.3.0\nCopyright (C) 2023 Free Software Foundation, Inc.")
+    monkeypatch.delenv("BELLCRANK_CFLAGS", raising=False)
+    monkeypatch.setattr(building.platform, "machine", lambda: "x86_64")
+    assert set(building.GCC_X86) <= set(gcc.fast)
+    assert not set(building.GCC_X86) & {*building.lanes_flags(gcc, 100_000), *gcc.quick}
+    monkeypatch.setattr(building.platform, "machine", lambda: "aarch64")
+    assert not set(building.GCC_X86) & set(gcc.fast)
+    assert set(building.GCC_LANES) <= set(building.lanes_flags(gcc, 100_000))
+
+
 @pytest.mark.parametrize(("machine", "flag"), [("aarch64", "-mcpu=native"), ("x86_64", "-march=native")])
 def test_clang_is_told_the_processor_as_it_asks_for(machine, flag, monkeypatch):
     monkeypatch.setattr(building.platform, "machine", lambda: machine)

@@ -29,6 +29,11 @@ GCC = (
     "-frename-registers", "--param=sched-pressure-algorithm=1",  # fewer copies; our order of statements is kept
     "-fno-gcse-after-reload", "-fno-dse",  # look for what our statements do not have: a tenth of the time
 )  # fmt: skip
+X86 = ("x86_64", "amd64")
+GCC_X86 = (  # of one run; side by side, registers are wide and few, and our order is the better one
+    "-mtune-ctrl=^inter_unit_moves_from_vec,^inter_unit_moves_to_vec",  # not to registers of integers, but to memory
+    "-fschedule-insns", "-fsched-pressure",  # our order gives way where registers run out
+)  # fmt: skip
 LONG = 500_000  # characters of a source; of one that is longer, a fifth of the time, at the same speed and bits:
 GCC_LONG = ("-fno-tree-dse", "-fno-tree-slp-vectorize")
 ARM = ("aarch64", "arm64")
@@ -64,7 +69,7 @@ class Compiler:
     def fast(self) -> tuple[str, ...]:
         """The flags that make the fastest code."""
         if self.gnu:
-            return (*FAST, *GCC)
+            return (*FAST, *GCC, *(GCC_X86 if platform.machine().lower() in X86 else ()))
         if "clang" in self.version and platform.machine().lower() in ARM:
             return tuple("-mcpu=native" if f == "-march=native" else f for f in FAST)
         return FAST
@@ -72,7 +77,7 @@ class Compiler:
     @property
     def quick(self) -> tuple[str, ...]:
         """The flags for a program that is soon ready: half the time of the compiler, half the speed or better."""
-        found = tuple("-O1" if f == "-O3" else f for f in self.fast if f not in GCC)
+        found = tuple("-O1" if f == "-O3" else f for f in self.fast if f not in (*GCC, *GCC_X86))
         return (*found, "-fexpensive-optimizations") if self.gnu else found  # products and sums are fused there
 
     @property
@@ -140,8 +145,10 @@ def default_flags(compiler: Compiler, speed: str = "fast", length: int = 0) -> t
 def lanes_flags(compiler: Compiler, length: int) -> tuple[str, ...]:
     """Those of a source so long that runs several runs side by side."""
     flags = default_flags(compiler)
-    tuned = compiler.gnu and length in LANES and flags == compiler.fast and platform.machine().lower() in ARM
-    return (*flags, *GCC_LANES) if tuned else flags
+    if not compiler.gnu or flags != compiler.fast:
+        return flags
+    tuned = length in LANES and platform.machine().lower() in ARM
+    return (*(f for f in flags if f not in GCC_X86), *(GCC_LANES if tuned else ()))
 
 
 def shared_library(
@@ -172,7 +179,7 @@ def compile_source(
     except OSError as error:
         raise BuildError(f"cannot write {code}: {error.strerror or error}") from None
     linux = LINUX if sys.platform == "linux" else ()
-    fewer = [f for f in flags if f not in (*NATIVE, *GCC, *GCC_LONG)]
+    fewer = [f for f in flags if f not in (*NATIVE, *GCC, *GCC_X86, *GCC_LONG)]
     seconds, message, what = seconds_for_compilers(), "", "model" if language == "c" else "external routines in Fortran"
     for chosen in dict.fromkeys(((*flags, *linux), tuple(flags), (*fewer, *linux), tuple(fewer))):
         always = ALWAYS if language == "c" else FORTRAN
