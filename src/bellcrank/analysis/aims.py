@@ -15,9 +15,8 @@ from bellcrank.expr import PI, Expr, Number, Symbol, evaluate, mul, neg, partial
 from bellcrank.expr.function_table import OPERATORS
 from bellcrank.expr.functions import CREATORS, function
 from bellcrank.expr.node import rational
-from bellcrank.expr.text import Syntax, evaluate_syntax, parse
+from bellcrank.expr.text import Syntax, evaluate_syntax, parse, show
 from bellcrank.interface.interface import Quantity, key_of
-from bellcrank.model.formula import show
 from bellcrank.run.values import finite
 
 NO_NUMBER = (ArithmeticError, ValueError)

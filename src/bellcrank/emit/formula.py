@@ -4,6 +4,7 @@ order."""
 from __future__ import annotations
 
 import ast
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import ClassVar
 
@@ -13,7 +14,7 @@ _OPERATORS = {ast.Add: ("+", 1), ast.Sub: ("-", 1), ast.Mult: ("*", 2), ast.Div:
 _COMPARED = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 
 
-class FormulaPrinter:
+class FormulaPrinter(ABC):
     """What the languages have in common; `names` are those of the language for the names in formulas."""
 
     AND: ClassVar[str]
@@ -54,8 +55,9 @@ class FormulaPrinter:
     def number(self, value: float) -> str:
         return repr(value)
 
+    @abstractmethod
     def chosen(self, test: str, yes: str, no: str) -> tuple[str, int]:
-        raise NotImplementedError
+        """One of two values, as a test tells."""
 
     def call(self, name: str, arguments: list[str]) -> tuple[str, int]:
         return f"{name}({', '.join(arguments)})", 3

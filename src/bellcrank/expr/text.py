@@ -235,3 +235,29 @@ def evaluate_syntax(root: Syntax, meaning: Callable[[Syntax, list[Any]], Any]) -
     for node in postorder_syntax(root):
         done[node] = meaning(node, [done[c] for c in node.children])
     return done[root]
+
+
+def show(root: Syntax) -> str:
+    """A formula as text."""
+    done: dict[int, str] = {}
+    for node in postorder_syntax(root):
+        parts = [done[id(c)] for c in node.children]
+        match node.op:
+            case "number":
+                value: Fraction = node.args[0]
+                text = str(value.numerator) if value.denominator == 1 else repr(float(value))
+            case "name":
+                text = node.args[0]
+            case "unit":
+                text = f"[{node.args[0]}{node.args[1]}]"
+            case "value":
+                text = getattr(node.args[0], "name", None) or str(node.args[0])
+            case "call":
+                text = f"{node.args[0]}({', '.join(parts)})"
+            case "neg":
+                text = f"-({parts[0]})"
+            case op:
+                text = f"({parts[0]} {op} {parts[1]})"
+        done[id(node)] = text
+    result = done[id(root)]
+    return result[1:-1] if root.op in "+-*/**" and result.startswith("(") else result

@@ -13,6 +13,7 @@ from typing import Any
 from bellcrank.errors import ModelError, did_you_mean, warn
 from bellcrank.expr import ZERO, Expr, Func, Symbol, add, depends_on, derivative, expression, symbols
 from bellcrank.expr.external_value import ExternalValue
+from bellcrank.expr.text import show
 from bellcrank.kinematics.body_motion import Kinematics, Point, motion_of
 from bellcrank.kinematics.eliminate import usual_pivots
 from bellcrank.kinematics.integrals import gravity_potential, kinetic_energy, momentum
@@ -23,7 +24,7 @@ from bellcrank.kinematics.results import Analysis, Elimination, Kept, Load, Outp
 from bellcrank.kinematics.rounding import Rounding
 from bellcrank.kinematics.rows import Row, ignored, never, sort_rows, with_slopes
 from bellcrank.kinematics.speed_constraints import Removed, solve_speed_constraint, speed_values
-from bellcrank.model.formula import names_in, show, to_syntax
+from bellcrank.model.formula import names_in, to_syntax
 from bellcrank.model.mechanism import Mechanism
 from bellcrank.model.reading import Checker
 from bellcrank.model.records import ForceRecord

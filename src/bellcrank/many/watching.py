@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from bellcrank.emit.c.events import EventsText, EventText, SettingText
+from bellcrank.emit.event_formula import CEventPrinterApart
 from bellcrank.interface.interface import Interface, Quantity, key_of
 from bellcrank.many.given import Given
 from bellcrank.run.actions import EventFormula, event_formulas, listed_events, read_events
-from bellcrank.run.formula_text import CFormulaApart
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def watching_of(interface: Interface, events: Any, stop: Any, given: Given) -> W
     if not listed:
         return None
     names = _values_of(listed)
-    printer = CFormulaApart({name: f"v[{i}]" for i, name in enumerate(names)})
+    printer = CEventPrinterApart({name: f"v[{i}]" for i, name in enumerate(names)})
     places = {name: i for i, name in enumerate(names)}
     text = EventsText(
         tuple(_event(e, printer, places) for e in listed),
@@ -59,7 +59,7 @@ def _values_of(events: list[EventFormula]) -> list[str]:
     return list(dict.fromkeys(name for name in (*read, *written) if name))
 
 
-def _event(e: EventFormula, printer: CFormulaApart, places: Mapping[str, int]) -> EventText:
+def _event(e: EventFormula, printer: CEventPrinterApart, places: Mapping[str, int]) -> EventText:
     settings = (_setting(x, printer.text(steps), places) for x, steps in e.settings)
     return EventText(e.sides, e.strict[0] if e.strict else 0, e.stop, printer.text(e.condition), tuple(settings))
 

@@ -7,14 +7,13 @@ description is frozen. Scalars that need no mechanics (parameters, coordinates, 
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import Expr, function, symbols
 from bellcrank.expr.function_table import CALLED
 from bellcrank.expr.node import operand, undecided
-from bellcrank.expr.text import Syntax, parse, postorder_syntax
+from bellcrank.expr.text import Syntax, parse, postorder_syntax, show
 
 
 def _operator(op: str, mirrored: bool = False) -> Callable[[Formula, Any], Formula]:
@@ -83,32 +82,6 @@ def names_in(value: Any) -> set[str]:
 def call(name: str, *args: Any) -> Formula:
     """A formula that calls a function of the model language."""
     return Formula(Syntax("call", (name, *(to_syntax(a) for a in args))))
-
-
-def show(root: Syntax) -> str:
-    """A formula as text."""
-    done: dict[int, str] = {}
-    for node in postorder_syntax(root):
-        parts = [done[id(c)] for c in node.children]
-        match node.op:
-            case "number":
-                value: Fraction = node.args[0]
-                text = str(value.numerator) if value.denominator == 1 else repr(float(value))
-            case "name":
-                text = node.args[0]
-            case "unit":
-                text = f"[{node.args[0]}{node.args[1]}]"
-            case "value":
-                text = getattr(node.args[0], "name", None) or str(node.args[0])
-            case "call":
-                text = f"{node.args[0]}({', '.join(parts)})"
-            case "neg":
-                text = f"-({parts[0]})"
-            case op:
-                text = f"({parts[0]} {op} {parts[1]})"
-        done[id(node)] = text
-    result = done[id(root)]
-    return result[1:-1] if root.op in "+-*/**" and result.startswith("(") else result
 
 
 def _scalar_function(name: str) -> Any:

@@ -15,8 +15,8 @@ from bellcrank.errors import ExpressionError, ModelError, did_you_mean
 from bellcrank.expr import PI, Expr, Func, Number, Symbol, add, expression, function, postorder, symbols, transform
 from bellcrank.expr.external_value import ExternalValue
 from bellcrank.expr.function_table import CALLED, OPERATORS
-from bellcrank.expr.text import Syntax, evaluate_syntax, long_sums
-from bellcrank.model.formula import show, to_syntax
+from bellcrank.expr.text import Syntax, evaluate_syntax, long_sums, show
+from bellcrank.model.formula import to_syntax
 from bellcrank.model.records import Description, External
 
 MECHANICAL = {

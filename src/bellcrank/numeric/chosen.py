@@ -8,6 +8,7 @@ step and in every row.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cached_property, partial
 from typing import Any
@@ -76,13 +77,13 @@ class Chosen(Head):
         """Slopes of the rates as the equations have them; None: by differences."""
         return None
 
+    @abstractmethod
     def _costs(self) -> tuple[float, float, float]:
         """Of slopes, of a system factored and of one solved, in evaluations of rates."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _names(self) -> list[str]:
         """Of the states."""
-        raise NotImplementedError
 
     @property
     def _held(self) -> list[Any]:

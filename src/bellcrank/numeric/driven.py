@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED, NOT_CLOSED, AT_REST, STEP_T
 NO_VALUE = (OverflowError, ValueError, ZeroDivisionError)  # of Python's arithmetic, where C has inf or nan
 
 
-class Head:
+class Head(ABC):
     """The head of all of them: `evaluation` is the model with all that it is evaluated with."""
 
     def __init__(self, evaluation: Any, state: np.ndarray) -> None:
@@ -33,8 +34,9 @@ class Head:
             self.status, self.problem = NOT_FINITE, str(error)
         return np.array(rows)
 
+    @abstractmethod
     def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
-        raise NotImplementedError
+        """Goes on to step number `last`; appends the rows recorded on the way."""
 
     @property
     def passages(self) -> list[Passage]:

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import ModelError, did_you_mean, mapping
+from bellcrank.expr.formula_steps import COMPARISONS, FormulaStep
 from bellcrank.expr.text import parse, postorder_syntax
 from bellcrank.interface.interface import PLURAL, Interface, Quantity, key_of
 from bellcrank.numeric.events import Condition, Watched
 from bellcrank.run.event_units import check_units
-from bellcrank.run.events import COMPARISONS, Step, as_function, comparison_of, condition_steps, value_steps
+from bellcrank.run.events import as_function, comparison_of, condition_steps, value_steps
 from bellcrank.run.values import number
 from bellcrank.units import TIME, Unit
 
@@ -128,11 +129,11 @@ class EventFormula:
     itself does not belong), and what is set, step by step."""
 
     name: str
-    condition: tuple[Step, ...]
+    condition: tuple[FormulaStep, ...]
     sides: tuple[int, ...]
     strict: tuple[int, ...]
     stop: bool
-    settings: tuple[tuple[Quantity, tuple[Step, ...]], ...]
+    settings: tuple[tuple[Quantity, tuple[FormulaStep, ...]], ...]
 
 
 def event_formulas(
@@ -197,8 +198,8 @@ def _read_action(
     columns: Mapping[str, tuple[int, float]],
     values: Mapping[str, float],
     units: Mapping[str, Unit],
-) -> tuple[tuple[Quantity, tuple[Step, ...]], ...]:
-    found: dict[str, tuple[Quantity, tuple[Step, ...]]] = {}
+) -> tuple[tuple[Quantity, tuple[FormulaStep, ...]], ...]:
+    found: dict[str, tuple[Quantity, tuple[FormulaStep, ...]]] = {}
     for name, text in x.action.items():
         where = f"event '{x.name}', action '{name}'"
         target = _target(interface, name, where)

@@ -12,9 +12,8 @@ from typing import Any
 
 from bellcrank.errors import ModelError
 from bellcrank.expr.function_table import CALLED
-from bellcrank.expr.text import Syntax, evaluate_syntax
+from bellcrank.expr.text import Syntax, evaluate_syntax, show
 from bellcrank.interface.interface import key_of
-from bellcrank.model.formula import show
 from bellcrank.units import ANGLE, ONE, Dimension, Unit
 
 NUMBER = "number"

@@ -22,7 +22,8 @@ from bellcrank.api.equations import Equations
 from bellcrank.api.simulation import Simulation
 from bellcrank.api.system import System
 from bellcrank.errors import ModelError, ModelWarning, RunError
-from bellcrank.model.formula import show, to_syntax
+from bellcrank.expr.text import show
+from bellcrank.model.formula import to_syntax
 from bellcrank.model.records import External
 from bellcrank.numeric.course import At
 from bellcrank.numeric.projection import CannotClose

@@ -8,6 +8,7 @@ from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.runtime_files import definitions
 from bellcrank.emit.c.signals import break_cases, kind_rows
 from bellcrank.emit.c.source import c_source
+from bellcrank.emit.event_formula import CEventPrinter
 from bellcrank.emit.fortran.routines import routines_file
 from bellcrank.emit.names import comment
 from bellcrank.emit.number import DOUBLE
@@ -24,7 +25,6 @@ from bellcrank.program.inertias import inertia_functions
 from bellcrank.program.program import Program
 from bellcrank.program.slopes import with_slopes_in
 from bellcrank.run.actions import EventFormula
-from bellcrank.run.formula_text import CFormula
 from bellcrank.signals import KINDS
 
 GROWTHS = {"": "NO_GROWTH", "turn": "GROWS_BY_TURNS", "way": "GROWS_ALONG"}
@@ -102,7 +102,7 @@ class CEvents:
 
     def __init__(self, program: Program, setup: Setup) -> None:
         named = [x.name for x in setup.settable]
-        printer = CFormula({name: f"parameters[{i}].value" for i, name in enumerate(named)})
+        printer = CEventPrinter({name: f"parameters[{i}].value" for i, name in enumerate(named)})
         conditions = [printer.text(e.condition) for e in setup.events]
         settings = [(i, x, printer.text(steps)) for i, e in enumerate(setup.events) for x, steps in e.settings]
         self.called = printer.used

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bellcrank.emit.c.routines import routines_file
+from bellcrank.emit.event_formula import FortranEventPrinter
 from bellcrank.emit.fortran.loops import corrected_places
 from bellcrank.emit.fortran.methods import method_cases, method_names
 from bellcrank.emit.fortran.printer import fortran_string, wrapped
@@ -22,7 +23,6 @@ from bellcrank.numeric.tuning import ASSEMBLY, EVENTS, INPUTS, LOOPS, PLANS, STE
 from bellcrank.program.inertias import inertia_functions
 from bellcrank.program.loops import Loops
 from bellcrank.program.program import Program
-from bellcrank.run.formula_text import FortranFormula
 from bellcrank.signals import KINDS
 
 EVENT = "tuned_event_"  # thresholds of events
@@ -95,7 +95,7 @@ class FortranEvents:
     def __init__(self, program: Program, setup: Setup) -> None:
         self.program, self.setup = program, setup
         named = [x.name for x in setup.settable]
-        printer = FortranFormula({name: f"parameters({i})%value" for i, name in enumerate(named, 1)})
+        printer = FortranEventPrinter({name: f"parameters({i})%value" for i, name in enumerate(named, 1)})
         self._conditions = [printer.text(e.condition) for e in setup.events]
         settings = [(i, x, printer.text(steps)) for i, e in enumerate(setup.events, 1) for x, steps in e.settings]
         self._values = [text for _, _, text in settings]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import astuple
 from typing import Any
 
+from bellcrank.emit.event_formula import PythonEventPrinter
 from bellcrank.emit.names import comment, routine_name
 from bellcrank.emit.python.loops import scales
 from bellcrank.emit.python.routines import function_source
@@ -23,7 +24,6 @@ from bellcrank.program.lookup import routine_source
 from bellcrank.program.program import Program
 from bellcrank.program.slopes import with_slopes_in
 from bellcrank.program.structure import costs
-from bellcrank.run.formula_text import PythonFormula
 
 
 def python_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
@@ -110,7 +110,7 @@ def _settings(program: Program, setup: Setup) -> str:
 def _events(setup: Setup) -> str:
     """Conditions and actions as functions of rows."""
     named = [x.name for x in setup.settable]
-    printer = PythonFormula({name: f"given[{i}].value" for i, name in enumerate(named)})
+    printer = PythonEventPrinter({name: f"given[{i}].value" for i, name in enumerate(named)})
     lines = [
         '"""Events of the program: conditions over rows of a run, and what they set, in the units of the user.',
         "",

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from bellcrank.expr.text import show
 from bellcrank.kinematics.dimensions.algebra import INERTIA, SPEED
 from bellcrank.kinematics.dimensions.graph import Node
 from bellcrank.kinematics.dimensions.reading import Reader
-from bellcrank.model.formula import show, to_syntax
+from bellcrank.model.formula import to_syntax
 from bellcrank.model.joints.joint import JointRecord
 from bellcrank.model.joints.words import called
 from bellcrank.model.records import BodyRecord, Description, ForceRecord, ShapeRecord

@@ -12,10 +12,10 @@ from typing import Any
 
 from bellcrank.expr import Expr, Func, Held, Number, Product, Sum, Symbol, postorder
 from bellcrank.expr.function_table import OPERATORS
-from bellcrank.expr.text import Syntax, evaluate_syntax
+from bellcrank.expr.text import Syntax, evaluate_syntax, show
 from bellcrank.kinematics.dimensions.algebra import MOMENT, SPEED, SPIN
 from bellcrank.kinematics.dimensions.graph import UNIT, Graph, Node, Root
-from bellcrank.model.formula import show, to_syntax
+from bellcrank.model.formula import to_syntax
 from bellcrank.model.mechanism import Mechanism
 from bellcrank.units import FORCE, LENGTH, TIME, Dimension
 from bellcrank.units import ONE as PURE

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import ClassVar
 
+from bellcrank.expr.formula_steps import ARITHMETIC, COMPARISONS, FormulaStep, steps_of
 from bellcrank.expr.function_table import CALLED, OPERATORS, MathFunction
 from bellcrank.expr.text import parse
-from bellcrank.run.events import COMPARISONS, Step, value_steps
 
 
-class FormulaText:
+class EventPrinter(ABC):
     """What the languages have in common; `values` gives the text of every parameter."""
 
     COLUMN: ClassVar[str]
@@ -21,14 +22,14 @@ class FormulaText:
         self.values = values
         self.used: set[str] = set()  # functions
 
-    def text(self, steps: Sequence[Step]) -> str:
+    def text(self, steps: Sequence[FormulaStep]) -> str:
         """The text of a formula."""
         found: list[str] = []
         for step in steps:
             found.append(self._step(step, [found[i] for i in step.parts]))
         return found[-1]
 
-    def _step(self, step: Step, parts: list[str]) -> str:
+    def _step(self, step: FormulaStep, parts: list[str]) -> str:
         if step.op == "column":
             value = self.COLUMN.format(self.FIRST + step.column)
             return value if step.number == 1 else f"({value}/{self.number(step.number)})"
@@ -36,17 +37,18 @@ class FormulaText:
             return self.values[step.name]
         if step.op == "number":
             return self.number(step.number)
-        if step.op in ("+", "-", "*", "/"):
-            return f"({parts[0]} {step.op} {parts[1]})"
         if step.op == "neg":
             return f"(-{parts[0]})"
+        if step.op in ARITHMETIC:
+            return f"({parts[0]} {step.op} {parts[1]})"
         if step.op in COMPARISONS:
             return self.comparison(step.op, parts)
         known = OPERATORS.get(step.op) or CALLED[step.op]
         if known.macro:
             names = dict(zip(known.names, parts, strict=True))
             inner = type(self)(names)
-            text = inner.text(value_steps(parse(known.in_terms), {}, names, known.name))
+            own = {name: FormulaStep("value", name=name) for name in names}
+            text = inner.text(steps_of(parse(known.in_terms), own.get, names, known.name))
             self.used |= inner.used
             return text
         self.used.add(known.name)
@@ -55,14 +57,16 @@ class FormulaText:
     def number(self, value: float) -> str:
         return repr(value)
 
+    @abstractmethod
     def comparison(self, sign: str, parts: list[str]) -> str:
-        raise NotImplementedError
+        """1 if it holds, else 0."""
 
+    @abstractmethod
     def call(self, known: MathFunction, parts: list[str]) -> str:
-        raise NotImplementedError
+        """A function of formulas with its arguments."""
 
 
-class CFormula(FormulaText):
+class CEventPrinter(EventPrinter):
     """Over a `row` of a run."""
 
     COLUMN = "row[{}]"
@@ -79,13 +83,13 @@ class CFormula(FormulaText):
         return f"{name}({', '.join(parts)})"
 
 
-class CFormulaApart(CFormula):
+class CEventPrinterApart(CEventPrinter):
     """Over a `row` whose numbers are some way `apart`: those of one of several runs side by side."""
 
     COLUMN = "row[{}*apart]"
 
 
-class FortranFormula(FormulaText):
+class FortranEventPrinter(EventPrinter):
     """Over a `row` of a run."""
 
     COLUMN, FIRST = "row({})", 1
@@ -105,7 +109,7 @@ class FortranFormula(FormulaText):
         return f"{name}({', '.join(parts)})"
 
 
-class PythonFormula(FormulaText):
+class PythonEventPrinter(EventPrinter):
     """Over several `rows` of a run."""
 
     COLUMN = "rows[:, {}]"

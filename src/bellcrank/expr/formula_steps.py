@@ -1,0 +1,64 @@
+"""Formulas step by step, as plain data: what is evaluated over rows of a run, and what is printed into programs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.expr.function_table import CALLED, OPERATORS
+from bellcrank.expr.text import Syntax, evaluate_syntax, show
+
+ARITHMETIC = ("+", "-", "*", "/", "neg")
+COMPARISONS = ("<", "<=", ">", ">=")
+
+
+@dataclass(frozen=True)
+class FormulaStep:
+    """A part of a formula: a `column` of rows over its factor, the `value` of a parameter, a `number`, or a function of
+    earlier steps, named or by its sign."""
+
+    op: str
+    parts: tuple[int, ...] = ()
+    column: int = -1
+    number: float = 1.0  # itself, or the factor of a column
+    name: str = ""  # of the parameter
+
+
+def steps_of(
+    syntax: Syntax, known: Callable[[str], FormulaStep | None], listed: Iterable[str], where: str
+) -> tuple[FormulaStep, ...]:
+    """A formula step by step, the last one is its value. `known`: the step for a name, or for a call that is a name as
+    well, such as q(body); `listed`: names that could be meant instead; `where` begins errors."""
+    steps: list[FormulaStep] = []
+
+    def nothing_called(shown: str) -> ModelError:
+        return ModelError(f"{where}: no channel or parameter is called '{shown}'.{did_you_mean(shown, [*listed])}")
+
+    def place(step: FormulaStep) -> int:
+        steps.append(step)
+        return len(steps) - 1
+
+    def meaning(node: Syntax, parts: list[Any]) -> Any:
+        """The place of a part among the steps; a name that is no number is left as it is."""
+        found = known(show(node)) if node.op in ("name", "call") else None
+        if found is not None:
+            return place(found)
+        if node.op == "name":  # a body within q(body) is no number
+            return place(FormulaStep("number", number=math.pi)) if show(node).lower() == "pi" else node
+        unknown = next((p for p in parts if isinstance(p, Syntax)), node)
+        if node.op == "number":
+            return place(FormulaStep("number", number=float(node.args[0])))
+        name = str(node.args[0]).lower() if node.op == "call" else node.op
+        if name not in (*ARITHMETIC, *OPERATORS, *CALLED) or unknown is not node:
+            raise nothing_called(show(unknown))
+        if node.op == "call" and not CALLED[name].takes(len(parts)):
+            raise node.fail(f"{where}: {show(node)} has {len(parts)} arguments")
+        return place(FormulaStep(name, tuple(parts)))
+
+    last = evaluate_syntax(syntax, meaning)
+    if isinstance(last, Syntax):
+        raise nothing_called(show(syntax))
+    return tuple(steps)
