@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bellcrank.numeric.methods import METHODS
-from bellcrank.run import stability
+from bellcrank.run import stability, step_limit
 from bellcrank.run.slopes import PUSH, difference_slopes
 from bellcrank.run.stability import step_matrix, surely_stable
 from tests.models import example, needs_compiler
@@ -117,3 +117,38 @@ def test_what_is_calm_is_sure(method):
             sure = surely_stable(A, h, steps, method, 2)
         assert calm.any() != METHODS[method].semi_implicit
         assert sure[calm].all()
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", ["quarter_car", "double_pendulum", "four_bar"])
+def test_what_c_calls_calm_of_a_run_is_what_it_says_of_the_rows_that_are_looked_at(name):
+    """The start, both thirds, and the sides of the three largest jolts: those of Python, by all bounds about them."""
+    sim = example(name).compile(backend="c")
+    bound, n_q = sim.rhs()._bound, sim.loaded.n_q
+    rng, n_s = np.random.default_rng(1), sim.loaded.n_states
+    start = np.concatenate(sim.complete())
+    for count in (1, 2, 3, 4, 30):
+        rows = np.column_stack([np.arange(count) * 0.01, start + 0.1 * rng.normal(size=(count, n_s)), np.ones(count)])
+        looked = step_limit._looked_at(rows[:, 1:-1], n_q)
+        given = 0.01, PUSH, stability.SQUARINGS
+        told = []
+        for most in 10.0 ** np.arange(-300, 300, 4.0):
+            told.append(bound.is_calm_run(rows, *given, most))
+            assert told[-1] == bound.is_calm(rows[looked, 0], rows[looked, 1:-1], *given, most)
+        assert {True, False} == {*told}
+
+
+@needs_compiler
+def test_slopes_to_one_side_of_the_states_that_rates_depend_on():
+    sim = example("passenger_car").compile(backend="c")
+    f, loaded = sim.rhs(), sim.loaded
+    y = np.concatenate(sim.complete())[None, :]
+    t = np.zeros(1)
+    rates = lambda t, y: f._bound.rates_of_all(t, y, afresh=False)  # noqa: E731
+    whole = difference_slopes(rates, t, y)[0]
+    idle = np.setdiff1d(np.arange(loaded.n_states), loaded.felt)
+    assert 0 < len(idle) < loaded.n_states
+    assert not whole[:, idle].any()
+    np.testing.assert_array_equal(difference_slopes(rates, t, y, places=loaded.felt)[0], whole)
+    one = difference_slopes(rates, t, y, places=loaded.felt, both=False)[0]
+    np.testing.assert_allclose(one, whole, rtol=1e-3, atol=1e-5 * np.abs(whole).max())

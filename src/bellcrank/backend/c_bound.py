@@ -82,11 +82,25 @@ class Bound:
         """Are motions at states, one row each, surely slow: are the squares of all entries of h A, squared so often,
         together below `most`? A: slopes of the rates by differences over a `push` of each state."""
         times, rows = np.ascontiguousarray(t, float), np.ascontiguousarray(x, float)
-        found, given = 0, (len(rows), address(times), address(rows), h, push, squarings, most, self.data)
+        given = len(rows), address(times), address(rows), h, push, squarings, most, self.data
+        return self._answer(self._calls.compiled.is_calm, given)
+
+    def is_calm_run(self, rows: np.ndarray, h: float, push: float, squarings: int, most: float) -> bool:
+        """The same of a run, by its rows, all of them finite: at its start, after each third, and on both sides of the
+        three largest changes of speeds."""
+        rows = np.ascontiguousarray(rows, float)
+        given = *rows.shape, address(rows), h, push, squarings, most, self.data
+        return self._answer(self._calls.compiled.is_calm_run, given)
+
+    def _answer(self, asked: Callable[..., int], given: tuple[Any, ...]) -> bool:
+        """What C says."""
+        if not self.calls_back:
+            return bool(asked(*given))
+        found = 0
 
         def call() -> int:
             nonlocal found
-            found = self._calls.compiled.is_calm(*given)
+            found = asked(*given)
             return 0
 
         self._done(call)

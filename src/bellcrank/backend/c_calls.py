@@ -45,6 +45,12 @@ class Compiled:
         return found
 
     @cached_property
+    def is_calm_run(self) -> Callable[..., int]:
+        found, real, long = self._short.is_calm_run, ctypes.c_double, ctypes.c_int64
+        found.argtypes = [long, long, ctypes.c_void_p, real, real, ctypes.c_int32, real, ctypes.c_void_p]
+        return found
+
+    @cached_property
     def steps_on(self) -> Callable[[int, int], int]:
         """A few steps are as short."""
         found = self._short.steps_on

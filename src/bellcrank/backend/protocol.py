@@ -70,6 +70,8 @@ class Bound(Protocol):
 
     def is_calm(self, t: np.ndarray, x: np.ndarray, h: float, push: float, squarings: int, most: float) -> bool: ...
 
+    def is_calm_run(self, rows: np.ndarray, h: float, push: float, squarings: int, most: float) -> bool: ...
+
 
 class Model(Protocol):
     """A program made ready to be called. `compiler`: what compiled it, None for one in Python. `functions`: of its

@@ -21,10 +21,12 @@ from bellcrank.backend.protocol import Bound, Calls, Model
 from bellcrank.backend.python import PythonModel
 from bellcrank.backend.start import Input
 from bellcrank.errors import ModelError
+from bellcrank.expr import symbols
 from bellcrank.interface.interface import Interface
 from bellcrank.kinematics.analysis import Analysis
 from bellcrank.program.program import Program
 from bellcrank.program.slopes import with_slopes
+from bellcrank.program.statements import section_expressions
 from bellcrank.run.rigid_layout import rigid_wheels
 from bellcrank.run.starts import Starts
 from bellcrank.run.table_range import TableWatch
@@ -54,6 +56,13 @@ class Loaded:
     @cached_property
     def n_states(self) -> int:
         return self.n_q + len(self.program.speeds)
+
+    @cached_property
+    def felt(self) -> np.ndarray:
+        """Places of the states that their rates depend on."""
+        met = set(symbols(*section_expressions(self.program.derivatives)))
+        states = (*self.program.coordinates, *self.program.speeds)
+        return np.array([i for i, s in enumerate(states) if s in met], dtype=int)
 
     @property
     def remembers(self) -> list[str]:

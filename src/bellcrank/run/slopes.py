@@ -16,17 +16,30 @@ AllRates = Callable[[np.ndarray, np.ndarray], np.ndarray]  # rates of states, on
 PUSH = 1e-6  # of a state, against its size or 1
 
 
-def difference_slopes(rates: AllRates, t: np.ndarray, y: np.ndarray, push: float = PUSH) -> np.ndarray:
-    """d(rates)/d(state) by central differences, a matrix for each time and row of states."""
+def difference_slopes(
+    rates: AllRates,
+    t: np.ndarray,
+    y: np.ndarray,
+    push: float = PUSH,
+    places: np.ndarray | None = None,
+    both: bool = True,
+) -> np.ndarray:
+    """d(rates)/d(state) by differences, a matrix for each time and row of states: to `both` sides of a state, or to one
+    at half the cost. `places`: of the states that are pushed, if not all; slopes by others are zero."""
     count, n = y.shape
-    size = push * np.maximum(1.0, np.abs(y))
-    steps = size[:, None, :] * _one(n)
-    pushed = np.empty((count, 2, n, n))
-    np.add(y[:, None, :], steps, out=pushed[:, 0])
-    np.subtract(y[:, None, :], steps, out=pushed[:, 1])
-    found = rates(t.repeat(2 * n), pushed.reshape(-1, n)).reshape(pushed.shape)
-    apart = (y + size) - (y - size)
-    return np.asarray(((found[:, 0] - found[:, 1]) / apart[:, :, None]).swapaxes(1, 2))
+    moved = _all(n) if places is None else places
+    size, k = push * np.maximum(1.0, np.abs(y[:, moved])), len(moved)
+    states = np.repeat(y[:, None, :], 2 * k if both else k + 1, axis=1)
+    up, last = states[:, np.arange(k), moved], states[:, k:]
+    states[:, np.arange(k), moved] = up + size
+    if both:
+        last[:, np.arange(k), moved] -= size
+    found = rates(t.repeat(states.shape[1]), states.reshape(-1, n)).reshape(states.shape)
+    apart = (up + size) - (up - size if both else up)
+    by_state = (found[:, :k] - found[:, k:]) / apart[:, :, None]
+    slopes = np.zeros((count, n, n))
+    slopes[:, :, moved] = by_state.swapaxes(1, 2)
+    return slopes
 
 
 def known_slopes(calls: Calls, at: At) -> np.ndarray:
@@ -41,5 +54,5 @@ def known_slopes(calls: Calls, at: At) -> np.ndarray:
 
 
 @cache
-def _one(n: int) -> np.ndarray:
-    return np.eye(n)
+def _all(n: int) -> np.ndarray:
+    return np.arange(n)

@@ -102,15 +102,14 @@ def surely_stable(A: np.ndarray, h: float, steps: int, method: str, n_q: int) ->
     """
     allowed = _allowed(steps)
     A, n_q = _without_idle(A, n_q) if A.shape[1] > LARGE else (A, n_q)
-    if METHODS[method].semi_implicit:
-        stable = np.zeros(len(A), dtype=bool)
-    else:
+    stable = np.zeros(len(A), dtype=bool)
+    if not METHODS[method].semi_implicit:
         power = h * A
-        for _ in range(SQUARINGS):
-            power = power @ power
-        stable = _squared_norms(power) < calm_below(steps, method)
-    if stable.all():
-        return np.asarray(stable)
+        for more in range(SQUARINGS, -1, -1):
+            stable = _squared_norms(power) < calm_below(steps, method) ** 0.5**more
+            if stable.all():  # and so it is for the squares
+                return np.asarray(stable)
+            power = power @ power if more else power
     left = np.flatnonzero(~stable)
     power, m = step_matrix(A[left], h, method, n_q), 1
     while len(left) and m < MOST_POWERS * steps:
@@ -212,15 +211,32 @@ def is_confirmed(all_rates: AllRates, found: Alarm, y: np.ndarray, h: float, met
 
 
 def too_large(
-    rates: AllRates, times: np.ndarray, states: np.ndarray, h: float, steps: int, method: str, n_q: int
+    rates: AllRates,
+    times: np.ndarray,
+    states: np.ndarray,
+    h: float,
+    steps: int,
+    method: str,
+    n_q: int,
+    felt: np.ndarray,
+    both: np.ndarray,
 ) -> tuple[Alarm, np.ndarray] | None:
-    """The first of some states at which the step is too large."""
+    """The first of some states at which the step is too large.
+
+    `felt`: places of the states that rates depend on. Slopes are found to one side of states, and to `both` of those
+    that may have been put on a kink; doubts are looked at by slopes to both.
+    """
     with np.errstate(all="ignore"):
-        slopes = difference_slopes(rates, times, states)
+        slopes = np.empty((*states.shape, states.shape[1]))
+        for sides in (True, False):
+            some = both == sides
+            if some.any():
+                slopes[some] = difference_slopes(rates, times[some], states[some], places=felt, both=sides)
         doubtful = np.flatnonzero(~surely_stable(slopes, h, steps, method, n_q))
     for i in doubtful.tolist():
         t, y = float(times[i]), states[i]
-        found = alarm_at(rates, t, y, slopes[i], h, steps, method, n_q)
+        A = slopes[i] if both[i] else difference_slopes(rates, times[i : i + 1], states[i : i + 1], places=felt)[0]
+        found = alarm_at(rates, t, y, A, h, steps, method, n_q)
         if found is not None and is_confirmed(rates, found, y, h, method, n_q):
             return found, y
     return None

@@ -30,26 +30,26 @@ def step_too_large(plan: Plan, evaluation: Evaluation, rows: np.ndarray, whole: 
     if plan.method in ADAPTIVE or own or not few or rows.ndim != 2 or not len(rows):
         return ""
     states, times = rows[:, 1 : 1 + n_s], rows[:, 0]
-    good = states if whole else states[np.isfinite(states).all(axis=1)]
-    speeds = np.ascontiguousarray(good.T[n_q:])  # long rows are found through sooner than short ones
-    jolts = np.abs(speeds[:, 1:] - speeds[:, :-1]).max(axis=0, initial=0.0)
-    hardest = np.argpartition(jolts, -3)[-3:].tolist() if len(jolts) > 3 else list(range(len(jolts)))
-    hardest = _apart(hardest, jolts) if n_s > LARGE else hardest
-    last = len(good) - 1
-    chosen = sorted({0, last // 3, 2 * last // 3, *hardest, *(i + 1 for i in hardest)})
     try:
-        if not constrained and _is_calm(evaluation, plan, times[chosen], good[chosen]):
+        if whole and not constrained and _goes_calmly(evaluation, plan, rows):
+            return ""
+        good = states if whole else states[np.isfinite(states).all(axis=1)]
+        chosen = _looked_at(good, n_q)
+        if not whole and not constrained and _are_calm(evaluation, plan, times[chosen], good[chosen]):
             return ""
         bound = evaluation.bound
         if loaded.program.loops is not None and not constrained:  # near singular positions a run takes other equations
             near = _near_singular(evaluation, times[chosen], good[chosen])
             chosen = [i for i, singular in zip(chosen, near, strict=True) if not singular]
-            if any(near) and _is_calm(evaluation, plan, times[chosen], good[chosen]):
+            if any(near) and _are_calm(evaluation, plan, times[chosen], good[chosen]):
                 return ""
-        found = None
+        found, felt = None, np.arange(n_s) if constrained else loaded.felt
         for some in filter(None, [chosen] if bound is not None else [[i] for i in chosen]):
+            both = np.array([i == 0 or n_s <= LARGE for i in some])  # a start may have been put on a kink
             at = times[some], good[some]
-            found = found or too_large(evaluation.rates_of_all, *at, plan.step, plan.steps, plan.method, n_q)
+            found = found or too_large(
+                evaluation.rates_of_all, *at, plan.step, plan.steps, plan.method, n_q, felt, both
+            )
     except (*NO_VALUE, np.linalg.LinAlgError):
         return ""
     if found is None:
@@ -62,6 +62,16 @@ def step_too_large(plan: Plan, evaluation: Evaluation, rows: np.ndarray, whole: 
     return sentence(alarm, plan.step, plan.method, culprit)
 
 
+def _looked_at(states: np.ndarray, n_q: int) -> list[int]:
+    """Rows at the start, after each third, and on both sides of the three largest changes of speeds."""
+    speeds = np.ascontiguousarray(states.T[n_q:])  # long rows are found through sooner than short ones
+    jolts = np.abs(speeds[:, 1:] - speeds[:, :-1]).max(axis=0, initial=0.0)
+    hardest = np.argpartition(jolts, -3)[-3:].tolist() if len(jolts) > 3 else list(range(len(jolts)))
+    hardest = _apart(hardest, jolts) if states.shape[1] > LARGE else hardest
+    last = len(states) - 1
+    return sorted({0, last // 3, 2 * last // 3, *hardest, *(i + 1 for i in hardest)})
+
+
 def _apart(rows: list[int], jolts: np.ndarray) -> list[int]:
     """Rows without those beside a harder one: a jolt that lasts is looked at once."""
     found: list[int] = []
@@ -71,8 +81,16 @@ def _apart(rows: list[int], jolts: np.ndarray) -> list[int]:
     return found
 
 
-def _is_calm(evaluation: Evaluation, plan: Plan, times: np.ndarray, states: np.ndarray) -> bool:
-    """Are motions at all of some states surely slow against the step? That is soon told, where rates are compiled."""
+def _goes_calmly(evaluation: Evaluation, plan: Plan, rows: np.ndarray) -> bool:
+    """Are motions of a whole run surely slow against the step? That is soon told, where rates are compiled."""
+    bound = evaluation.bound
+    if bound is None or evaluation.n_s > LARGE:
+        return False
+    return bound.is_calm_run(rows, plan.step, PUSH, SQUARINGS, calm_below(plan.steps, plan.method))
+
+
+def _are_calm(evaluation: Evaluation, plan: Plan, times: np.ndarray, states: np.ndarray) -> bool:
+    """The same for some states."""
     bound = evaluation.bound
     if bound is None or evaluation.n_s > LARGE or not len(times):
         return False
