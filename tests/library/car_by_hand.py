@@ -10,7 +10,7 @@ import numpy as np
 
 from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.vehicles.data import GRAVITY
-from bellcrank.library.vehicles.rest import corner, push_of
+from bellcrank.library.vehicles.rest import corner, push_of, rack_place
 
 UP = np.array([0.0, 0.0, 1.0])
 
@@ -193,7 +193,7 @@ def symmetric_rates(car, v):
     K[2, 2] -= sprung.mass * g * high
     for i, (name, x) in enumerate(w.items()):
         for (m, h, slope, bends), place in zip(x.masses, places(car, i), strict=True):
-            ways = row(x=1, pitch=h), row(), row(z=1, pitch=-place)
+            ways = row(x=1, pitch=h), row(), row(z=1, pitch=-place[0])
             for way, part in zip(ways, slope, strict=True):
                 add(M, 2 * m, way + row(**{name: part}))
             K[3 + i, 3 + i] += 2 * m * g * bends
@@ -219,8 +219,86 @@ def symmetric_rates(car, v):
             (row(**{name: x.contact[1]}), row(**{name: x.contact[1]}), row(**{name: x.turns[2]}),
              2 * abs(found.Kya), found.sigma_y),
         ]  # fmt: skip
+    return rates_of(M, K, np.zeros((n, n)), slips, v)
+
+
+def opposite_rates(car, v):
+    """Eigenvalues of motions in which both sides do the opposite, without dampers, of a car that rolls ahead at v with
+    a stiff steering. Freedoms are the way aside, yaw and roll about the origin of x on the ground, travels, and spins
+    of wheels, those of the left side. Wheels that turn keep their spin; tyres slip as in `symmetric_rates`, push across
+    behind their middles and as they lean, and resist to lean."""
+    w, at, sprung, g = wheels(car), car.stand, car.data.sprung, GRAVITY
+    n, rack, where = 7, car.data.sections.steering.rack_mass, rack_place(car.data)
+    M, K, G, slips = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n)), []
+
+    def row(y=0.0, yaw=0.0, roll=0.0, **corner):
+        return np.array([y, yaw, roll, *(corner.get(k, 0.0) for k in ("front", "rear", "spin_front", "spin_rear"))])
+
+    def add(A, m, r):
+        A += m * np.outer(r, r)
+
+    for m, place in ((sprung.mass, sprung.cg), (rack, where)):
+        add(M, m, row(y=1, yaw=place[0], roll=-(at.height + place[2])))
+        K[2, 2] -= m * g * (at.height + place[2])
+    turns = np.array([row(roll=1), row(), row(yaw=1)])
+    M += turns.T @ sprung.inertia @ turns
+    for i, (name, x) in enumerate(w.items()):
+        for (m, h, slope, bends), place in zip(x.masses, places(car, i), strict=True):
+            ways = row(yaw=-place[1]), row(y=1, yaw=place[0], roll=-h), row(roll=place[1])
+            for way, part in zip(ways, slope, strict=True):
+                add(M, 2 * m, way + row(**{name: part}))
+            K[3 + i, 3 + i] += 2 * m * g * bends
+            K[2, 2] -= 2 * m * g * h
+            K[[2, 3 + i], [3 + i, 2]] += 2 * m * g * slope[1]
+        carried = x.inertia - np.array([0.0, x.spin / 2, 0.0])  # the wheel turns freely about its axis
+        for inertia, turned in [(carried, x.turns), *links(car, name, i)]:
+            for axis, way in enumerate(turns):
+                add(M, 2 * inertia[axis], way + row(**{name: turned[axis]}))
+        add(M, 2 * x.spin, row(**{f"spin_{name}": 1}))
+        leans, steers = row(roll=1, **{name: x.turns[0]}), row(yaw=1, **{name: x.turns[2]})
+        tyre, rolling = car.data.axle(name).tyre, rolling_radius(car, name)
+        G += 2 * x.spin * v / rolling * (np.outer(steers, leans) - np.outer(leans, steers))
+        press = row(roll=x.b, **{name: x.contact[2]})
+        add(K, 2 * x.tyre, press)
+        add(K, 2 * x.leans, leans)
+        K[3 + i, 3 + i] += 2 * x.spring + 2 * x.bar - 2 * x.N * x.bends
+        K[[2, 3 + i], [3 + i, 2]] -= 2 * x.N * x.contact[1]
+        found, leant = tyre.forces(x.N, 0.0, 0.0), tyre.forces(x.N, 0.0, 0.0, 1e-3)
+        across = row(y=1, yaw=x.x, **{name: x.contact[1]})
+        pushes = across - x.trail * steers
+        K -= 2 * np.outer(across, leans) * float(leant.Fy - found.Fy) / 1e-3
+        ahead = row(yaw=-x.b, **{name: x.centre[0]})
+        shrinks = x.tyre * (rolling_radius(car, name, x.N + 1) - rolling)  # m of radius per m of deflection
+        slips += [
+            (ahead - row(**{f"spin_{name}": rolling}), ahead - row(**{f"spin_{name}": x.R}), -shrinks / rolling * press,
+             2 * found.Kxk, found.sigma_x),
+            (across, pushes, steers, 2 * abs(found.Kya), found.sigma_y),
+        ]  # fmt: skip
+    return rates_of(M, K, G, slips, v)
+
+
+def roll_frequency(car):
+    """Of the usual formula, rad/s: (k - m g h)/(I + m h^2), h the height of the body's mass centre over the roll axis,
+    k the roll stiffness of springs and bars in series with that of the tyres."""
+    f, w, sprung, g = car.figures, wheels(car), car.data.sprung, GRAVITY
+    behind = (sprung.cg[0] - w["rear"].x) / (w["front"].x - w["rear"].x)
+    axis = behind * f["roll_centre_front"] + (1 - behind) * f["roll_centre_rear"]
+    h, k = car.stand.height + sprung.cg[2] - axis, 0.0
+    for name, x in w.items():
+        springs, tyres = np.degrees(f[f"roll_stiffness_{name}"]), 2 * x.tyre * x.b**2
+        k += springs * tyres / (springs + tyres)
+    return float(np.sqrt((k - sprung.mass * g * h) / (sprung.inertia[0, 0] + sprung.mass * h**2)))
+
+
+def rates_of(M, K, G, slips, v):
+    """Eigenvalues of freedoms with masses, stiffnesses, gyroscopic terms and tyres that slip."""
+    n = len(M)
     A = np.zeros((2 * n + len(slips), 2 * n + len(slips)))
-    A[:n, n : 2 * n], A[n : 2 * n, :n] = np.eye(n), -np.linalg.solve(M, K)
+    A[:n, n : 2 * n], A[n : 2 * n, :n], A[n : 2 * n, n : 2 * n] = (
+        np.eye(n),
+        -np.linalg.solve(M, K),
+        -np.linalg.solve(M, G),
+    )
     for j, (slides, pushes, turned, C, sigma) in enumerate(slips, 2 * n):
         A[n : 2 * n, j] = -np.linalg.solve(M, pushes) * C / sigma
         A[j, n : 2 * n], A[j, :n], A[j, j] = slides, -v * turned, -v / sigma
@@ -235,7 +313,7 @@ def links(car, name, i):
 
 
 def places(car, i):
-    """x of the masses of a corner."""
+    """Where the masses of a corner are."""
     axle = car.data.axle(("front", "rear")[i])
     now = corner(axle, 1, car.stand.travel[2 * i], car.stand.height, UP)
-    return [float(place[0]) for _, place, _ in now.masses]
+    return [place for _, place, _ in now.masses]

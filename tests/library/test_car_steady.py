@@ -61,19 +61,39 @@ def test_moment_that_keeps_a_speed(car, sim, v):
     assert found["drive"] == pytest.approx(by_hand, rel=0.01)
 
 
-@pytest.mark.parametrize("v", [1.0, 20.0])
-def test_heave_pitch_and_wheel_hop(car, sim, v):
-    """Frequencies without dampers, of modes in which both sides do the same."""
-    undamped = {"c_front": 0.0, "c_rear": 0.0}
-    model = sim.linearize(at=sim.equilibrium(fixed={AHEAD: v}, parameters=undamped))
+def undamped_rates(sim, v, **parameters):
+    """Eigenvalues of the car without dampers, and how much travels of both sides differ and are the same in each."""
+    how = {"c_front": 0.0, "c_rear": 0.0, **parameters}
+    model = sim.linearize(at=sim.equilibrium(fixed={AHEAD: v}, parameters=how))
     rates, shapes = np.linalg.eig(model.in_equation_units().A)
     left, right = ([model.state_names.index(f"q({c})") for c in side] for side in (("fl", "rl"), ("fr", "rr")))
     apart, together = (np.abs(shapes[left] + k * shapes[right]).sum(axis=0) for k in (-1, 1))
+    return rates, apart, together
+
+
+@pytest.mark.parametrize("v", [1.0, 20.0])
+def test_heave_pitch_and_wheel_hop(car, sim, v):
+    """Frequencies without dampers, of modes in which both sides do the same."""
+    rates, apart, together = undamped_rates(sim, v)
     found, by_hand = (
         x[(x.imag > 1) & (x.imag < 100)] for x in (rates[apart < 0.2 * together], hand.symmetric_rates(car, v))
     )
     assert len(found) == 4
     assert np.sort(np.abs(found)) == pytest.approx(np.sort(np.abs(by_hand)), rel=0.01)
+
+
+@pytest.mark.parametrize("v", [1.0, 5.0, 10.0, 20.0, 30.0])
+def test_roll_and_hop_of_opposite_wheels(car, sim, v):
+    """Of modes in which both sides do the opposite, without dampers and air, the steering wheel stiff: those that are
+    hardly damped, of which the slowest is roll and the fastest two are hop. The usual formula, a body that rolls about
+    the axis through its roll centres on springs and tyres, does not know the tyres' side forces."""
+    rates, apart, together = undamped_rates(sim, v, k_steer=1e6, area=1e-9)
+    found, by_hand = (
+        np.sort(np.abs(x[(x.imag > 5) & (x.imag < 100) & (-x.real < 0.2 * x.imag)]))[[0, -2, -1]]
+        for x in (rates[together < 0.2 * apart], hand.opposite_rates(car, v))
+    )
+    assert found == pytest.approx(by_hand, rel=0.01)
+    assert found[0] == pytest.approx(hand.roll_frequency(car), rel=0.2)
 
 
 def changes(rows):

@@ -15,7 +15,7 @@ from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import table
 from bellcrank.emit.names import identifier
 from bellcrank.errors import ModelError
-from bellcrank.library.manoeuvres import known, run, write_page
+from bellcrank.library.manoeuvres import every, known, run, write_page
 from bellcrank.library.manoeuvres.side_by_side import Driven, drive_all, labelled, with_setups
 
 ALL = "all"
@@ -46,7 +46,7 @@ def command(args: Namespace) -> int:
         _list(args)
         return FINE
     *files, name = args.words
-    names = list(known()) if name == ALL else [name]
+    names = every() if name == ALL else [name]
     cars = labelled(with_setups(files, args.setup))
     if args.plot and len(names) * len(cars) > 1:
         raise ModelError("--plot draws one manoeuvre of one car; for more give --report or --out")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ def read_points(path: Path, spacing: tuple[float, float] | None, start: tuple[fl
         raise ModelError(f"terrain {path}: '{ending}' is not read; ground is read from {', '.join(READERS)}")
     arrays = ending in (".npy", ".npz")
     if ending == ".crg" and start is None:
-        return _crg(path, spacing)
+        return _crg_points(path, spacing)
     if not arrays and (spacing is not None or start is not None):
         raise ModelError(
             f"terrain {path}: spacing= and start= are for arrays (spacing= also for curved roads, .crg); {ending} says "
@@ -93,7 +94,34 @@ def _array(path: Path, spacing: tuple[float, float] | None, start: tuple[float, 
 # ---- OpenCRG
 
 
-def _crg(path: Path, spacing: tuple[float, float] | None = None) -> Points:
+@dataclass(frozen=True, eq=False)
+class Sections:
+    """A road of a file: the way u along its line, by even steps, headings of the pieces between (rad), distances v to
+    its left, and heights over both."""
+
+    step: float
+    u: np.ndarray
+    headings: np.ndarray
+    v: np.ndarray
+    h: np.ndarray
+
+    @property
+    def curved(self) -> bool:
+        return len(self.headings) > 1 and bool(np.ptp(self.headings) > STRAIGHT)
+
+    @property
+    def line(self) -> RoadLine:
+        return RoadLine(self.headings, self.step, float(self.u[0]))
+
+
+def read_road_sections(path: Path) -> Sections:
+    """A road along a line; of an OpenCRG file."""
+    if path.suffix.lower() != ".crg":
+        raise ModelError(f"terrain {path}: a road along a line is read from OpenCRG text (.crg), not '{path.suffix}'")
+    return _crg(path)
+
+
+def _crg(path: Path) -> Sections:
     text = read_text(path, ModelError, "latin-1")
     head, data = _parts(path, text)
     road = _values(head.get("ROAD_CRG", []))
@@ -119,10 +147,6 @@ def _crg(path: Path, spacing: tuple[float, float] | None = None) -> Points:
     if not np.all(np.isfinite(heading)):
         raise ModelError(f"terrain {path}: its reference line has no heading in record "
                          f"{int(np.argmin(np.isfinite(heading))) + 2}")  # fmt: skip
-    curved = len(heading) > 1 and np.ptp(heading) > STRAIGHT
-    if not curved and spacing is not None:
-        raise ModelError(f"terrain {path}: spacing= is for curved roads; along a straight line the file says itself "
-                         "where its points are")  # fmt: skip
     sections.sort(key=lambda s: s[0])
     v = np.array([at for at, _ in sections])
     h = np.column_stack([column for _, column in sections])
@@ -134,17 +158,31 @@ def _crg(path: Path, spacing: tuple[float, float] | None = None) -> Points:
     gaps = np.diff(v)
     if not np.all(gaps > 0):
         raise ModelError(f"terrain {path}: two long sections lie at v = {v[int(np.argmin(gaps))]:g}")
-    if curved:
+    return Sections(float(du), u, heading, v, h)
+
+
+def road_points(path: Path, road: Sections, spacing: tuple[float, float] | None) -> Points:
+    """x, y and heights of a road."""
+    u, v, h = road.u, road.v, road.h
+    if road.curved:
         if not np.all(np.isfinite(h)):
             i, j = (int(k) for k in np.argwhere(~np.isfinite(h))[0])
             raise ModelError(f"terrain {path}: no height at u = {u[i]:g}, v = {v[j]:g}; gaps are not allowed")
-        return spread(f"terrain {path}", RoadLine(heading, float(du), float(u[0])), v, h, spacing)
+        return spread(f"terrain {path}", road.line, v, h, spacing)
+    if spacing is not None:
+        raise ModelError(f"terrain {path}: spacing= is for curved roads; along a straight line the file says itself "
+                         "where its points are")  # fmt: skip
+    gaps = np.diff(v)
     if np.ptp(gaps) > EXACT * gaps.min():  # evenly, by straight lines between
         n = min(int(np.ceil((v[-1] - v[0]) / gaps.min() - EXACT)) + 1, 100 * len(v))
         even = np.linspace(v[0], v[-1], n)
         h = np.array([np.interp(even, v, row) for row in h])
         v = even
     return u, v, h
+
+
+def _crg_points(path: Path, spacing: tuple[float, float] | None = None) -> Points:
+    return road_points(path, _crg(path), spacing)
 
 
 def _parts(path: Path, text: str) -> tuple[dict[str, list[str]], list[str]]:
@@ -205,5 +243,5 @@ def _records(path: Path, lines: list[str], wide: int, count: int) -> np.ndarray:
     return np.array(rows)
 
 
-READERS: dict[str, Callable[[Path], Points]] = {".csv": _table, ".txt": _table, ".crg": _crg}
+READERS: dict[str, Callable[[Path], Points]] = {".csv": _table, ".txt": _table, ".crg": _crg_points}
 READERS |= {ending: lambda path: _array(path, None, None) for ending in (".npy", ".npz")}

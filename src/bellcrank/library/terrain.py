@@ -26,8 +26,8 @@ from bellcrank.library.ground import Ground
 from bellcrank.library.surface import EVEN, Surface
 
 __all__ = [
-    "Surface", "Terrain", "banked", "cosine", "course", "flat", "grid", "hill", "iso8608", "iso8608_tracks", "profile",
-    "ramp", "read_grid",
+    "Road", "Surface", "Terrain", "banked", "cosine", "course", "flat", "grid", "hill", "iso8608", "iso8608_tracks",
+    "profile", "ramp", "read_grid", "read_road",
 ]  # fmt: skip
 
 COLUMNS = 8  # of a piece: reference, c0, c1, c2, c3, a, w, p
@@ -391,12 +391,41 @@ def read_grid(
     of a curved road a grid over x and y, with points every `spacing`, which begins at x = u, y = 0 along x."""
     from bellcrank.library.surface_files import read_points
 
-    steps: tuple[float, float] | None = None
-    if spacing is not None:
-        both = spacing if isinstance(spacing, tuple | list) else (spacing, spacing)
-        dx, dy = (_finite(d, "read_grid", "spacing", positive=True) for d in both)
-        steps = (dx, dy)
-    return grid(*read_points(Path(path), steps, start), beyond=beyond, name=Path(path).name)
+    return grid(*read_points(Path(path), _steps("read_grid", spacing), start), beyond=beyond, name=Path(path).name)
+
+
+def _steps(where: str, spacing: float | tuple[float, float] | None) -> tuple[float, float] | None:
+    if spacing is None:
+        return None
+    both = spacing if isinstance(spacing, tuple | list) else (spacing, spacing)
+    dx, dy = (_finite(d, where, "spacing", positive=True) for d in both)
+    return dx, dy
+
+
+@dataclass(frozen=True, eq=False)
+class Road:
+    """A road along a line that begins at the origin along x, at height 0: its ground, the points of the line, and how
+    far its edges lie to the left (that on the right: negative). Lengths in m."""
+
+    ground: Surface
+    x: np.ndarray
+    y: np.ndarray
+    right: float
+    left: float
+
+
+def read_road(path: str | Path, *, spacing: float | tuple[float, float] | None = None) -> Road:
+    """The road of an OpenCRG text (.crg), to be driven along: as `read_grid`, moved so that its line begins at the
+    origin, and with the line itself: bc.manoeuvres.Path.through(road.x, road.y)."""
+    from bellcrank.library.surface_files import read_road_sections, road_points
+
+    read = read_road_sections(Path(path))
+    x, y, h = road_points(Path(path), read, _steps("read_road", spacing))
+    ground, first = grid(x, y, h, name=Path(path).name), float(read.u[0])
+    points = read.line.points[: len(read.u)]
+    start = (ground.start[0] - first, ground.start[1])
+    level = replace(ground, start=start, heights=ground.heights - ground.height(first, 0.0))
+    return Road(level, points[:, 0] - first, points[:, 1], float(read.v[0]), float(read.v[-1]))
 
 
 def banked(

@@ -23,6 +23,7 @@ from bellcrank.library.manoeuvres.posts import FOUR_POST
 from bellcrank.library.manoeuvres.ready import data_of, ready
 from bellcrank.library.manoeuvres.result import Criterion, Manoeuvre, Result, Setting
 from bellcrank.library.manoeuvres.rides import KERB_UP, POTHOLE, RIDE, SPLIT_MU
+from bellcrank.library.manoeuvres.roads import ROAD
 from bellcrank.library.manoeuvres.short import PULSE, SINE
 from bellcrank.library.manoeuvres.side_by_side import Driven, drive_all, labelled
 from bellcrank.library.manoeuvres.stability import FISHHOOK, SINE_WITH_DWELL
@@ -40,13 +41,18 @@ __all__ = [
 _LISTED = {m.name: m for m in (
     BRAKING, ACCELERATION, CIRCLE, RADIUS, WHEEL, STEP, SINE, PULSE, FREQUENCY, WEAVE, BRAKE_IN_TURN, POWER_OFF, DOUBLE,
     AVOIDANCE, SINE_WITH_DWELL, FISHHOOK, WIND, RIDE, KERB_UP, POTHOLE,
-    SPLIT_MU, FOUR_POST,
+    SPLIT_MU, FOUR_POST, ROAD,
 )}  # fmt: skip
 
 
 def known() -> dict[str, Manoeuvre]:
     """All manoeuvres by name."""
     return dict(_LISTED)
+
+
+def every() -> list[str]:
+    """Names of all that need nothing but a car."""
+    return [name for name, m in _LISTED.items() if not m.needs]
 
 
 def run(car: Any, name: str, **settings: Any) -> Result:
@@ -69,6 +75,9 @@ def run(car: Any, name: str, **settings: Any) -> Result:
             raise ModelError(f"manoeuvre {name}: {key}={value!r:.40} must be a positive number")
         if isinstance(usual, tuple) and not _positive(value):
             raise ModelError(f"manoeuvre {name}: {key}={value!r:.60} must be positive numbers, such as {list(usual)}")
+    for key in manoeuvre.needs:
+        if not settings.get(key):
+            raise ModelError(f"manoeuvre {name} needs the setting {key}: {manoeuvre.settings[key].label}")
     given = {key: settings.get(key, s.default) for key, s in manoeuvre.settings.items()}
     result: Result = manoeuvre.drive(data_of(car), given)
     return result
@@ -86,10 +95,11 @@ def report(
     manoeuvres: Sequence[str] | None = None,
     progress: Callable[[float, str], None] | None = None,
 ) -> dict[str, dict[str, Result]]:
-    """Drives manoeuvres (all, if not given) with one or several cars and writes one page about them; returns the
-    results by car and manoeuvre. `progress` is told the share that is done, and what comes next."""
+    """Drives manoeuvres (all that need nothing but a car, if not given) with one or several cars and writes one page
+    about them; returns the results by car and manoeuvre. `progress` is told the share that is done, and what comes
+    next."""
     driven = labelled(cars if isinstance(cars, list | tuple) else [cars])
-    for _ in drive_all(driven, list(_LISTED) if manoeuvres is None else manoeuvres, run, progress):
+    for _ in drive_all(driven, every() if manoeuvres is None else manoeuvres, run, progress):
         pass
     write_page(path, driven)
     return {car.label: car.results for car in driven}

@@ -39,8 +39,8 @@ class Setting:
 
 @dataclass(frozen=True)
 class Manoeuvre:
-    """A manoeuvre by name: what it is, its settings, how it is driven, what its figures rest on, and the metrics to
-    look at first."""
+    """A manoeuvre by name: what it is, its settings, how it is driven, what its figures rest on, the metrics to look at
+    first, and settings that it needs."""
 
     name: str
     words: str
@@ -48,6 +48,7 @@ class Manoeuvre:
     drive: Callable[..., Any]
     source: str = ""
     first: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,114 @@
+"""Along a road of a file, straight or curved, with a driver who follows its line and wheels on its surface."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from bellcrank.library.manoeuvres.ready import ready
+from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
+from bellcrank.library.terrain import Road, Surface, read_road
+from bellcrank.library.vehicles.building import rolling
+from bellcrank.library.vehicles.data import CORNERS, CarData
+from bellcrank.library.vehicles.driver import PREVIEW, Driver
+from bellcrank.library.vehicles.path import STEP, Path
+from bellcrank.run.result import Run
+
+Array = np.ndarray[Any, Any]
+BEGINS = 2.0  # s, until the car has settled on the road
+LOST = 5.0  # m beyond an edge, where the run ends
+BEYOND = 200.0  # m behind the end of the road, for drivers to look at
+
+
+@dataclass(frozen=True)
+class _On:
+    """The ground of a road; equal to another that is called alike."""
+
+    called: str
+    ground: Surface = field(compare=False)
+
+    def __call__(self) -> Surface:
+        return self.ground
+
+
+def line_of(road: Road) -> tuple[Path, float]:
+    """The line of a road as a path, which goes on straight behind it, and its own length."""
+    way = float(np.hypot(np.diff(road.x), np.diff(road.y)).sum())
+    count = max(min(len(road.x), round(way / STEP) + 1), 3)
+    some = np.unique(np.linspace(0, len(road.x) - 1, count).astype(int))
+    points = np.column_stack([road.x[some], road.y[some]])
+    ahead = points[-1] - np.array([road.x[-2], road.y[-2]])
+    beyond = points[-1] + np.outer(np.arange(STEP, BEYOND, STEP), ahead / np.hypot(*ahead))
+    return Path.through(*np.vstack([points, beyond]).T), way
+
+
+def along(data: CarData, settings: dict[str, Any]) -> Result:
+    """From the beginning of the road to its end at one speed."""
+    road, v = read_road(settings["file"], spacing=settings["spacing"]), settings["speed"] / 3.6
+    path, way = line_of(road)
+    driver = Driver(path, settings["driver"], settings["preview"], delay=settings["delay"] or 0.0)
+    car = ready(data, driver, _On(road.ground.c[1], road.ground))
+    up, left = road.ground.slope(float(data.sprung.cg[0]), 0.0)
+    still = car.at_rest
+    leans = replace(still, pitch=still.pitch - math.atan(up), roll=still.roll + math.atan(left))
+    start = rolling(data, leans, v) | driver.start(data, still)
+    wide = max(road.left, -road.right) + LOST
+    ends = f"max(driver.station/{way!r}, abs(path_error)/{wide!r}) > 1"
+    run = car.drive(1.5 * way / v + 10.0, start, {"speed_set": v}, until=ends)
+    half = max(abs(float(y)) for _, y, _ in still.contact)
+    error, station = run["path_error"], run["driver.station"]
+    room = np.minimum(road.left - error, error - road.right) - half
+    nearest = int(np.argmin(room))
+    found, later = Metrics(), run.time > min(BEGINS, float(run.time[-1]) / 2)
+    found.add("way", station[-1] - station[0], "m", "way along the road")
+    found.add("time", run.time[-1], "s", "time")
+    found.add("edge", room[nearest], "m", "smallest distance of the wheels from the edges; negative: beyond")
+    found.add("edge_at", station[nearest], "m", "station where that was")
+    found.add("path_error", np.abs(error).max(), "m", "largest distance from the line")
+    for channel, words in (("steering_wheel", "steering-wheel angle"), ("ay", "lateral acceleration"),
+                           ("side_slip", "side slip"), ("roll", "roll"), ("pitch", "pitch")):  # fmt: skip
+        found.add(f"{channel}_max", np.abs(run[channel][later]).max(), run.units[channel], f"largest {words}")
+    found.add("az_rms", run["az"][later].std(), "m/s2", "vertical acceleration, root mean square")
+    found.add("climb", np.ptp(run["height"][later]), "m", "difference of heights that the car passes")
+    lowest = min(float(run[f"{c}.tyre_load"][later].min()) for c in CORNERS)
+    found.add("load_min", lowest, "N", "smallest wheel load")
+    found.add("speed_min", 3.6 * run["speed"].min(), "km/h", "lowest speed")
+    through = bool(station[-1] >= way - 1.0)
+    criteria = [
+        Criterion(f"the car comes to the end of the road: {station[-1]:.0f} of {way:.0f} m", through),
+        Criterion(f"its wheels stay on the road: {room[nearest]:.2f} m from the nearest edge", bool(room.min() > 0)),
+    ]
+    return Result("road", data.sections.name, settings, {"road": run}, found.done(), criteria,
+                  [f"the car begins where the road does, rolling; its first {BEGINS:g} s do not count for "
+                   "accelerations, angles and loads"],
+                  ("path_error", "steering_wheel", "ay", "az", "roll", "height", "speed", "fl.tyre_load",
+                   "fr.tyre_load"), (_from_above(run, path, way, road),))  # fmt: skip
+
+
+def _from_above(run: Run, path: Path, length: float, road: Road) -> Curve:
+    """The way of the mass centre between the edges of the road."""
+    there = np.array(path.s) <= length
+    x, y, heading = (np.array(c)[there] for c in (path.x, path.y, path.heading))
+    edges = [(x - far * np.sin(heading), y + far * np.cos(heading)) for far in (road.right, road.left)]
+    ex, ey = (np.concatenate([edges[0][k], [np.nan], edges[1][k]]) for k in (0, 1))
+    return Curve("x, m", "y of the mass centre, m", (("way", run["x"], run["y"]),), (("edges", ex, ey),))
+
+
+ROAD = Manoeuvre(
+    "road",
+    "along a road of a file, by a driver who follows its line",
+    {
+        "file": Setting("", "", "the road, OpenCRG text (.crg)"),
+        "speed": Setting(50.0, "km/h", "speed, kept"),
+        "spacing": Setting(None, "m", "between the points of its ground; as the file has them if not given"),
+        "driver": Setting("macadam", "", ", ".join(PREVIEW)),
+        "preview": Setting(None, "s", "preview time of the driver; the usual one of its kind if not given"),
+        "delay": Setting(None, "s", "delay of the driver's eyes; none if not given"),
+    },
+    along,
+    first=("path_error", "ay_max"),
+    needs=("file",),
+)
