@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from bellcrank.errors import BellcrankError
-from bellcrank.expr import Expr, Symbol, postorder
+from bellcrank.errors import BellcrankError, ModelError
+from bellcrank.expr import Expr, Func, Symbol, postorder
 from bellcrank.expr.evaluate import node_value
 from bellcrank.expr.node import digest
 from bellcrank.kinematics.body_motion import Kinematics
@@ -21,8 +21,12 @@ from bellcrank.kinematics.rows import Row
 from bellcrank.numeric.tuning import RANKS
 
 DRAWS = 3
-NO_VALUE = (BellcrankError, ArithmeticError, ValueError, KeyError, TypeError, IndexError)
+ROUTINE_FAILS = (BellcrankError, ArithmeticError, ValueError, KeyError, TypeError, IndexError)  # of users, of linkages
 Values = Callable[[Iterable[Expr]], list[float]]
+
+
+class NoValue(Exception):
+    """Something has no value at a position: an external routine fails there, or a linkage is beyond its range."""
 
 
 class Draw:
@@ -49,8 +53,15 @@ class Draw:
             if isinstance(node, Symbol) and node.kind != "constant":
                 self._value[node] = self._random(node)
             else:
-                self._value[node] = node_value(node, self._value, {})
+                self._value[node] = self._of_parts(node)
         return [self._value[r] for r in roots]
+
+    def _of_parts(self, node: Expr) -> float:
+        failures = ROUTINE_FAILS if isinstance(node, Func) else (ModelError,)
+        try:
+            return node_value(node, self._value, {})
+        except failures as error:
+            raise NoValue(f"{node} has no value") from error
 
 
 def usual_sizes(rows: Sequence[Row], kinematics: Kinematics, values: Values) -> tuple[np.ndarray, float]:
@@ -94,9 +105,11 @@ class Rounding:
 
     def fixed(self, rows: Sequence[Row]) -> dict[Row, bool]:
         """The rows that no motion changes but for rounding; True: they hold by themselves, False: never."""
+        if not rows:
+            return {}
         try:
             found = [self._fixed(rows, draw) for draw in self.draws]
-        except NO_VALUE:  # an external routine, or the functions of a linkage beyond their range
+        except NoValue:
             return {}
         still, held = (np.all(x, axis=0) for x in zip(*found, strict=True))
         return {row: bool(h) for row, x, h in zip(rows, still, held, strict=True) if x}
@@ -112,7 +125,7 @@ class Rounding:
         `whole`: and what they are with all speeds zero too."""
         try:
             parts = [self._parts(rows, draw, whole) for draw in self.draws]
-        except NO_VALUE:
+        except NoValue:
             return []
         found = []
         for i, row in enumerate(rows):
@@ -141,14 +154,14 @@ class Rounding:
         g = np.array([0.0 if row.g is None else draw.of([row.g])[0] for row in rows])
         b = np.array(draw.of(row.v for row in rows)) - J @ np.array(draw.of(speeds))
         if not all(np.isfinite(x).all() for x in (g, b, J)):
-            raise ValueError("a row has no value")
+            raise NoValue("a row is not finite")
         return g, b, J * column_sizes(self.kinematics, length)
 
     def acting(self, slopes: Mapping[Symbol, Expr]) -> list[Symbol]:
         """The speeds with slopes that are more than rounding beside the largest."""
         try:
             sizes = np.abs([draw.of(slopes.values()) for draw in self.draws])
-        except NO_VALUE:
+        except NoValue:
             return list(slopes)
         acts = (sizes > RANKS.rounding * sizes.max(axis=1, initial=0.0)[:, None]).any(axis=0)
         return [u for u, x in zip(slopes, acts, strict=True) if x] or list(slopes)
