@@ -66,16 +66,24 @@ def as_written(run, channels):
     return np.column_stack([run.time, *(run[n] for n in channels)])
 
 
-def agrees(equations, language, folder, events, code=0, options=(), **settings):
-    """Writes a program with events and runs it: rows and what is told are those of `simulate` to the bit."""
+def both_ways(equations, language, folder, events, code=0, options=(), **settings):
+    """A run by `simulate`; the same by a program that is written with its events: rows, and what it said."""
     equations.write(language, folder, events=events)
     said = like_a_run(language, folder)("--output", "out.csv", *options, cwd=folder, code=code)
     run = equations.compile(backend=BACKEND[language]).simulate(events=events, **settings)
-    written = bc.read(folder / "out.csv")
-    assert np.array_equal(as_written(written, run.channels), as_written(run, run.channels))
-    assert [x for x in said.splitlines() if x.startswith(tuple(f"{e.name} at t" for e in events))] == [
-        str(e) for e in run.events
-    ]
+    return run, as_written(bc.read(folder / "out.csv"), run.channels), said
+
+
+def told(events, said):
+    """The lines in which a program tells of its events."""
+    return [x for x in said.splitlines() if x.startswith(tuple(f"{e.name} at t" for e in events))]
+
+
+def agrees(equations, language, folder, events, code=0, options=(), **settings):
+    """Writes a program with events and runs it: rows and what is told are those of `simulate` to the bit."""
+    run, written, said = both_ways(equations, language, folder, events, code, options, **settings)
+    assert np.array_equal(written, as_written(run, run.channels))
+    assert told(events, said) == [str(e) for e in run.events]
     assert run.ended == "finished" or run.ended in said
     return run, said
 
@@ -155,7 +163,10 @@ def test_events_with_steps_that_a_program_in_python_chooses(tmp_path, make, even
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # steps that are held
         words = ["--method", method, "--rtol", "1e-4"]
-        agrees(equations, "python", tmp_path, given, stops, words, method=method, rtol=1e-4)
+        run, written, said = both_ways(equations, "python", tmp_path, given, stops, words, method=method, rtol=1e-4)
+    assert np.array_equal(written, as_written(run, run.channels))
+    assert told(given, said) == [str(e) for e in run.events] and run.events
+    assert run.ended in said if stops else run.ended == "finished"
 
 
 @pytest.mark.campaign
