@@ -56,7 +56,6 @@ def _pieces(program: Program, setup: Setup, events: FortranEvents) -> dict[str, 
         declared += corrected_places(loops)
     shown = [c.quantity.column - len(setup.states) - len(program.output_names) for c in setup.channels]
     places = ", ".join(str(i) for i in shown if i > 0)
-    record = {"INPUTS": inputs, "SHOWN": f"    row(2 + n_s + n_out:) = w([{places}])\n" if places else ""}
     cases = {**signal_cases(), "BREAK_CASES": break_cases(), "KIND_LIST": ", ".join(KINDS)}
     return {
         "TUNING": definitions(PLANS) + definitions(STEPS),
@@ -76,7 +75,7 @@ def _pieces(program: Program, setup: Setup, events: FortranEvents) -> dict[str, 
         "DECLARATIONS": declared + events.declared,
         "INPUTS": written("fortran/inputs.f90", cases) if inputs else "",
         "LOOPS": closed,
-        "RECORD": "" if setup.events else written("fortran/record.f90", record),
+        "RECORD": "" if setup.events else _record(inputs, f"w([{places}])" if places else ""),
         "EVENTS": events.text(places),
         "ENDED_LENGTH": "600" if setup.events else "200",
         "ALSO_NAN": ", ieee_is_nan" if setup.events else "",
@@ -137,6 +136,7 @@ class FortranEvents:
                 "CONDITIONS": _cases(map(_value, self._conditions)),
                 "VALUES": _cases(map(_value, self._values)),
                 "SHOWN_PLACES": shown,
+                "ROW": _record("yes" if program.given_inputs else "", "w", events=True),
                 "INPUTS": "yes" if program.given_inputs else "",
                 "LOOPS": "yes" if loops is not None else "",
                 "NUDGES": "most_nudges = 0" if loops is not None and loops.sides else "",
@@ -145,6 +145,20 @@ class FortranEvents:
                 "MOST_LOOKS": str(MOST),
             },
         )
+
+
+def _record(inputs: str, shown: str, events: bool = False) -> str:
+    """What makes a row of a state, with the inputs that are `shown`; with events they are all in it."""
+    return written(
+        "fortran/record.f90",
+        {
+            "NAME": "event_row" if events else "record",
+            "EVENTS": "yes" if events else "",
+            "INPUTS": inputs,
+            "WHOSE": "whose" if events else "2",
+            "SHOWN": f"    row(2 + n_s + n_out:) = {shown}\n" if shown else "",
+        },
+    )
 
 
 def _pairs(text: str) -> list[str]:

@@ -129,24 +129,7 @@
     kept_rows(:, n_kept) = [row(:1 + n_s + n_out), row(1 + n_s + n_out + shown)]
   end subroutine keep_row
 
-  ! The row of a state; whose memory may change: 2, or 0 of none.
-  subroutine event_row(at, y, whose, row)
-    real(dp), intent(in) :: at, y(n_s)
-    integer, intent(in) :: whose
-    real(dp), intent(out) :: row(width)
-    t = at
-    row(1) = at
-    row(2:1 + n_s) = y
-@IF INPUTS@
-    call set_inputs()
-@END@
-    live = whose
-    call outputs(y, row(2 + n_s:1 + n_s + n_out))
-    row(2 + n_s + n_out:) = w
-    live = 0
-  end subroutine event_row
-
-  ! The time at which inputs are read at the beginning of a step: after all jumps there.
+@ROW@  ! The time at which inputs are read at the beginning of a step: after all jumps there.
   function begin_time(start) result(at)
     real(dp), intent(in) :: start
     real(dp) :: at
