@@ -26,7 +26,7 @@ Vehicle Dynamics (3rd ed., 2012), section 7.2 and (8.127); flow beyond a limit a
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -55,6 +55,52 @@ def name_of(text: str) -> Formula:
     return Formula(to_syntax(text))
 
 
+@dataclass(frozen=True)
+class _Writing:
+    """Where the definitions of a wheel are written, with names that begin with its own."""
+
+    s: Builder
+    name: str
+
+    @property
+    def metre(self) -> float:
+        return unit_system(self.s.description.units).parse_unit("m").factor
+
+    @property
+    def newton(self) -> float:
+        return unit_system(self.s.description.units).parse_unit("N").factor
+
+    def define(self, part: str, formula: Any) -> Formula:
+        self.s.define(f"{self.name}_{part}", formula)
+        return self.part(part)
+
+    def part(self, word: str) -> Formula:
+        return name_of(f"{self.name}_{word}")
+
+
+@dataclass(frozen=True)
+class _Wheel:
+    """How a wheel stands and moves against the road: speeds in m/s, lengths in those of the equations."""
+
+    gamma: Formula
+    height: Formula  # of its centre
+    below: Formula  # from there to the contact centre
+    speed: Formula
+    omega: Formula
+    across: Formula
+    rising: Formula  # rate of `below`
+
+
+@dataclass(frozen=True)
+class _Held:
+    """What the road does to a wheel, in N and m, the slips at which it does, and the energy kept by deflections (J)."""
+
+    found: dict[str, Any]
+    kappa: Formula
+    alpha: Formula
+    kept: Any = 0.0
+
+
 def add_tyre(
     s: Builder,
     name: str,
@@ -71,86 +117,121 @@ def add_tyre(
     `spring`: stiffness and damping as formulas, where they are not those of the tyre; `mu`: friction of the road;
     `brake`: rolling resistance beside that of the tyre, force times time per length.
     """
-    m = FORMULAS
-    units = unit_system(s.description.units)
-    metre, newton = units.parse_unit("m").factor, units.parse_unit("N").factor
-
-    def define(part: str, formula: Any) -> Formula:
-        s.define(f"{name}_{part}", formula)
-        return name_of(f"{name}_{part}")
-
-    def part(word: str) -> Formula:
-        return name_of(f"{name}_{word}")
-
+    m, w = FORMULAS, _Writing(s, name)
+    metre, newton = w.metre, w.newton
     axes = wheel_motion(s, name, point, wheel)
-    lean = define("lean", _dot(part, "a", "n"))  # sin gamma
-    upright = define("upright", 1 / part("h"))
-    gamma = define("inclination", m.atan(lean * part("h")))
-    height = part("distance")
-    below = define("below", height / upright)
-    speed = define("vlong", _dot(part, "v", "t") / metre)
-    omega = define("spin", _dot(part, "w", "a"))
-    across = define("vside", (_dot(part, "v", "s") + height * _dot(part, "w", "t")) / metre)
-    rising = define("rise", (_dot(part, "v", "n") - part("lifts")) / upright)
+    rolls = _wheel(w)
     scales = {key: name_of(given) for key, given in _scales(s, name, tyre).items()}
     pressure: Any = _pressure(s, name, tyre)
-    at = Rolling(0.0, 0.0, 0.0, gamma, pressure, speed, omega, low=tyre.fades(m, speed), mu=mu)
+    at = Rolling(
+        0.0, 0.0, 0.0, rolls.gamma, pressure, rolls.speed, rolls.omega, low=tyre.fades(m, rolls.speed), mu=mu
+    )  # fmt: skip
+    load, stored = _load(w, tyre, at, rolls, rim, spring)
+    at = replace(at, Fz=w.define("newtons", load / newton))
+    radius = w.define(
+        "rolling", tyre.rolling_radius(m, at.Fz, at.omega, pressure) if rim is None else rolls.below / metre
+    )
+    slip = {"x": w.define("slipx", at.Vx - at.omega * radius), "y": w.define("slipy", rolls.across)}
+    if tyre.transient == "none":
+        held = _held_at_once(w, tyre, at, scales, slip)
+    else:
+        held = _held_by_deflection(
+            w, tyre, at, scales, slip, load, None if rim is not None else radius - rolls.below / metre
+        )
+    if brake is not None:
+        resists = m.where(load > 0, brake * at.omega * rolls.height**2, 0.0) / (newton * metre)
+        held.found["My"] = held.found["My"] - resists
+    _add_channels(w, tyre, held, at)
+    w.define("stored", stored + held.kept * newton * metre)
+    _add_wrench(s, name, point, wheel, axes, w.part, w.define)
 
-    depth = define("depth", m.max(0.0, (tyre.free_radius(m, omega) * metre if rim is None else rim) - below))
+
+def _wheel(w: _Writing) -> _Wheel:
+    """Defines how a wheel stands and moves, over its axes and velocities."""
+    lean = w.define("lean", _dot(w.part, "a", "n"))  # sin gamma
+    upright = w.define("upright", 1 / w.part("h"))
+    height = w.part("distance")
+    return _Wheel(
+        gamma=w.define("inclination", FORMULAS.atan(lean * w.part("h"))),
+        height=height,
+        below=w.define("below", height / upright),
+        speed=w.define("vlong", _dot(w.part, "v", "t") / w.metre),
+        omega=w.define("spin", _dot(w.part, "w", "a")),
+        across=w.define("vside", (_dot(w.part, "v", "s") + height * _dot(w.part, "w", "t")) / w.metre),
+        rising=w.define("rise", (_dot(w.part, "v", "n") - w.part("lifts")) / upright),
+    )
+
+
+def _load(
+    w: _Writing, tyre: TyreModel, at: Rolling, wheel: _Wheel, rim: Any, spring: tuple[Any, Any] | None
+) -> tuple[Formula, Any]:
+    """The load of a wheel on its tyre or on a given spring, and the energy stored by it."""
+    m, metre, newton = FORMULAS, w.metre, w.newton
+    free = tyre.free_radius(m, wheel.omega) * metre if rim is None else rim
+    depth = w.define("depth", m.max(0.0, free - wheel.below))
     if spring is None:
-        pushes, kept = tyre.press(m, at, below / metre)
-        elastic, damped = define("elastic", pushes * newton), tyre.vertical_damping * newton / metre
+        pushes, kept = tyre.press(m, at, wheel.below / metre)
+        elastic, damped = w.define("elastic", pushes * newton), tyre.vertical_damping * newton / metre
         stored = kept * newton * metre
     else:
-        elastic, damped = define("elastic", spring[0] * depth), spring[1]
+        elastic, damped = w.define("elastic", spring[0] * depth), spring[1]
         stored = spring[0] * depth**2 / 2
-    load = define("load", m.where(depth > 0, m.max(0.0, elastic - damped * rising), 0.0))
+    return w.define("load", m.where(depth > 0, m.max(0.0, elastic - damped * wheel.rising), 0.0)), stored
 
-    at = replace(at, Fz=define("newtons", load / newton))
-    radius = define("rolling", tyre.rolling_radius(m, at.Fz, omega, pressure) if rim is None else below / metre)
-    slip = {"x": define("slipx", speed - omega * radius), "y": define("slipy", across)}
-    if tyre.transient == "none":
-        size = m.max(m.abs(speed), TINY)
-        kappa, alpha = define("kappa", -slip["x"] / size), define("alpha_seen", m.atan(slip["y"] / size))
-        found = tyre.steady(m, tyre.slow(m, replace(at, kappa=kappa, alpha=alpha)), scales)
-        rolls, kept = 1.0, 0.0
-    else:
-        still = tyre.steady(m, at, scales)
-        sigma = {i: define(f"sigma{i}", m.max(SHORTEST, still[f"sigma_{i}"])) for i in "xy"}
-        limit = {i: define(f"limit{i}", still[f"mu{i}"] * still["load"]) for i in "xy"}
-        carcass = dict(zip("xy", tyre.carcass(m, at, scales), strict=True))
-        held = _Standstill(define, part, speed, sigma, limit, carcass, metre)
-        kappa, tan = define("kappa", held.seen["x"]), define("tan", -held.seen["y"])
-        alpha = define("alpha_seen", m.atan(tan))
-        found = tyre.steady(m, replace(at, kappa=kappa, alpha=alpha, tan=tan), scales)
-        held.move(define, load, slip, {i: found.get(f"slope_{i}") for i in "xy"})
-        for i, words in {"x": "along", "y": "across"}.items():
-            s.add_state(f"{name}_e{i}", rate=held.rate[i] * metre, units="L", label=f"deflection of {name} {words}")
-        stiff = {"x": m.abs(still["Kxk"]) / sigma["x"], "y": m.abs(still["Kya"]) / sigma["y"]}
-        rolls, kept = held.rolls, held.energy(limit, stiff)
-        found |= {f"F{i}": define(f"force{i}", held.force[i] + rolls * (found[f"F{i}"] - held.force[i])) for i in "xy"}
-    if (
-        rim is None and tyre.transient != "none"
-    ):  # at standstill a wheel turns its patch by the radius that its force has as a lever
-        found["My"] = found["My"] - (1 - rolls) * found["Fx"] * (radius - below / metre)
-    if brake is not None:
-        found["My"] = found["My"] - m.where(load > 0, brake * omega * height**2, 0.0) / (newton * metre)
-    values = {**found, "Fz": at.Fz}
+
+def _held_at_once(
+    w: _Writing, tyre: TyreModel, at: Rolling, scales: dict[str, Formula], slip: dict[str, Formula]
+) -> _Held:
+    """Without deflections: slips are those of the moment."""
+    m = FORMULAS
+    size = m.max(m.abs(at.Vx), TINY)
+    kappa, alpha = w.define("kappa", -slip["x"] / size), w.define("alpha_seen", m.atan(slip["y"] / size))
+    return _Held(tyre.steady(m, tyre.slow(m, replace(at, kappa=kappa, alpha=alpha)), scales), kappa, alpha)
+
+
+def _held_by_deflection(
+    w: _Writing, tyre: TyreModel, at: Rolling, scales: dict[str, Formula], slip: dict[str, Formula], load: Formula,
+    lever: Any,
+) -> _Held:  # fmt: skip
+    """By two states, the deflections. `lever`: by how much the rolling radius is longer than that of the force, whose
+    place it takes as the wheel rolls; None where they are one."""
+    m, s, name = FORMULAS, w.s, w.name
+    still = tyre.steady(m, at, scales)
+    sigma = {i: w.define(f"sigma{i}", m.max(SHORTEST, still[f"sigma_{i}"])) for i in "xy"}
+    limit = {i: w.define(f"limit{i}", still[f"mu{i}"] * still["load"]) for i in "xy"}
+    carcass = dict(zip("xy", tyre.carcass(m, at, scales), strict=True))
+    patch = _Standstill(w.define, w.part, at.Vx, sigma, limit, carcass, w.metre)
+    kappa, tan = w.define("kappa", patch.seen["x"]), w.define("tan", -patch.seen["y"])
+    alpha = w.define("alpha_seen", m.atan(tan))
+    found = tyre.steady(m, replace(at, kappa=kappa, alpha=alpha, tan=tan), scales)
+    patch.move(w.define, load, slip, {i: found.get(f"slope_{i}") for i in "xy"})
+    for i, words in {"x": "along", "y": "across"}.items():
+        s.add_state(f"{name}_e{i}", rate=patch.rate[i] * w.metre, units="L", label=f"deflection of {name} {words}")
+    stiff = {"x": m.abs(still["Kxk"]) / sigma["x"], "y": m.abs(still["Kya"]) / sigma["y"]}
+    rolls, force = patch.rolls, patch.force
+    found |= {f"F{i}": w.define(f"force{i}", force[i] + rolls * (found[f"F{i}"] - force[i])) for i in "xy"}
+    if lever is not None:
+        found["My"] = found["My"] - (1 - rolls) * found["Fx"] * lever
+    return _Held(found, kappa, alpha, patch.energy(limit, stiff))
+
+
+def _add_channels(w: _Writing, tyre: TyreModel, held: _Held, at: Rolling) -> None:
+    """Outputs: the wrench, which is defined by them, and slips; and the ranges in which the tyre is known."""
+    m, s, name, kappa = FORMULAS, w.s, w.name, held.kappa
+    values = {**held.found, "Fz": at.Fz}
     for channel, (key, dimension, words) in CHANNELS.items():
-        force = define(channel, values[key] * newton * (metre if dimension == "F*L" else 1.0))
+        force = w.define(channel, values[key] * w.newton * (w.metre if dimension == "F*L" else 1.0))
         s.add_output(force, f"{name}.{channel}", label=f"{words} of {name}", units=dimension)
     outputs = {
-        "kappa": (kappa, "1", "slip over the speed"), "alpha": (alpha, "A", "slip angle"),
-        "gamma": (gamma, "A", "inclination"),
+        "kappa": (kappa, "1", "slip over the speed"), "alpha": (held.alpha, "A", "slip angle"),
+        "gamma": (at.gamma, "A", "inclination"),
         "slip": (kappa / m.max(m.abs(1 + kappa), 1e-3), "1", "slip over the rolling speed"),
     }  # fmt: skip
     for channel, (formula, dimension, words) in outputs.items():
         s.add_output(formula, f"{name}.{channel}", label=f"{words} of {name}", units=dimension)
     for key, (words, low, high) in tyre.ranges.items():
-        factor = newton if key == "Fz" else 1.0
+        factor = w.newton if key == "Fz" else 1.0
         s.description.ranges.append(RangeRecord(f"{name}.{key.lower()}", low * factor, high * factor, words))
-    define("stored", stored + kept * newton * metre)
-    _add_wrench(s, name, point, wheel, axes, part, define)
 
 
 def _dot(part: Any, one: str, other: str) -> Formula:
