@@ -48,6 +48,7 @@ LANES = {
 SIDE_BY_SIDE = ("derivatives", "outputs", "correct_q", "correct_u")  # functions of a program
 INLINE = 16  # angles whose sines and cosines are taken in registers
 SIDE = "lanes_"  # begins names of what is done for all lanes at once
+FEW_OPERATIONS, VECTORS = 64, 4  # of a right-hand side; runs of so short a one go in so many vectors at once
 BITS = {DOUBLE: "int64_t", FLOAT: "int32_t"}  # as wide
 
 
@@ -236,16 +237,29 @@ def lanes_source(
         ),
         *(_lane_by_lane(name, name, len(t.axes)) for t, name in tables.names.items()),
         *texts,
-        group_run(program, number, events=events),
+        group_run(program, number, events=events, vectors=vectors_of(program, events)),
         runtime("lanes_driver.c"),
     ]
     return "\n".join(p for p in parts if p)
 
 
+def vectors_of(program: Program, events: EventsText | None = None) -> int:
+    """Vectors of runs that take their steps together. A program of few operations waits for its own results, where
+    others go on meanwhile; a longer one has enough to do, and would store what it cannot keep in registers."""
+    few = program.count.total <= FEW_OPERATIONS and program.loops is None and events is None
+    return VECTORS if few else 1
+
+
 def group_run(
-    program: Program, number: Number, only: str = "", own: str = "yes", events: EventsText | None = None
+    program: Program,
+    number: Number,
+    only: str = "",
+    own: str = "yes",
+    events: EventsText | None = None,
+    vectors: int = 1,
 ) -> str:
-    """A group of runs from its beginning to its end, by one method `only`, if it is named; has each its `own` p?"""
+    """A group of runs in some `vectors` from its beginning to its end, by one method `only`, if it is named; has each
+    its `own` p?"""
     short, loops = number is not DOUBLE, program.loops
     correction = ""
     if loops is not None:
@@ -261,7 +275,10 @@ def group_run(
         CORRECTION=correction,
         STILL="" if only else sets_inputs(program),
         ANEW=sets_inputs(program) if only else "",
-        ADVANCE=method_cases(only, "summed({}, {}, &carried[j])" if short else "{} + {}", "" if only else "UNROLLED"),
+        VECTORS=str(vectors),
+        ADVANCE=method_cases(
+            only, "summed({}, {}, &carried[j])" if short else "{} + {}", "" if only else "UNROLLED", "N_Y"
+        ),
         PARTS=runtime("parts.c", TIME="double"),
         EVENTS=events_text(program, events) if events else "",
         N_EVENTS=str(len(events.events)) if events else "",

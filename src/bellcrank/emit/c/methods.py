@@ -71,19 +71,19 @@ def numbers(row: Sequence[float], start: str, end: str) -> list[str]:
     )  # fmt: skip
 
 
-def method_cases(only: str = "", summed: str = "{} + {}", before: str = "") -> str:
+def method_cases(only: str = "", summed: str = "{} + {}", before: str = "", states: str = "N_S") -> str:
     """The cases of `advance`, which goes from y with rates k to next; those of one method `only`, if it is named.
 
-    `summed` is how a state and its increment are added; `before` stands before every loop. Where rates cannot be had,
-    nothing is made of what they left.
+    `summed` is how a state and its increment are added; `before` stands before every loop; `states` is their number,
+    that of the model or a multiple of it. Where rates cannot be had, nothing is made of what they left.
     """
     chosen = [METHODS[only]] if only else [*METHODS.values()]
     most = max(m.evaluations for m in chosen)
-    lines = [f"    real stage[N_S], {', '.join(f'k{i}[N_S]' for i in range(2, most + 1))};"]
+    lines = [f"    real stage[{states}], {', '.join(f'k{i}[{states}]' for i in range(2, most + 1))};"]
     lines += ["    int failed = FINISHED;"]
     lines += [] if only else ["    switch (job->method) {"]
     for m in chosen:
-        steps = _semi_implicit(summed) if m.semi_implicit else _explicit(m, summed)
+        steps = _semi_implicit(summed, states) if m.semi_implicit else _explicit(m, summed, states)
         steps = _told(steps, before)
         words = f"/* {m.words} */" if m.words else ""
         if only:
@@ -99,31 +99,36 @@ def _told(lines: list[str], before: str) -> list[str]:
     return [x for line, word in zip(lines, loops, strict=True) for x in (*word, line)]
 
 
-def _explicit(m: Method, summed: str) -> list[str]:
+def _explicit(m: Method, summed: str, states: str) -> list[str]:
     rates = ["k[j]", *(f"k{i}[j]" for i in range(2, m.evaluations + 1))]
     lines = []
     for i, s in enumerate(m.stages, 2):
         call = f"failed = rates(job, {int(m.remembers)}, {stage_time(s.node)}, stage, k{i}, w)"
-        lines += [*_each(f"stage[j] = y[j] + {s.sum.text(rates)};"), *_or_ended(call)]
-    return [*lines, *_each(f"next[j] = {summed.format('y[j]', m.result.text(rates))};")]
+        lines += [*_each(states, f"stage[j] = y[j] + {s.sum.text(rates)};"), *_or_ended(call)]
+    return [*lines, *_each(states, f"next[j] = {summed.format('y[j]', m.result.text(rates))};")]
 
 
-def _each(statement: str) -> list[str]:
-    return ["        for (int j = 0; j < N_S; j++)", f"            {statement}"]
+def _each(states: str, statement: str) -> list[str]:
+    return [f"        for (int j = 0; j < {states}; j++)", f"            {statement}"]
 
 
 def _or_ended(call: str) -> list[str]:
     return [f"        if (({call}))", "            return failed;"]
 
 
-def _semi_implicit(summed: str) -> list[str]:
+def _semi_implicit(summed: str, states: str) -> list[str]:
+    one, speeds, coordinates = states == "N_S", "j % N_S >= N_Q", "j % N_S < N_Q"
+
+    def some(part: str, loop: str, rates: str) -> list[str]:
+        lines = [loop] if one else [f"for (int j = 0; j < {states}; j++)", f"    if ({part})"]
+        lines.append(f"{'    ' * len(lines)}next[j] = {summed.format('y[j]', f'h*{rates}[j]')};")
+        return [f"        {line}" for line in lines]
+
     return [
         "        memcpy(next, y, sizeof stage);",
-        "        for (int j = N_Q; j < N_S; j++)",
-        f"            next[j] = {summed.format('y[j]', 'h*k[j]')};",
+        *some(speeds, "for (int j = N_Q; j < N_S; j++)", "k"),
         *_or_ended("failed = rates(job, 0, t, next, k2, w)"),
-        "        for (int j = 0; j < N_Q; j++)",
-        f"            next[j] = {summed.format('y[j]', 'h*k2[j]')};",
+        *some(coordinates, "for (int j = 0; j < N_Q; j++)", "k2"),
     ]
 
 

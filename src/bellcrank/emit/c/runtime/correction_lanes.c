@@ -47,9 +47,9 @@ RARE static void leave_some(Job *job, masks good)
 {
     const Batch *b = job->batch;
     for (int64_t j = 0; j < job->used; j++)
-        if (LANE(job->alive, j) && !LANE(good, j))
+        if (LANE(job->alive[0], j) && !LANE(good, j))
             b->status[job->run + j] = LEFT;
-    job->alive &= good;
+    job->alive[0] &= good;
 }
 
 /* Runs that begin near one, too. */

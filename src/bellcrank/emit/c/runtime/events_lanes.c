@@ -122,7 +122,7 @@ static void go_within(Job *job, int64_t lane, Stride *s, double until, lanes *y)
         const double middle = regular ? b->t_start + ((double)s->number - 0.5)*b->h : 0.5*(t + p.to);
         advance(job, length, t, middle, p.before, y, k, next, w, NULL);
 @IF LOOPS@
-        if (!LANE(corrected(job, job->alive, length, p.before, next, w), lane))
+        if (!LANE(corrected(job, job->alive[0], length, p.before, next, w), lane))
             s->failed = 1;
 @END@
         memcpy(y, next, N_S*sizeof *y);
@@ -391,7 +391,7 @@ static void end_one(Job *job, int64_t lane, int status)
     b->reached[run] = job->reached;
     end_tallies(b, run, job->tallies + lane*b->n_figures);
     b->status[run] = status;
-    LANE(job->alive, lane) = 0;
+    LANE(job->alive[0], lane) = 0;
 }
 
 static int lane_is_finite(int64_t lane, const lanes *y)
@@ -495,7 +495,7 @@ static void watch_step(Job *job, const Stride *s, int64_t number, lanes *y, lane
     for (int64_t lane = 0; lane < job->used; lane++) {
         double after[N_EVENTS], *g = job->g + lane*N_EVENTS;
         int met = 0;
-        if (!LANE(job->alive, lane))
+        if (!LANE(job->alive[0], lane))
             continue;
         for (int event = 0; event < N_EVENTS; event++) {
             after[event] = condition_of(job, lane, event, row);

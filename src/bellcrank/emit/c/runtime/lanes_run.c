@@ -2,6 +2,9 @@
 
 @METHODS@@TUNING@enum { FINISHED, NOT_FINITE };
 
+/* A group of runs: vectors that wait for nothing of each other, runs, and states of one vector after another. */
+enum { N_VECTORS = @VECTORS@, N_RUNS = N_VECTORS*N_LANES, N_Y = N_VECTORS*N_S };
+
 @IF EVENTS@
 enum { N_EVENTS = @N_EVENTS@, N_VALUES = @N_VALUES@ };
 
@@ -25,13 +28,13 @@ typedef struct Job { /* runs that go side by side */
     int32_t method;
     const double *breaks;
     double t;
-    masks alive; /* runs that go on; the others stay where they are */
-    lanes y[N_S + 1], k[N_S + 1], w[N_W + 1]; /* as they are at the row that is recorded last, or next */
+    masks alive[N_VECTORS]; /* runs that go on; the others stay where they are */
+    lanes y[N_Y + 1], k[N_Y + 1], w[N_VECTORS*N_W + 1]; /* as they are at the row that is recorded last, or next */
 @IF SHORT@
-    lanes carried[N_S + 1]; /* what is left over where increments are added to y */
+    lanes carried[N_Y + 1]; /* what is left over where increments are added to y */
 @END@
 @IF OWN@
-    lanes p[N_P + 1], c[N_C + 1];
+    lanes p[N_VECTORS*N_P + 1], c[N_VECTORS*N_C + 1];
 @END@
 @IF EVENTS@
     double values[N_LANES*(N_VALUES + 1)]; /* of parameters in events, in units of the user, lane by lane */
@@ -40,7 +43,7 @@ typedef struct Job { /* runs that go side by side */
     Book book[N_LANES*N_EVENTS];
 @END@
 @IF STILL@
-    lanes still[N_I + 1]; /* inputs that do not depend on time */
+    lanes still[N_VECTORS*N_W + 1]; /* inputs that do not depend on time */
     int n_moving, moving[N_I + 1]; /* which do */
 @END@
     Tally *tallies; /* of all figures, lane by lane */
@@ -54,17 +57,36 @@ typedef struct Job { /* runs that go side by side */
 #define CONSTANTS(job) shared_c
 @END@
 
+/* Number i of those that vectors one after another have n of each, of a run of the group. */
+#define OF_RUN(x, n, i, run) LANE((x)[(run)/N_LANES*(n) + (i)], (run)%N_LANES)
+
+/* Does it hold anywhere in a group? */
+static inline int some(const masks *which)
+{
+    masks found = which[0];
+    for (int v = 1; v < N_VECTORS; v++)
+        found |= which[v];
+    return any(found);
+}
+
 @IF SET@
+static inline scalar value_of(const Input *in, double t)
+{
+    return (scalar)(in->scale*(in->kind == CONSTANT && !in->rate ? in->a[0] : input_value(in, t)));
+}
+
 /* An input at a time, in all lanes; one that all runs share is found once. */
 static void set_input(const Job *job, int i, double t, lanes *w)
 {
     const Batch *b = job->batch;
-    scalar value = 0;
-    for (int j = 0; j < N_LANES; j++) {
-        const Input *in = b->inputs + (job->run + (j < job->used ? j : 0))*b->inputs_apart + i;
-        if (j == 0 || b->inputs_apart)
-            value = (scalar)(in->scale*(in->kind == CONSTANT && !in->rate ? in->a[0] : input_value(in, t)));
-        LANE(w[i], j) = value;
+    const int64_t apart = b->inputs_apart;
+    lanes value = SAME(apart ? 0 : value_of(b->inputs + i, t));
+    for (int v = 0; v < N_VECTORS; v++) {
+        for (int j = 0; apart && j < N_LANES; j++) {
+            const int64_t run = v*N_LANES + j;
+            LANE(value, j) = value_of(b->inputs + (job->run + (run < job->used ? run : 0))*apart + i, t);
+        }
+        w[v*N_W + i] = value;
     }
 }
 
@@ -72,7 +94,7 @@ static void set_input(const Job *job, int i, double t, lanes *w)
 @IF STILL@
 static void set_inputs(const Job *job, double t, lanes *w)
 {
-    memcpy(w, job->still, N_I*sizeof *w);
+    memcpy(w, job->still, N_VECTORS*N_W*sizeof *w);
     for (int i = 0; i < job->n_moving; i++)
         set_input(job, job->moving[i], t, w);
 }
@@ -110,21 +132,28 @@ static int rates(Job *job, int live, double t, const lanes *y, lanes *k, lanes *
 @END@
     (void)job;
     (void)live;
-    derivatives(SAME(t), y, y + N_Q, PARAMETERS(job), CONSTANTS(job), w, k, k + N_Q, NULL);
+    UNROLLED
+    for (int v = 0; v < N_VECTORS; v++)
+        derivatives(SAME(t), y + v*N_S, y + v*N_S + N_Q, PARAMETERS(job) + v*N_P, CONSTANTS(job) + v*N_C, w + v*N_W,
+            k + v*N_S, k + v*N_S + N_Q, NULL);
     return FINISHED;
 }
 
 RARE static void record(Job *job, double t)
 {
     const Batch *b = job->batch;
-    lanes row[1 + N_S + N_OUT + N_W];
-    row[0] = SAME(t);
-    memcpy(row + 1, job->y, N_S*sizeof *row);
-    outputs(SAME(t), job->y, job->y + N_Q, PARAMETERS(job), CONSTANTS(job), job->w, row + 1 + N_S, NULL);
-    memcpy(row + 1 + N_S + N_OUT, job->w, N_W*sizeof *row);
-    for (int64_t j = 0; j < job->used; j++)
-        if (LANE(job->alive, j))
-            take_row(b, job->run + j, job->number, t, (const scalar *)row + j, N_LANES, job->tallies + j*b->n_figures);
+    for (int v = 0; v < N_VECTORS; v++) {
+        lanes row[1 + N_S + N_OUT + N_W];
+        const lanes *y = job->y + v*N_S, *w = job->w + v*N_W;
+        row[0] = SAME(t);
+        memcpy(row + 1, y, N_S*sizeof *row);
+        outputs(SAME(t), y, y + N_Q, PARAMETERS(job) + v*N_P, CONSTANTS(job) + v*N_C, w, row + 1 + N_S, NULL);
+        memcpy(row + 1 + N_S + N_OUT, w, N_W*sizeof *row);
+        for (int64_t j = v*N_LANES; j < job->used && j < (v + 1)*N_LANES; j++)
+            if (OF_RUN(job->alive, 1, 0, j))
+                take_row(b, job->run + j, job->number, t, (const scalar *)row + j%N_LANES, N_LANES,
+                    job->tallies + j*b->n_figures);
+    }
     job->number++;
 }
 
@@ -145,20 +174,34 @@ static int advance(Job *job, scalar h, double t, double middle, double end, cons
     (void)carried;
 @ADVANCE@}
 
+/* Lanes whose states are all finite. */
+static inline masks all_finite(const lanes *y)
+{
+    lanes lost = SAME(0), others = SAME(0);
+    UNROLLED
+    for (int j = 0; j + 1 < N_S; j += 2) { /* 0, or not a number; two sums do not wait for each other */
+        lost += y[j]*SAME(0);
+        others += y[j + 1]*SAME(0);
+    }
+    lost += N_S%2 ? others + y[N_S - 1]*SAME(0) : others;
+    return MASK(lost == lost);
+}
+
 /* Runs whose next state, in job->k, is not finite end. */
-RARE static void end_some(Job *job, masks good)
+RARE static void end_some(Job *job, const masks *good)
 {
     const Batch *b = job->batch;
     for (int64_t j = 0; j < job->used; j++)
-        if (LANE(job->alive, j) && !LANE(good, j)) {
+        if (OF_RUN(job->alive, 1, 0, j) && !OF_RUN(good, 1, 0, j)) {
             const int64_t run = job->run + j;
             b->reached[run] = job->reached;
             for (int i = 0; i < N_S; i++)
-                b->bad[run*N_S + i] = LANE(job->k[i], j);
+                b->bad[run*N_S + i] = OF_RUN(job->k, N_S, i, j);
             end_tallies(b, run, job->tallies + j*b->n_figures);
             b->status[run] = NOT_FINITE;
         }
-    job->alive &= good;
+    for (int v = 0; v < N_VECTORS; v++)
+        job->alive[v] &= good[v];
 }
 
 @CORRECTION@@PARTS@@EVENTS@/* Sets the runs of a group to their beginning; nonzero if constants of all of them are not
@@ -166,7 +209,7 @@ RARE static void end_some(Job *job, masks good)
 static int begin_runs(Job *job)
 {
     const Batch *b = job->batch;
-    for (int j = 0; j < N_LANES; j++) {
+    for (int j = 0; j < N_RUNS; j++) {
         const int64_t run = job->run + (j < job->used ? j : 0);
         const double *y = b->y + run*b->y_apart;
         int good = 1;
@@ -175,19 +218,19 @@ static int begin_runs(Job *job)
         double c[N_C + 1];
         constants(p, c);
         for (int i = 0; i < N_C; i++)
-            LANE(job->c[i], j) = (scalar)c[i];
+            OF_RUN(job->c, N_C, i, j) = (scalar)c[i];
         for (int i = 0; i < N_P; i++)
-            LANE(job->p[i], j) = (scalar)p[i];
+            OF_RUN(job->p, N_P, i, j) = (scalar)p[i];
 @END@
         for (int i = 0; i < N_C; i++)
-            good = good && isfinite(LANE(CONSTANTS(job)[i], j));
+            good = good && isfinite(OF_RUN(CONSTANTS(job), N_C, i, j));
         for (int i = 0; i < N_S; i++) {
-            LANE(job->y[i], j) = (scalar)y[i];
+            OF_RUN(job->y, N_S, i, j) = (scalar)y[i];
 @IF SHORT@
-            LANE(job->carried[i], j) = (scalar)(y[i] - LANE(job->y[i], j));
+            OF_RUN(job->carried, N_S, i, j) = (scalar)(y[i] - OF_RUN(job->y, N_S, i, j));
 @END@
         }
-        LANE(job->alive, j) = 0;
+        OF_RUN(job->alive, 1, 0, j) = 0;
         if (j >= job->used)
             continue;
         begin_tallies(b, job->tallies + j*b->n_figures);
@@ -196,7 +239,7 @@ static int begin_runs(Job *job)
         for (int i = 0; i < N_EVENTS; i++)
             job->at_zero[j*N_EVENTS + i].waits = job->book[j*N_EVENTS + i].acted = 0;
 @END@
-        LANE(job->alive, j) = good ? -1 : 0;
+        OF_RUN(job->alive, 1, 0, j) = good ? -1 : 0;
         if (!good)
             b->status[run] = NO_CONSTANTS;
     }
@@ -208,7 +251,7 @@ static int begin_runs(Job *job)
 @IF STILL@
     begin_inputs(job);
 @END@
-    return !any(job->alive);
+    return !some(job->alive);
 }
 
 /* The first row of a group. */
@@ -246,20 +289,21 @@ static void go_on(Job *job, int64_t to)
     const Batch *b = job->batch;
     const double h = b->h, near = GAP*h, t_start = b->t_start;
     const int64_t total = b->total, every = b->every;
-    lanes y[N_S + 1], k[N_S + 1], w[N_W + 1], next[N_S + 1], carried[N_S + 1];
-    masks alive = job->alive;
+    lanes y[N_Y + 1], k[N_Y + 1], w[N_VECTORS*N_W + 1], next[N_Y + 1], carried[N_Y + 1];
+    masks alive[N_VECTORS];
     int64_t i = job->reached + 1, at = 0, row = (job->reached/every + 1)*every; /* the next step, break and row */
     int within = 0; /* a step of which some parts are left? */
 @IF EVENTS@
     Stride s;
     s.failed = 0;
 @END@
-    memcpy(y, job->y, N_S*sizeof *y);
-    memcpy(k, job->k, N_S*sizeof *k);
+    memcpy(alive, job->alive, sizeof alive);
+    memcpy(y, job->y, N_Y*sizeof *y);
+    memcpy(k, job->k, N_Y*sizeof *k);
 @IF SHORT@
-    memcpy(carried, job->carried, N_S*sizeof *carried);
+    memcpy(carried, job->carried, N_Y*sizeof *carried);
 @END@
-    while (i <= to && any(alive) && !STOPPED(b)) {
+    while (i <= to && some(alive) && !STOPPED(b)) {
         const double whole = t_start + (double)i*h, last = i == total && b->t_end > t_start ? b->t_end : whole;
         const double end = fabs(last - whole) > near ? last : whole;
         double t = job->t, length = h, middle = 0.0;
@@ -280,7 +324,7 @@ static void go_on(Job *job, int64_t to)
             until = last_whole(job, i, row < to ? row : to, at, near);
         }
         for (; i <= until && !STOPPED(b); i++) { /* whole steps, or a part of one */
-            lanes lost = SAME(0), others = SAME(0);
+            masks good[N_VECTORS], failed[N_VECTORS];
             if (!cut) {
                 t = t_start + (double)(i - 1)*h;
                 middle = t_start + ((double)i - 0.5)*h;
@@ -296,40 +340,40 @@ static void go_on(Job *job, int64_t to)
 @END@
             advance(job, (scalar)length, t, middle, p.before, y, k, next, w, carried);
             UNROLLED
-            for (int j = 0; j + 1 < N_S; j += 2) { /* 0, or not a number; two sums do not wait for each other */
-                lost += next[j]*SAME(0);
-                others += next[j + 1]*SAME(0);
+            for (int v = 0; v < N_VECTORS; v++) {
+                good[v] = all_finite(next + v*N_S);
+                failed[v] = alive[v] & ~good[v];
             }
-            lost += N_S%2 ? others + next[N_S - 1]*SAME(0) : others;
-            const masks good = MASK(lost == lost);
-            if (any(alive & ~good)) {
+            if (some(failed)) {
                 job->reached = i;
-                memcpy(job->k, next, N_S*sizeof *next);
+                memcpy(job->k, next, N_Y*sizeof *next);
                 end_some(job, good);
-                alive = job->alive;
-                if (!any(alive))
+                memcpy(alive, job->alive, sizeof alive);
+                if (!some(alive))
                     return;
             }
 @IF CORRECTION@
-            const masks closed = corrected(job, alive, length, p.before, next, w);
-            if (any(alive & ~closed)) {
+            const masks closed = corrected(job, alive[0], length, p.before, next, w);
+            if (any(alive[0] & ~closed)) {
                 leave_some(job, closed);
-                alive = job->alive;
-                if (!any(alive))
+                alive[0] = job->alive[0];
+                if (!any(alive[0]))
                     return;
             }
 @END@
-            UNROLLED
-            for (int j = 0; j < N_S; j++)
-                y[j] = choose(alive, next[j], y[j]);
+            for (int v = 0; v < N_VECTORS; v++) {
+                UNROLLED
+                for (int j = v*N_S; j < (v + 1)*N_S; j++)
+                    y[j] = choose(alive[v], next[j], y[j]);
+            }
             rates(job, 1, p.after, y, k, w);
 @IF EVENTS@
             if (!within) {
                 s.end = i == total ? last : p.to;
                 job->reached = i;
                 watch_step(job, &s, i == row || i == total ? job->number : -1, y, k, w);
-                alive = job->alive;
-                if (!any(alive))
+                alive[0] = job->alive[0];
+                if (!any(alive[0]))
                     return;
             }
 @END@
@@ -339,15 +383,15 @@ static void go_on(Job *job, int64_t to)
         job->t = p.to;
         if (!within && (job->reached == row || job->reached == total)) {
             row += every;
-            memcpy(job->y, y, N_S*sizeof *y);
-            memcpy(job->w, w, N_W*sizeof *w);
+            memcpy(job->y, y, N_Y*sizeof *y);
+            memcpy(job->w, w, N_VECTORS*N_W*sizeof *w);
             record(job, job->reached == total ? last : p.to);
         }
     }
-    memcpy(job->y, y, N_S*sizeof *y);
-    memcpy(job->k, k, N_S*sizeof *k);
+    memcpy(job->y, y, N_Y*sizeof *y);
+    memcpy(job->k, k, N_Y*sizeof *k);
 @IF SHORT@
-    memcpy(job->carried, carried, N_S*sizeof *carried);
+    memcpy(job->carried, carried, N_Y*sizeof *carried);
 @END@
 }
 
@@ -356,7 +400,7 @@ static void end_runs(Job *job)
 {
     const Batch *b = job->batch;
     for (int64_t j = 0; j < job->used && !STOPPED(b); j++)
-        if (LANE(job->alive, j)) {
+        if (OF_RUN(job->alive, 1, 0, j)) {
             end_tallies(b, job->run + j, job->tallies + j*b->n_figures);
             b->reached[job->run + j] = job->reached;
             b->status[job->run + j] = FINISHED;
