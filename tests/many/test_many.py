@@ -177,6 +177,8 @@ def test_methods_that_choose_their_steps(which):
     many = sim.simulate_many(parameters=values, every=2, **shared)
     assert many.settings["backend"] == "cores"
     assert bool(many.notes) == (method == "auto")
+    side_by_side = sim.simulate_many(n=1, backend="lanes", **shared)
+    assert f"not side by side: the method {method} chooses its steps" in side_by_side.notes[0]
     one = lambda i: {"parameters": {k: v[i] for k, v in values.items()}, "output_every": 2, **shared}  # noqa: E731
     same_as_alone(sim, many, one, range(3))
 
@@ -329,3 +331,34 @@ def test_closed_loops_begin_as_in_simulate():
     for i in range(2):
         one = sim.simulate(0.01, 0.001, **{k: {n: float(x[i]) for n, x in v.items()} for k, v in given.items()})
         assert all(many[x][i, 0] == one[x][0] for x in ("q(a)", "q(b)", "q(c)", "u(c)"))
+
+
+@needs_compiler
+@pytest.mark.parametrize("way", rarely(["cores", "lanes", "python", "tsit5"], ["lanes", "tsit5"]))
+def test_a_run_that_cannot_begin_leaves_the_others_alone(way):
+    """Loops that cannot be closed, constants that have no value, also in the first run; if no run can begin, that is an error."""
+    loop = example("change_point_four_bar").compile(backend="python" if way == "python" else "auto")
+    tree = example("quarter_car").compile(backend="python" if way == "python" else "auto")
+    how = {"t_end": 0.002, "step": 0.001, "every": 1, "method": way if way == "tsit5" else None}
+    how |= {"backend": way if way in ("cores", "lanes") else "auto"}
+    for sim, name, impossible, said in (
+        (loop, "l1", 50.0, "cannot be closed"),
+        (tree, "m_b", 0.0, "cannot be computed"),
+    ):
+        usual = sim.interface.get(name, ("parameter",)).default
+        for runs in ([impossible, usual, usual], [usual, impossible, usual]):
+            many = sim.simulate_many(parameters={name: runs}, reduce={"q(a)" if sim is loop else "az": "max"}, **how)
+            figure = next(iter(many.figures.values()))
+            bad = runs.index(impossible)
+            assert said in many.ended[bad] and np.isnan(figure[bad])
+            assert [x for i, x in enumerate(many.ended) if i != bad] == ["finished"] * 2
+            alone = sim.simulate_many(
+                parameters={name: [usual]}, reduce={"q(a)" if sim is loop else "az": "max"}, **how
+            )
+            assert np.delete(figure, bad).tolist() == [next(iter(alone.figures.values()))[0]] * 2
+        with pytest.raises(bc.ModelError, match=said):
+            sim.simulate_many(parameters={name: [impossible] * 2}, **how)
+    with pytest.raises(bc.ModelError, match="no such parameter"):
+        tree.simulate_many(n=2, parameters={"m_bb": 1.0}, **how)
+    with pytest.raises(bc.RunError, match=r"there is no run 0\.5"):
+        many.run(0.5)

@@ -25,7 +25,7 @@ from bellcrank.many.figures import Figure, channel_of, read_figures
 from bellcrank.many.given import Given, read_given
 from bellcrank.many.one_by_one import OneByOne
 from bellcrank.many.result import Many
-from bellcrank.many.starts import NO_VALUES, USUAL_ERRORS, Allowed, Starts, compiled_run, ready_run, starts_of
+from bellcrank.many.starts import NO_VALUES, USUAL_ERRORS, Allowed, Starts, any_run, compiled_run, starts_of
 from bellcrank.many.watching import Watching, watching_of
 from bellcrank.many.weighting import filters_of
 from bellcrank.numeric.methods import ADAPTIVE, OWN
@@ -168,24 +168,33 @@ def _done(
             alone = _not_side_by_side(asked, starts) if not adaptive and backend != "cores" else ""
             why = why or (f"events are looked for, and {alone}" if alone and asked.watching is not None else "")
         if starts is None or why:
+            any_run(asked.loaded, asked.plan, asked.given, asked.allowed)  # or an error
             on_cores(lambda: one_by_one, results, progress, 1)
             return ended, {"backend": "python"}, [f"the runs were driven one by one by Python: {why}"]
     if adaptive:
         run_on_cores(asked, starts, results, progress)
-        return _rest(asked, results, one_by_one, ended)
-    notes: list[str] = []
+        notes = [_otherwise(backend, f"the method {asked.plan.method} chooses its steps")]
+        return _rest(asked, results, one_by_one, ended, notes if backend in SIDE_BY_SIDE else [])
+    notes = []
     how: dict[str, Any] = {"backend": "cores" if alone or backend == "cores" else "lanes"}
     missing = (alone or no_gpu()) if backend == "cuda" else ""
-    if missing:
-        notes.append(f"the runs were not done on a GPU: {missing}")
-    elif alone:
-        notes.append(f"the runs went one after another on every core, not side by side: {alone}")
+    if missing or alone:
+        notes.append(_otherwise(backend, missing or alone))
     if backend == "cuda" and not missing:
         how = {"backend": "cuda", "launched": _on_gpu(asked, starts, results, progress)}
     else:
         (_in_lanes if how["backend"] == "lanes" else run_on_cores)(asked, starts, results, progress)
     notes += _alone(asked, starts, results, one_by_one, progress)
+    for run in starts.unable:
+        one_by_one.go(run, run + 1)
     return _ended(asked, results, ended), how, notes
+
+
+def _otherwise(backend: str, why: str) -> str:
+    """Says that runs did not go side by side, as they were asked to."""
+    if backend == "cuda":
+        return f"the runs were not done on a GPU: {why}"
+    return f"the runs went one after another on every core, not side by side: {why}"
 
 
 def _starts(asked: Asked) -> Starts:
@@ -259,7 +268,7 @@ def _check_room(asked: Asked) -> None:
 
 
 def _rest(
-    asked: Asked, results: Results, one_by_one: OneByOne, ended: list[str]
+    asked: Asked, results: Results, one_by_one: OneByOne, ended: list[str], notes: list[str]
 ) -> tuple[list[str], dict[str, Any], list[str]]:
     """Runs whose method chooses its steps and that did not finish in C: Python does them again, or goes on."""
     others = np.flatnonzero(results.status != FINISHED).tolist()
@@ -269,7 +278,7 @@ def _rest(
         for run in others:
             one_by_one.go(run, run + 1)
     alone = f"{counted(len(others), 'run')} went on with stiff steps or did not finish: driven by Python"
-    return ended, {"backend": "cores"}, [alone] if others else []
+    return ended, {"backend": "cores"}, [*notes, alone] if others else notes
 
 
 def not_in_c(asked: Asked) -> str:
@@ -286,7 +295,7 @@ def not_in_c(asked: Asked) -> str:
 
 def not_driven(asked: Asked, starts: Starts) -> str:
     """Why compiled code cannot drive these runs alone; nothing if it can."""
-    first = compiled_run(ready_run(asked.loaded, asked.plan, asked.of_model, 0, asked.allowed)[1])
+    first = compiled_run(any_run(asked.loaded, asked.plan, asked.of_model, asked.allowed))
     if first is None:
         return "Python drives its steps"
     if first.calls.compiled.called_back:
@@ -316,7 +325,7 @@ def run_on_cores(
     compiler, wanted = asked.loaded.model.compiler, asked.wanted
 
     def make() -> Goes:
-        run = compiled_run(ready_run(asked.loaded, asked.plan, asked.of_model, 0, asked.allowed)[1])
+        run = compiled_run(any_run(asked.loaded, asked.plan, asked.of_model, asked.allowed))
         assert run is not None and compiler is not None
         driver = Driver(run, compiler, starts.begin, wanted, results)
         return Remaining(driver, results.status) if left else driver

@@ -64,7 +64,7 @@ class Many(Shown):
 
     def run(self, number: int) -> Run:
         """One of the runs again by `simulate`, with all its channels and what it says of its end."""
-        if self.find_run is None or not -len(self) <= number < len(self):
+        if self.find_run is None or number not in range(-len(self), len(self)):
             raise RunError(f"there is no run {number}: they count from 0 to {len(self) - 1}")
         return self.find_run(number % len(self))
 

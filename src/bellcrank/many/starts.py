@@ -8,7 +8,7 @@ by run as `simulate` does it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from bellcrank.backend.c_job import InputSignal
 from bellcrank.backend.c_many import Beginnings
 from bellcrank.backend.c_runs import CRun, signal_of
 from bellcrank.backend.start import Input, Weights
-from bellcrank.errors import ModelError
+from bellcrank.errors import BellcrankError, ModelError
 from bellcrank.many.given import Given
 from bellcrank.numeric.events import Watch
 from bellcrank.numeric.methods import ADAPTIVE
@@ -38,12 +38,13 @@ from bellcrank.run.values import Plan, check_all_masses
 @dataclass(frozen=True)
 class Starts:
     """`begin` as C reads it; `inputs` of the first run, and all `others`, whose arrays must live as long; `breaks` of
-    each run, or those of all."""
+    each run, or those of all. Runs that are `unable` to begin have no state: `simulate` says why."""
 
     begin: Beginnings
     inputs: Sequence[Input]
     others: Sequence[Sequence[Input]]
     breaks: Sequence[tuple[float, ...]]
+    unable: Sequence[int] = ()
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ class Allowed:
 
 
 USUAL_ERRORS = Allowed()
+TRIED = 100  # if so many runs cannot begin, and none before, what keeps the first from it is told of all
 
 
 def ready_run(
@@ -73,6 +75,23 @@ def ready_run(
     return shared.ready(Stretch(plan, p, y), np.zeros(len(loaded.interface.kept)))
 
 
+def any_run(loaded: Loaded, plan: Plan, given: Given, allowed: Allowed = USUAL_ERRORS) -> Prepared:
+    """The first of the runs that can begin, ready to do so; an error if none can."""
+    problem: BellcrankError | None = None
+    for number in range(min(_different(given), TRIED)):
+        try:
+            return ready_run(loaded, plan, given, number, allowed)[1]
+        except BellcrankError as error:
+            problem = problem or error
+    assert problem is not None
+    raise problem
+
+
+def _different(given: Given) -> int:
+    """How many runs differ from each other."""
+    return given.n if any(given.varied.values()) else 1
+
+
 def compiled_run(prepared: Prepared) -> CRun | None:
     """The run in C that a run consists of; None if Python drives it."""
     run = prepared.run.compiled if isinstance(prepared.run, CompiledRun) else prepared.run
@@ -89,14 +108,15 @@ def starts_of(
     inputs, signals, breaks, others = _inputs(loaded, plan, given)
     p = _parameters(loaded, given)
     errors = np.ones((1, 1))
+    unable: list[int] = []
     if plan.method in ADAPTIVE or _run_by_run(loaded, given):
-        y, roots, errors, breaks = _each_start(loaded, plan, given, allowed, breaks, p)
+        y, roots, errors, breaks, unable = _each_start(loaded, plan, given, allowed, breaks, p)
     else:
         y, roots = _states(loaded, plan, given, p, inputs), np.ones((1, 1))
     first = np.cumsum([0, *map(len, breaks)])
     flat = np.array([*(t for own in breaks for t in own), 0.0])
     begin = Beginnings(p, y, signals, flat, first.astype(np.int64), roots, errors, values)
-    return Starts(begin, inputs, others, breaks)
+    return Starts(begin, inputs, others, breaks, unable)
 
 
 def _parameters(loaded: Loaded, given: Given) -> np.ndarray:
@@ -145,25 +165,50 @@ def _states(loaded: Loaded, plan: Plan, given: Given, p: np.ndarray, inputs: lis
 
 def _each_start(
     loaded: Loaded, plan: Plan, given: Given, allowed: Allowed, breaks: list[tuple[float, ...]], p: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[tuple[float, ...]]]:
-    """States, roots of inverse inertias, errors allowed, and ends of stretches, as `simulate` finds them run by run."""
-    count = given.n if any(given.varied.values()) else 1
-    states, roots, errors, ends = [], [], [], []
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[tuple[float, ...]], list[int]]:
+    """States, roots of inverse inertias, errors allowed, and ends of stretches, as `simulate` finds them run by run;
+    and the runs that cannot begin, whose states are no numbers."""
     closing = _closing(loaded, plan)
+    found: dict[int, _Start] = {}
+    unable: dict[int, BellcrankError] = {}
+    count = _different(given)
     for run in range(count):
-        closed = None if closing is None else _closed_start(loaded, plan, given, run, p[run % len(p)].tolist(), closing)
-        if closed is not None:
-            states.append(closed[0])
-            roots.append(np.sqrt(np.concatenate(closed[1])))
-            continue
-        evaluation, prepared = ready_run(loaded, plan, given, run, allowed)
-        states.append(prepared.run.state.copy())
-        own = compiled_run(prepared) if plan.method in ADAPTIVE else None
-        errors.append(np.ones(1) if own is None else np.concatenate([own.arrays["atol"][:-1], own.arrays["caps"][:-1]]))
-        ends.append(() if own is None else own.course.breaks)
-        weights = evaluation.keeper.closure.weights if evaluation.keeper is not None else None
-        roots.append(np.ones(1) if weights is None else np.sqrt(np.concatenate(weights)))
-    return np.array(states), np.array(roots), np.array(errors or [np.ones(1)]), ends if any(ends) else breaks
+        try:
+            found[run] = _own_start(loaded, plan, given, allowed, run, p[run % len(p)].tolist(), closing)
+        except BellcrankError as error:
+            unable[run] = error
+            if not found and len(unable) == min(count, TRIED):
+                raise unable[0] from None
+    some = next(iter(found.values()))
+    none = replace(some, state=np.full_like(some.state, np.nan))
+    each = [found.get(run, none) for run in range(count)]
+    states, roots, errors = (np.array(x) for x in zip(*((x.state, x.roots, x.errors) for x in each), strict=True))
+    ends = [x.ends for x in each]
+    return states, roots, errors, ends if any(ends) else breaks, list(unable)
+
+
+@dataclass(frozen=True)
+class _Start:
+    """What one run begins with."""
+
+    state: np.ndarray
+    roots: np.ndarray
+    errors: np.ndarray
+    ends: tuple[float, ...] = ()
+
+
+def _own_start(
+    loaded: Loaded, plan: Plan, given: Given, allowed: Allowed, run: int, p: list[float], closing: Context | None
+) -> _Start:
+    closed = None if closing is None else _closed_start(loaded, plan, given, run, p, closing)
+    if closed is not None:
+        return _Start(closed[0], np.sqrt(np.concatenate(closed[1])), np.ones(1))
+    evaluation, prepared = ready_run(loaded, plan, given, run, allowed)
+    own = compiled_run(prepared) if plan.method in ADAPTIVE else None
+    errors = np.ones(1) if own is None else np.concatenate([own.arrays["atol"][:-1], own.arrays["caps"][:-1]])
+    weights = evaluation.keeper.closure.weights if evaluation.keeper is not None else None
+    roots = np.ones(1) if weights is None else np.sqrt(np.concatenate(weights))
+    return _Start(prepared.run.state.copy(), roots, errors, () if own is None else own.course.breaks)
 
 
 def _closing(loaded: Loaded, plan: Plan) -> Context | None:
