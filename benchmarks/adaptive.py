@@ -81,7 +81,7 @@ class Problem:
     def __init__(self, name):
         make, self.t_end, self.initial, self.finest = PROBLEMS[name]
         self.equations = make().equations()
-        self.sim = self.equations.compile()
+        self.sim = self.equations.compile(speed="fast")
         self.options = {"t_end": self.t_end, "step": self.t_end / 100, "output_every": 1, "initial": self.initial}
         self.times = np.linspace(0, self.t_end, 101)
         self.exact = None

@@ -109,7 +109,7 @@ def right_hand_side() -> None:
     z = np.full(100_000, 0.03)
     for kind in ("slider", "table", "exact"):
         eom = corner(kind).equations()
-        sim = eom.compile(backend="c")
+        sim = eom.compile(backend="c", speed="fast")
         steps = 20_000
         seconds = best(partial(sim.simulate, t_end=1e-6 * steps, step=1e-6, output_every=steps), 5)
         nothing = best(partial(sim.simulate, t_end=1e-6, step=1e-6), 5)

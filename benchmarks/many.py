@@ -57,7 +57,7 @@ def beside(name, args, ours):
     sys.path.insert(0, str(Path(__file__).parent / "peers"))
     from many_peers import others
 
-    sim = run_path(str(EXAMPLES / f"{name}.py"))["model"]().equations().compile()
+    sim = run_path(str(EXAMPLES / f"{name}.py"))["model"]().equations().compile(speed="fast")
     step = sim.interface.run.step or 1e-3
     for peer, found in others(TREES[name], sim, args.runs, args.steps, step).items():
         told = f"- {found}" if isinstance(found, str) else f"{found:11.3g}, lanes have {ours / found:.1f} times as many"
@@ -66,7 +66,7 @@ def beside(name, args, ours):
 
 def task(name, args):
     """A function that does all runs by one of the ways."""
-    sim = run_path(str(EXAMPLES / f"{name}.py"))["model"]().equations().compile()
+    sim = run_path(str(EXAMPLES / f"{name}.py"))["model"]().equations().compile(speed="fast")
     varied = [x for x in sim.interface.parameters if x.default][:3]
     step = sim.interface.run.step or 1e-3
     settings = {

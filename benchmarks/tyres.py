@@ -51,7 +51,7 @@ def seconds(work):
 
 def one_wheel(name, tyre):
     eom = wheel(tyre)
-    sim = eom.compile()
+    sim = eom.compile(speed="fast")
     steps = 20000
     start = {"q(hub, 3)": 0.3, "u(hub, 1)": 16, "u(hub, 2)": 0.5, "u(wheel)": 52}
 
@@ -65,7 +65,7 @@ def one_wheel(name, tyre):
 
 def car(name, slip, **more):
     eom = bc.vehicles.car(slip=slip, speed=20, **more).equations()
-    sim = eom.compile()
+    sim = eom.compile(speed="fast")
     for method in ("rk2", "rk4"):
 
         def run(method=method):

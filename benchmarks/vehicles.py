@@ -53,7 +53,7 @@ def main():
     for name, (make, methods, bar) in MODELS.items():
         s, initial = make()
         eom = s.equations()
-        sim = eom.compile(backend="c")
+        sim = eom.compile(backend="c", speed="fast")
         for dae in methods:
             found = ratio(sim, initial, dae)
             print(f"{name:34}{len(eom.independent_speeds):9}{dae:>12}{found:13.0f}{bar or '-':>11}", flush=True)

@@ -208,5 +208,5 @@ def test_quick_programs_are_the_same_to_rounding(monkeypatch, tmp_path):
 
 
 def test_speed_that_is_not_known():
-    with pytest.raises(bc.ModelError, match="speed='slow' is not known; it is one of 'fast', 'quick'"):
+    with pytest.raises(bc.ModelError, match="speed='slow' is not known; it is one of 'auto', 'fast', 'quick'"):
         pendulum().equations().compile(backend="python", speed="slow")

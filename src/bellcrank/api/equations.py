@@ -210,12 +210,13 @@ class Equations:
 
         return write_fmu(self.derived, path, fmi, platforms)
 
-    def compile(self, backend: str = "auto", external: Mapping[str, Any] | None = None, speed: str = "fast") -> Any:
+    def compile(self, backend: str = "auto", external: Mapping[str, Any] | None = None, speed: str = "auto") -> Any:
         """A simulation, ready to run. `external` replaces external routines by name.
 
         `backend`: "c" compiles, "python" does not, "auto" compiles if there is a C compiler. `sim.backend` and
-        `sim.notes` tell. `speed`: "fast" makes the fastest program, "quick" one that is ready in about half the time
-        and takes up to twice as long to run.
+        `sim.notes` tell. `speed`: "auto" has a program soon ready and goes over to the fastest, made meanwhile, when it
+        is there, within a run as well; results are the same to the bit. "fast" waits for the fastest, "quick" makes one
+        in about half the time that takes up to twice as long to run, with other last bits.
         """
         from bellcrank.api.simulation import Simulation
 

@@ -36,7 +36,7 @@ class Simulation(Analyses):
     any number of threads may evaluate and run it at the same time.
     """
 
-    def __init__(self, derived: Derived, backend: str, external: Mapping[str, Any], speed: str = "fast") -> None:
+    def __init__(self, derived: Derived, backend: str, external: Mapping[str, Any], speed: str = "auto") -> None:
         self.derived = derived
         self.loaded = load(derived.analysis, derived.interface, derived.program, backend, external, speed)
         self.backend = self.loaded.model.name

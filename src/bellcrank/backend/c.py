@@ -11,12 +11,13 @@ from bellcrank.backend.c_bound import Bound
 from bellcrank.backend.c_calls import CCalls, Compiled
 from bellcrank.backend.c_job import Double, check_sizes
 from bellcrank.backend.c_runs import CRun, DaeCRun, LoopCRun, RigidCRun
-from bellcrank.backend.compiler import NO_COMPILER, Compiler, default_flags, find_compiler, load_source
+from bellcrank.backend.compiler import NO_COMPILER, Compiler, find_compiler
 from bellcrank.backend.external import external_function, remembering
 from bellcrank.backend.fortran import fortran_library
 from bellcrank.backend.protocol import Functions
 from bellcrank.backend.python import PythonModel
 from bellcrank.backend.start import Input
+from bellcrank.backend.tiers import libraries_of
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.rigid import RigidWheel
 from bellcrank.emit.c.source import c_source
@@ -52,7 +53,7 @@ class CModel:
     `functions` are those of the program's external routines and tables; routines given in C are compiled in, unless
     `outside` names them. With `dae`, runs are those of methods for differential-algebraic equations; with `rigid`
     wheels they touch, bounce and roll in runs. A `speed` of "quick" is that of the compiler, not of the program, and
-    "soon" even more so.
+    "soon" even more so; with "auto" a library that is soon ready serves until the fast one is.
     """
 
     name = "c"
@@ -74,7 +75,7 @@ class CModel:
             raise BuildError(NO_COMPILER)
         self.compiler: Compiler | None = compiler
         self.program, self.functions, self._speed = program, tuple(functions), speed
-        options = options or (BEST if speed == "fast" else AS_WRITTEN)
+        options = options or (BEST if speed in ("fast", "auto") else AS_WRITTEN)
         # what is in Python is called back, unless it is in C as well
         given = zip(program.routines, functions, strict=True)
         self._outside = (*outside, *(r.name for r, f in given if f is not None and not r.known_in("c")))
@@ -83,19 +84,30 @@ class CModel:
                 program, options=options, outside=self._outside, dae=dae, stiff=stiff, wheels=rigid, bound=True,
                 looks=not stiff, assembles=not stiff, extra={} if stiff or dae else inertia_functions(program),
             )  # fmt: skip
-        flags = default_flags(compiler, speed, len(self.source)) if flags is None else flags
         calls = external_calls(program, self._outside).values()
         foreign = [c.routine for c in calls if c.foreign]
         linked = [fortran_library(foreign, program.name)] if foreign else []
         own = all(c.function is None or c.routine.writer is not None for c in calls)
-        library = load_source(self.source, compiler, flags, linked, own)
+        libraries = libraries_of(self.source, compiler, speed, linked, own, flags)
         place = {routine: i for i, routine in enumerate(program.routines)}
         away = [(place[c.routine], c.routine.argument_count) for c in calls if c.function is None]
         memory_size = sum(c.routine.memory or 0 for c in calls if c.function is not None)
         run = RigidCRun if rigid else CRun if program.loops is None else DaeCRun if dae else LoopCRun
-        check_sizes(library, run.job)
+        check_sizes(libraries.now.loaded, run.job)
         assembler = CAssembler if run is LoopCRun and not stiff else None
-        self._compiled = Compiled(program, library, away, memory_size, run, assembler)
+        self._compiled = Compiled(program, libraries, away, memory_size, run, assembler)
+
+    def notes(self) -> list[str]:
+        """How it was compiled, in sentences."""
+        libraries = self._compiled.libraries
+        told = [f"compiled by {self.compiler.name}"] if self.compiler is not None else []
+        if libraries.problem:
+            told.append(
+                f"stays with the library that was soon ready, since the fast one is not made: {libraries.problem}"
+            )
+        elif not libraries.settled.is_set():
+            told.append("runs with a library that was soon ready until the fast one is, with the same results")
+        return told
 
     def calls(self, functions: Functions | None = None) -> CCalls:
         """The functions of the program for one run or evaluation."""

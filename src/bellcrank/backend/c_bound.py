@@ -44,14 +44,21 @@ class Bound:
             externals=ctypes.addressof(self._externals), kept=address(self.kept),
         )  # fmt: skip
         self.data = ctypes.addressof(self._job)
-        self._all, self.address = calls.compiled.rates_of_all, calls.compiled.rates_address
         self.calls_back = asked or bool(calls.compiled.called_back)
+        calls.compiled.libraries.tell(self)
+        self.follow()
+
+    def follow(self) -> None:
+        """Takes the functions of the library that is there now; those of before stay valid."""
+        now = self._calls.compiled.libraries.now
+        self._all, self.address = now.rates_of_all, now.rates_address
+        vars(self).pop("called", None)
 
     @cached_property
     def called(self) -> Callable[..., bool] | None:
         if self.calls_back:
             return None
-        return python_function(self._calls.compiled.library, "rates_called", self.data)
+        return python_function(self._calls.library, "rates_called", self.data)
 
     def rates(self, t: float, x: np.ndarray) -> np.ndarray:
         """Rates of a state, an array of the right length, as they are at the start of a run."""
@@ -83,14 +90,14 @@ class Bound:
         together below `most`? A: slopes of the rates by differences over a `push` of each state."""
         times, rows = np.ascontiguousarray(t, float), np.ascontiguousarray(x, float)
         given = len(rows), address(times), address(rows), h, push, squarings, most, self.data
-        return self._answer(self._calls.compiled.is_calm, given)
+        return self._answer(self._calls.compiled.libraries.now.is_calm, given)
 
     def is_calm_run(self, rows: np.ndarray, h: float, push: float, squarings: int, most: float) -> bool:
         """The same of a run, by its rows, all of them finite: at its start, after each third, and on both sides of the
         three largest changes of speeds."""
         rows = np.ascontiguousarray(rows, float)
         given = *rows.shape, address(rows), h, push, squarings, most, self.data
-        return self._answer(self._calls.compiled.is_calm_run, given)
+        return self._answer(self._calls.compiled.libraries.now.is_calm_run, given)
 
     def _answer(self, asked: Callable[..., int], given: tuple[Any, ...]) -> bool:
         """What C says."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from bellcrank.backend.c_job import NO_EXTERNAL, External, Externals, address
 from bellcrank.backend.interrupts import CallsBack
+from bellcrank.backend.libraries import Libraries
 from bellcrank.backend.protocol import Functions
 from bellcrank.backend.start import Input, Start
 from bellcrank.emit.c.functions import C_NAMES
@@ -21,49 +21,20 @@ from bellcrank.program.program import Program
 
 @dataclass(frozen=True)
 class Compiled:
-    """A program with its library. `called_back`: place and number of arguments of routines that are not in it."""
+    """A program with its libraries. `called_back`: place and number of arguments of routines that are not in it."""
 
     program: Program
-    library: ctypes.CDLL
+    libraries: Libraries
     called_back: Sequence[tuple[int, int]]
     memory_size: int
     run: Callable[[Any, Start], Any]
     assembler: Callable[..., Any] | None = None  # of closed loops
     held: dict[str, tuple[Sequence[float], Any]] = field(default_factory=dict)  # arrays of the last parameters
 
-    @cached_property
-    def rates_of_all(self) -> Callable[..., int]:
-        """Calls of bound rates are too short to let other threads run meanwhile."""
-        found = self._short.rates_of_all
-        found.argtypes = [ctypes.c_int64, ctypes.c_int32, *[ctypes.c_void_p] * 5]
-        return found
-
-    @cached_property
-    def is_calm(self) -> Callable[..., int]:
-        found, real = self._short.is_calm, ctypes.c_double
-        found.argtypes = [ctypes.c_int64, *[ctypes.c_void_p] * 2, real, real, ctypes.c_int32, real, ctypes.c_void_p]
-        return found
-
-    @cached_property
-    def is_calm_run(self) -> Callable[..., int]:
-        found, real, long = self._short.is_calm_run, ctypes.c_double, ctypes.c_int64
-        found.argtypes = [long, long, ctypes.c_void_p, real, real, ctypes.c_int32, real, ctypes.c_void_p]
-        return found
-
-    @cached_property
-    def steps_on(self) -> Callable[[int, int], int]:
-        """A few steps are as short."""
-        found = self._short.steps_on
-        found.argtypes = [ctypes.c_void_p, ctypes.c_int64]
-        return found
-
-    @cached_property
-    def rates_address(self) -> int:
-        return ctypes.cast(self.library.rates_at, ctypes.c_void_p).value or 0
-
-    @cached_property
-    def _short(self) -> ctypes.PyDLL:
-        return ctypes.PyDLL("", handle=self.library._handle)
+    @property
+    def library(self) -> ctypes.CDLL:
+        """That which is called now."""
+        return self.libraries.now.loaded
 
 
 class CCalls:
@@ -72,13 +43,24 @@ class CCalls:
     name = "c"
 
     def __init__(self, compiled: Compiled, functions: Functions) -> None:
-        self.compiled, self.program, self.library = compiled, compiled.program, compiled.library
+        self.compiled, self.program = compiled, compiled.program
+        self._since = len(compiled.libraries.speeds) - 1
         self._called = [(functions[place], count) for place, count in compiled.called_back]
         self._callback = External(self._external) if self._called else NO_EXTERNAL
         self.memory = np.zeros(compiled.memory_size + 1)
         self.live = 0
         self.back = CallsBack()
         self._externals = self.externals(self.memory)
+
+    @property
+    def library(self) -> ctypes.CDLL:
+        """That which is called now; the next call may find another one."""
+        return self.compiled.libraries.now.loaded
+
+    @property
+    def speeds(self) -> list[str]:
+        """What the libraries were made for that were there since these calls began."""
+        return self.compiled.libraries.speeds[self._since :]
 
     # ---- single evaluations
 

@@ -112,7 +112,7 @@ class Driver:
     """One thread's part of many runs, by way of a run of the program that is ready but has not begun."""
 
     def __init__(self, run: CRun, compiler: Compiler, begin: Beginnings, wanted: Wanted, results: Results) -> None:
-        self._run, program, library = run, run.calls.program, run.calls.library
+        self._run, program = run, run.calls.program
         self._library = _library(run.job, compiler)
         self._batch, self._held = batch_of(begin, wanted, results)
         every = run.course.every
@@ -124,12 +124,14 @@ class Driver:
         b = self._batch
         b.n_coordinates, b.n_constants = len(program.coordinates), len(program.constants.statements)
         b.width, b.block, b.arrays, b.n_arrays = run.width, block, ctypes.addressof(listed), len(arrays)
-        b.run, b.constants = (ctypes.cast(f, ctypes.c_void_p).value for f in (library.run, library.constants))
         run.fields.rows = address(rows)
         self._held += [rows, fresh, listed]
 
     def go(self, first: int, last: int) -> None:
         """Runs from number `first` to before `last`."""
+        model = self._run.calls.library
+        b = self._batch
+        b.run, b.constants = (ctypes.cast(f, ctypes.c_void_p).value for f in (model.run, model.constants))
         self._library.run_many(ctypes.byref(self._batch), ctypes.byref(self._run.fields), first, last)
 
 

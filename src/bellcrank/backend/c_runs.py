@@ -64,8 +64,9 @@ class CRun:
 
     def _set_pace(self, pace: Pace) -> None:
         """A run whose method chooses its steps."""
-        self.calls.library.work_room.restype = ctypes.c_int64
-        work = np.zeros(self.calls.library.work_room())
+        room = self.calls.library.work_room
+        room.restype = ctypes.c_int64
+        work = np.zeros(room())
         atol, caps = (np.array([*x, 0.0]) for x in (pace.atol, pace.caps))
         self._share(times=np.array(pace.times), atol=atol, caps=caps, work=work)
         self._job.rtol, self._job.most, self._job.pause = pace.rtol, pace.most, FIRST_PAUSE

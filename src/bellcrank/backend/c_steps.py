@@ -28,11 +28,17 @@ class CSteps:
         self.row = np.zeros(run.width)
         self.job.rows, self.job.reached = address(self.row), run.reached
         self.job.every, self.job.t_end = NEVER, self.job.t_start
-        self.call: Callable[[int, int], int] = run.calls.compiled.steps_on
+        self.call: Callable[[int, int], int]
+        run.calls.compiled.libraries.tell(self)
+        self.follow()
         self.at = ctypes.addressof(self.job)
         self.calls_back = run.calls_back
         doubles = np.frombuffer(run.signals, dtype=float).reshape(len(run.signals), -1)
         self._values = doubles[:, _VALUE]
+
+    def follow(self) -> None:
+        """Takes the function of the library that is there now."""
+        self.call = self.run.calls.compiled.libraries.now.steps_on
 
     @property
     def reached(self) -> int:
@@ -48,12 +54,12 @@ class CSteps:
         """Takes n steps, 0: the start, or a state after inputs were set; the status."""
         if n <= SHORT:
             return int(self.run.in_c(lambda: self.call(self.at, n)))
-        job, run, first, block = self.job, self.run.calls.library.run, self.reached, SHORT
+        job, calls, first, block = self.job, self.run.calls, self.reached, SHORT
         while job.reached < first + n:
             job.first, job.filled = job.reached, 0
             job.total, job.last = first + n, min(job.first + block, first + n)
             began = time.perf_counter()
-            if status := self.run.in_c(lambda: run(ctypes.byref(job))):
+            if status := self.run.in_c(lambda: calls.library.run(ctypes.byref(job))):
                 return int(status)
             share = BLOCK_SECONDS / max(time.perf_counter() - began, 1e-9)
             block = max(1, int(block * min(share, 8.0)))
@@ -104,16 +110,22 @@ class StepsOfAll:
     """Several runs of one model that go on together; `rows`: those of their states, one for each."""
 
     def __init__(self, members: Sequence[CSteps], rows: np.ndarray) -> None:
-        library = members[0].run.calls.library
-        self._step, self._set = library.steps_of_all, library.set_of_all
-        self._step.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
-        self._step.restype = ctypes.c_int64
-        self._set.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p]
-        self._set.restype = None
         self._jobs = np.zeros(len(members), dtype=np.uintp)
-        self._members = list(members)
+        self._members, self._libraries = list(members), members[0].run.calls.compiled.libraries
+        self._libraries.tell(self)
+        self.follow()
         for i, (member, row) in enumerate(zip(members, rows, strict=True)):
             self.replace(i, member, row)
+
+    def follow(self) -> None:
+        """Takes the functions of the library that is there now."""
+        library = self._libraries.now.loaded
+        step, put = library.steps_of_all, library.set_of_all
+        step.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
+        step.restype = ctypes.c_int64
+        put.argtypes = [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p]
+        put.restype = None
+        self._step, self._set = step, put
 
     def replace(self, i: int, member: CSteps, row: np.ndarray) -> None:
         """Takes another run at a place."""

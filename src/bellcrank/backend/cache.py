@@ -44,13 +44,25 @@ def cache_folder() -> Path:
     return (Path(base) if base else Path(os.path.expanduser("~")) / ".cache") / "bellcrank"
 
 
-def kept(key: str, make: Callable[[Path], Path]) -> Path:
-    """The library of a key, from the cache or made now: `make` compiles it in a folder and returns its path there."""
-    folder = _usable(cache_folder())
+def usable_folder() -> Path:
+    """The cache folder, made where it is missing; or one for this process alone, with a word that says why."""
+    return _usable(cache_folder())
+
+
+def found(key: str, folder: Path) -> Path | None:
+    """The library of a key in the cache, if it is there and whole."""
+    return _verified(folder / key)
+
+
+def kept(key: str, make: Callable[[Path], Path], folder: Path | None = None) -> Path:
+    """The library of a key, from the cache or made now: `make` compiles it in a folder and returns its path there.
+
+    `folder` is what `usable_folder` has returned, if it was asked before.
+    """
+    folder = usable_folder() if folder is None else folder
     place = folder / key
-    found = _verified(place)
-    if found is not None:
-        return found
+    if (there := _verified(place)) is not None:
+        return there
     if place.exists():
         warn(f"the library {place / LIBRARY} in the cache is not the one that was put there: it is made again")
     _sweep(folder)

@@ -21,7 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from bellcrank.backend.cache import kept
-from bellcrank.backend.processes import LIMIT, TooLong, run_program, seconds_for_compilers
+from bellcrank.backend.processes import LIMIT, Aside, TooLong, run_program, seconds_for_compilers
 from bellcrank.errors import BuildError, warn
 
 FAST = ("-O3", "-march=native", "-ffp-contract=fast")
@@ -42,12 +42,28 @@ LANES = range(
     80_000, LONG
 )  # characters of a source of runs in lanes that is the better for an order of this processor:
 GCC_LANES = ("-mtune=native",)  # a twentieth of the time on ARM, where shorter ones lose as much
-SPEEDS = ("fast", "quick")  # of the program; of its making
+# Without what gcc does after products and sums are fused, with instructions of the machine: half the time, equal bits.
+# Nothing that works on trees may stand here, since it decides what is fused.
+GCC_EARLY = (
+    *(f"-fno-{what}" for what in (
+        "schedule-insns", "schedule-insns2", "rename-registers", "gcse", "cse-follow-jumps", "rerun-cse-after-loop",
+        "forward-propagate", "move-loop-invariants", "if-conversion", "if-conversion2", "split-wide-types", "dce",
+        "ipa-ra", "caller-saves", "lra-remat", "cprop-registers", "reorder-blocks", "crossjumping", "peephole2", "ree",
+        "shrink-wrap", "combine-stack-adjustments", "compare-elim", "auto-inc-dec", "web",
+    )),
+    "-fira-algorithm=priority", "-fira-region=one",
+    *(f"-fdisable-rtl-{what}" for what in ("cse1", "combine", "postreload")),
+)  # fmt: skip
+SPEEDS = ("auto", "fast", "quick")  # both, one after the other; of the program; of its making
 ALWAYS = ("-std=c99", "-fno-math-errno", "-fPIC", "-shared")
 FORTRAN = ("-std=f2008", "-fPIC", "-shared")
 LINUX = ("-fno-semantic-interposition", "-Wl,-Bsymbolic")
 NO_COMPILER = "there is no C compiler (looked for CC, cc, gcc, clang and the Python package ziglang)"
 _SHOWN = 30  # lines of a compiler's message
+
+
+class Stopped(BuildError):
+    """The compiler took too long."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +95,14 @@ class Compiler:
         """The flags for a program that is soon ready: half the time of the compiler, half the speed or better."""
         found = tuple("-O1" if f == "-O3" else f for f in self.fast if f not in (*GCC, *GCC_X86))
         return (*found, "-fexpensive-optimizations") if self.gnu else found  # products and sums are fused there
+
+    @property
+    def early(self) -> tuple[str, ...] | None:
+        """The flags for a program that is soon ready and has the bits of the fast one; None where they are not known.
+
+        gcc fuses products and sums before it chooses instructions, and what it does afterwards changes no result.
+        """
+        return (*self.fast, *GCC_EARLY) if self.gnu else None
 
     @property
     def soon(self) -> tuple[str, ...]:
@@ -134,12 +158,18 @@ def _version(command: Sequence[str]) -> str:
 
 def default_flags(compiler: Compiler, speed: str = "fast", length: int = 0) -> tuple[str, ...]:
     """BELLCRANK_CFLAGS, else what makes the fastest code of a source so long, or that which is soon ready."""
+    found = {"fast": compiler.fast, "quick": compiler.quick, "soon": compiler.soon, "early": compiler.early}[speed]
+    assert found is not None
+    return named_flags() or (*found, *(GCC_LONG if length > LONG and compiler.gnu else ()))
+
+
+def named_flags() -> tuple[str, ...]:
+    """Those of BELLCRANK_CFLAGS."""
     named = os.environ.get("BELLCRANK_CFLAGS", "")
     words, why = _words(named)
     if why:
         raise BuildError(f"BELLCRANK_CFLAGS={named!r}: {why}")
-    found = {"fast": compiler.fast, "quick": compiler.quick, "soon": compiler.soon}[speed]
-    return tuple(words) or (*found, *(GCC_LONG if length > LONG and compiler.gnu else ()))
+    return tuple(words)
 
 
 def lanes_flags(compiler: Compiler, length: int) -> tuple[str, ...]:
@@ -160,7 +190,7 @@ def shared_library(
 ) -> Path:
     """The compiled library of a source, from the cache or made now; `linked` are libraries that it needs."""
     flags = default_flags(compiler, length=len(source)) if flags is None else flags
-    key = _digest(source, compiler, (*flags, *map(str, linked)))
+    key = digest(source, compiler, (*flags, *map(str, linked)))
     return kept(key, lambda work: compile_source(source, work, compiler, flags, language, linked))
 
 
@@ -171,8 +201,11 @@ def compile_source(
     flags: Sequence[str] = FAST,
     language: str = "c",
     linked: Sequence[Path] = (),
+    exactly: bool = False,
+    aside: Aside | None = None,
 ) -> Path:
-    """Compiles a source in a folder. Flags that a compiler may not know are left out if it fails; it is quoted."""
+    """Compiles a source in a folder. Flags that a compiler may not know are left out if it fails, unless it is to be
+    compiled `exactly` so; it is quoted. `aside`: where the compiler runs, if it is beside us."""
     code, library = folder / ("model.c" if language == "c" else "model.f90"), folder / "model.so"
     try:
         code.write_text(source, encoding="utf-8")
@@ -181,17 +214,18 @@ def compile_source(
     linux = LINUX if sys.platform == "linux" else ()
     fewer = [f for f in flags if f not in (*NATIVE, *GCC, *GCC_X86, *GCC_LONG)]
     seconds, message, what = seconds_for_compilers(), "", "model" if language == "c" else "external routines in Fortran"
-    for chosen in dict.fromkeys(((*flags, *linux), tuple(flags), (*fewer, *linux), tuple(fewer))):
+    several = ((*flags, *linux), tuple(flags), (*fewer, *linux), tuple(fewer))
+    for chosen in dict.fromkeys(several[:1] if exactly else several):
         always = ALWAYS if language == "c" else FORTRAN
         command = [*compiler.command, *always, *chosen, str(code), "-o", str(library)]
         command += [*(x for path in linked for x in (str(path), f"-Wl,-rpath,{path.parent}")), "-lm"]
         try:
-            done = run_program(command, seconds, folder)
+            done = run_program(command, seconds, folder, aside)
         except OSError as error:
             raise BuildError(f"{compiler.command[0]} cannot be run: {error.strerror or error}") from None
         except TooLong:
             told = f"{compiler.command[0]} was stopped after {seconds:g} s ({LIMIT} sets its time limit)"
-            raise BuildError(f"the {what} is not compiled: {told}") from None
+            raise Stopped(f"the {what} is not compiled: {told}") from None
         if done.code == 0 and library.exists():
             return library
         message = message or _shortened(done.errors or done.output or f"exit code {done.code}")
@@ -229,7 +263,8 @@ def _shortened(message: str) -> str:
     return "\n".join([*lines[:_SHOWN], f"... {len(lines) - _SHOWN} more lines"] if len(lines) > _SHOWN else lines)
 
 
-def _digest(source: str, compiler: Compiler, flags: Sequence[str]) -> str:
+def digest(source: str, compiler: Compiler, flags: Sequence[str]) -> str:
+    """The key of a library in the cache."""
     parts = [source, "\n".join(flags), " ".join(compiler.command), compiler.version, platform.machine(), sys.platform]
     if not {*NATIVE}.isdisjoint(flags):
         parts.append(_processor())

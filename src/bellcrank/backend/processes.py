@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import tempfile
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +17,48 @@ from bellcrank.errors import BuildError
 
 LIMIT = "BELLCRANK_COMPILE_SECONDS"
 SECONDS = 3600.0  # a compiler may take, unless the environment says otherwise
+NICE = "5"  # of programs that run beside us: a quarter of a core that others want
 
 
 class TooLong(Exception):
     """The time is over."""
+
+
+class Ended(Exception):
+    """The program was to end."""
+
+
+class Aside:
+    """A place for programs that run beside us, one at a time, at low priority, until `end` is called by any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._over = False
+
+    def command(self, command: Sequence[str]) -> list[str]:
+        """What runs a command at low priority, where that can be had."""
+        nice = shutil.which("nice") if os.name == "posix" else None
+        return [*([] if nice is None else [nice, "-n", NICE]), *command]
+
+    def take(self, process: subprocess.Popen[bytes]) -> None:
+        """Takes a program that has begun."""
+        with self._lock:
+            self._process = process
+            if self._over:
+                _kill(process)
+
+    def check(self) -> None:
+        """Raises `Ended` after the end."""
+        if self._over:
+            raise Ended
+
+    def end(self) -> None:
+        """Ends what is there with all it has started, and what comes."""
+        with self._lock:
+            self._over = True
+            if self._process is not None and self._process.poll() is None:
+                _kill(self._process)
 
 
 @dataclass(frozen=True)
@@ -42,12 +82,16 @@ def seconds_for_compilers() -> float | None:
     return seconds or None
 
 
-def run_program(command: Sequence[str], seconds: float | None, folder: Path | None = None) -> Finished:
-    """Runs a program until it ends; OSError if it cannot be started, `TooLong` if it takes longer.
+def run_program(
+    command: Sequence[str], seconds: float | None, folder: Path | None = None, aside: Aside | None = None
+) -> Finished:
+    """Runs a program until it ends; OSError if it cannot be started, `TooLong` if it takes longer, `Ended` if the place
+    where it runs `aside` is closed.
 
     It gets no input, and files for what it says: with pipes, a helper that it leaves running would be waited for.
     """
     own_group = {"start_new_session": True} if os.name == "posix" else {}
+    command = command if aside is None else aside.command(command)
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         process = None
         try:
@@ -55,12 +99,16 @@ def run_program(command: Sequence[str], seconds: float | None, folder: Path | No
                 process = subprocess.Popen(  # type: ignore[call-overload]
                     command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, cwd=folder, **own_group
                 )
+            if aside is not None:
+                aside.take(process)
             process.wait(seconds)
         except subprocess.TimeoutExpired:
             raise TooLong from None
         finally:
             if process is not None and process.returncode is None:
                 _end(process)
+        if aside is not None:
+            aside.check()
         output.seek(0)
         errors.seek(0)
         said = [stream.read().decode("utf-8", "replace") for stream in (output, errors)]
@@ -69,6 +117,11 @@ def run_program(command: Sequence[str], seconds: float | None, folder: Path | No
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """Ends a program with all it has started."""
+    _kill(process)
+    process.wait()
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
     try:
         if os.name == "posix":
             os.killpg(process.pid, signal.SIGKILL)
@@ -76,4 +129,3 @@ def _end(process: subprocess.Popen[bytes]) -> None:
             process.kill()
     except ProcessLookupError:
         pass
-    process.wait()

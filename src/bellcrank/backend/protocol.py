@@ -24,13 +24,16 @@ class Calls(Protocol):
     """The functions of a program over plain floats, with memories of their own.
 
     `live` says whose memories a call may change: 1 of external routines called for rates, 2 of the others, 0 none.
-    `memory` is that of routines in C.
+    `memory` is that of routines in C. `speeds`: what the libraries were made for that were there, if it is compiled.
     """
 
     name: str
     program: Program
     live: int
     memory: np.ndarray
+
+    @property
+    def speeds(self) -> Sequence[str]: ...
 
     def constants(self, p: Sequence[float]) -> list[float]: ...
 
@@ -84,6 +87,9 @@ class Model(Protocol):
 
     @property
     def functions(self) -> Functions: ...
+
+    def notes(self) -> list[str]:
+        """How it was compiled, in sentences."""
 
     def calls(self, functions: Functions | None = None) -> Calls:
         """The functions of the program for one run or evaluation, with its own external routines unless given."""

@@ -33,6 +33,10 @@ class PythonModel:
         self.program = program
         self.functions = tuple(functions)
 
+    def notes(self) -> list[str]:
+        """There is nothing to tell of a compiler."""
+        return []
+
     def calls(self, functions: Functions | None = None) -> PythonCalls:
         """The functions of the program for one run or evaluation."""
         return PythonCalls(self, remembering(self.functions) if functions is None else functions)
@@ -60,6 +64,7 @@ class PythonCalls:
     """Calls of a program in Python with memories of their own; whole runs are driven from outside."""
 
     name = "python"
+    speeds: tuple[str, ...] = ()
 
     def __init__(self, model: PythonModel, functions: Functions) -> None:
         self.program, self._module = model.program, model.module

@@ -181,7 +181,7 @@ class Loaded:
     def notes(self) -> list[str]:
         """How the model runs, in sentences."""
         if self.model.compiler is not None:
-            notes = [f"compiled by {self.model.compiler.name}"]
+            notes = self.model.notes()
         else:
             notes = [f"runs in Python{'' if find_compiler() else f': {NO_COMPILER}'}"]
         if self.remembers:
@@ -196,7 +196,7 @@ def load(
     program: Program,
     backend: str,
     external: Mapping[str, Any],
-    speed: str = "fast",
+    speed: str = "auto",
 ) -> Loaded:
     """The program loaded. `backend`: "c" compiles, "python" does not, "auto" compiles if there is a C compiler."""
     for name, given, allowed in (("backend", backend, BACKENDS), ("speed", speed, SPEEDS)):
@@ -251,6 +251,12 @@ class Context:
         """External routines and tables by name, as far as they can be called from Python."""
         pairs = zip(self.loaded.program.routines, self.functions, strict=True)
         return {r.name: f for r, f in pairs if f is not None}
+
+    @property
+    def library(self) -> str:
+        """Which libraries were there to be called: "fast", "quick", or "early", which the fast one may follow."""
+        made = [x for x in map(vars(self).get, ("model", "stiff", "dae")) if x is not None]
+        return ", then ".join(dict.fromkeys(speed for calls in made for speed in calls.speeds))
 
     def set_live(self, live: int) -> None:
         """Whose memories single evaluations may change: 1 of routines called for rates, 2 of the others, 0 none."""

@@ -6,7 +6,7 @@ routines remember and keep is in every call that of a run which starts there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -138,9 +138,7 @@ class Rhs:
 class CompiledRhs(Rhs):
     """The same where nothing is called back from C: usual calls go there without detours."""
 
-    def __init__(self, evaluation: Evaluation, bound: Bound, called: Callable[..., bool]) -> None:
-        super().__init__(evaluation, bound)
-        self._called = called
+    _bound: Any
 
     def __call__(self, t: float, x: Any, out: np.ndarray | None = None) -> np.ndarray:
         found: Any = out
@@ -149,7 +147,7 @@ class CompiledRhs(Rhs):
         elif type(out) is not ndarray:
             return super().__call__(t, x, out)
         try:
-            if self._called(t, x, found):
+            if self._bound.called(t, x, found):
                 return found
         except (BufferError, TypeError, ValueError):  # no number; no array; not contiguous; it cannot be written to
             pass
@@ -168,4 +166,4 @@ def rhs_of(
     bound = loaded.model.bound(context.model, p, c, signals)
     if bound is None or bound.called is None:
         return Rhs(evaluation, bound)
-    return CompiledRhs(evaluation, bound, bound.called)
+    return CompiledRhs(evaluation, bound)

@@ -87,6 +87,7 @@ def simulate(
         "method": plan.method,
         "backend": loaded.model.name,
     }
+    settings |= {"library": context.library} if context.library else {}
     settings |= {"seconds": seconds} | ({} if loaded.program.loops is None else {"dae": dae.method})
     if stretches.interrupted:
         raise _interrupted(loaded, rows, watch, settings)

@@ -58,7 +58,7 @@ class Stepper:
     def step(self, n: int = 1) -> None:
         """Takes n steps."""
         if n == 1 and self._quick:
-            if self._call(self._at, 1):
+            if self._steps.call(self._at, 1):
                 self._fail()
         else:
             self._take(n)
@@ -229,7 +229,7 @@ class Stepper:
         steps, self._problem = self._going.steps, problem
         self._quick = type(steps) is CSteps and not steps.calls_back and self._limit == NO_LIMIT and not problem
         if isinstance(steps, CSteps):
-            self._call, self._at = steps.call, steps.at
+            self._steps, self._at = steps, steps.at
 
     def _take(self, n: Any) -> None:
         """Takes n steps, on the way that all models can go."""

@@ -128,7 +128,7 @@ def compare(
         raise ModelError(f"horizons={list(until)} must lie between 0 and t_end={plan.t_end:g} s", equations.name)
     minimal = equations.program.loops.correction is not None
     chosen = [as_dae(m) for m in (_every_method(plan.method, free_fall, minimal) if methods is None else methods)]
-    sim = equations.compile(backend=backend)
+    sim = equations.compile(backend=backend, speed="fast")  # what methods take is told
     trial = _Trial(sim, plan.t_end, plan.method, {"parameters": parameters, "initial": initial, "inputs": inputs})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)  # of runs that break down

@@ -135,7 +135,7 @@ class Runner:
 
     def __init__(self, equations: Equations, backend: str | None = None) -> None:
         self.interface = equations.interface
-        self.sim = equations.compile(backend=backend or "auto")
+        self.sim = equations.compile(backend=backend or "auto", speed="fast")
         self._cpu = math.inf  # s that a run takes of one core
 
     def run(self, job: Job) -> dict[str, Any]:

@@ -1,0 +1,82 @@
+"""Compilers in the background: one at a time, at low priority, while models already run with what was soon ready.
+
+What was asked for last is made first: it is what is used at present. When the process ends, so does the compiler.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+from collections.abc import Callable
+
+from bellcrank.backend.processes import Aside
+
+ENDING_SECONDS = 10.0  # that the end of the process waits until nothing of a build is left
+
+Task = Callable[[Aside], None]
+
+
+class Background:
+    """Tasks that a thread does one after the other; it ends when there are none."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: list[Task] = []
+        self._thread: threading.Thread | None = None
+        self._aside = Aside()
+        self._over = False
+
+    def add(self, task: Task) -> bool:
+        """Has a task done, which raises nothing; False if that cannot be."""
+        with self._lock:
+            if self._over:
+                return False
+            self._waiting.append(task)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="bellcrank compiles", daemon=True)
+                try:
+                    self._thread.start()
+                except RuntimeError:  # no more threads, or the interpreter ends
+                    self._thread = None
+                    self._waiting.clear()
+                    return False
+        return True
+
+    def _work(self) -> None:
+        while True:
+            with self._lock:
+                if self._over or not self._waiting:
+                    self._thread = None
+                    return
+                task, self._aside = self._waiting.pop(), Aside()
+            task(self._aside)
+
+    def end(self) -> None:
+        """Ends what is under way and does nothing more."""
+        with self._lock:
+            self._over, thread = True, self._thread
+            self._waiting.clear()
+        if thread is not None:
+            self._aside.end()
+            thread.join(ENDING_SECONDS)
+
+
+_of_process: dict[int, Background] = {}
+
+
+def background() -> Background:
+    """That of this process: a thread does not live on in a process that was forked."""
+    number = os.getpid()
+    found = _of_process.get(number)
+    if found is None:
+        _of_process.clear()
+        found = _of_process.setdefault(number, Background())
+    return found
+
+
+@atexit.register
+def _end() -> None:
+    found = _of_process.get(os.getpid())
+    if found is not None:
+        found.end()

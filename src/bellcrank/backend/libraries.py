@@ -1,0 +1,91 @@
+"""The library of a program, which may become another one while it is used: first one that is soon ready, then the fast.
+
+Both are made of one source, have equal structures and give equal bits, so that a call may go to the one and the next,
+with the same structures, to the other, within a run as well.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+import weakref
+from collections.abc import Callable
+from functools import cached_property
+from typing import Protocol
+
+
+class Library:
+    """A loaded library, and functions of it whose calls are too short to let other threads run meanwhile.
+
+    `speed`: what it was made for, as `compiler.default_flags` has it.
+    """
+
+    def __init__(self, loaded: ctypes.CDLL, speed: str) -> None:
+        self.loaded, self.speed = loaded, speed
+
+    @cached_property
+    def rates_of_all(self) -> Callable[..., int]:
+        found = self._short.rates_of_all
+        found.argtypes = [ctypes.c_int64, ctypes.c_int32, *[ctypes.c_void_p] * 5]
+        return found
+
+    @cached_property
+    def is_calm(self) -> Callable[..., int]:
+        found, real = self._short.is_calm, ctypes.c_double
+        found.argtypes = [ctypes.c_int64, *[ctypes.c_void_p] * 2, real, real, ctypes.c_int32, real, ctypes.c_void_p]
+        return found
+
+    @cached_property
+    def is_calm_run(self) -> Callable[..., int]:
+        found, real, long = self._short.is_calm_run, ctypes.c_double, ctypes.c_int64
+        found.argtypes = [long, long, ctypes.c_void_p, real, real, ctypes.c_int32, real, ctypes.c_void_p]
+        return found
+
+    @cached_property
+    def steps_on(self) -> Callable[[int, int], int]:
+        """A few steps are as short."""
+        found = self._short.steps_on
+        found.argtypes = [ctypes.c_void_p, ctypes.c_int64]
+        return found
+
+    @cached_property
+    def rates_address(self) -> int:
+        return ctypes.cast(self.loaded.rates_at, ctypes.c_void_p).value or 0
+
+    @cached_property
+    def _short(self) -> ctypes.PyDLL:
+        return ctypes.PyDLL("", handle=self.loaded._handle)
+
+
+class Follower(Protocol):
+    """Holds functions of a library; `follow` takes those of the library that is there now."""
+
+    def follow(self) -> None: ...
+
+
+class Libraries:
+    """`now` is the library to call. One that was there before stays loaded: calls may be under way in it.
+
+    `speeds` are those of all that were there, in order; `problem` says why a faster one cannot be had.
+    """
+
+    def __init__(self, first: Library) -> None:
+        self.now, self.speeds, self.problem = first, [first.speed], ""
+        self.settled = threading.Event()  # no other library is to come
+        self._before: list[Library] = []
+        self._followers: list[weakref.ref[Follower]] = []
+
+    def tell(self, follower: Follower) -> None:
+        """Tells one that holds functions when these are to be found anew, from any thread; it is to look after that."""
+        if not self.settled.is_set():
+            self._followers.append(weakref.ref(follower))
+
+    def exchange(self, library: Library) -> None:
+        """Takes another library from now on."""
+        self._before.append(self.now)
+        self.now = library
+        self.speeds.append(library.speed)
+        for reference in [*self._followers]:
+            if (follower := reference()) is not None:
+                follower.follow()
+        self._followers.clear()
