@@ -6,7 +6,7 @@ In:  formulas as text over `row` and the values `v` of parameters, both in doubl
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from bellcrank.emit.c.run import sets_inputs
@@ -69,10 +69,10 @@ def events_text(program: Program, given: EventsText) -> str:
         "events_lanes.c",
         TUNING=definitions(EVENTS, DOUBLE, "EVENT_"),
         N_SETTINGS=str(len(settings)),
-        WATCHED="".join(map(_watched, given.events)),
+        TABLES=event_tables((e.sides, e.strict, e.stop, bool(e.settings)) for e in given.events),
         SETTINGS="".join(_setting(i, s) for i, s in settings),
-        CONDITIONS=_cases(e.condition for e in given.events),
-        VALUES=_cases(s.text for _, s in settings),
+        CONDITIONS=cases(e.condition for e in given.events),
+        VALUES=cases(s.text for _, s in settings),
         CROSSING=crossing_text("Job *job, int64_t lane, Stride *s", "job, lane, s"),
         SEEN="yes" if any(states <= column < states + outputs for column in given.columns) else "",
         SET=sets_inputs(program),
@@ -86,14 +86,19 @@ def crossing_text(declared: str, given: str) -> str:
     return runtime("event_crossing.c", RUN_DECLARED=declared, RUN=given, MOST_LOOKS=str(MOST))
 
 
-def _watched(e: EventText) -> str:
-    flags = 1 in e.sides, -1 in e.sides, e.strict, e.stop, bool(e.settings)
-    return f"    {{{', '.join(str(int(f)) for f in flags)}}},\n"
+def event_tables(events: Iterable[tuple[Sequence[int], int, bool, bool]], names: Sequence[str] = ()) -> str:
+    """What is watched, by its sides, the strict one, whether it stops and acts, with `names` as strings of C if they
+    are told; and what tells and orders crossings."""
+    rows = [(int(1 in sides), int(-1 in sides), strict, int(stop), int(acts)) for sides, strict, stop, acts in events]
+    told = [(name, *row) for name, row in zip(names, rows, strict=True)] if names else rows
+    watched = "".join(f"    {{{', '.join(map(str, row))}}},\n" for row in told)
+    return runtime("event_tables.c", WATCHED=watched, NAMED="yes" if names else "")
 
 
 def _setting(event: int, s: SettingText) -> str:
     return f"    {{{event}, {s.state}, {s.value}, {s.parameter}, {int(s.positive)}, {s.factor!r}}},\n"
 
 
-def _cases(values: Iterable[str]) -> str:
+def cases(values: Iterable[str]) -> str:
+    """Values by number, of a switch."""
     return "".join(f"    case {i}: return {value};\n" for i, value in enumerate(values))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bellcrank.emit.c.events import crossing_text
+from bellcrank.emit.c.events import cases, crossing_text, event_tables
 from bellcrank.emit.c.loops import assembly_text, bridge_room
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.runtime_files import definitions
@@ -113,13 +113,13 @@ class CEvents:
                 "TUNING": definitions(EVENTS, DOUBLE, "EVENT_"),
                 "N_EVENTS": str(len(setup.events)),
                 "N_SETTINGS": str(len(settings)),
-                "WATCHED": indented(map(_watched, setup.events)),
+                "TABLES": event_tables(map(_watched, setup.events), [c_string(e.name) for e in setup.events]),
                 "SETTINGS": indented(
                     f"{{{i}, {x.column - 1 if x.column >= 0 else -1}, {-1 if x.column >= 0 else named.index(x.name)}}},"
                     for i, x, _ in settings
                 ),
-                "CONDITIONS": _cases(conditions),
-                "VALUES": _cases([text for _, _, text in settings]),
+                "CONDITIONS": cases(conditions),
+                "VALUES": cases(text for _, _, text in settings),
                 "MEMORY": str(memory_of(program)),
                 "BRIDGE_ROOM": room_of_bridges(program),
                 "KNOWN": "watch->k" if remembers else "NULL",
@@ -131,14 +131,8 @@ class CEvents:
         )
 
 
-def _watched(e: EventFormula) -> str:
-    strict = e.strict[0] if e.strict else 0
-    flags = 1 in e.sides, -1 in e.sides, strict, e.stop, bool(e.settings)
-    return f"{{{c_string(e.name)}, {', '.join(str(int(f)) for f in flags)}}},"
-
-
-def _cases(values: list[str]) -> str:
-    return "".join(f"    case {i}: return {value};\n" for i, value in enumerate(values))
+def _watched(e: EventFormula) -> tuple[tuple[int, ...], int, bool, bool]:
+    return e.sides, e.strict[0] if e.strict else 0, e.stop, bool(e.settings)
 
 
 def caps(setup: Setup) -> str:

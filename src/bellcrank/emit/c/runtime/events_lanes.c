@@ -3,16 +3,7 @@
 
 @TUNING@enum { N_SETTINGS = @N_SETTINGS@, WIDTH = 1 + N_S + N_OUT + N_W };
 
-typedef struct Watched {
-    int up, down;    /* is it watched for coming up through zero, and down? */
-    int strict;      /* the side to which zero itself does not belong, if there is one */
-    int stops, acts; /* does it end the run, does it set anything? */
-} Watched;
-
-static const Watched WATCHED_EVENTS[N_EVENTS] = {
-@WATCHED@};
-
-typedef struct Setting { /* a state, or else a value and maybe a parameter, by their numbers */
+@TABLES@typedef struct Setting { /* a state, or else a value and maybe a parameter, by their numbers */
     int event, state, value, parameter, positive;
     double factor; /* to equation units */
 } Setting;
@@ -20,11 +11,6 @@ typedef struct Setting { /* a state, or else a value and maybe a parameter, by t
 static const Setting EVENT_SETTINGS[N_SETTINGS + 1] = {
 @SETTINGS@    {-1, -1, -1, -1, 0, 1.0},
 };
-
-typedef struct Crossing {
-    double time, size; /* size of the condition about it */
-    int event, side;
-} Crossing;
 
 typedef struct Stride { /* a step, or what is left of it: its number, beginning and end, state and rates there */
     int64_t number;
@@ -58,17 +44,6 @@ static double event_value(int setting, const double *row, int64_t apart, const d
 static double condition_of(const Job *job, int64_t lane, int event, const lanes *row)
 {
     return event_condition(event, (const double *)row + lane, N_LANES, job->values + lane*(N_VALUES + 1));
-}
-
-static int event_is_over(int event, double g, int side)
-{
-    return WATCHED_EVENTS[event].strict == side ? side*g > 0.0 : side*g >= 0.0;
-}
-
-static int comes_over(int event, int side, double before, double after)
-{
-    return (side > 0 ? WATCHED_EVENTS[event].up : WATCHED_EVENTS[event].down) && !isnan(before)
-        && !event_is_over(event, before, side) && event_is_over(event, after, side);
 }
 
 /* When inputs are read at a time: after all jumps there. */
@@ -155,21 +130,6 @@ static double event_noise(const Job *job, int64_t lane, int event, const lanes *
 }
 
 @CROSSING@
-/* Puts a crossing where it belongs among those found, in the order of time, events and sides. */
-static void put_crossing(Crossing *found, int *n, double time, double size, int event, int side)
-{
-    int place = (*n)++;
-    for (; place > 0 && (time < found[place - 1].time
-                         || (!(time > found[place - 1].time)
-                             && (event < found[place - 1].event
-                                 || (event == found[place - 1].event && side < found[place - 1].side)))); place--)
-        found[place] = found[place - 1];
-    found[place].time = time;
-    found[place].size = size;
-    found[place].event = event;
-    found[place].side = side;
-}
-
 /* Follows a condition that was zero at the start of a stride to its first sign. What comes back within is found. */
 static void leave_zero(Job *job, int64_t lane, Stride *s, int event, const lanes *row, double later, Crossing *found,
     int *n)
@@ -222,7 +182,7 @@ static int look_at_stride(Job *job, int64_t lane, Stride *s, const double *g, co
             }
     }
     for (int i = 0; i < n && !(found[i].time > *ends + EVENT_INSTANT*fmax(1.0, fabs(*ends))); i++) {
-        const Watched *w = &WATCHED_EVENTS[found[i].event];
+        const Watched *w = &watched[found[i].event];
         if (!(*ends < HUGE_VAL))
             *ends = found[i].time;
         if (w->acts)
@@ -344,7 +304,7 @@ static int events_act(Job *job, int64_t lane, Stride *s, Crossing *fired, int co
                 const double after = condition_of(job, lane, i, row), size = fmax(fabs(before[i]), fabs(after));
                 if (busy[i] || !comes_over(i, side, before[i], after))
                     continue;
-                if (WATCHED_EVENTS[i].strict == 0 && event_is_zero(job, lane, i, row, 0.0)) {
+                if (watched[i].strict == 0 && event_is_zero(job, lane, i, row, 0.0)) {
                     zero[i].waits = 1;
                     zero[i].side = side;
                     zero[i].turns = 0;
@@ -352,9 +312,9 @@ static int events_act(Job *job, int64_t lane, Stride *s, Crossing *fired, int co
                     zero[i].size = size;
                     continue;
                 }
-                if (WATCHED_EVENTS[i].stops && stops < 0)
+                if (watched[i].stops && stops < 0)
                     stops = i;
-                if (WATCHED_EVENTS[i].acts) {
+                if (watched[i].acts) {
                     int none = 0; /* behind those that are there, whatever their order */
                     put_crossing(fired + count++, &none, t, size, i, side);
                     busy[i] = 1;

@@ -2,17 +2,7 @@
 
 @TUNING@enum { N_EVENTS = @N_EVENTS@, N_SETTINGS = @N_SETTINGS@, WIDTH = 1 + N_S + N_OUT + N_W };
 
-typedef struct {
-    const char *name;
-    int up, down;    /* is it watched for coming up through zero, and down? */
-    int strict;      /* the side to which zero itself does not belong, if there is one */
-    int stops, acts; /* does it end the run, does it set anything? */
-} Watched;
-
-static const Watched watched[N_EVENTS] = {
-@WATCHED@};
-
-/* What an event sets: the number of a state, or else of a parameter. */
+@TABLES@/* What an event sets: the number of a state, or else of a parameter. */
 typedef struct {
     int event, state, parameter;
 } Setting;
@@ -50,11 +40,6 @@ typedef struct {
     int waits, side, turns, looks;
     double size; /* of the condition about the event */
 } AtZero;
-
-typedef struct {
-    double time, size;
-    int event, side;
-} Crossing;
 
 /* A run with events: everything beside its job. */
 typedef struct {
@@ -136,11 +121,6 @@ static double event_at_time(Watch *watch, int event, double t)
     return event_condition(event, row);
 }
 
-static int event_is_over(int event, double g, int side)
-{
-    return watched[event].strict == side ? side*g > 0.0 : side*g >= 0.0;
-}
-
 /* By how much rounding changes a condition. */
 static double event_noise(int event, const double *row)
 {
@@ -179,20 +159,12 @@ static int leave_zero(Watch *watch, int event, double later, Crossing *found, in
         const double t = a + length*pow(0.5, k), value = event_at_time(watch, event, t);
         if (zero->side*value < -around) {
             const double when = event_crossing(watch, event, zero->side, t, a + length*pow(0.5, k - 1), value, later);
-            found[(*n)++] = (Crossing){when, size, event, zero->side};
+            put_crossing(found, n, when, size, event, zero->side);
             return 0;
         }
         later = value;
     }
     return zero->turns && zero->looks > 0;
-}
-
-static int in_order(const void *one, const void *other)
-{
-    const Crossing *a = one, *b = other;
-    if (a->time < b->time || a->time > b->time)
-        return a->time < b->time ? -1 : 1;
-    return a->event != b->event ? a->event - b->event : a->side - b->side;
 }
 
 static void tell_event(int event, double t) { printf("%s at t = %.6g s\n", watched[event].name, t); }
@@ -221,14 +193,12 @@ static int look_at_step(Watch *watch, Crossing *fired, double *ends, int *stops)
             continue;
         }
         for (int side = 1; side >= -1; side -= 2)
-            if ((side > 0 ? watched[event].up : watched[event].down) && !isnan(before)
-                && !event_is_over(event, before, side) && event_is_over(event, after, side)) {
+            if (comes_over(event, side, before, after)) {
                 const double when =
                     event_crossing(watch, event, side, watch->before[0], watch->after[0], before, after);
-                found[n++] = (Crossing){when, fmax(fabs(before), fabs(after)), event, side};
+                put_crossing(found, &n, when, fmax(fabs(before), fabs(after)), event, side);
             }
     }
-    qsort(found, (size_t)n, sizeof *found, in_order);
     for (int i = 0; i < n && !(found[i].time > *ends + EVENT_INSTANT*fmax(1.0, fabs(*ends))); i++) {
         const Watched *w = &watched[found[i].event];
         if (!(*ends < INFINITY) && (w->stops || w->acts))
