@@ -25,6 +25,8 @@ from bellcrank.program.program import Program
 from bellcrank.program.slopes import with_slopes_in
 from bellcrank.program.structure import costs
 
+PARTS = ("head", "parsfile", "inputs", "echo", "results", "evaluation", "steps", "main")  # of the program, in order
+
 
 def python_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
     """All files of the program, by name, but for the folder `numeric`, which is that of the package."""
@@ -33,7 +35,7 @@ def python_program(program: Program, setup: Setup, words: Words) -> dict[str, st
     loops = {"loops.py": copied("loops.py")} if program.loops is not None else {}
     return {
         "model.py": python_source(program, _comments(words), inertia_functions(program)),
-        f"{setup.stem}.py": copied("program.py"),
+        f"{setup.stem}.py": main_program(),
         "settings.py": _settings(program, setup),
         "routines.py": _routines(program),
         "tables.py": runtime("tables.py"),
@@ -49,6 +51,11 @@ def python_program(program: Program, setup: Setup, words: Words) -> dict[str, st
 def copied(name: str) -> str:
     """A file that is the same for all models."""
     return template("bellcrank.export.standalone/templates/python", name)
+
+
+def main_program() -> str:
+    """The program itself, which is one file."""
+    return "\n\n".join(copied(f"program/{part}.py") for part in PARTS)
 
 
 def _title(setup: Setup) -> str:
