@@ -34,9 +34,10 @@ GCC_X86 = (  # of one run; side by side, registers are wide and few, and our ord
     "-mtune-ctrl=^inter_unit_moves_from_vec,^inter_unit_moves_to_vec",  # not to registers of integers, but to memory
     "-fschedule-insns", "-fsched-pressure",  # our order gives way where registers run out
 )  # fmt: skip
+ARM = ("aarch64", "arm64")
+GCC_ARM = ("-mpc-relative-literal-loads",)  # a number of the text is one instruction: a fiftieth of the time of a car
 LONG = 500_000  # characters of a source; of one that is longer, a fifth of the time, at the same speed and bits:
 GCC_LONG = ("-fno-tree-dse", "-fno-tree-slp-vectorize")
-ARM = ("aarch64", "arm64")
 NATIVE = ("-march=native", "-mcpu=native", "-mtune=native")
 LANES = range(
     80_000, LONG
@@ -84,16 +85,17 @@ class Compiler:
     @property
     def fast(self) -> tuple[str, ...]:
         """The flags that make the fastest code."""
+        machine = platform.machine().lower()
         if self.gnu:
-            return (*FAST, *GCC, *(GCC_X86 if platform.machine().lower() in X86 else ()))
-        if "clang" in self.version and platform.machine().lower() in ARM:
+            return (*FAST, *GCC, *(GCC_X86 if machine in X86 else GCC_ARM if machine in ARM else ()))
+        if "clang" in self.version and machine in ARM:
             return tuple("-mcpu=native" if f == "-march=native" else f for f in FAST)
         return FAST
 
     @property
     def quick(self) -> tuple[str, ...]:
         """The flags for a program that is soon ready: half the time of the compiler, half the speed or better."""
-        found = tuple("-O1" if f == "-O3" else f for f in self.fast if f not in (*GCC, *GCC_X86))
+        found = tuple("-O1" if f == "-O3" else f for f in self.fast if f not in (*GCC, *GCC_X86, *GCC_ARM))
         return (*found, "-fexpensive-optimizations") if self.gnu else found  # products and sums are fused there
 
     @property
@@ -178,7 +180,7 @@ def lanes_flags(compiler: Compiler, length: int) -> tuple[str, ...]:
     if not compiler.gnu or flags != compiler.fast:
         return flags
     tuned = length in LANES and platform.machine().lower() in ARM
-    return (*(f for f in flags if f not in GCC_X86), *(GCC_LANES if tuned else ()))
+    return (*(f for f in flags if f not in (*GCC_X86, *GCC_ARM)), *(GCC_LANES if tuned else ()))
 
 
 def shared_library(
@@ -212,7 +214,7 @@ def compile_source(
     except OSError as error:
         raise BuildError(f"cannot write {code}: {error.strerror or error}") from None
     linux = LINUX if sys.platform == "linux" else ()
-    fewer = [f for f in flags if f not in (*NATIVE, *GCC, *GCC_X86, *GCC_LONG)]
+    fewer = [f for f in flags if f not in (*NATIVE, *GCC, *GCC_X86, *GCC_ARM, *GCC_LONG)]
     seconds, message, what = seconds_for_compilers(), "", "model" if language == "c" else "external routines in Fortran"
     several = ((*flags, *linux), tuple(flags), (*fewer, *linux), tuple(fewer))
     for chosen in dict.fromkeys(several[:1] if exactly else several):
