@@ -256,6 +256,12 @@ def test_manoeuvres_are_listed_and_mistakes_named(capsys):
     assert "Did you mean 'iso3888-" in capsys.readouterr().err
     assert main(["drive", "passenger", "braking", "--set", "sped=3"]) == 1
     assert "braking has no setting 'sped'. Did you mean 'speed'?" in capsys.readouterr().err
+    assert main(["drive", "passenger", "iso3888-1", "--set", "search=maybe"]) == 1
+    assert "iso3888-1: search='maybe' must be true or false" in capsys.readouterr().err
+    assert main(["drive", "passenger", "iso3888-1", "--set", "driver=3"]) == 1
+    assert "iso3888-1: driver=3 must be a word; macadam, point" in capsys.readouterr().err
+    assert main(["drive", "pasenger", "braking"]) == 1
+    assert "no file or car is called 'pasenger'. Did you mean 'passenger'?" in capsys.readouterr().err
     assert main(["drive", "passenger", "braking", "--speed", "-3"]) == 1
     assert "speed=-3.0 must be a positive number" in capsys.readouterr().err
 

@@ -71,6 +71,10 @@ def run(car: Any, name: str, **settings: Any) -> Result:
             listed = ", ".join(manoeuvre.settings)
             raise ModelError(f"manoeuvre {name} has no setting '{key}'.{near} It has {listed}.")
         usual = manoeuvre.settings[key].default
+        if isinstance(usual, bool) and not isinstance(value, bool):
+            raise ModelError(f"manoeuvre {name}: {key}={value!r:.40} must be true or false")
+        if isinstance(usual, str) and not isinstance(value, str):
+            raise ModelError(f"manoeuvre {name}: {key}={value!r:.40} must be a word; {manoeuvre.settings[key].label}")
         if isinstance(usual, float | None) and not _positive([value]):
             raise ModelError(f"manoeuvre {name}: {key}={value!r:.40} must be a positive number")
         if isinstance(usual, tuple) and not _positive(value):

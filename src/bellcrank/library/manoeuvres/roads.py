@@ -51,10 +51,10 @@ def along(data: CarData, settings: dict[str, Any]) -> Result:
     path, way = line_of(road)
     driver = Driver(path, settings["driver"], settings["preview"], delay=settings["delay"] or 0.0)
     car = ready(data, driver, _On(road.ground.c[1], road.ground))
-    up, left = road.ground.slope(float(data.sprung.cg[0]), 0.0)
+    up, left = road.ground.slope(0.0, 0.0)
     still = car.at_rest
     leans = replace(still, pitch=still.pitch - math.atan(up), roll=still.roll + math.atan(left))
-    start = rolling(data, leans, v) | driver.start(data, still)
+    start = rolling(data, leans, v) | {"q(chassis, 1)": -float(data.sprung.cg[0]), "driver.station": 0.0}
     wide = max(road.left, -road.right) + LOST
     ends = f"max(driver.station/{way!r}, abs(path_error)/{wide!r}) > 1"
     run = car.drive(1.5 * way / v + 10.0, start, {"speed_set": v}, until=ends)
@@ -82,8 +82,8 @@ def along(data: CarData, settings: dict[str, Any]) -> Result:
         Criterion(f"its wheels stay on the road: {room[nearest]:.2f} m from the nearest edge", bool(room.min() > 0)),
     ]
     return Result("road", data.sections.name, settings, {"road": run}, found.done(), criteria,
-                  [f"the car begins where the road does, rolling; its first {BEGINS:g} s do not count for "
-                   "accelerations, angles and loads"],
+                  [f"the car begins with its mass centre where the road does, rolling; its first {BEGINS:g} s do not "
+                   "count for accelerations, angles and loads"],
                   ("path_error", "steering_wheel", "ay", "az", "roll", "height", "speed", "fl.tyre_load",
                    "fr.tyre_load"), (_from_above(run, path, way, road),))  # fmt: skip
 

@@ -45,6 +45,9 @@ class Car:
         found = Path(path)
         if not found.exists() and not found.suffix and str(path) in cars():
             found = _shipped(str(path))
+        if not found.exists() and not found.suffix:
+            listed = ", ".join(cars())
+            raise ModelError(f"no file or car is called '{path}'.{did_you_mean(str(path), cars())} There are {listed}.")
         given = read_toml(found)
         if "folder" in given:
             raise ModelError(f"{path}: 'folder' is not known; paths start where the file is")
