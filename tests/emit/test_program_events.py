@@ -231,7 +231,7 @@ def test_loops_chattering_and_stops(tmp_path, language):
 
 def test_what_programs_with_events_cannot_do_is_told(tmp_path):
     equations = ball().equations()
-    with pytest.raises(bc.ModelError, match="no channel or parameter is called 'bal'"):
+    with pytest.raises(bc.ModelError, match=r"called 'q\(bal\)'\. Did you mean 'q\(ball\)'"):
         equations.write("python", tmp_path, events={"low": "q(bal)"})
     with pytest.raises(bc.ModelError, match="stop='hit': no event has that name"):
         equations.write("python", tmp_path, events=[bounce()], stop="hit")

@@ -89,6 +89,10 @@ def test_a_run_that_goes_on_keeps_them(sims):
         ({"rtol": math.nan}, "rtol is nan, not a finite number"),
         ({"rtol": -1e-3}, "rtol=-0.001 must be positive"),
         ({"atol": -1e-3}, "atol is -0.001; it must not be negative"),
+        (
+            {"atol": [1e-9, 1e-9]},
+            r"atol=\[1e-09, 1e-09\] must be a number, or numbers by unit or state: atol={'q\(carriage\)': 1e-9",
+        ),
         ({"atol": {"m": math.nan}}, "atol of m is nan, not a finite number"),
         ({"atol": {"m": "small"}}, "atol of m is 'small', not a number"),
         ({"atol": {"metr": 1}}, r"atol={'metr': ...} is neither a unit nor a state.*Units of the states: m, rad, m/s"),

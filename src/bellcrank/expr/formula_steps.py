@@ -52,7 +52,9 @@ def steps_of(
         if node.op == "number":
             return place(FormulaStep("number", number=float(node.args[0])))
         name = str(node.args[0]).lower() if node.op == "call" else node.op
-        if name not in (*ARITHMETIC, *OPERATORS, *CALLED) or unknown is not node:
+        if name not in (*ARITHMETIC, *OPERATORS, *CALLED):  # q(bdoy): of states it is the whole name that is unknown
+            raise nothing_called(show(node))
+        if unknown is not node:
             raise nothing_called(show(unknown))
         if node.op == "call" and not CALLED[name].takes(len(parts)):
             raise node.fail(f"{where}: {show(node)} has {len(parts)} arguments")
