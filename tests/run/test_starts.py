@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from bellcrank.errors import ModelError
 from bellcrank.run.starts import MOST, Starts
 from tests.models import example, needs_compiler
 from tests.run.test_goes_on import four_bar
@@ -64,3 +65,15 @@ def test_starts_that_threads_find_in_turn_are_those_of_their_own_numbers() -> No
     for t in (0.0, 0.017, 0.03):
         sim = example("four_bar").compile("c")
         assert begun(t) == together[round(1e3 * t)]
+
+
+def test_values_that_were_read_before_are_read_to_the_bit():
+    """What a start remembers of values is known by their bits: -0 is not 0, and a whole number is one."""
+    sim = example("double_pendulum").compile(backend="python")
+    for value in (0.0, -0.0, 1, 1.0, -0.0, 0.0):
+        q, _ = sim.complete({"q(a)": value})
+        assert np.float64(value).tobytes() == q[0].tobytes()
+    q[:] = 7.0  # what was given belongs to whoever asked
+    assert sim.complete({"q(a)": 0.0})[0][0] == 0.0
+    with pytest.raises(ModelError, match="not a number"):
+        sim.complete({"q(a)": 10**400})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ class Compiled:
     run: Callable[[Any, Start], Any]
     assembler: Callable[..., Any] | None = None  # of closed loops
     held: dict[str, tuple[Sequence[float], Any]] = field(default_factory=dict)  # arrays of the last parameters
+    rooms: dict[type, tuple[np.ndarray, dict[str, tuple[int, int]]]] = field(default_factory=dict)  # of kinds of runs
 
     @property
     def library(self) -> ctypes.CDLL:
@@ -49,8 +51,15 @@ class CCalls:
         self._callback = External(self._external) if self._called else NO_EXTERNAL
         self.memory = np.zeros(compiled.memory_size + 1)
         self.live = 0
-        self.back = CallsBack()
-        self._externals = self.externals(self.memory)
+
+    @cached_property
+    def back(self) -> CallsBack:
+        return CallsBack()
+
+    @cached_property
+    def _externals(self) -> Any:
+        """Those of single evaluations."""
+        return self.externals(self.memory)
 
     @property
     def library(self) -> ctypes.CDLL:

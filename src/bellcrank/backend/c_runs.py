@@ -27,6 +27,7 @@ PAUSE_SECONDS = 0.1  # between two others
 MOST_PASSAGES = 1000  # near singular positions, in one block of steps
 BEGUN, AGAIN = 1, 2  # of a job: as in run.c
 COUNTED = ("steps", "rejected", "evaluations", "shortest", "longest", "fastest", "slowed", "held", "pace")
+NO_BREAKS = np.zeros(1)
 GIVEN = ("p", "c", "breaks", "bad", "passages", "told")  # arrays that are a run's own
 
 
@@ -53,7 +54,7 @@ class CRun:
             inputs=ctypes.addressof(self.signals), externals=ctypes.addressof(self._externals),
         )  # fmt: skip
         self._arrays: dict[str, np.ndarray] = {}
-        self._share_room(self._numbers(start))
+        self._share_room(start)
         self.state, self.rates, self.bad, self._kept = (self._arrays[name] for name in ("y", "k", "bad", "kept"))
         self._width = 1 + len(self.state) + len(self._program.output_names) + len(self._program.inputs)
         self.status, self.problem, self.reached = FINISHED, "", course.first
@@ -84,23 +85,33 @@ class CRun:
             setattr(self._job, name, address(array))
             self._arrays[name] = array
 
-    def _numbers(self, start: Start) -> dict[str, list[float]]:
-        """What the arrays that every run has begin with."""
+    def _usual(self, start: Start) -> dict[str, list[float]]:
+        """What the arrays that every run has begin with; what is given stands in the first."""
         zeros = [0.0] * len(start.state)
         return {
-            "y": np.asarray(start.state, float).tolist(), "k": zeros, "bad": [math.nan] * len(zeros),
-            "kept": [0.0] * (len(self._program.inputs) - len(start.inputs) + 1),
-            "p": [*start.p, 0.0], "c": [*start.c, 0.0], "breaks": [*start.course.breaks, 0.0],
+            "y": zeros, "p": [0.0] * (len(start.p) + 1), "c": [0.0] * (len(start.c) + 1), "k": zeros,
+            "bad": [math.nan] * len(zeros), "kept": [0.0] * (len(self._program.inputs) - len(start.inputs) + 1),
         }  # fmt: skip
 
-    def _share_room(self, given: dict[str, list[float]]) -> None:
-        """Arrays of such values, one behind the other in one room."""
-        room = np.array([*chain.from_iterable(given.values())])
-        job, arrays, place, begin = self._job, self._arrays, address(room), 0
-        for name, values in given.items():
+    def _share_room(self, start: Start) -> None:
+        """Arrays that every run has, one behind the other in one room; they are laid out once for a program."""
+        known = self.calls.compiled.rooms.get(type(self))
+        if known is None:
+            usual, places, begin = self._usual(start), {}, 0
+            for name, values in usual.items():
+                places[name] = begin, begin + len(values)
+                begin += len(values)
+            known = np.array([*chain.from_iterable(usual.values())]), places
+            self.calls.compiled.rooms[type(self)] = known
+        room = known[0].copy()
+        job, arrays, place = self._job, self._arrays, address(room)
+        for name, (begin, end) in known[1].items():
             setattr(job, name, place + begin * 8)
-            end = begin + len(values)
-            arrays[name], begin = room[begin:end], end
+            arrays[name] = room[begin:end]
+        given = [*np.asarray(start.state, float).tolist(), *start.p, 0.0, *start.c, 0.0]
+        room[: len(given)] = given
+        breaks = start.course.breaks
+        self._share(breaks=np.array([*breaks, 0.0]) if breaks else NO_BREAKS)
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
@@ -251,11 +262,16 @@ class LoopCRun(CRun):
         self._share(passages=self._visits)
         self._job.most_passages, self._job.visit[1], self._job.staged = MOST_PASSAGES, 1.0, start.staged
 
-    def _numbers(self, start: Start) -> dict[str, list[float]]:
+    def _usual(self, start: Start) -> dict[str, list[float]]:
         n_q, n_u = len(self._program.coordinates), len(self._program.speeds)
-        root_q, root_u = ([1.0] * n_q, [1.0] * n_u) if start.weights is None else map(_roots, start.weights)
         past, bridges = [0.0] * (3 * (1 + n_u)), [0.0] * (bridge_room(self._blocks) + 1)
-        return super()._numbers(start) | {"root_q": root_q, "root_u": root_u, "past": past, "bridges": bridges}
+        return super()._usual(start) | {"root_q": [1.0] * n_q, "root_u": [1.0] * n_u, "past": past, "bridges": bridges}
+
+    def _share_room(self, start: Start) -> None:
+        super()._share_room(start)
+        if start.weights is not None:
+            for name, weights in zip(("root_q", "root_u"), start.weights, strict=True):
+                np.sqrt(weights, out=self._arrays[name])
 
     @property
     def _blocks(self) -> Any:
@@ -351,10 +367,6 @@ class RigidCRun(CRun):
             if self._start.tell is not None:
                 self._start.tell(f"{self._start.wheels[int(wheel)]} {self.KINDS[int(kind)]}", t)
         return rows
-
-
-def _roots(weights: np.ndarray) -> list[float]:
-    return np.sqrt(weights).tolist()
 
 
 def _plain(value: Any) -> Any:

@@ -152,9 +152,13 @@ class Interface:
         return {k: {x.name: str(getattr(x, word)) for x in self.channels} for k, word in words.items()}
 
     @cached_property
-    def channel_columns(self) -> tuple[np.ndarray, np.ndarray]:
-        """Where the channels stand in a row of results, and the factors of their units."""
-        return np.array([x.column for x in self.channels], dtype=int), np.array([x.unit.factor for x in self.channels])
+    def channel_columns(self) -> tuple[tuple[str, ...], slice | np.ndarray, np.ndarray]:
+        """Names of the channels, where they stand in a row of results, and the factors of their units, one below the
+        other."""
+        listed = [x.column for x in self.channels]
+        columns = slice(1, 1 + len(listed)) if listed == [*range(1, 1 + len(listed))] else np.array(listed, dtype=int)
+        factors = np.array([x.unit.factor for x in self.channels]).reshape(-1, 1)
+        return tuple(x.name for x in self.channels), columns, factors
 
     @cached_property
     def unit_sizes(self) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -19,6 +20,7 @@ from bellcrank.numeric.tuning import ASSEMBLY
 from bellcrank.program.program import Program
 from bellcrank.run.gimbal import INSTEAD, beside_locks, gimbal_lock
 from bellcrank.run.loaded import Loaded
+from bellcrank.run.starts import bytes_of
 from bellcrank.run.values import finite, known_symbols, state_lists
 
 State = tuple[np.ndarray, np.ndarray]
@@ -32,7 +34,11 @@ def start_state(
     """The state a run starts from: values by name beside those of set_run, or a state (q, u) in equation units."""
     if isinstance(given, tuple | list) and len(given) == 2:
         q, u = (np.array(x) for x in state_lists(loaded.interface, *given))
-        return _warned(loaded, (q, u) if closure is None else _closed(loaded, None, q, u, closure, p, signals, t))
+        if closure is None:
+            return _warned(loaded, (q, u))
+        held = np.zeros(len(q), dtype=bool), np.zeros(len(u), dtype=bool)
+        all_given = _Given(q, u, {x.key for x in loaded.interface.states}, *held, {})
+        return _warned(loaded, _closed(loaded, all_given, q, u, closure, p, signals, t))
     if given is not None and not isinstance(given, Mapping):
         what = "a dictionary {state: value}, or a state (q, u) as complete() returns it"
         raise ModelError(f"initial={given!r} must be {what}", loaded.name)
@@ -53,8 +59,7 @@ def complete_state(
         return _warned(loaded, (q, u))
     p = loaded.parameter_values() if p is None else p
     signals = loaded.inputs(None) if signals is None else signals
-    names = {state_key(loaded.interface, key) for key in given}
-    return _warned(loaded, _closed(loaded, names, q, u, closure, p, signals, t))
+    return _warned(loaded, _closed(loaded, _read(loaded, given), q, u, closure, p, signals, t))
 
 
 def _warned(loaded: Loaded, state: State) -> State:
@@ -66,7 +71,7 @@ def _warned(loaded: Loaded, state: State) -> State:
 
 def _closed(
     loaded: Loaded,
-    given: set[str] | None,
+    given: _Given,
     q: np.ndarray,
     u: np.ndarray,
     closure: Closure,
@@ -74,12 +79,8 @@ def _closed(
     signals: list[Input],
     t: float,
 ) -> State:
-    """The state with its loops closed; `given` names the values that are kept if that can be (None: all)."""
-    interface = loaded.interface
-    names = {x.key for x in interface.states} if given is None else given
-    free_q, free_u = (
-        np.array([x.key not in names for x in listed]) for listed in (interface.coordinates, interface.speeds)
-    )
+    """The state with its loops closed; what is `given` is kept if that can be."""
+    interface, free_q, free_u = loaded.interface, given.free_q, given.free_u
     mechanism = loaded.analysis.mechanism
     q = beside_locks(mechanism, q, free_q)
     numbers = p, [i.function(t) for i in signals], t, q, u
@@ -105,7 +106,7 @@ def _closed(
         if gimbal_lock(mechanism, found[0]):
             found = _from_elsewhere(loaded, t, q, u, may_q, may_u, closure) or found
         if attempt > 0:
-            _warn_of_moved(interface, names, np.concatenate([q, u]), np.concatenate(found))
+            _warn_of_moved(interface, given.names, np.concatenate([q, u]), np.concatenate(found))
         return found
     assert failed is not None
     raise ModelError(str(failed), loaded.name)
@@ -142,12 +143,36 @@ def _warn_of_moved(interface: Interface, names: set[str], before: np.ndarray, af
         warn(f"the initial values contradict the constraints; changed: {', '.join(moved)}")
 
 
-def initial_state(
-    loaded: Loaded, given: Mapping[Any, float], p: list[float] | None = None, signals: Inputs = None, t: float = 0.0
-) -> State:
-    """The values given, in equation units, else zero. Independent speeds follow removed ones that are given."""
-    interface = loaded.interface
-    q, u = (np.array([x.default or 0.0 for x in listed]) for listed in (interface.coordinates, interface.speeds))
+@dataclass(frozen=True)
+class _Given:
+    """Initial values as they were given: coordinates and speeds in equation units, else zero; keys of those given,
+    which others are free, and what removed speeds should be."""
+
+    q: np.ndarray
+    u: np.ndarray
+    names: set[str]
+    free_q: np.ndarray
+    free_u: np.ndarray
+    wanted: dict[Symbol, float]
+
+
+def _read(loaded: Loaded, given: Mapping[Any, float]) -> _Given:
+    """Initial values, which are not to be changed; the last ones are remembered."""
+    values = [*given.values()]
+    try:
+        key = (*given, bytes_of(values)) if all(type(value) in (float, int) for value in values) else None
+    except OverflowError:
+        key = None
+
+    def make() -> _Given:
+        return _read_afresh(loaded.interface, given)
+
+    return make() if key is None else loaded.starts.read(key, make)
+
+
+def _read_afresh(interface: Interface, given: Mapping[Any, float]) -> _Given:
+    listed = interface.coordinates, interface.speeds
+    q, u = (np.array([x.default or 0.0 for x in some]) for some in listed)
     wanted: dict[Symbol, float] = {}
     for key, value in given.items():
         number = finite(value, f"initial value of {key}")
@@ -161,12 +186,22 @@ def initial_state(
             wanted[x.symbol] = inside
         else:
             (q if x.kind == "coordinate" else u)[x.place] = inside
-    if wanted:
-        names = {state_key(interface, key) for key in given}
-        free = np.array([x.key not in names for x in interface.speeds])
+    names = {state_key(interface, key) for key in given}
+    free_q, free_u = (np.array([x.key not in names for x in some], dtype=bool) for some in listed)
+    return _Given(q, u, names, free_q, free_u, wanted)
+
+
+def initial_state(
+    loaded: Loaded, given: Mapping[Any, float], p: list[float] | None = None, signals: Inputs = None, t: float = 0.0
+) -> State:
+    """The values given, in equation units, else zero. Independent speeds follow removed ones that are given."""
+    found = _read(loaded, given)
+    q, u = found.q.copy(), found.u.copy()
+    if found.wanted:
         p = loaded.parameter_values() if p is None else p
         signals = loaded.inputs(None) if signals is None else signals
-        u = _speeds_for(loaded, wanted, t, q, u, free, p, [i.function(t) for i in signals])
+        w = [i.function(t) for i in signals]
+        u = _speeds_for(loaded, found.wanted, t, q, u, found.free_u, p, w)
     return q, u
 
 

@@ -95,13 +95,12 @@ def keeper_of(
 
     loops = model.program.loops
     assert loops is not None
-    sizes, none = loops.sizes(n_q), np.zeros(closure.n_u)
 
     def system(t: float, y: np.ndarray) -> Numbers:
-        return sizes.split(values("system", t, y[:n_q], y[n_q:]).tolist())
+        return loops.sizes(n_q).split(values("system", t, y[:n_q], y[n_q:]).tolist())
 
     def shift(t: float, y: np.ndarray, x: np.ndarray) -> np.ndarray:
-        with_x, without = (values("coordinate_rates", t, y[:n_q], u) for u in (x, none))
+        with_x, without = (values("coordinate_rates", t, y[:n_q], u) for u in (x, np.zeros(closure.n_u)))
         return np.asarray(with_x - without)
 
     correction = None

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from array import array
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from threading import Lock
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
 MOST = 32  # results that are kept
+Anything = TypeVar("Anything")
 Arrays = TypeVar("Arrays", bound=tuple[np.ndarray, ...])
 
 
@@ -30,18 +31,26 @@ class Starts:
         """What `find` gives, which follows from the numbers given."""
         if self._external:
             return find()
-        key = what, *(x.tobytes() if isinstance(x, np.ndarray) else _bytes(x) for x in given)
-        with self._lock:
-            known = self._known.get(key)
+        key = what, *(x.tobytes() if isinstance(x, np.ndarray) else bytes_of(x) for x in given)
+        known = self._known.get(key)
         if known is None:
-            known = find()
-            with self._lock:
-                self._known[key] = known
-                if len(self._known) > MOST:
-                    self._known.popitem(last=False)
+            known = self._keep(key, find())
         return cast(Arrays, tuple([x.copy() for x in known]))
 
+    def read(self, given: Hashable, make: Callable[[], Anything]) -> Anything:
+        """What `make` makes of what is given, and of nothing else."""
+        key = "read", given
+        known = self._known.get(key)
+        return cast(Anything, self._keep(key, make()) if known is None else known)
 
-def _bytes(given: float | Sequence[float]) -> bytes:
+    def _keep(self, key: tuple[Any, ...], value: Anything) -> Anything:
+        with self._lock:
+            self._known[key] = value
+            if len(self._known) > MOST:
+                self._known.popitem(last=False)
+        return value
+
+
+def bytes_of(given: float | Sequence[float]) -> bytes:
     """Numbers to the bit."""
     return array("d", (given,) if isinstance(given, float | int) else given).tobytes()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -49,7 +48,7 @@ class Plan:
         """The time from which the run goes."""
         return self.t_start + self.first * self.step if self.within is None else self.within
 
-    @cached_property
+    @property
     def steps(self) -> int:
         span = self.t_end - self.t_start
         n = span / self.step
