@@ -62,92 +62,101 @@ class Figures(Mapping[str, float]):
         return "\n".join(lines)
 
 
+Named = Iterator[tuple[str, Figure]]
+
+
 def figures_of(car: CarData, at_rest: Stand) -> Figures:
     """All figures of a car."""
-    found: dict[str, Figure] = {}
-
-    def add(name: str, value: float, unit: str, label: str, usual: tuple[float, float] | None = None) -> float:
-        found[name] = Figure(float(value), unit, label, usual)
-        return float(value)
-
     front, rear = (_axle(car, a, at_rest) for a in (car.front, car.rear))
-    base, mass, sprung = front.x - rear.x, at_rest.mass, car.sprung
-    height = float(at_rest.height + at_rest.centre[2])
-    add("mass", mass, "kg", "mass with loads")
-    add("wheelbase", base, "m", "distance of the axles", (1.4, 4.2))
-    add("track_front", front.track, "m", "distance of the front wheels on the ground", (1.0, 2.2))
-    add("track_rear", rear.track, "m", "distance of the rear wheels on the ground", (1.0, 2.2))
-    add(
-        "front_share",
-        sum(at_rest.load[:2]) / sum(at_rest.load),
-        "",
-        "share of the weight on the front axle",
-        (0.35, 0.66),
-    )
-    add("cg_height", height, "m", "height of the mass centre above the ground", (0.2, 1.1))
-    for name, load in zip(("fl", "fr", "rl", "rr"), at_rest.load, strict=True):
-        add(f"load_{name}", load, "N", f"load of wheel {name} at rest")
-    add("steering_ratio", steering_ratio(car), "", "steering-wheel over road-wheel angle", (3.0, 26.0))
     roll_arm, share = _roll_axis(front, rear, at_rest, car)
-    for a in (front, rear):
-        on_axle = share if a is front else 1 - share
-        m = sprung.mass * on_axle / 2
-        series = a.rate * a.tyre_rate / (a.rate + a.tyre_rate)
-        add(f"wheel_rate_{a.name}", a.rate / 1000, "N/mm", f"vertical stiffness at a {a.name} wheel", (5.0, 400.0))
-        add(f"ride_{a.name}", math.sqrt(series / m) / (2 * math.pi), "Hz", f"ride frequency, {a.name}", (0.8, 3.5))
-        add(f"hop_{a.name}", math.sqrt((a.rate + a.tyre_rate) / a.unsprung) / (2 * math.pi), "Hz",
-            f"wheel hop frequency, {a.name}", (7.0, 25.0))  # fmt: skip
-        add(
-            f"damping_{a.name}",
-            a.damping / (2 * math.sqrt(a.rate * m)),
-            "",
-            f"damping ratio of the body, {a.name}",
-            (0.12, 1.0),
+    shares = (front, share), (rear, 1 - share)
+    return Figures(
+        dict(
+            [
+                *_sizes(car, at_rest, front, rear),
+                *(x for a, part in shares for x in _rides(a, car.sprung.mass * part / 2)),
+                *_rolls(car, at_rest, front, rear, roll_arm),
+                *_corners(at_rest, front, rear),
+            ]
         )
-        add(f"roll_centre_{a.name}", a.roll_centre, "m", f"height of the roll centre, {a.name}", (-0.15, 0.45))
-        add(f"roll_stiffness_{a.name}", math.radians(a.roll_stiffness), "N-m/deg", f"roll stiffness, {a.name}")
-    stiff = front.roll_stiffness + rear.roll_stiffness
-    resists = stiff - sprung.mass * G * roll_arm
-    gradient = sprung.mass * roll_arm / resists if resists > 0 else math.inf
-    add("roll_gradient", math.degrees(gradient) * G, "deg/g", "roll of the body on its springs", (0.1, 9.0))
-    add(
-        "static_stability",
-        (front.track + rear.track) / (4 * height),
-        "",
-        "half track over height of the mass centre",
-        (0.9, 4.0),
     )
-    add("load_transfer", mass * height / base, "N s2/m", "load from axle to axle per longitudinal acceleration")
+
+
+def _figure(
+    name: str, value: float, unit: str, label: str, usual: tuple[float, float] | None = None
+) -> tuple[str, Figure]:
+    return name, Figure(float(value), unit, label, usual)
+
+
+def _sizes(car: CarData, at_rest: Stand, front: _AxleFigures, rear: _AxleFigures) -> Named:
+    """Masses, loads and lengths."""
+    on_front = sum(at_rest.load[:2]) / sum(at_rest.load)
+    yield _figure("mass", at_rest.mass, "kg", "mass with loads")
+    yield _figure("wheelbase", front.x - rear.x, "m", "distance of the axles", (1.4, 4.2))
+    yield _figure("track_front", front.track, "m", "distance of the front wheels on the ground", (1.0, 2.2))
+    yield _figure("track_rear", rear.track, "m", "distance of the rear wheels on the ground", (1.0, 2.2))
+    yield _figure("front_share", on_front, "", "share of the weight on the front axle", (0.35, 0.66))
+    yield _figure("cg_height", _height(at_rest), "m", "height of the mass centre above the ground", (0.2, 1.1))
+    for name, load in zip(("fl", "fr", "rl", "rr"), at_rest.load, strict=True):
+        yield _figure(f"load_{name}", load, "N", f"load of wheel {name} at rest")
+    yield _figure("steering_ratio", steering_ratio(car), "", "steering-wheel over road-wheel angle", (3.0, 26.0))
+
+
+def _height(at_rest: Stand) -> float:
+    """Of the mass centre above the ground."""
+    return float(at_rest.height + at_rest.centre[2])
+
+
+def _rides(a: _AxleFigures, m: float) -> Named:
+    """How an axle springs, with a sprung mass m on each of its wheels."""
+    series = a.rate * a.tyre_rate / (a.rate + a.tyre_rate)
+    ride, hop = math.sqrt(series / m), math.sqrt((a.rate + a.tyre_rate) / a.unsprung)
+    damped = a.damping / (2 * math.sqrt(a.rate * m))
+    stiff = math.radians(a.roll_stiffness)
+    yield _figure(
+        f"wheel_rate_{a.name}", a.rate / 1000, "N/mm", f"vertical stiffness at a {a.name} wheel", (5.0, 400.0)
+    )
+    yield _figure(f"ride_{a.name}", ride / (2 * math.pi), "Hz", f"ride frequency, {a.name}", (0.8, 3.5))
+    yield _figure(f"hop_{a.name}", hop / (2 * math.pi), "Hz", f"wheel hop frequency, {a.name}", (7.0, 25.0))
+    yield _figure(f"damping_{a.name}", damped, "", f"damping ratio of the body, {a.name}", (0.12, 1.0))
+    yield _figure(f"roll_centre_{a.name}", a.roll_centre, "m", f"height of the roll centre, {a.name}", (-0.15, 0.45))
+    yield _figure(f"roll_stiffness_{a.name}", stiff, "N-m/deg", f"roll stiffness, {a.name}")
+
+
+def _rolls(car: CarData, at_rest: Stand, front: _AxleFigures, rear: _AxleFigures, roll_arm: float) -> Named:
+    """Roll, and how loads move from wheel to wheel; `roll_arm`: of the sprung mass above the roll axis."""
+    sprung, height = car.sprung.mass, _height(at_rest)
+    resists = front.roll_stiffness + rear.roll_stiffness - sprung * G * roll_arm
+    gradient = sprung * roll_arm / resists if resists > 0 else math.inf
+    half_track = (front.track + rear.track) / (4 * height)
+    moves = at_rest.mass * height / (front.x - rear.x)
+    yield _figure("roll_gradient", math.degrees(gradient) * G, "deg/g", "roll of the body on its springs", (0.1, 9.0))
+    yield _figure("static_stability", half_track, "", "half track over height of the mass centre", (0.9, 4.0))
+    yield _figure("load_transfer", moves, "N s2/m", "load from axle to axle per longitudinal acceleration")
+
+
+def _corners(at_rest: Stand, front: _AxleFigures, rear: _AxleFigures) -> Named:
+    """Cornering stiffnesses, and the steering that they ask for."""
     for a in (front, rear):
-        add(
-            f"cornering_{a.name}",
-            math.radians(a.cornering) / 1000,
-            "kN/deg",
-            f"cornering stiffness of the {a.name} axle",
-        )
-    b, c = (car_x - rear.x for car_x in (float(at_rest.centre[0]), front.x))
+        stiff = math.radians(a.cornering) / 1000
+        yield _figure(f"cornering_{a.name}", stiff, "kN/deg", f"cornering stiffness of the {a.name} axle")
+    base, b = front.x - rear.x, float(at_rest.centre[0]) - rear.x
     lever = base - front.trail + rear.trail  # forces act behind the contact centres
-    understeer = mass / lever * ((b + rear.trail) / front.cornering - (c - b - front.trail) / rear.cornering)
-    add(
-        "understeer",
-        math.degrees(understeer) * G,
-        "deg/g",
-        "understeer gradient of the tyres on rigid suspensions",
-        (-1.0, 9.0),
-    )
-    given = (
-        mass / lever * ((b + rear.trail) * front.yields - (c - b - front.trail) * rear.yields)
-        if front.yields or rear.yields
-        else 0.0
-    )
+    per_front, per_rear = b + rear.trail, base - b - front.trail
+    understeer = at_rest.mass / lever * (per_front / front.cornering - per_rear / rear.cornering)
+    words = "understeer gradient of the tyres on rigid suspensions"
+    yield _figure("understeer", math.degrees(understeer) * G, "deg/g", words, (-1.0, 9.0))
+    given = at_rest.mass / lever * (per_front * front.yields - per_rear * rear.yields)
     if given:
-        add("understeer_compliance", math.degrees(given) * G, "deg/g", "what compliance adds to it", (-2.0, 6.0))
+        words = "what compliance adds to it"
+        yield _figure("understeer_compliance", math.degrees(given) * G, "deg/g", words, (-2.0, 6.0))
     understeer += given
     if understeer > 0:
-        add("characteristic_speed", math.sqrt(base / understeer) * 3.6, "km/h", "speed of the largest yaw gain")
+        speed = math.sqrt(base / understeer)
+        yield _figure("characteristic_speed", speed * 3.6, "km/h", "speed of the largest yaw gain")
     elif understeer < 0:
-        add("critical_speed", math.sqrt(-base / understeer) * 3.6, "km/h", "speed beyond which it is not stable")
-    return Figures(found)
+        speed = math.sqrt(-base / understeer)
+        yield _figure("critical_speed", speed * 3.6, "km/h", "speed beyond which it is not stable")
 
 
 # ---- steering
