@@ -4,9 +4,10 @@
 
 For each example: operations of a right-hand side, with those of its routines; kB of the page; CPU s to make it from the
 derived equations, without any compiler; ns of a right-hand side as WebAssembly, as the JavaScript that a page makes of
-it, and in C (gcc -O3 -march=native; "unfused": without fused operations, which WebAssembly has not), in the same
-loop, in which each depends on the one before: the smallest of many short bursts, those of the four in turns. The loop
-is of the same language; from JavaScript, a call of WebAssembly takes some 10 ns more.
+it, and in C (gcc -O3 -march=native), all in the same loop of steps of Euler's method, so that nothing can be left out or
+computed only once: the smallest of many short bursts, those of all in turns. The loop is of the same language; from
+JavaScript, a call of WebAssembly takes some 10 ns more. Then ratios to C: of the module as it is, with sines one by one
+("plain"), two at a time ("vectors"), and of the module to C without fused operations, which WebAssembly has not.
 """
 
 import ctypes
@@ -23,13 +24,14 @@ import numpy as np
 
 import bellcrank as bc
 from bellcrank.emit.arranged import arranged
-from bellcrank.emit.browser import OPTIONS, browser_program
+from bellcrank.emit.browser import OPTIONS, browser_program, width_of
 from bellcrank.emit.c.source import c_source
 from bellcrank.emit.javascript.routines import routine_names
 from bellcrank.emit.javascript.runtime_files import runtime
-from bellcrank.emit.memory import SIZE
+from bellcrank.emit.memory import SIZE, memory_of
 from bellcrank.emit.wasm import binary as b
-from bellcrank.emit.wasm.functions import Functions
+from bellcrank.emit.wasm.functions import RATES, Functions
+from bellcrank.emit.wasm.sincos import ONE, TWO
 from bellcrank.run.evaluate import complete
 from bellcrank.run.loaded import load
 
@@ -47,7 +49,7 @@ double nanoseconds(const double *start, const double *p, const double *w, int ca
     clock_gettime(CLOCK_MONOTONIC, &from);
     for (int n = 0; n < calls; n++) {
         derivatives(0.0, y, y + N_Q, p, c, w, k, k + N_Q, 0);
-        y[0] = start[0] + 1e-12*k[N_Q + N_U - 1];
+        for (int i = 0; i < N_Q + N_U; i++) y[i] += 1e-12*k[i];
     }
     clock_gettime(CLOCK_MONOTONIC, &to);
     return ((to.tv_sec - from.tv_sec)*1e9 + (to.tv_nsec - from.tv_nsec))/calls;
@@ -55,31 +57,37 @@ double nanoseconds(const double *start, const double *p, const double *w, int ca
 """
 NODE = """
 const lines = require("readline").createInterface({input: process.stdin}), value = text => (0, eval)(`(${text})`);
-let kinds, m, d;
+let kinds, d;
 lines.on("line", line => {
   if (!kinds) {
     d = JSON.parse(line);
-    const bytes = Uint8Array.from(atob(d.module), c => c.charCodeAt(0));
-    const memory = new WebAssembly.Memory({initial: d.pages});
-    m = new Float64Array(memory.buffer);
-    const r = value(d.routines)(m), imports = {e: {memory}, m: Math, r};
-    const looped = Uint8Array.from(atob(d.looped), c => c.charCodeAt(0));
-    const wasm = new WebAssembly.Instance(new WebAssembly.Module(looped), imports).exports;
-    const text = value(value(d.translate)(bytes))(m, r), {at} = d, first = at.y/8, last = at.k/8 + d.y.length - 1;
-    kinds = [[wasm, wasm.loop], [text, (start, calls) => {
-      for (let i = 0; i < calls; i++) {
-        text.derivatives(0, at.y, at.k);
-        m[first] = start + 1e-12*m[last];
-      }
-    }]];
-    m.set(d.p, at.p/8);
+    const {at} = d, stage = at.stage/8, rates = at.rates/8, n = d.y.length;
+    const bytes = text => Uint8Array.from(atob(text), c => c.charCodeAt(0));
+    const made = use => {
+      const memory = new WebAssembly.Memory({initial: d.pages}), m = new Float64Array(memory.buffer);
+      m.set(d.p, at.p/8);
+      return [m, ...use(memory, m, value(d.routines)(m))];
+    };
+    kinds = d.looped.map(text => made((memory, m, r) => {
+      const e = new WebAssembly.Instance(new WebAssembly.Module(bytes(text)), {e: {memory}, m: Math, r}).exports;
+      return [e, e.loop];
+    }));
+    kinds.push(made((_, m, r) => {
+      const e = value(value(d.translate)(bytes(d.module)))(m, r);
+      return [e, calls => {
+        for (let i = 0; i < calls; i++) {
+          e.derivatives(0);
+          for (let j = 0; j < n; j++) m[stage + j] += 1e-12*m[rates + j];
+        }
+      }];
+    }));
   }
   const calls = Number(process.argv[1]);
-  console.log(JSON.stringify(kinds.map(([e, loop]) => {
-    m.set(d.y, d.at.y/8);
+  console.log(JSON.stringify(kinds.map(([m, e, loop]) => {
+    m.set(d.y, d.at.stage/8);
     e.constants();
     const from = process.hrtime.bigint();
-    loop(d.y[0], calls);
+    loop(calls);
     return Number(process.hrtime.bigint() - from)/calls;
   })));
 });
@@ -91,17 +99,21 @@ def operations(eom):
     return found["total"] + sum(r["total"] for r in found.get("routines", {}).values())
 
 
-def with_loop(program, memory, n):
-    """The module of a program of n states with the loop of `nanoseconds`, but for the clock: loop(start, calls)."""
-    printed, at = Functions(program, memory, routine_names(program)), memory.at
-    functions = printed.all(arranged(program, program.functions_of("minimal"), OPTIONS))
-    rates = len(printed.imports) + [f.name for f in functions].index("derivatives")
-    code = b"\x03\x40" + b.number(0.0) + b.i32(at["y"]) + b.i32(at["k"]) + b.call(rates)
-    step = b.get(0) + b.number(1e-12) + b.i32(0) + b.load(at["k"] + SIZE * (n - 1)) + b.MUL + b.ADD
-    code += b.i32(0) + step + b.store(at["y"])
-    code += b.get(1) + b.i32(1) + b"\x6b" + b.tee(1) + b"\x0d\x00" + b.END  # i32.sub, br_if
-    loop = b.Defined("loop", b.Type((b.F64, b.I32)), b.body([], code))
-    return b.module(printed.imports, [*functions, loop], memory.pages, at["numbers"], printed.numbers.values)
+def with_loop(program, n, width=None):
+    """The module of a program of n states with the loop of `nanoseconds`, but for the clock: loop(calls); its pages."""
+    listed = program.functions_of("minimal")
+    plans, memory = arranged(program, listed, OPTIONS), memory_of(program, listed)
+    printed, at = Functions(program, memory, routine_names(program), width or width_of(plans)), memory.at
+    functions = printed.all(plans)
+    rates = len(printed.imports) + [f.name for f in functions].index(RATES)
+    code = b"\x03\x40" + b.number(0.0) + b.call(rates)
+    for y, k in ((at["stage"] + SIZE * i, at["rates"] + SIZE * i) for i in range(n)):
+        step = b.number(1e-12) + b.i32(k) + b.load(0) + b.MUL
+        code += b.i32(y) + b.i32(y) + b.load(0) + step + b.ADD + b.store(0)
+    code += b.get(0) + b.i32(1) + b.MINUS + b.tee(0) + b"\x0d\x00" + b.END  # br_if
+    loop = b.Defined("loop", b.Type((b.I32,)), b.body([], code))
+    pages = memory.with_numbers(len(printed.numbers.values)).pages
+    return b.module(printed.imports, [*functions, loop], pages, at["numbers"], printed.numbers.values), pages
 
 
 def in_c(eom, p, y, folder, *flags):
@@ -117,7 +129,9 @@ def in_c(eom, p, y, folder, *flags):
 
 def main():
     listed = sys.argv[1:] or sorted(x.stem for x in EXAMPLES.glob("*.py") if "def model(" in x.read_text())
-    print(f"{'':28}{'operations':>11}{'kB':>8}{'CPU s':>8}{'wasm ns':>9}{'text':>8}{'C':>8}{'wasm/C':>8}{'unfused':>9}")
+    print(
+        f"{'':28}{'operations':>11}{'kB':>8}{'CPU s':>8}{'wasm ns':>9}{'text':>8}{'C':>8}{'wasm/C':>8}{'plain':>8}{'vectors':>8}{'unfused':>9}"
+    )
     for name in listed:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", bc.ModelWarning)
@@ -133,18 +147,20 @@ def line(name):
         print(f"{name:28}{operations(eom):11}  {str(error).splitlines()[-1].strip()}")
         return
     print(f"{name:28}{operations(eom):11}{size:8.1f}{time.process_time() - begun:8.2f}", end="", flush=True)
-    if eom.program.externals or eom.program.loops is not None:
+    if eom.program.externals:
         print()  # what they call in C is not in one function
         return
     made = browser_program(eom.program)
     loaded = load(eom.analysis, eom.interface, eom.program, "python", {})
     y, p = np.concatenate(complete(loaded)).tolist(), list(map(float, loaded.parameter_values()))
-    given = {"module": b64encode(made.module).decode(), "pages": made.memory.pages, "at": dict(made.memory.at)}
-    given |= {"routines": made.routines, "translate": runtime("translate.js"), "p": p, "y": y}
-    given["looped"] = b64encode(with_loop(eom.program, made.memory, len(y))).decode()
-    node = subprocess.Popen(["node", "-e", NODE, str(CALLS)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    looped = [with_loop(eom.program, len(y), width) for width in (None, ONE, TWO)]
+    given = {"module": b64encode(made.module).decode(), "looped": [b64encode(x).decode() for x, _ in looped]}
+    given |= {"pages": max(pages for _, pages in looped), "at": dict(made.memory.at), "p": p, "y": y}
+    given |= {"routines": made.routines, "translate": runtime("translate.js")}
+    started = ["node", "--no-liftoff", "-e", NODE, str(CALLS)]  # the code that engines come to after a while
+    node = subprocess.Popen(started, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert node.stdin is not None and node.stdout is not None
-    best = [np.inf] * 4
+    best = [np.inf] * 6
     with tempfile.TemporaryDirectory() as folder, node:
         c, unfused = in_c(eom, p, y, Path(folder)), in_c(eom, p, y, Path(folder), "-ffp-contract=off")
         for i in range(TURNS):
@@ -152,8 +168,9 @@ def line(name):
             node.stdin.flush()
             best = np.minimum(best, [*json.loads(node.stdout.readline()), c(), unfused()])
         node.stdin.close()
-    listed = "".join(f"{x:{w}.0f}" for x, w in zip(best, (9, 8, 8), strict=False))
-    print(listed, f"{best[0] / best[2]:7.2f}{best[0] / best[3]:9.2f}")
+    wasm, plain, vectors, text, c, unfused = best
+    listed = "".join(f"{x:8.2f}" for x in (wasm / c, plain / c, vectors / c))
+    print(f"{wasm:9.1f}{text:8.1f}{c:8.1f}{listed}{wasm / unfused:9.2f}")
 
 
 if __name__ == "__main__":

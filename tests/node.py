@@ -30,11 +30,11 @@ const found = given.map(d => {
     put("p", d.p);
     e.constants();
     kinds[kind] = d.points.map(({t, y, w}) => {
-      put("y", y), put("w", w);
+      put("y", y), put("stage", y), put("w", w);
       return Object.fromEntries(d.names.map(name => {
-        const at = d.at[name === "derivatives" ? "k" : name];
+        const at = d.at[name === "derivatives" ? "rates" : name];
         m.fill(-77, at/8, at/8 + d.sizes[name]);
-        e[name](t, d.at.y, at);
+        e[name](t, d.at.y, at);  // rates have places of their own
         return [name, Array.from(m.subarray(at/8, at/8 + d.sizes[name]), String)];
       }));
     });

@@ -1,8 +1,8 @@
 """Where a program keeps its numbers in one memory: WebAssembly and JavaScript share the addresses.
 
-p, c, w, y: parameters, constants that follow from them, inputs, states; k: rates; then the results of every other
-function under its name, `room` for the matrices and values of a statement, and at last the `numbers` that the text of
-the program holds. Addresses count bytes.
+p, c, w, y: parameters, constants that follow from them, inputs, states; k: rates; `stage`, `rates`: a state that rates
+are computed of, and these; then the results of every other function under its name, `room` for the matrices and values
+of a statement, and at last the `numbers` that the text of the program holds. Addresses count bytes.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def memory_of(program: Program, functions: Iterable[Function]) -> Memory:
     listed = list(functions)
     states = len(program.coordinates) + len(program.speeds)
     sizes = {"p": len(program.parameters), "c": len(program.constant_symbols), "w": len(program.inputs), "y": states}
-    sizes |= {"k": states}
+    sizes |= {"k": states, "stage": states, "rates": states}
     sizes |= {f.name: len(f.section.results) for f in listed if f.name not in ("constants", "derivatives")}
     sizes["room"] = max((_room(s) for f in listed for s in f.section.statements), default=0)
     sizes |= {"spare": SPARE * states}

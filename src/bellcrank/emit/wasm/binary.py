@@ -1,4 +1,4 @@
-"""Bytes of WebAssembly (core specification 2.0, with vectors of two floats): numbers, instructions, sections."""
+"""Bytes of WebAssembly (core specification, with vectors of two floats): numbers, instructions, sections."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ INSTRUCTIONS = {  # by the names that the table of functions has for them
     "f64.lt": LT, "f64.gt": GT, "f64.le": LE, "f64.ge": GE,
 }  # fmt: skip
 AS_FLOAT = b"\xb7"  # of an i32
-NOT = b"\x45"  # of an i32
+NOT, PLUS, MINUS, AND = b"\x45", b"\x6a", b"\x6b", b"\x71"  # of i32
+BITS, LOW = b"\xbd", b"\xa7"  # the bits of a float, and the lower half of these
 SPLAT = b"\xfd\x14"  # a float becomes both of a pair
 PAIR_ADD, PAIR_SUB, PAIR_MUL = b"\xfd\xf0\x01", b"\xfd\xf1\x01", b"\xfd\xf2\x01"
 PAIR_XOR, PAIR_CHOOSE = b"\xfd\x51", b"\xfd\x52"  # of bits; chosen: of a or b, by a third

@@ -1,6 +1,7 @@
-"""Functions of a program in WebAssembly: `constants()`, and `name(t, y, out)` for the others.
+"""Functions of a program in WebAssembly: `constants()`, `derivatives(t)`, and `name(t, y, out)` for the others.
 
-y and out are the addresses of the states and of the results; all else lies at fixed addresses (`emit.memory`).
+y and out are the addresses of the states and of the results; all else lies at fixed addresses (`emit.memory`), states
+and results of `derivatives`, too: engines check addresses that they do not know.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from bellcrank.emit.steps import step_targets, symbols_in
 from bellcrank.emit.wasm import binary as b
 from bellcrank.emit.wasm.numbers import Numbers
 from bellcrank.emit.wasm.printer import NO_ADDRESS, WasmPrinter
+from bellcrank.emit.wasm.sincos import Width
 from bellcrank.expr import Symbol
 from bellcrank.program.functions import Function
 from bellcrank.program.program import Program
@@ -21,18 +23,19 @@ from bellcrank.program.statements import Assign
 TIME = Symbol("t", "time")
 _T, _Y, _OUT = range(3)
 REGISTERS = 24  # more results than these are stored one by one as they come: engines would put them aside until the end
-OF_STATES = b.Type((b.F64, b.I32, b.I32))
+RATES = "derivatives"
 
 
 class Functions:
     """Prints the functions of a program, and keeps the list of what they import. `routines`: names of tables and
-    external routines."""
+    external routines; `width`: how many sines are taken at once."""
 
-    def __init__(self, program: Program, memory: Memory, routines: Mapping[object, str]) -> None:
-        self.program, self.memory, self.routines = program, memory, routines
+    def __init__(self, program: Program, memory: Memory, routines: Mapping[object, str], width: Width) -> None:
+        self.program, self.memory, self.routines, self.width = program, memory, routines, width
         self.fixed = places(program, memory)
-        states = (*program.coordinates, *program.speeds)
+        states, stage = (*program.coordinates, *program.speeds), memory.at["stage"]
         self.states = {s: (_Y, SIZE * i) for i, s in enumerate(states)}
+        self.stage = {s: (NO_ADDRESS, stage + SIZE * i) for i, s in enumerate(states)}
         self.imports: list[b.Imported] = []
         self.numbers = Numbers(memory.at["numbers"])
 
@@ -50,7 +53,7 @@ class Functions:
 
     def _printer(self, where: Mapping[Symbol, tuple[int, int]], known: Mapping[Symbol, int], first: int) -> WasmPrinter:
         room = self.memory.at["room"]
-        return WasmPrinter(where, known, first, self.imported, self.numbers, self.routines, room)
+        return WasmPrinter(where, known, first, self.imported, self.numbers, self.routines, room, self.width)
 
     def _constants(self) -> b.Defined:
         """What follows from the parameters alone."""
@@ -65,8 +68,11 @@ class Functions:
 
     def _function(self, f: Function, plan: Schedule) -> b.Defined:
         """A function, arranged."""
-        where = {**self.states, **{s: (NO_ADDRESS, at) for s, at in self.fixed.items()}}
-        printer = self._printer(where, {TIME: _T}, 3)
+        fixed = f.name == RATES
+        takes = (b.F64,) if fixed else (b.F64, b.I32, b.I32)
+        where = {**(self.stage if fixed else self.states), **{s: (NO_ADDRESS, at) for s, at in self.fixed.items()}}
+        printer = self._printer(where, {TIME: _T}, len(takes))
+        out, base = (self.memory.at["rates"], None) if fixed else (0, b.get(_OUT))
         of: dict[Symbol, list[int]] = {}  # results that are there with a symbol
         if len(plan.results) > REGISTERS:
             for i, r in enumerate(plan.results):
@@ -75,7 +81,7 @@ class Functions:
         left = dict(enumerate(plan.results))
         for s in printer.statements(plan.steps, plan.results):
             for i in (i for target in step_targets(s) for i in of.get(target, ())):
-                printer.store(SIZE * i, left.pop(i), b.get(_OUT))
+                printer.store(out + SIZE * i, left.pop(i), base)
         for i, r in left.items():
-            printer.store(SIZE * i, r, b.get(_OUT))
-        return b.Defined(f.name, OF_STATES, printer.body())
+            printer.store(out + SIZE * i, r, base)
+        return b.Defined(f.name, b.Type(takes), printer.body())

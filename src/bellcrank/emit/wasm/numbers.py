@@ -14,23 +14,23 @@ class Numbers:
 
     def __init__(self, at: int) -> None:
         self.at, self.values = at, list[float]()
-        self._places: dict[tuple[bytes, int], int] = {}
+        self._places: dict[bytes, int] = {}
 
     def one(self, x: float) -> bytes:
         """Instructions that give the number."""
-        return b.number(x) if _short(x) else b.i32(0) + b.load(self._place(x, 1))
+        return b.number(x) if _short(x) else b.i32(self._place((x,))) + b.load(0)
 
     def both(self, x: float) -> bytes:
         """Instructions that give a pair of equal numbers."""
-        return b.i32(0) + b.pair_load(self._place(x, 2))
+        return b.i32(self._place((x, x))) + b.pair_load(0)
 
-    def _place(self, x: float, count: int) -> int:
-        key = struct.pack("<d", x), count
+    def _place(self, values: tuple[float, ...]) -> int:
+        key = struct.pack(f"<{len(values)}d", *values)
         if key not in self._places:
-            if count == 2 and len(self.values) * SIZE % PAIR:
+            if len(values) == 2 and len(self.values) * SIZE % PAIR:
                 self.values.append(0.0)
             self._places[key] = self.at + SIZE * len(self.values)
-            self.values += [x] * count
+            self.values += values
         return self._places[key]
 
 

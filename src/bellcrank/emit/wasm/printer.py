@@ -13,7 +13,7 @@ from bellcrank.emit.memory import SIZE, reduce_sizes
 from bellcrank.emit.steps import Alike, Angle, Angles, Step, step_expressions, symbols_in
 from bellcrank.emit.wasm import binary as b
 from bellcrank.emit.wasm.numbers import Numbers
-from bellcrank.emit.wasm.sincos import FAR, SCRATCH, sincos
+from bellcrank.emit.wasm.sincos import FAR, SCRATCH, TWO, Sines, Width
 from bellcrank.errors import InternalError, ModelError
 from bellcrank.expr import Expr, Func, Number, Product, Sum, Symbol, postorder
 from bellcrank.expr.function_table import COMPARISONS, FUNCTIONS
@@ -26,9 +26,9 @@ Function = Callable[[str, str, int, int], int]  # number of an imported function
 
 class WasmPrinter:
     """Instructions of one function. `where` gives the local that holds an address (or NO_ADDRESS) and an offset for
-    every symbol that lies in memory, `known` locals of others; locals from `first` on are free: `SCRATCH` pairs, then
-    floats. `numbers` keeps those of the text, `routines` are names of tables and external routines, `room` is the
-    address that statements may use."""
+    every symbol that lies in memory, `known` locals of others; locals from `first` on are free: an i32, `SCRATCH` for
+    sines, taken `width` at a time, then floats. `numbers` keeps those of the text, `routines` are names of tables and
+    external routines, `room` is the address that statements may use."""
 
     def __init__(
         self,
@@ -39,17 +39,18 @@ class WasmPrinter:
         numbers: Numbers,
         routines: Mapping[object, str],
         room: int,
+        width: Width,
     ) -> None:
         self.where, self.known, self.function, self.numbers = where, dict(known), function, numbers
-        self.routines, self.room = routines, room
+        self.routines, self.room, self.width = routines, room, width
         self.code = bytearray()
-        self._pairs = range(first, first + SCRATCH)
-        self._floats, self._first, self._free = 0, first + SCRATCH, list[int]()
+        self._whole, self._sines = first, range(first + 1, first + 1 + SCRATCH)
+        self._floats, self._first, self._free = 0, first + 1 + SCRATCH, list[int]()
         self._last: dict[Symbol, int] = {}
 
     def body(self) -> bytes:
         """The function, as the module has it."""
-        return b.body([(SCRATCH, b.PAIR), (self._floats, b.F64)], bytes(self.code))
+        return b.body([(1, b.I32), (SCRATCH, self.width.local), (self._floats, b.F64)], bytes(self.code))
 
     # ---- expressions
 
@@ -84,7 +85,7 @@ class WasmPrinter:
     def _address(self, s: Symbol) -> tuple[bytes, int]:
         """Where a symbol lies in memory: instructions for an address, and how many bytes further."""
         local, offset = self.where[s]
-        return b.i32(0) if local == NO_ADDRESS else b.get(local), offset
+        return (b.i32(offset), 0) if local == NO_ADDRESS else (b.get(local), offset)
 
     def _number(self, value: Rational) -> bytes:
         try:
@@ -149,28 +150,30 @@ class WasmPrinter:
         x, result = self._taken(), self._taken()
         self._free += [x, result]
         targets = (result, None) if name == "sin" else (None, result)
-        return angle + b.put(x) + self._sincos([(b.get(x), *targets)], [b.get(x) + b.SPLAT]) + b.get(result)
+        both = b.SPLAT if self.width is TWO else b""
+        return angle + b.put(x) + self._sincos([(b.get(x), *targets)], [b.get(x) + both]) + b.get(result)
 
-    def _sincos(self, angles: Sequence[tuple[bytes, int | None, int | None]], pairs: Sequence[bytes]) -> bytes:
-        """A block that puts sines and cosines of angles into locals, which are in pairs, too.
+    def _sincos(self, angles: Sequence[tuple[bytes, int | None, int | None]], taken: Sequence[bytes]) -> bytes:
+        """A block that puts sines and cosines of angles into locals; `taken`: as they are taken, maybe in pairs.
 
         What stands in it before the `if` is for angles that are near, what stands in that for others, by Math.sin and
         Math.cos: it gives all of the results, and who cannot read the rest of the block may leave it out.
         """
-        sine, cosine, squares, *_ = self._pairs
+        sines = Sines(self.width, self.numbers, self._sines, self._whole)
+        lanes = [b.lane(0), b.lane(1)] if self.width is TWO else [b""]
         code = far = b""
-        for i, pair in enumerate(pairs):
-            code += pair + sincos(self.numbers.both, self._pairs, i == 0)
-            for lane, (_, *targets) in enumerate(angles[2 * i : 2 * i + 2]):
-                for source, target in zip((sine, cosine), targets, strict=True):
+        for i, given in enumerate(taken):
+            code += sines.together(given)
+            for lane, (_, *targets) in zip(lanes, angles[len(lanes) * i :], strict=False):
+                for source, target in zip((sines.sine, sines.cosine), targets, strict=True):
                     if target is not None:
-                        code += b.get(source) + b.lane(lane) + b.put(target)
+                        code += b.get(source) + lane + b.put(target)
         for angle, *targets in angles:
             for name, target in zip(("sin", "cos"), targets, strict=True):
                 if target is not None:
                     far += angle + b.call(self.function("m", name, 1, 0)) + b.put(target)
-        test = b.get(squares) + b.lane(0) + b.get(squares) + b.lane(1) + b.ADD + self.numbers.one(FAR) + b.LT + b.NOT
-        return b.BLOCK + code + test + b.IF + far + b.END + b.END
+        squares = b"".join(b.get(sines.squares) + lane for lane in lanes) + b.ADD * (len(lanes) - 1)
+        return b.BLOCK + code + squares + self.numbers.one(FAR) + b.LT + b.NOT + b.IF + far + b.END + b.END
 
     def _pair(self, first: Expr, second: Expr) -> bytes:
         """Two values as a pair."""
@@ -235,10 +238,11 @@ class WasmPrinter:
 
     def _angles(self, angles: Sequence[Angle]) -> None:
         values = [a.value for a in angles]
-        pairs = [self._pair(x, y) for x, y in zip(values[::2], [*values[1::2], values[-1]], strict=False)]
-        codes = [self.expr(x) for x in values]
+        taken = codes = [self.expr(x) for x in values]
+        if self.width is TWO:
+            taken = [self._pair(x, y) for x, y in zip(values[::2], [*values[1::2], values[-1]], strict=False)]
         locals_of = [tuple(None if x is None else self._local(x) for x in (a.sine, a.cosine)) for a in angles]
-        self.code += self._sincos([(x, s, c) for x, (s, c) in zip(codes, locals_of, strict=True)], pairs)
+        self.code += self._sincos([(x, s, c) for x, (s, c) in zip(codes, locals_of, strict=True)], taken)
 
     def _solve(self, s: Solve) -> None:
         n = len(s.right)
@@ -264,12 +268,13 @@ class WasmPrinter:
         self._fetch(starts[-1], s.targets)
 
     def store(self, address: int, value: Expr, base: bytes | None = None) -> None:
-        self.code += (b.i32(0) if base is None else base) + self.expr(value) + b.store(address)
+        base, further = (b.i32(address), 0) if base is None else (base, address)
+        self.code += base + self.expr(value) + b.store(further)
 
     def _fetch(self, address: int, targets: Sequence[Symbol | None]) -> None:
         for i, t in enumerate(targets):
             if t is not None and t in self._last:
-                self.code += b.i32(0) + b.load(address + SIZE * i) + self._define(t)
+                self.code += b.i32(address + SIZE * i) + b.load(0) + self._define(t)
 
 
 def _joined(parts: Sequence[bytes]) -> bytes:

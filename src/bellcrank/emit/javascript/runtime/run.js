@@ -4,8 +4,8 @@ function runner(F, e, m, r, keeper_of) {
   const n = F.at.n, view = (name, count) => m.subarray(F.at[name]/8, F.at[name]/8 + count);
   const slot = i => F.at.spare + 8*n*i, numbers = i => m.subarray(slot(i)/8, slot(i)/8 + n);
   const p = view("p", F.parameters.length), y = view("y", n), k = view("k", n), w = view("w", F.inputs.length);
-  const out = view("outputs", F.outputs), method = F.method, next = numbers(0), stage = numbers(1);
-  const all = [k, ...method.stages.map((_, i) => numbers(2 + i))];  // rates of the stages
+  const out = view("outputs", F.outputs), method = F.method, next = numbers(0), stage = view("stage", n);
+  const all = [k, ...method.stages.map((_, i) => numbers(1 + i))];  // rates of the stages
   const held = F.signals.map(() => null);  // in place of a signal: its value in user units
   const me = {F, e, m, r, p, y, k, w, out, held, slot, numbers, t: 0, i: 0, problem: "", keeper: null};
   let breaks = [], h = F.step, total = Infinity, end_time = 0;
@@ -21,7 +21,9 @@ function runner(F, e, m, r, keeper_of) {
   me.rates = (t, at, to) => {
     if (me.keeper && me.keeper.wary) return me.keeper.rates(t, at, to);
     inputs(t);
-    e.derivatives(t, at, to);
+    if (at !== F.at.stage) m.copyWithin(F.at.stage/8, at/8, at/8 + n);
+    e.derivatives(t);
+    m.copyWithin(to/8, F.at.rates/8, F.at.rates/8 + n);
   };
   const added = (into, sum) => {  // y + h/by*(w1*k1 + w2*k2 + ...), in this order
     const weight = sum.by === 1 ? me.h : me.h/sum.by, terms = sum.terms;
@@ -37,15 +39,15 @@ function runner(F, e, m, r, keeper_of) {
     if (method.semi_implicit) {
       next.set(y);
       for (let j = F.n_q; j < n; j++) next[j] = y[j] + h*k[j];
-      me.rates(times[0], slot(0), slot(2));
-      const moved = numbers(2);
+      me.rates(times[0], slot(0), slot(1));
+      const moved = numbers(1);
       for (let j = 0; j < F.n_q; j++) next[j] = y[j] + h*moved[j];
       return;
     }
     method.stages.forEach(({node, sum}, i) => {
       const t = node === 0 ? times[0] : node === 0.5 ? times[1] : node === 1 ? times[2] : times[0] + node*h;
       added(stage, sum);
-      me.rates(t, slot(1), slot(2 + i));
+      me.rates(t, F.at.stage, slot(1 + i));
     });
     added(next, method.result);
   };
@@ -118,9 +120,8 @@ function runner(F, e, m, r, keeper_of) {
         me.problem = "the state is no longer finite: restart, or use a smaller step or smaller values";
         return false;
       }
-      me.rates(part.after, slot(0), slot(2));
+      me.rates(part.after, slot(0), F.at.k);
       y.set(next);
-      k.set(numbers(2));
       me.t = part.end;
       if (me.keeper && state) me.keeper.accept(part.end, state);
     }

@@ -41,8 +41,8 @@ function translated(module) {
       lines.push(`${x};`);
     };
     const place = base => {
-      const offset = (byte(), count()/8);
-      return base !== "0" ? `m[(${base} >> 3) + ${offset}]` : numbers.get(offset) || `m[${offset}]`;
+      const offset = (byte(), count()/8), fixed = base/8 + offset;
+      return Number.isNaN(fixed) ? `m[(${base} >> 3) + ${offset}]` : numbers.get(fixed) || `m[${fixed}]`;
     };
     // What follows an instruction that is not taken; 0xfd: of pairs.
     const skip = code => {
