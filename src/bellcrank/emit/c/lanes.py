@@ -276,6 +276,7 @@ def group_run(
         STILL="" if only else sets_inputs(program),
         ANEW=sets_inputs(program) if only else "",
         VECTORS=str(vectors),
+        SWAPPED="" if only else "yes",  # a GPU keeps states in registers, which have no addresses
         ADVANCE=method_cases(
             only, "summed({}, {}, &carried[j])" if short else "{} + {}", "" if only else "UNROLLED", "N_Y"
         ),

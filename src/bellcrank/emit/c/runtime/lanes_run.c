@@ -69,6 +69,17 @@ static inline int some(const masks *which)
     return any(found);
 }
 
+@IF SWAPPED@
+/* ... everywhere in it? */
+static inline int all(const masks *which)
+{
+    masks found = which[0];
+    for (int v = 1; v < N_VECTORS; v++)
+        found &= which[v];
+    return !any(~found);
+}
+
+@END@
 @IF SET@
 static inline scalar value_of(const Input *in, double t)
 {
@@ -289,7 +300,12 @@ static void go_on(Job *job, int64_t to)
     const Batch *b = job->batch;
     const double h = b->h, near = GAP*h, t_start = b->t_start;
     const int64_t total = b->total, every = b->every;
-    lanes y[N_Y + 1], k[N_Y + 1], w[N_VECTORS*N_W + 1], next[N_Y + 1], carried[N_Y + 1];
+@IF SWAPPED@
+    lanes states[2][N_Y + 1], *y = states[0], *next = states[1]; /* they change places */
+@ELSE@
+    lanes y[N_Y + 1], next[N_Y + 1];
+@END@
+    lanes k[N_Y + 1], w[N_VECTORS*N_W + 1], carried[N_Y + 1];
     masks alive[N_VECTORS];
     int64_t i = job->reached + 1, at = 0, row = (job->reached/every + 1)*every; /* the next step, break and row */
     int within = 0; /* a step of which some parts are left? */
@@ -361,11 +377,17 @@ static void go_on(Job *job, int64_t to)
                     return;
             }
 @END@
-            for (int v = 0; v < N_VECTORS; v++) {
-                UNROLLED
-                for (int j = v*N_S; j < (v + 1)*N_S; j++)
-                    y[j] = choose(alive[v], next[j], y[j]);
-            }
+@IF SWAPPED@
+            if (!all(alive)) /* the others stay */
+                for (int j = 0; j < N_Y; j++)
+                    next[j] = choose(alive[j/N_S], next[j], y[j]);
+            lanes *const before = y;
+            y = next;
+            next = before;
+@ELSE@
+            for (int j = 0; j < N_Y; j++)
+                y[j] = choose(alive[j/N_S], next[j], y[j]);
+@END@
             rates(job, 1, p.after, y, k, w);
 @IF EVENTS@
             if (!within) {
