@@ -92,7 +92,9 @@ def _likely(e: Evaluation, y: np.ndarray, times: tuple[float, float, float]) -> 
 
 def not_finite(run: Run, rows: np.ndarray, interface: Interface) -> list[str]:
     """A sentence for each output that has no value somewhere."""
-    if isfinite(np.add.reduce(rows, axis=None)) or np.isfinite(rows).all():  # a sum is soon told
+    with np.errstate(over="ignore", invalid="ignore"):  # infinite ones of both signs have no sum
+        total = np.add.reduce(rows, axis=None)
+    if isfinite(total) or np.isfinite(rows).all():  # a sum is soon told
         return []
     found = []
     for name in (x.name for x in interface.outputs):
