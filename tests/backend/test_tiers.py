@@ -35,7 +35,7 @@ void sums(int n, const double *a, const double *b, double *c)
         }
 }
 """
-LONG = 60.0  # s that a test waits for a compiler
+LONG = 600.0  # s that a test waits for a compiler
 
 
 @pytest.fixture
