@@ -215,6 +215,8 @@ def test_processes_end_while_a_compiler_is_under_way(tmp_path, end):
     slow.write_text(SLOW.format(cc=" ".join(find_compiler().command), pid=pid))
     slow.chmod(0o755)
     env = {k: v for k, v in os.environ.items() if k != "BELLCRANK_CFLAGS"}
+    (tmp_path / "temporary").mkdir()
+    env |= {"TMPDIR": str(tmp_path / "temporary")}
     env |= {"CC": str(slow), "BELLCRANK_CACHE": str(tmp_path / "cache"), "PYTHONPATH": os.pathsep.join(sys.path)}
     script = "import bellcrank.backend.tiers as t; t.SHORT = 0\n" + SCRIPT
     done = subprocess.run(
@@ -223,6 +225,7 @@ def test_processes_end_while_a_compiler_is_under_way(tmp_path, end):
     assert (done.returncode == 0) == (end != "interrupt"), done.stderr
     assert "Exception in thread" not in done.stderr and "assert" not in done.stderr.lower(), done.stderr
     assert not [*(tmp_path / "cache").glob("build-*")]
+    assert not [*(tmp_path / "temporary").iterdir()]
     with pytest.raises(ProcessLookupError):
         os.kill(int(pid.read_text()), 0)
 

@@ -72,10 +72,11 @@ def background() -> Background:
     if found is None:
         _of_process.clear()
         found = _of_process.setdefault(number, Background())
+        atexit.unregister(_end)
+        atexit.register(_end)  # now: what is registered last is done first, before folders of the process are removed
     return found
 
 
-@atexit.register
 def _end() -> None:
     found = _of_process.get(os.getpid())
     if found is not None:

@@ -92,12 +92,13 @@ def run_program(
     """
     own_group = {"start_new_session": True} if os.name == "posix" else {}
     command = command if aside is None else aside.command(command)
+    given = None if folder is None else {**os.environ, "TMPDIR": str(folder)}  # what a killed one leaves goes with it
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         process = None
         try:
             with Waiting():  # an interrupt within it would leave a program that nobody knows
                 process = subprocess.Popen(  # type: ignore[call-overload]
-                    command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, cwd=folder, **own_group
+                    command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, cwd=folder, env=given, **own_group
                 )
             if aside is not None:
                 aside.take(process)
