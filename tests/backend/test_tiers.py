@@ -205,6 +205,18 @@ exec {cc} "$@"
 """
 
 
+def is_gone(process):
+    """Does a process that was killed end, which a busy machine may take its time for?"""
+    until = time.monotonic() + 60.0
+    while time.monotonic() < until:
+        try:
+            os.kill(process, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
 @needs_compiler
 @pytest.mark.campaign
 @pytest.mark.skipif(os.name != "posix" or find_compiler() is None or not find_compiler().gnu, reason="needs gcc")
@@ -226,8 +238,7 @@ def test_processes_end_while_a_compiler_is_under_way(tmp_path, end):
     assert "Exception in thread" not in done.stderr and "assert" not in done.stderr.lower(), done.stderr
     assert not [*(tmp_path / "cache").glob("build-*")]
     assert not [*(tmp_path / "temporary").iterdir()]
-    with pytest.raises(ProcessLookupError):
-        os.kill(int(pid.read_text()), 0)
+    assert is_gone(int(pid.read_text()))
 
 
 @pytest.mark.campaign
