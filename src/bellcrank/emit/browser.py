@@ -19,7 +19,7 @@ from bellcrank.program.program import Program
 from bellcrank.program.statements import Section
 
 OPTIONS = replace(BEST, side_by_side=False)  # functions that are known late are called one by one
-MANY, PER_ANGLE = 4, 100  # sines are worth vectors: if rates have so many angles, and fewer operations for each
+MANY, PER_ANGLE = 4, 110  # sines are worth vectors: if rates have so many angles, and fewer operations for each
 
 
 @dataclass(frozen=True)
