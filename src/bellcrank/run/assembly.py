@@ -54,12 +54,13 @@ def complete_state(
     t: float = 0.0,
 ) -> State:
     """A full state (q, u) in equation units on all constraints; parameters and inputs are the defaults unless given."""
-    q, u = initial_state(loaded, given, p, signals, t)
+    read = _read(loaded, given)
+    q, u = _state_of(loaded, read, p, signals, t)
     if closure is None:
         return _warned(loaded, (q, u))
     p = loaded.parameter_values() if p is None else p
     signals = loaded.inputs(None) if signals is None else signals
-    return _warned(loaded, _closed(loaded, _read(loaded, given), q, u, closure, p, signals, t))
+    return _warned(loaded, _closed(loaded, read, q, u, closure, p, signals, t))
 
 
 def _warned(loaded: Loaded, state: State) -> State:
@@ -195,7 +196,10 @@ def initial_state(
     loaded: Loaded, given: Mapping[Any, float], p: list[float] | None = None, signals: Inputs = None, t: float = 0.0
 ) -> State:
     """The values given, in equation units, else zero. Independent speeds follow removed ones that are given."""
-    found = _read(loaded, given)
+    return _state_of(loaded, _read(loaded, given), p, signals, t)
+
+
+def _state_of(loaded: Loaded, found: _Given, p: list[float] | None, signals: Inputs, t: float) -> State:
     q, u = found.q.copy(), found.u.copy()
     if found.wanted:
         p = loaded.parameter_values() if p is None else p

@@ -16,7 +16,7 @@ from bellcrank.expr import evaluate
 from bellcrank.interface.interface import Interface
 from bellcrank.numeric.branch import Keeper
 from bellcrank.numeric.course import At
-from bellcrank.numeric.projection import Closure, RegularCorrection, steadiness
+from bellcrank.numeric.projection import Closure, Compiled, RegularCorrection, steadiness
 from bellcrank.numeric.redundant import Numbers
 from bellcrank.numeric.sides import Sides
 from bellcrank.numeric.tuning import ASSEMBLY, BRIDGES, LOOPS
@@ -117,12 +117,20 @@ def on_branch(keeper: Keeper, t: float, y: np.ndarray) -> tuple[np.ndarray]:
     """The start of a run, brought onto a branch if it is in a singular position."""
     compiled, weights = keeper.closure.compiled, keeper.closure.weights
     if compiled is not None and weights is not None:
-        start = compiled.branch(t, y, weights)
-    else:
-        start = None if keeper.at_rest(t, y) else keeper.afresh(t, y).start
+        return (_told(compiled.branch(t, y, weights)),)
+    return (_told(None if keeper.at_rest(t, y) else keeper.afresh(t, y).start),)
+
+
+def begun(compiled: Compiled, t: float, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Weights of coordinates and speeds, and the start, by a compiled program."""
+    weights = compiled.weights(t, y)
+    return *weights, _told(compiled.branch(t, y, weights))
+
+
+def _told(start: np.ndarray | None) -> np.ndarray:
     if start is None:
         raise RunError("the start is singular and at rest: give a speed to choose among its directions")
-    return (start,)
+    return start
 
 
 def weights_at(

@@ -23,7 +23,7 @@ from bellcrank.numeric.projection import Closure
 from bellcrank.numeric.steps_told import add_figures
 from bellcrank.numeric.tuning import EVENTS
 from bellcrank.run.actions import EventsGiven
-from bellcrank.run.closure import closure_of, inputs_at, keeper_of, on_branch, tell_of_branch, weights_at
+from bellcrank.run.closure import begun, closure_of, inputs_at, keeper_of, on_branch, tell_of_branch, weights_at
 from bellcrank.run.dae_methods import Dae
 from bellcrank.run.dae_runs import Piece, dae_evaluation, prepare_dae
 from bellcrank.run.goes_on import place_on
@@ -90,12 +90,18 @@ class Stretches:
             model, found = self.context.python, loaded.starts.found
             w = inputs_at(t, self.signals, kept)
             weights = None if s.carried is None else s.carried.weights
-            if weights is None:
+            onto_branch = self.dae.usual and (s.carried is None or s.carried.inside is None)
+            start = None
+            if weights is None and onto_branch and closure.compiled is not None:
+                *both, start = found("begun", partial(begun, closure.compiled, t, s.y), s.p, w, t, s.y)
+                weights = both[0], both[1]
+            elif weights is None:
                 find = partial(weights_at, closure, model, t, s.y, s.p, w)
                 weights = found("weights", find, s.p, w, t, s.y)
             keeper = keeper_of(closure, model, s.y, s.p, self.signals, kept, self.dae.staged, t, weights)
-            if self.dae.usual and (s.carried is None or s.carried.inside is None):
-                (start,) = found("branch", partial(on_branch, keeper, t, s.y), s.p, w, t, s.y)
+            if onto_branch:
+                if start is None:
+                    (start,) = found("branch", partial(on_branch, keeper, t, s.y), s.p, w, t, s.y, *weights)
                 tell_of_branch(s.y, start, loaded.interface)
                 s.y = start
         e = Evaluation(self.context, s.p, loaded.constants(s.p), self.signals, kept, keeper)
