@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from itertools import accumulate, chain
 
 from bellcrank.emit.cost import ADD, DIVIDE, FUNCTION, MULTIPLY
 from bellcrank.emit.steps import Alike, Angles, Step, step_expressions, step_targets, symbols_in
@@ -16,23 +17,20 @@ LARGEST_LISTED = 1500  # operations; beyond, registers run out in critical-path 
 def ordered(steps: list[Step], results: tuple[Expr, ...], early: int) -> list[Step]:
     """The steps in a good order; the first `early` ones stay where they are."""
     graph = Graph(steps, results)
-    short = sum(graph.size) <= LARGEST_LISTED
-    return [steps[i] for i in (graph.critical_path(early) if short else graph.depth_first(early))]
+    return [steps[i] for i in (graph.depth_first(early) if graph.is_long else graph.critical_path(early))]
 
 
 class Graph:
     """Which step needs which."""
 
     def __init__(self, steps: list[Step], results: tuple[Expr, ...]) -> None:
-        place = {t: i for i, s in enumerate(steps) for t in step_targets(s)}
+        self._steps, self._ends = steps, results
+        self._place = place = {t: i for i, s in enumerate(steps) for t in step_targets(s)}
         self.needs: list[list[int]] = []
         self.users: list[list[int]] = [[] for _ in steps]
-        self.span: list[int] = []  # cycles
-        self.size: list[int] = []  # operations
         call = -1
         for i, s in enumerate(steps):
-            expressions = step_expressions(s)
-            needs = dict.fromkeys(place[x] for x in symbols_in(expressions) if x in place)
+            needs = dict.fromkeys(place[x] for x in symbols_in(step_expressions(s)) if x in place)
             if isinstance(s, Call):  # external routines keep their order
                 if call >= 0:
                     needs[call] = None
@@ -40,23 +38,26 @@ class Graph:
             self.needs.append(list(needs))
             for n in needs:
                 self.users[n].append(i)
-            spans = [_span(e) for e in expressions]
-            slow = FUNCTION if isinstance(s, Angles | Alike | Call) else 0
-            own = 20 * len(s.right) if isinstance(s, Solve | Reduce) else slow
-            self.span.append(max((x for x, _ in spans), default=0) + own)
-            self.size.append(sum(n for _, n in spans) + own // 2)
-        self.wanted = [place[x] for e in results for x in symbols_in((e,)) if x in place]
-        self._results = [(_span(e)[0], [place[x] for x in symbols_in((e,)) if x in place]) for e in results]
+
+    @property
+    def is_long(self) -> bool:
+        """Has it too many operations for an order along the critical path?"""
+        sizes = accumulate(_costs(s)[1] for s in self._steps)
+        return any(size > LARGEST_LISTED for size in sizes)
+
+    def _used(self, e: Expr) -> list[int]:
+        return [self._place[x] for x in symbols_in((e,)) if x in self._place]
 
     def critical_path(self, early: int) -> list[int]:
         """List scheduling: among the steps whose operands are there, the one with the longest way to go comes first."""
-        height = [0] * len(self.span)
-        for span, used in self._results:
-            for i in used:
-                height[i] = max(height[i], span)
+        costs = [_costs(s) for s in self._steps]
+        height = [0] * len(costs)
+        for e in self._ends:
+            for i in self._used(e):
+                height[i] = max(height[i], _span(e)[0])
         for i in reversed(range(len(height))):
             for n in self.needs[i]:
-                height[n] = max(height[n], height[i] + self.span[i])
+                height[n] = max(height[n], height[i] + costs[i][0])
         order = list(range(early))
         left = [sum(n >= early for n in needs) for needs in self.needs]
         finish = [0] * len(left)
@@ -72,8 +73,8 @@ class Graph:
                 heapq.heappush(ready, (-height[i], i))
             _, i = heapq.heappop(ready)
             order.append(i)
-            finish[i] = int(clock) + self.span[i]
-            clock += max(self.size[i], 1) / SLOTS
+            finish[i] = int(clock) + costs[i][0]
+            clock += max(costs[i][1], 1) / SLOTS
             for user in self.users[i]:
                 if user >= early:
                     left[user] -= 1
@@ -84,8 +85,9 @@ class Graph:
     def depth_first(self, early: int) -> list[int]:
         """What a result needs directly before it."""
         order = list(range(early))
-        seen = [i < early for i in range(len(self.span))]
-        for root in [*self.wanted, *range(len(self.span))]:
+        seen = [i < early for i in range(len(self._steps))]
+        wanted = (i for e in self._ends for i in self._used(e))
+        for root in chain(wanted, range(len(seen))):
             if seen[root]:
                 continue
             seen[root] = True
@@ -101,6 +103,14 @@ class Graph:
                     stack.pop()
                     order.append(i)
         return order
+
+
+def _costs(s: Step) -> tuple[int, int]:
+    """Cycles from the last operand of a step to its value, and operations."""
+    spans = [_span(e) for e in step_expressions(s)]
+    slow = FUNCTION if isinstance(s, Angles | Alike | Call) else 0
+    own = 20 * len(s.right) if isinstance(s, Solve | Reduce) else slow
+    return max((x for x, _ in spans), default=0) + own, sum(n for _, n in spans) + own // 2
 
 
 def _span(root: Expr) -> tuple[int, int]:
