@@ -104,10 +104,12 @@ def surely_stable(A: np.ndarray, h: float, steps: int, method: str, n_q: int) ->
     A, n_q = _without_idle(A, n_q) if A.shape[1] > LARGE else (A, n_q)
     stable = np.zeros(len(A), dtype=bool)
     if not METHODS[method].semi_implicit:
-        power = h * A
+        left, power = np.arange(len(A)), h * A
         for more in range(SQUARINGS, -1, -1):
-            stable = _squared_norms(power) < calm_below(steps, method) ** 0.5**more
-            if stable.all():  # and so it is for the squares
+            good = _squared_norms(power) < calm_below(steps, method) ** 0.5**more
+            stable[left[good]] = True  # and so it is for the squares
+            left, power = left[~good], power[~good]
+            if not len(left):
                 return np.asarray(stable)
             power = power @ power if more else power
     left = np.flatnonzero(~stable)
