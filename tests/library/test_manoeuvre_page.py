@@ -10,7 +10,7 @@ import bellcrank as bc
 from bellcrank import cli
 from bellcrank.files.html import Raw
 from bellcrank.library.manoeuvres.page import car_page
-from bellcrank.library.manoeuvres.result import Criterion, Curve, Result
+from bellcrank.library.manoeuvres.result import Criterion, Curve, Metrics, Result
 from bellcrank.library.manoeuvres.side_by_side import Driven, drive_all, labelled
 from bellcrank.library.vehicles.figures import Figure, Figures
 from bellcrank.linkage import load, shipped
@@ -45,12 +45,22 @@ def test_the_page_of_two_cars():
     assert well_formed(text) and "<script" not in text
     assert re.findall(r'<section id="([^"]+)">', text) == ["overview", "car", "kinematics", "iso7401-step", "braking"]
     assert not re.search(r"(src|href)=[\"'](?!#|data:image/png;)|url\(|@import|https?://(?!www\.w3\.org)", text)
-    assert '1100 <span class="note">+10.0 %</span>' in text and "+200.0 %" in text and "unusual" in text
+    assert '1100 <span class="note change">+10.0 %</span>' in text and "+200.0 %" in text and "unusual" in text
     assert text.count('<span class="failed">failed</span>') == 2 and "not driven" in text
     assert "it does not stop" in text and ">none<" in text
     (gain,) = re.findall(r"<figcaption>gain, 1</figcaption>.*?</figure>", text, re.S)
     assert gain.count('class="line"') == 3 and gain.count("cones") == 1  # two cars and what is fixed
     assert max(len(d) for d in re.findall(r' d="([^"]*)"', gain)) < 8000  # no more points than are seen
+
+
+def test_rounding_is_not_magnified():
+    """A channel that is nothing but rounding is drawn as none; small ones stay."""
+    result = driven("first", 1e-14)
+    assert np.abs(result.curves()[1].lines[0][2]).max() == 0
+    assert np.abs(driven("first", 1e-6).curves()[1].lines[0][2]).max() == 1e-6
+    found = Metrics()
+    assert [found.add("a", x, "", "") for x in (3e-14, -2e-3)] == [0.0, -2e-3]
+    assert np.isnan(found.add("b", np.nan, "", ""))
 
 
 def test_cars_of_one_name_and_failures_of_one():

@@ -58,10 +58,11 @@ def _value(found: Figure | None, first: Figure | None) -> object:
     if not math.isfinite(found.value):
         return "none"
     told = f"{found.value:.5g}"
-    if first is None or first is found or not math.isfinite(first.value) or first.value == 0:
+    if first is found:
         return told
-    change = 100 * (found.value / first.value - 1)
-    return Raw(f'{told} <span class="note">{change:+.1f} %</span>') if 0.05 <= abs(change) < 1000 else told
+    change = 100 * (found.value / first.value - 1) if first is not None and first.value else math.nan
+    by = f"{change:+.1f} %" if 0.05 <= abs(change) < 1000 else ""
+    return Raw(f'{told} <span class="note change">{by}</span>')  # as wide without, so that numbers stand in line
 
 
 def _compared(cars: Sequence[Driven], figures: Sequence[Mapping[str, Figure]]) -> Raw:

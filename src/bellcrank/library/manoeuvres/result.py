@@ -18,6 +18,7 @@ from bellcrank.run.result import Run
 
 Array = np.ndarray[Any, Any]
 Line = tuple[str, Array, Array]  # name, x, y
+ROUNDING = 1e-11  # in the unit of a channel or metric; what is smaller is none
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ class Result:
             y, x = (wanted, None) if isinstance(wanted, str) else wanted
             runs = {n: r for n, r in self.runs.items() if y in r.channels and (x is None or x in r.channels)}
             if runs:
-                lines = tuple((n, r.time if x is None else r[x], r[y]) for n, r in runs.items())
+                lines = tuple((n, r.time if x is None else r[x], _without_rounding(r[y])) for n, r in runs.items())
                 found.append(Curve("time, s" if x is None else self._axis(x), self._axis(y), lines))
         return found
 
@@ -153,6 +154,11 @@ class Result:
         return Path(path)
 
 
+def _without_rounding(values: Array) -> Array:
+    """A channel that is nothing but rounding is zero, so that no picture magnifies it."""
+    return values if np.abs(values).max(initial=0.0) > ROUNDING else np.zeros_like(values)
+
+
 def _told(value: float) -> float | None:
     """A number that is none becomes null: JSON has no word for it."""
     return value if math.isfinite(value) else None
@@ -162,8 +168,9 @@ class Metrics(dict[str, Figure]):
     """Metrics as they are found."""
 
     def add(self, name: str, value: float, unit: str, label: str) -> float:
-        self[name] = Figure(float(value), unit, label)
-        return float(value)
+        number = 0.0 if abs(value) < ROUNDING else float(value)
+        self[name] = Figure(number, unit, label)
+        return number
 
     def done(self) -> Figures:
         return Figures(self)
