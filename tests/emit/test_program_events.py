@@ -10,7 +10,7 @@ import bellcrank as bc
 from bellcrank.backend.compiler import default_flags, find_compiler
 from tests.models import example, needs_compiler
 from tests.programs import LANGUAGES, Built, compiled
-from tests.run.test_actions import ball, bounce, four_bar
+from tests.run.test_actions import LATCH, ball, bolt, bounce, four_bar
 
 WITHOUT_FORTRAN = [
     pytest.param(*n.values, marks=(*n.marks, pytest.mark.campaign) if n.values == ("fortran",) else n.marks)
@@ -226,6 +226,12 @@ def test_loops_chattering_and_stops(tmp_path, language):
     if language == "python":
         words = ["--t-end", "8", "--method", "tsit5"]
         agrees(ball().equations(), language, tmp_path / "zeno5", [bounce()], 4, words, t_end=8, method="tsit5")
+    with pytest.warns(bc.ModelWarning, match="changes nothing"):
+        run = bolt().equations().compile(backend=BACKEND[language]).simulate(events=[LATCH])
+    bolt().equations().write(language, tmp_path / "latch", events=[LATCH])
+    said = like_a_run(language, tmp_path / "latch")("--output", "out.csv", cwd=tmp_path / "latch")
+    written = bc.read(tmp_path / "latch" / "out.csv")
+    assert written["q(bolt)"][-1] == pytest.approx(0.5, abs=1e-9) and said.count("latch at t") == len(run.events)
     agrees(ball().equations(), language, tmp_path / "stop", [bounce(stop=True)], 4, ["--method", "rk2"], method="rk2")
 
 

@@ -68,6 +68,31 @@ def test_a_ball_that_comes_to_rest_is_told(balls: dict[str, Any], method: str, e
     assert run.time[-1] == pytest.approx(end, abs=1e-6) and run["q(ball)"].min() > 0.5 - 1e-12
 
 
+def bolt() -> bc.System:
+    """A bolt that is pushed into its latch, where spring and damper bring it to rest."""
+    s = bc.System("bolt", units="mks")
+    b = s.add_body("bolt", translate=1, mass=1)
+    s.add_parameter("held", 0, units="1", label="is it held?")
+    s.add_force("f", magnitude="where(held > 0, -k*(x - 0.5) - c*v, 3)", direction=s.inertial[1], at=b.origin)
+    s.set_defaults(k=1e4, c=150)
+    s.set_run(t_end=1.5, step=0.002)
+    return s
+
+
+LATCH = bc.event("q(bolt) > 0.5", action={"held": 1}, name="latch")
+
+
+@pytest.mark.parametrize("method", ["rk4", "tsit5"])
+def test_a_latch_that_is_closed_already_does_not_chatter(method: str) -> None:
+    """The bolt passes its rest ever less far; that the latch closes again changes nothing, and ends nothing."""
+    sim = bolt().equations().compile(backend="python")
+    with pytest.warns(bc.ModelWarning, match="event 'latch' changes nothing"):
+        run = sim.simulate(method=method, events=[LATCH])
+    assert run.ended == "finished" and run["q(bolt)"][-1] == pytest.approx(0.5, abs=1e-9)
+    assert run.events[0].time == pytest.approx(math.sqrt(1 / 3), abs=1e-12)
+    assert [x.changed for x in run.events] == [True] + [False] * (len(run.events) - 1) and len(run.events) > 3
+
+
 @pytest.mark.campaign
 def test_many_actions_in_a_short_time_are_told(balls: dict[str, Any]) -> None:
     run = balls["c"].simulate(method="dop853", t_end=12, parameters={"e": 0.9, "ground": 0.0}, events=[bounce()])
@@ -170,7 +195,7 @@ def test_loops_are_closed_after_a_jump(backend: str) -> None:
     "action, told",
     [
         ({"u(bal)": 1}, "the model has no such state or parameter. Did you mean 'u.ball.'"),
-        ({"u(ball)": "u(bal)"}, "no channel or parameter is called 'bal'. Did you mean 'u.ball.'"),
+        ({"u(ball)": "u(bal)"}, r"no channel or parameter is called 'u\(bal\)'\. Did you mean 'u\(ball\)'"),
         ({"u(ball)": "q(ball)"}, "q.ball. is in m, but what it sets in m/s"),
         ({"u(ball)": "sqrt(g*q(ball)) + g"}, "sqrt.* is in L/T, but g in m/s2"),
         ({"u(ball)": "sin(q(ball))"}, "q.ball. is in m, but what sin takes in rad"),

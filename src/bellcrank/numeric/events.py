@@ -42,6 +42,11 @@ class Event:
     time: float
     changes: tuple[Change, ...] = ()
 
+    @property
+    def changed(self) -> bool:
+        """Did its action change anything?"""
+        return any(c.before != c.after for c in self.changes)
+
     def __repr__(self) -> str:
         changes = f", changes={self.changes!r}" if self.changes else ""
         return f"Event(name={self.name!r}, time={self.time!r}{changes})"
@@ -338,23 +343,25 @@ def let_act(
     `act` does what one is to do at a row and gives the row after it; `rate` tells how fast a condition changes then.
     """
     t, fired, stop = float(row[0]), list(watch.fired), watch.stopping
-    acted: list[tuple[Fired, float]] = []
+    acted: list[tuple[Fired, float, bool]] = []
     while fired:
         one = fired.pop(0)
         before, values = rate(one.watched), watch.values(row)
         row = act(one, row)
-        acted.append((one, before))
-        book.note(one.watched.name, t)
+        changed = next(e.changed for e in reversed(watch.events) if e.name == one.watched.name)
+        acted.append((one, before, changed))
+        if changed:  # what changes nothing, as a latch that is closed already, cannot chatter
+            book.note(one.watched.name, t)
         if book.problem:
             break
-        busy = [f.watched for f in (*(f for f, _ in acted), *fired)]
+        busy = [f.watched for f in (*(f for f, *_ in acted), *fired)]
         others = watch.jumped(values, row, busy)
         stop = stop or next((f.watched.name for f in others if f.watched.stop), "")
         watch.events += [Event(f.watched.name, t) for f in others if not f.watched.acts]
         fired += [f for f in others if f.watched.acts]
     at_zero = {}
-    for f, before in acted:
+    for f, before, changed in acted:
         if f.watched.is_zero(row, f.size):
-            turns = not f.side * rate(f.watched) > EVENTS.still * abs(before)
+            turns = changed and not f.side * rate(f.watched) > EVENTS.still * abs(before)
             at_zero[f.watched.name] = AtZero(f.side, turns, f.size)
     return row, stop, at_zero

@@ -239,11 +239,11 @@ class Stretches:
         before = len(self.watch.events)
         if ground is not None:
             y = stands_after(ground, e, y)
-        found = changes(loaded, action, old, (y, values))
-        if all(c.before == c.after for c in found) and w.name not in self._idle:
+        found = Event(w.name, t, changes(loaded, action, old, (y, values)))
+        if not found.changed and w.name not in self._idle:
             self._idle.add(w.name)
             warn(f"event '{w.name}' changes nothing at t = {t:.6g} s")
-        self.watch.events.insert(before, Event(w.name, t, found))
+        self.watch.events.insert(before, found)
         return y, new_p, e
 
 

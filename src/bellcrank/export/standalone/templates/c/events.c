@@ -246,6 +246,8 @@ static double event_rate(Job *job, int event, double t, const double *y)
     return (g[0] - g[1])/(2*h);
 }
 
+enum { ACT_REFUSED, ACT_IDLE, ACT_CHANGED };
+
 /* Does what an event does: sets states and parameters at once, closes loops again, and tells the changes. Zero if that
    cannot be. */
 static int event_act(Watch *watch, int event, double t, double *y, const double *row)
@@ -263,7 +265,7 @@ static int event_act(Watch *watch, int event, double t, double *y, const double 
             snprintf(watch->problem, sizeof watch->problem, "stopped at t = %.6g s, as an event acts: the action of "
                 "event '%.100s' sets %.100s to %g, not a finite number", t, watched[event].name,
                 s->state >= 0 ? states[s->state].keyword : parameters[s->parameter].keyword, values[i]);
-            return 0;
+            return ACT_REFUSED;
         }
     }
     for (int i = 0; i < N_SETTINGS; i++) {
@@ -282,7 +284,7 @@ static int event_act(Watch *watch, int event, double t, double *y, const double 
     if (others && !find_parameters(job->externals)) {
         snprintf(watch->problem, sizeof watch->problem, "stopped at t = %.6g s, as event '%.100s' acts: the constants "
             "of the model cannot be computed: may a mass, inertia or length be zero?", t, watched[event].name);
-        return 0;
+        return ACT_REFUSED;
     }
     watch->reset |= others;
 @IF LOOPS@
@@ -305,7 +307,7 @@ static int event_act(Watch *watch, int event, double t, double *y, const double 
         snprintf(watch->problem, sizeof watch->problem, "stopped at t = %.6g s, as an event acts: event '%.100s' sets "
             "states against the constraints: a residual of %.3g remains in %.100s", t, watched[event].name, first_left,
             rows_of_loops[first_open]);
-        return 0;
+        return ACT_REFUSED;
     }
     memcpy(y, closed, sizeof closed);
 @END@
@@ -334,7 +336,7 @@ static int event_act(Watch *watch, int event, double t, double *y, const double 
         watch->told_idle[event] = 1;
         printf("note: event '%s' changes nothing at t = %.6g s\n", watched[event].name, t);
     }
-    return 1;
+    return changed ? ACT_CHANGED : ACT_IDLE;
 }
 
 /* Keeps the book of actions: too many in too short a time end the run. */
@@ -362,7 +364,7 @@ static int events_act(Watch *watch, Crossing *fired, int count, int stops, doubl
     Job *job = watch->job;
     const double t = row[0];
     double values[N_EVENTS], rates_before[N_EVENTS] = {0.0};
-    int busy[N_EVENTS] = {0}, done = 0;
+    int busy[N_EVENTS] = {0}, changed[N_EVENTS] = {0}, done = 0;
     for (int i = 0; i < count; i++)
         busy[fired[i].event] = 1;
     for (; done < count; done++) {
@@ -370,12 +372,15 @@ static int events_act(Watch *watch, Crossing *fired, int count, int stops, doubl
         rates_before[done] = event_rate(job, event, t, y);
         for (int i = 0; i < N_EVENTS; i++)
             values[i] = event_condition(i, row);
-        if (!event_act(watch, event, t, y, row)) {
+        const int how = event_act(watch, event, t, y, row);
+        if (how == ACT_REFUSED) {
             watch->refused = 1;
             return stops;
         }
+        changed[done] = how == ACT_CHANGED;
         event_row(job, t, y, row);
-        note_action(watch, event, t);
+        if (changed[done]) /* what changes nothing, as a latch that is closed already, cannot chatter */
+            note_action(watch, event, t);
         if (watch->problem[0])
             return stops;
         for (int i = 0; i < N_EVENTS; i++)
@@ -403,7 +408,7 @@ static int events_act(Watch *watch, Crossing *fired, int count, int stops, doubl
     for (int i = 0; i < done; i++)
         if (event_is_zero(fired[i].event, row, fired[i].size)) {
             const double after = fired[i].side*event_rate(job, fired[i].event, t, y);
-            const int turns = !(after > EVENT_STILL*fabs(rates_before[i]));
+            const int turns = changed[i] && !(after > EVENT_STILL*fabs(rates_before[i]));
             watch->at_zero[fired[i].event] = (AtZero){1, fired[i].side, turns, 2, fired[i].size};
         }
     return stops;

@@ -451,14 +451,15 @@
   end function event_rate
 
   ! Does what an event does: sets states and parameters at once, closes loops again, and tells the changes.
-  subroutine act(event, at, y, row, ended)
+  subroutine act(event, at, y, row, changed, ended)
     integer, intent(in) :: event
     real(dp), intent(in) :: at, row(width)
     real(dp), intent(inout) :: y(n_s)
     character(len=*), intent(inout) :: ended
     real(dp) :: values(n_settings + 1), old(n_s), earlier(n_settings + 1), from, to
     integer :: i, whose, state, place
-    logical :: is_set(n_s), others, changed
+    logical, intent(out) :: changed
+    logical :: is_set(n_s), others
     character(len=:), allocatable :: text, lead
     old = y
     is_set = .false.
@@ -597,7 +598,7 @@
     character(len=*), intent(inout) :: ended
     real(dp) :: values(n_events), rates_before(2*n_events), at, g
     integer :: done, event, i, side
-    logical :: busy(n_events)
+    logical :: busy(n_events), changed(2*n_events)
     at = row(1)
     busy = .false.
     rates_before = 0
@@ -610,13 +611,14 @@
       event = fired(done)%event
       rates_before(done) = event_rate(event, at, y)
       values = [(event_condition(i, row), i = 1, n_events)]
-      call act(event, at, y, row, ended)
+      call act(event, at, y, row, changed(done), ended)
       if (ended /= "") then
         refused = .true.
         return
       end if
       call event_row(at, y, 0, row)
-      call note_action(event, at, ended)
+      ! what changes nothing, as a latch that is closed already, cannot chatter
+      if (changed(done)) call note_action(event, at, ended)
       if (ended /= "") return
       do i = 1, n_events
         do side = 1, -1, -2
@@ -645,7 +647,7 @@
       if (.not. is_at_zero(fired(i)%event, row, fired(i)%size)) cycle
       g = fired(i)%side*event_rate(fired(i)%event, at, y)
       at_zero(fired(i)%event) = wait_at_zero( &
-        .true., .not. g > tuned_event_still*abs(rates_before(i)), fired(i)%side, 2, fired(i)%size)
+        .true., changed(i) .and. .not. g > tuned_event_still*abs(rates_before(i)), fired(i)%side, 2, fired(i)%size)
     end do
   end subroutine let_act
 

@@ -187,8 +187,9 @@ class Acting:
             if j not in kept:
                 s = self.states[j]
                 changes.append(Change(s.keyword, float(old[j] / s.factor), float(y[j] / s.factor), s.unit))
-        self.watch.events.append(Event(name, t, tuple(changes)))
-        if all(c.before == c.after for c in changes) and name not in self.idle:
+        done = Event(name, t, tuple(changes))
+        self.watch.events.append(done)
+        if not done.changed and name not in self.idle:
             self.idle.add(name)
             print(f"note: event '{name}' changes nothing at t = {t:.6g} s")
         return y
