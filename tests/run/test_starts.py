@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+import bellcrank as bc
 from bellcrank.errors import ModelError
 from bellcrank.run.starts import MOST, Starts
 from tests.models import example, needs_compiler
@@ -77,3 +78,14 @@ def test_values_that_were_read_before_are_read_to_the_bit():
     assert sim.complete({"q(a)": 0.0})[0][0] == 0.0
     with pytest.raises(ModelError, match="not a number"):
         sim.complete({"q(a)": 10**400})
+
+
+@pytest.mark.parametrize(("given", "size"), [({"q(b, 2)": 1.0}, "1.41421"), ({"q(b, 1)": 0.0}, "0")])
+def test_euler_parameters_that_tell_no_orientation(given, size):
+    """One of four that is given alone leaves the others as they are drawn."""
+    s = bc.System("tumbling", units="mks")
+    s.add_body("b", rotate="euler-parameters", mass=1, inertia=(1, 2, 2.5))
+    sim = s.equations().compile(backend="python")
+    with pytest.warns(bc.ModelWarning, match=f"Euler parameters of b: the initial values have size {size} and"):
+        sim.simulate(t_end=0.01, step=0.01, initial=given)
+    sim.simulate(t_end=0.01, step=0.01, initial={"q(b, 1)": 0.9239, "q(b, 2)": 0.3827})  # as printed in books

@@ -11,7 +11,7 @@ import numpy as np
 
 from bellcrank.backend.start import Input
 from bellcrank.errors import ModelError, did_you_mean, warn
-from bellcrank.expr import Symbol, evaluate
+from bellcrank.expr import Expr, Symbol, evaluate
 from bellcrank.interface.interface import Interface, key_of
 from bellcrank.model.mechanism import Mechanism
 from bellcrank.numeric.elsewhere import from_elsewhere, reaches
@@ -26,6 +26,7 @@ from bellcrank.run.values import finite, known_symbols, state_lists
 State = tuple[np.ndarray, np.ndarray]
 Inputs = list[Input] | None
 STATES = ("coordinate", "speed", "removed")
+UNIT_SIZE = 1e-3  # of the square of Euler parameters: what rounding to four digits leaves
 
 
 def start_state(
@@ -64,9 +65,16 @@ def complete_state(
 
 
 def _warned(loaded: Loaded, state: State) -> State:
-    """The state, with a warning where it is in gimbal lock."""
-    for told in gimbal_lock(loaded.analysis.mechanism, state[0]):
+    """The state, with a warning where it is in gimbal lock, or Euler parameters do not tell an orientation."""
+    mechanism = loaded.analysis.mechanism
+    for told in gimbal_lock(mechanism, state[0]):
         warn(f"{told}: the rates of its angles are not determined there. Start beside it, {INSTEAD}")
+    if norms := mechanism.norms:
+        values: dict[Expr, float] = dict(zip(mechanism.coordinates, state[0].tolist(), strict=False))
+        for text, norm in norms:
+            if abs(square := float(evaluate((norm,), values)[0])) > UNIT_SIZE:
+                what = f"the initial values have size {(1 + square) ** 0.5:.6g} and tell no orientation"
+                warn(f"{text}: {what}; give four whose squares add up to 1")
     return state
 
 
