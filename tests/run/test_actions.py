@@ -239,6 +239,19 @@ def test_an_expression_that_is_zero_at_the_start_is_told_if_it_never_changes_its
     assert not balls["c"].simulate(events=[bounce()], **(thrown | {"t_end": 0.1})).events
 
 
+@pytest.mark.parametrize("condition", ["t >= -1", "q(ball) < 30", "q(ball) + 100"])
+def test_a_condition_that_is_true_all_the_time_is_told(balls: dict[str, Any], condition: str) -> None:
+    falls = {"initial": {"q(ball)": 5.0}, "t_end": 0.1}
+    with pytest.warns(bc.ModelWarning, match="event 'late' is true at t = 0 s, where the run begins, and all the time"):
+        run = balls["python"].simulate(events=[bc.event(condition, 1, stop=True, name="late")], **falls)
+    assert run.ended == "finished"
+    seen = [
+        bc.event(condition, name="late"),
+        bc.event(f"-({condition.split('<')[0].split('>')[0]}) - 100", 1, stop=True),
+    ]
+    assert balls["python"].simulate(events=seen, **falls).ended == "finished"  # nothing to tell
+
+
 def test_a_clutch_locks_and_slips() -> None:
     """Moments of the laws, equal speeds while it is locked, and times at which its moment reaches what it holds."""
     clutch = bc.load_model("examples/clutch.py")

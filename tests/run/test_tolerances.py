@@ -86,6 +86,7 @@ def test_a_run_that_goes_on_keeps_them(sims):
     ("given", "told"),
     [
         ({"rtol": 1e-14}, "rtol=1e-14 is below 1e-13, which double precision cannot keep"),
+        ({"rtol": 2}, "rtol=2 allows an error as large as the state itself; 1e-3 is coarse, 1e-08 usual"),
         ({"rtol": math.nan}, "rtol is nan, not a finite number"),
         ({"rtol": -1e-3}, "rtol=-0.001 must be positive"),
         ({"atol": -1e-3}, "atol is -0.001; it must not be negative"),

@@ -250,16 +250,25 @@ class Watch:
 
     def never_counted(self, rows: np.ndarray) -> list[str]:
         """A sentence for each event that would stop or act and never did, as its expression was zero where the run
-        began: to go from there to the side that is watched is no change of sign."""
+        began, or on the side that is watched all the time: neither is a change of sign."""
         told, happened = [], {e.name for e in self.events}
         for w in self.conditions:
-            if not (w.stop or w.acts) or w.strict or w.name in happened or len(rows) < 2 or not w.is_zero(rows[0]):
+            if not (w.stop or w.acts) or w.name in happened or len(rows) < 2:
                 continue
-            g = w.at(rows)
-            gone = np.flatnonzero(np.abs(g) > 4 * w.noise(rows[0]))
-            if len(gone) and np.sign(g[gone[0]]) in w.sides:
-                what = f"event '{w.name}' is zero at t = {rows[0, 0]:.6g} s, where the run begins"
-                told.append(f"{what}: that is no change of sign, and there was none later; begin beside it")
+            where = f"at t = {rows[0, 0]:.6g} s, where the run begins"
+            if w.is_zero(rows[0]):
+                g = w.at(rows)
+                gone = np.flatnonzero(np.abs(g) > 4 * w.noise(rows[0]))
+                if not w.strict and len(gone) and np.sign(g[gone[0]]) in w.sides:
+                    what = f"event '{w.name}' is zero {where}"
+                    told.append(f"{what}: that is no change of sign, and there was none later; begin beside it")
+            elif (
+                len(w.sides) == 1
+                and w.is_over(w.at(rows[:1]), *w.sides).all()
+                and w.is_over(w.at(rows), *w.sides).all()
+            ):
+                what = f"event '{w.name}' is true {where}, and all the time"
+                told.append(f"{what}: it counts when it becomes true, which it never did")
         return told
 
     def passed(self, passages: Sequence[Passage]) -> None:

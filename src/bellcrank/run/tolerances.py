@@ -52,6 +52,10 @@ def tolerances_of(interface: Interface, method: str, rtol: Any, atol: Any, befor
     relative = before.rtol if rtol is None else positive(rtol, "rtol", "")
     if method in OWN and relative < CONTROL.finest:
         raise ModelError(f"rtol={relative:g} is below {CONTROL.finest:g}, which double precision cannot keep")
+    if relative >= 1:
+        raise ModelError(
+            f"rtol={relative:g} allows an error as large as the state itself; 1e-3 is coarse, {RTOL:g} usual"
+        )
     given = before.given if atol is None else atol
     usual = usual_tolerance(relative, interface.unit_sizes)
     return Tolerances(relative, given, np.array(_absolute(interface, given, usual)), before.caps)
