@@ -262,11 +262,7 @@ class Watch:
                 if not w.strict and len(gone) and np.sign(g[gone[0]]) in w.sides:
                     what = f"event '{w.name}' is zero {where}"
                     told.append(f"{what}: that is no change of sign, and there was none later; begin beside it")
-            elif (
-                len(w.sides) == 1
-                and w.is_over(w.at(rows[:1]), *w.sides).all()
-                and w.is_over(w.at(rows), *w.sides).all()
-            ):
+            elif len(w.sides) == 1 and w.is_over(w.at(rows), *w.sides).all():
                 what = f"event '{w.name}' is true {where}, and all the time"
                 told.append(f"{what}: it counts when it becomes true, which it never did")
         return told
