@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -68,8 +68,7 @@ class Pace:
     look: int = 0  # 1: it notes whether a fast mode holds its steps; 2: and pauses there
 
 
-@dataclass(frozen=True)
-class Start:
+class Start(NamedTuple):
     """A run that has not begun: its steps, the state, parameters, constants and inputs, all in equation units.
 
     With loops: `weights` of coordinates and speeds, the metric in which they are closed; are they at every stage

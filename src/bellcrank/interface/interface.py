@@ -152,13 +152,13 @@ class Interface:
         return {k: {x.name: str(getattr(x, word)) for x in self.channels} for k, word in words.items()}
 
     @cached_property
-    def channel_columns(self) -> tuple[tuple[str, ...], slice | np.ndarray, np.ndarray]:
+    def channel_columns(self) -> tuple[tuple[str, ...], slice | np.ndarray, np.ndarray | None]:
         """Names of the channels, where they stand in a row of results, and the factors of their units, one below the
-        other."""
+        other; None if all are 1."""
         listed = [x.column for x in self.channels]
         columns = slice(1, 1 + len(listed)) if listed == [*range(1, 1 + len(listed))] else np.array(listed, dtype=int)
         factors = np.array([x.unit.factor for x in self.channels]).reshape(-1, 1)
-        return tuple(x.name for x in self.channels), columns, factors
+        return tuple(x.name for x in self.channels), columns, factors if np.any(factors != 1.0) else None
 
     @cached_property
     def unit_sizes(self) -> np.ndarray:

@@ -206,7 +206,7 @@ def _own_start(
     evaluation, prepared = ready_run(loaded, plan, given, run, allowed)
     own = compiled_run(prepared) if plan.method in ADAPTIVE else None
     errors = np.ones(1) if own is None else np.concatenate([own.arrays["atol"][:-1], own.arrays["caps"][:-1]])
-    weights = evaluation.keeper.closure.weights if evaluation.keeper is not None else None
+    weights = evaluation.weights
     roots = np.ones(1) if weights is None else np.sqrt(np.concatenate(weights))
     return _Start(prepared.run.state.copy(), roots, errors, () if own is None else own.course.breaks)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from .tuning import STEPS
 
@@ -14,8 +14,7 @@ from .tuning import STEPS
 At = tuple[float, Sequence[float], Sequence[float], Sequence[float], Sequence[float], Sequence[float]]
 
 
-@dataclass(frozen=True)
-class Course:
+class Course(NamedTuple):
     """`total` steps of one length (s) with a fixed-step method; every n-th is recorded, and the last of all.
 
     Steps count from `t_start`. The last one ends at `t_end` (`t_start`: after all steps), so it may be shorter. At
@@ -73,8 +72,7 @@ class Course:
         return max([t, *self.breaks[bisect_left(self.breaks, t - near) : bisect_right(self.breaks, t + near)]])
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """A step, or a part of one, of length h from t to end. Inputs are read `before` a jump at its end, and `after` it
     for what follows."""
 

@@ -112,9 +112,8 @@ class CompiledRun(AdaptiveRun):
         look = 2 if self.plan.method == AUTO else 1
         assert x.atol is not None and x.caps is not None
         pace = Pace(self.times, x.rtol, x.atol, x.caps, self.count.most, look)
-        weights, staged = (e.keeper.closure.weights, e.keeper.staged) if e.keeper else (None, False)
         calls: Any = e.context.stiff if course.method in STIFF else e.model
-        return calls.start(Start(course, state, e.p, e.c, e.inputs, weights, staged, pace=pace))
+        return calls.start(Start(course, state, e.p, e.c, e.inputs, e.weights, e.staged, pace=pace))
 
     def _goes_over(self) -> None:
         """Goes on in the program with stiff methods; that goes back and forth by itself."""
@@ -124,7 +123,7 @@ class CompiledRun(AdaptiveRun):
     def _change_method(self, method: str) -> None:
         before = self._run
         self._passed += before.passages
-        course = replace(self._course, method=method, first=self.reached, begins=before.time)
+        course = self._course._replace(method=method, first=self.reached, begins=before.time)
         self._run = self._started(course, before.state)
         self._run.take_over(before)
         self._run.advance(self.reached)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -55,6 +55,25 @@ def closure_of(
     drawn = Sides(sides, loops.sided) if loops.sides else None
     assembler = None if compiled is None else compiled.assembler(p, known or c(), signals, spare)
     return Closure(loops.names, loops.positions, n_q, n_u, function, loops.scales, sides=drawn, compiled=assembler)
+
+
+class Closing:
+    """Loops of a run: `weights`, the metric in which they are closed; are they at every stage of a step (`staged`)?
+
+    The keeper of a run that Python drives is made when it is asked for: compiled ones keep loops closed by themselves.
+    """
+
+    def __init__(self, weights: Weights, staged: bool, make: Callable[[], Keeper]) -> None:
+        self.weights, self.staged, self._make = weights, staged, make
+
+    @cached_property
+    def keeper(self) -> Keeper:
+        return self._make()
+
+    def afresh(self, t: float, y: np.ndarray) -> Closing:
+        """The same for a run that begins at a state of this one."""
+        begun = self.keeper.afresh(t, y)
+        return Closing(self.weights, self.staged, lambda: begun)
 
 
 def rates_near_singular(model: Calls, at: At) -> list[float] | None:
@@ -113,11 +132,12 @@ def keeper_of(
     return Keeper(replace(closure, weights=weights, correction=correction), system, shift, staged)
 
 
-def on_branch(keeper: Keeper, t: float, y: np.ndarray) -> tuple[np.ndarray]:
-    """The start of a run, brought onto a branch if it is in a singular position."""
-    compiled, weights = keeper.closure.compiled, keeper.closure.weights
-    if compiled is not None and weights is not None:
-        return (_told(compiled.branch(t, y, weights)),)
+def on_branch(closing: Closing, compiled: Compiled | None, t: float, y: np.ndarray) -> tuple[np.ndarray]:
+    """The start of a run, brought onto a branch if it is in a singular position; by a compiled program, if there is
+    one."""
+    if compiled is not None:
+        return (_told(compiled.branch(t, y, closing.weights)),)
+    keeper = closing.keeper
     return (_told(None if keeper.at_rest(t, y) else keeper.afresh(t, y).start),)
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -44,8 +44,7 @@ class Reached:
     memories: tuple[np.ndarray, ...]  # of external routines in Python
 
 
-@dataclass(frozen=True)
-class Origin:
+class Origin(NamedTuple):
     """What a run begins with: times and values as given or as another run left them."""
 
     t_start: float | None
@@ -71,7 +70,7 @@ class Origin:
         plan = run_plan(loaded.interface, t_end, step, method, every, float(r.row[0]))
         if plan.step != r.plan.step or plan.method not in METHODS or r.plan.method not in METHODS:
             return plan
-        return replace(plan, t_start=r.plan.t_start, first=r.plan.first, within=r.plan.within)
+        return plan._replace(t_start=r.plan.t_start, first=r.plan.first, within=r.plan.within)
 
     def carried(self, loaded: Loaded, p: list[float], dae: Dae) -> Carried | None:
         """What the run before hands over; all of it if nothing else changes."""
@@ -133,7 +132,7 @@ def place_on(plan: Plan, t: float) -> Plan:
     """The plan of a run that goes on at a time within."""
     h = plan.step
     n = math.floor((t - plan.t_start) / h + STEPS.gap)
-    return replace(plan, first=n, within=None if t == plan.t_start + n * h else t)
+    return plan._replace(first=n, within=None if t == plan.t_start + n * h else t)
 
 
 def first_state(
@@ -181,13 +180,13 @@ def _reached(
     if plan.method in METHODS and not stopped:
         whole = plan.t_start + plan.steps * plan.step
         on_raster = abs(plan.t_end - whole) <= STEPS.gap * plan.step
-        onward = replace(plan, first=plan.steps, within=None if on_raster else plan.t_end)
+        onward = plan._replace(first=plan.steps, within=None if on_raster else plan.t_end)
     else:
         onward = place_on(plan, float(row[0]))
-    weights = e.keeper.closure.weights if e.keeper is not None else None
     loaded = e.context.loaded
     state = row[1 : 1 + loaded.n_states].copy()
     return Reached(
         loaded.model.source, onward, dae, origin.tolerances, row, state, tuple(e.p), dict(origin.parameters or {}),
-        dict(origin.inputs or {}), replace(carried, weights=weights), tuple(m.array.copy() for m in e.context.memories),
+        dict(origin.inputs or {}), replace(carried, weights=e.weights),
+        tuple(m.array.copy() for m in e.context.memories),
     )  # fmt: skip

@@ -102,12 +102,11 @@ class Going:
         """All that the steps to come follow from, with what is given for the inputs at present."""
         e, plan, row = self.evaluation, self.plan, self.steps.row.copy()
         n = self.steps.reached
-        onward = plan if n == plan.first else replace(plan, first=n, within=None)
-        weights = e.keeper.closure.weights if e.keeper is not None else None
+        onward = plan if n == plan.first else plan._replace(first=n, within=None)
         origin, state = self.origin, row[1 : 1 + self.loaded.n_states].copy()
         return Reached(
             self.loaded.model.source, onward, origin.dae, origin.tolerances, row, state, tuple(e.p),
-            dict(origin.parameters or {}), dict(signals), replace(self.prepared.run.carried(), weights=weights),
+            dict(origin.parameters or {}), dict(signals), replace(self.prepared.run.carried(), weights=e.weights),
             tuple(m.array.copy() for m in e.context.memories),
         )  # fmt: skip
 
@@ -119,8 +118,8 @@ class Going:
             return False
         if (plan.step, plan.method, plan.t_start) != (same.step, same.method, same.t_start):
             return False
-        keeper = self.evaluation.keeper
-        if keeper is not None and not _are_equal(keeper.closure.weights, to.carried.weights):
+        weights = self.evaluation.weights
+        if weights is not None and not _are_equal(weights, to.carried.weights):
             return False
         self.steps.run.take(to.carried)
         for routine, array in zip(self.evaluation.context.memories, to.memories, strict=True):
@@ -143,7 +142,7 @@ class Going:
         origin, y, p, c = start
         assert isinstance(self.steps, CSteps)
         self.steps.run.begin_again(y, p, c)
-        return replace(self, origin=replace(origin, inputs=self.signals), evaluation=replace(self.evaluation, p=p, c=c))
+        return replace(self, origin=origin._replace(inputs=self.signals), evaluation=replace(self.evaluation, p=p, c=c))
 
 
 def _are_equal(a: Weights | None, b: Weights | None) -> bool:
@@ -159,7 +158,7 @@ def going(loaded: Loaded, origin: Origin, step: float | None = None, method: str
     plan = _plan(origin, loaded, step, method)
     loaded.inputs(origin.inputs, (plan.begins, plan.begins))  # tells what is wrong
     signals = signals_of(interface, origin.inputs)
-    origin = replace(origin, inputs=signals)
+    origin = origin._replace(inputs=signals)
     inputs = loaded.inputs(signals)
     plan = _long_enough(plan, [b for i in inputs for b in i.breaks])
     p = loaded.parameter_values(origin.parameters)
@@ -207,4 +206,4 @@ def _long_enough(plan: Plan, breaks: Sequence[float]) -> Plan:
     """The plan over all times at which steps are to be split."""
     last = max((b for b in breaks if math.isfinite(b)), default=plan.begins)
     steps = max(math.ceil((last - plan.t_start) / plan.step), plan.first) + 1
-    return replace(plan, t_end=plan.t_start + steps * plan.step)
+    return plan._replace(t_end=plan.t_start + steps * plan.step)

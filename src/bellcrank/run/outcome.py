@@ -92,9 +92,7 @@ def _likely(e: Evaluation, y: np.ndarray, times: tuple[float, float, float]) -> 
 
 def not_finite(run: Run, rows: np.ndarray, interface: Interface) -> list[str]:
     """A sentence for each output that has no value somewhere."""
-    with np.errstate(over="ignore", invalid="ignore"):  # infinite ones of both signs have no sum
-        total = np.add.reduce(rows, axis=None)
-    if isfinite(total) or np.isfinite(rows).all():  # a sum is soon told
+    if isfinite(np.vdot(rows, rows)) or np.isfinite(rows).all():  # the sum of squares is soon told
         return []
     found = []
     for name in (x.name for x in interface.outputs):
@@ -111,8 +109,8 @@ def as_run(interface: Interface, rows: np.ndarray, ended: str, watch: Watch, set
     if rows.shape[1] < 2:  # not even the first row could be evaluated
         rows = np.empty((0, interface.width))
     names, columns, factors = interface.channel_columns
-    values = np.empty((len(names), len(rows)))  # each channel in one piece
-    np.divide(rows.T[columns], factors, out=values)
+    chosen = rows.T[columns]  # below, each channel in one piece
+    values = np.array(chosen, order="C") if factors is None else np.divide(chosen, factors, order="C")
     channels = dict(zip(names, values, strict=True))
     words: dict[str, Any] = {k: dict(found) for k, found in interface.channel_words.items()}
     return Run(

@@ -7,9 +7,8 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,8 +25,7 @@ Progress = Callable[[float], None]
 BLOCK_SECONDS = 0.1  # between two looks at progress, events and the keyboard
 
 
-@dataclass(frozen=True)
-class Prepared:
+class Prepared(NamedTuple):
     """A run of `total` steps of length h (s), every n-th recorded; of adaptive methods those between outputs."""
 
     run: Advancing
@@ -96,8 +94,7 @@ def prepare(
             done=lambda: (adaptive.time - plan.begins) / (plan.t_end - plan.begins),
         )  # fmt: skip
     course = plan.course(e.inputs, bool(watch.conditions))
-    weights, staged = (e.keeper.closure.weights, e.keeper.staged) if e.keeper else (None, False)
-    run = e.model.start(Start(course, y, e.p, e.c, e.inputs, weights, staged)) or PythonRun(e, course, y)
+    run = e.model.start(Start(course, y, e.p, e.c, e.inputs, e.weights, e.staged)) or PythonRun(e, course, y)
     if carried is not None:
         run.take(carried)
     remembered = _remembered(run, e)
@@ -109,7 +106,7 @@ def prepare(
         found: Rows = run.within(i, row[1 : 1 + e.n_s], (e.kept, e.model.memory), rates)
         return found
 
-    return Prepared(run, plan.steps, plan.every, plan.step, plan.begins, carried is None, within, remembered)
+    return Prepared(run, course.total, plan.every, plan.step, plan.begins, carried is None, within, remembered)
 
 
 def _remembered(run: Advancing, e: Evaluation) -> Remembered | None:

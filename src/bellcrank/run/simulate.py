@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -87,12 +86,15 @@ def simulate(
         "method": plan.method,
         "backend": loaded.model.name,
     }
-    settings |= {"library": context.library} if context.library else {}
-    settings |= {"seconds": seconds} | ({} if loaded.program.loops is None else {"dae": dae.method})
+    if library := context.library:
+        settings["library"] = library
+    settings["seconds"] = seconds
+    if loaded.program.loops is not None:
+        settings["dae"] = dae.method
     if stretches.interrupted:
         raise _interrupted(loaded, rows, watch, settings)
     if stretches.parameters is not origin.parameters or stretches.tolerances is not origin.tolerances:
-        origin = replace(origin, parameters=stretches.parameters, tolerances=stretches.tolerances)
+        origin = origin._replace(parameters=stretches.parameters, tolerances=stretches.tolerances)
     left = left_behind(prepared, evaluation, stretch.plan, dae, rows, stretches.within, origin)
     n_q = len(loaded.program.coordinates)
     locks = locks_passed(mechanism, rows[:, 0], rows[:, 1 : 1 + n_q]) if rows.shape[1] > n_q else []

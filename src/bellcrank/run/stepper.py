@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -86,7 +85,7 @@ class Stepper:
         spelled = {key_of(k): k for k in here.parameters}
         parameters = {**here.parameters, **{spelled.get(key_of(k), k): v for k, v in given.items()}}
         if tuple(self._loaded.parameter_values(parameters)) != here.p:
-            self._go(going(self._loaded, replace(_onward(here), parameters=parameters)))
+            self._go(going(self._loaded, _onward(here)._replace(parameters=parameters)))
 
     def save(self) -> Reached:
         """All that the steps to come follow from, to be handed to `restore`."""
@@ -125,11 +124,11 @@ class Stepper:
         if isinstance(initial, Mapping) and isinstance(origin.initial, Mapping):
             initial = {**origin.initial, **initial}
         if initial is not None:
-            origin = replace(origin, initial=initial)
+            origin = origin._replace(initial=initial)
         if parameters is not None:
-            origin = replace(origin, parameters={**(origin.parameters or {}), **mapping(parameters, "parameters")})
+            origin = origin._replace(parameters={**(origin.parameters or {}), **mapping(parameters, "parameters")})
         if inputs is not None:
-            origin = replace(origin, inputs={**(origin.inputs or {}), **mapping(inputs, "inputs")})
+            origin = origin._replace(inputs={**(origin.inputs or {}), **mapping(inputs, "inputs")})
         first = self._first_signals
         same = inputs is None and all(self._signals[name] is signal for name, signal in first.items())
         start = self._going.start_of(origin) if same else None
@@ -294,7 +293,7 @@ class Stepper:
             for name, signal in changed.items():
                 self._set_constant(name, signal.numbers[0])
         else:
-            onward = replace(_onward(self.save()), inputs={**now, **new}, same_inputs=False)
+            onward = _onward(self.save())._replace(inputs={**now, **new}, same_inputs=False)
             self._go(going(self._loaded, onward))
 
 

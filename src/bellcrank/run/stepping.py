@@ -15,7 +15,7 @@ from typing import Protocol, Self
 import numpy as np
 
 from bellcrank.backend.protocol import Bound, Calls
-from bellcrank.backend.start import NOT_CLOSED, NOT_FINITE, Carried, Input, not_closed
+from bellcrank.backend.start import NOT_CLOSED, NOT_FINITE, Carried, Input, Weights, not_closed
 from bellcrank.numeric.branch import Keeper, NotClosed, Passage
 from bellcrank.numeric.course import At, Course, Part
 from bellcrank.numeric.driven import NO_VALUE as NO_VALUE
@@ -24,6 +24,7 @@ from bellcrank.numeric.events import Rows
 from bellcrank.numeric.integrate import Rates, advance_by
 from bellcrank.numeric.methods import METHODS
 from bellcrank.numeric.projection import Admitted
+from bellcrank.run.closure import Closing
 from bellcrank.run.loaded import Context
 
 
@@ -65,7 +66,7 @@ class Evaluation:
     c: Sequence[float]
     inputs: Sequence[Input]
     kept: np.ndarray  # values of external routines that hold over a step or a run
-    keeper: Keeper | None = None
+    closing: Closing | None = None  # of closed loops
 
     @property
     def model(self) -> Calls:
@@ -79,6 +80,21 @@ class Evaluation:
     def n_s(self) -> int:
         """Coordinates and speeds."""
         return self.context.loaded.n_states
+
+    @cached_property
+    def keeper(self) -> Keeper | None:
+        """What keeps loops closed in a run that Python drives."""
+        return None if self.closing is None else self.closing.keeper
+
+    @property
+    def weights(self) -> Weights | None:
+        """The metric in which loops are closed."""
+        return None if self.closing is None else self.closing.weights
+
+    @property
+    def staged(self) -> bool:
+        """Are loops closed at every stage of a step?"""
+        return self.closing is not None and self.closing.staged
 
     @cached_property
     def bound(self) -> Bound | None:
@@ -97,14 +113,12 @@ class Evaluation:
         """Rates of states, one row each, as the equations have them: loops are not closed."""
         if self.bound is not None:
             return self.bound.rates_of_all(t, y, afresh=False)
-        plain = replace(self, keeper=None)
+        plain = replace(self, closing=None)
         return np.array([plain.rates(time, row) for time, row in zip(t.tolist(), y, strict=True)])
 
     def afresh(self, t: float, y: np.ndarray) -> Self:
         """One that begins at a state of the run."""
-        if self.keeper is None:
-            return self
-        return replace(self, keeper=self.keeper.afresh(t, y))
+        return self if self.closing is None else replace(self, closing=self.closing.afresh(t, y))
 
     def hold(self, t: float, y: np.ndarray, first: bool = False, live: int = 2) -> None:
         """Calls the external routines whose values are kept: those of a whole run at its first step, others always."""

@@ -14,16 +14,25 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.start import FINISHED, Carried, Input
+from bellcrank.backend.start import FINISHED, Carried, Input, Weights
 from bellcrank.errors import BellcrankError, warn
 from bellcrank.interface.interface import key_of
-from bellcrank.numeric.branch import Passage
+from bellcrank.numeric.branch import Keeper, Passage
 from bellcrank.numeric.events import Book, Event, Fired, Watch, Watched, let_act
 from bellcrank.numeric.projection import Closure
 from bellcrank.numeric.steps_told import add_figures
 from bellcrank.numeric.tuning import EVENTS
 from bellcrank.run.actions import EventsGiven
-from bellcrank.run.closure import begun, closure_of, inputs_at, keeper_of, on_branch, tell_of_branch, weights_at
+from bellcrank.run.closure import (
+    Closing,
+    begun,
+    closure_of,
+    inputs_at,
+    keeper_of,
+    on_branch,
+    tell_of_branch,
+    weights_at,
+)
 from bellcrank.run.dae_methods import Dae
 from bellcrank.run.dae_runs import Piece, dae_evaluation, prepare_dae
 from bellcrank.run.goes_on import place_on
@@ -85,9 +94,9 @@ class Stretches:
 
     def ready(self, s: Stretch, kept: np.ndarray) -> tuple[Evaluation, Prepared]:
         """A stretch made ready; its state is brought onto the branch of a singular position."""
-        loaded, t, closure, keeper = self.loaded, s.plan.begins, self.closure(s.p), None
+        loaded, t, closure, closing = self.loaded, s.plan.begins, self.closure(s.p), None
         if closure is not None:
-            model, found = self.context.python, loaded.starts.found
+            found = loaded.starts.found
             w = inputs_at(t, self.signals, kept)
             weights = None if s.carried is None else s.carried.weights
             onto_branch = self.dae.usual and (s.carried is None or s.carried.inside is None)
@@ -96,15 +105,16 @@ class Stretches:
                 *both, start = found("begun", partial(begun, closure.compiled, t, s.y), s.p, w, t, s.y)
                 weights = both[0], both[1]
             elif weights is None:
-                find = partial(weights_at, closure, model, t, s.y, s.p, w)
+                find = partial(weights_at, closure, self.context.python, t, s.y, s.p, w)
                 weights = found("weights", find, s.p, w, t, s.y)
-            keeper = keeper_of(closure, model, s.y, s.p, self.signals, kept, self.dae.staged, t, weights)
+            closing = self._closing(closure, s, kept, weights)
             if onto_branch:
                 if start is None:
-                    (start,) = found("branch", partial(on_branch, keeper, t, s.y), s.p, w, t, s.y, *weights)
+                    bring = partial(on_branch, closing, closure.compiled, t, s.y)
+                    (start,) = found("branch", bring, s.p, w, t, s.y, *weights)
                 tell_of_branch(s.y, start, loaded.interface)
                 s.y = start
-        e = Evaluation(self.context, s.p, loaded.constants(s.p), self.signals, kept, keeper)
+        e = Evaluation(self.context, s.p, loaded.constants(s.p), self.signals, kept, closing)
         contacts = loaded.analysis.mechanism.description.contacts
         if contacts:
             return e, prepare_rigid(contacts, s.plan, e, s.y, self.watch, s.carried)
@@ -112,6 +122,14 @@ class Stretches:
             return e, prepare(s.plan, e, s.y, self.watch, self.tolerances, s.carried)
         inside = dae_evaluation(s.plan, e, self.dae)
         return inside, prepare_dae(s.plan, inside, s.y, self.watch, s.carried)
+
+    def _closing(self, closure: Closure, s: Stretch, kept: np.ndarray, weights: Weights) -> Closing:
+        t, y, p, staged = s.plan.begins, s.y, s.p, self.dae.staged
+
+        def make() -> Keeper:
+            return keeper_of(closure, self.context.python, y, p, self.signals, kept, staged, t, weights)
+
+        return Closing(weights, staged, make)
 
     def run(self, s: Stretch, e: Evaluation, prepared: Prepared, progress: Progress | None) -> tuple[Any, ...]:
         """Takes stretch after stretch; the last one with its evaluation, stepper, and all rows."""
@@ -193,13 +211,13 @@ class Stretches:
             return (now.row if ground is None else ground.row_of)(t, y)
 
         def rate(w: Watched) -> float:
-            plain = replace(now, keeper=None)
+            plain = replace(now, closing=None)
             rates, row_of = (plain.rates, plain.row) if ground is None else (ground.slope, ground.row_of)
             return rate_of(w, rates, row_of, (t, y), h)
 
         after, stop, at_zero = let_act(self.watch, self.book, row, act, rate)
         plan = place_on(s.plan, t)
-        weights = e.keeper.closure.weights if e.keeper is not None and p == s.p else None
+        weights = e.weights if p == s.p else None
         wheels = None if ground is None else ground.modes_now()
         following = Stretch(plan, p, y, replace(carried, weights=weights, wheels=wheels), after)
         self.watch.begin(plan.first, after, at_zero)
@@ -234,7 +252,7 @@ class Stretches:
             self.parameters = {**(self.parameters or {}), **spelled}
             new_p = loaded.parameter_values(known_to(loaded, self.parameters, self.events.used))
         if new_p != p:
-            e = replace(e, p=new_p, c=loaded.constants(new_p), keeper=None)
+            e = replace(e, p=new_p, c=loaded.constants(new_p), closing=None)
         y = mended(loaded, action, self.closure(new_p), t, y, w.name)
         before = len(self.watch.events)
         if ground is not None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,8 +27,7 @@ METHODS = (*FIXED, *ADAPTIVE)
 _FLOAT = np.dtype(float)
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(NamedTuple):
     """How long, how fine and by which method a run goes: times and step in s, every n-th step recorded.
 
     Steps count from `t_start`. A run that goes on has its `first` steps behind it, and may begin within the next.
@@ -62,6 +60,8 @@ class Plan:
 
     def breaks(self, inputs: Sequence[Input]) -> tuple[float, ...]:
         """Times in order at which steps are to be split."""
+        if not any([i.breaks for i in inputs]):
+            return ()
         return breaks_of(inputs, self.t_start, self.t_end + STEPS.gap * self.step, self.steps)
 
     @property

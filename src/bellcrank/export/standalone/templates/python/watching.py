@@ -1,7 +1,6 @@
 """Steps with events: conditions are watched from step to step, and act where they happen."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 from events import actions, watched
@@ -114,7 +113,7 @@ class Acting:
             if t >= course.t_end:
                 break
             i = math.floor(t / course.step + STEPS.gap)
-            here = replace(course, first=i, begins=None if t == i * course.step else t)
+            here = course._replace(first=i, begins=None if t == i * course.step else t)
             try:
                 steps = make(here, y, True)
             except CannotAct as error:
