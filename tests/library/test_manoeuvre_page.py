@@ -1,6 +1,7 @@
 """The page of cars: complete, alone, labels made plain, cars side by side; and what a user may mistype."""
 
 import re
+from html import escape
 from types import SimpleNamespace
 
 import numpy as np
@@ -40,6 +41,7 @@ def driven(label, value):
 def test_the_page_of_two_cars():
     cars = [stub("first", 1000.0), stub(EVIL, 1100.0)]
     cars[0].results["iso7401-step"], cars[1].results["iso7401-step"] = driven("first", 1.0), driven(EVIL, 3.0)
+    cars[1].results["iso7401-step"].notes.append("its own")
     cars[1].failures["braking"] = f"it does not stop {EVIL}"
     text = car_page(cars, bc.manoeuvres.known(), [Raw("<p>picture</p>")] * 2)
     assert well_formed(text) and "<script" not in text
@@ -48,6 +50,7 @@ def test_the_page_of_two_cars():
     assert '1100 <span class="note change">+10.0 %</span>' in text and "+200.0 %" in text and "unusual" in text
     assert text.count('<span class="failed">failed</span>') == 2 and "not driven" in text
     assert "it does not stop" in text and ">none<" in text
+    assert re.findall(r"Note([^:]*): (a note|its own)\.", text) == [("", "a note"), (f" of {escape(EVIL)}", "its own")]
     (gain,) = re.findall(r"<figcaption>gain, 1</figcaption>.*?</figure>", text, re.S)
     assert gain.count('class="line"') == 3 and gain.count("cones") == 1  # two cars and what is fixed
     assert max(len(d) for d in re.findall(r' d="([^"]*)"', gain)) < 8000  # no more points than are seen

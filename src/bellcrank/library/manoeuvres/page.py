@@ -176,7 +176,9 @@ def _manoeuvre(cars: Sequence[Driven], name: str, manoeuvre: Manoeuvre) -> Itera
     yield _charts(_merged(there, results))
     yield _compared(there, [r.metrics.details for r in results])
     for note in dict.fromkeys(n for r in results for n in r.notes):
-        yield Raw(f'<p class="note">Note: {shown(note)}.</p>')
+        said = [c.label for c, r in zip(there, results, strict=True) if note in r.notes]
+        whose = "Note" if len(said) == len(there) else f"Note of {', '.join(said)}"
+        yield Raw(f'<p class="note">{shown(whose)}: {shown(note)}.</p>')
     rows = [(k, _setting(results[0].settings[k]), s.unit, s.label) for k, s in manoeuvre.settings.items()]
     listed = table(("setting", "value", "unit", ""), rows, right=(1,))
     source = f'<p class="note">{shown(manoeuvre.source)}.</p>' if manoeuvre.source else ""

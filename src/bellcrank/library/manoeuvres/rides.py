@@ -126,13 +126,15 @@ def _edge(name: str, place: float, way: float) -> Callable[..., Result]:
             spring = max(float(run[f"{c}.spring_force"].max()) for c in corners)
             found.add(f"spring_{axle}", spring, "N", f"largest push of a {axle} spring with its stops")
         found.add("steering_torque_max", np.abs(run["steering_torque"]).max(), "N-m", "largest steering torque")
-        found.add("pitch_max", np.abs(run["pitch"] - run["pitch"][0]).max(), "deg", "largest pitch")
+        for angle in ("pitch", "roll"):
+            most = float(np.abs(run[angle] - run[angle][0]).max())
+            found.add(f"{angle}_max", most, "deg", f"largest change of {angle}")
         lost = 3.6 * float(run["speed"][0] - run["speed"][-1])
         found.add("speed_lost", lost, "km/h", "speed that is lost")
         return Result(name, data.sections.name, settings, {name: run}, found.done(), [],
                       ["the tyre touches at one point, without its belt: peaks at edges are too high"],
-                      ("az", "pitch", "fl.tyre_load", "rl.tyre_load", "fl.travel", "rl.travel",
-                       "steering_torque"))  # fmt: skip
+                      ("az", "pitch", "roll", "steering_torque", "fl.tyre_load", "rl.tyre_load", "fl.travel",
+                       "rl.travel"))  # fmt: skip
 
     return drive
 
