@@ -6,8 +6,8 @@ For each example: operations of a right-hand side, with those of its routines; k
 derived equations, without any compiler; ns of a right-hand side as WebAssembly, as the JavaScript that a page makes of
 it, and in C (gcc -O3 -march=native), all in the same loop of steps of Euler's method, so that nothing can be left out or
 computed only once: the smallest of many short bursts, those of all in turns. The loop is of the same language; from
-JavaScript, a call of WebAssembly takes some 10 ns more. Then ratios to C: of the module as it is, with sines one by one
-("plain"), two at a time ("vectors"), and of the module to C without fused operations, which WebAssembly has not.
+JavaScript, a call of WebAssembly takes some 10 ns more. Then ratios to C, and to C without fused operations, which
+WebAssembly has not.
 """
 
 import ctypes
@@ -24,14 +24,13 @@ import numpy as np
 
 import bellcrank as bc
 from bellcrank.emit.arranged import arranged
-from bellcrank.emit.browser import OPTIONS, browser_program, width_of
+from bellcrank.emit.browser import OPTIONS, browser_program
 from bellcrank.emit.c.source import c_source
 from bellcrank.emit.javascript.routines import routine_names
 from bellcrank.emit.javascript.runtime_files import runtime
 from bellcrank.emit.memory import SIZE, memory_of
 from bellcrank.emit.wasm import binary as b
 from bellcrank.emit.wasm.functions import RATES, Functions
-from bellcrank.emit.wasm.sincos import ONE, TWO
 from bellcrank.run.evaluate import complete
 from bellcrank.run.loaded import load
 
@@ -99,11 +98,11 @@ def operations(eom):
     return found["total"] + sum(r["total"] for r in found.get("routines", {}).values())
 
 
-def with_loop(program, n, width=None):
+def with_loop(program, n):
     """The module of a program of n states with the loop of `nanoseconds`, but for the clock: loop(calls); its pages."""
     listed = program.functions_of("minimal")
     plans, memory = arranged(program, listed, OPTIONS), memory_of(program, listed)
-    printed, at = Functions(program, memory, routine_names(program), width or width_of(plans)), memory.at
+    printed, at = Functions(program, memory, routine_names(program)), memory.at
     functions = printed.all(plans)
     rates = len(printed.imports) + [f.name for f in functions].index(RATES)
     code = b"\x03\x40" + b.number(0.0) + b.call(rates)
@@ -129,9 +128,7 @@ def in_c(eom, p, y, folder, *flags):
 
 def main():
     listed = sys.argv[1:] or sorted(x.stem for x in EXAMPLES.glob("*.py") if "def model(" in x.read_text())
-    print(
-        f"{'':28}{'operations':>11}{'kB':>8}{'CPU s':>8}{'wasm ns':>9}{'text':>8}{'C':>8}{'wasm/C':>8}{'plain':>8}{'vectors':>8}{'unfused':>9}"
-    )
+    print(f"{'':28}{'operations':>11}{'kB':>8}{'CPU s':>8}{'wasm ns':>9}{'text':>8}{'C':>8}{'wasm/C':>8}{'unfused':>9}")
     for name in listed:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", bc.ModelWarning)
@@ -153,14 +150,14 @@ def line(name):
     made = browser_program(eom.program)
     loaded = load(eom.analysis, eom.interface, eom.program, "python", {})
     y, p = np.concatenate(complete(loaded)).tolist(), list(map(float, loaded.parameter_values()))
-    looped = [with_loop(eom.program, len(y), width) for width in (None, ONE, TWO)]
-    given = {"module": b64encode(made.module).decode(), "looped": [b64encode(x).decode() for x, _ in looped]}
-    given |= {"pages": max(pages for _, pages in looped), "at": dict(made.memory.at), "p": p, "y": y}
+    looped, pages = with_loop(eom.program, len(y))
+    given = {"module": b64encode(made.module).decode(), "looped": [b64encode(looped).decode()]}
+    given |= {"pages": pages, "at": dict(made.memory.at), "p": p, "y": y}
     given |= {"routines": made.routines, "translate": runtime("translate.js")}
     started = ["node", "--no-liftoff", "-e", NODE, str(CALLS)]  # the code that engines come to after a while
     node = subprocess.Popen(started, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert node.stdin is not None and node.stdout is not None
-    best = [np.inf] * 6
+    best = [np.inf] * 4
     with tempfile.TemporaryDirectory() as folder, node:
         c, unfused = in_c(eom, p, y, Path(folder)), in_c(eom, p, y, Path(folder), "-ffp-contract=off")
         for i in range(TURNS):
@@ -168,9 +165,8 @@ def line(name):
             node.stdin.flush()
             best = np.minimum(best, [*json.loads(node.stdout.readline()), c(), unfused()])
         node.stdin.close()
-    wasm, plain, vectors, text, c, unfused = best
-    listed = "".join(f"{x:8.2f}" for x in (wasm / c, plain / c, vectors / c))
-    print(f"{wasm:9.1f}{text:8.1f}{c:8.1f}{listed}{wasm / unfused:9.2f}")
+    wasm, text, c, unfused = best
+    print(f"{wasm:9.1f}{text:8.1f}{c:8.1f}{wasm / c:8.2f}{wasm / unfused:9.2f}")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,6 @@ from bellcrank.program.program import Program
 from bellcrank.program.statements import Call, Reduce, Solve, Statement
 
 SIZE = 8  # bytes of a number
-PAIR = 16  # bytes of two, which are loaded together
 PAGE = 65536  # bytes of a page of WebAssembly
 FIRST = 8  # nothing stands at address 0
 SPARE = 12  # arrays as long as the state that steps work in
@@ -51,7 +50,7 @@ def memory_of(program: Program, functions: Iterable[Function]) -> Memory:
     for name, n in sizes.items():
         at[name] = address
         address += SIZE * n
-    return Memory({**at, "numbers": -(-address // PAIR) * PAIR}, {**sizes, "numbers": 0})
+    return Memory({**at, "numbers": address}, {**sizes, "numbers": 0})
 
 
 def places(program: Program, memory: Memory) -> dict[Symbol, int]:

@@ -1,4 +1,4 @@
-"""Bytes of WebAssembly (core specification, with vectors of two floats): numbers, instructions, sections."""
+"""Bytes of WebAssembly (core specification): numbers, instructions, sections."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-F64, I32, PAIR = b"\x7c", b"\x7f", b"\x7b"  # a pair: a vector of two floats
-END, BLOCK, IF, SELECT = b"\x0b", b"\x02\x40", b"\x04\x40", b"\x1b"
+F64, I32, I64 = b"\x7c", b"\x7f", b"\x7e"
+END, BLOCK, IF, DROP, SELECT = b"\x0b", b"\x02\x40", b"\x04\x40", b"\x1a", b"\x1b"
 ABS, NEG, SQRT = b"\x99", b"\x9a", b"\x9f"
 ADD, SUB, MUL, DIV = b"\xa0", b"\xa1", b"\xa2", b"\xa3"
 NE, LT, GT, LE, GE = b"\x62", b"\x63", b"\x64", b"\x65", b"\x66"
@@ -16,12 +16,9 @@ INSTRUCTIONS = {  # by the names that the table of functions has for them
     "f64.lt": LT, "f64.gt": GT, "f64.le": LE, "f64.ge": GE,
 }  # fmt: skip
 AS_FLOAT = b"\xb7"  # of an i32
-NOT, PLUS, MINUS, AND = b"\x45", b"\x6a", b"\x6b", b"\x71"  # of i32
+NOT, PLUS, MINUS, AND, SHIFTED = b"\x45", b"\x6a", b"\x6b", b"\x71", b"\x74"  # of i32; shifted: to the left
 BITS, LOW = b"\xbd", b"\xa7"  # the bits of a float, and the lower half of these
-SPLAT = b"\xfd\x14"  # a float becomes both of a pair
-PAIR_ADD, PAIR_SUB, PAIR_MUL = b"\xfd\xf0\x01", b"\xfd\xf1\x01", b"\xfd\xf2\x01"
-PAIR_XOR, PAIR_CHOOSE = b"\xfd\x51", b"\xfd\x52"  # of bits; chosen: of a or b, by a third
-PAIR_SHL, PAIR_SHR, PAIR_SHIFT = b"\xfd\xcb\x01", b"\xfd\xcc\x01", b"\xfd\xcd\x01"  # SHR: the sign follows
+XOR_64, LESS_64 = b"\x85", b"\x54"  # of i64, without a sign
 
 
 def unsigned(n: int) -> bytes:
@@ -53,6 +50,10 @@ def i32(n: int) -> bytes:
     return b"\x41" + signed(n)
 
 
+def i64(n: int) -> bytes:
+    return b"\x42" + signed(n)
+
+
 def get(local: int) -> bytes:
     return b"\x20" + unsigned(local)
 
@@ -79,19 +80,14 @@ def store(offset: int) -> bytes:
     return b"\x39\x03" + unsigned(offset)
 
 
-def pair_load(offset: int) -> bytes:
-    """Two floats that follow each other, from the address on the stack, and so many bytes further."""
-    return b"\xfd\x00\x03" + unsigned(offset)
+def leave(blocks: int) -> bytes:
+    """Goes on behind the innermost block (0) or one around it."""
+    return b"\x0c" + unsigned(blocks)
 
 
-def lane(of_pair: int) -> bytes:
-    """The first or second (0, 1) of a pair."""
-    return b"\xfd\x21" + bytes([of_pair])
-
-
-def with_second() -> bytes:
-    """A pair whose second becomes the float above it."""
-    return b"\xfd\x22\x01"
+def leave_if(blocks: int) -> bytes:
+    """The same if the integer on the stack is not zero."""
+    return b"\x0d" + unsigned(blocks)
 
 
 def vector(items: Sequence[bytes]) -> bytes:

@@ -14,7 +14,6 @@ from bellcrank.emit.steps import step_targets, symbols_in
 from bellcrank.emit.wasm import binary as b
 from bellcrank.emit.wasm.numbers import Numbers
 from bellcrank.emit.wasm.printer import NO_ADDRESS, WasmPrinter
-from bellcrank.emit.wasm.sincos import Width
 from bellcrank.expr import Symbol
 from bellcrank.program.functions import Function
 from bellcrank.program.program import Program
@@ -28,10 +27,10 @@ RATES = "derivatives"
 
 class Functions:
     """Prints the functions of a program, and keeps the list of what they import. `routines`: names of tables and
-    external routines; `width`: how many sines are taken at once."""
+    external routines."""
 
-    def __init__(self, program: Program, memory: Memory, routines: Mapping[object, str], width: Width) -> None:
-        self.program, self.memory, self.routines, self.width = program, memory, routines, width
+    def __init__(self, program: Program, memory: Memory, routines: Mapping[object, str]) -> None:
+        self.program, self.memory, self.routines = program, memory, routines
         self.fixed = places(program, memory)
         states, stage = (*program.coordinates, *program.speeds), memory.at["stage"]
         self.states = {s: (_Y, SIZE * i) for i, s in enumerate(states)}
@@ -53,7 +52,7 @@ class Functions:
 
     def _printer(self, where: Mapping[Symbol, tuple[int, int]], known: Mapping[Symbol, int], first: int) -> WasmPrinter:
         room = self.memory.at["room"]
-        return WasmPrinter(where, known, first, self.imported, self.numbers, self.routines, room, self.width)
+        return WasmPrinter(where, known, first, self.imported, self.numbers, self.routines, room)
 
     def _constants(self) -> b.Defined:
         """What follows from the parameters alone."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import struct
 
-from bellcrank.emit.memory import PAIR, SIZE
+from bellcrank.emit.memory import SIZE
 from bellcrank.emit.wasm import binary as b
 
 
@@ -18,17 +18,12 @@ class Numbers:
 
     def one(self, x: float) -> bytes:
         """Instructions that give the number."""
-        return b.number(x) if _short(x) else b.i32(self._place((x,))) + b.load(0)
+        return b.number(x) if _short(x) else b.i32(self.place((x,))) + b.load(0)
 
-    def both(self, x: float) -> bytes:
-        """Instructions that give a pair of equal numbers."""
-        return b.i32(self._place((x, x))) + b.pair_load(0)
-
-    def _place(self, values: tuple[float, ...]) -> int:
+    def place(self, values: tuple[float, ...]) -> int:
+        """The address of numbers that follow each other."""
         key = struct.pack(f"<{len(values)}d", *values)
         if key not in self._places:
-            if len(values) == 2 and len(self.values) * SIZE % PAIR:
-                self.values.append(0.0)
             self._places[key] = self.at + SIZE * len(self.values)
             self.values += values
         return self._places[key]

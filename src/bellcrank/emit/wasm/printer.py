@@ -13,7 +13,7 @@ from bellcrank.emit.memory import SIZE, reduce_sizes
 from bellcrank.emit.steps import Alike, Angle, Angles, Step, step_expressions, symbols_in
 from bellcrank.emit.wasm import binary as b
 from bellcrank.emit.wasm.numbers import Numbers
-from bellcrank.emit.wasm.sincos import FAR, SCRATCH, TWO, Sines, Width
+from bellcrank.emit.wasm.sincos import SCRATCH, Sines
 from bellcrank.errors import InternalError, ModelError
 from bellcrank.expr import Expr, Func, Number, Product, Sum, Symbol, postorder
 from bellcrank.expr.function_table import COMPARISONS, FUNCTIONS
@@ -26,8 +26,8 @@ Function = Callable[[str, str, int, int], int]  # number of an imported function
 
 class WasmPrinter:
     """Instructions of one function. `where` gives the local that holds an address (or NO_ADDRESS) and an offset for
-    every symbol that lies in memory, `known` locals of others; locals from `first` on are free: an i32, `SCRATCH` for
-    sines, taken `width` at a time, then floats. `numbers` keeps those of the text, `routines` are names of tables and
+    every symbol that lies in memory, `known` locals of others; locals from `first` on are free: an i32, an i64 and
+    `SCRATCH` floats for sines, then floats. `numbers` keeps those of the text, `routines` are names of tables and
     external routines, `room` is the address that statements may use."""
 
     def __init__(
@@ -39,18 +39,17 @@ class WasmPrinter:
         numbers: Numbers,
         routines: Mapping[object, str],
         room: int,
-        width: Width,
     ) -> None:
         self.where, self.known, self.function, self.numbers = where, dict(known), function, numbers
-        self.routines, self.room, self.width = routines, room, width
+        self.routines, self.room = routines, room
         self.code = bytearray()
-        self._whole, self._sines = first, range(first + 1, first + 1 + SCRATCH)
-        self._floats, self._first, self._free = 0, first + 1 + SCRATCH, list[int]()
+        self._row, self._bits, self._sines = first, first + 1, range(first + 2, first + 2 + SCRATCH)
+        self._floats, self._first, self._free = 0, first + 2 + SCRATCH, list[int]()
         self._last: dict[Symbol, int] = {}
 
     def body(self) -> bytes:
         """The function, as the module has it."""
-        return b.body([(1, b.I32), (SCRATCH, self.width.local), (self._floats, b.F64)], bytes(self.code))
+        return b.body([(1, b.I32), (1, b.I64), (SCRATCH + self._floats, b.F64)], bytes(self.code))
 
     # ---- expressions
 
@@ -150,39 +149,17 @@ class WasmPrinter:
         x, result = self._taken(), self._taken()
         self._free += [x, result]
         targets = (result, None) if name == "sin" else (None, result)
-        both = b.SPLAT if self.width is TWO else b""
-        return angle + b.put(x) + self._sincos([(b.get(x), *targets)], [b.get(x) + both]) + b.get(result)
+        return angle + b.put(x) + self._sincos([(b.get(x), *targets)]) + b.get(result)
 
-    def _sincos(self, angles: Sequence[tuple[bytes, int | None, int | None]], taken: Sequence[bytes]) -> bytes:
-        """A block that puts sines and cosines of angles into locals; `taken`: as they are taken, maybe in pairs.
-
-        What stands in it before the `if` is for angles that are near, what stands in that for others, by Math.sin and
-        Math.cos: it gives all of the results, and who cannot read the rest of the block may leave it out.
-        """
-        sines = Sines(self.width, self.numbers, self._sines, self._whole)
-        lanes = [b.lane(0), b.lane(1)] if self.width is TWO else [b""]
-        code = far = b""
-        for i, given in enumerate(taken):
-            code += sines.together(given)
-            for lane, (_, *targets) in zip(lanes, angles[len(lanes) * i :], strict=False):
-                for source, target in zip((sines.sine, sines.cosine), targets, strict=True):
-                    if target is not None:
-                        code += b.get(source) + lane + b.put(target)
-        for angle, *targets in angles:
-            for name, target in zip(("sin", "cos"), targets, strict=True):
-                if target is not None:
-                    far += angle + b.call(self.function("m", name, 1, 0)) + b.put(target)
-        squares = b"".join(b.get(sines.squares) + lane for lane in lanes) + b.ADD * (len(lanes) - 1)
-        return b.BLOCK + code + squares + self.numbers.one(FAR) + b.LT + b.NOT + b.IF + far + b.END + b.END
-
-    def _pair(self, first: Expr, second: Expr) -> bytes:
-        """Two values as a pair."""
-        if isinstance(first, Symbol) and isinstance(second, Symbol) and {first, second} <= self.where.keys():
-            (local, offset), (other, further) = self.where[first], self.where[second]
-            if local == other and further == offset + SIZE:
-                address, offset = self._address(first)
-                return address + b.pair_load(offset)
-        return self.expr(first) + b.SPLAT + (b"" if second is first else self.expr(second) + b.with_second())
+    def _sincos(self, angles: Sequence[tuple[bytes, int | None, int | None]]) -> bytes:
+        """Puts sines and cosines of angles into locals; those of angles that are very large come from Math."""
+        sines = Sines(self.numbers, self._sines, self._row, self._bits)
+        code = sines.begin()
+        for angle, sine, cosine in angles:
+            wanted = [(name, to) for name, to in (("sin", sine), ("cos", cosine)) if to is not None]
+            far = [angle + b.call(self.function("m", name, 1, 0)) + b.put(to) for name, to in wanted]
+            code += sines.taken(angle, sine, cosine, b"".join(far))
+        return code
 
     # ---- locals
 
@@ -237,12 +214,9 @@ class WasmPrinter:
             self._reduce(s)
 
     def _angles(self, angles: Sequence[Angle]) -> None:
-        values = [a.value for a in angles]
-        taken = codes = [self.expr(x) for x in values]
-        if self.width is TWO:
-            taken = [self._pair(x, y) for x, y in zip(values[::2], [*values[1::2], values[-1]], strict=False)]
+        codes = [self.expr(a.value) for a in angles]
         locals_of = [tuple(None if x is None else self._local(x) for x in (a.sine, a.cosine)) for a in angles]
-        self.code += self._sincos([(x, s, c) for x, (s, c) in zip(codes, locals_of, strict=True)], taken)
+        self.code += self._sincos([(x, s, c) for x, (s, c) in zip(codes, locals_of, strict=True)])
 
     def _solve(self, s: Solve) -> None:
         n = len(s.right)

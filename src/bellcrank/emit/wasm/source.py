@@ -13,16 +13,13 @@ from bellcrank.emit.memory import Memory
 from bellcrank.emit.schedule import Schedule
 from bellcrank.emit.wasm.binary import module
 from bellcrank.emit.wasm.functions import Functions
-from bellcrank.emit.wasm.sincos import Width
 from bellcrank.program.functions import Function
 from bellcrank.program.program import Program
 
 
-def wasm_module(
-    program: Program, plans: Sequence[tuple[Function, Schedule]], memory: Memory, width: Width
-) -> tuple[bytes, Memory]:
-    """The functions, arranged, and `constants`; the memory, with the numbers of the text. `width`: sines at once."""
-    printed = Functions(program, memory, routine_names(program), width)
+def wasm_module(program: Program, plans: Sequence[tuple[Function, Schedule]], memory: Memory) -> tuple[bytes, Memory]:
+    """The functions, arranged, and `constants`; the memory, with the numbers of the text."""
+    printed = Functions(program, memory, routine_names(program))
     functions = printed.all(plans)
     numbers = printed.numbers.values
     memory = memory.with_numbers(len(numbers))

@@ -1,7 +1,7 @@
 // The functions of a module as text, for where WebAssembly is forbidden: `function program(m, r)` returns them, over
 // the numbers m of a memory and the routines r. It reads what `emit/wasm` writes: straight lines of instructions over
 // numbers that the module puts into memory, and blocks for sines and cosines, of which it takes the part that calls
-// those of Math.
+// those of Math, and then leaves them.
 function translated(module) {
   const bytes = new Uint8Array(module), view = new DataView(bytes.buffer, bytes.byteOffset);
   const TWO = {0x62: "!==", 0x63: "<", 0x64: ">", 0x65: "<=", 0x66: ">=", 0xa0: "+", 0xa1: "-", 0xa2: "*", 0xa3: "/"};
@@ -44,15 +44,12 @@ function translated(module) {
       const offset = (byte(), count()/8), fixed = base/8 + offset;
       return Number.isNaN(fixed) ? `m[(${base} >> 3) + ${offset}]` : numbers.get(fixed) || `m[${fixed}]`;
     };
-    // What follows an instruction that is not taken; 0xfd: of pairs.
-    const skip = code => {
-      if (code === 0x44) at += 8;
-      else if ([0x10, 0x20, 0x21, 0x22, 0x41].includes(code)) count();
-      else if (code === 0x2b) byte(), count();
-      else if (code === 0xfd) {
-        const kind = count();
-        if (kind === 0) byte(), count();
-        else if (kind === 0x21 || kind === 0x22) byte();
+    // Instructions up to one that are not taken, and what follows them.
+    const skip_to = last => {
+      for (let code = byte(); code !== last; code = byte()) {
+        if (code === 0x44) at += 8;
+        else if (code === 0x2b) byte(), count();
+        else if ([0x02, 0x0c, 0x0d, 0x10, 0x20, 0x21, 0x22, 0x41, 0x42].includes(code)) count();
       }
     };
     const one = code => {
@@ -69,8 +66,10 @@ function translated(module) {
       } else if (code === 0x41) push(String(count()));
       else if (code === 0x44) push(double());
       else if (code === 0x02) {
-        for (let inner = byte(); inner !== 0x04; inner = byte()) skip(inner);
+        skip_to(0x04);
         byte();
+      } else if (code === 0x0c) {
+        for (let ends = count() + 1; ends > 0; ends--) skip_to(0x0b);
       } else if (code === 0x1b) {
         const [yes, no, test] = stack.splice(-3);
         push(`(${test} ? ${yes} : ${no})`);
