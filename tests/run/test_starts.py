@@ -7,6 +7,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.errors import ModelError
+from bellcrank.run import stretches
 from bellcrank.run.starts import MOST, Starts
 from tests.models import example, needs_compiler
 from tests.run.test_goes_on import four_bar
@@ -20,7 +21,7 @@ def test_is_found_once_for_the_same_numbers_and_is_the_askers_own() -> None:
             asked.append((what, numbers))
             return (np.array(numbers),)
 
-        return starts.found(what, find, numbers, 0.0)
+        return starts.found(what, find, numbers, np.zeros(1))
 
     at("q", 1.0, 2.0)[0][:] = 7.0  # who has it may change it
     assert at("q", 1.0, 2.0)[0].tolist() == [1.0, 2.0] and len(asked) == 1
@@ -35,7 +36,7 @@ def test_is_found_once_for_the_same_numbers_and_is_the_askers_own() -> None:
 def test_routines_are_asked_again() -> None:
     starts, asked = Starts(external=True), []
     for _ in range(2):
-        starts.found("q", lambda: (np.array([asked.append(1)]),), 1.0)
+        starts.found("q", lambda: (np.array([asked.append(1)]),), (1.0,))
     assert len(asked) == 2
 
 
@@ -66,6 +67,18 @@ def test_starts_that_threads_find_in_turn_are_those_of_their_own_numbers() -> No
     for t in (0.0, 0.017, 0.03):
         sim = example("four_bar").compile("c")
         assert begun(t) == together[round(1e3 * t)]
+
+
+@needs_compiler
+def test_compiled_runs_make_nothing_that_keeps_loops_closed_in_python(monkeypatch):
+    """It is asked for when a run is looked into; that is not what a run around its steps is to cost."""
+    sim, made = example("four_bar").compile("c"), []
+    keeper = stretches.keeper_of
+    monkeypatch.setattr(stretches, "keeper_of", lambda *given: made.append(1) or keeper(*given))
+    run = sim.simulate(t_end=0.05)
+    assert sim.simulate(t_end=0.1, start=run).ended == "finished" and not made
+    example("four_bar").compile("python").simulate(t_end=0.01)
+    assert made
 
 
 def test_values_that_were_read_before_are_read_to_the_bit():

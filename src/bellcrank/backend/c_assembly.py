@@ -16,6 +16,8 @@ from bellcrank.numeric.methods import DEFAULT
 from bellcrank.numeric.projection import CannotClose
 from bellcrank.numeric.tuning import ASSEMBLY
 
+Spare = tuple[LoopCRun, Sequence[float], Sequence[float]]  # a job, with the parameters and constants it has
+
 
 class CAssembler:
     """Starts of runs with parameters, constants and inputs as they are given; for one thread at a time.
@@ -30,26 +32,32 @@ class CAssembler:
         p: Sequence[float],
         c: Sequence[float],
         inputs: Sequence[Input],
-        spare: list[LoopCRun] | None = None,
+        spare: list[Spare] | None = None,
     ) -> None:
         self._calls, self._given = calls, (p, c, inputs)
         own = spare is None or calls.compiled.called_back or calls.compiled.memory_size
-        self._spare: list[LoopCRun] = [] if own else spare  # type: ignore[assignment]
+        self._spare: list[Spare] = [] if own or spare is None else spare
 
     def _taken(self) -> LoopCRun:
         """A job with parameters, constants and inputs of these starts."""
         p, c, inputs = self._given
         try:
-            run = self._spare.pop()
+            run, its_p, its_c = self._spare.pop()
         except IndexError:
             pass
         else:
             if run.inputs is inputs:
-                run.set_given(p, c)
+                if its_p is not p or its_c is not c:
+                    run.set_given(p, c)
                 return run
         program = self._calls.program
         state = np.zeros(len(program.coordinates) + len(program.speeds))
         return LoopCRun(self._calls, Start(Course(DEFAULT, 1.0, 1), state, p, c, inputs))
+
+    def _put_back(self, run: LoopCRun) -> None:
+        """Leaves a job for the next start."""
+        p, c, _ = self._given
+        self._spare.append((run, p, c))
 
     def assemble(
         self, t: float, q: np.ndarray, u: np.ndarray, free_q: np.ndarray, free_u: np.ndarray, nudges: int | None = None
@@ -58,12 +66,10 @@ class CAssembler:
         y, may = np.concatenate([q, u], dtype=float), np.concatenate([free_q, free_u], dtype=np.int32)
         run, residual, reverse = self._taken(), ctypes.c_double(), ctypes.c_int()
         run.fields.t = t
-        given = (
-            ctypes.byref(run.fields), ctypes.c_void_p(address(y)), ctypes.c_void_p(address(may)),
-            ctypes.c_int(ASSEMBLY.nudges if nudges is None else nudges), ctypes.byref(residual), ctypes.byref(reverse),
-        )  # fmt: skip
-        row = run.in_c(lambda: run.calls.library.close_loops(*given))
-        self._spare.append(run)
+        tried = ASSEMBLY.nudges if nudges is None else nudges
+        given = address(y), address(may), tried, ctypes.addressof(residual), ctypes.addressof(reverse)
+        row = run.in_c(lambda: run.library.close_loops(run.at, *given))
+        self._put_back(run)
         if row >= 0:
             loops = self._calls.program.loops
             assert loops is not None
@@ -73,20 +79,39 @@ class CAssembler:
 
     def weights(self, t: float, y: np.ndarray) -> Weights:
         """Inverse inertias of coordinates and speeds at a state: corrections move what is light."""
-        run, n_q = self._taken(), len(self._calls.program.coordinates)
-        run.fields.t, roots = t, np.zeros(len(y) + 1)
-        state, at = np.array(y, dtype=float), address(roots)
-        places = ctypes.c_void_p(address(state)), ctypes.c_void_p(at), ctypes.c_void_p(at + n_q * roots.itemsize)
-        run.in_c(lambda: run.calls.library.find_metric(ctypes.byref(run.fields), *places))
-        self._spare.append(run)
-        squares = roots * roots
-        return squares[:n_q], squares[n_q:-1]
+        run = self._taken()
+        run.begin_beside(t, y)
+        found = _metric(run)
+        self._put_back(run)
+        return found
 
     def branch(self, t: float, y: np.ndarray, weights: Weights) -> np.ndarray | None:
         """A start brought onto a branch if it is in a singular position; None if it is singular and at rest."""
         run = self._taken()
-        run.begin_beside(t, y, weights)
-        status = run.in_c(lambda: run.calls.library.find_branch(ctypes.byref(run.fields)))
-        found = run.state.copy() if status == FINISHED else None
-        self._spare.append(run)
+        run.begin_beside(t, y)
+        run.set_metric(weights)
+        found = _onto_branch(run)
+        self._put_back(run)
         return found
+
+    def begun(self, t: float, y: np.ndarray) -> tuple[Weights, np.ndarray | None]:
+        """Both: the weights at a state, and the start by them."""
+        run = self._taken()
+        run.begin_beside(t, y)
+        found = _metric(run), _onto_branch(run)
+        self._put_back(run)
+        return found
+
+
+def _metric(run: LoopCRun) -> Weights:
+    """The weights at the state of a job, which takes them."""
+    job = run.fields
+    run.in_c(lambda: run.library.find_metric(run.at, job.y, job.root_q, job.root_u))
+    root_q, root_u = run.roots
+    return root_q * root_q, root_u * root_u
+
+
+def _onto_branch(run: LoopCRun) -> np.ndarray | None:
+    """The state of a job on its branch."""
+    status = run.in_c(lambda: run.library.find_branch(run.at))
+    return run.state.copy() if status == FINISHED else None

@@ -31,7 +31,7 @@ class Compiled:
     run: Callable[[Any, Start], Any]
     assembler: Callable[..., Any] | None = None  # of closed loops
     held: dict[str, tuple[Sequence[float], Any]] = field(default_factory=dict)  # arrays of the last parameters
-    rooms: dict[type, tuple[np.ndarray, dict[str, tuple[int, int]]]] = field(default_factory=dict)  # of kinds of runs
+    layouts: dict[type, Any] = field(default_factory=dict)  # of arrays, by kinds of runs
 
     @property
     def library(self) -> ctypes.CDLL:
@@ -136,7 +136,11 @@ class CCalls:
 
     def externals(self, memory: np.ndarray) -> Any:
         """External routines with a memory of their own for those in C."""
-        return Externals(self._callback, address(memory), 0, 0)
+        found = Externals()
+        found.memory = address(memory)
+        if self._called:
+            found.callback = self._callback
+        return found
 
     def start(self, start: Start) -> Any:
         """A run that has not begun."""

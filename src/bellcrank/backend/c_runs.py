@@ -8,12 +8,13 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from bellcrank.backend.c_calls import CCalls
 from bellcrank.backend.c_job import NO_FUNCTION, DaeJob, Function, InputSignal, Job, LoopJob, RigidJob, address
+from bellcrank.backend.libraries import Library
 from bellcrank.backend.start import DAE_METHODS, FINISHED, NOT_CLOSED, Carried, Input, Pace, Start, Weights, not_closed
 from bellcrank.emit.c.loops import bridge_room
 from bellcrank.emit.c.methods import method_number
@@ -28,7 +29,34 @@ MOST_PASSAGES = 1000  # near singular positions, in one block of steps
 BEGUN, AGAIN = 1, 2  # of a job: as in run.c
 COUNTED = ("steps", "rejected", "evaluations", "shortest", "longest", "fastest", "slowed", "held", "pace")
 NO_BREAKS = np.zeros(1)
-GIVEN = ("p", "c", "breaks", "bad", "passages", "told")  # arrays that are a run's own
+NO_BREAKS_AT = address(NO_BREAKS)
+GIVEN = ("p", "c", "breaks", "bad", "told")  # arrays that are a run's own
+
+
+class Layout(NamedTuple):
+    """The arrays that every run of a program has, one behind the other in one room: what stands there before anything
+    is given, and where each begins and ends."""
+
+    usual: np.ndarray
+    places: dict[str, tuple[int, int]]
+
+
+class Arrays(dict[str, np.ndarray]):
+    """What C reads and writes, by name; arrays in the `room` of a run are made when they are asked for."""
+
+    def __init__(self, room: np.ndarray, places: dict[str, tuple[int, int]]) -> None:
+        self._room, self._places = room, places
+
+    def __missing__(self, name: str) -> np.ndarray:
+        begin, end = self._places[name]
+        found = self[name] = self._room[begin:end]
+        return found
+
+    def all(self) -> Arrays:
+        """With all that there are."""
+        for name in self._places:
+            self[name]
+        return self
 
 
 class CRun:
@@ -47,15 +75,16 @@ class CRun:
         self.calls_back = asked or bool(calls.compiled.called_back)
         self.memory = np.zeros(len(calls.memory))
         self._externals = calls.externals(self.memory)
-        self._job = self.job(
-            method=method_number(course.method), total=course.total, every=course.every, h=course.step,
-            t_end=course.t_end, t_start=course.t_start, t=course.start(course.first + 1),
-            n_breaks=len(course.breaks), with_inputs=1, function=self._function,
-            inputs=ctypes.addressof(self.signals), externals=ctypes.addressof(self._externals),
-        )  # fmt: skip
-        self._arrays: dict[str, np.ndarray] = {}
-        self._share_room(start)
-        self.state, self.rates, self.bad, self._kept = (self._arrays[name] for name in ("y", "k", "bad", "kept"))
+        self._job = job = self.job()  # fields one by one, which is soonest done
+        job.method, job.total, job.every, job.h = method_number(course.method), course.total, course.every, course.step
+        job.t_end, job.t_start, job.t = course.t_end, course.t_start, course.start(course.first + 1)
+        job.with_inputs, job.function, job.inputs = 1, self._function, ctypes.addressof(self.signals)
+        job.externals = ctypes.addressof(self._externals)
+        self._arrays = self._shared_room(start)
+        self.state = self._arrays["y"]
+        job.n_breaks, job.breaks = len(course.breaks), NO_BREAKS_AT
+        if course.breaks:
+            self._share(breaks=np.array([*course.breaks, 0.0]))
         self._width = 1 + len(self.state) + len(self._program.output_names) + len(self._program.inputs)
         self.status, self.problem, self.reached = FINISHED, "", course.first
         self.passages: list[Passage] = []
@@ -86,37 +115,52 @@ class CRun:
             self._arrays[name] = array
 
     def _usual(self, start: Start) -> dict[str, list[float]]:
-        """What the arrays that every run has begin with; what is given stands in the first."""
+        """What the arrays that every run has begin with; what is given (`_given`) stands in the first."""
         zeros = [0.0] * len(start.state)
         return {
             "y": zeros, "p": [0.0] * (len(start.p) + 1), "c": [0.0] * (len(start.c) + 1), "k": zeros,
             "bad": [math.nan] * len(zeros), "kept": [0.0] * (len(self._program.inputs) - len(start.inputs) + 1),
         }  # fmt: skip
 
-    def _share_room(self, start: Start) -> None:
-        """Arrays that every run has, one behind the other in one room; they are laid out once for a program."""
-        known = self.calls.compiled.rooms.get(type(self))
+    def _given(self, start: Start) -> list[float]:
+        """What is given, in the order of the first arrays."""
+        return [*np.asarray(start.state, float).tolist(), *start.p, 0.0, *start.c, 0.0]
+
+    def _shared_room(self, start: Start) -> Arrays:
+        """The arrays that every run has; they are laid out once for a program."""
+        known: Layout | None = self.calls.compiled.layouts.get(type(self))
         if known is None:
             usual, places, begin = self._usual(start), {}, 0
             for name, values in usual.items():
                 places[name] = begin, begin + len(values)
                 begin += len(values)
-            known = np.array([*chain.from_iterable(usual.values())]), places
-            self.calls.compiled.rooms[type(self)] = known
-        room = known[0].copy()
-        job, arrays, place = self._job, self._arrays, address(room)
-        for name, (begin, end) in known[1].items():
-            setattr(job, name, place + begin * 8)
-            arrays[name] = room[begin:end]
-        given = [*np.asarray(start.state, float).tolist(), *start.p, 0.0, *start.c, 0.0]
+            known = Layout(np.array([*chain.from_iterable(usual.values())]), places)
+            self.calls.compiled.layouts[type(self)] = known
+        room, given = known.usual.copy(), self._given(start)
         room[: len(given)] = given
-        breaks = start.course.breaks
-        self._share(breaks=np.array([*breaks, 0.0]) if breaks else NO_BREAKS)
+        job, place = self._job, address(room)
+        for name, (begin, _) in known.places.items():
+            setattr(job, name, place + begin * 8)
+        return Arrays(room, known.places)
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
         """All that C reads and writes, by name."""
-        return {**self._arrays, "memory": self.memory}
+        return {**self._arrays.all(), "memory": self.memory}
+
+    @property
+    def rates(self) -> np.ndarray:
+        """At the state."""
+        return self._arrays["k"]
+
+    @property
+    def bad(self) -> np.ndarray:
+        """The state that is not finite, if any."""
+        return self._arrays["bad"]
+
+    @property
+    def _kept(self) -> np.ndarray:
+        return self._arrays["kept"]
 
     @property
     def fields(self) -> Any:
@@ -186,7 +230,7 @@ class CRun:
 
     def carried(self) -> Carried:
         """What a run that goes on from here takes over."""
-        arrays = {name: a.copy() for name, a in self._arrays.items() if name not in GIVEN}
+        arrays = {name: a.copy() for name, a in self._arrays.all().items() if name not in GIVEN}
         fields = {name: _plain(getattr(self._job, name)) for name in self.goes_on}
         return Carried(
             self.kept.copy(), self.memory.copy(), inside={"stepper": type(self).__name__, **arrays, **fields}
@@ -200,7 +244,7 @@ class CRun:
         if inside is None or inside["stepper"] != type(self).__name__:
             return
         self._job.begun = BEGUN
-        for name, array in self._arrays.items():
+        for name, array in self._arrays.all().items():
             if name not in GIVEN:
                 array[...] = inside[name]
         for name in self.goes_on:
@@ -258,20 +302,22 @@ class LoopCRun(CRun):
     def __init__(self, calls: CCalls, start: Start) -> None:
         super().__init__(calls, start)
         self._over: list[Passage] = []
-        self._visits = np.empty((MOST_PASSAGES, 6))
-        self._share(passages=self._visits)
-        self._job.most_passages, self._job.visit[1], self._job.staged = MOST_PASSAGES, 1.0, start.staged
+        self._visits, job = np.empty((MOST_PASSAGES, 6)), self._job
+        job.passages, job.most_passages = address(self._visits), MOST_PASSAGES
+        job.visit[1], job.staged = 1.0, start.staged
 
     def _usual(self, start: Start) -> dict[str, list[float]]:
         n_q, n_u = len(self._program.coordinates), len(self._program.speeds)
         past, bridges = [0.0] * (3 * (1 + n_u)), [0.0] * (bridge_room(self._blocks) + 1)
-        return super()._usual(start) | {"root_q": [1.0] * n_q, "root_u": [1.0] * n_u, "past": past, "bridges": bridges}
+        usual = super()._usual(start)
+        given = {name: usual.pop(name) for name in ("y", "p", "c")} | {"root_q": [1.0] * n_q, "root_u": [1.0] * n_u}
+        return given | usual | {"past": past, "bridges": bridges}
 
-    def _share_room(self, start: Start) -> None:
-        super()._share_room(start)
-        if start.weights is not None:
-            for name, weights in zip(("root_q", "root_u"), start.weights, strict=True):
-                np.sqrt(weights, out=self._arrays[name])
+    def _given(self, start: Start) -> list[float]:
+        given = super()._given(start)
+        for weights in start.weights or ():
+            given += map(math.sqrt, weights.tolist())
+        return given
 
     @property
     def _blocks(self) -> Any:
@@ -290,11 +336,29 @@ class LoopCRun(CRun):
             self.passages.append(self._passage(list(job.visit)))
         return rows
 
-    def begin_beside(self, t: float, state: np.ndarray, weights: Weights) -> None:
-        """Takes a time, state and metric, with nothing behind it."""
+    @property
+    def at(self) -> int:
+        """Where the job is."""
+        return ctypes.addressof(self._job)
+
+    @property
+    def library(self) -> Library:
+        """That which is called now."""
+        return self.calls.compiled.libraries.now
+
+    @property
+    def roots(self) -> Weights:
+        """Of the weights of coordinates and speeds."""
+        return self._arrays["root_q"], self._arrays["root_u"]
+
+    def set_metric(self, weights: Weights) -> None:
+        for root, w in zip(self.roots, weights, strict=True):
+            np.sqrt(w, out=root)
+
+    def begin_beside(self, t: float, state: np.ndarray) -> None:
+        """Takes a time and state, with nothing behind it."""
         job, arrays = self._job, self._arrays
         self.state[:], job.t = state, t
-        arrays["root_q"][:], arrays["root_u"][:] = (np.sqrt(w) for w in weights)
         for name in ("past", "bridges"):
             arrays[name][:] = 0.0
         job.n_past = job.wary = job.near = job.curves = job.portions = 0

@@ -49,6 +49,24 @@ class Library:
         return found
 
     @cached_property
+    def close_loops(self) -> Callable[..., int]:
+        found, at = self.loaded.close_loops, ctypes.c_void_p
+        found.argtypes = [at, at, at, ctypes.c_int, at, at]
+        return found
+
+    @cached_property
+    def find_metric(self) -> Callable[[int, int, int, int], None]:
+        found = self.loaded.find_metric
+        found.argtypes, found.restype = [ctypes.c_void_p] * 4, None
+        return found
+
+    @cached_property
+    def find_branch(self) -> Callable[[int], int]:
+        found = self.loaded.find_branch
+        found.argtypes = [ctypes.c_void_p]
+        return found
+
+    @cached_property
     def rates_address(self) -> int:
         return ctypes.cast(self.loaded.rates_at, ctypes.c_void_p).value or 0
 

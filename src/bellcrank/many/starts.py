@@ -234,8 +234,7 @@ def _closed_start(
     if closure is None or closure.compiled is None:
         return None
     y = np.concatenate(start_state(loaded, given.of(run)["initial"] or None, closure, p, signals, t))
-    weights = closure.compiled.weights(t, y)
-    start = closure.compiled.branch(t, y, weights)
+    weights, start = closure.compiled.begun(t, y)
     return None if start is None else (start, weights)
 
 

@@ -132,6 +132,8 @@ class Watch:
         self._last = row
         self._number = number if row is not None else number - 1
         self.stopped, self.fired, self.stopping = None, [], ""
+        if not self.conditions:
+            return
         old = {w: self._at_zero[w.name] for w in self.conditions if w.name in self._at_zero}
         still = {w.name: x for w, x in old.items() if row is not None and w.is_zero(row, x.size)}
         self._at_zero = still | dict(at_zero or {})

@@ -115,7 +115,7 @@ class RegularCorrection:
 
 class Compiled(Protocol):
     """What a compiled program has of the start of a run: `assemble` as below, `weights`, and a start brought onto its
-    branch, None for one that is singular and at rest."""
+    branch, None for one that is singular and at rest; `begun`: both."""
 
     def assemble(
         self, t: float, q: np.ndarray, u: np.ndarray, free_q: np.ndarray, free_u: np.ndarray, nudges: int | None = None
@@ -124,6 +124,8 @@ class Compiled(Protocol):
     def weights(self, t: float, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]: ...
 
     def branch(self, t: float, y: np.ndarray, weights: tuple[np.ndarray, np.ndarray]) -> np.ndarray | None: ...
+
+    def begun(self, t: float, y: np.ndarray) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray | None]: ...
 
 
 @dataclass(frozen=True)

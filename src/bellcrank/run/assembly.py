@@ -43,18 +43,20 @@ def start_state(
     if given is not None and not isinstance(given, Mapping):
         what = "a dictionary {state: value}, or a state (q, u) as complete() returns it"
         raise ModelError(f"initial={given!r} must be {what}", loaded.name)
-    return complete_state(loaded, {**loaded.interface.run.initial, **(given or {})}, closure, p, signals, t)
+    values = {**loaded.interface.run.initial, **given} if given else None
+    return complete_state(loaded, values, closure, p, signals, t)
 
 
 def complete_state(
     loaded: Loaded,
-    given: Mapping[Any, float],
+    given: Mapping[Any, float] | None,
     closure: Closure | None = None,
     p: list[float] | None = None,
     signals: Inputs = None,
     t: float = 0.0,
 ) -> State:
-    """A full state (q, u) in equation units on all constraints; parameters and inputs are the defaults unless given."""
+    """A full state (q, u) in equation units on all constraints; initial values, parameters and inputs are the defaults
+    unless given."""
     read = _read(loaded, given)
     q, u = _state_of(loaded, read, p, signals, t)
     if closure is None:
@@ -92,7 +94,7 @@ def _closed(
     interface, free_q, free_u = loaded.interface, given.free_q, given.free_u
     mechanism = loaded.analysis.mechanism
     q = beside_locks(mechanism, q, free_q)
-    numbers = p, [i.function(t) for i in signals], t, q, u
+    numbers = [*p, *[i.function(t) for i in signals], t]
     if locked := gimbal_lock(mechanism, q):
         raise ModelError(f"{locked[0]}, where loops cannot be assembled. Start beside it, {INSTEAD}", loaded.name)
     failed = None
@@ -105,7 +107,7 @@ def _closed(
             may_q, may_u = np.ones_like(free_q), np.ones_like(free_u)
         try:
             assemble = partial(closure.assemble, t, q, u, may_q, may_u)
-            found = loaded.starts.found("assembled", assemble, *numbers, may_q, may_u)
+            found = loaded.starts.found("assembled", assemble, numbers, q, u, may_q, may_u)
         except CannotClose as error:
             failed = failed or error
             other = _from_elsewhere(loaded, t, q, u, may_q, may_u, closure) if attempt != 1 else None
@@ -165,8 +167,10 @@ class _Given:
     wanted: dict[Symbol, float]
 
 
-def _read(loaded: Loaded, given: Mapping[Any, float]) -> _Given:
-    """Initial values, which are not to be changed; the last ones are remembered."""
+def _read(loaded: Loaded, given: Mapping[Any, float] | None) -> _Given:
+    """Initial values, which are not to be changed: those of set_run unless given. The last ones are remembered."""
+    if given is None:
+        return loaded.starts.read((), lambda: _read_afresh(loaded.interface, loaded.interface.run.initial))
     values = [*given.values()]
     try:
         key = (*given, bytes_of(values)) if all(type(value) in (float, int) for value in values) else None

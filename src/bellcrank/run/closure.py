@@ -143,8 +143,8 @@ def on_branch(closing: Closing, compiled: Compiled | None, t: float, y: np.ndarr
 
 def begun(compiled: Compiled, t: float, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Weights of coordinates and speeds, and the start, by a compiled program."""
-    weights = compiled.weights(t, y)
-    return *weights, _told(compiled.branch(t, y, weights))
+    weights, start = compiled.begun(t, y)
+    return *weights, _told(start)
 
 
 def _told(start: np.ndarray | None) -> np.ndarray:

@@ -256,7 +256,7 @@ class Context:
     def library(self) -> str:
         """Which libraries were there to be called: "fast", "quick", or "early", which the fast one may follow."""
         made = [x for x in map(vars(self).get, ("model", "stiff", "dae")) if x is not None]
-        return ", then ".join(dict.fromkeys(speed for calls in made for speed in calls.speeds))
+        return ", then ".join(dict.fromkeys([speed for calls in made for speed in calls.speeds]))
 
     def set_live(self, live: int) -> None:
         """Whose memories single evaluations may change: 1 of routines called for rates, 2 of the others, 0 none."""

@@ -14,6 +14,8 @@ ROUNDING = 1e-6  # of a range: a locked wheel has a slip of -1 but for rounding
 
 def outside(ranges: Sequence[RangeRecord], interface: Interface, rows: np.ndarray) -> list[str]:
     """Sentences about recorded outputs beyond their ranges; rows are in units of the equations."""
+    if not ranges:
+        return []
     outputs, found = {x.name: x for x in interface.outputs}, []
     for r in ranges:
         known = outputs.get(r.output)

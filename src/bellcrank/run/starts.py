@@ -27,11 +27,11 @@ class Starts:
         self.spare: list[Any] = []
         self._known: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
 
-    def found(self, what: str, find: Callable[[], Arrays], *given: float | Sequence[float] | np.ndarray) -> Arrays:
-        """What `find` gives, which follows from the numbers given."""
+    def found(self, what: str, find: Callable[[], Arrays], numbers: Sequence[float], *arrays: np.ndarray) -> Arrays:
+        """What `find` gives, which follows from numbers and arrays, as many as always."""
         if self._external:
             return find()
-        key = what, *(x.tobytes() if isinstance(x, np.ndarray) else bytes_of(x) for x in given)
+        key = what, bytes_of(numbers), *[x.tobytes() for x in arrays]
         known = self._known.get(key)
         if known is None:
             known = self._keep(key, find())
@@ -51,6 +51,6 @@ class Starts:
         return value
 
 
-def bytes_of(given: float | Sequence[float]) -> bytes:
+def bytes_of(given: Sequence[float]) -> bytes:
     """Numbers to the bit."""
-    return array("d", (given,) if isinstance(given, float | int) else given).tobytes()
+    return array("d", given).tobytes()

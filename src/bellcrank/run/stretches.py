@@ -98,20 +98,21 @@ class Stretches:
         if closure is not None:
             found = loaded.starts.found
             w = inputs_at(t, self.signals, kept)
+            numbers = [*s.p, *w, t]
             weights = None if s.carried is None else s.carried.weights
             onto_branch = self.dae.usual and (s.carried is None or s.carried.inside is None)
             start = None
             if weights is None and onto_branch and closure.compiled is not None:
-                *both, start = found("begun", partial(begun, closure.compiled, t, s.y), s.p, w, t, s.y)
+                *both, start = found("begun", partial(begun, closure.compiled, t, s.y), numbers, s.y)
                 weights = both[0], both[1]
             elif weights is None:
                 find = partial(weights_at, closure, self.context.python, t, s.y, s.p, w)
-                weights = found("weights", find, s.p, w, t, s.y)
+                weights = found("weights", find, numbers, s.y)
             closing = self._closing(closure, s, kept, weights)
             if onto_branch:
                 if start is None:
                     bring = partial(on_branch, closing, closure.compiled, t, s.y)
-                    (start,) = found("branch", bring, s.p, w, t, s.y, *weights)
+                    (start,) = found("branch", bring, numbers, s.y, *weights)
                 tell_of_branch(s.y, start, loaded.interface)
                 s.y = start
         e = Evaluation(self.context, s.p, loaded.constants(s.p), self.signals, kept, closing)
