@@ -1,6 +1,6 @@
-/* ---- functions of every lane, right to about a unit of the last place. Nowhere is there a branch or a call, which would
-   part what stands around it, and take all registers: numbers that are very large or not finite go the same way.
-   Reductions and fractions are those of Moshier's Cephes. */
+/* ---- functions of every lane, right to about a unit of the last place. Nowhere is there a branch or a call, which
+   would part what stands around it, and take all registers: numbers that are very large or not finite go the same
+   way. Reductions and fractions are those of Moshier's Cephes. */
 
 /* The angle whose tangent is a/b, from 0 to a quarter of a turn, and 0 for 0/0: a, b >= 0. */
 static inline lanes angle_of(lanes a, lanes b)
@@ -54,7 +54,7 @@ static inline lanes exp_rest(lanes x, lanes k)
     return SAME(1.0) + SAME(2.0)*(p/(q - p));
 }
 
-/* Beyond 720 it is infinite, below -750 zero; the power of two is taken in two parts, since it may be no number itself. */
+/* Infinite beyond 720, zero below -750; the power of two is taken in two parts, since it may be no number itself. */
 static inline lanes lanes_exp(lanes any_x)
 {
     const lanes x = lanes_max(lanes_min(any_x, SAME(720.0)), SAME(-750.0));
