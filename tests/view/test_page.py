@@ -170,27 +170,37 @@ def test_page_in_a_notebook_is_a_sandboxed_frame(tmp_path):
 
 
 def test_sliders_of_inputs_that_are_zero_follow_from_the_size_of_the_machine():
-    """100 lbm that reach 40 in: a tenth of the weight, of the weight at the reach and of the reach; half a radian; one.
+    """100 lbm that reach 40 in: a tenth of the weight, of the weight at the reach and of the reach; half a radian; one;
+    124 in/s, to which it falls by its reach.
     Those that have no course in the model are zero as well, which the page says."""
     s = bc.System("machine", units="in-lb")
     b = s.add_body("b", translate=1, cm=(0, 0, "l"), mass="m")
-    for name, units in (("f", "F"), ("mt", "F*L"), ("z", "L"), ("a", "A"), ("e", "1"), ("given", "F")):
+    for name, units in (("f", "F"), ("mt", "F*L"), ("z", "L"), ("a", "A"), ("e", "1"), ("given", "F"),
+                        ("wind", "L/T")):  # fmt: skip
         s.add_variable(name, units=units)
     s.add_force(
-        "push", magnitude="f + mt/l + k*(z - x) + k*l*(e + sin(a)) + given", direction=s.inertial[1], at=b.origin
+        "push",
+        magnitude="f + mt/l + k*(z - x) + k*l*(e + sin(a)) + given + d*wind",
+        direction=s.inertial[1],
+        at=b.origin,
     )
     s.add_shape(b, "line", size=1, at=((0, 0, 0), (0, 0, "2*l")))
-    s.set_defaults(m=100, k=10, l=40)
-    s.set_run(t_end=1, step=0.01, inputs={"Mt": 0.0, "z": 0.0, "given": bc.sine(3.0, 1.0)})
+    s.set_defaults(m=100, k=10, l=40, d=1)
+    s.set_run(t_end=1, step=0.01, inputs={"Mt": 0.0, "z": 0.0, "wind": 0.0, "given": bc.sine(3.0, 1.0)})
     facts, _, _ = unpacked(s.equations().page(sliders={"e": (-3, 4)}).text)
     assert facts["notes"] == ["The model has no course over time for f, a, e: zero, until a slider is moved."]
     assert {x["name"]: x["held"] for x in facts["signals"]} == {
-        **dict.fromkeys(("f", "mt", "z", "a", "e"), 0.0),
+        **dict.fromkeys(("f", "mt", "z", "a", "e", "wind"), 0.0),
         "given": None,
     }
     ends = {x["name"]: x["range"] for x in facts["signals"]}
     assert ends["f"] == [-10, 10] and ends["z"] == [-2, 2] and ends["mt"] == [-200, 200]
-    assert ends["a"] == [-20, 20] and ends["e"] == [-3, 4] and ends["given"] == pytest.approx([-6, 6], rel=1e-3)
+    assert (
+        ends["a"] == [-20, 20]
+        and ends["e"] == [-3, 4]
+        and ends["wind"] == [-100, 100]
+        and ends["given"] == pytest.approx([-6, 6], rel=1e-3)
+    )
 
 
 def test_a_page_holds_a_run_and_modes():
@@ -392,6 +402,65 @@ def test_a_state_that_is_not_finite_is_told_and_restart_repairs(browser, tmp_pat
     assert "no longer finite" in browser.value("document.getElementById('told').textContent")
     browser.value("document.getElementById('back').click()")
     browser.until("bellcrank.t > 0.1 && bellcrank.problem === ''")
+
+
+@needs_chromium
+@pytest.mark.campaign
+def test_values_with_which_it_cannot_go_on_are_not_the_end(browser, tmp_path):
+    """A length of nothing; loops that cannot be closed in a run, and from the start."""
+    path = tmp_path / "page.html"
+    example("change_point_four_bar").page(path)
+    opened(browser, path)
+    for action in ("bellcrank.set('l3', 0)", "bellcrank.set('l2', 5)", "(bellcrank.set('l2', 5), bellcrank.restart())"):
+        browser.until("bellcrank.t > 0.1")
+        browser.value(action)
+        browser.until("bellcrank.problem !== ''")
+        browser.value("(bellcrank.set('l3', 1.5), bellcrank.set('l2', 2.5))")
+        assert browser.value("bellcrank.problem") == ""
+        now = browser.value("bellcrank.t")
+        browser.until(f"bellcrank.t > {now + 0.1}")
+        assert browser.value("bellcrank.loose()") < 1e-9
+
+
+@needs_chromium
+@pytest.mark.campaign
+def test_what_a_user_does_with_a_car(browser, tmp_path):
+    """Keys drive it after the mouse used a slider, space brakes, the view follows it and keeps to its limits, a plot
+    that is added has a past, and what is drawn stays for a printer."""
+    path = tmp_path / "car.html"
+    example("driven_car").page(path)
+    opened(browser, path)
+    browser.until("bellcrank.t > 0.3")
+    for element in ("aside input[type=range]", "#go", "#pace"):
+        browser.value(f"""(() => {{ const x = document.querySelector({json.dumps(element)});
+            x.focus(); x.dispatchEvent(new PointerEvent("pointerdown", {{bubbles: true}}));
+            x.dispatchEvent(new PointerEvent("pointerup", {{bubbles: true}}));
+            x.dispatchEvent(new Event("change", {{bubbles: true}})); }})()""")
+        assert browser.value("document.activeElement === document.body"), element
+    press = "window.dispatchEvent(new KeyboardEvent('key{}', {{key: ' '}}))"
+    browser.value(f"(bellcrank.set('steer', 0), {press.format('down')})")
+    browser.until("bellcrank.values().brake === bellcrank.facts.signals[2].range[1]")
+    browser.value(press.format("up"))
+    browser.until("bellcrank.values().brake === 0")
+    wheel = "for (let i = 0; i < 400; i++) view.dispatchEvent(new WheelEvent('wheel', {{deltaY: {}}}));"
+    sizes = []
+    for way in (500, -500):
+        browser.value(f"(() => {{ const view = document.getElementById('view'); {wheel.format(way)} }})()")
+        sizes.append(browser.value("bellcrank.seen()"))
+    assert 0.001 < sizes[0] < 0.2 < 5 < sizes[1] < 500
+    browser.value("document.getElementById('view').ondblclick()")
+    browser.value("(location.hash = '#t=3')")
+    browser.until("document.getElementById('go').textContent !== 'Pause'")
+    assert browser.value("bellcrank.seen()") < 1
+    drawn = """(() => { const menu = document.getElementById("channels"), last = menu.options.length - 1;
+        menu.value = menu.options[last].value; menu.onchange(); menu.value = menu.options[last].value;
+        return [menu.options[last].disabled, document.querySelectorAll(".plot").length]; })()"""
+    assert browser.value(drawn) == [True, 4]
+    browser.until("(() => { const [plot] = [...document.querySelectorAll('.plot')].slice(-1), g = plot.getContext('2d'),"
+                  " all = g.getImageData(70, 20, plot.width - 90, plot.height - 45).data;"
+                  " return all.filter((x, i) => i % 4 === 2 && x > all[i - 2] + 80).length > 40; })()")  # fmt: skip
+    shown = browser.value("document.getElementById('view').toDataURL()")  # in a task of its own, as a printer asks
+    assert len(shown) > 5000 and not browser.complaints
 
 
 @needs_chromium

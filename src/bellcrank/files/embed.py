@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from base64 import b64encode
 from collections.abc import Mapping
@@ -28,6 +29,12 @@ def packed(content: bytes) -> str:
 
 
 def short_script(text: str) -> str:
-    """Text of a program without comments on lines of their own and without margins."""
-    lines = (line.strip() for line in text.splitlines())
+    """Text of a program of the house without its comments, on lines of their own or two spaces behind one, and without
+    margins."""
+    lines = (line.split("  // ")[0].strip() for line in text.splitlines())
     return "".join(f"{line}\n" for line in lines if line and not line.startswith("//"))
+
+
+def short_style(text: str) -> str:
+    """A style sheet without the space that says nothing: about braces, semicolons and commas, and after colons."""
+    return re.sub(r"\s*([{};,])\s*|(?<=:) ", lambda found: found[1] or "", text)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.files.embed import as_json, packed, plain, short_script
+from bellcrank.files.embed import as_json, packed, plain, short_script, short_style
 from bellcrank.files.template import filled, template
 from bellcrank.scene.browser import PACES, browser_scene, few_digits, kept_rows, pace_of, small_numbers
 from bellcrank.scene.camera import camera_of
@@ -59,7 +59,7 @@ def page_text(
     pieces = {
         "VERSION": __version__,
         "TITLE": escape(facts["title"]),
-        "STYLE": short_script(template(PAGES, "page.css")),
+        "STYLE": short_style(template(PAGES, "page.css")),
         "SCENE": "yes" if scene else "",
         "LIVE": "yes" if live else "",
         "PACKED": packed(b"".join(parts)),

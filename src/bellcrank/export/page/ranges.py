@@ -33,7 +33,7 @@ class Machine:
         else:
             length, mass, time, _ = (float(e) for e in dimension.exponents)
             size = self.reach**length * self.mass**mass * self.time**time
-            size *= SHARE if length or mass or time else 1.0
+            size *= SHARE if length + time or mass else 1.0  # a speed: that of the fall
         return _round(abs(float(x.unit.from_equation(size))))
 
 

@@ -155,7 +155,7 @@ function keeper_of(me) {
     next.set(state.y);
     if (!divide && small(state, h) && state.residual < @OPEN@) return state;
     if (!divide && depth >= @HALVINGS@) {
-      me.problem = "a loop cannot be kept closed here: restart, or use a smaller step";
+      me.problem = "a loop cannot be kept closed here: choose other values, or restart";
       return null;
     }
     const from = [y.slice(), k.slice()];

@@ -117,7 +117,7 @@ function runner(F, e, m, r, keeper_of) {
         if (me.problem) return false;
       } else me.advance(part.times, part.h);
       if (!next.every(Number.isFinite)) {
-        me.problem = "the state is no longer finite: restart, or use a smaller step or smaller values";
+        me.problem = "the state is no longer finite: choose other values, or restart";
         return false;
       }
       me.rates(part.after, slot(0), F.at.k);

@@ -1,13 +1,18 @@
-// Sliders of inputs and parameters; arrow keys for the first two inputs. `changed` is called after a change.
+// Sliders of inputs and parameters; arrow keys for the first two inputs, the space bar for a third. `changed` is called
+// after a change.
 function controls(me, place, changed) {
-  const {F} = me, shows = [], named = {};
+  const {F} = me, shows = [], named = {}, down = new Set(), used = new Set();
   const make = (tag, more, ...inside) => {
     const x = Object.assign(document.createElement(tag), more);
     x.append(...inside);
     return x;
   };
+  const text = v => {
+    const short = +v.toPrecision(7), size = Math.abs(short);
+    return size && (size < 1e-3 || size >= 1e7) ? short.toExponential() : String(short);
+  };
   const control = (q, [low, high], read, write, extra) => {
-    const words = q.label + (q.unit && q.unit !== "-" ? ` (${q.unit})` : ""), step = (high - low)/400;
+    const words = worded(q), step = (high - low)/400;
     const range = make("input", {type: "range", min: low, max: high, step: "any", title: q.name});
     const field = make("input", {type: "number", step, title: q.name});
     range.setAttribute("aria-label", words);
@@ -15,7 +20,7 @@ function controls(me, place, changed) {
     const show = () => {
       const v = read();
       range.value = v;
-      if (document.activeElement !== field) field.value = +v.toPrecision(7);
+      if (document.activeElement !== field) field.value = text(v);
     };
     const take = v => {
       if (!Number.isFinite(v) || (q.positive && !(v > 0))) return show();
@@ -43,18 +48,21 @@ function controls(me, place, changed) {
     const mark = box ? [make("label", {}, box, " as the model has it")] : [];
     const read = () => me.held[s] ?? q.value(me.t), write = v => {
       me.held[s] = v;
+      used.delete(s);
       if (box) box.checked = false;
     };
     if (box) box.onchange = () => {
       me.held[s] = box.checked ? null : read();
+      used.delete(s);
       changed();
     };
     place.append(control(q, q.range, read, write, mark));
     return box;
   });
-  const steered = F.signals.slice(0, 2);
+  const steered = F.signals.slice(0, 3);
   if (steered.length) {
-    const keys = ["left, right", "up, down"], said = steered.map((q, i) => `${keys[i]}: ${q.label}`).join("; ");
+    const keys = ["left, right", "up, down", "space bar"];
+    const said = steered.map((q, i) => `${keys[i]}: ${q.label}`).join("; ");
     place.append(make("p", {className: "note", textContent: `arrow keys, ${said}`}));
   }
   const first = F.parameters.filter(q => q.shown), rest = F.parameters.filter(q => !q.shown);
@@ -69,33 +77,46 @@ function controls(me, place, changed) {
   }
   const note = text => place.append(make("p", {className: "note", textContent: text}));
   [...F.notes, `${F.method.name}, steps of ${F.step} s`].forEach(note);
-  // Keys: a value goes to its end while one is held down, and back to the middle after it.
-  const KEYS = {ArrowLeft: [0, 1], ArrowRight: [0, -1], ArrowUp: [1, 1], ArrowDown: [1, -1]};
-  const down = new Set(), used = new Set();
-  const elsewhere = target => /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName);
+  // Keys: a value goes to its end while one is held down, and back to where it rests after it.
+  const KEYS = {ArrowLeft: [0, 1], ArrowRight: [0, -1], ArrowUp: [1, 1], ArrowDown: [1, -1],
+    " ": [2, 1]};
+  const elsewhere = ({target, key}) => target.matches?.("input:not([type=checkbox]), select")
+    || key === " " && target.matches?.("input, button, summary");
   addEventListener("keydown", event => {
     const key = KEYS[event.key];
-    if (!key || key[0] >= steered.length || elsewhere(event.target)) return;
-    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    if (!key || key[0] >= steered.length || elsewhere(event)) return;
+    if (event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
     down.add(event.key);
     used.add(key[0]);
     event.preventDefault();
   });
   addEventListener("keyup", event => down.delete(event.key));
   addEventListener("blur", () => down.clear());
+  // What the mouse has set gives the keys back to the mechanism.
+  let pointed = null;
+  const give_back = () => {
+    if (steered.length && pointed && pointed.matches("input, select, button, summary")
+      && pointed.type !== "number") pointed.blur();
+    pointed = null;
+  };
+  addEventListener("pointerdown", event => { pointed = event.target; });
+  addEventListener("pointerup", () => pointed && pointed.tagName === "SELECT" || give_back());
+  addEventListener("change", give_back);
   const drive = seconds => {
     for (const s of used) {
-      const {range: [low, high]} = F.signals[s], now = me.held[s] ?? 0;
+      const q = F.signals[s], [low, high] = q.range, now = me.held[s] ?? q.value(me.t);
       let want = 0;
       for (const key of down) if (KEYS[key][0] === s) want += KEYS[key][1];
-      const end = want > 0 ? high : want < 0 ? low : 0, most = (high - low)*seconds;
+      const rest = Math.max(low, Math.min(high, q.held ?? 0)), end = want > 0 ? high : want < 0 ? low : rest;
+      const most = (high - low)*seconds;
       me.held[s] = now + Math.max(-most, Math.min(most, end - now));
       if (boxes[s]) boxes[s].checked = false;
-      if (!want && me.held[s] === 0) used.delete(s);
+      if (!want && me.held[s] === rest) used.delete(s);
     }
     return used.size > 0;
   };
   const defaults = () => {
+    used.clear();
     F.parameters.forEach((q, i) => { me.p[i] = q.value*q.factor; });
     F.signals.forEach((q, s) => {
       me.held[s] = q.held;

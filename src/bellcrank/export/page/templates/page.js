@@ -28,7 +28,7 @@ async function live(F) {
     look();
   };
   const panel = controls(me, $("values"), () => {
-    if (dead) return;
+    [me.problem, me.i] = ["", Math.round(me.t/F.step)];  // from the last state that was right, if a step had failed
     me.changed();
     dead = me.problem;
   });
@@ -39,7 +39,7 @@ async function live(F) {
   const go = (until, moment = Infinity) => {
     const every = Math.max(1, Math.round(F.window/F.step/600)), began = performance.now();
     while (!dead && me.t < until - 1e-9*F.step) {
-      if (!me.step()) dead = me.problem;
+      if (!me.step()) dead = me.problem + (F.guided ? " (a linkage may be at the end of its reach)" : "");
       if (me.i % every === 0 || dead) look();
       if (performance.now() - began > moment) return true;
     }

@@ -9,7 +9,8 @@ function player(F, sources, view, drawn) {
   what.append(...sources.map((s, i) => new Option(s.label, i)));
   what.hidden = sources.length < 2;
   const show = () => {
-    const {t, problem, late} = source, about = late ? " (slower than real time)" : running ? "" : " (paused)";
+    const {t, problem, late} = source, slow = late ? ` (slower than ${$("pace").value} ×)` : "";
+    const about = running ? slow : " (paused)";
     const digits = Math.max(0, Math.min(6, 3 - Math.floor(Math.log10(source.window || F.window))));
     $("told").textContent = problem || `t = ${t.toFixed(digits)} s${about}`;
     $("told").className = problem ? "bad" : "";

@@ -2,7 +2,7 @@
 // points of theirs along their axes. Returns fit(poses of several times), which chooses the view, draw(), and seen():
 // where the outermost point of a body is, 1 at the edge of the view.
 function scene(canvas, S, poses, marks) {
-  const g = canvas.getContext("webgl", {antialias: true});
+  const g = canvas.getContext("webgl", {antialias: true, preserveDrawingBuffer: true});  // it is printed, too
   if (!g) {
     const said = {className: "note", textContent: "no WebGL here: plots only"};
     canvas.replaceWith(Object.assign(document.createElement("p"), said));
@@ -88,7 +88,7 @@ function scene(canvas, S, poses, marks) {
   // The view: directions on the screen, the point looked at, half of what is shown.
   const first = [0, 1, 2].map(i => S.axes.slice(3*i, 3*i + 3));
   let axes = first, centre = [0, 0, 0], half = [S.reach, S.reach], follows = false, zoom = 1, spin = 0, tilt = 0;
-  let widest = 0;
+  let widest = 0, began = null;
   const look = () => {
     const about = (v, n, angle) => {
       const c = Math.cos(angle), s = Math.sin(angle), w = cross(n, v), k = dot(n, v)*(1 - c);
@@ -99,6 +99,7 @@ function scene(canvas, S, poses, marks) {
     axes = axes.map(v => about(v, right, tilt));
   };
   const fit = samples => {
+    began = samples[0];
     const body = of => Array.from(of.subarray(0, 3)), start = samples[0].length ? body(samples[0]) : null;
     const travel = start ? samples.map(of => Math.max(...sub(body(of), start).map(Math.abs))) : [0];
     follows = Math.max(...travel) > 3*S.reach;
@@ -179,21 +180,47 @@ function scene(canvas, S, poses, marks) {
       return point(x, flat ? height[0] + slope*(x - way[0]) : 0, y);
     }};
   })();
-  canvas.onpointerdown = event => canvas.setPointerCapture(event.pointerId);
-  canvas.onpointermove = event => {
-    if (!event.buttons) return;
-    spin -= event.movementX*0.01;
-    tilt = Math.max(-1.5, Math.min(1.5, tilt - event.movementY*0.01));
+  const turn = (x, y) => {
+    spin -= x;
+    tilt = Math.max(-1.5, Math.min(1.5, tilt - y));
     look();
   };
-  canvas.ondblclick = () => {
+  const nearer = factor => { zoom = Math.max(0.05, Math.min(20, zoom*factor)); };
+  const whole = () => {
     [zoom, spin, tilt] = [1, 0, 0];
     look();
   };
+  const fingers = new Map(), apart = () => {
+    const [a, b] = fingers.values();
+    return Math.hypot(a[0] - b[0], a[1] - b[1]) || 1;
+  };
+  canvas.onpointerdown = event => {
+    canvas.setPointerCapture(event.pointerId);
+    fingers.set(event.pointerId, [event.clientX, event.clientY]);
+  };
+  canvas.onpointerup = canvas.onpointercancel = event => fingers.delete(event.pointerId);
+  canvas.onpointermove = event => {
+    const before = fingers.get(event.pointerId), now = [event.clientX, event.clientY];
+    if (!before) return;
+    const wide = fingers.size === 2 ? apart() : 0;
+    fingers.set(event.pointerId, now);
+    if (wide) nearer(wide/apart());
+    else if (fingers.size === 1) turn((now[0] - before[0])*0.01, (now[1] - before[1])*0.01);
+  };
+  canvas.ondblclick = whole;
   canvas.addEventListener("wheel", event => {
     event.preventDefault();
-    zoom *= Math.exp(event.deltaY*0.001);
+    nearer(Math.exp(event.deltaY*0.001));
   }, {passive: false});
+  const WAYS = {ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, -0.1], ArrowDown: [0, 0.1]};
+  canvas.onkeydown = event => {
+    const way = event.shiftKey && WAYS[event.key], key = {"+": 0.8, "=": 0.8, "-": 1.25}[event.key];
+    if (event.ctrlKey || event.altKey || event.metaKey || !(way || key || event.key === "Home")) return;
+    if (way) turn(...way);
+    else if (key) nearer(key);
+    else whole();
+    event.preventDefault();
+  };
   const lens = () => {
     const ratio = canvas.height/canvas.width, scale = 1/(zoom*Math.max(half[0]*ratio, half[1]));
     const size = Math.max(...half)*zoom, eye = follows ? centre.map((x, i) => x + poses[i]) : centre;
@@ -206,6 +233,7 @@ function scene(canvas, S, poses, marks) {
       return [wide*x, high*y].map(v => Math.abs(v/(1 - deep*z)));
     }));
   };
+  const travelled = () => Math.max(...[0, 1, 2].map(i => Math.abs(poses[i] - began[i])));
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const draw = () => {
     const ratio = devicePixelRatio || 1;
@@ -214,6 +242,7 @@ function scene(canvas, S, poses, marks) {
     g.viewport(0, 0, W, H);
     g.clearColor(...(dark.matches ? [0.08, 0.095, 0.115] : [0.975, 0.98, 0.985]), 1);
     g.clear(g.COLOR_BUFFER_BIT | g.DEPTH_BUFFER_BIT);
+    if (began && began.length && !follows && travelled() > 3*S.reach) fit([began, poses.slice(0, began.length)]);
     const out = zoom === 1 ? 1.05*seen() : 0;  // as far as nobody foresaw
     if (out > 1.05 && out*Math.max(...half) < widest) half = half.map(x => x*out);
     const {eye, numbers} = lens();
