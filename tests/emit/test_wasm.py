@@ -109,7 +109,7 @@ def test_sines_of_angles_near_and_far():
     eom = example("double_pendulum")
     loaded = load_python(eom)
     pairs = [(0.3, -2.0), (1e5, 7.85), (1e7, 0.4), (-0.2, 3e9), (1e300, 1.0), (0.5, np.nan), (-0.0, np.pi)]
-    pairs += [(x, -x) for x in (3.96875, 3.9687500000000004, 4.0, 4.03125, 4.03126, -4.0, 2.0**22, 2.0**22 - 0.3)]
+    pairs += [(x, -x) for x in (3.9921875, 3.992187500000001, 4.0, 4.0078125, 4.007813, -4.0, 2.0**22, 2.0**22 - 0.3)]
     points = [{"t": 0.0, "y": np.array([*pair, 0.5, -0.7]), "w": np.zeros(0)} for pair in pairs]
     p = loaded.parameter_values()
     wanted = results_of(loaded, p, points, ("derivatives",))

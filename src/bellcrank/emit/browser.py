@@ -14,8 +14,8 @@ from bellcrank.program.functions import Function
 from bellcrank.program.program import Program
 from bellcrank.program.statements import Section
 
-# Functions that are known late are called one by one; sums stay as they are: in halves that are added later, engines put
-# more aside, up to an eighth of the time.
+# Functions that are known late are called one by one; sums stay as they are: in halves that are added later, engines
+# put more aside, up to an eighth of the time.
 OPTIONS = replace(BEST, balance=False, side_by_side=False)
 
 
@@ -36,4 +36,4 @@ def browser_program(program: Program, extra: Mapping[str, Section] | None = None
     functions = [*program.functions_of("minimal"), *(Function.extra(*item) for item in (extra or {}).items())]
     plans = arranged(program, functions, OPTIONS)
     module, memory = wasm_module(program, plans, memory_of(program, functions))
-    return BrowserProgram(module, javascript_routines(program), memory, tuple(f.name for f, _ in plans))
+    return BrowserProgram(module, javascript_routines(program, memory), memory, tuple(f.name for f, _ in plans))

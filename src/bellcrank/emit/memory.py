@@ -2,7 +2,8 @@
 
 p, c, w, y: parameters, constants that follow from them, inputs, states; k: rates; `stage`, `rates`: a state that rates
 are computed of, and these; then the results of every other function under its name, `room` for the matrices and values
-of a statement, and at last the `numbers` that the text of the program holds. Addresses count bytes.
+of a statement, a table of `sines` and then cosines, which JavaScript fills (`emit.javascript.routines`), and at last
+the `numbers` that the text of the program holds. Addresses count bytes.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from bellcrank.program.statements import Call, Reduce, Solve, Statement
 SIZE = 8  # bytes of a number
 PAGE = 65536  # bytes of a page of WebAssembly
 FIRST = 8  # nothing stands at address 0
+PARTS, ROWS = 64, 512  # of a radian; of the table of sines, from -4 rad on
 SPARE = 12  # arrays as long as the state that steps work in
 
 
@@ -45,7 +47,7 @@ def memory_of(program: Program, functions: Iterable[Function]) -> Memory:
     sizes |= {"k": states, "stage": states, "rates": states}
     sizes |= {f.name: len(f.section.results) for f in listed if f.name not in ("constants", "derivatives")}
     sizes["room"] = max((_room(s) for f in listed for s in f.section.statements), default=0)
-    sizes |= {"spare": SPARE * states}
+    sizes |= {"spare": SPARE * states, "sines": 2 * ROWS}
     at, address = {}, FIRST
     for name, n in sizes.items():
         at[name] = address

@@ -12,6 +12,7 @@ from bellcrank.emit.javascript.linkage import starts_beside
 from bellcrank.emit.javascript.loops import loop_numbers
 from bellcrank.emit.javascript.runtime_files import ROUTINE, real, runtime
 from bellcrank.emit.javascript.tables import table_functions
+from bellcrank.emit.memory import PARTS, ROWS, SIZE, Memory
 from bellcrank.emit.routines import texts_of
 from bellcrank.errors import ModelError
 from bellcrank.expr.function_table import CALLED
@@ -31,12 +32,13 @@ def routine_names(program: Program) -> dict[object, str]:
     return names
 
 
-def javascript_routines(program: Program) -> str:
-    """The text of all."""
+def javascript_routines(program: Program, memory: Memory) -> str:
+    """The text of all; beside them, the table of sines that WebAssembly reads."""
     names = routine_names(program)
     own = {names[r]: names[r] for r in program.routines}
     missing = [f.text("javascript") for f in CALLED.values() if f.text("javascript").helper]
-    parts = [code.helper for code in missing]
+    numbers = {"AT": str(memory.at["sines"] // SIZE), "ROWS": str(ROWS), "PARTS": str(PARTS)}
+    parts = [runtime("sines.js", **numbers), *(code.helper for code in missing)]
     own |= {code.name: code.name for code in missing}
     if program.tables:
         parts.append(runtime("spline.js"))

@@ -51,8 +51,8 @@ class Functions:
         return [self._constants(), *(self._function(f, plan) for f, plan in plans)]
 
     def _printer(self, where: Mapping[Symbol, tuple[int, int]], known: Mapping[Symbol, int], first: int) -> WasmPrinter:
-        room = self.memory.at["room"]
-        return WasmPrinter(where, known, first, self.imported, self.numbers, self.routines, room)
+        room, table = self.memory.at["room"], self.memory.at["sines"]
+        return WasmPrinter(where, known, first, self.imported, self.numbers, self.routines, room, table)
 
     def _constants(self) -> b.Defined:
         """What follows from the parameters alone."""

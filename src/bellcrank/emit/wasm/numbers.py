@@ -18,14 +18,13 @@ class Numbers:
 
     def one(self, x: float) -> bytes:
         """Instructions that give the number."""
-        return b.number(x) if _short(x) else b.i32(self.place((x,))) + b.load(0)
+        return b.number(x) if _short(x) else b.i32(self._place(x)) + b.load(0)
 
-    def place(self, values: tuple[float, ...]) -> int:
-        """The address of numbers that follow each other."""
-        key = struct.pack(f"<{len(values)}d", *values)
+    def _place(self, x: float) -> int:
+        key = struct.pack("<d", x)
         if key not in self._places:
             self._places[key] = self.at + SIZE * len(self.values)
-            self.values += values
+            self.values.append(x)
         return self._places[key]
 
 

@@ -28,7 +28,7 @@ class WasmPrinter:
     """Instructions of one function. `where` gives the local that holds an address (or NO_ADDRESS) and an offset for
     every symbol that lies in memory, `known` locals of others; locals from `first` on are free: an i32, an i64 and
     `SCRATCH` floats for sines, then floats. `numbers` keeps those of the text, `routines` are names of tables and
-    external routines, `room` is the address that statements may use."""
+    external routines, `room` is the address that statements may use, `table` that of sines."""
 
     def __init__(
         self,
@@ -39,9 +39,10 @@ class WasmPrinter:
         numbers: Numbers,
         routines: Mapping[object, str],
         room: int,
+        table: int,
     ) -> None:
         self.where, self.known, self.function, self.numbers = where, dict(known), function, numbers
-        self.routines, self.room = routines, room
+        self.routines, self.room, self.table = routines, room, table
         self.code = bytearray()
         self._row, self._bits, self._sines = first, first + 1, range(first + 2, first + 2 + SCRATCH)
         self._floats, self._first, self._free = 0, first + 2 + SCRATCH, list[int]()
@@ -153,7 +154,7 @@ class WasmPrinter:
 
     def _sincos(self, angles: Sequence[tuple[bytes, int | None, int | None]]) -> bytes:
         """Puts sines and cosines of angles into locals; those of angles that are very large come from Math."""
-        sines = Sines(self.numbers, self._sines, self._row, self._bits)
+        sines = Sines(self.table, self.numbers, self._sines, self._row, self._bits)
         code = sines.begin()
         for angle, sine, cosine in angles:
             wanted = [(name, to) for name, to in (("sin", sine), ("cos", cosine)) if to is not None]

@@ -1,62 +1,41 @@
-"""Sines and cosines in WebAssembly: instructions where they are needed, the same digits in every browser.
+"""Sines and cosines in WebAssembly: instructions where they are needed.
 
-An angle x is k/16 and a rest r, both exact; S = sin(k/16) and C = cos(k/16) come from a table, sin r and cos r - 1 from
+An angle x is k/64 and a rest r, both exact; S = sin(k/64) and C = cos(k/64) come from a table, sin r and cos r - 1 from
 short series, and the rest is the theorem of addition (Tang 1991, Table-lookup algorithms for elementary functions).
-Angles beyond the table, 4 rad, are turned back by whole turns first (Cody & Waite). Results are right to 1.3e-16, of
-angles that were turned back to 2.8e-16. Numbers are loaded from memory: engines make each out of five instructions.
+Angles beyond the table, 4 rad, are turned back by whole turns first (Cody & Waite). Results are right to 1.6e-16, of
+angles that were turned back to 3e-16. Numbers are loaded from memory: engines make each out of five instructions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import Decimal, localcontext
-from functools import cache
 
-from bellcrank.emit.memory import SIZE
+from bellcrank.emit.memory import PARTS, ROWS, SIZE
 from bellcrank.emit.wasm import binary as b
 from bellcrank.emit.wasm.numbers import Numbers
 
-_PARTS, _ROWS = 16, 128  # of a radian; of the table, k = -64 to 63
 _WHOLE = 6755399441055744.0  # 3*2^51: what is added to it is rounded to a whole number, which its last bits then hold
-_SHIFT = (_WHOLE + _ROWS / 2) / _PARTS  # the same for parts of a radian: the last bits are the row of the table
-_SHIFT_BITS = 0x42F8000000000000  # all other bits of what was shifted, if it is a row
+_SHIFT = (_WHOLE + ROWS / 2) / PARTS  # the same for parts of a radian: the last bits are the row of the table
+_SHIFT_BITS = 0x42D8000000000000  # all other bits of what was shifted, if it is a row
 _TURN = (6.2831853069365024566650390625, 2.43084020260247688e-10)  # 33 bits, so that products are exact; the rest
 _PER_TURN = 0.15915494309189535
 _FAR = 2.0**22  # angles from which on, and if not finite, Math must take over
-_SINE = (-1 / 6, 1 / 120, -1 / 5040)
-_COSINE = (-0.5, 1 / 24, -1 / 720)
+_SINE = (-1 / 6, 1 / 120)
+_COSINE = (-0.5, 1 / 24 - 7.1e-8)  # so much less, since no term follows: 3e-17 are left
 
 _NUMBERS = (_SHIFT, *_SINE, *_COSINE)
 _STEPS = 5
 SCRATCH = _STEPS + len(_NUMBERS)  # floats that are used on the way
 
 
-@cache
-def _table() -> tuple[float, ...]:
-    """Sines of all rows, then cosines, each rounded once."""
-    halves = [_sine_and_cosine(Decimal(k) / _PARTS) for k in range(_ROWS // 2 + 1)]
-    sines = [-s for s, _ in halves[:0:-1]] + [s for s, _ in halves[:-1]]
-    return (*sines, *(c for _, c in halves[:0:-1]), *(c for _, c in halves[:-1]))
-
-
-def _sine_and_cosine(x: Decimal) -> tuple[float, float]:
-    with localcontext(prec=40):
-        terms = [Decimal(1)]
-        while abs(terms[-1]) > Decimal("1e-36") or len(terms) < 4:
-            terms.append(terms[-1] * x / len(terms))
-        signed = [-t if i & 2 else t for i, t in enumerate(terms)]
-        return float(sum(signed[1::2])), float(sum(signed[::2]))
-
-
 class Sines:
-    """Instructions for angles that are taken after each other. `scratch` are locals for floats, `row` is one for an i32
-    and `bits` one for an i64."""
+    """Instructions for angles that are taken after each other. `at`: the address of the table; `scratch` are locals for
+    floats, `row` is one for an i32 and `bits` one for an i64."""
 
-    def __init__(self, numbers: Numbers, scratch: Sequence[int], row: int, bits: int) -> None:
-        self.numbers, self.row, self.bits = numbers, row, bits
+    def __init__(self, at: int, numbers: Numbers, scratch: Sequence[int], row: int, bits: int) -> None:
+        self.at, self.numbers, self.row, self.bits = at, numbers, row, bits
         self._x, self._shifted, self._r, self._r2, self._other = scratch[:_STEPS]
         self._kept = dict(zip(_NUMBERS, scratch[_STEPS:], strict=True))
-        self._at = numbers.place(_table())
 
     def begin(self) -> bytes:
         """Brings the numbers that all angles need into locals."""
@@ -67,7 +46,7 @@ class Sines:
         finite, in the only `if` of the block: who cannot read the rest takes this alone."""
         x, shift = b.get(self._x), b.get(self._kept[_SHIFT])
         shifted = x + shift + b.ADD + b.tee(self._shifted) + b.BITS + b.tee(self.bits)
-        in_table = b.i64(_SHIFT_BITS) + b.XOR_64 + b.i64(_ROWS) + b.LESS_64
+        in_table = b.i64(_SHIFT_BITS) + b.XOR_64 + b.i64(ROWS) + b.LESS_64
         very = x + b.ABS + b.number(_FAR) + b.LT + b.NOT + b.IF + far + b.leave(2) + b.END
         code = b.BLOCK + angle + b.put(self._x) + b.BLOCK + shifted + in_table + b.leave_if(0)
         code += very + self._turned_back() + shifted + b.DROP + b.END
@@ -82,11 +61,11 @@ class Sines:
     def _by_table(self, sine: int | None, cosine: int | None) -> bytes:
         get, put, tee, s, c = b.get, b.put, b.tee, self._shifted, self._other
         r, r2, row = self._r, self._r2, self.row
-        code = get(self.bits) + b.LOW + b.i32(_ROWS - 1) + b.AND + b.i32(3) + b.SHIFTED + put(row)
+        code = get(self.bits) + b.LOW + b.i32(ROWS - 1) + b.AND + b.i32(3) + b.SHIFTED + put(row)
         code += get(self._x) + get(s) + get(self._kept[_SHIFT]) + b.SUB + b.SUB + tee(r) + get(r) + b.MUL + put(r2)
         code += get(r) + get(r) + get(r2) + b.MUL + self._polynomial(_SINE) + b.MUL + b.ADD + put(r)
         code += get(r2) + self._polynomial(_COSINE) + b.MUL + put(r2)
-        code += get(row) + b.load(self._at) + put(s) + get(row) + b.load(self._at + SIZE * _ROWS) + put(c)
+        code += get(row) + b.load(self.at) + put(s) + get(row) + b.load(self.at + SIZE * ROWS) + put(c)
         for target, one, other, sign in ((sine, s, c, b.ADD), (cosine, c, s, b.SUB)):
             if target is not None:
                 less = get(one) + get(r2) + b.MUL + get(other) + get(r) + b.MUL + sign
@@ -95,6 +74,5 @@ class Sines:
 
     def _polynomial(self, a: Sequence[float]) -> bytes:
         """Of r2."""
-        low, middle, high = (b.get(self._kept[x]) for x in a)
-        r2 = b.get(self._r2)
-        return low + r2 + middle + r2 + high + b.MUL + b.ADD + b.MUL + b.ADD
+        low, high = (b.get(self._kept[x]) for x in a)
+        return low + b.get(self._r2) + high + b.MUL + b.ADD
