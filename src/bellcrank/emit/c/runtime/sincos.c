@@ -134,9 +134,10 @@ static inline void sincos_all(int n, const double *restrict x, double *restrict 
 @END@
 #else
 
-/* The loop becomes vector code. Reduction by pi/2 in three parts (Cody & Waite), the quadrant from the low bits of a
-   shifted number, kernels of degree 13 and 14 (fdlibm), the C library beyond 2^20 right angles and for what is not
-   finite. */
+/* The loop becomes vector code. Reduction by pi/2 in three parts (Cody & Waite), of full length where a product and a
+   sum are one operation: the third then counts in the sine of small angles alone, and nothing waits for it. The
+   quadrant from the low bits of a shifted number; kernels of degree 13 and 14 (fdlibm), their sums side by side, since
+   all that follows waits for them; the C library beyond 2^20 right angles and for what is not finite. */
 static inline void sincos_all(int n, const double *restrict x, double *restrict s, double *restrict c)
 {
     const double shift = 6755399441055744.0; /* 1.5*2^52: adding it rounds to an integer ... */
@@ -145,17 +146,22 @@ static inline void sincos_all(int n, const double *restrict x, double *restrict 
     for (int i = 0; i < n; i++) {
         const double shifted = x[i]*0.63661977236758138 + shift;
         const double k = shifted - shift;
+#if defined(__FMA__) || defined(__FP_FAST_FMA)
+        const double near = fma(-k, 6.123233995736766e-17, fma(-k, 1.5707963267948966, x[i]));
+        const double r = fma(k, 1.4973849048591698e-33, near);
+#else
         const double first = x[i] - k*1.57079632673412561417e+00;
-        const double r = (first - k*6.07710050630396597660e-11) - k*2.02226624879595063154e-21;
-        const double r2 = r*r, r4 = r2*r2;
+        const double r = (first - k*6.07710050630396597660e-11) - k*2.02226624879595063154e-21, near = r;
+#endif
+        const double r2 = near*near, r4 = r2*r2;
         const double sp = (-1.66666666666666324348e-01 + r2*8.33333333332248946124e-03)
                           + r4*((-1.98412698298579493134e-04 + r2*2.75573137070700676789e-06)
                                 + r4*(-2.50507602534068634195e-08 + r2*1.58969099521155010221e-10));
-        const double cp = (4.16666666666666019037e-02 + r2*-1.38888888888741095749e-03)
-                          + r4*((2.48015872894767294178e-05 + r2*-2.75573143513906633035e-07)
-                                + r4*(2.08757232129817482790e-09 + r2*-1.13596475577881948265e-11));
-        const double sine = r + (r*r2)*sp;
-        const double cosine = 1.0 + r2*(-0.5 + r2*cp);
+        const double cp = (-0.5 + r2*(4.16666666666666019037e-02 + r2*-1.38888888888741095749e-03))
+                          + (r2*r4)*((2.48015872894767294178e-05 + r2*-2.75573143513906633035e-07)
+                                     + r4*(2.08757232129817482790e-09 + r2*-1.13596475577881948265e-11));
+        const double sine = r + (near*r2)*sp;
+        const double cosine = 1.0 + r2*cp;
         uint64_t quadrant, s_bits, c_bits;
         memcpy(&quadrant, &shifted, sizeof quadrant);
         const double s_size = quadrant & 1 ? cosine : sine, c_size = quadrant & 1 ? sine : cosine;
