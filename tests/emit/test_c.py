@@ -320,9 +320,10 @@ def test_rates_in_single_precision(tmp_path, name):
 
 FLAGS = [("-O1", "-ffp-contract=off"), ("-O3", "-march=native", "-ffp-contract=fast"), ("-O3", "-ffast-math")]
 LOOP = "-DSINCOS_BY_TABLE=0"  # the way that processors without the table use
+UNFUSED = "-U__FP_FAST_FMA"  # ... nor an operation for a product and a sum
 
 
-@pytest.fixture(scope="module", params=[*FLAGS[:2], (*FLAGS[0], LOOP), (*FLAGS[1], LOOP)], ids=" ".join)
+@pytest.fixture(scope="module", params=[*FLAGS[:2], (*FLAGS[0], LOOP, UNFUSED), (*FLAGS[1], LOOP)], ids=" ".join)
 def sincos(request, tmp_path_factory):
     """sincos_all under the flags that are used, of up to seven angles at a time, and sincos_lanes, one in each lane."""
     head = "#include <float.h>\n#include <math.h>\n#include <stdint.h>\n#include <string.h>\n#define SEPARATE\n"
@@ -376,6 +377,24 @@ def test_sine_and_cosine_are_right(sincos, top, ulp):
     for got, reference in zip(sincos(x), (math.sin, math.cos), strict=True):
         expected = np.array([reference(v) for v in x])
         assert (np.abs(got - expected) / np.spacing(np.abs(expected))).max() <= ulp
+
+
+@needs_compiler
+def test_own_sines_are_used_without_a_standard_named(tmp_path):
+    """Processors with half precision name another method of evaluation then, which leaves double as it is."""
+    source = "#include <float.h>\n#include <math.h>\n#include <stdint.h>\n#include <string.h>\n#define SEPARATE\n"
+    source += runtime("room.c") + runtime("sincos.c", TABLE="yes")
+    source += "void f(const double *x, double *s, double *c) { sincos_all(4000, x, s, c); }\n"
+    x = np.random.default_rng(2).uniform(-3.0, 3.0, 4_000)
+    found = []
+    for standard in ("-std=c99", "-std=gnu99"):
+        folder = tmp_path / standard
+        folder.mkdir()
+        f = ctypes.CDLL(str(compile_source(source, folder, find_compiler(), (*FLAGS[1], standard)))).f
+        pair = np.empty((2, len(x)))
+        f(*(ctypes.c_void_p(a.ctypes.data) for a in (x, *pair)))
+        found.append(pair)
+    assert (found[0] == found[1]).all()
 
 
 @needs_compiler

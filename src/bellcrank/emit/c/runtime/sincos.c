@@ -1,6 +1,7 @@
 /* sincos_all: sines and cosines of n angles at once, without branches, right to 1.5 units in the last place below 100
    rad. The C library takes over where an angle is very large or not finite. Rounding by adding a large number needs
-   strict arithmetic: with -ffast-math, or where double is evaluated in a longer format, the C library does it all. */
+   strict arithmetic: with -ffast-math, or where double is evaluated in a longer format, the C library does it all (16
+   is a method of half precision, under which double stays double). */
 
 @IF TABLE@
 #if !defined(SINCOS_BY_TABLE) && defined(__aarch64__) && defined(__ARM_NEON)
@@ -8,7 +9,7 @@
 #endif
 
 @END@
-#if defined(__FAST_MATH__) || FLT_EVAL_METHOD != 0
+#if defined(__FAST_MATH__) || (FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 16)
 
 static inline void sincos_all(int n, const double *restrict x, double *restrict s, double *restrict c)
 {

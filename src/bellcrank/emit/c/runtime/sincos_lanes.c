@@ -20,7 +20,7 @@ typedef struct Sines {
 static inline Sines sines_of(lanes x)
 {
     Sines both;
-#if defined(__FAST_MATH__) || FLT_EVAL_METHOD != 0
+#if defined(__FAST_MATH__) || (FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 16)
     both.sine = both.cosine = x;
 #elif defined(SINCOS_ROWS)
     const Pair angle = (Pair)x;
@@ -54,7 +54,7 @@ static inline Sines sines_of(lanes x)
 /* Lanes whose angles are large or not finite, by the sum of their squares: beyond 2^20 right angles. */
 static inline masks far_angles(lanes squares)
 {
-#if defined(__FAST_MATH__) || FLT_EVAL_METHOD != 0
+#if defined(__FAST_MATH__) || (FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 16)
     return (masks)squares | ~(masks)squares;
 #else
     return ~(masks)(squares < SAME(2.56e12));

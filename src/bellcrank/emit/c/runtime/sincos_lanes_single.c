@@ -4,7 +4,7 @@
 static inline void sincos_lanes(int n, const lanes *restrict x, lanes *restrict s, lanes *restrict c)
 {
     masks far = {0};
-#if defined(__FAST_MATH__) || FLT_EVAL_METHOD != 0
+#if defined(__FAST_MATH__) || (FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 16)
     far = ~far;
 #else
     const lanes shift = SAME(12582912.0); /* 1.5*2^23: adding it rounds to an integer */
