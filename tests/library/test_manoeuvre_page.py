@@ -9,6 +9,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank import cli
+from bellcrank.cli.drive import cars_and_manoeuvres
 from bellcrank.files.html import Raw
 from bellcrank.library.manoeuvres.page import car_page
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Metrics, Result
@@ -85,9 +86,20 @@ def test_cars_of_one_name_and_failures_of_one():
     (["passenger", "braking", "--speed", "-3"], "must be a positive number"),
     (["passenger", "four-post", "--set", "from=30"], "from=30 to=25 Hz must begin below 5 Hz"),
     (["passenger", "all", "--set", "ay=3"], "settings differ"),
+    (["passenger", "braking", "kerb", "--set", "ay=3"], "--set is for one manoeuvre, not for 2"),
     (["passenger", "hmmwv", "braking", "--plot", "a.png"], "one manoeuvre of one car"),
     (["nothing.toml", "braking"], "nothing.toml"),
 ])  # fmt: skip
 def test_what_is_mistyped_is_told(words, said, capsys):
     assert cli.main(["drive", *words]) != 0
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("words", "cars", "names"), [
+    (["passenger", "iso7975", "kerb"], ["passenger"], ["iso7975", "kerb"]),
+    (["a.toml", "hmmwv", "kerb"], ["a.toml", "hmmwv"], ["kerb"]),
+    (["kerb", "kerb"], ["kerb"], ["kerb"]),
+    (["passenger", "kerb", "kerbs"], ["passenger"], ["kerb", "kerbs"]),
+])  # fmt: skip
+def test_several_cars_and_manoeuvres(words, cars, names):
+    assert cars_and_manoeuvres(words) == (cars, names)

@@ -269,6 +269,7 @@ NOT_POSSIBLE = [
     ({"n": 2, "backend": "gpu"}, "backend='gpu' is not known"),
     ({"n": 2, "sampling": "grid"}, "sampling='grid' is not known"),
     ({"n": 2, "precision": "half"}, "precision='half' is not known"),
+    ({"n": 2, "every": 0}, "1. every=0 must be a whole number of at least 1"),
     ({"n": int(machine_memory() // 8), "t_end": 1, "step": 0.001}, "keep fewer channels (keep=), fewer rows (every=)"),
 ]
 

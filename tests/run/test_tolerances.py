@@ -214,3 +214,19 @@ def test_echoes_repeat_a_run_with_its_tolerances(capsys, tmp_path):
     assert main([*words, "--pars", str(mixed)]) == 1
     told = capsys.readouterr().err
     assert "no state is called 'n', and none has such a unit" in told and "rtol needs a positive number" in told
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"rtol": 1e-5}, r"^rtol=1e-05 is not used: the steps of rk4 have a fixed length"),
+        ({"rtol": 1e-5, "atol": {"m": 1e-4}}, r"^rtol=1e-05 and atol=\{'m': 0.0001\} are not used"),
+    ],
+)
+def test_steps_of_fixed_length_use_none(sims, given, told):
+    short = {"t_end": 0.1, "step": 0.05, "method": "rk4"}
+    with pytest.warns(bc.ModelWarning, match=told) as one:
+        sims["c"].simulate(**short, **given)
+    with pytest.warns(bc.ModelWarning, match=told) as many:
+        sims["python"].simulate_many(2, **short, **given)
+    assert (len(one), len(many)) == (1, 1)

@@ -27,9 +27,9 @@ def options(parser: ArgumentParser) -> None:
     add(
         "words",
         nargs="*",
-        metavar="CAR.toml ... NAME",
-        help="the file of a car, or the name of one that comes with Bellcrank, or several; then the manoeuvre: "
-        f"{names}, or {ALL}. Without it all are listed with their settings",
+        metavar="CAR.toml ... NAME ...",
+        help="the file of a car, or the name of one that comes with Bellcrank, or several; then the manoeuvre, or "
+        f"several: {names}, or {ALL}. Without it all are listed with their settings",
     )
     add("--setup", metavar="FILE", help="a car beside each, with the sections of a .toml file over its own; may be "
         "repeated", **MANY)  # fmt: skip
@@ -45,20 +45,21 @@ def command(args: Namespace) -> int:
     if len(args.words) < 2:
         _list(args)
         return FINE
-    *files, name = args.words
-    names = every() if name == ALL else [name]
+    files, names = cars_and_manoeuvres(args.words)
     cars = labelled(with_setups(files, args.setup))
     if args.plot and len(names) * len(cars) > 1:
         raise ModelError("--plot draws one manoeuvre of one car; for more give --report or --out")
-    if name == ALL and args.set:
-        raise ModelError(f"--set is for one manoeuvre, not for {ALL}: settings differ")
+    if len(names) > 1 and args.set:
+        raise ModelError(f"--set is for one manoeuvre, not for {len(names)}: settings differ")
     with Progress("driving") as progress:
 
         def tell(share: float, what: str) -> None:
             progress.what = f"driving {what}"
             progress.tell(share)
 
-        for car, each in drive_all(cars, names, lambda car, each: run(car, each, **_settings(args, each)), tell):
+        for car, each in drive_all(
+            cars, names, lambda car, each: run(car, each, **_settings(args, each, len(names))), tell
+        ):
             if each not in car.failures:
                 _tell(args, car, each, len(cars) > 1)
             elif len(names) * len(cars) == 1:
@@ -78,10 +79,20 @@ def command(args: Namespace) -> int:
     return CHECK_FAILED if failed else FINE
 
 
-def _settings(args: Namespace, name: str) -> dict[str, Any]:
+def cars_and_manoeuvres(words: list[str]) -> tuple[list[str], list[str]]:
+    """Files or names of cars, and manoeuvres behind them: the last word, and those before it that are names of some."""
+    first = len(words) - 1
+    while first > 1 and (words[first - 1] in known() or words[first - 1] == ALL):
+        first -= 1
+    names = [name for word in words[first:] for name in (every() if word == ALL else [word])]
+    return words[:first], [*dict.fromkeys(names)]
+
+
+def _settings(args: Namespace, name: str, count: int) -> dict[str, Any]:
+    """Those of one of several manoeuvres; a speed is for those that have one."""
     has = known()[name].settings if name in known() else {}
     settings = {k: _several(v) if k in has and isinstance(has[k].default, tuple) else v for k, v in args.set}
-    if args.speed is not None and ("speed" in has or args.words[-1] != ALL):
+    if args.speed is not None and ("speed" in has or count == 1):
         settings["speed"] = args.speed
     return settings
 

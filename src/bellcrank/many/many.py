@@ -122,7 +122,7 @@ def simulate_many(
         if value not in allowed:
             raise ModelError(f"{name}={value!r} is not known; it is one of {', '.join(map(repr, allowed))}")
     check_called(progress, "progress", "the share done")
-    plan = run_plan(loaded.interface, t_end, step, method, every)
+    plan = run_plan(loaded.interface, t_end, step, method, every, called="every")
     groups = {"parameters": parameters, "initial": initial, "inputs": inputs}
     read = read_given(n, groups, sampling, seed)
     if not isinstance(stop, Iterable):
@@ -130,7 +130,7 @@ def simulate_many(
     stop = stop if isinstance(stop, str) else tuple(stop)
     asked = replace(
         _asked(loaded, plan, read, keep, reduce, PRECISIONS[precision]),
-        allowed=Allowed(rtol, atol),
+        allowed=Allowed(rtol, atol) if plan.method in ADAPTIVE else USUAL_ERRORS,  # which is told once, below
         events=events,
         stop=stop,
     )

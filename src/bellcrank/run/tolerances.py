@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import ExpressionError, ModelError, did_you_mean
+from bellcrank.errors import ExpressionError, ModelError, did_you_mean, warn
 from bellcrank.interface.interface import STATES, Interface
 from bellcrank.numeric.methods import ADAPTIVE, OWN, RTOL
 from bellcrank.numeric.pace import caps_of, usual_tolerance
@@ -56,6 +56,10 @@ def tolerances_of(interface: Interface, method: str, rtol: Any, atol: Any, befor
         raise ModelError(
             f"rtol={relative:g} allows an error as large as the state itself; 1e-3 is coarse, {RTOL:g} usual"
         )
+    if method not in ADAPTIVE:
+        told = " and ".join(f"{name}={x!r}" for name, x in (("rtol", rtol), ("atol", atol)) if x is not None)
+        what = "are" if rtol is not None and atol is not None else "is"
+        warn(f"{told} {what} not used: the steps of {method} have a fixed length; try another step, or method='tsit5'")
     given = before.given if atol is None else atol
     usual = usual_tolerance(relative, interface.unit_sizes)
     return Tolerances(relative, given, np.array(_absolute(interface, given, usual)), before.caps)
