@@ -122,6 +122,14 @@ def test_a_load_beside_the_middle_makes_the_car_lean(passenger):
 
 
 @pytest.mark.campaign
+def test_a_car_is_drawn_with_a_body_between_its_wheels(passenger):
+    floor, cabin = passenger.system().description.shapes
+    front, rear = passenger.stand.contact[[0, 2]]
+    assert floor.size[0] > front[0] - rear[0] > cabin.size[0] and floor.size[1] < 1.2 * abs(front[1])
+    assert floor.at[0] == pytest.approx((front[0] + rear[0]) / 2, abs=0.02) and cabin.at[2] > floor.at[2]
+
+
+@pytest.mark.campaign
 def test_a_free_length_says_where_the_car_stands(passenger):
     given = {name: {"spring": {"free_length": f"{length!r} m"}} for name, length in passenger.stand.free_length.items()}
     same = passenger.changed(**given)

@@ -69,6 +69,7 @@ def build(
         s.add_variable(name, units=units, label=label)
     s.set_run(inputs=dict.fromkeys(INPUTS, 0.0))
     chassis = _add_body(s, car)
+    _add_shapes(s, car, chassis)
     s.add_gravity()
     asked = {name: name for name in INPUTS}
     if driver is not None:
@@ -113,6 +114,17 @@ def _add_body(s: System, car: CarData) -> BodyHandle:
         "chassis", translate=(1, 2, 3), rotate=(3, 2, 1), mass="m_body", cm=("cg_x", "cg_y", "cg_z"), inertia=inertia,
         label="body of the car",
     )  # fmt: skip
+
+
+def _add_shapes(s: System, car: CarData, chassis: BodyHandle) -> None:
+    """A floor between the wheels and a cabin, as pictures show them: narrow enough that suspensions are seen."""
+    front, rear = (np.add(axle.linkage.points[CENTRE], axle.record.at) for axle in (car.front, car.rear))
+    long, track = float(front[0] - rear[0]), 2 * float(min(abs(front[1]), abs(rear[1])))
+    x, z = (float(v) for v in (front + rear)[[0, 2]] / 2)
+    floor, cabin = 0.05 * long, 0.2 * long  # heights
+    s.add_shape(chassis, "box", size=(1.3 * long, 0.5 * track, floor), at=(x, 0, z), label="floor")
+    where = (x - 0.08 * long, 0, z + (floor + cabin) / 2)
+    s.add_shape(chassis, "box", size=(0.5 * long, 0.5 * track, cabin), at=where, color="#7d99b8", label="cabin")
 
 
 def _add_steering(s: System, car: CarData, chassis: BodyHandle, steer: str) -> BodyHandle:
