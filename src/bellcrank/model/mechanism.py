@@ -72,7 +72,7 @@ class Mechanism:
         """Coordinates that are not zero where the bodies stand as they were drawn."""
         return {q: x for b in self.bodies for q, x in b.joint.start.items()}
 
-    @property
+    @cached_property
     def norms(self) -> list[tuple[str, Expr]]:
         """What binds coordinates of one joint to each other: text, and what is zero."""
         return [norm for b in self.bodies for norm in b.joint.norms(b.name)]

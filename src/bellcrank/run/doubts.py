@@ -20,8 +20,11 @@ def doubts_of(
     yield from dict.fromkeys(asked)
     yield from (f"the run is doubtful after {x.text} at t = {x.time:.6g} s; {INSTEAD}" for x in locks)
     yield from told
-    columns = {x.name: x.column for x in loaded.interface.states}
     if rows.shape[1] < 2:  # not even the first row could be evaluated
         return
+
+    def column(state: str) -> np.ndarray:  # few joints ask for one
+        return rows[:, next(x.column for x in loaded.interface.states if x.name == state)]
+
     for b in loaded.analysis.mechanism.bodies:  # linkages whose tables were extended because the run left them
-        yield from b.joint.passed(b.name, lambda s: rows[:, columns[s]])
+        yield from b.joint.passed(b.name, column)
