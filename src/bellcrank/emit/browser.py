@@ -14,9 +14,7 @@ from bellcrank.program.functions import Function
 from bellcrank.program.program import Program
 from bellcrank.program.statements import Section
 
-# Functions that are known late are called one by one; sums stay as they are: in halves that are added later, engines
-# put more aside, up to an eighth of the time.
-OPTIONS = replace(BEST, balance=False, side_by_side=False)
+OPTIONS = replace(BEST, side_by_side=False)  # functions that are known late are called one by one
 
 
 @dataclass(frozen=True)
