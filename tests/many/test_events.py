@@ -137,3 +137,15 @@ def test_events_stop_closed_loops():
     acts = [bc.event("x - 0.45", action={"c": 2})]
     many = sim.simulate_many(parameters={"c": c[:2]}, events=acts, keep=["x"], t_end=0.05)
     assert many.settings["backend"] == "python" and "events act in them, and closed loops" in many.notes[0]
+
+
+def test_a_condition_that_had_no_value_does_not_come_to_be_true():
+    """An action gives it one on the side that is watched: that is no crossing, alone as side by side."""
+    has = bc.event("sqrt(e) > 30*t", stop=True, name="has")
+    events = [bc.event("t > 0.0151", action={"e": "0.9"}, name="set"), has]
+    sim, given = ball(), {"t_end": 0.05, "events": events}
+    alone = sim.simulate(parameters={"e": -1.0}, **given)
+    many = sim.simulate_many(2, parameters={"e": [-1.0, 0.1]}, backend="lanes", **given)
+    assert [e.name for e in alone.events] == ["set"]
+    assert many.settings["backend"] == "lanes"
+    assert (alone.ended, many.ended[0]) == ("finished", "finished") and "by event 'has'" in many.ended[1]

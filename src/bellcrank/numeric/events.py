@@ -238,11 +238,11 @@ class Watch:
 
     def jumped(self, before: Sequence[float], row: np.ndarray, but: Sequence[Watched]) -> list[Fired]:
         """The events that a jump from some values of the conditions to those at a row brings about, but for those of
-        some. An expression that comes to rest at zero counts from its first sign after."""
+        some. An expression that comes to rest at zero counts from its first sign after, one that had no value not."""
         found = []
         for w, old, new in zip(self.conditions, before, self.values(row), strict=True):
             for side in w.sides if w not in but else ():
-                if w.is_over(old, side) or not w.is_over(new, side):
+                if np.isnan(old) or w.is_over(old, side) or not w.is_over(new, side):
                     continue
                 if not w.strict and w.is_zero(row):
                     self._at_zero[w.name] = AtZero(side, False, max(abs(old), abs(new)))

@@ -387,8 +387,7 @@ static int events_act(Watch *watch, Crossing *fired, int count, int stops, doubl
             for (int side = 1; side >= -1; side -= 2) {
                 const double before = values[i], after = event_condition(i, row);
                 const double size = fmax(fabs(before), fabs(after));
-                if (busy[i] || !(side > 0 ? watched[i].up : watched[i].down) || event_is_over(i, before, side)
-                    || !event_is_over(i, after, side))
+                if (busy[i] || !comes_over(i, side, before, after))
                     continue;
                 if (watched[i].strict == 0 && event_is_zero(i, row, 0.0)) {
                     watch->at_zero[i] = (AtZero){1, side, 0, 2, size};

@@ -622,7 +622,7 @@
       if (ended /= "") return
       do i = 1, n_events
         do side = 1, -1, -2
-          if (busy(i) .or. .not. comes_to(i, side)) cycle
+          if (busy(i) .or. .not. comes_to(i, side) .or. ieee_is_nan(values(i))) cycle
           g = event_condition(i, row)
           if (is_over(i, values(i), side) .or. .not. is_over(i, g, side)) cycle
           if (strict_side(i) == 0 .and. is_at_zero(i, row, 0.0_dp)) then
