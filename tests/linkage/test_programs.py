@@ -1,5 +1,6 @@
 """Stand-alone programs with linkages: the same run as inside, in C, Python and Fortran."""
 
+import math
 import re
 import shutil
 import subprocess
@@ -11,8 +12,11 @@ import pytest
 import bellcrank as bc
 from bellcrank.backend.c import CModel
 from bellcrank.emit.c.source import c_source
+from bellcrank.emit.python.lookup import python_lookup
 from bellcrank.errors import ModelWarning
+from bellcrank.expr import Number
 from bellcrank.linkage.lookup import pose_lookup
+from bellcrank.linkage.pose import ONE_INPUT, TWO_INPUTS
 from tests.linkage.machines import linkage
 from tests.models import STRICT, needs_compiler
 
@@ -98,6 +102,27 @@ def test_operations_of_a_look_up():
     assert arm.operations(range(24)).total < 0.6 * pose_lookup(table, "carrier").operations(range(24)).total
 
 
+@pytest.mark.parametrize("rack", [None, (-0.02, 0.02)])
+@pytest.mark.parametrize("extend", [False, True])
+def test_an_arm_on_its_bearings_has_an_angle(rack, extend):
+    """What turns about a fixed axis takes a fraction of the operations, and gives the poses of the table; its bearing
+    stands, so that equations hold numbers for it: the same number in every cell, and no motion."""
+    table = linkage("double_wishbone").table(step=0.02, range=(-0.04, 0.04), rack=rack)
+    arm, carrier = (pose_lookup(table, part, extend) for part in ("lower_arm", "carrier"))
+    n = len(arm.values)
+    assert arm.operations(range(n)).total < 0.4 * carrier.operations(range(n)).total
+    inputs, pairs = (1, 1) if rack is None else (2, 3)
+    still = [*range(3), *range(12, 12 + 3 * inputs), *range(12 + 6 * inputs, 12 + 6 * inputs + 3 * pairs)]
+    assert [i for i, v in enumerate(arm.values) if isinstance(v, Number)] == still
+    scope = {"math": math}
+    exec(python_lookup("found", arm, range(n)), scope)
+    for z, r in np.random.default_rng(2).uniform((-0.05, -0.02) if extend else (-0.04, -0.02), (0.04, 0.02), (9, 2)):
+        given = (z,) if rack is None else (z, r)
+        pose = table.solve(*given, links=["lower_arm"], extend=extend).link["lower_arm"]
+        wanted = [x for name in (ONE_INPUT if rack is None else TWO_INPUTS) for x in np.ravel(getattr(pose, name))]
+        assert scope["found"](*given) == pytest.approx(wanted, rel=1e-12, abs=1e-12)
+
+
 @needs_compiler
 @pytest.mark.parametrize("further", [(), pytest.param(("-DONE_AT_A_TIME",), marks=pytest.mark.campaign)])
 def test_look_ups_of_the_same_formulas_go_two_at_a_time(further):
@@ -112,8 +137,9 @@ def test_look_ups_of_the_same_formulas_go_two_at_a_time(further):
         s.add_output(f"dot(pos({wheel.cm.name}), [base2])", f"y_{name}", units="L")
     eom = s.equations(optimise="none")
     text = c_source(eom.program)
-    assert re.search(r"external_left_carrier_beside_right_carrier\(q_left\w*, q_right\w*, values\d+\);", text)
-    assert not re.search(r"external_left_carrier\(q_", text)
+    first, second = ("left", "right") if "left_carrier_beside" in text else ("right", "left")
+    call = rf"external_{first}_carrier_beside_{second}_carrier\(q_{first}\w*, q_{second}\w*, values\d+\);"
+    assert re.search(call, text) and not re.search(r"external_(left|right)_carrier\(q_", text)
     alone = eom.compile(backend="python")
     python = alone.loaded.model.calls()
     states = np.random.default_rng(1).uniform(-0.039, 0.039, (5, 2, 4))

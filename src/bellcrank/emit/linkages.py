@@ -13,6 +13,7 @@ from bellcrank.emit.javascript.linkage import javascript_implicit
 from bellcrank.emit.javascript.lookup import javascript_lookup
 from bellcrank.emit.python.linkage import python_implicit
 from bellcrank.emit.python.lookup import python_lookup
+from bellcrank.expr import Number
 from bellcrank.program.count import Count
 from bellcrank.program.implicit import Implicit, operations
 from bellcrank.program.lookup import Lookup
@@ -29,6 +30,11 @@ class LookupWriter:
     @cached_property
     def function(self) -> Lookup:
         return self._make()
+
+    def number(self, value: int) -> Number | None:
+        """A value that is the same wherever it is looked up."""
+        found = self.function.values[value]
+        return found if isinstance(found, Number) else None
 
     def source(self, language: str, wanted: Sequence[int]) -> str:
         if language == "javascript":

@@ -226,6 +226,9 @@ class TableGuide(Guide):
 
     def _value(self, part: str, index: int, args: Sequence[Expr]) -> Expr:
         routine = self.routine(part)
+        known: Expr | None = routine.writer.number(index) if routine.writer else None
+        if known is not None:
+            return known
         return Func(f"{routine.name}.{index}", tuple(args), Value(routine, index, self._rule(part, index)))
 
     def _vec(self, part: str, first: int, args: Sequence[Expr]) -> Vec3:

@@ -3,7 +3,8 @@
 Polynomials stand by the derivatives c_k at the lower end of the cell, so that value, slope and second derivative
 share the powers m_k = x^k/k!: f = sum c_k m_k, f' = sum c_(k+1) m_k, f'' = sum c_(k+2) m_k. Beyond the end of a table
 powers go on straight, and all else follows from them. Rotations by series in the square of the angle, as long as the
-largest angle of the table asks for.
+largest angle of the table asks for; what turns about one axis, as an arm on its bearings, has an angle instead of a
+vector. Values that are the same in all cells are numbers.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ Mat = tuple[Vec, Vec, Vec]
 UNIT: Mat = ((ONE, ZERO, ZERO), (ZERO, ONE, ZERO), (ZERO, ZERO, ONE))
 SMALLEST = 2e-18  # of the first term of a series
 ROUNDING = 2.3e-16  # m or rad, of the part of a coefficient in a value
+AXIS = 2e-15  # rad by which rotation vectors may lie beside one axis
 FURTHER = 0.5  # rad by which a table may be exceeded before its series lose digits
 
 
@@ -42,7 +44,7 @@ def pose_lookup(table: Table, part: str, extend: bool = False) -> Lookup:
         rows, numbers, values = _pieces(piece, place, extend)
     else:
         rows, numbers, values = _three_rotations(piece, place, extend)
-    return Lookup(*ends, rows, (place.x,), numbers, tuple(values), *place.further)
+    return Lookup(*ends, rows, (place.x,), numbers, _settled(values, numbers, rows), *place.further)
 
 
 class _Place:
@@ -99,15 +101,16 @@ class _Shapes:
 
 def _pieces(piece: Pieces, place: _Place, extend: bool) -> tuple[Array, tuple[Symbol, ...], list[Expr]]:
     n, powers = piece.coefficients.shape[:2]
-    factors = np.array([math.factorial(k) / piece.step**k for k in range(powers)])
-    rows = np.hstack(
-        [(_quiet(piece.coefficients) * factors[:, None]).transpose(0, 2, 1).reshape(n, -1), piece.R.reshape(n, -1)]
-    )
-    names, numbers = _numbers(rows)
-    f = [place.sums(numbers[k * powers : (k + 1) * powers]) for k in range(6)]
-    p, dp, ddp = (_vec(f[3 + c][i] for c in range(3)) for i in range(3))
     largest = _largest(piece.coefficients[:, :, 3:].sum(axis=1), extend)
-    rotation = _Rotation(p, _Shapes(_dot(p, p), largest), _matrix(numbers[6 * powers :]))
+    coefficients, axis = _about_axis(piece.coefficients)
+    factors = np.array([math.factorial(k) / piece.step**k for k in range(powers)])
+    scaled = (_quiet(coefficients) * factors[:, None]).transpose(0, 2, 1).reshape(n, -1)
+    rows = np.hstack([scaled, piece.R.reshape(n, -1), np.tile(axis, (n, 1))])
+    names, numbers = _numbers(rows)
+    f = [place.sums(numbers[k * powers : (k + 1) * powers]) for k in range(coefficients.shape[-1])]
+    R0 = _matrix(numbers[scaled.shape[1] :][:9])
+    turns = [tuple(g[i] for g in f[3:]) for i in range(3)]
+    rotation, (dp, ddp) = _rotation(turns, names[-len(axis) :] if len(axis) else (), largest, R0)
     position = [[f[c][i] for c in range(3)] for i in range(3)]
     return rows, names, [
         *position[0], *_flat(rotation.matrix()), *position[1], *rotation.spin(dp), *position[2],
@@ -150,32 +153,32 @@ def _cells(table: Table, part: str, extend: bool) -> Lookup:
     cell = table.cells[part]
     nz, nr = cell.coefficients.shape[:2]
     factors = [np.array([math.factorial(k) / h**k for k in range(4)]) for h in (cell.hz, cell.hr)]
-    flat = _quiet(cell.coefficients.reshape(nz * nr, -1)).reshape(cell.coefficients.shape)
+    coefficients, axis = _about_axis(cell.coefficients)
+    flat = _quiet(coefficients.reshape(nz * nr, -1)).reshape(coefficients.shape)
     scaled = flat * factors[0][:, None, None] * factors[1][:, None]
-    rows = scaled.transpose(0, 1, 4, 2, 3).reshape(nz * nr, -1)
+    rows = np.hstack([scaled.transpose(0, 1, 4, 2, 3).reshape(nz * nr, -1), np.tile(axis, (nz * nr, 1))])
     names, numbers = _numbers(rows)
     z, r = _Place("x", extend), _Place("y", extend)
     f: list[dict[str, Expr]] = []
-    for c in range(6):
+    for c in range(coefficients.shape[-1]):
         by_r = [r.sums(numbers[16 * c + 4 * k : 16 * c + 4 * k + 4]) for k in range(4)]
         value, slope, curve = ([row[i] for row in by_r] for i in range(3))
         (f0, fz, fzz), (fr, fzr, _), (frr, _, _) = z.sums(value), z.sums(slope, (0, 1)), z.sums(curve, (0,))
         f.append({"": f0, "z": fz, "zz": fzz, "r": fr, "zr": fzr, "rr": frr})
 
-    def three(which: str, first: int) -> Vec:
-        return _vec(f[first + c][which] for c in range(3))
+    def point(which: str) -> Vec:
+        return _vec(f[c][which] for c in range(3))
 
-    p, pz, pr = three("", 3), three("z", 3), three("r", 3)
-    pzz, pzr, prr = three("zz", 3), three("zr", 3), three("rr", 3)
+    turns = [tuple(g[which] for g in f[3:]) for which in ("", "z", "r", "zz", "rr", "zr")]
     largest = _largest(cell.coefficients[..., 3:].sum(axis=(2, 3)).reshape(-1, 3), extend)
-    R = _Rotation(p, _Shapes(_dot(p, p), largest), UNIT)
+    R, (pz, pr, pzz, prr, pzr) = _rotation(turns, names[-len(axis) :] if len(axis) else (), largest, UNIT)
     values = [
-        *three("", 0), *_flat(R.matrix()), *three("z", 0), *three("r", 0), *R.spin(pz), *R.spin(pr), *three("zz", 0),
-        *three("rr", 0), *three("zr", 0), *R.spin_rate(pz, pzz), *R.spin_rate(pr, prr), *R.mixed(pz, pr, pzr),
+        *point(""), *_flat(R.matrix()), *point("z"), *point("r"), *R.spin(pz), *R.spin(pr), *point("zz"),
+        *point("rr"), *point("zr"), *R.spin_rate(pz, pzz), *R.spin_rate(pr, prr), *R.mixed(pz, pr, pzr),
     ]  # fmt: skip
     ends = (table.low, float(table.rack[0])), (table.high, float(table.rack[-1])), (cell.hz, cell.hr)
     further = (tuple(x[0] for x in (a, b)) for a, b in zip(z.further, r.further, strict=True)) if extend else ((), ())
-    return Lookup(*ends, rows, (z.x, r.x), names, tuple(values), *further)
+    return Lookup(*ends, rows, (z.x, r.x), names, _settled(values, names, rows), *further)
 
 
 @dataclass(frozen=True)
@@ -227,6 +230,46 @@ class _Rotation:
             across.append(_scaled(dX, _cross(p, n)))
         bends = _scaled(f(2), _sum(*bent)), _scaled(f(3), _sum(*along)), _scaled(f(4), _sum(*across))
         return _applied(self.R0, _sum(ddp, _scaled(f(1), m), *bends))
+
+
+class _Hinge(_Rotation):
+    """The same about an axis that stands: p and its derivatives lie along it, and so does the motion."""
+
+    def spin(self, dp: Vec) -> Vec:
+        return dp
+
+    def spin_rate(self, dp: Vec, ddp: Vec) -> Vec:
+        return ddp
+
+    def mixed(self, dp: Vec, dq: Vec, ddp: Vec) -> Vec:
+        return ddp
+
+
+def _rotation(
+    turns: Sequence[tuple[Expr, ...]], axis: Sequence[Symbol], largest: float, R0: Mat
+) -> tuple[_Rotation, list[Vec]]:
+    """The rotation by the first of `turns`, which are vectors, or angles about an axis; the others as vectors."""
+    if axis:
+        p, *derivatives = (_scaled(angle, _vec(axis)) for (angle,) in turns)
+        return _Hinge(p, _Shapes(mul(turns[0][0], turns[0][0]), largest), R0), derivatives
+    p, *derivatives = map(_vec, turns)
+    return _Rotation(p, _Shapes(_dot(p, p), largest), R0), derivatives
+
+
+def _about_axis(coefficients: Array) -> tuple[Array, Array]:
+    """Coefficients (..., 6) with angles for rotation vectors (..., 4), if these all lie along one axis; the axis."""
+    vectors = coefficients[..., 3:].reshape(-1, 3)
+    axis = np.linalg.svd(vectors.T @ vectors)[2][0]
+    angles = coefficients[..., 3:] @ axis
+    if np.abs(vectors - angles.reshape(-1, 1) * axis).max() > AXIS:
+        return coefficients, np.zeros(0)
+    return np.concatenate([coefficients[..., :3], angles[..., None]], -1), axis
+
+
+def _settled(values: Sequence[Expr], names: Sequence[Symbol], rows: Array) -> tuple[Expr, ...]:
+    """Values, with a number for what is the same number in every cell."""
+    same = {name: column[0] for name, column in zip(names, rows.T, strict=True) if np.ptp(column) <= ROUNDING}
+    return tuple(expression(float(same[v])) if isinstance(v, Symbol) and v in same else v for v in values)
 
 
 def _quiet(coefficients: Array) -> Array:

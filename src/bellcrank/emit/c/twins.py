@@ -77,7 +77,7 @@ def twins_of(program: Program, calls: Mapping[Routine, ExternalCall]) -> dict[Ro
         if call.function is None or call.foreign or not isinstance(routine.writer, LookupWriter):
             continue
         f, wanted = routine.writer.function, tuple(wanted_values(program, routine))
-        other = next((w for w in waiting if w[2] == wanted and _alike(w[1], f)), None)
+        other = next((w for w in waiting if w[2] == wanted and _alike(w[1], f, wanted)), None)
         if other is None:
             waiting.append((routine, f, wanted))
             continue
@@ -92,10 +92,10 @@ def twins_of(program: Program, calls: Mapping[Routine, ExternalCall]) -> dict[Ro
     return found
 
 
-def _alike(a: Lookup, b: Lookup) -> bool:
+def _alike(a: Lookup, b: Lookup, wanted: Sequence[int]) -> bool:
     """The same formulas over the same grid, within which they hold?"""
     grid = (a.lows, a.highs, a.steps, a.cells) == (b.lows, b.highs, b.steps, b.cells)
-    same = a.places == b.places and a.numbers == b.numbers and a.values == b.values
+    same = a.places == b.places and a.numbers == b.numbers and all(a.values[i] == b.values[i] for i in wanted)
     return grid and same and not a.beyond and not b.beyond
 
 
