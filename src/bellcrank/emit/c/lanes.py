@@ -125,12 +125,12 @@ class LanesPrinter(CPrinter):
             return super()._angles(s, k)
         n = len(s.angles)
         lines = [
-            f"lanes angle{k}[{n}] = {{{', '.join(self.expr(a.value) for a in s.angles)}}};",
+            f"const lanes angle{k}[{n}] = {{{', '.join(self.expr(a.value) for a in s.angles)}}};",
             f"const masks far{k} = far_angles({' + '.join(f'angle{k}[{i}]*angle{k}[{i}]' for i in range(n))});",
+            f"Sines both{k}[{n}] = {{{', '.join(f'sines_of(angle{k}[{i}])' for i in range(n))}}};",
             f"if (any(far{k})) {{",
-            *(f"    angle{k}[{i}] = near_angle(far{k}, angle{k}[{i}]);" for i in range(n)),
+            *(f"    both{k}[{i}] = far_sines(far{k}, angle{k}[{i}], both{k}[{i}]);" for i in range(n)),
             "}",
-            f"const Sines both{k}[{n}] = {{{', '.join(f'sines_of(angle{k}[{i}])' for i in range(n))}}};",
         ]
         for i, a in enumerate(s.angles):
             kinds = ((a.sine, "sine"), (a.cosine, "cosine"))

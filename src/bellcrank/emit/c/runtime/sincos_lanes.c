@@ -1,5 +1,5 @@
 /* Sines and cosines of angles in every lane, without branches, by the method that suits the machine best for numbers
-   (above); the C library brings an angle within a turn where it is large, or not finite. */
+   (above); the C library takes over in lanes whose angle is large or not finite. */
 #if defined(SINCOS_ROWS) && defined(__GNUC__)
 /* A term to which a product is added, read anew: what adds overwrites it, and a copy would take as long as a sum. What
    stands `beside` it keeps compilers from reading it once for all. */
@@ -61,14 +61,16 @@ static inline masks far_angles(lanes squares)
 #endif
 }
 
-/* The angle itself, or where it is far, the one within a turn that has its sine and cosine; given and taken by value,
-   so that angles may stay in registers. What follows is the same for all lanes, and not parted by this. */
-RARE static lanes near_angle(masks far, lanes x)
+/* Those of the C library where an angle is far, and otherwise the ones that are given; given and taken by value, so
+   that they may stay in registers. What stands before is the same for all lanes, and not parted by this. */
+RARE static Sines far_sines(masks far, lanes x, Sines both)
 {
     for (int j = 0; j < N_LANES; j++)
-        if (far[j])
-            LANE(x, j) = atan2(sin(LANE(x, j)), cos(LANE(x, j)));
-    return x;
+        if (far[j]) {
+            LANE(both.sine, j) = sin(LANE(x, j));
+            LANE(both.cosine, j) = cos(LANE(x, j));
+        }
+    return both;
 }
 
 static inline void sincos_lanes(int n, const lanes *restrict x, lanes *restrict s, lanes *restrict c)
@@ -82,7 +84,9 @@ static inline void sincos_lanes(int n, const lanes *restrict x, lanes *restrict 
 #pragma GCC unroll 8 /* one after another, each would wait for its own results */
 #endif
     for (int i = 0; i < n; i++) {
-        const Sines both = sines_of(some_far ? near_angle(far, x[i]) : x[i]);
+        Sines both = sines_of(x[i]);
+        if (some_far)
+            both = far_sines(far, x[i], both);
         s[i] = both.sine;
         c[i] = both.cosine;
     }
