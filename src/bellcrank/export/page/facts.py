@@ -21,7 +21,6 @@ from bellcrank.export.model_setup import setup_of
 from bellcrank.export.page.ranges import Machine, machine_of, parameter_ends
 from bellcrank.export.standalone.setup import Keyed, Setup
 from bellcrank.interface.interface import Interface, Quantity, key_of
-from bellcrank.model.joints.guided import GuidedJoint
 from bellcrank.numeric.methods import METHODS, Sum
 from bellcrank.program.program import Program
 from bellcrank.run.evaluate import complete
@@ -109,7 +108,7 @@ def facts_of(
         "paces": PACES,
         "pace": pace_of(setup.t_end),
         "free": _free(loaded),
-        "guided": any(isinstance(b.joint, GuidedJoint) for b in derived.analysis.mechanism.bodies),
+        "guided": any(r.writer is not None for r in program.routines),  # by linkages
         "notes": notes,
     }
 
