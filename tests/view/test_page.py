@@ -11,13 +11,15 @@ import pytest
 
 import bellcrank as bc
 from tests.browser import needs_chromium, needs_firefox
-from tests.models import FOLDER, SOURCES, example
+from tests.models import FOLDER, SOURCES, example, system
 from tests.node import needs_node, page_changed, page_runs, recorded_numbers, unpacked
 
 LONG = 1e-12
 # through singular positions, and chains that fold: what is rounded grows
 SENSITIVE = {"change_point_four_bar": 1e-10, "n_four_bar": 1e-10, "stanford_arm": 1e-11, "motorcycle": 1e-11}
 SENSITIVE |= {"whipple_bicycle": 1e-10}  # as much as runs in C and in Python differ
+# as it starts, this one neither rolls nor yaws, by symmetry: what is rounded would be all of those channels
+UNSYMMETRIC = {"suspension_car": {"q(chassis, 3)": 0.005, "q(chassis, 4)": 0.01, "q(chassis, 6)": 0.02}}
 REFUSED = ("spacecraft_1", "spacecraft_1_small")
 ALL = [n for n, text in SOURCES.items() if "def model(" in text and n not in REFUSED]
 QUICK = ("quarter_car", "four_bar")  # double_pendulum in the browser
@@ -62,13 +64,20 @@ def test_runs_are_those_of_the_package(name):
             assert worst(rows, run) < LONG
 
 
+def _from(initial, name):
+    """The equations of an example that starts elsewhere."""
+    s = system(name)
+    s.set_run(t_end=1.0, step=1e-3, initial=initial)
+    return s.equations()
+
+
 @needs_node
 @pytest.mark.campaign
 @pytest.mark.filterwarnings("ignore:the picture needs values")
 @pytest.mark.parametrize("name", ALL)
 def test_every_example_runs_in_its_page_as_in_the_package(name):
     """Also with another value of a parameter, and as JavaScript; up to a thousand operations it takes 60 kB at most."""
-    eom = example(name)
+    eom = _from(UNSYMMETRIC[name], name) if name in UNSYMMETRIC else example(name)
     page = eom.page()
     count = eom.operation_count()
     operations = count["total"] + sum(r["total"] for r in count.get("routines", {}).values())
