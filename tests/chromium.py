@@ -5,6 +5,7 @@ import fcntl
 import json
 import os
 import select
+from contextlib import contextmanager
 
 from tests.browser import CHROMIUM, Page
 
@@ -74,6 +75,22 @@ class Chromium(Page):
         if path is not None:
             path.write_bytes(data)
         return data
+
+    @contextmanager
+    def behind_another(self):
+        """Another page stands before this one."""
+        own, self._session = self._session, None
+        front = [x["targetId"] for x in self._call("Target.getTargets")["targetInfos"] if x["type"] == "page"]
+        other = self._call("Target.createTarget", url="about:blank")["targetId"]
+        self._call("Target.activateTarget", targetId=other)
+        self._session = own
+        try:
+            yield
+        finally:
+            self._session = None
+            self._call("Target.activateTarget", targetId=front[0])
+            self._call("Target.closeTarget", targetId=other)
+            self._session = own
 
     def dark(self, on=True):
         """Prefers dark colours, or light ones."""

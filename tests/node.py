@@ -137,6 +137,25 @@ def page_changed(page, steps, name, value):
     return node(_CHANGED, {**_given(page), "steps": steps, "name": name, "value": value})
 
 
+_ROAD = """
+const d = JSON.parse(require("fs").readFileSync(0));
+(0, eval)(d.script);
+engine(d.facts, Uint8Array.from(atob(d.module), c => c.charCodeAt(0))).then(({r}) => {
+  const G = d.facts.scene.ground;
+  road(G, r[d.facts.road].height);
+  console.log(JSON.stringify(d.eyes.map(eye => {
+    const moved = G.moved(eye);
+    return {...G, moved};
+  })));
+});
+"""
+
+
+def page_ground(page, eyes):
+    """The ground that a page draws, from one place to look at to the next."""
+    return node(_ROAD, {**_given(page), "eyes": eyes})
+
+
 def page_runs(page, *runs, text=False):
     """Whole runs as a page computes them, without its window: channels by name for each list of arguments, or an error.
 

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+import time
 from html import escape
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 import bellcrank as bc
 from tests.browser import needs_chromium, needs_firefox
 from tests.models import FOLDER, SOURCES, example, system
-from tests.node import needs_node, page_changed, page_runs, recorded_numbers, unpacked
+from tests.node import needs_node, page_changed, page_ground, page_runs, recorded_numbers, unpacked
 
 LONG = 1e-12
 # through singular positions, and chains that fold: what is rounded grows
@@ -111,6 +112,34 @@ def test_a_value_changed_in_a_run_acts_as_in_a_run_of_two_parts(name, parameter,
     for x, got in zip(eom.interface.states, found["y"], strict=True):
         wanted = x.unit.to_equation(second[x.name][-1])
         assert got == pytest.approx(wanted, rel=1e-11, abs=1e-11), x.name
+
+
+def hills():
+    x, y = np.linspace(780, 820, 17), np.linspace(-20, 20, 11)
+    return bc.terrain.grid(x, y, 0.3 * np.sin(0.2 * x)[:, None] * np.cos(0.2 * y))
+
+
+@needs_node
+@pytest.mark.parametrize("terrain", [bc.terrain.course, pytest.param(hills, marks=pytest.mark.campaign)])
+def test_ground_is_drawn_wherever_one_looks(terrain):
+    """From the heights on which wheels run, in steps by which its lines stay where they are."""
+    ground = terrain()
+    s = bc.System("wheel", units="mks", axes="ISO 8855")
+    body = s.add_body("body", translate=(1, 2, 3), mass=50)
+    s.add_contact("wheel", at=body.origin, rim=0.3, terrain=ground, tyre=bc.Tyre(stiffness=1e5))
+    s.set_run(t_end=1, step=0.001, initial={"q(body, 3)": 2})
+    found = page_ground(s.equations().page(), [[0, 0, 0], [800, 7, 0.5], [801, 7, 0.5], [-2000, 1, 0]])
+    assert [g["moved"] for g in found] == [False, True, False, True]
+    for g, at in zip(found, (0, 800, 801, -2000), strict=True):
+        way = np.array(g["way"])
+        assert way[0] + 0.6 * g["wide"] < at < way[-1] - 0.6 * g["wide"]
+        assert way / (way[1] - way[0]) == pytest.approx(np.round(way / (way[1] - way[0])), abs=1e-6)
+        if ground.spatial:
+            assert g["across"][0] < (7 if at > 0 else 0) < g["across"][-1]
+            wanted = ground.height(way[:, None], np.array(g["across"])[None, :]).ravel()
+        else:
+            wanted = ground.height(way)
+        assert g["height"] == pytest.approx(wanted, abs=1e-12)
 
 
 def test_the_pages_are_small():
@@ -272,6 +301,22 @@ def either(request, tmp_path_factory):
         yield found
 
 
+LOST = """(async () => {
+  const canvas = document.getElementById("view"), g = canvas.getContext("webgl"), loss = g.getExtension("WEBGL_lose_context");
+  const told = name => Promise.race([new Promise(done => canvas.addEventListener(name, () => setTimeout(done))),
+    new Promise(done => setTimeout(done, 2000))]);
+  const lost = told("webglcontextlost"), again = told("webglcontextrestored"), found = [];
+  loss.loseContext();
+  await lost;
+  found.push(g.isContextLost());
+  loss.restoreContext();
+  await again;
+  await new Promise(requestAnimationFrame);
+  await new Promise(requestAnimationFrame);
+  return [...found, g.isContextLost()];
+})()"""
+
+
 def test_page_in_a_browser(either, tmp_path):
     """It opens without a request or a complaint, time goes on, the picture changes, a slider acts as in Python; and all
     the same where a policy forbids WebAssembly."""
@@ -283,10 +328,13 @@ def test_page_in_a_browser(either, tmp_path):
     assert browser.value("bellcrank.kind") == "WebAssembly"
     assert browser.value("bellcrank.t") == pytest.approx(0.5)
     first = pixels(browser.screenshot())
+    area = (slice(62, 460), slice(18, 725))
+    if browser.value("!!document.getElementById('view')"):  # a browser may have no WebGL
+        assert browser.value(LOST) == [True, False]
+        assert abs(pixels(browser.screenshot()) - first)[area].max() < 5  # taken away, and given back
     browser.value("document.getElementById('go').click()")
     browser.until("bellcrank.t > 0.8")
     second = pixels(browser.screenshot())
-    area = (slice(62, 460), slice(18, 725))
     assert first[area].std() > 2 and (first[area] != second[area]).any()  # not blank, and moving
     browser.value("(bellcrank.pause(true), document.getElementById('again').click())")
     browser.value("bellcrank.set('la', 1.25)")
@@ -314,6 +362,26 @@ def pixels(png):
     from matplotlib import image
 
     return (image.imread(io.BytesIO(png), format="png")[..., :3] * 255).astype(int)
+
+
+@needs_chromium
+@pytest.mark.campaign
+def test_a_page_behind_another_waits_and_goes_on_without_a_jump(browser, tmp_path):
+    path = tmp_path / "page.html"
+    example("double_pendulum").page(path)
+    opened(browser, path)
+    browser.until("bellcrank.t > 0.2")
+    with browser.behind_another():
+        browser.until("document.hidden")
+        before = browser.value("bellcrank.t")
+        time.sleep(2)
+        assert browser.value("bellcrank.t") == before
+        browser.value(
+            "(began => { const look = () => { window.jump = bellcrank.t - began; }; requestAnimationFrame(look); })(bellcrank.t)"
+        )
+    browser.until("window.jump !== undefined && !document.hidden")
+    assert browser.value("window.jump") < 0.15
+    browser.until(f"bellcrank.t > {before} + 0.3")
 
 
 @needs_chromium

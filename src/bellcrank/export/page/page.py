@@ -29,7 +29,7 @@ from bellcrank.run.posed import at_start, drawn
 from bellcrank.scene.recorded import PAGES, page_text
 
 HEIGHT = 720  # pixels of a page in a notebook
-ASKED = {"scene.js": "scene", "record.js": "record", "modes.js": "linear"}  # scripts for those facts alone
+ASKED = {"scene.js": "scene", "road.js": "road", "record.js": "record", "modes.js": "linear"}  # for those facts
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def live_page(
     facts = facts_of(derived, program, made, chosen, None if start is None else start.scene.reach)
     facts["title"] = plain(facts["title"])
     if start is not None:
-        facts["scene"] = scene_facts(derived, start)
+        facts |= scene_facts(derived, program, start)
     facts |= {name: x for name, x in (("record", record), ("linear", linear)) if x is not None}
     script = _script(program, made, facts).encode()
     return Page(facts["title"], page_text(facts, made.module, numbers, script, seen, live=True))

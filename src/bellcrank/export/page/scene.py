@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from bellcrank.derive.derived import Derived
+from bellcrank.emit.javascript.routines import routine_names
 from bellcrank.program.program import Program
 from bellcrank.run.posed import Motion, posed_program
-from bellcrank.scene.browser import browser_scene, few_digits
-from bellcrank.scene.build import spread
+from bellcrank.scene.browser import browser_scene
 from bellcrank.scene.camera import camera_of
 from bellcrank.scene.default import draft_of
 
-ROAD = 1000  # samples of ground that is not flat
-AHEAD = 60.0  # reaches of the mechanism that such ground is shown in front and behind
-WIDE, LINES = 20.0, 81  # the same of ground over x and y, to all sides; and lines of it
+AHEAD = 60.0  # reaches of the mechanism that ground which is not flat is shown in front and behind
+WIDE = 20.0  # the same of ground over x and y, to all sides
 
 
 def page_program(derived: Derived) -> Program:
@@ -25,19 +22,19 @@ def page_program(derived: Derived) -> Program:
     return posed_program(derived.analysis, derived.program, draft.parts, draft.expressions())
 
 
-def scene_facts(derived: Derived, start: Motion) -> dict[str, Any]:
-    """The scene; where marks are follows from the parameters, in the page."""
+def scene_facts(derived: Derived, program: Program, start: Motion) -> dict[str, Any]:
+    """The `scene`; where marks are follows from the parameters, in the page. Heights of ground that is not flat follow
+    from the routine of the `road`, wherever one looks."""
     scene = start.scene
     found = browser_scene(scene, camera_of(scene, start.poses))
-    wheels = derived.analysis.wheels
-    if scene.ground is not None and scene.ground.across:
-        axes = [float(np.mean(v)) + WIDE * scene.reach * np.linspace(-1, 1, LINES)
-                for v in (scene.ground.way, scene.ground.across)]  # fmt: skip
-        g = spread(axes[0], axes[1], wheels[0].terrain, scene.ground.up[2])
-        found["ground"] |= {k: few_digits(getattr(g, k)) for k in ("way", "height", "across")}
-    elif scene.ground is not None and len(scene.ground.way) > 2:
-        middle, wide = float(np.mean(scene.ground.way)), AHEAD * scene.reach
-        way = np.linspace(middle - wide, middle + wide, ROAD)
-        height = np.asarray(wheels[0].terrain.height(way), float)
-        found["ground"] |= {"way": few_digits(way), "height": few_digits(height)}
-    return found
+    ground, wheels = scene.ground, derived.analysis.wheels
+    if ground is None or not (ground.across or len(ground.way) > 2):
+        return {"scene": found}
+    names = routine_names(program)
+    text = wheels[0].terrain.javascript
+    road = next((names[r] for r in program.externals if r.given_in("javascript") == text), None)
+    if road is None:  # nothing depends on where the ground is
+        return {"scene": found}
+    found["ground"] |= {"wide": (WIDE if ground.across else AHEAD) * scene.reach, "way": (), "height": ()}
+    found["ground"] |= {"across": ()} if ground.across else {}
+    return {"scene": found, "road": road}

@@ -33,6 +33,7 @@ async function live(F) {
     dead = me.problem;
   });
   const poses = () => F.scene ? m.slice(F.at.poses/8, F.at.marks/8) : m.slice(0, 0);
+  if (F.road) road(F.scene.ground, r[F.road].height);
   const view = F.scene ? scene($("view"), F.scene, m.subarray(F.at.poses/8), m.subarray(F.at.marks/8))
     : {fit() {}, draw() {}, seen: () => 0};
   // Takes steps until a time, or until a moment is over.

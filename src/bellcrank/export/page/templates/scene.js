@@ -21,23 +21,24 @@ function scene(canvas, S, poses, marks) {
     if (!g.getShaderParameter(s, g.COMPILE_STATUS)) throw Error(g.getShaderInfoLog(s));
     return s;
   };
-  const P = g.createProgram();
-  g.attachShader(P, shader(g.VERTEX_SHADER, "attribute vec3 a,n;uniform mat3 A,M;uniform vec3 c,d;uniform vec4 s;"
-    + "varying vec3 N;void main(){N=A*M*n;vec3 e=A*(M*a+d-c);gl_Position=vec4(e.xy*s.xy,-e.z*s.w,1.-e.z*s.z);}"));
-  g.attachShader(P, shader(g.FRAGMENT_SHADER, "precision mediump float;varying vec3 N;uniform vec4 C;void main(){"
-    + "float l=C.a<.5?1.:.62+.42*clamp(dot(normalize(N),vec3(-.35,.55,.76)),0.,1.);gl_FragColor=vec4(C.rgb*l,1.);}"));
-  g.bindAttribLocation(P, 0, "a");
-  g.bindAttribLocation(P, 1, "n");
-  g.linkProgram(P);
-  g.useProgram(P);
-  g.enable(g.DEPTH_TEST);
-  const at = Object.fromEntries(["A", "M", "c", "d", "s", "C"].map(name => [name, g.getUniformLocation(P, name)]));
-  const mesh = (numbers, mode = g.TRIANGLES) => {
-    const buffer = g.createBuffer();
-    g.bindBuffer(g.ARRAY_BUFFER, buffer);
-    g.bufferData(g.ARRAY_BUFFER, new Float32Array(numbers), g.STATIC_DRAW);
-    return {buffer, count: numbers.length/6, mode};
+  let P, at;
+  const begin = () => {  // again when a browser took the graphics away and gives them back
+    P = g.createProgram();
+    g.attachShader(P, shader(g.VERTEX_SHADER, "attribute vec3 a,n;uniform mat3 A,M;uniform vec3 c,d;uniform vec4 s;"
+      + "varying vec3 N;void main(){N=A*M*n;vec3 e=A*(M*a+d-c);gl_Position=vec4(e.xy*s.xy,-e.z*s.w,1.-e.z*s.z);}"));
+    g.attachShader(P, shader(g.FRAGMENT_SHADER, "precision mediump float;varying vec3 N;uniform vec4 C;void main(){"
+      + "float l=C.a<.5?1.:.62+.42*clamp(dot(normalize(N),vec3(-.35,.55,.76)),0.,1.);gl_FragColor=vec4(C.rgb*l,1.);}"));
+    g.bindAttribLocation(P, 0, "a");
+    g.bindAttribLocation(P, 1, "n");
+    g.linkProgram(P);
+    g.useProgram(P);
+    g.enable(g.DEPTH_TEST);
+    at = Object.fromEntries(["A", "M", "c", "d", "s", "C"].map(name => [name, g.getUniformLocation(P, name)]));
   };
+  begin();
+  canvas.addEventListener("webglcontextlost", event => event.preventDefault());
+  canvas.addEventListener("webglcontextrestored", begin);
+  const mesh = (numbers, mode = g.TRIANGLES) => ({numbers: new Float32Array(numbers), mode});
   const quad = (out, a, b, c, d, n) => [0, 1, 2, 0, 2, 3].forEach(i =>
     out.push(...[a, b, c, d][i], ...(n.length === 4 ? n[i] : n)));
   const ring = (k, sides) => [Math.cos(k*2*Math.PI/sides), Math.sin(k*2*Math.PI/sides)];
@@ -122,7 +123,10 @@ function scene(canvas, S, poses, marks) {
     widest = 6*Math.max(...half);
   };
   const draw_one = (kind, M, d, rgb, lit = 1) => {
+    const known = kind.of === P;
+    if (!known) [kind.of, kind.buffer] = [P, g.createBuffer()];
     g.bindBuffer(g.ARRAY_BUFFER, kind.buffer);
+    if (!known) g.bufferData(g.ARRAY_BUFFER, kind.numbers, g.STATIC_DRAW);
     g.enableVertexAttribArray(0);
     g.enableVertexAttribArray(1);
     g.vertexAttribPointer(0, 3, g.FLOAT, false, 24, 0);
@@ -130,7 +134,7 @@ function scene(canvas, S, poses, marks) {
     g.uniformMatrix3fv(at.M, false, M);
     g.uniform3fv(at.d, d);
     g.uniform4f(at.C, ...rgb, lit);
-    g.drawArrays(kind.mode, 0, kind.count);
+    g.drawArrays(kind.mode, 0, kind.numbers.length/6);
   };
   const between = (a, b, r, kind, rgb) => {  // along the third axis of a shape
     const along = sub(b, a), z = unit(along);
@@ -152,7 +156,7 @@ function scene(canvas, S, poses, marks) {
     }));
     return {fill: mesh(fill), lines: mesh(lines, g.LINES), place: () => [0, 0, 0]};
   };
-  const ground = S.ground && (() => {
+  const lay = () => {
     if (S.ground.across) return hills();
     const {along, up, way, height} = S.ground, side = cross(up, along), wide = 20*S.reach;
     const power = 10**Math.floor(Math.log10(S.reach)), lead = S.reach/power, flat = way.length === 2;
@@ -179,7 +183,8 @@ function scene(canvas, S, poses, marks) {
       const x = flat ? Math.round(dot(eye, along)/every)*every : 0, y = Math.round(dot(eye, side)/every)*every;
       return point(x, flat ? height[0] + slope*(x - way[0]) : 0, y);
     }};
-  })();
+  };
+  let ground = S.ground && lay();
   const turn = (x, y) => {
     spin -= x;
     tilt = Math.max(-1.5, Math.min(1.5, tilt - y));
@@ -251,6 +256,10 @@ function scene(canvas, S, poses, marks) {
     g.uniform4f(at.s, ...numbers);
     const tone = rgb => dark.matches ? rgb.map(x => 0.25 + 0.75*x) : rgb;
     if (ground) {
+      if (S.ground.moved && S.ground.moved(eye)) {
+        for (const old of [ground.fill, ground.lines]) g.deleteBuffer(old.buffer);
+        ground = lay();
+      }
       const d = ground.place(eye), M = [1, 0, 0, 0, 1, 0, 0, 0, 1];
       g.depthMask(false);  // all else stands before it
       draw_one(ground.fill, M, d, dark.matches ? [0.13, 0.14, 0.15] : [0.925, 0.918, 0.894], 0);
