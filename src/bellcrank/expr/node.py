@@ -35,7 +35,7 @@ RANK_NUMBER, RANK_PARAMETER, RANK_SYMBOL, RANK_FUNCTION, RANK_HELD, RANK_PRODUCT
 UNKNOWN, NEVER_NEGATIVE, POSITIVE = range(3)
 
 CONSTANT_KINDS = frozenset({"parameter", "constant"})
-LONG = 20  # terms of a sum whose fractions are noted by parts: hashes of fractions take a microsecond each, every time
+LONG = 20  # terms of a sum that is worth an index (`sum_index`)
 
 
 def digest(*parts: object) -> int:
@@ -98,6 +98,7 @@ class _Reference(ref[Expr]):
     key: tuple[Any, ...]
 
 
+# Fractions stand in keys as numerator and denominator: the hash of a fraction takes a microsecond or two, every time.
 _references: dict[tuple[Any, ...], Any] = {}  # of `_Reference`; a WeakValueDictionary would take twice the time
 _leaving = RLock()
 
@@ -130,7 +131,10 @@ class Number(Expr):
     value: Rational
 
     def __new__(cls, value: Rational) -> Number:
-        key = (cls, value)
+        key: tuple[Any, ...] = (cls, value)
+        if value.__class__ is Fraction:
+            value = normal(value)
+            key = (cls, value.numerator, value.denominator) if value.__class__ is Fraction else (cls, value)
         known = _references.get(key)
         if known is None or (node := known()) is None:
             node = object.__new__(cls)
@@ -175,20 +179,17 @@ class Sum(Expr):
     __slots__ = ("index", "noted", "parts", "terms")
     terms: tuple[tuple[Expr, Rational], ...]
     index: Any  # of a long one, by which terms are added (`sum_index`): None as yet, False if there can be none
-    noted: tuple[tuple[int, ...], tuple[int, ...]] | None  # numerators and denominators of a long one
+    noted: tuple[tuple[int, ...], tuple[int, ...]]  # numerators and denominators
 
     def __new__(cls, terms: tuple[tuple[Expr, Rational], ...]) -> Sum:
-        key: tuple[Any, ...] = (cls, terms)
-        noted = None
-        if len(terms) > LONG:
-            numbers = [c for _, c in terms]
-            noted = tuple([c.numerator for c in numbers]), tuple([c.denominator for c in numbers])
-            key = (cls, tuple([core for core, _ in terms]), *noted)
+        parts = tuple([core for core, _ in terms])
+        noted = tuple([c.numerator for _, c in terms]), tuple([c.denominator for _, c in terms])
+        key = (cls, parts, *noted)
         known = _references.get(key)
         if known is None or (node := known()) is None:
             node = object.__new__(cls)
             node.terms, node.noted, node.index = terms, noted, None
-            node.parts = tuple([core for core, _ in terms])
+            node.parts = parts
             constant, order, fingerprint = True, terms[0][0].order, 0
             least, most = POSITIVE, UNKNOWN
             for core, coefficient in terms:
@@ -210,7 +211,6 @@ class Sum(Expr):
 
     def with_term(self, at: int, core: Expr, coefficient: Rational) -> Sum:
         """A long sum with one more term at a place; its index serves both."""
-        assert self.noted is not None
 
         def inserted(items: tuple[Any, ...], item: Any) -> tuple[Any, ...]:
             return (*items[:at], item, *items[at:])
@@ -245,7 +245,7 @@ class Product(Expr):
     _core: Expr | None
 
     def __new__(cls, coefficient: Rational, factors: tuple[tuple[Expr, Rational], ...]) -> Product:
-        key = (cls, coefficient, factors)
+        key = (cls, coefficient.numerator, coefficient.denominator, factors)
         known = _references.get(key)
         if known is None or (node := known()) is None:
             node = object.__new__(cls)

@@ -79,11 +79,14 @@ class Scope:
         self.entered: dict[External, tuple[Expr, ...]] = {}
         self._open: list[str] = []  # definitions being looked up, to find circles
         self.dummies: dict[str, Any] = {}  # meaning of x, x0, v inside a magnitude
+        self._inside = {name.lower() for f in description.forces for name in f.dummies}  # names that may be such
+        self._met_inside = False  # has one of them been met since it was asked last?
         self.forget()
 
     def forget(self) -> None:
         """Definitions are looked up anew: what their names stand for has changed."""
-        self._values: dict[str, Any] = {}
+        self._values: dict[str, Any] = {}  # of definitions that are the same everywhere
+        self._values_here: dict[str, Any] = {}  # of those that hold names of magnitudes, in the present one
         self._values_with = self.dummies
 
     # ---- symbols
@@ -190,6 +193,8 @@ class Scope:
 
     def scalar_name(self, name: Name) -> Expr:
         key = name.text.lower()
+        if key in self._inside:
+            self._met_inside = True
         if key in self.dummies:
             meaning = self.dummies[key]
             return meaning() if callable(meaning) else meaning
@@ -253,15 +258,24 @@ class Scope:
             raise _fail(name.node, f"the definition of '{name.text}' goes in a circle: {circle}")
         if len(self._open) >= DEEPEST:
             raise _fail(name.node, f"definitions refer to each other more than {DEEPEST} deep")
+        if key in self._values:
+            return self._values[key]
         if self._values_with is not self.dummies:
-            self.forget()
-        if key not in self._values:
+            self._values_here, self._values_with = {}, self.dummies
+        if key not in self._values_here:
+            outer, self._met_inside = self._met_inside, False
             self._open.append(key)
             try:
-                self._values[key] = self.settle(self.value(to_syntax(self.definitions[key])))
+                found = self.settle(self.value(to_syntax(self.definitions[key])))
             finally:
                 self._open.pop()
-        return self._values[key]
+                inside, self._met_inside = self._met_inside, self._met_inside or outer
+            if not inside:
+                self._values[key] = found
+                return found
+            self._values_here[key] = found
+        self._met_inside = True
+        return self._values_here[key]
 
     def call(self, node: Syntax, parts: list[Any]) -> Any:
         name = node.args[0]
