@@ -273,15 +273,21 @@ def _reduced(analysis: Analysis, names: dict[int, str], without: frozenset[str])
     """Constrained systems: the tree's matrix projected, and partial velocities link by link."""
     by = f"reduced by {counted(len(analysis.removed), 'constraint')}"
     yield _solved(reduced_system(analysis, True, without), names, f"composite bodies {by}")
-    yield _solved(partial_velocities(analysis, without), names, f"partial velocities {by}")
+    system = prepared(analysis, without)
+    start = system.work.copy()
+    yield _solved(partial_velocities(analysis, system), names, f"partial velocities {by}")
     if "pairs" not in without:
-        in_pairs = partial_velocities(analysis, without, pairs=True)
+        in_pairs = partial_velocities(analysis, replace(system, work=start), pairs=True)
         yield _solved(in_pairs, names, f"partial velocities {by}, equal wheels in pairs")
 
 
-def partial_velocities(analysis: Analysis, without: frozenset[str] = frozenset(), pairs: bool = False) -> Reduced:
+def prepared(analysis: Analysis, without: frozenset[str] = frozenset()) -> TreeSystem:
+    """What partial velocities of a constrained system start from."""
+    return prepare(analysis, user_reference(analysis), True, without)
+
+
+def partial_velocities(analysis: Analysis, system: TreeSystem, pairs: bool = False) -> Reduced:
     """M u' = f of a constrained system, from reduced partial velocities."""
-    system = prepare(analysis, user_reference(analysis), True, without)
     reduction = reduction_of(analysis, system.work)
     M, f = by_partials(system.tree, system.loads, system.gravity, reduction, system.work, pairs)
     return Reduced(M, f, system.work, reduction.free)
@@ -297,7 +303,7 @@ def reduction_of(analysis: Analysis, work: Work) -> Reduction:
 
 def _looped(analysis: Analysis, names: dict[int, str], without: frozenset[str]) -> Derivation:
     assert analysis.loops is not None
-    system = partial_velocities(analysis, without)
+    system = partial_velocities(analysis, prepared(analysis, without))
     count = counted(len(analysis.loops.pivots), "loop constraint")
     way = _solved(system, names, f"partial velocities with {count}")
     return replace(way, udot=state_accelerations(analysis, way.udot, system.work))

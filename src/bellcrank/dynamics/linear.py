@@ -16,6 +16,7 @@ from bellcrank.dynamics.accelerations import (
     freedom_names,
     partial_velocities,
     prepare,
+    prepared,
     reduced_system,
     reference_choices,
     state_accelerations,
@@ -42,7 +43,7 @@ def solved_systems(analysis: Analysis) -> Iterator[Solved]:
     names = freedom_names(analysis)
     if analysis.loops or analysis.removed:
         for pairs in (False, True) if analysis.removed else (False,):
-            reduced = partial_velocities(analysis, pairs=pairs)
+            reduced = partial_velocities(analysis, prepared(analysis), pairs)
             order = best_order(reduced.M, reduced.index)
             y = solve(reduced.M, reduced.f, order, names, reduced.work)
             yield Solved(reduced.M, reduced.f, y, order, state_accelerations(analysis, y, reduced.work))
@@ -57,4 +58,4 @@ def solved_systems(analysis: Analysis) -> Iterator[Solved]:
 
 def user_system(analysis: Analysis) -> Reduced:
     """M u' = f in the user's independent speeds, of trees, rolling systems and loops."""
-    return partial_velocities(analysis) if analysis.loops else reduced_system(analysis)
+    return partial_velocities(analysis, prepared(analysis)) if analysis.loops else reduced_system(analysis)

@@ -8,7 +8,7 @@ rates of that. Dynamics sees nothing else of a linkage.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 from bellcrank.errors import BellcrankError, ModelError
@@ -98,6 +98,7 @@ class GuidedJoint(FunctionJoint):
     speeds: tuple[Symbol, ...] = ()
     metre: Expr = ONE
     given: tuple[Expr, Expr, Expr] | None = None
+    _known: dict[tuple[Expr, ...], JointMotion] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     guided: ClassVar[bool] = True
     by_recursion: ClassVar[str] = (
@@ -114,6 +115,13 @@ class GuidedJoint(FunctionJoint):
         return self.speeds
 
     def motion(self, speeds: Sequence[Expr]) -> JointMotion:
+        """Several ways of derivation ask for the same motion, which takes long to write down."""
+        found = self._known.get(tuple(speeds))
+        if found is None:
+            found = self._known[tuple(speeds)] = self._motion(speeds)
+        return found
+
+    def _motion(self, speeds: Sequence[Expr]) -> JointMotion:
         if self.given is None:
             return self.guide.motion(self.part, self.coordinates, speeds, self.metre)
         r, rate, second = self.given
