@@ -128,24 +128,7 @@ class StiffStretch(Control):
             h, last = self._fitted()
             Z, turns, theta, slow = self._stages(h)
             if slow != 0.0:
-                count.rejected += 1
-                count.failures += 1
-                self._rejected, self._eta = True, 1.0
-                if not math.isfinite(theta):
-                    tenths += 1
-                    self._h = c.tenth * h if tenths <= c.tenths else 0.0
-                    self._slopes = None
-                    count.bad = self.y + Z[2] + theta
-                elif not self._fresh:
-                    self._slopes = None
-                    self._h = h
-                elif not self._middle and theta < 2:
-                    self._find_slopes(self.t + m.nodes[1] * h, self.y + Z[1])
-                    self._middle, self._h = True, h
-                elif slow < NEWTON.hopeless:
-                    self._h = h * max(0.3, 0.8 * min(20.0, slow) ** (-1 / (10 - turns)))
-                else:
-                    self._h = 0.5 * h
+                tenths = self._retry(h, Z, turns, theta, slow, tenths)
                 continue
             new, error, parts = self._error(h, Z)
             self._blame(parts)
@@ -161,14 +144,7 @@ class StiffStretch(Control):
                 count.bad = new + parts
                 tenths += 1
                 self._h = h * c.tenth if tenths <= c.tenths else 0.0
-        size = max(error, c.smooth)
-        factor = safety * size ** (-1 / m.exponent)
-        if self._before > 0:
-            factor = min(
-                factor, c.safety * h / self._before * size ** (-2 / m.exponent) * self._memory ** (1 / m.exponent)
-            )
-        factor = min(1.0 if self._rejected else m.growth, max(c.shrink, factor))
-        self._before, self._memory = h, max(error, c.patient)
+        factor = self._growth(h, error, safety)
         self._parts = _divided(m, Z)
         self._last = self.t, h, new
         self.t, self.y = self.end if last else self.t + h, new
@@ -177,14 +153,47 @@ class StiffStretch(Control):
         if theta > NEWTON.kept or self._middle:
             self._slopes = None
         self._rejected = self._fresh = self._middle = False
-        if self._slopes is None or not 1.0 <= factor <= NEWTON.steady:
-            self._h = h * factor
-        else:
-            self._h = h
+        steady = self._slopes is not None and 1.0 <= factor <= NEWTON.steady
+        self._h = h if steady else h * factor
         if self._trial is not None:
             self._trial.judge(count, h, self.t)
         self.status = "finished" if last else "running"
         return ""
+
+    def _retry(self, h: float, Z: np.ndarray, turns: int, theta: float, slow: float, tenths: int) -> int:
+        """What is tried after Newton's method has not converged; how often a tenth of a step was taken by now."""
+        c, count = CONTROL, self.count
+        count.rejected += 1
+        count.failures += 1
+        self._rejected, self._eta = True, 1.0
+        if not math.isfinite(theta):
+            tenths += 1
+            self._h = c.tenth * h if tenths <= c.tenths else 0.0
+            self._slopes = None
+            count.bad = self.y + Z[2] + theta
+        elif not self._fresh:
+            self._slopes = None
+            self._h = h
+        elif not self._middle and theta < 2:
+            self._find_slopes(self.t + self.method.nodes[1] * h, self.y + Z[1])
+            self._middle, self._h = True, h
+        elif slow < NEWTON.hopeless:
+            self._h = h * max(0.3, 0.8 * min(20.0, slow) ** (-1 / (10 - turns)))
+        else:
+            self._h = 0.5 * h
+        return tenths
+
+    def _growth(self, h: float, error: float, safety: float) -> float:
+        """By how much the next step is longer than one with this error, as the two before it predict."""
+        c, m = CONTROL, self.method
+        size = max(error, c.smooth)
+        factor = safety * size ** (-1 / m.exponent)
+        if self._before > 0:
+            factor = min(
+                factor, c.safety * h / self._before * size ** (-2 / m.exponent) * self._memory ** (1 / m.exponent)
+            )
+        self._before, self._memory = h, max(error, c.patient)
+        return min(1.0 if self._rejected else m.growth, max(c.shrink, factor))
 
     def _find_slopes(self, t: float, y: np.ndarray) -> None:
         k = self.f if y is self.y else self._rates(t, y)

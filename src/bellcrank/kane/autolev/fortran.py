@@ -162,9 +162,14 @@ class ProgramWriter:
         return _fixed([*lines, "RETURN", "END"])
 
     def _main(self) -> str:
-        plan, p = self.plan, self.program
-        n, n_out, name = len(self.states), max(len(p.output_names), 1), plan.name
-        lines = [
+        """The program: what it reads, the heads of its files, and its steps."""
+        heads = [line for unit, f in self.files for line in self._file_head(unit, f)]
+        return _fixed([*self._declared(), *self._read(), *heads, *self._steps()])
+
+    def _declared(self) -> list[str]:
+        plan, name = self.plan, self.plan.name
+        n, n_out = len(self.states), max(len(self.program.output_names), 1)
+        return [
             f"! THE NAME OF THIS PROGRAM IS {name}.FOR",
             "! WRITTEN BY BELLCRANK",
             "!",
@@ -181,9 +186,12 @@ class ProgramWriter:
             *self._common(),
             f"OPEN(UNIT=11,FILE='{name}.IN',STATUS='OLD')",
         ]
-        lines += [f"OPEN(UNIT={unit},FILE='{name}.{f.suffix}',STATUS='UNKNOWN')" for unit, f in self.files]
-        lines += [f"READ(11,*) {','.join(self.names[s] for s in group)}" for group in plan.groups]
-        lines += [
+
+    def _read(self) -> list[str]:
+        plan, name = self.plan, self.plan.name
+        return [
+            *(f"OPEN(UNIT={unit},FILE='{name}.{f.suffix}',STATUS='UNKNOWN')" for unit, f in self.files),
+            *(f"READ(11,*) {','.join(self.names[s] for s in group)}" for group in plan.groups),
             "WRITE(*,'(A)') ' INPUT A DESCRIPTION OF THIS RUN'",
             "READ(*,'(A75)') MSG",
             "WRITE(*,'(A)') ' INPUT TMAX, PSTEP, STEP'",
@@ -191,9 +199,12 @@ class ProgramWriter:
             "NPSTEP = INT((PSTEP-1.0D-8)/STEP0+1)",
             "STEP = PSTEP/NPSTEP",
         ]
-        for unit, f in self.files:
-            lines += self._file_head(unit, f)
-        lines += [
+
+    def _steps(self) -> list[str]:
+        name, n = self.plan.name, len(self.states)
+        place = {s.name: self.names[s] for s in self.states}
+        place |= {o: f"OUT({i})" for i, o in enumerate(self.program.output_names, 1)}
+        return [
             "CALL CONSTS",
             "CALL SETTLE(U)",
             "HC = 0.0D0",
@@ -205,11 +216,7 @@ class ProgramWriter:
             "IF (COUNT.EQ.NPSTEP.OR.COUNT.EQ.0) THEN",
             "CALL EQNS(T,U,UDOT)",
             "CALL OUTPS(T,U,OUT)",
-        ]
-        place = {s.name: self.names[s] for s in self.states}
-        place |= {o: f"OUT({i})" for i, o in enumerate(p.output_names, 1)}
-        lines += [f"WRITE({unit},6005) T,{','.join(place[c.channel] for c in f.columns)}" for unit, f in self.files]
-        lines += [
+            *(f"WRITE({unit},6005) T,{','.join(place[c.channel] for c in f.columns)}" for unit, f in self.files),
             "COUNT = 0",
             "ENDIF",
             "COUNT = COUNT+1",
@@ -221,13 +228,12 @@ class ProgramWriter:
             "ENDIF",
             "1000 CONTINUE",
             "WRITE(*,'(A)') ' OUTPUT IS ON FILES:'",
-            *(f"WRITE(*,'(A)') '   {name}.{f.suffix}'" for f in plan.files),
+            *(f"WRITE(*,'(A)') '   {name}.{f.suffix}'" for f in self.plan.files),
             "6005 FORMAT(6(1X,1PE12.5))",
             "6006 FORMAT(A15,' = ',1PE12.5,1X,A)",
             "STOP",
             "END",
         ]
-        return _fixed(lines)
 
     def _file_head(self, unit: int, f: OutputFile) -> list[str]:
         plan, name = self.plan, self.plan.name
