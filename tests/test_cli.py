@@ -10,6 +10,7 @@ from runpy import run_path
 import pytest
 
 from bellcrank import cli
+from bellcrank.cli.main import make_parser
 from bellcrank.cli.options import argument
 from bellcrank.cli.progress import Progress
 
@@ -178,6 +179,45 @@ def test_failed_check_has_its_own_exit_code(capsys, monkeypatch):
 def test_wrong_usage(arguments, capsys):
     assert bellcrank(*arguments) == 2
     assert "usage: bellcrank" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        ("car new --like hmmwv my.toml", {"what": "new", "file": "my.toml", "like": "hmmwv"}),
+        ("car --like hmmwv new my.toml", {"what": "new", "file": "my.toml", "like": "hmmwv"}),
+        ("car new my.toml --like hmmwv", {"what": "new", "file": "my.toml", "like": "hmmwv"}),
+        ("car new --like hmmwv", {"what": "new", "file": None, "like": "hmmwv"}),
+        ("drive --speed 80 my.toml --json step", {"speed": 80.0, "words": ["my.toml", "step"]}),
+        ("drive my.toml --speed -5 step sine", {"speed": -5.0, "words": ["my.toml", "step", "sine"]}),
+        ("kinematics --loads my.toml", {"suspension": "my.toml", "loads": ""}),
+        ("kinematics --loads cases.toml my.toml", {"suspension": "my.toml", "loads": "cases.toml"}),
+        ("kinematics --load my.toml --axle front", {"suspension": "my.toml", "loads": "", "axle": "front"}),
+        ("kinematics my.toml --loads", {"suspension": "my.toml", "loads": ""}),
+        ("analyse --sensitivity k c car.py", {"model": "car.py", "sensitivity": ["k", "c"]}),
+        ("analyse car.py --sensitivity k c", {"model": "car.py", "sensitivity": ["k", "c"]}),
+        ("analyse --outputs az --sensitivity k car.py", {"outputs": ["az"], "sensitivity": ["k"], "model": "car.py"}),
+        ("analyse --outputs az car.py --sensitivity k", {"outputs": ["az"], "sensitivity": ["k"], "model": "car.py"}),
+    ],
+)
+def test_names_and_options_in_any_order(words, wanted):
+    args = vars(make_parser(words.split()[0]).parse_args(words.split()))
+    assert {name: args[name] for name in wanted} == wanted
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("kinematics --loads=my.toml", "required: SUSPENSION"),
+        ("analyse --sensitivity k", "required: MODEL"),
+        ("car nwe my.toml", "invalid choice: 'nwe'"),
+        ("drive my.toml step --sped 80", "unrecognized arguments: --sped 80"),
+        ("car new a.toml b.toml", "unrecognized arguments: b.toml"),
+    ],
+)
+def test_what_cannot_be_read_in_any_order(words, message, capsys):
+    assert bellcrank(*words.split()) == 2
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from typing import Any
 import bellcrank as bc
 from bellcrank.cli import signals
 from bellcrank.cli.codes import FINE, INTERRUPTED, USAGE, USER_ERROR
+from bellcrank.cli.parser import CommandParser
 
 COMMANDS = {
     "run": "Run a simulation and tell how it went.",
@@ -112,7 +113,7 @@ def make_parser(wanted: str | None) -> ArgumentParser:
     parser = ArgumentParser(prog="bellcrank", description=head, epilog=codes)
     parser.add_argument("--version", action="version", version=f"bellcrank {bc.__version__}")
     parser.set_defaults(command=None)
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=CommandParser)
     for name, words in COMMANDS.items():
         found = commands.add_parser(name, help=words[0].lower() + words[1:].rstrip("."), description=words)
         if name == wanted:
