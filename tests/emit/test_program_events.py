@@ -1,6 +1,9 @@
 """Events in written programs: impacts by closed forms, and runs within the package to the bit."""
 
 import math
+import os
+import shutil
+import subprocess
 import warnings
 
 import numpy as np
@@ -231,8 +234,54 @@ def test_loops_chattering_and_stops(tmp_path, language):
     bolt().equations().write(language, tmp_path / "latch", events=[LATCH])
     said = like_a_run(language, tmp_path / "latch")("--output", "out.csv", cwd=tmp_path / "latch")
     written = bc.read(tmp_path / "latch" / "out.csv")
-    assert written["q(bolt)"][-1] == pytest.approx(0.5, abs=1e-9) and said.count("latch at t") == len(run.events)
+    assert written["q(bolt)"][-1] == pytest.approx(0.5, abs=1e-9) and said.count("latch at t") == len(run.events) == 1
+    assert len(written) == len(run) and said.count("note: event 'latch' changes nothing at t = 0.672342 s") == 1
     agrees(ball().equations(), language, tmp_path / "stop", [bounce(stop=True)], 4, ["--method", "rk2"], method="rk2")
+
+
+WITHOUT_WARNINGS = {
+    "a parameter": (ball, [bc.event("q(ball) - ground", -1, {"g": "-g"}, name="b")]),
+    "a parameter of events": (ball, [bc.event("q(ball) - ground", -1, {"e": "0.9*e"}, name="b")]),
+    "a state": (ball, [bounce()]),
+    "both, and a stop": (
+        ball,
+        [
+            bc.event("q(ball) - ground", -1, {"u(ball)": "-e*u(ball)", "m": "2*m"}, stop=True, name="b"),
+            bc.event("u(ball)"),
+        ],
+    ),
+    "nothing": (ball, [bc.event("q(ball) - ground")]),
+    "a latch": (bolt, [LATCH]),
+    "loops": (
+        four_bar,
+        [bc.event("t - 0.1", action={"l": 0.61, "u(a)": "-u(a)"}, name="hit"), bc.event("t - 0.12", stop=True)],
+    ),
+}
+
+
+@needs_compiler
+@pytest.mark.campaign
+@pytest.mark.parametrize("sets", WITHOUT_WARNINGS)
+def test_programs_with_events_compile_without_warnings(tmp_path, sets):
+    """At all levels: what a compiler can know of values that are not set depends on how much it looks through."""
+    model, events = WITHOUT_WARNINGS[sets]
+    model().equations().write("c", tmp_path, events=events)
+    for command in [find_compiler().command, *([x] for x in ("gcc", "clang") if shutil.which(x))]:
+        for level in ("-O0", "-O1", "-O2", "-O3"):
+            flags = [
+                "-std=c99",
+                level,
+                "-Wall",
+                "-Wextra",
+                "-Wpedantic",
+                "-Werror",
+                "-c",
+                "program.c",
+                "-o",
+                os.devnull,
+            ]
+            done = subprocess.run([*command, *flags], cwd=tmp_path, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, (level, done.stderr[:2000])
 
 
 def test_what_programs_with_events_cannot_do_is_told(tmp_path):

@@ -139,6 +139,39 @@ def test_events_stop_closed_loops():
     assert many.settings["backend"] == "python" and "events act in them, and closed loops" in many.notes[0]
 
 
+@cache
+def latch():
+    s = bc.System("latch", units="mks")
+    b = s.add_body("b", translate=1, mass=1)
+    s.add_parameter("held", 0, units="1")
+    s.add_force("f", magnitude="where(held > 0, -k*(x - 0.5) - 150*v, 3)", direction=s.inertial[1], at=b.origin)
+    s.set_defaults(k=1e4)
+    s.set_run(t_end=0.8, step=0.002)
+    return s.equations().compile()
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("names", [["closes"], ["also", "closes"], ["closes", "also"]])
+def test_what_changes_nothing_is_no_event(names):
+    """A latch that closes once, though what it holds passes it again and again: rows that count are those of one event,
+    alone as side by side, and what it does beside the action of another."""
+    sim, k = latch(), np.array([8e3, 1e4, 2e4])
+    known = {
+        "closes": bc.event("q(b) > 0.5", action={"held": 1}, name="closes"),
+        "also": bc.event("q(b) - 0.5", 1, action={"k": "where(held > 0, k, 2*k)"}, name="also"),
+    }
+    events = [known[x] for x in names]
+    with pytest.warns(bc.ModelWarning, match="changes nothing"):
+        many = sim.simulate_many(
+            parameters={"k": k}, every=1, keep=["q(b)"], reduce={"q(b)": FIGURES}, events=events
+        )  # fmt: skip
+        compare(sim, many, lambda i: {"parameters": {"k": k[i]}, "events": events}, range(3))
+        alone = sim.simulate(parameters={"k": k[0]}, events=events)
+    assert many.settings["backend"] == "lanes" and not many.notes
+    acted = names if names[0] == "also" else ["closes"]  # once it is closed, the other one has nothing to do
+    assert [e.name for e in alone.events] == acted and len(alone) == 401 + 2
+
+
 def test_a_condition_that_had_no_value_does_not_come_to_be_true():
     """An action gives it one on the side that is watched: that is no crossing, alone as side by side."""
     has = bc.event("sqrt(e) > 30*t", stop=True, name="has")

@@ -19,6 +19,7 @@ from .tuning import EVENTS
 Condition = Callable[[np.ndarray], np.ndarray]
 Rows = Callable[[float], np.ndarray]  # the row at a time
 Within = Callable[[int, np.ndarray], Rows]  # rows within a step, by its number and the row at its start
+Settings = Callable[[np.ndarray], Iterable[tuple[float, float]]]  # values that are set at a row, and those there are
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,8 @@ class Event:
 @dataclass(frozen=True)
 class Watched:
     """A condition: an event is its crossing of zero to one of some `sides`, +1 from below, -1 from above; `strict`: to
-    which of them zero itself does not belong. Does it end the run, or a stretch of it, as it acts?"""
+    which of them zero itself does not belong. Does it end the run, or a stretch of it, as it acts? An action that would
+    change nothing is none: what is at rest may go through zero as often as rounding or a tolerance will have it."""
 
     name: str
     value: Condition
@@ -67,6 +69,7 @@ class Watched:
     strict: tuple[int, ...] = ()
     stop: bool = False
     acts: bool = False
+    settings: Settings | None = None  # what its action sets
 
     def at(self, rows: np.ndarray) -> np.ndarray:
         return np.broadcast_to(self.value(rows), (len(rows),))
@@ -74,6 +77,12 @@ class Watched:
     def is_over(self, g: Any, side: int) -> Any:
         """Is a value of the condition on a side?"""
         return side * g > 0 if side in self.strict else side * g >= 0
+
+    def is_idle(self, row: np.ndarray) -> bool:
+        """Would its action change nothing, beyond rounding, at a row?"""
+        if self.settings is None:
+            return False
+        return all(abs(new - now) <= EVENTS.rounding * abs(now) for new, now in self.settings(row))
 
     def is_zero(self, row: np.ndarray, size: float = 0.0) -> bool:
         """Is it zero but for rounding, and a share of its size elsewhere?"""
@@ -100,6 +109,18 @@ class AtZero:
     looks: int = 2
 
 
+@dataclass
+class Begun:
+    """What a condition was where a run began, at a time (s), and since: was it zero but for `noise`, to which `side`
+    did it go then, or else on which was it all the time (0: on none)? With parameters as they were at each time."""
+
+    time: float
+    zero: bool
+    noise: float
+    side: int
+    waits: bool = True  # is this still to be found?
+
+
 @dataclass(frozen=True)
 class Fired:
     """An event that is to act: to which side its condition came, and how large that is about there."""
@@ -112,7 +133,7 @@ class Fired:
 class Watch:
     """Looks for events in rows as they come. Those that stop or act set `stopped`, and `fired` holds what is to act.
 
-    `again`: the event that would act again and again at one time.
+    `again`: the event that would act again and again at one time; `idle`: when actions came to nothing, first.
     """
 
     def __init__(self, conditions: Sequence[Watched] = ()) -> None:
@@ -122,6 +143,8 @@ class Watch:
         self.fired: list[Fired] = []
         self.stopping = ""  # the name of the event that stops the run
         self.again: Event | None = None
+        self.idle: dict[str, float] = {}
+        self._begun: dict[str, Begun] = {}  # conditions that stop or act
         self._last: np.ndarray | None = None
         self._number = -1  # of the step at whose end that row is
         self._at_zero: dict[str, AtZero] = {}
@@ -158,8 +181,11 @@ class Watch:
             return within(first + i + 1, whole[i])
 
         found: list[tuple[float, int, int, int, float]] = []
+        waiting: list[tuple[Watched, np.ndarray]] = []
         for order, w in enumerate(self.conditions):
             g = w.at(whole)
+            if (w.stop or w.acts) and (w.name not in self._begun or self._begun[w.name].waits):
+                waiting.append((w, g))
             counted = self._leave_zero(w, g, whole, inside, found, order) if w.name in self._at_zero else 0
             for side in w.sides:
                 over = w.is_over(g, side)
@@ -172,7 +198,24 @@ class Watch:
         if self.again is not None:
             self.stopped = self.again
             return rows[:0]
-        return self._take(sorted(found), rows, inside)
+        kept = self._take(sorted(found), rows, inside)
+        for w, g in waiting:
+            self._follow(w, g[whole[:, 0] <= kept[-1, 0]], whole[0])
+        return kept
+
+    def _follow(self, w: Watched, g: np.ndarray, row: np.ndarray) -> None:
+        """Follows a condition, with values since a row, from the beginning on, to say at last why it never counted."""
+        if w.name not in self._begun:
+            zero = w.is_zero(row)
+            side = 0 if zero or len(w.sides) != 1 else w.sides[0]
+            self._begun[w.name] = Begun(float(row[0]), zero, 4 * w.noise(row), side, zero or side != 0)
+        found = self._begun[w.name]
+        if found.zero:
+            gone = np.flatnonzero(np.abs(g) > found.noise)
+            if len(gone):
+                found.side, found.waits = int(np.sign(g[gone[0]])), False
+        elif not w.is_over(g, found.side).all():
+            found.side, found.waits = 0, False
 
     def _take(
         self, found: Sequence[tuple[float, int, int, int, float]], rows: np.ndarray, inside: Callable[[int], Rows]
@@ -183,6 +226,9 @@ class Watch:
             if when > end + EVENTS.instant * max(1.0, abs(end)):
                 break
             w = self.conditions[order]
+            if place < 0 and w.settings is not None and not w.stop and w.is_idle(inside(i)(when)):
+                self.idle.setdefault(w.name, when)
+                continue
             if place < 0 and (w.stop or w.acts):
                 end, place = when, i
             if w.acts:
@@ -250,21 +296,19 @@ class Watch:
                     found.append(Fired(w, side, max(abs(old), abs(new))))
         return found
 
-    def never_counted(self, rows: np.ndarray) -> list[str]:
+    def never_counted(self) -> list[str]:
         """A sentence for each event that would stop or act and never did, as its expression was zero where the run
         began, or on the side that is watched all the time: neither is a change of sign."""
-        told, happened = [], {e.name for e in self.events}
+        told, happened = [], {e.name for e in self.events} | {*self.idle}
         for w in self.conditions:
-            if not (w.stop or w.acts) or w.name in happened or len(rows) < 2:
+            begun = self._begun.get(w.name)
+            if begun is None or w.name in happened or self._last is None or not self._last[0] > begun.time:
                 continue
-            where = f"at t = {rows[0, 0]:.6g} s, where the run begins"
-            if w.is_zero(rows[0]):
-                g = w.at(rows)
-                gone = np.flatnonzero(np.abs(g) > 4 * w.noise(rows[0]))
-                if not w.strict and len(gone) and np.sign(g[gone[0]]) in w.sides:
-                    what = f"event '{w.name}' is zero {where}"
-                    told.append(f"{what}: that is no change of sign, and there was none later; begin beside it")
-            elif len(w.sides) == 1 and w.is_over(w.at(rows), *w.sides).all():
+            where = f"at t = {begun.time:.6g} s, where the run begins"
+            if begun.zero and not w.strict and begun.side in w.sides:
+                what = f"event '{w.name}' is zero {where}"
+                told.append(f"{what}: that is no change of sign, and there was none later; begin beside it")
+            elif not begun.zero and begun.side:
                 what = f"event '{w.name}' is true {where}, and all the time"
                 told.append(f"{what}: it counts when it becomes true, which it never did")
         return told
@@ -353,11 +397,15 @@ def let_act(
     acted: list[tuple[Fired, float, bool]] = []
     while fired:
         one = fired.pop(0)
+        changed = not one.watched.is_idle(row)
+        if not changed:
+            watch.idle.setdefault(one.watched.name, t)
+            if not one.watched.stop:
+                continue
         before, values = rate(one.watched), watch.values(row)
         row = act(one, row)
-        changed = next(e.changed for e in reversed(watch.events) if e.name == one.watched.name)
         acted.append((one, before, changed))
-        if changed:  # what changes nothing, as a latch that is closed already, cannot chatter
+        if changed:  # what changes nothing cannot chatter
             book.note(one.watched.name, t)
         if book.problem:
             break

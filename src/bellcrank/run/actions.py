@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -76,6 +77,12 @@ class Action:
     def values(self, row: np.ndarray) -> list[float]:
         """What is set, from the row before."""
         return [float(np.broadcast_to(s.value(row[None, :]), (1,))[0]) for s in self.settings]
+
+    def beside(self, values: Mapping[str, float], row: np.ndarray) -> list[tuple[float, float]]:
+        """What is set, beside what there is: states of the row, and `values` of parameters."""
+        sets = [s.quantity for s in self.settings]
+        there = (x.unit.from_equation(row[x.column]) if x.column >= 0 else values.get(x.name, np.nan) for x in sets)
+        return list(zip(self.values(row), map(float, there), strict=True))
 
 
 @dataclass(frozen=True)
@@ -171,12 +178,13 @@ def read_events(interface: Interface, events: Any, stop: Any, parameters: Mappin
     result = EventsGiven([], {}, values, set())
     for x, formula in zip(given, event_formulas(interface, given, values), strict=True):
         value = as_function(formula.condition, columns, values)
-        acts = bool(formula.settings)
-        result.watched.append(Watched(x.name, value, formula.sides, formula.strict, x.stop, acts))
+        action = Action(tuple(Setting(s, as_function(steps, columns, values)) for s, steps in formula.settings))
+        acts = bool(action.settings)
+        sets = partial(action.beside, values) if acts else None
+        result.watched.append(Watched(x.name, value, formula.sides, formula.strict, x.stop, acts, sets))
         result.used.update(key for key in names_used(x) if key in spelled)
         if acts:
-            settings = (Setting(target, as_function(steps, columns, values)) for target, steps in formula.settings)
-            result.actions[x.name] = Action(tuple(settings))
+            result.actions[x.name] = action
     return result
 
 

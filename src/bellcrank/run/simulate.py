@@ -113,7 +113,7 @@ def simulate(
     run.find_residuals = residuals_of(loaded, stretches.pieces)
     run.moved = partial(motion, loaded, stretches.pieces, stretches.parameters)
     told = [too_large] if too_large and prepared.run.status == FINISHED else []
-    told += held_by(plan.method, settings) + watch.never_counted(rows)
+    told += held_by(plan.method, settings) + watch.never_counted()
     told += through_zero(stretches.tolerances, loaded.interface, rows) if plan.method in ADAPTIVE else []
     doubts = doubts_of(loaded, stretches.pieces, rows, locks, told)
     for doubt in (*not_finite(run, rows, loaded.interface), *doubts):

@@ -80,7 +80,7 @@ class Stretches:
         self.within = False  # did the run end within a step, or after its state was changed?
         self._closure: tuple[Sequence[float], Closure | None] | None = None
         self._parts: list[np.ndarray] = []
-        self._idle: set[str] = set()
+        self._told_idle: set[str] = set()
 
     def closure(self, p: Sequence[float]) -> Closure | None:
         """The constraints of closed loops."""
@@ -145,6 +145,7 @@ class Stretches:
         while True:
             rows, self.interrupted = take_steps(prepared, self.watch, None if progress is None else tell)
             self.context.set_live(0)
+            self._tell_idle()
             if self.watch.again is not None and s.row is not None:
                 rows = rows[rows[:, 0] > s.row[0]] if len(rows) else rows
             if s.row is not None:
@@ -217,6 +218,7 @@ class Stretches:
             return rate_of(w, rates, row_of, (t, y), h)
 
         after, stop, at_zero = let_act(self.watch, self.book, row, act, rate)
+        self._tell_idle()
         plan = place_on(s.plan, t)
         weights = e.weights if p == s.p else None
         wheels = None if ground is None else ground.modes_now()
@@ -258,12 +260,15 @@ class Stretches:
         before = len(self.watch.events)
         if ground is not None:
             y = stands_after(ground, e, y)
-        found = Event(w.name, t, changes(loaded, action, old, (y, values)))
-        if not found.changed and w.name not in self._idle:
-            self._idle.add(w.name)
-            warn(f"event '{w.name}' changes nothing at t = {t:.6g} s")
-        self.watch.events.insert(before, found)
+        self.watch.events.insert(before, Event(w.name, t, changes(loaded, action, old, (y, values))))
         return y, new_p, e
+
+    def _tell_idle(self) -> None:
+        """Tells once of every event whose action changes nothing."""
+        for name, t in self.watch.idle.items():
+            if name not in self._told_idle:
+                self._told_idle.add(name)
+                warn(f"event '{name}' changes nothing at t = {t:.6g} s")
 
 
 def known_to(loaded: Loaded, parameters: Mapping[str, float] | None, used: set[str]) -> Mapping[str, float] | None:

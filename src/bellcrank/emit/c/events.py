@@ -73,7 +73,7 @@ def events_text(program: Program, given: EventsText) -> str:
         SETTINGS="".join(_setting(i, s) for i, s in settings),
         CONDITIONS=cases(e.condition for e in given.events),
         VALUES=cases(s.text for _, s in settings),
-        CROSSING=crossing_text("Job *job, int64_t lane, Stride *s", "job, lane, s"),
+        RULE=rule_text("lanes"),
         SEEN="yes" if any(states <= column < states + outputs for column in given.columns) else "",
         SET=sets_inputs(program),
         LOOPS="yes" if program.loops is not None else "",
@@ -81,9 +81,15 @@ def events_text(program: Program, given: EventsText) -> str:
     )
 
 
-def crossing_text(declared: str, given: str) -> str:
-    """Functions that find the time of an event; the run in which they look, as they are `declared` and `given` it."""
-    return runtime("event_crossing.c", RUN_DECLARED=declared, RUN=given, MOST_LOOKS=str(MOST))
+def rule_text(numbers: str) -> str:
+    """What counts as an event, when it is, and what follows: one rule for a run alone, whose rows are of `numbers`
+    "double", and for runs side by side, where they are "lanes"."""
+    return runtime("event_rule.c", NUMBERS=numbers, MOST_LOOKS=str(MOST))
+
+
+def at_zero_text() -> str:
+    """What is remembered of a condition that is zero after its event."""
+    return runtime("event_at_zero.c")
 
 
 def event_tables(events: Iterable[tuple[Sequence[int], int, bool, bool]], names: Sequence[str] = ()) -> str:

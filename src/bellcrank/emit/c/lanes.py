@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any, ClassVar
 
 from bellcrank.emit.c import job
-from bellcrank.emit.c.events import EventsText, events_text
+from bellcrank.emit.c.events import EventsText, at_zero_text, events_text
 from bellcrank.emit.c.functions import Functions
 from bellcrank.emit.c.loops import corrected_places
 from bellcrank.emit.c.many import rows_text
@@ -280,6 +280,7 @@ def group_run(
         ),
         PARTS=runtime("parts.c", TIME="double"),
         EVENTS=events_text(program, events) if events else "",
+        AT_ZERO=at_zero_text() if events else "",
         N_EVENTS=str(len(events.events)) if events else "",
         N_VALUES=str(events.n_values) if events else "",
     )

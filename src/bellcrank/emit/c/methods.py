@@ -89,7 +89,9 @@ def method_cases(only: str = "", summed: str = "{} + {}", before: str = "", stat
         if only:
             lines += [f"    {words or f'/* {m.name} */'}", *(line.removeprefix("    ") for line in steps)]
         else:
-            lines += [f"    case {m.name.upper()}:{f' {words}' if words else ''}", *steps, "        break;"]
+            lines += [f"    case {m.name.upper()}:{f' {words}' if words else ''}"]
+            lines += ["    default: /* there is no other, which compilers cannot know */"] if m is chosen[-1] else []
+            lines += [*steps, "        break;"]
     return "\n".join([*lines, *([] if only else ["    }"]), "    return failed;", ""])
 
 

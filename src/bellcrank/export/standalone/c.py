@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bellcrank.emit.c.events import cases, crossing_text, event_tables
+from bellcrank.emit.c.events import at_zero_text, cases, event_tables, rule_text
 from bellcrank.emit.c.loops import assembly_text, bridge_room
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.runtime_files import definitions
@@ -123,7 +123,8 @@ class CEvents:
                 "MEMORY": str(memory_of(program)),
                 "BRIDGE_ROOM": room_of_bridges(program),
                 "KNOWN": "watch->k" if remembers else "NULL",
-                "CROSSING": crossing_text("Watch *watch", "watch"),
+                "AT_ZERO": at_zero_text(),
+                "RULE": rule_text("double"),
                 "INPUTS": "yes" if program.given_inputs else "",
                 "LOOPS": "yes" if program.loops is not None else "",
                 "FOLLOWS": "".join(f"{int(f)}, " for f in setup.follows),

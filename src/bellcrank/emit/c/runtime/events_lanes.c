@@ -8,7 +8,7 @@
     double factor; /* to equation units */
 } Setting;
 
-static const Setting EVENT_SETTINGS[N_SETTINGS + 1] = {
+static const Setting event_settings[N_SETTINGS + 1] = {
 @SETTINGS@    {-1, -1, -1, -1, 0, 1.0},
 };
 
@@ -16,8 +16,14 @@ typedef struct Stride { /* a step, or what is left of it: its number, beginning 
     int64_t number;
     double begin, end;
     lanes y[N_S + 1], k[N_S + 1];
-    int failed; /* something could not be had: the run is left to be done alone */
 } Stride;
+
+typedef struct Watch { /* one of the runs that is taken through a stride by itself */
+    Job *job;
+    int64_t lane;
+    Stride *stride;
+    int failed; /* something could not be had: the run is left to be done alone */
+} Watch;
 
 /* The value of a condition at a row of numbers `apart` from each other, in the units of the user; v: parameters. */
 static double event_condition(int event, const double *row, int64_t apart, const double *v)
@@ -41,7 +47,7 @@ static double event_value(int setting, const double *row, int64_t apart, const d
     return 0.0;
 }
 
-static double condition_of(const Job *job, int64_t lane, int event, const lanes *row)
+static double condition_in(const Job *job, int64_t lane, int event, const lanes *row)
 {
     return event_condition(event, (const double *)row + lane, N_LANES, job->values + lane*(N_VALUES + 1));
 }
@@ -77,8 +83,10 @@ static void row_at(const Job *job, double t, const lanes *y, lanes *row)
 }
 
 /* Goes on from the beginning of a stride to a time within: the state of a step that ends there. */
-static void go_within(Job *job, int64_t lane, Stride *s, double until, lanes *y)
+static void go_within(Watch *watch, double until, lanes *y)
 {
+    Job *job = watch->job;
+    const Stride *s = watch->stride;
     const Batch *b = job->batch;
     const double near = GAP*b->h, whole = b->t_start + (double)s->number*b->h;
     const double raster = b->t_start + (double)(s->number - 1)*b->h;
@@ -97,110 +105,75 @@ static void go_within(Job *job, int64_t lane, Stride *s, double until, lanes *y)
         const double middle = regular ? b->t_start + ((double)s->number - 0.5)*b->h : 0.5*(t + p.to);
         advance(job, length, t, middle, p.before, y, k, next, w, NULL);
 @IF LOOPS@
-        if (!LANE(corrected(job, job->alive[0], length, p.before, next, w), lane))
-            s->failed = 1;
+        if (!LANE(corrected(job, job->alive[0], length, p.before, next, w), watch->lane))
+            watch->failed = 1;
 @END@
         memcpy(y, next, N_S*sizeof *y);
         t = p.to;
         if (t < until)
             rates(job, 0, p.after, y, k, w);
     }
-    (void)lane;
 }
 
-static double event_at_time(Job *job, int64_t lane, Stride *s, int event, double t)
+#define NUMBER(watch, x) LANE(x, (watch)->lane) /* of a row */
+
+static double *values_of(const Watch *watch) { return watch->job->values + watch->lane*(N_VALUES + 1); }
+
+static double condition_of(const Watch *watch, int event, const lanes *row)
 {
-    lanes y[N_S + 1], row[WIDTH];
-    go_within(job, lane, s, t, y);
-    row_at(job, t, y, row);
-    return condition_of(job, lane, event, row);
+    return condition_in(watch->job, watch->lane, event, row);
 }
 
-/* By how much rounding changes a condition. */
-static double event_noise(const Job *job, int64_t lane, int event, const lanes *row)
+static double condition_of_numbers(const Watch *watch, int event, const double *row)
 {
-    const double *v = job->values + lane*(N_VALUES + 1), g = condition_of(job, lane, event, row);
-    double moved[WIDTH], largest = 0.0;
-    for (int way = 0; way < 2; way++) {
-        for (int j = 0; j < WIDTH; j++)
-            moved[j] = LANE(row[j], lane)*(1.0 + EVENT_ROUNDING*(way == 0 || j % 2 ? 1.0 : -1.0));
-        largest = fmax(largest, fabs(event_condition(event, moved, 1, v) - g));
-    }
-    return largest;
+    return event_condition(event, row, 1, values_of(watch));
 }
 
-@CROSSING@
-/* Follows a condition that was zero at the start of a stride to its first sign. What comes back within is found. */
-static void leave_zero(Job *job, int64_t lane, Stride *s, int event, const lanes *row, double later, Crossing *found,
-    int *n)
+static void event_row_at(Watch *watch, double t, lanes *row)
 {
-    AtZero *zero = &job->at_zero[lane*N_EVENTS + event];
-    lanes before[WIDTH];
-    row_at(job, after_jumps(job, s->begin), s->y, before);
-    const double around = 4*fmax(event_noise(job, lane, event, before), event_noise(job, lane, event, row));
-    const double size = fabs(later), a = s->begin, length = s->end - a;
-    if (size <= around + EVENT_ZERO*zero->size) {
-        zero->looks--;
-        return;
-    }
-    zero->waits = 0;
-    if (zero->side*later < 0.0)
-        return;
-    for (int k = 1; k <= EVENT_HALVINGS; k++) {
-        const double t = a + length*ldexp(1.0, -k), value = event_at_time(job, lane, s, event, t);
-        if (zero->side*value < -around) {
-            const double when =
-                event_crossing(job, lane, s, event, zero->side, t, a + length*ldexp(1.0, 1 - k), value, later);
-            put_crossing(found, n, when, size, event, zero->side);
-            return;
-        }
-        later = value;
-    }
-    if (zero->turns && zero->looks > 0)
-        s->failed = 1; /* it acts again and again at one time */
+    lanes y[N_S + 1];
+    go_within(watch, t, y);
+    row_at(watch->job, t, y, row);
 }
 
-/* Looks at a stride, with conditions g at its beginning and a row at its end. Returns how many events are to act;
-   *ends: when the first that acts or stops does, *stops: the event that stops the run, or -1. */
-static int look_at_stride(Job *job, int64_t lane, Stride *s, const double *g, const lanes *row, Crossing *fired,
-    double *ends, int *stops)
+static void row_after(Watch *watch, double t, const lanes *y, lanes *row) { row_at(watch->job, t, y, row); }
+
+/* What a setting gives, from the row before the event, and what there is. */
+static double value_set(const Watch *watch, int setting, const lanes *row)
 {
-    Crossing found[2*N_EVENTS];
-    int n = 0, count = 0;
-    *ends = HUGE_VAL;
-    *stops = -1;
-    for (int event = 0; event < N_EVENTS; event++) {
-        const double before = g[event], after = condition_of(job, lane, event, row);
-        if (job->at_zero[lane*N_EVENTS + event].waits) {
-            leave_zero(job, lane, s, event, row, after, found, &n);
-            continue;
-        }
-        for (int side = 1; side >= -1; side -= 2)
-            if (comes_over(event, side, before, after)) {
-                const double when = event_crossing(job, lane, s, event, side, s->begin, s->end, before, after);
-                put_crossing(found, &n, when, fmax(fabs(before), fabs(after)), event, side);
-            }
-    }
-    for (int i = 0; i < n && !(found[i].time > *ends + EVENT_INSTANT*fmax(1.0, fabs(*ends))); i++) {
-        const Watched *w = &watched[found[i].event];
-        if (!(*ends < HUGE_VAL))
-            *ends = found[i].time;
-        if (w->acts)
-            fired[count++] = found[i];
-        if (w->stops && *stops < 0)
-            *stops = found[i].event;
-    }
-    return count;
+    return event_value(setting, (const double *)row + watch->lane, N_LANES, values_of(watch));
 }
 
-static int event_is_zero(const Job *job, int64_t lane, int event, const lanes *row, double size)
+static double value_now(const Watch *watch, int setting, const lanes *row)
 {
-    return fabs(condition_of(job, lane, event, row)) <= EVENT_ZERO*size + 4*event_noise(job, lane, event, row);
+    const Setting *s = &event_settings[setting];
+    return s->state >= 0 ? LANE(row[1 + s->state], watch->lane)/s->factor : values_of(watch)[s->value];
+}
+
+static AtZero *zero_of(Watch *watch, int event) { return watch->job->at_zero + watch->lane*N_EVENTS + event; }
+
+/* Nothing is told of runs side by side; one that would end in a sentence is done alone. */
+static void tell_event(const Watch *watch, int event, double t)
+{
+    (void)watch;
+    (void)event;
+    (void)t;
+}
+
+static void tell_idle(const Watch *watch, int event, double t) { tell_event(watch, event, t); }
+
+static void event_chatters(Watch *watch, int event, double t, const char *how)
+{
+    (void)event;
+    (void)t;
+    (void)how;
+    watch->failed = 1;
 }
 
 /* How fast a condition changes at a state: the difference of rows a little way along its rates. */
-static double event_rate(Job *job, int64_t lane, int event, double t, const lanes *y)
+static double event_rate(Watch *watch, int event, double t, const lanes *y)
 {
+    Job *job = watch->job;
     const double h = EVENT_GLANCE*job->batch->h;
     lanes w[N_W + 1], k[N_S + 1], moved[N_S + 1], row[WIDTH];
     double g[2];
@@ -209,26 +182,30 @@ static double event_rate(Job *job, int64_t lane, int event, double t, const lane
         for (int j = 0; j < N_S; j++)
             moved[j] = way ? y[j] - SAME(h)*k[j] : y[j] + SAME(h)*k[j];
         row_at(job, way ? t - h : t + h, moved, row);
-        g[way] = condition_of(job, lane, event, row);
+        g[way] = condition_of(watch, event, row);
     }
     return (g[0] - g[1])/(2*h);
 }
 
 /* Does what an event does: sets states and parameters at once. Zero if that cannot be. */
-static int event_act(Job *job, int64_t lane, int event, const lanes *row, lanes *y)
+static int event_act(Watch *watch, int event, double t, const lanes *row, lanes *y)
 {
-    double found[N_SETTINGS + 1], *v = job->values + lane*(N_VALUES + 1);
+    Job *job = watch->job;
+    const int64_t lane = watch->lane;
+    double found[N_SETTINGS + 1], *v = values_of(watch);
     int others = 0;
+    (void)t;
+    watch->failed = 1;
     for (int i = 0; i < N_SETTINGS; i++) {
-        const Setting *s = &EVENT_SETTINGS[i];
+        const Setting *s = &event_settings[i];
         if (s->event != event)
             continue;
-        found[i] = event_value(i, (const double *)row + lane, N_LANES, v);
+        found[i] = value_set(watch, i, row);
         if (!isfinite(found[i]) || (s->positive && !(found[i] > 0.0)))
             return 0;
     }
     for (int i = 0; i < N_SETTINGS; i++) {
-        const Setting *s = &EVENT_SETTINGS[i];
+        const Setting *s = &event_settings[i];
         if (s->event != event)
             continue;
         if (s->state >= 0) {
@@ -257,16 +234,19 @@ static int event_act(Job *job, int64_t lane, int event, const lanes *row, lanes 
     }
 @END@
     (void)others;
+    (void)job;
+    watch->failed = 0;
     return 1;
 }
 
 /* Keeps the book of actions. Zero if there may be too many in too short a time. */
-static int note_action(Job *job, int64_t lane, int event, double t)
+static int note_action(Watch *watch, int event, double t)
 {
+    Job *job = watch->job;
     const Batch *b = job->batch;
     const double end = b->t_end > b->t_start ? b->t_end : b->t_start + (double)b->total*b->h;
     const double span = fmin(b->h, EVENT_SPAN*(end - b->t_start));
-    Book *book = &job->book[lane*N_EVENTS + event];
+    Book *book = &job->book[watch->lane*N_EVENTS + event];
     const int soon = book->acted && t - book->last < EVENT_SOON*b->h;
     if (!book->acted || t - book->since >= span) {
         book->since = t;
@@ -274,68 +254,11 @@ static int note_action(Job *job, int64_t lane, int event, double t)
     }
     book->acted++;
     book->last = t;
-    return !soon && book->acted <= EVENT_MOST/2; /* two such spans are longer than the one that counts */
+    watch->failed = soon || book->acted > EVENT_MOST/2; /* two such spans are longer than the one that counts */
+    return !watch->failed;
 }
 
-/* Lets all events at the time of a row act, and those that they bring about. `row` becomes the one after them, y its
-   state; returns the event that stops the run, or -1. */
-static int events_act(Job *job, int64_t lane, Stride *s, Crossing *fired, int count, int stops, double t, lanes *row,
-    lanes *y)
-{
-    double before[N_EVENTS], rates_before[2*N_EVENTS];
-    int busy[N_EVENTS], done = 0;
-    AtZero *zero = job->at_zero + lane*N_EVENTS;
-    for (int i = 0; i < N_EVENTS; i++)
-        busy[i] = 0;
-    for (int i = 0; i < count; i++)
-        busy[fired[i].event] = 1;
-    for (; done < count; done++) {
-        const int event = fired[done].event;
-        rates_before[done] = event_rate(job, lane, event, t, y);
-        for (int i = 0; i < N_EVENTS; i++)
-            before[i] = condition_of(job, lane, i, row);
-        if (!event_act(job, lane, event, row, y) || !note_action(job, lane, event, t)) {
-            s->failed = 1;
-            return stops;
-        }
-        row_at(job, t, y, row);
-        for (int i = 0; i < N_EVENTS; i++)
-            for (int side = 1; side >= -1; side -= 2) {
-                const double after = condition_of(job, lane, i, row), size = fmax(fabs(before[i]), fabs(after));
-                if (busy[i] || !comes_over(i, side, before[i], after))
-                    continue;
-                if (watched[i].strict == 0 && event_is_zero(job, lane, i, row, 0.0)) {
-                    zero[i].waits = 1;
-                    zero[i].side = side;
-                    zero[i].turns = 0;
-                    zero[i].looks = 2;
-                    zero[i].size = size;
-                    continue;
-                }
-                if (watched[i].stops && stops < 0)
-                    stops = i;
-                if (watched[i].acts) {
-                    int none = 0; /* behind those that are there, whatever their order */
-                    put_crossing(fired + count++, &none, t, size, i, side);
-                    busy[i] = 1;
-                }
-            }
-    }
-    for (int i = 0; i < N_EVENTS; i++)
-        zero[i].waits = zero[i].waits && event_is_zero(job, lane, i, row, zero[i].size);
-    for (int i = 0; i < done; i++)
-        if (event_is_zero(job, lane, fired[i].event, row, fired[i].size)) {
-            const double after = fired[i].side*event_rate(job, lane, fired[i].event, t, y);
-            AtZero *own = &zero[fired[i].event];
-            own->waits = 1;
-            own->side = fired[i].side;
-            own->turns = !(after > EVENT_STILL*fabs(rates_before[i]));
-            own->looks = 2;
-            own->size = fired[i].size;
-        }
-    return stops;
-}
-
+@RULE@
 /* A row of a run beside those of its steps: figures see it, and histories if it is one of their times (`number`). */
 static void take_event_row(Job *job, int64_t lane, int64_t number, double t, const lanes *row)
 {
@@ -369,7 +292,7 @@ static void begin_events(Job *job)
     row_of(job, job->t, job->y, job->w, row);
     for (int64_t lane = 0; lane < job->used; lane++)
         for (int event = 0; event < N_EVENTS; event++)
-            job->g[lane*N_EVENTS + event] = condition_of(job, lane, event, row);
+            job->g[lane*N_EVENTS + event] = condition_in(job, lane, event, row);
 }
 
 /* Takes one run through a stride in which events may be; y and k, its state and rates at the end, become those after
@@ -378,29 +301,32 @@ RARE static void meet_events(Job *job, int64_t lane, Stride *s, int64_t number, 
 {
     const Batch *b = job->batch;
     double *g = job->g + lane*N_EVENTS;
+    Watch run = {job, lane, s, 0}, *watch = &run;
     for (;;) {
         Crossing fired[3*N_EVENTS];
-        lanes state[N_S + 1], rate[N_S + 1], w[N_W + 1];
+        lanes before[WIDTH], state[N_S + 1], rate[N_S + 1], w[N_W + 1];
         double ends;
         int stops;
-        const int count = look_at_stride(job, lane, s, g, row, fired, &ends, &stops);
-        if (s->failed) {
+        row_at(job, after_jumps(job, s->begin), s->y, before);
+        before[0] = SAME(s->begin);
+        const int count = look_between(watch, g, before, row, fired, &ends, &stops);
+        if (watch->failed) {
             end_one(job, lane, LEFT);
             return;
         }
         if (!(ends < HUGE_VAL))
             break;
         const int at_end = !(ends < s->end); /* then the row of this time is the one after all */
-        go_within(job, lane, s, ends, state);
+        go_within(watch, ends, state);
         row_at(job, ends, state, row);
-        if (s->failed || !lane_is_finite(lane, state)) {
+        if (watch->failed || !lane_is_finite(lane, state)) {
             end_one(job, lane, LEFT);
             return;
         }
         take_event_row(job, lane, at_end && number >= 0 ? number : b->n_times, ends, row);
         if (count > 0) {
-            stops = events_act(job, lane, s, fired, count, stops, ends, row, state);
-            if (s->failed) {
+            stops = events_act(watch, fired, count, stops, ends, row, state);
+            if (watch->failed) {
                 end_one(job, lane, LEFT);
                 return;
             }
@@ -422,11 +348,11 @@ RARE static void meet_events(Job *job, int64_t lane, Stride *s, int64_t number, 
             break;
         }
         for (int event = 0; event < N_EVENTS; event++)
-            g[event] = condition_of(job, lane, event, row);
+            g[event] = condition_in(job, lane, event, row);
         s->begin = ends;
         memcpy(s->y, state, N_S*sizeof *state);
         memcpy(s->k, rate, N_S*sizeof *rate);
-        go_within(job, lane, s, s->end, state);
+        go_within(watch, s->end, state);
         rates(job, 0, after_jumps(job, s->end), state, rate, w);
         if (!lane_is_finite(lane, state)) {
             end_one(job, lane, LEFT);
@@ -439,7 +365,7 @@ RARE static void meet_events(Job *job, int64_t lane, Stride *s, int64_t number, 
         row_of(job, s->end, state, w, row);
     }
     for (int event = 0; event < N_EVENTS; event++)
-        g[event] = condition_of(job, lane, event, row);
+        g[event] = condition_in(job, lane, event, row);
 }
 
 /* Looks for events in all runs of a group at the end of a step. */
@@ -458,7 +384,7 @@ static void watch_step(Job *job, const Stride *s, int64_t number, lanes *y, lane
         if (!LANE(job->alive[0], lane))
             continue;
         for (int event = 0; event < N_EVENTS; event++) {
-            after[event] = condition_of(job, lane, event, row);
+            after[event] = condition_in(job, lane, event, row);
             met |= job->at_zero[lane*N_EVENTS + event].waits || comes_over(event, 1, g[event], after[event])
                 || comes_over(event, -1, g[event], after[event]);
         }

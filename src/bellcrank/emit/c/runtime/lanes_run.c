@@ -8,13 +8,7 @@ enum { N_VECTORS = @VECTORS@, N_RUNS = N_VECTORS*N_LANES, N_Y = N_VECTORS*N_S };
 @IF EVENTS@
 enum { N_EVENTS = @N_EVENTS@, N_VALUES = @N_VALUES@ };
 
-/* An event that has acted where its condition still is zero: it counts again once that was on the other side of `side`.
-   Does the action turn it back? That is asked in the first `looks` only. */
-typedef struct AtZero {
-    int waits, side, turns, looks;
-    double size; /* of the condition about the event */
-} AtZero;
-
+@AT_ZERO@
 typedef struct Book { /* of an event: how often it acted since a time, and when at last */
     int64_t acted;
     double since, last;
@@ -311,7 +305,6 @@ static void go_on(Job *job, int64_t to)
     int within = 0; /* a step of which some parts are left? */
 @IF EVENTS@
     Stride s;
-    s.failed = 0;
 @END@
     memcpy(alive, job->alive, sizeof alive);
     memcpy(y, job->y, N_Y*sizeof *y);

@@ -34,15 +34,9 @@ static double event_value(int setting, const double *row)
 static const int follows[N_S + 1] = {@FOLLOWS@0};
 
 @END@
-/* An event that has acted where its condition still is zero: it counts again once that was on the other side of `side`.
-   Does the action turn it back? That is asked in the first `looks` only. */
-typedef struct {
-    int waits, side, turns, looks;
-    double size; /* of the condition about the event */
-} AtZero;
-
+@AT_ZERO@
 /* A run with events: everything beside its job. */
-typedef struct {
+typedef struct Watch {
     Job *job;
     double *rows; /* to be written, and how many there are */
     int64_t filled, room;
@@ -114,60 +108,44 @@ static void event_row_at(Watch *watch, double t, double *row)
         watch->failed = 1;
 }
 
-static double event_at_time(Watch *watch, int event, double t)
+#define NUMBER(watch, x) (x) /* of a row */
+
+static double condition_of(const Watch *watch, int event, const double *row)
 {
-    double row[WIDTH];
-    event_row_at(watch, t, row);
+    (void)watch;
     return event_condition(event, row);
 }
 
-/* By how much rounding changes a condition. */
-static double event_noise(int event, const double *row)
+#define condition_of_numbers condition_of
+
+/* What a setting gives, from the row before the event, and what there is. */
+static double value_set(const Watch *watch, int setting, const double *row)
 {
-    double moved[WIDTH], largest = 0.0;
-    const double g = event_condition(event, row);
-    for (int way = 0; way < 2; way++) {
-        for (int j = 0; j < WIDTH; j++)
-            moved[j] = row[j]*(1.0 + EVENT_ROUNDING*(way == 0 || j % 2 ? 1.0 : -1.0));
-        largest = fmax(largest, fabs(event_condition(event, moved) - g));
-    }
-    return largest;
+    (void)watch;
+    return event_value(setting, row);
 }
 
-static int event_is_zero(int event, const double *row, double size)
+static double value_now(const Watch *watch, int setting, const double *row)
 {
-    return fabs(event_condition(event, row)) <= EVENT_ZERO*size + 4*event_noise(event, row);
+    const int state = event_settings[setting].state;
+    (void)watch;
+    return state >= 0 ? row[1 + state]/states[state].factor : parameters[event_settings[setting].parameter].value;
 }
 
-@CROSSING@
-/* Follows a condition that was zero at the start of a stretch to its first sign. What comes back within the step is
-   found there; nonzero if the event acts again and again at one time. */
-static int leave_zero(Watch *watch, int event, double later, Crossing *found, int *n)
+static AtZero *zero_of(Watch *watch, int event) { return &watch->at_zero[event]; }
+
+static void tell_event(const Watch *watch, int event, double t)
 {
-    AtZero *zero = &watch->at_zero[event];
-    const double around = 4*fmax(event_noise(event, watch->before), event_noise(event, watch->after));
-    const double size = fabs(later);
-    if (fabs(later) <= around + EVENT_ZERO*zero->size) {
-        zero->looks--;
-        return 0;
-    }
-    zero->waits = 0;
-    if (zero->side*later < 0.0)
-        return 0;
-    const double a = watch->before[0], length = watch->after[0] - a;
-    for (int k = 1; k <= EVENT_HALVINGS; k++) {
-        const double t = a + length*pow(0.5, k), value = event_at_time(watch, event, t);
-        if (zero->side*value < -around) {
-            const double when = event_crossing(watch, event, zero->side, t, a + length*pow(0.5, k - 1), value, later);
-            put_crossing(found, n, when, size, event, zero->side);
-            return 0;
-        }
-        later = value;
-    }
-    return zero->turns && zero->looks > 0;
+    (void)watch;
+    printf("%s at t = %.6g s\n", watched[event].name, t);
 }
 
-static void tell_event(int event, double t) { printf("%s at t = %.6g s\n", watched[event].name, t); }
+static void tell_idle(Watch *watch, int event, double t)
+{
+    if (!watch->told_idle[event])
+        printf("note: event '%s' changes nothing at t = %.6g s\n", watched[event].name, t);
+    watch->told_idle[event] = 1;
+}
 
 static void event_chatters(Watch *watch, int event, double t, const char *how)
 {
@@ -175,47 +153,10 @@ static void event_chatters(Watch *watch, int event, double t, const char *how)
         "Let its action bring the motion to rest, or end the run (stop=True)", t, watched[event].name, how);
 }
 
-/* Looks at the last step. Returns how many events are to act; *ends: when the first that acts or stops does, *stops:
-   the event that stops the run, or -1. */
-static int look_at_step(Watch *watch, Crossing *fired, double *ends, int *stops)
-{
-    Crossing found[2*N_EVENTS];
-    int n = 0, count = 0;
-    *ends = INFINITY;
-    *stops = -1;
-    for (int event = 0; event < N_EVENTS; event++) {
-        const double before = event_condition(event, watch->before), after = event_condition(event, watch->after);
-        if (watch->at_zero[event].waits) {
-            if (leave_zero(watch, event, after, found, &n)) {
-                event_chatters(watch, event, watch->before[0], "again at once");
-                return 0;
-            }
-            continue;
-        }
-        for (int side = 1; side >= -1; side -= 2)
-            if (comes_over(event, side, before, after)) {
-                const double when =
-                    event_crossing(watch, event, side, watch->before[0], watch->after[0], before, after);
-                put_crossing(found, &n, when, fmax(fabs(before), fabs(after)), event, side);
-            }
-    }
-    for (int i = 0; i < n && !(found[i].time > *ends + EVENT_INSTANT*fmax(1.0, fabs(*ends))); i++) {
-        const Watched *w = &watched[found[i].event];
-        if (!(*ends < INFINITY) && (w->stops || w->acts))
-            *ends = found[i].time;
-        if (w->acts)
-            fired[count++] = found[i];
-        else
-            tell_event(found[i].event, found[i].time);
-        if (w->stops && *stops < 0)
-            *stops = found[i].event;
-    }
-    return count;
-}
-
 /* The row of a state, which leaves what routines remember as it is. */
-static void event_row(Job *job, double t, const double *y, double *row)
+static void row_after(Watch *watch, double t, const double *y, double *row)
 {
+    Job *job = watch->job;
     double w[N_W + 1] = {0.0};
     memcpy(w + N_I, job->kept, (N_W - N_I)*sizeof *w);
 @IF INPUTS@
@@ -227,8 +168,9 @@ static void event_row(Job *job, double t, const double *y, double *row)
 }
 
 /* How fast a condition changes at a state: the difference of rows a little way along its rates. */
-static double event_rate(Job *job, int event, double t, const double *y)
+static double event_rate(Watch *watch, int event, double t, const double *y)
 {
+    Job *job = watch->job;
     const double h = EVENT_GLANCE*settings.step;
     double w[N_W + 1] = {0.0}, rates_there[N_S + 1], moved[N_S + 1], row[WIDTH], g[2];
     memcpy(w + N_I, job->kept, (N_W - N_I)*sizeof *w);
@@ -240,21 +182,20 @@ static double event_rate(Job *job, int event, double t, const double *y)
     for (int way = 0; way < 2; way++) {
         for (int j = 0; j < N_S; j++)
             moved[j] = way ? y[j] - h*rates_there[j] : y[j] + h*rates_there[j];
-        event_row(job, way ? t - h : t + h, moved, row);
+        row_after(watch, way ? t - h : t + h, moved, row);
         g[way] = event_condition(event, row);
     }
     return (g[0] - g[1])/(2*h);
 }
 
-enum { ACT_REFUSED, ACT_IDLE, ACT_CHANGED };
-
 /* Does what an event does: sets states and parameters at once, closes loops again, and tells the changes. Zero if that
    cannot be. */
-static int event_act(Watch *watch, int event, double t, double *y, const double *row)
+static int event_act(Watch *watch, int event, double t, const double *row, double *y)
 {
     Job *job = watch->job;
     double values[N_SETTINGS + 1] = {0.0}, old[N_S + 1], earlier[N_SETTINGS + 1] = {0.0};
-    int set[N_S + 1] = {0}, others = 0, changed = 0;
+    int set[N_S + 1] = {0}, others = 0;
+    watch->refused = 1;
     memcpy(old, y, sizeof old);
     for (int i = 0; i < N_SETTINGS; i++) {
         const Setting *s = &event_settings[i];
@@ -265,7 +206,7 @@ static int event_act(Watch *watch, int event, double t, double *y, const double 
             snprintf(watch->problem, sizeof watch->problem, "stopped at t = %.6g s, as an event acts: the action of "
                 "event '%.100s' sets %.100s to %g, not a finite number", t, watched[event].name,
                 s->state >= 0 ? states[s->state].keyword : parameters[s->parameter].keyword, values[i]);
-            return ACT_REFUSED;
+            return 0;
         }
     }
     for (int i = 0; i < N_SETTINGS; i++) {
@@ -284,7 +225,7 @@ static int event_act(Watch *watch, int event, double t, double *y, const double 
     if (others && !find_parameters(job->externals)) {
         snprintf(watch->problem, sizeof watch->problem, "stopped at t = %.6g s, as event '%.100s' acts: the constants "
             "of the model cannot be computed: may a mass, inertia or length be zero?", t, watched[event].name);
-        return ACT_REFUSED;
+        return 0;
     }
     watch->reset |= others;
 @IF LOOPS@
@@ -307,7 +248,7 @@ static int event_act(Watch *watch, int event, double t, double *y, const double 
         snprintf(watch->problem, sizeof watch->problem, "stopped at t = %.6g s, as an event acts: event '%.100s' sets "
             "states against the constraints: a residual of %.3g remains in %.100s", t, watched[event].name, first_left,
             rows_of_loops[first_open]);
-        return ACT_REFUSED;
+        return 0;
     }
     memcpy(y, closed, sizeof closed);
 @END@
@@ -320,7 +261,6 @@ static int event_act(Watch *watch, int event, double t, double *y, const double 
         const Quantity *x = s->state >= 0 ? &states[s->state] : &parameters[s->parameter];
         const double from = s->state >= 0 ? old[s->state]/x->factor : earlier[i];
         const double to = s->state >= 0 ? y[s->state]/x->factor : values[i];
-        changed |= from < to || from > to;
         const int unit = strcmp(x->unit, "-") != 0 && strcmp(x->unit, "?") != 0;
         printf("%s%s %.6g -> %.6g%s%s", before, x->keyword, from, to, unit ? " " : "", unit ? x->unit : "");
         before = ", ";
@@ -329,18 +269,14 @@ static int event_act(Watch *watch, int event, double t, double *y, const double 
         if (!set[j] && fabs(y[j] - old[j]) > EVENT_FOLLOWED*fmax(fabs(y[j]), fabs(old[j]))) {
             const Quantity *x = &states[j];
             printf(", %s %.6g -> %.6g %s", x->keyword, old[j]/x->factor, y[j]/x->factor, x->unit);
-            changed = 1;
         }
     putchar('\n');
-    if (!changed && !watch->told_idle[event]) {
-        watch->told_idle[event] = 1;
-        printf("note: event '%s' changes nothing at t = %.6g s\n", watched[event].name, t);
-    }
-    return changed ? ACT_CHANGED : ACT_IDLE;
+    watch->refused = 0;
+    return 1;
 }
 
-/* Keeps the book of actions: too many in too short a time end the run. */
-static void note_action(Watch *watch, int event, double t)
+/* Keeps the book of actions: too many in too short a time end the run. Zero if that is over. */
+static int note_action(Watch *watch, int event, double t)
 {
     double *times = watch->times[event];
     const int64_t n = watch->acted[event]++;
@@ -355,62 +291,17 @@ static void note_action(Watch *watch, int event, double t)
         snprintf(how, sizeof how, "%d times within %.2g s", EVENT_MOST, t - first);
         event_chatters(watch, event, t, t > first ? how : "again and again");
     }
+    return !watch->problem[0];
 }
 
-/* Lets all events at the time of a row act, and those that they bring about. `row` becomes the one after them, y its
-   state; returns the event that stops the run, or -1. */
-static int events_act(Watch *watch, Crossing *fired, int count, int stops, double *row, double *y)
+@RULE@
+/* Looks at the last step. */
+static int look_at_step(Watch *watch, Crossing *fired, double *ends, int *stops)
 {
-    Job *job = watch->job;
-    const double t = row[0];
-    double values[N_EVENTS], rates_before[N_EVENTS] = {0.0};
-    int busy[N_EVENTS] = {0}, changed[N_EVENTS] = {0}, done = 0;
-    for (int i = 0; i < count; i++)
-        busy[fired[i].event] = 1;
-    for (; done < count; done++) {
-        const int event = fired[done].event;
-        rates_before[done] = event_rate(job, event, t, y);
-        for (int i = 0; i < N_EVENTS; i++)
-            values[i] = event_condition(i, row);
-        const int how = event_act(watch, event, t, y, row);
-        if (how == ACT_REFUSED) {
-            watch->refused = 1;
-            return stops;
-        }
-        changed[done] = how == ACT_CHANGED;
-        event_row(job, t, y, row);
-        if (changed[done]) /* what changes nothing, as a latch that is closed already, cannot chatter */
-            note_action(watch, event, t);
-        if (watch->problem[0])
-            return stops;
-        for (int i = 0; i < N_EVENTS; i++)
-            for (int side = 1; side >= -1; side -= 2) {
-                const double before = values[i], after = event_condition(i, row);
-                const double size = fmax(fabs(before), fabs(after));
-                if (busy[i] || !comes_over(i, side, before, after))
-                    continue;
-                if (watched[i].strict == 0 && event_is_zero(i, row, 0.0)) {
-                    watch->at_zero[i] = (AtZero){1, side, 0, 2, size};
-                    continue;
-                }
-                if (watched[i].stops && stops < 0)
-                    stops = i;
-                if (watched[i].acts) {
-                    fired[count++] = (Crossing){t, size, i, side};
-                    busy[i] = 1;
-                } else
-                    tell_event(i, t);
-            }
-    }
-    for (int i = 0; i < N_EVENTS; i++)
-        watch->at_zero[i].waits = watch->at_zero[i].waits && event_is_zero(i, row, watch->at_zero[i].size);
-    for (int i = 0; i < done; i++)
-        if (event_is_zero(fired[i].event, row, fired[i].size)) {
-            const double after = fired[i].side*event_rate(job, fired[i].event, t, y);
-            const int turns = changed[i] && !(after > EVENT_STILL*fabs(rates_before[i]));
-            watch->at_zero[fired[i].event] = (AtZero){1, fired[i].side, turns, 2, fired[i].size};
-        }
-    return stops;
+    double g[N_EVENTS];
+    for (int event = 0; event < N_EVENTS; event++)
+        g[event] = event_condition(event, watch->before);
+    return look_between(watch, g, watch->before, watch->after, fired, ends, stops);
 }
 
 /* Ends the last step at a time, where events act or stop the run. Is that over? */
@@ -425,7 +316,7 @@ static int end_step_at(Watch *watch, double ends, Crossing *fired, int count, in
     memcpy(job->kept, watch->kept, sizeof watch->kept);
     memcpy(job->externals->memory, watch->memory, sizeof watch->memory);
     if (count > 0) {
-        stops = events_act(watch, fired, count, stops, watch->before, job->y);
+        stops = events_act(watch, fired, count, stops, ends, watch->before, job->y);
         if (!watch->refused)
             keep_row(watch, watch->before);
     }
@@ -484,7 +375,7 @@ static void take_fixed_steps(Watch *watch, int64_t total, int64_t every)
         const int count = look_at_step(watch, fired, &ends, &stops);
         if (watch->problem[0])
             break;
-        if (!(ends < INFINITY)) {
+        if (!(ends < HUGE_VAL)) {
             if (job->reached % every == 0 || job->reached == total)
                 keep_row(watch, watch->after);
             memcpy(watch->before, watch->after, sizeof watch->after);
@@ -518,14 +409,14 @@ static int look_along_step(Watch *watch, Crossing *fired, double *ends, int *sto
     int64_t i = job->reached + 1;
     for (int k = 1; k <= EVENT_LOOKS;) {
         const double place = k < EVENT_LOOKS ? begin + k*share : job->t;
-        const double output = i <= job->total ? job->times[i] : INFINITY;
+        const double output = i <= job->total ? job->times[i] : HUGE_VAL;
         event_row_at(watch, fmin(place, output), watch->after);
         k += place <= output;
         i += output <= place;
         if (watch->failed)
             return 0;
         const int count = look_at_step(watch, fired, ends, stops);
-        if (watch->problem[0] || *ends < INFINITY)
+        if (watch->problem[0] || *ends < HUGE_VAL)
             return count;
         memcpy(watch->before, watch->after, sizeof watch->after);
     }
@@ -568,7 +459,7 @@ static void take_chosen_steps(Watch *watch)
         const int count = look_along_step(watch, fired, &ends, &stops);
         if (watch->problem[0] || watch->failed)
             break;
-        if (!(ends < INFINITY)) {
+        if (!(ends < HUGE_VAL)) {
             memcpy(job->kept, kept, sizeof kept);
             memcpy(job->externals->memory, memory, sizeof memory);
             continue;

@@ -234,6 +234,37 @@
     largest = max(largest, abs(event_condition(event, moved) - g))
   end function event_noise
 
+  ! Would an event change nothing, beyond rounding, at a row?
+  logical function is_idle(event, row)
+    integer, intent(in) :: event
+    real(dp), intent(in) :: row(width)
+    real(dp) :: now
+    integer :: i, whose, state, place
+    is_idle = .true.
+    do i = 1, n_settings
+      call setting(i, whose, state, place)
+      if (whose /= event) cycle
+      if (state > 0) then
+        now = row(1 + state)/states(state)%factor
+      else
+        now = parameters(place)%value
+      end if
+      is_idle = is_idle .and. abs(event_value(i, row) - now) <= tuned_event_rounding*abs(now)
+    end do
+  end function is_idle
+
+  ! Does an event whose condition is crossed do nothing there? Then it is none: what is closed already is not closed
+  ! again, however often what is at rest goes through zero.
+  logical function comes_to_nothing(one)
+    type(crossing), intent(in) :: one
+    real(dp) :: row(width)
+    comes_to_nothing = acts(one%event) .and. .not. stops_run(one%event)
+    if (.not. comes_to_nothing) return
+    call event_row_at(one%time, row)
+    comes_to_nothing = is_idle(one%event, row)
+    if (comes_to_nothing) call tell_idle(one%event, one%time)
+  end function comes_to_nothing
+
   logical function is_at_zero(event, row, about)
     integer, intent(in) :: event
     real(dp), intent(in) :: row(width), about
@@ -326,6 +357,14 @@
     real(dp), intent(in) :: at
     write (output_unit, '(a)') event_name(event) // " at t = " // six(at) // " s"
   end subroutine tell_event
+
+  subroutine tell_idle(event, at)
+    integer, intent(in) :: event
+    real(dp), intent(in) :: at
+    if (.not. told_idle(event)) &
+      write (output_unit, '(a)') "note: event '" // event_name(event) // "' changes nothing at t = " // six(at) // " s"
+    told_idle(event) = .true.
+  end subroutine tell_idle
 
   ! Follows a condition that was zero at the start of a stretch to its first sign. What comes back within the step is
   ! found there; `again`: the event acts again and again at one time.
@@ -421,6 +460,9 @@
         if (found(i)%time > ends + tuned_event_instant*max(1.0_dp, abs(ends))) exit
       end if
       event = found(i)%event
+      if (.not. ends < huge(ends)) then
+        if (comes_to_nothing(found(i))) cycle
+      end if
       if (.not. ends < huge(ends) .and. (stops_run(event) .or. acts(event))) ends = found(i)%time
       if (acts(event)) then
         n_fired = n_fired + 1
@@ -451,20 +493,18 @@
   end function event_rate
 
   ! Does what an event does: sets states and parameters at once, closes loops again, and tells the changes.
-  subroutine act(event, at, y, row, changed, ended)
+  subroutine act(event, at, y, row, ended)
     integer, intent(in) :: event
     real(dp), intent(in) :: at, row(width)
     real(dp), intent(inout) :: y(n_s)
     character(len=*), intent(inout) :: ended
     real(dp) :: values(n_settings + 1), old(n_s), earlier(n_settings + 1), from, to
     integer :: i, whose, state, place
-    logical, intent(out) :: changed
     logical :: is_set(n_s), others
     character(len=:), allocatable :: text, lead
     old = y
     is_set = .false.
     others = .false.
-    changed = .false.
     values = 0
     earlier = 0
     do i = 1, n_settings
@@ -545,19 +585,13 @@
         to = values(i)
         text = text // lead // change(parameters(place), from, to)
       end if
-      changed = changed .or. abs(from - to) > 0
       lead = ", "
     end do
     do i = 1, n_s
       if (is_set(i) .or. .not. abs(y(i) - old(i)) > tuned_event_followed*max(abs(y(i)), abs(old(i)))) cycle
       text = text // lead // change(states(i), old(i)/states(i)%factor, y(i)/states(i)%factor)
-      changed = .true.
     end do
     write (output_unit, '(a)') text
-    if (.not. changed .and. .not. told_idle(event)) then
-      told_idle(event) = .true.
-      write (output_unit, '(a)') "note: event '" // event_name(event) // "' changes nothing at t = " // six(at) // " s"
-    end if
   end subroutine act
 
   function change(q, from, to) result(text)
@@ -598,7 +632,7 @@
     character(len=*), intent(inout) :: ended
     real(dp) :: values(n_events), rates_before(2*n_events), at, g
     integer :: done, event, i, side
-    logical :: busy(n_events), changed(2*n_events)
+    logical :: busy(n_events), idle(2*n_events)
     at = row(1)
     busy = .false.
     rates_before = 0
@@ -609,16 +643,27 @@
     do while (done < n_fired)
       done = done + 1
       event = fired(done)%event
+      idle(done) = is_idle(event, row)
+      if (idle(done) .and. .not. stops_run(event)) then
+        call tell_idle(event, at)
+        fired(done:n_fired - 1) = fired(done + 1:n_fired)
+        n_fired = n_fired - 1
+        done = done - 1
+        cycle
+      end if
       rates_before(done) = event_rate(event, at, y)
       values = [(event_condition(i, row), i = 1, n_events)]
-      call act(event, at, y, row, changed(done), ended)
+      call act(event, at, y, row, ended)
       if (ended /= "") then
         refused = .true.
         return
       end if
       call event_row(at, y, 0, row)
-      ! what changes nothing, as a latch that is closed already, cannot chatter
-      if (changed(done)) call note_action(event, at, ended)
+      if (idle(done)) then
+        call tell_idle(event, at)
+      else
+        call note_action(event, at, ended)
+      end if
       if (ended /= "") return
       do i = 1, n_events
         do side = 1, -1, -2
@@ -647,7 +692,7 @@
       if (.not. is_at_zero(fired(i)%event, row, fired(i)%size)) cycle
       g = fired(i)%side*event_rate(fired(i)%event, at, y)
       at_zero(fired(i)%event) = wait_at_zero( &
-        .true., changed(i) .and. .not. g > tuned_event_still*abs(rates_before(i)), fired(i)%side, 2, fired(i)%size)
+        .true., .not. idle(i) .and. .not. g > tuned_event_still*abs(rates_before(i)), fired(i)%side, 2, fired(i)%size)
     end do
   end subroutine let_act
 

@@ -1,6 +1,7 @@
 """Steps with events: conditions are watched from step to step, and act where they happen."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from events import actions, watched
@@ -23,9 +24,20 @@ class Acting:
     def __init__(self, e, given, states, refresh, mended, held):
         self.e, self.given, self.states = e, given, states
         self.refresh, self.mended, self.held = refresh, mended, held
-        self.watch, self.actions = Watch(watched(given)), actions(given)
-        self.rows, self.told, self.idle = [], 0, set()
+        self.actions = actions(given)
+        self.watch = Watch([replace(w, settings=self._settings(w.name)) for w in watched(given)])
+        self.rows, self.told, self.told_idle = [], 0, set()
         self.figures, self.passages = {}, []
+
+    def _settings(self, name):
+        """Values that an event sets at a row, and those there are."""
+
+        def pairs(row):
+            for state, place, f in self.actions[name]:
+                now = row[1 + place] / self.states[place].factor if state else self.given[place].value
+                yield float(np.broadcast_to(f(row[None, :]), (1,))[0]), float(now)
+
+        return pairs
 
     def run_chosen(self, course, y, stretch):
         """Takes steps that their method chooses; what ended the run early. `stretch(t, y, goes_on)` is a run from a
@@ -129,6 +141,10 @@ class Acting:
         for event in self.watch.events[self.told :]:
             print(event)
         self.told = len(self.watch.events)
+        for name, t in self.watch.idle.items():
+            if name not in self.told_idle:
+                self.told_idle.add(name)
+                print(f"note: event '{name}' changes nothing at t = {t:.6g} s")
 
     def _act(self, book, row, course):
         """Lets all events at the time of a row act: the state after them, and the name of one that stops the run."""
@@ -186,9 +202,5 @@ class Acting:
             if j not in kept:
                 s = self.states[j]
                 changes.append(Change(s.keyword, float(old[j] / s.factor), float(y[j] / s.factor), s.unit))
-        done = Event(name, t, tuple(changes))
-        self.watch.events.append(done)
-        if not done.changed and name not in self.idle:
-            self.idle.add(name)
-            print(f"note: event '{name}' changes nothing at t = {t:.6g} s")
+        self.watch.events.append(Event(name, t, tuple(changes)))
         return y

@@ -1,0 +1,256 @@
+/* ---- the rule of events: what counts, in which order, and what follows. `Watch` is a run with its events; what is
+   known of it by itself stands above: conditions, rows within its last step, what is set, what is told. */
+
+/* By how much rounding changes a condition. */
+static double event_noise(Watch *watch, int event, const @NUMBERS@ *row)
+{
+    double moved[WIDTH], largest = 0.0;
+    const double g = condition_of(watch, event, row);
+    for (int way = 0; way < 2; way++) {
+        for (int j = 0; j < WIDTH; j++)
+            moved[j] = NUMBER(watch, row[j])*(1.0 + EVENT_ROUNDING*(way == 0 || j % 2 ? 1.0 : -1.0));
+        largest = fmax(largest, fabs(condition_of_numbers(watch, event, moved) - g));
+    }
+    return largest;
+}
+
+static int event_is_zero(Watch *watch, int event, const @NUMBERS@ *row, double size)
+{
+    return fabs(condition_of(watch, event, row)) <= EVENT_ZERO*size + 4*event_noise(watch, event, row);
+}
+
+/* Would an event change nothing, beyond rounding, at a row? */
+static int event_is_idle(Watch *watch, int event, const @NUMBERS@ *row)
+{
+    for (int i = 0; i < N_SETTINGS; i++) {
+        if (event_settings[i].event != event)
+            continue;
+        const double now = value_now(watch, i, row);
+        if (!(fabs(value_set(watch, i, row) - now) <= EVENT_ROUNDING*fabs(now)))
+            return 0;
+    }
+    return 1;
+}
+
+static double event_at_time(Watch *watch, int event, double t)
+{
+    @NUMBERS@ row[WIDTH];
+    event_row_at(watch, t, row);
+    return condition_of(watch, event, row);
+}
+
+/* Does an event whose condition is crossed do nothing there? Then it is none: what is closed already is not closed
+   again, however often what is at rest goes through zero. */
+static int comes_to_nothing(Watch *watch, const Crossing *found)
+{
+    @NUMBERS@ row[WIDTH];
+    if (!watched[found->event].acts || watched[found->event].stops)
+        return 0;
+    event_row_at(watch, found->time, row);
+    if (!event_is_idle(watch, found->event, row))
+        return 0;
+    tell_idle(watch, found->event, found->time);
+    return 1;
+}
+
+/* Where a condition changes its sign between two times: regula falsi (Illinois), halved where that is slow. */
+static double event_zero_between(Watch *watch, int event, int side, double a, double b, double fa, double fb,
+    double small)
+{
+    double width = fabs(b - a);
+    for (int count = 0; count < @MOST_LOOKS@; count++) {
+        double c = b - fb*(b - a)/(fb - fa);
+        if (count % 2) {
+            if (fabs(b - a) > 0.5*width)
+                c = a + 0.5*(b - a);
+            width = fabs(b - a);
+        }
+        if (fabs(c - b) < 0.5*small) /* a little beyond: the zero may lie just there */
+            c = b + copysign(0.5*small, a - b);
+        if (!(fmin(a, b) < c && c < fmax(a, b)))
+            c = a + 0.5*(b - a);
+        const double fc = side*event_at_time(watch, event, c);
+        if ((fc > 0.0) == (fb > 0.0))
+            fa *= 0.5;
+        else {
+            a = b;
+            fa = fb;
+        }
+        b = c;
+        fb = fc;
+        if (fc == 0.0 || fabs(b - a) <= small)
+            break;
+    }
+    return b;
+}
+
+/* The time at which a condition comes to a side, between one at which it is not there and one at which it is. */
+static double event_crossing(Watch *watch, int event, int side, double a, double b, double ga, double gb)
+{
+    const double small = 1e-15*fmax(1.0, fabs(b)), first = a, last = b;
+    if (side*ga < 0.0 && 0.0 < side*gb) {
+        const double root = event_zero_between(watch, event, side, a, b, side*ga, side*gb, small);
+        const double left = root == a ? ga : root == b ? gb : event_at_time(watch, event, root);
+        if (fabs(left) <= EVENT_JUMP*fmin(fabs(ga), fabs(gb)))
+            return root;
+    }
+    while (b - a > small) { /* from zero: a jump, or a start */
+        const double middle = 0.5*(a + b);
+        if (!(a < middle && middle < b))
+            break;
+        const double g = middle == first ? ga : middle == last ? gb : event_at_time(watch, event, middle);
+        if (event_is_over(event, g, side))
+            b = middle;
+        else
+            a = middle;
+    }
+    return b;
+}
+
+/* Follows a condition that was zero at the row `before` to its first sign, which it has `later`, at the row `after`.
+   What comes back in between is found there; nonzero if the event acts again and again at one time. */
+static int leave_zero(Watch *watch, int event, const @NUMBERS@ *before, const @NUMBERS@ *after, double later,
+    Crossing *found, int *n)
+{
+    AtZero *zero = zero_of(watch, event);
+    const double around = 4*fmax(event_noise(watch, event, before), event_noise(watch, event, after));
+    const double size = fabs(later), a = NUMBER(watch, before[0]), length = NUMBER(watch, after[0]) - a;
+    if (size <= around + EVENT_ZERO*zero->size) {
+        zero->looks--;
+        return 0;
+    }
+    zero->waits = 0;
+    if (zero->side*later < 0.0)
+        return 0;
+    for (int k = 1; k <= EVENT_HALVINGS; k++) {
+        const double t = a + length*ldexp(1.0, -k), value = event_at_time(watch, event, t);
+        if (zero->side*value < -around) {
+            const double when = event_crossing(watch, event, zero->side, t, a + length*ldexp(1.0, 1 - k), value, later);
+            put_crossing(found, n, when, size, event, zero->side);
+            return 0;
+        }
+        later = value;
+    }
+    return zero->turns && zero->looks > 0;
+}
+
+/* Looks between two rows, with conditions g at the one before. Returns how many events are to act; *ends: when the
+   first that acts or stops does, *stops: the event that stops the run, or -1. */
+static int look_between(Watch *watch, const double *g, const @NUMBERS@ *before, const @NUMBERS@ *after,
+    Crossing *fired, double *ends, int *stops)
+{
+    Crossing found[2*N_EVENTS] = {{0.0, 0.0, 0, 0}};
+    const double begin = NUMBER(watch, before[0]), end = NUMBER(watch, after[0]);
+    int n = 0, count = 0;
+    *ends = HUGE_VAL;
+    *stops = -1;
+    for (int event = 0; event < N_EVENTS; event++) {
+        const double later = condition_of(watch, event, after);
+        if (zero_of(watch, event)->waits) {
+            if (leave_zero(watch, event, before, after, later, found, &n)) {
+                event_chatters(watch, event, begin, "again at once");
+                return 0;
+            }
+            continue;
+        }
+        for (int side = 1; side >= -1; side -= 2)
+            if (comes_over(event, side, g[event], later)) {
+                const double when = event_crossing(watch, event, side, begin, end, g[event], later);
+                put_crossing(found, &n, when, fmax(fabs(g[event]), fabs(later)), event, side);
+            }
+    }
+    for (int i = 0; i < n && !(found[i].time > *ends + EVENT_INSTANT*fmax(1.0, fabs(*ends))); i++) {
+        const Watched *w = &watched[found[i].event];
+        if (!(*ends < HUGE_VAL) && comes_to_nothing(watch, &found[i]))
+            continue;
+        if (!(*ends < HUGE_VAL) && (w->stops || w->acts))
+            *ends = found[i].time;
+        if (w->acts)
+            fired[count++] = found[i];
+        else
+            tell_event(watch, found[i].event, found[i].time);
+        if (w->stops && *stops < 0)
+            *stops = found[i].event;
+    }
+    return count;
+}
+
+static void wait_at_zero(AtZero *zero, int side, int turns, double size)
+{
+    zero->waits = 1;
+    zero->side = side;
+    zero->turns = turns;
+    zero->looks = 2;
+    zero->size = size;
+}
+
+/* The events that a jump from some values of the conditions to those at a row brings about, but for those that are
+   busy: those that act join the ones that fired. An expression that comes to rest at zero counts from its first sign
+   after. Returns the event that stops the run, or -1. */
+static int jump_to(Watch *watch, const double *values, double t, const @NUMBERS@ *row, Crossing *fired, int *count,
+    int *busy, int stops)
+{
+    for (int i = 0; i < N_EVENTS; i++)
+        for (int side = 1; side >= -1; side -= 2) {
+            const double after = condition_of(watch, i, row), size = fmax(fabs(values[i]), fabs(after));
+            if (busy[i] || !comes_over(i, side, values[i], after))
+                continue;
+            if (watched[i].strict == 0 && event_is_zero(watch, i, row, 0.0)) {
+                wait_at_zero(zero_of(watch, i), side, 0, size);
+                continue;
+            }
+            if (watched[i].stops && stops < 0)
+                stops = i;
+            if (watched[i].acts) {
+                int none = 0; /* behind those that are there, whatever their order */
+                put_crossing(fired + (*count)++, &none, t, size, i, side);
+                busy[i] = 1;
+            } else
+                tell_event(watch, i, t);
+        }
+    return stops;
+}
+
+/* Lets all events at the time of a row act, and those that they bring about. `row` becomes the one after them, y its
+   state; returns the event that stops the run, or -1. */
+static int events_act(Watch *watch, Crossing *fired, int count, int stops, double t, @NUMBERS@ *row, @NUMBERS@ *y)
+{
+    double values[N_EVENTS], rates_before[2*N_EVENTS] = {0.0};
+    int busy[N_EVENTS] = {0}, idle[2*N_EVENTS] = {0}, done = 0;
+    for (int i = 0; i < count; i++)
+        busy[fired[i].event] = 1;
+    while (done < count) {
+        const int event = fired[done].event;
+        idle[done] = event_is_idle(watch, event, row);
+        if (idle[done] && !watched[event].stops) {
+            tell_idle(watch, event, t);
+            count--;
+            for (int i = done; i < count; i++)
+                fired[i] = fired[i + 1];
+            continue;
+        }
+        rates_before[done] = event_rate(watch, event, t, y);
+        for (int i = 0; i < N_EVENTS; i++)
+            values[i] = condition_of(watch, i, row);
+        if (!event_act(watch, event, t, row, y))
+            return stops;
+        row_after(watch, t, y, row);
+        if (idle[done])
+            tell_idle(watch, event, t);
+        else if (!note_action(watch, event, t))
+            return stops;
+        stops = jump_to(watch, values, t, row, fired, &count, busy, stops);
+        done++;
+    }
+    for (int i = 0; i < N_EVENTS; i++) {
+        AtZero *zero = zero_of(watch, i);
+        zero->waits = zero->waits && event_is_zero(watch, i, row, zero->size);
+    }
+    for (int i = 0; i < done; i++)
+        if (event_is_zero(watch, fired[i].event, row, fired[i].size)) {
+            const double after = fired[i].side*event_rate(watch, fired[i].event, t, y);
+            const int turns = !idle[i] && !(after > EVENT_STILL*fabs(rates_before[i]));
+            wait_at_zero(zero_of(watch, fired[i].event), fired[i].side, turns, fired[i].size);
+        }
+    return stops;
+}
