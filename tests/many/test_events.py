@@ -80,7 +80,7 @@ def test_a_run_that_meets_an_event_leaves_its_neighbours_alone():
     events = [BOUNCE, bc.event("u(ball) > 3.3", stop=True, name="fast")]
     given = {"events": events, "every": 1}
     many = sim.simulate_many(parameters={"e": e, "ground": low}, reduce={"energy": FIGURES}, keep=["q(ball)"], **given)
-    plain = sim.simulate_many(parameters={"e": e, "ground": low}, keep=["q(ball)"], every=1)
+    plain = sim.simulate_many(n=len(e), keep=["q(ball)"], every=1)
     assert (many["q(ball)"][::3] == plain["q(ball)"][::3]).all()  # they meet none
     assert {x.split(" at ")[0] for x in many.ended} == {"finished", "stopped by event 'fast'"}
     compare(sim, many, lambda i: {"parameters": {"e": e[i], "ground": low[i]}, "events": events}, range(9))
@@ -182,3 +182,23 @@ def test_a_condition_that_had_no_value_does_not_come_to_be_true():
     assert [e.name for e in alone.events] == ["set"]
     assert many.settings["backend"] == "lanes"
     assert (alone.ended, many.ended[0]) == ("finished", "finished") and "by event 'has'" in many.ended[1]
+
+
+@pytest.mark.parametrize("backend", ["auto", "cores"])
+def test_events_from_which_nothing_comes_leave_no_trace(backend):
+    """Neither in the way runs are done, nor, as parameters that stand in them alone, in a warning."""
+    sim, given = ball(), {"keep": "q(ball)", "backend": backend, "t_end": 0.2}
+    for method, way in (("rk4", "lanes" if backend == "auto" else "cores"), ("tsit5", "cores")):
+        plain = sim.simulate_many(n=3, method=method, **given)
+        many = sim.simulate_many(parameters={"ground": [1.4, 1.41, 1.42]}, method=method,
+                                 events={"low": "q(ball) < ground"}, **given)  # fmt: skip
+        assert (many.settings["backend"], many.notes) == (way, [])
+        np.testing.assert_array_equal(many["q(ball)"], plain["q(ball)"])
+
+
+@pytest.mark.parametrize("backend", ["lanes", "cores"])
+def test_parameters_that_nothing_uses_are_told_once(backend, recwarn):
+    ball().simulate_many(parameters={"e": [0.7, 0.8, 0.9]}, keep="q(ball)", backend=backend, t_end=0.2)
+    assert [(str(w.message), w.filename == __file__) for w in recwarn] == [
+        ("parameters={'e': ...}: the model does not use this parameter", True)
+    ]

@@ -270,6 +270,8 @@ NOT_POSSIBLE = [
     ({"n": 2, "sampling": "grid"}, "sampling='grid' is not known"),
     ({"n": 2, "precision": "half"}, "precision='half' is not known"),
     ({"n": 2, "every": 0}, "1. every=0 must be a whole number of at least 1"),
+    ({"parameters": {"k": []}}, "parameters={'k': ...} has no values"),
+    ({"n": 10**13, "parameters": {"k": bc.uniform(1, 2)}, "reduce": {"az": "rms"}}, "with 1 value drawn for each need"),
     ({"n": int(machine_memory() // 8), "t_end": 1, "step": 0.001}, "keep fewer channels (keep=), fewer rows (every=)"),
 ]
 
@@ -285,6 +287,7 @@ def test_distributions_that_cannot_be():
     for wrong in (lambda: bc.uniform(2, 1), lambda: bc.normal(0, -1), lambda: bc.log_uniform(0, 1)):
         with pytest.raises(bc.ModelError, match="must be"):
             wrong()
+    assert bc.uniform(*np.array([1, 2])) == bc.uniform(*np.array([1, 2], dtype=np.float32)) == bc.uniform(1, 2)
 
 
 def test_the_command(tmp_path, capsys):

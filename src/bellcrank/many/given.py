@@ -6,16 +6,18 @@ In:  dictionaries of parameters, initial values and inputs. Out: `Given`, which 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from bellcrank.backend.cuda import on_host
-from bellcrank.errors import ModelError, mapping
+from bellcrank.errors import ModelError, RunError, counted, mapping
 from bellcrank.interface.interface import key_of
 from bellcrank.many.sampling import HOW, Samples, drawn
 from bellcrank.many.spread import Spread
+from bellcrank.run.prepare import machine_memory
 from bellcrank.signals import Signal
 
 GROUPS = ("parameters", "initial", "inputs")
@@ -37,6 +39,14 @@ class Given:
             own = {name: _plain(values[run]) for name, values in self.varied[group].items()}
             result[group] = {**self.shared[group], **own}
         return result
+
+    def without(self, keys: AbstractSet[str]) -> Given:
+        """What is left without some parameters."""
+
+        def rest(group: Mapping[str, Mapping[Any, Any]]) -> dict[str, Mapping[Any, Any]]:
+            return {**group, "parameters": {k: v for k, v in group["parameters"].items() if key_of(k) not in keys}}
+
+        return replace(self, shared=rest(self.shared), varied=rest(self.varied))
 
     @property
     def columns(self) -> dict[str, np.ndarray]:
@@ -69,6 +79,7 @@ def read_given(n: Any, groups: Mapping[str, Any], how: str, seed: int) -> Given:
                 shared[group][name] = value
     count = _count(n, varied, bool(spreads))
     if spreads:
+        _check_room(count, len(spreads))
         of = {f"{group} {name}": (s.kind, s.numbers) for (group, name), s in spreads.items()}
         found = drawn(Samples(count, int(seed), how, of))
         for (group, name), values in zip(spreads, found.values(), strict=True):
@@ -109,12 +120,22 @@ def _count(n: Any, varied: Mapping[str, Mapping[Any, Any]], drawn_ones: bool) ->
             why = "distributions do not tell" if drawn_ones else "no array over runs tells"
             raise ModelError(f"n= is needed: {why} how many runs are wanted")
         n = max(lengths.values())
+        if n == 0:
+            raise ModelError(f"{next(iter(lengths))} has no values, one for each run")
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
         raise ModelError(f"n={n!r} must be a whole number of at least 1")
     wrong = [f"{what} has {length} values for {n} runs" for what, length in lengths.items() if length != n]
     if wrong:
         raise ModelError(wrong)
     return int(n)
+
+
+def _check_room(count: int, size: int) -> None:
+    """Refuses values that cannot be held: those that are drawn, and the shares that they are drawn by."""
+    needed, room = 16 * count * size, machine_memory()
+    if needed > room:
+        what = f"{counted(count, 'run')} with {counted(size, 'value')} drawn for each"
+        raise RunError(f"{what} need {needed / 2**30:.1f} GiB, and this machine has {room / 2**30:.1f}: do fewer runs")
 
 
 def _plain(value: Any) -> Any:

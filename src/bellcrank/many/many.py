@@ -37,8 +37,9 @@ from bellcrank.run.prepare import Progress, machine_memory
 from bellcrank.run.result import Run
 from bellcrank.run.rigid import check_rigid
 from bellcrank.run.simulate import simulate
+from bellcrank.run.stretches import known_to
 from bellcrank.run.tolerances import USUAL, Absolute, tolerances_of
-from bellcrank.run.values import Plan, run_plan
+from bellcrank.run.values import Plan, check_parameters, run_plan
 
 BACKENDS = ("auto", "lanes", "cores", "cuda")
 SIDE_BY_SIDE = ("lanes", "cuda")
@@ -78,8 +79,8 @@ class Asked:
 
     @property
     def of_model(self) -> Given:
-        """What the model is given."""
-        return self.given if self.watching is None else self.watching.given
+        """What the model is given: parameters that stand in events alone, or nowhere, are left out."""
+        return self.given.without({x.key for x in self.loaded.interface.unused})
 
     @property
     def watched_text(self) -> EventsText | None:
@@ -136,7 +137,9 @@ def simulate_many(
     )
     _check_room(asked)
     tolerances_of(loaded.interface, plan.method, rtol, atol, USUAL)
-    read_events(loaded.interface, events, stop, read.of(0)["parameters"])
+    first = read.of(0)["parameters"]
+    used = read_events(loaded.interface, events, stop, first).used
+    check_parameters(loaded.interface, known_to(loaded, first, used) or ())  # what is not used is told once
     if loaded.analysis.mechanism.description.contacts:
         check_rigid(loaded, plan, True)
     check_dae(Dae(), plan, loaded)
@@ -168,7 +171,7 @@ def _done(
             alone = _not_side_by_side(asked, starts) if not adaptive and backend != "cores" else ""
             why = why or (f"events are looked for, and {alone}" if alone and asked.watching is not None else "")
         if starts is None or why:
-            any_run(asked.loaded, asked.plan, asked.given, asked.allowed)  # or an error
+            any_run(asked.loaded, asked.plan, asked.of_model, asked.allowed)  # or an error
             on_cores(lambda: one_by_one, results, progress, 1)
             return ended, {"backend": "python"}, [f"the runs were driven one by one by Python: {why}"]
     if adaptive:
@@ -206,16 +209,16 @@ def _watched(asked: Asked, backend: str) -> tuple[Asked, str]:
     """What is asked for, with what compiled code watches its runs for; and why it cannot."""
     if not (asked.events or asked.stop):
         return asked, ""
-    if asked.plan.method in ADAPTIVE:
-        return asked, f"events are looked for, and the method {asked.plan.method} chooses its steps"
     watching = watching_of(asked.loaded.interface, asked.events, asked.stop, asked.given)
     if watching is None:  # nothing comes of them
         return asked, ""
+    if asked.plan.method in ADAPTIVE:
+        return asked, f"events are looked for, and the method {asked.plan.method} chooses its steps"
     why = ""
     if backend == "cores":
-        why = "events are looked for, which is done side by side alone"
+        why = "events are looked for, which is done side by side alone (backend='lanes')"
     elif asked.number is not DOUBLE:
-        why = "events are looked for, which is done in double precision"
+        why = "events are looked for, which is done side by side in double precision alone (precision='double')"
     elif watching.text.acts and asked.loaded.program.loops is not None:
         why = "events act in them, and closed loops are closed again then"
     elif watching.text.sets_parameters and asked.loaded.interface.entered:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import RunError, did_you_mean, optional_package
+from bellcrank.errors import RunError, counted, did_you_mean, optional_package
 from bellcrank.files.choose import write_table
 from bellcrank.files.html import heading, paragraph, table
 from bellcrank.files.notebook import Shown
@@ -58,9 +58,10 @@ class Many(Shown):
 
     def __repr__(self) -> str:
         figures = sum(map(len, self.reduced.values()))
-        kept = f"{len(self.channels)} channels of {len(self.time)} rows, {figures} figures"
+        kept = f"{counted(len(self.channels), 'channel')} of {counted(len(self.time), 'row')}"
+        kept += f", {counted(figures, 'figure')}"
         early = len(self) - self.ended.count("finished")
-        return f"Many({self.name!r}: {len(self)} runs; {kept}{f'; {early} ended early' if early else ''})"
+        return f"Many({self.name!r}: {counted(len(self), 'run')}; {kept}{f'; {early} ended early' if early else ''})"
 
     def run(self, number: int) -> Run:
         """One of the runs again by `simulate`, with all its channels and what it says of its end."""

@@ -36,11 +36,12 @@ class Samples:
 def wrong_numbers(kind: str, pair: Any) -> str:
     """What is wrong with the two numbers of a distribution, in words; nothing if all is well."""
     good = isinstance(pair, list | tuple) and len(pair) == 2
-    good = good and all(isinstance(x, int | float) and not isinstance(x, bool) and math.isfinite(x) for x in pair)
+    number = int | float | np.integer | np.floating
+    good = good and all(isinstance(x, number) and not isinstance(x, bool) and math.isfinite(x) for x in pair)
     if good:
         a, b = pair
         good = b > 0 if kind == "normal" else a < b and (kind != "log-uniform" or a > 0)
-        good = good and (kind != "integers" or all(isinstance(x, int) for x in pair))
+        good = good and (kind != "integers" or all(isinstance(x, int | np.integer) for x in pair))
     rule = "with a standard deviation above 0" if kind == "normal" else "low below high"
     return "" if good else f"{kind} = {pair!r} must be {DISTRIBUTIONS[kind]}, {rule}"
 

@@ -7,7 +7,7 @@ many runs, and are left out.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,12 +22,11 @@ from bellcrank.run.actions import EventFormula, event_formulas, listed_events, r
 @dataclass(frozen=True)
 class Watching:
     """`text` for C and the `names` of its events; `values` of parameters in them, in user units, a row for each run or
-    one for all; `given` to the model: parameters that stand in events alone are left out."""
+    one for all."""
 
     text: EventsText
     names: tuple[str, ...]
     values: np.ndarray
-    given: Given
 
 
 def watching_of(interface: Interface, events: Any, stop: Any, given: Given) -> Watching | None:
@@ -46,10 +45,7 @@ def watching_of(interface: Interface, events: Any, stop: Any, given: Given) -> W
         frozenset(printer.used),
         frozenset(s.column for e in listed for s in e.condition if s.op == "column"),
     )
-    own = {x.key for x in interface.unused} & first.used
-    own |= {x.key for e in listed for x, _ in e.settings if x.kind == "unused"}
-    values = _values(names, first.values, given)
-    return Watching(text, tuple(e.name for e in listed), values, _without(given, own))
+    return Watching(text, tuple(e.name for e in listed), _values(names, first.values, given))
 
 
 def _values_of(events: list[EventFormula]) -> list[str]:
@@ -79,12 +75,3 @@ def _values(names: list[str], first: Mapping[str, float], given: Given) -> np.nd
         if key_of(name) in varied:
             found[:, i] = varied[key_of(name)]
     return found
-
-
-def _without(given: Given, keys: set[str]) -> Given:
-    """What is left without some parameters."""
-
-    def rest(group: Mapping[str, Mapping[Any, Any]]) -> dict[str, Mapping[Any, Any]]:
-        return {**group, "parameters": {k: v for k, v in group["parameters"].items() if key_of(k) not in keys}}
-
-    return replace(given, shared=rest(given.shared), varied=rest(given.varied))
