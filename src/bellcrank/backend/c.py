@@ -79,15 +79,16 @@ class CModel:
         # what is in Python is called back, unless it is in C as well
         given = zip(program.routines, functions, strict=True)
         self._outside = (*outside, *(r.name for r, f in given if f is not None and not r.known_in("c")))
+        calls = external_calls(program, self._outside).values()
+        foreign = [c.routine for c in calls if c.foreign]
+        own = all(c.function is None or c.routine.writer is not None for c in calls)
         with no_collection():
             self.source = c_source(
                 program, options=options, outside=self._outside, dae=dae, stiff=stiff, wheels=rigid, bound=True,
                 looks=not stiff, assembles=not stiff, extra={} if stiff or dae else inertia_functions(program),
+                halves=own,  # code of users is compiled once: it may have variables of its own
             )  # fmt: skip
-        calls = external_calls(program, self._outside).values()
-        foreign = [c.routine for c in calls if c.foreign]
         linked = [fortran_library(foreign, program.name)] if foreign else []
-        own = all(c.function is None or c.routine.writer is not None for c in calls)
         libraries = libraries_of(self.source, compiler, speed, linked, own, flags)
         place = {routine: i for i, routine in enumerate(program.routines)}
         away = [(place[c.routine], c.routine.argument_count) for c in calls if c.function is None]

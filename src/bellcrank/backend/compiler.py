@@ -22,6 +22,7 @@ from pathlib import Path
 
 from bellcrank.backend.cache import kept
 from bellcrank.backend.processes import LIMIT, Aside, TooLong, run_program, seconds_for_compilers
+from bellcrank.emit.c.halves import HALF, has_halves
 from bellcrank.errors import BuildError, warn
 
 FAST = ("-O3", "-march=native", "-ffp-contract=fast")
@@ -217,10 +218,14 @@ def compile_source(
     fewer = [f for f in flags if f not in (*NATIVE, *GCC, *GCC_X86, *GCC_ARM, *GCC_LONG)]
     seconds, message, what = seconds_for_compilers(), "", "model" if language == "c" else "external routines in Fortran"
     several = ((*flags, *linux), tuple(flags), (*fewer, *linux), tuple(fewer))
+    always = ALWAYS if language == "c" else FORTRAN
+    libraries = [*(x for path in linked for x in (str(path), f"-Wl,-rpath,{path.parent}")), "-lm"]
+    split = language == "c" and aside is None and has_halves(source) and _side_by_side()
     for chosen in dict.fromkeys(several[:1] if exactly else several):
-        always = ALWAYS if language == "c" else FORTRAN
-        command = [*compiler.command, *always, *chosen, str(code), "-o", str(library)]
-        command += [*(x for path in linked for x in (str(path), f"-Wl,-rpath,{path.parent}")), "-lm"]
+        start = (*compiler.command, *always, *chosen)
+        command = [*start, str(code), "-o", str(library), *libraries]
+        if split:
+            command = _in_halves(start, code, library, libraries)
         try:
             done = run_program(command, seconds, folder, aside)
         except OSError as error:
@@ -232,6 +237,23 @@ def compile_source(
             return library
         message = message or _shortened(done.errors or done.output or f"exit code {done.code}")
     raise BuildError(f"{' '.join(compiler.command)} could not compile the {what}:\n{message}")
+
+
+def _side_by_side() -> bool:
+    """Are there two processors, and a shell that starts two programs at once?"""
+    mine = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return mine > 1 and os.name == "posix" and shutil.which("sh") is not None
+
+
+def _in_halves(start: Sequence[str], code: Path, library: Path, libraries: Sequence[str]) -> list[str]:
+    """One command that compiles both halves of a source at once and joins them; it fails if one of them fails."""
+    first, second = (code.with_name(f"half_{i}.o") for i in (1, 2))
+    alone = [f for f in start if f != "-shared"]
+    one, two = (
+        shlex.join([*alone, f"-D{HALF}={i}", "-c", str(code), "-o", str(made)]) for i, made in ((1, first), (2, second))
+    )
+    joined = shlex.join([*start, str(first), str(second), "-o", str(library), *libraries])
+    return ["sh", "-c", f"{two} & {one} || {{ wait $!; exit 1; }}; wait $! && {joined}"]
 
 
 def load(path: Path, own: bool = False) -> ctypes.CDLL:

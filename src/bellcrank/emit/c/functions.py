@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from bellcrank.emit.c.halves import HALF
 from bellcrank.emit.c.printer import CPrinter, ExternalCall
 from bellcrank.emit.names import comment, safe_names
 from bellcrank.emit.number import Number
@@ -24,6 +25,7 @@ TIME = Symbol("t", "time")
 OWN_NAMES = frozenset((
     "t", "q", "u", "p", "c", "w", "x", "z", "qd", "ud", "out", "real", "sincos_all", "atan_all", "solve_symmetric",
     "call_external", "memory_of", "LANES", "EXPORT", "SEPARATE", "lanes", "choose", "one_if", "N_LANES",
+    HALF,
 ))  # what the statements of a function may use besides the names of the model  # fmt: skip
 C_NAMES = {"system": "system_at"}  # the C library has a function `system`
 

@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from bellcrank.emit.arranged import arranged
 from bellcrank.emit.c import job
-from bellcrank.emit.c.functions import Functions, how_called
+from bellcrank.emit.c.functions import C_NAMES, Functions, how_called
+from bellcrank.emit.c.halves import is_long, of_first, of_second
 from bellcrank.emit.c.loops import assembly_text, minimal_run, multiplier_run, null_space
 from bellcrank.emit.c.printer import ExternalCall, external_calls
 from bellcrank.emit.c.rigid import RigidWheel, rigid_run, wheels_at
@@ -53,6 +54,7 @@ def c_source(
     looks: bool = False,
     assembles: bool = False,
     called: Iterable[str] = (),
+    halves: bool = False,
 ) -> str:
     """The program as C source. External routines named in `outside` are called back even if they are given in C.
 
@@ -62,7 +64,8 @@ def c_source(
     `bound`, rates can be had and steps be taken by one call. With `local`, nothing of it can be seen from outside: for
     a file that includes this one. Without `adaptive`, runs are those with fixed steps. With `looks`, rows within steps
     can be had, as events need them; with `assembles`, closed loops can be closed at a start. Functions of the model
-    language that are `called` by a file that includes this one are defined.
+    language that are `called` by a file that includes this one are defined. With `halves`, a long source can be
+    compiled in two of them.
     """
     if wheels and number is not DOUBLE:
         raise InternalError(f"rigid wheels compute in double precision, not in {number.name}")
@@ -85,7 +88,6 @@ def c_source(
         *(twin_text(t) for t in twins if any(isinstance(s, Call) and s.routine is t for s in steps)),
         *tables.text,
         *_externals(calls.values()),
-        printed.constants(),
     ]
     if wheels:
         run = rigid_run(wheels)
@@ -94,13 +96,19 @@ def c_source(
     else:
         run = (multiplier_run if multipliers else minimal_run)(program, program.loops, number)
     run = replace(run, stiff=stiff, adaptive=run.adaptive and adaptive)
-    parts += [*(printed.text(f, plan) for f, plan in plans), run_text(program, run, number)]
+    texts = {f.name: printed.text(f, plan) for f, plan in plans}
+    far = [name for name in texts if halves and name != "derivatives" and is_long(texts[name])]
     further_calls = single_calls(program, run) if bound and not multipliers else ""
     if looks and not multipliers and not wheels:
         further_calls += looks_within(program, run)
     if assembles and not multipliers and not wheels and program.loops is not None:
         further_calls += assembly_text(program, program.loops, number)
-    return "\n".join(p for p in parts if p) + further_calls
+    near = [printed.constants(), *(text for name, text in texts.items() if name not in far)]
+    last = run_text(program, run, number) + further_calls
+    if not far:
+        return "\n".join(p for p in (*parts, *near, last) if p)
+    apart = [of_second(C_NAMES.get(name, name), texts[name]) for name in far]
+    return "\n".join(p for p in (*parts, of_first(near), *apart, of_first([last])) if p)
 
 
 def head_of(

@@ -1,0 +1,33 @@
+"""A long source that may be compiled as a whole or in two halves, side by side, with the same functions and bits.
+
+Long functions beside the rates (outputs, slopes) are the second half; what they call stands in both, and holds no
+variables. A compiler that defines `HALF` as 1 or 2 sees that half alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+HALF = "BELLCRANK_HALF"
+LONG = 100_000  # characters of a function that is worth a compiler of its own
+FIRST, SECOND, END = f"#if {HALF} != 2", f"#if {HALF} != 1", "#endif"
+
+
+def is_long(text: str) -> bool:
+    """Is the text of a function worth a compiler of its own?"""
+    return len(text) > LONG
+
+
+def of_first(parts: Iterable[str]) -> str:
+    """Text of the first half."""
+    return "\n".join((FIRST, *(p for p in parts if p), END, ""))
+
+
+def of_second(name: str, text: str) -> str:
+    """A function of the second half; the first one knows how it is called."""
+    head = text[text.index(f"EXPORT void {name}(") :].partition("\n{")[0]
+    return "\n".join((SECOND, text, "#else", f"{head};", END, ""))
+
+
+def has_halves(source: str) -> bool:
+    return SECOND in source
