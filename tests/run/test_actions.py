@@ -240,7 +240,37 @@ def test_an_expression_that_is_zero_at_the_start_is_told_if_it_never_changes_its
     assert not balls["c"].simulate(events=[bounce()], **(thrown | {"t_end": 0.1})).events
 
 
-@pytest.mark.parametrize("condition", ["t >= -1", "q(ball) < 30", "q(ball) + 100"])
+@pytest.fixture(scope="module")
+def spring() -> Any:
+    s = bc.System("spring", units="mks")
+    b = s.add_body("b", translate=1, mass=1)
+    s.add_parameter("n", 0, units="1", label="a count")
+    s.add_force("f", magnitude="-k*x", direction=s.inertial[1], at=b.origin)
+    s.set_defaults(k=100)
+    s.set_run(t_end=1, step=0.01, initial={"q(b)": 1})
+    return s.equations().compile(backend="python")
+
+
+@pytest.mark.parametrize("method", ["rk4", "tsit5", "dop853", "radau5"])
+def test_a_motion_that_goes_on_through_its_event_counts_once(spring: Any, method: str) -> None:
+    """A spring is stiffer below zero: half a period of it, pi/20 s, then one of the other, twice as long."""
+    below = bc.event("q(b)", -1, {"k": 400, "n": "n + 1"}, name="below")
+    above = bc.event("q(b)", 1, {"k": 100, "n": "n + 1"}, name="above")
+    run = spring.simulate(method=method, t_end=1.5, events=[below, above])
+    expected = [math.pi / 20 * x for x in (1, 2, 4, 5, 7, 8)]
+    assert [x.time for x in run.events] == pytest.approx(expected, abs=2e-4)
+    assert run.events[-1].changes[-1].after == 6
+
+
+@pytest.mark.parametrize("method", ["tsit5", "radau5"])
+def test_an_event_just_before_the_end_leaves_a_run_that_ends_there(spring: Any, method: str) -> None:
+    """What is left is shorter than a step may be otherwise."""
+    for early in (5e-16, 9e-16, 1.3e-15, 2.2e-15):
+        run = spring.simulate(method=method, events=[bc.event(f"t - {1 - early!r}", action={"k": 200}, name="late")])
+        assert (run.ended, len(run.events)) == ("finished", 1) and run.time[-1] == pytest.approx(1, abs=1e-14)
+
+
+@pytest.mark.parametrize("condition", ["t >= 0", "t >= -1", "q(ball) < 30", "q(ball) + 100"])
 def test_a_condition_that_is_true_all_the_time_is_told(balls: dict[str, Any], condition: str) -> None:
     falls = {"initial": {"q(ball)": 5.0}, "t_end": 0.1}
     with pytest.warns(bc.ModelWarning, match="event 'late' is true at t = 0 s, where the run begins, and all the time"):

@@ -20,7 +20,7 @@ def with_events(setup: Setup, events: Any, stop: Any, independent: Sequence[Any]
     if not given:
         return setup
     entered = {x.key: x.name for x in interface.entered}
-    used = {key for x in given for key in (*names_used(x), *map(key_of, x.action))}
+    used = {key for x in given for key in names_used(x)}
     for key in sorted(used & set(entered)):
         why = "an external routine gives it, and events of a program can neither read nor set it"
         raise ModelError(f"events: {entered[key]}: {why}", interface.model)

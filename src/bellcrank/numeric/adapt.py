@@ -96,7 +96,8 @@ class Control:
         """Why no step can be tried any more, after so many tenths of one, else ""."""
         if self.count.steps + self.count.rejected >= self.count.most:
             return self._fail(TOO_MANY)
-        if not self._h >= CONTROL.shortest * max(abs(self.t), abs(self.end)):
+        shortest = CONTROL.shortest * max(abs(self.t), abs(self.end))
+        if not self._h >= min(shortest, self.end - self.t):  # what is left after an event may be shorter
             return self._fail(NOT_FINITE if tenths else TOO_SMALL)
         return ""
 

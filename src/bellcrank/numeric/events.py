@@ -206,7 +206,7 @@ class Watch:
     def _follow(self, w: Watched, g: np.ndarray, row: np.ndarray) -> None:
         """Follows a condition, with values since a row, from the beginning on, to say at last why it never counted."""
         if w.name not in self._begun:
-            zero = w.is_zero(row)
+            zero = not w.strict and w.is_zero(row)  # a comparison is true there, or not
             side = 0 if zero or len(w.sides) != 1 else w.sides[0]
             self._begun[w.name] = Begun(float(row[0]), zero, 4 * w.noise(row), side, zero or side != 0)
         found = self._begun[w.name]
@@ -256,8 +256,8 @@ class Watch:
         counts again. What comes back within a step is found there."""
         zero = self._at_zero[w.name]
         for i in range(len(whole) - 1):
-            noise = 4 * max(w.noise(whole[i]), w.noise(whole[i + 1]))
-            if abs(g[i + 1]) <= noise + EVENTS.zero * zero.size:
+            around = 4 * max(w.noise(whole[i]), w.noise(whole[i + 1])) + EVENTS.zero * zero.size
+            if abs(g[i + 1]) <= around:
                 zero = self._at_zero[w.name] = replace(zero, looks=zero.looks - 1)
                 continue
             del self._at_zero[w.name]
@@ -267,7 +267,7 @@ class Watch:
             at, length = inside(i), b - a
             for k in range(1, EVENTS.halvings + 1):
                 value = float(w.at(at(a + length * 0.5**k)[None, :])[0])
-                if zero.side * value < -noise:
+                if zero.side * value < -around:
                     times = a + length * 0.5**k, a + length * 0.5 ** (k - 1)
                     when = _crossing(w, zero.side, at, times, (value, later))
                     found.append((when, order, i, zero.side, float(abs(g[i + 1]))))
@@ -305,7 +305,7 @@ class Watch:
             if begun is None or w.name in happened or self._last is None or not self._last[0] > begun.time:
                 continue
             where = f"at t = {begun.time:.6g} s, where the run begins"
-            if begun.zero and not w.strict and begun.side in w.sides:
+            if begun.zero and begun.side in w.sides:
                 what = f"event '{w.name}' is zero {where}"
                 told.append(f"{what}: that is no change of sign, and there was none later; begin beside it")
             elif not begun.zero and begun.side:

@@ -92,7 +92,7 @@ class EventsGiven:
     watched: list[Watched]
     actions: dict[str, Action]
     values: dict[str, float]
-    used: set[str]  # keys of parameters that stand in formulas of events
+    used: set[str]  # keys of parameters that events read or set
 
 
 def listed_events(events: Any, stop: Any, model: str) -> list[GivenEvent]:
@@ -189,8 +189,8 @@ def read_events(interface: Interface, events: Any, stop: Any, parameters: Mappin
 
 
 def names_used(x: GivenEvent) -> list[str]:
-    """Keys of the names in all formulas of an event."""
-    return [key for text in (x.expression, *x.action.values()) for key in _names_in(text)]
+    """Keys of the names in all formulas of an event, and of what it sets."""
+    return [key for text in (x.expression, *x.action.values()) for key in _names_in(text)] + [*map(key_of, x.action)]
 
 
 def _names_in(text: str) -> list[str]:

@@ -148,7 +148,7 @@ static int next_step(const Job *job, real *h, real *t)
     *t = last ? a->end : job->t + *h;
     if (job->steps + job->rejected >= job->most)
         return TOO_MANY_STEPS;
-    if (!(a->h >= SHORTEST*fmax(fabs(job->t), fabs(a->end))))
+    if (!(a->h >= fmin(SHORTEST*fmax(fabs(job->t), fabs(a->end)), left))) /* less may be left after an event */
         return a->tenths ? NOT_FINITE : STEP_TOO_SMALL;
     return FINISHED;
 }

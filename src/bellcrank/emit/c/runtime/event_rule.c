@@ -113,9 +113,10 @@ static int leave_zero(Watch *watch, int event, const @NUMBERS@ *before, const @N
     Crossing *found, int *n)
 {
     AtZero *zero = zero_of(watch, event);
-    const double around = 4*fmax(event_noise(watch, event, before), event_noise(watch, event, after));
+    const double around =
+        4*fmax(event_noise(watch, event, before), event_noise(watch, event, after)) + EVENT_ZERO*zero->size;
     const double size = fabs(later), a = NUMBER(watch, before[0]), length = NUMBER(watch, after[0]) - a;
-    if (size <= around + EVENT_ZERO*zero->size) {
+    if (size <= around) {
         zero->looks--;
         return 0;
     }

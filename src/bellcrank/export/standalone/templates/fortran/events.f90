@@ -378,9 +378,10 @@
     integer :: i, side
     again = .false.
     later = g
-    around = 4*max(event_noise(event, row_before), event_noise(event, row_after))
+    around = 4*max(event_noise(event, row_before), event_noise(event, row_after)) &
+             + tuned_event_zero*at_zero(event)%size
     side = at_zero(event)%side
-    if (abs(g) <= around + tuned_event_zero*at_zero(event)%size) then
+    if (abs(g) <= around) then
       at_zero(event)%looks = at_zero(event)%looks - 1
       return
     end if
