@@ -221,6 +221,22 @@ def test_speeds_are_loaded_after_the_angles():
     assert 0 < body.index("sincos_all(LANES(4), angle1") < body.index("= u[0]")
 
 
+@needs_compiler
+@pytest.mark.parametrize("vectors", [4, 2])
+def test_the_last_vector_of_angles_is_full(tmp_path, vectors):
+    """Zeros among the angles would be gathered in memory, and read as a vector before they are there."""
+    text = c_source(example("spacecraft_2").program)
+    body = text[text.index("EXPORT void derivatives(") :]
+    listed = re.search(r"angle1\[LANES\((\d+)\)\] = \{(.*)\};", body)
+    assert listed and listed[1] == "7"
+    source = tmp_path / "room.c"
+    source.write_text(f"#include <stdint.h>\n#include <string.h>\n{runtime('room.c')}\nHERE LANES(7) = {listed[2]}\n")
+    flags = ["-U__AVX512F__", "-U__AVX__", *(["-D__AVX__"] if vectors == 4 else [])]
+    made = subprocess.run([*find_compiler().command, "-E", *flags, str(source)], capture_output=True, text=True)
+    size, values = made.stdout.split("HERE")[1].split("=")
+    assert len(values.split(",")) == eval(size.replace("/", "//"))
+
+
 def array(values):
     return (ctypes.c_double * len(values))(*values)
 

@@ -61,7 +61,7 @@ def embedded_source(program: Program, stem: str, method: str, begin: Begin, numb
     null = null_space(loops.scales, reduced=True) if loops is not None else []
     null += [runtime("constrained_rates.c")] if any(isinstance(s, Reduce) for s in steps) else []
     remembers = any(c.routine.memory for c in calls.values())
-    room = "#define LANES(n) (n)\n" if number is DOUBLE else ""
+    room = "#define LANES(n) (n)\n" + "".join(f"#define FILL_{i}(x)\n" for i in (1, 2, 3)) if number is DOUBLE else ""
     parts = [
         head(number, local=True),
         f'#include "{stem}.h"\n',

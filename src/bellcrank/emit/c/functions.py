@@ -24,7 +24,8 @@ from bellcrank.program.statements import Assign, Call
 TIME = Symbol("t", "time")
 OWN_NAMES = frozenset((
     "t", "q", "u", "p", "c", "w", "x", "z", "qd", "ud", "out", "real", "sincos_all", "atan_all", "solve_symmetric",
-    "call_external", "memory_of", "LANES", "EXPORT", "SEPARATE", "lanes", "choose", "one_if", "N_LANES",
+    "call_external", "memory_of", "LANES", "FILL_1", "FILL_2", "FILL_3", "EXPORT", "SEPARATE", "lanes", "choose",
+    "one_if", "N_LANES",
     HALF,
 ))  # what the statements of a function may use besides the names of the model  # fmt: skip
 C_NAMES = {"system": "system_at"}  # the C library has a function `system`

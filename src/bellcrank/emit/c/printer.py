@@ -10,7 +10,7 @@ from bellcrank.emit.number import DOUBLE, Number
 from bellcrank.emit.printer import ATOM, Piece, Printer
 from bellcrank.emit.routines import external_name
 from bellcrank.emit.steps import Alike, Angles, Step, step_targets
-from bellcrank.expr import ZERO, Func, Symbol
+from bellcrank.expr import ZERO, Expr, Func, Symbol
 from bellcrank.expr.function_table import names_in
 from bellcrank.expr.node import Rational
 from bellcrank.expr.table import Table
@@ -23,6 +23,7 @@ class CPrinter(Printer):
     FUNCTIONS: ClassVar[Mapping[str, str]] = names_in("c")
     PI_TEXT = "3.141592653589793"
     SINES, ROOM = "sincos_all", "LANES({})"  # takes sines and cosines together; how many angles it takes at once
+    FILL = " FILL_{}({})"  # what fills the room
 
     def __init__(
         self,
@@ -82,7 +83,7 @@ class CPrinter(Printer):
         n = len(s.angles)
         size = self.ROOM.format(n) if n > 1 else "1"
         lines = [
-            f"const {self.real} angle{k}[{size}] = {{{', '.join(self.expr(a.value) for a in s.angles)}}};",
+            f"const {self.real} angle{k}[{size}] = {{{self._filled([a.value for a in s.angles])}}};",
             f"{self.real} sine{k}[{size}], cosine{k}[{size}];",
             f"{self.SINES}({size}, angle{k}, sine{k}, cosine{k});",
         ]
@@ -91,12 +92,17 @@ class CPrinter(Printer):
             lines.append(f"const {self.real} {', '.join(taken)};")
         return lines
 
+    def _filled(self, values: Sequence[Expr]) -> str:
+        """Values of an array, the last one again until it is full."""
+        texts, left = [self.expr(x) for x in values], len(values) % 4
+        return ", ".join(texts) + (self.FILL.format(left, texts[-1]) if left and len(texts) > 1 else "")
+
     def _alike(self, s: Alike, k: int) -> list[str]:
         if len(s.values) == 1:
             return [f"const {self.real} {s.targets[0].name} = {self.called(s.function)}({self.expr(s.values[0])});"]
         size = self.ROOM.format(len(s.values))
         return [
-            f"const {self.real} arguments{k}[{size}] = {{{', '.join(self.expr(x) for x in s.values)}}};",
+            f"const {self.real} arguments{k}[{size}] = {{{self._filled(s.values)}}};",
             f"{self.real} values{k}[{size}];",
             f"{s.function}_all({size}, arguments{k}, values{k});",
             *(f"const {self.real} {t.name} = values{k}[{i}];" for i, t in enumerate(s.targets)),

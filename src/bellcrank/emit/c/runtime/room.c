@@ -1,11 +1,16 @@
-/* A number of arguments rounded up to whole vectors. */
-#if defined(__AVX512F__)
-#define LANES(n) (((n) + 7)/8*8)
-#elif defined(__AVX__)
+/* A number of arguments rounded up to whole vectors, of at most four: compilers prefer these to vectors of eight. What
+   fills the last one, after 4 n + 1, 2 or 3 arguments, is an argument again: one of zeros would be gathered in memory,
+   number by number, and a processor waits before it reads as a vector what it has just stored so. */
+#if defined(__AVX__)
 #define LANES(n) (((n) + 3)/4*4)
+#define FILL_1(x) , x, x, x
+#define FILL_2(x) , x, x
 #else
 #define LANES(n) (((n) + 1)/2*2)
+#define FILL_1(x) , x
+#define FILL_2(x)
 #endif
+#define FILL_3(x) , x
 
 #if defined(__aarch64__) && defined(__ARM_NEON)
 /* Two numbers in a vector. The header of vectors alone takes as long as a small model, so it is read only where the

@@ -2,6 +2,9 @@
    is exact, the quadrant from the low bits of a shifted number, kernels of degree 13 and 14 (fdlibm). The library,
    whose arithmetic of long numbers would take registers from all the rest, is called apart, beyond 2^49 rad. */
 #define LANES(n) (n)
+#define FILL_1(x)
+#define FILL_2(x)
+#define FILL_3(x)
 
 RARE static void sincos_far(double x, double *s, double *c)
 {

@@ -2,6 +2,9 @@
    which the first product is exact, the quadrant from the low bits of a shifted number, kernels of degree 7 and 8
    (Cephes). */
 #define LANES(n) (n)
+#define FILL_1(x)
+#define FILL_2(x)
+#define FILL_3(x)
 
 static inline void sincos_all(int n, const float *restrict x, float *restrict s, float *restrict c)
 {
