@@ -31,4 +31,4 @@ def test_a_definition_without_them_is_read_once_for_all_forces(monkeypatch) -> N
     value = Scope.value
     monkeypatch.setattr(Scope, "value", lambda self, node: read.append(node.source) or value(self, node))
     two_masses().equations()
-    assert read.count("k*q(a) + f0") == 2  # for the first force, and by itself
+    assert read.count("k*q(a) + f0") == 1

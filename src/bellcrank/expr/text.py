@@ -27,6 +27,7 @@ SPACE = re.compile(r"^\s*", re.ASCII)
 CALL = re.compile(r"\s*\(", re.ASCII)
 BINDING = {"<": 1, "<=": 1, ">": 1, ">=": 1, "+": 2, "-": 2, "*": 3, "/": 3, "neg": 4, "**": 5}
 RIGHT = {"**", "neg"}
+LEAVES = {"number", "name", "unit", "value"}
 LONGEST_NUMBER = 1000  # characters
 LONG_SUM = 100  # terms
 T = TypeVar("T")
@@ -49,7 +50,9 @@ class Syntax:
 
     @property
     def children(self) -> tuple[Syntax, ...]:
-        return tuple(a for a in self.args if isinstance(a, Syntax))
+        if self.op in LEAVES:
+            return ()
+        return self.args if self.op in BINDING else tuple([a for a in self.args if isinstance(a, Syntax)])
 
 
 def parse(source: str, tokens: re.Pattern[str] = TOKEN) -> Syntax:
@@ -226,7 +229,23 @@ def long_sums(root: Syntax) -> Syntax:
 
 def postorder_syntax(root: Syntax) -> list[Syntax]:
     """All nodes, parts before wholes, each once."""
-    return parts_first([root], lambda node: node.children)
+    order: list[Syntax] = []
+    seen = {root}
+    stack = [(root, iter(root.children))]
+    while stack:
+        node, rest = stack[-1]
+        for part in rest:
+            if part not in seen:
+                seen.add(part)
+                below = part.children
+                if below:
+                    stack.append((part, iter(below)))
+                    break
+                order.append(part)
+        else:
+            stack.pop()
+            order.append(node)
+    return order
 
 
 def evaluate_syntax(root: Syntax, meaning: Callable[[Syntax, list[Any]], Any]) -> Any:

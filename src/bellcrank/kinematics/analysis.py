@@ -259,6 +259,8 @@ class Reader:
         d = self.checker.description
         self.analysis.loads += [load for record in d.forces if (load := self.load(record)) is not None]
         for name, formula in d.definitions.items():
+            if self.language.has_read(name, formula):
+                continue
             with self.checker.collecting(f"definition '{name}'"):
                 self.language.value(to_syntax(formula))
         if d.gravity is not None:

@@ -89,6 +89,10 @@ class Scope:
         self._values_here: dict[str, Any] = {}  # of those that hold names of magnitudes, in the present one
         self._values_with = self.dummies
 
+    def has_read(self, name: str, formula: Any) -> bool:
+        """Is the value of this definition known, wherever it stands?"""
+        return name.lower() in self._values and self.definitions[name.lower()] is formula
+
     # ---- symbols
 
     def symbol(self, name: str, kind: str) -> Symbol:
