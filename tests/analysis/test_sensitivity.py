@@ -16,7 +16,7 @@ def test_step_steer_and_cornering_stiffness():
     assert found.unit("Ay", "ca1") == "g's/(lb/deg)"
 
 
-@pytest.mark.parametrize("method", ["rk2", "rk4", "euler"])
+@pytest.mark.parametrize("method", ["rk2", "rk4", "euler", "ab2"])
 def test_every_method_gives_the_derivative_of_its_own_result(method):
     sim = example("quarter_car").compile()
     found = sim.sensitivity(["k", "m_w"], ["az", "travel"], t_end=1.0, step=0.005, method=method, check=True)

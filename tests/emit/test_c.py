@@ -563,8 +563,8 @@ def test_table_of_tangents():
 def test_a_step_whose_rates_cannot_be_had_makes_nothing_of_them(tmp_path):
     """At every stage of every method: where an input fails, its rates are not set."""
     lines = [
-        "#include <string.h>", "enum { N_Q = 1, N_S = 2, FINISHED = 0, FAILED = 1 };", "typedef double real;", method_names(),
-        "typedef struct { int method, good; } Job;",
+        "#include <math.h>", "#include <string.h>", "#define GAP 1e-9", "enum { N_Q = 1, N_S = 2, FINISHED = 0, FAILED = 1 };", "typedef double real;", method_names(),
+        "typedef struct { int method, good; real behind, *old; } Job;",
         "static int rates(Job *job, int live, real t, const real *y, real *k, real *w)",
         "{ if (job->good-- == 0) return FAILED; k[0] = y[1] + t + live; k[1] = -y[0] + w[0]; return FINISHED; }",
         "int advance(Job *job, real h, real t, real middle, real end, const real *y, const real *k, real *next, real *w)",
@@ -575,7 +575,7 @@ def test_a_step_whose_rates_cannot_be_had_makes_nothing_of_them(tmp_path):
 
     def after(number, good):
         """Whether a step fails of which so many rates are good, how many are left, and the coordinate it leads to."""
-        job, found = (ctypes.c_int * 2)(number, good), (ctypes.c_double * 2)(-7, -7)
+        job, found = (ctypes.c_int * 6)(number, good), (ctypes.c_double * 2)(-7, -7)  # with nothing behind it
         failed = library.advance(job, real(0.1), real(0), real(0.05), real(0.1), y, k, found, w)
         return failed, job[1], found[0]
 

@@ -16,7 +16,7 @@ from bellcrank.program.statements import Section
 from tests.models import STRICT, example, needs_compiler, random_state, rarely, relative, system
 
 pytestmark = needs_compiler
-METHODS = ("rk2", "rk4", "euler")
+METHODS = ("rk2", "rk4", "euler", "ab2")
 
 
 def both(eom):

@@ -229,7 +229,7 @@ def test_every_kind_of_model(name, tmp_path):
 
 @needs_compiler
 @pytest.mark.campaign
-@pytest.mark.parametrize("method", ["rk2", "heun", "euler"])
+@pytest.mark.parametrize("method", ["rk2", "heun", "euler", "ab2"])
 def test_every_method_and_routines_that_remember(method, tmp_path):
     def prepare(s):
         s.add_external(

@@ -108,7 +108,7 @@ def test_what_needs_more_than_compiled_code_goes_alone():
     wrong = bc.event("q(ball) - 1.2", action={"c": "c*sqrt(e - 0.5)"}, name="wrong")
     many = sim.simulate_many(parameters={"e": e}, keep=["q(ball)"], every=1, events=[wrong])
     assert "not a finite number" in many.ended[0] and many.ended[1] == "finished"
-    many = sim.simulate_many(parameters={"e": e}, keep=["q(ball)"], every=1, events=[bc.event("q(ball) - 1.2")])
+    many = sim.simulate_many(parameters={"c": e}, keep=["q(ball)"], every=1, events=[bc.event("q(ball) - 1.2")])
     assert many.notes == [] and {*many.ended} == {"finished"}  # an event of which nothing comes
 
 

@@ -332,7 +332,7 @@ def test_programs_choose_their_steps(language, tmp_path):
     np.testing.assert_allclose(bc.read(tmp_path / "over.csv")["q(rod)"], run["q(rod)"], atol=1e-5)
     assert "static const int SLOPED[] = {\n    1, 1\n}" in (tmp_path / "written" / "model.c").read_text()  # exact
     program("--rtol", "1e-14", code=1)
-    assert "the method is rk2, rk4, heun, euler, tsit5, dop853, radau5, rodas5p or auto" in program(
+    assert "the method is rk2, rk4, heun, euler, ab2, tsit5, dop853, radau5, rodas5p or auto" in program(
         "--method", "tsit6", code=1
     )
 
@@ -397,7 +397,7 @@ def test_what_programs_in_python_refuse_and_how_their_steps_end(tmp_path):
     assert "rtol 1e-14 is below 1e-13, which double precision cannot keep" in said
     assert "atol(n): no state is called 'n', and none has such a unit" in said
     assert "atol needs a positive number, found '-1'" in said
-    assert "the method is rk2, rk4, heun, euler, tsit5, dop853, radau5, rodas5p or auto, found 'tsit6'" in said
+    assert "the method is rk2, rk4, heun, euler, ab2, tsit5, dop853, radau5, rodas5p or auto, found 'tsit6'" in said
 
 
 @needs_compiler

@@ -48,7 +48,7 @@ def test_a_step_beyond_the_limit_is_told():
     s.add_force("spring", magnitude="-k*q(m) - c*u(m)", direction=s.inertial[1], at="m.origin")
     s.set_defaults(k=1e4, c=200)  # s = -100 twice
     sim = s.equations().compile(backend="python")
-    for name in EXPLICIT:
+    for name in (*EXPLICIT, "ab2"):
         with pytest.warns(bc.ModelWarning, match=f"too large for {name}"):
             sim.simulate(t_end=1, step=0.05, method=name, initial={"q(m)": 0.1})
 

@@ -66,6 +66,9 @@ def test_the_matrix_of_a_step_is_what_the_method_does(method):
     for a, step in zip(A, step_matrix(A, 0.01, method, 2), strict=True):
         rates = lambda _, y, a=a: a @ y  # noqa: E731
         columns = [one(rates, (0.0, 0.0, 0.0), e, 0.01, a @ e) for e in np.eye(4)]
+        if METHODS[method].two_step:  # of the state and the one before
+            both = [(e[:4], e[4:]) for e in np.eye(8)]
+            columns = [[*one(rates, (0.0, 0.0, 0.0), y, 0.01, a @ y, a @ old), *y] for y, old in both]
         np.testing.assert_allclose(step, np.array(columns).T, rtol=1e-12, atol=1e-12 * np.abs(step).max())
 
 

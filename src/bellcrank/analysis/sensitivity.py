@@ -23,6 +23,7 @@ from bellcrank.numeric.methods import METHODS, Method
 
 Rates = Callable[[float, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]  # t, x -> f, df/dx, df/dp
 Admit = Callable[[float, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]  # t, x, S -> both on the constraints
+Both = tuple[np.ndarray, np.ndarray]  # of the state and of its derivatives
 Record = Callable[[float, np.ndarray, np.ndarray], None]
 
 
@@ -31,27 +32,33 @@ def integrate(
 ) -> None:
     """Takes all steps, split where inputs jump as a run does; record(t, x, S) is called at the start and after each."""
     record(0.0, x, S)
-    start = course.begin(1)
+    start, method = course.begin(1), METHODS[course.method]
+    old: Both | None = None  # rates at the start of the step before, if that was a whole one
     for i in range(1, course.total + 1):
         for part in course.parts(i):
-            x, S = _step(METHODS[course.method], rates, (start, part.middle, part.before), x, S, part.h, n_q)
+            now = _both(rates, start, x, S)
+            times = start, part.middle, part.before
+            x, S = _step(method, rates, times, x, S, now, old if part.whole else None, part.h, n_q)
             x, S = admit(part.before, x, S)
-            start = part.after
+            start, old = part.after, now if part.whole else None
         if not (np.all(np.isfinite(x)) and np.all(np.isfinite(S))):
             raise FloatingPointError(f"the run is no longer finite at t = {course.time(i):g} s")
         record(course.time(i), x, S)
 
 
-def _both(rates: Rates, t: float, x: np.ndarray, S: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _both(rates: Rates, t: float, x: np.ndarray, S: np.ndarray) -> Both:
     f, A, P = rates(t, x)
     return f, A @ S + P
 
 
 def _step(
-    method: Method, rates: Rates, times: Times, x: np.ndarray, S: np.ndarray, h: float, n_q: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """State and derivatives at the end of a step."""
-    k, K = _both(rates, times[0], x, S)
+    method: Method, rates: Rates, times: Times, x: np.ndarray, S: np.ndarray, now: Both, old: Both | None, h: float,
+    n_q: int,
+) -> Both:  # fmt: skip
+    """State and derivatives at the end of a step, from their rates `now` and those of a whole step before."""
+    k, K = now
+    if method.two_step is not None and old is not None:
+        return x + method.two_step.of(h, (k, old[0])), S + method.two_step.of(h, (K, old[1]))
     if method.semi_implicit:  # speeds first, then coordinates with the new speeds
         x, S = x.copy(), S.copy()
         x[n_q:] += h * k[n_q:]

@@ -63,7 +63,7 @@ class CRun:
     """A run in C. Rows hold time, states, outputs and inputs of the recorded steps; `state` is the last good one."""
 
     job: ClassVar[Any] = Job
-    goes_on: ClassVar[tuple[str, ...]] = ("t",)  # fields that a run which goes on takes over, beside shared arrays
+    goes_on: ClassVar[tuple[str, ...]] = ("t", "behind")  # what a run that goes on takes over, beside shared arrays
 
     def __init__(self, calls: CCalls, start: Start) -> None:
         self.calls, self.course, self._start = calls, start.course, start
@@ -118,7 +118,7 @@ class CRun:
         """What the arrays that every run has begin with; what is given (`_given`) stands in the first."""
         zeros = [0.0] * len(start.state)
         return {
-            "y": zeros, "p": [0.0] * (len(start.p) + 1), "c": [0.0] * (len(start.c) + 1), "k": zeros,
+            "y": zeros, "p": [0.0] * (len(start.p) + 1), "c": [0.0] * (len(start.c) + 1), "k": zeros, "old": zeros,
             "bad": [math.nan] * len(zeros), "kept": [0.0] * (len(self._program.inputs) - len(start.inputs) + 1),
         }  # fmt: skip
 
@@ -297,7 +297,7 @@ class LoopCRun(CRun):
     """A run in C whose loops are kept closed. `passages`: visits near singular positions."""
 
     job = LoopJob
-    goes_on = ("t", "ratio", "steady", "n_past", "wary", "near", "curves", "portions", "visit")
+    goes_on = (*CRun.goes_on, "ratio", "steady", "n_past", "wary", "near", "curves", "portions", "visit")
 
     def __init__(self, calls: CCalls, start: Start) -> None:
         super().__init__(calls, start)
@@ -387,7 +387,7 @@ class DaeCRun(CRun):
     """A run in C by a method for differential-algebraic equations."""
 
     job = DaeJob
-    goes_on = ("t", "fresh", "way")
+    goes_on = (*CRun.goes_on, "fresh", "way")
 
     def __init__(self, calls: CCalls, start: Start) -> None:
         super().__init__(calls, start)
@@ -401,7 +401,7 @@ class RigidCRun(CRun):
     """A run in C with rigid wheels. `modes` of the wheels at each recorded step, if they are remembered."""
 
     job = RigidJob
-    goes_on = ("t", "from_time")
+    goes_on = (*CRun.goes_on, "from_time")
     KINDS = ("impact", "rolls", "leaves the ground", "is held in a notch")
 
     def __init__(self, calls: CCalls, start: Start) -> None:

@@ -139,7 +139,7 @@ class Keeper:
 
     def step(
         self, advance: Advance, inner: Rates, rates: Rates, times: Times, y: np.ndarray, h: float, k: np.ndarray,
-        depth: int = 0,
+        old: np.ndarray | None = None, depth: int = 0,
     ) -> tuple[np.ndarray, Admitted | None]:  # fmt: skip
         """The state after a step from y, where rates are k, brought onto the constraints; None if it is not finite.
 
@@ -147,7 +147,7 @@ class Keeper:
         """
         self.start = y
         self._portions = self._portions + 1 if depth else 0
-        new = advance(inner, times, y, h, k)
+        new = advance(inner, times, y, h, k, None if depth or self.near else old)
         if not np.all(np.isfinite(new)):
             return new, None
         admitted, state, good = self.admit(times[2], new, h)
@@ -155,7 +155,7 @@ class Keeper:
         wary = self.wary or near or state.steady < LOOPS.near
         if (near, wary) != (self.near, self.wary):
             self.near, self.wary = near, wary
-            return self.step(advance, inner, rates, times, y, h, k, depth)
+            return self.step(advance, inner, rates, times, y, h, k, old, depth)
         may = depth < BRIDGES.divisions and self._portions < BRIDGES.portions
         divide = may and self.too_far(times[2], y, admitted, h)
         if good and not divide:
@@ -166,14 +166,14 @@ class Keeper:
         if not divide and not depth:
             self._over.append(Passage(start, Passage.DIVIDED))
         first = start, (start + middle) / 2, middle
-        half, between = self.step(advance, inner, rates, first, y, h / 2, k, depth + 1)
+        half, between = self.step(advance, inner, rates, first, y, h / 2, k, None, depth + 1)
         if between is None:
             return half, None
         self.start = half
         self.wary = self.wary or min(between.ratio, between.steady) < LOOPS.watched
         self.near = self.near or between.ratio < LOOPS.watched
         second = middle, (middle + end) / 2, end
-        return self.step(advance, inner, rates, second, half, h / 2, rates(middle, half), depth + 1)
+        return self.step(advance, inner, rates, second, half, h / 2, rates(middle, half), None, depth + 1)
 
     def ratio(self, t: float, y: np.ndarray) -> float:
         """How far a state is from a singular position: the ratio of pivots there."""

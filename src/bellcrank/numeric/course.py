@@ -53,7 +53,7 @@ class Course(NamedTuple):
         first = bisect_right(self.breaks, t + near)
         inner = list(self.breaks[first : bisect_right(self.breaks, end + near)])
         if not inner and end == whole and abs(t - (self.t_start + (i - 1) * h)) <= near:
-            yield Part(h, t, self.t_start + (i - 0.5) * h, end, end, end)
+            yield Part(h, t, self.t_start + (i - 0.5) * h, end, end, end, whole=True)
             return
         while t < end:
             to = before = after = end
@@ -83,3 +83,4 @@ class Part(NamedTuple):
     before: float
     after: float
     last: bool = True  # of its step
+    whole: bool = False  # is it all of a step that has the full length?

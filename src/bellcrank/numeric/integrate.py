@@ -1,7 +1,8 @@
 """Steps of the fixed-step methods over one state array, or over several that are integrated together.
 
-A step is advance(f, times, y, h, k) -> y_new: times are those of the start, the middle and the end of the step, k =
-f(start, y) is known. Compiled models have the same loops in C.
+A step is advance(f, times, y, h, k, old) -> y_new: times are those of the start, the middle and the end of the step,
+k = f(start, y) is known. `old`: rates at the start of the step before, if that was a whole one of the same length and
+nothing was changed since, else None; methods with two steps use them. Compiled models have the same loops in C.
 """
 
 from __future__ import annotations
@@ -14,20 +15,26 @@ from .methods import METHODS
 
 Rates = Callable[[float, np.ndarray], np.ndarray]
 Times = tuple[float, float, float]
-Advance = Callable[[Rates, Times, np.ndarray, float, np.ndarray], np.ndarray]
+Advance = Callable[[Rates, Times, np.ndarray, float, np.ndarray, np.ndarray | None], np.ndarray]
 
 
 def advance_by(name: str, n_q: int) -> Advance:
     """The step of a method; n_q coordinates stand before the speeds."""
     method = METHODS[name]
 
-    def advance(f: Rates, times: Times, y: np.ndarray, h: float, k: np.ndarray) -> np.ndarray:
+    def advance(
+        f: Rates, times: Times, y: np.ndarray, h: float, k: np.ndarray, old: np.ndarray | None = None
+    ) -> np.ndarray:
+        if method.two_step is not None and old is not None:
+            return np.asarray(y + method.two_step.of(h, (k, old)))
         rates = [k]
         for stage in method.stages:
             rates.append(f(time_of(stage.node, times, h), y + stage.sum.of(h, rates)))
         return np.asarray(y + method.result.of(h, rates))
 
-    def semi_implicit(f: Rates, times: Times, y: np.ndarray, h: float, k: np.ndarray) -> np.ndarray:
+    def semi_implicit(
+        f: Rates, times: Times, y: np.ndarray, h: float, k: np.ndarray, old: np.ndarray | None = None
+    ) -> np.ndarray:
         """Speeds first, then coordinates with the new speeds."""
         new = y.copy()
         new[n_q:] += h * k[n_q:]

@@ -2,7 +2,8 @@
 Those that choose their steps are in `embedded`.
 
 Explicit methods are Runge-Kutta tableaux (Hairer, Norsett & Wanner, Solving Ordinary Differential Equations I, 1993,
-section II.1). rk2 is AUTOSIM's midpoint rule (Sayers 1990, Appendix B).
+section II.1). rk2 is AUTOSIM's midpoint rule (Sayers 1990, Appendix B). ab2 has the rates at the beginning of the step
+before in the place of stages (the same book, section III.1).
 """
 
 from __future__ import annotations
@@ -43,8 +44,10 @@ class Sum:
 
     def text(self, rates: Sequence[str]) -> str:
         """The same in C and Fortran."""
-        added = [rates[i] if w == 1 else f"{w!r}*{rates[i]}" for i, w in self.terms]
-        shown = added[0] if len(added) == 1 and self.terms[0][1] == 1 else f"({' + '.join(added)})"
+        added = [rates[i] if abs(w) == 1 else f"{abs(w)!r}*{rates[i]}" for i, w in self.terms]
+        signs = ["-" if w < 0 else "+" for _, w in self.terms]
+        sums = "".join(f" {sign} {x}" for sign, x in zip(signs, added, strict=True)).removeprefix(" + ")
+        shown = added[0] if len(added) == 1 and self.terms[0][1] == 1 else f"({sums})"
         return f"{'h' if self.by == 1 else f'h/{self.by}'}*{shown}"
 
 
@@ -62,6 +65,9 @@ class Method:
 
     `remembers`: may external routines change what they remember at all stages, instead of at the end of a step alone?
     `semi_implicit`: speeds first, then coordinates with the new speeds; there are no stages then.
+    `two_step`: the step that follows a whole one of the same length, of the rates at its own start and at that of the
+    one before. All others are taken by the stages: the first of a run, those that an input's jump or kink or the end
+    of a run cuts, those that follow a change, and those near singular positions.
     """
 
     name: str
@@ -71,10 +77,16 @@ class Method:
     result: Sum
     remembers: bool = False
     semi_implicit: bool = False
+    two_step: Sum | None = None
 
     @property
     def evaluations(self) -> int:
-        """Of rates in a step."""
+        """Of rates in a step, as almost all are."""
+        return 1 if self.two_step else self.by_stages
+
+    @property
+    def by_stages(self) -> int:
+        """Evaluations of rates in a step that knows nothing of the one before."""
         return 2 if self.semi_implicit else 1 + len(self.stages)
 
     @property
@@ -84,13 +96,13 @@ class Method:
     @property
     def is_chain(self) -> bool:
         """Does every stage follow from the rates of the one before alone, as half-explicit methods need it?"""
-        return not self.semi_implicit and all(
+        return not (self.semi_implicit or self.two_step) and all(
             s.sum.terms[0][0] == i and s.sum.shares[i] == s.node for i, s in enumerate(self.stages)
         )
 
     @cached_property
     def growth(self) -> tuple[Fraction, ...]:
-        """Coefficients of R(z): a mode y' = s y grows by it in a step with z = h s; |R| = 1 limits stability."""
+        """Coefficients of R(z): a mode y' = s y grows by it in a step by stages, z = h s; |R| = 1 limits stability."""
         powers = [[Fraction(1)]]  # the rates of the stages as polynomials in z, by h
         for s in self.stages:
             powers.append(_shifted(s.sum, powers))
@@ -106,14 +118,16 @@ def _shifted(total: Sum, powers: Sequence[Sequence[Fraction]]) -> list[Fraction]
 
 
 DEFAULT = "rk4"
+_MIDPOINT = (Stage(1 / 2, Sum((1,), 2)),)
 _RK4 = (Stage(1 / 2, Sum((1,), 2)), Stage(1 / 2, Sum((0, 1), 2)), Stage(1.0, Sum((0, 0, 1))))
 METHODS = {
     m.name: m
     for m in (
-        Method("rk2", "midpoint rule", 2, (Stage(1 / 2, Sum((1,), 2)),), Sum((0, 1)), remembers=True),
+        Method("rk2", "midpoint rule", 2, _MIDPOINT, Sum((0, 1)), remembers=True),
         Method("rk4", "", 4, _RK4, Sum((1, 2, 2, 1), 6)),
         Method("heun", "trapezoidal rule", 2, (Stage(1.0, Sum((1,))),), Sum((1, 1), 2)),
         Method("euler", "semi-implicit", 1, (), Sum((1,)), semi_implicit=True),
+        Method("ab2", "two-step Adams-Bashforth", 2, _MIDPOINT, Sum((0, 1)), two_step=Sum((3, -1), 2)),
     )
 }
 SCIPY = ("RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")
@@ -121,7 +135,8 @@ AUTO = "auto"  # the first of EMBEDDED, which goes over to the first of STIFF
 OWN = (*EMBEDDED, *STIFF, AUTO)  # that choose their steps, in the program
 ADAPTIVE = (*OWN, *SCIPY)
 RTOL = 1e-8  # relative tolerance of those that choose their steps, unless another is given
-EXPLICIT = tuple(name for name, m in METHODS.items() if not m.semi_implicit)
+EXPLICIT = tuple(name for name, m in METHODS.items() if not (m.semi_implicit or m.two_step))
+ONE_STEP = tuple(name for name, m in METHODS.items() if m.two_step is None)
 HALF_EXPLICIT = tuple(name for name, m in METHODS.items() if m.is_chain)
 
 

@@ -245,7 +245,8 @@ class DaeRun(PythonRun):
         if e.dae.method == "half-explicit":
             new = e.half_explicit(method, part, self.state)
         else:
-            new = self._advance(e.stage, (part.t, part.middle, part.before), self.state, part.h, self.rates)
+            times = part.t, part.middle, part.before
+            new = self._advance(e.stage, times, self.state, part.h, self.rates, self.old(part))
         if np.all(np.isfinite(new)):
             new = e.corrected(part.before, new)
         return new, None

@@ -251,7 +251,7 @@ class RigidRun(PythonRun):
         """The state after a step of length h, which ends at a time."""
         times = self.t, self.t + h / 2, end
         with np.errstate(all="ignore"):
-            return self._advance(self._slope, times, self.state, h, self._slope(self.t, self.state))
+            return self._advance(self._slope, times, self.state, h, self._slope(self.t, self.state), None)
 
     # ---- a step
 

@@ -17,7 +17,7 @@ from functools import cache
 import numpy as np
 
 from bellcrank.numeric.integrate import advance_by
-from bellcrank.numeric.methods import METHODS
+from bellcrank.numeric.methods import METHODS, Sum
 from bellcrank.run.slopes import PUSH, AllRates, difference_slopes
 
 JUMP = 3.0  # times by which finer differences are larger or smaller where a formula jumps
@@ -55,8 +55,15 @@ def without_jumps(rates: AllRates, t: float, y: np.ndarray, coarse: np.ndarray) 
 
 
 def step_matrix(A: np.ndarray, h: float, method: str, n_q: int) -> np.ndarray:
-    """What a step of the method makes of states whose rates are A y; A may be several matrices."""
+    """What a step of the method makes of states whose rates are A y; A may be several matrices.
+
+    Of a method with two steps: of the states at the end of one and at its beginning."""
     one, hA = np.eye(A.shape[-1]), h * A
+    if (two := METHODS[method].two_step) is not None:
+        now, old = two.shares
+        new = np.concatenate([one + now * hA, old * hA], axis=-1)
+        kept = np.broadcast_to(np.concatenate([one, 0 * one], axis=-1), new.shape)
+        return np.concatenate([new, kept], axis=-2)
     if METHODS[method].semi_implicit:
         step = one + hA
         step[..., :n_q, :] = one[:n_q]
@@ -69,15 +76,31 @@ def step_matrix(A: np.ndarray, h: float, method: str, n_q: int) -> np.ndarray:
     return np.asarray(step)
 
 
+def two_step_roots(two: Sum, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The roots w of w**2 = w + z*(b1*w + b0): a mode grows by them in a step of a method with two steps, z = h s. The
+    first is that near exp(z) where z is small. Hairer & Wanner (1996), section V.1."""
+    b1, b0 = two.shares
+    half = (1 + b1 * z) / 2
+    root = np.sqrt(half**2 + b0 * z + 0j)
+    root = np.where((half.conj() * root).real < 0, -root, root)
+    return half + root, half - root
+
+
 @cache
-def _departure(method: str) -> tuple[int, float]:
-    """k and a of d = a r**k: where |z| <= r <= 1, a step departs from exp(z) by no more, and so lets no mode grow by a
-    factor of more than 1 + d against its motion."""
+def _departure(method: str) -> tuple[int, float, float]:
+    """k, a and b of d = a r**k: where |z| <= r <= b, a step departs from exp(z) by no more, and so lets no mode grow by
+    a factor of more than 1 + d against its motion."""
+    if (two := METHODS[method].two_step) is not None:
+        # up to there the first root is analytic, so that its departure by z**3 is largest on the circle, and the second
+        # one is smaller than it
+        k, b = METHODS[method].order + 1, 0.5
+        z = b * np.exp(1j * np.linspace(0.0, math.pi, 721))
+        return k, 1.01 * float(np.abs(two_step_roots(two, z)[0] - np.exp(z)).max()) / b**k, b
     known = METHODS[method].growth
     terms = [abs(float(Fraction(1, math.factorial(k)) - x)) for k, x in enumerate(known)]
     first = next((k for k, x in enumerate(terms) if x), len(terms))
     rest = math.e - sum(1 / math.factorial(k) for k in range(len(known)))
-    return first, sum(terms) + rest
+    return first, sum(terms) + rest, 1.0
 
 
 @cache
@@ -85,8 +108,8 @@ def calm_below(steps: int, method: str) -> float:
     """The squared norm of h A, squared SQUARINGS times, below which no mode grows too quickly; zero if none tells."""
     if METHODS[method].semi_implicit:
         return 0.0
-    k, a = _departure(method)
-    return float(min(_allowed(steps) / a, 1.0) ** (2.0 ** (SQUARINGS + 1) / k))
+    k, a, b = _departure(method)
+    return float(min(_allowed(steps) / a, b**k) ** (2.0 ** (SQUARINGS + 1) / k))
 
 
 def _allowed(steps: int) -> float:
@@ -113,6 +136,10 @@ def surely_stable(A: np.ndarray, h: float, steps: int, method: str, n_q: int) ->
                 return np.asarray(stable)
             power = power @ power if more else power
     left = np.flatnonzero(~stable)
+    if (two := METHODS[method].two_step) is not None and len(left):  # its matrices are twice as large
+        roots = two_step_roots(two, h * np.linalg.eigvals(A[left]))
+        stable[left] = np.log(np.maximum(*np.abs(roots)).max(axis=-1)) < allowed
+        return np.asarray(stable)
     power, m = step_matrix(A[left], h, method, n_q), 1
     while len(left) and m < MOST_POWERS * steps:
         power, m = power @ power, 2 * m
@@ -139,6 +166,8 @@ def growths(A: np.ndarray, h: float, method: str, n_q: int) -> tuple[np.ndarray,
     values, modes = np.linalg.eig(A)
     if not METHODS[method].semi_implicit:
         z = h * values
+        if (two := METHODS[method].two_step) is not None:
+            return values, np.maximum(*np.abs(two_step_roots(two, z))), modes
         R = sum(z**k * x.numerator / x.denominator for k, x in enumerate(METHODS[method].growth))
         return values, np.abs(R), modes
     step = step_matrix(A, h, method, n_q)
@@ -194,8 +223,11 @@ def is_confirmed(all_rates: AllRates, found: Alarm, y: np.ndarray, h: float, met
     """Does a small push along the mode grow in some steps of the method, more than the motion itself lets it grow?"""
     push = found.mode.real / (np.abs(found.mode.real).max() or 1.0) * 1e-7 * max(1.0, float(np.abs(y).max()))
     count = min(MOST_STEPS, math.ceil(math.log(2 * PROOF) / max(math.log(found.growth), 1e-9)))
+    if METHODS[method].two_step:  # the second root has a small share of a push at first
+        count = min(MOST_STEPS, 2 * count + 20)
     one = advance_by(method, n_q)
     pushed, usual = y + push, y
+    old: list[np.ndarray | None] = [None, None]
 
     def rates(t: float, y: np.ndarray) -> np.ndarray:
         return np.asarray(all_rates(np.array([t]), y[None, :])[0])
@@ -204,7 +236,11 @@ def is_confirmed(all_rates: AllRates, found: Alarm, y: np.ndarray, h: float, met
         for i in range(count):
             t = found.time + i * h
             times = t, t + h / 2, t + h
-            pushed, usual = (one(rates, times, x, h, rates(t, x)) for x in (pushed, usual))
+            now = [rates(t, x) for x in (pushed, usual)]
+            pushed, usual = (
+                one(rates, times, x, h, k, before) for x, k, before in zip((pushed, usual), now, old, strict=True)
+            )
+            old = [*now]
             apart = np.abs(pushed - usual).max()
             own = math.exp(min(found.own * (i + 1) * h, 100.0))
             if not np.all(np.isfinite(pushed)) or apart > PROOF * own * np.abs(push).max():

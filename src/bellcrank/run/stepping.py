@@ -24,6 +24,7 @@ from bellcrank.numeric.events import Rows
 from bellcrank.numeric.integrate import Rates, advance_by
 from bellcrank.numeric.methods import METHODS
 from bellcrank.numeric.projection import Admitted
+from bellcrank.numeric.tuning import STEPS
 from bellcrank.run.closure import Closing
 from bellcrank.run.loaded import Context
 
@@ -189,6 +190,8 @@ class PythonRun(Driven):
     def __init__(self, evaluation: Evaluation, course: Course, state: np.ndarray) -> None:
         super().__init__(evaluation, state)
         self.course, self._begun, self._again = course, False, False
+        self._two_step = METHODS[course.method].two_step is not None
+        self._behind: tuple[np.ndarray, float] | None = None  # rates at the start of the step before, and its length
         self.reached = course.first
         self._advance = advance_by(course.method, evaluation.n_q)
 
@@ -216,6 +219,7 @@ class PythonRun(Driven):
 
     def _begin(self, t: float, live: int = 1) -> None:
         """Takes the start of the run."""
+        self._behind = None
         keeper = self.evaluation.keeper
         if keeper is not None:
             self.state = keeper.begin(t, self.state)
@@ -225,7 +229,7 @@ class PythonRun(Driven):
 
     def carried(self) -> Carried:
         keeper = self.evaluation.keeper
-        inside = {"stepper": type(self).__name__, "y": self.state.copy(), "k": self.rates.copy()}
+        inside = {"stepper": type(self).__name__, "y": self.state.copy(), "k": self.rates.copy(), "old": self._behind}
         return replace(super().carried(), inside=inside | {"keeper": None if keeper is None else keeper.carried()})
 
     def take(self, carried: Carried) -> None:
@@ -233,7 +237,7 @@ class PythonRun(Driven):
         self._again, inside = True, carried.inside
         if inside is None or inside["stepper"] != type(self).__name__:
             return
-        self._begun, self.state, self.rates = True, inside["y"].copy(), inside["k"].copy()
+        self._begun, self.state, self.rates, self._behind = True, inside["y"].copy(), inside["k"].copy(), inside["old"]
         if self.evaluation.keeper is not None:
             self.evaluation.keeper.take(inside["keeper"])
 
@@ -254,21 +258,31 @@ class PythonRun(Driven):
             if self.problem or not np.all(np.isfinite(new)):
                 self.bad = new
                 return False
+            held, old = e.kept.tobytes(), self.rates
             if part.last:
                 e.hold(part.after, new)
             self.rates = (e.settled if part.last else e.rates)(part.after, new)
             self.state = new
             if e.keeper is not None and admitted is not None:
                 e.keeper.accept(part.end, new, self.rates, admitted)
+            near = e.keeper is not None and e.keeper.near
+            steady = held == e.kept.tobytes()  # a value that changes is a jump
+            self._behind = (old, part.h) if self._two_step and part.whole and steady and not near else None
         return True
+
+    def old(self, part: Part) -> np.ndarray | None:
+        """Rates at the start of the step before, if a part is a whole step that follows one of its length."""
+        if not part.whole or self._behind is None or not abs(self._behind[1] - part.h) < STEPS.gap * part.h:
+            return None
+        return self._behind[0]
 
     def moved(self, part: Part, inner: Rates) -> tuple[np.ndarray, Admitted | None]:
         """The state after a part of a step, brought onto the constraints."""
         e, times, y, k = self.evaluation, (part.t, part.middle, part.before), self.state, self.rates
         if e.keeper is None:
-            return self._advance(inner, times, y, part.h, k), None
+            return self._advance(inner, times, y, part.h, k, self.old(part)), None
         try:
-            return e.keeper.step(self._advance, inner, e.rates, times, y, part.h, k)
+            return e.keeper.step(self._advance, inner, e.rates, times, y, part.h, k, self.old(part))
         except NotClosed as error:
             state = error.state
             self.status, self.problem = NOT_CLOSED, not_closed(state.row, state.moved, state.residual)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from bellcrank.emit.c import job
 from bellcrank.emit.c.functions import Functions
 from bellcrank.emit.c.loops import correction, null_space
-from bellcrank.emit.c.methods import method_cases
+from bellcrank.emit.c.methods import CALLED, method_cases
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.run import kept_values
 from bellcrank.emit.c.runtime_files import definitions, head, runtime, sines
@@ -24,6 +24,7 @@ from bellcrank.emit.parts import LONGEST
 from bellcrank.emit.schedule import BEST, Options, schedule
 from bellcrank.emit.steps import Angles, Step
 from bellcrank.expr.function_table import names_in
+from bellcrank.numeric.methods import METHODS
 from bellcrank.numeric.tuning import ELIMINATION, LOOPS
 from bellcrank.program.functions import Function
 from bellcrank.program.loops import Loops
@@ -32,7 +33,7 @@ from bellcrank.program.statements import Reduce, Solve
 
 FUNCTIONS = ("derivatives", "outputs", "closure", "system", "correct_q", "correct_u", "start", "update", "entry")
 """Besides the constants; each stands where the program has it."""
-LIBRARY = ("memcpy", "memset")  # besides mathematical functions, what of the C library may be called
+LIBRARY = ("memcpy", "memset", "memcmp")  # besides mathematical functions, what of the C library may be called
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,9 @@ def _functions(program: Program) -> list[Function]:
 
 def _steps(program: Program, stem: str, method: str, begin: Begin, number: Number, remembers: bool) -> str:
     loops, carried = program.loops, number is not DOUBLE
+    past = METHODS[method].two_step is not None
     closed, fields = "", [_field("p"), _field("externals"), _field("kept")]
+    fields += [_field("old"), job.Field("int", "behind", "... are they known?")] if past else []
     if loops is not None:
         fields += [_field("moved"), _field("ratio"), _field("wary"), job.Field("int", "turns", "of corrections")]
         closed = _closed(program, loops, begin, number)
@@ -108,7 +111,10 @@ def _steps(program: Program, stem: str, method: str, begin: Begin, number: Numbe
         CARRIED="yes" if carried else "",
         CARRIES=", real *carried" if carried else "",
         CARRY=", carried" if carried else "",
-        ADVANCE=method_cases(method, "summed({}, {}, &carried[j])" if carried else "{} + {}"),
+        PAST="yes" if past else "",
+        FORGETS="yes" if past and loops is not None else "",
+        JUMPS="yes" if past and program.update.results else "",
+        ADVANCE=method_cases(method, "summed({}, {}, &carried[j])" if carried else "{} + {}", past=CALLED),
         MEMORY="m->memory" if remembers else "NULL",
         REMEMBERS="yes" if remembers else "",
         ENTERED="yes" if program.entry.results else "",

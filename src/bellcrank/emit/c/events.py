@@ -61,8 +61,8 @@ class EventsText:
         return any(s.parameter >= 0 for e in self.events for s in e.settings)
 
 
-def events_text(program: Program, given: EventsText) -> str:
-    """Everything about events that a group of runs needs."""
+def events_text(program: Program, given: EventsText, past: bool) -> str:
+    """Everything about events that a group of runs needs; may its method know the step before (`past`)?"""
     settings = [(i, s) for i, e in enumerate(given.events) for s in e.settings]
     states, outputs = 1 + len(program.coordinates) + len(program.speeds), len(program.outputs.results)
     return runtime(
@@ -78,6 +78,7 @@ def events_text(program: Program, given: EventsText) -> str:
         SET=sets_inputs(program),
         LOOPS="yes" if program.loops is not None else "",
         PARAMETERS="yes" if given.sets_parameters else "",
+        PAST="yes" if past else "",
     )
 
 

@@ -68,6 +68,8 @@ _EVERY_RUN = (
     Field("input function", "function", "inputs that are functions outside of this file"),
     Field("externals", "externals", "needed also if there are none"),
     Field("reals", "y k", "in, out: coordinates and speeds, and their rates, at the step reached"),
+    Field("reals", "old", "in, out: of methods that need them: rates at the beginning of the step before ..."),
+    Field("real", "behind", "... if it was a whole one and nothing was changed since: its length, s, else 0"),
     Field("reals", "bad", "out: the state that is not finite, if any"),
     Field("reals", "rows", "out: time, coordinates, speeds, outputs (and inputs) of each recorded step"),
     Field("long", "filled", "in, out: rows filled so far"),

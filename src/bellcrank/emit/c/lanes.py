@@ -17,6 +17,7 @@ from bellcrank.emit.c.events import EventsText, at_zero_text, events_text
 from bellcrank.emit.c.functions import Functions
 from bellcrank.emit.c.loops import corrected_places
 from bellcrank.emit.c.many import rows_text
+from bellcrank.emit.c.methods import SIDE_BY_SIDE as PAST_OF_RUNS
 from bellcrank.emit.c.methods import method_cases, method_names
 from bellcrank.emit.c.printer import CPrinter, external_calls
 from bellcrank.emit.c.routines import texts as texts_in_c
@@ -35,6 +36,7 @@ from bellcrank.emit.words import NO_WORDS
 from bellcrank.expr import Func
 from bellcrank.expr.function_table import FUNCTIONS, names_in
 from bellcrank.expr.node import Rational
+from bellcrank.numeric.methods import METHODS
 from bellcrank.numeric.tuning import ELIMINATION, LOOPS, STEPS
 from bellcrank.program.functions import Function
 from bellcrank.program.program import Program
@@ -259,7 +261,7 @@ def group_run(
     """A group of runs in some `vectors` from its beginning to its end, by one method `only`, if it is named; has each
     its `own` p?"""
     short, loops = number is not DOUBLE, program.loops
-    correction = ""
+    correction, past = "", not only or METHODS[only].two_step is not None
     if loops is not None:
         tuning, places = definitions(LOOPS, number), corrected_places(loops, "double")
         correction = runtime("correction_lanes.c", TUNING=tuning, PLACES=places, SET=sets_inputs(program))
@@ -275,11 +277,13 @@ def group_run(
         ANEW=sets_inputs(program) if only else "",
         VECTORS=str(vectors),
         SWAPPED="" if only else "yes",  # a GPU keeps states in registers, which have no addresses
+        ALL="yes" if not only or past else "",
+        PAST="yes" if past else "",
         ADVANCE=method_cases(
-            only, "summed({}, {}, &carried[j])" if short else "{} + {}", "" if only else "UNROLLED", "N_Y"
+            only, "summed({}, {}, &carried[j])" if short else "{} + {}", "" if only else "UNROLLED", "N_Y", PAST_OF_RUNS
         ),
         PARTS=runtime("parts.c", TIME="double"),
-        EVENTS=events_text(program, events) if events else "",
+        EVENTS=events_text(program, events, past) if events else "",
         AT_ZERO=at_zero_text() if events else "",
         N_EVENTS=str(len(events.events)) if events else "",
         N_VALUES=str(events.n_values) if events else "",

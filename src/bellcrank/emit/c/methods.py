@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from bellcrank.numeric.collocation import STIFF
 from bellcrank.numeric.embedded import EMBEDDED
@@ -19,7 +20,11 @@ def stage_time(node: float) -> str:
 def method_names() -> str:
     """Their numbers: those of methods with a fixed step, then explicit ones that choose it, then stiff ones."""
     fixed, chosen = (", ".join(name.upper() for name in names) for names in (METHODS, (*EMBEDDED, *STIFF)))
-    return f"enum {{ {fixed}, N_FIXED }};\nenum {{ FIRST_CHOSEN = N_FIXED - 1, {chosen} }};\n"
+    after = " || ".join(f"(method) == {name.upper()}" for name, m in METHODS.items() if m.two_step)
+    return (
+        f"enum {{ {fixed}, N_FIXED }};\nenum {{ FIRST_CHOSEN = N_FIXED - 1, {chosen} }};\n"
+        f"#define TWO_STEP(method) ({after}) /* does a step need the rates at the beginning of the one before? */\n"
+    )
 
 
 def method_number(name: str) -> int:
@@ -71,19 +76,36 @@ def numbers(row: Sequence[float], start: str, end: str) -> list[str]:
     )  # fmt: skip
 
 
-def method_cases(only: str = "", summed: str = "{} + {}", before: str = "", states: str = "N_S") -> str:
+@dataclass(frozen=True)
+class Past:
+    """How C knows the step before: whether all of it is `known`, its `old` rates, and how one of two increments is
+    `chosen` where it is known to some of several runs."""
+
+    known: str
+    old: str
+    chosen: str = ""
+
+
+ONE_RUN = Past("fabs(job->behind - h) < GAP*h", "job->old[j]")
+CALLED = Past("job->behind", "job->old[j]")
+SIDE_BY_SIDE = Past("past && all(past)", "old[j]", "past ? choose(past[j/N_S], {later}, {first}) : {first}")
+
+
+def method_cases(
+    only: str = "", summed: str = "{} + {}", before: str = "", states: str = "N_S", past: Past = ONE_RUN
+) -> str:
     """The cases of `advance`, which goes from y with rates k to next; those of one method `only`, if it is named.
 
     `summed` is how a state and its increment are added; `before` stands before every loop; `states` is their number,
     that of the model or a multiple of it. Where rates cannot be had, nothing is made of what they left.
     """
     chosen = [METHODS[only]] if only else [*METHODS.values()]
-    most = max(m.evaluations for m in chosen)
+    most = max(m.by_stages for m in chosen)
     lines = [f"    real stage[{states}], {', '.join(f'k{i}[{states}]' for i in range(2, most + 1))};"]
     lines += ["    int failed = FINISHED;"]
     lines += [] if only else ["    switch (job->method) {"]
     for m in chosen:
-        steps = _semi_implicit(summed, states) if m.semi_implicit else _explicit(m, summed, states)
+        steps = _semi_implicit(summed, states) if m.semi_implicit else _explicit(m, summed, states, past)
         steps = _told(steps, before)
         words = f"/* {m.words} */" if m.words else ""
         if only:
@@ -101,13 +123,23 @@ def _told(lines: list[str], before: str) -> list[str]:
     return [x for line, word in zip(lines, loops, strict=True) for x in (*word, line)]
 
 
-def _explicit(m: Method, summed: str, states: str) -> list[str]:
-    rates = ["k[j]", *(f"k{i}[j]" for i in range(2, m.evaluations + 1))]
-    lines = []
+def _explicit(m: Method, summed: str, states: str, past: Past) -> list[str]:
+    rates = ["k[j]", *(f"k{i}[j]" for i in range(2, m.by_stages + 1))]
+    lines, result = [], m.result.text(rates)
+    if m.two_step is not None:
+        later = m.two_step.text(["k[j]", past.old])
+        each = _each(states, f"next[j] = {summed.format('y[j]', later)};")
+        lines += [
+            f"        if ({past.known}) {{",
+            *(f"    {x}" for x in each),
+            "            return failed;",
+            "        }",
+        ]
+        result = f"({past.chosen.format(later=later, first=result)})" if past.chosen else result
     for i, s in enumerate(m.stages, 2):
         call = f"failed = rates(job, {int(m.remembers)}, {stage_time(s.node)}, stage, k{i}, w)"
         lines += [*_each(states, f"stage[j] = y[j] + {s.sum.text(rates)};"), *_or_ended(call)]
-    return [*lines, *_each(states, f"next[j] = {summed.format('y[j]', m.result.text(rates))};")]
+    return [*lines, *_each(states, f"next[j] = {summed.format('y[j]', result)};")]
 
 
 def _each(states: str, statement: str) -> list[str]:
@@ -136,7 +168,7 @@ def _semi_implicit(summed: str, states: str) -> list[str]:
 
 def half_explicit_tables() -> str:
     """Places of the stages of half-explicit methods and weights of the result; other methods have none."""
-    most = max(m.evaluations for m in METHODS.values())
+    most = max(m.by_stages for m in METHODS.values())
     listed = [m if m.is_chain else None for m in METHODS.values()]
     counts = ", ".join(str(m.evaluations if m else 0) for m in listed)
     tables = {

@@ -20,7 +20,7 @@ def method_names() -> str:
 
 def method_cases() -> str:
     """The cases of `advance`, which goes from y with rates k to next."""
-    most = max(m.evaluations for m in METHODS.values())
+    most = max(m.by_stages for m in METHODS.values())
     lines = [f"    real(dp) :: {', '.join(f'k{i}(n_s)' for i in range(2, most + 1))}", "    select case (method)"]
     for number, m in enumerate(METHODS.values(), 1):
         lines.append(f"    case ({number}) ! {m.name}{f': {m.words}' if m.words else ''}")
@@ -29,13 +29,22 @@ def method_cases() -> str:
 
 
 def _explicit(m: Method) -> list[str]:
-    rates = ["k", *(f"k{i}" for i in range(2, m.evaluations + 1))]
+    rates = ["k", *(f"k{i}" for i in range(2, m.by_stages + 1))]
     alive = ".true." if m.remembers else ".false."
     lines = [
         f"      call rates({alive}, {stage_time(s.node)}, y + {s.sum.text(rates)}, k{i})"
         for i, s in enumerate(m.stages, 2)
     ]
-    return [*lines, f"      next = y + {m.result.text(rates)}"]
+    lines += [f"      next = y + {m.result.text(rates)}"]
+    if m.two_step is None:
+        return lines
+    known = ["      if (behind) then", f"        next = y + {m.two_step.text(['k', 'k_old'])}", "      else"]
+    return [*known, *(f"  {line}" for line in lines), "      end if"]
+
+
+def two_step() -> str:
+    """Does the method chosen need the rates at the beginning of the step before?"""
+    return " .or. ".join(f"method == {i}" for i, m in enumerate(METHODS.values(), 1) if m.two_step)
 
 
 _SEMI_IMPLICIT = [

@@ -96,6 +96,12 @@ def _notes(program: Program, usual: Setup, setup: Setup, number: Number, source:
             f"The model asks for the method {asked.method}; steps of a fixed length are taken by {setup.method}."
         )
     notes += setup.notes[len(usual.notes) :]
+    if METHODS[setup.method].two_step:
+        notes.append(
+            f"Steps by {setup.method} know the rates of the step before: an input that changes from step to step is"
+            " taken to change steadily. After begin and tune a step is taken by the midpoint rule, with one evaluation"
+            " more: call tune also after a jump of an input, or a change of the state, to have it so."
+        )
     if program.loops is not None:
         notes.append(
             "Closed loops: where the pivots that were chosen for the start do not hold, others are chosen at every"
@@ -144,6 +150,7 @@ def _header(
             "KEPT": str(kept or ""),
             "LOOPS": "yes" if program.loops is not None else "",
             "MEMORY": str(memory or ""),
+            "PAST": "yes" if METHODS[setup.method].two_step else "",
             "CARRIED": str(n_s) if number is not DOUBLE else "",
         },
         common,

@@ -121,7 +121,9 @@ def method_facts(name: str) -> dict[str, Any]:
         return {"terms": s.terms, "by": s.by}
 
     stages = [{"node": s.node, "sum": total(s.sum)} for s in m.stages]
-    return {"name": name, "stages": stages, "result": total(m.result), "semi_implicit": m.semi_implicit}
+    two_step = m.two_step and total(m.two_step)
+    known = {"name": name, "stages": stages, "result": total(m.result), "semi_implicit": m.semi_implicit}
+    return {**known, "two_step": two_step}
 
 
 def _parameter(interface: Interface, name: str, chosen: Chosen) -> dict[str, Any]:

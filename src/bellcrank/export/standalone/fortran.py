@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from bellcrank.emit.c.routines import routines_file
 from bellcrank.emit.event_formula import FortranEventPrinter
 from bellcrank.emit.fortran.loops import corrected_places
-from bellcrank.emit.fortran.methods import method_cases, method_names
+from bellcrank.emit.fortran.methods import method_cases, method_names, two_step
 from bellcrank.emit.fortran.printer import fortran_string, wrapped
 from bellcrank.emit.fortran.runtime_files import definitions, real, runtime
 from bellcrank.emit.fortran.signals import break_cases, kind_tables, signal_cases
@@ -67,6 +67,7 @@ def _pieces(program: Program, setup: Setup, events: FortranEvents) -> dict[str, 
         "EVERY": str(setup.every),
         "METHOD_NAMES": method_names(),
         "METHOD_CASES": method_cases(),
+        "TWO_STEP": two_step(),
         "METHOD_LIST": one_of(),
         "METHOD": str(list(METHODS).index(setup.method) + 1),
         "DESCRIBE": "\n".join(_describe(setup)) + "\n",

@@ -56,6 +56,10 @@ static Job bound(@STEM@_model *m, Externals *externals, real *w)
     job.turns = FIXED_CORRECTIONS;
     job.wary = (int)m->wary;
 @END@
+@IF PAST@
+    job.old = m->old;
+    job.behind = (int)m->behind;
+@END@
     job.p = m->p;
     job.c = m->c;
     job.externals = externals;
@@ -94,6 +98,9 @@ int @STEM@_begin(@STEM@_model *m)
 @IF LOOPS@
     m->wary = 0;
 @END@
+@IF PAST@
+    m->behind = 0;
+@END@
     Job job = bound(m, &externals, w);
 @IF ENTERED@
     real entered[N_P - @N_GIVEN@];
@@ -122,11 +129,10 @@ int @STEM@_begin(@STEM@_model *m)
     return FINISHED;
 }
 
-/* Step number i, to the state `next` at `end`. */
-static int attempt(Job *job, const @STEM@_model *m, int64_t i, real end, real *next, real *w@CARRIES@)
+/* Step number i, to the state `next` at `end`; k: rates at its beginning. */
+static int attempt(Job *job, const @STEM@_model *m, int64_t i, real end, real *k, real *next, real *w@CARRIES@)
 {
     const real middle = m->t_start + ((real)i - (real)0.5)*m->h;
-    real k[N_S];
 @IF CARRIED@
     memcpy(carried, m->carried, sizeof m->carried);
 @END@
@@ -143,7 +149,7 @@ static int attempt(Job *job, const @STEM@_model *m, int64_t i, real end, real *n
 int @STEM@_step(@STEM@_model *m)
 {
     Externals externals = {@MEMORY@, 0, 0};
-    real w[N_W + 1], next[N_S];
+    real w[N_W + 1], next[N_S], first[N_S];
 @IF REMEMBERS@
     real k[N_S];
 @END@
@@ -153,17 +159,33 @@ int @STEM@_step(@STEM@_model *m)
     Job job = bound(m, &externals, w);
     const int64_t i = m->steps + 1;
     const real end = m->t_start + (real)i*m->h;
-    int failed = attempt(&job, m, i, end, next, w@CARRY@);
+    int failed = attempt(&job, m, i, end, first, next, w@CARRY@);
 @IF LOOPS@
     if (!job.wary && (failed || job.steady < NEAR)) { /* again, with other pivots */
         job.wary = 1;
-        failed = attempt(&job, m, i, end, next, w@CARRY@);
+@END@
+@IF FORGETS@
+        job.behind = 0;
+@END@
+@IF LOOPS@
+        failed = attempt(&job, m, i, end, first, next, w@CARRY@);
     }
 @END@
     if (failed)
         return failed;
+@IF PAST@
+    memcpy(m->old, first, sizeof first);
+    m->behind = 1;
+@END@
+@IF JUMPS@
+    real kept[N_W - N_I];
+    memcpy(kept, w + N_I, sizeof kept);
+@END@
 @IF UPDATE@
     keep_values(&job, 0, end, next, w);
+@END@
+@IF JUMPS@
+    m->behind = !memcmp(kept, w + N_I, sizeof kept); /* else a jump */
 @END@
 @IF REMEMBERS@
     rates(&job, 1, end, next, k, w);
@@ -185,4 +207,7 @@ int @STEM@_step(@STEM@_model *m)
 void @STEM@_tune(@STEM@_model *m)
 {
     constants(m->p, m->c);
+@IF PAST@
+    m->behind = 0;
+@END@
 }

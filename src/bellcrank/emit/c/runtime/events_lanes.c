@@ -103,7 +103,7 @@ static void go_within(Watch *watch, double until, lanes *y)
         const Part p = next_part(job, &at, until, near);
         const double length = regular ? b->h : p.to - t;
         const double middle = regular ? b->t_start + ((double)s->number - 0.5)*b->h : 0.5*(t + p.to);
-        advance(job, length, t, middle, p.before, y, k, next, w, NULL);
+        advance(job, length, t, middle, p.before, y, k, NULL, NULL, next, w, NULL);
 @IF LOOPS@
         if (!LANE(corrected(job, job->alive[0], length, p.before, next, w), watch->lane))
             watch->failed = 1;
@@ -339,6 +339,9 @@ RARE static void meet_events(Job *job, int64_t lane, Stride *s, int64_t number, 
             end_one(job, lane, STOPPED);
             return;
         }
+@IF PAST@
+        LANE(job->past[0], lane) = 0;
+@END@
         rates(job, 0, after_jumps(job, ends), state, rate, w);
         if (at_end || (int64_t)floor((ends - b->t_start)/b->h + GAP) >= s->number) {
             for (int i = 0; i < N_S; i++) {

@@ -24,6 +24,10 @@ typedef struct Job { /* runs that go side by side */
     double t;
     masks alive[N_VECTORS]; /* runs that go on; the others stay where they are */
     lanes y[N_Y + 1], k[N_Y + 1], w[N_VECTORS*N_W + 1]; /* as they are at the row that is recorded last, or next */
+@IF PAST@
+    lanes old[N_Y + 1]; /* rates at the beginning of the step before ... */
+    masks past[N_VECTORS]; /* ... in lanes in which it was a whole one and nothing was changed since */
+@END@
 @IF SHORT@
     lanes carried[N_Y + 1]; /* what is left over where increments are added to y */
 @END@
@@ -63,7 +67,7 @@ static inline int some(const masks *which)
     return any(found);
 }
 
-@IF SWAPPED@
+@IF ALL@
 /* ... everywhere in it? */
 static inline int all(const masks *which)
 {
@@ -172,11 +176,15 @@ static inline lanes summed(lanes y, lanes increment, lanes *carried)
 }
 
 @END@
-/* One step from y with rates k, of length h, to `next`: the rates there are left to the caller. */
+/* One step from y with rates k, of length h, to `next`: the rates there are left to the caller. `old`: rates at the
+   beginning of the step before, in lanes that know it (`past`; NULL: none does). */
 static int advance(Job *job, scalar h, double t, double middle, double end, const lanes *restrict y,
-    const lanes *restrict k, lanes *restrict next, lanes *w, lanes *carried)
+    const lanes *restrict k, const masks *past, const lanes *restrict old, lanes *restrict next, lanes *w,
+    lanes *carried)
 {
     (void)carried;
+    (void)past;
+    (void)old;
 @ADVANCE@}
 
 /* Lanes whose states are all finite. */
@@ -209,6 +217,15 @@ RARE static void end_some(Job *job, const masks *good)
         job->alive[v] &= good[v];
 }
 
+@IF PAST@
+/* Is the step before known now, in all lanes? */
+static inline void set_past(Job *job, int known)
+{
+    for (int v = 0; v < N_VECTORS; v++)
+        job->past[v] = known ? MASK(SAME(0) < SAME(1)) : MASK(SAME(1) < SAME(0));
+}
+
+@END@
 @CORRECTION@@PARTS@@EVENTS@/* Sets the runs of a group to their beginning; nonzero if constants of all of them are not
    finite. */
 static int begin_runs(Job *job)
@@ -231,6 +248,9 @@ static int begin_runs(Job *job)
             good = good && isfinite(OF_RUN(CONSTANTS(job), N_C, i, j));
         for (int i = 0; i < N_S; i++) {
             OF_RUN(job->y, N_S, i, j) = (scalar)y[i];
+@IF PAST@
+            OF_RUN(job->old, N_S, i, j) = 0;
+@END@
 @IF SHORT@
             OF_RUN(job->carried, N_S, i, j) = (scalar)(y[i] - OF_RUN(job->y, N_S, i, j));
 @END@
@@ -249,6 +269,9 @@ static int begin_runs(Job *job)
             b->status[run] = NO_CONSTANTS;
     }
     job->method = b->method;
+@IF PAST@
+    set_past(job, 0);
+@END@
     job->breaks = b->breaks;
     job->n_breaks = b->first_breaks[1] - b->first_breaks[0];
     job->t = b->t_start;
@@ -300,6 +323,9 @@ static void go_on(Job *job, int64_t to)
     lanes y[N_Y + 1], next[N_Y + 1];
 @END@
     lanes k[N_Y + 1], w[N_VECTORS*N_W + 1], carried[N_Y + 1];
+@IF PAST@
+    lanes old[N_Y + 1];
+@END@
     masks alive[N_VECTORS];
     int64_t i = job->reached + 1, at = 0, row = (job->reached/every + 1)*every; /* the next step, break and row */
     int within = 0; /* a step of which some parts are left? */
@@ -309,6 +335,10 @@ static void go_on(Job *job, int64_t to)
     memcpy(alive, job->alive, sizeof alive);
     memcpy(y, job->y, N_Y*sizeof *y);
     memcpy(k, job->k, N_Y*sizeof *k);
+@IF PAST@
+    if (TWO_STEP(job->method))
+        memcpy(old, job->old, N_Y*sizeof *old);
+@END@
 @IF SHORT@
     memcpy(carried, job->carried, N_Y*sizeof *carried);
 @END@
@@ -347,7 +377,15 @@ static void go_on(Job *job, int64_t to)
                 memcpy(s.k, k, N_S*sizeof *k);
             }
 @END@
-            advance(job, (scalar)length, t, middle, p.before, y, k, next, w, carried);
+@IF PAST@
+            advance(job, (scalar)length, t, middle, p.before, y, k, cut ? NULL : job->past, old, next, w, carried);
+            if (TWO_STEP(job->method)) {
+                memcpy(old, k, N_Y*sizeof *k);
+                set_past(job, !cut);
+            }
+@ELSE@
+            advance(job, (scalar)length, t, middle, p.before, y, k, NULL, NULL, next, w, carried);
+@END@
             UNROLLED
             for (int v = 0; v < N_VECTORS; v++) {
                 good[v] = all_finite(next + v*N_S);
@@ -405,6 +443,10 @@ static void go_on(Job *job, int64_t to)
     }
     memcpy(job->y, y, N_Y*sizeof *y);
     memcpy(job->k, k, N_Y*sizeof *k);
+@IF PAST@
+    if (TWO_STEP(job->method))
+        memcpy(job->old, old, N_Y*sizeof *old);
+@END@
 @IF SHORT@
     memcpy(job->carried, carried, N_Y*sizeof *carried);
 @END@

@@ -6,6 +6,8 @@ static int projected_step(Job *job, real h, real t, real middle, real end, const
     real half[N_S], rate[N_S];
     job->from = y;
     job->portions = depth ? job->portions + 1 : 0;
+    if (depth || job->near)
+        job->behind = 0.0;
     int failed = advance(job, h, t, middle, end, y, k, next, w), divide = 0;
     if (failed || !all_finite(next))
         return failed ? failed : NOT_FINITE;

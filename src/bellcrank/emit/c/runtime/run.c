@@ -91,7 +91,11 @@ static int advance(Job *job, real h, real t, real middle, real end, const real *
 static int part(Job *job, int last, real h, real t, real middle, real end, real before, real after, real *w)
 {
     real next[N_S], k_new[N_S];
-    int failed;
+    int failed, follows = TWO_STEP(job->method);
+@IF UPDATE@
+    real kept[N_W - N_I];
+    memcpy(kept, w + N_I, sizeof kept);
+@END@
     failed = @MOVE@(job, h, t, middle, before, job->y, job->k, next, w@DEPTH@);
     if (failed == EXTERNAL_FAILED || failed == INPUT_FAILED)
         return failed;
@@ -105,14 +109,19 @@ static int part(Job *job, int last, real h, real t, real middle, real end, real 
 @IF UPDATE@
     if (last && (failed = keep_values(job, 0, after, next, w)))
         return failed;
+    follows = follows && !memcmp(kept, w + N_I, sizeof kept); /* else a jump */
 @END@
     if ((failed = rates(job, last, after, next, k_new, w)))
         return failed;
+    if (follows)
+        memcpy(job->old, job->k, sizeof k_new);
     memcpy(job->y, next, sizeof next);
     memcpy(job->k, k_new, sizeof k_new);
 @IF LOOPS@
     accept(job, end, k_new);
+    follows = follows && !job->near;
 @END@
+    job->behind = follows ? h : 0.0;
 @IF WHEELS@
     job->from_time = after;
 @END@
@@ -124,6 +133,7 @@ static int part(Job *job, int last, real h, real t, real middle, real end, real 
 static int step_in_parts(Job *job, int64_t b, real t, real end, real near, real *w)
 {
     while (t < end) {
+        job->behind = 0.0;
         const Part next = next_part(job, &b, end, near);
         const real to = next.to;
         const int failed = part(job, to >= end, to - t, t, 0.5*(t + to), to, next.before, next.after, w);
@@ -131,6 +141,7 @@ static int step_in_parts(Job *job, int64_t b, real t, real end, real near, real 
             return failed;
         t = to;
     }
+    job->behind = 0.0;
     return FINISHED;
 }
 
@@ -150,6 +161,7 @@ static int take_start(Job *job, int again, real *w)
 {
     const real t = again ? after_jumps(job, GAP*job->h) : job->t;
     int failed = FINISHED;
+    job->behind = 0.0;
 @IF HOLD@
     if (!again && (failed = keep_values(job, 1, t, job->y, w)))
         return failed;
@@ -196,8 +208,10 @@ EXPORT int run(Job *job)
 @END@
     }
 @IF ADAPTIVE@
-    if (job->method >= N_FIXED)
+    if (job->method >= N_FIXED) {
+        job->behind = 0.0;
         return job->status = adaptive(job, w);
+    }
 @END@
     for (int64_t i = job->first + 1; i <= job->last; i++) {
         const real t = job->t, whole = job->t_start + (real)i*h;

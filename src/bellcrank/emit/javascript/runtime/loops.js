@@ -142,6 +142,7 @@ function keeper_of(me) {
   keeper.step = (times, h, depth) => {
     const [start, middle, end] = times;
     bridges.begin(depth, y);
+    if (depth || keeper.near) me.old = null;
     me.advance(times, h);
     if (!next.every(Number.isFinite)) return null;
     let state = correction && !keeper.wary ? regular(end, next) : null;

@@ -8,6 +8,7 @@ function runner(F, e, m, r, keeper_of) {
   const all = [k, ...method.stages.map((_, i) => numbers(1 + i))];  // rates of the stages
   const held = F.signals.map(() => null);  // in place of a signal: its value in user units
   const me = {F, e, m, r, p, y, k, w, out, held, slot, numbers, t: 0, i: 0, problem: "", keeper: null};
+  me.old = null;  // rates at the beginning of the step before, if it was a whole one and nothing was changed since
   let breaks = [], h = F.step, total = Infinity, end_time = 0;
 
   const value = (s, rate, t) => {
@@ -25,7 +26,7 @@ function runner(F, e, m, r, keeper_of) {
     e.derivatives(t);
     m.copyWithin(to/8, F.at.rates/8, F.at.rates/8 + n);
   };
-  const added = (into, sum) => {  // y + h/by*(w1*k1 + w2*k2 + ...), in this order
+  const added = (into, sum, all) => {  // y + h/by*(w1*k1 + w2*k2 + ...), in this order
     const weight = sum.by === 1 ? me.h : me.h/sum.by, terms = sum.terms;
     for (let j = 0; j < n; j++) {
       let total = terms[0][1]*all[terms[0][0]][j];
@@ -44,12 +45,13 @@ function runner(F, e, m, r, keeper_of) {
       for (let j = 0; j < F.n_q; j++) next[j] = y[j] + h*moved[j];
       return;
     }
+    if (method.two_step && me.old) return added(next, method.two_step, [k, me.old]);
     method.stages.forEach(({node, sum}, i) => {
       const t = node === 0 ? times[0] : node === 0.5 ? times[1] : node === 1 ? times[2] : times[0] + node*h;
-      added(stage, sum);
+      added(stage, sum, all);
       me.rates(t, F.at.stage, slot(1 + i));
     });
-    added(next, method.result);
+    added(next, method.result, all);
   };
   // The step i in the parts it is taken in: at times at which inputs jump or have a kink it is split.
   function parts(i) {
@@ -57,7 +59,7 @@ function runner(F, e, m, r, keeper_of) {
     let t = (i - 1)*h, end = i === total && end_time > 0 ? end_time : whole;
     if (Math.abs(end - whole) <= near) end = whole;
     const inner = breaks.filter(b => b > t + near && b <= end + near);
-    if (!inner.length && end === whole) return [{h, times: [t, (i - 0.5)*h, end], end, after: end}];
+    if (!inner.length && end === whole) return [{h, times: [t, (i - 0.5)*h, end], end, after: end, whole: true}];
     while (t < end) {
       let to = end, before = end, after = end;
       if (inner.length) {
@@ -84,6 +86,7 @@ function runner(F, e, m, r, keeper_of) {
     const last = t_end ? t_end + @GAP@*h : Infinity;
     breaks = [...new Set(times)].filter(b => b > 0 && b <= last).sort((a, b) => a - b);
     e.constants();
+    me.old = null;
     me.keeper = keeper_of ? keeper_of(me) : null;
     if (me.keeper) me.keeper.begin(0);
     me.rates(0, F.at.y, F.at.k);
@@ -93,6 +96,7 @@ function runner(F, e, m, r, keeper_of) {
   // Parameters or inputs were changed: what follows from them is found again, and loops are closed.
   me.changed = () => {
     e.constants();
+    me.old = null;
     if (keeper_of) {
       me.problem = assembled(me, F.free);
       me.keeper = keeper_of(me);
@@ -102,9 +106,9 @@ function runner(F, e, m, r, keeper_of) {
     if (me.keeper) me.keeper.remember(me.t);
   };
   // All that a run changes, and how it is put back.
-  me.kept = () => [[me.t, me.i, me.problem, me.keeper, breaks, h, total, end_time], m.slice(), held.slice()];
+  me.kept = () => [[me.t, me.i, me.problem, me.keeper, me.old, breaks, h, total, end_time], m.slice(), held.slice()];
   me.restore = ([course, numbers, signals]) => {
-    [me.t, me.i, me.problem, me.keeper, breaks, h, total, end_time] = course;
+    [me.t, me.i, me.problem, me.keeper, me.old, breaks, h, total, end_time] = course;
     m.set(numbers);
     signals.forEach((x, s) => { held[s] = x; });
   };
@@ -112,6 +116,7 @@ function runner(F, e, m, r, keeper_of) {
   me.step = () => {
     for (const part of parts(++me.i)) {
       let state = null;
+      if (!part.whole) me.old = null;
       if (me.keeper) {
         state = me.keeper.step(part.times, part.h, 0);
         if (me.problem) return false;
@@ -120,10 +125,12 @@ function runner(F, e, m, r, keeper_of) {
         me.problem = "the state is no longer finite: choose other values, or restart";
         return false;
       }
+      const old = method.two_step && part.whole ? k.slice() : null;
       me.rates(part.after, slot(0), F.at.k);
       y.set(next);
       me.t = part.end;
       if (me.keeper && state) me.keeper.accept(part.end, state);
+      me.old = me.keeper && me.keeper.near ? null : old;
     }
     return true;
   };

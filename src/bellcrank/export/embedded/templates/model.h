@@ -44,6 +44,10 @@ typedef struct @STEM@_model {
 @IF MEMORY@
     double memory[@MEMORY@];
 @END@
+@IF PAST@
+    @REAL@ old[@N_S@]; /* rates at the beginning of the step before ... */
+    int64_t behind; /* ... are they known? */
+@END@
 @IF CARRIED@
     @REAL@ carried[@CARRIED@];
 @END@

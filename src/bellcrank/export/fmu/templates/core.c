@@ -53,8 +53,8 @@ static const int ENTRY[][2] = {@ENTRIES@}; /* row and column of each slope */
    The pointers of the job are set before each use, and NULL in copies. */
 typedef struct State {
     Job job;
-    double y[N_S + 1], k[N_S + 1], p[N_P + 1], w[N_I + 1], slope[N_I + 1], kept[N_KEPT + 1], memory[N_MEMORY + 1];
-    double rates[N_S + 1], out[N_OUT + 1];
+    double y[N_S + 1], k[N_S + 1], old[N_S + 1], p[N_P + 1], w[N_I + 1], slope[N_I + 1], kept[N_KEPT + 1];
+    double memory[N_MEMORY + 1], rates[N_S + 1], out[N_OUT + 1];
 @IF LOOPS@
     double root_q[N_Q + 1], root_u[N_U + 1], past[3*(1 + N_U)], bridges[@BRIDGE_ROOM@ + 1];
     int32_t given[N_S + 1]; /* is the initial value of a state told, or found from the others? */
@@ -164,6 +164,7 @@ static Job *bound_job(Unit *m, double length)
     job->externals = &m->x;
     job->y = m->s.y;
     job->k = m->s.k;
+    job->old = m->s.old;
     job->bad = m->bad;
     job->rows = m->row;
     job->kept = m->s.kept;
@@ -205,7 +206,7 @@ static void unbind(State *s)
     job->p = job->c = NULL;
     job->inputs = NULL;
     job->externals = NULL;
-    job->y = job->k = job->bad = job->rows = job->kept = NULL;
+    job->y = job->k = job->old = job->bad = job->rows = job->kept = NULL;
 @IF LOOPS@
     job->root_q = job->root_u = job->from = NULL;
     job->past = job->bridges = NULL;

@@ -754,7 +754,7 @@ static void tell_work(const Job *job, double went_over)
 
 static int simulate(void)
 {
-    static double y[N_S + 1], k[N_S + 1], bad[N_S + 1], memory[@MEMORY@ + 1];
+    static double y[N_S + 1], k[N_S + 1], old[N_S + 1], bad[N_S + 1], memory[@MEMORY@ + 1];
     Externals externals = {NULL, memory, 0, 0};
     static double kept[N_W + 1];
     Job job;
@@ -773,6 +773,7 @@ static int simulate(void)
     job.externals = &externals;
     job.y = y;
     job.k = k;
+    job.old = old;
     job.bad = bad;
     job.t_end = settings.t_end;
     job.kept = kept;

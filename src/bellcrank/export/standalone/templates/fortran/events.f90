@@ -153,7 +153,7 @@
     real(dp), intent(out) :: row(width)
     real(dp) :: y(n_s), k(n_s), next(n_s), start, finish_time, to, seen, later, begun
     character(len=200) :: ended
-    logical :: parted
+    logical :: parted, behind_held
 @IF LOOPS@
     real(dp) :: held(0:n_u, 3), held_ratio(2)
     integer :: held_past
@@ -163,6 +163,8 @@
     held_past = n_past
     held_near = [near, wary]
 @END@
+    behind_held = behind
+    behind = .false.
     y = y_before
     start = step_began
     begun = begin_time(start)
@@ -198,6 +200,7 @@
       start = to
     end do
     call event_row(at, y, 0, row)
+    behind = behind_held
 @IF LOOPS@
     past = held
     ratio = held_ratio(1)
@@ -764,6 +767,7 @@
     call closed_afresh(at, y)
 @END@
     were_set = .false.
+    behind = .false.
     call rates(.false., at, y, k)
 @IF LOOPS@
     call remember(at, k)

@@ -215,6 +215,7 @@
     logical :: done
 @END@
     do
+      if (depth > 0 .or. near) behind = .false.
       call advance(h, start, middle, finish_time, y, k, next)
       if (.not. all(ieee_is_finite(next))) return
 @IF CORRECTED@

@@ -55,6 +55,8 @@
   type(channel) :: channels(n_channels)
   character(len=512) :: title, input, echo, output
   real(dp) :: t_end, step
+  real(dp) :: k_old(n_s) ! rates at the beginning of the step before ...
+  logical :: behind = .false. ! ... if it was a whole one and nothing was changed since, and the method needs them
   real(dp), allocatable :: breaks(:) ! times in order at which inputs jump or have a kink: steps are split there
   integer :: every, method, layout, problems
 @TUNING@@DECLARATIONS@
@@ -743,6 +745,9 @@ contains
     character(len=*), intent(inout) :: ended
     real(dp) :: next(n_s)
     integer :: j
+@IF UPDATE@
+    real(dp) :: held(n_w - n_i)
+@END@
 @IF LOOPS@
     call move(h, start, middle, seen, y, k, next, 0, ended)
 @ELSE@
@@ -756,13 +761,18 @@ contains
     end if
     if (ended /= "") return
     y = next
+    k_old = k
+    behind = @TWO_STEP@
 @IF UPDATE@
+    held = w(n_i + 1:)
     if (last) call hold(.false., later, y, 2)
+    behind = behind .and. .not. any(held < w(n_i + 1:) .or. held > w(n_i + 1:)) ! else a jump
 @END@
     call rates(last, later, y, k)
 @IF LOOPS@
     if (ratio > singular) call remember(to, k)
     call watch()
+    behind = behind .and. .not. near
 @ELSE@
     if (to < start) return ! not used
 @END@
@@ -789,9 +799,11 @@ contains
     if (is_parted(i, start, finish_time)) then
       do while (start < finish_time .and. ended == "")
         call next_part(start, finish_time, to, seen, later)
+        behind = .false.
         call take_part(to - start, start, 0.5_dp*(start + to), to, seen, later, to >= finish_time, y, k, ended)
         start = to
       end do
+      behind = .false.
     else
       call take_part(step, start, (i - 0.5_dp)*step, finish_time, finish_time, finish_time, .true., y, k, ended)
     end if

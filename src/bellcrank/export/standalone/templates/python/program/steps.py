@@ -2,7 +2,7 @@ class Steps:
     """Steps of a fixed length, from a state on: the state y and its rates k."""
 
     def __init__(self, e, course, y):
-        self.e, self.course, self.y, self.k = e, course, y, None
+        self.e, self.course, self.y, self.k, self.old = e, course, y, None, None
         self.advance = advance_by(course.method, N_Q)
 
     def begin(self, t, goes_on=False):
@@ -16,17 +16,21 @@ class Steps:
         """Takes step i; what is wrong if it cannot be taken."""
         e = self.e
         inner = e.settled if METHODS[self.course.method].remembers else e.rates
+        two_step = METHODS[self.course.method].two_step is not None
         try:
             for part in self.course.parts(i):
-                new, state = self.moved(e, part, self.y, self.k, inner)
+                new, state = self.moved(e, part, self.y, self.k, inner, self.old if part.whole else None)
                 bad = [s.keyword for s, x in zip(STATES, new) if not math.isfinite(x)]
                 if bad:
                     return f"{', '.join(bad)} is no longer a finite number; try a smaller step"
+                kept, old = list(KEPT), self.k
                 if part.last:
                     e.hold(part.after, new)
                 self.y, self.k = new, (e.settled if part.last else e.rates)(part.after, new)
                 if e.keeper is not None and state is not None:
                     e.keeper.accept(part.end, self.y, self.k, state)
+                near = e.keeper is not None and e.keeper.near
+                self.old = old if two_step and part.whole and not near and kept == list(KEPT) else None
         except NotClosed as error:
             lost = error.state
             return f"the loop {lost.row} cannot be kept closed: a correction of {lost.moved:.2g} was needed"
@@ -34,12 +38,13 @@ class Steps:
             return f"the rates cannot be evaluated any more ({error}); try a smaller step"
         return ""
 
-    def moved(self, e, part, y, k, inner):
-        """The state after a part of a step, brought onto the constraints."""
+    def moved(self, e, part, y, k, inner, old=None):
+        """The state after a part of a step, brought onto the constraints; `old`: rates at the start of a whole step
+        before a whole one."""
         times = part.t, part.middle, part.before
         if e.keeper is None:
-            return self.advance(inner, times, y, part.h, k), None
-        return e.keeper.step(self.advance, inner, e.rates, times, y, part.h, k)
+            return self.advance(inner, times, y, part.h, k, old), None
+        return e.keeper.step(self.advance, inner, e.rates, times, y, part.h, k, old)
 
     def within(self, i, row, known):
         """Rows at times within step i, which starts from a row; `known`: rates there, if routines remember."""
