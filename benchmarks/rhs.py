@@ -337,7 +337,7 @@ def timed(found, timer, chained):
                 STATES,
                 pointer(c.out),
                 CALLS,
-                chained,
+                c.joints.stop - 1 if chained else -1,
             ]
             best[i] = min(best[i], timer.nanoseconds(*args))
     return best
@@ -380,7 +380,7 @@ def main():
         for case in CASES:
             found = contenders(case, folder, arguments.ideas, not arguments.no_pinocchio)
             compared(found)
-            alone, chained = timed(found, timer, 0), timed(found, timer, 1)
+            alone, chained = timed(found, timer, False), timed(found, timer, True)
             for c, ns, ns_chained in zip(found, alone, chained, strict=True):
                 counted = instructions(c, folder) if arguments.instructions else None
                 shown = f"{counted:.0f}" if counted else "-"

@@ -1,4 +1,5 @@
-/* Time of one call, over states that change from call to call; `chained`: each state depends on the result before. */
+/* Time of one call, over states that change from call to call; or, where `chained` is the place of an acceleration and
+   not -1, each state depends on the result before. */
 #include <string.h>
 #include <time.h>
 
@@ -17,10 +18,10 @@ double nanoseconds(Call call, const double *q, int nq, const double *u, int nu, 
     memcpy(q_next, q, (size_t)nq*sizeof *q);
     const double start = now();
     for (int i = 0; i < calls; i++) {
-        if (chained) {
+        if (chained >= 0) {
             call(q_next, u, out);
             for (int j = 0; j < nq; j++)
-                q_next[j] = q[j] + 1e-12*out[0];
+                q_next[j] = q[j] + 1e-12*out[chained];
         } else
             call(q + (i % states)*nq, u + (i % states)*nu, out);
     }
