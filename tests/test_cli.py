@@ -337,6 +337,34 @@ def test_misspelled_parameters_are_errors_with_near_names(capsys):
     assert "--set kt" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("run --set k=1 --set K=2", "argument --set: 'K' is given twice"),
+        ("run --initial q(body)=1 --initial q(body)=1", "argument --initial: 'q(body)' is given twice"),
+        ("run --arg n=1 --arg n=2", "argument --arg: 'n' is given twice"),
+        ("run --atol 1e-6 --atol 1e-7", "argument --atol: a number for all states is given twice"),
+        ("run --atol m=1e-6 --atol m=1e-7", "argument --atol: 'm' is given twice"),
+        ("run --event up=az>1 --event up=az>2", "argument --event: 'up' is given twice"),
+        ("run --event up=az>1 --stop up=az>2", "the event 'up' is given twice, by --event and by --stop"),
+        ("run --event up:az>1:k=1;k=2", "'up:az>1:k=1;k=2' sets k twice"),
+        ("many --n 2 --vary k=uniform(1,2) --vary k=normal(1,2)", "argument --vary: 'k' is given twice"),
+        ("many --n 2 --vary k=uniform(1,2) --set K=3", "'k' varies from run to run by --vary, but has a fixed value"),
+        ("analyse --fix k=1 --fix k=2", "argument --fix: 'k' is given twice"),
+        ("page --slider k=1:2 --slider k=1:3", "argument --slider: 'k' is given twice"),
+    ],
+)
+def test_what_is_given_twice_is_refused(capsys, words, told):
+    command, *options = words.split()
+    assert bellcrank(command, QUARTER_CAR, *options) in (1, 2)
+    assert told in capsys.readouterr().err
+
+
+def test_arguments_of_python_are_told_apart_by_capitals():
+    args = make_parser("run").parse_args(["run", QUARTER_CAR, "--arg", "n=1", "--arg", "N=2"])
+    assert args.arg == [("n", 1), ("N", 2)]
+
+
 def test_a_run_goes_on_from_a_file(capsys, tmp_path):
     path = str(tmp_path / "first.csv")
     assert run(QUARTER_CAR, "--t-end", "1", "--out", path) == 0

@@ -84,6 +84,7 @@ def test_cars_of_one_name_and_failures_of_one():
     (["passenger", "brakng"], "Did you mean 'braking'"),
     (["passenger", "braking", "--set", "sped=3"], "Did you mean 'speed'"),
     (["passenger", "braking", "--speed", "-3"], "must be a positive number"),
+    (["passenger", "braking", "--speed", "80", "--set", "speed=60"], "the speed is given twice"),
     (["passenger", "four-post", "--set", "from=30"], "from=30 to=25 Hz must begin below 5 Hz"),
     (["passenger", "all", "--set", "ay=3"], "settings differ"),
     (["passenger", "braking", "kerb", "--set", "ay=3"], "--set is for one manoeuvre, not for 2"),

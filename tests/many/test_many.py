@@ -313,6 +313,11 @@ def test_the_command(tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["many", words[1], "--n", "2", "--vary", "k=unform(1,2)"])
     assert "is not a distribution" in capsys.readouterr().err
+    assert main(["many", words[1], "--n", "2", "--keep", "nope", "--keep", "az", "--keep", "az"]) == 1
+    assert "--keep channel 'nope' is not known. coordinates: q(wheel), q(body);" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["many", words[1], "--n", "2", "--reduce", "maxx"])
+    assert "argument --reduce: 'maxx' is not known. Did you mean 'max'?" in capsys.readouterr().err
 
 
 @pytest.mark.campaign

@@ -17,6 +17,7 @@ from bellcrank.cli.model import derive, load
 from bellcrank.cli.options import (
     MANY,
     MOST_VALUES,
+    NAMED,
     compile_settings,
     run_options,
     run_settings,
@@ -41,10 +42,10 @@ def options(parser: ArgumentParser) -> None:
     add("--locus", type=sweep, metavar="NAME=FROM:TO:COUNT", help=locus)
     where = "where the model is linearised: equilibrium (default), start, a time of the run in s, or states NAME=VALUE"
     add("--at", action="append", type=place, metavar="WHERE", help=where)
-    add("--with", dest="inputs", **MANY, type=value_of, metavar="INPUT=VALUE", help="constant value of an input")
+    add("--with", dest="inputs", **NAMED, type=value_of, metavar="INPUT=VALUE", help="constant value of an input")
     add("--free", **MANY, metavar="NAME", help="parameter or input that is unknown in the equilibrium")
-    add("--fix", **MANY, type=value_of, metavar="NAME=VALUE", help="state, input or parameter that is held")
-    add("--target", **MANY, type=value_of, metavar="NAME=VALUE", help="value that an output or state shall have")
+    add("--fix", **NAMED, type=value_of, metavar="NAME=VALUE", help="state, input or parameter that is held")
+    add("--target", **NAMED, type=value_of, metavar="NAME=VALUE", help="value that an output or state shall have")
     shared(parser, "start")
     add("--outputs", nargs="+", metavar="NAME", help="channels of --sensitivity (default: all outputs)")
     hertz = "Hz, spaced evenly on a logarithmic scale"

@@ -10,7 +10,7 @@ from typing import Any
 
 from bellcrank.cli.codes import CHECK_FAILED, FINE
 from bellcrank.cli.files import in_folder
-from bellcrank.cli.options import MANY, argument, shared
+from bellcrank.cli.options import MANY, SPELLED, argument, shared
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import table
 from bellcrank.emit.names import identifier
@@ -34,7 +34,7 @@ def options(parser: ArgumentParser) -> None:
     add("--setup", metavar="FILE", help="a car beside each, with the sections of a .toml file over its own; may be "
         "repeated", **MANY)  # fmt: skip
     add("--speed", type=float, metavar="KM/H", help="speed, of manoeuvres that have one")
-    add("--set", type=argument, metavar="NAME=VALUE", help="another setting of the manoeuvre; may be repeated", **MANY)
+    add("--set", **SPELLED, type=argument, metavar="NAME=VALUE", help="another setting of the manoeuvre (repeatable)")
     add("--plot", metavar="FILE", help="draw the channels to look at first (.png, .svg, .pdf)")
     add("--report", metavar="FILE", help="write one page: cars, kinematics, metrics and plots side by side (.html)")
     add("--out", metavar="FOLDER", help="write metrics (.json) and runs (.csv)")
@@ -93,6 +93,8 @@ def _settings(args: Namespace, name: str, count: int) -> dict[str, Any]:
     has = known()[name].settings if name in known() else {}
     settings = {k: _several(v) if k in has and isinstance(has[k].default, tuple) else v for k, v in args.set}
     if args.speed is not None and ("speed" in has or count == 1):
+        if "speed" in settings:
+            raise ModelError("the speed is given twice, by --speed and by --set")
         settings["speed"] = args.speed
     return settings
 

@@ -15,6 +15,7 @@ from bellcrank.cli.files import in_folder, read_inputs
 from bellcrank.cli.model import derive, settings
 from bellcrank.cli.options import (
     MANY,
+    NAMED,
     compile_settings,
     event_options,
     event_settings,
@@ -28,8 +29,8 @@ from bellcrank.cli.options import (
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import heading, table
 from bellcrank.files.choose import TABLES
-from bellcrank.interface.interface import PARAMETERS
-from bellcrank.many.figures import SHOWN
+from bellcrank.interface.interface import PARAMETERS, key_of
+from bellcrank.many.figures import SHOWN, channel_of, read_figure
 from bellcrank.many.many import BACKENDS, PRECISIONS
 from bellcrank.many.sampling import HOW
 from bellcrank.many.spread import read_spread
@@ -46,11 +47,12 @@ def options(parser: ArgumentParser) -> None:
     event_options(parser)
     add("--n", type=positive, required=True, metavar="N", help="how many runs")
     spread = 'what varies, such as "k=uniform(1e4,2e4)" or "q(body)=normal(0,0.01)" (may be repeated)'
-    add("--vary", **MANY, type=_varied, metavar="NAME=HOW", help=spread)
+    add("--vary", **NAMED, type=_varied, metavar="NAME=HOW", help=spread)
     add("--sampling", choices=HOW, help="how values are drawn together (latin-hypercube)")
     add("--seed", type=whole, metavar="N", help="the same seed draws the same values (0)")
     add("--keep", **MANY, metavar="CHANNEL", help="a channel that is looked at (may be repeated; all outputs)")
-    add("--reduce", **MANY, metavar="WHAT", help=f"figure of each channel: {', '.join(SHOWN)} (may be repeated; final)")
+    figures = f"figure of each channel: {', '.join(SHOWN)} (may be repeated; final)"
+    add("--reduce", **MANY, type=_reduced, metavar="WHAT", help=figures)
     add("--every", type=positive, metavar="N", help="look at every N-th step")
     add("--on", choices=BACKENDS, help="what the runs are done by (auto)")
     add("--precision", choices=PRECISIONS, help="of the numbers of runs side by side (double)")
@@ -69,6 +71,14 @@ def _varied(text: str) -> tuple[str, Any]:
         raise ArgumentTypeError(str(error)) from None
 
 
+def _reduced(text: str) -> str:
+    """rms, percentile(95)"""
+    try:
+        return read_figure(text, repr(text))[-1]
+    except bc.ModelError as error:
+        raise ArgumentTypeError(str(error)) from None
+
+
 def command(args: Namespace) -> int:
     if args.out and Path(args.out).suffix.lower() not in TABLES:
         raise bc.RunError(f"cannot write {args.out}: a table ends in {' or '.join(TABLES)}")
@@ -79,7 +89,12 @@ def command(args: Namespace) -> int:
     with Progress("compiling"):
         sim = equations.compile(**compile_settings(args))
     for name, spread in args.vary:
-        values[_group(sim, name)][name] = spread
+        group = values[_group(sim, name)]
+        if key_of(name) in map(key_of, group):
+            raise bc.ModelError(f"'{name}' varies from run to run by --vary, but has a fixed value as well")
+        group[name] = spread
+    for name in args.keep:
+        channel_of(sim.interface, name, "--keep")
     channels = args.keep or list(equations.outputs) or [x.name for x in sim.interface.states]
     reduce = {name: args.reduce or ["final"] for name in channels}
     chosen = given(every=args.every, sampling=args.sampling, seed=args.seed, backend=args.on, precision=args.precision)

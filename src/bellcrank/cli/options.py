@@ -2,15 +2,41 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import Action, ArgumentError, ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Callable
 from typing import Any
 
 from bellcrank.errors import ModelError
+from bellcrank.interface.interface import key_of
 from bellcrank.numeric.methods import ADAPTIVE, METHODS
 from bellcrank.run.actions import event
 
 MOST_VALUES = 1_000_000  # of a range
+ALL_STATES = "*"  # stands for their names in --atol
 MANY: dict[str, Any] = {"action": "append", "default": []}  # an option that may be repeated
+
+
+class _Named(Action):
+    """Appends (name, value) to a list, in which a name stands once."""
+
+    key: Callable[[str], str] = staticmethod(key_of)
+
+    def __call__(self, parser: ArgumentParser, namespace: Namespace, values: Any, option: str | None = None) -> None:
+        before, name = getattr(namespace, self.dest), values[0]
+        if any(self.key(x) == self.key(name) for x, _ in before):
+            what = "a number for all states" if name == ALL_STATES else f"'{name}'"
+            raise ArgumentError(self, f"{what} is given twice")
+        setattr(namespace, self.dest, [*before, values])
+
+
+class _Spelled(_Named):
+    """The same with names that capitals tell apart."""
+
+    key = staticmethod(str)
+
+
+NAMED: dict[str, Any] = {"action": _Named, "default": []}  # NAME=VALUE, which may be repeated with other names
+SPELLED: dict[str, Any] = {"action": _Spelled, "default": []}  # the same for names of Python's and of events
 
 
 def given(**options: Any) -> dict[str, Any]:
@@ -36,17 +62,17 @@ def value_of(text: str) -> tuple[str, float]:
 
 def tolerance(text: str) -> tuple[str, float]:
     """1e-8, of all states; m=1e-9, q(arm)=1e-8: of a unit or state."""
-    return value_of(text if "=" in text else f"*={text}")
+    return value_of(text if "=" in text else f"{ALL_STATES}={text}")
 
 
 def tolerances(listed: list[tuple[str, float]]) -> float | dict[str, float] | None:
     """Absolute tolerances as they were given: a number, or numbers by name."""
     found = dict(listed)
-    if "*" not in found:
+    if ALL_STATES not in found:
         return found or None
     if len(found) > 1:
         raise ModelError("--atol is a number for all states, or NAME=VALUE for some of them, not both")
-    return found["*"]
+    return found[ALL_STATES]
 
 
 def argument(text: str) -> tuple[str, Any]:
@@ -87,7 +113,11 @@ def condition(text: str) -> tuple[str, Any]:
         settings = [part.partition("=") for part in (more[0].split(";") if len(more) == 1 else ())]
         if not first or not formula or not settings or not all(x.strip() and y.strip() for x, _, y in settings):
             raise ArgumentTypeError(f"'{text}' is not like \"bounce: z < 0: u(ball) = -e*u(ball)\"")
-        action = {x.strip(): y.strip() for x, _, y in settings}
+        action: dict[str, str] = {}
+        for name, _, value in settings:
+            if name.strip() in action:
+                raise ArgumentTypeError(f"'{text}' sets {name.strip()} twice")
+            action[name.strip()] = value.strip()
         return first, event(formula, 0 if "<" in formula or ">" in formula else 1, action, name=first)
     name, equals, formula = text.partition("=")
     if equals and name.strip().isidentifier() and formula.strip():
@@ -99,19 +129,19 @@ SHARED: dict[str, dict[str, dict[str, Any]]] = {
     "model": {
         "model": {"metavar": "MODEL", "help": "a Python file with a function model(); it is run, so trust it; or an"
                   " AUTOSIM deck (.lsp), car file (.toml) or AUTOLEV script (.al)"},
-        "--arg": {**MANY, "type": argument, "metavar": "NAME=VALUE",
+        "--arg": {**SPELLED, "type": argument, "metavar": "NAME=VALUE",
                   "help": "argument of model(), such as n=32 (may be repeated)"},
         "--external": {"metavar": "FILE", "help": "file with the routines that a deck calls (.py, .c, .f90)"},
         "--solve": {"metavar": "HOW", "help": "auto, explicit, implicit or order-n"},
     },
     "values": {
-        "--set": {**MANY, "type": value_of, "metavar": "NAME=VALUE",
+        "--set": {**NAMED, "type": value_of, "metavar": "NAME=VALUE",
                   "help": "value of a parameter in its user unit (may be repeated)"},
         "--backend": {"metavar": "NAME", "help": "auto, c or python"},
     },
     "compile": {"--quick": {"action": "store_true", "help": "compile in half the time a program of half the speed"}},
     "start": {
-        "--initial": {**MANY, "type": value_of, "metavar": "STATE=VALUE",
+        "--initial": {**NAMED, "type": value_of, "metavar": "STATE=VALUE",
                       "help": 'initial value in its user unit, such as "q(f)=.25" (may be repeated)'},
     },
     "input": {
@@ -148,7 +178,7 @@ def event_options(parser: ArgumentParser) -> None:
     add = parser.add_argument
     add("--rtol", type=float, metavar="E", help="relative tolerance of methods that choose their steps")
     atol = "absolute tolerance in the unit of each state, or m=1e-9, q(arm)=1e-8: of a unit or state (may be repeated)"
-    add("--atol", **MANY, type=tolerance, metavar="[NAME=]E", help=atol)
+    add("--atol", **NAMED, type=tolerance, metavar="[NAME=]E", help=atol)
     watched_options(parser)
 
 
@@ -159,7 +189,7 @@ def watched_options(parser: ArgumentParser) -> None:
         '"bounce: z < 0: u(ball) = -e*u(ball)" (may be repeated)'
     )
     for name, words in (("--event", event), ("--stop", "the same, and end the run there (may be repeated)")):
-        parser.add_argument(name, **MANY, type=condition, metavar="NAME=CONDITION", help=words)
+        parser.add_argument(name, **SPELLED, type=condition, metavar="NAME=CONDITION", help=words)
 
 
 def event_settings(args: Namespace) -> dict[str, Any]:
@@ -169,6 +199,10 @@ def event_settings(args: Namespace) -> dict[str, Any]:
 
 def events_given(args: Namespace) -> dict[str, Any]:
     """What is to be watched."""
+    told = dict(args.event)
+    for name, what in args.stop:
+        if told.get(name, what) != what:
+            raise ModelError(f"the event '{name}' is given twice, by --event and by --stop, with other conditions")
     return {"events": dict([*args.event, *args.stop]), "stop": [name for name, _ in args.stop]}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import bellcrank as bc
 from bellcrank.cli.files import in_folder
 from bellcrank.cli.model import derive
-from bellcrank.cli.options import shared
+from bellcrank.cli.options import NAMED, shared
 from bellcrank.cli.progress import Progress
 
 
@@ -18,7 +18,7 @@ def options(parser: ArgumentParser) -> None:
     shared(parser, "model")
     add("--out", metavar="FILE", help="the page to write (default: named after the model, .html)")
     add(
-        "--slider", action="append", default=[], type=_slider, metavar="NAME[=LOW:HIGH]",
+        "--slider", **NAMED, type=_slider, metavar="NAME[=LOW:HIGH]",
         help="a parameter or input whose slider stands first, and its ends (repeatable)",
     )  # fmt: skip
     add("--plot", action="append", metavar="CHANNEL", help="a channel to plot (repeatable)")

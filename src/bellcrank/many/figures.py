@@ -75,17 +75,22 @@ def channel_of(interface: Interface, name: Any, what: str) -> Quantity:
 
 
 def _figure(channel: Quantity, word: Any) -> Figure:
+    return Figure(channel, *read_figure(word, f"reduce=: {word!r} of '{channel.name}'"))
+
+
+def read_figure(word: Any, what: str) -> tuple[str, float, str]:
+    """Kind, number and text of a figure as a user writes it; an error begins with `what`."""
     text = str(word).strip().lower()
     kind, numbers = called(text) or (text, ())
     if kind not in FIGURES or len(numbers) != (kind in NUMBERED):
         near = "" if kind in FIGURES else did_you_mean(kind, FIGURES)
-        raise ModelError(f"reduce=: {word!r} of '{channel.name}' is not known.{near} It is one of {', '.join(SHOWN)}.")
+        raise ModelError(f"{what} is not known.{near} It is one of {', '.join(SHOWN)}.")
     try:
         number = float(numbers[0]) if numbers else 0.0
     except ValueError:
-        raise ModelError(f"reduce=: {word!r} of '{channel.name}': {numbers[0]!r} is not a number") from None
+        raise ModelError(f"{what}: {numbers[0]!r} is not a number") from None
     if not math.isfinite(number):
-        raise ModelError(f"reduce=: {word!r} of '{channel.name}': {number:g} is not a finite number")
+        raise ModelError(f"{what}: {number:g} is not a finite number")
     if kind == "percentile" and not 0 <= number <= 100:
-        raise ModelError(f"reduce=: {word!r} of '{channel.name}': {number:g} must be between 0 and 100")
-    return Figure(channel, kind, number, text)
+        raise ModelError(f"{what}: {number:g} must be between 0 and 100")
+    return kind, number, text
