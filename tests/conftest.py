@@ -9,6 +9,11 @@ import signal
 import sys
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# The same examples everywhere, and no limit of time: how long one takes says something of the machine.
+settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("same")
 
 # Modules are translated once, whatever the shell says: rewriting every test takes six seconds a process.
 sys.dont_write_bytecode = False

@@ -101,7 +101,7 @@ def test_names_replace_what_they_name():
     assert latex(Symbol("a_1") * x, {x: "X"}) == r"a_{1} \, X"
 
 
-@settings(max_examples=30, derandomize=True, deadline=None)
+@settings(max_examples=30)
 @given(formulas)
 def test_random_latex_is_accepted(tree):
     shown = latex(build(tree))

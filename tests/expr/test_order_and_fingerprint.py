@@ -96,7 +96,7 @@ def test_fingerprints_do_not_depend_on_the_process():
     assert Symbol("fixed", "coordinate").fingerprint == 158717501028517369836369095554493488426
 
 
-@settings(max_examples=100, derandomize=True, deadline=None)
+@settings(max_examples=100)
 @given(polynomials, polynomials)
 def test_fingerprint_follows_the_arithmetic(one, other):
     e, f = build(one), build(other)

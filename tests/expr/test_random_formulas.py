@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from bellcrank.expr import dump, evaluate, load, partial, release, substitute
 from tests.expr.formulas import POINTS, SYMBOLS, VARIABLES, TooLarge, build, formulas, value
 
-relaxed = settings(max_examples=100, derandomize=True, deadline=None)
+relaxed = settings(max_examples=100)
 
 
 def number(tree, point):

@@ -52,7 +52,7 @@ _leaves = st.sampled_from([x, sin(x), cos(x), a, *NUMBERS]).map(lambda e: lambda
 recipes = st.recursive(_leaves, _compound, max_leaves=25)
 
 
-@settings(max_examples=250, derandomize=True, deadline=None)
+@settings(max_examples=250)
 @given(recipes)
 def test_every_node_is_in_simplest_form(recipe):
     try:

@@ -153,7 +153,7 @@ def test_shared_parts_are_met_once():
     assert from_sympy(to_sympy(e), {"x": "coordinate"}) is e
 
 
-@settings(max_examples=40, derandomize=True, deadline=None)
+@settings(max_examples=40)
 @given(formulas)
 def test_random_formulas_keep_their_value(tree):
     e = build(tree)

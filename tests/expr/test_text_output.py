@@ -100,7 +100,7 @@ def test_text_is_read_back(e):
     assert read(text(e), SYMBOLS) is e
 
 
-@settings(max_examples=200, derandomize=True, deadline=None)
+@settings(max_examples=200)
 @given(formulas)
 def test_random_text_is_read_back(tree):
     e = build(tree)
