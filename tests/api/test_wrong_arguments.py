@@ -67,7 +67,7 @@ RUNS = {
     "parameters": ({"parameters": [1]}, r"parameters=\[1\] must be a dictionary"),
     "inputs": ({"inputs": [1]}, r"inputs=\[1\] must be a dictionary"),
     "events": ({"events": ["q(rod)"]}, r"events=\['q\(rod\)'\] must be a dictionary"),
-    "stop": ({"stop": 3}, "stop=3 must name events"),
+    "stop": ({"stop": 3}, "stop=3 must be the name of an event, or a list of names"),
     "rtol": ({"method": "RK45", "rtol": "a"}, "rtol is 'a', not a number"),
     "rtol 0": ({"method": "RK45", "rtol": 0}, "rtol=0 must be positive"),
     "atol": ({"method": "RK45", "atol": math.nan}, "atol is nan"),

@@ -283,6 +283,14 @@ def test_what_cannot_be_is_said(given, said):
     assert said in " ".join(str(told.value).split())
 
 
+def test_none_stops_no_run():
+    sim, shared = quarter_car("python"), {"t_end": 0.01, "step": STEP, "events": {"up": "t > 0.005"}}
+    assert sim.simulate_many(2, reduce={"az": "rms"}, stop=None, **shared).ended == ["finished"] * 2
+    run = sim.simulate(stop=None, **shared)
+    assert run.ended == "finished"
+    assert len(run.events) == 1
+
+
 def test_distributions_that_cannot_be():
     for wrong in (lambda: bc.uniform(2, 1), lambda: bc.normal(0, -1), lambda: bc.log_uniform(0, 1)):
         with pytest.raises(bc.ModelError, match="must be"):

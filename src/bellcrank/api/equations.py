@@ -169,7 +169,7 @@ class Equations:
         purpose: str = "program",
         precision: str = "double",
         events: Mapping[str, Any] | Sequence[Any] | None = None,
-        stop: Iterable[str] | str = (),
+        stop: Iterable[str] | str | None = (),
     ) -> Path:
         """Writes a stand-alone program in "c", "fortran" or "python": source, Makefile and default input.
 

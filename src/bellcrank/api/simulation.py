@@ -115,7 +115,7 @@ class Simulation(Analyses):
         rtol: float | None = None,
         atol: Absolute | None = None,
         events: Mapping[str, Any] | Sequence[GivenEvent] | None = None,
-        stop: Iterable[str] | str = (),
+        stop: Iterable[str] | str | None = (),
         progress: Progress | None = None,
         dae: str | Dae | None = None,
         assemble: bool = True,
@@ -193,7 +193,7 @@ class Simulation(Analyses):
         rtol: float | None = None,
         atol: Absolute | None = None,
         events: Mapping[str, Any] | Sequence[GivenEvent] | None = None,
-        stop: Iterable[str] | str = (),
+        stop: Iterable[str] | str | None = (),
     ) -> Many:
         """Runs the model n times on all cores, with values that vary from run to run.
 

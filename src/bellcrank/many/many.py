@@ -29,7 +29,7 @@ from bellcrank.many.starts import NO_VALUES, USUAL_ERRORS, Allowed, Starts, any_
 from bellcrank.many.watching import Watching, watching_of
 from bellcrank.many.weighting import filters_of
 from bellcrank.numeric.methods import ADAPTIVE, OWN
-from bellcrank.run.actions import read_events
+from bellcrank.run.actions import read_events, stops_of
 from bellcrank.run.dae_methods import Dae
 from bellcrank.run.dae_runs import check_dae
 from bellcrank.run.loaded import Loaded
@@ -116,7 +116,7 @@ def simulate_many(
     rtol: float | None = None,
     atol: Absolute | None = None,
     events: Any = None,
-    stop: Iterable[str] | str = (),
+    stop: Iterable[str] | str | None = (),
 ) -> Many:
     """Runs a model many times; arguments as of `Simulation.simulate_many`."""
     for name, value, allowed in (("backend", backend, BACKENDS), ("precision", precision, PRECISIONS)):
@@ -126,9 +126,7 @@ def simulate_many(
     plan = run_plan(loaded.interface, t_end, step, method, every, called="every")
     groups = {"parameters": parameters, "initial": initial, "inputs": inputs}
     read = read_given(n, groups, sampling, seed)
-    if not isinstance(stop, Iterable):
-        raise ModelError(f"stop={stop!r} must be the name of an event, or a list of names")
-    stop = stop if isinstance(stop, str) else tuple(stop)
+    stop = stops_of(stop, loaded.interface.model)
     asked = replace(
         _asked(loaded, plan, read, keep, reduce, PRECISIONS[precision]),
         allowed=Allowed(rtol, atol) if plan.method in ADAPTIVE else USUAL_ERRORS,  # which is told once, below

@@ -97,10 +97,9 @@ class EventsGiven:
 
 def listed_events(events: Any, stop: Any, model: str) -> list[GivenEvent]:
     """Events as given: by name, each a condition that comes up from below or becomes true; or a list of `event`."""
-    if not events and events != "" and not stop:
+    stops = stops_of(stop, model)
+    if not events and events != "" and not stops:
         return []
-    if not isinstance(stop, str | Iterable):
-        raise ModelError(f"stop={stop!r} must name events", model)
     found: list[Any]
     if events is None or isinstance(events, Mapping):
         found = [
@@ -118,11 +117,17 @@ def listed_events(events: Any, stop: Any, model: str) -> list[GivenEvent]:
     for name in names:
         if names.count(name) > 1:
             raise ModelError(f"events: two have the name {name!r}; give another by name=", model)
-    stops = {stop} if isinstance(stop, str) else {str(s) for s in stop}
     for name in sorted(stops):
         if name not in names:
             raise ModelError(f"stop={name!r}: no event has that name.{did_you_mean(name, names)}", model)
     return [GivenEvent(x.expression, x.direction, x.action, x.stop or x.name in stops, x.name) for x in found]
+
+
+def stops_of(stop: Any, model: str) -> tuple[str, ...]:
+    """Names of the events that end a run: one, or several; None and what is empty mean none."""
+    if stop is not None and not isinstance(stop, str | Iterable):
+        raise ModelError(f"stop={stop!r} must be the name of an event, or a list of names", model)
+    return (stop,) if isinstance(stop, str) else tuple(str(s) for s in stop or ())
 
 
 def columns_of(interface: Interface) -> dict[str, tuple[int, float]]:

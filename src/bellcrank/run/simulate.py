@@ -46,7 +46,7 @@ def simulate(
     rtol: float | None = None,
     atol: Absolute | None = None,
     events: Mapping[str, Any] | Sequence[GivenEvent] | None = None,
-    stop: Iterable[str] | str = (),
+    stop: Iterable[str] | str | None = (),
     progress: Progress | None = None,
     dae: str | Dae | None = None,
     assemble: bool = True,
