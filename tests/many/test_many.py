@@ -8,7 +8,6 @@ import pytest
 import bellcrank as bc
 from bellcrank.cli.main import main
 from bellcrank.many.weighting import weighted
-from bellcrank.run.prepare import machine_memory
 from tests.models import FOLDER, example, needs_compiler, rarely
 
 STEP = 0.002
@@ -272,8 +271,30 @@ NOT_POSSIBLE = [
     ({"n": 2, "every": 0}, "1. every=0 must be a whole number of at least 1"),
     ({"parameters": {"k": []}}, "parameters={'k': ...} has no values"),
     ({"n": 10**13, "parameters": {"k": bc.uniform(1, 2)}, "reduce": {"az": "rms"}}, "with 1 value drawn for each need"),
-    ({"n": int(machine_memory() // 8), "t_end": 1, "step": 0.001}, "keep fewer channels (keep=), fewer rows (every=)"),
+    ({"n": 2, "stop": ""}, "no event has that name"),
 ]
+
+
+TOO_MUCH = [  # bytes of the machine for each run, what is kept of it, and what would help
+    (64, {}, "keep fewer channels (keep=), keep fewer rows (every=), keep figures of each run alone (reduce=), or do"),
+    (64, {"keep": "az"}, "keep fewer rows (every=), keep figures of each run alone (reduce=), or do fewer runs"),
+    (64, {"keep": "az", "reduce": {"az": "rms"}}, "keep fewer rows (every=), keep the figures alone (no keep=), or do"),
+    (40, {"keep": "az", "step": 1}, "keep figures of each run alone (reduce=), or do fewer runs"),
+    (32, {"reduce": {"az": "rms"}}, "1000 runs with 1 figure each need"),
+    (40, {"reduce": {"az": ["rms", "min", "max", "mean"]}}, ": ask for fewer figures (reduce=), or do fewer runs"),
+    (8, {}, "has 0.0: do fewer runs"),
+    (8, {"reduce": {"az": ["rms", "min"]}}, "has 0.0: do fewer runs"),
+]
+
+
+@pytest.mark.parametrize(("room", "given", "said"), TOO_MUCH)
+def test_what_helps_where_results_cannot_be_held(monkeypatch, room, given, said):
+    """Four states and one figure take 40 bytes."""
+    monkeypatch.setattr("bellcrank.many.many.machine_memory", lambda: 1000.0 * room)
+    with pytest.raises(bc.RunError) as told:
+        quarter_car().simulate_many(1000, **{"t_end": 1, "step": 0.001, **given})
+    assert said in str(told.value)
+    assert str(told.value).endswith("do fewer runs")
 
 
 @pytest.mark.parametrize(("given", "said"), NOT_POSSIBLE)

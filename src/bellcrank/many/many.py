@@ -257,15 +257,28 @@ def _asked(loaded: Loaded, plan: Plan, given: Given, keep: Any, reduce: Any, num
 
 
 def _check_room(asked: Asked) -> None:
-    """Refuses results that cannot be held."""
-    n, rows, channels = asked.given.n, len(asked.times), len(asked.kept)
-    size, room = n * 8 * (rows * channels + asked.loaded.n_states + len(asked.figures)), machine_memory()
-    if size > room:
-        what = f"{counted(n, 'run')} with {counted(rows, 'row')} of {counted(channels, 'channel')}"
-        raise RunError(
-            f"{what} need {size / 2**30:.1f} GiB, and this machine has {room / 2**30:.1f}: "
-            "keep fewer channels (keep=), fewer rows (every=), or figures of each run alone (reduce=); or do fewer runs"
-        )
+    """Refuses results that cannot be held, and says what could be."""
+    n, rows, channels, figures = asked.given.n, len(asked.times), len(asked.kept), len(asked.figures)
+    room = machine_memory()
+
+    def size(history: int, figures: int) -> int:
+        return n * 8 * (history + asked.loaded.n_states + figures)
+
+    needed, ways = size(rows * channels, figures), []
+    if needed <= room:
+        return
+    what = [f"{counted(rows, 'row')} of {counted(channels, 'channel')}"] * bool(channels)
+    what += [counted(figures, "figure")] * bool(figures)
+    if channels and size(min(rows, 2), figures) <= room:
+        ways += ["keep fewer channels (keep=)"] * (channels > 1) + ["keep fewer rows (every=)"] * (rows > 2)
+    if channels and size(0, figures or 1) <= room:
+        ways.append("keep figures of each run alone (reduce=)" if not figures else "keep the figures alone (no keep=)")
+    if not channels and figures > 1 and size(0, 1) <= room:
+        ways.append("ask for fewer figures (reduce=)")
+    raise RunError(
+        f"{counted(n, 'run')} with {' and '.join(what)} each need {needed / 2**30:.1f} GiB, and this machine has "
+        f"{room / 2**30:.1f}: {', '.join([*ways, 'or do fewer runs'] if ways else ['do fewer runs'])}"
+    )
 
 
 def _rest(
