@@ -262,6 +262,29 @@ def test_a_motion_that_goes_on_through_its_event_counts_once(spring: Any, method
     assert run.events[-1].changes[-1].after == 6
 
 
+@pytest.mark.parametrize("method", ["rk4", "euler", "tsit5", "dop853"])
+def test_what_is_told_where_another_event_acts_counts_once(spring: Any, method: str) -> None:
+    """The run goes on from the time of the action, where the other conditions may be on either side of zero."""
+    acts = bc.event("q(b) - 0.2", action={"n": "n + 1"}, name="acts")
+    told = [
+        bc.event("q(b) - 0.2", name="either"),
+        bc.event("q(b) < 0.2", name="under"),
+        bc.event("q(b) > 0.2", name="over"),
+    ]
+    run = spring.simulate(method=method, t_end=2, events=[acts, *told])
+    under, over = ["either", "under", "acts"], ["either", "over", "acts"]
+    assert [e.name for e in run.events] == (under + over) * 3
+
+
+@pytest.mark.parametrize("e", [0.9, 0.8, 0.5, 0.3])
+def test_a_ball_never_falls_through_the_ground(balls: dict[str, Any], e: float) -> None:
+    """Steps of semi-implicit Euler end a short hop where the ball has no speed but for rounding, up or down."""
+    falls = {"method": "euler", "t_end": 9, "initial": {"q(ball)": 1.0}, "events": [bounce()]}
+    for step in (0.01, 0.013, 0.03, 0.05):
+        run = balls["c"].simulate(step=step, parameters={"e": e, "ground": 0.0}, **falls)
+        assert "event 'bounce' acts again at once" in run.ended and run["q(ball)"].min() > -1e-12
+
+
 @pytest.mark.parametrize("method", ["tsit5", "radau5"])
 def test_an_event_just_before_the_end_leaves_a_run_that_ends_there(spring: Any, method: str) -> None:
     """What is left is shorter than a step may be otherwise."""

@@ -123,7 +123,8 @@ class Begun:
 
 @dataclass(frozen=True)
 class Fired:
-    """An event that is to act: to which side its condition came, and how large that is about there."""
+    """An event that is to act, or is told where others act: to which side its condition came, and how large that is
+    about there."""
 
     watched: Watched
     side: int
@@ -131,7 +132,8 @@ class Fired:
 
 
 class Watch:
-    """Looks for events in rows as they come. Those that stop or act set `stopped`, and `fired` holds what is to act.
+    """Looks for events in rows as they come. Those that stop or act set `stopped`, and `fired` holds what is to act,
+    with the others at that time: the run goes on from there, and they have been told.
 
     `again`: the event that would act again and again at one time; `idle`: when actions came to nothing, first.
     """
@@ -222,6 +224,7 @@ class Watch:
     ) -> np.ndarray:
         """Records what was found, until something stops the run or acts; the rows to be kept."""
         end, place = np.inf, -1
+        taken: list[tuple[float, Fired]] = []
         for when, order, i, side, size in found:
             if when > end + EVENTS.instant * max(1.0, abs(end)):
                 break
@@ -231,9 +234,8 @@ class Watch:
                 continue
             if place < 0 and (w.stop or w.acts):
                 end, place = when, i
-            if w.acts:
-                self.fired.append(Fired(w, side, size))
-            else:
+            taken.append((when, Fired(w, side, size)))
+            if not w.acts:
                 self.events.append(Event(w.name, when))
             if w.stop or w.acts:
                 self.stopped = self.stopped or Event(w.name, end)
@@ -241,6 +243,8 @@ class Watch:
                 self.stopping = self.stopping or w.name
         if place < 0:
             return rows
+        if any(f.watched.acts for _, f in taken):
+            self.fired = [f for when, f in taken if when >= end - EVENTS.instant * max(1.0, abs(end))]
         return np.vstack([rows[rows[:, 0] < end], inside(place)(end)])
 
     def _leave_zero(
@@ -397,6 +401,9 @@ def let_act(
     acted: list[tuple[Fired, float, bool]] = []
     while fired:
         one = fired.pop(0)
+        if not one.watched.acts:
+            acted.append((one, 0.0, False))
+            continue
         changed = not one.watched.is_idle(row)
         if not changed:
             watch.idle.setdefault(one.watched.name, t)
@@ -417,6 +424,12 @@ def let_act(
     at_zero = {}
     for f, before, changed in acted:
         if f.watched.is_zero(row, f.size):
-            turns = changed and not f.side * rate(f.watched) > EVENTS.still * abs(before)
+            turns = changed and _turns(f.side * before, f.side * rate(f.watched))
             at_zero[f.watched.name] = AtZero(f.side, turns, f.size)
     return row, stop, at_zero
+
+
+def _turns(before: float, after: float) -> bool:
+    """Does an action turn a condition back, by its rates to the side it came to? A rate against that side is rounding,
+    where a motion only just comes there: what is not faster after the action came to rest there."""
+    return not after > (EVENTS.still if before > 0 else 1.0) * abs(before)

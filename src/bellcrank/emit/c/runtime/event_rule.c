@@ -135,8 +135,21 @@ static int leave_zero(Watch *watch, int event, const @NUMBERS@ *before, const @N
     return zero->turns && zero->looks > 0;
 }
 
-/* Looks between two rows, with conditions g at the one before. Returns how many events are to act; *ends: when the
-   first that acts or stops does, *stops: the event that stops the run, or -1. */
+/* Of events that were met up to a time, some of which may act: leaves those at that time, if any does. How many? */
+static int met_at(double t, Crossing *met, int count)
+{
+    int acts = 0, n = 0;
+    for (int i = 0; i < count; i++)
+        acts = acts || watched[met[i].event].acts;
+    for (int i = 0; acts && i < count; i++)
+        if (!(met[i].time < t - EVENT_INSTANT*fmax(1.0, fabs(t))))
+            met[n++] = met[i];
+    return n;
+}
+
+/* Looks between two rows, with conditions g at the one before. Returns how many events are to act, with the others at
+   that time: the run goes on from there, and they have been told. *ends: when the first that acts or stops does,
+   *stops: the event that stops the run, or -1. */
 static int look_between(Watch *watch, const double *g, const @NUMBERS@ *before, const @NUMBERS@ *after,
     Crossing *fired, double *ends, int *stops)
 {
@@ -166,14 +179,20 @@ static int look_between(Watch *watch, const double *g, const @NUMBERS@ *before, 
             continue;
         if (!(*ends < HUGE_VAL) && (w->stops || w->acts))
             *ends = found[i].time;
-        if (w->acts)
-            fired[count++] = found[i];
-        else
+        fired[count++] = found[i];
+        if (!w->acts)
             tell_event(watch, found[i].event, found[i].time);
         if (w->stops && *stops < 0)
             *stops = found[i].event;
     }
-    return count;
+    return met_at(*ends, fired, count);
+}
+
+/* Does an action turn a condition back, by its rates to the side it came to? A rate against that side is rounding,
+   where a motion only just comes there: what is not faster after the action came to rest there. */
+static int turns_back(double before, double after)
+{
+    return !(after > (before > 0.0 ? EVENT_STILL : 1.0)*fabs(before));
 }
 
 static void wait_at_zero(AtZero *zero, int side, int turns, double size)
@@ -222,6 +241,10 @@ static int events_act(Watch *watch, Crossing *fired, int count, int stops, doubl
         busy[fired[i].event] = 1;
     while (done < count) {
         const int event = fired[done].event;
+        if (!watched[event].acts) {
+            idle[done++] = 1;
+            continue;
+        }
         idle[done] = event_is_idle(watch, event, row);
         if (idle[done] && !watched[event].stops) {
             tell_idle(watch, event, t);
@@ -250,7 +273,7 @@ static int events_act(Watch *watch, Crossing *fired, int count, int stops, doubl
     for (int i = 0; i < done; i++)
         if (event_is_zero(watch, fired[i].event, row, fired[i].size)) {
             const double after = fired[i].side*event_rate(watch, fired[i].event, t, y);
-            const int turns = !idle[i] && !(after > EVENT_STILL*fabs(rates_before[i]));
+            const int turns = !idle[i] && turns_back(fired[i].side*rates_before[i], after);
             wait_at_zero(zero_of(watch, fired[i].event), fired[i].side, turns, fired[i].size);
         }
     return stops;

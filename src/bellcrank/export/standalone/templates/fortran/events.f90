@@ -417,7 +417,8 @@
     end if
   end function comes_before
 
-  ! Looks at the last step: what is to act, when the first that acts or stops does, the event that stops the run, or 0.
+  ! Looks at the last step: what is to act, with what was told at that time; when the first that acts or stops does; the
+  ! event that stops the run, or 0.
   subroutine look_at_step(fired, n_fired, ends, stops, ended)
     type(crossing), intent(out) :: fired(2*n_events)
     integer, intent(out) :: n_fired, stops
@@ -468,13 +469,18 @@
         if (comes_to_nothing(found(i))) cycle
       end if
       if (.not. ends < huge(ends) .and. (stops_run(event) .or. acts(event))) ends = found(i)%time
-      if (acts(event)) then
-        n_fired = n_fired + 1
-        fired(n_fired) = found(i)
-      else
-        call tell_event(event, found(i)%time)
-      end if
+      n_fired = n_fired + 1
+      fired(n_fired) = found(i)
+      if (.not. acts(event)) call tell_event(event, found(i)%time)
       if (stops_run(event) .and. stops == 0) stops = event
+    end do
+    n = n_fired
+    n_fired = 0
+    if (.not. any([(acts(fired(i)%event), i = 1, n)])) return
+    do i = 1, n ! those at the time at which the run goes on: those that only were told, too
+      if (fired(i)%time < ends - tuned_event_instant*max(1.0_dp, abs(ends))) cycle
+      n_fired = n_fired + 1
+      fired(n_fired) = fired(i)
     end do
   end subroutine look_at_step
 
@@ -627,6 +633,13 @@
     end if
   end subroutine note_action
 
+  ! Does an action turn a condition back, by its rates to the side it came to? A rate against that side is rounding,
+  ! where a motion only just comes there: what is not faster after the action came to rest there.
+  logical function turns_back(before, after)
+    real(dp), intent(in) :: before, after
+    turns_back = .not. after > merge(tuned_event_still, 1.0_dp, before > 0.0_dp)*abs(before)
+  end function turns_back
+
   ! Lets all events at the time of a row act, and those that they bring about. `row` becomes the one after them, y its
   ! state.
   subroutine let_act(fired, n_fired, stops, row, y, ended)
@@ -647,6 +660,10 @@
     do while (done < n_fired)
       done = done + 1
       event = fired(done)%event
+      if (.not. acts(event)) then
+        idle(done) = .true.
+        cycle
+      end if
       idle(done) = is_idle(event, row)
       if (idle(done) .and. .not. stops_run(event)) then
         call tell_idle(event, at)
@@ -695,8 +712,8 @@
     do i = 1, done
       if (.not. is_at_zero(fired(i)%event, row, fired(i)%size)) cycle
       g = fired(i)%side*event_rate(fired(i)%event, at, y)
-      at_zero(fired(i)%event) = wait_at_zero( &
-        .true., .not. idle(i) .and. .not. g > tuned_event_still*abs(rates_before(i)), fired(i)%side, 2, fired(i)%size)
+      at_zero(fired(i)%event) = wait_at_zero(.true., .not. idle(i) .and. turns_back(fired(i)%side*rates_before(i), g), &
+                                             fired(i)%side, 2, fired(i)%size)
     end do
   end subroutine let_act
 
