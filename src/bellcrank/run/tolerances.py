@@ -43,6 +43,7 @@ class Tolerances:
 
 
 USUAL = Tolerances()
+SCIPY_FINEST = 100 * float(np.finfo(float).eps)  # what SciPy's methods would use for a smaller relative tolerance
 
 
 def tolerances_of(interface: Interface, method: str, rtol: Any, atol: Any, before: Tolerances) -> Tolerances:
@@ -52,17 +53,20 @@ def tolerances_of(interface: Interface, method: str, rtol: Any, atol: Any, befor
     relative = before.rtol if rtol is None else positive(rtol, "rtol", "")
     if method in OWN and relative < CONTROL.finest:
         raise ModelError(f"rtol={relative:g} is below {CONTROL.finest:g}, which double precision cannot keep")
+    if method in ADAPTIVE and relative < SCIPY_FINEST:
+        raise ModelError(f"rtol={relative:g} is below {SCIPY_FINEST:.3g}, the least that SciPy's {method} can keep")
     if relative >= 1:
         raise ModelError(
             f"rtol={relative:g} allows an error as large as the state itself; 1e-3 is coarse, {RTOL:g} usual"
         )
+    given = before.given if atol is None else atol
+    usual = usual_tolerance(relative, interface.unit_sizes)
+    found = Tolerances(relative, given, np.array(_absolute(interface, given, usual)), before.caps)
     if method not in ADAPTIVE:
         told = " and ".join(f"{name}={x!r}" for name, x in (("rtol", rtol), ("atol", atol)) if x is not None)
         what = "are" if rtol is not None and atol is not None else "is"
         warn(f"{told} {what} not used: the steps of {method} have a fixed length; try another step, or method='tsit5'")
-    given = before.given if atol is None else atol
-    usual = usual_tolerance(relative, interface.unit_sizes)
-    return Tolerances(relative, given, np.array(_absolute(interface, given, usual)), before.caps)
+    return found
 
 
 def for_start(found: Tolerances, interface: Interface, p: Sequence[float], y: np.ndarray, method: str) -> Tolerances:
