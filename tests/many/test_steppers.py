@@ -75,6 +75,7 @@ def test_a_run_that_fails_leaves_the_others_alone(made: Any) -> None:
     all_of = sim.steppers(parameters={"k": k}, step=STEP, inputs={"z": 0.1})
     all_of.step(100)
     assert list(all_of.problems) == [1] and "stopped at t = 0." in all_of.problems[1]
+    assert repr(all_of) == f"Steppers('driven': 3 runs, rk4, step {STEP:g} s; 1 failed)"
     assert np.isfinite(np.asarray(all_of.state)).all() and all_of.t[1] < 0.9 < all_of.t[0] == all_of.t[2]
     other = sim.stepper(parameters={"k": 30.0}, step=STEP, inputs={"z": 0.1})
     other.step(100)

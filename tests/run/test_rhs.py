@@ -50,6 +50,7 @@ def test_it_is_the_equation_of_motion(backend, gust):
     f = driven().equations().compile(backend=backend).rhs(parameters={"tau": 0.5}, inputs={"gust": gust})
     assert f.state_names == ("q(rod)", "lag", "u(rod)")
     assert f.units == ("rad", "N-m", "rad/s")
+    assert repr(f) == "Rhs('pendulum': x' = f(t, x), t in s, x of 3 states: q(rod) [rad], lag [N-m], u(rod) [rad/s])"
     q, lag, u = x = np.array([0.4, 0.1, -0.7])
     value = gust if isinstance(gust, float) else 0.3 * math.sin(1.4 * math.pi * 0.3)
     np.testing.assert_allclose(f(0.3, x), [u, (value - lag) / 0.5, (-3 * q - 0.5 * u + lag) / 2.1], rtol=1e-14)

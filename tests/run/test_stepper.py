@@ -107,6 +107,8 @@ def test_values_by_name(made: Any) -> None:
     assert st.outputs.get("ay") is None and "ay" not in st.outputs
     assert np.array_equal(st.x, [0.2, -1]) and np.array_equal(np.asarray(st.state, dtype=np.float32), np.float32(st.x))
     assert st.outputs["az"] != 0 and repr(st.outputs).startswith("{'az': ")
+    assert repr(made[driven]).startswith("Simulation('driven': 2 states, 1 input, 1 output; backend ")
+    assert repr(st) == f"Stepper('driven': t = 0 s, rk4, step {STEP:g} s)"
     with pytest.raises(bc.ModelError, match=r"no value 'q\(mess\)' here. Did you mean 'q\(mass\)'"):
         st.state["q(mess)"]
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from bellcrank.api.analyses import Analyses
 from bellcrank.derive.derived import Derived
+from bellcrank.errors import counted
 from bellcrank.interface.interface import Interface
 from bellcrank.interface.listing import describe
 from bellcrank.many.many import simulate_many
@@ -40,6 +41,13 @@ class Simulation(Analyses):
         self.derived = derived
         self.loaded = load(derived.analysis, derived.interface, derived.program, backend, external, speed)
         self.backend = self.loaded.model.name
+
+    def __repr__(self) -> str:
+        x = self.interface
+        sizes = (
+            counted(len(g), word) for g, word in ((x.states, "state"), (x.signals, "input"), (x.outputs, "output"))
+        )
+        return f"Simulation({x.model!r}: {', '.join(sizes)}; backend {self.backend})"
 
     @property
     def interface(self) -> Interface:

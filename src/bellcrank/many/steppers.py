@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.backend.c_steps import StepsOfAll
-from bellcrank.errors import ModelError, RunError, mapping
+from bellcrank.errors import ModelError, RunError, counted, mapping
 from bellcrank.many.cores import core_count
 from bellcrank.many.given import Given, read_given
 from bellcrank.run.goes_on import Origin, Reached
@@ -50,6 +50,11 @@ class Steppers:
         self._settled, self._failed, self._constant = True, 0, set[str]()
         self._held: dict[str, np.ndarray] = {}  # what was set for all, which members are told when they are asked
         self._bind()
+
+    def __repr__(self) -> str:
+        one = self._members[0]
+        how = f"{counted(len(self), 'run')}, {one.method}, step {one.h:g} s"
+        return f"Steppers({self._loaded.name!r}: {how}{f'; {self._failed} failed' if self._failed else ''})"
 
     def __len__(self) -> int:
         return len(self._members)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy import empty, ndarray
 
 from bellcrank.backend.protocol import Bound
-from bellcrank.errors import ModelError
+from bellcrank.errors import ModelError, counted
 from bellcrank.numeric.course import At
 from bellcrank.run.closure import rates_near_singular
 from bellcrank.run.loaded import Loaded
@@ -22,6 +22,7 @@ from bellcrank.run.stepping import Evaluation
 from bellcrank.run.values import number
 from bellcrank.units import unit_system
 
+SHOWN = 8  # states that are listed by name
 _FLOAT = np.dtype(float)
 
 
@@ -47,6 +48,12 @@ class Rhs:
         system = unit_system(loaded.interface.units)
         self.state_names = tuple(x.name for x in loaded.interface.states)
         self.units = tuple(system.equation(x.unit.dimension).text for x in loaded.interface.states)
+
+    def __repr__(self) -> str:
+        listed = [f"{name} [{unit or '1'}]" for name, unit in zip(self.state_names, self.units, strict=True)]
+        more = ["..."] * (len(listed) > SHOWN)
+        what = f"x' = f(t, x), t in s, x of {counted(len(listed), 'state')}"
+        return f"Rhs({self._loaded.name!r}: {what}: {', '.join(listed[:SHOWN] + more)})"
 
     def __call__(self, t: float, x: Any, out: np.ndarray | None = None) -> np.ndarray:
         time, state = number(t, "t"), self._state(x)

@@ -52,6 +52,10 @@ class Stepper:
         self._go(going(loaded, origin, step, method))
         self._first_signals = self._signals
 
+    def __repr__(self) -> str:
+        why = f"; {self._problem}" if self._problem else ""
+        return f"Stepper({self._loaded.name!r}: t = {self.t:g} s, {self.method}, step {self.h:g} s{why})"
+
     # ---- what a user does
 
     def step(self, n: int = 1) -> None:
@@ -167,6 +171,11 @@ class Stepper:
     def inputs(self) -> dict[str, Signal]:
         """The signal of each input at present."""
         return self._signals_now()
+
+    @property
+    def method(self) -> str:
+        """The method, by its name."""
+        return self._going.plan.method
 
     @property
     def x(self) -> np.ndarray:
