@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import ClassVar
 
-from bellcrank.expr.formula_steps import ARITHMETIC, COMPARISONS, FormulaStep, steps_of
+from bellcrank.expr.formula_steps import ARITHMETIC, COMPARISONS, FormulaStep
 from bellcrank.expr.function_table import CALLED, OPERATORS, MathFunction
-from bellcrank.expr.text import parse
 
 
 class EventPrinter(ABC):
@@ -44,13 +43,6 @@ class EventPrinter(ABC):
         if step.op in COMPARISONS:
             return self.comparison(step.op, parts)
         known = OPERATORS.get(step.op) or CALLED[step.op]
-        if known.macro:
-            names = dict(zip(known.names, parts, strict=True))
-            inner = type(self)(names)
-            own = {name: FormulaStep("value", name=name) for name in names}
-            text = inner.text(steps_of(parse(known.in_terms), own.get, names, known.name))
-            self.used |= inner.used
-            return text
         self.used.add(known.name)
         return self.call(known, parts)
 

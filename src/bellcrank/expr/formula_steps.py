@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.expr.function_table import CALLED, OPERATORS
-from bellcrank.expr.text import Syntax, evaluate_syntax, show
+from bellcrank.expr.function_table import CALLED, OPERATORS, MathFunction
+from bellcrank.expr.text import Syntax, evaluate_syntax, parse, show
 
 ARITHMETIC = ("+", "-", "*", "/", "neg")
 COMPARISONS = ("<", "<=", ">", ">=")
@@ -31,7 +31,8 @@ def steps_of(
     syntax: Syntax, known: Callable[[str], FormulaStep | None], listed: Iterable[str], where: str
 ) -> tuple[FormulaStep, ...]:
     """A formula step by step, the last one is its value. `known`: the step for a name, or for a call that is a name as
-    well, such as q(body); `listed`: names that could be meant instead; `where` begins errors."""
+    well, such as q(body); `listed`: names that could be meant instead; `where` begins errors. Abbreviations are written
+    out, so that all who read the steps compute alike."""
     steps: list[FormulaStep] = []
 
     def nothing_called(shown: str) -> ModelError:
@@ -58,7 +59,17 @@ def steps_of(
             raise nothing_called(show(unknown))
         if node.op == "call" and not CALLED[name].takes(len(parts)):
             raise node.fail(f"{where}: {show(node)} has {len(parts)} arguments")
+        if node.op == "call" and CALLED[name].macro:
+            return written_out(CALLED[name], parts)
         return place(FormulaStep(name, tuple(parts)))
+
+    def written_out(macro: MathFunction, parts: list[Any]) -> Any:
+        """The place of what an abbreviation stands for."""
+        names = dict(zip(macro.names, parts, strict=True))
+        return evaluate_syntax(
+            parse(macro.in_terms),
+            lambda node, inner: names[show(node)] if node.op == "name" else meaning(node, inner),
+        )
 
     last = evaluate_syntax(syntax, meaning)
     if isinstance(last, Syntax):
