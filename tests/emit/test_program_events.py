@@ -187,6 +187,8 @@ def test_formulas_long_names_and_loops_in_fortran(tmp_path, language, name):
         bc.event(f"abs({speed}) + sign(t - 0.2)*cbrt(t) > 0.4", name="odd"),
         bc.event("where(t > 0.3, 1, -1)*t**2 > 0", stop=True, name="end"),
     ]
+    equations.write(language, tmp_path / "none_acts", events=events[1:])
+    compiled(language, tmp_path / "none_acts", "-O2 -Werror")
     equations.write(language, tmp_path, events=events)
     said = compiled(language, tmp_path, "-O2 -Werror")("--output", "out.csv", cwd=tmp_path, code=4)
     run, written = equations.compile(backend="python").simulate(events=events), bc.read(tmp_path / "out.csv")

@@ -196,6 +196,16 @@ def test_events_from_which_nothing_comes_leave_no_trace(backend):
         np.testing.assert_array_equal(many["q(ball)"], plain["q(ball)"])
 
 
+@pytest.mark.parametrize("backend", rarely(["cores", "lanes"], ["lanes"]))
+def test_an_event_just_before_a_row_leaves_no_gap_in_a_history(backend):
+    """A billionth of a step before a row, none is left to it: the row at the event takes its place."""
+    for at, early in ((0.2, 3e-15), (0.2, 9e-12), (0.4, 3e-15), (0.4, 1e-12)):
+        event = bc.event(f"t - {at - early!r}", action={"u(ball)": 1})
+        options = {"t_end": 0.4, "step": 0.01, "events": [event], "keep": ["u(ball)"]}
+        speed = ball().simulate_many(parameters={"m": [1.0, 2.0]}, backend=backend, **options)["u(ball)"]
+        assert np.isfinite(speed).all() and speed[:, round(at / 0.01)] == pytest.approx(1.0, abs=1e-9)
+
+
 @pytest.mark.parametrize("backend", ["lanes", "cores"])
 def test_parameters_that_nothing_uses_are_told_once(backend, recwarn):
     ball().simulate_many(parameters={"e": [0.7, 0.8, 0.9]}, keep="q(ball)", backend=backend, t_end=0.2)

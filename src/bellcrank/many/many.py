@@ -29,6 +29,7 @@ from bellcrank.many.starts import NO_VALUES, USUAL_ERRORS, Allowed, Starts, any_
 from bellcrank.many.watching import Watching, watching_of
 from bellcrank.many.weighting import filters_of
 from bellcrank.numeric.methods import ADAPTIVE, OWN
+from bellcrank.numeric.tuning import EVENTS, STEPS
 from bellcrank.run.actions import read_events, stops_of
 from bellcrank.run.dae_methods import Dae
 from bellcrank.run.dae_runs import check_dae
@@ -76,6 +77,11 @@ class Asked:
             return plan.output_times
         steps = np.arange(0, plan.steps, plan.every)
         return np.append(plan.t_start + steps * plan.step, plan.t_end)
+
+    @property
+    def near(self) -> float:
+        """How near to a row, s, an event leaves no step to it: a run goes on from there."""
+        return max(STEPS.gap * self.plan.step, EVENTS.instant * max(1.0, abs(self.plan.t_end)))
 
     @property
     def of_model(self) -> Given:
@@ -157,7 +163,7 @@ def _done(
 ) -> tuple[list[str], dict[str, Any], list[str]]:
     """Does all runs by the best way there is: how each ended, by which way, and why not by a better one."""
     ended = [""] * asked.given.n
-    one_by_one = OneByOne(asked.run, asked.times, asked.kept, asked.figures, results, ended)
+    one_by_one = OneByOne(asked.run, asked.times, asked.near, asked.kept, asked.figures, results, ended)
     adaptive, alone = asked.plan.method in ADAPTIVE, ""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)  # of single runs: `many.run(i)` tells them

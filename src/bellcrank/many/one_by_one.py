@@ -23,20 +23,21 @@ class OneByOne:
         self,
         run: Callable[[int], Run],
         times: np.ndarray,
+        near: float,
         kept: list[Quantity],
         figures: list[Figure],
         results: Results,
         ended: list[str],
     ) -> None:
         self._run, self._kept, self._figures, self._results, self._ended = run, kept, figures, results, ended
-        self._times = times
+        self._times, self._near = times, near
 
     def _rows(self, times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Rows of a run at the times of all of them, the last of several, and the places of these times: events add
-        rows, and may end a run."""
+        rows, and may end a run. One so `near` before a time (s) that no step is left to it has the row of that time."""
         rows = np.searchsorted(times, self._times, side="right") - 1
         there = rows >= 0
-        there[there] = times[rows[there]] == self._times[there]
+        there[there] = self._times[there] - times[rows[there]] <= self._near
         return rows[there], there
 
     def go(self, first: int, last: int) -> None:

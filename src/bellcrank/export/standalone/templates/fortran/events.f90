@@ -35,7 +35,8 @@
     acts = any_set(event)
   end function acts
 
-  ! Of what is set: the event, and the number of a state, or else of a parameter.
+  ! Of what is set: the event, and the number of a state, or else of a parameter. The last belongs to no event: there is
+  ! one in every program.
   subroutine setting(i, event, state, parameter_number)
     integer, intent(in) :: i
     integer, intent(out) :: event, state, parameter_number
@@ -244,7 +245,7 @@
     real(dp) :: now
     integer :: i, whose, state, place
     is_idle = .true.
-    do i = 1, n_settings
+    do i = 1, n_settings + 1
       call setting(i, whose, state, place)
       if (whose /= event) cycle
       if (state > 0) then
@@ -517,7 +518,7 @@
     others = .false.
     values = 0
     earlier = 0
-    do i = 1, n_settings
+    do i = 1, n_settings + 1
       call setting(i, whose, state, place)
       if (whose /= event) cycle
       values(i) = event_value(i, row)
@@ -532,7 +533,7 @@
         return
       end if
     end do
-    do i = 1, n_settings
+    do i = 1, n_settings + 1
       call setting(i, whose, state, place)
       if (whose /= event) cycle
       if (state > 0) then
@@ -583,7 +584,7 @@
 @END@
     text = event_name(event) // " at t = " // six(at) // " s"
     lead = ": "
-    do i = 1, n_settings
+    do i = 1, n_settings + 1
       call setting(i, whose, state, place)
       if (whose /= event) cycle
       if (state > 0) then
