@@ -353,6 +353,16 @@ def test_a_banked_curve(car):
     assert loads(run).sum() == pytest.approx(pressed, rel=0.01)
 
 
+@pytest.mark.parametrize("method", ["ab2", "heun"])
+def test_manoeuvres_by_other_methods(car, method):
+    """Near those of rk4, and not the same."""
+    usual, other = (bc.manoeuvres.run(car, "iso7401-step", method=m) for m in ("rk4", method))
+    assert (other.settings["method"], other.run.settings["method"]) == (method, method)
+    assert other["angle"] != usual["angle"]  # states and angles were found anew
+    assert other["angle"] == pytest.approx(usual["angle"], rel=1e-6)
+    assert other["yaw_rate_response"] == pytest.approx(usual["yaw_rate_response"], rel=1e-4)
+
+
 @needs_chromium
 def test_the_report_in_a_browser(car, tmp_path):
     """Nothing is missing, too wide or complained of."""

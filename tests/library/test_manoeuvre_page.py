@@ -1,6 +1,7 @@
 """The page of cars: complete, alone, labels made plain, cars side by side; and what a user may mistype."""
 
 import re
+import sys
 from html import escape
 from types import SimpleNamespace
 
@@ -11,6 +12,7 @@ import bellcrank as bc
 from bellcrank import cli
 from bellcrank.cli.drive import cars_and_manoeuvres
 from bellcrank.files.html import Raw
+from bellcrank.library.manoeuvres import every
 from bellcrank.library.manoeuvres.page import car_page
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Metrics, Result
 from bellcrank.library.manoeuvres.side_by_side import Driven, drive_all, labelled
@@ -34,7 +36,8 @@ def driven(label, value):
     t = np.linspace(0.0, 1.0, 3000)
     run = Run("car", t, {"ay": value * t}, {"ay": "m/s2"}, {"ay": "lateral acceleration"}, "finished")
     line = Curve("frequency, Hz", "gain, 1", (("gain", t, t),), (("cones", t, 0 * t),))
-    return Result("iso7401-step", label, {"speed": 80.0, "ay": 4.0, "rise": 0.15, "angle": None}, {"step": run},
+    return Result("iso7401-step", label, {"speed": 80.0, "ay": 4.0, "rise": 0.15, "angle": None, "method": "rk4"},
+                  {"step": run},
                   Figures({"ay_response": Figure(value, "s", "time to 90 %"), "gone": Figure(np.nan, "s", "x")}),
                   [Criterion(f"less than {EVIL}", value < 2)], ["a note"], more=(line,))  # fmt: skip
 
@@ -90,10 +93,38 @@ def test_cars_of_one_name_and_failures_of_one():
     (["passenger", "braking", "kerb", "--set", "ay=3"], "--set is for one manoeuvre, not for 2"),
     (["passenger", "hmmwv", "braking", "--plot", "a.png"], "one manoeuvre of one car"),
     (["nothing.toml", "braking"], "nothing.toml"),
+    (["passenger", "braking", "--set", "method=ab3"], "method='ab3' is not known. Did you mean 'ab2'? Methods: rk2, "),
+    (["passenger", "braking", "--set", "method=3"], "method=3 must be a word"),
+    (["passenger", "braking", "--method", "ab2", "--set", "method=rk4"], "the method is given twice"),
 ])  # fmt: skip
 def test_what_is_mistyped_is_told(words, said, capsys):
     assert cli.main(["drive", *words]) != 0
     assert said in capsys.readouterr().err
+
+
+def test_a_method_that_is_not_known_is_told_before_anything_is_driven(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["drive", "passenger", "all", "--method", "ab3"])
+    assert "--method: method='ab3' is not known. Did you mean 'ab2'? Methods: rk2, " in capsys.readouterr().err
+
+
+def test_every_manoeuvre_is_driven_by_the_method_that_is_asked_for(monkeypatch):
+    """As far as the car that it asks for."""
+    asked = []
+
+    def ready(data, driver=None, ground=None, method=None):
+        asked.append(method)
+        raise bc.RunError("far enough")
+
+    for name, module in list(sys.modules.items()):
+        if name.startswith("bellcrank.library.manoeuvres."):
+            monkeypatch.setattr(module, "ready", ready, raising=False)
+    car = bc.vehicles.Car.read("passenger")
+    for settings in ({}, {"method": "AB2"}):
+        for name in every():
+            with pytest.raises(bc.RunError, match="far enough"):
+                bc.manoeuvres.run(car, name, **settings)
+    assert asked == ["rk4"] * len(every()) + ["ab2"] * len(every())
 
 
 @pytest.mark.parametrize(("words", "cars", "names"), [

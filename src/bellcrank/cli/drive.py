@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import Any
 
 from bellcrank.cli.codes import CHECK_FAILED, FINE
 from bellcrank.cli.files import in_folder
-from bellcrank.cli.options import MANY, SPELLED, argument, shared
+from bellcrank.cli.options import MANY, SPELLED, argument, given, shared
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import table
 from bellcrank.emit.names import identifier
 from bellcrank.errors import ModelError
 from bellcrank.library.manoeuvres import every, known, run, write_page
+from bellcrank.library.manoeuvres.ready import METHOD
 from bellcrank.library.manoeuvres.side_by_side import Driven, drive_all, labelled, with_setups
+from bellcrank.run.values import METHODS, method_name
 
 ALL = "all"
 
@@ -34,11 +36,19 @@ def options(parser: ArgumentParser) -> None:
     add("--setup", metavar="FILE", help="a car beside each, with the sections of a .toml file over its own; may be "
         "repeated", **MANY)  # fmt: skip
     add("--speed", type=float, metavar="KM/H", help="speed, of manoeuvres that have one")
+    add("--method", type=_method, metavar="NAME", help=f"method of integration ({METHOD}): {', '.join(METHODS)}")
     add("--set", **SPELLED, type=argument, metavar="NAME=VALUE", help="another setting of the manoeuvre (repeatable)")
     add("--plot", metavar="FILE", help="draw the channels to look at first (.png, .svg, .pdf)")
     add("--report", metavar="FILE", help="write one page: cars, kinematics, metrics and plots side by side (.html)")
     add("--out", metavar="FOLDER", help="write metrics (.json) and runs (.csv)")
     shared(parser, "json")
+
+
+def _method(text: str) -> str:
+    try:
+        return method_name(text)
+    except ModelError as error:
+        raise ArgumentTypeError(str(error)) from None
 
 
 def command(args: Namespace) -> int:
@@ -92,10 +102,11 @@ def _settings(args: Namespace, name: str, count: int) -> dict[str, Any]:
     """Those of one of several manoeuvres; a speed is for those that have one."""
     has = known()[name].settings if name in known() else {}
     settings = {k: _several(v) if k in has and isinstance(has[k].default, tuple) else v for k, v in args.set}
-    if args.speed is not None and ("speed" in has or count == 1):
-        if "speed" in settings:
-            raise ModelError("the speed is given twice, by --speed and by --set")
-        settings["speed"] = args.speed
+    for key, value in given(speed=args.speed, method=args.method).items():
+        if key in has or count == 1:
+            if key in settings:
+                raise ModelError(f"the {key} is given twice, by --{key} and by --set")
+            settings[key] = value
     return settings
 
 

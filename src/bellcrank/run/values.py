@@ -207,7 +207,7 @@ def state_array(interface: Interface, q: Any, u: Any) -> np.ndarray:
     return np.array([x for part in state_lists(interface, q, u) for x in part])
 
 
-def method_name(method: str, model: str) -> str:
+def method_name(method: str, model: str | None = None) -> str:
     """The method as it is spelled; dop853 runs in the program, DOP853 in SciPy."""
     if method in METHODS:
         return method

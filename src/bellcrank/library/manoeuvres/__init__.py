@@ -10,6 +10,8 @@ A new one is a `Manoeuvre` in a file here, and a line below.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -20,7 +22,7 @@ from bellcrank.library.manoeuvres.centre import WEAVE
 from bellcrank.library.manoeuvres.circles import BRAKE_IN_TURN, POWER_OFF, RADIUS, WHEEL
 from bellcrank.library.manoeuvres.lanes import AVOIDANCE, DOUBLE
 from bellcrank.library.manoeuvres.posts import FOUR_POST
-from bellcrank.library.manoeuvres.ready import data_of, ready
+from bellcrank.library.manoeuvres.ready import METHOD, data_of, ready
 from bellcrank.library.manoeuvres.result import Criterion, Manoeuvre, Result, Setting
 from bellcrank.library.manoeuvres.rides import KERB_UP, POTHOLE, RIDE, SPLIT_MU
 from bellcrank.library.manoeuvres.roads import ROAD
@@ -32,13 +34,15 @@ from bellcrank.library.manoeuvres.straight import ACCELERATION, BRAKING
 from bellcrank.library.manoeuvres.wind import WIND
 from bellcrank.library.vehicles.driver import Driver
 from bellcrank.library.vehicles.path import Change, Path, circle, lane_change
+from bellcrank.run.values import method_name
 
 __all__ = [
     "Change", "Criterion", "Driver", "Manoeuvre", "Path", "Result", "Setting", "circle", "known", "lane_change",
     "report", "run",
 ]  # fmt: skip
 
-_LISTED = {m.name: m for m in (
+COMMON = {"method": Setting(METHOD, "", "method of integration")}
+_LISTED = {m.name: replace(m, settings={**m.settings, **COMMON}) for m in (
     BRAKING, ACCELERATION, CIRCLE, RADIUS, WHEEL, STEP, SINE, PULSE, FREQUENCY, WEAVE, BRAKE_IN_TURN, POWER_OFF, DOUBLE,
     AVOIDANCE, SINE_WITH_DWELL, FISHHOOK, WIND, RIDE, KERB_UP, POTHOLE,
     SPLIT_MU, FOUR_POST, ROAD,
@@ -58,8 +62,8 @@ def every() -> list[str]:
 def run(car: Any, name: str, **settings: Any) -> Result:
     """Drives a manoeuvre: `car` is a bc.vehicles.Car, a system of read_car, or the path or name of a car file.
 
-    Settings are those of `known()[name].settings`; speeds are in km/h. The model is made from the data of the car, and
-    kept with a Car for the next manoeuvre.
+    Settings are those of `known()[name].settings`; speeds are in km/h, and `method` is one of `simulate`. The model is
+    made from the data of the car, and kept with a Car for the next manoeuvre.
     """
     if name not in _LISTED:
         listed = ", ".join(_LISTED)
@@ -83,6 +87,7 @@ def run(car: Any, name: str, **settings: Any) -> Result:
         if not settings.get(key):
             raise ModelError(f"manoeuvre {name} needs the setting {key}: {manoeuvre.settings[key].label}")
     given = {key: settings.get(key, s.default) for key, s in manoeuvre.settings.items()}
+    given["method"] = method_name(given["method"])
     result: Result = manoeuvre.drive(data_of(car), given)
     return result
 
@@ -98,12 +103,14 @@ def report(
     cars: Any,
     manoeuvres: Sequence[str] | None = None,
     progress: Callable[[float, str], None] | None = None,
+    method: str = METHOD,
 ) -> dict[str, dict[str, Result]]:
     """Drives manoeuvres (all that need nothing but a car, if not given) with one or several cars and writes one page
     about them; returns the results by car and manoeuvre. `progress` is told the share that is done, and what comes
-    next."""
+    next; `method` integrates."""
+    method = method_name(method)
     driven = labelled(cars if isinstance(cars, list | tuple) else [cars])
-    for _ in drive_all(driven, every() if manoeuvres is None else manoeuvres, run, progress):
+    for _ in drive_all(driven, every() if manoeuvres is None else manoeuvres, partial(run, method=method), progress):
         pass
     write_page(path, driven)
     return {car.label: car.results for car in driven}

@@ -35,7 +35,7 @@ def _growing(run: Run) -> tuple[int, np.ndarray[Any, Any]]:
 
 def constant_radius(data: CarData, settings: dict[str, Any]) -> Result:
     """A circle at a speed that grows slowly: the steering-wheel angle that keeps it."""
-    car, R = ready(data), settings["radius"]
+    car, R = ready(data, method=settings["method"]), settings["radius"]
     growth = settings["growth"]
     v0 = math.sqrt(SLOWLY * R)
     t = np.linspace(0.0, 12.0 / growth, 200)
@@ -70,7 +70,7 @@ def constant_radius(data: CarData, settings: dict[str, Any]) -> Result:
 
 def constant_wheel(data: CarData, settings: dict[str, Any]) -> Result:
     """The steering wheel held from a slow circle on, the speed growing slowly: how the radius grows."""
-    car, R = ready(data), settings["radius"]
+    car, R = ready(data, method=settings["method"]), settings["radius"]
     v0 = math.sqrt(SLOWLY * R)
     start = car.turning(v0, 1 / R)
     rate = settings["acceleration"]
@@ -99,7 +99,7 @@ def constant_wheel(data: CarData, settings: dict[str, Any]) -> Result:
 
 def brake_in_turn(data: CarData, settings: dict[str, Any]) -> Result:
     """From a steady circle, the steering wheel held: the brakes, harder from run to run."""
-    car = ready(data)
+    car = ready(data, method=settings["method"])
     unit = car.at_rest.mass * car.radius
 
     def brakes(deceleration: float) -> dict[str, Any]:
@@ -111,14 +111,14 @@ def brake_in_turn(data: CarData, settings: dict[str, Any]) -> Result:
 
 def power_off(data: CarData, settings: dict[str, Any]) -> Result:
     """From a steady circle, the steering wheel held: the foot off the throttle."""
-    car = ready(data)
+    car = ready(data, method=settings["method"])
     drag = -settings["engine"] * car.at_rest.mass * car.radius
     return _out_of_turn("iso9816", data, settings, {settings["engine"]: {"drive": sampled([0.0, 0.2, FAR],
                         [0.0, drag, drag])}})  # fmt: skip
 
 
 def _out_of_turn(name: str, data: CarData, settings: dict[str, Any], inputs: dict[float, dict[str, Any]]) -> Result:
-    car, R = ready(data), settings["radius"]
+    car, R = ready(data, method=settings["method"]), settings["radius"]
     v = math.sqrt(settings["ay"] * R)
     start, seen = car.turning(v, 1 / R), settings["seen"]
     runs: Series = {x: car.drive(seen + 2.0, start, how, RELEASED, until="speed < 1") for x, how in inputs.items()}

@@ -44,7 +44,7 @@ def four_post(data: CarData, settings: dict[str, Any]) -> Result:
     if not f0 < BODY < f1 <= FASTEST:
         raise ModelError(f"manoeuvre four-post: from={f0:g} to={f1:g} Hz must begin below {BODY:g} Hz, where the body "
                          f"swings, and end above it, at {FASTEST:g} Hz or less")  # fmt: skip
-    car = on_course(data)
+    car = on_course(data, settings["method"])
     start = car.settled(0.0)
     runs: dict[str, Run] = {}
     for mode, signs in MODES.items():

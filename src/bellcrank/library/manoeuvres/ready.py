@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -30,6 +30,7 @@ SETTLES = 6.0  # s
 BENDS = 10.0  # s, from straight ahead to a steady circle
 K_TURN = 3.0  # 1/s, with which a circle is kept
 STEP, EVERY = 0.001, 10
+METHOD = "rk4"  # of integration, unless another is asked for
 RELEASED = {"k_speed": 0.0, "i_speed": 0.0}  # no throttle
 HELD = {"k_speed": 0.0}  # the throttle as it was
 
@@ -43,6 +44,7 @@ class Ready:
     figures: Figures
     sim: Simulation
     driver: Driver
+    method: str = METHOD
     kept: dict[Any, dict[str, float]] = field(default_factory=dict)  # states that were found
     angles: dict[tuple[float, float], float] = field(default_factory=dict)  # of the steering wheel
 
@@ -133,7 +135,7 @@ class Ready:
         """A run from a state; `until` a condition is met."""
         events = {} if until is None else {"end": until}
         run = self.sim.simulate(
-            t_end=t_end, step=STEP, method="rk4", output_every=EVERY, initial=dict(start), inputs=dict(inputs),
+            t_end=t_end, step=STEP, method=self.method, output_every=EVERY, initial=dict(start), inputs=dict(inputs),
             parameters=dict(parameters or {}), events=events or None, stop=tuple(events),
         )  # fmt: skip
         if len(run.time) < 2:
@@ -161,13 +163,18 @@ def abs_of(data: CarData) -> str:
     return "no anti-lock system" if data.sections.brakes.abs is None else "with its anti-lock system"
 
 
-def ready(data: CarData, driver: Driver = USUAL, ground: Callable[[], Any] | None = None) -> Ready:
+def ready(
+    data: CarData, driver: Driver = USUAL, ground: Callable[[], Any] | None = None, method: str = METHOD
+) -> Ready:
     """The car compiled with a driver on the ground that `ground` makes, with posts below the wheels, or on flat ground
-    that stays; kept as long as the car is, for an equal driver and ground."""
+    that stays; kept as long as the car is, for an equal driver and ground. States are found anew for each method."""
     kept = _kept.setdefault(data, {})
-    if (driver, ground) not in kept:
+    if (driver, ground, METHOD) not in kept:
         at_rest = stand(data)
         terrain = None if ground is None else ground()
         system = build(data, at_rest, driver=driver, terrain=terrain, posts=ground is not None)
-        kept[driver, ground] = Ready(data, at_rest, figures_of(data, at_rest), system.equations().compile(), driver)
-    return kept[driver, ground]
+        sim = system.equations().compile()
+        kept[driver, ground, METHOD] = Ready(data, at_rest, figures_of(data, at_rest), sim, driver)
+    if (driver, ground, method) not in kept:
+        kept[driver, ground, method] = replace(kept[driver, ground, METHOD], method=method, kept={}, angles={})
+    return kept[driver, ground, method]

@@ -67,15 +67,16 @@ class Course:
         return whole.with_friction(left=[(0.0, 1.0), (SLIPPERY, self.high)], right=[(0.0, 1.0), (SLIPPERY, self.low)])
 
 
-def on_course(data: CarData, **changes: Any) -> Ready:
+def on_course(data: CarData, method: str, **changes: Any) -> Ready:
     """The car on the course."""
     track = data.front.linkage.points["wheel_centre"][1] + data.front.record.at[1]
-    return ready(data, Driver(), Course(round(2 * abs(float(track)), 3), **changes))
+    return ready(data, Driver(), Course(round(2 * abs(float(track)), 3), **changes), method)
 
 
 def rough_road(data: CarData, settings: dict[str, Any]) -> Result:
     """Straight ahead over a random road: what people feel, and how evenly the wheels are pressed on."""
-    car, v = on_course(data, road=settings["road"], seed=round(settings["seed"])), settings["speed"] / 3.6
+    car = on_course(data, settings["method"], road=settings["road"], seed=round(settings["seed"]))
+    v = settings["speed"] / 3.6
     run = car.drive((BEFORE + LENGTH) / v, car.settled(v), {"speed_set": v})
     on = (run["x"] > BEFORE + 0.05 * LENGTH) & (run["x"] < BEFORE + LENGTH - 5)
     found = Metrics()
@@ -109,7 +110,7 @@ def _edge(name: str, place: float, way: float) -> Callable[..., Result]:
 
     def drive(data: CarData, settings: dict[str, Any]) -> Result:
         given = {k: settings[k] for k in ("kerb", "hole", "hole_length") if k in settings}
-        car, v = on_course(data, **given), settings["speed"] / 3.6
+        car, v = on_course(data, settings["method"], **given), settings["speed"] / 3.6
         start = car.settled(v) | {"q(chassis, 1)": place - STARTS}
         run = car.drive((STARTS + way) / v, start, {"speed_set": v}, HELD)
         found = Metrics()
@@ -141,7 +142,7 @@ def _edge(name: str, place: float, way: float) -> Callable[..., Result]:
 
 def split_mu(data: CarData, settings: dict[str, Any]) -> Result:
     """Braking where the right wheels stand on a slippery road, the steering wheel held straight."""
-    car, v = on_course(data, high=settings["high"], low=settings["low"]), settings["speed"] / 3.6
+    car, v = on_course(data, settings["method"], high=settings["high"], low=settings["low"]), settings["speed"] / 3.6
     start = car.settled(v) | {"q(chassis, 1)": SLIPPERY + 5.0}
     moment = settings["deceleration"] * car.at_rest.mass * car.radius
     wheel = {"brake": sampled([0.0, settings["rise"], FAR], [0.0, moment, moment])}

@@ -50,7 +50,7 @@ def along(data: CarData, settings: dict[str, Any]) -> Result:
     road, v = read_road(settings["file"], spacing=settings["spacing"]), settings["speed"] / 3.6
     path, way = line_of(road)
     driver = Driver(path, settings["driver"], settings["preview"], delay=settings["delay"] or 0.0)
-    car = ready(data, driver, _On(road.ground.c[1], road.ground))
+    car = ready(data, driver, _On(road.ground.c[1], road.ground), settings["method"])
     up, left = road.ground.slope(0.0, 0.0)
     still = car.at_rest
     leans = replace(still, pitch=still.pitch - math.atan(up), roll=still.roll + math.atan(left))

@@ -30,7 +30,7 @@ RESPONSES = {"yaw_rate": "yaw rate", "ay": "lateral acceleration", "roll": "roll
 
 def circle(data: CarData, settings: dict[str, Any]) -> Result:
     """Constant speed, the steering wheel turned slowly until the car turns no tighter."""
-    car, v = ready(data), settings["speed"] / 3.6
+    car, v = ready(data, method=settings["method"]), settings["speed"] / 3.6
     start = car.settled(v)
     rate = car.linear_angle(v, settings["growth"])
     wheel = sampled([0.0, BEGINS, FAR], [0.0, 0.0, rate * (FAR - BEGINS)])
@@ -69,7 +69,7 @@ def circle(data: CarData, settings: dict[str, Any]) -> Result:
 
 def step_steer(data: CarData, settings: dict[str, Any]) -> Result:
     """A fast turn of the steering wheel, held: how quickly and how far yaw rate and lateral acceleration follow."""
-    car, v = ready(data), settings["speed"] / 3.6
+    car, v = ready(data, method=settings["method"]), settings["speed"] / 3.6
     start = car.settled(v)
     rise = settings["rise"] / 0.8  # of the whole ramp, 10 to 90 % of it within `rise`
     angle = car.angle(v, settings["ay"]) if settings["angle"] is None else settings["angle"]
@@ -100,7 +100,7 @@ def _stepped(car: Ready, start: dict[str, float], v: float, angle: float, rise: 
 
 def chirp_steer(data: CarData, settings: dict[str, Any]) -> Result:
     """A sine of growing frequency: frequency response of yaw rate, lateral acceleration and roll."""
-    car, v = ready(data), settings["speed"] / 3.6
+    car, v = ready(data, method=settings["method"]), settings["speed"] / 3.6
     start = car.settled(v)
     angle = car.angle(v, settings["ay"])
     f0, f1, T = settings["from"], settings["to"], settings["duration"]

@@ -21,7 +21,7 @@ TURNS = 8  # of a search by halving
 
 def brake(data: CarData, settings: dict[str, Any]) -> Result:
     """From a speed to standstill; without a moment the largest at which no wheel locks."""
-    car, v0 = ready(data), settings["speed"] / 3.6
+    car, v0 = ready(data, method=settings["method"]), settings["speed"] / 3.6
     start = car.settled(v0)
     given = settings["moment"]
     weight = car.at_rest.mass * GRAVITY * car.radius
@@ -75,7 +75,7 @@ def accelerate(data: CarData, settings: dict[str, Any]) -> Result:
     drive = data.sections.drive
     if drive.torque is None and drive.power is None and drive.map is None:
         raise ModelError("acceleration: the file states no drive.torque, drive.power or drive.map", data.sections.name)
-    car, top = ready(data), settings["to"] / 3.6
+    car, top = ready(data, method=settings["method"]), settings["to"] / 3.6
     start = car.settled(0.0)
     most = 1e7 if drive.torque is None else drive.torque
     run = car.drive(90.0, start, {"drive": step(0.5, most)}, RELEASED, until=f"speed > {top!r}")

@@ -24,7 +24,8 @@ def side_wind(data: CarData, settings: dict[str, Any]) -> Result:
         raise ModelError(
             "side wind: the file states neither aerodynamics.side nor aerodynamics.yaw", data.sections.name
         )
-    car, v, wind, blows = ready(data), settings["speed"] / 3.6, settings["wind"], settings["duration"]
+    car, v = ready(data, method=settings["method"]), settings["speed"] / 3.6
+    wind, blows = settings["wind"], settings["duration"]
     times = [0.0, BEGINS, BEGINS + SOON, BEGINS + blows, BEGINS + blows + SOON, FAR]
     signal = sampled(times, [0.0, 0.0, wind, wind, 0.0, 0.0])
     run = car.drive(BEGINS + blows + 2.0, car.settled(v), {"wind": signal, "speed_set": v}, HELD)
