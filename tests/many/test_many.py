@@ -61,6 +61,9 @@ def test_initial_values_and_inputs_of_every_run():
     assert "inputs jump" in many.notes[0]
     alike = lambda i: {"initial": {"q(body)": q[i]}, "inputs": {"z_road": signals[i]}, **span}  # noqa: E731
     same_as_alone(sim, many, lambda i: alike(i) | {"output_every": 10}, range(3))
+    tables = [((0, 0.05, 1), (0, 0.01 * i, 0)) for i in range(2)] + [np.array([(0, 0), (0.5, 0.1), (1, 0)])]
+    many = sim.simulate_many(inputs={"z_road": tables}, backend="cores", **span)
+    same_as_alone(sim, many, lambda i: {"inputs": {"z_road": tables[i]}, "output_every": 10, **span}, range(3))
     heights = np.array([0.0, 0.1, -0.1])
     many = sim.simulate_many(inputs={"z_road": heights}, every=1, backend="cores", **span)
     same_as_alone(sim, many, lambda i: {"inputs": {"z_road": heights[i]}, "output_every": 1, **span}, range(3))
@@ -272,6 +275,9 @@ NOT_POSSIBLE = [
     ({"parameters": {"k": []}}, "parameters={'k': ...} has no values"),
     ({"n": 10**13, "parameters": {"k": bc.uniform(1, 2)}, "reduce": {"az": "rms"}}, "with 1 value drawn for each need"),
     ({"n": 2, "stop": ""}, "no event has that name"),
+    ({"inputs": {"z_road": [bc.sine(1.0), "x"]}}, "run 1: input 'z_road' is 'x'; give a number"),
+    ({"inputs": {"z_road": [((0, 9), (0, 1)), ((0, 1), (1, 0))]}}, "run 1: input 'z_road' covers t = 0 to 1 s, but"),
+    ({"n": 2, "inputs": {"z_road": np.zeros((3, 10))}}, "input 'z_road' is an array of shape (3, 10); give a number"),
 ]
 
 
@@ -316,6 +322,8 @@ def test_distributions_that_cannot_be():
     for wrong in (lambda: bc.uniform(2, 1), lambda: bc.normal(0, -1), lambda: bc.log_uniform(0, 1)):
         with pytest.raises(bc.ModelError, match="must be"):
             wrong()
+    with pytest.raises(bc.ModelError, match="both are finite numbers"):
+        bc.uniform(1, np.inf)
     assert bc.uniform(*np.array([1, 2])) == bc.uniform(*np.array([1, 2], dtype=np.float32)) == bc.uniform(1, 2)
 
 

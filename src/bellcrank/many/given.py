@@ -93,7 +93,7 @@ def _over_runs(value: Any, what: str, signals: bool) -> np.ndarray | Signals | N
         return None
     if signals:
         entries = list(value) if isinstance(value, Sequence) else []
-        if entries and any(isinstance(x, Signal) or callable(x) for x in entries):
+        if any(isinstance(x, Signal) or callable(x) or _is_table(x) for x in entries):
             return entries
     try:
         found = np.asarray(value)
@@ -110,6 +110,13 @@ def _over_runs(value: Any, what: str, signals: bool) -> np.ndarray | Signals | N
         run = int(np.flatnonzero(~np.isfinite(found))[0])
         raise ModelError(f"{what} is {found[run]} in run {run}, not a finite number")
     return found
+
+
+def _is_table(x: Any) -> bool:
+    """Is it (times, values), or an array of such rows or columns?"""
+    if isinstance(x, np.ndarray):
+        return x.ndim == 2
+    return isinstance(x, tuple | list) and len(x) == 2 and all(isinstance(y, tuple | list | np.ndarray) for y in x)
 
 
 def _count(n: Any, varied: Mapping[str, Mapping[Any, Any]], drawn_ones: bool) -> int:

@@ -43,7 +43,7 @@ def wrong_numbers(kind: str, pair: Any) -> str:
         good = b > 0 if kind == "normal" else a < b and (kind != "log-uniform" or a > 0)
         good = good and (kind != "integers" or all(isinstance(x, int | np.integer) for x in pair))
     rule = "with a standard deviation above 0" if kind == "normal" else "low below high"
-    return "" if good else f"{kind} = {pair!r} must be {DISTRIBUTIONS[kind]}, {rule}"
+    return "" if good else f"{kind} = {pair!r} must be {DISTRIBUTIONS[kind]}, {rule}; both are finite numbers"
 
 
 def draw(samples: Samples) -> list[dict[str, Value]]:

@@ -17,7 +17,7 @@ from bellcrank.backend.c_job import InputSignal
 from bellcrank.backend.c_many import Beginnings
 from bellcrank.backend.c_runs import CRun, signal_of
 from bellcrank.backend.start import Input, Weights
-from bellcrank.errors import BellcrankError, ModelError
+from bellcrank.errors import BellcrankError, ModelError, RunError
 from bellcrank.many.given import Given
 from bellcrank.numeric.events import Watch
 from bellcrank.numeric.methods import ADAPTIVE
@@ -241,7 +241,7 @@ def _closed_start(
 def _inputs(loaded: Loaded, plan: Plan, given: Given) -> tuple[list[Input], np.ndarray, list[tuple[float, ...]], Any]:
     """Inputs of the first run, those of all as structures of C, and the breaks of each run, or those of all."""
     span, varied = (plan.begins, plan.t_end), given.varied["inputs"]
-    first = loaded.inputs(given.of(0)["inputs"] or None, span)
+    first = _inputs_of(loaded, given, 0, span) if varied else loaded.inputs(given.of(0)["inputs"] or None, span)
     row = _structures(first)
     if not varied:
         return first, row, [plan.breaks(first)], ()
@@ -252,8 +252,16 @@ def _inputs(loaded: Loaded, plan: Plan, given: Given) -> tuple[list[Input], np.n
                 if loaded.interface.get(name, ("input",)) is loaded.interface.get(x.base, ("input",)):
                     signals["a"][:, x.place, 0] = values
         return first, signals, [plan.breaks(first)], ()
-    each = [loaded.inputs(given.of(run)["inputs"], span) for run in range(given.n)]
+    each = [_inputs_of(loaded, given, run, span) for run in range(given.n)]
     return first, np.concatenate([_structures(x) for x in each]), [plan.breaks(x) for x in each], each
+
+
+def _inputs_of(loaded: Loaded, given: Given, run: int, span: tuple[float, float]) -> list[Input]:
+    """Inputs of a run, whose number is told where they are wrong."""
+    try:
+        return loaded.inputs(given.of(run)["inputs"], span)
+    except RunError as error:
+        raise RunError(f"run {run}: {error}") from error
 
 
 def _structures(inputs: Sequence[Input]) -> np.ndarray:

@@ -46,8 +46,9 @@ def as_signal(given: Any, name: str) -> Signal:
         pair = given if given.shape[0] == 2 else given.T
         return sampled(pair[0], pair[1], name)
     kinds = "/".join(kind for kind in KINDS if kind != "constant")
+    shown = f"an array of shape {given.shape}" if isinstance(given, np.ndarray) else repr(given)
     raise RunError(
-        f"input '{name}' is {given!r}; give a number, a function of time, bc.{kinds}, a table, or (times, values)"
+        f"input '{name}' is {shown}; give a number, a function of time, bc.{kinds}, a table, or (times, values)"
     )
 
 
