@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -50,9 +50,14 @@ class Syntax:
 
     @property
     def children(self) -> tuple[Syntax, ...]:
-        if self.op in LEAVES:
-            return ()
-        return self.args if self.op in BINDING else tuple([a for a in self.args if isinstance(a, Syntax)])
+        return children_of(self)
+
+
+def children_of(node: Syntax) -> tuple[Syntax, ...]:
+    """The nodes that a node is made of."""
+    if node.op in LEAVES:
+        return ()
+    return node.args if node.op in BINDING else tuple([a for a in node.args if isinstance(a, Syntax)])
 
 
 def parse(source: str, tokens: re.Pattern[str] = TOKEN) -> Syntax:
@@ -184,7 +189,7 @@ def _binds(top: str, new: str) -> bool:
     return BINDING[top] > BINDING[new] or (BINDING[top] == BINDING[new] and new not in RIGHT)
 
 
-def parts_first(roots: Iterable[T], parts: Callable[[T], Iterable[T]]) -> list[T]:
+def parts_first(roots: Iterable[T], parts: Callable[[T], Collection[T]]) -> list[T]:
     """All nodes below the roots once, parts before wholes, in their order."""
     order: list[T] = []
     seen: set[T] = set()
@@ -193,13 +198,17 @@ def parts_first(roots: Iterable[T], parts: Callable[[T], Iterable[T]]) -> list[T
         seen.add(root)
         while stack:
             node, rest = stack[-1]
-            part = next((p for p in rest if p not in seen), None)
-            if part is None:
+            for part in rest:
+                if part not in seen:
+                    seen.add(part)
+                    below = parts(part)
+                    if below:
+                        stack.append((part, iter(below)))
+                        break
+                    order.append(part)  # most nodes are leaves: they do not wait on the stack
+            else:
                 stack.pop()
                 order.append(node)
-            else:
-                seen.add(part)
-                stack.append((part, iter(parts(part))))
     return order
 
 
@@ -229,30 +238,14 @@ def long_sums(root: Syntax) -> Syntax:
 
 def postorder_syntax(root: Syntax) -> list[Syntax]:
     """All nodes, parts before wholes, each once."""
-    order: list[Syntax] = []
-    seen = {root}
-    stack = [(root, iter(root.children))]
-    while stack:
-        node, rest = stack[-1]
-        for part in rest:
-            if part not in seen:
-                seen.add(part)
-                below = part.children
-                if below:
-                    stack.append((part, iter(below)))
-                    break
-                order.append(part)
-        else:
-            stack.pop()
-            order.append(node)
-    return order
+    return parts_first((root,), children_of)
 
 
 def evaluate_syntax(root: Syntax, meaning: Callable[[Syntax, list[Any]], Any]) -> Any:
     """The value of a formula, given the meaning of one node with the values of its children."""
     done: dict[Syntax, Any] = {}
     for node in postorder_syntax(root):
-        done[node] = meaning(node, [done[c] for c in node.children])
+        done[node] = meaning(node, [done[c] for c in children_of(node)])
     return done[root]
 
 
