@@ -80,13 +80,13 @@ class Scope:
         self._open: list[str] = []  # definitions being looked up, to find circles
         self.dummies: dict[str, Any] = {}  # meaning of x, x0, v inside a magnitude
         self._inside = {name.lower() for f in description.forces for name in f.dummies}  # names that may be such
-        self._met_inside = False  # has one of them been met since it was asked last?
         self.forget()
 
     def forget(self) -> None:
         """Definitions are looked up anew: what their names stand for has changed."""
         self._values: dict[str, Any] = {}  # of definitions that are the same everywhere
-        self._values_here: dict[str, Any] = {}  # of those that hold names of magnitudes, in the present one
+        self._local: set[str] = set()  # definitions that hold names of magnitudes, themselves or by another one
+        self._values_here: dict[str, Any] = {}  # of these, in the present magnitude
         self._values_with = self.dummies
 
     def has_read(self, name: str, formula: Any) -> bool:
@@ -198,7 +198,7 @@ class Scope:
     def scalar_name(self, name: Name) -> Expr:
         key = name.text.lower()
         if key in self._inside:
-            self._met_inside = True
+            self._local.update(self._open)
         if key in self.dummies:
             meaning = self.dummies[key]
             return meaning() if callable(meaning) else meaning
@@ -267,18 +267,16 @@ class Scope:
         if self._values_with is not self.dummies:
             self._values_here, self._values_with = {}, self.dummies
         if key not in self._values_here:
-            outer, self._met_inside = self._met_inside, False
             self._open.append(key)
             try:
                 found = self.settle(self.value(to_syntax(self.definitions[key])))
             finally:
                 self._open.pop()
-                inside, self._met_inside = self._met_inside, self._met_inside or outer
-            if not inside:
+            if key not in self._local:
                 self._values[key] = found
                 return found
             self._values_here[key] = found
-        self._met_inside = True
+        self._local.update(self._open)
         return self._values_here[key]
 
     def call(self, node: Syntax, parts: list[Any]) -> Any:
