@@ -7,6 +7,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.numeric.methods import METHODS
+from tests.emit.test_c_loops import coupled
 from tests.models import example, needs_compiler, rarely
 
 pytestmark = needs_compiler
@@ -32,6 +33,11 @@ def ball():
 BOUNCE = bc.event("q(ball) - ground", -1, {"u(ball)": "-e*u(ball)"}, name="bounce")
 LOSES = bc.event("energy < 9", action={"c": "2*c", "ground": "ground - 0.01"}, name="loses")
 GUST = bc.event("t > 0.3517", action={"u(ball)": "u(ball)*(1 + smooth_step(t, 0, 1))"}, name="gust")
+
+CLUTCH = [
+    bc.event("u(engine) - u(wheel)", action={"locked": 1}, name="locks"),
+    bc.event("where(locked > 0, abs(hold) - cap, -1)", 1, {"locked": 0, "side": "sign(hold)"}, name="slips"),
+]
 
 
 def compare(sim, many, options, runs, tolerance=1e-12):
@@ -116,27 +122,199 @@ def test_what_needs_more_than_compiled_code_goes_alone():
 def test_a_clutch_that_locks_and_slips():
     """Conditions over outputs, choices and parameters that events set; inputs with kinks."""
     sim, drag = example("clutch").compile(), np.linspace(0.4, 0.6, 5)
-    events = [
-        bc.event("u(engine) - u(wheel)", action={"locked": 1}, name="locks"),
-        bc.event("where(locked > 0, abs(hold) - cap, -1)", 1, {"locked": 0, "side": "sign(hold)"}, name="slips"),
-    ]
-    many = sim.simulate_many(parameters={"drag": drag}, every=10, events=events)
+    many = sim.simulate_many(parameters={"drag": drag}, every=10, events=CLUTCH)
     assert (many.settings["backend"], many.notes) == ("lanes", [])
-    compare(sim, many, lambda i: {"parameters": {"drag": drag[i]}, "output_every": 10, "events": events}, (0, 2, 4))
+    compare(sim, many, lambda i: {"parameters": {"drag": drag[i]}, "output_every": 10, "events": CLUTCH}, (0, 2, 4))
 
 
 @pytest.mark.campaign
 def test_events_stop_closed_loops():
-    """Steps within are closed, too; an event that acts in a closed loop is not for lanes."""
+    """Steps within are closed, too."""
     sim, c = example("slider_crank").compile(), np.linspace(1.0, 3.0, 5)
     events, shared = [bc.event("x - 0.45", 1, name="far")], {"t_end": 0.4, "stop": "far"}
     many = sim.simulate_many(parameters={"c": c}, events=events, keep=["x", "energy"], every=5, **shared)
     assert (many.settings["backend"], many.notes) == ("lanes", [])
     assert all("stopped by event 'far'" in x for x in many.ended)
     compare(sim, many, lambda i: {"parameters": {"c": c[i]}, "output_every": 5, "events": events, **shared}, (0, 4))
-    acts = [bc.event("x - 0.45", action={"c": 2})]
-    many = sim.simulate_many(parameters={"c": c[:2]}, events=acts, keep=["x"], t_end=0.05)
-    assert many.settings["backend"] == "python" and "events act in them, and closed loops" in many.notes[0]
+
+
+def in_lanes(sim, name, values, tolerance=1e-12, left=0, runs=None, every=1, precision="double", **shared):
+    """Runs side by side with a parameter that varies, against runs alone; so many are left to be done alone."""
+    many = sim.simulate_many(parameters={name: values}, every=every, precision=precision, **shared)
+    assert (many.settings["backend"], many.settings["precision"]) == ("lanes", precision)
+    assert [int(x.split()[0]) for x in many.notes] == ([left] if left else [])
+
+    def one(i):
+        return {"parameters": {name: values[i]}, "output_every": every, **shared}
+
+    compare(sim, many, one, range(len(values)) if runs is None else runs, tolerance)
+    return many
+
+
+SLOWS = bc.event("x - 0.45", 1, {"u(crank)": "0.9*u(crank)", "l": "1.001*l"}, name="slows")
+BRAKES = bc.event("u(crank) < 18.5", action={"c": "1.3*c"}, name="brakes")
+ALSO = bc.event("x < 0.41", action={"u(piston)": "0.9*u(piston)"}, name="also")
+DAMPING = np.linspace(1.0, 3.0, 5)
+
+
+def test_events_act_in_closed_loops():
+    """What an event sets stays, and the rest follows: a speed and a length, and a parameter on which no loop depends."""
+    sim = example("slider_crank").compile()
+    events = [SLOWS, BRAKES, ALSO]
+    many = in_lanes(sim, "c", DAMPING, every=6, t_end=0.42, events=events, runs=(0, 3))
+    alone = sim.simulate(parameters={"c": DAMPING[3]}, t_end=0.42, events=events)
+    assert {e.name for e in alone.events} == {"slows", "brakes", "also"}
+    assert len({*many["x"][:, -1]}) == 5
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_with_events_that_act_in_closed_loops(method):
+    in_lanes(example("slider_crank").compile(), "c", DAMPING, method=method, t_end=1.0, every=3, events=[SLOWS, BRAKES])
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize(
+    "given",
+    [
+        [("t > 0.07", {"c": "2*c"}), ("t >= 0.1", {"u(crank)": "2*u(crank)"})],  # at rows, and between them
+        [("t > 0.1002", {"u(crank)": "2*u(crank)"}), ("t > 0.1002", {"u(crank)": "u(crank)/3"})],  # at one time
+        [("t > 0.1002", {"u(crank)": "2*u(crank)"}), ("t > 0.1007", {"l": "1.01*l"})],  # in one step
+        [("t > 0.1002", {"u(crank)": 30}), ("u(crank) > 25", {"r": "0.9*r"})],  # one by the other
+        [("x - 0.45", {"q(crank)": "q(crank) + 0.01"})],
+        [("t > 0.3", {"q(piston)": "q(piston) - 0.005"})],
+        [("x - 0.45", {"m_rod": "1.2*m_rod", "r": "0.99*r"})],
+    ],
+)
+def test_what_events_do_to_a_slider_crank(given):
+    """States that others depend on, and states that depend on others; lengths and masses; times that matter."""
+    events = [bc.event(condition, action=action, name=f"e{i}") for i, (condition, action) in enumerate(given)]
+    sim = example("slider_crank").compile()
+    in_lanes(sim, "c", DAMPING, t_end=0.5, events=events)
+    alone = sim.simulate(t_end=0.5, events=events)
+    assert {e.name for e in alone.events} == {e.name for e in events}
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize(
+    ("name", "varied", "condition", "actions"),
+    [
+        ("four_bar", "k", "q(a) + 0.03", [{"u(a)": "0.7*u(a)"}, {"l2": "1.01*l2"}, {"u(c)": "0.8*u(c)"}]),
+        ("sarrus_linkage", "k", "height + 0.65", [{"u(a1)": "0.7*u(a1)"}, {"u(top)": "-0.7*u(top)"}, {"m": "1.1*m"}]),
+    ],
+)
+def test_events_that_act_in_other_loops(name, varied, condition, actions):
+    """Redundant rows, directions that must point as drawn."""
+    sim = example(name).compile()
+    values = np.linspace(0.97, 1.05, 5) * sim.interface.get(varied, ("parameter",)).default
+    for action in actions:
+        in_lanes(sim, varied, values, every=5, events=[bc.event(condition, action=action)], runs=(0, 4))
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("at", [0.3, 0.3013])
+def test_events_at_jumps_of_inputs_that_drive_a_loop(at):
+    """A load jumps, and an input that stands in the constraints has a kink, where an event acts, just before and after,
+    and in the same step."""
+    machine = coupled()
+    machine.add_variable("push", units="F*L")
+    machine.add_moment("turn", magnitude="push", direction=machine.inertial[3], on="a")
+    sim, weights = machine.equations().compile(), np.linspace(9.0, 10.0, 5)
+    inputs = {"drive": bc.ramp(start=at, slope=2.0), "push": bc.step(at=at, height=20.0)}
+    for when in (at, at - 1e-4, at + 1e-4, 0.3008):
+        events = [
+            bc.event(f"t >= {when}", action={"u(a)": "0.5*u(a)"}),
+            bc.event("u(wheel) > 0.1", action={"g": "0.9*g"}),
+        ]
+        in_lanes(sim, "g", weights, t_end=0.6, every=4, events=events, inputs=inputs)
+        assert {e.name for e in sim.simulate(t_end=0.6, events=events, inputs=inputs).events} == {
+            x.name for x in events
+        }
+
+
+@pytest.mark.campaign
+def test_events_that_loops_cannot_follow_go_alone():
+    """Against the constraints, out of reach, and into a singular position: as `simulate` does it, to the bit."""
+    sim = example("slider_crank").compile()
+    for action, said in (
+        ({"u(piston)": "0.8*u(piston)", "u(crank)": "0.9*u(crank)"}, "against the constraints"),
+        ({"l": "0.1*l", "q(crank)": 1.5}, "against the constraints"),
+        ({"r": "where(c > 2.5, l, 0.99*r)"}, "finished"),
+    ):
+        left = 5 if said != "finished" else 1
+        events = [bc.event("x - 0.45", 1, action, name="e"), bc.event("t > 0.5", action={"m_rod": "1.1*m_rod"})]
+        many = in_lanes(sim, "c", DAMPING, left=left, t_end=0.6, every=7, events=events)
+        assert said in many.ended[4]
+    equal = example("slider_crank", equal_arms=True).compile()
+    speed = np.array([0.5, 8.0, 0.6])
+    given = {"t_end": 0.5, "events": [bc.event("t > 0.2001", action={"u(crank)": "1.1*u(crank)"})], "keep": ["x"]}
+    many = equal.simulate_many(initial={"u(crank)": speed}, **given)
+    assert many.settings["backend"] == "lanes" and many.notes[0].startswith("1 run ")
+    alone = equal.simulate_many(initial={"u(crank)": speed}, backend="cores", **given)
+    assert alone.settings["backend"] == "python" and (alone["x"][1] == many["x"][1]).all()
+    np.testing.assert_allclose(many["x"], alone["x"], rtol=0, atol=1e-12)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize(
+    ("name", "varied", "events", "precision"),
+    [
+        ("slider_crank", "c", [SLOWS, BRAKES, bc.event("c*t > 1", stop=True, name="late")], "double"),
+        ("ball", "e", [BOUNCE, LOSES, bc.event("u(ball) > 3.3", stop=True, name="fast")], "single"),
+    ],
+)
+def test_the_same_bits_in_every_lane_and_thread(name, varied, events, precision, monkeypatch):
+    """Whatever the neighbours, the number of runs and of threads; also after runs that were interrupted."""
+    sim = ball() if name == "ball" else example(name).compile()
+    values = np.linspace(0.7, 0.9, 23) if name == "ball" else np.linspace(0.2, 2.0, 23)
+    given = {"events": events, "every": 5, "precision": precision, "t_end": 0.7}
+    many = sim.simulate_many(parameters={varied: values}, **given)
+    assert many.settings["precision"] == precision
+    assert {x.split(" at ")[0] for x in many.ended} == {"finished", f"stopped by event '{events[-1].name}'"}
+
+    def enough(share):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sim.simulate_many(2000, parameters={varied: values[0]}, **{**given, "step": 1e-6}, keep=[], progress=enough)
+    rng = np.random.default_rng(0)
+    for threads, order in ((1, rng.permutation(23)), (5, rng.permutation(23)), (2, np.array([7, 7, 3])), (1, [11])):
+        monkeypatch.setattr("bellcrank.many.cores.core_count", lambda threads=threads: threads)
+        again = sim.simulate_many(parameters={varied: values[order]}, **given)
+        assert again.ended == [many.ended[i] for i in order]
+        for channel in many:
+            np.testing.assert_array_equal(again[channel], many[channel][order])
+
+
+@pytest.mark.parametrize("method", rarely([*METHODS], [x for x in METHODS if x != "rk4"]))
+def test_events_in_single_precision(method):
+    """Found and done in double precision, from steps in a shorter one."""
+    events = [BOUNCE, LOSES, GUST, bc.event("t > 0.41", action={"c": "1.1*c"}, name="at a row")]
+    shared = {"method": method, "inputs": {"f": bc.step(at=0.2031, height=2.0)}, "t_end": 1.6, "events": events}
+    many = in_lanes(ball(), "e", np.linspace(0.7, 0.9, 5), 1e-6, precision="single", every=4, runs=(0, 4), **shared)
+    assert len({*many["q(ball)"][:, -1]}) == 5
+
+
+@pytest.mark.campaign
+def test_examples_with_events_in_single_precision():
+    """Conditions over outputs, choices, parameters that events set; events that stop, at times of double precision."""
+    sim = example("clutch").compile()
+    in_lanes(sim, "drag", np.linspace(0.4, 0.6, 5), 1e-5, precision="single", every=10, events=CLUTCH)
+    sim, k = example("quarter_car").compile(), np.linspace(1e4, 2e4, 6)
+    shared = {"t_end": 0.4, "step": 0.002, "inputs": {"z_road": bc.step(at=0.0131, height=0.05)}}
+    stop = bc.event("q(body) - 0.002", 1, {"u(body)": "-0.8*u(body)"}, name="stop")
+    in_lanes(sim, "k", k, 1e-5, precision="single", events=[stop], **shared)
+    late = bc.event("t > 0.2123456789", stop=True, name="late")
+    many = in_lanes(sim, "k", k, 1e-5, precision="single", events=[stop, late], **shared)
+    assert {*many.ended} == {"stopped by event 'late' at t = 0.212346 s"}
+
+
+def test_closed_loops_in_single_precision_go_side_by_side_in_double():
+    sim, given = example("slider_crank").compile(), {"t_end": 0.42, "events": [SLOWS, BRAKES, ALSO], "keep": "x"}
+    many, exact = (sim.simulate_many(3, parameters={"c": 2.0}, precision=x, **given) for x in ("single", "double"))
+    assert many.notes == ["the runs were computed in double precision: loops are kept closed in double precision"]
+    assert (many.settings["backend"], many.settings["precision"]) == ("lanes", "double")
+    np.testing.assert_array_equal(many["x"], exact["x"])
 
 
 @cache
@@ -172,6 +350,7 @@ def test_what_changes_nothing_is_no_event(names):
     assert [e.name for e in alone.events] == acted and len(alone) == 401 + 2
 
 
+@pytest.mark.campaign
 def test_a_condition_that_had_no_value_does_not_come_to_be_true():
     """An action gives it one on the side that is watched: that is no crossing, alone as side by side."""
     has = bc.event("sqrt(e) > 30*t", stop=True, name="has")

@@ -75,12 +75,6 @@ class CEventPrinter(EventPrinter):
         return f"{name}({', '.join(parts)})"
 
 
-class CEventPrinterApart(CEventPrinter):
-    """Over a `row` whose numbers are some way `apart`: those of one of several runs side by side."""
-
-    COLUMN = "row[{}*apart]"
-
-
 class FortranEventPrinter(EventPrinter):
     """Over a `row` of a run."""
 

@@ -9,8 +9,8 @@ from typing import Any
 from bellcrank.errors import ModelError
 from bellcrank.export.standalone.setup import Keyed, Setup
 from bellcrank.files.parsfile import keyword_for
-from bellcrank.interface.interface import key_of
 from bellcrank.run.actions import event_formulas, listed_events, names_used, parameters_of
+from bellcrank.run.jumps import following
 
 
 def with_events(setup: Setup, events: Any, stop: Any, independent: Sequence[Any]) -> Setup:
@@ -31,6 +31,4 @@ def with_events(setup: Setup, events: Any, stop: Any, independent: Sequence[Any]
         if x.key in used:
             own.append(Keyed(keyword_for(x.name, taken), x, x.default))
             taken.append(own[-1].keyword)
-    speeds = {key_of(u)[1:] for u in independent}
-    follows = tuple(x.key[1:] not in speeds for x in interface.states)
-    return replace(setup, events=tuple(formulas), own=tuple(own), follows=follows)
+    return replace(setup, events=tuple(formulas), own=tuple(own), follows=following(interface, independent))

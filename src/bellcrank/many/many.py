@@ -149,13 +149,24 @@ def simulate_many(
     check_dae(Dae(), plan, loaded)
     results = Results(asked.given.n, len(asked.times), loaded.n_states, asked.wanted)
     began = time.perf_counter()
+    asked, longer = _in_numbers(asked)
     ended, how, notes = _done(asked, backend, results, progress)
     settings = {"t_end": plan.t_end, "step": plan.step, "method": plan.method, "every": plan.every}
-    if precision == "single" and how["backend"] not in SIDE_BY_SIDE:
-        notes.append("the runs were computed in double precision: the single one is for runs side by side")
+    if asked.number is not DOUBLE and how["backend"] not in SIDE_BY_SIDE:
+        longer = "the single one is for runs side by side"
+    if longer:
+        notes.append(f"the runs were computed in double precision: {longer}")
         precision = "double"
     settings |= {**how, "precision": precision, "seconds": time.perf_counter() - began}
     return _result(asked, results, ended, settings, notes)
+
+
+def _in_numbers(asked: Asked) -> tuple[Asked, str]:
+    """What is asked for, in double precision if its runs can go side by side in no other; then also why."""
+    why = not_in_lanes(asked.loaded.program, asked.number)
+    if not why or asked.number is DOUBLE or not_in_lanes(asked.loaded.program):
+        return asked, ""
+    return replace(asked, number=DOUBLE), why
 
 
 def _done(
@@ -213,7 +224,8 @@ def _watched(asked: Asked, backend: str) -> tuple[Asked, str]:
     """What is asked for, with what compiled code watches its runs for; and why it cannot."""
     if not (asked.events or asked.stop):
         return asked, ""
-    watching = watching_of(asked.loaded.interface, asked.events, asked.stop, asked.given)
+    speeds = asked.loaded.analysis.independent_speeds
+    watching = watching_of(asked.loaded.interface, asked.events, asked.stop, asked.given, speeds)
     if watching is None:  # nothing comes of them
         return asked, ""
     if asked.plan.method in ADAPTIVE:
@@ -221,10 +233,6 @@ def _watched(asked: Asked, backend: str) -> tuple[Asked, str]:
     why = ""
     if backend == "cores":
         why = "events are looked for, which is done side by side alone (backend='lanes')"
-    elif asked.number is not DOUBLE:
-        why = "events are looked for, which is done side by side in double precision alone (precision='double')"
-    elif watching.text.acts and asked.loaded.program.loops is not None:
-        why = "events act in them, and closed loops are closed again then"
     elif watching.text.sets_parameters and asked.loaded.interface.entered:
         why = "events set parameters, and external routines give others"
     return replace(asked, watching=watching), why

@@ -6,17 +6,18 @@ many runs, and are left out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bellcrank.emit.c.events import EventsText, EventText, SettingText
-from bellcrank.emit.event_formula import CEventPrinterApart
+from bellcrank.emit.event_formula import CEventPrinter
 from bellcrank.interface.interface import Interface, Quantity, key_of
 from bellcrank.many.given import Given
 from bellcrank.run.actions import EventFormula, event_formulas, listed_events, read_events
+from bellcrank.run.jumps import following
 
 
 @dataclass(frozen=True)
@@ -29,21 +30,24 @@ class Watching:
     values: np.ndarray
 
 
-def watching_of(interface: Interface, events: Any, stop: Any, given: Given) -> Watching | None:
-    """What runs are watched for; None if nothing would stop them or act in them."""
+def watching_of(
+    interface: Interface, events: Any, stop: Any, given: Given, independent: Iterable[Any]
+) -> Watching | None:
+    """What runs are watched for; None if nothing would stop them or act in them. `independent`: speeds of the model."""
     first = read_events(interface, events, stop, given.of(0)["parameters"])
     found = event_formulas(interface, listed_events(events, stop, interface.model), first.values)
     listed = [e for e in found if e.stop or e.settings]
     if not listed:
         return None
     names = _values_of(listed)
-    printer = CEventPrinterApart({name: f"v[{i}]" for i, name in enumerate(names)})
+    printer = CEventPrinter({name: f"v[{i}]" for i, name in enumerate(names)})
     places = {name: i for i, name in enumerate(names)}
     text = EventsText(
         tuple(_event(e, printer, places) for e in listed),
         len(names),
         frozenset(printer.used),
         frozenset(s.column for e in listed for s in e.condition if s.op == "column"),
+        following(interface, independent),
     )
     return Watching(text, tuple(e.name for e in listed), _values(names, first.values, given))
 
@@ -55,7 +59,7 @@ def _values_of(events: list[EventFormula]) -> list[str]:
     return list(dict.fromkeys(name for name in (*read, *written) if name))
 
 
-def _event(e: EventFormula, printer: CEventPrinterApart, places: Mapping[str, int]) -> EventText:
+def _event(e: EventFormula, printer: CEventPrinter, places: Mapping[str, int]) -> EventText:
     settings = (_setting(x, printer.text(steps), places) for x, steps in e.settings)
     return EventText(e.sides, e.strict[0] if e.strict else 0, e.stop, printer.text(e.condition), tuple(settings))
 

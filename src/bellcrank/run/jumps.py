@@ -6,12 +6,13 @@ alone, all others may; if that cannot be either, the run ends with a sentence.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 
 from bellcrank.errors import RunError
-from bellcrank.interface.interface import key_of
+from bellcrank.interface.interface import Interface, key_of
 from bellcrank.numeric.events import Change, Watched
 from bellcrank.numeric.integrate import Rates
 from bellcrank.numeric.projection import CannotClose, Closure
@@ -34,15 +35,21 @@ def set_by(action: Action, row: np.ndarray, values: dict[str, float], y: np.ndar
     return y
 
 
+def following(interface: Interface, independent: Iterable[Any]) -> tuple[bool, ...]:
+    """Of every state: is it one that closed loops move first where an event has set others? Not those of speeds that
+    are `independent`."""
+    speeds = {key_of(u) for u in independent}
+    return tuple(f"u{x.key[1:]}" not in speeds for x in interface.states)
+
+
 def mended(loaded: Loaded, action: Action, closure: Closure | None, t: float, y: np.ndarray, name: str) -> np.ndarray:
     """The state on the constraints, with what an action sets as it is."""
     if closure is None:
         return y
     interface, n_q = loaded.interface, loaded.n_q
     kept = {s.quantity.key for s in action.settings}
-    independent = {key_of(u) for u in loaded.analysis.independent_speeds}
     may = np.array([x.key not in kept for x in interface.states])
-    follow = may & np.array([f"u{x.key[1:]}" not in independent for x in interface.states])
+    follow = may & np.array(following(interface, loaded.analysis.independent_speeds))
     failed: CannotClose | None = None
     for free in (follow, may):
         try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bellcrank.emit.c import job
 from bellcrank.emit.c.events import EventsText
 from bellcrank.emit.c.functions import Functions
-from bellcrank.emit.c.lanes import SIDE_BY_SIDE, group_run
+from bellcrank.emit.c.lanes import SIDE_BY_SIDE, closing_parts, group_run, tuning_of_loops
 from bellcrank.emit.c.many import rows_text
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.runtime_files import definitions, runtime
@@ -48,6 +48,8 @@ def cuda_source(
             plan = schedule(f.section, Options(critical_path=False, side_by_side=False))
             steps += plan.steps
             texts.append(printed.text(f, plan))
+    closing, of_closing = closing_parts(program, alone, Options(critical_path=False), events)
+    steps += of_closing
     parts = [
         runtime("cuda_head.c", SCALAR=number.c),
         sizes_of(program),
@@ -66,6 +68,8 @@ def cuda_source(
         *(runtime("solve.c") for _ in [0] if any(isinstance(s, Solve) for s in steps)),
         runtime("cuda_numbers.c", OWN=own, LOOPS="yes" if program.loops is not None else ""),
         *texts,
+        *tuning_of_loops(program),
+        *closing,
         group_run(program, number, method, own, events),
         runtime("cuda_kernel.c", OWN=own, THREADS=str(THREADS), BLOCKS=str(BLOCKS)),
     ]

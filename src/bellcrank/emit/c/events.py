@@ -1,17 +1,18 @@
 """Events of many runs side by side, in C: what is watched from step to step, and what it sets.
 
 In:  formulas as text over `row` and the values `v` of parameters, both in double precision. Out: the text that
-`lanes_run.c` calls at the end of every step.
+`lanes_run.c` calls at the end of every step. Where events act in closed loops, these are closed again by one run's own
+`closure`, in double precision, which the caller prints.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bellcrank.emit.c.run import sets_inputs
 from bellcrank.emit.c.runtime_files import definitions, runtime
-from bellcrank.emit.number import DOUBLE
+from bellcrank.emit.number import DOUBLE, Number
 from bellcrank.numeric.roots import MOST
 from bellcrank.numeric.tuning import EVENTS
 from bellcrank.program.program import Program
@@ -45,12 +46,13 @@ class EventText:
 @dataclass(frozen=True)
 class EventsText:
     """All events of some runs, with so many values of parameters; functions that are `called`, and the `columns` of
-    rows in conditions."""
+    rows in conditions. `follows`: the states that closed loops move first where an event has set others."""
 
     events: tuple[EventText, ...]
     n_values: int
     called: frozenset[str]
     columns: frozenset[int]
+    follows: tuple[bool, ...] = ()
 
     @property
     def acts(self) -> bool:
@@ -61,19 +63,25 @@ class EventsText:
         return any(s.parameter >= 0 for e in self.events for s in e.settings)
 
 
-def events_text(program: Program, given: EventsText, past: bool) -> str:
-    """Everything about events that a group of runs needs; may its method know the step before (`past`)?"""
+def events_text(program: Program, given: EventsText, past: bool, number: Number) -> str:
+    """Everything about events that a group of runs needs, which compute in some number; may its method know the step
+    before (`past`)?"""
     settings = [(i, s) for i, e in enumerate(given.events) for s in e.settings]
     states, outputs = 1 + len(program.coordinates) + len(program.speeds), len(program.outputs.results)
+    columns = sorted(given.columns - {0})
     return runtime(
         "events_lanes.c",
-        TUNING=definitions(EVENTS, DOUBLE, "EVENT_"),
+        TUNING=definitions(replace(EVENTS, instant=EVENTS.instant / number.rounding), number, "EVENT_"),
+        SHORT="yes" if number is not DOUBLE else "",
+        N_COLUMNS=str(len(columns)),
+        COLUMNS="".join(f"{x}, " for x in columns),
         N_SETTINGS=str(len(settings)),
         TABLES=event_tables((e.sides, e.strict, e.stop, bool(e.settings)) for e in given.events),
         SETTINGS="".join(_setting(i, s) for i, s in settings),
         CONDITIONS=cases(e.condition for e in given.events),
         VALUES=cases(s.text for _, s in settings),
-        RULE=rule_text("lanes"),
+        RULE=rule_text(),
+        MENDED=_mended(program, given) if closes_loops(program, given) else "",
         SEEN="yes" if any(states <= column < states + outputs for column in given.columns) else "",
         SET=sets_inputs(program),
         LOOPS="yes" if program.loops is not None else "",
@@ -82,10 +90,19 @@ def events_text(program: Program, given: EventsText, past: bool) -> str:
     )
 
 
-def rule_text(numbers: str) -> str:
-    """What counts as an event, when it is, and what follows: one rule for a run alone, whose rows are of `numbers`
-    "double", and for runs side by side, where they are "lanes"."""
-    return runtime("event_rule.c", NUMBERS=numbers, MOST_LOOKS=str(MOST))
+def closes_loops(program: Program, given: EventsText | None) -> bool:
+    """Are closed loops closed again after events?"""
+    return program.loops is not None and given is not None and given.acts
+
+
+def _mended(program: Program, given: EventsText) -> str:
+    follows = "".join(f"{int(x)}, " for x in given.follows)
+    return runtime("events_mended.c", FOLLOWS=follows, SET=sets_inputs(program))
+
+
+def rule_text() -> str:
+    """What counts as an event, when it is, and what follows: one rule for a run alone and for runs side by side."""
+    return runtime("event_rule.c", MOST_LOOKS=str(MOST))
 
 
 def at_zero_text() -> str:

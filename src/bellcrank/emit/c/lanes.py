@@ -13,9 +13,9 @@ from functools import cache
 from typing import Any, ClassVar
 
 from bellcrank.emit.c import job
-from bellcrank.emit.c.events import EventsText, at_zero_text, events_text
+from bellcrank.emit.c.events import EventsText, at_zero_text, closes_loops, events_text
 from bellcrank.emit.c.functions import Functions
-from bellcrank.emit.c.loops import corrected_places
+from bellcrank.emit.c.loops import closing_text, corrected_places, least_norm_text
 from bellcrank.emit.c.many import rows_text
 from bellcrank.emit.c.methods import SIDE_BY_SIDE as PAST_OF_RUNS
 from bellcrank.emit.c.methods import method_cases, method_names
@@ -48,6 +48,7 @@ LANES = {
 }
 """Vectors of a number."""
 SIDE_BY_SIDE = ("derivatives", "outputs", "correct_q", "correct_u")  # functions of a program
+CLOSING = ("closure", "sides")  # those of one run alone, in which events set what loops depend on
 INLINE = 16  # angles whose sines and cosines are taken in registers
 SIDE = "lanes_"  # begins names of what is done for all lanes at once
 FEW_OPERATIONS, VECTORS = 64, 4  # of a right-hand side; runs of so short a one go in so many vectors at once
@@ -208,6 +209,9 @@ def lanes_source(
     scalar, used = names_in("c"), {name for p in side.printers for name in p.used_functions}
     given = [(r, r.given_in("lanes")) for r in calls] if number is DOUBLE else []
     beside = texts_in_c([x for x in given if x[1]], SIDE)
+    closing, of_closing = closing_parts(program, alone, options, events)
+    if any(isinstance(s, Angles) for s in of_closing):
+        closing, angles = [*angles[:-1], *closing], angles[-1:]
     roots = [runtime("roots_lanes.c", ESTIMATED="yes" if number is DOUBLE else "")]
     parts = [
         *head_of(program, NO_WORDS, alone, functions, DOUBLE),
@@ -223,6 +227,8 @@ def lanes_source(
         alone.constants(),
         input_values() if program.given_inputs else "",
         rows_text(),
+        *tuning_of_loops(program),
+        *closing,
         "#undef real\n#define real lanes\n",
         runtime("lanes.c", BITS=BITS[number]),
         *(angles if beside or any(isinstance(s, Angles) for s in steps) else ()),
@@ -241,6 +247,23 @@ def lanes_source(
         runtime("lanes_driver.c"),
     ]
     return "\n".join(p for p in parts if p)
+
+
+def tuning_of_loops(program: Program) -> list[str]:
+    """Thresholds of closed loops, which precede what closes them."""
+    return [] if program.loops is None else [definitions(LOOPS, DOUBLE)]
+
+
+def closing_parts(
+    program: Program, alone: Functions, options: Options, events: EventsText | None
+) -> tuple[list[str], list[Step]]:
+    """What closes the loops of one run after an event, if any acts in them, and its statements."""
+    if program.loops is None or not closes_loops(program, events):
+        return [], []
+    functions = [f for f in program.functions_of("minimal") if f.name in CLOSING]
+    plans = [(f, schedule(f.section, replace(options, side_by_side=False))) for f in functions]
+    texts = [*(alone.text(*x) for x in plans), least_norm_text(), closing_text(program.loops, DOUBLE)]
+    return texts, [s for _, plan in plans for s in plan.steps]
 
 
 def vectors_of(program: Program, events: EventsText | None = None) -> int:
@@ -263,8 +286,8 @@ def group_run(
     short, loops = number is not DOUBLE, program.loops
     correction, past = "", not only or METHODS[only].two_step is not None
     if loops is not None:
-        tuning, places = definitions(LOOPS, number), corrected_places(loops, "double")
-        correction = runtime("correction_lanes.c", TUNING=tuning, PLACES=places, SET=sets_inputs(program))
+        places = corrected_places(loops, "double")
+        correction = runtime("correction_lanes.c", PLACES=places, SET=sets_inputs(program))
     return runtime(
         "lanes_run.c",
         SHORT="yes" if short else "",
@@ -283,7 +306,8 @@ def group_run(
             only, "summed({}, {}, &carried[j])" if short else "{} + {}", "" if only else "UNROLLED", "N_Y", PAST_OF_RUNS
         ),
         PARTS=runtime("parts.c", TIME="double"),
-        EVENTS=events_text(program, events, past) if events else "",
+        EVENTS=events_text(program, events, past, number) if events else "",
+        SHORT_EVENTS="yes" if short and events else "",
         AT_ZERO=at_zero_text() if events else "",
         N_EVENTS=str(len(events.events)) if events else "",
         N_VALUES=str(events.n_values) if events else "",

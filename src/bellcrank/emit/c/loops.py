@@ -57,7 +57,7 @@ def minimal_run(program: Program, loops: Loops, number: Number) -> Run:
     closed = runtime(
         "projection.c",
         TUNING=definitions(LOOPS, number),
-        LEAST_NORM=runtime("length.c") + runtime("least_norm.c"),
+        LEAST_NORM=least_norm_text(),
         CORRECTION=corrected,
         SET=setting,
         REDUNDANT=_redundant(program, loops),
@@ -70,13 +70,22 @@ def minimal_run(program: Program, loops: Loops, number: Number) -> Run:
 
 def assembly_text(program: Program, loops: Loops, number: Number) -> str:
     """How closed loops are closed at the start; follows the text of a run, whose file has the function `inertias`."""
+    return runtime("assembly.c", CLOSING=closing_text(loops, number), INPUTS=sets_inputs(program))
+
+
+def closing_text(loops: Loops, number: Number) -> str:
+    """How closed loops are closed by what may move; follows `closure`, `sides` and `least_norm`."""
     return runtime(
-        "assembly.c",
+        "closing.c",
         TUNING=definitions(ASSEMBLY, number),
         SIDES=", ".join(map(str, loops.sided)) if loops.sides else "",
         N_SIDES=str(len(loops.sides)),
-        INPUTS=sets_inputs(program),
     )
+
+
+def least_norm_text() -> str:
+    """The smallest change that meets linear equations."""
+    return runtime("length.c") + runtime("least_norm.c")
 
 
 def multiplier_run(program: Program, loops: Loops, number: Number) -> Run:

@@ -124,7 +124,7 @@ class CEvents:
                 "BRIDGE_ROOM": room_of_bridges(program),
                 "KNOWN": "watch->k" if remembers else "NULL",
                 "AT_ZERO": at_zero_text(),
-                "RULE": rule_text("double"),
+                "RULE": rule_text(),
                 "INPUTS": "yes" if program.given_inputs else "",
                 "LOOPS": "yes" if program.loops is not None else "",
                 "FOLLOWS": "".join(f"{int(f)}, " for f in setup.follows),

@@ -1,6 +1,6 @@
 /* ---- closed loops in regular positions: what depends on the rest is moved, in every lane as often as it needs it */
 
-@TUNING@@PLACES@
+@PLACES@
 static lanes length_of(int n, const lanes *x)
 {
     lanes sum = SAME(0.0);

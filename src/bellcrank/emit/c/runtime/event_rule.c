@@ -2,25 +2,25 @@
    known of it by itself stands above: conditions, rows within its last step, what is set, what is told. */
 
 /* By how much rounding changes a condition. */
-static double event_noise(Watch *watch, int event, const @NUMBERS@ *row)
+static double event_noise(Watch *watch, int event, const double *row)
 {
     double moved[WIDTH], largest = 0.0;
     const double g = condition_of(watch, event, row);
     for (int way = 0; way < 2; way++) {
         for (int j = 0; j < WIDTH; j++)
-            moved[j] = NUMBER(watch, row[j])*(1.0 + EVENT_ROUNDING*(way == 0 || j % 2 ? 1.0 : -1.0));
-        largest = fmax(largest, fabs(condition_of_numbers(watch, event, moved) - g));
+            moved[j] = row[j]*(1.0 + EVENT_ROUNDING*(way == 0 || j % 2 ? 1.0 : -1.0));
+        largest = fmax(largest, fabs(condition_of(watch, event, moved) - g));
     }
     return largest;
 }
 
-static int event_is_zero(Watch *watch, int event, const @NUMBERS@ *row, double size)
+static int event_is_zero(Watch *watch, int event, const double *row, double size)
 {
     return fabs(condition_of(watch, event, row)) <= EVENT_ZERO*size + 4*event_noise(watch, event, row);
 }
 
 /* Would an event change nothing, beyond rounding, at a row? */
-static int event_is_idle(Watch *watch, int event, const @NUMBERS@ *row)
+static int event_is_idle(Watch *watch, int event, const double *row)
 {
     for (int i = 0; i < N_SETTINGS; i++) {
         if (event_settings[i].event != event)
@@ -34,7 +34,7 @@ static int event_is_idle(Watch *watch, int event, const @NUMBERS@ *row)
 
 static double event_at_time(Watch *watch, int event, double t)
 {
-    @NUMBERS@ row[WIDTH];
+    double row[WIDTH];
     event_row_at(watch, t, row);
     return condition_of(watch, event, row);
 }
@@ -43,7 +43,7 @@ static double event_at_time(Watch *watch, int event, double t)
    again, however often what is at rest goes through zero. */
 static int comes_to_nothing(Watch *watch, const Crossing *found)
 {
-    @NUMBERS@ row[WIDTH];
+    double row[WIDTH];
     if (!watched[found->event].acts || watched[found->event].stops)
         return 0;
     event_row_at(watch, found->time, row);
@@ -109,13 +109,13 @@ static double event_crossing(Watch *watch, int event, int side, double a, double
 
 /* Follows a condition that was zero at the row `before` to its first sign, which it has `later`, at the row `after`.
    What comes back in between is found there; nonzero if the event acts again and again at one time. */
-static int leave_zero(Watch *watch, int event, const @NUMBERS@ *before, const @NUMBERS@ *after, double later,
+static int leave_zero(Watch *watch, int event, const double *before, const double *after, double later,
     Crossing *found, int *n)
 {
     AtZero *zero = zero_of(watch, event);
     const double around =
         4*fmax(event_noise(watch, event, before), event_noise(watch, event, after)) + EVENT_ZERO*zero->size;
-    const double size = fabs(later), a = NUMBER(watch, before[0]), length = NUMBER(watch, after[0]) - a;
+    const double size = fabs(later), a = before[0], length = after[0] - a;
     if (size <= around) {
         zero->looks--;
         return 0;
@@ -150,11 +150,11 @@ static int met_at(double t, Crossing *met, int count)
 /* Looks between two rows, with conditions g at the one before. Returns how many events are to act, with the others at
    that time: the run goes on from there, and they have been told. *ends: when the first that acts or stops does,
    *stops: the event that stops the run, or -1. */
-static int look_between(Watch *watch, const double *g, const @NUMBERS@ *before, const @NUMBERS@ *after,
+static int look_between(Watch *watch, const double *g, const double *before, const double *after,
     Crossing *fired, double *ends, int *stops)
 {
     Crossing found[2*N_EVENTS] = {{0.0, 0.0, 0, 0}};
-    const double begin = NUMBER(watch, before[0]), end = NUMBER(watch, after[0]);
+    const double begin = before[0], end = after[0];
     int n = 0, count = 0;
     *ends = HUGE_VAL;
     *stops = -1;
@@ -207,7 +207,7 @@ static void wait_at_zero(AtZero *zero, int side, int turns, double size)
 /* The events that a jump from some values of the conditions to those at a row brings about, but for those that are
    busy: those that act join the ones that fired. An expression that comes to rest at zero counts from its first sign
    after. Returns the event that stops the run, or -1. */
-static int jump_to(Watch *watch, const double *values, double t, const @NUMBERS@ *row, Crossing *fired, int *count,
+static int jump_to(Watch *watch, const double *values, double t, const double *row, Crossing *fired, int *count,
     int *busy, int stops)
 {
     for (int i = 0; i < N_EVENTS; i++)
@@ -233,7 +233,7 @@ static int jump_to(Watch *watch, const double *values, double t, const @NUMBERS@
 
 /* Lets all events at the time of a row act, and those that they bring about. `row` becomes the one after them, y its
    state; returns the event that stops the run, or -1. */
-static int events_act(Watch *watch, Crossing *fired, int count, int stops, double t, @NUMBERS@ *row, @NUMBERS@ *y)
+static int events_act(Watch *watch, Crossing *fired, int count, int stops, double t, double *row, double *y)
 {
     double values[N_EVENTS], rates_before[2*N_EVENTS] = {0.0};
     int busy[N_EVENTS] = {0}, idle[2*N_EVENTS] = {0}, done = 0;

@@ -1,7 +1,10 @@
 /* ---- events: conditions that are watched from step to step, and what they set. A run that meets one is taken through
-   its step alone, by functions that compute in all lanes; what they find in the others is not looked at. */
+   its step alone, by functions that compute in all lanes; what they find in the others is not looked at. Its rows and
+   states are in double precision, whatever it computes in. */
 
-@TUNING@enum { N_SETTINGS = @N_SETTINGS@, WIDTH = 1 + N_S + N_OUT + N_W };
+@TUNING@enum { N_SETTINGS = @N_SETTINGS@, N_COLUMNS = @N_COLUMNS@, WIDTH = 1 + N_S + N_OUT + N_W };
+
+static const int watched_columns[N_COLUMNS + 1] = {@COLUMNS@0}; /* of rows, in conditions */
 
 @TABLES@typedef struct Setting { /* a state, or else a value and maybe a parameter, by their numbers */
     int event, state, value, parameter, positive;
@@ -16,6 +19,9 @@ typedef struct Stride { /* a step, or what is left of it: its number, beginning 
     int64_t number;
     double begin, end;
     lanes y[N_S + 1], k[N_S + 1];
+@IF SHORT@
+    lanes carried[N_S + 1]; /* what the numbers of y lack */
+@END@
 } Stride;
 
 typedef struct Watch { /* one of the runs that is taken through a stride by itself */
@@ -25,31 +31,55 @@ typedef struct Watch { /* one of the runs that is taken through a stride by itse
     int failed; /* something could not be had: the run is left to be done alone */
 } Watch;
 
-/* The value of a condition at a row of numbers `apart` from each other, in the units of the user; v: parameters. */
-static double event_condition(int event, const double *row, int64_t apart, const double *v)
+/* The value of a condition at a row, in the units of the user; v: parameters. */
+static double event_condition(int event, const double *row, const double *v)
 {
     (void)v;
     (void)row;
-    (void)apart;
     switch (event) {
 @CONDITIONS@    }
     return 0.0;
 }
 
 /* The value that a setting gives, from the row before the event. */
-static double event_value(int setting, const double *row, int64_t apart, const double *v)
+static double event_value(int setting, const double *row, const double *v)
 {
     (void)v;
     (void)row;
-    (void)apart;
     switch (setting) {
 @VALUES@    }
     return 0.0;
 }
 
-static double condition_in(const Job *job, int64_t lane, int event, const lanes *row)
+/* The state of one of the runs ... */
+static void state_of(int64_t lane, const lanes *y, const lanes *carried, double *state)
 {
-    return event_condition(event, (const double *)row + lane, N_LANES, job->values + lane*(N_VALUES + 1));
+    (void)carried;
+    for (int i = 0; i < N_S; i++) {
+        state[i] = LANE(y[i], lane);
+@IF SHORT@
+        state[i] += LANE(carried[i], lane);
+@END@
+    }
+}
+
+/* ... put back in its lane, or, where that is negative, in all of them. */
+static void put_state(int64_t lane, const double *state, lanes *y, lanes *carried)
+{
+    (void)carried;
+    for (int i = 0; i < N_S; i++) {
+        const scalar number = (scalar)state[i];
+        if (lane < 0)
+            y[i] = SAME(number);
+        else
+            LANE(y[i], lane) = number;
+@IF SHORT@
+        if (carried && lane < 0)
+            carried[i] = SAME(state[i] - number);
+        else if (carried)
+            LANE(carried[i], lane) = (scalar)(state[i] - number);
+@END@
+    }
 }
 
 /* When inputs are read at a time: after all jumps there. */
@@ -64,37 +94,46 @@ static double after_jumps(const Job *job, double t)
 }
 
 /* The row of a state, with the inputs that are there already. */
-static void row_of(const Job *job, double t, const lanes *y, const lanes *w, lanes *row)
+static void row_of(const Watch *watch, double t, const double *state, const lanes *w, double *row)
 {
-    row[0] = SAME(t);
-    memcpy(row + 1, y, N_S*sizeof *row);
-    outputs(SAME(t), y, y + N_Q, PARAMETERS(job), CONSTANTS(job), w, row + 1 + N_S, NULL);
-    memcpy(row + 1 + N_S + N_OUT, w, N_W*sizeof *row);
+    const Job *job = watch->job;
+    lanes y[N_S + 1], out[N_OUT + 1];
+    put_state(-1, state, y, NULL);
+    outputs(SAME(t), y, y + N_Q, PARAMETERS(job), CONSTANTS(job), w, out, NULL);
+    row[0] = t;
+    memcpy(row + 1, state, N_S*sizeof *row);
+    for (int i = 0; i < N_OUT; i++)
+        row[1 + N_S + i] = LANE(out[i], watch->lane);
+    for (int i = 0; i < N_W; i++)
+        row[1 + N_S + N_OUT + i] = LANE(w[i], watch->lane);
 }
 
 /* ... and with those at its time. */
-static void row_at(const Job *job, double t, const lanes *y, lanes *row)
+static void row_after(const Watch *watch, double t, const double *state, double *row)
 {
     lanes w[N_W + 1];
 @IF SET@
-    set_inputs(job, t, w);
+    set_inputs(watch->job, t, w);
 @END@
-    row_of(job, t, y, w, row);
+    row_of(watch, t, state, w, row);
 }
 
 /* Goes on from the beginning of a stride to a time within: the state of a step that ends there. */
-static void go_within(Watch *watch, double until, lanes *y)
+static void go_within(Watch *watch, double until, double *state)
 {
     Job *job = watch->job;
     const Stride *s = watch->stride;
     const Batch *b = job->batch;
     const double near = GAP*b->h, whole = b->t_start + (double)s->number*b->h;
     const double raster = b->t_start + (double)(s->number - 1)*b->h;
-    lanes k[N_S + 1], next[N_S + 1], w[N_W + 1];
+    lanes y[N_S + 1], k[N_S + 1], next[N_S + 1], w[N_W + 1], carried[N_S + 1];
     double t = s->begin;
     int64_t at = 0;
     memcpy(y, s->y, N_S*sizeof *y);
     memcpy(k, s->k, N_S*sizeof *k);
+@IF SHORT@
+    memcpy(carried, s->carried, N_S*sizeof *carried);
+@END@
     while (at < job->n_breaks && job->breaks[at] <= t + near)
         at++;
     const int cut = at < job->n_breaks && job->breaks[at] <= until + near;
@@ -103,7 +142,7 @@ static void go_within(Watch *watch, double until, lanes *y)
         const Part p = next_part(job, &at, until, near);
         const double length = regular ? b->h : p.to - t;
         const double middle = regular ? b->t_start + ((double)s->number - 0.5)*b->h : 0.5*(t + p.to);
-        advance(job, length, t, middle, p.before, y, k, NULL, NULL, next, w, NULL);
+        advance(job, (scalar)length, t, middle, p.before, y, k, NULL, NULL, next, w, carried);
 @IF LOOPS@
         if (!LANE(corrected(job, job->alive[0], length, p.before, next, w), watch->lane))
             watch->failed = 1;
@@ -113,41 +152,33 @@ static void go_within(Watch *watch, double until, lanes *y)
         if (t < until)
             rates(job, 0, p.after, y, k, w);
     }
+    state_of(watch->lane, y, carried, state);
 }
-
-#define NUMBER(watch, x) LANE(x, (watch)->lane) /* of a row */
 
 static double *values_of(const Watch *watch) { return watch->job->values + watch->lane*(N_VALUES + 1); }
 
-static double condition_of(const Watch *watch, int event, const lanes *row)
+static double condition_of(const Watch *watch, int event, const double *row)
 {
-    return condition_in(watch->job, watch->lane, event, row);
+    return event_condition(event, row, values_of(watch));
 }
 
-static double condition_of_numbers(const Watch *watch, int event, const double *row)
+static void event_row_at(Watch *watch, double t, double *row)
 {
-    return event_condition(event, row, 1, values_of(watch));
+    double state[N_S + 1];
+    go_within(watch, t, state);
+    row_after(watch, t, state, row);
 }
-
-static void event_row_at(Watch *watch, double t, lanes *row)
-{
-    lanes y[N_S + 1];
-    go_within(watch, t, y);
-    row_at(watch->job, t, y, row);
-}
-
-static void row_after(Watch *watch, double t, const lanes *y, lanes *row) { row_at(watch->job, t, y, row); }
 
 /* What a setting gives, from the row before the event, and what there is. */
-static double value_set(const Watch *watch, int setting, const lanes *row)
+static double value_set(const Watch *watch, int setting, const double *row)
 {
-    return event_value(setting, (const double *)row + watch->lane, N_LANES, values_of(watch));
+    return event_value(setting, row, values_of(watch));
 }
 
-static double value_now(const Watch *watch, int setting, const lanes *row)
+static double value_now(const Watch *watch, int setting, const double *row)
 {
     const Setting *s = &event_settings[setting];
-    return s->state >= 0 ? LANE(row[1 + s->state], watch->lane)/s->factor : values_of(watch)[s->value];
+    return s->state >= 0 ? row[1 + s->state]/s->factor : values_of(watch)[s->value];
 }
 
 static AtZero *zero_of(Watch *watch, int event) { return watch->job->at_zero + watch->lane*N_EVENTS + event; }
@@ -171,29 +202,46 @@ static void event_chatters(Watch *watch, int event, double t, const char *how)
 }
 
 /* How fast a condition changes at a state: the difference of rows a little way along its rates. */
-static double event_rate(Watch *watch, int event, double t, const lanes *y)
+static double event_rate(Watch *watch, int event, double t, const double *state)
 {
     Job *job = watch->job;
     const double h = EVENT_GLANCE*job->batch->h;
-    lanes w[N_W + 1], k[N_S + 1], moved[N_S + 1], row[WIDTH];
-    double g[2];
+    lanes y[N_S + 1], w[N_W + 1], k[N_S + 1];
+    double moved[N_S + 1], row[WIDTH], g[2];
+    put_state(-1, state, y, NULL);
     rates(job, 0, t, y, k, w);
     for (int way = 0; way < 2; way++) {
         for (int j = 0; j < N_S; j++)
-            moved[j] = way ? y[j] - SAME(h)*k[j] : y[j] + SAME(h)*k[j];
-        row_at(job, way ? t - h : t + h, moved, row);
+            moved[j] = state[j] + (way ? -h : h)*LANE(k[j], watch->lane);
+        row_after(watch, way ? t - h : t + h, moved, row);
         g[way] = condition_of(watch, event, row);
     }
     return (g[0] - g[1])/(2*h);
 }
 
-/* Does what an event does: sets states and parameters at once. Zero if that cannot be. */
-static int event_act(Watch *watch, int event, double t, const lanes *row, lanes *y)
+/* Parameters of a run; those that are set as they are now. */
+static inline void parameters_of(const Watch *watch, double *p)
+{
+    const Job *job = watch->job;
+@IF SHORT@
+    const Batch *b = job->batch;
+    const double *v = values_of(watch);
+    memcpy(p, b->p + (job->run + watch->lane)*b->p_apart, N_P*sizeof *p);
+    for (int i = 0; i < N_SETTINGS; i++)
+        if (event_settings[i].parameter >= 0)
+            p[event_settings[i].parameter] = v[event_settings[i].value]*event_settings[i].factor;
+@ELSE@
+    for (int i = 0; i < N_P; i++)
+        p[i] = LANE(PARAMETERS(job)[i], watch->lane);
+@END@
+}
+
+@MENDED@/* Does what an event does: sets states and parameters at once. Zero if that cannot be. */
+static int event_act(Watch *watch, int event, double t, const double *row, double *y)
 {
     Job *job = watch->job;
-    const int64_t lane = watch->lane;
     double found[N_SETTINGS + 1], *v = values_of(watch);
-    int others = 0;
+    int others = 0, set[N_S + 1] = {0};
     (void)t;
     watch->failed = 1;
     for (int i = 0; i < N_SETTINGS; i++) {
@@ -209,13 +257,14 @@ static int event_act(Watch *watch, int event, double t, const lanes *row, lanes 
         if (s->event != event)
             continue;
         if (s->state >= 0) {
-            LANE(y[s->state], lane) = found[i]*s->factor;
+            y[s->state] = found[i]*s->factor;
+            set[s->state] = 1;
             continue;
         }
         if (s->parameter >= 0 && (v[s->value] < found[i] || v[s->value] > found[i])) {
             others = 1;
 @IF PARAMETERS@
-            LANE(job->p[s->parameter], lane) = found[i]*s->factor;
+            LANE(job->p[s->parameter], watch->lane) = (scalar)(found[i]*s->factor);
 @END@
         }
         v[s->value] = found[i];
@@ -223,11 +272,10 @@ static int event_act(Watch *watch, int event, double t, const lanes *row, lanes 
 @IF PARAMETERS@
     if (others) {
         double p[N_P + 1], c[N_C + 1];
-        for (int i = 0; i < N_P; i++)
-            p[i] = LANE(job->p[i], lane);
+        parameters_of(watch, p);
         constants(p, c);
         for (int i = 0; i < N_C; i++) {
-            LANE(job->c[i], lane) = c[i];
+            LANE(job->c[i], watch->lane) = (scalar)c[i];
             if (!isfinite(c[i]))
                 return 0;
         }
@@ -235,6 +283,11 @@ static int event_act(Watch *watch, int event, double t, const lanes *row, lanes 
 @END@
     (void)others;
     (void)job;
+    (void)set;
+@IF MENDED@
+    if (!mended(watch, set, t, y))
+        return 0;
+@END@
     watch->failed = 0;
     return 1;
 }
@@ -260,10 +313,13 @@ static int note_action(Watch *watch, int event, double t)
 
 @RULE@
 /* A row of a run beside those of its steps: figures see it, and histories if it is one of their times (`number`). */
-static void take_event_row(Job *job, int64_t lane, int64_t number, double t, const lanes *row)
+static void take_event_row(Job *job, int64_t lane, int64_t number, double t, const double *row)
 {
     const Batch *b = job->batch;
-    take_row(b, job->run + lane, number, t, (const scalar *)row + lane, N_LANES, job->tallies + lane*b->n_figures);
+    scalar numbers[WIDTH];
+    for (int i = 0; i < WIDTH; i++)
+        numbers[i] = (scalar)row[i];
+    take_row(b, job->run + lane, number, t, numbers, 1, job->tallies + lane*b->n_figures);
 }
 
 /* A run ends, or is left to be done alone. */
@@ -277,10 +333,10 @@ static void end_one(Job *job, int64_t lane, int status)
     LANE(job->alive[0], lane) = 0;
 }
 
-static int lane_is_finite(int64_t lane, const lanes *y)
+static int state_is_finite(const double *state)
 {
     for (int i = 0; i < N_S; i++)
-        if (!isfinite(LANE(y[i], lane)))
+        if (!isfinite(state[i]))
             return 0;
     return 1;
 }
@@ -288,27 +344,40 @@ static int lane_is_finite(int64_t lane, const lanes *y)
 /* Conditions at the beginning of runs. */
 static void begin_events(Job *job)
 {
-    lanes row[WIDTH];
-    row_of(job, job->t, job->y, job->w, row);
-    for (int64_t lane = 0; lane < job->used; lane++)
+    lanes *carried = NULL;
+@IF SHORT@
+    carried = job->carried;
+@END@
+    for (int64_t lane = 0; lane < job->used; lane++) {
+        const Watch run = {job, lane, NULL, 0};
+        double state[N_S + 1], row[WIDTH];
+        state_of(lane, job->y, carried, state);
+        row_of(&run, job->t, state, job->w, row);
         for (int event = 0; event < N_EVENTS; event++)
-            job->g[lane*N_EVENTS + event] = condition_in(job, lane, event, row);
+            job->g[lane*N_EVENTS + event] = condition_of(&run, event, row);
+    }
 }
 
-/* Takes one run through a stride in which events may be; y and k, its state and rates at the end, become those after
-   them. `row`: at the end; `number`: of the history, or -1 if none is recorded there. */
-RARE static void meet_events(Job *job, int64_t lane, Stride *s, int64_t number, lanes *y, lanes *k, lanes *row)
+/* Takes one run through a stride in which events may be; y, with what it lacks, and k, its state and rates at the end,
+   become those after them. `row`: at the end; `number`: of the history, or -1 if none is recorded there. */
+RARE static void meet_events(
+    Job *job, int64_t lane, Stride *s, int64_t number, lanes *y, lanes *carried, lanes *k, double *row)
 {
     const Batch *b = job->batch;
     double *g = job->g + lane*N_EVENTS;
     Watch run = {job, lane, s, 0}, *watch = &run;
     for (;;) {
         Crossing fired[3*N_EVENTS];
-        lanes before[WIDTH], state[N_S + 1], rate[N_S + 1], w[N_W + 1];
-        double ends;
+        lanes from[N_S + 1], rate[N_S + 1], w[N_W + 1];
+        double before[WIDTH], state[N_S + 1], ends;
+        lanes *lacks = NULL;
         int stops;
-        row_at(job, after_jumps(job, s->begin), s->y, before);
-        before[0] = SAME(s->begin);
+@IF SHORT@
+        lacks = s->carried;
+@END@
+        state_of(lane, s->y, lacks, state);
+        row_after(watch, after_jumps(job, s->begin), state, before);
+        before[0] = s->begin;
         const int count = look_between(watch, g, before, row, fired, &ends, &stops);
         if (watch->failed) {
             end_one(job, lane, LEFT);
@@ -317,9 +386,9 @@ RARE static void meet_events(Job *job, int64_t lane, Stride *s, int64_t number, 
         if (!(ends < HUGE_VAL))
             break;
         const int at_end = !(ends < s->end); /* then the row of this time is the one after all */
-        go_within(watch, ends, state);
-        row_at(job, ends, state, row);
-        if (watch->failed || !lane_is_finite(lane, state)) {
+        event_row_at(watch, ends, row);
+        memcpy(state, row + 1, N_S*sizeof *state);
+        if (watch->failed || !state_is_finite(state)) {
             end_one(job, lane, LEFT);
             return;
         }
@@ -342,63 +411,72 @@ RARE static void meet_events(Job *job, int64_t lane, Stride *s, int64_t number, 
 @IF PAST@
         LANE(job->past[0], lane) = 0;
 @END@
-        rates(job, 0, after_jumps(job, ends), state, rate, w);
+        put_state(-1, state, from, NULL);
+        rates(job, 0, after_jumps(job, ends), from, rate, w);
         if (at_end || (int64_t)floor((ends - b->t_start)/b->h + GAP) >= s->number) {
-            for (int i = 0; i < N_S; i++) {
-                LANE(y[i], lane) = LANE(state[i], lane);
+            put_state(lane, state, y, carried);
+            for (int i = 0; i < N_S; i++)
                 LANE(k[i], lane) = LANE(rate[i], lane);
-            }
             break;
         }
         for (int event = 0; event < N_EVENTS; event++)
-            g[event] = condition_in(job, lane, event, row);
+            g[event] = condition_of(watch, event, row);
         s->begin = ends;
-        memcpy(s->y, state, N_S*sizeof *state);
+        put_state(-1, state, s->y, lacks);
         memcpy(s->k, rate, N_S*sizeof *rate);
         go_within(watch, s->end, state);
-        rates(job, 0, after_jumps(job, s->end), state, rate, w);
-        if (!lane_is_finite(lane, state)) {
+        put_state(-1, state, from, NULL);
+        rates(job, 0, after_jumps(job, s->end), from, rate, w);
+        if (!state_is_finite(state)) {
             end_one(job, lane, LEFT);
             return;
         }
-        for (int i = 0; i < N_S; i++) {
-            LANE(y[i], lane) = LANE(state[i], lane);
+        put_state(lane, state, y, carried);
+        for (int i = 0; i < N_S; i++)
             LANE(k[i], lane) = LANE(rate[i], lane);
-        }
-        row_of(job, s->end, state, w, row);
+        row_of(watch, s->end, state, w, row);
     }
     for (int event = 0; event < N_EVENTS; event++)
-        g[event] = condition_in(job, lane, event, row);
+        g[event] = condition_of(watch, event, row);
 }
 
 /* Looks for events in all runs of a group at the end of a step. */
-static void watch_step(Job *job, const Stride *s, int64_t number, lanes *y, lanes *k, const lanes *w)
+static void watch_step(Job *job, const Stride *s, int64_t number, lanes *y, lanes *carried, lanes *k, const lanes *w)
 {
-    lanes row[WIDTH];
-    row[0] = SAME(s->end);
-    memcpy(row + 1, y, N_S*sizeof *row);
+    lanes all[WIDTH];
+    memcpy(all + 1, y, N_S*sizeof *all);
 @IF SEEN@
-    outputs(SAME(s->end), y, y + N_Q, PARAMETERS(job), CONSTANTS(job), w, row + 1 + N_S, NULL);
+    outputs(SAME(s->end), y, y + N_Q, PARAMETERS(job), CONSTANTS(job), w, all + 1 + N_S, NULL);
 @END@
-    memcpy(row + 1 + N_S + N_OUT, w, N_W*sizeof *row);
+    memcpy(all + 1 + N_S + N_OUT, w, N_W*sizeof *all);
     for (int64_t lane = 0; lane < job->used; lane++) {
-        double after[N_EVENTS], *g = job->g + lane*N_EVENTS;
+        const Watch run = {job, lane, NULL, 0};
+        double row[WIDTH], after[N_EVENTS], *g = job->g + lane*N_EVENTS;
         int met = 0;
         if (!LANE(job->alive[0], lane))
             continue;
+        row[0] = s->end;
+        for (int i = 0; i < N_COLUMNS; i++) {
+            const int column = watched_columns[i];
+            row[column] = LANE(all[column], lane);
+@IF SHORT@
+            if (column <= N_S)
+                row[column] += LANE(carried[column - 1], lane);
+@END@
+        }
         for (int event = 0; event < N_EVENTS; event++) {
-            after[event] = condition_in(job, lane, event, row);
+            after[event] = condition_of(&run, event, row);
             met |= job->at_zero[lane*N_EVENTS + event].waits || comes_over(event, 1, g[event], after[event])
                 || comes_over(event, -1, g[event], after[event]);
         }
         if (met) {
             Stride own = *s;
-            lanes there[WIDTH];
-            row_of(job, s->end, y, w, there);
-            meet_events(job, lane, &own, number, y, k, there);
+            double state[N_S + 1], there[WIDTH];
+            state_of(lane, y, carried, state);
+            row_of(&run, s->end, state, w, there);
+            meet_events(job, lane, &own, number, y, carried, k, there);
         } else {
             memcpy(g, after, sizeof after);
         }
     }
 }
-

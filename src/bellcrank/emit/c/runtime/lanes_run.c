@@ -377,6 +377,10 @@ static void go_on(Job *job, int64_t to)
                 memcpy(s.k, k, N_S*sizeof *k);
             }
 @END@
+@IF SHORT_EVENTS@
+            if (begins)
+                memcpy(s.carried, carried, N_S*sizeof *carried);
+@END@
 @IF PAST@
             advance(job, (scalar)length, t, middle, p.before, y, k, cut ? NULL : job->past, old, next, w, carried);
             if (TWO_STEP(job->method)) {
@@ -424,7 +428,7 @@ static void go_on(Job *job, int64_t to)
             if (!within) {
                 s.end = i == total ? last : p.to;
                 job->reached = i;
-                watch_step(job, &s, i == row || i == total ? job->number : -1, y, k, w);
+                watch_step(job, &s, i == row || i == total ? job->number : -1, y, carried, k, w);
                 alive[0] = job->alive[0];
                 if (!any(alive[0]))
                     return;

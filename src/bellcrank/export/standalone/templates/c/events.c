@@ -108,15 +108,11 @@ static void event_row_at(Watch *watch, double t, double *row)
         watch->failed = 1;
 }
 
-#define NUMBER(watch, x) (x) /* of a row */
-
 static double condition_of(const Watch *watch, int event, const double *row)
 {
     (void)watch;
     return event_condition(event, row);
 }
-
-#define condition_of_numbers condition_of
 
 /* What a setting gives, from the row before the event, and what there is. */
 static double value_set(const Watch *watch, int setting, const double *row)
