@@ -1,5 +1,6 @@
 """Many runs at once: every run has the bits of `simulate`, whatever runs beside it; figures are those of the histories."""
 
+import warnings
 from runpy import run_path
 
 import numpy as np
@@ -308,6 +309,21 @@ def test_what_cannot_be_is_said(given, said):
     with pytest.raises(bc.BellcrankError) as told:
         quarter_car().simulate_many(**given)
     assert said in " ".join(str(told.value).split())
+
+
+def test_a_step_that_is_too_large_is_told_of_the_run_that_stands_out():
+    """Errors of one run grow: it comes to its end, and its figures are nothing but errors."""
+    damping, given = (
+        [1000.0, 1000.0, 1.2e5, 1000.0],
+        {"t_end": 0.06, "step": 0.002, "reduce": {"az": ["rms", "crossing(9e9)"]}},
+    )
+    with pytest.warns(bc.ModelWarning, match="run 2: the step of 0.002 s is too large for rk4: at t = 0 s") as told:
+        many = quarter_car().simulate_many(parameters={"c": damping}, **given)
+    assert many.ended == ["finished"] * 4
+    assert len(told) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        quarter_car().simulate_many(parameters={"c": damping[:2]}, **given)
 
 
 def test_none_stops_no_run():

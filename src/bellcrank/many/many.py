@@ -18,7 +18,7 @@ from bellcrank.emit.c.events import EventsText
 from bellcrank.emit.c.lanes import not_in_lanes
 from bellcrank.emit.c.many import LEFT, NO_CONSTANTS, STOPPED
 from bellcrank.emit.number import DOUBLE, FLOAT, Number
-from bellcrank.errors import ModelError, ModelWarning, RunError, check_called, counted
+from bellcrank.errors import ModelError, ModelWarning, RunError, check_called, counted, warn
 from bellcrank.interface.interface import Quantity
 from bellcrank.many.cores import Goes, Remaining, on_cores
 from bellcrank.many.figures import Figure, channel_of, read_figures
@@ -26,6 +26,7 @@ from bellcrank.many.given import Given, read_given
 from bellcrank.many.one_by_one import OneByOne
 from bellcrank.many.result import Many
 from bellcrank.many.starts import NO_VALUES, USUAL_ERRORS, Allowed, Starts, any_run, compiled_run, starts_of
+from bellcrank.many.step_doubted import step_doubted
 from bellcrank.many.watching import Watching, watching_of
 from bellcrank.many.weighting import filters_of
 from bellcrank.numeric.methods import ADAPTIVE, OWN
@@ -158,6 +159,8 @@ def simulate_many(
         notes.append(f"the runs were computed in double precision: {longer}")
         precision = "double"
     settings |= {**how, "precision": precision, "seconds": time.perf_counter() - began}
+    if doubt := step_doubted(asked.loaded, plan, asked.of_model, _sizes(results)):
+        warn(doubt)
     return _result(asked, results, ended, settings, notes)
 
 
@@ -167,6 +170,18 @@ def _in_numbers(asked: Asked) -> tuple[Asked, str]:
     if not why or asked.number is DOUBLE or not_in_lanes(asked.loaded.program):
         return asked, ""
     return replace(asked, number=DOUBLE), why
+
+
+def _sizes(results: Results) -> np.ndarray:
+    """Of every run, how large its figures and last rows are beside those of the others; inf if it left all numbers."""
+    sizes = np.where(results.status == NOT_FINITE, np.inf, 0.0)
+    for values in (*results.figures, *results.kept[:, :, -1]):
+        found = np.abs(values)
+        known = found[np.isfinite(found)]
+        usual = np.median(known) if len(known) else 1.0
+        with np.errstate(over="ignore"):
+            np.fmax(sizes, found / max(usual, np.finfo(float).tiny), out=sizes)
+    return sizes
 
 
 def _done(
