@@ -152,7 +152,7 @@
   subroutine event_row_at(at, row)
     real(dp), intent(in) :: at
     real(dp), intent(out) :: row(width)
-    real(dp) :: y(n_s), k(n_s), next(n_s), start, finish_time, to, seen, later, begun
+    real(dp) :: y(n_s), k(n_s), next(n_s), start, finish_time, to, seen, later, begun, length, middle
     character(len=200) :: ended
     logical :: parted, behind_held
 @IF LOOPS@
@@ -191,10 +191,16 @@
         seen = to
         later = to
       end if
+      length = to - start
+      middle = 0.5_dp*(start + to)
+      if (.not. (parted .or. abs(to - step_number*step) > 0)) then ! the whole step, as it was taken
+        length = step
+        middle = (step_number - 0.5_dp)*step
+      end if
 @IF LOOPS@
-      call move(to - start, start, 0.5_dp*(start + to), seen, y, k, next, 0, ended)
+      call move(length, start, middle, seen, y, k, next, 0, ended)
 @ELSE@
-      call advance(to - start, start, 0.5_dp*(start + to), seen, y, k, next)
+      call advance(length, start, middle, seen, y, k, next)
 @END@
       y = next
       if (to < finish_time) call rates(.false., later, y, k)
