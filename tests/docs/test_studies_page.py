@@ -9,6 +9,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank import cli
+from tests.models import needs_compiler
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "studies.md").read_text(encoding="utf-8")
@@ -20,6 +21,7 @@ def blocks(language):
 
 @pytest.mark.campaign
 def test_study_of_the_page(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("pyarrow")
     monkeypatch.chdir(tmp_path)
     Path("hill.toml").write_text(blocks("toml")[0], encoding="utf-8")
     (command,) = (shlex.split(line) for block in blocks("sh") for line in block.splitlines())
@@ -78,9 +80,11 @@ def test_sd_against_the_thesis_and_an_independent_program(rows):
     assert sd[10000] == pytest.approx(5.725, abs=0.02)
 
 
+@needs_compiler
 @pytest.mark.campaign
 def test_the_whole_chapter(tmp_path, capsys, monkeypatch):
     """One command on all cores; model and batches are compiled once. Its best machine of 750 is that of the thesis."""
+    pytest.importorskip("distributed")  # without it the study runs in this process, which may have both libraries
     monkeypatch.setenv("BELLCRANK_CACHE", str(tmp_path / "cache"))
     out = tmp_path / "r"
     assert cli.main(["study", str(ROOT / "examples" / "studies" / "chapter_7.toml"), "--out", str(out)]) == 0
