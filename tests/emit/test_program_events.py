@@ -93,14 +93,15 @@ def agrees(equations, language, folder, events, code=0, options=(), **settings):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_ball_bounces_to_the_bit_as_in_a_run(tmp_path, language):
-    """What is told beside an event that acts is told once, too; one at a row, which changes no motion, is there."""
-    row = bc.event("t >= 0.41", action={"m": 2}, name="row")
+    """What is told beside an event that acts is told once, too. Others change no motion: at a row, and a little jump."""
+    row = bc.event("t >= 0.41", action={"m": "2*m"}, name="row")
+    half = bc.event("q(ball) - 1 + where(q(ball) > 1, 1e-6, -1e-6)", -1, {"m": "m + 1"}, name="half")
     there = bc.event("q(ball) - ground", name="there")
-    run, _ = agrees(ball().equations(), language, tmp_path, [bounce(), there, row])
+    run, _ = agrees(ball().equations(), language, tmp_path, [bounce(), there, row, half])
     first = math.sqrt(2 / 9.81)
     expected = [first * (1 + 2 * sum(0.8**k for k in range(1, n + 1))) for n in range(6)]
-    assert [e.name for e in run.events] == ["row", *["there", "bounce"] * 6]
-    assert [e.time for e in run.events[::2]] == pytest.approx([0.41, *expected], abs=1e-10)
+    assert [e.name for e in run.events] == ["half", "row", "there", "bounce", "half", *["there", "bounce"] * 5]
+    assert [e.time for e in run.events if e.name == "there"] == pytest.approx(expected, abs=1e-10)
 
 
 @pytest.mark.parametrize("language", WITHOUT_FORTRAN)

@@ -8,6 +8,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.numeric.tuning import EVENTS
+from tests.models import example
 
 G = 9.81
 
@@ -274,6 +275,23 @@ def test_what_is_told_where_another_event_acts_counts_once(spring: Any, method: 
     run = spring.simulate(method=method, t_end=2, events=[acts, *told])
     under, over = ["either", "under", "acts"], ["either", "over", "acts"]
     assert [e.name for e in run.events] == (under + over) * 3
+
+
+@pytest.mark.parametrize("method", ["rk4", "tsit5"])
+@pytest.mark.parametrize("jump", [1e-4, 1e-6, 1e-8, 1e-12])
+def test_a_condition_that_jumps_across_zero_counts_once(spring: Any, method: str, jump: float) -> None:
+    """By however little: the run goes on from the side that it jumps to."""
+    jumps = bc.event(f"q(b) - 0.2 + where(q(b) > 0.2, {jump}, -{jump})", action={"n": "n + 1"}, name="jumps")
+    assert len(spring.simulate(method=method, t_end=2, events=[jumps]).events) == 6
+
+
+@pytest.mark.parametrize("step", [0.005, 0.0052, 0.0047])
+def test_a_crank_that_turns_back_counts_once(step: float) -> None:
+    """Shorter steps of a closed loop are corrected more or less often, so that its motion within a step jumps a little."""
+    sim, back = example("four_bar").compile(backend="c"), bc.event("u(a) < 0", action={"d": "1.2*d"}, name="back")
+    for method in ("ab2", "rk2", "heun"):
+        run = sim.simulate(method=method, step=step, events=[back])
+        assert [x.time for x in run.events] == pytest.approx([0.119, 0.348, 0.577, 0.808], abs=0.02), method
 
 
 @pytest.mark.parametrize("e", [0.9, 0.8, 0.5, 0.3])

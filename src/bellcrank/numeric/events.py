@@ -354,7 +354,9 @@ def _crossing(w: Watched, side: int, at: Rows, times: tuple[float, float], value
     a, b = times
     if side * values[0] < 0 < side * values[1]:
         root = zero_between(value, times, (side * values[0], side * values[1]), 1e-15 * max(1.0, abs(b)))
-        if abs(value(root)) <= EVENTS.jump * min(map(abs, values)):
+        left = value(root)
+        over = w.is_over(side * left, side) or w.is_zero(at(root), max(map(abs, values)))  # else it would count again
+        if over and abs(left) <= EVENTS.jump * min(map(abs, values)):
             return root
     while b - a > 1e-15 * max(1.0, abs(b)) and a < (middle := 0.5 * (a + b)) < b:  # from zero: a jump, or a start
         met = w.is_over(side * value(middle), side)

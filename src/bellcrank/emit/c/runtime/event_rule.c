@@ -39,6 +39,13 @@ static double event_at_time(Watch *watch, int event, double t)
     return condition_of(watch, event, row);
 }
 
+static int is_zero_at(Watch *watch, int event, double t, double size)
+{
+    double row[WIDTH];
+    event_row_at(watch, t, row);
+    return event_is_zero(watch, event, row, size);
+}
+
 /* Does an event whose condition is crossed do nothing there? Then it is none: what is closed already is not closed
    again, however often what is at rest goes through zero. */
 static int comes_to_nothing(Watch *watch, const Crossing *found)
@@ -84,14 +91,16 @@ static double event_zero_between(Watch *watch, int event, int side, double a, do
     return b;
 }
 
-/* The time at which a condition comes to a side, between one at which it is not there and one at which it is. */
+/* The time at which a condition comes to a side, between one at which it is not there and one at which it is. What it
+   is there is zero, or on that side: else it would count again. */
 static double event_crossing(Watch *watch, int event, int side, double a, double b, double ga, double gb)
 {
     const double small = 1e-15*fmax(1.0, fabs(b)), first = a, last = b;
     if (side*ga < 0.0 && 0.0 < side*gb) {
         const double root = event_zero_between(watch, event, side, a, b, side*ga, side*gb, small);
         const double left = root == a ? ga : root == b ? gb : event_at_time(watch, event, root);
-        if (fabs(left) <= EVENT_JUMP*fmin(fabs(ga), fabs(gb)))
+        if (fabs(left) <= EVENT_JUMP*fmin(fabs(ga), fabs(gb)) &&
+            (event_is_over(event, left, side) || is_zero_at(watch, event, root, fmax(fabs(ga), fabs(gb)))))
             return root;
     }
     while (b - a > small) { /* from zero: a jump, or a start */

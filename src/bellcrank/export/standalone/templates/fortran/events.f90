@@ -331,13 +331,16 @@
   function crossing_time(event, side, first, last, ga, gb) result(b)
     integer, intent(in) :: event, side
     real(dp), intent(in) :: first, last, ga, gb
-    real(dp) :: a, b, small, root, middle
+    real(dp) :: a, b, small, root, middle, row(width)
     small = 1e-15_dp*max(1.0_dp, abs(last))
     if (side*ga < 0 .and. side*gb > 0) then
       root = zero_between(event, side, first, last, side*ga, side*gb, small)
-      if (abs(value_between(event, root, first, last, ga, gb)) <= tuned_event_jump*min(abs(ga), abs(gb))) then
+      middle = value_between(event, root, first, last, ga, gb)
+      if (abs(middle) <= tuned_event_jump*min(abs(ga), abs(gb))) then
         b = root
-        return
+        if (is_over(event, middle, side)) return
+        call event_row_at(root, row)
+        if (is_at_zero(event, row, max(abs(ga), abs(gb)))) return ! else it would count again
       end if
     end if
     a = first
