@@ -97,10 +97,11 @@ def test_a_ball_bounces_to_the_bit_as_in_a_run(tmp_path, language):
     row = bc.event("t >= 0.41", action={"m": "2*m"}, name="row")
     half = bc.event("q(ball) - 1 + where(q(ball) > 1, 1e-6, -1e-6)", -1, {"m": "m + 1"}, name="half")
     there = bc.event("q(ball) - ground", name="there")
-    run, _ = agrees(ball().equations(), language, tmp_path, [bounce(), there, row, half])
+    late = bc.event("t > 2.9", name="late")
+    run, _ = agrees(ball().equations(), language, tmp_path, [bounce(), there, row, half, late])
     first = math.sqrt(2 / 9.81)
     expected = [first * (1 + 2 * sum(0.8**k for k in range(1, n + 1))) for n in range(6)]
-    assert [e.name for e in run.events] == ["half", "row", "there", "bounce", "half", *["there", "bounce"] * 5]
+    assert [e.name for e in run.events] == ["half", "row", "there", "bounce", "half", *["there", "bounce"] * 5, "late"]
     assert [e.time for e in run.events if e.name == "there"] == pytest.approx(expected, abs=1e-10)
 
 

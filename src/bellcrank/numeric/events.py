@@ -80,7 +80,7 @@ class Watched:
 
     def is_idle(self, row: np.ndarray) -> bool:
         """Would its action change nothing, beyond rounding, at a row?"""
-        if self.settings is None:
+        if not self.acts or self.settings is None:
             return False
         return all(abs(new - now) <= EVENTS.rounding * abs(now) for new, now in self.settings(row))
 
@@ -229,7 +229,7 @@ class Watch:
             if when > end + EVENTS.instant * max(1.0, abs(end)):
                 break
             w = self.conditions[order]
-            if place < 0 and w.settings is not None and not w.stop and w.is_idle(inside(i)(when)):
+            if place < 0 and w.acts and not w.stop and w.is_idle(inside(i)(when)):
                 self.idle.setdefault(w.name, when)
                 continue
             if place < 0 and (w.stop or w.acts):
