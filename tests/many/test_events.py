@@ -1,6 +1,7 @@
 """Events in runs side by side: those that stop and those that act, as `simulate` finds them."""
 
-from functools import cache
+import warnings
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -232,6 +233,45 @@ def test_events_at_jumps_of_inputs_that_drive_a_loop(at):
         }
 
 
+RANDOM = {  # conditions, and actions with shares by which states and parameters change
+    "slider_crank": (
+        "c", ["x - 0.45", "x - 0.42", "u(crank) - 19", "t - {t}", "sin(40*t)", "u(piston)"],
+        [{"u(crank)": "{a}*u(crank)"}, {"l": "{b}*l"}, {"r": "{b}*r", "c": "{a}*c"}, {"u(piston)": "{a}*u(piston)"},
+         {"q(crank)": "q(crank) + 0.01"}, {"m_piston": "{a}*m_piston"}],
+    ),
+    "sarrus_linkage": (
+        "k", ["height + 0.65", "u(a1)", "t - {t}"],
+        [{"u(a1)": "{a}*u(a1)"}, {"m": "{a}*m"}, {"u(top)": "{a}*u(top)"}, {"k": "{a}*k"}],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("name", RANDOM)
+def test_random_events_in_closed_loops(name):
+    """Several at once that act or stop, with random steps and methods; nearly all runs stay side by side."""
+    sim, (varied, conditions, actions), rng = example(name).compile(), RANDOM[name], np.random.default_rng(3)
+    values, left = np.linspace(0.97, 1.05, 3) * sim.interface.get(varied, ("parameter",)).default, 0
+    for _ in range(8):
+        events = []
+        for i in range(rng.integers(1, 4)):
+            found = {"a": rng.uniform(0.8, 1.15), "b": rng.uniform(0.99, 1.01), "t": rng.uniform(0, 0.6)}
+            of = {k: f"{v:.{rng.integers(1, 5)}f}" for k, v in found.items() if k != "b"} | {"b": f"{found['b']:.4f}"}
+            action = {k: v.format(**of) for k, v in rng.choice(actions).items()} if rng.random() < 0.85 else None
+            condition = str(rng.choice(conditions)).format(**of)
+            events.append(bc.event(condition, int(rng.integers(-1, 2)), action, stop=action is None, name=f"e{i}"))
+        step, method, every = float(rng.choice([1e-3, 2e-3])), str(rng.choice([*METHODS])), int(rng.integers(1, 6))
+        shared = {"t_end": 0.6, "step": step, "method": method, "events": events}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", bc.ModelWarning)  # of actions that change nothing
+            many = sim.simulate_many(parameters={varied: values}, every=every, **shared)
+            one = partial(dict, output_every=every, **shared)
+            compare(sim, many, lambda i, one=one: one(parameters={varied: values[i]}), range(3))
+        assert many.settings["backend"] == "lanes"
+        left += int(many.notes[0].split()[0]) if many.notes else 0
+    assert left <= 3
+
+
 @pytest.mark.campaign
 def test_events_that_loops_cannot_follow_go_alone():
     """Against the constraints, out of reach, and into a singular position: as `simulate` does it, to the bit."""
@@ -307,6 +347,16 @@ def test_examples_with_events_in_single_precision():
     late = bc.event("t > 0.2123456789", stop=True, name="late")
     many = in_lanes(sim, "k", k, 1e-5, precision="single", events=[stop, late], **shared)
     assert {*many.ended} == {"stopped by event 'late' at t = 0.212346 s"}
+
+
+@pytest.mark.campaign
+def test_many_events_in_single_precision_lose_nothing():
+    """What is rounded away in steps is carried on over events, too: one in nearly every second of 4000 steps."""
+    given = {"events": [bc.event("sin(2900*t)", 1, {"c": "0.25 - c"})], "t_end": 4.0, "step": 0.001, "every": 100}
+    start = {"q(ball)": 1.0, "u(ball)": 20.0}
+    short, exact = (ball().simulate_many(2, initial=start, precision=x, **given) for x in ("single", "double"))
+    assert (short.settings["precision"], short.notes) == ("single", [])
+    assert np.abs(short["energy"] - exact["energy"]).max() < 5e-7 * np.abs(exact["energy"]).max()
 
 
 def test_closed_loops_in_single_precision_go_side_by_side_in_double():
