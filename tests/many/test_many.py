@@ -373,6 +373,21 @@ def test_the_command(tmp_path, capsys):
     assert "argument --reduce: 'maxx' is not known. Did you mean 'max'?" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--out", "{}/table.csv/t.csv"], "t.csv: the folder {}/table.csv cannot be made"),
+        (["--out", "{}/folder.csv"], "folder.csv: it is a folder"),
+        (["--plot", "{}/bands.foo"], "bands.foo: a picture ends in "),
+    ],
+)
+def test_what_cannot_be_written_is_told_before_the_runs(tmp_path, capsys, words, said):
+    (tmp_path / "table.csv").write_text("")
+    (tmp_path / "folder.csv").mkdir()
+    assert main(["many", "no_such_model.py", "--n", "2", *(x.format(tmp_path) for x in words)]) == 1
+    assert said.format(tmp_path) in capsys.readouterr().err
+
+
 @pytest.mark.campaign
 def test_the_example_of_many_cars(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,8 +15,18 @@ from bellcrank.interface.interface import key_of
 
 
 def in_folder(path: str) -> str:
-    """The path of a result, whose folder is made where it is missing."""
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    """The path of a result, whose folder is made where it is missing; an error if no file can be written there."""
+    folder = Path(path).parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise bc.RunError(
+            f"cannot write {path}: the folder {folder} cannot be made: {error.strerror or error}"
+        ) from None
+    if Path(path).is_dir():
+        raise bc.RunError(f"cannot write {path}: it is a folder")
+    if not Path(path).exists() and not os.access(folder, os.W_OK):
+        raise bc.RunError(f"cannot write {path}: the folder {folder} may not be written to")
     return path
 
 

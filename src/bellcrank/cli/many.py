@@ -29,6 +29,7 @@ from bellcrank.cli.options import (
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import heading, table
 from bellcrank.files.choose import TABLES
+from bellcrank.files.picture import check_ending
 from bellcrank.interface.interface import PARAMETERS, key_of
 from bellcrank.many.figures import SHOWN, channel_of, read_figure
 from bellcrank.many.many import BACKENDS, PRECISIONS
@@ -82,6 +83,10 @@ def _reduced(text: str) -> str:
 def command(args: Namespace) -> int:
     if args.out and Path(args.out).suffix.lower() not in TABLES:
         raise bc.RunError(f"cannot write {args.out}: a table ends in {' or '.join(TABLES)}")
+    if args.plot:
+        check_ending(args.plot)
+    for path in filter(None, (args.out, args.plot)):
+        in_folder(path)  # before all runs, not after them
     equations = derive(args)
     values = {"parameters": settings(args, equations), "initial": dict(args.initial), "inputs": {}}
     if args.input:
@@ -104,9 +109,9 @@ def command(args: Namespace) -> int:
             **run_settings(args), **event_settings(args),
         )  # fmt: skip
     if args.out:
-        many.save(in_folder(args.out))
+        many.save(args.out)
     if args.plot:
-        many.plot(path=in_folder(args.plot))
+        many.plot(path=args.plot)
     figures = _figures(many)
     print(json.dumps(figures, indent=2) if args.json else _text(equations, many, figures, args))
     return FINE if not figures["ended_early"] else ENDED_EARLY

@@ -44,6 +44,15 @@ def image(figure: Any, words: str) -> Raw:
     return Raw(f'<img class="picture" alt="{escape(one_line(words))}" src="data:image/png;base64,{text}">')
 
 
+def check_ending(path: str | Path) -> None:
+    """Refuses a path whose ending is that of no picture, before the work that it is to show."""
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    known = sorted(FigureCanvasBase.get_supported_filetypes())
+    if (Path(path).suffix[1:].lower() or "png") not in known:
+        raise RunError(f"cannot write {path}: a picture ends in .{', .'.join(known)}")
+
+
 def finished(figure: Any, path: str | Path | None) -> Any:
     """Saves a figure if a path is given; its ending says as what."""
     if path is not None:
