@@ -403,3 +403,34 @@ def test_random_bounces() -> None:
         rest = c.simulate(start=first, t_end=end, events=events)
         assert len(first.events) + len(rest.events) == len(run.events)
         assert rest["q(a)"][-1] == pytest.approx(run["q(a)"][-1], abs=1e-6 if method == "tsit5" else 0)
+
+
+def careful(x):
+    if x > 40:
+        raise ValueError("too far")
+    return x**3
+
+
+def runaway(force: str) -> bc.System:
+    """x'' = x^3: beyond every bound within a moment."""
+    s = bc.System("runaway", units="mks")
+    b = s.add_body("b", translate=1, mass=1)
+    s.add_external("careful", arguments=("x",), python=careful)
+    s.add_force("push", magnitude=f"k*{force}", direction=s.inertial[1], at=b.cm)
+    s.set_defaults(k=1)
+    s.set_run(t_end=3, step=0.02, initial={"q(b)": 1, "u(b)": 0.5})
+    return s
+
+
+@pytest.mark.parametrize("force", ["x**3", "careful(x)"])  # that overflows, or is refused, soon after the event
+@pytest.mark.parametrize("backend", ["c", "python"])
+@pytest.mark.parametrize("method", ["rk4", "ab2"])
+def test_what_breaks_down_beyond_an_event_does_not_count(backend, method, force):
+    sim = runaway(force).equations().compile(backend=backend)
+    back = bc.event("q(b) > 12", action={"q(b)": "1", "u(b)": "0.5"}, name="back")
+    run = sim.simulate(events=[back], method=method)
+    assert run.ended == "finished" and [e.name for e in run.events] == ["back", "back"]
+    first = 1.38832973  # s, the integral of 1/sqrt((x^4 - 1)/2 + 1/4) from 1 to 12
+    assert [e.time for e in run.events] == pytest.approx([first, 2 * first], rel=1e-5 if method == "rk4" else 1e-2)
+    run = sim.simulate(events=[bc.event("q(b) > 12", name="far", stop=True)], method=method)
+    assert run.ended.startswith("stopped by event 'far'") and run["q(b)"][-1] == pytest.approx(12, rel=1e-12)

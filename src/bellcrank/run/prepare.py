@@ -127,14 +127,17 @@ def take_steps(prepared: Prepared, watch: Watch, progress: Progress | None = Non
     before the step that is looked at. In between, the keyboard is heard and `progress` gets the share done.
     """
     run, total, every, taken = prepared.run, prepared.total, prepared.every, _Taken()
+    looks = bool(watch.conditions) and prepared.within is not None
+    step_by_step = looks and (prepared.remembered is not None or run.calls_back)
     try:
         if not prepared.first_row:
             run.advance(run.reached)  # takes the start
         block, first = 64, prepared.first_row
         while first or (run.reached < total and run.status == FINISHED and watch.stopped is None):
             before, start = run.reached, time.perf_counter()
-            if watch.conditions and prepared.within is not None and prepared.remembered is not None:
+            if looks and prepared.remembered is not None:
                 prepared.remembered.mark()
+            if step_by_step:
                 block = 0 if first else 1
             rows = run.advance(min(before + block, total))
             seconds = time.perf_counter() - start

@@ -46,6 +46,9 @@ class Advancing(Protocol):
     def memory(self) -> np.ndarray: ...  # what external routines in C remember
 
     @property
+    def calls_back(self) -> bool: ...  # does it call functions of the user? What lies beyond an event is not for them
+
+    @property
     def time(self) -> float: ...  # of the state, or of the step that failed
 
     @property
@@ -168,6 +171,11 @@ class Driven(Head):
     """The head of all runs of loaded models that Python drives."""
 
     evaluation: Evaluation
+
+    @property
+    def calls_back(self) -> bool:
+        e = self.evaluation
+        return bool(e.context.loaded.program.externals) or any(i.kind == "function" for i in e.inputs)
 
     @property
     def kept(self) -> np.ndarray:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.start import FINISHED, Carried, Input, Weights
+from bellcrank.backend.start import Carried, Input, Weights
 from bellcrank.errors import BellcrankError, warn
 from bellcrank.interface.interface import key_of
 from bellcrank.numeric.branch import Keeper, Passage
@@ -161,7 +161,7 @@ class Stretches:
             add_figures(self.told, prepared.told())
             if self.watch.again is not None:
                 self.book.chatters(self.watch.again.name, self.watch.again.time, "again at once")
-            if not self.watch.fired or self.book.problem or prepared.run.status != FINISHED:
+            if not self.watch.fired or self.book.problem:  # what acts comes before all that broke down beyond it
                 return s, e, prepared, self._rows()
             last = s, e, prepared
             try:
