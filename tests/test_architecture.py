@@ -21,10 +21,21 @@ def modules():
     return found
 
 
+def statements(tree):
+    """All statements, without what they compute."""
+    left = [tree]
+    while left:
+        node = left.pop()
+        for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+            if isinstance(inner := getattr(node, part, None), list):
+                left += inner
+        yield node
+
+
 def imports(path, known):
     """Modules that a file imports, also inside functions and for types alone."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in statements(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             found |= {a.name for a in node.names}
         elif isinstance(node, ast.ImportFrom):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from tests.programs import COMPILED, build
+from tests.programs import MAINLY_C, build
 
 
 def lagged():
@@ -97,7 +97,7 @@ def test_constraint_may_hold_a_state():
     assert run["a"][1:] == pytest.approx(((1 - x) * np.exp(-x) / 0.04)[1:], abs=1e-4)
 
 
-@pytest.mark.parametrize("language", COMPILED)
+@pytest.mark.parametrize("language", MAINLY_C)
 def test_standalone_programs_run_the_state(language, tmp_path):
     """The default run of the written program is that of the library."""
     s = lagged()

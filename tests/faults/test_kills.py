@@ -223,7 +223,7 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", ["study"])  # the others take long: see below
 def test_a_few_kills(kind, commands, folder):
-    KINDS[kind](commands, folder, 2, random.Random(kind))
+    KINDS[kind](commands, folder, 1, random.Random(kind))
 
 
 @pytest.mark.campaign

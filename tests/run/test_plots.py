@@ -71,6 +71,7 @@ def test_what_cannot_be_drawn(saved, capsys, words, message):
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.campaign
 @needs_chromium
 def test_page_in_a_browser(saved, tmp_path):
     """Lines are drawn; dragging zooms, a double click goes back, a click on a name hides its line."""

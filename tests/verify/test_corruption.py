@@ -94,7 +94,7 @@ def test_wrong_equations_of_every_example_are_found(name):
     assert [place for place in spread([p for p in listed if p in sure], SURE) if not refused(name, place)] == []
 
 
-@pytest.mark.parametrize("name", ["double_pendulum", "four_bar"])
+@pytest.mark.parametrize("name", rarely(["double_pendulum", "four_bar"], ["four_bar"]))
 def test_the_screen_is_not_easier_than_the_check(name):
     """It lets the right equations pass; wrong ones that it refuses are refused by the check."""
     system, eom = derived(name)
