@@ -24,7 +24,7 @@ from runpy import run_path
 
 import numpy as np
 
-from bellcrank.backend.cache import cache_folder
+from bellcrank.backend.cache import usable_folder
 from bellcrank.backend.compiler import FAST, GCC, GCC_X86, find_compiler
 from bellcrank.emit.c.source import c_source
 from bellcrank.emit.schedule import Options
@@ -128,7 +128,7 @@ def links_of(eom, springs):
 
 def kept(key, suffix, make):
     """A file made once and kept by content."""
-    folder = cache_folder() / "benchmarks"
+    folder = usable_folder() / "benchmarks"
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{hashlib.sha256(key.encode()).hexdigest()[:24]}{suffix}"
     if not path.exists():

@@ -2,7 +2,10 @@
 
 import ctypes
 import gc
+import grp
+import hashlib
 import os
+import pwd
 import signal
 import subprocess
 import sys
@@ -20,6 +23,7 @@ from bellcrank.backend.cache import cache_folder
 from bellcrank.backend.compiler import find_compiler, load_source, shared_library
 from bellcrank.backend.fortran import find_fortran
 from bellcrank.backend.processes import TooLong, run_program, seconds_for_compilers
+from bellcrank.files.trusted import read_trusted, why_open
 from tests.models import needs_compiler, pendulum
 from tests.processes import ends
 
@@ -93,7 +97,8 @@ def test_a_model_runs_from_a_cache_that_was_damaged(cache):
 @needs_compiler
 @posix
 @pytest.mark.parametrize(
-    ("mode", "why"), [(0o770, "others can write"), (0o707, "others can write"), (0o777, "chmod 700")]
+    ("mode", "why"),
+    [(0o770, "others can write"), (0o707, "others can write"), (0o777, "delete it, and it is made afresh")],
 )
 def test_a_cache_that_others_can_write_is_not_used(mode, why, cache):
     cache.mkdir()
@@ -123,6 +128,122 @@ def test_a_cache_of_another_user_is_not_used(cache):
     os.chown(cache, 1234, 1234)
     with pytest.warns(bc.ModelWarning, match="it belongs to another user"):
         assert cache not in shared_library(SOURCE, find_compiler()).parents
+
+
+def planted(cache, tmp_path):
+    """A library with the name and digest of the one that is asked for, but with another content, put there by hand."""
+    place, evil = shared_library(SOURCE, find_compiler()), SOURCE.replace("42", "666")
+    made = building.compile_source(evil, tmp_path, find_compiler(), building.default_flags(find_compiler()))
+    replaced(place, made.read_bytes())
+    (place.parent / "digest").write_text(hashlib.sha256(made.read_bytes()).hexdigest())
+    return place
+
+
+def given_away(place):
+    os.chown(place.parent / "digest", 1234, 1234)
+
+
+def all_given_away(place):
+    for path in (place.parent, place, place.parent / "digest"):
+        os.chown(path, 1234, 1234)
+
+
+def opened(place):
+    place.chmod(0o722)
+
+
+def folder_opened(place):
+    place.parent.chmod(0o770)
+
+
+def linked(place):
+    moved = place.parent.parent.parent / "elsewhere.so"
+    place.rename(moved)
+    place.symlink_to(moved)
+
+
+@needs_compiler
+@posix
+@pytest.mark.parametrize("change", [given_away, all_given_away, opened, folder_opened, linked])
+def test_a_planted_library_is_not_loaded(change, cache, tmp_path):
+    """A digest that anybody can compute does not make a library one of ours; its owner and modes do."""
+    if "given" in change.__name__ and os.geteuid() != 0:
+        pytest.skip("only root gives files away")
+    change(planted(cache, tmp_path))
+    with pytest.warns(bc.ModelWarning, match="not the one that was put there: it is made again"):
+        assert load_source(SOURCE, find_compiler()).answer() == 42
+    assert load_source(SOURCE, find_compiler()).answer() == 42
+
+
+@posix
+def test_folders_above_that_others_can_exchange(tmp_path):
+    inner = tmp_path / "above" / "cache"
+    inner.mkdir(parents=True, mode=0o700)
+    assert why_open(inner) == ""
+    inner.parent.chmod(0o777)
+    assert "others can write to" in why_open(inner)
+    inner.parent.chmod(0o1777)  # as the folder of temporary files: who owns a name there keeps it
+    assert why_open(inner) == ""
+    inner.parent.chmod(0o770)
+    group = grp.getgrgid(inner.parent.stat().st_gid)
+    alone = group.gr_name == pwd.getpwuid(os.geteuid()).pw_name and not group.gr_mem
+    assert (why_open(inner) == "") == alone
+    if os.geteuid() == 0:
+        inner.parent.chmod(0o700)
+        os.chown(inner.parent, 1234, -1)
+        assert "above it belongs to another user" in why_open(inner)
+
+
+@posix
+def test_what_is_read_must_be_a_file_of_ours(tmp_path):
+    path = tmp_path / "kept"
+    assert read_trusted(path) is None
+    path.write_bytes(b"x")
+    path.chmod(0o600)
+    assert read_trusted(path) == b"x"
+    path.chmod(0o620)
+    assert read_trusted(path) is None
+    os.mkfifo(tmp_path / "pipe", 0o600)
+    assert read_trusted(tmp_path / "pipe") is None  # without waiting for somebody who writes
+    assert read_trusted(tmp_path) is None
+
+
+@needs_compiler
+@posix
+def test_a_library_that_cannot_be_loaded_is_made_again(cache):
+    """With the right digest: the compiler, or the disk, had written something else."""
+    place = shared_library(SOURCE, find_compiler())
+    replaced(place, b"no library")
+    place.chmod(0o700)
+    (place.parent / "digest").write_text(hashlib.sha256(b"no library").hexdigest())
+    with pytest.warns(bc.ModelWarning, match="cannot be loaded: .*; it is removed and made again"):
+        assert load_source(SOURCE, find_compiler()).answer() == 42
+    assert load_source(SOURCE, find_compiler()).answer() == 42
+
+
+@needs_compiler
+@posix
+def test_a_compiler_that_writes_garbage_leaves_none_in_the_cache(cache, tmp_path, monkeypatch):
+    text = (
+        '[ "$1" = --version ] && echo "garbage cc 1.0" && exit 0\nfor x; do [ "$l" = -o ] && echo no > $x; l=$x; done'
+    )
+    monkeypatch.setenv("CC", str(script(tmp_path / "garbage", text)))
+    with pytest.warns(bc.ModelWarning, match="runs in Python.* cannot be loaded"):
+        assert pendulum().equations().compile(backend="c").backend == "python"
+    assert os.listdir(cache) == []
+
+
+@needs_compiler
+@posix
+def test_a_user_without_home(tmp_path, monkeypatch):
+    """A folder named ~ appeared in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("BELLCRANK_CACHE", "XDG_CACHE_HOME", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
+    with pytest.warns(bc.ModelWarning, match="is not used: there is no home folder"):
+        assert load_source(SOURCE, find_compiler()).answer() == 42
+    assert os.listdir(tmp_path) == []
 
 
 def test_a_relative_folder_in_the_environment(monkeypatch, tmp_path):

@@ -9,7 +9,7 @@ import signal
 import pytest
 
 import bellcrank as bc
-from bellcrank.backend.cache import _verified
+from bellcrank.backend.cache import found
 from bellcrank.backend.compiler import find_compiler
 from tests.faults.kills import Commands
 
@@ -129,7 +129,7 @@ def interrupted_compiles(commands, folder, count, rng):
         went_well(done, number)
         kept = list(cache.iterdir()) if cache.exists() else []
         builds = [p for p in kept if p.name.startswith("build-")]
-        assert all(_verified(p) for p in kept if p not in builds)
+        assert all(found(p.name, p.parent) for p in kept if p not in builds)
         assert before >= set(builds) or done["code"] not in (0, 130)
         if len(kept) > len(builds) or len(builds) > 3:  # from the beginning again
             after = commands.do(["run", "plain.py"], folder, **settings)

@@ -1,8 +1,8 @@
-"""Compiled libraries kept by content: CACHE/KEY/library.so, and beside it the digest of what was made.
+"""Files kept by content: CACHE/KEY/library.so (or another name), and next to it the digest of what was made.
 
-A library is made in a folder of its own, which is then moved to its place, so that any number of processes may make
-the same one at the same time, and one that is killed leaves nothing half done. It is loaded only if its digest is the
-one beside it, and made again if not. Nobody else may be able to write where libraries are loaded from.
+A library is made in a separate folder, which is then moved to its place, so that any number of processes may make
+the same one at the same time, and one that is killed leaves nothing half done. It is used only if this user alone can
+have written it (`files.trusted`) and its digest is the one next to it, and made again if not.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import stat
 import sys
 import tempfile
 import time
@@ -22,6 +21,7 @@ from pathlib import Path
 
 from bellcrank.errors import BuildError, warn
 from bellcrank.files.locks import LOCKS, locked
+from bellcrank.files.trusted import POSIX, read_trusted, why_open
 from bellcrank.files.whole import undisturbed
 
 LIBRARY, DIGEST = f"library{'.dll' if sys.platform == 'win32' else '.so'}", "digest"
@@ -33,53 +33,71 @@ YOUNG, OLD = (
 )  # s: a build below this age goes on; above that one it does not, locks or none
 
 
-def cache_folder() -> Path:
-    """BELLCRANK_CACHE, else the folder bellcrank in XDG_CACHE_HOME, else in ~/.cache."""
+def cache_folder() -> Path | None:
+    """BELLCRANK_CACHE, else the folder bellcrank in XDG_CACHE_HOME, else in ~/.cache; None for a user without home."""
     if named := os.environ.get("BELLCRANK_CACHE"):
         return Path(named).absolute()
     base = os.environ.get("XDG_CACHE_HOME", "")
     if base and not os.path.isabs(base):
         warn(f"XDG_CACHE_HOME={base!r} is not used: it must be an absolute path")
         base = ""
-    return (Path(base) if base else Path(os.path.expanduser("~")) / ".cache") / "bellcrank"
+    home = os.path.expanduser("~")  # stays "~" where there is neither HOME nor an entry of this user
+    if not base and not os.path.isabs(home):
+        return None
+    return (Path(base) if base else Path(home) / ".cache") / "bellcrank"
 
 
 def usable_folder() -> Path:
-    """The cache folder, made where it is missing; or one for this process alone, with a word that says why."""
+    """The cache folder, made where it is missing; or one for this process alone, with a warning that says why."""
     return _usable(cache_folder())
 
 
-def found(key: str, folder: Path) -> Path | None:
-    """The library of a key in the cache, if it is there and whole."""
-    return _verified(folder / key)
+def found(key: str, folder: Path, name: str = LIBRARY) -> Path | None:
+    """The file of a key in the cache, if it is there, whole, and written by this user."""
+    return None if read_kept(key, folder, name) is None else folder / key / name
 
 
-def kept(key: str, make: Callable[[Path], Path], folder: Path | None = None) -> Path:
-    """The library of a key, from the cache or made now: `make` compiles it in a folder and returns its path there.
+def read_kept(key: str, folder: Path, name: str = LIBRARY) -> bytes | None:
+    """What the file of a key holds, if it is there, whole, and written by this user. `folder`: a `usable_folder`."""
+    return _content(folder / key, name)
+
+
+def discard(key: str, folder: Path) -> None:
+    """Removes what is kept under a key."""
+    with suppress(OSError), _build(folder) as work:
+        os.replace(folder / key, work / "gone")
+
+
+def kept(key: str, make: Callable[[Path], Path], folder: Path | None = None, name: str = LIBRARY) -> Path:
+    """The file of a key, from the cache or made now: `make` makes it in a folder and returns its path there.
 
     `folder` is what `usable_folder` has returned, if it was asked before.
     """
     folder = usable_folder() if folder is None else folder
     place = folder / key
-    if (there := _verified(place)) is not None:
-        return there
-    if place.exists():
-        warn(f"the library {place / LIBRARY} in the cache is not the one that was put there: it is made again")
+    if _content(place, name) is not None:
+        return place / name
+    if os.path.lexists(place):
+        warn(f"{place / name} in the cache is not the one that was put there: it is made again")
     _sweep(folder)
     with _build(folder) as work:
         made = make(work)
         ready = work / "ready"
-        ready.mkdir()
-        os.replace(made, ready / LIBRARY)
-        (ready / DIGEST).write_text(_digest(ready / LIBRARY), encoding="ascii")
+        ready.mkdir(mode=0o700)
+        os.replace(made, ready / name)
+        if POSIX:
+            os.chmod(ready / name, 0o700)
+        (ready / DIGEST).write_text(_digest((ready / name).read_bytes()), encoding="ascii")
+        if POSIX:
+            os.chmod(ready / DIGEST, 0o600)
         try:
-            _put(ready, place)
+            _put(ready, place, name)
         except OSError as error:
             raise BuildError(f"the compiled model cannot be put into {folder}: {error.strerror or error}") from None
-    return place / LIBRARY
+    return place / name
 
 
-def _put(ready: Path, place: Path) -> None:
+def _put(ready: Path, place: Path, name: str) -> None:
     """Moves a library to its place, unless another process has put a good one there meanwhile.
 
     What is wrong there is moved away, not removed bit by bit: another process may put its own in between.
@@ -89,7 +107,7 @@ def _put(ready: Path, place: Path) -> None:
             os.replace(ready, place)
             return
         except OSError:
-            if _verified(place) is not None:
+            if _content(place, name) is not None:
                 return
             if attempt == ATTEMPTS - 1:
                 raise
@@ -97,49 +115,49 @@ def _put(ready: Path, place: Path) -> None:
                 os.replace(place, ready.with_name(f"wrong-{attempt}"))
 
 
-def _verified(place: Path) -> Path | None:
-    """The library at a place, if it is whole."""
+def _content(place: Path, name: str) -> bytes | None:
+    """What a file at a place holds, if it is whole and nobody else can have written it."""
     try:
-        good = (place / DIGEST).read_text(encoding="ascii") == _digest(place / LIBRARY)
-    except (OSError, ValueError):
+        if why_open(place, above=False):
+            return None
+    except OSError:
         return None
-    return place / LIBRARY if good else None
+    content, digest = read_trusted(place / name), read_trusted(place / DIGEST)
+    return content if content is not None and digest == _digest(content).encode() else None
 
 
-def _digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 # ---- folders
 
 
-def _usable(folder: Path) -> Path:
-    """The folder, made where it is missing; or one for this process alone, with a word that says why."""
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        why = _open_to_others(folder) or ("" if os.access(folder, os.W_OK) else "it cannot be written")
-    except OSError as error:
-        why = f"it cannot be written ({error.strerror or error})"
-    if why:
-        warn(f"the cache folder {folder} is not used: {why}; compiled models are kept for this process only")
-        return Path(_own(os.getpid()).name)
-    return folder
-
-
-def _open_to_others(folder: Path) -> str:
-    """Why others could put a library of theirs there; nothing if they cannot."""
-    if os.name != "posix":
-        return ""
-    found = os.stat(folder)
-    if found.st_uid != os.geteuid():
-        return "it belongs to another user"
-    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        return f"others can write to it (chmod 700 {folder} closes it)"
-    for parent in folder.resolve().parents:
-        found = os.stat(parent)
-        if found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX:
-            return f"others can write to {parent}"
-    return ""
+def _usable(folder: Path | None) -> Path:
+    """The folder, made where it is missing; or one for this process alone, with a warning that says why."""
+    if folder is None:
+        why, named = "there is no home folder (set HOME, or BELLCRANK_CACHE to a folder of yours)", "in ~/.cache"
+    else:
+        why, named = "", str(folder)
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder = folder.resolve()
+            why = why_open(folder)
+            if why:
+                why += (
+                    ", so that what is in it may be theirs (delete it, and it is made afresh, or set BELLCRANK_CACHE)"
+                )
+            elif not os.access(folder, os.W_OK):
+                why = "it cannot be written"
+        except OSError as error:
+            why = f"it cannot be written ({error.strerror or error})"
+    if folder is not None and not why:
+        return folder
+    warn(f"the cache folder {named} is not used: {why}; compiled models are kept for this process only")
+    own = Path(_own(os.getpid()).name).resolve()
+    if why := why_open(own):
+        raise BuildError(f"compiled models cannot be kept safely in {own}: {why}; set TMPDIR to a folder of yours")
+    return own
 
 
 @lru_cache(maxsize=1)

@@ -14,13 +14,13 @@ import shlex
 import shutil
 import sys
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from bellcrank.backend.cache import kept
+from bellcrank.backend.cache import discard, found, kept, usable_folder
 from bellcrank.backend.processes import LIMIT, Aside, TooLong, run_program, seconds_for_compilers
 from bellcrank.emit.c.halves import HALF, has_halves
 from bellcrank.errors import BuildError, warn
@@ -61,6 +61,7 @@ ALWAYS = ("-std=c99", "-fno-math-errno", "-fPIC", "-shared")
 FORTRAN = ("-std=f2008", "-fPIC", "-shared")
 LINUX = ("-fno-semantic-interposition", "-Wl,-Bsymbolic")
 NO_COMPILER = "there is no C compiler (looked for CC, cc, gcc, clang and the Python package ziglang)"
+ZIG = (sys.executable, "-P", "-m", "ziglang")  # -P: nothing is imported from the working directory
 _SHOWN = 30  # lines of a compiler's message
 
 
@@ -115,7 +116,7 @@ class Compiler:
 
 def find_compiler() -> Compiler | None:
     """The compiler named by CC, else cc, gcc, clang, else the ziglang package, else None."""
-    zig = ((sys.executable, "-m", "ziglang", "cc"),) if find_spec("ziglang") is not None else ()
+    zig = ((*ZIG, "cc"),) if find_spec("ziglang") is not None else ()
     return compiler_named("CC", (("cc",), ("gcc",), ("clang",), *zig))
 
 
@@ -279,7 +280,28 @@ def load_source(
     own: bool = False,
 ) -> ctypes.CDLL:
     """The library of a source, compiled if need be."""
-    return load(shared_library(source, compiler, flags, linked=linked), own)
+    flags = default_flags(compiler, length=len(source)) if flags is None else flags
+    key = digest(source, compiler, (*flags, *map(str, linked)))
+    return load_kept(key, lambda work: compile_source(source, work, compiler, flags, "c", linked), own)
+
+
+def load_kept(key: str, make: Callable[[Path], Path], own: bool = False, folder: Path | None = None) -> ctypes.CDLL:
+    """The library of a key, loaded from the cache or made now. One that cannot be loaded does not stay there: it is
+    made once more."""
+    folder = usable_folder() if folder is None else folder
+    path = found(key, folder)
+    if path is not None:
+        try:
+            return load(path, own)
+        except BuildError as error:
+            warn(f"{error}; it is removed and made again")
+            discard(key, folder)
+    path = kept(key, make, folder)
+    try:
+        return load(path, own)
+    except BuildError:
+        discard(key, folder)
+        raise
 
 
 def _shortened(message: str) -> str:

@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bellcrank.backend.background import background
-from bellcrank.backend.cache import found, kept, usable_folder
+from bellcrank.backend.cache import found, usable_folder
 from bellcrank.backend.compiler import (
     Compiler,
     Stopped,
     compile_source,
     default_flags,
     digest,
-    load,
+    load_kept,
     load_source,
     named_flags,
 )
@@ -58,8 +58,8 @@ class _Source:
 
     def known(self, speed: str) -> Library | None:
         """The library from the cache, if it is there."""
-        path = found(self._key(self._flags(speed)), self._folder)
-        return None if path is None else Library(load(path, own=True), speed)
+        key = self._key(self._flags(speed))
+        return None if found(key, self._folder) is None else self.made(speed)
 
     def made(self, speed: str, aside: Aside | None = None) -> Library:
         """The library, compiled if need be; `aside`: where the compiler runs, if not here."""
@@ -68,7 +68,7 @@ class _Source:
         def make(work: Path) -> Path:
             return compile_source(self.text, work, self.compiler, flags, linked=self.linked, exactly=True, aside=aside)
 
-        return Library(load(kept(self._key(flags), make, self._folder), own=True), speed)
+        return Library(load_kept(self._key(flags), make, True, self._folder), speed)
 
     def _flags(self, speed: str) -> tuple[str, ...]:
         return default_flags(self.compiler, speed, len(self.text))

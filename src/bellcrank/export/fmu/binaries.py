@@ -13,12 +13,12 @@ from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from bellcrank.backend.compiler import NO_COMPILER, find_compiler
+from bellcrank.backend.compiler import NO_COMPILER, ZIG, find_compiler
 from bellcrank.backend.processes import TooLong, run_program, seconds_for_compilers
 from bellcrank.errors import BuildError, ModelError, did_you_mean, warn
 from bellcrank.export.fmu.sources import header, main_file
 
-ZIG = {  # what zig calls the platforms of FMI 3
+TARGETS = {  # what zig calls the platforms of FMI 3
     "x86_64-linux": "x86_64-linux-gnu.2.17",
     "aarch64-linux": "aarch64-linux-gnu.2.17",
     "x86_64-windows": "x86_64-windows-gnu",
@@ -58,12 +58,12 @@ def platforms_of(given: str | Sequence[str]) -> tuple[str, ...]:
         return ("host",)
     if given == "sources":
         return ()
-    names = [*ZIG] if given == "all" else given.split(",") if isinstance(given, str) else [*given]
+    names = [*TARGETS] if given == "all" else given.split(",") if isinstance(given, str) else [*given]
     listed = tuple(dict.fromkeys(str(x).strip() for x in names))
     for name in listed:
-        if name not in ("host", *ZIG):
-            known = ", ".join(("host", "all", "sources", *ZIG))
-            raise ModelError(f"platform {name!r} is not known; platforms are {known}.{did_you_mean(name, ZIG)}")
+        if name not in ("host", *TARGETS):
+            known = ", ".join(("host", "all", "sources", *TARGETS))
+            raise ModelError(f"platform {name!r} is not known; platforms are {known}.{did_you_mean(name, TARGETS)}")
     return tuple(x for x in listed if x != host() or "host" not in listed)
 
 
@@ -140,4 +140,4 @@ def _command(name: str) -> tuple[tuple[str, ...], str]:
         return compiler.command, host()
     if find_spec("ziglang") is None:
         raise BuildError("libraries for other platforms are made by the Python package ziglang: pip install ziglang")
-    return (sys.executable, "-m", "ziglang", "cc", "-target", ZIG[name]), name
+    return (*ZIG, "cc", "-target", TARGETS[name]), name

@@ -77,7 +77,9 @@ def history_path() -> Path | None:
     given = os.environ.get("BELLCRANK_HISTORY")
     if given is not None:
         return Path(given) if given else None
-    state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+    state = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
+    if not os.path.isabs(state):  # a user without home
+        return None
     return Path(state) / "bellcrank" / "kane_history"
 
 
