@@ -36,21 +36,23 @@ def test_table_and_model_have_the_same_coefficients(soft):
         found = gives(soft.data, soft.stand, soft.data.axle(axle))
         m = soft.kinematics(axle, [0.0])
         assert m["bush_rate"][0] == pytest.approx(found.rate, rel=1e-6)
-        assert math.radians(m["driving_toe"][0]) / 1000 == pytest.approx(found.compliance.toe_by_force_along, rel=1e-6)
+        assert math.radians(m["driving_toe"][0]) / 1000 == pytest.approx(
+            found.compliance.toe_by_longitudinal_force, rel=1e-6
+        )
         assert 1e3 * soft.figures[f"wheel_rate_{axle}"] == pytest.approx(m["vertical_wheel_rate"][0], rel=1e-5)
-    side = math.radians(m["side_force_steer"][0]) / 1000  # the table has its contact on a road along the body
-    assert side == pytest.approx(found.compliance.steer_by_side_force, rel=5e-3)
-    assert m["driving_way"][0] > 0.05 and m["side_force_way"][0] > 0.05  # mm/kN
+    side = math.radians(m["lateral_force_steer"][0]) / 1000  # the table has its contact on a road along the body
+    assert side == pytest.approx(found.compliance.steer_by_lateral_force, rel=5e-3)
+    assert m["longitudinal_compliance"][0] > 0.05 and m["lateral_compliance"][0] > 0.05  # mm/kN
 
 
 @pytest.mark.campaign
 def test_what_bushes_give_is_small_where_they_are_stiff(passenger, soft):
     names = (
-        "side_force_steer",
+        "lateral_force_steer",
         "aligning_steer",
         "driving_toe",
         "braking_toe",
-        "side_force_lean",
+        "camber_compliance",
         "vertical_wheel_rate",
     )
     stiff = passenger.changed(front={"bushes": stiffer(FRONT, 1e5)}, rear={"bushes": stiffer(REAR, 1e5)})
@@ -82,7 +84,7 @@ def test_bushes_of_an_arm_share_what_acts_along_its_axis(passenger):
 def test_wrong_bushes_of_cars_are_told(passenger):
     wrong = {"lower_fron": ARM, "lower_rear": {**ARM, "stiffness": [1, 2]}}
     with pytest.raises(bc.ModelError) as told:
-        passenger.changed(front={"bushes": wrong, "compliance": {"steer_by_side_force": "0.1 deg/kN"}})
+        passenger.changed(front={"bushes": wrong, "compliance": {"steer_by_lateral_force": "0.1 deg/kN"}})
     text = str(told.value)
     assert len(told.value.problems) == 3
     assert "front: give bushes or compliance, not both" in text
@@ -102,7 +104,7 @@ def test_a_car_on_bushes_gives_what_its_table_says(soft):
         gave = gives(soft.data, soft.stand, soft.data.axle(axle)).compliance
         fx, fy, mz, held = (run[f"{corner}.{x}"][-1] for x in ("tyre.fx", "tyre.fy", "tyre.mz", "held"))
         assert abs(fx) > 100 and abs(fy) > 100 and held > 50
-        toe = gave.toe_by_force_along * fx + gave.toe_by_brake_moment * held
-        steer = gave.steer_by_side_force * fy + gave.steer_by_aligning_moment * mz - side * toe
+        toe = gave.toe_by_longitudinal_force * fx + gave.toe_by_brake_torque * held
+        steer = gave.steer_by_lateral_force * fy + gave.steer_by_aligning_moment * mz - side * toe
         assert run[f"q({corner}.steer)"][-1] == pytest.approx(steer, rel=0.01, abs=1e-6)
-        assert run[f"q({corner}.lean)"][-1] == pytest.approx(gave.lean_by_side_force * fy, rel=0.01, abs=1e-6)
+        assert run[f"q({corner}.tilt)"][-1] == pytest.approx(gave.camber_by_lateral_force * fy, rel=0.01, abs=1e-6)

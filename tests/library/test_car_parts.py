@@ -29,8 +29,8 @@ def car():
         "map": [[f"{n} rpm", f"{T} N-m"] for n, T in MAP], "gears": GEARS, "final": FINAL, "efficiency": EFFICIENCY,
         "inertia": f"{J} kg-m2", "torque": None, "power": None,
     }  # fmt: skip
-    compliance = {"steer_by_side_force": "-0.1 deg/kN", "lean_by_side_force": "0.3 deg/kN"}
-    more = {"steer_by_aligning_moment": "0.2 deg/kN/m", "toe_by_force_along": "0.2 deg/kN"}
+    compliance = {"steer_by_lateral_force": "-0.1 deg/kN", "camber_by_lateral_force": "0.3 deg/kN"}
+    more = {"steer_by_aligning_moment": "0.2 deg/kN/m", "toe_by_longitudinal_force": "0.2 deg/kN"}
     return stiff().changed(
         drive=drive, front={"compliance": more}, brakes={"abs": {}, "front_share": 0.68}, aerodynamics={"side": SIDE, "yaw": YAW},
         rear={"differential": {"kind": "limited-slip", "preload": "20 N-m", "lock": 0.02}, "compliance": compliance},
@@ -83,7 +83,7 @@ def test_compliance_is_that_of_the_rig(turn):
         Fy = turn[f"{c}.tyre.fy"][-1] / 1000
         assert abs(Fy) > 0.5
         assert deg(turn[f"q({c}.steer)"][-1]) == pytest.approx(-0.1 * Fy, rel=1e-3)
-        assert deg(turn[f"q({c}.lean)"][-1]) == pytest.approx(0.3 * Fy, rel=1e-3)
+        assert deg(turn[f"q({c}.tilt)"][-1]) == pytest.approx(0.3 * Fy, rel=1e-3)
     for c, sign in (("fl", -1), ("fr", 1)):
         by = 0.2 * turn[f"{c}.tyre.mz"][-1] / 1000 + sign * 0.2 * turn[f"{c}.tyre.fx"][-1] / 1000
         assert deg(turn[f"q({c}.steer)"][-1]) == pytest.approx(by, rel=1e-3)

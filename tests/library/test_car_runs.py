@@ -225,7 +225,7 @@ def test_to_the_limit(car):
     """Series end whole, with stiff joints into spins; without stability control the law's criteria are not met."""
     stiff = car.changed(front={"compliance": None}, rear={"compliance": None})
     dwell = bc.manoeuvres.run(stiff, "sine-with-dwell")
-    assert dwell["runs"] > 20 and dwell["aside"] > 1.83 and not dwell.passed
+    assert dwell["runs"] > 20 and dwell["lateral_displacement"] > 1.83 and not dwell.passed
     assert dwell["unstable_from"] > 3 * dwell["angle"] and dwell["side_slip_max"] > 90
     assert all(np.isfinite(run[name]).all() for run in dwell.runs.values() for name in run)
     hook = bc.manoeuvres.run(car, "fishhook", speeds=(56.0, 80.0))
@@ -370,7 +370,7 @@ def test_the_report_in_a_browser(car, tmp_path):
     told = []
     results = bc.manoeuvres.report(path, car, names, lambda share, what: told.append(what))
     assert list(results) == [car.name] and list(results[car.name]) == names and len(told) == 3
-    assert 0.1 < results[car.name]["side-wind"]["aside_2"] < 4  # with the wind
+    assert 0.1 < results[car.name]["side-wind"]["lateral_displacement_2"] < 4  # with the wind
     script = """
     const box = e => e.getBoundingClientRect();
     found = {

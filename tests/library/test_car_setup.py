@@ -38,7 +38,7 @@ def test_the_seats_of_springs_shift_load_between_the_diagonals(car):
     stand = crossed.stand
     assert stand.load[0] == pytest.approx(4100, abs=1e-3)
     assert stand.roll == pytest.approx(0, abs=1e-9) and stand.height == pytest.approx(car.stand.height, abs=1e-6)
-    assert crossed.data.front.record.spring.seat > 0 > crossed.data.rear.record.spring.seat
+    assert crossed.data.front.record.spring.perch > 0 > crossed.data.rear.record.spring.perch
 
 
 @pytest.mark.campaign

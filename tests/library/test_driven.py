@@ -237,7 +237,7 @@ SLIP = bc.Slip(60e3, 50e3)
         (lambda: bc.vehicles.truck(axles=(1, "a")), "must be at least two different numbers"),
         (lambda: bc.vehicles.car(inertia=(1, 2, "x")), "three positive moments"),
         (lambda: bc.vehicles.car(massx=3), "massx=3 is not known. Did you mean 'mass'"),
-        (lambda: bc.vehicles.motorcycle(slip=SLIP), "a vehicle in the plane has no side force"),
+        (lambda: bc.vehicles.motorcycle(slip=SLIP), "a vehicle in the plane has no lateral force"),
         (lambda: bc.vehicles.motorcycle(slip=bc.Slip(1e4), coordinates="redundant"), "slip needs a frame"),
     ],
 )  # fmt: skip

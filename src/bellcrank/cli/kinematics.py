@@ -23,8 +23,8 @@ from bellcrank.linkage.wheel import MODES
 COLUMNS = (
     "travel", "rack", "camber", "toe", "caster", "kingpin_inclination", "scrub_radius", "mechanical_trail",
     "track_change", "wheelbase_change", "roll_centre_height", "anti_dive", "anti_squat", "anti_lift_braking",
-    "anti_lift_driving", "wheel_load", "roll_stiffness", "side_force_steer", "aligning_steer", "driving_toe",
-    "braking_toe", "side_force_lean", "side_force_way", "driving_way", "bush_rate",
+    "anti_lift_driving", "wheel_load", "roll_stiffness", "lateral_force_steer", "aligning_steer", "driving_toe",
+    "braking_toe", "camber_compliance", "lateral_compliance", "longitudinal_compliance", "bush_rate",
 )  # fmt: skip
 
 

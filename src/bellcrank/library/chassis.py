@@ -31,7 +31,7 @@ class Design:
     the chassis; height of its mass centre above the ground, nominally; rim: mass of each; k, c, length of tyre and
     suspension; rolling_resistance; terrain. With `slip` (a bc.Slip or a tyre of bc.tyres, or one per axle) wheels turn
     and the vehicle is driven: spin: moment of inertia of a wheel about its axis; steered, driven: axles counted from 1;
-    brakes: share of each axle in the braking moment (None: equal); speed at the start.
+    brakes: share of each axle in the brake torque (None: equal); speed at the start.
     """
 
     axles: Sequence[float]
@@ -82,7 +82,7 @@ class Design:
 
     @property
     def shares(self) -> Sequence[float]:
-        """Of the axles in the braking moment."""
+        """Of the axles in the brake torque."""
         return [1 / len(self.axles)] * len(self.axles) if self.brakes is None else self.brakes
 
 

@@ -19,7 +19,7 @@ from bellcrank.library.parts import is_number
 LAG = 0.02  # s, of the rack behind the driver and of each wheel behind the rack
 RING = 250.0  # rad/s, of a wheel on the elasticity of its brake
 HELD = 0.004  # s, damping of that elasticity
-INPUTS = {"steer": ("deg", "steering angle"), "drive": ("F*L", "driving moment"), "brake": ("F*L", "braking moment")}
+INPUTS = {"steer": ("deg", "steering angle"), "drive": ("F*L", "drive torque"), "brake": ("F*L", "brake torque")}
 
 
 def add_rack(s: System) -> None:
@@ -46,7 +46,7 @@ def add_knuckle(s: System, name: str, rim: BodyHandle, x: str, y: str, axis: str
 
 
 def add_wheel(s: System, name: str, carrier: BodyHandle, drive: str | None, brake: str) -> BodyHandle:
-    """A wheel that turns in its carrier, with its part of the driving and of the braking moment."""
+    """A wheel that turns in its carrier, with its part of the driving and of the brake torque."""
     wheel = s.add_body(f"{name}.wheel", carrier, rotate=2, mass=0, inertia=("i_spin/2", "i_spin", "i_spin/2"))
     add_brake(s, name, f"u({wheel.name})", f"max(0, {brake})")
     for what, moment, label in (("driven", drive, "drive"), ("braked", f"-{name}.held", "brake")):
@@ -59,7 +59,7 @@ def add_wheel(s: System, name: str, carrier: BodyHandle, drive: str | None, brak
 def add_brake(s: System, name: str, spin: str, limit: str, k: str = "k_brake") -> None:
     """A brake with a moment of at most `limit`, called <name>.held."""
     add_friction(s, name, spin, limit, k, f"brake of {name}")
-    s.add_output(f"{name}.held", f"{name}.held", label=f"braking moment of {name}", units="F*L")
+    s.add_output(f"{name}.held", f"{name}.held", label=f"brake torque of {name}", units="F*L")
 
 
 def add_friction(s: System, name: str, spin: str, limit: str, k: str, words: str) -> None:
@@ -99,9 +99,9 @@ def slips_of(given: Any, axles: int, space: bool) -> tuple[list[Any], list[str]]
         return [], [f"slip={given!r} must be one bc.Slip, or one for each of the {axles} axles"]
     problems = [f"slip: {p}" for x in slips for p in x.problems()]
     if space and not all(x.space for x in slips):
-        problems.append("slip: cornering=None has no side force; a vehicle in space needs a cornering stiffness")
+        problems.append("slip: cornering=None has no lateral force; a vehicle in space needs a cornering stiffness")
     if not space and any(x.space for x in slips):
-        problems.append("slip: a vehicle in the plane has no side force; leave cornering out")
+        problems.append("slip: a vehicle in the plane has no lateral force; leave cornering out")
     return list(slips), list(dict.fromkeys(problems))
 
 

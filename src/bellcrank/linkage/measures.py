@@ -239,7 +239,7 @@ def _struts(m: Measures, w: Wheel) -> None:
 DRAWN = (
     "camber", "toe", "caster", "kingpin_inclination", "scrub_radius", "mechanical_trail", "half_track_change",
     "wheelbase_change", "roll_centre_height", "anti_dive", "anti_squat", "anti_lift_braking", "wheel_load",
-    "roll_stiffness", "side_force_steer", "aligning_steer",
+    "roll_stiffness", "lateral_force_steer", "aligning_steer",
 )  # fmt: skip
 
 

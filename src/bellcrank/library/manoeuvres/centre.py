@@ -36,10 +36,12 @@ def weave(data: CarData, settings: dict[str, Any]) -> Result:
     found.add("dead_band", 2 * _half(ay, wheel), "deg", "width of the loop of angle over lateral acceleration, at zero")
     found.add("torque_at_zero_ay", _half(ay, torque), "N-m", "steering torque at zero lateral acceleration")
     found.add("ay_at_zero_torque", _half(torque, ay), "m/s2", "lateral acceleration at zero torque: returnability")
-    found.add("torque_gradient", slope_at(ay, torque, 0.0, slight), "N s2", "torque over lateral acceleration, at zero")
+    found.add(
+        "torque_gradient", slope_at(ay, torque, 0.0, slight), "N m/(m/s2)", "torque over lateral acceleration, at zero"
+    )
     found.add("sensitivity", slope_at(wheel, ay, 0.0, small), "m/s2/deg", "lateral acceleration over angle, at zero")
     near = float(np.interp(1.0, *_rising(ay, wheel))) if np.abs(ay).max() > 1.2 else float("nan")
-    found.add("sensitivity_1", slope_at(wheel, ay, near, small), "m/s2/deg", "the same at 1 m/s2")
+    found.add("sensitivity_1", slope_at(wheel, ay, near, small), "m/s2/deg", "steering torque gradient at 1 m/s2")
     found.add("yaw_gain", slope_at(wheel, yaw, 0.0, small), "1/s", "yaw rate over steering-wheel angle, at zero")
     loops = (("steering_wheel", "steering_torque"), ("steering_wheel", "ay"), ("ay", "steering_torque"),
              ("steering_wheel", "yaw_rate"))  # fmt: skip

@@ -80,7 +80,7 @@ def constant_wheel(data: CarData, settings: dict[str, Any]) -> Result:
     last, ay = _growing(run)
     over, bend = ay[:last], np.radians(run["yaw_rate"][:last]) / run["speed"][:last]
     found = Metrics()
-    found.add("angle", run["steering_wheel"][-1], "deg", "steering-wheel angle, held")
+    found.add("angle", run["steering_wheel"][-1], "deg", "steering-wheel angle, fixed")
     for a in settings["at"]:
         if over[-1] < a + 0.3:
             continue
@@ -89,7 +89,7 @@ def constant_wheel(data: CarData, settings: dict[str, Any]) -> Result:
         found.add(f"radius_{a:g}", 1 / float(np.interp(a, over, bend)), "m", f"radius at {a:g} m/s2")
     found.add("ay_max", over[-1], "m/s2", "largest lateral acceleration")
     found.add("speed_there", 3.6 * run["speed"][last - 1], "km/h", "speed there")
-    more = (Curve("lateral acceleration, m/s2", "curvature of the way, 1/m", (("held wheel", over, bend),)),)
+    more = (Curve("lateral acceleration, m/s2", "curvature of the path, 1/m", (("fixed wheel", over, bend),)),)
     return Result("iso4138-wheel", data.sections.name, settings, {"circle": run}, found.done(), [],
                   [f"the speed grows by {rate:g} m/s2"], OVER_AY, more)  # fmt: skip
 
@@ -135,7 +135,10 @@ def _out_of_turn(name: str, data: CarData, settings: dict[str, Any], inputs: dic
         found.add(f"deceleration{end}", (v - now) / t, "m/s2", f"mean deceleration{when}")
         found.add(f"yaw_ratio{end}", ratio, "", f"yaw rate after {seen:g} s over that of the same circle{when}")
         found.add(
-            f"ay_ratio{end}", value_at(run, "ay", t) / (now**2 / R), "", f"the same of lateral acceleration{when}"
+            f"ay_ratio{end}",
+            value_at(run, "ay", t) / (now**2 / R),
+            "",
+            f"lateral acceleration after {seen:g} s over that of the same circle{when}",
         )
         inside = run.time <= t
         found.add(f"side_slip{end}", np.abs(run["side_slip"][inside] - slip0).max(), "deg",
@@ -143,7 +146,7 @@ def _out_of_turn(name: str, data: CarData, settings: dict[str, Any], inputs: dic
         most = np.abs(np.diff(run["yaw_rate"][inside])).max() / float(run.time[1] - run.time[0])
         found.add(f"yaw_acceleration{end}", most, "deg/s2", f"largest yaw acceleration until then{when}")
         away = np.hypot(run["x"][inside], run["y"][inside] - R)[-1] - math.hypot(run["x"][0], run["y"][0] - R)
-        found.add(f"outwards{end}", away, "m", f"way out of the circle until then{when}")
+        found.add(f"outwards{end}", away, "m", f"radial deviation from the circle until then{when}")
         rows.append((found[f"deceleration{end}"].value, ratio))
     named = {f"{x:g} m/s2" if len(runs) > 1 else "released": run for x, run in runs.items()}
     spins = [x for x, run in runs.items() if np.abs(run["side_slip"]).max() > 30]
@@ -155,7 +158,7 @@ def _out_of_turn(name: str, data: CarData, settings: dict[str, Any], inputs: dic
         else ()
     )
     return Result(name, data.sections.name, settings, named, found.done(), criteria,
-                  [f"the steering wheel is held; values {seen:g} s after the pedal moves", abs_of(data)],
+                  [f"the steering wheel is fixed; values {seen:g} s after the pedal moves", abs_of(data)],
                   ("yaw_rate", "side_slip", "ay", "speed", "roll", ("y", "x")), more)  # fmt: skip
 
 
@@ -175,7 +178,7 @@ WHEEL = Manoeuvre(
     "iso4138-wheel",
     "constant steering-wheel angle, slowly faster",
     {
-        "radius": Setting(60.0, "m", "radius of the slow circle at which the steering wheel is held"),
+        "radius": Setting(60.0, "m", "radius of the slow circle at which the steering wheel is fixed"),
         "acceleration": Setting(0.4, "m/s2", "how fast the speed grows"),
         "to": Setting(100.0, "km/h", "how much faster it becomes, at most"),
         "at": Setting((2.0, 4.0), "m/s2", "where gradients are taken"),
@@ -194,8 +197,8 @@ BRAKE_IN_TURN = Manoeuvre(
     "braking in a turn",
     TURN
     | {
-        "decelerations": Setting((2.0, 3.0, 4.0, 5.0, 6.0), "m/s2", "that the braking moments would make"),
-        "rise": Setting(0.4, "s", "in which the brakes reach their moment"),
+        "decelerations": Setting((2.0, 3.0, 4.0, 5.0, 6.0), "m/s2", "deceleration that the brake torques ask for"),
+        "rise": Setting(0.4, "s", "rise time of the brake torque"),
     },
     brake_in_turn,
     "ISO 7975, from memory",

@@ -119,7 +119,7 @@ def _change(name: str, lanes_of: Callable[[float, float], list[Lane]]) -> Callab
         if not through:
             criteria.append(Criterion(f"the car comes through: it ends at x = {run['x'][-1]:.0f} m", False))
         held = (
-            "the throttle is held as it is"
+            "the throttle is fixed"
             if engine is None
             else f"the throttle is released {RELEASE:g} m after the first cone"
         )
@@ -130,7 +130,7 @@ def _change(name: str, lanes_of: Callable[[float, float], list[Lane]]) -> Callab
             if clean is not None:
                 runs["clean"] = clean
                 told = ", ".join(f"({x - ENTRY:.1f}, {y:.2f})" for x, y in line(lanes, best).corners)
-                notes.append(f"the best line leaves straight ahead, and goes on so, at x and y of {told} m")
+                notes.append(f"the best line deviates from straight ahead at x and y of {told} m")
         return Result(name, data.sections.name, settings, runs, found.done(), criteria, notes,
                       ("path_error", "steering_wheel", "ay", "yaw_rate", "roll", "speed"),
                       (_from_above(run, lanes),))  # fmt: skip

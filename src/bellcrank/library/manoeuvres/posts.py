@@ -85,9 +85,9 @@ def four_post(data: CarData, settings: dict[str, Any]) -> Result:
         found.add(f"load_{axle}", 100 * np.abs(heave - 1).max(), "%",
                   f"largest change of the {axle} wheel loads in heave")  # fmt: skip
     off = [float(np.mean(run[f"{c}.tyre_load"] <= 0)) for run in runs.values() for c in CORNERS]
-    found.add("lifted", 100 * max(off), "%", "largest share of time that a wheel is off its post")
+    found.add("lifted", 100 * max(off), "%", "largest fraction of time that a wheel is off its post")
     return Result("four-post", data.sections.name, settings, runs, found.done(), [],
-                  ["tyres stand on posts that do not give way along the ground: they hold wheels that move aside",
+                  ["the posts are rigid in the plane of the ground and hold wheels that move sideways",
                    "one amplitude of the speed of posts, as of a road with the slope of its spectrum"],
                   ("fl.post", "height", "fl.tyre_load", "rl.tyre_load", "fl.travel", "rl.travel"),
                   tuple(curves))  # fmt: skip

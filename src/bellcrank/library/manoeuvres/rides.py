@@ -89,11 +89,11 @@ def rough_road(data: CarData, settings: dict[str, Any]) -> Result:
         found.add(f"{name}_rms", float(run[name][on].std()), "deg", f"{words}, root mean square")
     for axle, corners in AXLES.items():
         loads = np.concatenate([run[f"{c}.tyre_load"][on] / run[f"{c}.tyre_load"][on].mean() for c in corners])
-        found.add(f"load_{axle}", 100 * loads.std(), "%", f"deviation of the {axle} wheel loads over their mean")
+        found.add(f"load_{axle}", 100 * loads.std(), "%", f"dynamic load coefficient, {axle} wheels")
         travel = np.concatenate([run[f"{c}.travel"][on] - run[f"{c}.travel"][on].mean() for c in corners])
         found.add(f"travel_{axle}", 1000 * travel.std(), "mm", f"travel of the {axle} wheels, root mean square")
     off = [float(np.mean(run[f"{c}.tyre_load"][on] <= 0)) for c in CORNERS]
-    found.add("lifted", 100 * max(off), "%", "largest share of time that a wheel is off the ground")
+    found.add("lifted", 100 * max(off), "%", "largest fraction of time that a wheel is off the ground")
     word = next(w for limit, w in COMFORT if rms <= limit)
     return Result("ride", data.sections.name, settings, {"road": run}, found.done(), [],
                   [f"at the mass centre of the body: {word} (ISO 2631-1)",
@@ -125,7 +125,7 @@ def _edge(name: str, place: float, way: float) -> Callable[..., Result]:
                 travel = 1000 * float(pick([pick(run[f"{c}.travel"]) for c in corners]))
                 found.add(f"travel_{axle}_{word}", travel, "mm", f"farthest travel of the {axle} wheels, {word}")
             spring = max(float(run[f"{c}.spring_force"].max()) for c in corners)
-            found.add(f"spring_{axle}", spring, "N", f"largest push of a {axle} spring with its stops")
+            found.add(f"spring_{axle}", spring, "N", f"largest force of a {axle} spring with its stops")
         found.add("steering_torque_max", np.abs(run["steering_torque"]).max(), "N-m", "largest steering torque")
         for angle in ("pitch", "roll"):
             most = float(np.abs(run[angle] - run[angle][0]).max())
@@ -154,8 +154,8 @@ def split_mu(data: CarData, settings: dict[str, Any]) -> Result:
         if run.time[-1] > t:
             found.add(f"yaw_{t:g}", value_at(run, "yaw", t), "deg", f"yaw angle after {t:g} s")
             found.add(f"yaw_rate_{t:g}", value_at(run, "yaw_rate", t), "deg/s", f"yaw rate after {t:g} s")
-            found.add(f"aside_{t:g}", value_at(run, "y", t), "m", f"way aside after {t:g} s")
-    found.add("way", x[-1], "m", "way until the end")
+            found.add(f"lateral_displacement_{t:g}", value_at(run, "y", t), "m", f"lateral displacement after {t:g} s")
+    found.add("distance", x[-1], "m", "distance until the end")
     found.add("side_slip_max", np.abs(run["side_slip"]).max(), "deg", "largest side slip")
     fast = run["speed"] > 5.0
     slip = min(float(run[f"{c}.tyre.kappa"][fast].min(initial=0.0)) for c in ("fr", "rr"))
@@ -163,7 +163,7 @@ def split_mu(data: CarData, settings: dict[str, Any]) -> Result:
     spun = float(np.abs(run["side_slip"][fast]).max(initial=0.0))
     criteria = [Criterion(f"the car does not spin: side slip up to {spun:.3g} deg", spun < 30)]
     return Result("split-mu", data.sections.name, settings, {"braking": run}, found.done(), criteria,
-                  [f"{abs_of(data)}; the steering wheel is held straight",
+                  [f"{abs_of(data)}; the steering wheel is fixed straight ahead",
                    "friction over that of the tyres' data, left and right of the middle of the road"],
                   ("speed", "yaw_rate", "side_slip", ("y", "x"), "fl.tyre.kappa", "fr.tyre.kappa",
                    "rr.tyre.kappa"))  # fmt: skip
@@ -204,8 +204,8 @@ SPLIT_MU = Manoeuvre(
     "braking on a road that is slippery on one side",
     {
         "speed": Setting(80.0, "km/h", "speed at the start"),
-        "deceleration": Setting(3.0, "m/s2", "that the braking moment would make on a dry road"),
-        "rise": Setting(0.4, "s", "in which the brakes reach their moment"),
+        "deceleration": Setting(3.0, "m/s2", "deceleration that the brake torque asks for on a dry road"),
+        "rise": Setting(0.4, "s", "rise time of the brake torque"),
         "high": Setting(Course.high, "", "friction on the left"),
         "low": Setting(Course.low, "", "friction on the right"),
     },

@@ -63,9 +63,9 @@ def along(data: CarData, settings: dict[str, Any]) -> Result:
     room = np.minimum(road.left - error, error - road.right) - half
     nearest = int(np.argmin(room))
     found, later = Metrics(), run.time > min(BEGINS, float(run.time[-1]) / 2)
-    found.add("way", station[-1] - station[0], "m", "way along the road")
+    found.add("way", station[-1] - station[0], "m", "distance along the road")
     found.add("time", run.time[-1], "s", "time")
-    found.add("edge", room[nearest], "m", "smallest distance of the wheels from the edges; negative: beyond")
+    found.add("edge", room[nearest], "m", "smallest distance of the wheels from the edges; negative: outside")
     found.add("edge_at", station[nearest], "m", "station where that was")
     found.add("path_error", np.abs(error).max(), "m", "largest distance from the line")
     for channel, words in (("steering_wheel", "steering-wheel angle"), ("ay", "lateral acceleration"),

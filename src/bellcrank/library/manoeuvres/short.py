@@ -40,7 +40,7 @@ def sine_steer(data: CarData, settings: dict[str, Any]) -> Result:
         found.add(f"{name}_peaks", -y[b] / y[a], "", f"{words}: second peak over the first")
         found.add(f"{name}_gain", y[a] / angle, f"{run.units[name]}/deg", f"{words}: first peak over the amplitude")
     return Result("iso7401-sine", data.sections.name, settings, {"sine": run}, found.done(), [],
-                  [f"amplitude for {settings['ay']:g} m/s2 in steady state; the throttle is held"])  # fmt: skip
+                  [f"amplitude for {settings['ay']:g} m/s2 in steady state; the throttle is fixed"])  # fmt: skip
 
 
 def pulse_steer(data: CarData, settings: dict[str, Any]) -> Result:
@@ -56,7 +56,7 @@ def pulse_steer(data: CarData, settings: dict[str, Any]) -> Result:
         found.add(f"{name}_max", np.abs(run[name]).max(), run.units[name], f"largest {words}")
     add_responses(found, f, responses, run.units)
     return Result("iso7401-pulse", data.sections.name, settings, {"pulse": run}, found.done(), [],
-                  [f"height for {settings['ay']:g} m/s2 in steady state; the throttle is held"],
+                  [f"height for {settings['ay']:g} m/s2 in steady state; the throttle is fixed"],
                   more=bode(f, responses, run.units))  # fmt: skip
 
 

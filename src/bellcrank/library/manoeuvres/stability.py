@@ -78,7 +78,7 @@ def sine_with_dwell(data: CarData, settings: dict[str, Any]) -> Result:
                   f"({early.side}, {early.amplitude:.0f} deg)", early.early <= 0.35),
         Criterion(f"1.75 s after the end it is at most 20 %: {100 * late.late:.3g} % ({late.side}, "
                   f"{late.amplitude:.0f} deg)", late.late <= 0.20),
-        Criterion(f"from 5 A on the car is {needed} m aside 1.07 s after the begin: {least.aside:.3g} m "
+        Criterion(f"from 5 A on the lateral displacement after 1.07 s is at least {needed} m: {least.aside:.3g} m "
                   f"({least.side}, {least.amplitude:.0f} deg)", least.aside >= needed),
     ]  # fmt: skip
     metrics = Metrics()
@@ -87,7 +87,7 @@ def sine_with_dwell(data: CarData, settings: dict[str, Any]) -> Result:
     metrics.add("runs", len(found), "", "runs")
     metrics.add("yaw_early", 100 * early.early, "%", "largest yaw rate 1.00 s after the end over its peak")
     metrics.add("yaw_late", 100 * late.late, "%", "largest yaw rate 1.75 s after the end over its peak")
-    metrics.add("aside", least.aside, "m", "smallest way aside from 5 A on")
+    metrics.add("lateral_displacement", least.aside, "m", "smallest lateral displacement from 5 A on")
     bad = [x.amplitude for x in found if x.early > 0.35 or x.late > 0.20]
     metrics.add("unstable_from", min(bad, default=math.nan), "deg", "smallest amplitude that fails for its yaw rate")
     metrics.add("side_slip_max", max(np.abs(x.run["side_slip"]).max() for x in found), "deg", "largest side slip")
@@ -100,12 +100,14 @@ def sine_with_dwell(data: CarData, settings: dict[str, Any]) -> Result:
             (side, np.array([x.amplitude for x in found if x.side == side]),
              np.array([getattr(x, key) for x in found if x.side == side])) for side in SIDES))
         for key, words in (("early", "yaw rate after 1.00 s over its peak, -"),
-                           ("late", "yaw rate after 1.75 s over its peak, -"), ("aside", "way aside after 1.07 s, m"))
+                           ("late", "yaw rate after 1.75 s over its peak, -"),
+                           ("aside", "lateral displacement after 1.07 s, m"))
     )  # fmt: skip
     return Result("sine-with-dwell", data.sections.name, settings, {f"{x.amplitude:.0f} deg": x.run for x in shown},
                   metrics.done(), criteria,
-                  ["no stability control: a car without one usually fails", "channels are not filtered; way aside is "
-                   "that of the mass centre of the body", "plots show some runs to the left"],
+                  ["no stability control: a car without one usually fails",
+                   "channels are not filtered; the lateral displacement is that of the mass centre of the body",
+                   "plots show some runs to the left"],
                   ("steering_wheel", "yaw_rate", "side_slip", "ay", "roll", ("y", "x")), more)  # fmt: skip
 
 
@@ -150,7 +152,7 @@ def fishhook(data: CarData, settings: dict[str, Any]) -> Result:
         most = max(float(np.abs(run[name]).max()) for run in runs.values())
         found.add(f"{name}_max", most, next(iter(runs.values())).units[name], f"largest {words}")
     found.add("inner_load_min", min(loads), "N", "smallest load of both inner wheels together")
-    found.add("static_stability", car.figures["static_stability"], "", "half track over height of the mass centre")
+    found.add("static_stability", car.figures["static_stability"], "", "static stability factor")
     criteria = [Criterion(f"no two wheels lift up to {max(settings['speeds']):g} km/h"
                           + (f": they do at {min(lifts):g} km/h" if lifts else ""), not lifts)]  # fmt: skip
     fastest = {n: r for n, r in runs.items() if n.endswith("left")}
@@ -199,7 +201,7 @@ SINE_WITH_DWELL = Manoeuvre(
     },
     sine_with_dwell,
     "49 CFR 571.126, UN R140, from memory",
-    first=("yaw_early", "yaw_late", "aside"),
+    first=("yaw_early", "yaw_late", "lateral_displacement"),
 )
 FISHHOOK = Manoeuvre(
     "fishhook",

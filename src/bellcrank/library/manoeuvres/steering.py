@@ -52,7 +52,7 @@ def circle(data: CarData, settings: dict[str, Any]) -> Result:
         found.add(f"understeer_{a:g}", K * GRAVITY, "deg/g", f"understeer gradient {at}")
         found.add(f"roll_gradient_{a:g}", slope["roll"] * GRAVITY, "deg/g", f"roll gradient {at}")
         found.add(f"side_slip_gradient_{a:g}", slope["slip"] * GRAVITY, "deg/g", f"side-slip gradient {at}")
-        found.add(f"torque_gradient_{a:g}", slope["torque"], "N s2", f"steering torque over lateral acceleration {at}")
+        found.add(f"torque_gradient_{a:g}", slope["torque"], "N m/(m/s2)", f"steering torque gradient {at}")
         found.add(f"wheel_{a:g}", float(np.interp(a, over, wheel_angle)), "deg", f"steering-wheel angle {at}")
     found.add("ay_max", over[-1], "m/s2", "largest lateral acceleration")
     drift = float(np.abs(run["speed"][:last] - v).max())
@@ -87,7 +87,7 @@ def step_steer(data: CarData, settings: dict[str, Any]) -> Result:
     found.add("side_slip_steady", steady(run, "side_slip"), "deg", "side slip in steady state")
     found.add("tb", found["yaw_rate_peak_time"].value * abs(found["side_slip_steady"].value), "s deg", "TB factor")
     return Result("iso7401-step", data.sections.name, settings, {"step": run}, found.done(), [],
-                  ["times count from half of the steering-wheel angle; the throttle is held"])  # fmt: skip
+                  ["times count from half of the steering-wheel angle; the throttle is fixed"])  # fmt: skip
 
 
 def _stepped(car: Ready, start: dict[str, float], v: float, angle: float, rise: float) -> Run:
@@ -110,7 +110,7 @@ def chirp_steer(data: CarData, settings: dict[str, Any]) -> Result:
     found = Metrics()
     found.add("angle", angle, "deg", "amplitude of the steering-wheel angle")
     add_responses(found, f, responses, run.units)
-    note = f"amplitude for {settings['ay']:g} m/s2 in steady state; the throttle is held"
+    note = f"amplitude for {settings['ay']:g} m/s2 in steady state; the throttle is fixed"
     return Result("iso7401-frequency", data.sections.name, settings, {"chirp": run}, found.done(), [], [note],
                   more=bode(f, {n: responses[n] for n in RESPONSES}, run.units))  # fmt: skip
 

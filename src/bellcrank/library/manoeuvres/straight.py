@@ -13,17 +13,17 @@ from bellcrank.library.vehicles.data import CORNERS, GRAVITY, CarData
 from bellcrank.run.result import Run
 from bellcrank.signals import sampled, step
 
-APPLIED = 0.2  # s, in which the brakes reach their moment
+APPLIED = 0.2  # s, in which the brakes reach their torque
 LOCKED = -0.5  # slip of a wheel that counts as locked
 SLOW = 5.0  # m/s: below, slips say nothing
 TURNS = 8  # of a search by halving
 
 
 def brake(data: CarData, settings: dict[str, Any]) -> Result:
-    """From a speed to standstill; without a moment the largest at which no wheel locks."""
+    """From a speed to standstill; without a torque the largest at which no wheel locks."""
     car, v0 = ready(data, method=settings["method"]), settings["speed"] / 3.6
     start = car.settled(v0)
-    given = settings["moment"]
+    given = settings["torque"]
     weight = car.at_rest.mass * GRAVITY * car.radius
     most = data.sections.brakes.torque or 2 * weight
     if given is None:
@@ -34,14 +34,14 @@ def brake(data: CarData, settings: dict[str, Any]) -> Result:
                 middle = (low + high) / 2
                 low, high = (middle, high) if _slips(_braked(car, start, middle, v0)) >= LOCKED else (low, middle)
             run = _braked(car, start, low, v0)
-        moment = low if low else high
+        torque = low if low else high
     else:
-        moment = float(given)
-        run = _braked(car, start, moment, v0)
+        torque = float(given)
+        run = _braked(car, start, torque, v0)
     found = Metrics()
     x, v = run["x"] - run["x"][0], run["speed"]
-    found.add("moment", moment, "N-m", "braking moment, sum at the wheels")
-    found.add("distance", x[-1], "m", f"way from {settings['speed']:g} km/h to standstill")
+    found.add("torque", torque, "N-m", "brake torque, sum of all wheels")
+    found.add("distance", x[-1], "m", f"stopping distance from {settings['speed']:g} km/h")
     found.add("time", run.time[-1], "s", "time to standstill")
     at = [float(np.interp(-share * v0, -v, x)) for share in (0.8, 0.1)]
     found.add("mfdd", v0**2 * (0.8**2 - 0.1**2) / (2 * (at[1] - at[0])), "m/s2", "mean fully developed deceleration")
@@ -49,19 +49,19 @@ def brake(data: CarData, settings: dict[str, Any]) -> Result:
     found.add("pitch_max", run["pitch"].max(), "deg", "largest pitch, nose down")
     i = int(np.argmin(run["ax"]))
     loads = [float(run[f"{c}.tyre_load"][i]) for c in CORNERS]
-    found.add("front_share", sum(loads[:2]) / sum(loads), "", "share of the load on the front axle at that time")
+    found.add("front_share", sum(loads[:2]) / sum(loads), "", "fraction of the load on the front axle at that time")
     found.add("slip_min", _slips(run), "", "smallest slip of a wheel; -1 is locked")
-    found.add("aside", np.abs(run["y"]).max(), "m", "largest way aside")
+    found.add("lateral_displacement", np.abs(run["y"]).max(), "m", "largest lateral displacement")
     criteria = [Criterion(f"it stops: the speed at the end is {v[-1]:.3g} m/s", bool(v[-1] < 0.2))]
-    notes = [f"{abs_of(data)}: the moment is the largest at which no wheel locks"] if given is None else []
+    notes = [f"{abs_of(data)}: the brake torque is the largest at which no wheel locks"] if given is None else []
     return Result("braking", data.sections.name, settings, {"braking": run}, found.done(), criteria, notes,
                   ("speed", "ax", "pitch", "fl.tyre_load", "rl.tyre_load", "fl.tyre.kappa",
                    "rl.tyre.kappa"))  # fmt: skip
 
 
-def _braked(car: Ready, start: dict[str, float], moment: float, v0: float) -> Run:
+def _braked(car: Ready, start: dict[str, float], torque: float, v0: float) -> Run:
     far = 1000.0
-    signal = sampled([0.0, APPLIED, far], [0.0, moment, moment])
+    signal = sampled([0.0, APPLIED, far], [0.0, torque, torque])
     return car.drive(60.0, start, {"brake": signal, "speed_set": 0.0}, RELEASED, until="speed < 0.1")
 
 
@@ -83,7 +83,7 @@ def accelerate(data: CarData, settings: dict[str, Any]) -> Result:
     t, v = run.time - 0.5, run["speed"]
     reached = bool(v[-1] > top - 0.05)
     found.add("time", t[-1] if reached else float("nan"), "s", f"time to {settings['to']:g} km/h")
-    found.add("distance", run["x"][-1] - run["x"][0], "m", "way until then")
+    found.add("distance", run["x"][-1] - run["x"][0], "m", "distance until then")
     found.add("acceleration_max", run["ax"].max(), "m/s2", "largest acceleration")
     found.add("pitch_min", run["pitch"].min(), "deg", "largest pitch, nose up")
     slips = [run[f"{c}.tyre.slip"][v > 1.0].max(initial=0.0) for c in CORNERS]
@@ -101,7 +101,7 @@ BRAKING = Manoeuvre(
     "straight braking to standstill",
     {
         "speed": Setting(100.0, "km/h", "speed at the start"),
-        "moment": Setting(None, "N-m", "braking moment, sum at the wheels; the largest without locking if not given"),
+        "torque": Setting(None, "N-m", "brake torque, sum of all wheels; the largest without locking if not given"),
     },
     brake,
     "mean fully developed deceleration from 0.8 to 0.1 of the speed, as in ISO 21994 and UN R13-H",

@@ -32,20 +32,25 @@ def side_wind(data: CarData, settings: dict[str, Any]) -> Result:
     found = Metrics()
     for after in (1.0, 2.0):
         if after <= blows:
-            found.add(f"aside_{after:g}", value_at(run, "y", BEGINS + after), "m", f"way aside after {after:g} s")
-    found.add("aside_end", run["y"][-1], "m", f"way aside after {run.time[-1] - BEGINS:g} s")
+            found.add(
+                f"lateral_displacement_{after:g}",
+                value_at(run, "y", BEGINS + after),
+                "m",
+                f"lateral displacement after {after:g} s",
+            )
+    found.add("lateral_displacement_end", run["y"][-1], "m", f"lateral displacement after {run.time[-1] - BEGINS:g} s")
     for name, words in (("yaw_rate", "yaw rate"), ("ay", "lateral acceleration"), ("roll", "roll")):
         found.add(f"{name}_max", np.abs(run[name]).max(), run.units[name], f"largest {words}")
     found.add("yaw_end", run["yaw"][-1], "deg", "yaw angle at the end")
     found.add("steering_torque_max", np.abs(run["steering_torque"]).max(), "N-m", "largest steering torque")
     return Result("side-wind", data.sections.name, settings, {"wind": run}, found.done(), [],
-                  ["the steering wheel is held, and the throttle"],
+                  ["the steering wheel and the throttle are fixed"],
                   ("wind", "ay", "yaw_rate", "roll", "steering_torque", ("y", "x")))  # fmt: skip
 
 
 WIND = Manoeuvre(
     "side-wind",
-    "side wind from the right, the steering wheel held",
+    "side wind from the right, the steering wheel fixed",
     {
         "speed": Setting(100.0, "km/h", "speed"),
         "wind": Setting(20.0, "m/s", "speed of the wind"),
@@ -53,5 +58,5 @@ WIND = Manoeuvre(
     },
     side_wind,
     "ISO 12021, from memory",
-    first=("aside_1", "yaw_rate_max"),
+    first=("lateral_displacement_1", "yaw_rate_max"),
 )

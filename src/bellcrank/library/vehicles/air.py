@@ -47,11 +47,11 @@ def add_air(s: System, car: CarData, chassis: BodyHandle, at_rest: Stand) -> Non
 
 
 def _add_side(s: System, air: Aerodynamics, chassis: BodyHandle, at_rest: Stand, middle: float, base: float) -> None:
-    put(s, "c_side", air.side, "1", "side-force coefficient over the sine of the angle of the flow")
-    put(s, "c_yaw", air.yaw, "1", "yaw-moment coefficient over the sine of the angle of the flow")
+    put(s, "c_side", air.side, "1", "lateral force coefficient over the sine of the yaw angle of the air flow")
+    put(s, "c_yaw", air.yaw, "1", "yaw moment coefficient over the sine of the yaw angle of the air flow")
     high = float(at_rest.centre[2]) if air.side_height is None else air.side_height - at_rest.height
     point = s.add_point("air_centre", body=chassis, at=(middle, 0, high))
     s.add_force("side_wind", magnitude="-c_side*rho/2*area*airspeed*aside", direction=chassis[2], at=point,
-                label="side force of the air")  # fmt: skip
+                label="aerodynamic lateral force")  # fmt: skip
     s.add_moment("yaw_wind", magnitude=f"-c_yaw*{base!r}*rho/2*area*airspeed*aside", direction=chassis[3], on=chassis,
-                 label="yaw moment of the air")  # fmt: skip
+                 label="aerodynamic yaw moment")  # fmt: skip

@@ -34,7 +34,7 @@ def axle_measures(car: CarData, at_rest: Stand, linkage: Any, axle: str, travel:
         far = _springs(fitted, at_rest, other, z, -1.0, bushes)[1]
         track = 2 * (fitted.linkage.points["wheel_centre"][1] + fitted.record.at[1])
         stiffness = math.radians(1.0) * track**2 / 4 * (rate + far)
-        m.add("roll_stiffness", stiffness, "N-m/deg", "moment over roll of the body against the axle")
+        m.add("roll_stiffness", stiffness, "N-m/deg", "roll stiffness of springs and anti-roll bar")
     steering = car.sections.steering if fitted.steered and axle == "front" else None
     wheel = see_wheel(linkage, z, m.columns.get("rack", 0.0))
     _compliance(m, steering, _coefficients(m, car, at_rest, fitted, wheel), wheel)
@@ -81,16 +81,26 @@ def _coefficients(m: Measures, car: CarData, at_rest: Stand, axle: FittedAxle, w
     left = np.array([0.0, 1.0, 0.0])
     sides = [f.under(left, arm) for f, arm in zip(found, arms, strict=True)]
     across = [1e6 * (d[1] + np.cross(d[3:], arm)[1]) for d, arm in zip(sides, arms, strict=True)]
-    m.add("side_force_way", np.array(across), "mm/kN", "way of the contact across per side force, on bushes")
+    m.add(
+        "lateral_compliance",
+        np.array(across),
+        "mm/kN",
+        "lateral displacement of the contact centre per lateral force, on bushes",
+    )
     along = [1e6 * f.compliance[0, 0] for f in found]
-    m.add("driving_way", np.array(along), "mm/kN", "way of the wheel centre along per force along there, on bushes")
+    m.add(
+        "longitudinal_compliance",
+        np.array(along),
+        "mm/kN",
+        "longitudinal displacement of the wheel centre per longitudinal force, on bushes",
+    )
     m.add("bush_rate", np.array([f.rate for f in found]), "N/m", "vertical rate at the wheel that bushes add")
     return {k: np.array([row[k] for row in rows]) for k in rows[0]}
 
 
 def _compliance(m: Measures, steering: Steering | None, given: dict[str, Array], w: Wheel) -> None:
-    side, turn = given["steer_by_side_force"], given["steer_by_aligning_moment"]
-    lean = given["lean_by_side_force"]
+    side, turn = given["steer_by_lateral_force"], given["steer_by_aligning_moment"]
+    tilt = given["camber_by_lateral_force"]
     if steering is not None:
         assert w.pose.delta_rack is not None and w.pose.d_rack is not None
         pinion = steering.rack_per_turn / (2 * math.pi)
@@ -98,13 +108,13 @@ def _compliance(m: Measures, steering: Steering | None, given: dict[str, Array],
         swing = w.pose.d_rack + np.cross(w.pose.delta_rack, w.side(w.contact - w.centre))
         side = side + moves * swing[:, 1] * w.pose.delta_rack[:, 2]
         turn = turn + moves * w.pose.delta_rack[:, 2] ** 2
-        lean = lean + moves * swing[:, 1] * w.pose.delta_rack[:, 0]
+        tilt = tilt + moves * swing[:, 1] * w.pose.delta_rack[:, 0]
     deg = math.degrees(1.0)
-    m.add("side_force_steer", 1000 * deg * side, "deg/kN", "steer to the left per side force on each wheel")
+    m.add("lateral_force_steer", 1000 * deg * side, "deg/kN", "steer to the left per lateral force on each wheel")
     m.add("aligning_steer", 100 * deg * turn, "deg/100 N-m", "steer to the left per aligning moment of each wheel")
-    along = given["toe_by_force_along"]
+    along = given["toe_by_longitudinal_force"]
     m.add("driving_toe", 1000 * deg * along, "deg/kN", "toe-in per driving force on each wheel")
     lever = w.centre[:, 2] - w.contact[:, 2]
-    braking = lever * given["toe_by_brake_moment"] - along
+    braking = lever * given["toe_by_brake_torque"] - along
     m.add("braking_toe", 1000 * deg * braking, "deg/kN", "toe-in per braking force on each wheel, by its brake")
-    m.add("side_force_lean", 1000 * deg * lean, "deg/kN", "lean, top to the right, per side force to the left")
+    m.add("camber_compliance", 1000 * deg * tilt, "deg/kN", "camber, top to the right, per lateral force to the left")

@@ -19,10 +19,10 @@ STOPS = 0.01  # s, with which the state of ABS comes to rest at its ends
 def add_brakes(s: System, car: CarData, wheels: dict[str, BodyHandle], brake: str) -> None:
     """Braking moments; `brake` is their sum as the driver asks for it."""
     given = car.sections.brakes
-    put(s, "brake_front", given.front_share, "1", "share of the front axle in the braking moment")
+    put(s, "brake_front", given.front_share, "1", "fraction of the brake torque on the front axle")
     limit = f"max(0, {brake})"
     if given.torque is not None:
-        limit = f"min({put(s, 'brake_most', given.torque, 'F*L', 'largest braking moment')}, {limit})"
+        limit = f"min({put(s, 'brake_most', given.torque, 'F*L', 'largest brake torque')}, {limit})"
     s.define("braking", limit)
     if given.abs is not None:
         _add_parameters(s, given.abs)
@@ -42,14 +42,14 @@ def add_brakes(s: System, car: CarData, wheels: dict[str, BodyHandle], brake: st
 def _add_parameters(s: System, given: Antilock) -> None:
     put(s, "abs_on", 1.0, "1", "ABS: 1 on, 0 off")
     put(s, "abs_slip", given.slip, "1", "ABS: slip that it holds")
-    put(s, "abs_gain", given.gain, "1", "ABS: share of the moment per slip")
-    put(s, "abs_rate", given.rate, "1/T", "ABS: share of the moment per slip and time")
-    put(s, "abs_slow", given.slow, "L/T", "ABS: speed below which it lets go")
+    put(s, "abs_gain", given.gain, "1", "ABS: fraction of the brake torque per slip")
+    put(s, "abs_rate", given.rate, "1/T", "ABS: fraction of the brake torque per slip and time")
+    put(s, "abs_slow", given.slow, "L/T", "ABS: speed below which it is off")
     s.require_positive("abs_slow")
 
 
 def _add_valve(s: System, name: str) -> str:
-    """The state of ABS at a wheel, and the factor of its braking moment."""
+    """The state of ABS at a wheel, and the factor of its brake torque."""
     v, held = f"abs({name}.tyre_vlong)", f"{name}.abs"
     s.define(f"{held}_slip", f"1 - {name}.tyre_spin*{name}.tyre_rolling*sign({name}.tyre_vlong)/max({v}, abs_slow)")
     s.define(f"{held}_on", f"abs_on*max(0, min(1, {v}/abs_slow - 1))")
@@ -57,8 +57,8 @@ def _add_valve(s: System, name: str) -> str:
     # it counts what was let go, so that a model begins with open valves
     rate = f"max(-{held}_less/{STOPS}, min((1 - {held}_less)/{STOPS}, -({wanted})))"
     s.add_state(f"{held}_less", rate=f"where({held}_on > 0, {rate}, -{held}_less/{STOPS})", units="1",
-                label=f"ABS of {name}: share let go by its integral")  # fmt: skip
+                label=f"ABS of {name}: fraction released by its integral")  # fmt: skip
     share = f"max(0, min(1, 1 - {held}_less + abs_gain*(abs_slip - {held}_slip)))"
     s.define(f"{held}_share", f"1 - {held}_on*(1 - {share})")
-    s.add_output(f"{held}_share", held, label=f"share of the braking moment that ABS lets through at {name}", units="1")
+    s.add_output(f"{held}_share", held, label=f"fraction of the brake torque that ABS applies at {name}", units="1")
     return f"*{held}_share"

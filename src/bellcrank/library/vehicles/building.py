@@ -39,8 +39,8 @@ CENTRE = "wheel_centre"
 SLIDES = 0.005  # m/s, at which the friction of the rack is nearly whole
 INPUTS = {
     "steer": ("deg", "steering-wheel angle, positive to the left"),
-    "drive": ("F*L", "driving moment, sum at the wheels"),
-    "brake": ("F*L", "braking moment, sum at the wheels"),
+    "drive": ("F*L", "drive torque, sum of all wheels"),
+    "brake": ("F*L", "brake torque, sum of all wheels"),
 }
 
 
@@ -163,7 +163,7 @@ def _add_axle_parameters(s: System, axle: FittedAxle, at_rest: Stand) -> None:
     put(s, f"toe_{name}", record.toe, "A", f"toe of the {name} wheels as built")
     put(s, f"camber_{name}", record.camber, "A", f"camber of the {name} wheels as built")
     put(s, f"l_{name}", at_rest.free_length[name], "L", f"free length of the {name} springs")
-    put(s, f"seat_{name}", record.spring.seat, "L", f"free length more on the left, less on the right, {name}")
+    put(s, f"perch_{name}", record.spring.perch, "L", f"spring perch offset, left up and right down, {name}")
     if record.spring.stiffness is not None:
         put(s, f"k_{name}", record.spring.stiffness, "F/L", f"stiffness of the {name} springs")
     else:
@@ -247,7 +247,7 @@ def _add_spring(s: System, name: str, axle: FittedAxle, joint: Any) -> None:
     m, record = FORMULAS, axle.record
     x, x0, v = (name_of(n) for n in ("x", "x0", "v"))
     sign = CORNERS[name][1]
-    push = _spring_law(axle)(name_of(f"l_{axle.name}") + sign * name_of(f"seat_{axle.name}") - x)
+    push = _spring_law(axle)(name_of(f"l_{axle.name}") + sign * name_of(f"perch_{axle.name}") - x)
     for given, way in ((record.bump_stop, 1), (record.rebound_stop, -1)):
         if given is not None:
             push = push + way * stop(m, given.gap, given.stiffness, given.cubic, way * (x0 - x))

@@ -58,6 +58,7 @@ def coefficients(car: CarData, axle: FittedAxle, found: Give, arm: Array) -> Com
     along = found.under(x, arm if hub else 0 * arm)
     brake = 0.0 if hub else float(found.compliance[5, 4])
     return Compliance(
-        steer_by_side_force=float(by_side[5]), steer_by_aligning_moment=float(found.compliance[5, 5]),
-        toe_by_force_along=float(-along[5]), toe_by_brake_moment=-brake, lean_by_side_force=float(by_side[3]),
+        steer_by_lateral_force=float(by_side[5]), steer_by_aligning_moment=float(found.compliance[5, 5]),
+        toe_by_longitudinal_force=float(-along[5]), toe_by_brake_torque=-brake,
+        camber_by_lateral_force=float(by_side[3]),
     )  # fmt: skip

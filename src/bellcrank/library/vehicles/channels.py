@@ -32,13 +32,11 @@ def add_car_channels(s: System, car: CarData, at_rest: Stand, chassis: BodyHandl
     s.add_output(steer, "steering_wheel", label="steering-wheel angle", units="deg")
     s.add_output("column", "steering_torque", label="torque of the driver at the steering wheel", units="F*L")
     base = float(at_rest.contact[0][0] - at_rest.contact[2][0])
-    s.add_parameter("wheelbase", base, units="L", label="distance of the axles")
-    s.add_parameter("steering_ratio", steering_ratio(car), units="1", label="steering-wheel over road-wheel angle")
+    s.add_parameter("wheelbase", base, units="L", label="wheelbase")
+    s.add_parameter("steering_ratio", steering_ratio(car), units="1", label="steering ratio")
     s.define("forward", dot(v, ahead))
     turn = call("atan2", "wheelbase*dot(rot(chassis), [n3])", "max(forward, 0.1)")
-    s.add_output(
-        f"({steer})/steering_ratio", "steer_angle", label="mean angle of the front wheels, as steered", units="deg"
-    )
+    s.add_output(f"({steer})/steering_ratio", "steer_angle", label="mean steer angle of the front wheels", units="deg")
     s.define("turning", turn)
     s.add_output(f"({steer})/steering_ratio - turning", "understeer", label="understeer angle", units="deg")
 
@@ -54,8 +52,15 @@ def add_corner_channels(
     ends = [joint.point(end).name for end in axle.damper]
     speed = f"-dxdt(mag(pos({ends[0]}) - pos({ends[1]})))"
     s.add_output(speed, f"{name}.damper_speed", label=f"damper speed of {name}, compression positive", units="L/T")
-    s.add_output(f"fm({name}.spring)", f"{name}.spring_force", label=f"push of spring and stops of {name}", units="F")
-    s.add_output(f"fm({name}.damper)", f"{name}.damper_force", label=f"push of the damper of {name}", units="F")
+    s.add_output(
+        f"fm({name}.spring)",
+        f"{name}.spring_force",
+        label=f"force of spring and bump stops of {name}, compression positive",
+        units="F",
+    )
+    s.add_output(
+        f"fm({name}.damper)", f"{name}.damper_force", label=f"damper force of {name}, compression positive", units="F"
+    )
 
 
 def add_axle_channels(s: System, axle: str) -> None:

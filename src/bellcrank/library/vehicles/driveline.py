@@ -1,6 +1,6 @@
 """From the motor to the wheels: what drives at most, gears, shares of the axles, differentials.
 
-The driving moment that is asked for is the sum at the wheels; it is limited by the largest moment and power of the
+The drive torque that is asked for is the sum at the wheels; it is limited by the largest moment and power of the
 file, and by the map of the motor in its gear: the lowest in which the motor stays below `shift_at`. The ratio goes over
 to that of another gear with a lag. A differential halves the moment of its axle; a limited-slip one adds a friction
 that sticks, elastic below its limit as brakes are; a locked one an elastic shaft between the wheels.
@@ -25,7 +25,7 @@ def add_drive(s: System, car: CarData, wheels: dict[str, BodyHandle], chassis: B
     """Moments of the drive on the wheels; `drive` is what is asked for."""
     given = car.sections.drive
     share = drive_share(given)
-    put(s, "drive_front", share, "1", "share of the front axle in the driving moment")
+    put(s, "drive_front", share, "1", "fraction of the drive torque on the front axle")
     parts = {"front": ("drive_front", share), "rear": ("(1 - drive_front)", 1 - share)}
     driven = [axle for axle in (car.front, car.rear) if parts[axle.name][1] > 0]
     spins = [f"{parts[a.name][0]}*(u({a.name[0]}l.wheel) + u({a.name[0]}r.wheel))/2" for a in driven]
@@ -49,7 +49,7 @@ def _add_limits(s: System, given: Drive, drive: str) -> None:
     """Defines driving: what is asked for, between what the motor drives and brakes with at most."""
     most, least = [], []
     if given.torque is not None:
-        most.append(put(s, "drive_most", given.torque, "F*L", "largest driving moment"))
+        most.append(put(s, "drive_most", given.torque, "F*L", "largest drive torque"))
     if given.power is not None:
         put(s, "power_most", given.power, "F*L/T", "largest power at the wheels")
         most.append("power_most/max(abs(driven_spin), 1)")
@@ -78,7 +78,7 @@ def _add_motor(s: System, given: Drive) -> tuple[str, str]:
     full = _add_map(s, "motor_full", given.map)
     drag = full if given.drag is None else _add_map(s, "motor_drag", given.drag)
     s.add_output("driving/ratio/where(driving > 0, efficiency, 1/efficiency)", "motor_torque",
-                 label="moment of the motor", units="F*L")  # fmt: skip
+                 label="motor torque", units="F*L")  # fmt: skip
     return f"efficiency*ratio*{full}", f"ratio*{drag}/efficiency"
 
 
@@ -119,14 +119,14 @@ def _add_differential(s: System, axle: FittedAxle, part: str) -> str | None:
         s.add_state(f"{moved}.turn", rate=f"{left} - {right}", units="A", label=f"twist of the {words}")
         s.define(f"{moved}.held", f"{k}*({moved}.turn + {HELD}*({left} - {right}))")
     else:
-        preload = put(s, f"preload_{name}", given.preload, "F*L", f"{words}: moment between the wheels without drive")
-        lock = put(s, f"lock_{name}", given.lock, "1", f"{words}: share of the driving moment that locks")
+        preload = put(s, f"preload_{name}", given.preload, "F*L", f"{words}: torque between the wheels without drive")
+        lock = put(s, f"lock_{name}", given.lock, "1", f"{words}: locking fraction of the drive torque")
         coast = given.lock if given.lock_coast is None else given.lock_coast
-        put(s, f"lock_coast_{name}", coast, "1", f"{words}: share of the moment of the coasting motor that locks")
+        put(s, f"lock_coast_{name}", coast, "1", f"{words}: locking fraction of the overrun torque")
         share = f"where({part} > 0, {lock}, lock_coast_{name})"
         limit = f"({preload} + {share}*abs({part}))/2"
         add_friction(s, moved, f"({left} - {right})", limit, k, words)
-    s.add_output(f"2*{moved}.held", f"{name}.locking", label=f"moment of the right wheel less the left, {words}",
+    s.add_output(f"2*{moved}.held", f"{name}.locking", label=f"right minus left wheel torque, {words}",
                  units="F*L")  # fmt: skip
     return f"{moved}.held"
 

@@ -98,7 +98,7 @@ class Driver:
         found, steer = self._speed(s, car, at_rest), ["steer"]
         if self.path is not None:
             self._require_wide(car, at_rest)
-            s.add_parameter("hands", self.hands, units="1", label="share of the driver's steering that is done")
+            s.add_parameter("hands", self.hands, units="1", label="steering authority of the driver, 0 to 1")
             steer.append(f"hands*{self._steering(s, car, at_rest)}")
         if self.circles:
             steer.append(self._circle(s, car, at_rest))

@@ -92,14 +92,14 @@ def _sizes(car: CarData, at_rest: Stand, front: _AxleFigures, rear: _AxleFigures
     """Masses, loads and lengths."""
     on_front = sum(at_rest.load[:2]) / sum(at_rest.load)
     yield _figure("mass", at_rest.mass, "kg", "mass with loads")
-    yield _figure("wheelbase", front.x - rear.x, "m", "distance of the axles", (1.4, 4.2))
-    yield _figure("track_front", front.track, "m", "distance of the front wheels on the ground", (1.0, 2.2))
-    yield _figure("track_rear", rear.track, "m", "distance of the rear wheels on the ground", (1.0, 2.2))
-    yield _figure("front_share", on_front, "", "share of the weight on the front axle", (0.35, 0.66))
+    yield _figure("wheelbase", front.x - rear.x, "m", "wheelbase", (1.4, 4.2))
+    yield _figure("track_front", front.track, "m", "front track", (1.0, 2.2))
+    yield _figure("track_rear", rear.track, "m", "rear track", (1.0, 2.2))
+    yield _figure("front_share", on_front, "", "fraction of the weight on the front axle", (0.35, 0.66))
     yield _figure("cg_height", _height(at_rest), "m", "height of the mass centre above the ground", (0.2, 1.1))
     for name, load in zip(("fl", "fr", "rl", "rr"), at_rest.load, strict=True):
         yield _figure(f"load_{name}", load, "N", f"load of wheel {name} at rest")
-    yield _figure("steering_ratio", steering_ratio(car), "", "steering-wheel over road-wheel angle", (3.0, 26.0))
+    yield _figure("steering_ratio", steering_ratio(car), "", "steering ratio", (3.0, 26.0))
 
 
 def _height(at_rest: Stand) -> float:
@@ -113,9 +113,7 @@ def _rides(a: _AxleFigures, m: float) -> Named:
     ride, hop = math.sqrt(series / m), math.sqrt((a.rate + a.tyre_rate) / a.unsprung)
     damped = a.damping / (2 * math.sqrt(a.rate * m))
     stiff = math.radians(a.roll_stiffness)
-    yield _figure(
-        f"wheel_rate_{a.name}", a.rate / 1000, "N/mm", f"vertical stiffness at a {a.name} wheel", (5.0, 400.0)
-    )
+    yield _figure(f"wheel_rate_{a.name}", a.rate / 1000, "N/mm", f"wheel rate, {a.name}", (5.0, 400.0))
     yield _figure(f"ride_{a.name}", ride / (2 * math.pi), "Hz", f"ride frequency, {a.name}", (0.8, 3.5))
     yield _figure(f"hop_{a.name}", hop / (2 * math.pi), "Hz", f"wheel hop frequency, {a.name}", (7.0, 25.0))
     yield _figure(f"damping_{a.name}", damped, "", f"damping ratio of the body, {a.name}", (0.12, 1.0))
@@ -131,8 +129,8 @@ def _rolls(car: CarData, at_rest: Stand, front: _AxleFigures, rear: _AxleFigures
     half_track = (front.track + rear.track) / (4 * height)
     moves = at_rest.mass * height / (front.x - rear.x)
     yield _figure("roll_gradient", math.degrees(gradient) * G, "deg/g", "roll of the body on its springs", (0.1, 9.0))
-    yield _figure("static_stability", half_track, "", "half track over height of the mass centre", (0.9, 4.0))
-    yield _figure("load_transfer", moves, "N s2/m", "load from axle to axle per longitudinal acceleration")
+    yield _figure("static_stability", half_track, "", "static stability factor", (0.9, 4.0))
+    yield _figure("load_transfer", moves, "N/(m/s2)", "longitudinal load transfer per longitudinal acceleration")
 
 
 def _corners(at_rest: Stand, front: _AxleFigures, rear: _AxleFigures) -> Named:
@@ -156,7 +154,7 @@ def _corners(at_rest: Stand, front: _AxleFigures, rear: _AxleFigures) -> Named:
         yield _figure("characteristic_speed", speed * 3.6, "km/h", "speed of the largest yaw gain")
     elif understeer < 0:
         speed = math.sqrt(-base / understeer)
-        yield _figure("critical_speed", speed * 3.6, "km/h", "speed beyond which it is not stable")
+        yield _figure("critical_speed", speed * 3.6, "km/h", "speed above which the car is unstable")
 
 
 # ---- steering
@@ -216,7 +214,7 @@ def _axle(car: CarData, axle: FittedAxle, at_rest: Stand) -> _AxleFigures:
     travel, load = at_rest.travel[i], at_rest.load[i]
     h = 1e-4
     low, now, high = (corner(axle, 1, travel + d, at_rest.height, up) for d in (-h, 0.0, h))
-    free = at_rest.free_length[axle.name] + axle.record.spring.seat
+    free = at_rest.free_length[axle.name] + axle.record.spring.perch
 
     def work(c: Any) -> float:
         return push_of(axle, free, c.length, c.drawn) * c.ratio
@@ -239,7 +237,7 @@ def _axle(car: CarData, axle: FittedAxle, at_rest: Stand) -> _AxleFigures:
 def _yields(given: Compliance | None, trail: float) -> float:
     """By how much less the wheels of an axle steer into a bend per side force of both, rad/N; the aligning moment of
     their tyres is that force times the pneumatic trail, the other way round."""
-    return 0.0 if given is None else (given.steer_by_aligning_moment * trail - given.steer_by_side_force) / 2
+    return 0.0 if given is None else (given.steer_by_aligning_moment * trail - given.steer_by_lateral_force) / 2
 
 
 def _damping(axle: FittedAxle) -> float:

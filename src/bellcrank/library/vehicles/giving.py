@@ -1,4 +1,5 @@
-"""Compliance of an axle as K&C rigs measure it: steer, toe and lean of a wheel over forces of its tyre and moments.
+"""Compliance of an axle as K&C rigs measure it: steer, toe and camber of a wheel over tyre forces and
+moments.
 
 Between carrier and wheel stand knuckles without mass that turn by what the forces ask for. They follow a state with the
 angle, and that the forces, each with a short lag; the speeds of the knuckles are removed, so no freedom is added.
@@ -13,9 +14,9 @@ from bellcrank.library.vehicles.records import Compliance
 
 LAG = 0.003  # s
 TURNS = {  # knuckle: the axis of the carrier it turns about; its keys, with their cause at a corner and their dimension
-    "steer": (3, {"steer_by_side_force": ("tyre_fy", "A/F"), "steer_by_aligning_moment": ("tyre_mz", "A/(F*L)"),
-                  "toe_by_force_along": ("tyre_fx", "A/F"), "toe_by_brake_moment": ("held", "A/(F*L)")}),
-    "lean": (1, {"lean_by_side_force": ("tyre_fy", "A/F")}),
+    "steer": (3, {"steer_by_lateral_force": ("tyre_fy", "A/F"), "steer_by_aligning_moment": ("tyre_mz", "A/(F*L)"),
+                  "toe_by_longitudinal_force": ("tyre_fx", "A/F"), "toe_by_brake_torque": ("held", "A/(F*L)")}),
+    "tilt": (1, {"camber_by_lateral_force": ("tyre_fy", "A/F")}),
 }  # fmt: skip
 Place = tuple[float, float, float]
 
@@ -52,5 +53,5 @@ def add_knuckles(
 
 
 def _sign(key: str, side: int) -> str:
-    """Steer and lean have the sense of forces on both sides; toe-in turns the left wheel to the right."""
+    """Steer and tilt have the sense of forces on both sides; toe-in turns the left wheel to the right."""
     return "-" if key.startswith("toe") and side > 0 else ""

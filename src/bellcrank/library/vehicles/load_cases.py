@@ -56,7 +56,7 @@ class LoadCase:
     bump: float | None = key("vertical load over that at rest", default=None, sign=0, usual=(0, 6))
     travel: float | None = key("wheel travel; without it springs and stops say it", "L", None)
     rack: float = key("rack travel", "L", 0.0)
-    torque: str = key("what takes the moment of fx about the axis of the wheel: the carrier (brake, hub motor) or the "
+    torque: str = key("what takes the torque of fx about the axis of the wheel: the carrier (brake, hub motor) or the "
                       "body (drive shaft)", default="carrier", kind="text", choices=("carrier", "body"))  # fmt: skip
 
     @property
@@ -145,7 +145,7 @@ def axle_loads(
         words = [name] if len(sides) == 1 else [f"{name}, outside", f"{name}, inside"]
         for word, w, z, h in zip(words, wheels, travels, carried, strict=True):
             found.append(CaseLoads(word, float(z), w.rack, w.side.force, w.side.moment, h))
-    notes = ["a wheel inside is told as if it were on the left"] if any(", inside" in c.name for c in found) else []
+    notes = ["a wheel inside is given as if it were on the left"] if any(", inside" in c.name for c in found) else []
     return _table(f"{car.sections.name}, {axle}", found, notes)
 
 

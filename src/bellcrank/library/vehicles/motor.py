@@ -9,7 +9,7 @@ from bellcrank.library.vehicles.records import Axle, Drive, Pairs, Sections
 
 
 def drive_share(given: Drive) -> float:
-    """Share of the front axle in the driving moment."""
+    """Share of the front axle in the drive torque."""
     return {"front": 1.0, "rear": 0.0, "all": given.front_share}[given.driven]
 
 
@@ -42,11 +42,11 @@ def drive_problems(sections: Sections, problems: Problems) -> None:
         usual = Drive(driven=given.driven)
         for key in only:
             if getattr(given, key) != getattr(usual, key):
-                problems.append(f"drive.{key} needs drive.map, the moment of the motor over its speed.")
+                problems.append(f"drive.{key} needs drive.map, the motor torque over its speed.")
     for key in ("map", "drag"):
         listed: Pairs | None = getattr(given, key)
         if listed is not None and (listed[0][0] < 0 or min(t for _, t in listed) < 0):
-            problems.append(f"drive.{key}: speeds and moments must not be negative.")
+            problems.append(f"drive.{key}: speeds and torques must not be negative.")
     if given.gears is not None and any(b >= a for a, b in pairwise(given.gears)):
         problems.append("drive.gears: the ratios must fall from the first gear to the last.")
     share = drive_share(given)

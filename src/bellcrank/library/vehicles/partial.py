@@ -56,7 +56,7 @@ def motorcycle(
     wheelbase, c_roll. Inputs: <side>.drive, a force that pushes the rim along the ground while it touches, and
     <side>.load, an upward force on the chassis part. With `slip` (model 2, minimal; one bc.Slip without cornering, or
     those of rear and front) wheels with moment of inertia `spin` turn, and inputs drive (moment on the rear wheel)
-    and brake (sum of the braking moments, shared as `brakes` says: rear, front) take the place of <side>.drive.
+    and brake (sum of the brake torques, shared as `brakes` says: rear, front) take the place of <side>.drive.
     """
     if model not in (1, 2) or coordinates not in ("minimal", "redundant") or (model == 1 and coordinates != "minimal"):
         raise ModelError(
@@ -90,7 +90,7 @@ def motorcycle(
     rod = pos(parts[1].chassis.origin, parts[0].chassis.origin)
     pitch = call("atan2", dot(rod, s.inertial[3]), dot(rod, s.inertial[1]))
     s.add_output(pitch, "pitch", label="pitch, front up", units="deg")
-    s.add_output(magnitude(rod), "rod", label="distance of the chassis parts", units="L")
+    s.add_output(magnitude(rod), "rod", label="wheelbase", units="L")
     strain = " + ".join(f"{p.contact.stored} + k_strut*(l_strut - {p.name}.stroke)**2/2" for p in parts)
     for p in parts:
         s.define(f"{p.name}.stroke", magnitude(pos(p.chassis.origin, p.rim.origin)))
@@ -142,8 +142,8 @@ def truck(*, axles: Sequence[float] = TRUCK.axles, **changes: Any) -> System:
     Rims slide along the chassis' z axis. Wheels are called w<axle>l and w<axle>r, axles counted from 1 in the order
     given. Parameters as of `motorcycle`, and m, i_roll, i_pitch, i_yaw, track, h. Without slip: inputs <wheel>.drive,
     a force along the ground. With slip: inputs steer (angle of a wheel in the middle of the first steered axle,
-    positive to the left; all wheels go round one point, Ackermann), drive (sum of the driving moments, shared
-    equally) and brake (sum of the braking moments, never negative).
+    positive to the left; all wheels go round one point, Ackermann), drive (sum of the drive torques, shared
+    equally) and brake (sum of the brake torques, never negative).
     """
     return rigid_vehicle("truck", TRUCK, axles, changes)
 

@@ -63,9 +63,9 @@ class Spring:
     stiffness: float | None = key("stiffness", "F/L", None, sign=1, usual=(8e3, 5e5))
     table: Pairs | None = key("force over shortening from the free length, in place of a stiffness", ("L", "F"), None,
                               kind="pairs")  # fmt: skip
-    free_length: float | None = key("free length; without it the car stands at `travel`", "L", None, sign=1)
-    travel: float = key("wheel travel at which the car stands, from the drawn position", "L", 0.0, usual=(-0.1, 0.1))
-    seat: float = key("free length more on the left and less on the right, by the seats", "L", 0.0, usual=(-0.05, 0.05))
+    free_length: float | None = key("free length; without it the car is at rest at `travel`", "L", None, sign=1)
+    travel: float = key("wheel travel at rest, from the drawn position", "L", 0.0, usual=(-0.1, 0.1))
+    perch: float = key("offset of the spring perches, left up and right down", "L", 0.0, usual=(-0.05, 0.05))
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Damper:
 class Stop:
     """An elastic stop along the strut of the spring: F = k d + k3 d^3 beyond the gap."""
 
-    gap: float = key("free way from the drawn length", "L", sign=0, usual=(0.005, 0.2))
+    gap: float = key("clearance at the drawn length", "L", sign=0, usual=(0.005, 0.2))
     stiffness: float = key("stiffness k", "F/L", sign=0, usual=(0, 2e6))
     cubic: float = key("stiffness k3 that grows with the deflection", "F/L**3", 0.0, sign=0, usual=(0, 2e10))
 
@@ -92,7 +92,9 @@ class Stop:
 class Bar:
     """An anti-roll bar: a spring between left and right."""
 
-    stiffness: float = key("moment over roll of the body against the axle", "F*L/A", sign=0, usual=(1e3, 2e5))
+    stiffness: float = key(
+        "roll moment over roll angle of the body against the axle", "F*L/A", sign=0, usual=(1e3, 2e5)
+    )
     at: str = key("hard point of the suspension where its ends act", default="wheel_centre", kind="text")
 
 
@@ -100,7 +102,7 @@ class Bar:
 class Rubber:
     """A tyre: by a .tir file, by its size, or by the values of a model (fiala)."""
 
-    file: str | None = key("a .tir file, beside the car file", default=None, kind="text")
+    file: str | None = key("a .tir file, relative to the folder of the car file", default=None, kind="text")
     size: str | None = key("size and load index, such as '205/60R15 91V': typical values (TMeasy)", default=None,
                            kind="text")  # fmt: skip
     kind: str = key("of a tyre by size", default="passenger", kind="text", choices=("passenger", "truck"))
@@ -119,14 +121,18 @@ class Rubber:
 
 @dataclass(frozen=True)
 class Compliance:
-    """What the suspension gives under the forces of the tyre, as a K&C rig measures it. Steer is to the left, lean
-    about the axis that points forward, each in the sense of force or moment: positive where the wheel gives way."""
+    """What the suspension gives under the forces of the tyre, as a K&C rig measures it. Steer is to the left, camber
+    about the axis that points forward, each in the sense of force or moment: positive where the wheel yields."""
 
-    steer_by_side_force: float = key("steer to the left per side force to the left", "A/F", 0.0, usual=(-1e-5, 1e-5))
+    steer_by_lateral_force: float = key(
+        "steer to the left per lateral force to the left", "A/F", 0.0, usual=(-1e-5, 1e-5)
+    )
     steer_by_aligning_moment: float = key("steer per aligning moment", "A/(F*L)", 0.0, usual=(-1e-4, 5e-4))
-    toe_by_force_along: float = key("toe-in per driving force, of each wheel", "A/F", 0.0, usual=(-1e-5, 1e-5))
-    toe_by_brake_moment: float = key("toe-in per moment of its brake", "A/(F*L)", 0.0, usual=(-5e-5, 5e-5))
-    lean_by_side_force: float = key("lean, top to the right, per side force to the left", "A/F", 0.0,
+    toe_by_longitudinal_force: float = key(
+        "toe-in per longitudinal force, of each wheel", "A/F", 0.0, usual=(-1e-5, 1e-5)
+    )
+    toe_by_brake_torque: float = key("toe-in per brake torque of the wheel", "A/(F*L)", 0.0, usual=(-5e-5, 5e-5))
+    camber_by_lateral_force: float = key("camber, top to the right, per lateral force to the left", "A/F", 0.0,
                                     usual=(-2e-5, 2e-5))  # fmt: skip
 
 
@@ -147,13 +153,13 @@ class BushKeys:
 
 @dataclass(frozen=True)
 class Differential:
-    """How a driven axle shares its moment between its wheels. A torque bias ratio b locks the share (b - 1)/(b + 1)."""
+    """How a driven axle splits its torque between its wheels. A torque bias ratio b is a lock of (b - 1)/(b + 1)."""
 
     kind: str = key("kind", kind="text", choices=("open", "limited-slip", "locked"))
-    preload: float = key("limited-slip: moment between the wheels without drive", "F*L", 0.0, sign=0, usual=(0, 300))
-    lock: float = key("limited-slip: difference of the wheels' moments over their sum, at most", default=0.0, sign=0,
+    preload: float = key("limited-slip: preload torque between the wheels", "F*L", 0.0, sign=0, usual=(0, 300))
+    lock: float = key("limited-slip: torque difference of the wheels over their sum, at most", default=0.0, sign=0,
                       usual=(0, 0.85))  # fmt: skip
-    lock_coast: float | None = key("the same while the motor brakes; as it drives if not given", default=None, sign=0)
+    lock_coast: float | None = key("lock on overrun; that of drive if not given", default=None, sign=0)
 
 
 @dataclass(frozen=True)
@@ -175,10 +181,12 @@ class Axle:
     bump_stop: Stop | None = key("elastic stop of compression", default=None, kind="section", record=Stop)
     rebound_stop: Stop | None = key("elastic stop of extension", default=None, kind="section", record=Stop)
     anti_roll_bar: Bar | None = key("anti-roll bar", default=None, kind="section", record=Bar)
-    compliance: Compliance | None = key("what gives under forces", default=None, kind="section", record=Compliance)
-    bushes: Mapping[str, BushKeys] | None = key("bushes by the hard points at which they stand", default=None,
+    compliance: Compliance | None = key(
+        "compliance under tyre forces, as a K&C rig measures it", default=None, kind="section", record=Compliance
+    )
+    bushes: Mapping[str, BushKeys] | None = key("bushes by their hard points", default=None,
                                                 kind="sections", record=BushKeys)  # fmt: skip
-    differential: Differential | None = key("how a driven axle shares its moment; open without it", default=None,
+    differential: Differential | None = key("torque distribution of a driven axle; open without it", default=None,
                                             kind="section", record=Differential)  # fmt: skip
     links: Mapping[str, Link] | None = key(
         "links with mass, by their names", default=None, kind="sections", record=Link
@@ -202,32 +210,34 @@ class Antilock:
     """ABS: a continuous law that holds the slip of each wheel (docs/car.md)."""
 
     slip: float = key("slip that it holds", default=0.12, sign=1, usual=(0.05, 0.3))
-    gain: float = key("share of the braking moment per slip", default=8.0, sign=0, usual=(1, 20))
-    rate: float = key("share of the braking moment per slip and time", "1/T", 30.0, sign=0, usual=(1, 200))
-    slow: float = key("speed below which it lets go", "L/T", 1.5, sign=1, usual=(0.5, 5))
+    gain: float = key("fraction of the brake torque per slip", default=8.0, sign=0, usual=(1, 20))
+    rate: float = key("fraction of the brake torque per slip and time", "1/T", 30.0, sign=0, usual=(1, 200))
+    slow: float = key("speed below which it is off", "L/T", 1.5, sign=1, usual=(0.5, 5))
 
 
 @dataclass(frozen=True)
 class Brakes:
     """Brakes of all wheels, on the carriers."""
 
-    front_share: float = key("share of the front axle in the braking moment", sign=0, usual=(0.5, 0.85))
-    torque: float | None = key("largest sum of the braking moments", "F*L", None, sign=1, usual=(1e3, 4e4))
+    front_share: float = key("fraction of the brake torque on the front axle", sign=0, usual=(0.5, 0.85))
+    torque: float | None = key("largest brake torque, sum of all wheels", "F*L", None, sign=1, usual=(1e3, 4e4))
     abs: Antilock | None = key("ABS, switched by the parameter abs_on", default=None, kind="section", record=Antilock)
 
 
 @dataclass(frozen=True)
 class Drive:
-    """Where the driving moment comes from, and where it goes."""
+    """Source and distribution of the drive torque."""
 
     driven: str = key("driven axle", kind="text", choices=("front", "rear", "all"))
-    front_share: float = key("share of the front axle, if all are driven", default=0.5, sign=0, usual=(0, 1))
-    torque: float | None = key("largest moment, sum at the wheels", "F*L", None, sign=1, usual=(200, 4e4))
+    front_share: float = key(
+        "fraction of the drive torque on the front axle, if all are driven", default=0.5, sign=0, usual=(0, 1)
+    )
+    torque: float | None = key("largest drive torque, sum of all wheels", "F*L", None, sign=1, usual=(200, 4e4))
     power: float | None = key("largest power at the wheels", "F*L/T", None, sign=1, usual=(1e4, 1e6))
-    reaction: str = key("what takes the moment: the body (drive shafts) or the carrier (hub motors)", default="body",
-                        kind="text", choices=("body", "carrier"))  # fmt: skip
-    map: Pairs | None = key("largest moment of the motor over its speed", ("A/T", "F*L"), None, kind="pairs")
-    drag: Pairs | None = key("largest moment of the braking motor over its speed; as it drives if not given",
+    reaction: str = key("what takes the reaction torque: the body (drive shafts) or the carrier (hub motors)",
+                        default="body", kind="text", choices=("body", "carrier"))  # fmt: skip
+    map: Pairs | None = key("largest motor torque over its speed", ("A/T", "F*L"), None, kind="pairs")
+    drag: Pairs | None = key("largest drag torque of the motor over its speed; default: as it drives",
                              ("A/T", "F*L"), None, kind="pairs")  # fmt: skip
     gears: tuple[float, ...] | None = key("ratios of the gears, from the first", default=None, kind="numbers", sign=1)
     final: float = key("ratio behind the gears: speed of the motor over that of the wheels", default=1.0, sign=1,
@@ -247,10 +257,12 @@ class Aerodynamics:
     area: float = key("frontal area", "L**2", sign=1, usual=(0.7, 6))
     lift_front: float = key("lift coefficient over the front axle, down force negative", default=0.0, usual=(-3, 0.3))
     lift_rear: float = key("lift coefficient over the rear axle", default=0.0, usual=(-3, 0.3))
-    side: float = key("side-force coefficient over the sine of the angle of the flow", default=0.0, usual=(0, 6))
-    yaw: float = key("yaw-moment coefficient over that sine, by the wheelbase, about its middle; positive turns the "
+    side: float = key(
+        "lateral force coefficient over the sine of the yaw angle of the air flow", default=0.0, usual=(0, 6)
+    )
+    yaw: float = key("yaw moment coefficient over that sine, by the wheelbase, about its middle; positive turns the "
                      "nose away from the wind", default=0.0, usual=(-1, 2))  # fmt: skip
-    side_height: float | None = key("height of the side force above the ground; of the mass centre if not given", "L",
+    side_height: float | None = key("height of the lateral force above the ground; default: of the mass centre", "L",
                                     None, sign=0, usual=(0.2, 1.5))  # fmt: skip
     density: float = key("density of the air", "M/L**3", 1.206, sign=1, usual=(0.8, 1.4))
 
@@ -266,7 +278,7 @@ class Setup:
     camber_front: float | None = key("camber of the front wheels, top outwards positive", "A", None,
                                      usual=(-0.09, 0.035))  # fmt: skip
     camber_rear: float | None = key("camber of the rear wheels", "A", None, usual=(-0.09, 0.035))
-    cross_weight: float | None = key("share of fr and rl in the weight, by the seats of the springs; the body is level",
+    cross_weight: float | None = key("fraction of the weight on fr and rl, by the spring perches; the body is level",
                                      default=None, sign=1, usual=(0.45, 0.55))  # fmt: skip
     load_fl: float | None = key("load of a wheel, in place of cross_weight", "F", None, sign=1)
     load_fr: float | None = key("load of a wheel, in place of cross_weight", "F", None, sign=1)
@@ -287,4 +299,4 @@ class Sections:
     name: str = key("what the car is called", default="car", kind="text")
     loads: Mapping[str, Load] | None = key("driver, luggage: by names", default=None, kind="sections", record=Load)
     aerodynamics: Aerodynamics | None = key("forces of the air", default=None, kind="section", record=Aerodynamics)
-    setup: Setup | None = key("what is asked of the car as it stands", default=None, kind="section", record=Setup)
+    setup: Setup | None = key("targets of the car at rest", default=None, kind="section", record=Setup)

@@ -130,7 +130,7 @@ class Statics:
             work += float(c.moment @ c.turn)
             if axle in self.free:
                 a, other = self.car.axle(axle), corners[i + side]
-                work += push_of(a, self.free[axle] + side * a.record.spring.seat, c.length, c.drawn) * c.ratio
+                work += push_of(a, self.free[axle] + side * a.record.spring.perch, c.length, c.drawn) * c.ratio
                 work -= self.bars[axle] * (c.bar[0] - other.bar[0]) * c.bar[1]
             loads.append(c.load)
             push.append(work)

@@ -106,10 +106,10 @@ def _stood(car: CarData, asked: Setup) -> CarData:
     found = at(z)
     _checked(car, asked, loads, found.load)
     for axle, i in zip(axles, (0, 2), strict=True):
-        spring = replace(axle.record.spring, free_length=None, travel=float(z[i // 2]), seat=0.0)
+        spring = replace(axle.record.spring, free_length=None, travel=float(z[i // 2]), perch=0.0)
         if across:
             free = [free_length(axle, float(z[i + k]), _bare(found, bars, axle, z, i, k)) for k in (0, 1)]
-            spring = replace(axle.record.spring, free_length=sum(free) / 2, travel=0.0, seat=(free[0] - free[1]) / 2)
+            spring = replace(axle.record.spring, free_length=sum(free) / 2, travel=0.0, perch=(free[0] - free[1]) / 2)
         car = _changed(car, axle, spring=spring)
     return car
 
