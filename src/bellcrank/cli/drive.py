@@ -14,7 +14,7 @@ from bellcrank.cli.options import MANY, SPELLED, argument, given, shared
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import table
 from bellcrank.emit.names import identifier
-from bellcrank.errors import ModelError
+from bellcrank.errors import ModelError, RunError
 from bellcrank.library.manoeuvres import every, known, run, write_page
 from bellcrank.library.manoeuvres.ready import METHOD
 from bellcrank.library.manoeuvres.side_by_side import Driven, drive_all, labelled, with_setups
@@ -61,6 +61,7 @@ def command(args: Namespace) -> int:
         raise ModelError("--plot draws one manoeuvre of one car; for more give --report or --out")
     if len(names) > 1 and args.set:
         raise ModelError(f"--set is for one manoeuvre, not for {len(names)}: settings differ")
+    unwritten: list[str] = []
     with Progress("driving") as progress:
 
         def tell(share: float, what: str) -> None:
@@ -71,7 +72,7 @@ def command(args: Namespace) -> int:
             cars, names, lambda car, each: run(car, each, **_settings(args, each, len(names))), tell
         ):
             if each not in car.failures:
-                _tell(args, car, each, len(cars) > 1)
+                unwritten += _tell(args, car, each, len(cars) > 1)
             elif len(names) * len(cars) == 1:
                 raise ModelError(car.failures[each])
             else:
@@ -85,6 +86,8 @@ def command(args: Namespace) -> int:
     if args.json:
         found = [r.figures() for r in results]
         print(json.dumps(found[0] if len(found) == 1 else found, indent=2))
+    if unwritten:
+        raise RunError("not all files were written: " + "; ".join(unwritten))
     failed = any(r.passed is False for r in results) if len(results) == 1 else any(car.failures for car in cars)
     return CHECK_FAILED if failed else FINE
 
@@ -118,17 +121,20 @@ def _several(value: Any) -> Any:
         return value
 
 
-def _tell(args: Namespace, car: Driven, name: str, several: bool) -> None:
-    """Prints and writes what was asked for about one manoeuvre."""
-    result, written = car.results[name], []
-    if args.out is not None:
-        written = result.save(Path(args.out) / identifier(car.label) if several else args.out)
-    if args.plot:
-        written.append(result.plot(in_folder(args.plot)))
+def _tell(args: Namespace, car: Driven, name: str, several: bool) -> list[str]:
+    """Prints and writes what was asked for about one manoeuvre; returns what could not be written."""
+    result, written, failed = car.results[name], [], []
+    folder = Path(args.out or "") / (identifier(car.label) if several else "")
+    try:
+        written += result.save(folder) if args.out is not None else []
+        written += [result.plot(in_folder(args.plot))] if args.plot else []
+    except RunError as error:
+        failed.append(str(error))
     if not args.json:
         print(result)
         for path in written:
             print(f"wrote {path}")
+    return failed
 
 
 def _list(args: Namespace) -> None:

@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from bellcrank.errors import RunError
+from bellcrank.files.names import file_names
 from bellcrank.files.picture import finished, new_figure, plain
+from bellcrank.files.record import guarded
 from bellcrank.files.whole import write_text
 from bellcrank.library.vehicles.figures import Figure, Figures
 from bellcrank.run.result import Run
@@ -109,14 +114,26 @@ class Result:
         }  # fmt: skip
 
     def save(self, folder: str | Path) -> list[Path]:
-        """Writes metrics as JSON and every run as CSV into a folder."""
-        place = Path(folder)
-        place.mkdir(parents=True, exist_ok=True)
-        written = [place / f"{self.manoeuvre}.json"]
-        write_text(written[0], json.dumps(self.figures(), indent=2, allow_nan=False) + "\n")
+        """Write metrics as JSON and every run as CSV into a folder; return the paths.
+
+        Characters that file names do not allow become "_". A file that cannot be written does not keep the others from
+        being written; a RunError then names it.
+        """
+        place, written, failed = Path(folder), [], []
+        text = json.dumps(self.figures(), indent=2, allow_nan=False) + "\n"
+        files: dict[str, Callable[[Path], Any]] = {f"{self.manoeuvre}.json": lambda path: write_text(path, text)}
         for name, run in self.runs.items():
-            written.append(place / f"{self.manoeuvre}_{name}.csv")
-            run.save(written[-1])
+            files[f"{self.manoeuvre}_{name}.csv"] = run.save
+        with suppress(OSError):  # each file says why
+            place.mkdir(parents=True, exist_ok=True)
+        for path, write in zip((place / name for name in file_names(files)), files.values(), strict=True):
+            try:
+                guarded("write", path, partial(write, path))
+                written.append(path)
+            except RunError as error:
+                failed.append(str(error))
+        if failed:
+            raise RunError("; ".join(failed))
         return written
 
     def curves(self) -> list[Curve]:
