@@ -1,5 +1,7 @@
 """Sensitivities of runs against differences of runs and against closed forms."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -70,3 +72,46 @@ def test_what_cannot_be_is_said():
         sim.sensitivity("ca1", "Ay", method="BDF")
     with pytest.raises(bc.ModelError, match="step=-1 s must be positive"):
         sim.sensitivity("ca1", "Ay", step=-1)
+
+
+@pytest.mark.parametrize(
+    "given", [{}, {"guess": {"q(c)": 1.4}}, {"guess": {"q(c)": 1.4, "q(b)": -0.27}}, {"q(c)": 1.4}]
+)
+def test_sensitivities_of_a_loop_do_not_depend_on_guesses(given):
+    """At the start the loop itself determines them: G dq/dp = -dg/dp for the states that are not given."""
+    s = bc.System("four-bar", units="mks")
+    bodies = {"mass": 1, "inertia": (0.01, 0.01, 0.01), "rotate": 3}
+    a = s.add_body("a", cm=(0.1, 0, 0), **bodies)
+    b = s.add_body("b", parent=a, joint_at=(0.2, 0, 0), cm=("lb/2", 0, 0), **bodies)
+    c = s.add_body("c", joint_at=(0.5, 0, 0), cm=(0.2, 0, 0), **bodies)
+    p, q = s.add_point("p", body=b, at=("lb", 0, 0)), s.add_point("q", body=c, at=(0.4, 0, 0))
+    s.close_loop(p, q, joint="pin", axis=b[3])
+    s.add_gravity(direction="-[n2]")
+    s.set_defaults(lb=0.5)
+    sim = s.equations().compile(backend="python")
+    initial, guess = {"q(a)": 0.8, "u(a)": 3.0, **{k: v for k, v in given.items() if k != "guess"}}, given.get("guess")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore" if "q(c)" in initial else "error")
+        found = sim.sensitivity("lb", ["q(a)", "q(b)", "q(c)"], 0.02, 0.002, initial=initial, guess=guess, check=True)
+        assert max(found.checked.values()) < 1e-6
+        q = sim.complete(initial, guess)[0]
+        rare = sim.sensitivity("lb", "q(b)", 0.02, 0.002, initial=initial, guess=guess, output_every=4)
+    beta, gamma = q[0] + q[1], q[2]
+    G = np.array([[-0.5 * np.sin(beta), 0.4 * np.sin(gamma)], [0.5 * np.cos(beta), -0.4 * np.cos(gamma)]])
+    expected = np.linalg.solve(G, -np.array([np.cos(beta), np.sin(beta)]))
+    assert [found[n, "lb"][0] for n in ("q(a)", "q(b)", "q(c)")] == pytest.approx([0, *expected], abs=1e-9)
+    assert rare.time == pytest.approx([0, 0.008, 0.016, 0.02])
+    assert (rare["q(b)", "lb"] == found["q(b)", "lb"][[0, 4, 8, 10]]).all()
+
+
+def test_sensitivities_where_an_assembly_is_one_of_many():
+    """A point on two slides held at a distance: the start is the nearest point of a circle of radius r to the guess."""
+    s = bc.System("ring", units="mks")
+    s.add_body("x", translate=(1, 2), mass=1, inertia=0)
+    s.add_constraint("q(x, 1)**2 + q(x, 2)**2 - r**2")
+    s.set_defaults(r=1.0)
+    sim = s.equations().compile(backend="python")
+    found = sim.sensitivity("r", None, 0.01, 0.001, guess={"q(x, 1)": 3, "q(x, 2)": 4}, check=True)
+    assert max(found.checked.values()) < 1e-6
+    start = [found[n, "r"][0] for n in ("q(x, 1)", "q(x, 2)")]
+    assert start == pytest.approx([0.6, 0.8], rel=1e-7)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,18 +13,20 @@ from bellcrank.analysis.evaluate import Evaluator
 from bellcrank.analysis.plant import CHANNELS, PARAMETERS, Plant
 from bellcrank.analysis.point import Point
 from bellcrank.analysis.sensitivity import Sensitivity, integrate
-from bellcrank.analysis.slope_runner import channel_at
+from bellcrank.analysis.slope_runner import Remembered, channel_at
 from bellcrank.derive.results import GROUPS
 from bellcrank.errors import ModelError, RunError, mapping
 from bellcrank.expr import evaluate, partial
 from bellcrank.interface.interface import Interface, Quantity
+from bellcrank.model.guess import Guess
 from bellcrank.numeric.methods import DEFAULT, METHODS
-from bellcrank.run.assembly import complete_state, state_key
+from bellcrank.run.assembly import assembled, complete_state, state_key
 from bellcrank.run.closure import keeper_of
 from bellcrank.run.evaluate import Inputs, Parameters, closure
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.values import known_symbols, run_plan
 
+DIFFERENCE = 1e-3  # of a parameter, where an assembly is differentiated by differences
 OFTEN = 4000  # evaluations above which compiling the slopes pays
 
 
@@ -42,9 +45,8 @@ class _Sensitive:
         self.loaded, self.outputs, self.p, self.signals = plant.loaded, outputs, tuple(p), signals
         columns = [q.symbol for q in (*plant.interface.states, *parameters) if q.symbol is not None]
         # the run takes its rates from the printed equations, so do their derivatives
-        self.find: Evaluator = plant.once(
-            ("printed", tuple(columns), often), lambda: Evaluator(plant, GROUPS, columns, often)
-        )
+        found = plant.once(("printed", tuple(columns), often), lambda: Evaluator(plant, GROUPS, columns, often))
+        self.find = Remembered(found)
         self.n_q, self.n = self.loaded.n_q, self.loaded.n_states
         self.closure = closure(self.loaded, p, signals)
         self.root = np.ones(self.n)  # roots of the weights that corrections of a run have
@@ -73,11 +75,11 @@ class _Sensitive:
         x = np.concatenate([found.q, found.u])
         return x, self.tangent(t, x, S)
 
-    def tangent(self, t: float, x: np.ndarray, S: np.ndarray, fixed: np.ndarray | None = None) -> np.ndarray:
-        """Derivatives corrected so that the constraints hold for changed parameters too; `fixed` states do not move."""
+    def tangent(self, t: float, x: np.ndarray, S: np.ndarray, free: np.ndarray | None = None) -> np.ndarray:
+        """Derivatives corrected so that the constraints hold for changed parameters too; what is not `free` is kept."""
         _, slopes = self.find(self.at(t, x))
         S = S.copy()
-        free = np.ones(self.n, dtype=bool) if fixed is None else ~fixed
+        free = np.ones(self.n, dtype=bool) if free is None else free
         for group, part in (("positions", slice(0, self.n_q)), ("speeds", slice(self.n_q, self.n))):
             K, K_p = slopes[group][:, : self.n], slopes[group][:, self.n :]
             if not len(K):
@@ -87,6 +89,13 @@ class _Sensitive:
             root = self.root[columns, None]
             S[columns] -= root * np.linalg.lstsq(K[:, columns] * root.T, left, rcond=1e-12)[0]
         return S
+
+    def is_determined(self, t: float, x: np.ndarray, free: np.ndarray) -> bool:
+        """Do the constraints determine all states that are `free`?"""
+        _, slopes = self.find(self.at(t, x))
+        parts = ("positions", slice(0, self.n_q)), ("speeds", slice(self.n_q, self.n))
+        moved = [slopes[group][:, np.arange(self.n)[part][free[part]]] for group, part in parts]
+        return all(np.linalg.matrix_rank(K, rtol=1e-10) == K.shape[1] for K in moved)
 
     def record(self, t: float, x: np.ndarray, S: np.ndarray) -> None:
         values, slopes = self.find(self.at(t, x))
@@ -114,6 +123,7 @@ def sensitivity(
     initial: Mapping[Any, float] | None,
     inputs: Inputs,
     check: bool,
+    output_every: int | None = None,
 ) -> Sensitivity:
     """Derivatives of channels of a run by parameters, forward."""
     plant.refuse_kept()
@@ -124,30 +134,35 @@ def sensitivity(
     channels: Sequence[Quantity] = interface.outputs or interface.states
     if outputs is not None:
         channels = plant.find_all(outputs, CHANNELS, "output")
-    plan = run_plan(interface, t_end, step, _method(interface, method), 1)
+    plan = run_plan(interface, t_end, step, _method(interface, method), output_every)
     if loaded.remembers:
         raise ModelError("sensitivities of a run with external routines that remember are not defined", plant.name)
     p = loaded.parameter_values(values)
     signals = loaded.inputs(inputs, (0.0, plan.t_end))
     given = {**interface.run.initial, **(initial or {})}
-    x = np.concatenate(complete_state(loaded, given, closure(loaded, p, signals), p, signals))
+    state, free = assembled(loaded, given, closure(loaded, p, signals), p, signals)
+    x = np.concatenate(state)
     run = _Sensitive(plant, chosen, channels, p, signals, plan.steps * METHODS[plan.method].evaluations > OFTEN)
     S = np.zeros((run.n, len(chosen)))
-    told = {state_key(interface, k) for k in given}
+    told = {state_key(interface, k) for k, value in given.items() if not isinstance(value, Guess)}
     if interface.removed:
         S = _removed_speeds(loaded, chosen, told, run.at(0.0, x), S)
     if run.closure is not None:
-        held = np.array([s.key in told for s in interface.states])
-        S = run.tangent(0.0, x, S, held)
+        if not run.is_determined(0.0, x, free):  # the assembly chooses among many, and another with other parameters
+            S = _assembly_slopes(loaded, given, chosen, p, signals)
+        S = run.tangent(0.0, x, S, free)
         run.start(x)
     try:
-        integrate(run.rates, x, S, plan.course(signals, watched=True), run.n_q, run.admit, run.record)
+        integrate(run.rates, x, S, plan.course(signals, watched=True), plan.every, run.n_q, run.admit, run.record)
     except FloatingPointError as error:
         raise RunError(f"sensitivity of '{plant.name}': {error}; try a smaller step") from None
     result = _result(plant.name, run, chosen, channels)
     if not check:
         return result
-    settings = {"t_end": plan.t_end, "step": plan.step, "method": plan.method, "initial": initial, "inputs": inputs}
+    settings = {
+        "t_end": plan.t_end, "step": plan.step, "method": plan.method, "initial": initial, "inputs": inputs,
+        "output_every": plan.every,
+    }  # fmt: skip
     return replace(result, checked=_checked(plant, result, chosen, values, settings))
 
 
@@ -166,6 +181,25 @@ def _removed_speeds(loaded: Loaded, chosen: list[Quantity], told: set[str], at: 
     rows = len(program.coordinates) + np.array(free)
     S[rows] = -np.linalg.lstsq(np.array(by_speed), np.array(by_parameter), rcond=1e-10)[0]
     return S
+
+
+def _assembly_slopes(
+    loaded: Loaded, given: Mapping[Any, float], chosen: list[Quantity], p: list[float], signals: Any
+) -> np.ndarray:
+    """Derivatives of an assembled state by parameters, by differences of fourth order."""
+
+    def state(place: int, change: float) -> np.ndarray:
+        moved = [x + change if i == place else x for i, x in enumerate(p)]
+        return np.concatenate(complete_state(loaded, given, closure(loaded, moved, signals), moved, signals))
+
+    columns = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the assembly of the run itself has warned
+        for q in chosen:
+            d = DIFFERENCE * (abs(p[q.place]) or 1.0)
+            near, far = (state(q.place, k * d) - state(q.place, -k * d) for k in (1, 2))
+            columns.append((8 * near - far) / (12 * d))
+    return np.array(columns).T
 
 
 def _method(interface: Interface, method: str | None) -> str:
@@ -198,8 +232,7 @@ def _checked(
     for q, value in zip(chosen, result.parameter_values, strict=True):
         d = 1e-3 * (abs(value) or 1.0)
         runs = {
-            k: plant.simulate(parameters={**(values or {}), q.name: value + k * d}, output_every=1, **settings)
-            for k in (-2, -1, 1, 2)
+            k: plant.simulate(parameters={**(values or {}), q.name: value + k * d}, **settings) for k in (-2, -1, 1, 2)
         }
         for o in result.outputs:
             slope = (8 * (runs[1][o] - runs[-1][o]) - (runs[2][o] - runs[-2][o])) / (12 * d)

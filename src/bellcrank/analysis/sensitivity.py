@@ -28,9 +28,10 @@ Record = Callable[[float, np.ndarray, np.ndarray], None]
 
 
 def integrate(
-    rates: Rates, x: np.ndarray, S: np.ndarray, course: Course, n_q: int, admit: Admit, record: Record
+    rates: Rates, x: np.ndarray, S: np.ndarray, course: Course, every: int, n_q: int, admit: Admit, record: Record
 ) -> None:
-    """Takes all steps, split where inputs jump as a run does; record(t, x, S) is called at the start and after each."""
+    """Take all steps, split where inputs jump as a run does; record(t, x, S) is called at the start, after every n-th
+    step and after the last."""
     record(0.0, x, S)
     start, method = course.begin(1), METHODS[course.method]
     old: Both | None = None  # rates at the start of the step before, if that was a whole one
@@ -43,7 +44,8 @@ def integrate(
             start, old = part.after, now if part.whole else None
         if not (np.all(np.isfinite(x)) and np.all(np.isfinite(S))):
             raise FloatingPointError(f"the run is no longer finite at t = {course.time(i):g} s")
-        record(course.time(i), x, S)
+        if i % every == 0 or i == course.total:
+            record(course.time(i), x, S)
 
 
 def _both(rates: Rates, t: float, x: np.ndarray, S: np.ndarray) -> Both:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any, Protocol
 
 import numpy as np
@@ -150,7 +151,7 @@ def groups_for(channels: Iterable[Quantity]) -> tuple[str, ...]:
 
 def grouped(array: np.ndarray, sizes: Mapping[str, int]) -> Groups:
     """Rows of an array by group."""
-    ends = np.cumsum(list(sizes.values()))
+    ends = accumulate(sizes.values())
     return {g: array[end - n : end] for (g, n), end in zip(sizes.items(), ends, strict=True)}
 
 

@@ -21,6 +21,7 @@ from bellcrank.analysis.sensitivity import Sensitivity
 from bellcrank.analysis.spectra import power_spectrum
 from bellcrank.analysis.sweep import equilibria, root_locus, stability_chart
 from bellcrank.derive.derived import Derived
+from bellcrank.model.guess import with_guess
 from bellcrank.run.evaluate import Inputs, Parameters
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.result import Run
@@ -183,6 +184,8 @@ class Analyses:
         inputs: Inputs = None,
         check: bool = False,
         parameters: Parameters | Iterable[Any] | str = None,
+        output_every: int | None = None,
+        guess: Mapping[Any, float] | None = None,
     ) -> Sensitivity:
         """Derivatives of a run with respect to parameters: `s["Ay", "ca1"]` over time, in user units.
 
@@ -191,4 +194,5 @@ class Analyses:
         (`s.checked`).
         """
         names, numbers = chosen_parameters(by, parameters, values)
-        return sensitivity(self.plant, names, outputs, t_end, step, method, numbers, initial, inputs, check)
+        start = with_guess(initial, guess)
+        return sensitivity(self.plant, names, outputs, t_end, step, method, numbers, start, inputs, check, output_every)

@@ -15,6 +15,7 @@ from bellcrank.interface.listing import describe
 from bellcrank.many.many import simulate_many
 from bellcrank.many.result import Many
 from bellcrank.many.steppers import Steppers, steppers
+from bellcrank.model.guess import with_guess
 from bellcrank.run import evaluate
 from bellcrank.run.actions import GivenEvent
 from bellcrank.run.dae_methods import Dae
@@ -67,12 +68,14 @@ class Simulation(Analyses):
         """All parameters in equation units; `given` (user units) overrides the defaults."""
         return list(self.loaded.parameter_values(given))
 
-    def complete(self, initial: Mapping[Any, float] | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def complete(
+        self, initial: Mapping[Any, float] | None = None, guess: Mapping[Any, float] | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """The full state in equation units from the values given (user units, default: those of set_run).
 
-        What constraints determine is solved for, starting from zero; the rest is zero.
+        What constraints determine is solved for, starting from the `guess` or from zero; the rest is zero.
         """
-        return evaluate.complete(self.loaded, initial)
+        return evaluate.complete(self.loaded, initial, guess)
 
     def derivatives(
         self, t: float, q: State, u: State, parameters: Parameters = None, inputs: Inputs = None
@@ -129,10 +132,12 @@ class Simulation(Analyses):
         assemble: bool = True,
         t_start: float | None = None,
         start: Run | None = None,
+        guess: Mapping[Any, float] | None = None,
     ) -> Run:
         """Integrates from t_start (0) to t_end. Defaults: those of set_run. Step and times in s, values in user units.
 
-        `initial`: values by state, or a whole state (q, u) in equation units, as `complete` returns it. `rtol`,
+        `initial`: values by state, or a whole state (q, u) in equation units, as `complete` returns it. `guess`: values
+        by state from which the assembly of closed loops starts and which it may change. `rtol`,
         `atol`: of the adaptive methods, 1e-8 and a hundredth of it unless given; atol is a number in the unit of each
         state, or numbers by unit or state, {"m": 1e-9, "q(arm)": 1e-8}. `events`: conditions by name, each a channel
         or a formula over channels and parameters; its crossing of zero from below, or a comparison that becomes true,
@@ -143,8 +148,8 @@ class Simulation(Analyses):
         tolerances unless given.
         """
         return simulate(
-            self.loaded, t_end, step, method, output_every, parameters, initial, inputs, rtol, atol, events, stop,
-            progress, dae, assemble, t_start, start,
+            self.loaded, t_end, step, method, output_every, parameters, with_guess(initial, guess), inputs, rtol, atol,
+            events, stop, progress, dae, assemble, t_start, start,
         )  # fmt: skip
 
     def stepper(
@@ -157,13 +162,15 @@ class Simulation(Analyses):
         t_start: float | None = None,
         start: Run | None = None,
         events: Any = None,
+        guess: Mapping[Any, float] | None = None,
     ) -> Stepper:
         """The model to be taken step by step from Python: `set` inputs, take a `step`, read `t`, `state`, `outputs`.
 
         Arguments as of `simulate`; the method has a fixed step, and steps are those of `simulate` to the bit. Events
         are left to whoever takes the steps.
         """
-        return stepper(self.loaded, step, parameters, initial, inputs, method, t_start, start, events)
+        values = with_guess(initial, guess)
+        return stepper(self.loaded, step, parameters, values, inputs, method, t_start, start, events)
 
     def steppers(
         self,
@@ -175,11 +182,13 @@ class Simulation(Analyses):
         method: str | None = None,
         t_start: float | None = None,
         seed: int = 0,
+        guess: Mapping[Any, float] | None = None,
     ) -> Steppers:
         """n runs to be taken step by step together, on all cores: as `stepper`, with an array over the runs in place of
         every number. Values may be arrays or distributions too, as of `simulate_many`.
         """
-        return steppers(self.loaded, n, step, parameters, initial, inputs, method, t_start, seed)
+        values = with_guess(initial, guess)
+        return steppers(self.loaded, n, step, parameters, values, inputs, method, t_start, seed)
 
     def simulate_many(
         self,
@@ -202,6 +211,7 @@ class Simulation(Analyses):
         atol: Absolute | None = None,
         events: Mapping[str, Any] | Sequence[GivenEvent] | None = None,
         stop: Iterable[str] | str | None = (),
+        guess: Mapping[Any, float] | None = None,
     ) -> Many:
         """Runs the model n times on all cores, with values that vary from run to run.
 
@@ -209,10 +219,10 @@ class Simulation(Analyses):
         b)`, `bc.normal(mean, deviation)`, `bc.log_uniform(a, b)`, drawn together by `sampling` ("latin-hypercube",
         "sobol", "halton", "random") with a `seed`. `keep` names channels whose histories are kept, of every `every`-th
         step; `reduce` figures that are found while runs go on, `{"az": ["rms", "max", "percentile(95)"]}`, of the same
-        rows. `rtol`, `atol`, `events` and `stop` as of `simulate`. A run that stops leaves the others alone;
-        `many.ended` says why.
+        rows. `rtol`, `atol`, `events`, `stop` and `guess` (numbers that all runs share) as of `simulate`. A run that
+        stops leaves the others alone; `many.ended` says why.
         """
         return simulate_many(
-            self.loaded, n, parameters, initial, inputs, t_end, step, method, keep, every, reduce, backend, precision,
-            progress, sampling, seed, rtol, atol, events, stop,
+            self.loaded, n, parameters, with_guess(initial, guess), inputs, t_end, step, method, keep, every, reduce,
+            backend, precision, progress, sampling, seed, rtol, atol, events, stop,
         )  # fmt: skip

@@ -157,6 +157,7 @@ class System(Builder):
         initial: Mapping[Any, float] | None = None,
         parameters: Mapping[str, float] | None = None,
         title: str | None = None,
+        guess: Mapping[Any, float] | None = None,
     ) -> Any:
         """Draws the machine where its run starts, or with other initial values and parameters (user units).
 
@@ -166,7 +167,7 @@ class System(Builder):
         from bellcrank.scene.picture import draw_scene
 
         d = self.equations(optimise="none").derived
-        m = at_start(drawn(d.analysis, d.interface, d.program), initial, parameters)
+        m = at_start(drawn(d.analysis, d.interface, d.program), initial, parameters, guess)
         return draw_scene(m.scene, m.poses, None, path, title)
 
     def _repr_html_(self) -> str:

@@ -22,6 +22,7 @@ from bellcrank.cli.options import (
     run_options,
     run_settings,
     shared,
+    start_values,
     value_of,
 )
 from bellcrank.cli.progress import Progress
@@ -81,10 +82,10 @@ def command(args: Namespace) -> None:
 
 def _results(equations: bc.Equations, sim: bc.Simulation, args: Namespace) -> Any:
     """Every result that was asked for, with its name, one after the other."""
-    start = {**equations.interface.run.initial, **dict(args.initial)}
+    start = {**equations.interface.run.initial, **start_values(args)}
     sought: dict[str, Any] = {"free": args.free, "fixed": dict(args.fix), "targets": dict(args.target)}
     values: dict[str, Any] = {"parameters": dict(args.set), "inputs": dict(args.inputs)}
-    where = _where(args.at, start, bool(args.initial))
+    where = _where(args.at, start, bool(args.initial or args.guess))
     at = where
     if args.equilibrium or (where == "equilibrium" and (args.modes or args.response)):
         found = sim.equilibrium(at=start, **sought, **values)
@@ -108,7 +109,7 @@ def _results(equations: bc.Equations, sim: bc.Simulation, args: Namespace) -> An
         yield f"locus over {name}", sim.root_locus(name, numbers, at=where, model=_model(args), **sought, **values)
     if args.sensitivity:
         yield "sensitivity", sim.sensitivity(
-            args.sensitivity, args.outputs, values=dict(args.set), initial=dict(args.initial), check=args.check,
+            args.sensitivity, args.outputs, values=dict(args.set), initial=start_values(args), check=args.check,
             **run_settings(args),
         )  # fmt: skip
 

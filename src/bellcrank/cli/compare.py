@@ -8,7 +8,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 import bellcrank as bc
 from bellcrank.cli.files import in_folder, read_inputs
 from bellcrank.cli.model import load, settings
-from bellcrank.cli.options import given, run_options, run_settings, shared
+from bellcrank.cli.options import given, run_options, run_settings, shared, start_values
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import table
 
@@ -46,7 +46,7 @@ def command(args: Namespace) -> None:
     with Progress("comparing") as progress:
         found = bc.compare(
             system, free_fall=args.free_fall, limits=not args.no_limits, parameters=settings(args, usual) or None,
-            initial=dict(args.initial) or None, inputs=inputs, progress=progress.tell,
+            initial=start_values(args) or None, inputs=inputs, progress=progress.tell,
             **run_settings(args), **given(methods=args.dae, horizons=args.horizons, backend=args.backend),
         )  # fmt: skip
     if args.plot:

@@ -24,6 +24,7 @@ from bellcrank.cli.options import (
     run_options,
     run_settings,
     shared,
+    start_values,
     whole,
 )
 from bellcrank.cli.progress import Progress
@@ -88,7 +89,7 @@ def command(args: Namespace) -> int:
     for path in filter(None, (args.out, args.plot)):
         in_folder(path)  # before all runs, not after them
     equations = derive(args)
-    values = {"parameters": settings(args, equations), "initial": dict(args.initial), "inputs": {}}
+    values = {"parameters": settings(args, equations), "initial": start_values(args), "inputs": {}}
     if args.input:
         values["inputs"] = read_inputs(args.input, equations)
     with Progress("compiling"):

@@ -8,6 +8,7 @@ from typing import Any
 
 from bellcrank.errors import ModelError
 from bellcrank.interface.interface import key_of
+from bellcrank.model.guess import with_guess
 from bellcrank.numeric.methods import ADAPTIVE, METHODS
 from bellcrank.run.actions import event
 
@@ -143,6 +144,9 @@ SHARED: dict[str, dict[str, dict[str, Any]]] = {
     "start": {
         "--initial": {**NAMED, "type": value_of, "metavar": "STATE=VALUE",
                       "help": 'initial value in its user unit, such as "q(f)=.25" (may be repeated)'},
+        "--guess": {**NAMED, "type": value_of, "metavar": "STATE=VALUE",
+                    "help": "value from which the assembly of closed loops starts, and which it may change (may be"
+                    " repeated)"},
     },
     "input": {
         "--input": {"metavar": "FILE", "help": "CSV file: the first column is time, the others are named inputs; of a"
@@ -204,6 +208,11 @@ def events_given(args: Namespace) -> dict[str, Any]:
         if told.get(name, what) != what:
             raise ModelError(f"the event '{name}' is given twice, by --event and by --stop, with other conditions")
     return {"events": dict([*args.event, *args.stop]), "stop": [name for name, _ in args.stop]}
+
+
+def start_values(args: Namespace) -> dict[Any, float]:
+    """Initial values and guesses that were given."""
+    return dict(with_guess(dict(args.initial), dict(args.guess)))
 
 
 def run_settings(args: Namespace) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import bellcrank as bc
 from bellcrank.cli.files import in_folder, is_script, read_inputs
 from bellcrank.cli.model import derive, load, settings
-from bellcrank.cli.options import MANY, compile_settings, run_options, run_settings, shared
+from bellcrank.cli.options import MANY, compile_settings, run_options, run_settings, shared, start_values
 from bellcrank.cli.progress import Progress
 
 
@@ -29,12 +29,12 @@ def command(args: Namespace) -> None:
     if args.at:
         equations = derive(args, system)
         inputs = read_inputs(args.input, equations) if args.input else {}
-        given = {"parameters": settings(args, equations), "initial": dict(args.initial), "inputs": inputs}
+        given = {"parameters": settings(args, equations), "initial": start_values(args), "inputs": inputs}
         with Progress("running") as progress:
             sim = equations.compile(**compile_settings(args))
             run = sim.simulate(progress=progress.tell, **run_settings(args), **given)
         run.picture(path, args.at, args.title)
     else:
         with Progress("drawing"):
-            system.picture(path, dict(args.initial) or None, dict(args.set), args.title)
+            system.picture(path, start_values(args) or None, dict(args.set), args.title)
     print(f"wrote {path}")

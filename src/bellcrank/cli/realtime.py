@@ -14,7 +14,7 @@ import bellcrank as bc
 from bellcrank.cli.codes import ENDED_EARLY, FINE
 from bellcrank.cli.files import read_inputs
 from bellcrank.cli.model import derive, settings
-from bellcrank.cli.options import MANY, compile_settings, given, shared
+from bellcrank.cli.options import MANY, compile_settings, given, shared, start_values
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import heading, table
 from bellcrank.run.realtime import Timing, in_real_time, undisturbed
@@ -41,7 +41,7 @@ def options(parser: ArgumentParser) -> None:
 def command(args: Namespace) -> int:
     seconds = positive(args.seconds, "--seconds")
     equations = derive(args)
-    values: dict[str, Any] = {"parameters": settings(args, equations), "initial": dict(args.initial)}
+    values: dict[str, Any] = {"parameters": settings(args, equations), "initial": start_values(args)}
     if args.input:
         values["inputs"] = read_inputs(args.input, equations)
     with Progress("compiling"):

@@ -21,6 +21,7 @@ from bellcrank.cli.options import (
     run_options,
     run_settings,
     shared,
+    start_values,
 )
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import final_table, heading, last_value, model_sizes, operations_text, plain, table
@@ -75,7 +76,7 @@ def command(args: Namespace) -> int:
     told = bc.settings_of(equations, args.pars) if args.pars else {}
     chosen = given(output_every=args.output_every, dae=args.dae, t_start=args.t_start)
     options = {**run_settings(args), **chosen, **event_settings(args)}
-    for name, values in (("parameters", parameters), ("initial", dict(args.initial)), ("inputs", inputs)):
+    for name, values in (("parameters", parameters), ("initial", start_values(args)), ("inputs", inputs)):
         options[name] = {**told.get(name, {}), **values}
     options = {**told, **options}
     if args.start:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -68,9 +69,14 @@ class Slopes:
         """Values and matrix from what the program's outputs returned."""
         values = np.array(numbers[: len(self.rows)])
         matrix = np.zeros((len(self.rows), 1 if self.rates else len(self.columns)))
-        for (i, j), x in zip(self.entries, numbers[len(self.rows) :], strict=True):
-            matrix[i, j] = x
+        matrix[self._places] = numbers[len(self.rows) :]
         return values, matrix
+
+    @cached_property
+    def _places(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rows and columns of the entries."""
+        rows, columns = np.array(self.entries, dtype=int).reshape(-1, 2).T
+        return rows, columns
 
     def write(self, language: str, directory: str | Path) -> Path:
         """Writes source in "c" or "python": slopes.c or slopes.py."""

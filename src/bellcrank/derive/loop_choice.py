@@ -26,6 +26,7 @@ from bellcrank.kinematics.body_motion import Kinematics
 from bellcrank.kinematics.dimensions import Quantities
 from bellcrank.kinematics.rounding import column_sizes, usual_sizes, vanishing
 from bellcrank.kinematics.rows import Row
+from bellcrank.model.guess import Guess
 from bellcrank.numeric.null_space import fixed_ratio
 from bellcrank.numeric.projection import CannotClose, Closure, Scales
 from bellcrank.numeric.tuning import RANKS
@@ -357,5 +358,5 @@ def _start(interface: Interface) -> tuple[list[float], np.ndarray, np.ndarray]:
     given = np.zeros(len(q), dtype=bool)
     for key, value in interface.run.initial.items():
         if x := interface.get(key, ("coordinate",)):
-            q[x.place], given[x.place] = x.unit.to_equation(float(value)), True
+            q[x.place], given[x.place] = x.unit.to_equation(float(value)), not isinstance(value, Guess)
     return w, q, given

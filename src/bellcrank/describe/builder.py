@@ -22,6 +22,7 @@ from bellcrank.expr.text import Syntax, postorder_syntax
 from bellcrank.model import records
 from bellcrank.model.bodies import states_of
 from bellcrank.model.formula import Formula, to_syntax
+from bellcrank.model.guess import with_guess
 from bellcrank.model.joints.joint import JointRecord
 from bellcrank.model.scope import MECHANICAL, Scope
 from bellcrank.units import unit_system
@@ -355,13 +356,17 @@ class Builder:
         output_every: int | None = None,
         initial: Mapping[Any, float] | None = None,
         inputs: Mapping[str, Any] | None = None,
+        guess: Mapping[Any, float] | None = None,
     ) -> None:
-        """What a run uses unless told otherwise. Times in s, initial values and inputs in user units."""
+        """Set what a run uses unless it is given others. Times in s, initial values and inputs in user units.
+
+        `initial` values are kept; a `guess` is where the assembly of closed loops starts for a state they determine.
+        """
         run = self.description.run
         for key, value in {"t_end": t_end, "step": step, "method": method, "output_every": output_every}.items():
             if value is not None:
                 setattr(run, key, value)
-        run.initial.update(mapping(initial, "initial"))
+        run.initial.update(with_guess(mapping(initial, "initial"), guess))
         run.inputs.update(mapping(inputs, "inputs"))
 
     def __repr__(self) -> str:

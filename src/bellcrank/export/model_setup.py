@@ -12,6 +12,7 @@ from bellcrank.export.standalone.setup import Keyed, Setup
 from bellcrank.files.parsfile import keyword_for
 from bellcrank.files.record import short_names
 from bellcrank.interface.interface import Interface, Quantity, key_of
+from bellcrank.model.guess import Guess
 from bellcrank.numeric.methods import DEFAULT, METHODS
 from bellcrank.run.assembly import slides_of
 from bellcrank.run.evaluate import complete
@@ -103,15 +104,21 @@ def _without_blanks(x: Quantity) -> str:
 def _states(derived: Derived, interface: Interface) -> tuple[Keyed, ...]:
     given, loops = _initial(derived, interface), derived.program.loops is not None
     return tuple(
-        Keyed(_without_blanks(x), x, given.get(x.key, x.default), x.key in given or not loops) for x in interface.states
+        Keyed(_without_blanks(x), x, given.get(x.key, x.default), not loops or _is_kept(given.get(x.key)))
+        for x in interface.states
     )
+
+
+def _is_kept(value: float | None) -> bool:
+    """Is it an initial value, not a guess?"""
+    return value is not None and not isinstance(value, Guess)
 
 
 def _initial(derived: Derived, interface: Interface) -> Mapping[str, float]:
     """Initial values by state, in user units; for a speed that constraints determine, those that it leads to."""
     found = {k: interface.get(k, ("coordinate", "speed")) for k in interface.run.initial}
     if None not in found.values():
-        return {x.key: float(interface.run.initial[k]) for k, x in found.items() if x is not None}
+        return {x.key: interface.run.initial[k] for k, x in found.items() if x is not None}
     q, u = complete(in_python(derived, interface))
     return {x.key: float(x.unit.from_equation(value)) for x, value in zip(interface.states, (*q, *u), strict=True)}
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from bellcrank.backend.start import Input
-from bellcrank.errors import ModelError, did_you_mean, warn
+from bellcrank.errors import ModelError, did_you_mean, mapping, warn
 from bellcrank.expr import Expr, Symbol, evaluate
 from bellcrank.interface.interface import Interface, key_of
+from bellcrank.model.guess import Guess, with_guess
 from bellcrank.model.mechanism import Mechanism
 from bellcrank.numeric.elsewhere import from_elsewhere, reaches
 from bellcrank.numeric.projection import CannotClose, Closure
@@ -39,12 +40,22 @@ def start_state(
             return _warned(loaded, (q, u))
         held = np.zeros(len(q), dtype=bool), np.zeros(len(u), dtype=bool)
         all_given = _Given(q, u, {x.key for x in loaded.interface.states}, *held, {})
-        return _warned(loaded, _closed(loaded, all_given, q, u, closure, p, signals, t))
+        return _warned(loaded, _closed(loaded, all_given, q, u, closure, p, signals, t)[0])
     if given is not None and not isinstance(given, Mapping):
         what = "a dictionary {state: value}, or a state (q, u) as complete() returns it"
         raise ModelError(f"initial={given!r} must be {what}", loaded.name)
     values = {**loaded.interface.run.initial, **given} if given else None
     return complete_state(loaded, values, closure, p, signals, t)
+
+
+def given_start(
+    loaded: Loaded, initial: Mapping[Any, float] | None, guess: Mapping[Any, float] | None = None
+) -> Mapping[Any, float]:
+    """Initial values and guesses: those of set_run unless others are given."""
+    own = loaded.interface.run.initial
+    if initial is None:
+        return {**own, **with_guess(None, guess)} if guess else own
+    return cast(Mapping[Any, float], with_guess(mapping(initial, "initial"), guess))
 
 
 def complete_state(
@@ -57,13 +68,26 @@ def complete_state(
 ) -> State:
     """A full state (q, u) in equation units on all constraints; initial values, parameters and inputs are the defaults
     unless given."""
+    return assembled(loaded, given, closure, p, signals, t)[0]
+
+
+def assembled(
+    loaded: Loaded,
+    given: Mapping[Any, float] | None,
+    closure: Closure | None,
+    p: list[float] | None,
+    signals: Inputs,
+    t: float = 0.0,
+) -> tuple[State, np.ndarray]:
+    """The same, and which states (q, u) the assembly was free to change."""
     read = _read(loaded, given)
     q, u = _state_of(loaded, read, p, signals, t)
     if closure is None:
-        return _warned(loaded, (q, u))
+        return _warned(loaded, (q, u)), np.concatenate([read.free_q, read.free_u])
     p = loaded.parameter_values() if p is None else p
     signals = loaded.inputs(None) if signals is None else signals
-    return _warned(loaded, _closed(loaded, read, q, u, closure, p, signals, t))
+    state, free = _closed(loaded, read, q, u, closure, p, signals, t)
+    return _warned(loaded, state), free
 
 
 def _warned(loaded: Loaded, state: State) -> State:
@@ -89,8 +113,8 @@ def _closed(
     p: list[float],
     signals: list[Input],
     t: float,
-) -> State:
-    """The state with its loops closed; what is `given` is kept if that can be."""
+) -> tuple[State, np.ndarray]:
+    """The state with its loops closed, and what was free to change: what is `given` is kept if that can be."""
     interface, free_q, free_u = loaded.interface, given.free_q, given.free_u
     mechanism = loaded.analysis.mechanism
     q = beside_locks(mechanism, q, free_q)
@@ -118,7 +142,7 @@ def _closed(
             found = _from_elsewhere(loaded, t, q, u, may_q, may_u, closure) or found
         if attempt > 0:
             _warn_of_moved(interface, given.names, np.concatenate([q, u]), np.concatenate(found))
-        return found
+        return found, np.concatenate([may_q, may_u])
     assert failed is not None
     raise ModelError(str(failed), loaded.name)
 
@@ -173,7 +197,9 @@ def _read(loaded: Loaded, given: Mapping[Any, float] | None) -> _Given:
         return loaded.starts.read((), lambda: _read_afresh(loaded.interface, loaded.interface.run.initial))
     values = [*given.values()]
     try:
-        key = (*given, bytes_of(values)) if all(type(value) in (float, int) for value in values) else None
+        usual = all(type(value) in (float, int, Guess) for value in values)
+        guesses = tuple(isinstance(value, Guess) for value in values)
+        key = (*given, guesses, bytes_of(values)) if usual else None
     except OverflowError:
         key = None
 
@@ -187,19 +213,25 @@ def _read_afresh(interface: Interface, given: Mapping[Any, float]) -> _Given:
     listed = interface.coordinates, interface.speeds
     q, u = (np.array([x.default or 0.0 for x in some]) for some in listed)
     wanted: dict[Symbol, float] = {}
+    kept: dict[str, bool] = {}
     for key, value in given.items():
-        number = finite(value, f"initial value of {key}")
+        what = "guess" if isinstance(value, Guess) else "initial value"
+        number = finite(value, f"{what} of {key}")
         x = interface.get(key, STATES)
         if x is None:
             known = [s.name for s in interface.states]
             why = f"no such coordinate or speed.{did_you_mean(str(key), known)} States: {', '.join(known)}."
-            raise ModelError(f"initial value for '{key}': {why}", interface.model)
+            raise ModelError(f"{what} for '{key}': {why}", interface.model)
         inside = float(x.unit.to_equation(number))
+        kept[x.key] = not isinstance(value, Guess)
         if x.kind == "removed" and x.symbol is not None:
+            if not kept[x.key]:
+                why = "a constraint determines this speed from the others; omit it"
+                raise ModelError(f"guess for '{key}': {why}", interface.model)
             wanted[x.symbol] = inside
         else:
             (q if x.kind == "coordinate" else u)[x.place] = inside
-    names = {state_key(interface, key) for key in given}
+    names = {key for key, is_kept in kept.items() if is_kept}
     free_q, free_u = (np.array([x.key not in names for x in some], dtype=bool) for some in listed)
     return _Given(q, u, names, free_q, free_u, wanted)
 

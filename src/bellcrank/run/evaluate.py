@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from bellcrank.backend.start import Input
-from bellcrank.errors import mapping
 from bellcrank.numeric.course import At
 from bellcrank.numeric.projection import Closure
-from bellcrank.run.assembly import complete_state
+from bellcrank.run.assembly import complete_state, given_start
 from bellcrank.run.closure import closure_of
 from bellcrank.run.dae_methods import Redundant
 from bellcrank.run.dae_runs import multipliers_at
@@ -80,9 +79,11 @@ def closure(loaded: Loaded, p: Sequence[float], signals: Sequence[Input]) -> Clo
     return None if loaded.program.loops is None else closure_of(loaded.python.calls(), p, signals, loaded.model.calls())
 
 
-def complete(loaded: Loaded, initial: Mapping[Any, float] | None = None) -> tuple[np.ndarray, np.ndarray]:
+def complete(
+    loaded: Loaded, initial: Mapping[Any, float] | None = None, guess: Mapping[Any, float] | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """The full state in equation units from the values given (user units), what constraints determine solved for."""
-    given = loaded.interface.run.initial if initial is None else mapping(initial, "initial")
+    given = given_start(loaded, initial, guess)
     if loaded.program.loops is None:
         p = loaded.parameter_values() if loaded.interface.entered else None
         return complete_state(loaded, given, p=p)

@@ -16,14 +16,14 @@ from bellcrank.backend.c import c_model
 from bellcrank.backend.external import functions_of
 from bellcrank.backend.protocol import Calls, Model
 from bellcrank.backend.python import PythonModel
-from bellcrank.errors import RunError, mapping, warn
+from bellcrank.errors import RunError, warn
 from bellcrank.expr import Expr
 from bellcrank.interface.interface import Interface
 from bellcrank.kinematics.poses import Part, pose_expressions
 from bellcrank.kinematics.results import Analysis
 from bellcrank.program.poses import poses_alone, with_poses
 from bellcrank.program.program import POSE, Program
-from bellcrank.run.assembly import complete_state
+from bellcrank.run.assembly import complete_state, given_start
 from bellcrank.run.dae_runs import Piece
 from bellcrank.run.evaluate import closure
 from bellcrank.run.loaded import Loaded
@@ -128,10 +128,13 @@ def motion_of(loaded: Loaded, pieces: Sequence[Piece], parameters: Mapping[str, 
 
 
 def at_start(
-    loaded: Loaded, initial: Mapping[Any, float] | None = None, parameters: Mapping[str, float] | None = None
+    loaded: Loaded,
+    initial: Mapping[Any, float] | None = None,
+    parameters: Mapping[str, float] | None = None,
+    guess: Mapping[Any, float] | None = None,
 ) -> Motion:
     """The one pose of a start: values by state and of parameters in user units; what loops determine is solved for."""
-    given = loaded.interface.run.initial if initial is None else mapping(initial, "initial")
+    given = given_start(loaded, initial, guess)
     p, signals = loaded.parameter_values(parameters), loaded.inputs(None)
     q, u = complete_state(loaded, given, closure(loaded, p, signals), p, signals)
     kept = [0.0] * (len(loaded.program.inputs) - len(signals))

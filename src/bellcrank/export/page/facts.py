@@ -21,6 +21,7 @@ from bellcrank.export.model_setup import setup_of
 from bellcrank.export.page.ranges import Machine, machine_of, parameter_ends
 from bellcrank.export.standalone.setup import Keyed, Setup
 from bellcrank.interface.interface import Interface, Quantity, key_of
+from bellcrank.model.guess import Guess
 from bellcrank.numeric.methods import METHODS, Sum
 from bellcrank.program.program import Program
 from bellcrank.run.evaluate import complete
@@ -186,7 +187,8 @@ def _free(loaded: Loaded) -> list[dict[str, list[int]]]:
     if loaded.program.loops is None:
         return []
     interface = loaded.interface
-    given = {x.key for k in interface.run.initial if (x := interface.get(k, ("coordinate", "speed"))) is not None}
+    kept = [k for k, value in interface.run.initial.items() if not isinstance(value, Guess)]
+    given = {x.key for k in kept if (x := interface.get(k, ("coordinate", "speed"))) is not None}
     q = [i for i, x in enumerate(interface.coordinates) if x.key not in given]
     u = [i for i, x in enumerate(interface.speeds) if x.key not in given]
     independent = {key_of(s) for s in loaded.analysis.independent_speeds}

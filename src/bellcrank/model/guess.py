@@ -1,0 +1,44 @@
+"""Guesses of states: from where the assembly of closed loops starts, next to initial values, which it keeps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from bellcrank.errors import ModelError, mapping
+
+
+class Guess(float):
+    """A value among initial ones from which an assembly starts and which it may change."""
+
+    __slots__ = ()
+
+
+def with_guess(initial: Any, guess: Mapping[Any, float] | None) -> Any:
+    """Initial values together with guesses of other states."""
+    if not guess:
+        mapping(guess, "guess")
+        return initial
+    if initial is not None and not isinstance(initial, Mapping):
+        raise ModelError("guess= goes with values by name: initial= is a whole state (q, u), which leaves nothing open")
+    known = {_key(k) for k in initial or ()}
+    found = {k: _guess(k, v) for k, v in mapping(guess, "guess").items()}
+    if both := [str(k) for k in found if _key(k) in known]:
+        why = "an initial value is kept, a guess may change"
+        raise ModelError(f"{', '.join(both)}: given in initial= and in guess=; {why}")
+    return {**(initial or {}), **found}
+
+
+def _key(name: Any) -> str:
+    return "".join(str(getattr(name, "name", name)).split())
+
+
+def _guess(name: Any, value: Any) -> Guess:
+    try:
+        found = Guess(value)
+    except (TypeError, ValueError, OverflowError):
+        raise ModelError(f"guess of {name} is {value!r}, not a number") from None
+    if not math.isfinite(found):
+        raise ModelError(f"guess of {name} is {found}, not a finite number")
+    return found

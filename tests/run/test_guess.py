@@ -1,0 +1,89 @@
+"""Guesses of dependent coordinates: they choose the assembly, may change, and do not warn."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.cli import main
+from bellcrank.export.model_setup import setup_of
+
+KEPT = {"q(a)": 0.8, "u(a)": 3.0}
+UP, DOWN = {"q(c)": 1.4}, {"q(c)": -1.4}
+
+
+def four_bar(**run):
+    s = bc.System("four-bar", units="mks")
+    i = (0.01, 0.01, 0.01)
+    a = s.add_body("a", rotate=3, cm=(0.1, 0, 0), mass=1, inertia=i)
+    b = s.add_body("b", parent=a, rotate=3, joint_at=(0.2, 0, 0), cm=("lb/2", 0, 0), mass=1.2, inertia=i)
+    c = s.add_body("c", rotate=3, joint_at=(0.5, 0, 0), cm=(0.2, 0, 0), mass=1, inertia=i)
+    p, q = s.add_point("p", body=b, at=("lb", 0, 0)), s.add_point("q", body=c, at=(0.4, 0, 0))
+    s.close_loop(p, q, joint="pin", axis=b[3], label="pin")
+    s.add_gravity(direction="-[n2]")
+    s.set_defaults(lb=0.5)
+    s.set_run(t_end=0.1, step=0.001, **run)
+    return s
+
+
+@pytest.fixture(scope="module")
+def sim():
+    return four_bar().equations().compile(backend="python")
+
+
+def test_a_guess_chooses_the_assembly_without_a_warning(sim):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        up, down = (sim.complete(KEPT, guess=g)[0] for g in (UP, DOWN))
+        assert up[2] > 0 > down[2]
+        assert sim.simulate(t_end=0.002, step=0.001, initial=KEPT, guess=DOWN)["q(c)"][0] == down[2]
+        assert sim.stepper(0.001, initial=KEPT, guess=DOWN).state["q(c)"] == down[2]
+    with pytest.warns(UserWarning, match="contradict"):
+        assert sim.complete(KEPT | DOWN)[0][2] == pytest.approx(down[2], abs=1e-9)
+
+
+def test_many_runs_take_a_guess():
+    sim = four_bar(initial=KEPT).equations().compile(speed="quick")
+    many = sim.simulate_many(initial={"q(a)": np.array([0.8, 0.9])}, guess=DOWN, keep="q(c)")
+    alone = sim.simulate(initial={"q(a)": 0.9}, guess=DOWN)
+    assert many["q(c)"][1] == pytest.approx(alone["q(c)"], abs=1e-12)
+    assert alone["q(c)"][0] < 0
+
+
+def test_a_guess_of_set_run_is_used_by_every_way_to_run():
+    eom = four_bar(initial=KEPT, guess=DOWN).equations()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        start = eom.compile(backend="python").complete()[0][2]
+    assert start < 0
+    given = {x.name: (x.value, x.given) for x in setup_of(eom.derived).states}
+    assert given["q(a)"] == (0.8, True)
+    assert given["q(c)"] == (-1.4, False)
+
+
+def test_guesses_that_cannot_be_are_named(sim):
+    with pytest.raises(bc.ModelError, match=r"q\(c\): given in initial= and in guess="):
+        sim.simulate(initial={"q(c)": 1.0}, guess=UP)
+    with pytest.raises(bc.ModelError, match=r"guess for 'q\(x\)': no such coordinate"):
+        sim.simulate(guess={"q(x)": 1.0})
+    with pytest.raises(bc.ModelError, match=r"guess of q\(c\) is 'up', not a number"):
+        sim.simulate(guess={"q(c)": "up"})
+    with pytest.raises(bc.ModelError, match="whole state"):
+        sim.simulate(initial=sim.complete(KEPT), guess=UP)
+
+
+def test_the_command_line_takes_a_guess(tmp_path, capsys):
+    path = tmp_path / "model.py"
+    path.write_text(
+        "import bellcrank as bc\n\n\ndef model():\n    s = bc.System('slider')\n"
+        "    a = s.add_body('a', rotate=3, mass=1, inertia=(1, 1, 1))\n"
+        "    b = s.add_body('b', translate=1, mass=1, inertia=0)\n"
+        "    s.close_loop(s.add_point('p', body=a, at=(1, 0, 0)), b.origin, joint='rod', length=2)\n"
+        "    s.set_run(t_end=0.01, step=0.01)\n    return s\n"
+    )
+    out = tmp_path / "run.csv"
+    options = ["--backend", "python", "--initial", "q(a)=1", "--guess", "q(b)=-2", "--out", str(out)]
+    assert main(["run", str(path), *options]) == 0
+    assert bc.read(out)["q(b)"][0] == pytest.approx(np.cos(1) - np.sqrt(4 - np.sin(1) ** 2))
+    assert "contradict" not in capsys.readouterr().err
