@@ -192,14 +192,18 @@ class System(Builder):
         `solve`: auto (fewest operations), explicit (symbolic factorisation), implicit (mass matrix solved numerically)
         or order-n. `constraints="multipliers"` keeps all speeds as states, also those that speed constraints would
         remove: M u' = f + J' lambda with J u' = gamma (`eom.mass_matrix`, `forces`, `constraint_matrix`,
-        `constraint_rates`), for the methods of `simulate(dae=...)`. `small=False` derives the same description without
+        `constraint_rates`), for the methods of `simulate(dae=...)`. "auto" removes a speed by each speed constraint if
+        its coefficient cannot vanish in motion, and keeps all speeds otherwise, with a note; "eliminate" always removes
+        them, and runs warn near a zero of such a coefficient. `small=False` derives the same description without
         small orders. `optimise`: "none", "default" or "thorough". `without` leaves out passes by name
         (`dynamics/accelerations.py: PASSES`, docs/derivation.md), to see what each is worth.
         """
         from bellcrank.api.equations import Equations
         from bellcrank.derive.pipeline import derive
+        from bellcrank.kinematics.results import ConstraintForm
 
-        if constraints not in ("auto", "multipliers"):
-            raise ModelError(f"constraints={constraints!r} is not known; it is 'auto' or 'multipliers'", self.name)
-        derived = derive(self.description, solve, small, optimise, without, constraints == "multipliers")
+        if constraints not in list(ConstraintForm):
+            known = ", ".join(map(repr, map(str, ConstraintForm)))
+            raise ModelError(f"constraints={constraints!r} is not known; it is one of {known}", self.name)
+        derived = derive(self.description, solve, small, optimise, without, ConstraintForm(constraints))
         return Equations(derived)

@@ -18,6 +18,7 @@ from bellcrank.expr import ZERO, Expr, Held, Symbol, small_threshold, substitute
 from bellcrank.expr.collection import no_collection
 from bellcrank.kinematics.analysis import Analysis, analyse
 from bellcrank.kinematics.dimensions import infer
+from bellcrank.kinematics.results import ConstraintForm
 from bellcrank.model.check import freeze
 from bellcrank.model.records import Description
 from bellcrank.program.build import Parts, build_program
@@ -55,9 +56,9 @@ def derive(
     small: bool,
     level: str,
     without: Collection[str] = (),
-    multipliers: bool = False,
+    form: ConstraintForm = ConstraintForm.AUTO,
 ) -> Derived:
-    """Equations of motion of a description, without some passes; with `multipliers` all speeds stay states."""
+    """Equations of motion of a description, without some passes; `form`: what becomes of speed constraints."""
     if solve not in SOLVE:
         raise ModelError(f"solve={solve!r} is not known; it is one of {', '.join(SOLVE)}", description.name)
     if level not in OPTIMISE:
@@ -68,18 +69,40 @@ def derive(
             raise ModelError(
                 f"without={name!r} is not a pass.{did_you_mean(name, PASSES)} Passes: {known}.", description.name
             )
-    found = _derived(description, solve, small, level, without, multipliers)
+    found = _derived(description, solve, small, level, without, form)
+    if found.analysis.loose and found.analysis.loops:
+        found.analysis.notes += _why_not_eliminated(found, description, small, level, without)
     orders, wanted = found.analysis.mechanism.orders, description.small_threshold
     if not orders or found.analysis.loops is not None:
         return found
     for more in range(MOST_TERMS):
-        reference = _derived(description, solve, small, "none", without, multipliers, more + 2)
+        reference = _derived(description, solve, small, "none", without, form, more + 2)
         if not lacks_terms(found.program, reference.program, orders, wanted):
             break
-        found = _derived(description, solve, small, level, without, multipliers, more + 1)
+        found = _derived(description, solve, small, level, without, form, more + 1)
         kept = f"terms of small order up to {wanted + more} were kept, since leading ones cancel"
         found.analysis.notes.append(kept)
     return found
+
+
+def _why_not_eliminated(
+    found: Derived, description: Description, small: bool, level: str, without: Collection[str]
+) -> list[str]:
+    """Notes on speed constraints that were not solved for one speed each, with what that costs."""
+    loose, speeds = found.analysis.loose, len(found.analysis.mechanism.speeds)
+    notes = [
+        f"the constraint {r.text} has no coefficient that cannot vanish in motion (that of {r.speed} is {r.pivot})"
+        for r in loose
+    ]
+    try:
+        other = _derived(description, "auto", small, level, without, ConstraintForm.ELIMINATE).program
+    except ModelError:  # freedoms without mass, once speeds are removed
+        cost = ""
+    else:
+        ours, theirs = (p.count.as_dict(p.per_step)["total"] for p in (found.program, other))
+        cost = f", at {ours} operations instead of {theirs}"
+    form = f"all {speeds} speeds stay states and the dependent ones are chosen at run time{cost}"
+    return [*notes, f"{form}; constraints='eliminate' removes them all the same"]
 
 
 def _derived(
@@ -88,7 +111,7 @@ def _derived(
     small: bool,
     level: str,
     without: Collection[str],
-    multipliers: bool,
+    form: ConstraintForm,
     more: int = 0,
 ) -> Derived:
     """The derivation with small terms of so many orders more than the threshold asks for."""
@@ -96,7 +119,7 @@ def _derived(
     with small_threshold(description.small_threshold + more), no_collection():
         with clock.stage("analyse"):
             mechanism, checker = freeze(description, small, more)
-            analysis = analyse(mechanism, checker, multipliers)
+            analysis = analyse(mechanism, checker, form)
             require_freedom(analysis)
         with clock.stage("units"):
             quantities, problems = infer(analysis)
@@ -119,6 +142,10 @@ def _program(
 ) -> tuple[Program, str]:
     coordinates = list(analysis.mechanism.coordinates)
     q_rates = [analysis.kinematics.rates[q] for q in coordinates]
+    if solve != "auto" and analysis.loose and loops:
+        shown = ", ".join(r.text for r in analysis.loose)
+        why = f"solve={solve!r} needs the constraints solved for one speed each, and {shown} cannot be in every motion"
+        raise ModelError(f"{why}: leave solve at 'auto', or accept that with constraints='eliminate'")
     if solve != "auto" and loops:
         raise ModelError(f"solve={solve!r} is not available for models with closed loops yet; leave it at 'auto'")
     if solve == "implicit":

@@ -20,10 +20,10 @@ from bellcrank.kinematics.integrals import gravity_potential, kinetic_energy, mo
 from bellcrank.kinematics.language import Language
 from bellcrank.kinematics.loop_joints import loop_rows
 from bellcrank.kinematics.reactions import Reactions
-from bellcrank.kinematics.results import Analysis, Elimination, Kept, Load, Output, Wheel
+from bellcrank.kinematics.results import Analysis, ConstraintForm, Elimination, Kept, Load, Output, Wheel
 from bellcrank.kinematics.rounding import Rounding
 from bellcrank.kinematics.rows import Row, ignored, never, sort_rows, with_slopes
-from bellcrank.kinematics.speed_constraints import Removed, solve_speed_constraint, speed_values
+from bellcrank.kinematics.speed_constraints import Removed, not_everywhere, solve_speed_constraint, speed_values
 from bellcrank.model.formula import names_in, to_syntax
 from bellcrank.model.mechanism import Mechanism
 from bellcrank.model.reading import Checker
@@ -34,8 +34,8 @@ from bellcrank.vector.basis import Vector, direction, dot, magnitude
 from bellcrank.vector.work import Work
 
 
-def analyse(mechanism: Mechanism, checker: Checker, multipliers: bool = False) -> Analysis:
-    """Solves the constraints and reads every formula. With `multipliers` no speed is removed, whatever they are."""
+def analyse(mechanism: Mechanism, checker: Checker, form: ConstraintForm = ConstraintForm.AUTO) -> Analysis:
+    """Solves the constraints and reads every formula."""
     points = _points(checker, mechanism)
     if checker.problems:
         _read_what_can_be_read(mechanism, checker, points)
@@ -47,16 +47,25 @@ def analyse(mechanism: Mechanism, checker: Checker, multipliers: bool = False) -
     notes: list[str] = []
     solved: list[Row] = []
     loops: Elimination | None = None
-    if any(row.g is not None or multipliers for row in rows):  # all speeds stay states
+    loose: list[Removed] = []
+    closed = any(row.g is not None or form is ConstraintForm.MULTIPLIERS for row in rows)
+    if rows and not closed:
+        removed, solved, notes = _solve_rows(rows, kinematics, checker)
+        loose = [r for r in removed if not r.holds_everywhere]
+        closed = bool(loose) and form is ConstraintForm.AUTO and not checker.problems
+    if closed:  # all speeds stay states
+        removed, solved = [], []
         loops, notes = _closed(rows, kinematics, checker)
     elif rows:
-        removed, solved, notes = _solve_rows(rows, kinematics, checker)
+        notes += map(not_everywhere, loose)
         work = Work([*mechanism.coordinates, *mechanism.speeds])
         kinematics = motion_of(mechanism, speed_values(removed, work), work)
         if not checker.problems:
             _read_states(kinematics, checker, points)
     shapes = _shapes(checker, mechanism)
-    result = Analysis(mechanism, kinematics, points, shapes, removed=removed, solved=solved, loops=loops, notes=notes)
+    result = Analysis(
+        mechanism, kinematics, points, shapes, removed=removed, solved=solved, loops=loops, loose=loose, notes=notes
+    )
     checker.scope.kept = {}
     reader = Reader(result, checker)
     reader.read()

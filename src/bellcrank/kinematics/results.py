@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 from bellcrank.expr import Expr, Symbol
@@ -61,6 +62,15 @@ class Output:
     generic: str | None = None
 
 
+class ConstraintForm(StrEnum):
+    """What becomes of speed constraints. AUTO removes a speed by each where that holds in every motion, and keeps all
+    speeds as states otherwise."""
+
+    AUTO = "auto"
+    MULTIPLIERS = "multipliers"
+    ELIMINATE = "eliminate"
+
+
 @dataclass(frozen=True)
 class Elimination:
     """Constraints of a model with closed loops, where all speeds are states: rows, positions first, and what they give.
@@ -98,6 +108,7 @@ class Analysis:
     removed: list[Removed] = field(default_factory=list)  # speeds that are no states
     solved: list[Row] = field(default_factory=list)  # the rows that determine them
     loops: Elimination | None = None
+    loose: list[Removed] = field(default_factory=list)  # solutions for a speed that fail in some motions
     outputs: list[Output] = field(default_factory=list)
     reactions: Callable[[], list[Output]] | None = None  # those among them that depend on which rows are used
     multipliers: tuple[Expr, ...] = ()  # of the rows used, as they stand in reactions

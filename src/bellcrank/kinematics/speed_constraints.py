@@ -13,6 +13,7 @@ from bellcrank.errors import ModelError
 from bellcrank.expr import ZERO, Expr, Symbol, add, div, mul, neg, sub
 from bellcrank.expr.calculus import constant_part, nominal
 from bellcrank.expr.walk import substitute
+from bellcrank.kinematics.pivots import never_zero
 from bellcrank.kinematics.rows import slopes_of
 from bellcrank.vector.work import Work
 
@@ -21,12 +22,21 @@ Acting = Callable[[Mapping[Symbol, Expr]], list[Symbol]]
 
 @dataclass(frozen=True)
 class Removed:
-    """A dependent speed: speed = rest + sum of slope * speed over independent speeds and speeds removed later."""
+    """A dependent speed: speed = rest + sum of slope * speed over independent speeds and speeds removed later.
+
+    `pivot` is its coefficient in the constraint, by which the others are divided.
+    """
 
     speed: Symbol
     slopes: dict[Symbol, Expr]
     rest: Expr
     text: str
+    pivot: Expr
+
+    @property
+    def holds_everywhere(self) -> bool:
+        """Is there no motion in which it cannot be found?"""
+        return never_zero(self.pivot)
 
     @property
     def relation(self) -> Expr:
@@ -46,11 +56,13 @@ def solve_speed_constraint(
     if not slopes:
         raise ModelError(f"the constraint {text} contradicts earlier ones: it asks that {residual} = 0")
     chosen = choose_speed(slopes, speeds, wanted, text, acting)
+    if wanted is None and not never_zero(slopes[chosen]):
+        chosen = max((u for u in slopes if never_zero(slopes[u])), key=speeds.index, default=chosen)
     slope = slopes[chosen]
     rest = sub(residual, add(*(mul(a, u) for u, a in slopes.items())))
     rest = ZERO if rest.fingerprint == 0 else substitute(residual, dict.fromkeys(slopes, ZERO))
     others = {u: neg(div(a, slope)) for u, a in slopes.items() if u is not chosen}
-    return Removed(chosen, others, neg(div(rest, slope)), text)
+    return Removed(chosen, others, neg(div(rest, slope)), text, slope)
 
 
 def choose_speed(
@@ -76,6 +88,11 @@ def _acts_at_rest(slope: Expr) -> bool:
         return nominal(slope).fingerprint != 0
     except ModelError:  # a division that fails there
         return False
+
+
+def not_everywhere(r: Removed) -> str:
+    """The note on a speed that was removed although it cannot be found in every motion."""
+    return f"{r.speed} follows from the constraint {r.text} by division by {r.pivot}: results are wrong near its zeros"
 
 
 def speed_values(removed: list[Removed], work: Work) -> dict[Symbol, Expr]:
