@@ -7,6 +7,7 @@ a function here.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -132,7 +133,7 @@ KINDS = {
         Kind(
             "ramp",
             (_START, Number("slope", "1/s"), Number("end", "s")),
-            "slope*(min(max(t, start), end) - start)",
+            "slope*(min(max(t, start), max(start, end)) - start)",
             "slope if t >= start and t < end else 0.0",
             breaks=("start", "end"),
         ),
@@ -181,7 +182,10 @@ def step(at: float = 0.0, height: float = 1.0, before: float = 0.0) -> Signal:
 
 def ramp(start: float = 0.0, slope: float = 1.0, end: float = math.inf) -> Signal:
     """Zero until `start`, then rising by `slope` per second until `end`, then constant."""
-    return KINDS["ramp"].signal(start, slope, end)
+    found = KINDS["ramp"].signal(start, slope, end)
+    if found.numbers[2] < found.numbers[0]:
+        raise RunError(f"ramp: end={end!r} s is before start={start!r} s")
+    return found
 
 
 def sine(amplitude: float = 1.0, frequency: float = 1.0, phase: float = 0.0, start: float = 0.0) -> Signal:
@@ -215,7 +219,7 @@ def made(kind: str, **numbers: float) -> Signal:
 def sampled(times: Sequence[float], values: Sequence[float], name: str = "input") -> Signal:
     """Straight lines between samples; asked outside its times it is an error."""
     try:
-        x, y = np.ascontiguousarray(times, dtype=float), np.ascontiguousarray(values, dtype=float)
+        x, y = np.array(times, dtype=float, order="C"), np.array(values, dtype=float, order="C")  # never the caller's
     except (TypeError, ValueError):
         raise RunError(f"input '{name}': times and values must be numbers") from None
     if x.ndim != 1 or x.shape != y.shape or len(x) < 2 or np.any(np.diff(x) <= 0):
@@ -237,6 +241,11 @@ def sampled(times: Sequence[float], values: Sequence[float], name: str = "input"
     pieces = np.zeros((len(x) - 1, 4))
     pieces[:, 0], pieces[:, 1] = y[:-1], np.diff(y) / np.diff(x)
     return Signal("pieces", value, rate, kinks(x, pieces[:, 1]), (), x, pieces, covers)
+
+
+def own_copy(given: Any) -> Any:
+    """What a caller gives for an input, without arrays and lists that the caller may change afterwards."""
+    return copy.deepcopy(given) if isinstance(given, tuple | list | np.ndarray) else given
 
 
 def kinks(x: np.ndarray, slopes: np.ndarray) -> tuple[float, ...]:

@@ -133,7 +133,8 @@ def test_an_erd_file_of_another_program(tmp_path):
         "ERDFILEV2.00\n   2,   3,  -1,  1,  5,  0.0250,  -1,\nTITLE   section 1\nSHORTNAMLElev.  RElev.\nUNITSNAMmm      mm\n"
         "XUNITS  m\nEND\n 0.0 1.0\n 0.5 1.5\n 1.0 2.0\n", encoding="utf-8",
     )  # fmt: skip
-    run = bc.read(path)
+    with pytest.warns(bc.ModelWarning, match="samples are over a coordinate in m, not over time"):
+        run = bc.read(path)
     assert list(run) == ["LElev.", "RElev."]
     assert run.units["LElev."] == "mm"
     assert np.allclose(run.time, [0, 0.025, 0.05])
@@ -166,7 +167,7 @@ def test_damaged_erd_files(tmp_path, text, message):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.csv", b"", "a line of names is expected"),
+        ("a.csv", b"", "a line of names and lines of numbers are needed"),
         ("a.csv", b"t,a\ns,m\n1\n", "line 3: 2 numbers are expected, 1 found"),
         ("a.csv", b"t,a\n0,x\n", "line 2, column 'a': 'x' is not a number"),
         ("a.csv", b"t,a,a\n0,1,2\n", "the name 'a' stands there twice"),
@@ -304,3 +305,63 @@ def test_damaged_parameter_files(tmp_path, text, message):
     (tmp_path / "a.par").write_text(text, encoding="utf-8")
     with pytest.raises(bc.RunError, match=message):
         read_parsfile(tmp_path / "a.par")
+
+
+QUICK_TIMES = [
+    ("t,z\nms,m\n0,0\n100,5\n200,5\n", 0.2),
+    ("t,z\n[ms],[m]\n0,0\n100,5\n200,5\n", 0.2),
+    ("Time [ms];z [m]\n0;0\n100;5,5\n200;5\n", 0.2),
+    ("t\tz\nmin\tm\n0\t0\n1\t5\n2\t5\n", 120.0),
+    ("t,z\n0,0\n0.1,5\n0.2,5\n", 0.2),
+    ("time,z\nus,m\n0,0\n1e5,5\n2e5,5\n", 0.2),
+]
+
+
+@pytest.mark.parametrize(("text", "end"), QUICK_TIMES)
+def test_the_unit_of_time_in_a_file_counts(tmp_path, text, end):
+    (tmp_path / "log.csv").write_text(text, encoding="utf-8")
+    run = bc.read(tmp_path / "log.csv")
+    assert run.time[-1] == pytest.approx(end, rel=1e-15)
+    assert list(run) == ["z"]
+
+
+def test_the_unit_of_time_in_json_netcdf_and_parquet_counts(tmp_path):
+    """Files that other programs write: time in milliseconds."""
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+    from scipy.io import netcdf_file
+
+    (tmp_path / "a.json").write_text(
+        '{"channels": [{"name": "t", "unit": "ms", "values": [0, 100]}, {"name": "z", "values": [1, 2]}]}'
+    )
+    with netcdf_file(str(tmp_path / "a.nc"), "w") as f:
+        f.createDimension("t", 2)
+        for name, unit in (("t", b"ms"), ("z", b"m")):
+            v = f.createVariable(name, "f8", ("t",))
+            v[:], v.units = [0.0, 100.0], unit
+    schema = arrow.schema([arrow.field("t", arrow.float64(), metadata={"unit": "ms"}), ("z", arrow.float64())])
+    parquet.write_table(arrow.table([[0.0, 100.0], [1.0, 2.0]], schema=schema), str(tmp_path / "a.parquet"))
+    for ending in ("json", "nc", "parquet"):
+        assert bc.read(tmp_path / f"a.{ending}").time[-1] == pytest.approx(0.1), ending
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("z_road,t\nm,s\n0,0\n1,1\n", "the first column must be time, but 'z_road' is in 'm'"),
+        ("z_road,t\n0,0\n1,1\n", "the first column must be time, but it is 'z_road'"),
+        ("t,z\n0,0\n1,1\n0.5,2\n", "time 't' decreases from 1 in sample 2 to 0.5 in sample 3"),
+        ("t,z\n0,0\nnan,1\n", "time 't' is nan in sample 2"),
+        ("t,z\n0,0\n1,1_0\n", "line 3, column 'z': '1_0' is not a number"),
+        ("t,z\n0,0\n1,\uff11\n", "is not a number"),
+    ],
+)
+def test_what_is_no_time_or_no_number_is_an_error(tmp_path, text, message):
+    (tmp_path / "log.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(bc.RunError, match=message):
+        bc.read(tmp_path / "log.csv")
+
+
+def test_samples_before_and_after_an_event_have_the_same_time(tmp_path):
+    (tmp_path / "log.csv").write_text("t,z\n0,0\n1,1\n1,-1\n2,0\n", encoding="utf-8")
+    assert bc.read(tmp_path / "log.csv").time.tolist() == [0, 1, 1, 2]

@@ -25,6 +25,7 @@ from bellcrank.model.formula import Formula, to_syntax
 from bellcrank.model.guess import with_guess
 from bellcrank.model.joints.joint import JointRecord
 from bellcrank.model.scope import MECHANICAL, Scope
+from bellcrank.signals import own_copy
 from bellcrank.units import unit_system
 
 PLACES = ("derivatives", "update", "output", "init", "input", "echo")  # where external routines are called
@@ -367,7 +368,7 @@ class Builder:
             if value is not None:
                 setattr(run, key, value)
         run.initial.update(with_guess(mapping(initial, "initial"), guess))
-        run.inputs.update(mapping(inputs, "inputs"))
+        run.inputs.update({name: own_copy(x) for name, x in mapping(inputs, "inputs").items()})
 
     def __repr__(self) -> str:
         d = self.description

@@ -10,7 +10,7 @@ from typing import Any
 from bellcrank.errors import RunError
 from bellcrank.files import csv_table, erd, json_text, matlab, mdf, netcdf, parquet
 from bellcrank.files.format import Format
-from bellcrank.files.record import Record, Table, cleaned, guarded
+from bellcrank.files.record import Contents, Record, Table, cleaned, guarded, over_time
 from bellcrank.files.whole import Parts
 
 _ALL = (csv_table, erd, parquet, netcdf, matlab, mdf, json_text)
@@ -47,7 +47,12 @@ def _whole(write: Callable[..., None], path: Path, *what: Any, **wanted: bool) -
 
 
 def read_record(path: str | Path) -> Record:
-    """The record of a file in the format of its ending."""
+    """The channels over time of a file in the format of its ending."""
+    return over_time(read_contents(path), path)
+
+
+def read_contents(path: str | Path) -> Contents:
+    """All columns of a file in the format of its ending, whether over time or not."""
     path = Path(path)
     chosen = _format(path, "read")
     return guarded("read", path, lambda: chosen.read(path))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,11 @@ import numpy as np
 
 from bellcrank.errors import RunError
 from bellcrank.files.format import Format
-from bellcrank.files.record import Channel, Record, Table
+from bellcrank.files.record import Channel, Contents, Record, Table
 from bellcrank.files.text import read_text
 from bellcrank.files.whole import Parts
+
+_UNIT = re.compile(r"(.*\S)\s*\[([^\[\]]*)\]")  # name [unit]
 
 
 def _write_csv(parts: Parts, path: Path, record: Record) -> None:
@@ -45,40 +48,60 @@ def _cell(x: Any) -> str:
     return "" if x is None else repr(float(x)) if isinstance(x, float) else str(x)
 
 
-def read_csv(path: Path) -> Record:
-    """Channels of a CSV file; the line of units may be missing."""
+def read_csv(path: str | Path, wanted: Callable[[str], bool] | None = None) -> Contents:
+    """Columns of a text file with a line of names, with or without a line of units, and lines of numbers.
+
+    Cells are separated by commas, semicolons or tabs, whichever the line of names has most of; between semicolons or
+    tabs, numbers may have a decimal comma. Units may stand in brackets, in a line of their own or behind the names
+    (`time [s]`). The first column is always read; of the others, those whose names are `wanted`.
+    """
+    path = Path(path)
     text = read_text(path)
+    delimiter = max(",;\t", key=text.lstrip().partition("\n")[0].count)
     try:
-        rows = [row for row in csv.reader(text.splitlines()) if any(cell.strip() for cell in row)]
+        cells = list(csv.reader(text.splitlines(), delimiter=delimiter))
     except csv.Error as error:
         raise RunError(f"cannot read {path}: {error}") from None
+    rows = [(line, row) for line, row in enumerate(cells, 1) if any(cell.strip() for cell in row)]
     if not rows:
-        raise RunError(f"{path}: a line of names is expected")
-    names = [cell.strip() for cell in rows[0]]
+        raise RunError(f"{path} is empty: a line of names and lines of numbers are needed")
+    names, units = _names(rows[0][1])
     repeated = {n for n in names if names.count(n) > 1}
     if repeated:
-        raise RunError(f"{path}, line 1: the name {sorted(repeated)[0]!r} stands there twice")
-    units = [cell.strip() for cell in rows[1]] if len(rows) > 1 and not _number(rows[1][0]) else None
-    start = 1 if units is None else 2
-    data = np.empty((len(rows) - start, len(names)))
-    for i, row in enumerate(rows[start:]):
+        raise RunError(f"{path}, line {rows[0][0]}: the name {sorted(repeated)[0]!r} stands there twice")
+    start = 1
+    if len(rows) > 1 and _number(rows[1][1][0], delimiter) is None:
+        units, start = [cell.strip().strip("[]") for cell in rows[1][1]], 2
+    chosen = [j for j, name in enumerate(names) if j == 0 or wanted is None or wanted(name)]
+    data = np.empty((len(chosen), len(rows) - start))
+    for i, (line, row) in enumerate(rows[start:]):
         if len(row) != len(names):
-            raise RunError(f"{path}, line {i + start + 1}: {len(names)} numbers are expected, {len(row)} found")
-        for j, cell in enumerate(row):
-            if not _number(cell):
-                raise RunError(f"{path}, line {i + start + 1}, column '{names[j]}': {cell!r} is not a number")
-            data[i, j] = float(cell)
-    shown = dict(zip(names, units or [], strict=False))
-    channels = tuple(Channel(n, data[:, j], shown.get(n, "")) for j, n in enumerate(names) if j > 0)
-    return Record(path.stem, data[:, 0], channels)
+            raise RunError(f"{path}, line {line}: {len(names)} numbers are expected, {len(row)} found")
+        for k, j in enumerate(chosen):
+            value = _number(row[j], delimiter)
+            if value is None:
+                raise RunError(f"{path}, line {line}, column '{names[j]}': {row[j]!r} is not a number")
+            data[k, i] = value
+    shown = dict(zip(names, units, strict=False))
+    channels = tuple(Channel(names[j], data[k], shown.get(names[j], "")) for k, j in enumerate(chosen))
+    return Contents(path.stem, channels, omitted=tuple(n for j, n in enumerate(names) if j not in chosen))
 
 
-def _number(text: str) -> bool:
+def _names(row: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Names of columns, and their units where they stand in square brackets behind the names."""
+    split = [_UNIT.fullmatch(cell.strip()) for cell in row]
+    return [m[1] if m else cell.strip() for m, cell in zip(split, row)], [m[2] if m else "" for m in split]
+
+
+def _number(text: str, delimiter: str = ",") -> float | None:
+    """The number in a cell; None where there is none. Underscores and digits of other scripts make no number."""
+    text = text.strip()
+    if delimiter != "," and text.count(",") == 1 and "." not in text:
+        text = text.replace(",", ".")
     try:
-        float(text)
+        return float(text) if text.isascii() and "_" not in text else None
     except ValueError:
-        return False
-    return True
+        return None
 
 
 FORMAT = Format("CSV", ".csv", _write_csv, read_csv, write_table=_write_table)

@@ -21,9 +21,9 @@ from pathlib import Path
 
 import numpy as np
 
-from bellcrank.errors import RunError
+from bellcrank.errors import RunError, warn
 from bellcrank.files.format import Format
-from bellcrank.files.record import Channel, Record, guarded, short_names
+from bellcrank.files.record import Channel, Contents, Record, guarded, short_names, time_factor
 from bellcrank.files.text import one_line, read_text
 from bellcrank.files.whole import Parts
 from bellcrank.numeric.tuning import PLANS
@@ -127,7 +127,7 @@ def fortran_g(x: float, width: int = 13, digits: int = 6) -> str:
 # ---- reading
 
 
-def _read(path: Path) -> Record:
+def _read(path: Path) -> Contents:
     """Text, 64 bit or 32 bit, with the data in the same file or beside it."""
     lines = read_text(path).split("\n")
     if not lines or lines[0].strip() != MAGIC:
@@ -145,8 +145,12 @@ def _read(path: Path) -> Record:
     title = " ".join(head.get("TITLE", [""])[0].split())
     history = tuple(" ".join(h.split()) for h in head.get("HISTORY", []))
     if channels and channels[0].name == "t" and channels[0].generic == "Time":
-        return Record(title, channels[0].values, channels[1:], history)
-    return Record(title, step * np.arange(samples), channels, history)
+        return Contents(title, channels, history)
+    unit = head.get("XUNITS", ["s"])[0].strip()
+    if not time_factor(unit):
+        warn(f"{path}: its samples are over a coordinate in {unit}, not over time; the result gives it as time")
+    time = Channel("t", step * np.arange(samples), unit if time_factor(unit) else "s")
+    return Contents(title, (time, *channels), history)
 
 
 def _sizes(line: str, path: Path) -> tuple[int, int, int, float]:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from bellcrank.files.record import Record, Table
+from bellcrank.files.record import Contents, Table
 from bellcrank.files.whole import Parts
 
 
@@ -23,7 +23,7 @@ class Format:
     name: str
     ending: str
     write: Callable[..., None]
-    read: Callable[[Path], Record]
+    read: Callable[[Path], Contents]
     layouts: tuple[str, ...] = ()
     """Options of `write` that choose another layout."""
     write_table: Callable[[Parts, Path, Table], None] | None = None

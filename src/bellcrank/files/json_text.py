@@ -12,7 +12,7 @@ import numpy as np
 
 from bellcrank.errors import RunError
 from bellcrank.files.format import Format
-from bellcrank.files.record import WORDS, Channel, Column, Record, Table
+from bellcrank.files.record import WORDS, Channel, Column, Contents, Record, Table
 from bellcrank.files.text import json_of, read_text
 from bellcrank.files.whole import Parts
 
@@ -50,7 +50,7 @@ def _value(x: Any) -> str:
     return _text(x)
 
 
-def _read(path: Path) -> Record:
+def _read(path: Path) -> Contents:
     found = json_of(read_text(path), path)
     try:
         columns = [_channel(c) for c in found["channels"]]
@@ -63,7 +63,7 @@ def _read(path: Path) -> Record:
     for c in columns:
         if len(c.values) != len(columns[0].values):
             raise RunError(f"{path}: channel '{c.name}' has {len(c.values)} values, t {len(columns[0].values)}")
-    return Record(title, columns[0].values, tuple(columns[1:]), history)
+    return Contents(title, tuple(columns), history)
 
 
 def _channel(c: dict[str, Any]) -> Channel:

@@ -13,7 +13,7 @@ import numpy as np
 from bellcrank.errors import RunError
 from bellcrank.files.format import Format
 from bellcrank.files.mat5 import read_mat5
-from bellcrank.files.record import WORDS, Channel, Record
+from bellcrank.files.record import WORDS, Channel, Contents, Record
 from bellcrank.files.whole import Parts
 
 LONGEST = 63  # letters of a name
@@ -56,7 +56,7 @@ def valid_names(names: Iterable[str]) -> list[str]:
     return found
 
 
-def _read(path: Path) -> Record:
+def _read(path: Path) -> Contents:
     """Vectors as long as the variable t."""
     data = path.read_bytes()
     if data[124:126] in (b"\x00\x02", b"\x02\x00"):
@@ -69,15 +69,15 @@ def _read(path: Path) -> Record:
     if time is None or not _is_vector(time):
         raise RunError(f"{path} holds no vector t")
     about = held.get("about")
-    channels = []
-    for name, values in held.items():
-        if name not in OWN and _is_vector(values) and values.size == time.size:
+    channels: list[Channel] = []
+    for name, values in [("t", time), *held.items()]:
+        if not channels or (name not in OWN and _is_vector(values) and values.size == time.size):
             words = about.get(name) if isinstance(about, Mapping) else None
             words = words if isinstance(words, Mapping) else {}
             texts = (_text(words.get(k)) for k in WORDS)
             channels.append(Channel(_text(words.get("name")) or name, values.ravel(), *texts))
     history = tuple(h for h in _text(held.get("history")).split("\n") if h)
-    return Record(_text(held.get("title")) or path.stem, time.ravel(), tuple(channels), history)
+    return Contents(_text(held.get("title")) or path.stem, tuple(channels), history)
 
 
 def _is_vector(x: Any) -> bool:

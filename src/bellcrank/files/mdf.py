@@ -10,7 +10,7 @@ import numpy as np
 
 from bellcrank.errors import RunError
 from bellcrank.files.format import Format
-from bellcrank.files.record import WORDS, Channel, Record
+from bellcrank.files.record import WORDS, Channel, Contents, Record
 from bellcrank.files.whole import Parts
 
 VERSION = "4.10"
@@ -42,7 +42,7 @@ def _words(c: Channel) -> str:
     return f"{c.label} {json.dumps(others)}" if others else c.label
 
 
-def _read(path: Path) -> Record:
+def _read(path: Path) -> Contents:
     """The first group of channels of numbers."""
     from asammdf import MDF
 
@@ -57,7 +57,7 @@ def _read(path: Path) -> Record:
         raise RunError(f"cannot read {path}: it is no MDF file ({error})") from None
 
 
-def _record(file: Any, path: Path) -> Record:
+def _record(file: Any, path: Path) -> Contents:
     channels, time = [], None
     for index, group in enumerate(file.groups):
         for place, channel in enumerate(group.channels):
@@ -76,7 +76,7 @@ def _record(file: Any, path: Path) -> Record:
     if time is None:
         raise RunError(f"{path} holds no channels of numbers")
     title, history = _header(getattr(file.header, "description", "") or file.header.comment)
-    return Record(title or path.stem, time, tuple(channels), history)
+    return Contents(title or path.stem, (Channel("t", time, "s"), *channels), history)
 
 
 def _split(comment: str) -> tuple[str, dict[str, str]]:

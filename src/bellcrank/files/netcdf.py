@@ -10,7 +10,7 @@ import numpy as np
 
 from bellcrank.errors import RunError
 from bellcrank.files.format import Format
-from bellcrank.files.record import Channel, Record
+from bellcrank.files.record import Channel, Contents, Record
 from bellcrank.files.whole import Parts
 
 
@@ -33,7 +33,7 @@ def _write(parts: Parts, path: Path, record: Record) -> None:
             v.units, v.long_name, v.generic_name, v.body = map(_bytes, (c.unit, c.label, c.generic, c.body))
 
 
-def _read(path: Path) -> Record:
+def _read(path: Path) -> Contents:
     """Channels over the dimension t."""
     from scipy.io import netcdf_file
 
@@ -44,17 +44,14 @@ def _read(path: Path) -> Record:
         raise RunError(f"cannot read {path}: it is no NetCDF file in classic format ({error})") from None
 
 
-def _record(f: Any, path: Path) -> Record:
+def _record(f: Any, path: Path) -> Contents:
     if "t" not in f.variables:
         raise RunError(f"{path} holds no variable t")
     words = ("units", "long_name", "generic_name", "body")
-    channels = tuple(
-        Channel(_name(name), np.array(v[:], dtype=float), *(_text(v, k) for k in words))
-        for name, v in f.variables.items()
-        if name != "t" and v.dimensions == ("t",)
-    )
+    over = [("t", f.variables["t"]), *((n, v) for n, v in f.variables.items() if n != "t" and v.dimensions == ("t",))]
+    channels = tuple(Channel(_name(n), np.array(v[:], dtype=float), *(_text(v, k) for k in words)) for n, v in over)
     history = tuple(h for h in _text(f, "history").split("\n") if h)
-    return Record(_text(f, "title") or path.stem, np.array(f.variables["t"][:], dtype=float), channels, history)
+    return Contents(_text(f, "title") or path.stem, channels, history)
 
 
 def _stored(name: str) -> str:

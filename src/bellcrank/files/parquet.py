@@ -11,7 +11,7 @@ import numpy as np
 
 from bellcrank.errors import RunError
 from bellcrank.files.format import Format
-from bellcrank.files.record import WORDS, Channel, Record, Table
+from bellcrank.files.record import WORDS, Channel, Contents, Record, Table
 from bellcrank.files.whole import Parts
 
 
@@ -46,7 +46,7 @@ def _store(path: Path, fields: Iterable[tuple[Any, ...]], arrays: list[Any], wor
     parquet.write_table(arrow.table(arrays, schema=schema), str(path))
 
 
-def _read(path: Path) -> Record:
+def _read(path: Path) -> Contents:
     import pyarrow as arrow
     from pyarrow import parquet
 
@@ -65,9 +65,10 @@ def _read(path: Path) -> Record:
         raise RunError(f"{path} has no columns")
     first = "t" if "t" in columns else next(iter(columns))
     meta = {f.name: _decoded(f.metadata) for f in table.schema}
-    channels = tuple(Channel(n, v, *(meta[n].get(k, "") for k in WORDS)) for n, v in columns.items() if n != first)
+    names = [first, *(n for n in columns if n != first)]
+    channels = tuple(Channel(n, columns[n], *(meta[n].get(k, "") for k in WORDS)) for n in names)
     words = _decoded(table.schema.metadata)
-    return Record(words.get("title", path.stem), columns[first], channels, _history(words.get("history", "")))
+    return Contents(words.get("title", path.stem), channels, _history(words.get("history", "")))
 
 
 def _decoded(metadata: dict[bytes, bytes] | None) -> dict[str, str]:

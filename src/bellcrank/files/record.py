@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from bellcrank.errors import RunError
+from bellcrank.errors import BellcrankError, RunError
 from bellcrank.files.text import one_line
+from bellcrank.units import TIME, UNIT_SYSTEMS
 
 T = TypeVar("T")
 WORDS = ("unit", "label", "generic", "body")  # of a channel, beside its name and values
@@ -39,6 +40,17 @@ class Record:
 
 
 @dataclass(frozen=True)
+class Contents:
+    """Channels as a file holds them, in its own units; the first is time if they are a record over time."""
+
+    title: str
+    channels: tuple[Channel, ...]
+    history: tuple[str, ...] = ()
+    omitted: tuple[str, ...] = ()
+    """Names of columns that were not asked for."""
+
+
+@dataclass(frozen=True)
 class Column:
     """One column of a table: numbers or words, None where there is no value."""
 
@@ -54,6 +66,47 @@ class Table:
 
     title: str
     columns: tuple[Column, ...]
+
+
+def over_time(found: Contents, path: str | Path) -> Record:
+    """The record of a file whose first channel is time: in seconds, whatever its unit; it may not decrease."""
+    time, *channels = found.channels
+    seconds = time.values * _seconds(time, path)
+    wrong = np.flatnonzero(~np.isfinite(seconds))
+    if wrong.size:
+        raise RunError(f"{path}: time '{time.name}' is {time.values[wrong[0]]} in sample {wrong[0] + 1}")
+    back = np.flatnonzero(np.diff(seconds) < 0)  # samples before and after an event have the same time
+    if back.size:
+        i = back[0]
+        raise RunError(
+            f"{path}: time '{time.name}' decreases from {time.values[i]:g} in sample {i + 1} "
+            f"to {time.values[i + 1]:g} in sample {i + 2}; time must increase"
+        )
+    return Record(found.title, seconds, tuple(channels), found.history)
+
+
+def _seconds(time: Channel, path: str | Path) -> float:
+    """Seconds in one unit of a channel that should be time."""
+    text = time.unit.strip().strip("[]()").replace("µ", "u").replace("μ", "u")
+    if text in ("", "-"):
+        word = time.name.strip().casefold()
+        if word == "t" or word.startswith(("time", "sec")):
+            return 1.0
+        advice = "name it t or time, or give its unit (s, ms, min)"
+        raise RunError(f"{path}: the first column must be time, but it is '{time.name}'; {advice}")
+    factor = time_factor(text)
+    if not factor:
+        raise RunError(f"{path}: the first column must be time, but '{time.name}' is in '{text}', not a unit of time")
+    return factor
+
+
+def time_factor(text: str) -> float:
+    """Seconds in a unit of time; 0 for text that is none."""
+    try:
+        unit = UNIT_SYSTEMS["mks"].parse_unit(text)
+    except BellcrankError:
+        return 0.0
+    return unit.factor if unit.dimension == TIME else 0.0
 
 
 def cleaned(record: Record) -> Record:

@@ -24,6 +24,7 @@ from bellcrank.run.result import Run
 from bellcrank.run.stepping import Driven, Evaluation
 from bellcrank.run.tolerances import USUAL, Tolerances
 from bellcrank.run.values import Plan, run_plan
+from bellcrank.signals import own_copy
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +93,8 @@ def origin_of(
     parameters: Mapping[str, float] | None,
     inputs: Mapping[str, Any] | None,
 ) -> Origin:
-    """What a run begins with: `start` is a run that it goes on from, or None."""
+    """What a run begins with: `start` is a run that it continues, or None."""
+    inputs = {name: own_copy(x) for name, x in mapping(inputs, "inputs").items()}
     if start is None:
         return Origin(t_start, initial, parameters, inputs)
     if not isinstance(start, Run):

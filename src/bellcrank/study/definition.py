@@ -89,14 +89,14 @@ def _model(r: Reader, base: Path) -> ModelSpec:
 def _points(t: Reader, path: Path) -> dict[str, list[float]]:
     """The columns x and h of a CSV file, for a profile."""
     try:
-        record = read_csv(path)
+        columns = read_csv(path).channels
     except RunError as error:
         t.problem(str(error))
         return {}
-    if len(record.channels) != 1:
+    if len(columns) != 2:
         t.problem(f"{path} must have two columns, x and height")
         return {}
-    return {"x": record.time.tolist(), "h": record.channels[0].values.tolist()}
+    return {"x": columns[0].values.tolist(), "h": columns[1].values.tolist()}
 
 
 def _run(t: Reader) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.files.choose import read_record
+from bellcrank.files.choose import read_contents
 from bellcrank.files.picture import finished, new_figure, plain
 from bellcrank.library.tyres.magic_formula import MagicFormula
 
@@ -132,8 +132,7 @@ def _names(start: Any, coefficients: Any) -> list[str]:
 def _columns(data: Any) -> dict[str, np.ndarray]:
     """Columns of numbers of one length, by the names that forces have."""
     if isinstance(data, str | Path):
-        record = read_record(data)
-        data = {"t": record.time, **{c.name: c.values for c in record.channels}}
+        data = {c.name: c.values for c in read_contents(data).channels}
     try:
         found = {name: np.asarray(data[name], dtype=float).ravel() for name in (*INPUTS, *MEASURED) if name in data}
     except (TypeError, ValueError, KeyError) as error:
