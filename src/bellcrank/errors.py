@@ -15,10 +15,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 _SHOWN = 100  # characters of a long line of text that an ExpressionError shows
+_CONTROL = (  # characters that a terminal obeys: C0 without tab and new line, C1, directions of text, half characters
+    *range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0), 0x2028, 0x2029, *range(0x202A, 0x202F),
+    *range(0x2066, 0x206A), *range(0xD800, 0xE000),
+)  # fmt: skip
+_ESCAPES = {code: ascii(chr(code))[1:-1] for code in _CONTROL}
+
+
+def printable(text: str) -> str:
+    """A text whose control characters are written as Python would: names and units of files may hold any."""
+    return text if text.isprintable() else text.translate(_ESCAPES)
 
 
 class BellcrankError(Exception):
     """Base of everything Bellcrank raises on purpose."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class ModelError(BellcrankError):
@@ -35,10 +48,10 @@ class ModelError(BellcrankError):
 
     def __str__(self) -> str:
         if self.model is None and len(self.problems) == 1:
-            return self.problems[0]
+            return printable(self.problems[0])
         count = f"{len(self.problems)} problem{'' if len(self.problems) == 1 else 's'}"
         head = f"the model has {count}" if self.model is None else f"model '{self.model}' has {count}"
-        return "\n".join([head, *(_numbered(i, problem) for i, problem in enumerate(self.problems, 1))])
+        return printable("\n".join([head, *(_numbered(i, problem) for i, problem in enumerate(self.problems, 1))]))
 
 
 class ExpressionError(ModelError):
@@ -92,7 +105,7 @@ def warn(text: str) -> None:
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("bellcrank"):
         level, frame = level + 1, frame.f_back
-    warnings.warn(text, ModelWarning, stacklevel=level)
+    warnings.warn(printable(text), ModelWarning, stacklevel=level)
 
 
 def mapping(given: Any, what: str) -> dict[Any, Any]:

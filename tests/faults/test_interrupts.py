@@ -8,6 +8,7 @@ import threading
 import time
 from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -243,3 +244,44 @@ def test_an_interrupt_ends_a_compiler_with_what_it_started(tmp_path, monkeypatch
         equations.compile(backend="c")
     ends(int(written.read_text()))
     assert os.listdir(tmp_path / "cache") == []
+
+
+COMPILER = """#!/bin/sh
+[ "$1" = --version ] && echo "slow cc 1.0" && exit 0
+sh -c 'echo $$ > PIDS; exec sleep 1000' &
+wait
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "last"),
+    [
+        (signal.SIGTERM, 143, ["terminated"]),
+        (signal.SIGHUP, 129, ["the terminal was closed"]),
+        (signal.SIGINT, 130, ["interrupted"]),
+        (signal.SIGKILL, -9, []),
+    ],
+)
+def test_compilers_end_with_the_command(number, code, last, tmp_path):
+    """A compiler is a session of processes: those it had started lived on after SIGTERM and SIGKILL. Batch systems end
+    jobs by SIGTERM, which left hidden files."""
+    pids, compiler = tmp_path / "pids", tmp_path / "slow-cc"
+    compiler.write_text(COMPILER.replace("PIDS", str(pids)))
+    compiler.chmod(0o755)
+    model = Path(__file__).parents[2] / "examples" / "cart.py"
+    env = {**os.environ, "CC": str(compiler), "BELLCRANK_CACHE": str(tmp_path / "cache")}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "bellcrank", "run", str(model), "--out", str(tmp_path / "r.csv")],
+        env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    while not (pids.exists() and pids.read_text().strip()):
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(number)
+    _, told = process.communicate(timeout=30)
+    assert process.returncode == code
+    assert told.splitlines()[-1:] == last
+    ends(int(pids.read_text()))
+    if number != signal.SIGKILL:
+        assert os.listdir(tmp_path / "cache") == []
+    assert {p.name for p in tmp_path.iterdir()} == {"pids", "slow-cc", "cache"}

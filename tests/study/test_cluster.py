@@ -22,8 +22,7 @@ from tests.processes import alive
 from tests.study.studies import end, mass, started, toml
 
 psutil = pytest.importorskip("psutil")
-if find_spec("distributed") is None:  # not imported here: collecting tests need not wait for it
-    pytest.skip("distributed is not installed", allow_module_level=True)
+needs_dask = pytest.mark.skipif(find_spec("distributed") is None, reason="distributed is not installed")
 
 WAIT = 120  # s after which a test gives up
 
@@ -142,6 +141,7 @@ def address(folder):
     return json.loads((folder / "scheduler.json").read_text(encoding="utf-8"))["address"]
 
 
+@needs_dask
 @pytest.mark.campaign
 def test_external_cluster_with_everything_killed_in_turn(tmp_path):
     count, marks, folder, file = 200, tmp_path / "marks", tmp_path / "r", tmp_path / "mass.toml"
@@ -170,6 +170,7 @@ def test_external_cluster_with_everything_killed_in_turn(tmp_path):
     check(folder, marks, count, at_kills, deaths=8)
 
 
+@needs_dask
 @pytest.mark.campaign
 def test_a_scheduler_without_workers(tmp_path):
     with (
@@ -177,23 +178,6 @@ def test_a_scheduler_without_workers(tmp_path):
         pytest.raises(bc.RunError, match="has had no workers for 2 s; start some with `dask worker`"),
     ):
         bc.read_study(mass()).run(tmp_path / "r", scheduler=address(tmp_path), patience=2)
-
-
-@pytest.mark.campaign
-def test_workers_that_do_not_share_the_folder_send_their_results(tmp_path, monkeypatch):
-    monkeypatch.setattr("bellcrank.study.store.Store.token", "of another folder")
-    marks = tmp_path / "marks"
-    monkeypatch.setattr("bellcrank.study.executor.work", _elsewhere)
-    result = bc.read_study(mass(marks)).run(tmp_path / "r", workers=1)
-    assert started(marks) == {1: 1, 4: 1, 9: 1}
-    assert result["end"] == pytest.approx([end(1), end(4), end(9)], abs=1e-6)
-    assert bc.read_study(mass(marks)).run(tmp_path / "r", in_process=True).found == 3
-
-
-def _elsewhere(job, runs, folder, token, seconds):
-    from bellcrank.study.worker import work
-
-    return work(job, runs, "/nowhere", token, seconds)
 
 
 @pytest.mark.campaign
@@ -212,21 +196,21 @@ def test_a_run_that_kills_its_workers_is_a_row(tmp_path):
 @pytest.mark.campaign
 def test_workers_that_cannot_start(tmp_path, monkeypatch):
     monkeypatch.setattr("bellcrank.study.local.sys.executable", "/bin/false")
-    monkeypatch.setattr("bellcrank.study.executor.TICK", 0.05)
     with pytest.raises(bc.RunError, match=r"11 worker processes died one after another \(exit code 1\)"):
         bc.read_study(mass()).run(tmp_path / "r", workers=1)
 
 
 @pytest.mark.campaign
-def test_everything_listens_on_the_loopback_interface_alone(tmp_path):
+def test_nobody_can_reach_the_processes_of_a_study(tmp_path):
+    """Nothing listens: a scheduler on the loopback interface ran whatever any user of the machine submitted."""
     process = start(_file(tmp_path), tmp_path / "r", "--workers", "2")
     until("runs", lambda: (tmp_path / "r" / RECORDS).exists() and len(kept(tmp_path / "r")) >= 3)
     family = [psutil.Process(process.pid), *psutil.Process(process.pid).children(recursive=True)]
-    listening = [c.laddr.ip for p in family for c in p.net_connections("inet") if c.status == psutil.CONN_LISTEN]
+    reachable = [c for p in family for c in p.net_connections("all") if c.status == psutil.CONN_LISTEN or c.laddr]
     process.kill()
     process.communicate()
     assert len(family) >= 3
-    assert set(listening) == {"127.0.0.1"}
+    assert reachable == []
 
 
 @pytest.mark.campaign
@@ -237,7 +221,7 @@ def test_interrupted_by_a_person(tmp_path):
     process.send_signal(signal.SIGINT)
     told = process.communicate(timeout=WAIT)[0]
     assert process.returncode == 130
-    assert "the same command goes on from there" in told
+    assert "the same command continues from there" in told
     assert "Traceback" not in told
     assert not any(alive(pid) for pid in children)
 

@@ -4,6 +4,8 @@ import csv
 import json
 import math
 import multiprocessing
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,6 +16,7 @@ import bellcrank as bc
 from bellcrank import cli
 from bellcrank.cli.study import Bar
 from bellcrank.study import executor
+from bellcrank.study.cluster import Cluster
 from bellcrank.study.draw import default_plots
 from bellcrank.study.runner import Runner
 from bellcrank.study.store import RECORDS, Store, Tail, Writer
@@ -202,14 +205,43 @@ def test_records_are_forced_onto_the_disk_now_and_then(tmp_path, monkeypatch):
 def test_a_cluster_is_looked_at_now_and_then(tmp_path):
     looks = []
     client = SimpleNamespace(status="running", nthreads=lambda: looks.append("") or {"a": 2, "b": 1})
-    watch = executor.Executor(client, {}, SimpleNamespace(folder=tmp_path), looks.append)
+    team = Cluster(client, tmp_path)
+    watch = executor.Executor(team, {}, SimpleNamespace(folder=tmp_path), looks.append)
     watch._look()
     watch._look()
-    assert len(looks) == 1 and watch.threads == 3
+    assert len(looks) == 1 and team.threads == 3
     client.status = "closed"
     watch._looked -= 1.01 * executor.TICK
-    with pytest.raises(bc.RunError, match="the Dask scheduler went away; what is done lies in "):
+    with pytest.raises(bc.RunError, match="the Dask scheduler went away; what is done is in "):
         watch._look()
+
+
+def test_workers_that_do_not_share_the_folder_send_their_results(tmp_path):
+    """A team elsewhere: its records travel back, and are kept here."""
+
+    class Elsewhere:
+        threads, answers = 2, {}
+
+        def submit(self, task):
+            job, runs, _, token, seconds = task
+            self.answers[len(self.answers)] = work(job, runs, str(tmp_path / "nowhere"), token, seconds)
+            return len(self.answers) - 1
+
+        def done(self, tasks):
+            return [(task, executor.Outcome(self.answers[task])) for task in [*tasks]]
+
+        def look_after(self, progress):
+            pass
+
+    study = bc.read_study(mass())
+    runs = list(zip(study._keys, (values for _, values in study.points), strict=True))
+    told = []
+    with Store(tmp_path / "r") as store:
+        executor.Executor(Elsewhere(), study._job, store, told.append).do(runs)
+    assert [record["values"]["k"] for record in told] == [1, 4, 9]
+    result = bc.read_study(mass()).run(tmp_path / "r", in_process=True)
+    assert result.found == 3
+    assert result["end"] == pytest.approx([end(1), end(4), end(9)], abs=1e-6)
 
 
 # ---- models
@@ -302,15 +334,29 @@ def test_one_process_at_a_time(tmp_path):
     assert run(mass(), tmp_path).made == 3
 
 
-def test_without_dask_one_core_is_offered(tmp_path, monkeypatch):
-    monkeypatch.setattr("bellcrank.study.study.has_dask", lambda: False)
-    with pytest.warns(
-        bc.ModelWarning, match="pip install 'bellcrank.study.'.*: the study runs in this process, and on one core"
-    ):
-        assert bc.read_study(mass()).run(tmp_path).made == 3
-    monkeypatch.setattr(executor, "has_dask", lambda: False)
+def test_a_cluster_needs_dask(tmp_path, monkeypatch):
+    monkeypatch.setattr("bellcrank.study.cluster.importlib.util.find_spec", lambda name: None)
     with pytest.raises(bc.RunError, match="needs the packages dask and distributed"):
         bc.read_study(mass()).run(tmp_path / "other", scheduler="tcp://127.0.0.1:1")
+
+
+PLANTED = """
+import pathlib
+pathlib.Path(__file__).with_name("executed").write_text(__name__)
+raise SystemExit(77)
+"""
+
+
+def test_nothing_is_imported_from_the_working_directory(tmp_path):
+    """Workers took any module of the folder in which a study was started for one of Python's; nothing but data is
+    there, wherever the study comes from."""
+    for name in ("asyncio", "pickle", "json", "queue", "threading", "site", "sitecustomize", "distributed", "numpy"):
+        (tmp_path / f"{name}.py").write_text(PLANTED, encoding="utf-8")
+    (tmp_path / "s.toml").write_text(toml(mass()), encoding="utf-8")
+    command = [sys.executable, "-P", "-m", "bellcrank", "study", "s.toml", "--workers", "1", "--no-plots"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "executed").exists()
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "nonsense://x", "127.0.0.1"])

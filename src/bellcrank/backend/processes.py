@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import signal
@@ -18,6 +19,18 @@ from bellcrank.errors import BuildError
 LIMIT = "BELLCRANK_COMPILE_SECONDS"
 SECONDS = 3600.0  # a compiler may take, unless the environment says otherwise
 NICE = "5"  # of programs that run beside us: a quarter of a core that others want
+
+
+# Runs a command without input, in a group of processes that is killed as soon as standard input ends.
+_WATCHED = """
+exec 3<&0 </dev/null
+{ read -r x <&3; kill -KILL 0; } >/dev/null 2>&1 &
+watcher=$!
+"$@" 3<&-
+code=$?
+{ kill -KILL $watcher; wait $watcher; } 2>/dev/null
+exit $code
+"""
 
 
 class TooLong(Exception):
@@ -89,25 +102,34 @@ def run_program(
     where it runs `aside` is closed.
 
     It gets no input, and files for what it says: with pipes, a helper that it leaves running would be waited for.
+    However this process ends, the program ends with it: a shell waits for the end of a pipe that we hold.
     """
+    shell = shutil.which("sh") if os.name == "posix" else None
     own_group = {"start_new_session": True} if os.name == "posix" else {}
     command = command if aside is None else aside.command(command)
     given = None if folder is None else {**os.environ, "TMPDIR": str(folder)}  # what a killed one leaves goes with it
+    if shell is not None and shutil.which(command[0]) is None:  # said by a shell, it would be an exit code
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), command[0])
+    watched = command if shell is None else [shell, "-c", _WATCHED, shell, *command]
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         process = None
         try:
             with Waiting():  # an interrupt within it would leave a program that nobody knows
                 process = subprocess.Popen(  # type: ignore[call-overload]
-                    command, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, cwd=folder, env=given, **own_group
-                )
+                    watched, stdin=subprocess.DEVNULL if shell is None else subprocess.PIPE,
+                    stdout=output, stderr=errors, cwd=folder, env=given, **own_group,
+                )  # fmt: skip
             if aside is not None:
                 aside.take(process)
             process.wait(seconds)
         except subprocess.TimeoutExpired:
             raise TooLong from None
         finally:
-            if process is not None and process.returncode is None:
-                _end(process)
+            if process is not None:
+                if process.returncode is None:
+                    _end(process)
+                if process.stdin is not None:
+                    process.stdin.close()
         if aside is not None:
             aside.check()
         output.seek(0)

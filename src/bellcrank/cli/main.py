@@ -16,8 +16,9 @@ from typing import Any
 
 import bellcrank as bc
 from bellcrank.cli import signals
-from bellcrank.cli.codes import FINE, INTERRUPTED, USAGE, USER_ERROR
+from bellcrank.cli.codes import FINE, USAGE, USER_ERROR
 from bellcrank.cli.parser import CommandParser
+from bellcrank.cli.terminal import shown
 
 COMMANDS = {
     "run": "Run a simulation and tell how it went.",
@@ -48,12 +49,13 @@ COMMANDS = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit code."""
     if arguments is not None:
-        return _do(list(arguments))
-    with signals.of_the_command():
+        with shown():
+            return _do(list(arguments))
+    with signals.of_the_command(), shown():
         try:
             code = _do(sys.argv[1:])
         except KeyboardInterrupt:  # when all was done
-            code = INTERRUPTED
+            code = signals.ended()
         return signals.leave(code)
 
 
@@ -71,8 +73,7 @@ def _do(words: list[str]) -> int:
             sys.stdout.flush()
             return code
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return INTERRUPTED
+        return signals.ended()
     except BrokenPipeError:  # the reader of our output went away
         sys.stderr.close()
         return USER_ERROR
@@ -85,8 +86,7 @@ def _do(words: list[str]) -> int:
     except Exception as error:
         if not _of_an_interrupt(error):
             raise
-        print("interrupted", file=sys.stderr)
-        return INTERRUPTED
+        return signals.ended()
 
 
 def _of_an_interrupt(error: BaseException | None) -> bool:
@@ -109,7 +109,7 @@ def make_parser(wanted: str | None) -> ArgumentParser:
     """The parser of the command line, with the options of one command."""
     head = "Describe a vehicle or mechanism; get its equations of motion as a small, fast simulation program."
     codes = "Exit codes: 0 fine, 1 an error in model or options, 2 wrong usage, 3 a check failed, 4 a run ended early, "
-    codes += "130 interrupted."
+    codes += "130 interrupted, 143 terminated."
     parser = ArgumentParser(prog="bellcrank", description=head, epilog=codes)
     parser.add_argument("--version", action="version", version=f"bellcrank {bc.__version__}")
     parser.set_defaults(command=None)

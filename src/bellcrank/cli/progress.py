@@ -8,6 +8,8 @@ import time
 from types import TracebackType
 from typing import Any
 
+from bellcrank.cli.terminal import erase_line
+
 
 class Progress:
     """Says on stderr what takes longer than a second, if a person is watching."""
@@ -34,8 +36,7 @@ class Progress:
         wait = 1.0
         while not self._done.wait(wait):
             wait = 0.25
-            sys.stderr.write(f"\r\x1b[K{self.line(time.perf_counter() - start)}")
-            sys.stderr.flush()
+            erase_line(self.line(time.perf_counter() - start))
             self._shown = True
 
     def line(self, elapsed: float) -> str:
@@ -52,5 +53,4 @@ class Progress:
         if self._thread is not None:
             self._thread.join()
         if self._shown:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+            erase_line()

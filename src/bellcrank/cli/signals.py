@@ -1,4 +1,5 @@
-"""The command as a process: Ctrl-C is never lost, and what is printed never fails for want of a letter."""
+"""The command as a process: Ctrl-C is never lost, SIGTERM and SIGHUP are handled like it, and what is printed never
+fails for want of a letter."""
 
 from __future__ import annotations
 
@@ -13,9 +14,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from bellcrank.cli.codes import INTERRUPTED
+from bellcrank.cli.codes import SIGNALLED
 
 AGAIN = 0.001  # s
+WORDS = {"SIGINT": "interrupted", "SIGTERM": "terminated", "SIGHUP": "the terminal was closed"}
+_came = [int(signal.SIGINT)]  # the last signal that ended the command
+
+
+def _end(number: int, _frame: Any) -> None:
+    """Batch systems send SIGTERM: what is under way is cleaned up as after Ctrl-C."""
+    _came[0] = number
+    raise KeyboardInterrupt
+
+
+def ended() -> int:
+    """Says by which signal the command was ended; returns its exit code."""
+    number = _came[0]
+    print(WORDS[signal.Signals(number).name], file=sys.stderr)
+    return SIGNALLED + number
 
 
 @contextmanager
@@ -24,6 +40,11 @@ def of_the_command() -> Iterator[None]:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal may not know a unit or a Greek letter
+    _came[0] = int(signal.SIGINT)
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:  # nohup has it ignored
+            signal.signal(number, _end)
     before = sys.unraisablehook
 
     def hear(lost: Any) -> None:
@@ -46,7 +67,7 @@ def _again(returned: list[bool]) -> None:
     while not returned:
         time.sleep(AGAIN)
     time.sleep(AGAIN)
-    os.kill(os.getpid(), signal.SIGINT)
+    os.kill(os.getpid(), _came[0])
 
 
 def leave(code: int) -> int:
@@ -55,8 +76,9 @@ def leave(code: int) -> int:
     One that was interrupted ends here, with what is to be done at the end of a process: where an interrupt came while
     Python executed a text of its own, it would end itself by a signal in the place of an exit code.
     """
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    if code == INTERRUPTED:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+    if code > SIGNALLED:
         with suppress(OSError, ValueError):
             sys.stdout.flush()
             sys.stderr.flush()

@@ -55,7 +55,7 @@ def command(args: Namespace) -> int:
                 retry=args.retry, progress=bar.count,
             )  # fmt: skip
         except KeyboardInterrupt:
-            bar.message = f"{bar.done} of {len(study)} runs lie in {folder}; the same command goes on from there"
+            bar.message = f"{bar.done} of {len(study)} runs are in {folder}; the same command continues from there"
             raise
     wrote = [result.save(folder / "table.csv"), *([result.save(args.table)] if args.table else [])]
     if not args.no_plots:

@@ -23,6 +23,7 @@ from bellcrank.files.locks import LOCKS, locked
 
 NAME = 200  # bytes of a name that the hidden one keeps: names end at 255
 DEVICES = ("/dev/", "/proc/")
+_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 class Parts:
@@ -158,16 +159,18 @@ def _shortened(name: str) -> str:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Ctrl-C waits until this is done."""
-    ours = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or ours is None:
+    """Ctrl-C, and other signals that Python handles, wait until this is done."""
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
+    handlers = {n: ours for n in _SIGNALS if callable(ours := signal.getsignal(n))}
     noted: list[tuple[Any, ...]] = []
-    signal.signal(signal.SIGINT, lambda *given: noted.append(given))
+    for number in handlers:
+        signal.signal(number, lambda *given: noted.append(given))
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, ours)
-    if noted and callable(ours):
-        ours(*noted[0])
+        for number in reversed(handlers):  # that of Ctrl-C is the last
+            signal.signal(number, handlers[number])
+    if noted:
+        handlers[noted[0][0]](*noted[0])

@@ -1,43 +1,51 @@
-"""A worker process of this machine: `python -m bellcrank.study.process ADDRESS`, started and watched over by `local`.
+"""A worker process of this machine, started and watched over by `local`: tasks come in, answers go out, by pipes.
 
 It ends as soon as the process that started it ends, however that came about: its standard input is then closed.
 """
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import os
-import sys
+import pickle
+import queue
 import threading
+from typing import IO, Any
 
-
-def _end_with_parent() -> None:
-    sys.stdin.buffer.read()
-    os._exit(0)
-
-
-async def _serve(address: str) -> None:
-    from distributed import Worker
-
-    async with Worker(
-        address, nthreads=1, host="127.0.0.1", dashboard=False, dashboard_address="127.0.0.1:0", memory_limit=0,
-        death_timeout=60
-    ) as worker:  # fmt: skip
-        await worker.finished()
+READY, DONE, FAILED = "ready", "done", "failed"
 
 
 def main() -> None:
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    import distributed  # noqa: F401  which sets up its own logging
+    tasks: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
+    given, answers = _taken(0, "rb", os.open(os.devnull, os.O_RDONLY)), _taken(1, "wb", os.dup(2))
+    threading.Thread(target=_read, args=(given, tasks), daemon=True).start()
+    from bellcrank.study.worker import words, work  # while the thread already listens
 
-    import bellcrank.study.worker  # noqa: F401  so that the first task need not wait for it
+    _answer(answers, (READY, None))
+    while True:
+        task = tasks.get()
+        try:
+            answer = (DONE, work(*task))
+        except Exception as error:
+            answer = (FAILED, words(error))  # type: ignore[assignment]
+        _answer(answers, answer)
 
-    for name in ("distributed", "distributed.worker", "distributed.core"):
-        logging.getLogger(name).setLevel(logging.ERROR)
 
-    asyncio.run(_serve(sys.argv[1]))
+def _taken(number: int, mode: str, instead: int) -> IO[bytes]:
+    """Standard input or output for ourselves; what the code of a model reads or prints there goes elsewhere."""
+    own = os.fdopen(os.dup(number), mode)
+    os.dup2(instead, number)
+    os.close(instead)
+    return own
 
 
-if __name__ == "__main__":
-    main()
+def _read(given: IO[bytes], tasks: queue.SimpleQueue[tuple[Any, ...]]) -> None:
+    try:
+        while True:
+            tasks.put(pickle.load(given))
+    except (EOFError, OSError, pickle.UnpicklingError):
+        os._exit(0)
+
+
+def _answer(answers: IO[bytes], what: tuple[str, Any]) -> None:
+    pickle.dump(what, answers)
+    answers.flush()

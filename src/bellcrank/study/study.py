@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import math
 import re
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from bellcrank.api.equations import Equations
-from bellcrank.errors import BellcrankError, ModelError, ModelWarning, RunError, check_called, counted
+from bellcrank.errors import BellcrankError, ModelError, RunError, check_called, counted
 from bellcrank.interface.interface import CHANNELS, PARAMETERS
 from bellcrank.many.sampling import Value
 from bellcrank.study.check import problems_with
+from bellcrank.study.cluster import CONNECT, WORKERS, Cluster, remote
 from bellcrank.study.definition import read_definition
-from bellcrank.study.executor import CONNECT, WORKERS, Executor, alone, has_dask, need_dask, remote
+from bellcrank.study.executor import Executor, alone
 from bellcrank.study.job import Job, job_of, run_key, settled
 from bellcrank.study.local import local
 from bellcrank.study.records import Definition
@@ -140,26 +139,17 @@ class Study:
             progress(len(done), total, failed)
         if not rest:
             return
-        if not in_process and scheduler is None and not has_dask():
-            warnings.warn(
-                "the packages dask and distributed are not installed (pip install 'bellcrank[study]'): the study runs "
-                "in this process, and on one core what Python drives",
-                ModelWarning,
-                stacklevel=4,
-            )
-            in_process = True
         if in_process:
             alone(self._job, rest, store, tell)
             return
-        need_dask()
         if scheduler is not None:
             with remote(scheduler, timeout) as client:
-                Executor(client, self._job, store, tell, patience).do(rest)
+                Executor(Cluster(client, store.folder, patience), self._job, store, tell).do(rest)
             return
         first = settled(self._job, self.points[0][1])
         Runner(self.equations, first["run"].get("backend"))  # puts the program into the cache, where workers find it
-        with local(workers, store.folder) as (client, processes):
-            Executor(client, self._job, store, tell, math.inf, processes.look_after).do(rest)
+        with local(workers, store.folder) as team:
+            Executor(team, self._job, store, tell).do(rest)
 
     def _result(self, store: Store, done: dict[str, Any], again: int, notes: list[str]) -> StudyResult:
         records = [done[key] for key in self._keys]

@@ -117,3 +117,12 @@ def _tail(folder: str, token: str) -> Tail:
         _own.tail = (token, Tail(Path(folder)))
     found: Tail = _own.tail[1]
     return found
+
+
+def words(error: BaseException) -> str:
+    """Why a task as a whole failed."""
+    if isinstance(error, ModuleNotFoundError):
+        return f"the workers cannot import {error.name}: Bellcrank of the same version must be installed where they run"
+    if isinstance(error, RunError):
+        return str(error)
+    return f"a task failed: {type(error).__name__}: {error}"
