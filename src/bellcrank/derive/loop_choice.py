@@ -42,6 +42,11 @@ ACTING = 1e-12  # a scaled entry below this never acts
 SHARES = (1.0, 0.5, 0.2, 0.1)  # of the largest entry, for pivots that keep rows short
 GOOD = 0.3  # the usual choice of speeds is kept if its pivots are no worse than this share of the best choice's
 WALKS, PACES, PACE = 8, 10, 0.1
+TRIED = 20  # starts, in search of one that is not singular
+SINGULAR_START = (
+    "the initial configuration is singular: its loops are closed there with more degrees of freedom than nearby, where"
+    " none are left. Give a regular one, with initial values or guesses in set_run(initial=..., guess=...)."
+)
 SOON = 0.01  # s, after which rows that change with time must still agree
 Failure = (BellcrankError, ArithmeticError, ValueError, np.linalg.LinAlgError)
 
@@ -66,7 +71,10 @@ def look_at(analysis: Analysis, loops: Loops, rates: Sequence[Expr], quantities:
         if analysis.loops.open and (why := place.cannot_close()):
             raise ModelError([*analysis.loops.open, why], analysis.mechanism.name)
         return None
-    rows = analysis.loops.rows
+    rows, speeds = analysis.loops.rows, list(analysis.mechanism.speeds)
+    singular = _rank(found[0][1]) < len(speeds) <= max(_rank(J) for _, J in found)
+    if singular and not (found := place.regular_positions(len(speeds))):
+        raise ModelError(SINGULAR_START, analysis.mechanism.name)
     if analysis.loops.open and not place.consistent():
         raise ModelError(analysis.loops.open, analysis.mechanism.name)
     G, J = _without_rounding(found, *place.usual_sizes(rows, analysis.kinematics), analysis.kinematics)
@@ -80,12 +88,9 @@ def look_at(analysis: Analysis, loops: Loops, rates: Sequence[Expr], quantities:
             f"{len(rows)} rows of loops have rank {scales.rank_v} wherever the loops are closed: {', '.join(left)}"
             f" {'follows' if len(left) == 1 else 'follow'} from the others{place.only_here(scales.rank_v)}"
         )
-    if _rank(J[0]) < scales.rank_v:
-        extra = scales.rank_v - _rank(J[0])
-        notes.append(
-            f"the start position is singular: it has {extra} freedom{'s' if extra > 1 else ''} more than others"
-        )
-    speeds = list(analysis.mechanism.speeds)
+    extra = scales.rank_v - place.rank_at_start()
+    if extra > 0:
+        notes.append(f"the initial configuration is singular: it has {extra} more degree{'s' * (extra > 1)} of freedom")
     order = tuple((rows.index(r), speeds.index(u)) for r, u in zip(elimination.used, elimination.pivots, strict=True))
     best = max(fixed_ratio(x, order) for x in scaled)
     sized = [x * np.array(scales.rows)[: len(x), None] for x in (x[: loops.paired] for x in G)]
@@ -262,11 +267,33 @@ class _Place:
         assert closure is not None
         return cls(closure, model, p, w, q, given)
 
-    def positions(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """G and J at the assembled start, and along walks from there."""
+    def rank_at_start(self) -> int:
+        """Rank of J at the assembled start."""
+        return _rank(self.closure.evaluate(0.0, self._assembled(), np.zeros(self.closure.n_u))[3])
+
+    def regular_positions(self, speeds: int) -> list[tuple[np.ndarray, np.ndarray]]:
+        """G and J of positions with a degree of freedom, all of one rank, about a start that is drawn; none if no such
+        start is found."""
+        random = np.random.default_rng(3)
+        open_ones = np.flatnonzero(~self.given)
+        for _ in range(TRIED if len(open_ones) else 0):
+            q = np.where(self.given, self.q, self.q + random.uniform(-1.0, 1.0, len(self.q)))
+            held = self.given.copy()
+            held[random.choice(open_ones)] = True  # Newton's method alone is drawn back to the singular configuration
+            found = list(self.positions(q, held))
+            ranks = {_rank(J) for _, J in found}
+            if len(found) > 1 and len(ranks) == 1 and max(ranks) < speeds:
+                return found
+        return []
+
+    def positions(
+        self, near: np.ndarray | None = None, held: np.ndarray | None = None
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """G and J at the start, assembled as it is given or `near` a position with coordinates `held`, and along walks
+        from there."""
         random = np.random.default_rng(1)
         try:
-            start = self._assembled()
+            start = self._assembled() if near is None else self._close(near, held)
             _, G, _, J = self.closure.evaluate(0.0, start, np.zeros(self.closure.n_u))
         except (*Failure, CannotClose):
             return
@@ -319,8 +346,8 @@ class _Place:
         except CannotClose:
             return self._close(self.q)
 
-    def _close(self, q: np.ndarray) -> np.ndarray:
-        free = np.ones(self.closure.n_q, dtype=bool)
+    def _close(self, q: np.ndarray, held: np.ndarray | None = None) -> np.ndarray:
+        free = np.ones(self.closure.n_q, dtype=bool) if held is None else ~held
         return self.closure.close(0.0, q, np.zeros(self.closure.n_u), free)
 
     def _pace(self, q: np.ndarray, random: np.random.Generator) -> np.ndarray:

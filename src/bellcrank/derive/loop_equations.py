@@ -16,11 +16,13 @@ from bellcrank.kinematics.analysis import Analysis
 from bellcrank.kinematics.dimensions import Quantities
 from bellcrank.kinematics.eliminate import solve_rows
 from bellcrank.kinematics.results import Elimination
-from bellcrank.kinematics.rows import right_side
+from bellcrank.kinematics.rows import Row, is_driven, right_side
 from bellcrank.numeric.projection import Scales
 from bellcrank.program.idle import drop_idle_parameters
 from bellcrank.program.loops import Correction, Loops
 from bellcrank.program.optimise import optimise
+
+DRIVEN = "the model has 0 degrees of freedom: its constraints prescribe the motion, which follows from time alone"
 
 
 def program_loops(analysis: Analysis, quantities: Quantities) -> Loops:
@@ -37,11 +39,9 @@ def program_loops(analysis: Analysis, quantities: Quantities) -> Loops:
         raise ModelError(told, analysis.mechanism.name)
     used = analysis.loops.used if look is None else look.elimination.used
     if len(used) >= len(analysis.mechanism.speeds):
-        listed = ", ".join(row.text for row in used)
-        raise ModelError(
-            f"the constraints leave no freedom: {len(used)} rows determine all {len(used)} speeds ({listed})",
-            analysis.mechanism.name,
-        )
+        if not is_driven(used):
+            raise ModelError(_rigid(used), analysis.mechanism.name)
+        analysis.notes.append(DRIVEN)
     if look is None:
         return loops
     if look.elimination != analysis.loops:
@@ -49,6 +49,14 @@ def program_loops(analysis: Analysis, quantities: Quantities) -> Loops:
     analysis.notes += look.notes
     loops = replace(loops, scales=look.scales)
     return replace(loops, correction=_correction(analysis, loops))
+
+
+def _rigid(used: Sequence[Row]) -> str:
+    listed = ", ".join(row.text for row in used)
+    return (
+        f"the model has 0 degrees of freedom: {len(used)} constraint equations determine all {len(used)} speeds"
+        f" ({listed}), and none of them prescribes a motion. Remove one, or drive one with a formula of t or an input."
+    )
 
 
 def _correction(analysis: Analysis, loops: Loops) -> Correction | None:

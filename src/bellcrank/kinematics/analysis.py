@@ -52,7 +52,8 @@ def analyse(mechanism: Mechanism, checker: Checker, form: ConstraintForm = Const
     if rows and not closed:
         removed, solved, notes = _solve_rows(rows, kinematics, checker)
         loose = [r for r in removed if not r.holds_everywhere]
-        closed = bool(loose) and form is ConstraintForm.AUTO and not checker.problems
+        driven = len(removed) == len(mechanism.speeds)  # nothing is left to solve for
+        closed = (driven or (bool(loose) and form is ConstraintForm.AUTO)) and not checker.problems
     if closed:  # all speeds stay states
         removed, solved = [], []
         loops, notes = _closed(rows, kinematics, checker)
@@ -211,6 +212,8 @@ def _closed(rows: list[Row], kinematics: Kinematics, checker: Checker) -> tuple[
             used = [row for row in found.kept if row not in repeated]
             pivots = usual_pivots(used, speeds, kinematics.work.copy(), rounding.acting)
             all_rows = tuple(row for row in complete if row in found.kept or row in found.open)
+            if not all_rows:  # a second hinge on the axis of the first one closes nothing
+                return None, notes
             return Elimination(all_rows, tuple(used), tuple(pivots), tuple(found.open.values())), notes
     return None, notes
 
@@ -243,8 +246,6 @@ def _solve_rows(
             removed.append(new)
             kept.append(row)
             speeds.remove(new.speed)
-    if rows and not speeds:
-        checker.problems.append("the constraints leave no freedom: every speed is determined")
     return removed, kept, notes
 
 

@@ -102,6 +102,11 @@ def never(row: Row) -> str:
     return f"the constraint {row.text} can never hold"
 
 
+def is_driven(rows: Sequence[Row]) -> bool:
+    """Does a constraint prescribe a motion: is a speed other than zero required anywhere?"""
+    return any(_rest(row) for row in rows)
+
+
 def _rest(row: Row) -> int:
     """b, modulo the prime."""
     return (row.v.fingerprint - sum(a.fingerprint * u.fingerprint for u, a in row.slopes)) % PRIME

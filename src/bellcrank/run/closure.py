@@ -149,7 +149,8 @@ def begun(compiled: Compiled, t: float, y: np.ndarray) -> tuple[np.ndarray, np.n
 
 def _told(start: np.ndarray | None) -> np.ndarray:
     if start is None:
-        raise RunError("the start is singular and at rest: give a speed to choose among its directions")
+        ways = "give a speed to choose among its directions, or another start (initial=, guess=)"
+        raise RunError(f"the start is singular and at rest: {ways}")
     return start
 
 
