@@ -13,7 +13,7 @@ def test_figures_of_the_page(capsys):
     names = {}
     exec(compile(BLOCKS[0], "car.md", "exec"), names)
     assert "understeer gradient of the tyres" in capsys.readouterr().out
-    assert names["softer"].figures["roll_gradient"] > names["car"].figures["roll_gradient"]
+    assert names["softer"].figures["roll_gradient_springs"] > names["car"].figures["roll_gradient_springs"]
 
 
 @pytest.mark.campaign

@@ -22,7 +22,7 @@ def first_mechanism(n):
 
 
 def first_car(n):
-    assert n["stiff"].figures["roll_gradient"] < n["car"].figures["roll_gradient"]
+    assert n["stiff"].figures["roll_gradient_springs"] < n["car"].figures["roll_gradient_springs"]
     assert n["run"]["ay"][-1] > 2 and abs(n["run"]["roll"][-1]) > 1
 
 

@@ -247,7 +247,7 @@ def test_the_template_is_the_car_it_starts_from(tmp_path, capsys, passenger):
     assert "shipped" not in again.given["front"]["suspension"]
     assert main(["car", "new", str(path)]) == 1  # it is there
     capsys.readouterr()
-    assert main(["car", "check", str(path), "--json"]) == 0
+    assert main(["car", "check", str(path), "--quick", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["figures"]["mass"] == {"value": 1466.0, "unit": "kg", "label": "mass with loads"}
     assert main(["car", "keys"]) == 0
@@ -336,8 +336,8 @@ def test_a_car_on_a_measured_tyre(tmp_path, capsys):
     text = path.read_text(encoding="utf-8")
     assert text.count('size = "205/60R15 91V"') == 2
     path.write_text(text.replace('size = "205/60R15 91V"', 'file = "my.tir"'), encoding="utf-8")
-    assert main(["car", "check", str(path)]) == 0
+    assert main(["car", "check", str(path), "--quick"]) == 0
     assert "the springs hold the car" in capsys.readouterr().out
     car = bc.vehicles.Car.read(path)
     found = bc.tyres.read(copy).forces(car.stand.load[0], 0.0, 0.0)
-    assert car.figures["cornering_front"] == pytest.approx(2 * abs(found.Kya) * math.radians(1) / 1000, rel=1e-9)
+    assert car.figures["cornering_tyres_front"] == pytest.approx(2 * abs(found.Kya) * math.radians(1) / 1000, rel=1e-9)

@@ -94,8 +94,9 @@ def test_understeer_gradient_of_the_tyres(smooth):
     run, ay = turned(ready(smooth.data), 25.0, 1.0, **stiffened(smooth))
     steered = (run["fr.toe"][-1] - run["fl.toe"][-1]) / 2
     turning = run["steer_angle"][-1] - run["understeer"][-1]
-    assert (steered - turning) / ay * GRAVITY == pytest.approx(smooth.figures["understeer"], rel=0.01)
-    base, v_ch = smooth.figures["wheelbase"], smooth.figures["characteristic_speed"] / 3.6
+    assert (steered - turning) / ay * GRAVITY == pytest.approx(smooth.figures["understeer_tyres"], rel=0.01)
+    base, K = smooth.figures["wheelbase"], math.radians(smooth.figures["understeer_tyres"]) / GRAVITY
+    v_ch = math.sqrt(base / K)
     gain = run["yaw_rate"][-1] / steered
     assert gain == pytest.approx(25 / (base * (1 + (25 / v_ch) ** 2)), rel=0.005)
     assert 25 / math.sqrt(25 / (gain * base) - 1) == pytest.approx(v_ch, rel=0.01)

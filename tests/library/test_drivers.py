@@ -57,8 +57,8 @@ def bench(monkeypatch):
     """A single track with F = mu N tanh(C alpha/(mu N)) at a kept speed, on which gains of drivers were published."""
     m, a, b, front, rear = 1500.0, 1.2, 1.5, 1.0e5, 1.2e5
     understeer = np.degrees(m / (a + b) * (b / front - a / rear)) * driver.GRAVITY
-    known = {"mass": m, "wheelbase": a + b, "front_share": b / (a + b), "understeer": understeer,
-             "cornering_front": np.radians(front) / 1000, "cornering_rear": np.radians(rear) / 1000}  # fmt: skip
+    known = {"mass": m, "wheelbase": a + b, "front_share": b / (a + b), "understeer_tyres": understeer,
+             "cornering_tyres_front": np.radians(front) / 1000, "cornering_tyres_rear": np.radians(rear) / 1000}  # fmt: skip
     monkeypatch.setattr(driver, "figures_of", lambda *_: known)
     monkeypatch.setattr(driver, "effective_cornering", lambda *_: (front, rear))
     monkeypatch.setattr(driver, "steering_ratio", lambda *_: 1.0)

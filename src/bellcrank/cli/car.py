@@ -16,9 +16,10 @@ from bellcrank.cli.codes import FINE
 from bellcrank.cli.files import in_folder
 from bellcrank.cli.options import shared
 from bellcrank.cli.text import number, table
-from bellcrank.errors import ModelError
+from bellcrank.errors import ModelError, RunError
 from bellcrank.files.whole import write_text
 from bellcrank.library.vehicles.car import Car, cars, template
+from bellcrank.library.vehicles.checking import unusual
 from bellcrank.library.vehicles.keys import Key, key_of, shown, user_unit
 from bellcrank.library.vehicles.records import Sections
 from bellcrank.units import parse_dimension
@@ -34,6 +35,9 @@ def options(parser: ArgumentParser) -> None:
     )
     add("file", nargs="?", metavar="FILE.toml", help="the file of a car, or the name of one that comes with Bellcrank")
     add("--like", default="passenger", metavar="NAME", help="the car that a new file starts from (default: passenger)")
+    add(
+        "--quick", action="store_true", help="check without the handling figures, which need the model of the whole car"
+    )
     add("--overwrite", action="store_true", help="let a new file take the place of one that is there")
     shared(parser, "json")
 
@@ -55,8 +59,12 @@ def _new(args: Namespace) -> int:
 
 def _check(args: Namespace) -> int:
     car = Car.read(args.file)
-    found = car.check()
-    figures = car.figures.details
+    found, figures = car.check(), car.figures.details
+    if not args.quick:
+        try:
+            found, figures = [*found, *unusual(car.handling)], {**figures, **car.handling.details}
+        except RunError as error:
+            found.append(f"handling figures are missing: {error}.")
     if args.json:
         values = {name: {"value": number(f.value), "unit": f.unit, "label": f.label} for name, f in figures.items()}
         print(json.dumps({"name": car.name, "figures": values, "unusual": found}, indent=2))

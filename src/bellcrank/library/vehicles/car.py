@@ -76,11 +76,21 @@ class Car:
 
     @cached_property
     def figures(self) -> Figures:
-        """What follows without a run: loads, rates, frequencies, roll and understeer gradients."""
+        """What follows by hand formulas: loads, rates, frequencies, stiffnesses of the tyres; each label says what is
+        left out."""
         return figures_of(self.data, self.stand)
 
+    @cached_property
+    def handling(self) -> Figures:
+        """Understeer, roll, side-slip and torque gradients, cornering stiffnesses of the axles and characteristic speed
+        of the linear model of the whole car, which is derived and compiled the first time."""
+        from bellcrank.library.manoeuvres.linear import handling_of
+        from bellcrank.library.manoeuvres.ready import ready
+
+        return handling_of(ready(self.data))
+
     def check(self) -> list[str]:
-        """Sentences about what is unusual."""
+        """Sentences about what is unusual in the data and in `figures`."""
         return remarks(self.data, self.stand, self.figures)
 
     def loads(self, axle: str, cases: str | Path | Mapping[str, Mapping[str, Any]] | None = None) -> LoadTable:

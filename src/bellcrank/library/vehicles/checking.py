@@ -23,11 +23,7 @@ UP = np.array([0.0, 0.0, 1.0])
 def remarks(car: CarData, at_rest: Stand, figures: Figures) -> list[str]:
     """Sentences about unusual keys, figures, tyres and travels."""
     found = list(_keys(car.sections, ""))
-    for name, f in figures.details.items():
-        if f.odd and f.usual is not None:
-            low, high = f.usual
-            unit = f" {f.unit}" if f.unit else ""
-            found.append(f"{f.label} ({name}) is {f.value:.4g}{unit}; usual is {low:g} to {high:g}{unit}.")
+    found += unusual(figures)
     inertia = car.sprung.inertia.diagonal()
     if 2 * max(inertia) > sum(inertia):
         found.append(
@@ -57,6 +53,17 @@ def remarks(car: CarData, at_rest: Stand, figures: Figures) -> list[str]:
                 f"{axle.name}: the car stands at a travel of {1000 * travel:.0f} mm, the suspension reaches from "
                 f"{1000 * low:.0f} to {1000 * high:.0f} mm."
             )
+    return found
+
+
+def unusual(figures: Figures) -> list[str]:
+    """Sentences about figures outside of their usual range."""
+    found = []
+    for name, f in figures.details.items():
+        if f.odd and f.usual is not None:
+            low, high = f.usual
+            unit = f" {f.unit}" if f.unit else ""
+            found.append(f"{f.label} ({name}) is {f.value:.4g}{unit}; usual is {low:g} to {high:g}{unit}.")
     return found
 
 

@@ -1,4 +1,6 @@
-"""Figures of a car that follow from its data without a run: what an engineer computes by hand first.
+"""Figures of a car that follow from its data by hand formulas; each says what it leaves out.
+
+Gradients and stiffnesses of the whole car come from its linear model (`library.manoeuvres.linear`).
 
 Linear formulas for small motions about the position at rest: wheel rates with the share of the preload, ride
 frequencies of a mass on spring and tyre in series, roll about an axis through the roll centres, understeer gradient
@@ -20,9 +22,11 @@ from bellcrank.library.vehicles.axles import FittedAxle
 from bellcrank.library.vehicles.bushes import gives
 from bellcrank.library.vehicles.data import GRAVITY, CarData
 from bellcrank.library.vehicles.records import Compliance
-from bellcrank.library.vehicles.rest import Stand, corner, push_of
+from bellcrank.library.vehicles.rest import Stand, along, corner, push_of
 
 G = GRAVITY
+DAMPED = "damping ratio of a quarter car at 0.1 m/s of the wheel, {}"
+WHEEL_SPEED = 0.1  # m/s, of a wheel while the body moves on its springs
 
 
 @dataclass(frozen=True)
@@ -114,9 +118,13 @@ def _rides(a: _AxleFigures, m: float) -> Named:
     damped = a.damping / (2 * math.sqrt(a.rate * m))
     stiff = math.radians(a.roll_stiffness)
     yield _figure(f"wheel_rate_{a.name}", a.rate / 1000, "N/mm", f"wheel rate, {a.name}", (5.0, 400.0))
-    yield _figure(f"ride_{a.name}", ride / (2 * math.pi), "Hz", f"ride frequency, {a.name}", (0.8, 3.5))
-    yield _figure(f"hop_{a.name}", hop / (2 * math.pi), "Hz", f"wheel hop frequency, {a.name}", (7.0, 25.0))
-    yield _figure(f"damping_{a.name}", damped, "", f"damping ratio of the body, {a.name}", (0.12, 1.0))
+    yield _figure(
+        f"ride_{a.name}", ride / (2 * math.pi), "Hz", f"ride frequency of a quarter car, {a.name}", (0.8, 3.5)
+    )
+    yield _figure(
+        f"hop_{a.name}", hop / (2 * math.pi), "Hz", f"wheel hop frequency of a quarter car, {a.name}", (7.0, 25.0)
+    )
+    yield _figure(f"damping_{a.name}", damped, "", DAMPED.format(a.name), (0.12, 1.0))
     yield _figure(f"roll_centre_{a.name}", a.roll_centre, "m", f"height of the roll centre, {a.name}", (-0.15, 0.45))
     yield _figure(f"roll_stiffness_{a.name}", stiff, "N-m/deg", f"roll stiffness, {a.name}")
 
@@ -128,33 +136,27 @@ def _rolls(car: CarData, at_rest: Stand, front: _AxleFigures, rear: _AxleFigures
     gradient = sprung * roll_arm / resists if resists > 0 else math.inf
     half_track = (front.track + rear.track) / (4 * height)
     moves = at_rest.mass * height / (front.x - rear.x)
-    yield _figure("roll_gradient", math.degrees(gradient) * G, "deg/g", "roll of the body on its springs", (0.1, 9.0))
+    words = "roll gradient of the springs and bars on rigid tyres"
+    yield _figure("roll_gradient_springs", math.degrees(gradient) * G, "deg/g", words)
     yield _figure("static_stability", half_track, "", "static stability factor", (0.9, 4.0))
     yield _figure("load_transfer", moves, "N/(m/s2)", "longitudinal load transfer per longitudinal acceleration")
 
 
 def _corners(at_rest: Stand, front: _AxleFigures, rear: _AxleFigures) -> Named:
-    """Cornering stiffnesses, and the steering that they ask for."""
+    """Cornering stiffnesses of the tyres, and the steering that they ask for on rigid suspensions."""
     for a in (front, rear):
-        stiff = math.radians(a.cornering) / 1000
-        yield _figure(f"cornering_{a.name}", stiff, "kN/deg", f"cornering stiffness of the {a.name} axle")
+        words = f"cornering stiffness of both {a.name} tyres at rest"
+        yield _figure(f"cornering_tyres_{a.name}", math.radians(a.cornering) / 1000, "kN/deg", words)
     base, b = front.x - rear.x, float(at_rest.centre[0]) - rear.x
     lever = base - front.trail + rear.trail  # forces act behind the contact centres
     per_front, per_rear = b + rear.trail, base - b - front.trail
     understeer = at_rest.mass / lever * (per_front / front.cornering - per_rear / rear.cornering)
-    words = "understeer gradient of the tyres on rigid suspensions"
-    yield _figure("understeer", math.degrees(understeer) * G, "deg/g", words, (-1.0, 9.0))
+    words = "understeer gradient of the tyres alone, on rigid suspensions"
+    yield _figure("understeer_tyres", math.degrees(understeer) * G, "deg/g", words)
     given = at_rest.mass / lever * (per_front * front.yields - per_rear * rear.yields)
     if given:
-        words = "what compliance adds to it"
-        yield _figure("understeer_compliance", math.degrees(given) * G, "deg/g", words, (-2.0, 6.0))
-    understeer += given
-    if understeer > 0:
-        speed = math.sqrt(base / understeer)
-        yield _figure("characteristic_speed", speed * 3.6, "km/h", "speed of the largest yaw gain")
-    elif understeer < 0:
-        speed = math.sqrt(-base / understeer)
-        yield _figure("critical_speed", speed * 3.6, "km/h", "speed above which the car is unstable")
+        words = "what compliance of the suspensions adds to it, without the steering column"
+        yield _figure("understeer_compliance", math.degrees(given) * G, "deg/g", words)
 
 
 # ---- steering
@@ -197,8 +199,8 @@ class _AxleFigures:
 
 
 def understeer_gradient(found: Mapping[str, float]) -> float:
-    """The understeer gradient (deg/g) of figures: that of the tyres, and what compliance adds to it."""
-    return found["understeer"] + found.get("understeer_compliance", 0.0)
+    """An estimate of the understeer gradient (deg/g): that of the tyres, and what compliance adds to it."""
+    return found["understeer_tyres"] + found.get("understeer_compliance", 0.0)
 
 
 def effective_cornering(car: CarData, at_rest: Stand) -> tuple[float, float]:
@@ -210,27 +212,52 @@ def effective_cornering(car: CarData, at_rest: Stand) -> tuple[float, float]:
 
 def _axle(car: CarData, axle: FittedAxle, at_rest: Stand) -> _AxleFigures:
     i = 0 if axle.name == "front" else 2
-    up = np.array([-math.sin(at_rest.pitch), 0.0, math.cos(at_rest.pitch)])
+    giving = gives(car, at_rest, axle)
+    left, right = (_side(axle, at_rest, side) for side in (1, -1))
+    track = float(at_rest.contact[i][1] - at_rest.contact[i + 1][1])
+    bar = 0.0 if axle.record.anti_roll_bar is None else axle.record.anti_roll_bar.stiffness
+    rate = (left.rate + right.rate) / 2 + giving.rate
+    cornering = left.cornering + right.cornering
+    trail = (left.cornering * left.trail + right.cornering * right.trail) / cornering if cornering else 0.0
+    return _AxleFigures(
+        axle.name, (left.x + right.x) / 2, track, rate, (left.tyre_rate + right.tyre_rate) / 2,
+        (left.damping + right.damping) / 2, left.unsprung, (left.roll_centre + right.roll_centre) / 2,
+        track**2 / 2 * rate + bar, cornering, trail, _yields(giving.compliance, trail),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One wheel of an axle where the car stands."""
+
+    x: float
+    rate: float
+    tyre_rate: float
+    damping: float
+    unsprung: float
+    roll_centre: float
+    cornering: float  # N/rad
+    trail: float
+
+
+def _side(axle: FittedAxle, at_rest: Stand, side: int) -> _Side:
+    pitch, roll, h = at_rest.pitch, at_rest.roll, 1e-4
+    i = (0 if axle.name == "front" else 2) + (side < 0)
+    up = np.array([-math.sin(pitch), math.cos(pitch) * math.sin(roll), math.cos(pitch) * math.cos(roll)])
     travel, load = at_rest.travel[i], at_rest.load[i]
-    h = 1e-4
-    low, now, high = (corner(axle, 1, travel + d, at_rest.height, up) for d in (-h, 0.0, h))
-    free = at_rest.free_length[axle.name] + axle.record.spring.perch
+    low, now, high = (corner(axle, side, travel + d, at_rest.height, up) for d in (-h, 0.0, h))
+    free = at_rest.free_length[axle.name] + side * axle.record.spring.perch
 
     def work(c: Any) -> float:
         return push_of(axle, free, c.length, c.drawn) * c.ratio
 
-    giving = gives(car, at_rest, axle)
-    rate = -(work(high) - work(low)) / (2 * h) + giving.rate
-    pressed = [corner(axle, 1, travel, at_rest.height + d, up).load for d in (-h, h)]
-    track = float(at_rest.contact[i][1] - at_rest.contact[i + 1][1])
-    bar = 0.0 if axle.record.anti_roll_bar is None else axle.record.anti_roll_bar.stiffness
-    centre = float(now.contact[1] * now.slope[1] / now.slope[2])
-    found = axle.tyre.forces(load, 0.0, 0.0)
-    masses = sum(m for m, _, _ in now.masses)
-    return _AxleFigures(
-        axle.name, float(now.contact[0]), track, rate, (pressed[0] - pressed[1]) / (2 * h),
-        _damping(axle) * _damper_ratio(axle, travel) ** 2, masses, centre, track**2 / 2 * rate + bar,
-        2 * abs(float(found.Kya)), float(found.trail), _yields(giving.compliance, float(found.trail)),
+    pressed = [corner(axle, side, travel, at_rest.height + d, up).load for d in (-h, h)]
+    found = axle.tyre.on("left" if side > 0 else "right").forces(load, 0.0, 0.0)
+    ratio = _damper_ratio(axle, travel)
+    return _Side(
+        float(now.contact[0]), -(work(high) - work(low)) / (2 * h), (pressed[0] - pressed[1]) / (2 * h),
+        _damping(axle, ratio) * ratio**2, sum(m for m, _, _ in now.masses),
+        float(now.contact[1] * now.slope[1] / now.slope[2]), abs(float(found.Kya)), float(found.trail),
     )  # fmt: skip
 
 
@@ -240,15 +267,12 @@ def _yields(given: Compliance | None, trail: float) -> float:
     return 0.0 if given is None else (given.steer_by_aligning_moment * trail - given.steer_by_lateral_force) / 2
 
 
-def _damping(axle: FittedAxle) -> float:
-    """Mean of both directions at small speeds."""
+def _damping(axle: FittedAxle, ratio: float) -> float:
+    """Mean of both directions, N s/m along the damper, while the wheel moves with WHEEL_SPEED."""
     given = axle.record.damper
     if given.table is not None:
-        inside = [p for p in given.table if p[0] != 0]
-        near = [
-            min((p for p in inside if (p[0] > 0) == up), key=lambda p: abs(p[0]), default=(1.0, 0.0)) for up in (0, 1)
-        ]
-        return sum(f / v for v, f in near) / 2
+        v = WHEEL_SPEED * max(abs(ratio), 1e-6)
+        return (along(given.table, v) - along(given.table, -v)) / (2 * v)
     if given.coefficient is not None:
         return given.coefficient
     return ((given.compression or 0.0) + (given.rebound or 0.0)) / 2

@@ -235,10 +235,11 @@ def spring_push(spring: Spring, shorter: float) -> float:
     if spring.stiffness is not None:
         return spring.stiffness * shorter
     assert spring.table is not None
-    return _along(spring.table, shorter)
+    return along(spring.table, shorter)
 
 
-def _along(points: Sequence[tuple[float, float]], x: float) -> float:
+def along(points: Sequence[tuple[float, float]], x: float) -> float:
+    """The value of a table at x, linear between points, with its end slopes outside of them."""
     i = next((i for i, (a, _) in enumerate(points[1:-1], 1) if x < a), len(points) - 1)
     (x0, y0), (x1, y1) = points[i - 1], points[i]
     return y0 + (y1 - y0) / (x1 - x0) * (x - x0)
@@ -257,7 +258,7 @@ def free_length(axle: FittedAxle, travel: float, left: float) -> float:
     if spring.stiffness is not None:
         return c.length + force / spring.stiffness
     assert spring.table is not None
-    return c.length + _along([(y, x) for x, y in spring.table], force)
+    return c.length + along([(y, x) for x, y in spring.table], force)
 
 
 def bar_stiffness(axle: FittedAxle) -> float:

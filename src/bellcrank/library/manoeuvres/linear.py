@@ -1,0 +1,235 @@
+"""Handling of a car for small steering angles: the linear model of the compiled car about straight, steady running.
+
+Everything that the model has takes part: compliance and bushes, steering column, roll steer, camber, tyres with their
+trails and load dependence, gyroscopic moments of the wheels, rolling resistance, drive and air. The steady motion and
+the derivatives are found by differences of the compiled equations of motion, which costs milliseconds.
+
+Definitions, with the steering angle d (steering-wheel angle over steering ratio), lateral acceleration ay, speed V and
+wheelbase L of a steady turn: understeer gradient K = d(d)/d(ay) at constant radius = d(V^2 d/ay)/d(V^2) (ISO 4138);
+characteristic speed: that of the largest yaw-rate gain; side-slip angle of the rear axle D2 = b/V^2 - beta/ay and of the
+front axle D1 = d/ay - L/V^2 + D2, both per ay, from which the cornering stiffness of an axle is m2/D2 and m1/D1, with
+the masses that the axles carry. Milliken & Milliken, Race Car Vehicle Dynamics (1995), ch. 5.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bellcrank.errors import RunError
+from bellcrank.library.vehicles.building import rolling
+from bellcrank.library.vehicles.data import GRAVITY
+from bellcrank.library.vehicles.figures import Figure, Figures
+
+if TYPE_CHECKING:
+    from bellcrank.library.manoeuvres.ready import Ready
+
+Array = np.ndarray[Any, Any]
+SPEED = 80 / 3.6  # m/s, at which gradients are taken
+NEAR = 0.05  # of the speed, to either side, over which the gradient is a difference
+SLOWEST, HIGHEST = 5.0, 100.0  # m/s, between which characteristic and critical speed are looked for
+WIDE = 0.1  # of a speed, to the next
+HELD = {"k_speed": 0.0, "i_speed": 0.0, "hands": 0.0, "k_turn": 0.0}  # parameters of a driver who does nothing
+FORWARD, STEER, DRIVE = "u(chassis, 1)", "steer", "drive"
+SEEN = ("ay", "yaw_rate", "roll", "side_slip", "steering_torque")
+STEP = 1e-6  # of a difference, in equation units
+ANGLE = 0.01  # deg of the steering wheel
+ITERATIONS = 30
+IDLE = 1e-8  # of the largest derivative of a rate: rounding
+DONE = 1e-10  # of a step of Newton's method, in equation units
+
+
+@dataclass(frozen=True)
+class Gains:
+    """Steady outputs per steering-wheel angle (user units per deg) at a speed (m/s)."""
+
+    speed: float
+    of: dict[str, float]
+
+    def __getitem__(self, name: str) -> float:
+        return self.of[name]
+
+
+class LinearCar:
+    """Steady gains of a compiled car over the speed."""
+
+    def __init__(self, car: Ready) -> None:
+        self.car, self.sim = car, car.sim
+        self.names = [state.name for state in self.sim.interface.states]
+        known = {p.name for p in self.sim.interface.parameters}
+        self.parameters = {name: value for name, value in HELD.items() if name in known}
+        self._last: tuple[Array, float] | None = None
+        self._found: dict[float, Gains] = {}
+
+    def gains(self, speed: float) -> Gains:
+        """The gains at a speed (m/s)."""
+        if speed not in self._found:
+            self._found[speed] = self._gains(speed)
+        return self._found[speed]
+
+    def _gains(self, speed: float) -> Gains:
+        x, drive, unknown, J = self._steady(speed)
+        steered = [self._rates({STEER: a, DRIVE: drive})(x)[unknown] for a in (-ANGLE, ANGLE)]
+        move = np.linalg.solve(J, -(steered[1] - steered[0]) / 2)
+        ends = []
+        for sign in (-1.0, 1.0):
+            at = x.copy()
+            at[unknown] += sign * self._states(move, unknown)
+            n = self.sim.loaded.n_q
+            asked = {STEER: sign * ANGLE, DRIVE: drive + sign * float(move[self._place(unknown)])}
+            ends.append(self.sim.outputs(0.0, at[:n], at[n:], self.parameters, asked))
+        return Gains(speed, {name: (ends[1][name] - ends[0][name]) / (2 * ANGLE) for name in SEEN})
+
+    def _steady(self, speed: float) -> tuple[Array, float, Array, Array]:
+        """State, driving torque, places of what is not cyclic, and the Jacobian there; the forward speed is held and
+        its column is that of the driving torque."""
+        x, drive = self._begin(speed)
+        unknown = self._unknown(x, drive)
+        held = self._place(unknown)
+        for _ in range(ITERATIONS):
+            f = self._rates({STEER: 0.0, DRIVE: drive})
+            r, J = f(x)[unknown], self._columns(f, x, unknown)
+            torque = max(1.0, 1e-3 * abs(drive))
+            more, less = (self._rates({STEER: 0.0, DRIVE: drive + d})(x)[unknown] for d in (torque, -torque))
+            J[:, held] = (more - less) / (2 * torque)
+            try:
+                move = np.linalg.solve(J, -r)
+            except np.linalg.LinAlgError:
+                break
+            x[unknown] += self._states(move, unknown)
+            drive += float(move[held])
+            if not np.isfinite(move).all():
+                break
+            if np.abs(self._states(move, unknown)).max() < DONE:
+                self._last = x.copy(), drive
+                return x, drive, unknown, J
+        name = self.car.data.sections.name
+        raise RunError(f"{name} has no steady motion straight ahead at {3.6 * speed:.4g} km/h")
+
+    def _begin(self, speed: float) -> tuple[Array, float]:
+        if self._last is not None:
+            x, drive = self._last
+            before = x[self.names.index(FORWARD)]
+            moved = [x[i] * speed / before if n.startswith("u(") else x[i] for i, n in enumerate(self.names)]
+            return np.array(moved), drive
+        start = rolling(self.car.data, self.car.at_rest, speed) | self.car.driver.start(self.car.data, self.car.at_rest)
+        return np.concatenate(self.sim.complete(start)), 0.0
+
+    def _unknown(self, x: Array, drive: float) -> Array:
+        """Places of the states that are not those of the driver and not cyclic: what nothing but they depend on."""
+        f = self._rates({STEER: 0.0, DRIVE: drive})
+        kept = [i for i, name in enumerate(self.names) if not name.startswith("driver.")]
+        while True:
+            J = self._columns(f, x, np.array(kept))
+            acts = (np.abs(J) > IDLE * np.abs(J).max(axis=1, keepdims=True)).any(axis=0)
+            idle = {i for i, a in zip(kept, acts, strict=True) if not a and self.names[i].startswith("q(")}
+            if not idle:
+                return np.array(kept)
+            kept = [i for i in kept if i not in idle]
+
+    def _columns(self, f: Callable[[Array], Array], x: Array, places: Array) -> Array:
+        """Derivatives of the rates at some places by the states there."""
+        J = np.empty((len(places), len(places)))
+        for k, i in enumerate(places):
+            ends = []
+            for sign in (-1.0, 1.0):
+                at = x.copy()
+                at[i] += sign * STEP
+                ends.append(f(at)[places])
+            J[:, k] = (ends[1] - ends[0]) / (2 * STEP)
+        return J
+
+    def _rates(self, inputs: dict[str, float]) -> Callable[[Array], Array]:
+        f = self.sim.rhs(self.parameters, inputs)
+        return lambda x: np.array(f(0.0, x))
+
+    def _place(self, unknown: Array) -> int:
+        return int(np.flatnonzero(unknown == self.names.index(FORWARD))[0])
+
+    def _states(self, move: Array, unknown: Array) -> Array:
+        """A move without that of the driving torque, which stands in the place of the speed."""
+        found: Array = np.where(unknown == self.names.index(FORWARD), 0.0, move)
+        return found
+
+
+def handling_of(car: Ready) -> Figures:
+    """Gradients, characteristic speed and cornering stiffnesses of the linear model of a car."""
+    model, f, V = LinearCar(car), car.figures, SPEED
+    ratio, base = f["steering_ratio"], f["wheelbase"]
+    behind = base * f["front_share"]
+
+    def steer(v: float) -> float:
+        """Steering angle of the front wheels per lateral acceleration, rad s2/m."""
+        return math.radians(1.0) / ratio / model.gains(v)["ay"]
+
+    low, high = V * (1 - NEAR), V * (1 + NEAR)
+    K = (high**2 * steer(high) - low**2 * steer(low)) / (high**2 - low**2)
+    here = model.gains(V)
+    slip = math.radians(here["side_slip"] / here["ay"])
+    rear = behind / V**2 - slip
+    front = steer(V) - base / V**2 + rear
+    carried = f["mass"] * f["front_share"], f["mass"] * (1 - f["front_share"])
+    at = "80 km/h"
+    found = {
+        "understeer": Figure(math.degrees(K) * GRAVITY, "deg/g", f"understeer gradient at {at}", (-1.0, 9.0)),
+        "roll_gradient": Figure(here["roll"] / here["ay"] * GRAVITY, "deg/g", f"roll gradient at {at}", (0.1, 9.0)),
+        "side_slip_gradient": Figure(math.degrees(rear) * GRAVITY, "deg/g", f"slip gradient of the rear axle at {at}"),
+        "torque_gradient": Figure(
+            here["steering_torque"] / here["ay"], "N-m/(m/s2)", f"steering torque per lateral acceleration at {at}"
+        ),
+    }
+    for name, mass, angle in (("front", carried[0], front), ("rear", carried[1], rear)):
+        stiffness = math.radians(mass / angle) / 1000 if angle else math.inf
+        label = f"cornering stiffness of the {name} axle with suspension" + (" and steering" if name == "front" else "")
+        found[f"cornering_{name}"] = Figure(stiffness, "kN/deg", label)
+    return Figures(found | _speeds(model))
+
+
+def _speeds(model: LinearCar) -> dict[str, Figure]:
+    """The speed of the largest yaw gain, or the one above which the car is not stable, as far as it is driven."""
+
+    def gain(v: float) -> float:
+        return model.gains(v)["yaw_rate"]
+
+    best, v = gain(SLOWEST), SLOWEST
+    while v < HIGHEST:
+        try:
+            more = gain(v * (1 + WIDE))
+        except RunError:
+            return {}  # the drive does not reach more
+        if more < 0 or not math.isfinite(more):
+            return {"critical_speed": _figure(_between(lambda x: 1 / gain(x), v, v * (1 + WIDE)), CRITICAL)}
+        if more < best:
+            return {"characteristic_speed": _figure(_highest(gain, v / (1 + WIDE), v * (1 + WIDE)), CHARACTERISTIC)}
+        best, v = more, v * (1 + WIDE)
+    return {}
+
+
+CHARACTERISTIC, CRITICAL = "characteristic speed: that of the largest yaw gain", "speed above which it is not stable"
+
+
+def _figure(speed: float, label: str) -> Figure:
+    return Figure(3.6 * speed, "km/h", label)
+
+
+def _between(value: Callable[[float], float], low: float, high: float) -> float:
+    """Where a value changes its sign."""
+    at_low = value(low) > 0
+    for _ in range(30):
+        middle = (low + high) / 2
+        low, high = (middle, high) if (value(middle) > 0) == at_low else (low, middle)
+    return (low + high) / 2
+
+
+def _highest(value: Callable[[float], float], low: float, high: float) -> float:
+    """Where a value is largest: parabolas through three points."""
+    middle, h = (low + high) / 2, (high - low) / 2
+    for _ in range(3):
+        a, b, c = value(middle - h), value(middle), value(middle + h)
+        middle += h * (a - c) / (2 * (a - 2 * b + c))
+        h /= 2
+    return middle
