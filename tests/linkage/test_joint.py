@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.dynamics.accelerations import LONG
 from bellcrank.errors import ModelError, ModelWarning
 from bellcrank.linkage import load, shipped
 from examples import formula_student, madymo_five_link
@@ -213,6 +214,24 @@ def test_spring_by_ride_height_holds_the_wheel():
     joint.add_spring("spring", "spring", stiffness=45000, damping=3000, ride=(0.02, 40 * 9.80665))
     _, udot = s.equations().compile(backend="python").derivatives(0.0, [0.02], [0.0])
     assert udot[0] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_equilibrium_of_a_long_model_with_a_linkage():
+    """Models with many degrees of freedom are taken by recursion, where joints allow it; here one does not."""
+    s = bc.System("row", axes="ISO 8855")
+    chain = linkage("double_wishbone")
+    wheel = s.add_body("wheel", mass=40, inertia=(1, 1, 1), cm=chain.points["wheel_centre"])
+    s.add_linkage("front", chain, carrier=wheel)
+    s.add_gravity()
+    s.add_force("spring", magnitude="-20000*(x - x0) - 500*v", direction=s.inertial[3], at=wheel.cm)
+    for i in range(LONG + 1):
+        b = s.add_body(f"b{i}", translate=3, mass=1 + i)
+        s.add_force(f"k{i}", magnitude="-1000*(x - x0) - 10*v", direction=s.inertial[3], at=b.origin)
+    s.add_output("q(wheel)*1000", "travel", units="1")
+    found = s.equations(optimise="none").compile(backend="python").equilibrium()
+    assert found["q(b3)"] == pytest.approx(-4 * 9.80665 / 1000, rel=1e-9)
+    assert found["travel"] == pytest.approx(1000 * found["q(wheel)"], rel=1e-12) and found["travel"] < -1
+    assert found.outputs.keys() == {"travel"}
 
 
 def bad(call, *arguments, **options):

@@ -32,7 +32,8 @@ class NoEquilibrium(RunError):
 class Equilibrium(Shown):
     """A static equilibrium or steady motion, in user units; `motion` says which in words.
 
-    `values`: all states, and what else was unknown; `residual`: the largest rate that should be zero (equation
+    `values`: all states, and what else was unknown; `outputs`: the output channels there; `found["roll"]` reads either
+    by name. `residual`: the largest rate that should be zero (equation
     units); `indifferent`: freedoms that nothing determines. It can be given as at= to every other analysis.
     """
 
@@ -48,10 +49,11 @@ class Equilibrium(Shown):
     motion: str = ""  # the motion in words
     point: Any = field(repr=False, default=None)
     steps: int = 0
+    outputs: dict[str, float] = field(repr=False, default_factory=dict)
 
     def __getitem__(self, name: str) -> float:
-        names = list(self.values)
-        return self.values[names[column_of(name, names, "value")]]
+        listed = {**self.outputs, **self.values}
+        return listed[list(listed)[column_of(name, list(listed), "value")]]
 
     @property
     def initial(self) -> dict[str, float]:

@@ -29,6 +29,7 @@ from bellcrank.analysis.where import place_at
 from bellcrank.errors import ModelError, RunError
 from bellcrank.interface.interface import Quantity
 from bellcrank.run.evaluate import Inputs, Parameters
+from bellcrank.run.stepping import NO_VALUE
 from bellcrank.run.values import finite
 
 Values = Mapping[Any, float] | None
@@ -253,7 +254,19 @@ def _result(asked: Asked, problem: Problem, root: Root, freed: tuple[Quantity, .
     if not steady:
         motion += left_behind(plant, asked.start, asked.onward)
     found_in = unknowns, residual, tuple(loose), steady, tuple(q.name for q in states)
-    return Equilibrium(plant.name, values, units, labels, *found_in, motion, at, root.steps)
+    outputs = _outputs(plant, at)
+    units |= {q.name: q.unit.text for q in plant.interface.outputs if q.name not in units}
+    return Equilibrium(plant.name, values, units, labels, *found_in, motion, at, root.steps, outputs)
+
+
+def _outputs(plant: Plant, at: Point) -> dict[str, float]:
+    """Output channels at a point, in user units; not a number where they have no value."""
+    loaded, p = plant.loaded, list(at.p)
+    try:
+        values = loaded.model.calls().outputs(at.t, at.q.tolist(), at.u.tolist(), p, loaded.constants(p), list(at.w))
+    except NO_VALUE:
+        values = [np.nan] * len(plant.interface.outputs)
+    return {x.name: float(x.unit.from_equation(v)) for x, v in zip(plant.interface.outputs, values, strict=True)}
 
 
 def _indifferent(asked: Asked, problem: Problem, root: Root, freed: tuple[Quantity, ...]) -> list[str]:

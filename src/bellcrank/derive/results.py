@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from bellcrank.dynamics.accelerations import LONG, derivations
+from bellcrank.dynamics.accelerations import LONG, derivations, not_by_recursion
 from bellcrank.dynamics.linear import solved_systems
 from bellcrank.expr import ZERO, Expr, Func, Symbol, hold, small_threshold, substitute, transform
 from bellcrank.expr.external_value import ExternalValue
@@ -120,7 +120,7 @@ def _linear(matrix: list[list[Expr]], right: list[Expr]) -> Linear:
 
 
 def _accelerations(a: Analysis) -> tuple[dict[int, Expr], Linear]:
-    if len(a.independent_speeds) > LONG and not (a.removed or a.loops):
+    if len(a.independent_speeds) > LONG and not (a.removed or a.loops or not_by_recursion(a)):
         (way,) = list(derivations(a, "order-n"))[:1]
         return way.udot, NOTHING
     best = min(solved_systems(a), key=lambda s: count(list(s.udot.values())).total)

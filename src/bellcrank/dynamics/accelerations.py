@@ -125,8 +125,7 @@ def derivations(analysis: Analysis, solve_by: str, without: frozenset[str] = fro
         yield from _reduced(analysis, names, without)
         return
     choices = reference_choices(analysis) if "reference" not in without else [user_reference(analysis)]
-    # an articulated body knows no speed that moves several links, or turns and moves one
-    guided = next((b.joint.by_recursion for b in analysis.mechanism.bodies if b.joint.by_recursion), "")
+    guided = not_by_recursion(analysis)
     composite_too = bool(guided) or ("composite" not in without and (len(names) <= LONG or "articulated" in without))
     if guided and solve_by == "order-n":
         raise ModelError(f"solve='order-n' is not available for {guided}. Use 'auto', 'explicit' or 'implicit'")
@@ -137,6 +136,12 @@ def derivations(analysis: Analysis, solve_by: str, without: frozenset[str] = fro
             yield _by_composites(system, names)
         if solve_by == "order-n" or (solve_by == "auto" and "articulated" not in without and not guided):
             yield _by_articulation(replace(system, work=start), names)
+
+
+def not_by_recursion(analysis: Analysis) -> str:
+    """What keeps a model from order-n, "" if nothing does: an articulated body knows no speed that moves several links,
+    or turns and moves one."""
+    return next((b.joint.by_recursion for b in analysis.mechanism.bodies if b.joint.by_recursion), "")
 
 
 def freedom_names(analysis: Analysis) -> dict[int, str]:

@@ -5,8 +5,8 @@ trails and load dependence, gyroscopic moments of the wheels, rolling resistance
 the derivatives are found by differences of the compiled equations of motion, which costs milliseconds.
 
 Definitions, with the steering angle d (steering-wheel angle over steering ratio), lateral acceleration ay, speed V and
-wheelbase L of a steady turn: understeer gradient K = d(d)/d(ay) at constant radius = d(V^2 d/ay)/d(V^2) (ISO 4138);
-characteristic speed: that of the largest yaw-rate gain; side-slip angle of the rear axle D2 = b/V^2 - beta/ay and of the
+wheelbase L in a steady turn: understeer gradient K = d(d)/d(ay) at constant radius = d(V^2 d/ay)/d(V^2) (ISO 4138);
+characteristic speed: that of the largest yaw gain; side-slip angle of the rear axle D2 = b/V^2 - beta/ay and of the
 front axle D1 = d/ay - L/V^2 + D2, both per ay, from which the cornering stiffness of an axle is m2/D2 and m1/D1, with
 the masses that the axles carry. Milliken & Milliken, Race Car Vehicle Dynamics (1995), ch. 5.
 """
@@ -81,7 +81,7 @@ class LinearCar:
             at[unknown] += sign * self._states(move, unknown)
             n = self.sim.loaded.n_q
             asked = {STEER: sign * ANGLE, DRIVE: drive + sign * float(move[self._place(unknown)])}
-            ends.append(self.sim.outputs(0.0, at[:n], at[n:], self.parameters, asked))
+            ends.append(self.sim.outputs(0.0, at[:n].tolist(), at[n:].tolist(), self.parameters, asked))
         return Gains(speed, {name: (ends[1][name] - ends[0][name]) / (2 * ANGLE) for name in SEEN})
 
     def _steady(self, speed: float) -> tuple[Array, float, Array, Array]:
