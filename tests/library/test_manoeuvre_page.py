@@ -1,9 +1,6 @@
-"""The page of cars: complete, alone, labels made plain, cars side by side; and what a user may mistype."""
+"""Several cars through several manoeuvres, and what a user may mistype."""
 
-import re
 import sys
-from html import escape
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,53 +8,18 @@ import pytest
 import bellcrank as bc
 from bellcrank import cli
 from bellcrank.cli.drive import cars_and_manoeuvres
-from bellcrank.files.html import Raw
 from bellcrank.library.manoeuvres import every
-from bellcrank.library.manoeuvres.page import car_page
-from bellcrank.library.manoeuvres.result import Criterion, Curve, Metrics, Result
-from bellcrank.library.manoeuvres.side_by_side import Driven, drive_all, labelled
-from bellcrank.library.vehicles.figures import Figure, Figures
-from bellcrank.linkage import load, shipped
+from bellcrank.library.manoeuvres.result import Curve, Metrics, Result
+from bellcrank.library.manoeuvres.side_by_side import drive_all, labelled, with_setups
+from bellcrank.library.vehicles.figures import Figures
 from bellcrank.run.result import Run
-from tests.view.test_report import well_formed
-
-EVIL = '<script>alert(1)</script> & "more"'
-
-
-def stub(name, mass):
-    """What a page asks of a car, without one."""
-    found = {"mass": Figure(mass, "kg", "mass"), "front_share": Figure(0.5, "", "share in front", (0.6, 0.7)),
-             "wheelbase": Figure(2.7, "m", "wheelbase"), "cg_height": Figure(0.5, "m", "height")}  # fmt: skip
-    linkage = load(shipped("double_wishbone"))
-    return Driven(name, SimpleNamespace(figures=Figures(found), check=lambda: [], linkage=lambda _: linkage))
 
 
 def driven(label, value):
     t = np.linspace(0.0, 1.0, 3000)
     run = Run("car", t, {"ay": value * t}, {"ay": "m/s2"}, {"ay": "lateral acceleration"}, "finished")
-    line = Curve("frequency, Hz", "gain, 1", (("gain", t, t),), (("cones", t, 0 * t),))
-    return Result("iso7401-step", label, {"speed": 80.0, "ay": 4.0, "rise": 0.15, "angle": None, "method": "rk4"},
-                  {"step": run},
-                  Figures({"ay_response": Figure(value, "s", "time to 90 %"), "gone": Figure(np.nan, "s", "x")}),
-                  [Criterion(f"less than {EVIL}", value < 2)], ["a note"], more=(line,))  # fmt: skip
-
-
-def test_the_page_of_two_cars():
-    cars = [stub("first", 1000.0), stub(EVIL, 1100.0)]
-    cars[0].results["iso7401-step"], cars[1].results["iso7401-step"] = driven("first", 1.0), driven(EVIL, 3.0)
-    cars[1].results["iso7401-step"].notes.append("its own")
-    cars[1].failures["braking"] = f"it does not stop {EVIL}"
-    text = car_page(cars, bc.manoeuvres.known(), [Raw("<p>picture</p>")] * 2)
-    assert well_formed(text) and "<script" not in text
-    assert re.findall(r'<section id="([^"]+)">', text) == ["overview", "car", "kinematics", "iso7401-step", "braking"]
-    assert not re.search(r"(src|href)=[\"'](?!#|data:image/png;)|url\(|@import|https?://(?!www\.w3\.org)", text)
-    assert '1100 <span class="note change">+10.0 %</span>' in text and "+200.0 %" in text and "unusual" in text
-    assert text.count('<span class="failed">failed</span>') == 2 and "not driven" in text
-    assert "it does not stop" in text and ">none<" in text
-    assert re.findall(r"Note([^:]*): (a note|its own)\.", text) == [("", "a note"), (f" of {escape(EVIL)}", "its own")]
-    (gain,) = re.findall(r"<figcaption>gain, 1</figcaption>.*?</figure>", text, re.S)
-    assert gain.count('class="line"') == 3 and gain.count("cones") == 1  # two cars and what is fixed
-    assert max(len(d) for d in re.findall(r' d="([^"]*)"', gain)) < 8000  # no more points than are seen
+    line = Curve("frequency, Hz", "gain, 1", (("gain", t, t),))
+    return Result("iso7401-step", label, {}, {"step": run}, Figures({}), more=(line,))
 
 
 def test_rounding_is_not_magnified():
@@ -70,8 +32,25 @@ def test_rounding_is_not_magnified():
     assert np.isnan(found.add("b", np.nan, "", ""))
 
 
+def test_setups_are_named_after_car_and_setup(tmp_path):
+    (tmp_path / "soft.toml").write_text('name = "softer bar"\n[steering]\nassist = 2.0\n')
+    (tmp_path / "stiff.toml").write_text("[steering]\nassist = 1.0\n")
+    cars = labelled(with_setups(["hmmwv", "passenger"], [tmp_path / "soft.toml", tmp_path / "stiff.toml"]))
+    names = [c.label for c in cars]
+    assert names[1:3] == [f"{names[0]}, softer bar", f"{names[0]}, stiff"] and len(set(names)) == 6
+    assert names[4] == f"{names[3]}, softer bar"
+
+
+def test_cars_of_one_name_are_labelled_by_their_files(tmp_path):
+    text = bc.vehicles.template("hmmwv")
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.toml").write_text(text)
+    labels = [c.label for c in labelled([tmp_path / "a.toml", tmp_path / "b.toml"])]
+    assert [x.rpartition(" ")[2] for x in labels] == ["(a)", "(b)"]
+
+
 def test_cars_of_one_name_and_failures_of_one():
-    cars = labelled([bc.vehicles.Car.read("hmmwv")] * 2)
+    cars = labelled([bc.vehicles.Car.read("hmmwv")] * 2)  # the same file twice
     assert [c.label.partition(" (")[2] for c in cars] == ["1)", "2)"]
 
     def drive(car, name):
@@ -93,6 +72,8 @@ def test_cars_of_one_name_and_failures_of_one():
     (["passenger", "braking", "kerb", "--set", "ay=3"], "--set is for one manoeuvre, not for 2"),
     (["passenger", "hmmwv", "braking", "--plot", "a.png"], "one manoeuvre of one car"),
     (["nothing.toml", "braking"], "nothing.toml"),
+    (["passenger", "braking", "--author", "me"], "are for a report: give --report"),
+    (["passenger", "braking", "--report", "a.html", "--targets", "missing.toml"], "missing.toml"),
     (["passenger", "braking", "--set", "method=ab3"], "method='ab3' is not known. Did you mean 'ab2'? Methods: rk2, "),
     (["passenger", "braking", "--set", "method=3"], "method=3 must be a word"),
     (["passenger", "braking", "--method", "ab2", "--set", "method=rk4"], "the method is given twice"),

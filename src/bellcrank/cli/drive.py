@@ -15,7 +15,7 @@ from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import table
 from bellcrank.emit.names import identifier
 from bellcrank.errors import ModelError, RunError
-from bellcrank.library.manoeuvres import every, known, run, write_page
+from bellcrank.library.manoeuvres import every, known, run, targets_of, write_page
 from bellcrank.library.manoeuvres.ready import METHOD
 from bellcrank.library.manoeuvres.side_by_side import Driven, drive_all, labelled, with_setups
 from bellcrank.run.values import METHODS, method_name
@@ -33,13 +33,15 @@ def options(parser: ArgumentParser) -> None:
         help="the file of a car, or the name of one that comes with Bellcrank, or several; then the manoeuvre, or "
         f"several: {names}, or {ALL}. Without it all are listed with their settings",
     )
-    add("--setup", metavar="FILE", help="a car beside each, with the sections of a .toml file over its own; may be "
-        "repeated", **MANY)  # fmt: skip
+    add("--setup", metavar="FILE", help="another car next to each, with the sections of a .toml file over its own; "
+        "may be repeated", **MANY)  # fmt: skip
     add("--speed", type=float, metavar="KM/H", help="speed, of manoeuvres that have one")
     add("--method", type=_method, metavar="NAME", help=f"method of integration ({METHOD}): {', '.join(METHODS)}")
     add("--set", **SPELLED, type=argument, metavar="NAME=VALUE", help="another setting of the manoeuvre (repeatable)")
     add("--plot", metavar="FILE", help="draw the channels to look at first (.png, .svg, .pdf)")
     add("--report", metavar="FILE", help="write one page: cars, kinematics, metrics and plots side by side (.html)")
+    add("--targets", metavar="FILE", help="limits of key figures in the report (.toml: sections are manoeuvres)")
+    add("--author", metavar="NAME", help="author of the report")
     add("--out", metavar="FOLDER", help="write metrics (.json) and runs (.csv)")
     shared(parser, "json")
 
@@ -62,6 +64,9 @@ def command(args: Namespace) -> int:
     if len(names) > 1 and args.set:
         raise ModelError(f"--set is for one manoeuvre, not for {len(names)}: settings differ")
     unwritten: list[str] = []
+    if (args.targets or args.author) and not args.report:
+        raise ModelError("--targets and --author are for a report: give --report FILE.html as well")
+    targets = targets_of(args.targets)
     with Progress("driving") as progress:
 
         def tell(share: float, what: str) -> None:
@@ -79,7 +84,7 @@ def command(args: Namespace) -> int:
                 print(f"{car.label}: {each}: not driven. {car.failures[each]}", file=sys.stderr)
         progress.what = "writing the page"
         if args.report:
-            write_page(in_folder(args.report), cars)
+            write_page(in_folder(args.report), cars, targets, args.author)
     if args.report and not args.json:
         print(f"wrote {args.report}")
     results = [r for car in cars for r in car.results.values()]

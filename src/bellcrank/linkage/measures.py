@@ -232,7 +232,7 @@ def _struts(m: Measures, w: Wheel) -> None:
         m.add(f"{strut.name}_length", length, "m", f"length of {strut.name}")
         m.add(f"{strut.name}_ratio", ratio, "1", f"motion ratio of {strut.name}: its lengthening per wheel travel")
         if strut.stiffness is not None:
-            label = f"wheel rate of {strut.name}, without preload's share"
+            label = f"wheel rate of {strut.name}, without the preload term"
             m.add(f"{strut.name}_wheel_rate", strut.stiffness * ratio**2, "N/m", label)
 
 

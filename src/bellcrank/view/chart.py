@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from html import escape
 
 import numpy as np
 
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 860, 230, 70, 12, 10, 36
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 860, 230, 70, 20, 10, 36
 NARROW = 500  # of a chart beside others
-KEY, LETTER, GAP = 18, 6.2, 24  # widths in the legend: mark, letter, space behind a name
+KEY, LETTER, GAP = 26, 6.2, 24  # widths in the legend: mark, letter, space behind a name
 COLOURS = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf", "#8c564b", "#e377c2")
 BLACK = "#333333"
+DASHES = ("", "9 5", "2 4", "12 4 2 4", "5 3")  # of lines, so that equal ones are all seen
 ROW = 17  # height of a row of the legend
+WRAP = 30  # letters of an axis label in a row
+EDGE = 0.02  # of the range of x, left free on either side where scales are equal
 MOST_POINTS = 1500  # of one line: more would not be seen
 Line = tuple[str, np.ndarray, np.ndarray]  # name, x, y
 
@@ -31,19 +35,33 @@ def curves(
     width: int = WIDTH,
     colours: Sequence[int] | None = None,
     most: int = MOST_POINTS,
+    height: int = HEIGHT,
+    dashed: bool = False,
+    log: bool = False,
+    equal: bool = False,
 ) -> str:
     """Lines of (name, x, y) in one frame; those of the same name and colour stand once in the legend. `colours`: their
-    places in COLOURS, -1 is black; `most`: points of a line."""
+    places in COLOURS, -1 is black; `most`: points of a line; `dashed`: each colour but the first has its own dashes;
+    `log`: both axes are logarithmic; `equal`: both axes have the same scale, which gives the height."""
     lines = [(name, np.asarray(x, dtype=float), np.asarray(y, dtype=float)) for name, x, y in lines]
+    if log:
+        lines = [(name, _logarithm(x), _logarithm(y)) for name, x, y in lines]
     (x0, x1), (y0, y1) = _range([x for _, x, _ in lines]), _range([y for _, _, y in lines])
     space = 0.05 * (y1 - y0)
     y0, y1 = y0 - space, y1 + space
-    marked = [BLACK if i < 0 else COLOURS[i % len(COLOURS)] for i in colours or range(len(lines))]
-    named = dict.fromkeys((name, colour) for (name, _, _), colour in zip(lines, marked, strict=True))
+    places = list(colours or range(len(lines)))
+    marked = [BLACK if i < 0 else COLOURS[i % len(COLOURS)] for i in places]
+    dashes = [DASHES[i % len(DASHES)] if dashed and i > 0 else "" for i in places]
+    styles = zip(lines, marked, dashes, strict=True)
+    named = dict.fromkeys((name, colour, dash) for (name, _, _), colour, dash in styles)
     legend, rows = _legend(list(named) if len(named) > 1 else [], width - LEFT - RIGHT)
     top = TOP + rows * ROW
-    tall = HEIGHT + rows * ROW
-    inner_w, inner_h = width - LEFT - RIGHT, tall - top - BOTTOM
+    inner_w = width - LEFT - RIGHT
+    if equal:
+        x0, x1 = x0 - EDGE * (x1 - x0), x1 + EDGE * (x1 - x0)
+        height = round(TOP + BOTTOM + inner_w * (y1 - y0) / (x1 - x0))
+    tall = height + rows * ROW
+    inner_h = tall - top - BOTTOM
 
     def px(v: float) -> float:
         return LEFT + (v - x0) / (x1 - x0) * inner_w
@@ -52,30 +70,62 @@ def curves(
         return tall - BOTTOM - (v - y0) / (y1 - y0) * inner_h
 
     parts = [f'<svg class="chart" viewBox="0 0 {width} {tall}" role="img" aria-label="{escape(y_label)}">', *legend]
-    for v in ticks(x0, x1):
+    for v, shown in _marks(x0, x1, log):
         parts.append(f'<line class="grid" x1="{px(v):.1f}" x2="{px(v):.1f}" y1="{top}" y2="{tall - BOTTOM}"/>')
-        parts.append(f'<text x="{px(v):.1f}" y="{tall - BOTTOM + 14}" text-anchor="middle">{v:.6g}</text>')
-    for v in ticks(y0, y1):
+        parts.append(f'<text x="{px(v):.1f}" y="{tall - BOTTOM + 14}" text-anchor="middle">{shown}</text>')
+    for v, shown in _marks(y0, y1, log):
         parts.append(f'<line class="grid" x1="{LEFT}" x2="{width - RIGHT}" y1="{py(v):.1f}" y2="{py(v):.1f}"/>')
-        parts.append(f'<text x="{LEFT - 6}" y="{py(v) + 4:.1f}" text-anchor="end">{v:.6g}</text>')
+        parts.append(f'<text x="{LEFT - 6}" y="{py(v) + 4:.1f}" text-anchor="end">{shown}</text>')
     parts.append(f'<rect class="frame" x="{LEFT}" y="{top}" width="{inner_w}" height="{inner_h}"/>')
-    for (_, x, y), colour in zip(lines, marked, strict=True):
-        parts.append(f'<path class="line" stroke="{colour}" d="{_path(x, y, px, py, most)}"/>')
+    for (_, x, y), colour, dash in zip(lines, marked, dashes, strict=True):
+        style = f' stroke-dasharray="{dash}"' if dash else ""
+        parts.append(f'<path class="line" stroke="{colour}"{style} d="{_path(x, y, px, py, most)}"/>')
     parts.append(f'<text x="{LEFT + inner_w / 2:.0f}" y="{tall - 5}" text-anchor="middle">{escape(x_label)}</text>')
-    turned = f"translate(13 {top + inner_h / 2:.0f}) rotate(-90)"
-    parts.append(f'<text transform="{turned}" text-anchor="middle">{escape(y_label)}</text>')
+    for i, row in enumerate(_wrapped(y_label, width)):
+        turned = f"translate({13 + 12 * i} {top + inner_h / 2:.0f}) rotate(-90)"
+        parts.append(f'<text transform="{turned}" text-anchor="middle">{escape(row)}</text>')
     return "\n".join([*parts, "</svg>"])
 
 
-def _legend(named: Sequence[tuple[str, str]], room: float) -> tuple[list[str], int]:
+def _wrapped(label: str, width: int) -> list[str]:
+    """An axis label in at most two rows."""
+    if len(label) <= WRAP or width == WIDTH:
+        return [label]
+    rows = textwrap.wrap(label, WRAP)
+    return rows if len(rows) <= 2 else [rows[0], " ".join(rows[1:])[: WRAP + 8]]
+
+
+def _marks(low: float, high: float, log: bool) -> list[tuple[float, str]]:
+    """Ticks with their numbers; of logarithms the powers of ten, and 2 and 5 between where these are few."""
+    if not log:
+        return [(v, f"{v:.6g}") for v in ticks(low, high)]
+    steps = (1.0, 2.0, 5.0) if high - low < 3 else (1.0,)
+    found = [p + math.log10(s) for p in range(math.floor(low), math.ceil(high) + 1) for s in steps]
+    return [(v, _power(v)) for v in found if low <= v <= high]
+
+
+def _power(v: float) -> str:
+    """Ten to the power of v; far from 1 by its exponent, which is short."""
+    if -2 <= v < 4 or v != round(v):
+        return f"{10**v:.3g}"
+    return "10" + f"{v:.0f}".translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def _logarithm(values: np.ndarray) -> np.ndarray:
+    return np.log10(np.where(values > 0, values, np.nan))
+
+
+def _legend(named: Sequence[tuple[str, str, str]], room: float) -> tuple[list[str], int]:
     """Names with their colours above the frame, in as many rows as they need."""
     parts, at, row = [], 0.0, 0
-    for name, colour in named:
+    for name, colour, dash in named:
         wide = KEY + 5 + LETTER * len(name) + GAP
         if at > 0 and at + wide - GAP > room:
             at, row = 0.0, row + 1
         x, y = LEFT + at, TOP + row * ROW + 6
-        parts.append(f'<line stroke="{colour}" stroke-width="3" x1="{x:.0f}" x2="{x + KEY:.0f}" y1="{y}" y2="{y}"/>')
+        style = f' stroke-dasharray="{dash}"' if dash else ""
+        line = f'<line stroke="{colour}" stroke-width="3"{style}'
+        parts.append(f'{line} x1="{x:.0f}" x2="{x + KEY:.0f}" y1="{y}" y2="{y}"/>')
         parts.append(f'<text x="{x + KEY + 5:.0f}" y="{y + 4}">{escape(name)}</text>')
         at += wide
     return parts, row + 1 if named else 0

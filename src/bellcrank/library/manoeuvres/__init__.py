@@ -9,7 +9,7 @@ A new one is a `Manoeuvre` in a file here, and a line below.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path as FilePath
@@ -22,7 +22,7 @@ from bellcrank.library.manoeuvres.centre import WEAVE
 from bellcrank.library.manoeuvres.circles import BRAKE_IN_TURN, POWER_OFF, RADIUS, WHEEL
 from bellcrank.library.manoeuvres.lanes import AVOIDANCE, DOUBLE
 from bellcrank.library.manoeuvres.posts import FOUR_POST
-from bellcrank.library.manoeuvres.ready import METHOD, data_of, ready
+from bellcrank.library.manoeuvres.ready import METHOD, data_of
 from bellcrank.library.manoeuvres.result import Criterion, Manoeuvre, Result, Setting
 from bellcrank.library.manoeuvres.rides import KERB_UP, POTHOLE, RIDE, SPLIT_MU
 from bellcrank.library.manoeuvres.roads import ROAD
@@ -104,22 +104,54 @@ def report(
     manoeuvres: Sequence[str] | None = None,
     progress: Callable[[float, str], None] | None = None,
     method: str = METHOD,
+    targets: str | FilePath | Mapping[str, Any] | None = None,
+    author: str | None = None,
 ) -> dict[str, dict[str, Result]]:
-    """Drives manoeuvres (all that need nothing but a car, if not given) with one or several cars and writes one page
-    about them; returns the results by car and manoeuvre. `progress` is told the share that is done, and what comes
-    next; `method` integrates."""
+    """Drive manoeuvres with one or several cars and write one page about them.
+
+    Parameters
+    ----------
+    path : str or Path
+        The .html file.
+    cars : Car, path, name of a car, or list of these
+    manoeuvres : list of str, optional
+        Names; all that need nothing but a car if not given.
+    progress : callable, optional
+        Called with the fraction that is done and the name of what comes next.
+    method : str
+        Method of integration.
+    targets : path or mapping, optional
+        Limits of key figures, by manoeuvre and metric: ``{"iso4138": {"understeer_2": [1.5, 4]}}``, in the units of
+        the metrics; section `car` is for figures that need no run.
+    author : str, optional
+        Printed on the page.
+
+    Returns
+    -------
+    dict
+        Results by car and manoeuvre.
+    """
     method = method_name(method)
+    limits = targets_of(targets)
     driven = labelled(cars if isinstance(cars, list | tuple) else [cars])
     for _ in drive_all(driven, every() if manoeuvres is None else manoeuvres, partial(run, method=method), progress):
         pass
-    write_page(path, driven)
+    write_page(path, driven, limits, author)
     return {car.label: car.results for car in driven}
 
 
-def write_page(path: str | FilePath, driven: list[Driven]) -> None:
-    """Writes the page about cars that were driven."""
-    from bellcrank.library.manoeuvres.page import car_page
-    from bellcrank.view.image import model_image
+def targets_of(given: str | FilePath | Mapping[str, Any] | None) -> Any:
+    """Targets of a file or mapping, read and checked."""
+    from bellcrank.library.report.key_figures import check_targets, read_targets
 
-    text = car_page(driven, _LISTED, [model_image(ready(c.car.data).sim.derived) for c in driven])
+    targets = read_targets(given)
+    check_targets(targets, _LISTED)
+    return targets
+
+
+def write_page(path: str | FilePath, driven: list[Driven], targets: Any = None, author: str | None = None) -> None:
+    """Writes the page about cars that were driven."""
+    from bellcrank.library.report.page import car_page
+
+    text = car_page(driven, _LISTED, targets, author)
     guarded("write", FilePath(path), lambda: write_text(FilePath(path), text))

@@ -28,8 +28,11 @@ class Driven:
 
 
 def labelled(cars: Iterable[Any]) -> list[Driven]:
-    """Cars with labels that differ: their names, with a number where two are the same."""
+    """Cars with labels that differ: their names; where two are the same, with their files or a number."""
     read = [car if isinstance(car, Car) else Car.read(car) for car in cars]
+    files = [car.source.stem if car.source is not None else "" for car in read]
+    if len({car.name for car in read}) < len(read) and len(set(files)) == len(read) and all(files):
+        return [Driven(f"{car.name} ({file})", car) for car, file in zip(read, files, strict=True)]
     count, seen = Counter(car.name for car in read), Counter[str]()
     found = []
     for car in read:
@@ -56,11 +59,12 @@ def drive_all(
 
 
 def with_setups(cars: Iterable[str | Path], setups: Iterable[str | Path]) -> list[Car]:
-    """Cars of files, each followed by the same with the sections of set-up files over its own."""
-    changes = {Path(path).stem: read_toml(Path(path)) for path in setups}
+    """Cars of files, each followed by the same with the sections of set-up files over its own, named after both."""
+    read = [(Path(path).stem, read_toml(Path(path))) for path in setups]
+    changes = [(str(sections.pop("name", stem)), sections) for stem, sections in read]
     found = []
     for path in cars:
         car = Car.read(path)
         found.append(car)
-        found += [car.changed(**{"name": f"{car.name}, {name}", **sections}) for name, sections in changes.items()]
+        found += [car.changed(**sections, name=f"{car.name}, {name}") for name, sections in changes]
     return found

@@ -37,6 +37,7 @@ class Car:
 
     def __init__(self, *, folder: str | Path = ".", **sections: Any) -> None:
         self.folder, self.given = Path(folder), dict(sections)
+        self.source: Path | None = None  # the file, if it is as there
         self.data: CarData = set_up(make_data(self.given, self.folder))
 
     @classmethod
@@ -51,7 +52,9 @@ class Car:
         given = read_toml(found)
         if "folder" in given:
             raise ModelError(f"{path}: 'folder' is not known; paths start where the file is")
-        return cls(folder=found.parent, **given)
+        car = cls(folder=found.parent, **given)
+        car.source = found
+        return car
 
     @property
     def name(self) -> str:

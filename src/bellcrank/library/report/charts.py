@@ -1,0 +1,77 @@
+"""Curves of manoeuvres as charts: cars in one picture, axes with label and unit, notes where a curve turns back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from bellcrank.files.html import Raw, shown
+from bellcrank.library.manoeuvres.result import Curve, Line, Result
+from bellcrank.library.manoeuvres.side_by_side import Driven
+from bellcrank.library.report.display import axis_shown
+from bellcrank.view.chart import NARROW, curves
+
+POINTS = 500  # of a line
+TALL = 250
+TURNED = 0.03  # of the range of x, by which a curve must come back to be noted
+STEADY = "iso4138"  # manoeuvres whose curves are single-valued as long as the car is near steady states
+WORDS = "lateral acceleration"
+
+
+def merged(cars: Sequence[Driven], results: Sequence[Result]) -> list[Curve]:
+    """Curves of all cars, those with the same axes in one; of several cars, lines are named after these."""
+    if len(cars) == 1:
+        return results[0].curves()
+    return joined((c.label, curve) for c, r in zip(cars, results, strict=True) for curve in r.curves())
+
+
+def joined(labelled: Iterator[tuple[str, Curve]] | Sequence[tuple[str, Curve]]) -> list[Curve]:
+    """Curves of cars by their labels, those with the same axes in one."""
+    found: dict[tuple[str, str], Curve] = {}
+    for label, curve in labelled:
+        old = found.get((curve.x, curve.y))
+        own = tuple((label, x, y) for _, x, y in curve.lines)
+        lines, fixed = (own, curve.fixed) if old is None else ((*old.lines, *own), _differing(old.fixed, curve.fixed))
+        found[curve.x, curve.y] = Curve(curve.x, curve.y, lines, fixed)
+    return list(found.values())
+
+
+def _differing(old: tuple[Line, ...], new: tuple[Line, ...]) -> tuple[Line, ...]:
+    """Fixed lines of cars, each once."""
+    seen = {(n, x.tobytes(), y.tobytes()) for n, x, y in old}
+    return (*old, *((n, x, y) for n, x, y in new if (n, x.tobytes(), y.tobytes()) not in seen))
+
+
+def charts(drawn: Sequence[Curve], log: bool = False, equal: bool = False) -> Raw:
+    """Charts next to each other; every axis has its label with a unit."""
+    parts = [f"<figure>{_chart(curve, log, equal)}</figure>" for curve in drawn]
+    return Raw('<div class="beside">\n' + "\n".join(parts) + "\n</div>")
+
+
+def _chart(curve: Curve, log: bool, equal: bool) -> str:
+    (x_label, x_factor), (y_label, y_factor) = axis_shown(curve.x), axis_shown(curve.y)
+    names = list(dict.fromkeys(name for name, _, _ in curve.lines))
+    lines: list[Line] = [(n, x_factor * x, y_factor * y) for n, x, y in (*curve.fixed, *curve.lines)]
+    colours = [-1] * len(curve.fixed) + [names.index(name) for name, _, _ in curve.lines]
+    return curves(lines, x_label, y_label, width=NARROW, colours=colours, most=POINTS, height=TALL,
+                  dashed=len(names) > 1, log=log, equal=equal)  # fmt: skip
+
+
+def turning_back(cars: Sequence[Driven], results: Sequence[Result]) -> Iterator[str]:
+    """Sentences about steady-state curves that turn back: what follows is no steady circle any more."""
+    for c, r in zip(cars, results, strict=True):
+        if not r.manoeuvre.startswith(STEADY):
+            continue
+        curve = next((k for k in r.curves() if k.x.startswith(WORDS)), None)
+        for _, x, _ in curve.lines if curve is not None else ():
+            peak = int(np.nanargmax(x))
+            if x[peak] - np.nanmin(x[peak:]) > TURNED * (x[peak] - np.nanmin(x)):
+                yield (f"{c.label}: curves over lateral acceleration turn back at {x[peak]:.3g} m/s2. What follows is "
+                       "no steady state, and no metric uses it.")  # fmt: skip
+                break
+
+
+def notes(texts: Sequence[str]) -> Iterator[str]:
+    for text in texts:
+        yield Raw(f'<p class="note">{shown(text)}</p>')

@@ -1,0 +1,58 @@
+"""Numbers and units as a report shows them: km/h, mm, N/mm, deg, and three significant digits."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from bellcrank.library.vehicles.figures import Figure
+
+DIGITS = 3
+WHOLE = ("mm", "kg")  # sizes and masses above 1000 keep their last digit
+SIZES = re.compile(r"travel|track|wheelbase|height|roll centre|clearance|distance .*(path|cone|edge)|trail|length of")
+TURN = re.compile(r"yaw rate over|yaw gain")
+WRITTEN = {"": "-", "1": "-", "N-m": "N m", "deg/s/deg": "(deg/s)/deg", "m/s2/deg": "(m/s2)/deg"}
+
+
+def number(value: float, unit: str = "") -> str:
+    """A number with three significant digits and without an exponent."""
+    if not math.isfinite(value):
+        return "none"
+    if value == 0:
+        return "0"
+    size = math.floor(math.log10(abs(value)))
+    if unit in WHOLE and size >= DIGITS:
+        return f"{value:.0f}"
+    rounded = round(value, DIGITS - 1 - size)
+    size = math.floor(math.log10(abs(rounded)))
+    return f"{rounded:.{max(0, DIGITS - 1 - size)}f}"
+
+
+def converted(label: str, unit: str) -> tuple[float, str]:
+    """The factor and the unit in which a report shows a quantity."""
+    if unit == "m" and SIZES.search(label):
+        return 1000.0, "mm"
+    if unit == "m/s" and "speed" in label:
+        return (1000.0, "mm/s") if "damper" in label else (3.6, "km/h")
+    if unit == "N/m":
+        return 0.001, "N/mm"
+    if unit == "" and label.startswith("fraction"):
+        return 100.0, "%"
+    if unit == "1/s" and TURN.search(label):
+        return 1.0, "(deg/s)/deg"
+    return 1.0, WRITTEN.get(unit, unit.replace("N-m", "N m"))
+
+
+def figure_shown(found: Figure) -> tuple[str, str]:
+    """A figure as text, and its unit."""
+    factor, unit = converted(found.label, found.unit)
+    return number(factor * found.value, unit), unit
+
+
+def axis_shown(words: str) -> tuple[str, float]:
+    """The label of an axis ("label, unit") as a report writes it, and the factor of its values."""
+    label, _, unit = words.rpartition(", ")
+    if not label:
+        return words, 1.0
+    factor, unit = converted(label, unit)
+    return (f"{label}, {unit}" if unit.startswith("(") else f"{label} ({unit})"), factor

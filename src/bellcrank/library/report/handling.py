@@ -1,0 +1,114 @@
+"""Handling at a glance: understeer curve with the neutral line, load transfer of the axles, g-g diagram."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.spatial import ConvexHull, QhullError
+
+from bellcrank.files.html import Raw, heading, paragraph, shown
+from bellcrank.library.manoeuvres.result import Curve, Line, Result
+from bellcrank.library.manoeuvres.side_by_side import Driven
+from bellcrank.library.report.charts import charts, joined
+from bellcrank.library.vehicles.data import GRAVITY
+from bellcrank.run.result import Run
+
+Array = np.ndarray[Any, Any]
+STEADY = ("iso4138", "iso4138-radius", "iso4138-wheel")
+DRY = (*STEADY, "braking", "acceleration", "iso7975", "iso7401-step", "iso3888-1", "iso3888-2")  # of the g-g diagram
+NEEDED = ("speed", "yaw_rate", "steering_wheel")
+LEAST = 0.2  # m/s2, below which the split of the load transfer says nothing
+ACCELERATION = "lateral acceleration, m/s2"
+
+
+def handling(cars: Sequence[Driven]) -> Iterator[str]:
+    """Drawings from the steady circles and the limits of all manoeuvres on dry, level ground."""
+    name = next((n for n in STEADY if any(n in c.results for c in cars)), None)
+    if name is not None:
+        found = [(c, c.results[name]) for c in cars if name in c.results]
+        pairs = [(c.label, curve) for c, r in found for curve in steady_curves(r, c.car.figures)]
+        drawn = joined(pairs) if len(found) > 1 else [curve for _, curve in pairs]
+        if drawn:
+            yield heading(f"Steady circle ({name}): understeer and load transfer")
+            yield charts(drawn)
+            yield paragraph("The neutral line is the Ackermann angle L/R of the path that the car takes. Above it the "
+                            "car understeers, below it oversteers.")  # fmt: skip
+    diagram = gg_diagram(cars)
+    if diagram is not None:
+        yield heading("g-g diagram")
+        yield charts([diagram], equal=True)
+        driven = [n for n in DRY if any(n in c.results for c in cars)]
+        what = "Convex hulls" if len(cars) > 1 else "Accelerations"
+        yield Raw(f'<p class="note">{shown(what)} of {shown(", ".join(driven))}, at the mass centre of the body.</p>')
+
+
+def steady_curves(result: Result, figures: Mapping[str, float]) -> list[Curve]:
+    """Steer angle with its neutral line, and load transfer of both axles, up to the largest lateral acceleration."""
+    run = result.run
+    if any(n not in run.channels for n in NEEDED):
+        return []
+    ay = run["speed"] * np.radians(run["yaw_rate"])
+    last = int(np.argmax(np.abs(ay))) + 1
+    sign = 1.0 if ay[last - 1] >= 0 else -1.0
+    over = sign * ay[:last]
+    bend = np.radians(run["yaw_rate"][:last]) / np.maximum(run["speed"][:last], 0.1)
+    neutral = sign * np.degrees(figures["wheelbase"] * bend)
+    steer = sign * run["steering_wheel"][:last] / figures["steering_ratio"]
+    found = [Curve(ACCELERATION, "steer angle of the front wheels, deg", (("car", over, steer),),
+                   (("neutral, L/R", over, neutral),))]  # fmt: skip
+    return found + _load_transfer(run, over, last, sign)
+
+
+def _load_transfer(run: Run, over: Array, last: int, sign: float) -> list[Curve]:
+    loads = [f"{c}.tyre_load" for c in ("fl", "fr", "rl", "rr")]
+    if any(n not in run.channels for n in loads):
+        return []
+    fl, fr, rl, rr = (run[n][:last] for n in loads)
+    moved = [sign * ((r - left) - (r[0] - left[0])) / 2 for left, r in ((fl, fr), (rl, rr))]
+    both = moved[0] + moved[1]
+    split = np.where(np.abs(over - over[0]) > LEAST, 100 * moved[0] / np.where(both == 0, np.nan, both), np.nan)
+    axles = tuple((name, over, values) for name, values in zip(("front", "rear"), moved, strict=True))
+    return [
+        *(Curve(ACCELERATION, f"lateral load transfer, {name} axle, N", ((name, x, y),)) for name, x, y in axles),
+        Curve(ACCELERATION, "front fraction of the load transfer, %", (("front", over, split),)),
+    ]
+
+
+def gg_diagram(cars: Sequence[Driven]) -> Curve | None:
+    """Longitudinal over lateral acceleration in g: all manoeuvres of one car, hulls of several."""
+    lines: list[Line] = []
+    for c in cars:
+        points = {n: _accelerations(c.results[n]) for n in DRY if n in c.results}
+        points = {n: p for n, p in points.items() if len(p)}
+        if len(cars) == 1:
+            lines += [(n, p[:, 0], p[:, 1]) for n, p in points.items()]
+        elif points:
+            hull = _hull(np.concatenate(list(points.values())))
+            lines.append((c.label, hull[:, 0], hull[:, 1]))
+    turn = np.linspace(0.0, 2 * math.pi, 73)
+    circle = ("1 g", np.cos(turn), np.sin(turn))
+    return Curve("lateral acceleration, g", "longitudinal acceleration, g", tuple(lines), (circle,)) if lines else None
+
+
+def _accelerations(result: Result) -> Array:
+    """(n, 2), in g; a gap after every run."""
+    gap = np.full((1, 2), np.nan)
+    found = [
+        np.concatenate([np.stack([r["ay"], r["ax"]], 1) / GRAVITY, gap])
+        for r in result.runs.values()
+        if {"ax", "ay"} <= set(r.channels)
+    ]
+    return np.concatenate(found) if found else np.empty((0, 2))
+
+
+def _hull(points: Array) -> Array:
+    """The convex hull, closed."""
+    points = points[np.isfinite(points).all(1)]
+    try:
+        corners = ConvexHull(points).vertices
+    except (QhullError, ValueError):
+        return points
+    return points[[*corners, corners[0]]]

@@ -1,0 +1,165 @@
+"""The first table of a report: key figures with targets of the user and limits of laws and standards."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.files.html import Raw, folded, shown, table
+from bellcrank.files.text import read_toml
+from bellcrank.library.manoeuvres.result import Manoeuvre
+from bellcrank.library.manoeuvres.side_by_side import Driven
+from bellcrank.library.report.display import converted, number
+from bellcrank.library.report.tables import cells, heads, link, mark, number_columns, whose
+from bellcrank.library.vehicles.figures import Figure
+
+CAR = "car"  # the section of figures that need no run
+FIRST = ("mass", "front_share", "understeer", "characteristic_speed", "critical_speed", "roll_gradient",
+         "static_stability")  # fmt: skip
+TOP = (CAR, "braking", "acceleration", "iso4138", "iso4138-radius", "iso7401-step", "iso7401-frequency", "iso3888-1",
+       "iso3888-2", "sine-with-dwell", "ride")  # fmt: skip
+TARGET = "target"  # whose limit it is, if not that of a standard
+KEYS = ("min", "max", "target")
+HEAVY = 3500.0  # kg, above which FMVSS 126 asks for less
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What a figure must keep, in its own unit; `source`: who says so."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    target: float | None = None
+    source: str = ""
+
+    def met(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+    @property
+    def bounds(self) -> bool:
+        return math.isfinite(self.low) or math.isfinite(self.high)
+
+
+Targets = Mapping[str, Mapping[str, Limit]]
+
+
+def read_targets(given: str | Path | Mapping[str, Any] | None) -> Targets:
+    """Targets of a .toml file or of a mapping like it: sections are manoeuvres or `car`, keys are metrics, and values
+    are [min, max] or a table with min, max and target, in the unit of the metric."""
+    if given is None:
+        return {}
+    sections = given if isinstance(given, Mapping) else read_toml(Path(given))
+    for name, section in sections.items():
+        if not isinstance(section, Mapping):
+            raise ModelError(f"targets: {name} = {section!r:.40} must be a section of metrics, such as [iso4138]")
+    return {name: {key: _limit(f"{name}.{key}", x) for key, x in section.items()} for name, section in sections.items()}
+
+
+def _limit(where: str, value: Any) -> Limit:
+    if isinstance(value, list | tuple) and len(value) == 2:
+        value = {"min": value[0], "max": value[1]}
+    if not isinstance(value, Mapping) or not value:
+        raise ModelError(f"targets: {where} = {value!r:.40} must be [min, max] or a table of {', '.join(KEYS)}")
+    for key, x in value.items():
+        if key not in KEYS:
+            raise ModelError(f"targets: {where} has no '{key}'.{did_you_mean(key, KEYS)} It has {', '.join(KEYS)}.")
+        if isinstance(x, bool) or not isinstance(x, int | float) or math.isnan(x):
+            raise ModelError(f"targets: {where}.{key} = {x!r:.40} must be a number")
+    limit = Limit(value.get("min", -math.inf), value.get("max", math.inf), value.get("target"), TARGET)
+    if limit.low > limit.high:
+        raise ModelError(f"targets: {where}: min = {limit.low:g} must not be above max = {limit.high:g}")
+    return limit
+
+
+def check_targets(targets: Targets, known: Mapping[str, Manoeuvre]) -> None:
+    """Raises an error about sections that are no manoeuvres."""
+    for name in targets:
+        if name != CAR and name not in known:
+            raise ModelError(f"targets: no manoeuvre is called '{name}'.{did_you_mean(name, [*known, CAR])}")
+
+
+def standard_limits(name: str, settings: Mapping[str, Any], mass: float) -> dict[str, Limit]:
+    """Limits that laws and standards set for the metrics of a manoeuvre."""
+    if name == "braking":
+        v = float(settings.get("speed", 100.0))
+        return {"distance": Limit(high=0.1 * v + 0.006 * v**2, source="UN R13-H, type 0"),
+                "mfdd": Limit(low=6.43, source="UN R13-H, type 0")}  # fmt: skip
+    if name == "sine-with-dwell":
+        return {"yaw_early": Limit(high=35.0, source="FMVSS 126"), "yaw_late": Limit(high=20.0, source="FMVSS 126"),
+                "lateral_displacement": Limit(low=1.83 if mass <= HEAVY else 1.52, source="FMVSS 126")}  # fmt: skip
+    if name in ("iso3888-1", "iso3888-2"):
+        return {"clearance": Limit(low=0.0, source="no cone touched")}
+    return {}
+
+
+def key_figures(
+    cars: Sequence[Driven], names: Sequence[str], known: Mapping[str, Manoeuvre], targets: Targets
+) -> Iterator[str]:
+    """Key figures of the cars and of every manoeuvre, then criteria."""
+    details = {CAR: [c.car.figures.details for c in cars]}
+    limits: dict[str, dict[str, Limit]] = {}
+    wanted: dict[str, tuple[str, ...]] = {CAR: FIRST}
+    for name in names:
+        results = [c.results.get(name) for c in cars]
+        details[name] = [{} if r is None else r.metrics.details for r in results]
+        settings = next((r.settings for r in results if r is not None), {})
+        limits[name] = standard_limits(name, settings, max(c.car.figures["mass"] for c in cars))
+        wanted[name] = (*known[name].first, *limits[name])
+    rows: dict[bool, list[tuple[object, ...]]] = {True: [], False: []}
+    for name, keys in wanted.items():
+        linked: object = link(name)
+        for key in dict.fromkeys((*keys, *targets.get(name, {}))):
+            limit = targets.get(name, {}).get(key) or limits.get(name, {}).get(key) or Limit()
+            row = _row(key, [d.get(key) for d in details[name]], limit)
+            if row is not None:
+                rows[name in TOP or name in targets].append((linked, *row))
+                linked = ""  # named once
+    head = ("", "key figure", *heads(cars), "unit", "target", "limit", "", "")
+    right = number_columns(2, cars)
+    yield table(head, rows[True], right=right)
+    if rows[False]:
+        yield folded("Further results", table(head, rows[False], right=right), False)
+    yield from _criteria(cars, names)
+
+
+def _row(key: str, found: Sequence[Figure | None], limit: Limit) -> tuple[object, ...] | None:
+    """A line of the table; None for a metric that no car has, unless a target asks for it."""
+    own = next((f for f in found if f is not None), None)
+    if own is None:
+        empty = cells(found)
+        return (key, *empty, "", "", "", mark(False, "not measured"), "target") if limit.source == TARGET else None
+    factor, unit = converted(own.label, own.unit)
+    target = "" if limit.target is None else number(factor * limit.target, unit)
+    marks = [mark(limit.met(f.value), "missed") for f in found if f is not None] if limit.bounds else []
+    source = Raw(f'<span class="note">{shown(limit.source)}</span>')
+    return own.label, *cells(found), unit, target, _bounds(limit, factor, unit), Raw(" ".join(marks)), source
+
+
+def _bounds(limit: Limit, factor: float, unit: str) -> Raw:
+    """The limits in one line."""
+    return Raw(f'<span class="narrow">{_range(limit, factor, unit)}</span>')
+
+
+def _range(limit: Limit, factor: float, unit: str) -> str:
+    low, high = (number(factor * x, unit) if math.isfinite(x) else "" for x in (limit.low, limit.high))
+    if low and high:
+        return f"{low} to {high}"
+    return f"≥ {low}" if low else f"≤ {high}" if high else ""
+
+
+def _criteria(cars: Sequence[Driven], names: Sequence[str]) -> Iterator[str]:
+    rows: list[Sequence[object]] = []
+    for name in names:
+        for c in cars:
+            result = c.results.get(name)
+            if result is not None:
+                rows += [(link(name), *whose(cars, c), mark(x.passed), x.words) for x in result.criteria]
+            if name in c.failures:
+                rows.append((link(name), *whose(cars, c), mark(False, "not driven"), c.failures[name]))
+    if rows:
+        yield "<h3>Criteria</h3>"
+        yield table(("manoeuvre", *(["car"] if len(cars) > 1 else []), "", "criterion"), rows)

@@ -1,0 +1,172 @@
+"""The whole page of a report.
+
+In:  cars and what they did (`Driven`). Out: the text of an HTML file that needs nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import zip_longest
+
+import numpy as np
+
+from bellcrank.files.html import Raw, heading, paragraph, shown, table
+from bellcrank.library.manoeuvres.result import Curve, Manoeuvre, Result
+from bellcrank.library.manoeuvres.side_by_side import Driven
+from bellcrank.library.report.charts import charts, joined, merged, notes, turning_back
+from bellcrank.library.report.display import number
+from bellcrank.library.report.elements import element_curves
+from bellcrank.library.report.handling import handling
+from bellcrank.library.report.key_figures import Targets, key_figures
+from bellcrank.library.report.lane_view import Outline, cones_of, lane_picture
+from bellcrank.library.report.provenance import provenance
+from bellcrank.library.report.psd import ride_psd
+from bellcrank.library.report.suspension_view import views
+from bellcrank.library.report.tables import compared, mark, whose
+from bellcrank.linkage.measures import Measures, drawn_columns, measure
+from bellcrank.linkage.table import default_range
+from bellcrank.view.document import Section, document
+
+TRAVEL, TRAVELS = 0.1, 33  # m up and down, as far as the suspension goes, and positions of the sweep
+AXLES = ("front", "rear")
+CONES = "cones"  # fixed lines of a lane change
+
+
+def car_page(
+    cars: Sequence[Driven],
+    known: Mapping[str, Manoeuvre],
+    targets: Targets | None = None,
+    author: str | None = None,
+    date: datetime | None = None,
+) -> str:
+    """The whole page."""
+    names = list(dict.fromkeys(n for c in cars for n in (*c.results, *c.failures)))
+    title = " and ".join(c.label for c in cars) if len(cars) < 3 else f"{len(cars)} cars side by side"
+    sections = [
+        Section("overview", "Key figures", [*key_figures(cars, names, known, targets or {})]),
+        Section("car", "Car" if len(cars) == 1 else "Cars", [*_car(cars)]),
+        Section("kinematics", "Kinematics", [*_kinematics(cars)]),
+        Section("handling", "Handling", [*handling(cars)]),
+        *(Section(n, f"{n}: {known[n].words}", [*_manoeuvre(cars, n, known[n])]) for n in names),
+    ]
+    return document(title, provenance(cars, author, date or datetime.now()), [s for s in sections if s.parts])
+
+
+# ---- cars
+
+
+def _car(cars: Sequence[Driven]) -> Iterator[str]:
+    yield compared(cars, [c.car.figures.details for c in cars])
+    odd = [c.car.check() for c in cars]
+    for sentence in dict.fromkeys(s for found in odd for s in found):
+        those = [c.label for c, found in zip(cars, odd, strict=True) if sentence in found]
+        yield paragraph(f"Unusual: {sentence}" if len(those) == len(cars) else f"{', '.join(those)}: {sentence}")
+    yield from _views(cars)
+    yield heading("Springs, stops and dampers")
+    front, rear = (joined(element_curves(cars, axle)) for axle in AXLES)
+    yield charts([curve for pair in zip_longest(front, rear) for curve in pair if curve is not None])
+
+
+def _views(cars: Sequence[Driven]) -> Iterator[str]:
+    """Suspensions; cars of the same geometry share a drawing."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for c in cars:
+        fronts, side, words = views(c.car.data, c.car.stand)
+        found.setdefault((*fronts, side, *words), []).append(c.label)
+    for (front, rear, side, *words), those in found.items():
+        yield heading("Suspension at rest" + (f": {'; '.join(those)}" if len(cars) > 1 else ""))
+        pairs = zip(AXLES, (front, rear), strict=True)
+        figures = "\n".join(
+            f"<figure><figcaption>{a} axle, seen from the front</figcaption>{x}</figure>" for a, x in pairs
+        )
+        yield f'<div class="beside">\n{figures}\n</div>'
+        yield f"<figure><figcaption>left side</figcaption>{side}</figure>"
+        yield from notes(words)
+
+
+def _kinematics(cars: Sequence[Driven]) -> Iterator[str]:
+    """Measures of both axles over travel, all cars in one picture."""
+    yield paragraph("Rigid links; travel 0 is the drawn position. Both wheels of an axle move together.")
+    for axle in AXLES:
+        yield heading(f"{axle.capitalize()} axle")
+        found = []
+        for c in cars:
+            linkage = c.car.linkage(axle)
+            low, high = default_range(linkage)
+            found.append(measure(linkage, np.linspace(max(low, -TRAVEL), min(high, TRAVEL), TRAVELS)))
+        names = list(dict.fromkeys(n for m in found for n in drawn_columns(m)))
+        pairs = zip(cars, found, strict=True)
+        curves = [(c.label, _measured(m, n)) for c, m in pairs for n in names if n in m.columns]
+        yield charts(joined(curves))
+
+
+def _measured(m: Measures, name: str) -> Curve:
+    """A measure over the travel in mm; a motion ratio counts compression, as suppliers have it."""
+    values, unit, label = np.broadcast_to(m[name], m["travel"].shape), m.units[name], m.labels[name]
+    if name.endswith("_ratio"):
+        values, label = -values, f"motion ratio, {name.removesuffix('_ratio')} compression per wheel travel"
+    if unit == "m":
+        values, unit = 1000 * values, "mm"
+    return Curve("wheel travel, m", f"{label}, {unit}", ((name, m["travel"], values),))
+
+
+# ---- manoeuvres
+
+
+def _manoeuvre(cars: Sequence[Driven], name: str, manoeuvre: Manoeuvre) -> Iterator[str]:
+    there = [c for c in cars if name in c.results]
+    for c in cars:
+        if name in c.failures:
+            yield Raw(f'<p class="failed">{shown(f"{c.label}: not driven. {c.failures[name]}")}</p>')
+    if not there:
+        return
+    results = [c.results[name] for c in there]
+    for c, r in zip(there, results, strict=True):
+        for x in r.criteria:
+            yield Raw(f"<p>{' '.join([mark(x.passed), *map(shown, whose(cars, c))])}: {shown(x.words)}</p>")
+    for c, r in zip(there, results, strict=True):
+        yield from _lanes(cars, c, r)
+    yield charts([curve for curve in merged(there, results) if not _from_above(curve)])
+    if name == "ride":
+        pairs = [(c.label, curve) for c, r in zip(there, results, strict=True) for curve in ride_psd(r)]
+        yield charts(joined(pairs) if len(there) > 1 else [curve for _, curve in pairs], log=True)
+    yield from notes([*turning_back(there, results)])
+    yield compared(there, [r.metrics.details for r in results])
+    for note in dict.fromkeys(n for r in results for n in r.notes):
+        said = [c.label for c, r in zip(there, results, strict=True) if note in r.notes]
+        who = "Note" if len(said) == len(there) else f"Note of {', '.join(said)}"
+        yield Raw(f'<p class="note">{shown(who)}: {shown(note)}.</p>')
+    rows = [
+        (k, _setting(results[0].settings[k]), s.unit, s.label)
+        for k, s in manoeuvre.settings.items()
+        if k in results[0].settings
+    ]
+    listed = table(("setting", "value", "unit", ""), rows, right=(1,))
+    source = f'<p class="note">{shown(manoeuvre.source)}.</p>' if manoeuvre.source else ""
+    yield Raw(f"<details><summary>Settings</summary>\n{source}{listed}</details>")
+
+
+def _from_above(curve: Curve) -> bool:
+    return any(name == CONES for name, _, _ in curve.fixed)
+
+
+def _lanes(cars: Sequence[Driven], car: Driven, result: Result) -> Iterator[str]:
+    """The car between the cones, from above."""
+    cones = next((k.fixed[0] for k in result.more if _from_above(k)), None)
+    if cones is None or not {"x", "y", "yaw"} <= set(result.run.channels):
+        return
+    body, at_rest = car.car.data.sections.body, car.car.stand
+    ahead = float((at_rest.contact[0][0] + at_rest.contact[2][0]) / 2 - car.car.data.sprung.cg[0])
+    outline = Outline(body.length, body.width, ahead)
+    picture = lane_picture(car.label, result.run, outline, cones_of(cones[1], cones[2]))
+    words = ": ".join([*whose(cars, car), "outline every 0.4 s, traces of the corners, and the car in real time"])
+    yield f"<figure><figcaption>{shown(words)}</figcaption>\n{picture}</figure>"
+
+
+def _setting(value: object) -> object:
+    if value is None:
+        return "found"
+    if isinstance(value, float):
+        return number(value)
+    return ", ".join(f"{x:g}" for x in value) if isinstance(value, tuple | list) else value

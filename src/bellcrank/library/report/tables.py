@@ -1,0 +1,66 @@
+"""Figures of cars side by side: a column of values for each car, and next to it how far it is from the first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from bellcrank.files.html import Raw, shown, table
+from bellcrank.library.manoeuvres.side_by_side import Driven
+from bellcrank.library.report.display import figure_shown
+from bellcrank.library.vehicles.figures import Figure
+
+LEAST, MOST = 0.05, 1000.0  # % of a change that is shown
+
+
+def heads(cars: Sequence[Driven]) -> list[str]:
+    """Heads of the columns of values."""
+    return (
+        ["value"] if len(cars) == 1 else [x for i, c in enumerate(cars) for x in ([c.label, "change"][: 1 + (i > 0)])]
+    )
+
+
+def number_columns(first: int, cars: Sequence[Driven]) -> range:
+    return range(first, first + len(heads(cars)))
+
+
+def cells(found: Sequence[Figure | None]) -> list[object]:
+    """Values of all cars, and changes against the first car behind all but its own."""
+    row: list[object] = []
+    for i, figure in enumerate(found):
+        row.append("" if figure is None else figure_shown(figure)[0])
+        if i > 0:
+            row.append(_change(figure, found[0]))
+    return row
+
+
+def _change(found: Figure | None, first: Figure | None) -> object:
+    if found is None or first is None or not first.value or not math.isfinite(found.value / first.value):
+        return ""
+    change = 100 * (found.value / first.value - 1)
+    return Raw(f'<span class="note narrow">{change:+.1f} %</span>') if LEAST <= abs(change) < MOST else ""
+
+
+def compared(cars: Sequence[Driven], figures: Sequence[Mapping[str, Figure]]) -> Raw:
+    """Figures of cars side by side, with units and names."""
+    rows = []
+    for name in dict.fromkeys(n for f in figures for n in f):
+        found = [f.get(name) for f in figures]
+        own = next(f for f in found if f is not None)
+        odd = "unusual" if any(f is not None and f.odd for f in found) else ""
+        rows.append((own.label, *cells(found), figure_shown(own)[1], odd, name))
+    return table(("", *heads(cars), "unit", "", "name"), rows, right=number_columns(1, cars))
+
+
+def whose(cars: Sequence[Driven], car: Driven) -> list[str]:
+    """The label of a car where there are several."""
+    return [car.label] if len(cars) > 1 else []
+
+
+def link(name: str) -> Raw:
+    """A link to the section of a manoeuvre."""
+    return Raw(f'<a class="narrow" href="#{shown(name)}">{shown(name)}</a>')
+
+
+def mark(passed: bool, failed: str = "failed") -> Raw:
+    return Raw('<span class="passed">passed</span>' if passed else f'<span class="failed">{shown(failed)}</span>')

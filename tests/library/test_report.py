@@ -1,0 +1,238 @@
+"""The report of cars: complete, alone in one file, units and digits alike, texts made plain, cars side by side."""
+
+import math
+import re
+from datetime import datetime
+from html import escape
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.library.manoeuvres import known
+from bellcrank.library.manoeuvres.lanes import ENTRY, Lane, _from_above, clearance
+from bellcrank.library.manoeuvres.result import Criterion, Curve, Result
+from bellcrank.library.manoeuvres.side_by_side import Driven
+from bellcrank.library.report.charts import joined, turning_back
+from bellcrank.library.report.display import axis_shown, converted, number
+from bellcrank.library.report.elements import damper_force, spring_curves
+from bellcrank.library.report.handling import gg_diagram, steady_curves
+from bellcrank.library.report.key_figures import check_targets, read_targets
+from bellcrank.library.report.lane_view import Outline, cones_of, lane_picture
+from bellcrank.library.report.page import car_page
+from bellcrank.library.report.psd import ride_psd
+from bellcrank.library.report.suspension_view import corner_of
+from bellcrank.library.vehicles.figures import Figure, Figures
+from bellcrank.library.vehicles.records import Damper
+from bellcrank.run.result import Run
+from tests.view.test_report import well_formed
+
+EVIL = '<script>alert(1)</script> & "more"'
+T = np.linspace(0.0, 1.0, 3000)
+
+
+@pytest.fixture(scope="module")
+def hmmwv():
+    return bc.vehicles.Car.read("hmmwv")
+
+
+def run_of(**channels):
+    units = {"ay": "m/s2", "ax": "m/s2", "speed": "m/s", "yaw_rate": "deg/s", "steering_wheel": "deg", "fl.travel": "m"}
+    labels = {"speed": "forward speed", "fl.travel": "wheel travel of fl, up"}
+    found = {n.replace("__", "."): np.broadcast_to(np.asarray(y, float), T.shape) for n, y in channels.items()}
+    return Run("car", T, found, {n: units.get(n, "m") for n in found}, labels, "finished")
+
+
+def car(name, real, mass):
+    """What a report asks of a car, with figures that are known."""
+    found = {"mass": Figure(mass, "kg", "mass"), "front_share": Figure(0.5, "", "fraction in front", (0.6, 0.7)),
+             "wheelbase": Figure(2.7, "m", "wheelbase"), "cg_height": Figure(0.5, "m", "height"),
+             "steering_ratio": Figure(16.0, "", "steering ratio")}  # fmt: skip
+    own = SimpleNamespace(figures=Figures(found), check=lambda: [f"odd {EVIL}"], linkage=real.linkage, data=real.data,
+                          stand=real.stand, source=real.source, given=real.given)  # fmt: skip
+    return Driven(name, own)
+
+
+def step(label, value):
+    line = Curve("frequency, Hz", "gain, 1", (("gain", T, T),), (("limit", T, 0 * T),))
+    metrics = {"ay_response": Figure(value, "s", "time to 90 %"), "gone": Figure(np.nan, "s", "x")}
+    return Result("iso7401-step", label, {"speed": 80.0, "ay": 4.0, "rise": 0.15, "angle": None, "method": "rk4"},
+                  {"step": run_of(ay=value * T, speed=20 + T, fl__travel=0.01 * T)}, Figures(metrics),
+                  [Criterion(f"less than {EVIL}", value < 2)], ["a note"], ("ay", "speed", "fl.travel"),
+                  more=(line,))  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def page(hmmwv):
+    cars = [car("first", hmmwv, 1000.0), car(EVIL, hmmwv, 1100.0)]
+    for c, value in zip(cars, (1.0, 3.0), strict=True):
+        c.results["iso7401-step"] = step(c.label, value)
+    cars[1].results["iso7401-step"].notes.append("its own")
+    cars[1].failures["braking"] = f"it does not stop {EVIL}"
+    targets = read_targets({"iso7401-step": {"ay_response": {"max": 2.0, "target": 1.5}, "typo": [0, 1]}})
+    return car_page(cars, known(), targets, f"author {EVIL}", datetime(2026, 1, 2, 3, 4))
+
+
+def test_the_page_is_one_file_with_all_sections(page):
+    assert well_formed(page) and "<script" not in page
+    names = re.findall(r'<section id="([^"]+)">', page)
+    assert names == ["overview", "car", "kinematics", "iso7401-step", "braking"]  # no handling without a steady circle
+    assert not re.search(r"(src|href)=[\"'](?!#)|url\(|@import|https?://(?!www\.w3\.org)", page)
+    for text in ("2026-01-02 03:04", f"version {bc.__version__}", "SHA-256", "hmmwv.toml", "tyres:", escape(EVIL)):
+        assert text in page
+
+
+def test_values_differences_limits_and_failures(page):
+    assert re.search(r">1000</td><td[^>]*>1100</td><td[^>]*><span[^>]*>\+10\.0 %</span>", page)
+    assert page.count("missed") == 1 and page.count("not measured") == 1 and "≤ 2.00" in page and "1.50" in page
+    assert "it does not stop" in page and "not driven" in page and ">none<" in page and "unusual" in page
+    assert re.findall(r"Note([^:]*): (a note|its own)\.", page) == [("", "a note"), (f" of {escape(EVIL)}", "its own")]
+
+
+def test_every_table_has_cells_for_all_heads(page):
+    for found in re.findall(r"<table>.*?</table>", page, re.S):
+        assert len({row.count("<td") + row.count("<th") for row in re.findall(r"<tr>.*?</tr>", found)}) == 1
+
+
+def test_every_axis_has_a_label_with_a_unit(page):
+    for picture in re.findall(r'<svg class="chart".*?</svg>', page, re.S):
+        texts = re.findall(r"<text([^>]*)>([^<]*)</text>", picture)
+        turned = " ".join(t for style, t in texts if "rotate(-90)" in style)
+        below = texts[-1 - len([s for s, _ in texts if "rotate(-90)" in s])][1]
+        assert re.search(r"\(\S.*\)|, \(", turned) and re.search(r"\(\S.*\)|, \(", below), (turned, below)
+    assert "forward speed (km/h)" in page and "wheel travel of fl, up (mm)" in page
+
+
+def test_cars_share_pictures_of_the_same_suspension(page):
+    assert page.count("front axle, seen from the front") == 1 and page.count("left side") == 1
+    (gain,) = [p for p in re.findall(r"<svg.*?</svg>", page, re.S) if "gain (-)" in p]
+    assert gain.count('class="line"') == 3 and gain.count("limit") == 1
+    assert gain.count("stroke-dasharray") == 2  # the second car, in its line and in the legend: equal curves are seen
+    assert max(len(d) for d in re.findall(r' d="([^"]*)"', gain)) < 8000  # no more points than are seen
+
+
+@pytest.mark.parametrize(("value", "unit", "text"), [
+    (0.029439, "m", "0.0294"), (15.761, "", "15.8"), (999.7, "N", "1000"), (4057.0, "N", "4060"), (0.0, "", "0"),
+    (2703.4, "mm", "2703"), (-0.0996, "s", "-0.0996"), (9.996, "", "10.0"), (math.nan, "", "none"), (123456.0, "N", "123000"),
+])  # fmt: skip
+def test_three_significant_digits(value, unit, text):
+    assert number(value, unit) == text
+
+
+def test_units_are_those_of_vehicle_engineers():
+    assert converted("wheelbase", "m") == (1000.0, "mm") and converted("stopping distance from 100 km/h", "m") == (
+        1.0,
+        "m",
+    )
+    assert converted("wheel rate", "N/m") == (0.001, "N/mm") and converted("steering torque", "N-m") == (1.0, "N m")
+    assert axis_shown("forward speed of chassis, m/s") == ("forward speed of chassis (km/h)", 3.6)
+    assert axis_shown("damper speed of fl, compression positive, m/s")[1] == 1000.0
+    assert axis_shown("gain, 1") == ("gain (-)", 1.0)
+
+
+@pytest.mark.parametrize(("given", "said"), [
+    ({"iso4138": 3}, "must be a section of metrics"),
+    ({"iso4138": {"ay_max": 3}}, r"must be \[min, max\]"),
+    ({"iso4138": {"ay_max": {"maximum": 3}}}, "Did you mean 'max'"),
+    ({"iso4138": {"ay_max": {"max": "3"}}}, "must be a number"),
+    ({"iso4138": {"ay_max": [3, 2]}}, "must not be above"),
+    ({"iso4183": {"ay_max": [2, 3]}}, "Did you mean 'iso4138'"),
+])  # fmt: skip
+def test_targets_that_cannot_be_are_reported(given, said):
+    with pytest.raises(bc.ModelError, match=said):
+        check_targets(read_targets(given), known())
+
+
+def test_understeer_curve_of_a_neutral_car_lies_on_its_neutral_line():
+    v, base, ratio = 20.0, 2.7, 16.0
+    ay = 5 * T
+    run = run_of(speed=v, yaw_rate=np.degrees(ay / v), steering_wheel=ratio * np.degrees(base * ay / v**2))
+    result = Result("iso4138", "car", {}, {"circle": run}, Figures({}))
+    curve, *_ = steady_curves(result, {"wheelbase": base, "steering_ratio": ratio})
+    assert curve.lines[0][2] == pytest.approx(curve.fixed[0][2])
+
+
+def test_load_transfer_is_split_as_the_loads_are():
+    run = run_of(speed=20.0, yaw_rate=np.degrees(5 * T / 20), steering_wheel=T, fl__tyre_load=4000 - 600 * T,
+                 fr__tyre_load=4100 + 600 * T, rl__tyre_load=3000 - 200 * T, rr__tyre_load=3000 + 200 * T)  # fmt: skip
+    result = Result("iso4138", "car", {}, {"circle": run}, Figures({}))
+    *_, split = steady_curves(result, {"wheelbase": 2.7, "steering_ratio": 16.0})
+    assert split.lines[0][2][-1] == pytest.approx(75.0)
+
+
+def test_a_curve_that_turns_back_is_noted():
+    def noted(ay):
+        run = run_of(ay=ay, roll=T)
+        c = Driven("a car", None)
+        result = Result("iso4138", "", {}, {"": run}, Figures({}), plotted=(("roll", "ay"),))
+        result.runs[""].labels["ay"] = "lateral acceleration"
+        return list(turning_back([c], [result]))
+
+    (note,) = noted(8 * np.sin(2 * T))
+    assert "turn back at 8 m/s2" in note and noted(8 * T) == []
+
+
+def test_gg_diagram_of_one_car_and_hulls_of_several():
+    square = run_of(ax=np.where(T < 0.5, 5.0, -5.0), ay=np.sign(np.sin(40 * T)) * 3)
+    cars = [Driven(n, None, {"braking": Result("braking", n, {}, {"": square}, Figures({}))}) for n in "ab"]
+    assert [n for n, _, _ in gg_diagram(cars[:1]).lines] == ["braking"]
+    (_, x, _), _ = gg_diagram(cars).lines
+    assert len(x) == 5 and np.abs(x).max() == pytest.approx(3 / 9.80665, rel=1e-3)
+    assert gg_diagram([Driven("c", None)]) is None
+
+
+def test_psd_has_the_power_of_the_signal():
+    t = np.arange(0.0, 60.0, 0.01)
+    run = Run("car", t, {"az": 2 * np.sin(2 * np.pi * 5 * t)}, {"az": "m/s2"}, {}, "finished")
+    (curve,) = ride_psd(Result("ride", "", {}, {"": run}, Figures({})))
+    _, f, density = curve.lines[0]
+    assert density.sum() * (f[1] - f[0]) == pytest.approx(2.0, rel=0.01) and f[np.argmax(density)] == 5.0
+
+
+def test_instant_centres_give_the_roll_centre_of_the_measures(hmmwv):
+    for axle in ("front", "rear"):
+        fitted = hmmwv.data.axle(axle)
+        corner = corner_of(fitted, hmmwv.stand)
+        travel = hmmwv.stand.travel[0 if axle == "front" else 2]
+        expected = hmmwv.kinematics(axle, travel)["roll_centre_height"][0]
+        assert corner.roll_centre == pytest.approx(expected, abs=0.003)
+        assert len(corner.links) > 6 and corner.contact[2] == 0
+
+
+def test_characteristics_of_springs_and_dampers(hmmwv):
+    v = np.array([-0.5, 0.0, 0.5])
+    assert damper_force(Damper(coefficient=1000.0), v).tolist() == [-500, 0, 500]
+    assert damper_force(Damper(compression=1000.0, rebound=2000.0), v).tolist() == [-1000, 0, 500]
+    table = ((-0.2, -300.0), (0.0, 0.0), (0.1, 100.0), (0.3, 200.0))
+    assert damper_force(Damper(table=table), v) == pytest.approx([-750, 0, 300])
+    spring, *_ = spring_curves(hmmwv.data.front, hmmwv.stand)
+    assert np.all(np.diff(spring.lines[0][2]) > 0) and np.interp(0, *spring.lines[0][1:]) > 1000
+
+
+def test_the_car_is_drawn_to_scale_between_its_cones():
+    lanes = [Lane(ENTRY, ENTRY + 15, -1.0, 1.0), Lane(ENTRY + 45, ENTRY + 70, 2.0, 4.5)]
+    x = np.linspace(0.0, 130.0, len(T))
+    run = run_of(x=x, y=0.02 * x, yaw=np.degrees(np.arctan(0.02)))
+    outline = Outline(4.4, 1.75, 0.3)
+    corners = outline.corners(run["x"], run["y"], np.radians(run["yaw"]))
+    assert np.linalg.norm(corners[:, 0] - corners[:, 1], axis=1) == pytest.approx(1.75)
+    inside = (corners[..., 0] >= lanes[0].begin) & (corners[..., 0] <= lanes[0].end)
+    room = np.where(inside, np.minimum(corners[..., 1] + 1.0, 1.0 - corners[..., 1]), np.inf).min()
+    assert clearance(run, lanes[:1], 4.4, 1.75, 0.3)[0] == pytest.approx(room, abs=0.02)  # as the criterion has it
+    cones = cones_of(*_from_above(run, lanes).fixed[0][1:])
+    assert len(cones) == 2 * (6 + 9) and set(cones[:, 1]) == {-1.0, 1.0, 2.0, 4.5}
+    text = lane_picture(EVIL, run, outline, cones)
+    assert well_formed(text) and "<script" not in text and text.count("animateTransform") == 4
+    (wide, high), *_ = re.findall(r'width="([\d.]+)" height="([\d.]+)" rx', text)
+    assert float(wide) / float(high) == pytest.approx(4.4 / 1.75, rel=0.01)
+
+
+def test_curves_of_cars_are_joined_by_their_axes():
+    one, other = (
+        Curve("x, m", "y, m", (("a", T, T),), (("n", T, T),)),
+        Curve("x, m", "y, m", (("a", T, T),), (("n", T, -T),)),
+    )
+    (both,) = joined([("first", one), ("second", one)])
+    assert [n for n, _, _ in both.lines] == ["first", "second"] and len(both.fixed) == 1
+    assert len(joined([("first", one), ("second", other)])[0].fixed) == 2
