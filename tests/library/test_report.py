@@ -49,7 +49,8 @@ def car(name, real, mass):
     found = {"mass": Figure(mass, "kg", "mass"), "front_share": Figure(0.5, "", "fraction in front", (0.6, 0.7)),
              "wheelbase": Figure(2.7, "m", "wheelbase"), "cg_height": Figure(0.5, "m", "height"),
              "steering_ratio": Figure(16.0, "", "steering ratio")}  # fmt: skip
-    own = SimpleNamespace(figures=Figures(found), check=lambda: [f"odd {EVIL}"], linkage=real.linkage, data=real.data,
+    linear = {"understeer": Figure(2.345678, "deg/g", "understeer gradient")}
+    own = SimpleNamespace(figures=Figures(found), handling=Figures(linear), check=lambda: [f"odd {EVIL}"], linkage=real.linkage, data=real.data,
                           stand=real.stand, source=real.source, given=real.given)  # fmt: skip
     return Driven(name, own)
 

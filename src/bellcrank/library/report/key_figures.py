@@ -14,7 +14,7 @@ from bellcrank.files.text import read_toml
 from bellcrank.library.manoeuvres.result import Manoeuvre
 from bellcrank.library.manoeuvres.side_by_side import Driven
 from bellcrank.library.report.display import converted, number
-from bellcrank.library.report.tables import cells, heads, link, mark, number_columns, whose
+from bellcrank.library.report.tables import car_figures, cells, heads, link, mark, number_columns, whose
 from bellcrank.library.vehicles.figures import Figure
 
 CAR = "car"  # the section of figures that need no run
@@ -100,7 +100,7 @@ def key_figures(
     cars: Sequence[Driven], names: Sequence[str], known: Mapping[str, Manoeuvre], targets: Targets
 ) -> Iterator[str]:
     """Key figures of the cars and of every manoeuvre, then criteria."""
-    details = {CAR: [c.car.figures.details for c in cars]}
+    details = {CAR: [car_figures(c) for c in cars]}
     limits: dict[str, dict[str, Limit]] = {}
     wanted: dict[str, tuple[str, ...]] = {CAR: FIRST}
     for name in names:

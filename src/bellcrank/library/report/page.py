@@ -23,7 +23,7 @@ from bellcrank.library.report.lane_view import Outline, cones_of, lane_picture
 from bellcrank.library.report.provenance import provenance
 from bellcrank.library.report.psd import ride_psd
 from bellcrank.library.report.suspension_view import views
-from bellcrank.library.report.tables import compared, mark, whose
+from bellcrank.library.report.tables import car_figures, compared, mark, whose
 from bellcrank.linkage.measures import Measures, drawn_columns, measure
 from bellcrank.linkage.table import default_range
 from bellcrank.view.document import Section, document
@@ -57,7 +57,7 @@ def car_page(
 
 
 def _car(cars: Sequence[Driven]) -> Iterator[str]:
-    yield compared(cars, [c.car.figures.details for c in cars])
+    yield compared(cars, [car_figures(c) for c in cars])
     odd = [c.car.check() for c in cars]
     for sentence in dict.fromkeys(s for found in odd for s in found):
         those = [c.label for c, found in zip(cars, odd, strict=True) if sentence in found]

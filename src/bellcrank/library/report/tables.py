@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from bellcrank.errors import BellcrankError
 from bellcrank.files.html import Raw, shown, table
 from bellcrank.library.manoeuvres.side_by_side import Driven
 from bellcrank.library.report.display import figure_shown
@@ -39,6 +40,15 @@ def _change(found: Figure | None, first: Figure | None) -> object:
         return ""
     change = 100 * (found.value / first.value - 1)
     return Raw(f'<span class="note narrow">{change:+.1f} %</span>') if LEAST <= abs(change) < MOST else ""
+
+
+def car_figures(car: Driven) -> dict[str, Figure]:
+    """Figures of a car: those of its linear model, as far as there is one, and those of hand formulas."""
+    try:
+        handling = car.car.handling.details
+    except BellcrankError:
+        handling = {}
+    return {**handling, **car.car.figures.details}
 
 
 def compared(cars: Sequence[Driven], figures: Sequence[Mapping[str, Figure]]) -> Raw:
