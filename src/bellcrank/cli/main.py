@@ -17,8 +17,10 @@ from typing import Any
 import bellcrank as bc
 from bellcrank.cli import signals
 from bellcrank.cli.codes import FINE, USAGE, USER_ERROR
+from bellcrank.cli.outputs import Outputs, add_overwrite
 from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.terminal import shown
+from bellcrank.files.whole import guarded_by
 
 COMMANDS = {
     "run": "Run a simulation and tell how it went.",
@@ -69,7 +71,10 @@ def _do(words: list[str]) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("default", bc.ModelWarning)
             warnings.showwarning = _show_warning
-            code = args.command(args) or FINE
+            outputs = Outputs(args)
+            outputs.check_asked()
+            with guarded_by(outputs):
+                code = args.command(args) or FINE
             sys.stdout.flush()
             return code
     except KeyboardInterrupt:
@@ -119,5 +124,6 @@ def make_parser(wanted: str | None) -> ArgumentParser:
         if name == wanted:
             module = import_module(f"bellcrank.cli.{name}")
             module.options(found)
+            add_overwrite(found)
             found.set_defaults(command=module.command)
     return parser

@@ -10,7 +10,7 @@ from typing import Any
 from bellcrank.errors import RunError
 from bellcrank.files import csv_table, erd, json_text, matlab, mdf, netcdf, parquet
 from bellcrank.files.format import Format
-from bellcrank.files.record import Contents, Record, Table, cleaned, guarded, over_time
+from bellcrank.files.record import Contents, Record, Table, cleaned, guarded, named, over_time
 from bellcrank.files.whole import Parts
 
 _ALL = (csv_table, erd, parquet, netcdf, matlab, mdf, json_text)
@@ -28,7 +28,7 @@ def write_record(path: str | Path, record: Record, **layouts: bool) -> Path:
     if foreign := [name for name in wanted if name not in chosen.layouts]:
         owner = next(f for f in FORMATS.values() if foreign[0] in f.layouts)
         raise RunError(f"{' and '.join(foreign)} is a layout of {owner.name} files, '{path.name}' is another one")
-    guarded("write", path, lambda: _whole(chosen.write, path, cleaned(record), **wanted))
+    guarded("write", path, lambda: _whole(chosen.write, path, cleaned(record, path), **wanted))
     return path
 
 
@@ -55,7 +55,7 @@ def read_contents(path: str | Path) -> Contents:
     """All columns of a file in the format of its ending, whether over time or not."""
     path = Path(path)
     chosen = _format(path, "read")
-    return guarded("read", path, lambda: chosen.read(path))
+    return named(guarded("read", path, lambda: chosen.read(path)), path)
 
 
 def _format(path: Path, what: str, formats: dict[str, Format] = FORMATS) -> Format:

@@ -17,6 +17,8 @@ from bellcrank.files.text import read_text
 from bellcrank.files.whole import Parts
 
 _UNIT = re.compile(r"(.*\S)\s*\[([^\[\]]*)\]")  # name [unit]
+_QUOTED = re.compile('"[^"]*"')
+SEPARATORS = ",;\t"
 
 
 def _write_csv(parts: Parts, path: Path, record: Record) -> None:
@@ -39,9 +41,13 @@ def write_lines(path: Path, heads: Iterable[Sequence[str]], rows: Iterable[Itera
 
 def _write_lines(path: Path, heads: Iterable[Sequence[str]], rows: Iterable[Iterable[Any]]) -> None:
     with path.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream)
-        writer.writerows(heads)
-        writer.writerows([_cell(x) for x in row] for row in rows)
+        stream.writelines(",".join(map(_word, words)) + "\r\n" for words in heads)
+        csv.writer(stream).writerows([_cell(x) for x in row] for row in rows)
+
+
+def _word(text: str) -> str:
+    """A name or a unit; in quotation marks if a reader could take some of it for what separates cells."""
+    return '"' + text.replace('"', '""') + '"' if {*text} & {*SEPARATORS, '"', "\r", "\n"} else text
 
 
 def _cell(x: Any) -> str:
@@ -57,7 +63,7 @@ def read_csv(path: str | Path, wanted: Callable[[str], bool] | None = None) -> C
     """
     path = Path(path)
     text = read_text(path)
-    delimiter = max(",;\t", key=text.lstrip().partition("\n")[0].count)
+    delimiter = max(SEPARATORS, key=_QUOTED.sub("", text.lstrip().partition("\n")[0]).count)
     try:
         cells = list(csv.reader(text.splitlines(), delimiter=delimiter))
     except csv.Error as error:
@@ -65,13 +71,12 @@ def read_csv(path: str | Path, wanted: Callable[[str], bool] | None = None) -> C
     rows = [(line, row) for line, row in enumerate(cells, 1) if any(cell.strip() for cell in row)]
     if not rows:
         raise RunError(f"{path} is empty: a line of names and lines of numbers are needed")
-    names, units = _names(rows[0][1])
+    names, units, start = *_names(rows[0][1]), 1
+    if len(rows) > 1 and _number(rows[1][1][0], delimiter) is None:  # brackets are then part of the names
+        names, units, start = [c.strip() for c in rows[0][1]], [c.strip().strip("[]") for c in rows[1][1]], 2
     repeated = {n for n in names if names.count(n) > 1}
     if repeated:
         raise RunError(f"{path}, line {rows[0][0]}: the name {sorted(repeated)[0]!r} stands there twice")
-    start = 1
-    if len(rows) > 1 and _number(rows[1][1][0], delimiter) is None:
-        units, start = [cell.strip().strip("[]") for cell in rows[1][1]], 2
     chosen = [j for j, name in enumerate(names) if j == 0 or wanted is None or wanted(name)]
     data = np.empty((len(chosen), len(rows) - start))
     for i, (line, row) in enumerate(rows[start:]):

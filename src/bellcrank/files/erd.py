@@ -30,6 +30,7 @@ from bellcrank.numeric.tuning import PLANS
 
 MAGIC = "ERDFILEV2.00"
 FLOAT_32, FLOAT_64, TEXT = 1, 2, 5
+BESIDE = {FLOAT_64: ".bin", FLOAT_32: ".BIN"}  # ending of the file of samples
 FIELDS = {"SHORTNAM": 8, "LONGNAME": 32, "UNITSNAM": 8, "GENNAME": 32, "RIGIBODY": 32}
 
 
@@ -45,10 +46,12 @@ def _write(parts: Parts, path: Path, record: Record, binary: bool = False, class
         if not (binary or classic):
             for row in data.tolist():
                 stream.write(" ".join(map(repr, row)) + "\n")
+    for ending in BESIDE.values():  # of an earlier file of this name
+        parts.remove(path.with_name(path.name + ending))
     if classic:
-        parts.beside(path.with_name(path.name + ".BIN")).write_bytes(_sequential(data).tobytes())
+        parts.beside(path.with_name(path.name + BESIDE[FLOAT_32])).write_bytes(_sequential(data).tobytes())
     elif binary:
-        parts.beside(path.with_name(path.name + ".bin")).write_bytes(data.astype("<f8").tobytes())
+        parts.beside(path.with_name(path.name + BESIDE[FLOAT_64])).write_bytes(data.astype("<f8").tobytes())
 
 
 def _header(record: Record, channels: Sequence[Channel], binary: bool, classic: bool) -> Iterator[str]:
@@ -230,7 +233,7 @@ def _text_data(lines: Sequence[str], first: int, n: int, samples: int, path: Pat
 
 
 def _binary_data(path: Path, n: int, samples: int, kind: int) -> np.ndarray:
-    beside = [path.with_name(path.name + ending) for ending in (".bin", ".BIN")]
+    beside = [path.with_name(path.name + BESIDE[k]) for k in (kind, FLOAT_64 + FLOAT_32 - kind)]
     found = next((p for p in beside if p.is_file()), None)
     if found is None:
         raise RunError(f"cannot read {path}: its data should be beside it in {beside[0].name} or {beside[1].name}")

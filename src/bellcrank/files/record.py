@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from bellcrank.files.text import one_line
 from bellcrank.units import TIME, UNIT_SYSTEMS
 
 T = TypeVar("T")
+TIME_NAME = "t"  # of the first channel of a file
 WORDS = ("unit", "label", "generic", "body")  # of a channel, beside its name and values
 
 
@@ -68,6 +70,19 @@ class Table:
     columns: tuple[Column, ...]
 
 
+def named(found: Contents, path: str | Path) -> Contents:
+    """What a file holds, if every channel has a name that stands once, without control characters."""
+    names = [c.name for c in found.channels]
+    for number, name in enumerate(names, 1):
+        if any(unicodedata.category(ch) in ("Cc", "Cs", "Zl", "Zp") for ch in name):
+            raise RunError(f"{path}: the name {name!r} of channel {number} holds control characters")
+        if name in names[: number - 1]:
+            raise RunError(f"{path}: the name {name!r} stands there twice")
+    channels = tuple(Channel(c.name, c.values, *(one_line(getattr(c, k)) for k in WORDS)) for c in found.channels)
+    history = tuple(map(one_line, found.history))
+    return replace(found, title=one_line(found.title), channels=channels, history=history)
+
+
 def over_time(found: Contents, path: str | Path) -> Record:
     """The record of a file whose first channel is time: in seconds, whatever its unit; it may not decrease."""
     time, *channels = found.channels
@@ -109,11 +124,17 @@ def time_factor(text: str) -> float:
     return unit.factor if unit.dimension == TIME else 0.0
 
 
-def cleaned(record: Record) -> Record:
-    """A record whose words each fit on one line."""
+def cleaned(record: Record, path: str | Path) -> Record:
+    """A record whose texts each fit on one line; an error if two names would be read back as one."""
     channels = tuple(
         Channel(one_line(c.name), c.values, *(one_line(getattr(c, k)) for k in WORDS)) for c in record.channels
     )
+    first: dict[str, str] = {TIME_NAME: "time"}
+    for c, given in zip(channels, record.channels, strict=True):
+        if not c.name or c.name in first:
+            why = f"would have the same name as {first[c.name]}" if c.name else "would have no name"
+            raise RunError(f"cannot write {path}: the channel {given.name!r} {why} in a file; give it another name")
+        first[c.name] = repr(given.name)
     history = tuple(map(one_line, record.history))
     return replace(record, title=one_line(record.title), channels=channels, history=history)
 

@@ -15,9 +15,10 @@ import threading
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from bellcrank.files.locks import LOCKS, locked
 
@@ -26,15 +27,40 @@ DEVICES = ("/dev/", "/proc/")
 _SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
+class Guard(Protocol):
+    """Decides which files may be replaced, and remembers what was written."""
+
+    def check(self, place: Path) -> None:
+        """Raises an error if what is at a place must stay."""
+
+    def note(self, place: Path, part: Path) -> None:
+        """A part is about to take its place."""
+
+
+_guard: ContextVar[Guard | None] = ContextVar("guard", default=None)
+
+
+@contextmanager
+def guarded_by(guard: Guard) -> Iterator[None]:
+    """While this lasts, no file is replaced that a guard wants to stay."""
+    token = _guard.set(guard)
+    try:
+        yield
+    finally:
+        _guard.reset(token)
+
+
 class Parts:
     """The files of one result, none of which takes its place before all are written. Use as a context.
 
-    `sync=False`: for files that can be made again, which need not be on the disk itself when this ends.
+    `sync=False`: for files that can be made again, which need not be on the disk itself when this ends. `own`: for
+    records of Bellcrank itself, which no guard looks at.
     """
 
-    def __init__(self, sync: bool = True) -> None:
-        self._sync = sync
+    def __init__(self, sync: bool = True, own: bool = False) -> None:
+        self._sync, self._guard = sync, None if own else _guard.get()
         self._open: list[tuple[Path, Path, int]] = []  # hidden file, its place, what holds its lock
+        self._stale: list[Path] = []
 
     def beside(self, path: str | Path) -> Path:
         """Where to write a file: beside its place, or there where that is a device, a pipe or a folder."""
@@ -42,6 +68,8 @@ class Parts:
             if str(Path(path).absolute()).startswith(DEVICES) or not stat.S_ISREG(os.stat(path).st_mode):
                 return Path(path)
         place = Path(os.path.realpath(path))  # of a link: what it names
+        if self._guard is not None:
+            self._guard.check(place)
         with undisturbed():  # what is made is known
             part, held = _claimed(place)
             self._open.append((part, place, held))
@@ -50,6 +78,13 @@ class Parts:
             with suppress(OSError):  # a file keeps its mode
                 os.fchmod(held, stat.S_IMODE(place.stat().st_mode))
         return part
+
+    def remove(self, path: Path) -> None:
+        """Removes a file of an earlier result as soon as all of this one is written."""
+        if path.is_file():
+            if self._guard is not None:
+                self._guard.check(path)
+            self._stale.append(path)
 
     def __enter__(self) -> Parts:
         return self
@@ -62,7 +97,11 @@ class Parts:
                         if held >= 0:
                             os.fsync(held)
                 with undisturbed():
+                    for path in self._stale:
+                        path.unlink(missing_ok=True)
                     for part, place, _ in self._open:
+                        if self._guard is not None:
+                            self._guard.note(place, part)
                         os.replace(part, place)
         finally:
             with undisturbed():
@@ -73,14 +112,14 @@ class Parts:
                 self._open.clear()
 
 
-def write_text(path: str | Path, text: str) -> None:
-    """One file of text."""
-    write_texts({Path(path): text})
+def write_text(path: str | Path, text: str, own: bool = False) -> None:
+    """One file of text; `own` as of `Parts`."""
+    write_texts({Path(path): text}, own=own)
 
 
-def write_texts(texts: Mapping[Path, str], sync: bool = True) -> None:
+def write_texts(texts: Mapping[Path, str], sync: bool = True, own: bool = False) -> None:
     """Files of text that belong together."""
-    with Parts(sync) as parts:
+    with Parts(sync, own) as parts:
         for path, text in texts.items():
             parts.beside(path).write_text(text, encoding="utf-8", newline="\n")
 
@@ -103,6 +142,9 @@ def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
         for name, text in texts.items():
             (part / name).parent.mkdir(parents=True, exist_ok=True)
             (part / name).write_text(text, encoding="utf-8", newline="\n")
+        if (guard := _guard.get()) is not None:
+            for name in texts:
+                guard.note(place / name, part / name)
         os.replace(part, place)
     finally:
         with undisturbed():

@@ -132,7 +132,7 @@ class Store:
             raise RunError(f"another process runs a study in {self.folder}; wait for it, or choose another folder")
         try:
             self._wait_for_writers()
-            write_text(self.folder / TOKEN, uuid.uuid4().hex)
+            write_text(self.folder / TOKEN, uuid.uuid4().hex, own=True)
         except BaseException:
             self._held.close()
             raise
@@ -171,7 +171,7 @@ class Store:
             records = list(_whole(path.read_bytes()))
             kept = [r for r in records if r["key"] not in keys]
             if len(kept) < len(records):
-                write_text(path, "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in kept))
+                write_text(path, "".join(json.dumps(r, ensure_ascii=False) + "\n" for r in kept), own=True)
 
     def before(self) -> dict[str, Any] | None:
         """The study as it was when it was last started here."""
@@ -183,7 +183,10 @@ class Store:
 
     def note(self, job: Mapping[str, Any]) -> None:
         """Remembers the study as it is."""
-        write_text(self.folder / STUDY, json.dumps(job, indent=1, ensure_ascii=False))
+        before = self.before()
+        if (self.folder / STUDY).exists() and (before is None or "bellcrank" not in before):
+            raise RunError(f"{self.folder / STUDY} does not come from a study; choose another folder for the results")
+        write_text(self.folder / STUDY, json.dumps(job, indent=1, ensure_ascii=False), own=True)
 
 
 def token_at(folder: str | Path) -> str | None:

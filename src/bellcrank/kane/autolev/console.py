@@ -111,5 +111,5 @@ def _keep_history(library: ModuleType) -> None:
         return
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with Parts() as parts:
+        with Parts(own=True) as parts:
             library.write_history_file(parts.beside(path))
