@@ -325,7 +325,7 @@ COMMANDS = [
     (["run", QUARTER, "--input", "quote.csv"], "cannot read quote.csv: field larger than field limit"),
     (["run", QUARTER, "--pars", "zero.par"], "cannot read /dev/zero: it is larger than 100 MB"),
     (["run", QUARTER, "--pars", "self.par"], "more than 20 deep"),
-    (["run", QUARTER, "--method", "Radau", "--t-end", "1e9"], "GiB: use a larger output_every"),
+    (["run", QUARTER, "--method", "Radau", "--t-end", "1e9"], "GiB are available: use a larger output_every"),
     (["run", QUARTER, "--event", "a=where(1, 2)"], "where(1, 2) has 2 arguments"),
     (["run", "nul.py"], "source code string cannot contain null bytes"),
     (["run", "latin.py"], "SyntaxError"),

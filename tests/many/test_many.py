@@ -289,15 +289,16 @@ TOO_MUCH = [  # bytes of the machine for each run, what is kept of it, and what 
     (40, {"keep": "az", "step": 1}, "keep figures of each run alone (reduce=), or do fewer runs"),
     (32, {"reduce": {"az": "rms"}}, "1000 runs with 1 figure each need"),
     (40, {"reduce": {"az": ["rms", "min", "max", "mean"]}}, ": ask for fewer figures (reduce=), or do fewer runs"),
-    (8, {}, "has 0.0: do fewer runs"),
-    (8, {"reduce": {"az": ["rms", "min"]}}, "has 0.0: do fewer runs"),
+    (8, {}, "0 MiB are available: do fewer runs"),
+    (8, {"reduce": {"az": ["rms", "min"]}}, "0 MiB are available: do fewer runs"),
 ]
 
 
 @pytest.mark.parametrize(("room", "given", "said"), TOO_MUCH)
 def test_what_helps_where_results_cannot_be_held(monkeypatch, room, given, said):
     """Four states and one figure take 40 bytes."""
-    monkeypatch.setattr("bellcrank.many.many.machine_memory", lambda: 1000.0 * room)
+    monkeypatch.setattr("bellcrank.run.memory.available_memory", lambda: 1000.0 * room)
+    monkeypatch.setattr("bellcrank.run.memory.SMALL", 0)
     with pytest.raises(bc.RunError) as told:
         quarter_car().simulate_many(1000, **{"t_end": 1, "step": 0.001, **given})
     assert said in str(told.value)

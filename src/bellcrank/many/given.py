@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from bellcrank.backend.cuda import on_host
-from bellcrank.errors import ModelError, RunError, counted, mapping
+from bellcrank.errors import ModelError, counted, mapping
 from bellcrank.interface.interface import key_of
 from bellcrank.many.sampling import HOW, Samples, drawn
 from bellcrank.many.spread import Spread
-from bellcrank.run.prepare import machine_memory
+from bellcrank.run.memory import check_memory
 from bellcrank.signals import Signal
 
 GROUPS = ("parameters", "initial", "inputs")
@@ -139,10 +139,8 @@ def _count(n: Any, varied: Mapping[str, Mapping[Any, Any]], drawn_ones: bool) ->
 
 def _check_room(count: int, size: int) -> None:
     """Refuses values that cannot be held: those that are drawn, and the shares that they are drawn by."""
-    needed, room = 16 * count * size, machine_memory()
-    if needed > room:
-        what = f"{counted(count, 'run')} with {counted(size, 'value')} drawn for each"
-        raise RunError(f"{what} need {needed / 2**30:.1f} GiB, and this machine has {room / 2**30:.1f}: do fewer runs")
+    what = f"{counted(count, 'run')} with {counted(size, 'value')} drawn for each"
+    check_memory(what, 16.0 * count * size, "do fewer runs")
 
 
 def _plain(value: Any) -> Any:

@@ -18,7 +18,7 @@ from bellcrank.emit.c.events import EventsText
 from bellcrank.emit.c.lanes import not_in_lanes
 from bellcrank.emit.c.many import LEFT, NO_CONSTANTS, STOPPED
 from bellcrank.emit.number import DOUBLE, FLOAT, Number
-from bellcrank.errors import ModelError, ModelWarning, RunError, check_called, counted, warn
+from bellcrank.errors import ModelError, ModelWarning, check_called, counted, warn
 from bellcrank.interface.interface import Quantity
 from bellcrank.many.cores import Goes, Remaining, on_cores
 from bellcrank.many.figures import Figure, channel_of, read_figures
@@ -31,11 +31,12 @@ from bellcrank.many.watching import Watching, watching_of
 from bellcrank.many.weighting import filters_of
 from bellcrank.numeric.methods import ADAPTIVE, OWN
 from bellcrank.numeric.tuning import EVENTS, STEPS
+from bellcrank.run import memory
 from bellcrank.run.actions import read_events, stops_of
 from bellcrank.run.dae_methods import Dae
 from bellcrank.run.dae_runs import check_dae
 from bellcrank.run.loaded import Loaded
-from bellcrank.run.prepare import Progress, machine_memory
+from bellcrank.run.prepare import Progress
 from bellcrank.run.result import Run
 from bellcrank.run.rigid import check_rigid
 from bellcrank.run.simulate import simulate
@@ -288,15 +289,14 @@ def _asked(loaded: Loaded, plan: Plan, given: Given, keep: Any, reduce: Any, num
 def _check_room(asked: Asked) -> None:
     """Refuses results that cannot be held, and says what could be."""
     n, rows, channels, figures = asked.given.n, len(asked.times), len(asked.kept), len(asked.figures)
-    room = machine_memory()
 
     def size(history: int, figures: int) -> int:
         return n * 8 * (history + asked.loaded.n_states + figures)
 
-    needed, ways = size(rows * channels, figures), []
-    if needed <= room:
+    needed = size(rows * channels, figures)
+    if needed <= memory.SMALL or needed <= (room := memory.available_memory()):
         return
-    what = [f"{counted(rows, 'row')} of {counted(channels, 'channel')}"] * bool(channels)
+    what, ways = [f"{counted(rows, 'row')} of {counted(channels, 'channel')}"] * bool(channels), []
     what += [counted(figures, "figure")] * bool(figures)
     if channels and size(min(rows, 2), figures) <= room:
         ways += ["keep fewer channels (keep=)"] * (channels > 1) + ["keep fewer rows (every=)"] * (rows > 2)
@@ -304,10 +304,8 @@ def _check_room(asked: Asked) -> None:
         ways.append("keep figures of each run alone (reduce=)" if not figures else "keep the figures alone (no keep=)")
     if not channels and figures > 1 and size(0, 1) <= room:
         ways.append("ask for fewer figures (reduce=)")
-    raise RunError(
-        f"{counted(n, 'run')} with {' and '.join(what)} each need {needed / 2**30:.1f} GiB, and this machine has "
-        f"{room / 2**30:.1f}: {', '.join([*ways, 'or do fewer runs'] if ways else ['do fewer runs'])}"
-    )
+    helps = ", ".join([*ways, "or do fewer runs"] if ways else ["do fewer runs"])
+    memory.check_memory(f"{counted(n, 'run')} with {' and '.join(what)} each", needed, helps)
 
 
 def _rest(

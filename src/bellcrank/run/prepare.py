@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import math
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,11 +14,13 @@ from bellcrank.errors import RunError
 from bellcrank.numeric.events import Rows, Watch, Within
 from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.run.adaptive import adaptive_run
+from bellcrank.run.memory import COPIES, check_memory
 from bellcrank.run.stepping import Advancing, Evaluation, PythonRun
 from bellcrank.run.tolerances import Tolerances
 from bellcrank.run.values import Plan
 
 Progress = Callable[[float], None]
+LARGER = "use a larger output_every (--output-every), a shorter run, or segments continued with start="
 BLOCK_SECONDS = 0.1  # between two looks at progress, events and the keyboard
 
 
@@ -188,26 +187,12 @@ class _Taken:
 def check_room(plan: Plan, width: int) -> None:
     """Refuses a run whose result cannot be held."""
     rows = (plan.steps - plan.first) // plan.every + 2
-    if rows * width * 8 > machine_memory():
-        raise _too_large(rows, width)
-
-
-@cache
-def machine_memory() -> float:
-    """Bytes of this machine."""
-    try:
-        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    except (AttributeError, OSError, ValueError):
-        return math.inf
-
-
-def _too_large(rows: int, width: int) -> RunError:
-    size = rows * width * 8 / 2**30
-    return RunError(f"{rows} rows of {width} channels need {size:.1f} GiB: use a larger output_every")
+    check_memory(f"{rows} samples of {width} channels", COPIES * rows * width * 8, LARGER)
 
 
 def _room(rows: int, width: int) -> np.ndarray:
     try:
         return np.empty((rows, width))
     except MemoryError:
-        raise _too_large(rows, width) from None
+        size = rows * width * 8 / 2**30
+        raise RunError(f"{rows} samples of {width} channels need {size:.1f} GiB of memory: {LARGER}") from None

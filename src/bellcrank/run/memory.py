@@ -1,0 +1,75 @@
+"""Memory: what results need and what there is, so that a run that cannot be held is refused before it begins."""
+
+from __future__ import annotations
+
+import math
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from bellcrank.errors import RunError
+
+SMALL = 2**26  # bytes that are always taken
+CGROUP = Path("/sys/fs/cgroup")
+COPIES = 2.25  # of the samples of a run: as they are recorded, as channels in user units, and what is looked at
+
+
+def available_memory() -> float:
+    """Bytes that this process can take now, as the system and the limits of its group of processes have it."""
+    found = [_of_system(), *_of_groups()]
+    with suppress(ImportError, OSError, ValueError):
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit != resource.RLIM_INFINITY:
+            found.append(float(limit))
+    return min(found)
+
+
+def _of_system() -> float:
+    with suppress(OSError, ValueError):
+        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return 1024.0 * int(line.split()[1])
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, OSError, ValueError):
+        return math.inf
+
+
+def _of_groups() -> list[float]:
+    """What is left to the groups of this process, the innermost and those above it, as containers have them."""
+    try:
+        lines = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return []
+    own = next((line[3:].strip("/") for line in lines if line.startswith("0::")), "")
+    found = []
+    for folder in (CGROUP / own, *(CGROUP / own).parents):
+        with suppress(OSError, ValueError):  # no limit is the word max
+            limit, used = (int((folder / f"memory.{x}").read_text(encoding="ascii")) for x in ("max", "current"))
+            found.append(float(max(limit - used + _cached(folder), 0)))
+        if folder == CGROUP:
+            break
+    return found
+
+
+def _cached(folder: Path) -> int:
+    """Bytes of files that a group has read and need not keep."""
+    for line in (folder / "memory.stat").read_text(encoding="ascii").splitlines():
+        if line.startswith("inactive_file "):
+            return int(line.split()[1])
+    return 0
+
+
+def check_memory(what: str, needed: float, ways: str) -> None:
+    """Refuses results that need more bytes than there are; `ways`: how to need less."""
+    if needed <= SMALL:
+        return
+    room = available_memory()
+    if needed > room:
+        raise RunError(f"{what} need about {_size(needed)} of memory, and {_size(room)} are available: {ways}")
+
+
+def _size(count: float) -> str:
+    return f"{count / 2**30:.1f} GiB" if count >= 2**30 else f"{count / 2**20:.0f} MiB"

@@ -1,0 +1,91 @@
+"""Runs that cannot be held are refused before they begin, with figures; limits of groups of processes count."""
+
+import resource
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.run import memory
+from tests.models import pendulum
+
+
+@pytest.fixture(scope="module")
+def sim():
+    return pendulum().equations().compile(backend="python")
+
+
+def test_a_run_of_a_thousand_million_samples(sim, monkeypatch):
+    monkeypatch.setattr(memory, "available_memory", lambda: 8.0 * 2**30)
+    with pytest.raises(
+        bc.RunError, match=r"100000000\d samples of 3 channels need about 50.3 GiB of memory, and 8.0 GiB"
+    ):
+        sim.simulate(t_end=1e6, step=1e-3)
+    with pytest.raises(
+        bc.RunError, match=r"1000 runs with 1000001 rows of 2 channels each need about .* and 8.0 GiB are"
+    ):
+        sim.simulate_many(1000, t_end=1e3, step=1e-3, keep=["q(rod)", "u(rod)"])
+
+
+def test_what_is_small_is_never_refused(sim, monkeypatch):
+    monkeypatch.setattr(memory, "available_memory", lambda: 0.0)
+    assert sim.simulate(t_end=0.1, step=0.01).ended == "finished"
+
+
+def group(tmp_path, monkeypatch, path, limits):
+    """Files as the kernel shows them."""
+    monkeypatch.setattr(memory, "CGROUP", tmp_path)
+    for name, (limit, used, cached) in limits.items():
+        folder = tmp_path / name
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "memory.max").write_text(f"{limit}\n")
+        (folder / "memory.current").write_text(f"{used}\n")
+        (folder / "memory.stat").write_text(f"anon 5\ninactive_file {cached}\n")
+    read = memory.Path.read_text
+
+    def read_text(self, **options):
+        return f"0::{path}\n" if str(self) == "/proc/self/cgroup" else read(self, **options)
+
+    monkeypatch.setattr(memory.Path, "read_text", read_text)
+
+
+def test_limits_of_containers_count(tmp_path, monkeypatch):
+    limits = {"": (1000, 400, 100), "a": ("max", 300, 50), "a/b": (900, 850, 0)}
+    group(tmp_path, monkeypatch, "/a/b", limits)
+    assert memory._of_groups() == [50.0, 700.0]
+    assert memory.available_memory() == 50.0
+    group(tmp_path, monkeypatch, "/", {})
+    assert memory._of_groups() == [700.0]
+
+
+MEASURE = """
+import resource, sys
+import bellcrank as bc
+from bellcrank.run import memory
+from tests.models import pendulum
+sim = pendulum().equations().compile()
+sim.simulate(t_end=1, step=0.01)
+noted = []
+def note(what, needed, ways):
+    noted.append(needed)
+import bellcrank.run.prepare as prepare
+prepare.check_memory = note
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+run = sim.simulate(t_end=6e6*1e-4, step=1e-4)
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)*1024/noted[0])
+"""
+
+
+@pytest.mark.campaign
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is counted in kilobytes")
+def test_the_estimate_is_what_a_run_needs():
+    done = subprocess.run([sys.executable, "-c", MEASURE], capture_output=True, text=True, check=True)
+    assert 0.7 < float(done.stdout) < 1.05
+
+
+def test_limits_of_the_process_count(monkeypatch):
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (12345, -1))
+    assert memory.available_memory() == 12345.0
+    assert np.isfinite(memory.available_memory())
