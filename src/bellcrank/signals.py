@@ -10,13 +10,14 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from bellcrank.errors import RunError
+from bellcrank.numeric.real import displayed, real, reals
 from bellcrank.numeric.tuning import INPUTS
 
 MOST_NUMBERS = 6  # of a kind, as compiled programs have room for
@@ -80,17 +81,23 @@ class Kind:
         """The signal with its numbers."""
         found = []
         for number, value in zip(self.numbers, given, strict=True):
-            try:
-                found.append(float(value))
-            except (TypeError, ValueError):
-                raise RunError(f"{self.name}: {number.name}={value!r} is not a number") from None
+            x = real(value)
+            if x is None:
+                raise RunError(f"{self.name}: {number.name}={displayed(value)} is not a number")
+            found.append(x)
             if number.positive and not found[-1] > 0:
                 raise RunError(f"{self.name}: {number.name}={found[-1]!r} must be positive")
         value, breaks = self.functions
         orders = [_of_time(value, order, found) for order in range(len(self.orders))] + [None, None]
         assert orders[0] is not None
         kinks = tuple(x for x in breaks(*found) if math.isfinite(x))
-        return Signal(self.name, orders[0], orders[1], kinks, tuple(found), second=orders[2])
+        numbers = tuple(found)
+        made = (_of_kind, (self.name, numbers))
+        return Signal(self.name, orders[0], orders[1], kinks, numbers, second=orders[2], made=made)
+
+
+def _of_kind(name: str, numbers: tuple[float, ...]) -> Signal:
+    return KINDS[name].signal(*numbers)
 
 
 def _of_time(value: Callable[..., float], order: int, numbers: Sequence[float]) -> Callable[[float], float] | None:
@@ -114,6 +121,11 @@ class Signal:
     pieces: np.ndarray | None = None
     covers: tuple[float, float] = (-math.inf, math.inf)
     second: Callable[[float], float] | None = None  # the rate of the rate
+    made: tuple[Callable[..., Signal], tuple[Any, ...]] | None = None
+    """The function and arguments that make the same signal in another process."""
+
+    def __reduce__(self) -> Any:
+        return self.made or (Signal, tuple(getattr(self, f.name) for f in fields(self)))
 
     def __call__(self, t: float) -> float:
         return self.value(t)
@@ -218,10 +230,11 @@ def made(kind: str, **numbers: float) -> Signal:
 
 def sampled(times: Sequence[float], values: Sequence[float], name: str = "input") -> Signal:
     """Straight lines between samples; asked outside its times it is an error."""
-    try:
-        x, y = np.array(times, dtype=float, order="C"), np.array(values, dtype=float, order="C")  # never the caller's
-    except (TypeError, ValueError):
-        raise RunError(f"input '{name}': times and values must be numbers") from None
+    x, y = reals(times), reals(values)
+    if x is None or y is None:
+        raise RunError(
+            f"input '{name}': {'times' if x is None else 'values'} must be real numbers, none of them masked"
+        )
     if x.ndim != 1 or x.shape != y.shape or len(x) < 2 or np.any(np.diff(x) <= 0):
         raise RunError(f"input '{name}': times must increase and match the values (got {x.shape} and {y.shape})")
     if not (np.all(np.isfinite(x)) and np.all(np.isfinite(y))):
@@ -240,7 +253,8 @@ def sampled(times: Sequence[float], values: Sequence[float], name: str = "input"
 
     pieces = np.zeros((len(x) - 1, 4))
     pieces[:, 0], pieces[:, 1] = y[:-1], np.diff(y) / np.diff(x)
-    return Signal("pieces", value, rate, kinks(x, pieces[:, 1]), (), x, pieces, covers)
+    made = (sampled, (x, y, name))
+    return Signal("pieces", value, rate, kinks(x, pieces[:, 1]), (), x, pieces, covers, made=made)
 
 
 def own_copy(given: Any) -> Any:
@@ -267,4 +281,4 @@ def pieces(points: np.ndarray, coefficients: np.ndarray) -> Signal:
         value: float = a0 + s * (a1 + s * (a2 + s * a3)) + (t - inside) * slope
         return slope if rate else value
 
-    return Signal("pieces", lambda t: at(t, False), lambda t: at(t, True), (), (), x, a)
+    return Signal("pieces", lambda t: at(t, False), lambda t: at(t, True), (), (), x, a, made=(pieces, (x, a)))

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from bellcrank.derive.derived import Derived
 from bellcrank.derive.jacobian import Slopes, columns_of, derive_gradient, derive_slopes, groups_of
+from bellcrank.derive.pipeline import derive
 from bellcrank.derive.summary import summary
-from bellcrank.errors import ModelWarning, did_you_mean, mapping
+from bellcrank.errors import ModelError, ModelWarning, did_you_mean, mapping
 from bellcrank.export.programs import write_program
 from bellcrank.expr import Expr, Symbol
 from bellcrank.interface.interface import PARAMETERS, Interface
 from bellcrank.interface.listing import describe
+from bellcrank.kinematics.results import ConstraintForm
 from bellcrank.kinematics.speed_constraints import Removed
+from bellcrank.model.records import Description
 from bellcrank.program.lookup import routine_operations
 
 
@@ -26,14 +29,24 @@ class Equations:
     speeds; `constraints` the removed speeds with what replaces them; `notes` what was ignored.
     """
 
-    def __init__(self, derived: Derived) -> None:
-        self.derived = derived
+    def __init__(self, derived: Derived, recipe: tuple[Any, ...] | None = None) -> None:
+        self.derived, self._recipe = derived, recipe
         self.analysis = derived.analysis
         self.quantities = derived.quantities
         self.program = derived.program
         self.how = derived.how
         self.seconds = dict(derived.seconds)
         self.solve = derived.solve
+
+    def __reduce__(self) -> Any:
+        """Another process derives the equations again, from the description as it was."""
+        if self._recipe is None:
+            why = "equations that were derived step by step cannot be pickled; derive them in the other process"
+            raise ModelError(why, self.name)
+        return equations_of, self._recipe
+
+    def __deepcopy__(self, _: Any) -> Equations:
+        return self  # never changes
 
     @property
     def name(self) -> str:
@@ -221,7 +234,7 @@ class Equations:
         from bellcrank.api.simulation import Simulation
 
         self._warn_of_unknown_values()
-        return Simulation(self.derived, backend, mapping(external, "external"), speed)
+        return Simulation(self, backend, mapping(external, "external"), speed)
 
     def _warn_of_unknown_values(self) -> None:
         known = sorted(x.name for x in self.interface.all(PARAMETERS))
@@ -233,3 +246,12 @@ class Equations:
                 near = did_you_mean(x.name, known)
                 what = f"a value is given for '{x.name}', but the model does not use it.{near}"
                 warnings.warn(what, ModelWarning, stacklevel=3)
+
+
+def equations_of(
+    description: Description, solve: str, small: bool, optimise: str, without: Collection[str], constraints: str
+) -> Equations:
+    """Derives the equations of a description, which `System.equations` gives with its options."""
+    frozen = description.snapshot()
+    derived = derive(frozen, solve, small, optimise, without, ConstraintForm(constraints))
+    return Equations(derived, (frozen, solve, small, optimise, tuple(without), constraints))

@@ -30,6 +30,8 @@ def load_model(path: str | Path, **arguments: Any) -> System:
 
     The file can import what stands beside it.
     """
+    if not isinstance(path, str | Path):
+        raise ModelError(f"load_model({path!r:.60}): give the path of a model file")
     path = Path(path)
     if not path.exists():
         endings = {".py", *READERS}

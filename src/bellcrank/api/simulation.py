@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.api.analyses import Analyses
-from bellcrank.derive.derived import Derived
+from bellcrank.api.equations import Equations
 from bellcrank.errors import counted
 from bellcrank.interface.interface import Interface
 from bellcrank.interface.listing import describe
@@ -38,10 +38,18 @@ class Simulation(Analyses):
     any number of threads may evaluate and run it at the same time.
     """
 
-    def __init__(self, derived: Derived, backend: str, external: Mapping[str, Any], speed: str = "auto") -> None:
-        self.derived = derived
+    def __init__(self, equations: Equations, backend: str, external: Mapping[str, Any], speed: str = "auto") -> None:
+        self.derived = derived = equations.derived
+        self._recipe = (equations, backend, external, speed)
         self.loaded = load(derived.analysis, derived.interface, derived.program, backend, external, speed)
         self.backend = self.loaded.model.name
+
+    def __reduce__(self) -> Any:
+        """Another process loads the compiled program from the cache, or compiles it again."""
+        return type(self), self._recipe
+
+    def __deepcopy__(self, _: Any) -> Simulation:
+        return self  # never changes
 
     def __repr__(self) -> str:
         x = self.interface

@@ -198,12 +198,10 @@ class System(Builder):
         small orders. `optimise`: "none", "default" or "thorough". `without` leaves out passes by name
         (`dynamics/accelerations.py: PASSES`, docs/derivation.md), to see what each is worth.
         """
-        from bellcrank.api.equations import Equations
-        from bellcrank.derive.pipeline import derive
+        from bellcrank.api.equations import equations_of
         from bellcrank.kinematics.results import ConstraintForm
 
         if constraints not in list(ConstraintForm):
             known = ", ".join(map(repr, map(str, ConstraintForm)))
             raise ModelError(f"constraints={constraints!r} is not known; it is one of {known}", self.name)
-        derived = derive(self.description, solve, small, optimise, without, ConstraintForm(constraints))
-        return Equations(derived)
+        return equations_of(self.description, solve, small, optimise, without, constraints)

@@ -9,7 +9,7 @@ records each, stand in modules of their own, over the Builder.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from bellcrank.model.formula import Formula, to_syntax
 from bellcrank.model.guess import with_guess
 from bellcrank.model.joints.joint import JointRecord
 from bellcrank.model.scope import MECHANICAL, Scope
+from bellcrank.numeric.real import displayed, real
 from bellcrank.signals import own_copy
 from bellcrank.units import unit_system
 
@@ -208,7 +209,7 @@ class Builder:
         if record.name != name:
             self._problem(f"parameter '{name}': the name differs from '{record.name}' by case alone.")
         record.declared = True
-        record.value = record.value if value is None else value
+        record.value = record.value if value is None else self._default(name, value)
         record.units = units or record.units
         record.label = label or record.label
         return Symbol(name, "parameter")
@@ -219,10 +220,17 @@ class Builder:
         record.declared = True
         return Symbol(record.name, "parameter")
 
-    def set_defaults(self, values: Mapping[str, float] | None = None, **more: float) -> None:
+    def set_defaults(self, values: Mapping[str, float] | None = None, /, **more: float) -> None:
         """Default values of parameters, in user units. A name that no formula holds is told by `equations`."""
         for name, value in {**mapping(values, "set_defaults"), **more}.items():
-            self._parameter(name).value = value
+            self._parameter(name).value = None if value is None else self._default(name, value)
+
+    def _default(self, name: str, value: Any) -> float | None:
+        found = real(value)
+        if found is None:
+            wanted = "a number in user units; its unit is given by set_units()"
+            self._problem(f"the default of parameter '{name}' is {displayed(value)}; it must be {wanted}.")
+        return found
 
     def set_units(self, values: Mapping[str, str] | None = None, **more: str) -> None:
         """Units of parameters: dimension words ("F/L") or real units ("N/mm")."""
@@ -301,8 +309,9 @@ class Builder:
         routine: Any = python
         if routine is not None and not callable(routine):
             self._problem(f"{called}: python={python!r} cannot be called.")
-        if isinstance(arguments, str):
-            self._problem(f"{called}: arguments={arguments!r} must be a tuple, such as ({arguments!r},).")
+        if isinstance(arguments, str) or not isinstance(arguments, Iterable):
+            self._problem(f"{called}: arguments={arguments!r} must be a tuple, such as ({str(arguments)!r},).")
+            arguments = ()
         if isinstance(returns, int) and returns != 1:
             self._problem(f"{called}: returns={returns!r} must be the names it sets.")
         listed = () if returns is None or isinstance(returns, int) else returns

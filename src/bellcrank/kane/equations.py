@@ -95,4 +95,4 @@ class KaneEquations(Equations):
         self, backend: str = "auto", external: Mapping[str, Any] | None = None, speed: str = "fast"
     ) -> KaneSimulation:
         """A simulation, ready to run; Euler parameters of initial states are brought to unit size."""
-        return KaneSimulation(self.derived, backend, dict(external or {}), speed)
+        return KaneSimulation(self, backend, dict(external or {}), speed)

@@ -8,10 +8,13 @@ text (LRFI, LDFI), with slope and banking if it has them; it begins at x = u, y 
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -73,7 +76,7 @@ def _array(path: Path, spacing: tuple[float, float] | None, start: tuple[float, 
         found: Any = np.load(path, allow_pickle=False)
         named = {k: np.asarray(found[k], float) for k in found} if isinstance(found, Mapping) else None
         h = np.asarray(found, float) if named is None else named.get("h")
-    except (OSError, ValueError, EOFError, TypeError) as error:
+    except (OSError, ValueError, EOFError, TypeError, BadZipFile, zlib.error, TokenError, MemoryError) as error:
         raise ModelError(f"terrain {path} cannot be read as an array of numbers: {error}") from None
     if named is not None:
         if h is None or not {"x", "y"} <= set(named):

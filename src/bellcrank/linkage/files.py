@@ -18,6 +18,7 @@ from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.files.text import read_text, read_toml
 from bellcrank.linkage.chain import AXES, SIDES, Joint, Point, Rod, Strut, between
 from bellcrank.linkage.suspensions import KINDS, Rack, Sheet
+from bellcrank.numeric.real import displayed, real
 from bellcrank.units import LENGTH, unit_system
 
 KEYS = (
@@ -157,12 +158,9 @@ class _Reader:
             self._wrong(f"units = {text!r} is not a length; it is for instance 'mm', 'm' or 'in'.")
 
     def _number(self, what: str, value: Any) -> Any:
-        try:
-            if isinstance(value, bool):
-                raise ValueError
-            number = float(value)
-        except (TypeError, ValueError):
-            return self._wrong(f"{what}: {value!r} is not a number.", 0.0)
+        number = real(value)
+        if number is None:
+            return self._wrong(f"{what}: {displayed(value)} is not a number.", 0.0)
         return number if math.isfinite(number) else self._wrong(f"{what}: {value!r} is not finite.", 0.0)
 
     def _length(self, what: str, value: Any) -> float:

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.numeric.real import real
+
 Value = float | int | str | bool
 HOW = ("latin-hypercube", "sobol", "halton", "random")
 DISTRIBUTIONS: dict[str, str] = {
@@ -36,8 +38,7 @@ class Samples:
 def wrong_numbers(kind: str, pair: Any) -> str:
     """What is wrong with the two numbers of a distribution, in words; nothing if all is well."""
     good = isinstance(pair, list | tuple) and len(pair) == 2
-    number = int | float | np.integer | np.floating
-    good = good and all(isinstance(x, number) and not isinstance(x, bool) and math.isfinite(x) for x in pair)
+    good = good and all((found := real(x)) is not None and math.isfinite(found) for x in pair)
     if good:
         a, b = pair
         good = b > 0 if kind == "normal" else a < b and (kind != "log-uniform" or a > 0)

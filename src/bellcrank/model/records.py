@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from bellcrank.errors import ModelError
@@ -246,3 +246,16 @@ class Description:
     shapes: list[ShapeRecord] = field(default_factory=list)
     wheels: list[WheelRecord] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+
+    def snapshot(self) -> Description:
+        """The description as it is now, which what the user adds later does not change."""
+        own = {f.name: _own(getattr(self, f.name)) for f in fields(self)}
+        run = replace(self.run, initial=dict(self.run.initial), inputs=dict(self.run.inputs))
+        return Description(**{**own, "run": run})
+
+
+def _own(held: Any) -> Any:
+    """A list or dictionary of its own; records that can change are copied."""
+    if isinstance(held, dict):
+        return {name: replace(x) if isinstance(x, ParameterRecord) else x for name, x in held.items()}
+    return list(held) if isinstance(held, list) else held

@@ -147,6 +147,7 @@ class Watch:
         self.again: Event | None = None
         self.idle: dict[str, float] = {}
         self._begun: dict[str, Begun] = {}  # conditions that stop or act
+        self._undefined: dict[str, tuple[float, bool]] = {}  # conditions that were nan: first time; always so far
         self._last: np.ndarray | None = None
         self._number = -1  # of the step at whose end that row is
         self._at_zero: dict[str, AtZero] = {}
@@ -186,6 +187,12 @@ class Watch:
         waiting: list[tuple[Watched, np.ndarray]] = []
         for order, w in enumerate(self.conditions):
             g = w.at(whole)
+            undefined = np.isnan(g)
+            if undefined.any():
+                first_time, always = self._undefined.get(w.name, (float(whole[np.argmax(undefined), 0]), True))
+                self._undefined[w.name] = first_time, always and bool(undefined.all())
+            elif w.name in self._undefined:
+                self._undefined[w.name] = self._undefined[w.name][0], False
             if (w.stop or w.acts) and (w.name not in self._begun or self._begun[w.name].waits):
                 waiting.append((w, g))
             counted = self._leave_zero(w, g, whole, inside, found, order) if w.name in self._at_zero else 0
@@ -304,6 +311,9 @@ class Watch:
         """A sentence for each event that would stop or act and never did, as its expression was zero where the run
         began, or on the side that is watched all the time: neither is a change of sign."""
         told, happened = [], {e.name for e in self.events} | {*self.idle}
+        for name, (first, always) in self._undefined.items():
+            since = "throughout the run" if always else f"at t = {first:.6g} s"
+            told.append(f"event '{name}' is not a number {since}: it cannot occur there; check its formula")
         for w in self.conditions:
             begun = self._begun.get(w.name)
             if begun is None or w.name in happened or self._last is None or not self._last[0] > begun.time:

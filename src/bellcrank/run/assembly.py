@@ -36,6 +36,8 @@ def start_state(
     """The state a run starts from: values by name beside those of set_run, or a state (q, u) in equation units."""
     if isinstance(given, tuple | list) and len(given) == 2:
         q, u = (np.array(x) for x in state_lists(loaded.interface, *given))
+        for x, value in zip(loaded.interface.states, (*q, *u), strict=True):
+            finite(value, f"initial: {x.name}")
         if closure is None:
             return _warned(loaded, (q, u))
         held = np.zeros(len(q), dtype=bool), np.zeros(len(u), dtype=bool)

@@ -12,6 +12,7 @@ from bellcrank.backend.start import Input
 from bellcrank.emit.pieces import spline_pieces
 from bellcrank.errors import ModelError, RunError, warn
 from bellcrank.expr.table import Table
+from bellcrank.numeric.real import displayed, real
 from bellcrank.numeric.tuning import INPUTS
 from bellcrank.signals import KINDS, Signal, constant, kinks, sampled
 
@@ -34,10 +35,11 @@ def as_signal(given: Any, name: str) -> Signal:
         return given
     if isinstance(given, Table):
         return _table(given, name)
-    if isinstance(given, int | float | np.floating | np.integer):
-        if not math.isfinite(given):
-            raise RunError(f"input '{name}' is {float(given)}, not a finite number")
-        return constant(float(given))
+    value = None if callable(given) else real(given)
+    if value is not None:
+        if not math.isfinite(value):
+            raise RunError(f"input '{name}' is {value}, not a finite number")
+        return constant(value)
     if callable(given):
         return Signal("function", given)
     if isinstance(given, tuple | list) and len(given) == 2:
@@ -46,7 +48,7 @@ def as_signal(given: Any, name: str) -> Signal:
         pair = given if given.shape[0] == 2 else given.T
         return sampled(pair[0], pair[1], name)
     kinds = "/".join(kind for kind in KINDS if kind != "constant")
-    shown = f"an array of shape {given.shape}" if isinstance(given, np.ndarray) else repr(given)
+    shown = f"an array of shape {given.shape}" if isinstance(given, np.ndarray) else displayed(given)
     raise RunError(
         f"input '{name}' is {shown}; give a number, a function of time, bc.{kinds}, a table, or (times, values)"
     )

@@ -19,7 +19,7 @@ from bellcrank.run.closure import rates_near_singular
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.slopes import difference_slopes, known_slopes
 from bellcrank.run.stepping import Evaluation
-from bellcrank.run.values import number
+from bellcrank.run.values import finite, number
 from bellcrank.units import unit_system
 
 SHOWN = 8  # states that are listed by name
@@ -56,7 +56,7 @@ class Rhs:
         return f"Rhs({self._loaded.name!r}: {what}: {', '.join(listed[:SHOWN] + more)})"
 
     def __call__(self, t: float, x: Any, out: np.ndarray | None = None) -> np.ndarray:
-        time, state = number(t, "t"), self._state(x)
+        time, state = finite(t, "t"), self._state(x)
         self._check_out(out)
         found = self._rates(time, state) if self._bound is None else self._bound.rates(time, state)
         if out is None:

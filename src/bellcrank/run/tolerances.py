@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import ExpressionError, ModelError, did_you_mean, warn
+from bellcrank.errors import ExpressionError, ModelError, counted, did_you_mean, warn
 from bellcrank.interface.interface import STATES, Interface
 from bellcrank.numeric.methods import ADAPTIVE, OWN, RTOL
 from bellcrank.numeric.pace import caps_of, usual_tolerance
@@ -43,6 +43,7 @@ class Tolerances:
 
 
 USUAL = Tolerances()
+LOOSE = 10.0  # times the largest value of a state: an absolute tolerance above it controls nothing
 SCIPY_FINEST = 100 * float(np.finfo(float).eps)  # what SciPy's methods would use for a smaller relative tolerance
 
 
@@ -88,10 +89,18 @@ def for_start(found: Tolerances, interface: Interface, p: Sequence[float], y: np
 
 
 def through_zero(found: Tolerances, interface: Interface, rows: np.ndarray) -> list[str]:
-    """States that passed zero although no error is allowed there, in a sentence each; `rows`: time, states, ..."""
+    """States whose absolute tolerance is above their size, or zero where they pass zero; `rows`: time, states, ..."""
     if found.atol is None or not len(rows):
         return []
     told = []
+    largest = np.abs(rows[:, 1 : 1 + len(found.atol)]).max(axis=0)
+    loose = np.flatnonzero((found.atol > LOOSE * largest) & (largest > 0) & (found.given is not None))
+    if len(loose):
+        x, i = interface.states[loose[0]], loose[0]
+        sizes = [f"{x.unit.from_equation(v):.3g} {x.unit}" for v in (found.atol[i], largest[i])]
+        what = f"atol of {x.name}, {sizes[0]}, exceeds its largest value {sizes[1]}"
+        more = f" (and so for {counted(len(loose) - 1, 'other state')})" if len(loose) > 1 else ""
+        told.append(f"{what}{more}: the error is not controlled; give a smaller atol")
     for i in np.flatnonzero(found.atol == 0):
         values = rows[:, 1 + i]
         passed = np.flatnonzero(np.sign(values) != np.sign(values[0]))

@@ -19,6 +19,7 @@ from bellcrank.numeric.course import At, Course
 from bellcrank.numeric.methods import ADAPTIVE, DEFAULT
 from bellcrank.numeric.methods import METHODS as FIXED
 from bellcrank.numeric.pace import output_times
+from bellcrank.numeric.real import displayed, real
 from bellcrank.numeric.tuning import PLANS, STEPS
 from bellcrank.program.program import Program
 from bellcrank.run.inputs import as_input, as_signal, breaks_of, check_covers
@@ -92,7 +93,7 @@ def run_plan(
     step = positive(step if step is not None else r.step if r.step is not None else span / 1000, "step")
     method = method_name(method or r.method or DEFAULT, name)
     every = output_every if output_every is not None else r.output_every if r.output_every is not None else 1
-    if not isinstance(every, int | np.integer) or isinstance(every, bool) or every < 1:
+    if not isinstance(every, int | np.integer) or isinstance(every, bool | np.timedelta64) or every < 1:
         what = "output_every" if output_every is None else called
         raise ModelError(f"{what}={every!r} must be a whole number of at least 1", name)
     if span / step > 1e13:
@@ -185,7 +186,7 @@ def state_lists(interface: Interface, q: Any, u: Any) -> tuple[list[float], list
     """q and u as lists of the right lengths."""
     found: list[list[float]] = []
     for given, wanted, what in ((q, interface.coordinates, "q"), (u, interface.speeds, "u")):
-        if isinstance(given, np.ndarray) and given.dtype == float and given.shape == (len(wanted),):
+        if type(given) is np.ndarray and given.dtype == float and given.shape == (len(wanted),):
             found.append(given.tolist())
             continue
         names = ", ".join(x.name for x in wanted)
@@ -220,10 +221,11 @@ def method_name(method: str, model: str | None = None) -> str:
 
 
 def number(value: Any, what: str) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise ModelError(f"{what} is {value!r}, not a number") from None
+    """A real number that was given; text, booleans and complex numbers are errors."""
+    found = real(value)
+    if found is None:
+        raise ModelError(f"{what} is {displayed(value)}, not a number")
+    return found
 
 
 def finite(value: Any, what: str) -> float:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, overload
 
 from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.numeric.real import displayed, real
 from bellcrank.study.formulas import names_in
 
 
@@ -72,10 +73,11 @@ class Reader:
         given = self.data.get(key)
         if given is None:
             return None
-        if isinstance(given, bool) or not isinstance(given, int | float) or not math.isfinite(given):
-            self.problem(f"{key} = {given!r} must be a finite number")
+        found = real(given)
+        if found is None or not math.isfinite(found):
+            self.problem(f"{key} = {displayed(given)} must be a finite number")
             return None
-        return given
+        return given if isinstance(given, int) else found
 
     def positive(self, key: str) -> float | None:
         found = self.number(key)

@@ -95,6 +95,7 @@ class DeckSystem(System):
         for name in unset(self, result):
             self.set_defaults({name: UNSET})
             warnings.warn(f"parameter '{name}' has no value: {UNSET:g} is used", ModelWarning, stacklevel=2)
+        result.analysis.mechanism.description.parameters.update(self.description.snapshot().parameters)
         return result
 
     def _placed(self, problem: str) -> str:

@@ -16,6 +16,7 @@ from itertools import pairwise
 from typing import Any
 
 from bellcrank.errors import ExpressionError, ModelError, did_you_mean
+from bellcrank.numeric.real import displayed, real
 from bellcrank.units import ANGLE, Dimension, Unit, parse_dimension, unit_system
 
 SI = unit_system("mks")
@@ -200,8 +201,9 @@ def _number(k: Key, dimension: str, value: Any, where: str, problems: Problems, 
             such = user_unit(wanted).text
             return problems.wrong(f"{where} = '{text}' must be in a unit such as {such}.", 0.0)
         value = float(found[1])
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        return problems.wrong(f"{where}: {value!r:.40} is not a finite number.", 0.0)
+    number = real(value)
+    if number is None or not math.isfinite(number):
+        return problems.wrong(f"{where}: {displayed(value)} is not a finite number.", 0.0)
     if unit is None:
         such = user_unit(wanted).text
         return problems.wrong(

@@ -1,0 +1,43 @@
+"""Real numbers as callers give them: what counts as one, and how a wrong one is shown in a message."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def real(value: Any) -> float | None:
+    """The number; None for text, booleans, complex and masked values, and integers that no float can hold."""
+    if type(value) is float:
+        return value
+    if isinstance(value, str | bytes | bool | np.bool_ | complex | np.complexfloating | np.timedelta64 | np.datetime64):
+        return None
+    if value is np.ma.masked or (isinstance(value, np.ndarray) and (value.ndim or value.dtype.kind not in "iuf")):
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def reals(values: Any) -> np.ndarray | None:
+    """An own array of real numbers; None where one of them is none."""
+    if np.ma.is_masked(values) or (isinstance(values, list | tuple) and any(x is np.ma.masked for x in values)):
+        return None
+    try:
+        found = np.array(values)
+    except (TypeError, ValueError):
+        return None
+    if found.dtype.kind == "O":  # fractions, decimals, integers of many digits
+        numbers = [real(x) for x in found.ravel()]
+        return None if None in numbers else np.array(numbers, dtype=float).reshape(found.shape)
+    return found.astype(float, order="C") if found.dtype.kind in "iuf" else None
+
+
+def displayed(value: Any) -> str:
+    """A value for a message, which Python does not print where it is an integer of thousands of digits."""
+    try:
+        return f"{value!r:.60}"
+    except ValueError:
+        return f"an integer of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__
