@@ -89,7 +89,7 @@ def test_formulas_are_aimed_at(bike):
 
 def test_every_place_of_at_gives_its_own_model(bike):
     steady = bike.equilibrium()
-    at_start = bike.linearize(inputs=(), outputs=())
+    at_start = bike.linearize("start", inputs=(), outputs=())
     assert np.array_equal(bike.linearize(at="start", inputs=(), outputs=()).A, at_start.A)
     assert "start of the run at u(frame, 1) = 12 m/s, which is not steady" in at_start.motion
     assert np.array_equal(
@@ -219,7 +219,7 @@ def test_both_backends_find_the_same(bike):
 
 
 def test_values_of_inputs_and_parameters_can_be_given(bike):
-    given = bike.linearize(inputs={"drive": 30.0, "rear.load": None})
+    given = bike.linearize("start", inputs={"drive": 30.0, "rear.load": None})
     assert given.input_names == ["drive", "rear.load"] and given.inputs[0].value == 30.0
     quarter, span = example("quarter_car").compile(backend="python"), {"outputs": ["az"], "t_end": 0.05, "step": 0.001}
     found = quarter.sensitivity(["k"], parameters={"k": 20000.0}, **span)

@@ -31,7 +31,7 @@ def test_lag_follows_the_exponential(backend):
 
 def test_linear_model_and_equilibrium_hold_the_state():
     sim = lagged().equations().compile()
-    linear = sim.linearize()
+    linear = sim.linearize("start")
     names = [x.name for x in linear.states]
     A = np.asarray(linear.A)
     assert A[names.index("f"), names.index("f")] == pytest.approx(-10)

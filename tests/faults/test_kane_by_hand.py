@@ -163,7 +163,7 @@ def test_linearised_equations_keep_inputs_and_agree_with_the_numerical_ones():
     assert str(linear) == "mP*u' = F + q*(0.5 - k)\nq' = u"
     assert linear.inputs == (F,)
     assert (linear.B, linear.E) == ([[ONE]], [[ZERO]])
-    found = d.equations().compile(backend="python").linearize(outputs=["q"])
+    found = d.equations().compile(backend="python").linearize("start", outputs=["q"])
     known = {"mP": 4.0, "k": 2.0}
     K, C, B = (np.array(evaluate([x[0][0]], known)) / 4 for x in (linear.K, linear.C, linear.B))
     assert pytest.approx(np.array([[0, 1], [K[0], C[0]]])) == found.A

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.analysis.draw import draw_values
+from bellcrank.analysis.modes import stability_line
 from bellcrank.analysis.tables import column_of, motion_line, shown, table, write_csv
 from bellcrank.errors import RunError
 from bellcrank.files import html
@@ -33,8 +34,10 @@ class Equilibrium(Shown):
     """A static equilibrium or steady motion, in user units; `motion` says which in words.
 
     `values`: all states, and what else was unknown; `outputs`: the output channels there; `found["roll"]` reads either
-    by name. `residual`: the largest rate that should be zero (equation
-    units); `indifferent`: freedoms that nothing determines. It can be given as at= to every other analysis.
+    by name. `residual`: the largest rate that should be zero (equation units); `indifferent`: coordinates that nothing
+    determines; `moved`: how far each coordinate that was solved for is from the start of the search. `stability` ("stable", "stable, undamped", "neutral" or "unstable", to first order)
+    comes with the `eigenvalues` (1/s); where it is unstable and damped motion from the start leads to another one,
+    `settles` has the coordinates of that. An equilibrium can be given as at= to every other analysis.
     """
 
     name: str
@@ -50,6 +53,39 @@ class Equilibrium(Shown):
     point: Any = field(repr=False, default=None)
     steps: int = 0
     outputs: dict[str, float] = field(repr=False, default_factory=dict)
+    moved: dict[str, float] = field(default_factory=dict)
+    stability: str = ""
+    eigenvalues: tuple[complex, ...] = ()
+    settles: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def distance(self) -> dict[str, float]:
+        """The largest distance of a coordinate from the start of the search, by unit."""
+        found: dict[str, float] = {}
+        for name, by in self.moved.items():
+            found[self.units[name]] = max(found.get(self.units[name], 0.0), abs(by))
+        return found
+
+    @property
+    def stable(self) -> bool:
+        """Does the linear model not grow?"""
+        return self.stability.startswith("stable")
+
+    def _remarks(self) -> list[str]:
+        """Stability, distance from the start, what continues and what nothing determines."""
+        told = [stability_line(self.stability, self.eigenvalues)] if self.stability else []
+        if self.settles:
+            listed = ", ".join(f"{n} = {shown(v, 6)} {self.units[n]}" for n, v in self.settles.items())
+            told.append(f"damped motion from the start leads to another equilibrium: {listed}")
+        far = sorted((n for n, by in self.moved.items() if abs(by) > 1e-9), key=lambda n: -abs(self.moved[n]))
+        more = f" and {len(far) - 4} more" if len(far) > 4 else ""
+        listed = ", ".join(f"{n} by {shown(self.moved[n], 6)} {self.units[n]}" for n in far[:4])
+        told += [f"distance from the start: {listed or 'none'}{more}"] if self.moved else []
+        if self.steady:
+            told.append("continues: " + ", ".join(f"{n} by {v:.6g} {self.units[n]}/s" for n, v in self.steady.items()))
+        if self.indifferent:
+            told.append(f"neutral (nothing determines them): {', '.join(self.indifferent)}")
+        return told
 
     def __getitem__(self, name: str) -> float:
         listed = {**self.outputs, **self.values}
@@ -76,16 +112,11 @@ class Equilibrium(Shown):
             ["", "value", "unit", "", ""], [[n, shown(v, 9), u, k, w] for n, v, u, k, w in self.rows()], "<><<<"
         )
         lines = [head, *motion_line(self.motion), body]
-        if self.steady:
-            lines.append("  goes on: " + ", ".join(f"{n} by {v:.6g} {self.units[n]}/s" for n, v in self.steady.items()))
-        if self.indifferent:
-            lines.append(f"  indifferent: {', '.join(self.indifferent)}")
+        lines += [f"  {line}" for line in self._remarks()]
         return "\n".join(lines)
 
     def _told(self) -> list[str]:
-        goes_on = [f"goes on: {n} by {v:.6g} {self.units[n]}/s" for n, v in self.steady.items()]
-        words = [*([self.motion] if self.motion else []), *goes_on]
-        words += [f"indifferent: {', '.join(self.indifferent)}"] if self.indifferent else []
+        words = [*([self.motion] if self.motion else []), *self._remarks()]
         cells = html.table(("", "value", "unit", "", ""), self.rows(), right=(1,))
         return [html.heading(f"{self._title}, residual {self.residual:.1e}"), *map(html.paragraph, words), cells]
 

@@ -1,5 +1,8 @@
 """Equilibria and steady motions of a model: what is asked for, where the search starts, and the words around it.
 
+The nearest equilibrium is the one in whose region of convergence (Newton's method) the start lies. If it lies in none,
+it is the one to which damped motion from rest at the start leads; else a search with bounded steps is made.
+
 A steady motion has constant speeds and own states; coordinates on which nothing depends go on. A model that starts
 moving has a steady motion at that speed: the speed that carries the motion is held, and an input is set free where it
 takes one to keep it.
@@ -7,6 +10,7 @@ takes one to keep it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,6 +21,7 @@ import numpy as np
 from bellcrank.analysis.aims import Aim, aims_of
 from bellcrank.analysis.begin import aimed, begin_at, feeds
 from bellcrank.analysis.cyclic import ignorable, onward, together
+from bellcrank.analysis.damped import DampedMotion
 from bellcrank.analysis.equilibrium import Equilibrium, NoEquilibrium, indifferent_names
 from bellcrank.analysis.evaluate import evaluator
 from bellcrank.analysis.plant import PARAMETERS, SETTABLE, STATES, Plant
@@ -31,6 +36,7 @@ from bellcrank.interface.interface import Quantity
 from bellcrank.run.evaluate import Inputs, Parameters
 from bellcrank.run.stepping import NO_VALUE
 from bellcrank.run.values import finite
+from bellcrank.units import ANGLE
 
 Values = Mapping[Any, float] | None
 FEW = 40  # steps of a search that is not the only one
@@ -66,6 +72,11 @@ class Asked:
             return []
         fixed = {*self.held, *self.free}
         return [q for q in self.plant.interface.inputs if not q.rate and q not in fixed]
+
+    @property
+    def at_rest(self) -> bool:
+        """Is it the state of rest that is asked for, with all coordinates to be found?"""
+        return not self.moving and not self.free and not self.aims and not any(q.kind in STATES for q in self.held)
 
     @property
     def short(self) -> int:
@@ -118,22 +129,43 @@ def find_equilibrium(
     parameters: Parameters = None,
     inputs: Inputs = None,
     t: float = 0.0,
+    by: str = "",
 ) -> Equilibrium:
-    """Solves for the state (and what is free) at which nothing accelerates. `at`: where the search starts."""
+    """Solves for the state (and what is free) at which nothing accelerates. `at`: where the search starts.
+
+    `by`: the only way of searching that is tried: "newton", "damped motion"; all if it is not given.
+    """
     asked = _asked(plant, free, fixed, targets, at, parameters, inputs, t)
     best: tuple[Problem, Root] | None = None
-    for problem, root, freed in _searches(asked):
+    for problem, root, freed in _searches(asked, by):
         if root.found:
-            return _result(asked, problem, root, freed)
+            return _result(asked, problem, _within_a_turn(problem, root), freed)
         if best is None or np.linalg.norm(root.residuals) < np.linalg.norm(best[1].residuals):
             best = problem, root
-    assert best is not None
+    if best is None:
+        raise NoEquilibrium(f"the model '{plant.name}' has no equilibrium that could be found by {by}", {}, ())
     raise _none(asked, *best)
 
 
-def _searches(asked: Asked) -> Iterator[tuple[Problem, Root, tuple[Quantity, ...]]]:
+Search = tuple[Problem, Root, tuple[Quantity, ...]]
+
+
+def _searches(asked: Asked, by: str) -> Iterator[Search]:
     """Searches one after the other, each tried if those before found nothing."""
     first = asked.problem()
+    near = first.nearest() if by != "damped motion" and asked.short <= 0 else None
+    if near is not None:
+        yield first, near, ()
+    if by != "newton" and asked.at_rest:
+        yield from _damped(asked)
+    if by == "newton" and asked.short > 0:
+        freed = _set_free(asked, first)
+        problem = asked.problem(freed)
+        near = problem.nearest()
+        if near is not None:
+            yield problem, near, freed
+    if by:
+        return
     freed = _set_free(asked, first)
     if freed:
         problem = asked.problem(freed)
@@ -143,6 +175,33 @@ def _searches(asked: Asked) -> Iterator[tuple[Problem, Root, tuple[Quantity, ...
         freed = _set_free(asked, asked.problem(start=start))
         problem = asked.problem(freed, start)
         yield problem, problem.solve(FEW), freed
+
+
+def _damped(asked: Asked) -> Iterator[Search]:
+    """The equilibrium to which damped motion from rest leads, if it leads to one."""
+    found: list[tuple[Problem, Root]] = []
+
+    def ends(at: Point) -> bool:
+        problem = asked.problem(start=at)
+        root = problem.nearest()
+        found.extend([] if root is None else [(problem, root)])
+        return root is not None
+
+    if DampedMotion(asked.plant, asked.find, asked.start, asked.cyclic).path(ends):
+        yield *found[-1], ()
+
+
+def _within_a_turn(problem: Problem, root: Root) -> Root:
+    """The same root with angles within a turn of the start, where whole turns change nothing."""
+    angles = np.array([q.kind == "coordinate" and q.unit.dimension == ANGLE for q in problem.unknowns], dtype=bool)
+    turns = np.where(angles, np.trunc((root.x - problem.x) / (2 * math.pi)), 0.0)
+    for i in np.flatnonzero(turns):
+        x = root.x.copy()
+        x[i] -= 2 * math.pi * turns[i]
+        there = replace(problem, start=problem.at(x)).nearest()
+        if there is not None and np.abs(there.x - x).max() < 1e-6:
+            root = there
+    return root
 
 
 def _set_free(asked: Asked, problem: Problem) -> tuple[Quantity, ...]:
@@ -254,12 +313,14 @@ def _result(asked: Asked, problem: Problem, root: Root, freed: tuple[Quantity, .
     if not steady:
         motion += left_behind(plant, asked.start, asked.onward)
     found_in = unknowns, residual, tuple(loose), steady, tuple(q.name for q in states)
-    outputs = _outputs(plant, at)
+    coordinates = [q for q in problem.unknowns if q.kind == "coordinate"]
+    moved = {q.name: float(q.unit.from_equation(at.of(q) - asked.start.of(q))) for q in coordinates}
+    outputs = outputs_at(plant, at)
     units |= {q.name: q.unit.text for q in plant.interface.outputs if q.name not in units}
-    return Equilibrium(plant.name, values, units, labels, *found_in, motion, at, root.steps, outputs)
+    return Equilibrium(plant.name, values, units, labels, *found_in, motion, at, root.steps, outputs, moved)
 
 
-def _outputs(plant: Plant, at: Point) -> dict[str, float]:
+def outputs_at(plant: Plant, at: Point) -> dict[str, float]:
     """Output channels at a point, in user units; not a number where they have no value."""
     loaded, p = plant.loaded, list(at.p)
     try:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.analysis.modes import Modes, cleaned, modes_of
+from bellcrank.analysis.modes import Modes, cleaned, modes_of, stability_line, stability_of
 from bellcrank.analysis.response import Response, check_frequencies
 from bellcrank.analysis.tables import motion_line, per, table, write_csv
 from bellcrank.errors import ModelError, did_you_mean, optional_package
@@ -124,6 +124,11 @@ class LinearModel(Shown):
         return np.sort_complex(cleaned(np.linalg.eigvals(self.A))) if len(self.A) else np.zeros(0, complex)
 
     @property
+    def stability(self) -> str:
+        """To first order, without coordinates on which nothing depends, e.g. "stable" or "unstable"."""
+        return stability_of(self.essential().eigenvalues)
+
+    @property
     def stable(self) -> bool:
         return bool(np.all(self.eigenvalues.real < 0))
 
@@ -170,7 +175,17 @@ class LinearModel(Shown):
         w = model.inputs[model._place(input, model.inputs, "input")]
         y = model.outputs[model._place(output, model.outputs, "output")]
         values = model.transfer(input, output, 2j * np.pi * frequencies)
-        return Response(self.name, w.name, y.name, per(y.unit, w.unit), frequencies, values, self.notes, self.motion)
+        return Response(
+            self.name,
+            w.name,
+            y.name,
+            per(y.unit, w.unit),
+            frequencies,
+            values,
+            self.notes,
+            self.motion,
+            self.stability if self.equilibrium else "",
+        )
 
     def _about(self, output: Any) -> LinearModel:
         """Without what neither the states nor this output depend on."""
@@ -195,6 +210,7 @@ class LinearModel(Shown):
         counts = [f"{len(g)} {what}" for g, what in ((self.states, "states"), (self.inputs, "inputs"))]
         lines = [f"{self.name}: linear model, {', '.join(counts)}, {len(self.outputs)} outputs"]
         lines += motion_line(self.motion)
+        lines += [f"  {stability_line(self.stability, self.essential().eigenvalues)}"] if self.equilibrium else []
         lines += [f"  note: {n}" for n in self.notes]
         for letter, M, up, across in self._matrices:
             if letter == "A" or ((letter == "C" or self.inputs) and (letter == "B" or self.outputs)):
@@ -206,7 +222,11 @@ class LinearModel(Shown):
         return "\n".join(lines)
 
     def _told(self) -> list[str]:
-        words = [*([self.motion] if self.motion else []), *self.notes]
+        words = [
+            *([self.motion] if self.motion else []),
+            *([f"stability: {self.stability}"] if self.equilibrium else []),
+        ]
+        words += self.notes
         parts: list[str] = [html.heading(f"{self.name}: linear model"), *map(html.paragraph, words)]
         for letter, M, up, across in self._matrices:
             if M.size:

@@ -9,6 +9,7 @@ import numpy as np
 
 from bellcrank.analysis.corners import mean_of_sides
 from bellcrank.analysis.cyclic import onward
+from bellcrank.analysis.equilibrium import Equilibrium, NoEquilibrium
 from bellcrank.analysis.evaluate import evaluator
 from bellcrank.analysis.find_equilibrium import find_equilibrium
 from bellcrank.analysis.linear import LinearModel, Signal
@@ -30,7 +31,7 @@ REST = 1e-7  # rates below this share of their slopes are rest
 
 def linear_model(
     plant: Plant,
-    at: Any = None,
+    at: Any = "equilibrium",
     inputs: Any = None,
     outputs: Any = None,
     parameters: Parameters = None,
@@ -38,7 +39,10 @@ def linear_model(
     t: float = 0.0,
     states: Any = None,
 ) -> LinearModel:
-    """A, B, C, D about a point; `inputs` may name parameters (with their values there), `outputs` states."""
+    """A, B, C, D about a point (None: the equilibrium).
+
+    `inputs` may name parameters (with their values there), `outputs` states.
+    """
     plant.refuse_kept()
     interface = plant.interface
     if isinstance(inputs, Mapping):
@@ -50,8 +54,8 @@ def linear_model(
     chosen_in = _with_rates(driven, interface)
     usual = interface.outputs or interface.states
     chosen_out = usual if outputs is None else plant.find_all(outputs, CHANNELS, "output")
-    if word_of(at, plant.name) == "equilibrium":
-        at = find_equilibrium(plant, parameters=parameters, inputs=signals, t=t)
+    if at is None or word_of(at, plant.name) == "equilibrium":
+        at = operating_point(plant, parameters=parameters, inputs=signals, t=t)
         parameters = signals = None
     place = place_at(plant, at, parameters, signals, t)
     here = place.point
@@ -62,6 +66,15 @@ def linear_model(
     chosen = None if states is None else {x.name for x in plant.find_all(states, STATES, "state")}
     reduction = _reduction(plant, values, slopes, chosen)
     return _assembled(plant, place, chosen_in, chosen_out, [*find.notes, *_told(corners)], values, slopes, reduction)
+
+
+def operating_point(plant: Plant, **asked: Any) -> Equilibrium:
+    """The equilibrium that analyses are made at unless at= says otherwise; if there is none, what to do instead."""
+    try:
+        return find_equilibrium(plant, **asked)
+    except NoEquilibrium as error:
+        more = "to analyse the model at its initial state instead, give at='start'"
+        raise NoEquilibrium(f"{error}; {more}", error.residuals, error.runaway) from None
 
 
 def _told(corners: Sequence[str]) -> list[str]:

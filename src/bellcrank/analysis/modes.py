@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from bellcrank.files.notebook import Shown
 
 REAL = 1e-9  # imaginary part below this share of the largest eigenvalue: rounding
 
+NEUTRAL = 1e-7  # an eigenvalue below this share of the largest neither grows nor decays
 ZERO = 1e-14  # a real or imaginary part below this share of the largest eigenvalue is zero
 
 
@@ -87,6 +88,11 @@ class Modes(Sequence[Mode], Shown):
     def stable(self) -> bool:
         return all(m.stable for m in self._modes)
 
+    @property
+    def stability(self) -> str:
+        """To first order: "stable", "stable, undamped", "neutral" or "unstable"."""
+        return stability_of(m.eigenvalue for m in self._modes)
+
     def __str__(self) -> str:
         rows = [
             [
@@ -100,7 +106,8 @@ class Modes(Sequence[Mode], Shown):
             for i, m in enumerate(self._modes, 1)
         ]
         head = ["", "eigenvalue (1/s)", "f (Hz)", "damping", "T (s)", "participation"]
-        return "\n".join([f"{self.name}: modes", *motion_line(self.motion), table(head, rows, ">>>>><")])
+        told = [*motion_line(self.motion), *([f"  stability: {self.stability}"] if rows else [])]
+        return "\n".join([f"{self.name}: modes", *told, table(head, rows, ">>>>><")])
 
     def save(self, path: str | Path) -> Path:
         """Writes a CSV file: eigenvalue, frequency, damping, then share and shape of every state."""
@@ -157,6 +164,26 @@ def cleaned(values: np.ndarray) -> np.ndarray:
     least = ZERO * float(np.abs(values).max(initial=0.0))
     parts = [np.where(np.abs(x) > least, x, 0.0) for x in (values.real, values.imag)]
     return np.asarray(parts[0] + 1j * parts[1])
+
+
+def stability_of(values: Iterable[complex]) -> str:
+    """Stability to first order: "stable", "stable, undamped", "neutral" (something does not return) or "unstable"."""
+    found = np.array(list(values), dtype=complex)
+    least = NEUTRAL * float(np.abs(found).max(initial=0.0))
+    if np.any(found.real > least):
+        return "unstable"
+    if np.any(np.abs(found) <= least):
+        return "neutral"
+    return "stable, undamped" if np.any(found.real >= -least) else "stable"
+
+
+def stability_line(word: str, values: Iterable[complex]) -> str:
+    """unstable: eigenvalues 3.13, -3.13 1/s"""
+    listed = sorted({(-round(x.real, 12), abs(x.imag)): x for x in values}.items())
+    few = [eigenvalue_text(x, 5, 5) for _, x in listed[:4]]
+    if not few:
+        return f"stability: {word}"
+    return f"stability: {word}; eigenvalues {', '.join(few)}{' ...' if len(listed) > 4 else ''} 1/s"
 
 
 def matched(before: np.ndarray, now: np.ndarray) -> np.ndarray:

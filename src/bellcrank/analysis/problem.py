@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -12,11 +13,13 @@ from bellcrank.analysis.aims import Aim
 from bellcrank.analysis.plant import Plant
 from bellcrank.analysis.point import Point
 from bellcrank.analysis.slope_runner import Find
-from bellcrank.analysis.solve import STEPS, Root, solve
+from bellcrank.analysis.solve import STEPS, Root, newton, solve
 from bellcrank.errors import RunError
 from bellcrank.interface.interface import Quantity
+from bellcrank.units import ANGLE
 
 T = TypeVar("T")
+LONGEST = 0.5  # rad, of one step of a search
 ACTING = 1e-3  # share of an input in what no unknown can balance, against that of the strongest
 
 
@@ -74,10 +77,23 @@ class Problem:
         except RunError as error:
             raise NoValue(str(error)) from None
 
+    def _limits(self, angle: float) -> np.ndarray:
+        """How far unknowns may go, equation units: coordinates that are angles only."""
+        return np.array(
+            [angle if q.kind == "coordinate" and q.unit.dimension == ANGLE else np.inf for q in self.unknowns]
+        )
+
+    def nearest(self) -> Root | None:
+        """The root whose region of convergence (Newton's) the start is in, angles within half a turn."""
+        return newton(self.sloped, self.x, self._limits(math.pi))
+
     def solve(self, most: int = STEPS) -> Root:
         """A root near the start; a RunError if the model cannot be evaluated there."""
+        found = self.nearest()
+        if found is not None:
+            return found
         try:
-            return solve(self.sloped, self.left, self.x, most)
+            return solve(self.sloped, self.left, self.x, self._limits(LONGEST), most)
         except NoValue as error:
             raise RunError(str(error)) from None
 

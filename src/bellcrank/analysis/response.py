@@ -26,6 +26,7 @@ class Response(Shown):
     values: np.ndarray
     notes: tuple[str, ...] = ()
     motion: str = ""  # at which motion, in words
+    stability: str = ""  # of that motion
 
     @property
     def magnitude(self) -> np.ndarray:
@@ -52,7 +53,12 @@ class Response(Shown):
         rows = [[f"{self.f[i]:.4g}", f"{self.magnitude[i]:.6g}", f"{self.phase[i]:.4g}"] for i in shown]
         head = ["f (Hz)", f"magnitude ({self.unit})", "phase (deg)"]
         return "\n".join(
-            [f"{self.name}: {self.output} per {self.input}", *motion_line(self.motion), table(head, rows, ">>>")]
+            [
+                f"{self.name}: {self.output} per {self.input}",
+                *motion_line(self.motion),
+                *([f"  stability: {self.stability}"] if self.stability else []),
+                table(head, rows, ">>>"),
+            ]
         )
 
     def save(self, path: str | Path) -> Path:

@@ -1,7 +1,7 @@
-"""Roots of a system of equations by Levenberg and Marquardt's method, with exact slopes.
+"""Roots of a system of equations by Newton's, else by Levenberg and Marquardt's method, with an exact Jacobian.
 
 Steps are of least norm in scaled unknowns, so unknowns that nothing determines stay where they are; equations that
-repeat others do no harm.
+repeat others do no harm. Angles are limited: `newton` takes no root further away, `solve` makes no longer step.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ TOLERANCE = 1e-10  # of a residual, against its slopes times the size of the unk
 NEGLIGIBLE = 1e-10  # singular values below this share of the largest say nothing
 STEPS = 200
 QUICK = 0.1  # share of what is left after a step, below which slopes serve for another one
+CONTRACTS = 0.5  # a Newton step against the one before: within the region of convergence
 STALLED = 25, 0.9  # steps in which what is left must fall below this share, or the search has ended
 
 
@@ -49,10 +50,32 @@ def _scaled(x: np.ndarray, J: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return J * scale / np.where(rows > 0, rows, 1.0)[:, None], scale
 
 
-def solve(function: Function, values: Values, start: np.ndarray, most: int = STEPS) -> Root:
+def newton(function: Function, start: np.ndarray, limit: np.ndarray) -> Root | None:
+    """The root whose region of convergence the start is in: every step at most half as long as the one before.
+
+    Such a root is unique within twice the first step; None if there is none, or further away than the limit.
+    """
+    x, before, steps = np.array(start, dtype=float), np.inf, 0
+    size = np.maximum(np.abs(x), 1.0)
+    while True:
+        found = _sloped(function, x)
+        if found is None:
+            return None
+        r, J = found
+        rows = np.abs(J * size).max(axis=1, initial=0.0)
+        dx = _Step(x, J, 1.0 / np.where(rows > 0, rows, 1.0))(r, 0.0)
+        length = float(np.abs(dx / size).max(initial=0.0))
+        if _is_root(x, r, J, 1e-5) or length <= 1e-15 or (steps and length > CONTRACTS * before and _is_root(x, r, J)):
+            return Root(x, r, J, True, steps, np.abs(x - start)) if _is_root(x, r, J) else None
+        if length > CONTRACTS * before or np.any(np.abs(x + dx - start) > limit):
+            return None
+        x, before, steps = x + dx, length, steps + 1
+
+
+def solve(function: Function, values: Values, start: np.ndarray, limit: np.ndarray, most: int = STEPS) -> Root:
     """A root near the start, or the nearest point to one that could be found within so many steps.
 
-    Slopes serve for several steps as long as these lead on quickly; those of the result are its own.
+    The Jacobian serves for several steps as long as these lead on quickly; that of the result is its own.
     """
     x = np.array(start, dtype=float)
     r, J = function(x)
@@ -66,6 +89,7 @@ def solve(function: Function, values: Values, start: np.ndarray, most: int = STE
         better = None
         for _ in range(40):
             dx = step(r, damping)
+            dx = dx / max(1.0, float(np.abs(dx / limit).max(initial=0.0)))
             better = _evaluated(values, x + dx)
             if better is not None and np.linalg.norm(better * weight) < sizes[-1]:
                 break

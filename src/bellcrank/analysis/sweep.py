@@ -16,7 +16,7 @@ from bellcrank.analysis.begin import begin_at
 from bellcrank.analysis.equilibrium import Equilibrium, NoEquilibrium
 from bellcrank.analysis.find_equilibrium import find_equilibrium
 from bellcrank.analysis.linear import LinearModel
-from bellcrank.analysis.linearise import linear_model
+from bellcrank.analysis.linearise import linear_model, operating_point
 from bellcrank.analysis.locus import Equilibria, RootLocus, StabilityChart
 from bellcrank.analysis.modes import matched
 from bellcrank.analysis.plant import PARAMETERS, SETTABLE, STATES, Plant
@@ -108,7 +108,7 @@ class Sweep:
                 return find_equilibrium(plant, **sought, at=self.before, parameters=own, inputs=driven)
             except RunError:
                 pass  # too far from the one before: from the start of the run
-        return find_equilibrium(plant, **sought, parameters=own, inputs=driven)
+        return operating_point(plant, **sought, parameters=own, inputs=driven)
 
     def _started(self, plant: Plant, at: Any, chosen: Sequence[tuple[Over, float]]) -> LinearModel:
         """At the start of the run or another place, with what was chosen put in and speeds in proportion."""

@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import Any
 
 from bellcrank.analysis.equilibrium import Equilibrium
-from bellcrank.analysis.find_equilibrium import find_equilibrium
 from bellcrank.analysis.inverse import InverseDynamics
 from bellcrank.analysis.inverse_dynamics import inverse_dynamics
 from bellcrank.analysis.linear import LinearModel
@@ -19,6 +18,7 @@ from bellcrank.analysis.response import Response, Spectrum
 from bellcrank.analysis.run_sensitivity import chosen_parameters, sensitivity
 from bellcrank.analysis.sensitivity import Sensitivity
 from bellcrank.analysis.spectra import power_spectrum
+from bellcrank.analysis.stability import equilibrium
 from bellcrank.analysis.sweep import equilibria, root_locus, stability_chart
 from bellcrank.derive.derived import Derived
 from bellcrank.model.guess import with_guess
@@ -55,9 +55,14 @@ class Analyses:
         A model that starts moving has a steady motion at that speed. `free`: parameters or inputs that are unknown
         too (preloads, a driving moment); `fixed`: states, inputs or parameters that are held, by name with or without
         a value; `targets`: values that outputs, states or formulas over them shall have. `at`: where the search
-        starts, as of `linearize`. `.motion` says in words what was found. Raises NoEquilibrium if there is none.
+        starts, as of `linearize`. `.motion` says in words what was found, `.stability` whether it is stable, `.moved`
+        how far it is from there. Raises NoEquilibrium if there is none.
+
+        The nearest one is that in whose region of convergence (Newton's method) the start lies, stable or not; if it
+        lies in none, the one to which strongly damped motion from rest leads. Angles move by less than a turn.
         """
-        return find_equilibrium(self.plant, free, fixed, targets, at, parameters, inputs, t)
+        asked = {"free": free, "fixed": fixed, "targets": targets, "at": at, "parameters": parameters, "inputs": inputs}
+        return equilibrium(self.plant, **asked, t=t)
 
     def equilibria(
         self, over: Any, values: Iterable[float], parameters: Parameters = None, inputs: Inputs = None, **options: Any
@@ -67,7 +72,7 @@ class Analyses:
 
     def linearize(
         self,
-        at: Any = None,
+        at: Any = "equilibrium",
         inputs: Iterable[Any] | Mapping[str, float] | str | None = None,
         outputs: Iterable[Any] | str | None = None,
         parameters: Parameters = None,
@@ -76,11 +81,12 @@ class Analyses:
     ) -> LinearModel:
         """A, B, C, D of small movements about a point, exact, in user units, reduced to independent states.
 
-        `at`: an equilibrium, "equilibrium" (found first), "start" (of the run, default), values of states by name,
-        (q, u) in equation units, a time of the run in s, or (run, time) of one that was made. `inputs`: names of
+        `at`: "equilibrium" (the one nearest to the initial state, default of all analyses), one that was found,
+        "start" (the initial state), values of states by name, (q, u) in equation units, a time of the run in s, or
+        (run, time) of one that was made. `inputs`: names of
         inputs or parameters (default: all inputs), or their values by name, as of `simulate`; `outputs`: names of
         outputs or states (default: all outputs); `states`: those that stay independent if constraints allow. A point
-        that is no equilibrium is allowed; `motion` says which it is.
+        that is no equilibrium is allowed; `motion` says which it is, `stability` whether it is stable.
         """
         return linear_model(self.plant, at, inputs, outputs, parameters, None, t, states)
 

@@ -1,0 +1,111 @@
+"""Damped motion from a start at rest: where a model comes to rest if damping outweighs inertia.
+
+With damping in proportion to the mass matrix, q' is in proportion to the accelerations from rest: the flow
+dq/ds = K(q) u'(q, 0), K the kinematic matrix (q' = K u). It has the equilibria of the model, and its stable ones are
+those of the potential energy. The flow is followed by the linearly implicit Euler method with one extrapolation;
+steps grow without bound near a stable equilibrium, where the method becomes Newton's, and stay below half the time
+constant of growth elsewhere, so that an unstable equilibrium does not attract.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from bellcrank.analysis.plant import Plant
+from bellcrank.analysis.point import Point
+from bellcrank.analysis.slope_runner import Find
+from bellcrank.errors import RunError
+from bellcrank.expr import Symbol
+
+STEPS = 600
+ACCURATE = 0.01  # error of a step, against the size of coordinates (at least 1, in equation units)
+NEAR = 0.05  # a Newton step below this, against the same size, ends the motion near a stable equilibrium
+STILL = 1e-7  # a step below this ends it near an unstable one
+LONGEST = 1e9  # step, against the shortest time constant: as good as infinite
+GROWTH = 0.5  # longest step, against the time constant of growth
+
+
+class DampedMotion:
+    """The flow of a model at rest; what `held` names does not move."""
+
+    def __init__(self, plant: Plant, find: Find, start: Point, held: set[str]) -> None:
+        coordinates, speeds = plant.interface.coordinates, plant.interface.speeds
+        self.find, self.start = find, replace(start, u=np.zeros(len(start.u)))
+        self.free = np.array([q.name not in held for q in coordinates])
+        place = {s: j for j, s in enumerate(find.columns)}
+
+        def columns(symbols: list[Symbol | None]) -> list[int]:
+            return [place[s] for s in symbols if s is not None]
+
+        self.by_q, self.by_u = columns([q.symbol for q in coordinates]), columns([u.symbol for u in speeds])
+
+    def _flow(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Velocity of the flow and its Jacobian, the latter without terms that vanish with the accelerations."""
+        values, slopes = self.find(replace(self.start, q=q))
+        n = len(q)
+        K = slopes["rates"][:n, self.by_u]
+        f = values["rates"][:n] + K @ values["rates"][n:]
+        J = slopes["rates"][:n, self.by_q] + K @ slopes["rates"][n:, self.by_q]
+        return np.where(self.free, f, 0.0), np.where(np.outer(self.free, self.free), J, 0.0)
+
+    def _closed(self, q: np.ndarray) -> np.ndarray:
+        """The nearest coordinates that satisfy the position constraints."""
+        for _ in range(20):
+            values, slopes = self.find(replace(self.start, q=q))
+            g = values["positions"]
+            if not len(g):
+                return q
+            change = np.linalg.lstsq(slopes["positions"][:, self.by_q], g, rcond=1e-10)[0]
+            q = q - change
+            if np.abs(change).max() < 1e-11:
+                return q
+        raise RunError("the position constraints cannot be satisfied")
+
+    def _step(self, q: np.ndarray, flow: tuple[np.ndarray, np.ndarray], s: float) -> np.ndarray:
+        f, J = flow
+        return self._closed(q + np.linalg.solve(np.eye(len(q)) - s * J, s * f))
+
+    def path(self, ends: Callable[[Point], bool]) -> bool:
+        """Follows the motion until `ends` accepts a point near an equilibrium; False if it comes near none."""
+        try:
+            values = self.find.values(self.start)
+            if np.abs(values["speeds"]).max(initial=0.0) > 1e-9:
+                return False  # constraints move it: there is no rest
+            q = self._closed(self.start.q)
+            flow = self._flow(q)
+        except RunError:
+            return False
+        s = 1e-2 / max(float(np.sqrt(np.abs(flow[1]).max(initial=0.0))), float(np.abs(flow[0]).max(initial=0.0)), 1e-9)
+        for _ in range(STEPS):
+            f, J = flow
+            growth = float(np.linalg.eigvals(J).real.max(initial=0.0))
+            size = np.maximum(np.abs(q), 1.0)
+            calm = growth <= 1e-9 * (1.0 + np.abs(J).max(initial=0.0))
+            if not calm:
+                s = min(s, GROWTH / growth)
+            ahead = np.linalg.lstsq(J, -f, rcond=1e-12)[0] if calm else s * f
+            near = float(np.abs(ahead / size).max(initial=0.0))
+            if near < (NEAR if calm else STILL) and ends(replace(self.start, q=q)):
+                return True
+            if near < STILL:
+                return False  # it stays where no equilibrium was found: constraints or own states move on
+            s = min(s, LONGEST / (1e-9 + np.abs(J).max(initial=0.0)))
+            try:
+                full, half = self._step(q, flow, s), self._step(q, flow, s / 2)
+                half = self._step(half, self._flow(half), s / 2)
+                error = float(np.abs((half - full) / size).max(initial=0.0)) / ACCURATE
+                found = self._closed(2 * half - full), error
+                following = self._flow(found[0]) if error <= 1 else flow
+            except (RunError, np.linalg.LinAlgError):
+                found, following = (q, np.inf), flow
+            if not np.isfinite(found[1]) or found[1] > 1 or not np.all(np.isfinite(found[0])):
+                s /= 4 if not np.isfinite(found[1]) else min(4.0, 1.1 * float(np.sqrt(found[1])))
+                if s < 1e-14:
+                    return False
+                continue
+            q, flow = found[0], following
+            s *= min(4.0, 0.9 / float(np.sqrt(max(found[1], 1e-2))))
+        return False
