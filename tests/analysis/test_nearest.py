@@ -103,3 +103,46 @@ def test_chains_from_many_starts(links, stiff):
     sim = chain(links, "c", tuple(rng.uniform(0.5, 1) * stiff for _ in range(links)) if stiff else ())
     for _ in range(125):
         check_chain(sim, rng.uniform(-3.5, 3.5, links))
+
+
+# ---- folds
+
+
+def held_rod(cm, magnitude, initial):
+    """A rod on a hinge with a moment."""
+    s = bc.System("rod", units="mks", axes="ISO 8855")
+    rod = s.add_body("rod", rotate=2, mass=1, cm=cm, inertia=0)
+    s.add_gravity()
+    s.add_moment("drive", magnitude=magnitude, direction=rod[2], on=rod)
+    s.set_defaults(g=10, T=0, k=5) if "k" in magnitude else s.set_defaults(g=10, T=0)
+    s.set_run(t_end=1, step=0.01, initial={"q(rod)": initial})
+    return s.equations().compile(backend="python")
+
+
+@pytest.mark.parametrize("count", [4, 13, 40])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_snap_through_is_a_fold(count, sign):
+    """T = k q - m g l sin(q): the branch turns back at cos(q) = k/(m g l)."""
+    sim = held_rod((0, 0, 1), "T - k*q(rod)", -1.5 * sign)
+    found = sim.equilibria("T", sign * np.linspace(-4, 8, count))
+    (fold,) = found.folds
+    q = -sign * math.acos(0.5)
+    assert fold.value == pytest.approx(5 * q - 10 * math.sin(q), abs=1e-5)
+    assert fold.at["q(rod)"] == pytest.approx(q, abs=0.01)
+    assert fold.to["q(rod)"] * sign > 1
+    q = found["q(rod)"]
+    assert 5 * q - 10 * np.sin(q) == pytest.approx(found.values, abs=1e-8)
+    assert np.all((sign * q < 0) == (sign * found.values < abs(fold.value)))
+    assert set(found.stability) == {"stable, undamped"}
+    assert "fold at T = " in str(found)
+    assert "belong to another branch" in str(found)
+
+
+def test_beyond_the_last_fold_there_is_no_equilibrium():
+    found = held_rod((0, 0, -1), "T", 0.0).equilibria("T", [0, 6, 9, 12, 15, 8])
+    (fold,) = found.folds
+    assert fold.value == pytest.approx(10, abs=1e-4)
+    assert fold.to is None
+    assert np.isnan(found["q(rod)"]).tolist() == [False] * 3 + [True] * 2 + [False]
+    assert found.stability[3:5] == ("none", "none")
+    assert "none was found after it" in str(found)

@@ -109,8 +109,22 @@ class StabilityChart(Shown):
 
 
 @dataclass(frozen=True)
+class Fold:
+    """Where a branch of equilibria turns back: the value of what is varied, the state there, and the next one found
+    on another branch (None: there is none), all in user units."""
+
+    value: float
+    at: dict[str, float]
+    to: dict[str, float] | None = None
+
+
+@dataclass(frozen=True)
 class Equilibria(Shown):
-    """Equilibria over the values of one parameter, input or state; channels by name, in user units."""
+    """Equilibria over the values of one parameter, input or state; channels by name, in user units.
+
+    Values without an equilibrium have nan. `stability` has a word for every value, `folds` are the turning points
+    between them: beyond a fold the equilibria belong to another branch.
+    """
 
     name: str
     over: str
@@ -119,11 +133,24 @@ class Equilibria(Shown):
     channels: dict[str, np.ndarray]
     units: dict[str, str]
     motions: tuple[str, ...] = ()  # in words, for every value
+    stability: tuple[str, ...] = ()
+    folds: tuple[Fold, ...] = ()
 
     @property
     def motion(self) -> str:
         """Which motions: the first and the last in words."""
-        return from_to(self.motions)
+        return from_to(tuple(m for m in self.motions if m))
+
+    def _remarks(self) -> list[str]:
+        """Folds, and values without an equilibrium."""
+        told = []
+        for fold in self.folds:
+            after = "the equilibria that follow belong to another branch" if fold.to else "none was found after it"
+            at = ", ".join(
+                f"{n} = {shown(v, 6)} {self.units[n]}" for n, v in list(fold.at.items())[:4] if n in self.units
+            )
+            told.append(f"fold at {self.over} = {fold.value:.6g} {self.unit} ({at}): {after}")
+        return told
 
     def __getitem__(self, channel: str) -> np.ndarray:
         return self.channels[channel]
@@ -134,8 +161,11 @@ class Equilibria(Shown):
 
     def __str__(self) -> str:
         head, rows = self._table()
-        body = table(head, [[shown(x, 6) for x in row] for row in rows], ">" * len(head))
-        return "\n".join([f"{self.name}: equilibria over {self.over}", *motion_line(self.motion), body])
+        words = self.stability or ("",) * len(rows)
+        listed = [[*(shown(x, 6) for x in row), word] for row, word in zip(rows, words, strict=True)]
+        body = table([*head, "stability"], listed, ">" * len(head) + "<")
+        told = [f"  {line}" for line in self._remarks()]
+        return "\n".join([f"{self.name}: equilibria over {self.over}", *motion_line(self.motion), body, *told])
 
     def save(self, path: str | Path) -> Path:
         """Writes a CSV file: the value, then all channels."""
@@ -146,6 +176,6 @@ class Equilibria(Shown):
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draws what changes over the values; saves a picture when a path is given."""
-        changing = [n for n, c in self.channels.items() if np.ptp(c) > 1e-12] or list(self.channels)
+        changing = [n for n, c in self.channels.items() if np.nanmax(c) - np.nanmin(c) > 1e-12] or list(self.channels)
         panels = [(f"{n}\n({self.units[n]})", {"": self.channels[n]}) for n in changing[:8]]
         return draw_panels(f"{self.name}: equilibrium", f"{self.over} ({self.unit})", self.values, panels, path)

@@ -15,11 +15,14 @@ from bellcrank.analysis.aims import is_formula
 from bellcrank.analysis.begin import begin_at
 from bellcrank.analysis.equilibrium import Equilibrium, NoEquilibrium
 from bellcrank.analysis.find_equilibrium import find_equilibrium
+from bellcrank.analysis.follow import follow
 from bellcrank.analysis.linear import LinearModel
 from bellcrank.analysis.linearise import linear_model, operating_point
 from bellcrank.analysis.locus import Equilibria, RootLocus, StabilityChart
 from bellcrank.analysis.modes import matched
 from bellcrank.analysis.plant import PARAMETERS, SETTABLE, STATES, Plant
+from bellcrank.analysis.point import Point
+from bellcrank.analysis.stability import assessed
 from bellcrank.analysis.where import word_of
 from bellcrank.errors import ModelError, RunError, did_you_mean
 from bellcrank.interface.interface import Quantity
@@ -214,29 +217,33 @@ def stability_chart(
 def equilibria(
     plant: Plant, over: Any, values: Iterable[float], parameters: Any, inputs: Any, options: Mapping[str, Any]
 ) -> Equilibria:
-    """Equilibria over values, each starting from the one before; outputs are channels too."""
+    """Equilibria over values, each followed from the one before, with folds; outputs are channels too."""
     plant.refuse_kept()
     varied = over_of(plant, over, None)
-    numbers, loaded, outputs = _numbers(values, varied.name), plant.loaded, plant.interface.outputs
-    at = checked(options, "at").get("at")
+    numbers, outputs = _numbers(values, varied.name), plant.interface.outputs
+    start = checked(options, "at").get("at")
     fixed = held_of(options.get("fixed"))
-    columns: dict[str, list[float]] = {}
-    units: dict[str, str] = {}
-    motions: list[str] = []
-    for v in numbers:
-        aims = {**(options.get("targets") or {}), **({varied.name: float(v)} if varied.aimed else {})}
-        held = fixed if varied.aimed else {**fixed, varied.name: float(v)}
-        found = find_equilibrium(plant, options.get("free"), held, aims, at, parameters, inputs)
-        motions.append(found.motion)
-        at = found
-        here = found.point
-        p = list(here.p)
-        w = list(here.w)
-        out = loaded.model.calls().outputs(here.t, here.q.tolist(), here.u.tolist(), p, loaded.constants(p), w)
-        row = found.values | {x.name: float(x.unit.from_equation(v)) for x, v in zip(outputs, out, strict=True)}
-        units = found.units | {x.name: x.unit.text for x in outputs}
-        for name, x in row.items():
-            columns.setdefault(name, []).append(x)
-    columns.pop(varied.name, None)
-    arrays = {n: np.array(c) for n, c in columns.items()}
-    return Equilibria(plant.name, varied.name, varied.unit, numbers, arrays, units, tuple(motions))
+
+    def search(value: float, at: Any, by: str = "") -> Equilibrium:
+        aims = {**(options.get("targets") or {}), **({varied.name: value} if varied.aimed else {})}
+        held = fixed if varied.aimed else {**fixed, varied.name: value}
+        return find_equilibrium(plant, options.get("free"), held, aims, at, parameters, inputs, by=by)
+
+    branch, folds = follow(numbers.tolist(), search, start)
+    found = [None if x is None else assessed(plant, x) for x in branch]
+    rows = [{} if x is None else x.values | _outputs(plant, x.point) for x in found]
+    units = {x.name: x.unit.text for x in outputs}
+    for x in found:
+        units = (x.units if x is not None else {}) | units
+    names = [n for n in dict.fromkeys(n for row in rows for n in row) if n != varied.name]
+    arrays = {n: np.array([row.get(n, np.nan) for row in rows]) for n in names}
+    motions = tuple("" if x is None else x.motion for x in found)
+    stability = tuple("none" if x is None else x.stability for x in found)
+    return Equilibria(plant.name, varied.name, varied.unit, numbers, arrays, units, motions, stability, folds)
+
+
+def _outputs(plant: Plant, at: Point) -> dict[str, float]:
+    """Outputs at a point, in user units."""
+    loaded, p, listed = plant.loaded, list(at.p), plant.interface.outputs
+    out = loaded.model.calls().outputs(at.t, at.q.tolist(), at.u.tolist(), p, loaded.constants(p), list(at.w))
+    return {x.name: float(x.unit.from_equation(v)) for x, v in zip(listed, out, strict=True)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,9 @@ def headed(names: Iterable[str], units: Iterable[str]) -> list[str]:
 
 
 def shown(value: float, digits: int) -> str:
-    """A number with so many digits; what is left of an iteration to zero is zero."""
+    """A number with so many digits; what is left of an iteration to zero is zero, what there is none of a dash."""
+    if math.isnan(value):
+        return "-"
     return f"{value:.{digits}g}" if abs(value) > 1e-13 else "0"
 
 

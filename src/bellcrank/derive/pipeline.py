@@ -8,13 +8,14 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from bellcrank.derive.derived import Derived
 from bellcrank.derive.loop_equations import program_loops
 from bellcrank.derive.small_terms import lacks_terms
 from bellcrank.dynamics.accelerations import PASSES, Derivation, derivations, reduced_system, require_freedom
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.expr import ZERO, Expr, Held, Symbol, small_threshold, substitute
+from bellcrank.expr import ZERO, Expr, Held, Symbol, small_threshold, substitute, symbols
 from bellcrank.expr.collection import no_collection
 from bellcrank.kinematics.analysis import Analysis, analyse
 from bellcrank.kinematics.dimensions import infer
@@ -205,7 +206,10 @@ def _build(
                 f"external '{routine.name}' is called for outputs only (when='output'),"
                 " but the equations of motion use it"
             )
-    return program
+    if loops is not None:
+        return program
+    place = {q: i for i, q in enumerate(program.coordinates)}
+    return replace(program, unit=tuple(min(place[e] for e in symbols(norm)) for _, norm in a.mechanism.norms))
 
 
 def _multipliers(analysis: Analysis) -> list[tuple[Symbol, Expr, int]]:

@@ -176,6 +176,8 @@ def _add_plain(tree: Tree, name: str, joint: PlainJoint, home: Pose, freedom: Ad
         return Pose(parent, C, p)
     link = _new_link(tree, name, parent, p=p, C=C)
     pose = Pose(link.index, IDENTITY, NULL)
+    if not joint.absolute:  # the link's origin is the point whose velocity the speeds are
+        pose = Pose(link.index, IDENTITY, neg3(joint.speed_point))
     if rotation.absolute:
         link.takes_rotation = False
         link.turns, link.matrix = rotation.elementary(work)

@@ -22,6 +22,7 @@ from .collocation import STIFF
 from .driven import FINISHED, NO_VALUE, NOT_FINITE, STEP_TOO_SMALL, TOO_MANY_STEPS, Head
 from .embedded import EMBEDDED
 from .events import Watch
+from .integrate import unit_sized
 from .methods import AUTO, OWN
 from .radau import StiffStretch, Trial
 from .rodas import RosenbrockStretch
@@ -36,7 +37,8 @@ class Chosen(Head):
     """A run with a method that chooses its own steps; step `i` here is the i-th output time.
 
     The evaluation has `rates(t, y)`, `settled(t, y)` where routines may remember, `row(t, y, live)`, `hold(t, y,
-    first)`, what keeps loops closed (`keeper`), how many states there are (`n_s`), values of routines that are `kept`,
+    first)`, what keeps loops closed (`keeper`), how many states there are (`n_s`), where Euler parameters are
+    among them (`unit`), values of routines that are `kept`,
     and whether they remember. `options`: tolerances, for the solvers. `ends`: of stretches.
     """
 
@@ -203,6 +205,7 @@ class Chosen(Head):
     def _row(self, t: float, live: int = 0) -> np.ndarray:
         """The row at a time within the last step."""
         y = np.array(self._y if t == self.time else self._dense(t))
+        unit_sized(y, self.evaluation.unit)
         if self.evaluation.keeper is not None and t != self.time:
             y = self.evaluation.keeper.admit(t, y, math.inf)[0]
         return self.evaluation.row(t, y, live)
@@ -221,6 +224,8 @@ class Chosen(Head):
                 return False
             self.time, self._y = float(self._solver.t), self._solver.y
             self._dense = self._solver.dense_output()
+            if self.evaluation.unit:
+                self._unit_size()
             if keeper is None or not self._again(keeper, before, start):
                 break
         if keeper is not None:
@@ -232,6 +237,13 @@ class Chosen(Head):
         if self.evaluation.remembers:
             self._settle()
         return True
+
+    def _unit_size(self) -> None:
+        """Euler parameters at the end of a step brought to unit size, and the rates there."""
+        solver = self._solver
+        self._y = unit_sized(np.array(self._y), self.evaluation.unit)
+        if self._own:
+            solver.y, solver.f = self._y, solver._rates(solver.t, self._y)
 
     def _settle(self) -> None:
         """Lets routines remember. The rates of that very call are those of the next step: others would be of what

@@ -7,7 +7,7 @@ nothing was changed since, else None; methods with two steps use them. Compiled 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -18,19 +18,29 @@ Times = tuple[float, float, float]
 Advance = Callable[[Rates, Times, np.ndarray, float, np.ndarray, np.ndarray | None], np.ndarray]
 
 
-def advance_by(name: str, n_q: int) -> Advance:
-    """The step of a method; n_q coordinates stand before the speeds."""
+def unit_sized(y: np.ndarray, unit: Sequence[int]) -> np.ndarray:
+    """States with Euler parameters brought to unit size, in place; `unit`: places of the first of each four."""
+    for i in unit:
+        size = y[i] * y[i]
+        for j in (i + 1, i + 2, i + 3):
+            size = size + y[j] * y[j]
+        y[i : i + 4] *= 1.0 / np.sqrt(size)
+    return y
+
+
+def advance_by(name: str, n_q: int, unit: Sequence[int] = ()) -> Advance:
+    """The step of a method; n_q coordinates stand before the speeds, `unit` as of `unit_sized`."""
     method = METHODS[name]
 
     def advance(
         f: Rates, times: Times, y: np.ndarray, h: float, k: np.ndarray, old: np.ndarray | None = None
     ) -> np.ndarray:
         if method.two_step is not None and old is not None:
-            return np.asarray(y + method.two_step.of(h, (k, old)))
+            return unit_sized(np.asarray(y + method.two_step.of(h, (k, old))), unit)
         rates = [k]
         for stage in method.stages:
             rates.append(f(time_of(stage.node, times, h), y + stage.sum.of(h, rates)))
-        return np.asarray(y + method.result.of(h, rates))
+        return unit_sized(np.asarray(y + method.result.of(h, rates)), unit)
 
     def semi_implicit(
         f: Rates, times: Times, y: np.ndarray, h: float, k: np.ndarray, old: np.ndarray | None = None
@@ -39,7 +49,7 @@ def advance_by(name: str, n_q: int) -> Advance:
         new = y.copy()
         new[n_q:] += h * k[n_q:]
         new[:n_q] += h * f(times[0], new)[:n_q]
-        return new
+        return unit_sized(new, unit)
 
     return semi_implicit if method.semi_implicit else advance
 

@@ -46,6 +46,9 @@ class Program:
     count: Count
     stages: tuple[tuple[str, int], ...] = ()  # operations after each pass, for the report
     loops: Loops | None = None
+    # places of the first of four Euler parameters that every step brings to unit size; of models with loops, the
+    # correction of positions does so
+    unit: tuple[int, ...] = ()
     # of closed loops; each section stands for itself
     closure: Section = NOTHING  # g, G, v, J
     sides: Section = NOTHING  # of directions that must point as drawn

@@ -81,6 +81,11 @@ class Evaluation:
         return self.context.loaded.n_q
 
     @property
+    def unit(self) -> tuple[int, ...]:
+        """Places of the first of four Euler parameters that steps bring to unit size."""
+        return self.context.loaded.program.unit
+
+    @property
     def n_s(self) -> int:
         """Coordinates and speeds."""
         return self.context.loaded.n_states
@@ -201,7 +206,7 @@ class PythonRun(Driven):
         self._two_step = METHODS[course.method].two_step is not None
         self._behind: tuple[np.ndarray, float] | None = None  # rates at the start of the step before, and its length
         self.reached = course.first
-        self._advance = advance_by(course.method, evaluation.n_q)
+        self._advance = advance_by(course.method, evaluation.n_q, evaluation.unit)
 
     @property
     def time(self) -> float:

@@ -44,7 +44,8 @@ class Joint:
     lengths = 0  # how many coordinates, and speeds, are lengths: the first ones
     follows: Sequence[tuple[str, int]] | None = None  # bodies and places of what moves it, if not its own
     given: Any = None  # a formula that moves it from outside, after these
-    absolute: tuple[int, ...] | None = None  # body axes of absolute translational speeds, and the point they belong to
+    # body axes of absolute translational speeds (none: along the slides), and the point they belong to
+    absolute: tuple[int, ...] | None = None
     speed_point: Value = ZERO
 
     def motion(self, q: Any, u: Any, A: Pose) -> Pose:
@@ -99,7 +100,7 @@ class PlainJoint(Joint):
 
     def speed_axes(self, on_ground: bool) -> tuple[int, ...] | None:
         if len(self.slides) == 3:
-            return 0, 1, 2
+            return () if self.euler and on_ground else (0, 1, 2)
         # in a plane fixed in the ground: two slides, at most one rotation
         if len(self.slides) != 2 or not on_ground or self.euler or len(self.axes) > 1:
             return None
@@ -135,6 +136,8 @@ class PlainJoint(Joint):
             v = -jets.cross(w, R @ self.speed_point)
             for i, axis in enumerate(self.absolute):
                 v = v + R[:, axis] * u[i]
+            for i, slide in enumerate(self.slides if not self.absolute else ()):
+                v = v + (A.R @ slide) * u[i]
         else:
             v = A.v + jets.cross(A.w, arm)
             for i, slide in enumerate(self.slides):

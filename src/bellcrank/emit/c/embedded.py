@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from bellcrank.emit.c import job
 from bellcrank.emit.c.functions import Functions
 from bellcrank.emit.c.loops import correction, null_space
-from bellcrank.emit.c.methods import CALLED, method_cases
+from bellcrank.emit.c.methods import CALLED, method_cases, unit_size
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.run import kept_values
 from bellcrank.emit.c.runtime_files import definitions, head, runtime, sines
@@ -114,7 +114,10 @@ def _steps(program: Program, stem: str, method: str, begin: Begin, number: Numbe
         PAST="yes" if past else "",
         FORGETS="yes" if past and loops is not None else "",
         JUMPS="yes" if past and program.update.results else "",
-        ADVANCE=method_cases(method, "summed({}, {}, &carried[j])" if carried else "{} + {}", past=CALLED),
+        UNIT=unit_size(program.unit, "1/sqrtf({})" if carried else "1/sqrt({})"),
+        ADVANCE=method_cases(
+            method, "summed({}, {}, &carried[j])" if carried else "{} + {}", past=CALLED, unit=program.unit
+        ),
         MEMORY="m->memory" if remembers else "NULL",
         REMEMBERS="yes" if remembers else "",
         ENTERED="yes" if program.entry.results else "",

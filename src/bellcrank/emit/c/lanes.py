@@ -18,7 +18,7 @@ from bellcrank.emit.c.functions import Functions
 from bellcrank.emit.c.loops import closing_text, corrected_places, least_norm_text
 from bellcrank.emit.c.many import rows_text
 from bellcrank.emit.c.methods import SIDE_BY_SIDE as PAST_OF_RUNS
-from bellcrank.emit.c.methods import method_cases, method_names
+from bellcrank.emit.c.methods import method_cases, method_names, unit_size
 from bellcrank.emit.c.printer import CPrinter, external_calls
 from bellcrank.emit.c.routines import texts as texts_in_c
 from bellcrank.emit.c.run import sets_inputs
@@ -233,7 +233,7 @@ def lanes_source(
         runtime("lanes.c", BITS=BITS[number]),
         *(angles if beside or any(isinstance(s, Angles) for s in steps) else ()),
         *(runtime("solve_lanes.c") for _ in [0] if any(isinstance(s, Solve) for s in steps)),
-        *(roots if "sqrt" in used or beside or program.loops is not None else ()),
+        *(roots if "sqrt" in used or beside or program.unit or program.loops is not None else ()),
         *beside,
         *(runtime("functions_lanes.c") for _ in [0] if not used.isdisjoint(vectors)),
         *(
@@ -302,8 +302,14 @@ def group_run(
         SWAPPED="" if only else "yes",  # a GPU keeps states in registers, which have no addresses
         ALL="yes" if not only or past else "",
         PAST="yes" if past else "",
+        UNIT=unit_size(program.unit, "SAME(1)/lanes_sqrt({})"),
         ADVANCE=method_cases(
-            only, "summed({}, {}, &carried[j])" if short else "{} + {}", "" if only else "UNROLLED", "N_Y", PAST_OF_RUNS
+            only,
+            "summed({}, {}, &carried[j])" if short else "{} + {}",
+            "" if only else "UNROLLED",
+            "N_Y",
+            PAST_OF_RUNS,
+            program.unit,
         ),
         PARTS=runtime("parts.c", TIME="double"),
         EVENTS=events_text(program, events, past, number) if events else "",

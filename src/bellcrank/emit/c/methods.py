@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bellcrank.emit.c.runtime_files import runtime
 from bellcrank.numeric.collocation import STIFF
 from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.numeric.methods import METHODS, Method
@@ -91,8 +92,28 @@ CALLED = Past("job->behind", "job->old[j]")
 SIDE_BY_SIDE = Past("past && all(past)", "old[j]", "past ? choose(past[j/N_S], {later}, {first}) : {first}")
 
 
+def unit_size(unit: Sequence[int], root: str = "1/sqrt({})") -> str:
+    """The function that brings Euler parameters to unit size after a step; `unit`: places of the first of each four."""
+    if not unit:
+        return ""
+    return runtime("unit_size.c", ROOT=root.format("size"))
+
+
+def _unit_sized(unit: Sequence[int], states: str) -> list[str]:
+    """Calls of it for the state `next`, or for several."""
+    if states == "N_S":
+        return [f"    unit_size(next + {i});" for i in unit]
+    loop = f"    for (int j = 0; j < {states}; j += N_S)"
+    return [line for i in unit for line in (loop, f"        unit_size(next + j + {i});")]
+
+
 def method_cases(
-    only: str = "", summed: str = "{} + {}", before: str = "", states: str = "N_S", past: Past = ONE_RUN
+    only: str = "",
+    summed: str = "{} + {}",
+    before: str = "",
+    states: str = "N_S",
+    past: Past = ONE_RUN,
+    unit: Sequence[int] = (),
 ) -> str:
     """The cases of `advance`, which goes from y with rates k to next; those of one method `only`, if it is named.
 
@@ -105,7 +126,8 @@ def method_cases(
     lines += ["    int failed = FINISHED;"]
     lines += [] if only else ["    switch (job->method) {"]
     for m in chosen:
-        steps = _semi_implicit(summed, states) if m.semi_implicit else _explicit(m, summed, states, past)
+        ending = _unit_sized(unit, states)
+        steps = _semi_implicit(summed, states) if m.semi_implicit else _explicit(m, summed, states, past, ending)
         steps = _told(steps, before)
         words = f"/* {m.words} */" if m.words else ""
         if only:
@@ -114,7 +136,8 @@ def method_cases(
             lines += [f"    case {m.name.upper()}:{f' {words}' if words else ''}"]
             lines += ["    default: /* there is no other, which compilers cannot know */"] if m is chosen[-1] else []
             lines += [*steps, "        break;"]
-    return "\n".join([*lines, *([] if only else ["    }"]), "    return failed;", ""])
+    ending = _unit_sized(unit, states)
+    return "\n".join([*lines, *([] if only else ["    }"]), *ending, "    return failed;", ""])
 
 
 def _told(lines: list[str], before: str) -> list[str]:
@@ -123,7 +146,7 @@ def _told(lines: list[str], before: str) -> list[str]:
     return [x for line, word in zip(lines, loops, strict=True) for x in (*word, line)]
 
 
-def _explicit(m: Method, summed: str, states: str, past: Past) -> list[str]:
+def _explicit(m: Method, summed: str, states: str, past: Past, ending: Sequence[str]) -> list[str]:
     rates = ["k[j]", *(f"k{i}[j]" for i in range(2, m.by_stages + 1))]
     lines, result = [], m.result.text(rates)
     if m.two_step is not None:
@@ -132,6 +155,7 @@ def _explicit(m: Method, summed: str, states: str, past: Past) -> list[str]:
         lines += [
             f"        if ({past.known}) {{",
             *(f"    {x}" for x in each),
+            *(f"        {x}" for x in ending),
             "            return failed;",
             "        }",
         ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from bellcrank.emit.c import job
-from bellcrank.emit.c.methods import embedded_tables, method_cases, method_names
+from bellcrank.emit.c.methods import embedded_tables, method_cases, method_names, unit_size
 from bellcrank.emit.c.python import python_calls
 from bellcrank.emit.c.runtime_files import definitions, runtime
 from bellcrank.emit.c.signals import input_values
@@ -56,7 +56,8 @@ def run_text(program: Program, run: Run, number: Number) -> str:
         MULTIPLIERS=run.multipliers,
         WHEELS=run.wheels,
         CORRECTED=run.corrected,
-        ADVANCE=method_cases(),
+        UNIT=unit_size(program.unit),
+        ADVANCE=method_cases(unit=program.unit),
         PARTS=runtime("parts.c", TIME="real"),
         STEP=run.step,
         MOVE=run.move,
@@ -70,7 +71,7 @@ def _adaptive(program: Program, run: Run, number: Number) -> str:
     """Runs with methods that choose their steps."""
     # rates at the end of a step hold for the next one, unless routines are to remember or loops were closed since
     known = "NULL"
-    if not run.loops and not program.remembers:
+    if not run.loops and not program.remembers and not program.unit:
         known = "within || known ? a->k[m->result] : NULL"
     return runtime(
         "adaptive.c",
@@ -81,6 +82,8 @@ def _adaptive(program: Program, run: Run, number: Number) -> str:
         NEAR="job->near" if run.loops else "0",
         FREE="loose" if run.loops else "next",
         KNOWN=known,
+        UNIT_END="".join(f"    unit_size(job->y + {i});\n" for i in program.unit),
+        UNIT_WITHIN="".join(f"\n        unit_size(y + {i});" for i in program.unit),
         SET=sets_inputs(program),
         HOLD=kept_values(program, sets_inputs(program)),
         UPDATE="yes" if program.update.results else "",

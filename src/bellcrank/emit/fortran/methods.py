@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from bellcrank.numeric.methods import METHODS, Method
 
 TIMES = {0.0: "start", 0.5: "middle", 1.0: "finish_time"}
@@ -18,14 +20,19 @@ def method_names() -> str:
     return f"character(len={width}), parameter :: methods({len(METHODS)}) = [{shown}]"
 
 
-def method_cases() -> str:
-    """The cases of `advance`, which goes from y with rates k to next."""
+def method_cases(unit: Sequence[int]) -> str:
+    """The cases of `advance`, which goes from y with rates k to next; `unit`: places of the first of four Euler
+    parameters that are brought to unit size."""
     most = max(m.by_stages for m in METHODS.values())
     lines = [f"    real(dp) :: {', '.join(f'k{i}(n_s)' for i in range(2, most + 1))}", "    select case (method)"]
     for number, m in enumerate(METHODS.values(), 1):
         lines.append(f"    case ({number}) ! {m.name}{f': {m.words}' if m.words else ''}")
         lines += _SEMI_IMPLICIT if m.semi_implicit else _explicit(m)
-    return "\n".join([*lines, "    end select", ""])
+    lines.append("    end select")
+    for i in unit:
+        squares = " + ".join(f"next({j})*next({j})" for j in range(i + 1, i + 5))
+        lines.append(f"    next({i + 1}:{i + 4}) = next({i + 1}:{i + 4})*(1/sqrt({squares}))")
+    return "\n".join([*lines, ""])
 
 
 def _explicit(m: Method) -> list[str]:

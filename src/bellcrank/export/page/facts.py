@@ -94,6 +94,7 @@ def facts_of(
         "pages": made.memory.pages,
         "at": {**made.memory.at, "n": len(q) + len(u)},
         "n_q": len(q),
+        "unit": list(program.unit),
         "y": [*q.tolist(), *u.tolist()],
         "parameters": [_parameter(interface, s.name, chosen) for s in program.parameters],
         "signals": [_signal(s, setup, chosen, notes, machine) for s in setup.signals],

@@ -94,7 +94,7 @@ def _settings(program: Program, setup: Setup) -> str:
     ):
         lines += [f"{name} = [  # {note}", *(f"    {row!r}," for row in rows), "]"]
     lines += [
-        f"N_Q, N_OUT = {setup.n_q}, {len(program.output_names)}",
+        f"N_Q, N_OUT, UNIT = {setup.n_q}, {len(program.output_names)}, {program.unit}",
         f"N_GIVEN = {len(setup.parameters)}  # parameters of the model; others stand in events alone",
         f"EVENTS = {bool(setup.events)}",
         f"FOLLOWS = {list(setup.follows)!r}  # states that loops move first where an event has set others",

@@ -18,7 +18,9 @@ from bellcrank.vector.work import Work
 @dataclass(frozen=True)
 class PlainJoint(Joint):
     """`slides` are directions in the parent's axes. Where `absolute`, the translational speeds are components of the
-    absolute velocity of `speed_point` along the body axes listed in `speed_axes` (Sayers 1990, section 8.1.6)."""
+    absolute velocity of `speed_point` along the body axes listed in `speed_axes` (Sayers 1990, section 8.1.6). Those of
+    a free body with Euler parameters are components of the velocity of `speed_point` along the slides: a body that may
+    tumble keeps its momentum exactly, whatever the method of integration."""
 
     rotation: Rotation = field(default_factory=lambda: Rotation((), ()))
     slides: tuple[Vec3, ...] = ()
@@ -54,6 +56,8 @@ class PlainJoint(Joint):
         return len(self.rotation.axes) == 1 and _parallel(self.rotation.axes[0], cm)
 
     def with_speeds(self, point: Vec3, on_ground: bool) -> Joint:
+        if self.rotation.norm is not None and len(self.slides) == 3 and on_ground:
+            return replace(self, speed_axes=(), speed_point=point)
         axes = (0, 1, 2) if len(self.slides) == 3 else self._planar_axes() if on_ground else ()
         return replace(self, speed_axes=axes, speed_point=point if axes else NULL)
 
@@ -118,7 +122,8 @@ class PlainJoint(Joint):
             own = Vector.of((frame.axes[axis], s) for axis, s in zip(self.speed_axes, u, strict=False))
             return Velocity(lambda _: own - cross(w, frame.vector(self.speed_point)))
         sliding = [parent.frame.vector(slide) * s for slide, s in zip(self.slides, u, strict=False)]
-        return Velocity(lambda v: sum(sliding, v + cross(parent.w, offset)), parent.velocity)
+        swing = Vector({}) if self.speed_point is NULL else cross(w, frame.vector(self.speed_point))
+        return Velocity(lambda v: sum(sliding, v + cross(parent.w, offset)) - swing, parent.velocity)
 
     def rates(self, parent: FrameMotion, here: FrameMotion, speed: Speeds, work: Work) -> dict[Symbol, Expr]:
         rotation, rates = self.rotation, {}
@@ -126,12 +131,19 @@ class PlainJoint(Joint):
             rates = rotation.rates(self._relative_spin(parent, here, speed, work), work)
         elif rotation.axes:
             rates[rotation.q[0]] = speed.get(rotation.u[0], rotation.u[0])
-        if not self.absolute:
-            return rates | {q: speed.get(s, s) for q, s in zip(self.slide_coordinates, self.slide_speeds, strict=True)}
-        v = self._relative_velocity(parent, here, speed, work)
+        own = {q: speed.get(s, s) for q, s in zip(self.slide_coordinates, self.slide_speeds, strict=True)}
+        if not self.absolute and all(x is ZERO for x in self.speed_point):
+            return rates | own
+        v = self._relative_velocity(parent, here, speed, work) if self.absolute else self._swing(here, work)
         gram = [[dot3(a, b) for b in self.slides] for a in self.slides]
         right = [work.hold(dot3(d, v)) for d in self.slides]
-        return rates | dict(zip(self.slide_coordinates, _solve_small(gram, right, work), strict=True))
+        found = dict(zip(self.slide_coordinates, _solve_small(gram, right, work), strict=True))
+        return rates | (found if self.absolute else {q: work.hold(sub(own[q], x)) for q, x in found.items()})
+
+    def _swing(self, here: FrameMotion, work: Work) -> Vec3:
+        """w x speed_point in the axes of the ground."""
+        swing = work.cross(here.frame.coordinates(here.w), self.speed_point)
+        return work.apply(self.C, self.rotation.undo(swing, work))
 
     def _relative_spin(self, parent: FrameMotion, here: FrameMotion, speed: Speeds, work: Work) -> Vec3:
         """w_B - w_A in B's axes."""
@@ -181,6 +193,8 @@ class PlainJoint(Joint):
         for i, u in enumerate(self.slide_speeds):
             if self.absolute:
                 words = f"Abs. trans. speed of {c.symbol}* along axis {self.speed_axes[i] + 1}"
+            elif self.speed_point is not NULL:
+                words = f"Abs. trans. speed of {c.symbol}* along {direction_word(self.slides[i], c.parent)}"
             else:
                 along = direction_word(self.slides[i], c.parent)
                 words = f"Trans. speed of {c.symbol}0 relative to {c.place.removeprefix('the ')} along {along}"

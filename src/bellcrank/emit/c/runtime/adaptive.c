@@ -241,7 +241,7 @@ static int take_step(Job *job, real t, const real *next, const real *known, real
     Work *a = (Work *)job->work;
     int failed;
     memcpy(job->y, next, N_S*sizeof *next);
-    job->t = t;
+@UNIT_END@    job->t = t;
     a->under_way = t < a->end;
 @IF UPDATE@
     if (t == job->times[job->reached + 1] && (failed = keep_values(job, 0, t, job->y, w)))
@@ -392,7 +392,7 @@ static int row_within(Job *job, int live, real t, real *w)
     real y[N_S];
     memcpy(y, job->y, sizeof y);
     if (t != job->t) {
-        interpolate(job, t, y);
+        interpolate(job, t, y);@UNIT_WITHIN@
 @IF LOOPS@
         const Job before = *job;
         const int failed = close_state(job, HUGE_VAL, t, y, w);

@@ -39,7 +39,7 @@ static inline real summed(real y, real increment, real *carried)
 }
 
 @END@
-/* One step from y with rates k, of length h, to `next`. */
+@UNIT@/* One step from y with rates k, of length h, to `next`. */
 static int advance(Job *job, real h, real t, real middle, real end, const real *y, const real *k, real *next,
     real *w@CARRIES@)
 {

@@ -176,7 +176,7 @@ static inline lanes summed(lanes y, lanes increment, lanes *carried)
 }
 
 @END@
-/* One step from y with rates k, of length h, to `next`: the rates there are left to the caller. `old`: rates at the
+@UNIT@/* One step from y with rates k, of length h, to `next`: the rates there are left to the caller. `old`: rates at the
    beginning of the step before, in lanes that know it (`past`; NULL: none does). */
 static int advance(Job *job, scalar h, double t, double middle, double end, const lanes *restrict y,
     const lanes *restrict k, const masks *past, const lanes *restrict old, lanes *restrict next, lanes *w,

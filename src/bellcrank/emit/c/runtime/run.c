@@ -78,7 +78,7 @@ static int all_finite(const real *y)
     return 1;
 }
 
-@HOLD@@LOOPS@@MULTIPLIERS@/* One step from y with rates k, of length h, to `next`: the rates there are left to the
+@UNIT@@HOLD@@LOOPS@@MULTIPLIERS@/* One step from y with rates k, of length h, to `next`: the rates there are left to the
    caller. */
 static int advance(Job *job, real h, real t, real middle, real end, const real *y, const real *k, real *next,
     real *w)

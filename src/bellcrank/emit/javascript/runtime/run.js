@@ -34,8 +34,19 @@ function runner(F, e, m, r, keeper_of) {
       into[j] = y[j] + weight*total;
     }
   };
+  // Euler parameters of `next` brought to unit size: F.unit has the places of the first of each four.
+  const unitSize = () => F.unit.forEach(i => {
+    let size = next[i]*next[i];
+    for (let j = 1; j < 4; j++) size += next[i + j]*next[i + j];
+    size = 1/Math.sqrt(size);
+    for (let j = 0; j < 4; j++) next[i + j] *= size;
+  });
   // From y with rates k to `next`, over a time h; times: of the start, the middle and the end.
   me.advance = (times, h) => {
+    step(times, h);
+    unitSize();
+  };
+  const step = (times, h) => {
     me.h = h;
     if (method.semi_implicit) {
       next.set(y);

@@ -16,7 +16,7 @@ class Evaluation:
 
     keeper = None  # of closed loops
     weights = None  # their metric, in runs with events; None: to be found
-    kept, n_s = KEPT, len(STATES)
+    kept, n_s, unit = KEPT, len(STATES), UNIT
     remembers = any(getattr(r, "memory", None) is not None for r in ROUTINES)
 
     def __init__(self, p, c):

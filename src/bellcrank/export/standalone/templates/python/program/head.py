@@ -57,7 +57,7 @@ STATES = [Quantity(*row) for row in settings.STATES]
 SIGNALS = [Signal(*row) for row in settings.SIGNALS]
 ENTERED = [Quantity(*row) for row in settings.ENTERED]
 ECHOED = [Quantity(*row) for row in settings.ECHOED]
-N_Q, STEM = settings.N_Q, settings.STEM
+N_Q, STEM, UNIT = settings.N_Q, settings.STEM, settings.UNIT
 KEPT = [0.0] * settings.KEPT  # values of external routines that are kept over a run or a step: they follow the inputs
 
 

@@ -3,7 +3,7 @@ class Steps:
 
     def __init__(self, e, course, y):
         self.e, self.course, self.y, self.k, self.old = e, course, y, None, None
-        self.advance = advance_by(course.method, N_Q)
+        self.advance = advance_by(course.method, N_Q, UNIT)
 
     def begin(self, t, goes_on=False):
         """Takes the start; routines keep and remember nothing of one that goes on."""
