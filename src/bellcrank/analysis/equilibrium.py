@@ -35,9 +35,10 @@ class Equilibrium(Shown):
 
     `values`: all states, and what else was unknown; `outputs`: the output channels there; `found["roll"]` reads either
     by name. `residual`: the largest rate that should be zero (equation units); `indifferent`: coordinates that nothing
-    determines; `moved`: how far each coordinate that was solved for is from the start of the search. `stability` ("stable", "stable, undamped", "neutral" or "unstable", to first order)
-    comes with the `eigenvalues` (1/s); where it is unstable and damped motion from the start leads to another one,
-    `settles` has the coordinates of that. An equilibrium can be given as at= to every other analysis.
+    determines; `moved`: how far each coordinate that was solved for is from the start of the search. `stability`
+    ("stable", "stable, undamped", "neutral" or "unstable", to first order) comes with the `eigenvalues` (1/s); where it
+    is unstable and damped motion from the start leads to another one, `settles` has the coordinates of that. An
+    equilibrium can be given as at= to every other analysis.
     """
 
     name: str

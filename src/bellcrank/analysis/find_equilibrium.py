@@ -315,12 +315,12 @@ def _result(asked: Asked, problem: Problem, root: Root, freed: tuple[Quantity, .
     found_in = unknowns, residual, tuple(loose), steady, tuple(q.name for q in states)
     coordinates = [q for q in problem.unknowns if q.kind == "coordinate"]
     moved = {q.name: float(q.unit.from_equation(at.of(q) - asked.start.of(q))) for q in coordinates}
-    outputs = outputs_at(plant, at)
+    outputs = _outputs(plant, at)
     units |= {q.name: q.unit.text for q in plant.interface.outputs if q.name not in units}
     return Equilibrium(plant.name, values, units, labels, *found_in, motion, at, root.steps, outputs, moved)
 
 
-def outputs_at(plant: Plant, at: Point) -> dict[str, float]:
+def _outputs(plant: Plant, at: Point) -> dict[str, float]:
     """Output channels at a point, in user units; not a number where they have no value."""
     loaded, p = plant.loaded, list(at.p)
     try:

@@ -21,7 +21,6 @@ from bellcrank.analysis.linearise import linear_model, operating_point
 from bellcrank.analysis.locus import Equilibria, RootLocus, StabilityChart
 from bellcrank.analysis.modes import matched
 from bellcrank.analysis.plant import PARAMETERS, SETTABLE, STATES, Plant
-from bellcrank.analysis.point import Point
 from bellcrank.analysis.stability import assessed
 from bellcrank.analysis.where import word_of
 from bellcrank.errors import ModelError, RunError, did_you_mean
@@ -220,7 +219,7 @@ def equilibria(
     """Equilibria over values, each followed from the one before, with folds; outputs are channels too."""
     plant.refuse_kept()
     varied = over_of(plant, over, None)
-    numbers, outputs = _numbers(values, varied.name), plant.interface.outputs
+    numbers = _numbers(values, varied.name)
     start = checked(options, "at").get("at")
     fixed = held_of(options.get("fixed"))
 
@@ -231,19 +230,10 @@ def equilibria(
 
     branch, folds = follow(numbers.tolist(), search, start)
     found = [None if x is None else assessed(plant, x) for x in branch]
-    rows = [{} if x is None else x.values | _outputs(plant, x.point) for x in found]
-    units = {x.name: x.unit.text for x in outputs}
-    for x in found:
-        units = (x.units if x is not None else {}) | units
+    rows = [{} if x is None else x.values | x.outputs for x in found]
+    units = {n: unit for x in found if x is not None for n, unit in x.units.items()}
     names = [n for n in dict.fromkeys(n for row in rows for n in row) if n != varied.name]
     arrays = {n: np.array([row.get(n, np.nan) for row in rows]) for n in names}
     motions = tuple("" if x is None else x.motion for x in found)
     stability = tuple("none" if x is None else x.stability for x in found)
     return Equilibria(plant.name, varied.name, varied.unit, numbers, arrays, units, motions, stability, folds)
-
-
-def _outputs(plant: Plant, at: Point) -> dict[str, float]:
-    """Outputs at a point, in user units."""
-    loaded, p, listed = plant.loaded, list(at.p), plant.interface.outputs
-    out = loaded.model.calls().outputs(at.t, at.q.tolist(), at.u.tolist(), p, loaded.constants(p), list(at.w))
-    return {x.name: float(x.unit.from_equation(v)) for x, v in zip(listed, out, strict=True)}
