@@ -8,10 +8,13 @@ motion is that of the place where it was found.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from bellcrank.analysis.plant import Plant
 from bellcrank.analysis.point import Point
+from bellcrank.analysis.spin import spins
 from bellcrank.run.stepping import NO_VALUE
 
 SHIFTS = (0.37, -0.83)  # of a coordinate, in equation units
@@ -29,8 +32,9 @@ def ignorable(plant: Plant, at: Point) -> set[str]:
 
 
 def together(plant: Plant, at: Point) -> np.ndarray:
-    """Directions (rows by coordinates) in which several coordinates may go on together: up a slope, or points of one
-    machine that are described one by one. Looked for where more moves than cyclic coordinates.
+    """Directions (rows by coordinates) in which several coordinates may continue together: up a slope, or points of one
+    mechanism that are described one by one; or in which coordinates continue with time, as drives q - W*t move them.
+    Looked for where more moves than cyclic coordinates.
     """
     found: np.ndarray = plant.once(("together", at.p), lambda: _together(plant, at))
     return found
@@ -52,9 +56,10 @@ def _together(plant: Plant, at: Point) -> np.ndarray:
     kept = [i for i, q in enumerate(plant.interface.coordinates) if q.name not in alone]
     rng, tables = np.random.default_rng(2), []
     probes = [at.q + NEAR * rng.uniform(-1, 1, n_q) for _ in range(PROBES)]
+    shifts = [*np.eye(n_q + 1)[listed], np.eye(n_q + 1)[-1]]  # of coordinates, and of time
     for q in probes:
         size = np.abs(_kept(plant, at, q, kept)).max(initial=1.0)
-        columns = [_kept(plant, at, q + e, kept) - _kept(plant, at, q - e, kept) for e in STEP * np.eye(n_q)[listed]]
+        columns = [_shifted(plant, at, q, kept, STEP * e) - _shifted(plant, at, q, kept, -STEP * e) for e in shifts]
         table = np.array(columns).T / (2 * STEP)
         tables.append(table / (np.abs(table).max(axis=1, keepdims=True, initial=0.0) + 1e-6 * size))
     stacked = np.vstack(tables)
@@ -64,13 +69,21 @@ def _together(plant: Plant, at: Point) -> np.ndarray:
     rank = int(np.sum(s > FLAT * s[0])) if s.size else 0
     found = []
     for row in right[rank:]:
-        d = np.zeros(n_q)
-        d[listed] = row / np.abs(row).max()
+        d = np.zeros(n_q + 1)
+        d[[*listed, n_q]] = row / np.abs(row).max()
         d[np.abs(d) < FLAT] = 0.0
-        moved = [np.abs(_kept(plant, at, q + SHIFTS[0] * d, kept) - _kept(plant, at, q, kept)).max() for q in probes]
+        if not d[:n_q].any():
+            continue  # time alone: nothing depends on it
+        by = SHIFTS[0] * d
+        moved = [np.abs(_shifted(plant, at, q, kept, by) - _kept(plant, at, q, kept)).max() for q in probes]
         if max(moved) <= FLAT * max(np.abs(_kept(plant, at, q, kept)).max() for q in probes):
-            found.append(d)
+            found.append(d[:n_q] / np.abs(d[:n_q]).max())
     return np.array(found).reshape(len(found), n_q)
+
+
+def _shifted(plant: Plant, at: Point, q: np.ndarray, kept: list[int], by: np.ndarray) -> np.ndarray:
+    """The same with coordinates, and at last time, shifted."""
+    return _kept(plant, replace(at, t=at.t + float(by[-1])), q + by[:-1], kept)
 
 
 def _kept(plant: Plant, at: Point, q: np.ndarray, kept: list[int]) -> np.ndarray:
@@ -85,7 +98,7 @@ def _ignorable(plant: Plant, at: Point) -> set[str]:
     shown = _settled(known)
     others = [i for i, q in enumerate(coordinates) if i not in shown and q.body]
     found = _settled({i: known[i] for i in shown} | _in_numbers(plant, at, others))
-    return {coordinates[i].name for i in found}
+    return {coordinates[i].name for i in found | {s.coordinate for s in spins(plant, at)}}
 
 
 Dependence = dict[int, set[int]]  # coordinate -> what changes with it: rates of coordinates by number, -1 for more
@@ -130,6 +143,15 @@ def _in_numbers(plant: Plant, at: Point, tried: list[int]) -> Dependence:
         rows = {int(r) for d in found for r in np.flatnonzero(~(d <= SAME * size))}
         changed[i] = {r if r < n_q and r != i else -1 for r in rows}
     return changed
+
+
+def is_driven(plant: Plant, at: Point) -> bool:
+    """Do constraints move the model, whatever its speeds?"""
+    loops = plant.loaded.program.loops
+    if loops is None:
+        return False
+    left = _numbers(plant, at, at.q, np.zeros(len(at.u)))[-len(loops.names) :]
+    return bool(np.any(np.abs(left) > SAME))
 
 
 def _numbers(plant: Plant, at: Point, q: np.ndarray, u: np.ndarray) -> np.ndarray:

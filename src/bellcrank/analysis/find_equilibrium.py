@@ -29,6 +29,7 @@ from bellcrank.analysis.point import Point
 from bellcrank.analysis.problem import Problem
 from bellcrank.analysis.slope_runner import Find, Remembered, groups_for
 from bellcrank.analysis.solve import STEPS, Root
+from bellcrank.analysis.spin import despun
 from bellcrank.analysis.steady import carrier, going, in_proportion, left_behind, motion_words, rates_at, value_words
 from bellcrank.analysis.where import place_at
 from bellcrank.errors import ModelError, RunError
@@ -91,7 +92,7 @@ class Asked:
         columns = [*interface.states, *self.candidates, *self.free]
         symbols = [q.symbol for q in dict.fromkeys(columns) if q.symbol is not None]
         groups = groups_for(q for a in self.aims for q in a.channels)
-        return Remembered(evaluator(self.plant, groups, symbols))
+        return Remembered(despun(evaluator(self.plant, groups, symbols), self.plant, self.start))
 
     def problem(self, freed: tuple[Quantity, ...] = (), start: Point | None = None) -> Problem:
         plant, listed = self.plant, self.plant.interface.states

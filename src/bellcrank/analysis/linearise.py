@@ -17,6 +17,7 @@ from bellcrank.analysis.plant import CHANNELS, PARAMETERS, STATES, Plant
 from bellcrank.analysis.point import Point
 from bellcrank.analysis.reduce import Constraints, Reduction, Singular, reduce_states
 from bellcrank.analysis.slope_runner import Groups, channel_at, groups_for
+from bellcrank.analysis.spin import despun
 from bellcrank.analysis.steady import carrier, motion_words, value_words
 from bellcrank.analysis.where import Place, place_at, word_of
 from bellcrank.errors import RunError
@@ -60,7 +61,7 @@ def linear_model(
     place = place_at(plant, at, parameters, signals, t)
     here = place.point
     columns = [q.symbol for q in (*interface.states, *chosen_in) if q.symbol is not None]
-    find = evaluator(plant, groups_for(chosen_out), columns)
+    find = despun(evaluator(plant, groups_for(chosen_out), columns), plant, here)
     values, slopes = find(here)
     slopes, corners = mean_of_sides(find, here, slopes)
     chosen = None if states is None else {x.name for x in plant.find_all(states, STATES, "state")}

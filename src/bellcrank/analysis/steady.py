@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from bellcrank.analysis.cyclic import is_driven
 from bellcrank.analysis.plant import STATES, Plant
 from bellcrank.analysis.point import Point
 from bellcrank.interface.interface import Quantity
@@ -39,10 +40,10 @@ def going(plant: Plant, at: Point, cyclic: set[str]) -> list[tuple[Quantity, flo
 def carrier(plant: Plant, at: Point, cyclic: set[str]) -> Quantity | None:
     """The speed that carries a motion: the first without which a cyclic coordinate that goes on would go otherwise.
 
-    None where something goes on without any speed: then a parameter or an input says how fast.
+    None where something continues without any speed, or by a constraint: then a parameter or an input says how fast.
     """
     moving = [q.place for q, _ in going(plant, at, cyclic)]
-    if not moving or going(plant, in_proportion(plant, at, 0.0), cyclic):
+    if not moving or is_driven(plant, at) or going(plant, in_proportion(plant, at, 0.0), cyclic):
         return None
     before = rates_at(plant, at)[moving]
     for speed in plant.interface.speeds:
