@@ -176,8 +176,8 @@ static inline lanes summed(lanes y, lanes increment, lanes *carried)
 }
 
 @END@
-@UNIT@/* One step from y with rates k, of length h, to `next`: the rates there are left to the caller. `old`: rates at the
-   beginning of the step before, in lanes that know it (`past`; NULL: none does). */
+@UNIT@/* One step from y with rates k, of length h, to `next`: the rates there are left to the caller. `old`: rates at
+   the beginning of the step before, in lanes that know it (`past`; NULL: none does). */
 static int advance(Job *job, scalar h, double t, double middle, double end, const lanes *restrict y,
     const lanes *restrict k, const masks *past, const lanes *restrict old, lanes *restrict next, lanes *w,
     lanes *carried)
