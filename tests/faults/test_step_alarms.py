@@ -58,3 +58,24 @@ def test_alarm_belongs_to_the_equations_that_a_method_integrates():
     said = told(sim, step=5e-3, dae=bc.Dae("baumgarte", alpha=2000, beta=2000))
     assert "the step of 0.005 s is too large for rk4" in said
     assert told(sim, step=5e-3, dae="dlmm") == "finished"
+
+
+@pytest.mark.parametrize("law", ["-k*(q(a) - 0.8)", "-k*u(a)/100"])
+def test_an_unstable_step_in_a_loop_is_named_as_such(law):
+    """The loop is what gives way; the step is what is wrong. With a stable step the run finishes."""
+    s = bc.System("stiff four-bar", units="mks")
+    bodies = {"mass": 1, "inertia": (0.01, 0.01, 0.01), "rotate": 3}
+    a = s.add_body("a", cm=(0.1, 0, 0), **bodies)
+    b = s.add_body("b", parent=a, joint_at=(0.2, 0, 0), cm=(0.25, 0, 0), **bodies)
+    c = s.add_body("c", joint_at=(0.5, 0, 0), cm=(0.2, 0, 0), **bodies)
+    p, q = s.add_point("p", body=b, at=(0.5, 0, 0)), s.add_point("q", body=c, at=(0.4, 0, 0))
+    s.close_loop(p, q, joint="pin", axis=b[3], label="pin")
+    s.add_gravity(direction="-[n2]")
+    s.add_moment("spring", magnitude=law, direction="[n3]", on=a)
+    s.set_defaults(k=1e4)
+    sim = s.equations().compile(backend="python")
+    start = {"q(a)": 0.81, "u(a)": 0.1}
+    run = sim.simulate(t_end=0.3, step=0.01, initial=start)
+    assert "the step of 0.01 s is too large for rk4" in run.ended
+    assert "constraints lock" not in run.ended
+    assert sim.simulate(t_end=0.02, step=5e-4, initial=start).ended == "finished"

@@ -169,3 +169,36 @@ def test_every_body_obeys_newton_under_the_reactions_told(joint):
         x for x in check(s, states=2, backend="python", run=False).lines if x.name == "reactions of joints and loops"
     )
     assert line.passed, line
+
+
+def door(joint):
+    s = bc.System("door", units="mks", axes="ISO 8855")
+    d = s.add_body("d", rotate=3, cm=(0.5, 0, 1), mass=20, inertia=(7, 9, 2))
+    axis = {} if joint == "ball" else {"axis": d[3]}
+    top, ground = s.add_point("p", body=d, at=(0, 0, 2)), s.add_point("gp", at=(0, 0, 2))
+    s.close_loop(top, ground, joint=joint, label="upper hinge", **axis)
+    s.add_gravity()
+    s.add_outputs("reactions")
+    s.set_run(t_end=0.1, step=0.01, initial={"u(d)": 1.0})
+    return s
+
+
+@pytest.mark.parametrize("joint", ["pin", "ball", "cylindrical"])
+def test_a_door_on_two_hinges(joint):
+    """Loads of both hinges: those of least norm among all that balance weight and centrifugal force."""
+    s = door(joint)
+    eom = s.equations()
+    assert "F1(d)" in eom.notes[-1]
+    assert "least norm" in eom.notes[-1]
+    run = eom.compile(backend="python").simulate()
+    assert run["q(d)"][-1] == pytest.approx(0.1)
+    assert "indeterminate: least-norm" in run.labels["F1(upper hinge)"]
+    weight, force = 20 * 9.80665, -20 * 0.5
+    # F1, F3, M2 of the lower and of the upper hinge; balance along 1 and 3 and about axis 2 of the lower hinge
+    balance = np.array([[1, 0, 0, 1, 0, 0], [0, 1, 0, 0, 1, 0], [0, 0, 1, 2, 0, 1.0]])
+    carried = [True] * 3 + [True, joint != "cylindrical", joint != "ball"]
+    expected = np.zeros(6)
+    expected[carried] = np.linalg.pinv(balance[:, carried]) @ [force, weight, force * 1 - weight * 0.5]
+    names = [f"{x}({y})" for y in ("d", "upper hinge") for x in ("F1", "F3", "M2")]
+    assert [run[n][-1] if n in run else 0.0 for n in names] == pytest.approx(expected, abs=1e-6)
+    assert bc.check(s).passed

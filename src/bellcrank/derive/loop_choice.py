@@ -42,6 +42,7 @@ ACTING = 1e-12  # a scaled entry below this never acts
 SHARES = (1.0, 0.5, 0.2, 0.1)  # of the largest entry, for pivots that keep rows short
 GOOD = 0.3  # the usual choice of speeds is kept if its pivots are no worse than this share of the best choice's
 WALKS, PACES, PACE = 8, 10, 0.1
+CLEAR = 1e-5  # singular values of a regular configuration, against the largest, are above
 TRIED = 20  # starts, in search of one that is not singular
 SINGULAR_START = (
     "the initial configuration is singular: its loops are closed there with more degrees of freedom than nearby, where"
@@ -72,7 +73,7 @@ def look_at(analysis: Analysis, loops: Loops, rates: Sequence[Expr], quantities:
             raise ModelError([*analysis.loops.open, why], analysis.mechanism.name)
         return None
     rows, speeds = analysis.loops.rows, list(analysis.mechanism.speeds)
-    singular = _rank(found[0][1]) < len(speeds) <= max(_rank(J) for _, J in found)
+    singular = max(_rank(J) for _, J in found) == len(speeds) and not all(_is_regular(J, len(speeds)) for _, J in found)
     if singular and not (found := place.regular_positions(len(speeds))):
         raise ModelError(SINGULAR_START, analysis.mechanism.name)
     if analysis.loops.open and not place.consistent():
@@ -116,6 +117,12 @@ def _rank(A: np.ndarray) -> int:
     size = np.abs(A).max(axis=1, initial=0.0)
     values = np.linalg.svd(A[size > 0] / size[size > 0, None], compute_uv=False)
     return int(np.sum(values > RANKS.rank * values[0])) if len(values) else 0
+
+
+def _is_regular(A: np.ndarray, rank: int) -> bool:
+    """Has the matrix this rank, clearly? About a singular configuration errors of assembly look like a higher one."""
+    values = np.linalg.svd(A, compute_uv=False)
+    return len(values) >= rank > 0 and bool(values[rank - 1] > CLEAR * values[0])
 
 
 def _scales(G: list[np.ndarray], J: list[np.ndarray]) -> Scales:
@@ -275,12 +282,13 @@ class _Place:
         """G and J of positions with a degree of freedom, all of one rank, about a start that is drawn; none if no such
         start is found."""
         random = np.random.default_rng(3)
-        open_ones = np.flatnonzero(~self.given)
-        for _ in range(TRIED if len(open_ones) else 0):
-            q = np.where(self.given, self.q, self.q + random.uniform(-1.0, 1.0, len(self.q)))
-            held = self.given.copy()
-            held[random.choice(open_ones)] = True  # Newton's method alone is drawn back to the singular configuration
-            found = list(self.positions(q, held))
+        for attempt in range(TRIED):
+            given = self.given if attempt < TRIED // 2 else np.zeros_like(self.given)
+            q = np.where(given, self.q, self.q + random.uniform(-1.0, 1.0, len(self.q)))
+            held = given.copy()
+            if attempt % 2 and not held.all():  # Newton's method alone is drawn back to the singular configuration
+                held[random.choice(np.flatnonzero(~held))] = True
+            found = [(G, J) for G, J in self.positions(q, held) if _is_regular(J, _rank(J))]
             ranks = {_rank(J) for _, J in found}
             if len(found) > 1 and len(ranks) == 1 and max(ranks) < speeds:
                 return found

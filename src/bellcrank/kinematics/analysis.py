@@ -64,9 +64,11 @@ def analyse(mechanism: Mechanism, checker: Checker, form: ConstraintForm = Const
         if not checker.problems:
             _read_states(kinematics, checker, points)
     shapes = _shapes(checker, mechanism)
+    counting = {id(row.source) for row in (loops.rows if loops else ())}
     result = Analysis(
-        mechanism, kinematics, points, shapes, removed=removed, solved=solved, loops=loops, loose=loose, notes=notes
-    )
+        mechanism, kinematics, points, shapes, removed=removed, solved=solved, loops=loops, loose=loose, notes=notes,
+        spare=[row for row in rows if row.g is not None and id(row.source) not in counting],
+    )  # fmt: skip
     checker.scope.kept = {}
     reader = Reader(result, checker)
     reader.read()

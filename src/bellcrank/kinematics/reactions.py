@@ -8,21 +8,24 @@ constraint written as a formula of coordinates is read as drives in the joints o
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from bellcrank.expr import MINUS_ONE, TWO, ZERO, Expr, Symbol, add, derivative, mul, partial, sub
+from bellcrank.expr import MINUS_ONE, TWO, ZERO, Expr, Symbol, add, derivative, mul, neg, partial, sub
+from bellcrank.expr.node import PRIME
 from bellcrank.kinematics.body_motion import Point, motion_of
 from bellcrank.kinematics.eliminate import solve_rows
 from bellcrank.kinematics.integrals import spin
 from bellcrank.kinematics.language import Language
 from bellcrank.kinematics.loop_joints import LoopRow
 from bellcrank.kinematics.results import Analysis, Output
-from bellcrank.kinematics.rows import with_slopes
+from bellcrank.kinematics.rows import Row, with_slopes
 from bellcrank.model.joints.joint import Velocity
 from bellcrank.model.mechanism import Body
 from bellcrank.vector.basis import UnitVector, Vector, cross, dot, vector
+
+INDETERMINATE = "indeterminate: least-norm split among redundant joints"
 
 
 class Reactions:
@@ -42,18 +45,28 @@ class Reactions:
         self.missing = [self._missing(i) for i in range(len(self.bodies))]
         self.multipliers = self._multipliers()
         analysis.multipliers = tuple(self.multipliers)
+        spare = [*analysis.spare, *((r for r in loops.rows if r not in used) if loops else ())]
+        self.spare = [
+            with_slopes(r, analysis.mechanism.speeds) for r in spare if isinstance(r.source, LoopRow)
+        ]  # redundant: what they carry is open
 
     def outputs(self) -> list[Output]:
         """Forces and moments on every body from its joint, and of every loop; multipliers of other constraints."""
-        listed: list[Output] = []
-        for b in self.bodies:
-            listed += self._joint(b.index)
-        named = dict.fromkeys(r.source.loop for r in self.rows if isinstance(r.source, LoopRow))
-        for loop in named:
-            listed += self._loop(loop)
+        joints = [self._joint(b.index) for b in self.bodies]
+        rows = [r for r in (*self.rows, *self.spare) if isinstance(r.source, LoopRow)]
+        joints += [self._loop(loop) for loop in dict.fromkeys(r.source.loop for r in rows)]
+        listed = [x for joint, (values, open_ones) in zip(joints, self._split(joints), strict=True)
+                  for x in _channels(joint.name, joint.words, values, open_ones)]  # fmt: skip
         for i, row in enumerate(self.rows):
             if not isinstance(row.source, LoopRow):
                 listed.append(Output(f"lambda{i + 1}", f"multiplier of {row.text}", self.multipliers[i]))
+        if marked := [x.name for x in listed if INDETERMINATE in x.label]:
+            note = (
+                f"redundant joints leave reactions indeterminate: {', '.join(marked)}. The values given are those of"
+                " least norm (sum of squares of forces and moments of all joints)"
+            )
+            self.analysis.notes[:] = [x for x in self.analysis.notes if not x.startswith("redundant joints leave")]
+            self.analysis.notes.append(note)
         return listed
 
     # ---- what constraints have to provide
@@ -111,7 +124,7 @@ class Reactions:
 
     # ---- channels
 
-    def _joint(self, index: int) -> list[Output]:
+    def _joint(self, index: int) -> _Joint:
         """Force and moment on a body from its parent, about its origin, along its axes."""
         k, b = self.k, self.bodies[index]
         below = self._hanging(index)
@@ -125,8 +138,14 @@ class Reactions:
         shares = self._shares(index, below)
         values = [dot(v, e) for v in (force, moment) for e in axes]
         values = [self.work.hold(sub(x, share)) for x, share in zip(values, shares, strict=True)]
-        kept = [ZERO if i in self._free(index) else x for i, x in enumerate(values)]
-        return _channels(b.name, f"on {b.label or b.name} from its parent, at its joint", kept)
+        free = self._free(index)
+
+        def effect(row: Row) -> list[Expr]:
+            parts = self._virtual(row, index, below) or [ZERO] * 6
+            return [ZERO if i in free else neg(x) for i, x in enumerate(parts)]
+
+        kept = [ZERO if i in free else x for i, x in enumerate(values)]
+        return _Joint(b.name, f"on {b.label or b.name} from its parent, at its joint", kept, effect)
 
     def _free(self, index: int) -> set[int]:
         """The components that a joint cannot carry, unless a constraint drives it."""
@@ -145,12 +164,18 @@ class Reactions:
         """What loops and speed constraints provide along and about the axes of a joint, beyond it."""
         shares = [ZERO] * 6
         for row, multiplier in zip(self.rows, self.multipliers, strict=True):
-            if row.source is None:
+            if (parts := self._virtual(row, index, below)) is None:
                 continue
-            parts = self._virtual_loop(row.source, index, below) if isinstance(row.source, LoopRow) else None
-            parts = parts or self._virtual_formula(row.source, index, below)
             shares = [add(x, mul(multiplier, a)) for x, a in zip(shares, parts, strict=True)]
         return shares
+
+    def _virtual(self, row: Row, index: int, below: list[int]) -> list[Expr] | None:
+        """How a constraint changes with small moves of all below a joint; None for one that drives joints."""
+        if row.source is None:
+            return None
+        if isinstance(row.source, LoopRow):
+            return self._virtual_loop(row.source, index, below)
+        return self._virtual_formula(row.source, index, below)
 
     def _virtual_loop(self, row: LoopRow, index: int, below: list[int]) -> list[Expr]:
         """How a loop's equation changes with small moves of all below a joint: three along axes, three about."""
@@ -208,33 +233,104 @@ class Reactions:
         value = Language(self.language, moving, self.analysis.points, {}).scalar(formula)
         return [partial(value, a) for a in extra]
 
-    def _loop(self, name: str) -> list[Output]:
+    def _loop(self, name: str) -> _Joint:
         """Force and moment of a loop on the body of its first point, about that point, along that body's axes."""
-        force, moment = Vector({}), Vector({})
-        body = -1
-        for row, multiplier in zip(self.rows, self.multipliers, strict=True):
-            source = row.source
-            if not isinstance(source, LoopRow) or source.loop != name:
-                continue
-            body = source.p.body
-            if source.turns and source.b is not None:
-                moment = moment + cross(source.a, source.b) * multiplier
-                continue
-            force = force + (source.a * 2 if source.b is None else source.b) * multiplier
-            if (
-                source.directed and source.b is not None
-            ):  # a force along what turns with this body acts at the other end
-                moment = moment + cross(self._fixed_in([body], source.b, source), source.a) * multiplier
+        own = [r.source for r in (*self.rows, *self.spare) if isinstance(r.source, LoopRow) and r.source.loop == name]
+        body = own[0].p.body
         axes = self.k.frames[body].axes
-        values = [self.work.hold(dot(v, e)) for v in (force, moment) for e in axes]
-        return _channels(name, f"of {name} on the body of its first point", values)
+
+        def effect(row: Row) -> list[Expr]:
+            if not isinstance(row.source, LoopRow) or row.source.loop != name:
+                return [ZERO] * 6
+            return [dot(v, e) for v in self._load(row.source, body) for e in axes]
+
+        values = [ZERO] * 6
+        for row, multiplier in zip(self.rows, self.multipliers, strict=True):
+            values = [add(x, mul(multiplier, a)) for x, a in zip(values, effect(row), strict=True)]
+        return _Joint(name, f"of {name} on the body of its first point", [self.work.hold(x) for x in values], effect)
+
+    def _load(self, row: LoopRow, body: int) -> tuple[Vector, Vector]:
+        """Force and moment on the body of the first point of a loop for a multiplier of one."""
+        if row.turns and row.b is not None:
+            return Vector({}), cross(row.a, row.b)
+        if row.b is None:
+            return row.a * 2, Vector({})
+        # a force along what turns with this body acts at the other end
+        return row.b, cross(self._fixed_in([body], row.b, row), row.a) if row.directed else Vector({})
+
+    # ---- redundant joints
+
+    def _split(self, joints: Sequence[_Joint]) -> list[tuple[list[Expr], set[int]]]:
+        """Values of joints, and which of them redundant joints leave open.
+
+        Of all values that give the same motion, those whose forces and moments have the least sum of squares are taken.
+        """
+        changes = [self._change_of(row, joints) for row in self.spare]
+        changes = [changes[i] for i in _independent_rows(changes)]
+        values = [x for joint in joints for x in joint.values]
+        right = [neg(self._dot(change, values)) for change in changes]
+        if any(x is not ZERO for x in right):
+            rows = [{i: self._dot(x, y) for i, y in enumerate(changes)} for x in changes]
+            carried = solve_rows(rows, right, range(len(changes)), self.work)[0]
+            for z, change in zip(carried, changes, strict=True):
+                values = [add(x, mul(z, a)) for x, a in zip(values, change, strict=True)]
+            values = [self.work.hold(x) for x in values]
+        open_ones = {i for change in changes for i, a in enumerate(change) if a.fingerprint}
+        places = [range(6 * j, 6 * j + 6) for j in range(len(joints))]
+        return [([values[i] for i in own], {i % 6 for i in own if i in open_ones}) for own in places]
+
+    def _dot(self, a: Sequence[Expr], b: Sequence[Expr]) -> Expr:
+        return self.work.hold(add(ZERO, *(mul(x, y) for x, y in zip(a, b, strict=True))))
+
+    def _change_of(self, row: Row, joints: Sequence[_Joint]) -> list[Expr]:
+        """How all reactions change with what a redundant constraint carries, if the motion stays as it is."""
+        used: list[Expr] = []
+        if own := dict(row.slopes):
+            lines = [{i: a for i, r in enumerate(self.rows) for u, a in r.slopes if u is s} for s in self.pivots]
+            right = [own.get(s, ZERO) for s in self.pivots]
+            used = solve_rows(lines, right, range(len(lines)), self.work)[0]
+        found = [x for joint in joints for x in joint.effect(row)]
+        for r, c in zip(self.rows, used, strict=False):
+            if c is not ZERO:
+                others = [x for joint in joints for x in joint.effect(r)]
+                found = [sub(x, mul(c, a)) for x, a in zip(found, others, strict=True)]
+        return [self.work.hold(x) for x in found]
 
 
-def _channels(name: str, words: str, values: Sequence[Expr]) -> list[Output]:
+@dataclass(frozen=True)
+class _Joint:
+    """Force and moment of a joint, and how they change with the multiplier of a constraint."""
+
+    name: str
+    words: str
+    values: list[Expr]
+    effect: Callable[[Row], list[Expr]]
+
+
+def _independent_rows(rows: Sequence[Sequence[Expr]]) -> list[int]:
+    """Rows that do not follow from those before them, in a general position."""
+    reduced: list[tuple[int, list[int]]] = []
+    kept = []
+    for i, row in enumerate(rows):
+        numbers = [a.fingerprint for a in row]
+        for known, other in reduced:
+            factor = numbers[known]
+            numbers = [(x - factor * y) % PRIME for x, y in zip(numbers, other, strict=True)]
+        place = next((j for j, x in enumerate(numbers) if x), None)
+        if place is not None:
+            inverse = pow(numbers[place], -1, PRIME)
+            reduced.append((place, [x * inverse % PRIME for x in numbers]))
+            kept.append(i)
+    return kept
+
+
+def _channels(name: str, words: str, values: Sequence[Expr], open_ones: Collection[int]) -> list[Output]:
     """Three components of a force and three of a moment; those that are always zero are left out."""
     listed = []
     for i, value in enumerate(values):
         letter, what, units = ("F", "force", "F") if i < 3 else ("M", "moment", "F*L")
         if value is not ZERO:
-            listed.append(Output(f"{letter}{i % 3 + 1}({name})", f"{what} {words}, axis {i % 3 + 1}", value, units))
+            mark = f" ({INDETERMINATE})" if i in open_ones else ""
+            label = f"{what} {words}, axis {i % 3 + 1}{mark}"
+            listed.append(Output(f"{letter}{i % 3 + 1}({name})", label, value, units))
     return listed

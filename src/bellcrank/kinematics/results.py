@@ -108,6 +108,7 @@ class Analysis:
     removed: list[Removed] = field(default_factory=list)  # speeds that are no states
     solved: list[Row] = field(default_factory=list)  # the rows that determine them
     loops: Elimination | None = None
+    spare: list[Row] = field(default_factory=list)  # redundant constraints that are not among those of the loops
     loose: list[Removed] = field(default_factory=list)  # solutions for a speed that fail in some motions
     outputs: list[Output] = field(default_factory=list)
     reactions: Callable[[], list[Output]] | None = None  # those among them that depend on which rows are used

@@ -417,7 +417,7 @@ def _sentence(asked: Asked, results: Results, run: int) -> str:
     bad = [x.name for x, v in zip(states, results.bad[run], strict=True) if not np.isfinite(v)]
     words = {
         NOT_FINITE: f"{', '.join(bad[:4])} {'is' if len(bad) == 1 else 'are'} no longer finite",
-        NOT_CLOSED: "a closed loop cannot be kept closed",
+        NOT_CLOSED: "a closed loop cannot be kept closed: the step is too large, or the constraints lock there",
         EXTERNAL_FAILED: "an external routine failed",
     }
     return f"stopped at t = {t:g} s: {words.get(status, 'it cannot go on')}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bellcrank.backend.start import FINISHED, NOT_FINITE
+from bellcrank.backend.start import FINISHED, NOT_CLOSED, NOT_FINITE
 from bellcrank.errors import Interrupted, check_called, warn
 from bellcrank.numeric.events import Event, Watch
 from bellcrank.numeric.methods import ADAPTIVE
@@ -105,6 +105,8 @@ def simulate(
     )
     if too_large and prepared.run.status == NOT_FINITE:
         ended = ended.replace("try a smaller step", too_large)
+    elif too_large and prepared.run.status == NOT_CLOSED:  # the loop is what gives way first, not what is wrong
+        ended = f"stopped at t = {prepared.run.time:g} s: {too_large}. So {prepared.run.problem}"
     settings |= stretches.told
     run = as_run(loaded.interface, rows, ended, watch, settings)
     run.reached = None if stretches.book.problem else left
