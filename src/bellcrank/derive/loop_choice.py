@@ -7,7 +7,7 @@ nothing to look at.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from bellcrank.backend.python import PythonModel
 from bellcrank.backend.start import Input
 from bellcrank.derive.loop_blocks import bridged_blocks
 from bellcrank.errors import BellcrankError, ModelError
-from bellcrank.expr import Expr, Symbol, evaluate
+from bellcrank.expr import Expr, Symbol, evaluate, symbols
 from bellcrank.expr.table import Table
 from bellcrank.interface.interface import Interface, interface_of, key_of
 from bellcrank.kinematics.analysis import Analysis, Elimination
@@ -48,6 +48,7 @@ SINGULAR_START = (
     "the initial configuration is singular: its loops are closed there with more degrees of freedom than nearby, where"
     " none are left. Give a regular one, with initial values or guesses in set_run(initial=..., guess=...)."
 )
+DRAWS = 20  # states at which rows are looked at where nothing can be assembled
 SOON = 0.01  # s, after which rows that change with time must still agree
 Failure = (BellcrankError, ArithmeticError, ValueError, np.linalg.LinAlgError)
 
@@ -100,6 +101,37 @@ def look_at(analysis: Analysis, loops: Loops, rates: Sequence[Expr], quantities:
     return Look(elimination, scales, tuple(notes))
 
 
+def drawn_scales(
+    known: Elimination, speeds: Sequence[Symbol], rank_g: int, values: Mapping[str, float]
+) -> Scales | None:
+    """Sizes of rows at states drawn at random, by which a run sees that a pivot is small there; None if rows have no
+    numbers. `values`: of parameters, by name in lower case; others are drawn too."""
+    random = np.random.default_rng(3)
+    entries = [a for row in known.rows for _, a in row.slopes]
+    free = [s for s in symbols(*entries) if s.kind != "constant"]
+    places = [(i, list(speeds).index(u)) for i, row in enumerate(known.rows) for u, _ in row.slopes]
+    J = []
+    for _ in range(DRAWS):
+        drawn: dict[Expr, float] = {s: values.get(s.name.lower(), random.uniform(0.5, 1.5)) for s in free}
+        drawn |= {s: random.uniform(-np.pi, np.pi) for s in free if not s.constant}
+        x = np.zeros((len(known.rows), len(speeds)))
+        try:
+            for at, value in zip(places, evaluate(entries, drawn), strict=True):
+                x[at] = value
+        except Failure:
+            return None
+        J.append(x)
+    if not np.all(np.isfinite(J)):
+        return None
+    rank, found = len(known.used), _scales([], J)
+    scaled = [x * np.outer(found.rows, found.columns) for x in J]
+    pattern = np.max(np.abs(scaled), axis=0, initial=0.0) > ACTING
+    usual = max(_order(x, rank, pattern, 1.0)[2] for x in scaled)
+    order = tuple((known.rows.index(r), list(speeds).index(u)) for r, u in zip(known.used, known.pivots, strict=True))
+    best = max(fixed_ratio(x, order) for x in scaled)
+    return replace(found, rank_g=rank_g, rank_v=rank, usual=float(usual) or 1.0, order=order, usual_order=best or 1.0)
+
+
 def _without_rounding(
     found: list[tuple[np.ndarray, np.ndarray]], usual: np.ndarray, length: float, kinematics: Kinematics
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
@@ -130,7 +162,7 @@ def _scales(G: list[np.ndarray], J: list[np.ndarray]) -> Scales:
     largest = np.max(np.abs(J), axis=0)
     rows = 1.0 / _sizes(largest.max(axis=1, initial=0.0))
     columns = 1.0 / _sizes((largest * rows[:, None]).max(axis=0, initial=0.0))
-    return Scales(max(map(_rank, G)), max(map(_rank, J)), tuple(rows.tolist()), tuple(columns.tolist()))
+    return Scales(max(map(_rank, G), default=0), max(map(_rank, J)), tuple(rows.tolist()), tuple(columns.tolist()))
 
 
 def _sizes(x: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bellcrank.derive.loop_choice import look_at
+from bellcrank.derive.loop_choice import drawn_scales, look_at
 from bellcrank.dynamics.accelerations import reduced_system
 from bellcrank.errors import ModelError
 from bellcrank.expr import ZERO, Expr, Symbol, partial
@@ -43,7 +43,7 @@ def program_loops(analysis: Analysis, quantities: Quantities) -> Loops:
             raise ModelError(_rigid(used), analysis.mechanism.name)
         analysis.notes.append(DRIVEN)
     if look is None:
-        return loops
+        return _with_drawn_scales(analysis, loops)
     if look.elimination != analysis.loops:
         analysis.eliminate(look.elimination)
     analysis.notes += look.notes
@@ -57,6 +57,17 @@ def _rigid(used: Sequence[Row]) -> str:
         f"the model has 0 degrees of freedom: {len(used)} constraint equations determine all {len(used)} speeds"
         f" ({listed}), and none of them prescribes a motion. Remove one, or drive one with a formula of t or an input."
     )
+
+
+def _with_drawn_scales(analysis: Analysis, loops: Loops) -> Loops:
+    """Speed constraints of a model without default values: their sizes need no closed loops."""
+    assert analysis.loops is not None
+    if loops.g:
+        return loops
+    given = {key: x.value for key, x in analysis.mechanism.description.parameters.items()}
+    values = {key: float(x) for key, x in given.items() if isinstance(x, int | float)}
+    scales = drawn_scales(analysis.loops, analysis.mechanism.speeds, 0, values)
+    return loops if scales is None else replace(loops, scales=scales)
 
 
 def _correction(analysis: Analysis, loops: Loops) -> Correction | None:

@@ -1,15 +1,15 @@
-"""Configuration constraints of a hand-led derivation: closed loops, as in described systems.
+"""Constraints of a hand-led derivation that leave all speeds as states: closed loops, as in described systems.
 
-In:  expressions of coordinates and time that are zero, and M u' = f of the speeds without them. Out: rows,
-accelerations with the constraints, and `program.Loops`, by which a run is assembled and kept on them. All speeds stay
-states.
+In:  expressions of coordinates and time, or of speeds too, that are zero, and M u' = f without them. Out: rows,
+accelerations with the constraints, and `program.Loops`, by which a run is assembled and kept on them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from bellcrank.derive.loop_choice import drawn_scales
 from bellcrank.derive.loop_equations import loop_rows
 from bellcrank.dynamics.accelerations import projected
 from bellcrank.dynamics.factor import best_order
@@ -34,13 +34,17 @@ class Closed:
     notes: list[str]
 
 
-def closed(scalars: Scalars, constraints: Sequence[Expr], name: str) -> Closed:
-    """The rows of configuration constraints, with the speeds they are solved for."""
+def closed(scalars: Scalars, positions: Sequence[Expr], motions: Sequence[Expr], name: str) -> Closed:
+    """The rows of constraints, with the speeds they are solved for."""
     speeds = scalars.independent
     rows = []
-    for g in constraints:
+    for g in positions:
         position, rate = (release(x) for x in scalars.resolve((g, scalars.rate(g))))
         rows.append(with_slopes(Row(f"'{g} = 0'", rate, position), speeds))
+    rows += [
+        with_slopes(Row(f"'{v} = 0'", release(x)), speeds)
+        for v, x in zip(motions, scalars.resolve(motions), strict=True)
+    ]
     found = sort_rows(rows)
     if problems := [*found.problems, *found.open.values()]:
         raise ModelError(problems, name)
@@ -72,8 +76,12 @@ def program_rows(
     kinematics: Kinematics,
     coordinates: Sequence[Symbol],
     norms: Sequence[tuple[str, Expr]],
+    values: Mapping[str, float],
 ) -> Loops:
     """What a run needs to close the loops and to keep them closed."""
     u = system.speeds
     M = [system.M[i][: i + 1] for i in range(len(u))]
-    return loop_rows(loops, norms, coordinates, u, M, system.f, [right_side(row, kinematics) for row in loops.rows])
+    right = [right_side(row, kinematics) for row in loops.rows]
+    found = loop_rows(loops, norms, coordinates, u, M, system.f, right)
+    scales = drawn_scales(loops, u, found.scales.rank_g, values)
+    return found if scales is None else replace(found, scales=scales)

@@ -52,7 +52,13 @@ class Declared:
         self.potential_energy: Expr | None = None
         self.removed: dict[Symbol, Any] = {}
         self.configuration: list[Expr] = []  # zero in every position
+        self.unsolved: list[Expr] = []  # zero in every motion, and solved for no speed
         self.notes = Notes()
+
+    @property
+    def bound(self) -> bool:
+        """Do constraints bind states to each other?"""
+        return bool(self.configuration or self.unsolved)
 
     # ---- declarations
 

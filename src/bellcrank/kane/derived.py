@@ -110,11 +110,13 @@ def derive_by_hand(d: Steps, solve: str = "auto", level: str = "default") -> Han
         implicit = solve == "implicit" or (solve == "auto" and len(system.speeds) > LONG)
         outputs = channels_of(d, system)
         analysis = _analysis(d, outputs)
-        if d.configuration:
+        if d.bound:
             if solve != "auto":
-                told = f"solve={solve!r} is not available with configuration constraints; leave it out"
+                told = (
+                    f"solve={solve!r} is not available with constraints that leave all speeds as states; leave it out"
+                )
                 raise ModelError(told, d.name)
-            program, how = _closed(d, system, analysis), "Kane's method by hand, with configuration constraints"
+            program, how = _closed(d, system, analysis), "Kane's method by hand, with constraints"
         elif implicit:
             program, how = _implicit(d, system, outputs), "Kane's method by hand, mass matrix solved numerically"
         else:
@@ -135,19 +137,21 @@ def _analysis(d: Steps, outputs: list[Output]) -> Analysis:
     kinematics = Kinematics(mechanism, Work(), dict(gone), rates=dict(s.rates))
     removed = [d.removed[u] for u in gone]
     result = Analysis(mechanism, kinematics, {}, removed=removed, outputs=outputs, notes=_poles(d, gone))
-    if d.configuration:
-        rows = closed(s, d.configuration, d.name)
-        result.loops, result.notes = rows.elimination, [*result.notes, *rows.notes]
+    if d.bound:
+        rows = closed(s, d.configuration, d.unsolved, d.name)
+        stay = "has no coefficient that cannot vanish in motion: all speeds stay states"
+        kept = [f"the constraint {v} = 0 {stay}" for v in d.unsolved]
+        result.loops, result.notes = rows.elimination, [*result.notes, *kept, *rows.notes]
     return result
 
 
 def _closed(d: Steps, system: KaneSystem, analysis: Analysis) -> Program:
-    """The program of a model with configuration constraints."""
+    """The program of a model whose speeds all stay states."""
     loops, k, q = analysis.loops, analysis.kinematics, d.scalars.coordinates
     assert loops is not None
     udot = closed_rates(system, loops, k, Work([*q, *system.speeds]))
     rates = [*system.rates, *(udot[i] for i in range(len(system.speeds)))]
-    rows = program_rows(system, loops, k, q, analysis.mechanism.norms)
+    rows = program_rows(system, loops, k, q, analysis.mechanism.norms, d.notes.values)
     values = [(o.name, o.value) for o in analysis.outputs]
     accelerations = system.accelerations
     s, short = d.scalars, optimise(drop_idle_parameters(rates))

@@ -63,9 +63,9 @@ class Linear(Shown):
 def linearized(d: Steps, at: Mapping[Any, Any], inputs: Iterable[Any] | None = None) -> Linear:
     """The linearised equations about a state; values of states, inputs and accelerations (u1') that are not given are
     zero. `inputs`: those in B and E, constants among them if wanted (default: all inputs)."""
-    if d.configuration:
+    if d.bound:
         numbers = "linearise them in numbers: d.equations().compile().linearize()"
-        raise ModelError(f"configuration constraints bind the states; {numbers}", d.name)
+        raise ModelError(f"constraints bind the states; {numbers}", d.name)
     system = kane_system(d)
     q, u = d.scalars.coordinates, system.speeds
     udot = system.accelerations

@@ -39,8 +39,9 @@ def _slopes(scalars: Scalars, u: Symbol, e: Expr, unknowns: list[Symbol]) -> Row
     return slopes
 
 
-def constrained(scalars: Scalars, residual: Expr, wanted: Symbol | None) -> Removed:
-    """Solves a motion constraint for one speed, which becomes a defined quantity, as does its rate."""
+def constrained(scalars: Scalars, residual: Expr, wanted: Symbol | None) -> Removed | None:
+    """Solves a motion constraint for one speed, which becomes a defined quantity, as does its rate. None if no speed is
+    wanted, and every coefficient may vanish in motion."""
     (settled,) = scalars.resolve((residual,))
     free = scalars.independent
     removed = solve_speed_constraint(settled, [], list(free), wanted, f"'{residual} = 0'")
@@ -48,6 +49,8 @@ def constrained(scalars: Scalars, residual: Expr, wanted: Symbol | None) -> Remo
         raise ModelError(f"the constraint {residual} = 0 is satisfied already")
     if len(free) == 1:
         raise ModelError(f"the constraint {residual} = 0 leaves no independent speed")
+    if wanted is None and not removed.holds_everywhere:
+        return None
     scalars.define(removed.speed, removed.relation)
     scalars.define(scalars.acceleration(removed.speed), scalars.rate(removed.relation))
     return removed

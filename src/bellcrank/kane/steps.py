@@ -131,7 +131,9 @@ class Steps(Declared):
 
     def constrain(self, expression: Any, dependent: Symbol | str | None = None) -> Expr:
         """A constraint: what must be zero. One that is linear in the speeds makes a speed dependent, whose expression
-        is the answer. One of coordinates and time alone holds positions: all speeds stay, its rate is the answer."""
+        is the answer. Without `dependent` a speed is taken whose coefficient cannot vanish in motion; if there is none,
+        all speeds stay, and the constraint is the answer. One of coordinates and time alone holds positions: all
+        speeds stay, its rate is the answer."""
         residual, wanted = self.scalar(expression), None if dependent is None else self.symbol(dependent)
         (settled,) = self.scalars.resolve((residual,))
         kinds = {s.kind for s in symbols(settled)}
@@ -144,6 +146,10 @@ class Steps(Declared):
             self.scalars.version += 1
             return self.scalars.rate(residual)
         removed = constrained(self.scalars, residual, wanted)
+        if removed is None:
+            self.unsolved.append(residual)
+            self.scalars.version += 1
+            return residual
         self.removed[removed.speed] = removed
         return removed.relation
 

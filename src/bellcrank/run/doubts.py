@@ -10,6 +10,7 @@ import numpy as np
 from bellcrank.run.dae_runs import Piece
 from bellcrank.run.gimbal import INSTEAD, Lock
 from bellcrank.run.loaded import Loaded
+from bellcrank.run.poles import poles_passed
 
 
 def doubts_of(
@@ -19,6 +20,7 @@ def doubts_of(
     asked = (told for x in pieces for told in loaded.table_watch.asked_beyond(x.rows, x.p, x.c))
     yield from dict.fromkeys(asked)
     yield from (f"the run is doubtful after {x.text} at t = {x.time:.6g} s; {INSTEAD}" for x in locks)
+    yield from poles_passed(loaded, pieces)
     yield from told
     if rows.shape[1] < 2:  # not even the first row could be evaluated
         return

@@ -23,6 +23,7 @@ from bellcrank.kane import Derivation
 from bellcrank.kane.equations import KaneEquations
 from bellcrank.verify.balance import lines_over_a_run
 from bellcrank.verify.kane import check_derivation
+from bellcrank.verify.poles import lines_of_divisors, states_at_zeros
 from bellcrank.verify.redundant import lines_of_redundant
 from bellcrank.verify.report import Line, Report
 from bellcrank.verify.slopes import lines_of_constraints, lines_of_rates
@@ -74,15 +75,20 @@ def check(
         few = samples[: max(3, states // 4)]
         faster = [subject.lively(s) if i % 2 else s for i, s in enumerate(samples)]
         further = subject.further(faster)
-        lines, scales = lines_at_states(subject, faster + further, suffix)
-        report.lines += lines
+        zeros = states_at_zeros(subject)
+        lines, scales = lines_at_states(subject, faster + further + zeros, suffix)
+        report.lines += lines + lines_of_divisors(subject)
         report.lines += lines_of_constraints(subject, few) + lines_of_redundant(subject, few)
         report.lines += lines_of_rates(subject, few, seed)
         if run:
             report.lines += _lines_of_own_run(subject) + lines_over_a_run(subject, samples, suffix)
         if small:
             report.lines += lines_of_truncation(subject, truncated, few)
-    report.lines += [_looked_at(subject, states, len(further)), Line("scales", "", note=scales), *_information(eom)]
+    report.lines += [
+        _looked_at(subject, states, len(further), len(zeros)),
+        Line("scales", "", note=scales),
+        *_information(eom),
+    ]
     return report
 
 
@@ -116,9 +122,10 @@ def _lines_of_own_run(subject: Subject) -> list[Line]:
     return [Line(name, worst, RESIDUAL, note=note)]
 
 
-def _looked_at(subject: Subject, states: int, further: int) -> Line:
+def _looked_at(subject: Subject, states: int, further: int, zeros: int) -> Line:
     """At which states equations were compared, and at which not."""
     notes = [f"{further} more where formulas are made of other pieces"] if further else []
+    notes += [f"{zeros} more where a pivot of speed constraints vanishes"] if zeros else []
     notes += [f"{n} passed over: {reason}" for reason, n in subject.passed_over.most_common()]
     return Line("states", str(states), note="; ".join(notes))
 

@@ -34,6 +34,7 @@ from bellcrank.kane.frames import Frame, connected
 from bellcrank.kane.motion import Point
 from bellcrank.kane.scalars import TIME
 from bellcrank.vector.basis import Mat3, Vector
+from bellcrank.verify.poles import line_of_divisors
 from bellcrank.verify.report import Line, Report
 
 LIMIT = 1e-8  # of the largest value compared; differences of fourth order leave some 1e-11
@@ -59,6 +60,7 @@ def check_derivation(
         for name, error in subject.errors(sample):
             worst[name] = max(worst.get(name, 0.0), error) if np.isfinite(error) else np.inf
     report.lines += [Line(name, error, LIMIT) for name, error in worst.items()]
+    report.lines += subject.lines_of_divisors()
     report.lines += [Line("note", note) for note in subject.notes]
     return report
 
@@ -124,7 +126,7 @@ class _Subject:
             for four in self.d.euler.values():
                 index = [place[e] for e in four]
                 q[index] /= np.linalg.norm(q[index])
-            if self.d.configuration:
+            if self.d.bound:
                 q, u = self._closed(t, q, u)
             state = (t, q.tolist(), u.tolist())
             qdot, udot = self.sim.derivatives(*state, parameters=self.constants, inputs=self.inputs)
@@ -132,6 +134,17 @@ class _Subject:
                 continue  # a singular position of the user's coordinates
             out = self.sim.outputs(*state, parameters=self.constants, inputs=self.inputs)
             yield Sample(t, q, u, qdot, udot, out, {x: out[x.name] for x in self.d.scalars.unknown})
+
+    def lines_of_divisors(self) -> list[Line]:
+        """Do dependent speeds stay finite wherever the others are?"""
+        n = len(self.eom.coordinates)
+        t, u = float(self.rng.uniform(0, 1)), self.rng.uniform(-1, 1, len(self.eom.speeds))
+        return line_of_divisors(
+            list(self.d.removed.values()),
+            self.d.scalars.rates.values(),
+            lambda roots, q: np.asarray(self.numbers(list(roots), self.at(t, q, u)), dtype=float),
+            lambda: self.rng.uniform(-np.pi, np.pi, n),
+        )
 
     # ---- configuration constraints
 
@@ -150,16 +163,17 @@ class _Subject:
         return np.array(self.numbers(self.d.configuration, self.at(t, q, np.zeros(len(self.eom.speeds)))))
 
     def _gap_rates(self, t: float, q: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """The rates of the constraints, by differences along the motion."""
-        rates = [self.d.scalars.rates[x] for x in self.eom.coordinates]
-        qdot = np.array(self.numbers(rates, self.at(t, q, u)))
-        return _differences(lambda h: self._gaps(t + h, q + h * qdot))
+        """The rates of constraints of positions, by differences along the motion; then constraints of speeds."""
+        given = [self.d.scalars.rates[x] for x in self.eom.coordinates]
+        qdot = np.array(self.numbers(given, self.at(t, q, u)))
+        rates = _differences(lambda h: self._gaps(t + h, q + h * qdot))
+        return np.array([*rates, *self.numbers(self.d.unsolved, self.at(t, q, u))])
 
     def _free(self, s: Sample) -> np.ndarray:
         """What takes from forces along the speeds what constraint forces can balance."""
         n, more = len(s.u), len(self.d.scalars.auxiliary)
         free = np.eye(n + more)
-        if self.d.configuration:
+        if self.d.bound:
             J = _slopes(lambda x: self._gap_rates(s.t, s.q, x), s.u)
             free[:n, :n] -= np.linalg.pinv(J) @ J
         return free
@@ -240,8 +254,8 @@ class _Subject:
         yield "angular velocities turn the frames", self._turns(s, now)
         yield "velocities move the mass centres", self._moves(s, now)
         yield "accelerations are rates of velocities", self._accelerates(s, now)
-        if self.d.configuration:
-            yield "accelerations keep the configuration constraints", self._keeps(s)
+        if self.d.bound:
+            yield "accelerations keep the constraints", self._keeps(s)
         yield "Kane's equations hold", self._residual(s, now)
         if self.moving and not self.d.scalars.inputs:
             yield "kinetic energy changes by the power", self._power(s, now)
@@ -334,7 +348,7 @@ class _Subject:
             totals.append(total)
             sizes.append(size)
         left = np.abs(self._free(s) @ np.array(totals))
-        if self.d.configuration:  # a balance of several speeds
+        if self.d.bound:  # a balance of several speeds
             return float(left.max() / max(sizes)) if max(sizes) > 0 else 0.0
         return max((float(x) / size for x, size in zip(left, sizes, strict=True) if size > 0), default=0.0)
 

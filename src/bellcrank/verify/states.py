@@ -118,7 +118,7 @@ class AtStates:
             worst["acceleration"].note(evaluation.closed.acceleration_error(s.q, s.u, udot, own))
         elif evaluation.bound:
             worst["speed"].note(evaluation.constraint_error(s.q, qdot))
-        freedoms = [x.name for x in subject.eom.independent_speeds]
+        freedoms = list(s.independent) or [x.name for x in subject.eom.independent_speeds]
         _note_largest(worst["power"], virtual_power(evaluation, s.q, s.u, udot, own), freedoms)
         _note_largest(worst["bodies"], newton_euler(evaluation, s.q, s.u, udot, own), evaluation.machine.u_names)
         if self.singular_rates is not None:

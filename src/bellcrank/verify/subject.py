@@ -12,7 +12,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -26,6 +26,7 @@ from bellcrank.expr.text import show
 from bellcrank.model.formula import to_syntax
 from bellcrank.model.records import External
 from bellcrank.numeric.course import At
+from bellcrank.numeric.null_space import pivoted
 from bellcrank.numeric.projection import CannotClose
 from bellcrank.run.assembly import initial_state
 from bellcrank.run.closure import rates_near_singular
@@ -56,6 +57,7 @@ class Sample:
     q: np.ndarray
     u: np.ndarray
     inputs: Inputs
+    independent: tuple[str, ...] = ()  # speeds, where those of the equations depend on each other
 
     @property
     def at(self) -> tuple[float, list[float], list[float]]:
@@ -116,7 +118,7 @@ class Subject:
         unit = self.eom.quantities.unit
         inputs: Any = {k: tuple(float(unit[k.lower()].to_equation(x)) for x in v) for k, v in s.inputs.items()}
         names = [x.name for x in self.eom.speeds]
-        freedoms = [x.name for x in self.eom.independent_speeds] if self.loops else None
+        freedoms = list(s.independent) or [x.name for x in self.eom.independent_speeds] if self.loops else None
         return Evaluation(self.machine, names, external_values, s.time, inputs, freedoms, self.length)
 
     def rates(self, s: Sample, scaled: Mapping[str, float] | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -202,6 +204,27 @@ class Subject:
                 met |= pieces
                 in_vain = 0
         return found
+
+    def drawn(self, size: float) -> Sample:
+        """A state about the initial one, on no constraints."""
+        return self._draw(size)
+
+    def on_constraints(self, q: np.ndarray) -> Sample | None:
+        """A state with these coordinates whose speeds keep the constraints, if it can be evaluated."""
+        s = self._draw(1.0)
+        found = self._closed(Sample(s.time, q, s.u, s.inputs))
+        if found is None:
+            return None
+        found = replace(found, independent=self._independent(found))
+        return None if self._trouble(found) else found
+
+    def _independent(self, s: Sample) -> tuple[str, ...]:
+        """Speeds that determine the others at a state of a model with loops."""
+        known = closure(self.loaded, self.sim.parameter_values(self.given), self.loaded.inputs(held(s.inputs)))
+        assert known is not None
+        J = known.evaluate(s.time, s.q, s.u)[3]
+        order, used, _ = pivoted(np.column_stack([J, np.zeros(len(J))]), len(J), 1.0, 1e-9)
+        return tuple(self.eom.speeds[i].name for i in sorted(order[used:]))
 
     def _next(self) -> Sample:
         reasons: Counter[str] = Counter()

@@ -1,0 +1,119 @@
+"""Zeros of what dependent speeds are divided by, looked for on lines between random states.
+
+In:  how dependent speeds follow from the others, and a way to evaluate that. Out: a line of the report, which fails if
+a speed grows without bound where a divisor vanishes; and states at the zeros of pivots, for programs that must hold
+there too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from bellcrank.errors import BellcrankError
+from bellcrank.expr import Expr, Func, evaluate, function, postorder
+from bellcrank.kane.linear_solution import poles
+from bellcrank.kinematics.body_motion import motion_of
+from bellcrank.kinematics.speed_constraints import Removed
+from bellcrank.run.values import known_symbols
+from bellcrank.verify.report import Line
+from bellcrank.verify.subject import UNUSABLE, Sample, Subject
+
+GROWTH = 1e3  # of the factors of dependent speeds, from an ordinary state to one near a zero of their divisor
+NEAR = 1e-7  # of a line between two states
+PAIRS, GRID, HALVINGS = 30, 25, 60
+MOST = 6  # states at zeros of one pivot
+
+Value = Callable[[Sequence[Expr], np.ndarray], np.ndarray]  # of expressions at a position
+Draw = Callable[[], np.ndarray]  # a position
+NAME = "dependent speeds near zeros of divisors"
+
+
+def line_of_divisors(removed: Sequence[Removed], rates: Iterable[Expr], value: Value, draw: Draw) -> list[Line]:
+    """Do dependent speeds stay finite wherever the others are? No line, if nothing that may vanish divides them.
+
+    What divides `rates` of coordinates in terms of all speeds is a pole of the coordinates, and does not count.
+    """
+    worst, note, looked = 1.0, "", False
+    own = set(_divisors(rates))
+    for r in removed:
+        factors = [*r.slopes.values(), r.rest]
+        for divisor in (x for x in _divisors(factors) if x not in own):
+            looked = True
+            for q, step in _zeros([divisor], value, draw, 1):
+                near = max(_size(value, factors, q + sign * NEAR * step) for sign in (-1, 1))
+                growth = near / (_size(value, factors, q + step) or 1.0)
+                if not growth <= worst:
+                    worst, note = growth, f"{r.speed} follows from {r.text} by division by {divisor}, which vanishes"
+    return [Line(NAME, worst, GROWTH, note=note if worst > GROWTH else "")] if looked else []
+
+
+def lines_of_divisors(subject: Subject) -> list[Line]:
+    """The line for a described system."""
+    analysis = subject.eom.analysis
+    if not analysis.removed:
+        return []
+    rates = motion_of(analysis.mechanism).rates.values()
+    return line_of_divisors(analysis.removed, rates, *_in_numbers(subject))
+
+
+def states_at_zeros(subject: Subject) -> list[Sample]:
+    """States at which a pivot of speed constraints vanishes, in programs that keep all speeds as states."""
+    loops = subject.eom.analysis.loops
+    if loops is None or any(row.g is not None for row in loops.rows):
+        return []
+    found = []
+    value, draw = _in_numbers(subject)
+    for r in subject.eom.derived.dependent:
+        if not r.holds_everywhere:
+            for q, _ in _zeros([r.pivot], value, draw, MOST):
+                sample = subject.on_constraints(q)
+                found += [sample] if sample is not None else []
+    return found
+
+
+def _divisors(values: Iterable[Expr]) -> list[Expr]:
+    """What values are divided by that may vanish, tangents included."""
+    listed = list(values)
+    tangents = [n.args[0] for n in postorder(listed) if isinstance(n, Func) and n.name == "tan" and not n.constant]
+    return list(dict.fromkeys([*poles(listed), *(function("cos", a) for a in tangents)]))
+
+
+def _in_numbers(subject: Subject) -> tuple[Value, Draw]:
+    at = subject.at(subject.drawn(1.0))
+
+    def value(roots: Sequence[Expr], q: np.ndarray) -> np.ndarray:
+        return np.array(evaluate(roots, known_symbols(subject.eom.program, at[0], q, at[2], at[3], at[5])))
+
+    return value, lambda: subject.drawn(np.pi).q
+
+
+def _size(value: Value, roots: Sequence[Expr], q: np.ndarray) -> float:
+    try:
+        return float(np.abs(value(roots, q)).max(initial=0.0))
+    except (*UNUSABLE, BellcrankError):
+        return np.inf
+
+
+def _zeros(roots: Sequence[Expr], value: Value, draw: Draw, most: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Positions at which a root changes sign, each with the line on which it was met."""
+    found: list[tuple[np.ndarray, np.ndarray]] = []
+    for _ in range(PAIRS):
+        start, step = draw(), draw()
+        step = step - start
+        places = np.linspace(0.0, 1.0, GRID)
+        try:
+            signs = np.sign([value(roots, start + x * step)[0] for x in places])
+        except (*UNUSABLE, BellcrankError):
+            continue
+        for i in np.flatnonzero(signs[:-1] * signs[1:] < 0)[:1]:
+            low, high = places[i], places[i + 1]
+            for _ in range(HALVINGS):
+                middle = (low + high) / 2
+                same = np.sign(value(roots, start + middle * step)[0]) == signs[i]
+                low, high = (middle, high) if same else (low, middle)
+            found.append((start + low * step, step))
+        if len(found) == most:
+            break
+    return found
