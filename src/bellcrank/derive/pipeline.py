@@ -71,7 +71,7 @@ def derive(
                 f"without={name!r} is not a pass.{did_you_mean(name, PASSES)} Passes: {known}.", description.name
             )
     found = _derived(description, solve, small, level, without, form)
-    if found.analysis.loose and found.analysis.loops:
+    if found.analysis.loose and found.analysis.loops and found.independent_speeds:
         found.analysis.notes += _why_not_eliminated(found, description, small, level, without)
     orders, wanted = found.analysis.mechanism.orders, description.small_threshold
     if not orders or found.analysis.loops is not None:
