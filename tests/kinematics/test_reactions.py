@@ -202,3 +202,22 @@ def test_a_door_on_two_hinges(joint):
     names = [f"{x}({y})" for y in ("d", "upper hinge") for x in ("F1", "F3", "M2")]
     assert [run[n][-1] if n in run else 0.0 for n in names] == pytest.approx(expected, abs=1e-6)
     assert bc.check(s).passed
+
+
+def test_a_joint_carries_the_moments_that_act_on_its_body():
+    """A prismatic joint of a body at rest: the reaction is opposite to every applied moment and to its couple."""
+    for sign in (1, -1):
+        s = bc.System("slider", units="mks")
+        base = s.add_body("a", translate=1, mass=2, inertia=(1, 2, 3))
+        b = s.add_body("b", parent=base, translate=1, mass=3, inertia=(1, 2, 3))
+        moments = {1: 5.0, 2: -7.0, 3: 11.0}
+        for axis, size in moments.items():
+            s.add_moment(f"m{axis}", magnitude=sign * size, direction=s.inertial[axis], on=b)
+        s.add_moment("between", magnitude=2.0, direction=s.inertial[2], on=b, against=base)
+        s.add_outputs("reactions")
+        found = outputs(s, {})
+        expected = {1: -5.0 * sign, 2: 7.0 * sign - 2.0, 3: -11.0 * sign}
+        for axis in (1, 2, 3):
+            assert found[f"M{axis}(b)"] == pytest.approx(expected[axis], rel=1e-12), axis
+            carried = expected[axis] + (2.0 if axis == 2 else 0.0)  # the couple does not reach the ground
+            assert found[f"M{axis}(a)"] == pytest.approx(carried, rel=1e-12), axis

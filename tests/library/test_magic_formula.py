@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.library.tyres import magic_terms as terms
 from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.tyres.tmeasy import curve
 from tests.library.tyre_tables import BOOK, DATA, PAC, book62, columns, inputs, off, table_tmeasy
@@ -202,3 +203,31 @@ def test_a_size_and_a_load_index_make_a_tyre():
     assert tyre.radius == pytest.approx(0.3135) and 2 * tyre.pn == pytest.approx(9.81 * 615, rel=0.02)
     forces = tyre.forces(tyre.pn, 0.0, np.linspace(0, 0.5, 50))
     assert 0.8 < np.max(-forces.Fy) / tyre.pn < 1.1 and "not measured" in tyre.notes[0]
+
+
+def test_a_tyre_under_longitudinal_and_lateral_force_sinks_deeper(book):
+    """Load of 6.1 over deflection, Pacejka (2012), eq. 4.E68: (1 - (Q_FCX Fx/F0)^2 - (Q_FCY Fy/F0)^2) of the free load."""
+    tyre = book.scaled(Q_FCX=0.4, Q_FCY=0.6, PFZ1=0.0)
+    c, Fz = tyre.coefficients, 4000.0
+    for kappa, alpha in ((0.1, 0.0), (-0.1, 0.0), (0.0, 0.1), (0.08, -0.08)):
+        found = tyre.forces(Fz, kappa, alpha)
+        x = float(found.rho) / c["UNLOADED_RADIUS"]
+        linear = np.sqrt((c["VERTICAL_STIFFNESS"] * c["UNLOADED_RADIUS"] / c["FNOMIN"]) ** 2 - 4 * c["Q_FZ2"])
+        omega = (1 + kappa) * c["LONGVL"] / float(found.Re)
+        spin = 1 + c["Q_V2"] * c["UNLOADED_RADIUS"] / c["LONGVL"] * omega
+        taken = (0.4 * float(found.Fx) / c["FNOMIN"]) ** 2 + (0.6 * float(found.Fy) / c["FNOMIN"]) ** 2
+        assert (spin - taken) * (linear * x + c["Q_FZ2"] * x * x) * c["FNOMIN"] == pytest.approx(Fz, rel=1e-3)
+        free = book.scaled(Q_FCX=0.0, Q_FCY=0.0, PFZ1=0.0).forces(Fz, kappa, alpha)
+        assert float(found.rho) > float(free.rho)
+
+
+@pytest.mark.parametrize("E", [-2.0, 0.3, 0.9])
+def test_the_derivative_of_the_formula_is_that_of_its_curve(E):
+    C, B, x, h = 1.6, 9.0, np.array([-0.2, -0.03, 0.01, 0.15]), 1e-6
+    given = type("Given", (), {"nonlinear": True})
+
+    def curve_at(x):
+        return np.sin(C * terms.bent(ARRAYS, B, E, x))
+
+    found = terms.slope(ARRAYS, given, C, B, E, x) * B * C  # relative to the derivative at zero slip, B C
+    assert found == pytest.approx((curve_at(x + h) - curve_at(x - h)) / (2 * h), rel=1e-7, abs=1e-8)

@@ -23,6 +23,7 @@ def test_prismatic_joint_is_a_straight_line():
     pose = slide.solve([-0.1, 0.3])
     assert pose.position == pytest.approx(np.array([[-0.01, 0.68, -0.1], [0.03, 0.76, 0.3]]), abs=1e-14)
     assert np.abs(pose.d - [0.1, 0.2, 1.0]).max() < 1e-14 and np.abs(pose.dd).max() < 1e-14
+    assert slide.mobility.counted == slide.mobility.real == 1
 
 
 def wishbone(lower, upper):

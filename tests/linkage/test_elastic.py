@@ -1,13 +1,16 @@
 """Suspensions on bushes: beside values by hand, beside a model in which every link is a body, limits, wrong values."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import bellcrank as bc
 from bellcrank.linkage import load, shipped
 from bellcrank.linkage.chain import BASE
-from bellcrank.linkage.elastic import Bush, give, make_bush, places_of
+from bellcrank.linkage.elastic import Bush, axial, give, make_bush, places_of
 
+TURN = np.array([[0.8, -0.6, 0.0], [0.6, 0.8, 0.0], [0.0, 0.0, 1.0]])
 RADIAL, AXIAL, CARDANIC, TORSION = 8e6, 1e6, 900.0, 150.0  # N/m, N m/rad
 
 
@@ -175,3 +178,19 @@ def test_bushes_that_hold_nothing_are_told():
     loose = {"pivot_inner": Bush(np.zeros((6, 6)), np.eye(3))}
     with pytest.raises(bc.ModelError, match="the bushes leave 'carrier' free to move"):
         give(arm, arm.solve(0.0), loose)
+
+
+def test_stiffness_along_the_axes_of_hinges_and_rods():
+    """By hand for an arm on two bushes; for links, the axial stiffness that each bush was given along its rod."""
+    arm = trailing_arm()
+    bushes = {p: make_bush(arm.chain, p, (AXIAL, RADIAL, 1.3 * RADIAL)) for p in ("pivot_inner", "pivot_outer")}
+    assert axial(arm.chain, bushes) == pytest.approx({p: AXIAL for p in bushes}, rel=1e-12)
+    turned = {p: replace(b, axes=TURN @ b.axes) for p, b in bushes.items()}  # about the third principal axis
+    c, s = TURN[0, 0], TURN[1, 0]
+    found = axial(arm.chain, turned)
+    assert found == pytest.approx({p: c * c * AXIAL + s * s * RADIAL for p in bushes}, rel=1e-12)
+    links = load(shipped("five_link"))
+    given = rubber(links)
+    found = axial(links.chain, given)
+    assert set(found) == set(given) and len(found) >= 10
+    assert all(v == pytest.approx(AXIAL * (1 + 0.1 * i), rel=1e-12) for i, v in enumerate(found.values()))
