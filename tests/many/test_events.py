@@ -441,3 +441,18 @@ def test_parameters_that_nothing_uses_are_told_once(backend, recwarn):
     assert [(str(w.message), w.filename == __file__) for w in recwarn] == [
         ("parameters={'e': ...}: the model does not use this parameter", True)
     ]
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_stop_at_the_last_sample_leaves_the_sample_before_and_after_its_action(first):
+    """The event that stops may be the first or the second of the list; the run would end at that time anyway."""
+    sim, e = ball(), np.linspace(0.6, 0.9, 4)
+    stop = bc.event("t - 0.5", 1, {"u(ball)": "7"}, stop=True, name="stop")
+    events = [stop, BOUNCE] if first else [BOUNCE, stop]
+    given = {"events": events, "t_end": 0.5}
+    many = sim.simulate_many(parameters={"e": e}, keep=["q(ball)", "u(ball)"], every=1, **given)
+    assert many.settings["backend"] == "lanes"
+    for i, value in enumerate(e):
+        alone = sim.simulate(parameters={"e": value}, **given)
+        assert many.ended[i] == alone.ended
+        assert many["u(ball)"][i, -1] == alone["u(ball)"][-1] == 7.0
