@@ -18,6 +18,7 @@ from bellcrank.emit.c.cuda import cuda_source, on_host
 from bellcrank.emit.c.many import FIGURES
 from bellcrank.many import many as module
 from tests.models import example, rarely
+from tests.run.test_free_bodies import tumbling
 
 LOOPS = ["slider_crank", "four_bar", "sarrus_linkage"]
 TREES = ["quarter_car", "stanford_arm", "motorcycle", "suspension_car", "passenger_car", "driven_car"]
@@ -70,6 +71,19 @@ def test_the_text_for_gpus_against_runs_in_c(name, tmp_path, monkeypatch):
     against_cores(name)
     if name in TREES[1:]:
         against_cores(name, "single", share=True)
+
+
+@pytest.mark.campaign
+@pytest.mark.skipif(shutil.which("g++") is None, reason="there is no C++ compiler")
+@pytest.mark.parametrize("method", ["rk4", "ab2"])
+def test_euler_parameters_keep_unit_size_in_the_text_for_gpus(method, tmp_path, monkeypatch):
+    play(monkeypatch, tmp_path)
+    sim = tumbling().compile()
+    given = {"initial": {"u(b, 4)": [1.0, 3.0, 5.0]}, "method": method}
+    for precision, allowed in (("double", 1e-14), ("single", 1e-6)):
+        many = sim.simulate_many(backend="cuda", precision=precision, **given)
+        size = np.sqrt(sum(many[f"q(b, {i})"] ** 2 for i in (4, 5, 6, 7)))
+        assert np.abs(size - 1).max() < allowed
 
 
 def play(monkeypatch, folder):

@@ -88,7 +88,11 @@ def _results(equations: bc.Equations, sim: bc.Simulation, args: Namespace) -> An
     where = _where(args.at, start, bool(args.initial or args.guess))
     at = where
     if args.equilibrium or (where == "equilibrium" and (args.modes or args.response)):
-        found = sim.equilibrium(at=start, **sought, **values)
+        try:
+            found = sim.equilibrium(at=start, **sought, **values)
+        except bc.NoEquilibrium as error:
+            more = "to linearise the model at its initial state instead: --modes --at start"
+            raise bc.NoEquilibrium(f"{error}; {more}", error.residuals, error.runaway) from None
         if args.equilibrium:
             yield "equilibrium", found
         at = found if where == "equilibrium" else at

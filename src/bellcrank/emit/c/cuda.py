@@ -66,7 +66,12 @@ def cuda_source(
         "#undef real\n#define real scalar\n",
         *(runtime(SINES[number]) for _ in [0] if any(isinstance(s, Angles) for s in steps)),
         *(runtime("solve.c") for _ in [0] if any(isinstance(s, Solve) for s in steps)),
-        runtime("cuda_numbers.c", OWN=own, LOOPS="yes" if program.loops is not None else ""),
+        runtime(
+            "cuda_numbers.c",
+            OWN=own,
+            LOOPS="yes" if program.loops is not None else "",
+            ROOTS="yes" if program.loops is not None or program.unit else "",
+        ),
         *texts,
         *tuning_of_loops(program),
         *closing,

@@ -34,6 +34,8 @@ static inline lanes lanes_min(lanes a, lanes b)
     return b < a ? b : a;
 }
 
+@END@
+@IF ROOTS@
 static inline lanes lanes_sqrt(lanes x)
 {
     return sqrt(x);
