@@ -66,8 +66,9 @@ def test_bad_rates(rate, message):
 
 def test_names_of_states_are_scalars():
     s = lagged()
-    s.add_variable("F")
-    with pytest.raises(bc.ModelError, match="by case alone"):
+    name = s.description.states[0].name
+    s.add_variable(name)
+    with pytest.raises(bc.ModelError, match=f"scalar '{name}': the name is used twice"):
         s.equations()
 
 

@@ -28,13 +28,111 @@ def test_a_body_is_recorded_with_the_defaults_of_its_record():
     assert s.description.bodies == [BodyRecord("b")]
 
 
-def test_names_ignore_case_and_keep_their_spelling():
+def test_names_of_a_description_are_case_sensitive():
     s, _ = pendulum()
-    s.add_moment("M1", magnitude="-K*q(ROD)", direction="[Rod3]", on="rod")
-    s.set_defaults(k=0.0)
-    eom = s.equations()
-    assert "k" in eom.parameters or "K" in eom.parameters
+    s.add_moment("M1", magnitude="-K*Q(rod)", direction="[rod3]", on="rod")
+    s.set_defaults(K=0.0)
+    assert "K" in s.equations().parameters
     assert acceleration(s) == pytest.approx(PLAIN)
+    s.add_moment("M2", magnitude="-K*q(ROD)", direction="[Rod3]", on="Rod")
+    with pytest.raises(bc.ModelError, match=r"no body has the name 'Rod'. Did you mean 'rod'"):
+        s.equations()
+
+
+RESERVED_INSIDE = ("x", "x0", "v", "X", "V", "Q", "U", "Dot", "T", "PI")
+
+
+@pytest.mark.parametrize("name", RESERVED_INSIDE)
+def test_names_of_motions_and_capitals_are_free_for_parameters(name):
+    s, _ = pendulum()
+    s.add_moment("M1", magnitude=f"-{name}*q(rod)", direction="[rod3]", on="rod")
+    s.set_defaults({name: 0.0})
+    assert name in s.equations().parameters
+    assert acceleration(s) == pytest.approx(PLAIN)
+
+
+def with_force(magnitude, **options):
+    s, rod = pendulum()
+    s.add_point("tip", body=rod, at=(0.3, 0, 0))
+    s.add_force("pull", magnitude=magnitude, direction="[n1]", at="tip", **options)
+    return s
+
+
+@pytest.mark.parametrize("name", ["x", "x0", "v"])
+def test_a_name_of_a_motion_cannot_be_a_parameter_of_the_same_magnitude(name):
+    s = with_force(f"-k*{name}")
+    s.add_output(f"2*{name}", "twice")
+    s.set_defaults({"k": 1.0, name: 3.0})
+    with pytest.raises(bc.ModelError, match=f"force 'pull': '{name}' is the force's own motion .* dummies="):
+        s.equations()
+    s = with_force(f"-k*{name}*xx - c*vv", dummies=("xx", "xx0", "vv"))
+    s.set_defaults({"k": 1.0, "c": 1.0, name: 3.0})
+    assert name in s.equations().parameters
+
+
+def test_a_parameter_object_with_the_name_of_a_motion_is_the_parameter():
+    s = with_force("0")
+    v = s.add_parameter("v", 2.0)
+    s.add_force("other", magnitude=v * s.parameter("k"), direction="[n1]", at="tip")
+    s.set_defaults(k=1.0)
+    assert {"v", "k"} <= set(s.equations().parameters)
+
+
+def test_unknown_axes_are_reported_at_once():
+    with pytest.raises(bc.ModelError, match="axes='NED' is not known; it is 'SAE', 'ISO 8855' or None"):
+        bc.System("plane", axes="NED")
+
+
+def body_of(name):
+    s = bc.System(name, units="mks")
+    return s, s.add_body("b", translate=(1, 2, 3), mass=1, inertia=0)
+
+
+ELSEWHERE = {
+    "at": lambda s, b, o: s.add_force("f", magnitude="-k*x", direction=s.inertial[1], at=o.origin),
+    "against": lambda s, b, o: s.add_force("f", magnitude="-k*x", direction=s.inertial[1], at=b.origin, against=o.cm),
+    "direction": lambda s, b, o: s.add_force("f", magnitude="-k*x", direction=o[1], at=b.origin),
+    "strut": lambda s, b, o: s.add_strut("f", magnitude="-k*x", between=(o.origin, s.inertial.origin)),
+    "moment": lambda s, b, o: s.add_moment("f", magnitude="k", direction=s.inertial[1], on=o),
+    "output": lambda s, b, o: s.add_output(bc.dot(o[1], s.inertial[1]), "y"),
+    "velocity": lambda s, b, o: s.add_output(bc.dot(bc.vel(o.origin), s.inertial[1]), "y"),
+    "loop": lambda s, b, o: s.close_loop(o.origin, s.inertial.origin, joint="ball"),
+    "axis": lambda s, b, o: s.close_loop(b.origin, s.inertial.origin, joint="pin", axis=o[3]),
+    "parent": lambda s, b, o: s.add_body("c", o, translate=1),
+    "point": lambda s, b, o: s.add_point("p", body=o),
+    "constraint": lambda s, b, o: s.add_constraint(bc.dot(bc.vel(o.origin), s.inertial[1])),
+}
+
+
+@pytest.mark.parametrize("what", ELSEWHERE)
+def test_what_belongs_to_another_system_is_refused(what):
+    (s, b), (_, other) = body_of("one"), body_of("two")
+    s.set_defaults(k=1.0)
+    ELSEWHERE[what](s, b, other)
+    with pytest.raises(bc.ModelError, match="belongs to the system 'two', not to 'one'"):
+        s.equations()
+
+
+@pytest.mark.parametrize(("name", "told"), [
+    ("push", "'push' is an input, which is a channel already"), ("", "the name is empty"), ("  ", "the name is empty"),
+    ("a  b", "'a b' exists already"), ("ab", r"'a b' exists already \(blanks do not count\)"), ("t", "'t' exists"),
+    ("Q( rod )", r"'q\(rod\)' exists already"),
+])  # fmt: skip
+def test_names_of_channels_are_told_apart(name, told):
+    s, _ = pendulum()
+    s.add_variable("push")
+    s.add_output("push*q(rod)", "a b")
+    s.add_output("u(rod)", name)
+    with pytest.raises(bc.ModelError, match=told):
+        s.equations()
+
+
+def test_an_input_does_not_hide_an_output_of_a_group():
+    s, _ = pendulum()
+    s.add_variable("energy")
+    s.add_outputs("energy")
+    with pytest.raises(bc.ModelError, match="the input 'energy' has the name of one of them"):
+        s.equations()
 
 
 def test_definitions_tables_and_python_formulas():

@@ -89,4 +89,4 @@ def test_an_euler_parameter_starts_at_one():
 
 
 def test_names_are_compared_one_way():
-    assert key_of(" q( B , 2)") == key_of("Q(b,2)") == "q(b,2)"
+    assert key_of(" q( B , 2)") == key_of("q(B,2)") == "q(B,2)" != key_of("q(b,2)")

@@ -284,13 +284,14 @@ def test_definitions_and_python_expressions_carry_units():
     assert quantities.label["rest"] == "angle in swing"
 
 
-def test_labels_belong_to_names_in_any_spelling():
+def test_labels_belong_to_names_as_they_are_spelled():
     s = bc.System("mass on a spring", units="mks")
     s.add_body("b", translate=1, mass="M")
     s.add_force("f", magnitude="-k*q(b)", direction="[n1]", at="b.cm")
-    s.set_labels(K="stiffness of the spring")
+    s.add_parameter("K")
+    s.set_labels(k="stiffness of the spring", K="another stiffness")
     label = inferred(s)[0].label
-    assert label["k"] == "stiffness of the spring"
+    assert label["k"] == "stiffness of the spring" and label["K"] == "another stiffness"
 
 
 def test_variables_have_units_too():

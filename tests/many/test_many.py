@@ -263,7 +263,7 @@ NOT_POSSIBLE = [
     ({"n": 2, "reduce": {"az": "percentile"}}, "'percentile' of 'az' is not known. It is one of"),
     ({"n": 2, "reduce": {"az": "crossing(nan)"}}, "nan is not a finite number"),
     ({"n": 2, "parameters": {"k": [1j, 2.0]}}, "an array of numbers, one for each run"),
-    ({"n": 2, "parameters": {"k": [1e4, 2e4], "K": 1e4}}, "parameters= has a name more than once: k, K"),
+    ({"n": 2, "parameters": {"k": [1e4, 2e4], "K": 1e4}}, "parameters: 'k' and 'K' are the same"),
     ({"n": 2, "progress": True}, "progress=True must be a function of the share done"),
     ({"n": 2, "stop": 5}, "stop=5 must be the name of an event"),
     ({"n": 2, "stop": "nope"}, "no event has that name"),

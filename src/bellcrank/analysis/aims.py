@@ -16,7 +16,7 @@ from bellcrank.expr.function_table import OPERATORS
 from bellcrank.expr.functions import CREATORS, function
 from bellcrank.expr.node import rational
 from bellcrank.expr.text import Syntax, evaluate_syntax, parse, show
-from bellcrank.interface.interface import Quantity, key_of
+from bellcrank.interface.interface import Quantity
 from bellcrank.run.values import finite
 
 NO_NUMBER = (ArithmeticError, ValueError)
@@ -100,7 +100,7 @@ def _aim(plant: Plant, given: Any, value: float) -> Aim:
             case "number":
                 return _number(node.args[0])
             case "name":
-                return PI if key_of(shown) == "pi" else node
+                return PI if shown == "pi" else node
         unknown = next((p for p in parts if isinstance(p, Syntax)), None)
         if unknown is not None:
             plant.find(show(unknown), CHANNELS, f"target '{text}':")

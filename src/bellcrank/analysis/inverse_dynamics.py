@@ -20,6 +20,7 @@ from bellcrank.expr import ZERO, Expr, Symbol, add, mul, neg, small_threshold, s
 from bellcrank.expr.table import Table
 from bellcrank.interface.interface import Interface
 from bellcrank.kinematics.analysis import Analysis
+from bellcrank.names import find_name
 from bellcrank.program.build import Parts, build_program
 from bellcrank.program.differentiate import total_slopes
 from bellcrank.program.idle import drop_idle_parameters
@@ -149,18 +150,18 @@ def inverse_dynamics(
 def _loads(plant: Plant, forces: Iterable[Any] | str | None) -> list[str]:
     if forces is None:
         return []
-    known = {x.name.lower(): x.name for x in plant.derived.analysis.loads}
+    known = [x.name for x in plant.derived.analysis.loads]
     found = []
     for given in [forces] if isinstance(forces, str) else forces:
         name = str(getattr(given, "name", given))
-        if name.lower() not in known:
-            listed = list(known.values())
+        chosen = find_name(name, known, "force")
+        if chosen is None:
             raise ModelError(
-                f"forces: no force or moment is called '{name}'.{did_you_mean(name, listed)} "
-                f"Forces: {', '.join(listed) or 'none'}.",
+                f"forces: no force or moment is called '{name}'.{did_you_mean(name, known)} "
+                f"Forces: {', '.join(known) or 'none'}.",
                 plant.name,
             )
-        found.append(known[name.lower()])
+        found.append(chosen)
     return found
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import Symbol
-from bellcrank.interface.interface import Quantity, key_of
+from bellcrank.interface.interface import DECLARED, Quantity
 from bellcrank.run.loaded import Loaded
 
 
@@ -45,14 +45,14 @@ class Point:
 def parameters_of(loaded: Loaded, symbols: Sequence[Symbol], given: Mapping[str, float] | None = None) -> list[float]:
     """Values in equation units of parameters that need not occur in the equations of motion."""
     known = dict(zip(loaded.program.parameters, loaded.parameter_values(given), strict=True))
-    override = {key_of(k): v for k, v in (given or {}).items()}
+    override = loaded.interface.keyed(given, DECLARED, "parameters")
     idle = {x.key: x for x in loaded.interface.idle}
     values = []
     for s in symbols:
         if s in known:
             values.append(known[s])
             continue
-        x = idle[key_of(s)]
+        x = idle[s.name]
         value = override.get(x.key, x.default)
         if value is None:
             raise ModelError(f"no value is given for the parameter '{s.name}'", loaded.name)

@@ -11,7 +11,7 @@ import numpy as np
 from bellcrank.analysis.plant import Plant
 from bellcrank.analysis.point import Point
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.interface.interface import key_of
+from bellcrank.names import key_of
 from bellcrank.run.assembly import complete_state
 from bellcrank.run.evaluate import Inputs, Parameters, closure
 from bellcrank.run.result import Run
@@ -102,12 +102,10 @@ def _in_run(plant: Plant, run: Run, time: Any, parameters: Parameters, inputs: I
         return np.array([float(x.unit.to_equation(by_key[x.key][row])) for x in listed])
 
     t = float(run.time[row])
-    given = {key_of(k) for k in inputs or ()}
+    given = plant.interface.keyed(inputs, ("input",), "inputs")
     signals = zip(plant.interface.inputs, plant.loaded.inputs(inputs), strict=True)
     w = tuple(
-        float(values([x])[0])
-        if x.key in by_key and key_of(x.base) not in given and not x.rate
-        else float(i.function(t))
+        float(values([x])[0]) if x.key in by_key and x.base not in given and not x.rate else float(i.function(t))
         for x, i in signals
     )
     p = tuple(plant.loaded.parameter_values(parameters))

@@ -11,7 +11,7 @@ import bellcrank as bc
 from bellcrank.files.choose import FORMATS, read_contents
 from bellcrank.files.csv_table import read_csv
 from bellcrank.files.record import over_time
-from bellcrank.interface.interface import key_of
+from bellcrank.names import find_name, one_each
 
 
 def in_folder(path: str) -> str:
@@ -35,11 +35,16 @@ def read_inputs(path: str, equations: bc.Equations) -> dict[str, Any]:
 
     Time is converted to seconds; other units, where the file has them, must agree with the model.
     """
-    known = {x.key: x for x in equations.interface.signals}
+    known = {x.name: x for x in equations.interface.signals}
+
+    def meant(name: str) -> str | None:
+        return find_name(name, known, f"{path}: column")
+
     other = Path(path).suffix.lower() in FORMATS.keys() - {".csv"}
-    found = read_contents(path) if other else read_csv(path, lambda name: key_of(name) in known)
+    found = read_contents(path) if other else read_csv(path, lambda name: meant(name) is not None)
     record = over_time(found, path)
-    used = {c.name: known[key_of(c.name)] for c in record.channels if key_of(c.name) in known}
+    used = {c.name: known[name] for c in record.channels if (name := meant(c.name)) is not None}
+    one_each(used, {column: x.name for column, x in used.items()}, f"{path}: columns")
     if not used:
         wanted = ", ".join(x.name for x in known.values()) or "none"
         columns = ", ".join((*(c.name for c in found.channels), *found.omitted))

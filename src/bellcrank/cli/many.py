@@ -31,11 +31,12 @@ from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import heading, table
 from bellcrank.files.choose import TABLES
 from bellcrank.files.picture import check_ending
-from bellcrank.interface.interface import PARAMETERS, key_of
+from bellcrank.interface.interface import PARAMETERS
 from bellcrank.many.figures import SHOWN, channel_of, read_figure
 from bellcrank.many.many import BACKENDS, PRECISIONS
 from bellcrank.many.sampling import HOW
 from bellcrank.many.spread import read_spread
+from bellcrank.names import find_name, text_of
 from bellcrank.run.assembly import STATES
 
 TOLD = 5  # runs that ended early, told one by one
@@ -96,7 +97,7 @@ def command(args: Namespace) -> int:
         sim = equations.compile(**compile_settings(args))
     for name, spread in args.vary:
         group = values[_group(sim, name)]
-        if key_of(name) in map(key_of, group):
+        if find_name(name, map(text_of, group)) is not None:
             raise bc.ModelError(f"'{name}' varies from run to run by --vary, but has a fixed value as well")
         group[name] = spread
     for name in args.keep:

@@ -10,7 +10,6 @@ import bellcrank as bc
 from bellcrank.cli.files import is_script
 from bellcrank.cli.options import given
 from bellcrank.cli.progress import Progress
-from bellcrank.interface.interface import key_of
 from bellcrank.interface.listing import RUN
 from bellcrank.run.values import check_parameters
 
@@ -51,14 +50,14 @@ def _take_run_settings(args: Namespace, equations: bc.Equations) -> None:
     known = equations.interface.get
     settings = {key: option for key, (option, *_) in RUN.items() if known(key, ("parameter",)) is None}
     for name, value in getattr(args, "set", ()):
-        option = settings.get(key_of(name))
+        option = settings.get(name.strip().lower())
         if option is not None and getattr(args, option, None) is None:
             setattr(args, option, int(value) if option == "output_every" and value.is_integer() else value)
     deck = Path(args.model).suffix.lower() == ".lsp"
     if deck and getattr(args, "step", None) is not None and args.method is None:
         args.method = "rk2"  # that of AUTOSIM's programs; a deck without STEP is integrated with error control
     if hasattr(args, "set"):
-        args.set = [pair for pair in args.set if key_of(pair[0]) not in settings]
+        args.set = [pair for pair in args.set if pair[0].strip().lower() not in settings]
 
 
 def settings(args: Namespace, equations: bc.Equations) -> dict[str, float]:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from bellcrank.errors import ModelError
-from bellcrank.interface.interface import key_of
 from bellcrank.model.guess import with_guess
+from bellcrank.names import key_of
 from bellcrank.numeric.methods import ADAPTIVE, METHODS
 from bellcrank.run.actions import event
 

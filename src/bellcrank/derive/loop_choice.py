@@ -20,7 +20,7 @@ from bellcrank.derive.loop_blocks import bridged_blocks
 from bellcrank.errors import BellcrankError, ModelError
 from bellcrank.expr import Expr, Symbol, evaluate, symbols
 from bellcrank.expr.table import Table
-from bellcrank.interface.interface import Interface, interface_of, key_of
+from bellcrank.interface.interface import Interface, interface_of
 from bellcrank.kinematics.analysis import Analysis, Elimination
 from bellcrank.kinematics.body_motion import Kinematics
 from bellcrank.kinematics.dimensions import Quantities
@@ -416,7 +416,7 @@ class _Place:
 
 def _start(interface: Interface) -> tuple[list[float], np.ndarray, np.ndarray]:
     """Inputs at t = 0, zero where none is given; coordinates at the start, and which are given; in equation units."""
-    inputs = {key_of(k): v for k, v in interface.run.inputs.items()}
+    inputs = interface.given_inputs()
     w = [
         float(as_signal(inputs[x.key], x.name)(0.0)) * x.unit.factor if x.key in inputs and not x.rate else 0.0
         for x in interface.inputs

@@ -87,4 +87,4 @@ def _value(s: Symbol, sample: int, orders: Mapping[str, int], size: float) -> fl
     """A value of any quantity, the same in every program; parameters are positive."""
     value = 0.5 + digest("value", s.name, sample) / PRIME
     sign = 1 if s.kind == "parameter" or digest("sign", s.name, sample) % 2 else -1
-    return sign * value * size ** orders.get(s.name.lower(), 0)
+    return sign * value * size ** orders.get(s.name, 0)

@@ -24,6 +24,7 @@ from bellcrank.model.bodies import states_of
 from bellcrank.model.formula import Formula, to_syntax
 from bellcrank.model.guess import with_guess
 from bellcrank.model.joints.joint import JointRecord
+from bellcrank.model.owner import OwnName
 from bellcrank.model.scope import MECHANICAL, Scope
 from bellcrank.numeric.real import displayed, real
 from bellcrank.signals import own_copy
@@ -40,7 +41,7 @@ class Builder:
         self.description = records.Description(name_of(name, "system"), unit_system(units).name, axes)
         self.inertial = BodyHandle("n", [], [])
         if axes is not None and str(axes).lower().split()[:1] not in (["sae"], ["iso"]):
-            self._problem(f"axes={axes!r} is not known; it is 'SAE', 'ISO 8855' or None.")
+            raise ModelError(f"axes={axes!r} is not known; it is 'SAE', 'ISO 8855' or None", name)
 
     def _problem(self, sentence: str) -> None:
         self.description.problems.append(sentence)
@@ -48,6 +49,11 @@ class Builder:
     @property
     def name(self) -> str:
         return self.description.name
+
+    @property
+    def owner(self) -> tuple[int, str]:
+        """What handles of this system know of it."""
+        return self.description.number, self.description.name
 
     # ---- bodies and points
 
@@ -87,7 +93,7 @@ class Builder:
         )  # fmt: skip
         self.description.bodies.append(record)
         q, u = states_of(record)
-        return BodyHandle(name, q, u)
+        return BodyHandle(name, q, u, self.owner)
 
     def add_point_mass(self, name: str, parent: BodyHandle | str | None = None, **options: Any) -> BodyHandle:
         """Adds a body without rotation and without inertia; `translate` defaults to all three axes."""
@@ -104,7 +110,7 @@ class Builder:
     ) -> PointHandle:
         """Adds a point fixed in a body (default: the ground)."""
         self.description.points.append(records.PointRecord(name_of(name, "point"), body, at, coordinates_of, label))
-        return PointHandle(name)
+        return PointHandle(OwnName(name, self.owner))
 
     # ---- forces
 
@@ -128,7 +134,7 @@ class Builder:
 
     def _force(self, kind: str, name: str, *rest: Any) -> ForceHandle:
         self.description.forces.append(records.ForceRecord(kind, name_of(name, kind), *rest))
-        return ForceHandle(name)
+        return ForceHandle(OwnName(name, self.owner))
 
     def add_strut(
         self,
@@ -199,15 +205,13 @@ class Builder:
     # ---- parameters, variables, definitions
 
     def _parameter(self, name: str) -> records.ParameterRecord:
-        return self.description.parameters.setdefault(name_of(name, "parameter").lower(), records.ParameterRecord(name))
+        return self.description.parameters.setdefault(name_of(name, "parameter"), records.ParameterRecord(name))
 
     def add_parameter(
         self, name: str, value: float | None = None, units: str | None = None, label: str | None = None
     ) -> Expr:
         """Declares a parameter (default value in user units)."""
         record = self._parameter(name)
-        if record.name != name:
-            self._problem(f"parameter '{name}': the name differs from '{record.name}' by case alone.")
         record.declared = True
         record.value = record.value if value is None else self._default(name, value)
         record.units = units or record.units
@@ -251,7 +255,7 @@ class Builder:
         """The expression that a text stands for; with vectors or velocities in it, a formula that is read later."""
         scope = Scope(self.description)
         for record in self.description.bodies:
-            scope.by_body[record.name.lower()] = states_of(record)
+            scope.by_body[record.name] = states_of(record)
         syntax = to_syntax(text)
         return Formula(syntax) if _needs_machine(syntax) else scope.scalar(syntax)
 

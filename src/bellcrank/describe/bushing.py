@@ -34,7 +34,7 @@ def add_bushing(
     other = s.inertial.name if against is None else name_in(against)
     if not isinstance(other, str):
         raise ModelError(f"bushing '{name}': against={against!r} must be a body", s.name)
-    if other.lower() == body.lower():
+    if other == body:
         raise ModelError(f"bushing '{name}' would act between '{body}' and itself", s.name)
     axes = [Formula(to_syntax(f"[{other}{i}]")) for i in (1, 2, 3)]
     away = [dot(pos(point, f"{other}.origin"), a) for a in axes]
@@ -150,10 +150,10 @@ def _place(s: Builder, name: str, at: Any) -> tuple[str, str]:
     point = name_in(at)
     if isinstance(point, str):
         for record in s.description.points:
-            if record.name.lower() == point.lower():
+            if record.name == point:
                 body = s.inertial.name if record.body is None else name_in(record.body)
                 return record.name, str(body)
         for end in OWN:
-            if point.lower().endswith(end):
+            if point.endswith(end):
                 return point, point[: -len(end)]
     raise ModelError(f"bushing '{name}': at={at!r} must be a point of s.add_point, or origin or cm of a body", s.name)

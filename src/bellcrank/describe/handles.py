@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from bellcrank.expr import Expr, Symbol
 from bellcrank.expr.text import Syntax
 from bellcrank.model.formula import Formula
+from bellcrank.model.owner import OwnName
 
 
 class States:
@@ -42,13 +43,13 @@ class PointHandle:
 class BodyHandle:
     """A body by name. `b[1]`, `b[2]`, `b[3]` are its unit vectors; `b.q[i]`, `b.u[i]` its coordinates and speeds."""
 
-    def __init__(self, name: str, q: list[Symbol], u: list[Symbol]) -> None:
-        self.name = name
+    def __init__(self, name: str, q: list[Symbol], u: list[Symbol], owner: tuple[int, str] | None = None) -> None:
+        self.name = OwnName(name, owner)
         self.q = States(q, f"{name}.q")
         self.u = States(u, f"{name}.u")
-        self.origin = PointHandle(f"{name}.origin")
-        self.joint = PointHandle(f"{name}.joint")
-        self.cm = PointHandle(f"{name}.cm")
+        self.origin = PointHandle(OwnName(f"{name}.origin", owner))
+        self.joint = PointHandle(OwnName(f"{name}.joint", owner))
+        self.cm = PointHandle(OwnName(f"{name}.cm", owner))
 
     def __getitem__(self, axis: int) -> Formula:
         if axis not in (1, 2, 3):

@@ -21,6 +21,7 @@ from bellcrank.linkage.linkage import Linkage
 from bellcrank.linkage.lookup import pose_lookup
 from bellcrank.linkage.table import Table
 from bellcrank.model.joints.guided import GuideRecord
+from bellcrank.model.owner import OwnName
 from bellcrank.model.records import BodyRecord
 from bellcrank.model.scope import NAME
 from bellcrank.units import unit_system
@@ -67,7 +68,7 @@ class LinkageJoint:
         record = next(b for b in self._builder.description.bodies if b.name == body)
         if mass != 0 or inertia != 0:
             record.mass, record.inertia, record.cm = mass, inertia, tuple(self._place(where) if cm is None else cm)
-        return BodyHandle(body, [], [])
+        return BodyHandle(body, [], [], self._builder.owner)
 
     def _require(self, name: str, known: Collection[str], what: str) -> None:
         if name not in known:
@@ -96,7 +97,7 @@ class LinkageJoint:
                 self.link(body)
             at = self._place(points[name].at)
             self._builder.add_point(full, self._bodies[body], at=at, coordinates_of=self._base)
-        return PointHandle(full)
+        return PointHandle(OwnName(full, self._builder.owner))
 
     def add_spring(
         self,
@@ -207,11 +208,11 @@ def _states(body: str, own: int) -> tuple[list[Symbol], list[Symbol]]:
 
 
 def _body(builder: Builder, name: Any) -> BodyRecord | None:
-    return next((b for b in builder.description.bodies if b.name.lower() == str(name).lower()), None)
+    return next((b for b in builder.description.bodies if b.name == str(name)), None)
 
 
 def _name(body: Any) -> str:
-    return "n" if body is None else str(body if isinstance(body, str) else body.name).lower()
+    return "n" if body is None else str(body if isinstance(body, str) else body.name)
 
 
 def _rack_body(builder: Builder, name: str, rack: Any, linkage: Any, base: Any) -> str | None:
@@ -228,9 +229,9 @@ def _rack_body(builder: Builder, name: str, rack: Any, linkage: Any, base: Any) 
                 builder.name,
             )
         d = builder.description
-        scalars = [*(v.name.lower() for v in d.variables), *(n.lower() for n in d.definitions)]
+        scalars = [*(v.name for v in d.variables), *d.definitions]
         known = [*scalars, *d.parameters]
-        if isinstance(rack, str) and NAME.fullmatch(rack) and rack != "t" and rack.lower() not in known:
+        if isinstance(rack, str) and NAME.fullmatch(rack) and rack != "t" and rack not in known:
             raise ModelError(
                 f"linkage '{name}': rack={rack!r} names no body, input, parameter or definition that the system has"
                 f" so far.{did_you_mean(rack, [*(b.name for b in d.bodies), *scalars])}",

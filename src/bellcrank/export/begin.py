@@ -12,7 +12,7 @@ from bellcrank.export.model_setup import in_python
 from bellcrank.export.standalone.setup import Setup
 from bellcrank.export.standalone.text import require_language
 from bellcrank.expr import Symbol
-from bellcrank.interface.interface import Interface, Quantity, key_of
+from bellcrank.interface.interface import Interface, Quantity
 from bellcrank.program.program import Program
 from bellcrank.program.structure import reach
 from bellcrank.run.assembly import complete_state
@@ -70,10 +70,10 @@ def fixed_parameters(program: Program) -> set[Symbol]:
 
 def start_of(interface: Interface, x: Quantity) -> float:
     """An input, or its rate, at t = 0 in runs of the model; zero where it has no value there."""
-    given = {key_of(k): v for k, v in interface.run.inputs.items()}
-    if key_of(x.base) not in given:
+    given = interface.given_inputs()
+    if x.base not in given:
         return 0.0
     try:
-        return float(as_input(as_signal(given[key_of(x.base)], x.name), x.name, x.unit.factor, x.rate).function(0.0))
+        return float(as_input(as_signal(given[x.base], x.name), x.name, x.unit.factor, x.rate).function(0.0))
     except ModelError:  # a rate of what is not smooth
         return 0.0

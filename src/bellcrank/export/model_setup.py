@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -11,8 +12,9 @@ from bellcrank.derive.derived import Derived
 from bellcrank.export.standalone.setup import Keyed, Setup
 from bellcrank.files.parsfile import keyword_for
 from bellcrank.files.record import short_names
-from bellcrank.interface.interface import Interface, Quantity, key_of
+from bellcrank.interface.interface import Interface, Quantity
 from bellcrank.model.guess import Guess
+from bellcrank.names import key_of
 from bellcrank.numeric.methods import DEFAULT, METHODS
 from bellcrank.run.assembly import slides_of
 from bellcrank.run.evaluate import complete
@@ -35,7 +37,7 @@ def setup_of(derived: Derived, interface: Interface | None = None) -> Setup:
         asked = f"The model asks for the method {run.method}"
         notes.append(f"{asked}; {DEFAULT}, which programs in every language have, is used unless METHOD is given.")
         method = DEFAULT
-    taken: list[str] = []
+    taken = _ambiguous(interface)
     parameters = tuple(Keyed(_keyword(x, taken), x, x.default) for x in interface.parameters)
     bases = list(dict.fromkeys(x.base for x in interface.inputs))
     listed = short_names(["t", *(x.name for x in interface.channels)])[1:]
@@ -44,7 +46,7 @@ def setup_of(derived: Derived, interface: Interface | None = None) -> Setup:
         title=" ".join(interface.model.split()) or "model",
         stem=stem_of(interface.model),
         parameters=parameters,
-        states=_states(derived, interface),
+        states=_states(derived, interface, taken),
         removed=tuple(_without_blanks(x) for x in interface.removed),
         guessed=_guessed(derived, interface),
         slides=tuple(slides_of(derived.analysis.mechanism, derived.program)),
@@ -101,10 +103,17 @@ def _without_blanks(x: Quantity) -> str:
     return "".join(x.name.split())
 
 
-def _states(derived: Derived, interface: Interface) -> tuple[Keyed, ...]:
+def _ambiguous(interface: Interface) -> list[str]:
+    """Names that are several in a parameter file, where capitals do not count: none of them is a keyword."""
+    known = (*interface.parameters, *interface.signals, *interface.states, *interface.removed)
+    count = Counter(x.key.lower() for x in known)
+    return [key for key, n in count.items() if n > 1]
+
+
+def _states(derived: Derived, interface: Interface, taken: list[str]) -> tuple[Keyed, ...]:
     given, loops = _initial(derived, interface), derived.program.loops is not None
     return tuple(
-        Keyed(_without_blanks(x), x, given.get(x.key, x.default), not loops or _is_kept(given.get(x.key)))
+        Keyed(_state_keyword(x, taken), x, given.get(x.key, x.default), not loops or _is_kept(given.get(x.key)))
         for x in interface.states
     )
 
@@ -112,6 +121,13 @@ def _states(derived: Derived, interface: Interface) -> tuple[Keyed, ...]:
 def _is_kept(value: float | None) -> bool:
     """Is it an initial value, not a guess?"""
     return value is not None and not isinstance(value, Guess)
+
+
+def _state_keyword(x: Quantity, taken: list[str]) -> str:
+    """The name of a state, or its number where capitals alone tell it from another."""
+    if x.key.lower() not in taken:
+        return x.key
+    return f"{x.key[0]}({x.place + 1})" if "(" in x.key else _keyword(x, taken)
 
 
 def _initial(derived: Derived, interface: Interface) -> Mapping[str, float]:
@@ -143,7 +159,7 @@ def _signal(interface: Interface, base: str, taken: list[str], notes: list[str])
     """An input with what it is over time in runs of the model."""
     x = interface.find(base, ("input",), "input")
     keyword = _keyword(x, taken)
-    given = {key_of(k): v for k, v in interface.run.inputs.items()}
+    given = interface.given_inputs()
     signal = as_signal(given[x.key], x.name) if x.key in given else None
     if signal is not None and signal.name == "function":
         notes.append(f"The input {x.name} of the model is a function in Python: give another one here.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from bellcrank.files.parsfile import RUN_KEYWORDS, SIGNALS, Entry, ParsFile, num
 from bellcrank.files.record import guarded
 from bellcrank.files.text import read_text
 from bellcrank.files.whole import write_texts
-from bellcrank.interface.interface import STATES, key_of
+from bellcrank.interface.interface import DECLARED, STATES, states_by_key
 from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.run.evaluate import echo
 from bellcrank.run.inputs import as_signal
@@ -46,6 +47,9 @@ class _Reader:
 
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
+        numbered = states_by_key("q", setup.interface.coordinates) | states_by_key("u", setup.interface.speeds)
+        self.states = {k: x.name for k, x in numbered.items() if re.fullmatch(r"[qu]\(\d+\)", k)}
+        self.states |= {s.keyword.lower(): s.name for s in setup.states}
         self.parameters = {p.keyword.lower(): p.name for p in setup.parameters}
         self.inputs = {s.keyword.lower(): s.name for s in setup.signals}
         self.settings: dict[str, Any] = {"parameters": {}, "initial": {}, "inputs": {}}
@@ -55,7 +59,7 @@ class _Reader:
     def read(self, entry: Entry) -> None:
         key = entry.keyword
         word = entry.words[0] if entry.words else ""
-        state = self.setup.interface.get(key, STATES)
+        state = self.states.get(key)
         if key in self.parameters or state is not None:
             value = number_of(word)
             if value is None:
@@ -63,7 +67,7 @@ class _Reader:
             elif key in self.parameters:
                 self.settings["parameters"][self.parameters[key]] = value
             elif state is not None:
-                self.settings["initial"]["".join(state.name.split())] = value
+                self.settings["initial"]["".join(state.split())] = value
         elif key in self.inputs:
             self._input(entry)
         elif self.setup.interface.get(key, ("removed",)) is not None:
@@ -75,8 +79,8 @@ class _Reader:
         elif self.setup.interface.get(key, ("idle", "unused")) is not None:
             warn(f"{entry.place}: the model has the parameter '{key}', but does not depend on it")
         else:
-            states = [s.keyword for s in self.setup.states]
-            known = [*self.parameters.values(), *states, *self.inputs.values(), *RUN_KEYWORDS]
+            setup = self.setup
+            known = [*(x.keyword for x in (*setup.parameters, *setup.states, *setup.signals)), *RUN_KEYWORDS]
             self._problem(entry, f"no keyword is called '{key}'.{did_you_mean(key, known)}")
 
     def _problem(self, entry: Entry, text: str) -> None:
@@ -102,9 +106,8 @@ class _Reader:
 
     def _absolute(self, entry: Entry, whose: str, value: float) -> None:
         """An absolute tolerance of all states, of those with a unit, or of one."""
-        state = self.setup.interface.get(whose, STATES)
         unit = next((s.unit for s in self.setup.states if s.unit.lower() == whose), None)
-        name = state.name if state is not None else unit
+        name = self.states.get(whose, unit)
         if whose and name is None:
             self._problem(entry, f"{entry.keyword}: no state is called '{whose}', and none has such a unit")
         else:
@@ -163,10 +166,10 @@ def write_echo(setup: Setup, loaded: Loaded, run: Run, options: Mapping[str, Any
     `loaded` made the run and is asked for what external routines gave.
     """
     path = Path(path)
-    values = {key_of(k): float(v) for k, v in options.get("parameters", {}).items()}
-    parameters = tuple(replace(p, value=values.get(p.quantity.key, p.value)) for p in setup.parameters)
+    values = setup.interface.keyed(options.get("parameters", {}), DECLARED, "parameters")
+    parameters = tuple(replace(p, value=float(values[p.name])) if p.name in values else p for p in setup.parameters)
     states = tuple(replace(s, value=float(run[s.name][0]), given=True) for s in setup.states)
-    given = {key_of(k): v for k, v in options.get("inputs", {}).items()}
+    given = setup.interface.keyed(options.get("inputs", {}), ("input",), "inputs")
     listed = tuple(_echoed(s, given.get(s.quantity.key)) for s in setup.signals)
     every = int(options.get("output_every", setup.every))
     setup = replace(

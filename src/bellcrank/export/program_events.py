@@ -9,7 +9,7 @@ from typing import Any
 from bellcrank.errors import ModelError
 from bellcrank.export.standalone.setup import Keyed, Setup
 from bellcrank.files.parsfile import keyword_for
-from bellcrank.run.actions import event_formulas, listed_events, names_used, parameters_of
+from bellcrank.run.actions import event_formulas, listed_events, parameters_of, parameters_used
 from bellcrank.run.jumps import following
 
 
@@ -20,7 +20,7 @@ def with_events(setup: Setup, events: Any, stop: Any, independent: Sequence[Any]
     if not given:
         return setup
     entered = {x.key: x.name for x in interface.entered}
-    used = {key for x in given for key in names_used(x)}
+    used = {key for x in given for key in parameters_used(interface, x)}
     for key in sorted(used & set(entered)):
         why = "an external routine gives it, and events of a program can neither read nor set it"
         raise ModelError(f"events: {entered[key]}: {why}", interface.model)

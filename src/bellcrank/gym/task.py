@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import ModelError, RunError, mapping
-from bellcrank.interface.interface import Interface, key_of
+from bellcrank.interface.interface import Interface
 from bellcrank.many.sampling import values_at
 from bellcrank.many.spread import Spread
+from bellcrank.names import find_name, key_of, one_each
 from bellcrank.run.actions import columns_of
 from bellcrank.run.events import comparison_of, read_condition
 from bellcrank.run.named import Layout, Values
@@ -137,7 +138,7 @@ def _at(spread: Spread, share: float) -> float:
 
 def _spelled(known: Mapping[str, Any], name: Any) -> Any:
     """A name as it stands in a dictionary, however it is spelled."""
-    return next((k for k in known if key_of(k) == key_of(name)), name)
+    return find_name(name, known) or name
 
 
 def _actions(interface: Interface, given: Any) -> tuple[tuple[str, ...], tuple[np.ndarray, np.ndarray], Any]:
@@ -153,16 +154,17 @@ def _actions(interface: Interface, given: Any) -> tuple[tuple[str, ...], tuple[n
         names = list(given)
     if not names:
         raise ModelError("actions={}: at least one input must be acted on", interface.model)
-    known = {x.key: x.name for x in interface.signals}
-    for name in names:
-        if key_of(name) not in known:
-            there = ", ".join(known.values()) or "none"
-            raise ModelError(f"actions: the model has no input '{name}'. Inputs: {there}.", interface.model)
+    known = [x.name for x in interface.signals]
+    found = {name: find_name(name, known, "input") for name in names}
+    for name in (name for name, x in found.items() if x is None):
+        there = ", ".join(known) or "none"
+        raise ModelError(f"actions: the model has no input '{name}'. Inputs: {there}.", interface.model)
+    chosen = tuple(one_each(found, {name: str(x) for name, x in found.items()}, "actions"))
     if choices is None:
         low, high = _bounds([(k, given[k]) for k in names])
         if not (np.isfinite(low).all() and np.isfinite(high).all()):
             raise ModelError("actions: bounds must be finite", interface.model)
-        return tuple(known[key_of(k)] for k in names), (low, high), None
+        return chosen, (low, high), None
     try:
         rows = np.array(
             [[float({key_of(k): v for k, v in x.items()}[key_of(name)]) for name in names] for x in choices]
@@ -171,7 +173,7 @@ def _actions(interface: Interface, given: Any) -> tuple[tuple[str, ...], tuple[n
         rows = np.array([[math.nan]])
     if not np.isfinite(rows).all():
         raise ModelError(f"actions={given!r}: all values must be finite numbers", interface.model)
-    return tuple(known[key_of(k)] for k in names), (rows.min(axis=0), rows.max(axis=0)), rows
+    return chosen, (rows.min(axis=0), rows.max(axis=0)), rows
 
 
 def _observed(interface: Interface, given: Any) -> dict[str, Any]:

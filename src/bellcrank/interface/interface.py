@@ -21,6 +21,7 @@ from bellcrank.files.text import one_line
 from bellcrank.kinematics.dimensions import Quantities
 from bellcrank.kinematics.dimensions.quantities import UNKNOWN
 from bellcrank.kinematics.results import Analysis
+from bellcrank.names import find_name, key_of, one_each, only, text_of
 from bellcrank.program.program import Program
 from bellcrank.units import ANGLE, LENGTH, UNIT_SYSTEMS, Unit
 
@@ -42,19 +43,15 @@ PLURAL = {
 
 STATES = ("coordinate", "speed")
 PARAMETERS = ("parameter", "entered", "idle")  # all that the model has
+DECLARED = (*PARAMETERS, "unused")  # and those that are declared only
 CHANNELS = (*STATES, "output", "input")
-
-
-def key_of(name: Any) -> str:
-    """The one way in which names are compared: without capitals and blanks. A symbol stands for its name."""
-    text = name.name if hasattr(name, "name") else str(name)
-    return "".join(text.split()).lower()
 
 
 def place_of(name: Any, listed: Iterable[str]) -> int | None:
     """Where a name stands in a list."""
-    key = key_of(name)
-    return next((i for i, x in enumerate(listed) if key_of(x) == key), None)
+    names = list(listed)
+    found = find_name(name, names)
+    return None if found is None else names.index(found)
 
 
 def states_by_key(letter: str, listed: Sequence[T]) -> dict[str, T]:
@@ -187,8 +184,8 @@ class Interface:
     @cached_property
     def without_course(self) -> tuple[str, ...]:
         """The inputs that have no course over time in runs of the model."""
-        given = {key_of(name) for name in self.run.inputs}
-        return tuple(dict.fromkeys(x.base for x in self.inputs if key_of(x.base) not in given))
+        given = self.given_inputs()
+        return tuple(dict.fromkeys(x.base for x in self.inputs if x.base not in given))
 
     def with_all_inputs(self) -> Interface:
         """The same, with zero for the inputs that have no course."""
@@ -216,9 +213,43 @@ class Interface:
         return MappingProxyType(found)
 
     def get(self, name: Any, kinds: Sequence[str]) -> Quantity | None:
-        """The quantity of that name among the kinds, the first kind first; None if there is none."""
+        """The quantity of that name among the kinds, the first kind first; None if there is none.
+
+        Blanks do not matter, nor do capitals where one name alone can be meant.
+        """
         key = key_of(name)
-        return next((x for kind in kinds if (x := self._by_kind[kind].get(key)) is not None), None)
+        for kind in kinds:
+            if (x := self._by_kind[kind].get(key)) is not None:
+                return x
+        folded = key.lower()
+        near = {x.name: x for kind in reversed(kinds) for x in self._folded[kind].get(folded, ())}
+        found = only(list(near), name, "name")
+        return None if found is None else near[found]
+
+    @cached_property
+    def _folded(self) -> Mapping[str, Mapping[str, Sequence[Quantity]]]:
+        """Those of each kind by keys without capitals."""
+        found: dict[str, dict[str, list[Quantity]]] = {kind: {} for kind in PLURAL}
+        for kind, listed in self._by_kind.items():
+            for key, x in listed.items():
+                found[kind].setdefault(key.lower(), []).append(x)
+        return found
+
+    def keyed(self, given: Mapping[Any, T] | None, kinds: Sequence[str], what: str) -> dict[str, T]:
+        """What is given, by the keys of the quantities that are meant; names of none keep their own. Two names of one
+        quantity are an error, which begins with `what`."""
+        if not given:
+            return {}
+        found = {name: self.get(name, kinds) for name in given}
+        return one_each(given, {name: key_of(name) if x is None else x.key for name, x in found.items()}, what)
+
+    def changed_parameters(self, given: Mapping[str, T] | None, new: Mapping[str, T]) -> dict[str, T]:
+        """Parameters by key, some of them changed."""
+        return self.keyed(given, DECLARED, "parameters") | self.keyed(new, DECLARED, "parameters")
+
+    def given_inputs(self, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Inputs over time by key: what is given, else what the model says."""
+        return self.keyed(self.run.inputs, ("input",), "set_run(inputs=)") | self.keyed(given, ("input",), "inputs")
 
     def channel(self, name: Any) -> Quantity | None:
         """What a run records under that name, or None."""
@@ -230,7 +261,7 @@ class Interface:
         found = self.get(name, kinds)
         if found is not None:
             return found
-        text = name.name if hasattr(name, "name") else str(name)
+        text = text_of(name)
         listed = {kind: [x.name for x in self if x.kind == kind] for kind in kinds}
         groups = [f"{PLURAL[kind]}: {', '.join(names)}" for kind, names in listed.items() if names]
         known = [name for names in listed.values() for name in names]
@@ -245,16 +276,15 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
     mechanism, q = analysis.mechanism, quantities
     d = mechanism.description
     bodies = {s.name: b.name for b in mechanism.bodies for s in (*b.coordinates, *b.speeds)}
-    sources = {n.lower(): k.routine.name for k in analysis.entered for n in k.routine.returns}
+    sources = {n: k.routine.name for k in analysis.entered for n in k.routine.returns}
     drawn = {s.name: float(x) for s, x in mechanism.start.items()}
 
     def scalar(name: str, kind: str, symbol: Symbol | None = None, place: int = -1) -> Quantity:
-        key = name.lower()
-        record = d.parameters.get(key)
+        record = d.parameters.get(name)
         value = None if record is None or record.value is None else float(record.value)
-        words = q.unit.get(key, UNKNOWN), q.label.get(key, name), value
+        words = q.unit.get(name, UNKNOWN), q.label.get(name, name), value
         positive = record is not None and record.positive
-        return Quantity(name, kind, symbol, *words, positive=positive, base=sources.get(key, ""), place=place)
+        return Quantity(name, kind, symbol, *words, positive=positive, base=sources.get(name, ""), place=place)
 
     def states(kind: str, symbols: Sequence[Symbol], first: int) -> tuple[Quantity, ...]:
         found = []
@@ -280,7 +310,7 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
     parameters = [
         scalar(s.name, "parameter" if i < given else "entered", s, i) for i, s in enumerate(program.parameters)
     ]
-    used, met = {s.name.lower() for s in program.parameters}, analysis.parameters
+    used, met = {s.name for s in program.parameters}, analysis.parameters
     run = d.run
     return Interface(
         model=mechanism.name,
@@ -296,8 +326,8 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
         outputs=tuple(output(name, i) for i, name in enumerate(program.output_names)),
         echo=tuple(scalar(name, "echo") for name in program.echo_names),
         run=RunDefaults(run.t_end, run.step, run.method, run.output_every, dict(run.initial), dict(run.inputs)),
-        idle=tuple(scalar(name, "idle") for key, name in met.items() if key not in used),
-        unused=tuple(scalar(r.name, "unused") for key, r in d.parameters.items() if key not in met),
+        idle=tuple(scalar(name, "idle") for name in met if name not in used),
+        unused=tuple(scalar(name, "unused") for name in d.parameters if name not in met),
     )
 
 
@@ -306,7 +336,7 @@ def _input(name: str, symbol: Symbol | None, q: Quantities, place: int = -1, col
     base, times = name, 0
     while base.startswith("dxdt(") and base.endswith(")"):
         base, times = base[5:-1], times + 1
-    unit, label = q.unit[base.lower()], q.label.get(base.lower()) or base
+    unit, label = q.unit[base], q.label.get(base) or base
     if times:
         unit = Unit(unit.dimension, unit.factor, f"{unit.text}/s" if times == 1 else f"{unit.text}/s{times}")
         label = f"rate of {label}"

@@ -40,8 +40,8 @@ def parameter_rows(interface: Interface) -> list[Row]:
         rows[key] = Row(key, value, unit, value, label)
     for x in interface.parameters:
         inside = None if x.default is None else float(x.unit.to_equation(x.default))
-        rows[x.name.lower()] = Row(x.name, x.default, x.unit.text, inside, x.label)
-    return [rows[key] for key in sorted(rows)]
+        rows[x.name] = Row(x.name, x.default, x.unit.text, inside, x.label)
+    return [rows[key] for key in sorted(rows, key=lambda name: (name.lower(), name))]
 
 
 def describe(interface: Interface) -> str:

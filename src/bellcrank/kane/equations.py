@@ -14,9 +14,9 @@ from bellcrank.api.equations import Equations
 from bellcrank.api.simulation import Simulation
 from bellcrank.errors import ModelError
 from bellcrank.expr import Expr, evaluate
-from bellcrank.interface.interface import key_of
 from bellcrank.kane.derived import HandDerived
 from bellcrank.kane.scalars import TIME
+from bellcrank.names import key_of
 from bellcrank.run.result import Run
 
 

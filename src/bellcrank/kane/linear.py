@@ -14,10 +14,10 @@ from typing import Any
 from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, ZERO, Expr, Symbol, add, mul, partial, release, sub, substitute
 from bellcrank.expr.simplify import simplify
-from bellcrank.interface.interface import key_of
 from bellcrank.kane.statement import Shown, latex_matrix
 from bellcrank.kane.steps import Steps
 from bellcrank.kane.system import kane_system
+from bellcrank.names import key_of
 
 Matrix = list[list[Expr]]
 

@@ -30,6 +30,7 @@ from bellcrank.model.reading import Checker
 from bellcrank.model.records import ForceRecord
 from bellcrank.model.scope import name_in
 from bellcrank.model.shapes import Shape, read_shape
+from bellcrank.names import key_of
 from bellcrank.vector.basis import Vector, direction, dot, magnitude
 from bellcrank.vector.work import Work
 
@@ -80,7 +81,7 @@ def analyse(mechanism: Mechanism, checker: Checker, form: ConstraintForm = Const
         Kept(tuple(checker.scope.parameter(n) for n in routine.returns), routine, args)
         for routine, args in checker.scope.entered.items()
     ]
-    result.parameters = dict(checker.scope.used)
+    result.parameters = tuple(checker.scope.used)
     return result
 
 
@@ -98,21 +99,21 @@ def _unknown_names(checker: Checker) -> list[str]:
     """A sentence for every name that something was told of, although no formula holds it: mistyped, most likely."""
     d, met = checker.description, checker.scope.used
     others = {*checker.scope.variables, *checker.scope.states, *checker.scope.returned}
-    unread = {s.lower() for e in d.externals for a in e.arguments for s in names_in(a)}
+    unread = {s for e in d.externals for a in e.arguments for s in names_in(a)}
     found = []
     for key, record in d.parameters.items():
         if record.declared or key == "g" or key in met or key in others or key in unread:
             continue
         told = {"a value": record.value, "a unit": record.units, "a label": record.label, "a sign": record.positive}
         given = " and ".join(what for what, x in told.items() if x is not None and x is not False)
-        near = did_you_mean(record.name, met.values())
+        near = did_you_mean(record.name, met)
         why = f"{given} is given for '{record.name}', but no formula of the model holds that name"
         found.append(f"{why}.{near} A parameter that may stay unused is declared by add_parameter.")
     return found
 
 
 def _points(checker: Checker, mechanism: Mechanism) -> dict[str, Point]:
-    place = {b.name.lower(): b.index for b in mechanism.bodies}
+    place = {b.name: b.index for b in mechanism.bodies}
     points: dict[str, Point] = {}
     for record in checker.description.points:
         where = f"point '{record.name}'"
@@ -121,14 +122,14 @@ def _points(checker: Checker, mechanism: Mechanism) -> dict[str, Point]:
         if index is None:
             continue
         at = checker.converted(at, record.coordinates_of, *checker.nominal_pose(index), where)
-        body = place[checker.drafts[index].record.name.lower()] if index >= 0 else -1
-        points[record.name.lower()] = Point(record.name, body, at, record.label or record.name)
+        body = place[checker.drafts[index].record.name] if index >= 0 else -1
+        points[record.name] = Point(record.name, body, at, record.label or record.name)
     return points
 
 
 def _shapes(checker: Checker, mechanism: Mechanism) -> tuple[Shape, ...]:
     """What the bodies look like."""
-    place = {b.name.lower(): b.index for b in mechanism.bodies}
+    place = {b.name: b.index for b in mechanism.bodies}
     found = (read_shape(record, checker, place) for record in checker.description.shapes)
     return tuple(shape for shape in found if shape is not None)
 
@@ -150,7 +151,7 @@ def _no_forces(checker: Checker) -> dict[str, Callable[[], Expr]]:
     def refused() -> Expr:
         raise ModelError("fm() cannot be in the rate of a state; write out the formula of the force")
 
-    return {f.name.lower(): refused for f in checker.description.forces}
+    return {f.name: refused for f in checker.description.forces}
 
 
 def _rows(kinematics: Kinematics, checker: Checker, points: dict[str, Point]) -> list[Row]:
@@ -258,9 +259,10 @@ class Reader:
         self.analysis = analysis
         self.checker = checker
         self.k = analysis.kinematics
-        magnitudes = {f.name.lower(): partial(self._size, f) for f in checker.description.forces}
+        magnitudes = {f.name: partial(self._size, f) for f in checker.description.forces}
         self.language = Language(checker.scope, self.k, analysis.points, magnitudes)
         self.known: dict[str, Load | None] = {}
+        self.hiding: dict[str, ForceRecord] = {}  # names of motions in magnitudes: a force whose magnitude holds it
         self.open: list[str] = []
 
     def _size(self, record: ForceRecord) -> Expr:
@@ -281,6 +283,17 @@ class Reader:
         self._wheels()
         self._echo()
         self._kept()
+        self._hidden()
+
+    def _hidden(self) -> None:
+        """Parameters, inputs and the like that a magnitude cannot mean, since their names are those of the motion."""
+        scope = self.checker.scope
+        others = {*scope.used, *scope.variables, *scope.states, *scope.definitions, *scope.description.parameters}
+        for name, record in self.hiding.items():
+            if name in others:
+                both = f"'{name}' is the force's own motion in its magnitude, and something else in the model"
+                told = f"{both}. Rename the other, or give dummies= three other names for the motion of this force."
+                self.checker.problem(f"{record.kind} '{record.name}'", told)
 
     def _wheels(self) -> None:
         """Wheels on the ground, as pictures show them; problems with their names have been told by their forces."""
@@ -302,7 +315,7 @@ class Reader:
             if any(s.kind == "acceleration" for a in args for s in symbols(a)):
                 self.checker.problem(where, "its arguments contain an acceleration.")
             for i, name in enumerate(e.returns):
-                record = d.parameters.get(name.lower())
+                record = d.parameters.get(name)
                 value = Func(e.name, tuple(args), ExternalValue(e, i))
                 self.analysis.echo.append(Output(name, (record and record.label) or name, value))
 
@@ -342,7 +355,7 @@ class Reader:
     # ---- forces
 
     def load(self, record: ForceRecord) -> Load | None:
-        key = record.name.lower()
+        key = record.name
         where = f"{record.kind} '{record.name}'"
         if key in self.open:
             raise ModelError(f"{where} depends on itself through fm()")
@@ -381,7 +394,7 @@ class Reader:
                 "x0": lambda: k.nominal(dot(along, between)),
                 "v": lambda: dot(along, apart),
             }
-        dummies = {new.lower(): motion[old] for new, old in zip(record.dummies, ("x", "x0", "v"), strict=True)}
+        dummies = {new: motion[old] for new, old in zip(record.dummies, ("x", "x0", "v"), strict=True)}
         size = self._magnitude(record, dummies)
         if p.body == r.body:
             raise ModelError(f"it acts between two points of the same body ({p.name}, {r.name}) and does nothing")
@@ -389,11 +402,14 @@ class Reader:
         return Load(record.name, label, record.kind, size, along, p.body, r.body, p, reaction, r)
 
     def _magnitude(self, record: ForceRecord, dummies: dict[str, Any]) -> Expr:
-        outer, self.language.dummies = self.language.dummies, dummies
+        language = self.language
+        outer, language.dummies = (language.dummies, language.met_dummies), dummies
+        language.met_dummies = set()
         try:
-            size = self.language.scalar(record.magnitude)
+            size = language.scalar(record.magnitude)
+            self.hiding |= dict.fromkeys(language.met_dummies, record)
         finally:
-            self.language.dummies = outer
+            language.dummies, language.met_dummies = outer
         if bad := [s.name for s in symbols(size) if s.kind == "acceleration"]:
             loop = "a force that depends on accelerations is an algebraic loop"
             raise ModelError(f"its magnitude contains the acceleration {', '.join(bad)}: {loop}")
@@ -404,15 +420,22 @@ class Reader:
     def _outputs(self) -> None:
         d, a = self.checker.description, self.analysis
         seen: set[str] = set()
-        taken = {s.name.lower(): s.name for s in (*a.mechanism.coordinates, *a.mechanism.speeds)}
+        inputs = {v.name for v in d.variables}
+        states = {key_of(s).lower(): s.name for s in (*a.mechanism.coordinates, *a.mechanism.speeds)}
+        taken = {"t": "t"} | {key_of(v.name): v.name for v in d.variables}  # channels by name without blanks
         for record in d.outputs:
-            where = f"output '{record.name}'"
-            other = "t" if record.name == "t" else taken.get(str(record.name).lower())
-            if record.name in seen:
+            where, key = f"output '{record.name}'", key_of(record.name)
+            other = states.get(key.lower(), taken.get(key))
+            if not key:
+                self.checker.problem(where, "the name is empty; a channel needs one.")
+            elif record.name in seen:
                 self.checker.problem(where, "the name is used twice.")
+            elif other in inputs:
+                self.checker.problem(where, f"'{other}' is an input, which is a channel already; rename the output.")
             elif other is not None:
-                self.checker.problem(where, f"the channel '{other}' exists already.")
-            taken[str(record.name).lower()] = record.name
+                blanks = " (blanks do not count)" if "".join(other.split()) == key and other != record.name else ""
+                self.checker.problem(where, f"the channel '{other}' exists already{blanks}.")
+            taken[key] = record.name
             seen.add(record.name)
             value = self._try(where, partial(self.language.scalar, record.expression))
             if record.body is not None:
@@ -422,7 +445,10 @@ class Reader:
                 a.outputs.append(Output(record.name, label, value, record.units, body, record.generic))
         for group in d.output_groups:
             for output in self._group(group):
-                if output.name not in seen:
+                if output.name in inputs:
+                    told = f"the input '{output.name}' has the name of one of them; rename the input."
+                    self.checker.problem(f"outputs '{group}'", told)
+                elif output.name not in seen:
                     seen.add(output.name)
                     a.outputs.append(output)
 

@@ -10,6 +10,7 @@ from bellcrank.expr import Expr, Symbol, derivative, partial
 from bellcrank.expr.text import Syntax
 from bellcrank.kinematics.body_motion import Kinematics, Point
 from bellcrank.model.formula import to_syntax
+from bellcrank.model.owner import check_owner
 from bellcrank.model.scope import Scope, _fail, _what, name_in
 from bellcrank.vector.basis import NULL, UnitVector, Vector, angle, cross, direction, dot, magnitude, project, vector
 
@@ -26,9 +27,9 @@ class Language(Scope):
     def __init__(self, scope: Scope, kinematics: Kinematics, points: dict[str, Point], forces: Forces) -> None:
         self.__dict__.update(scope.__dict__)
         self.k = kinematics
-        self.points = points  # by lower-case name
-        self.forces = forces  # by lower-case name: a function that gives the magnitude
-        self.bodies = {b.name.lower(): b.index for b in kinematics.mechanism.bodies}
+        self.points = points  # by name
+        self.forces = forces  # by name: a function that gives the magnitude
+        self.bodies = {b.name: b.index for b in kinematics.mechanism.bodies}
         self.bodies.setdefault("n", -1)
         self.forget()  # a name may stand for something else once the machine is known
 
@@ -39,11 +40,12 @@ class Language(Scope):
         name = name_in(given)
         if not isinstance(name, str):
             raise _fail(node, f"a body is needed here, but this is {_what(given)}")
-        if name.lower() not in self.bodies:
+        check_owner(name, self.description, "body")
+        if name not in self.bodies:
             known = [b.name for b in self.k.mechanism.bodies]
             bodies = f"{did_you_mean(name, known)} Bodies: {', '.join(['n', *known])}."
             raise _fail(node, f"no body has the name '{name}'.{bodies}")
-        return self.bodies[name.lower()]
+        return self.bodies[name]
 
     def point(self, given: Any, node: Syntax | None = None) -> Point:
         """A point given by object, name or text."""
@@ -52,20 +54,20 @@ class Language(Scope):
         name = name_in(given)
         if not isinstance(name, str):
             raise _fail(node, f"a point is needed here, but this is {_what(given)}")
-        key = name.lower()
-        if key in self.points:
-            short = self._short_point(key)
-            if short is not None and "." not in key:
+        check_owner(name, self.description, "point")
+        if name in self.points:
+            short = self._short_point(name)
+            if short is not None and "." not in name:
                 both = f"is a point of that name and also short for '{short.name}'"
                 raise _fail(node, f"'{name}' {both}: rename the point or write '{short.name}'")
-            return self.points[key]
-        if key in ("o", "n.origin"):
+            return self.points[name]
+        if name in ("o", "n.origin"):
             return Point("o", -1, NULL)
-        found = self._long_point(key) or self._short_point(key)
+        found = self._long_point(name) or self._short_point(name)
         if found is None:
             known = [*(p.name for p in self.points.values()), *(f"{b.name}.origin" for b in self.k.mechanism.bodies)]
             points = f"{did_you_mean(name, known)} Points: {', '.join(['o', *known])}."
-            if key in self.bodies:
+            if name in self.bodies:
                 points = f" It is a body, with the points '{name}.origin', '{name}.cm' and '{name}.joint'."
             raise _fail(node, f"no point has the name '{name}'.{points}")
         return found
@@ -111,7 +113,7 @@ class Language(Scope):
     def _meant(self, node: Syntax) -> str:
         """How a unit vector is written, where one seems to be meant."""
         text = str(node.args[0]) if node.op == "name" else ""
-        if text[:-1].lower() in self.bodies and text[-1:] in ("1", "2", "3"):
+        if text[:-1] in self.bodies and text[-1:] in ("1", "2", "3"):
             return f"; the unit vector is written [{text}]"
         return "; axes of the ground are written [n1], [n2], [n3] or as three components"
 
@@ -160,7 +162,8 @@ class Language(Scope):
 
     def force_magnitude(self, given: Any, node: Syntax) -> Expr:
         name: str = name_in(given) or ""
-        if name.lower() not in self.forces:
+        check_owner(name, self.description, "force")
+        if name not in self.forces:
             known = [f.name for f in self.description.forces]
             raise _fail(node, f"no force or moment has the name '{name}'.{did_you_mean(name, known)}")
-        return self.forces[name.lower()]()
+        return self.forces[name]()

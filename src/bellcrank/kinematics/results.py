@@ -117,7 +117,7 @@ class Analysis:
     entered: list[Kept] = field(default_factory=list)  # parameters that routines give, in the order of the calls
     echo: list[Output] = field(default_factory=list)  # what external routines give to the echo
     notes: list[str] = field(default_factory=list)
-    parameters: dict[str, str] = field(default_factory=dict)  # names met: lower case to spelling
+    parameters: tuple[str, ...] = ()  # names met, in that order
 
     def eliminate(self, loops: Elimination) -> None:
         """Takes another elimination of the loops."""
@@ -129,7 +129,7 @@ class Analysis:
     @property
     def parameter_symbols(self) -> list[Symbol]:
         """Every parameter met; some cancel in the equations of motion, but not elsewhere."""
-        return self._symbols("parameter", sorted(self.parameters.values(), key=str.lower))
+        return self._symbols("parameter", sorted(self.parameters, key=lambda name: (name.lower(), name)))
 
     @property
     def input_symbols(self) -> list[Symbol]:

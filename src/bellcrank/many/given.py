@@ -14,13 +14,14 @@ import numpy as np
 
 from bellcrank.backend.cuda import on_host
 from bellcrank.errors import ModelError, counted, mapping
-from bellcrank.interface.interface import key_of
+from bellcrank.interface.interface import DECLARED, STATES, Interface
 from bellcrank.many.sampling import HOW, Samples, drawn
 from bellcrank.many.spread import Spread
 from bellcrank.run.memory import check_memory
 from bellcrank.signals import Signal
 
 GROUPS = ("parameters", "initial", "inputs")
+KINDS = {"parameters": DECLARED, "initial": (*STATES, "removed"), "inputs": ("input",)}
 Signals = list[Any]
 
 
@@ -44,7 +45,7 @@ class Given:
         """What is left without some parameters."""
 
         def rest(group: Mapping[str, Mapping[Any, Any]]) -> dict[str, Mapping[Any, Any]]:
-            return {**group, "parameters": {k: v for k, v in group["parameters"].items() if key_of(k) not in keys}}
+            return {**group, "parameters": {k: v for k, v in group["parameters"].items() if k not in keys}}
 
         return replace(self, shared=rest(self.shared), varied=rest(self.varied))
 
@@ -55,7 +56,7 @@ class Given:
         return {name: values for name, values in listed if isinstance(values, np.ndarray)}
 
 
-def read_given(n: Any, groups: Mapping[str, Any], how: str, seed: int) -> Given:
+def read_given(interface: Interface, n: Any, groups: Mapping[str, Any], how: str, seed: int) -> Given:
     """What was given for many runs; distributions are drawn, all at once."""
     if how not in HOW:
         raise ModelError(f"sampling={how!r} is not known; it is one of {', '.join(map(repr, HOW))}")
@@ -66,8 +67,8 @@ def read_given(n: Any, groups: Mapping[str, Any], how: str, seed: int) -> Given:
     spreads: dict[tuple[str, Any], Spread] = {}
     for group in GROUPS:
         given = mapping(groups.get(group), group)
-        if len({key_of(name) for name in given}) < len(given):
-            raise ModelError(f"{group}= has a name more than once: {', '.join(map(str, given))}")
+        named = interface.keyed(given, KINDS[group], group)
+        given = named if group == "parameters" else given
         for name, value in given.items():
             value = on_host(value)
             many = _over_runs(value, f"{group}={{'{name}': ...}}", group == "inputs")

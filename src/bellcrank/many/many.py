@@ -133,7 +133,7 @@ def simulate_many(
     check_called(progress, "progress", "the share done")
     plan = run_plan(loaded.interface, t_end, step, method, every, called="every")
     groups = {"parameters": parameters, "initial": initial, "inputs": inputs}
-    read = read_given(n, groups, sampling, seed)
+    read = read_given(loaded.interface, n, groups, sampling, seed)
     stop = stops_of(stop, loaded.interface.model)
     asked = replace(
         _asked(loaded, plan, read, keep, reduce, PRECISIONS[precision]),

@@ -14,7 +14,7 @@ from bellcrank.files.choose import write_table
 from bellcrank.files.html import heading, paragraph, table
 from bellcrank.files.notebook import Shown
 from bellcrank.files.record import Column, Table
-from bellcrank.interface.interface import key_of
+from bellcrank.names import find_name
 from bellcrank.run.result import Run
 
 SHOWN = 20  # runs in the table of a notebook
@@ -41,8 +41,7 @@ class Many(Shown):
     find_run: Callable[[int], Run] | None = field(default=None, repr=False, compare=False)
 
     def __getitem__(self, channel: Any) -> np.ndarray:
-        by_key = {key_of(name): name for name in self.channels}
-        found = by_key.get(key_of(channel))
+        found = find_name(channel, self.channels, "channel")
         if found is None:
             known = ", ".join(self.channels) or "none: give keep="
             raise RunError(

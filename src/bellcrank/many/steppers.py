@@ -110,7 +110,7 @@ class Steppers:
         them."""
         chosen = list(range(len(self))) if which is None else [self._number(i) for i in which]
         groups = {"parameters": parameters, "initial": initial, "inputs": inputs}
-        given = read_given(len(chosen), groups, "random", 0) if chosen else None
+        given = read_given(self._loaded.interface, len(chosen), groups, "random", 0) if chosen else None
         with self._members_changed(chosen):
             for place, i in enumerate(chosen):
                 v = given.of(place) if given is not None else {}
@@ -263,4 +263,4 @@ def steppers(
 ) -> Steppers:
     """Several runs of a model to be taken step by step; values as of `Simulation.simulate_many`."""
     groups = {"parameters": parameters, "initial": initial, "inputs": inputs}
-    return Steppers(loaded, read_given(n, groups, "random", seed), step, method, t_start)
+    return Steppers(loaded, read_given(loaded.interface, n, groups, "random", seed), step, method, t_start)

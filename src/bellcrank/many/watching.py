@@ -14,7 +14,7 @@ import numpy as np
 
 from bellcrank.emit.c.events import EventsText, EventText, SettingText
 from bellcrank.emit.event_formula import CEventPrinter
-from bellcrank.interface.interface import Interface, Quantity, key_of
+from bellcrank.interface.interface import Interface, Quantity
 from bellcrank.many.given import Given
 from bellcrank.run.actions import EventFormula, event_formulas, listed_events, read_events
 from bellcrank.run.jumps import following
@@ -72,10 +72,10 @@ def _setting(x: Quantity, text: str, places: Mapping[str, int]) -> SettingText:
 
 
 def _values(names: list[str], first: Mapping[str, float], given: Given) -> np.ndarray:
-    varied = {key_of(k): v for k, v in given.varied["parameters"].items() if isinstance(v, np.ndarray)}
+    varied = {k: v for k, v in given.varied["parameters"].items() if isinstance(v, np.ndarray)}
     base = [[first.get(name, np.nan) for name in names] or [0.0]]
-    found = np.array(base if not any(key_of(name) in varied for name in names) else base * given.n, dtype=float)
+    found = np.array(base if varied.keys().isdisjoint(names) else base * given.n, dtype=float)
     for i, name in enumerate(names):
-        if key_of(name) in varied:
-            found[:, i] = varied[key_of(name)]
+        if name in varied:
+            found[:, i] = varied[name]
     return found

@@ -23,7 +23,7 @@ from bellcrank.vector.basis import IDENTITY, NULL, Vec3, add3, cross3, dot3, mat
 def resolve_bodies(checker: Checker) -> None:
     bodies = checker.description.bodies
     for position, record in enumerate(bodies):
-        checker.index.setdefault(record.name.lower(), position)
+        checker.index.setdefault(record.name, position)
     checker.drafts += [Draft(record, _parent(checker, record)) for record in bodies]
     for draft in checker.drafts:  # before any formula is read
         _states(checker, draft)
@@ -35,13 +35,13 @@ def states_of(record: BodyRecord) -> tuple[list[Symbol], list[Symbol]]:
     """Coordinates and speeds of a body as its joint stands in the record, whatever is wrong with it otherwise."""
     checker = Checker(Description("", bodies=[record]))
     _states(checker, Draft(record, -1))
-    return checker.scope.by_body[str(record.name).lower()]
+    return checker.scope.by_body[str(record.name)]
 
 
 def _parent(checker: Checker, record: BodyRecord) -> int:
     where = f"body '{record.name}'"
     found = checker.body_index(record.parent, where, "parent")
-    own = checker.index[record.name.lower()]
+    own = checker.index[record.name]
     if found is None or (found >= own and checker.description.bodies[own] is record):
         if found is not None:
             late = f"parent '{record.parent}' must be added before it."
@@ -78,7 +78,7 @@ def _states(checker: Checker, draft: Draft) -> None:
     scope, angles, spins = checker.scope, *((4, 3) if four else (len(axes), len(axes)))
     q, u = _names("q", record.name, k + angles), _names("u", record.name, k + spins)
     found = [scope.symbol(x, "coordinate") for x in q], [scope.symbol(x, "speed") for x in u]
-    scope.by_body.setdefault(record.name.lower(), found)
+    scope.by_body.setdefault(record.name, found)
     draft.slides, draft.axes = tuple(slides), tuple(axes)
     if four:
         draft.rotation = EulerParameters
@@ -134,7 +134,7 @@ def _resolve(checker: Checker, draft: Draft) -> None:
     draft.cm = checker.converted(cm, record.coordinates_of, draft.R_N, draft.p_N, where)
     draft.mass = mass_of(checker, record, where)
     draft.inertia = inertia_of(checker, record, where)
-    draft.armature = armature_of(checker, record, len(checker.scope.by_body[record.name.lower()][1]), where)
+    draft.armature = armature_of(checker, record, len(checker.scope.by_body[record.name][1]), where)
 
 
 def _three_rotations(checker: Checker, draft: Draft) -> None:
@@ -203,7 +203,7 @@ def _coordinate_axis(axis: Vec3) -> int | None:
 
 def joint_of(checker: Checker, draft: Draft) -> Joint:
     scope, where, C = checker.scope, draft.where, draft.C
-    q, u = map(tuple, scope.by_body[draft.record.name.lower()])
+    q, u = map(tuple, scope.by_body[draft.record.name])
     C = IDENTITY if all(C[i][j] is IDENTITY[i][j] for i in range(3) for j in range(3)) else C
     if not isinstance(draft.record.joint, JointRecord):
         k = len(draft.slides)
@@ -215,6 +215,6 @@ def joint_of(checker: Checker, draft: Draft) -> Joint:
         scalar=scope.scalar,
         constant=lambda given, what: checker.constant(given, where, what),
         direction=lambda given, what: checker.direction(given, where, what),
-        states=lambda body: scope.by_body.get(body.lower(), ([], [])),
+        states=lambda body: scope.by_body.get(body, ([], [])),
     )  # fmt: skip
     return draft.record.joint.joint(site)

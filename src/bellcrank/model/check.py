@@ -28,7 +28,7 @@ def freeze(description: Description, small: bool = True, more: int = 0) -> tuple
     resolve_bodies(checker)
     order = depth_first(checker.drafts)
     for i in order:
-        q, u = scope.by_body[checker.drafts[i].record.name.lower()]
+        q, u = scope.by_body[checker.drafts[i].record.name]
         scope.coordinates.extend(q)
         scope.speeds.extend(u)
     if small:

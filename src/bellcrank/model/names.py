@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bellcrank.model.reading import Checker
-from bellcrank.model.scope import DUMMIES, NAME, SHORT, is_reserved
+from bellcrank.model.scope import NAME, SHORT, is_reserved
 
 FORM = "a name starts with a letter and holds letters, digits, _ and dots."
 
@@ -24,30 +24,27 @@ def check_names(checker: Checker) -> None:
         if e.when in ("input", "echo") and not e.returns:
             checker.problem(where, f"when='{e.when}' needs returns=: the names of what it gives.")
         for name in e.returns if e.entered else ():
-            if (record := d.parameters.get(name.lower())) is not None and record.value is not None:
+            if (record := d.parameters.get(name)) is not None and record.value is not None:
                 checker.problem(where, f"it gives '{name}', which has the value {record.value} already.")
-    default_masses = {f"{b.name}m".lower() for b in d.bodies if b.mass is None}
-    for key, record in ((r.name.lower(), r) for r in d.parameters.values()):
-        if (is_reserved(record.name) or key in DUMMIES) and key not in {*SHORT, *default_masses}:
-            hint = " Inside a magnitude it stands for the force's own motion; dummies= renames those."
-            checker.problem(f"parameter '{record.name}'", f"the name is reserved.{hint if key in DUMMIES else ''}")
-        elif not NAME.fullmatch(record.name):
-            checker.problem(f"parameter {record.name!r}", FORM)
+    default_masses = {f"{b.name}m" for b in d.bodies if b.mass is None}
+    for name in d.parameters:
+        if is_reserved(name) and name not in {*SHORT, *default_masses}:
+            checker.problem(f"parameter '{name}'", "the name is reserved.")
+        elif not NAME.fullmatch(name):
+            checker.problem(f"parameter {name!r}", FORM)
 
 
 def _check_space(checker: Checker, space: str, names: list[str]) -> None:
     """Names of one kind."""
-    seen: dict[str, str] = {}
+    seen: set[str] = set()
     for name in names:
         if not isinstance(name, str) or not NAME.fullmatch(name):
             checker.problem(f"{space} {name!r}", FORM)
             continue
-        other = seen.get(name.lower())
-        if other is not None:
-            told = "is used twice." if other == name else f"differs from '{other}' by case alone."
-            checker.problem(f"{space} '{name}'", f"the name {told}")
-        seen[name.lower()] = name
+        if name in seen:
+            checker.problem(f"{space} '{name}'", "the name is used twice.")
+        seen.add(name)
         if space == "scalar" and is_reserved(name):
             checker.problem(f"{space} '{name}'", "the name is reserved.")
-        if space == "body" and name.lower() == "n":
+        if space == "body" and name == "n":
             checker.problem("body 'n'", "the name is reserved for the inertial body.")

@@ -14,6 +14,7 @@ from typing import Any
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import ZERO, Expr, div, evaluate, sqrt, symbols
 from bellcrank.model.joints.rotation import Rotation
+from bellcrank.model.owner import check_owner
 from bellcrank.model.records import BodyRecord, Description
 from bellcrank.model.scope import Scope, name_in
 from bellcrank.numeric.tuning import RANKS
@@ -75,14 +76,16 @@ class Checker:
         if not isinstance(name, str):
             self.problem(where, f"{what} must be a body or its name, not {given!r}.")
             return None
-        if name.lower() == "n":
+        if name == "n":
             return -1
-        if name.lower() not in self.index:
+        with self.collecting(f"{where}: {what}"):
+            check_owner(name, self.description, "body")
+        if name not in self.index:
             known = [b.name for b in self.description.bodies]
             told = f"no body has that name.{did_you_mean(name, known)} Bodies: {', '.join(['n', *known])}."
             self.problem(where, f"{what} '{name}' does not exist: {told}")
             return None
-        return self.index[name.lower()]
+        return self.index[name]
 
     def constant(self, given: Any, where: str, what: str) -> Expr:
         found: Expr = ZERO

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import count
 from typing import Any
 
 from bellcrank.errors import ModelError
@@ -226,7 +227,7 @@ class Description:
     bodies: list[BodyRecord] = field(default_factory=list)
     points: list[PointRecord] = field(default_factory=list)
     forces: list[ForceRecord] = field(default_factory=list)
-    parameters: dict[str, ParameterRecord] = field(default_factory=dict)  # by lower-case name
+    parameters: dict[str, ParameterRecord] = field(default_factory=dict)  # by name
     variables: list[VariableRecord] = field(default_factory=list)
     states: list[StateRecord] = field(default_factory=list)
     constraints: list[ConstraintRecord] = field(default_factory=list)
@@ -245,6 +246,7 @@ class Description:
     ranges: list[RangeRecord] = field(default_factory=list)
     shapes: list[ShapeRecord] = field(default_factory=list)
     wheels: list[WheelRecord] = field(default_factory=list)
+    number: int = field(default_factory=count().__next__)  # which System it is
     problems: list[str] = field(default_factory=list)
 
     def snapshot(self) -> Description:

@@ -1,6 +1,6 @@
 """What names mean: parameters, variables, coordinates and speeds, and the scalar part of the language.
 
-Look-up ignores case, names keep the spelling of their first use, unknown scalars become parameters. Small orders are
+Names are case-sensitive, but for those of built-in functions; unknown scalars become parameters. Small orders are
 given to symbols here, so that the same description can be frozen with and without them.
 """
 
@@ -17,6 +17,7 @@ from bellcrank.expr.external_value import ExternalValue
 from bellcrank.expr.function_table import CALLED, OPERATORS
 from bellcrank.expr.text import Syntax, evaluate_syntax, long_sums, show
 from bellcrank.model.formula import to_syntax
+from bellcrank.model.owner import check_owner
 from bellcrank.model.records import Description, External
 
 MECHANICAL = {
@@ -24,8 +25,7 @@ MECHANICAL = {
     "norm": (1,), "project": (2,), "dplane": (2,), "pos": (1, 2), "vel": (1, 2), "rot": (1,), "dxdt": (1,),
     "partial": (2,), "nominal": (1,), "fm": (1,), "q": (1, 2), "u": (1, 2), "qp": (1, 2), "up": (1, 2),
 }  # fmt: skip
-RESERVED = {"t", "pi", "q", "u", "qp", "up", *MECHANICAL, *CALLED}  # without capitals; see is_reserved
-DUMMIES = {"x", "x0", "v"}
+RESERVED = {"t", "pi", "q", "u", "qp", "up", *MECHANICAL, *CALLED}
 SHORT = {"fm", "mag", "dir", "norm"}  # functions whose names may be those of parameters too
 NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 DEEPEST = 50  # definitions inside each other
@@ -41,15 +41,14 @@ class Name:
 
 
 def is_reserved(name: str) -> bool:
-    """Has a scalar of that name a meaning of its own? Capitals do not matter, but T is free: only t is time."""
-    return name.lower() in RESERVED and name != "T"
+    """Has a scalar of that name a meaning already? Capitals are free: only t is time, only pi the number."""
+    return name in RESERVED
 
 
 def symbol_of(description: Description, orders: Mapping[str, int], name: str, kind: str) -> Symbol:
     """The symbol of a name, with its small order and, if it is a parameter, its sign."""
-    key = name.lower()
-    record = description.parameters.get(key) if kind == "parameter" else None
-    return Symbol(name, kind, orders.get(key, 0), record is not None and record.positive)
+    record = description.parameters.get(name) if kind == "parameter" else None
+    return Symbol(name, kind, orders.get(name, 0), record is not None and record.positive)
 
 
 def name_in(given: Any) -> Any:
@@ -65,21 +64,22 @@ class Scope:
         self.orders: dict[str, int] = {}
         self.coordinates: list[Symbol] = []
         self.speeds: list[Symbol] = []
-        self.by_body: dict[str, tuple[list[Symbol], list[Symbol]]] = {}  # lower-case body name: q, u
-        self.used: dict[str, str] = {}  # parameters met, lower case: spelling
-        self.variables = {v.name.lower(): v.name for v in description.variables}
-        self.states = {s.name.lower(): s.name for s in description.states}
-        self.definitions = {k.lower(): v for k, v in description.definitions.items()}
-        self.functions = {e.name.lower(): e for e in description.externals}
-        self.returned = {r.lower(): (e, i) for e in description.externals for i, r in enumerate(e.returns)}
-        self.tables = {k.lower(): t for k, t in description.tables.items()}
+        self.by_body: dict[str, tuple[list[Symbol], list[Symbol]]] = {}  # name of a body: q, u
+        self.used: dict[str, None] = {}  # parameters met, in that order
+        self.variables = {v.name for v in description.variables}
+        self.states = {s.name for s in description.states}
+        self.definitions = dict(description.definitions)
+        self.functions = {e.name: e for e in description.externals}
+        self.returned = {r: (e, i) for e in description.externals for i, r in enumerate(e.returns)}
+        self.tables = dict(description.tables)
         # calls of external routines whose values are kept, with the symbols of these; None: they stay calls
         self.kept: dict[tuple[External, tuple[Expr, ...]], tuple[Symbol, ...]] | None = None
         # external routines that give parameters, with their arguments, in the order in which they have to be called
         self.entered: dict[External, tuple[Expr, ...]] = {}
         self._open: list[str] = []  # definitions being looked up, to find circles
         self.dummies: dict[str, Any] = {}  # meaning of x, x0, v inside a magnitude
-        self._inside = {name.lower() for f in description.forces for name in f.dummies}  # names that may be such
+        self.met_dummies: set[str] = set()  # those of them that the present magnitude holds
+        self._inside = {name for f in description.forces for name in f.dummies}  # names that may be such
         self.forget()
 
     def forget(self) -> None:
@@ -91,7 +91,7 @@ class Scope:
 
     def has_read(self, name: str, formula: Any) -> bool:
         """Is the value of this definition known, wherever it stands?"""
-        return name.lower() in self._values and self.definitions[name.lower()] is formula
+        return name in self._values and self.definitions[name] is formula
 
     # ---- symbols
 
@@ -99,13 +99,11 @@ class Scope:
         return symbol_of(self.description, self.orders, name, kind)
 
     def parameter(self, name: str) -> Symbol:
-        key = name.lower()
-        record = self.description.parameters.get(key)
-        spelling = self.used.setdefault(key, record.name if record else name)
-        return self.symbol(spelling, "parameter")
+        self.used[name] = None
+        return self.symbol(name, "parameter")
 
     def lowered(self, e: Expr) -> Expr:
-        """An expression built in Python, with this scope's symbols: spelling and small orders."""
+        """An expression built in Python, with this scope's symbols and their small orders."""
 
         def renew(node: Expr) -> Expr | None:
             if isinstance(node, Func) and self.kept is not None:
@@ -196,13 +194,14 @@ class Scope:
         raise _fail(node, f"'{node.op}' does not go between {_what(a)} and {_what(b)}")
 
     def scalar_name(self, name: Name) -> Expr:
-        key = name.text.lower()
+        key = name.text
         if key in self._inside:
             self._local.update(self._open)
         if key in self.dummies:
+            self.met_dummies.add(key)
             meaning = self.dummies[key]
             return meaning() if callable(meaning) else meaning
-        if name.text == "t":
+        if key == "t":
             return TIME
         if key == "pi":
             return PI
@@ -218,12 +217,12 @@ class Scope:
             args = tuple(self.scalar(a) for a in external.arguments)
             return self.external(external, args, index)
         if key in self.variables:
-            return self.symbol(self.variables[key], "variable")
+            return self.symbol(key, "variable")
         if key in self.states:
-            return self.symbol(self.states[key], "coordinate")
-        if is_reserved(name.text) and key not in SHORT:
+            return self.symbol(key, "coordinate")
+        if is_reserved(key) and key not in SHORT:
             raise _fail(name.node, f"'{name.text}' is a reserved name and needs arguments in parentheses")
-        return self.parameter(name.text)
+        return self.parameter(key)
 
     def external(self, routine: External, args: tuple[Expr, ...], index: int | None = None) -> Expr:
         """A value of an external routine: a function of its arguments, or a symbol if it is kept."""
@@ -281,15 +280,15 @@ class Scope:
 
     def call(self, node: Syntax, parts: list[Any]) -> Any:
         name = node.args[0]
-        key = name.lower()
-        if key in self.tables or (key in self.functions and not self.functions[key].returns):
+        if name in self.tables or (name in self.functions and not self.functions[name].returns):
             args = self.scalars(node, parts)
-            if key in self.tables:
-                return self.tables[key](*args)
-            external = self.functions[key]
+            if name in self.tables:
+                return self.tables[name](*args)
+            external = self.functions[name]
             if len(args) != len(external.arguments):
                 raise _fail(node, f"{name}() takes {len(external.arguments)} arguments, {len(args)} given")
             return self.external(external, args)
+        key = name.lower()
         if key in MECHANICAL:
             _arity(node, MECHANICAL[key], parts)
             return self.mechanical(key, node, parts)
@@ -313,9 +312,10 @@ class Scope:
             listed, place = self.coordinates if key == "q" else self.speeds, f"{key}({first})"
         else:
             body = name_in(first) or str(first)
-            if body.lower() not in self.by_body:
+            check_owner(body, self.description, "body")
+            if body not in self.by_body:
                 raise _fail(node, f"no body has the name '{body}'.{did_you_mean(body, self.by_body)}")
-            listed = self.by_body[body.lower()][0 if key == "q" else 1]
+            listed = self.by_body[body][0 if key == "q" else 1]
             if len(parts) == 1:
                 if len(listed) != 1:
                     raise _fail(node, f"body '{body}' has {len(listed)} of these: write {key}({body}, i)")

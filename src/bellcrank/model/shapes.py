@@ -53,7 +53,7 @@ class Shape:
 
 
 def read_shape(record: ShapeRecord, checker: Checker, places: Mapping[str, int]) -> Shape | None:
-    """A shape; None where something is wrong, which the checker then knows. `places`: bodies by lower-case name."""
+    """A shape; None where something is wrong, which the checker then knows. `places`: bodies by name."""
     before = len(checker.problems)
     where = f"shape '{record.label or record.kind}'"
     index = checker.body_index(record.body, where, "body")
@@ -76,7 +76,7 @@ def read_shape(record: ShapeRecord, checker: Checker, places: Mapping[str, int])
         checker.problem(where, f"color={record.color!r} is not known: '#rrggbb', or one of {', '.join(COLORS)}.")
     if index is None or len(checker.problems) > before:
         return None
-    body = places[checker.drafts[index].record.name.lower()] if index >= 0 else -1
+    body = places[checker.drafts[index].record.name] if index >= 0 else -1
     return Shape(record.kind, body, size, at, axis, color or "", record.label or "", record.mesh)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from bellcrank.errors import ModelError, did_you_mean, mapping
 from bellcrank.expr.formula_steps import COMPARISONS, FormulaStep
 from bellcrank.expr.text import parse, postorder_syntax
-from bellcrank.interface.interface import PLURAL, Interface, Quantity, key_of
+from bellcrank.interface.interface import DECLARED, PLURAL, Interface, Quantity
 from bellcrank.numeric.events import Condition, Watched
 from bellcrank.run.event_units import check_units
 from bellcrank.run.events import as_function, comparison_of, condition_steps, value_steps
@@ -154,7 +154,7 @@ def event_formulas(
     """Events as data; `values`: parameters that they may name, in user units."""
     columns, found = columns_of(interface), []
     known = (*parameters_of(interface), *interface.channels)
-    units = {"t": Unit(TIME, 1.0, "s")} | {x.key: x.unit for x in known}
+    units = {"t": Unit(TIME, 1.0, "s")} | {x.name: x.unit for x in known}
     for x in given:
         comparison = comparison_of(x.expression)
         sides = (x.direction,) if x.direction else (1,) if comparison else (1, -1)
@@ -167,7 +167,7 @@ def event_formulas(
 
 def parameters_of(interface: Interface) -> tuple[Quantity, ...]:
     """Parameters that events may name."""
-    return (*interface.parameters, *interface.entered, *interface.idle, *interface.unused)
+    return tuple(interface.all(DECLARED))
 
 
 def read_events(interface: Interface, events: Any, stop: Any, parameters: Mapping[str, float] | None) -> EventsGiven:
@@ -177,9 +177,8 @@ def read_events(interface: Interface, events: Any, stop: Any, parameters: Mappin
         return EventsGiven([], {}, {}, set())
     columns, known = columns_of(interface), parameters_of(interface)
     values = {x.name: float(x.default) for x in known if x.default is not None}
-    spelled = {key_of(x.name): x.name for x in known}
-    given_values = mapping(parameters, "parameters").items()
-    values.update({spelled.get(key_of(k), str(k)): number(v, f"parameter '{k}'") for k, v in given_values})
+    given_values = interface.keyed(mapping(parameters, "parameters"), DECLARED, "parameters")
+    values.update({k: number(v, f"parameter '{k}'") for k, v in given_values.items()})
     result = EventsGiven([], {}, values, set())
     for x, formula in zip(given, event_formulas(interface, given, values), strict=True):
         value = as_function(formula.condition, columns, values)
@@ -187,20 +186,22 @@ def read_events(interface: Interface, events: Any, stop: Any, parameters: Mappin
         acts = bool(action.settings)
         sets = partial(action.beside, values) if acts else None
         result.watched.append(Watched(x.name, value, formula.sides, formula.strict, x.stop, acts, sets))
-        result.used.update(key for key in names_used(x) if key in spelled)
+        result.used.update(parameters_used(interface, x))
         if acts:
             result.actions[x.name] = action
     return result
 
 
-def names_used(x: GivenEvent) -> list[str]:
-    """Keys of the names in all formulas of an event, and of what it sets."""
-    return [key for text in (x.expression, *x.action.values()) for key in _names_in(text)] + [*map(key_of, x.action)]
+def parameters_used(interface: Interface, x: GivenEvent) -> set[str]:
+    """Keys of the parameters in all formulas of an event, and of those that it sets."""
+    names = [name for text in (x.expression, *x.action.values()) for name in _names_in(text)]
+    found = (interface.get(name, DECLARED) for name in (*names, *x.action))
+    return {x.key for x in found if x is not None}
 
 
 def _names_in(text: str) -> list[str]:
     try:
-        return [key_of(node.args[0]) for node in postorder_syntax(parse(text)) if node.op == "name"]
+        return [str(node.args[0]) for node in postorder_syntax(parse(text)) if node.op == "name"]
     except ModelError:  # a channel whose name is none of formulas
         return []
 

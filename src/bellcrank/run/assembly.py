@@ -12,9 +12,10 @@ import numpy as np
 from bellcrank.backend.start import Input
 from bellcrank.errors import ModelError, did_you_mean, mapping, warn
 from bellcrank.expr import Expr, Symbol, evaluate
-from bellcrank.interface.interface import Interface, key_of
+from bellcrank.interface.interface import Interface
 from bellcrank.model.guess import Guess, with_guess
 from bellcrank.model.mechanism import Mechanism
+from bellcrank.names import key_of
 from bellcrank.numeric.elsewhere import from_elsewhere, reaches
 from bellcrank.numeric.projection import CannotClose, Closure
 from bellcrank.numeric.tuning import ASSEMBLY
@@ -212,6 +213,7 @@ def _read(loaded: Loaded, given: Mapping[Any, float] | None) -> _Given:
 
 
 def _read_afresh(interface: Interface, given: Mapping[Any, float]) -> _Given:
+    interface.keyed(given, STATES, "initial")  # no state twice
     listed = interface.coordinates, interface.speeds
     q, u = (np.array([x.default or 0.0 for x in some]) for some in listed)
     wanted: dict[Symbol, float] = {}

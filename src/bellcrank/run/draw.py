@@ -10,7 +10,7 @@ from bellcrank.errors import RunError, did_you_mean
 from bellcrank.files.picture import finished, new_figure, plain
 from bellcrank.files.record import guarded
 from bellcrank.files.whole import write_text
-from bellcrank.interface.interface import key_of
+from bellcrank.names import find_name
 from bellcrank.run.interactive import History, plot_page, x_label
 
 MOST = 8  # channels that are drawn unasked
@@ -58,7 +58,7 @@ def chosen(runs: Sequence[History], channels: Sequence[str], against: str | None
     for name in [*names, *([against] if against else [])]:
         found = None
         for run in runs:
-            found = "t" if name == "t" else ({"t": "t"} | {key_of(c): c for c in run}).get(key_of(name))
+            found = find_name(name, ["t", *run], "channel")
             if found is None:
                 listed = ", ".join(run)
                 raise RunError(f"{run.name} has no channel '{name}'.{did_you_mean(name, run)} Channels: {listed}.")

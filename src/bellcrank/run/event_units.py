@@ -13,7 +13,7 @@ from typing import Any
 from bellcrank.errors import ModelError
 from bellcrank.expr.function_table import CALLED
 from bellcrank.expr.text import Syntax, evaluate_syntax, show
-from bellcrank.interface.interface import key_of
+from bellcrank.names import find_name
 from bellcrank.units import ANGLE, ONE, Dimension, Unit
 
 NUMBER = "number"
@@ -25,9 +25,9 @@ def check_units(syntax: Syntax, units: Mapping[str, Unit], target: Unit, where: 
     """An error if a formula over quantities with units cannot be a value of what it is to set."""
 
     def meaning(node: Syntax, parts: list[Any]) -> Found:
-        key = key_of(show(node)) if node.op in ("name", "call") else ""
-        if key in units:
-            return None if units[key].text == "?" else units[key]
+        found = find_name(show(node), units) if node.op in ("name", "call") else None
+        if found is not None:
+            return None if units[found].text == "?" else units[found]
         if node.op in ("name", "number"):
             return NUMBER
         return _joined(node, parts, where)

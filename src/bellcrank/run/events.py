@@ -14,7 +14,7 @@ import numpy as np
 from bellcrank.expr.formula_steps import COMPARISONS, FormulaStep, steps_of
 from bellcrank.expr.function_table import CALLED, OPERATORS
 from bellcrank.expr.text import Syntax, parse
-from bellcrank.interface.interface import key_of
+from bellcrank.names import find_name
 from bellcrank.numeric.events import Condition
 from bellcrank.run.arrays import for_arrays
 
@@ -43,9 +43,10 @@ def condition_steps(
     given: Any, columns: Mapping[str, tuple[int, float]], values: Mapping[str, Any], where: str
 ) -> tuple[FormulaStep, ...]:
     """A condition step by step, the last one is its value; arguments as of `read_condition`."""
-    channel = next((x for k, x in columns.items() if key_of(k) == key_of(given)), None)
+    channel = find_name(given, columns, "channel")
     if channel is not None:  # whose name need not be one of formulas
-        return (FormulaStep("column", column=channel[0], number=channel[1]),)
+        column, factor = columns[channel]
+        return (FormulaStep("column", column=column, number=factor),)
     syntax = parse(str(given))
     if syntax.op in COMPARISONS:  # becomes true where the difference becomes positive
         a, b = syntax.children
@@ -58,9 +59,14 @@ def value_steps(
     syntax: Syntax, columns: Mapping[str, tuple[int, float]], values: Mapping[str, Any], where: str
 ) -> tuple[FormulaStep, ...]:
     """A formula step by step."""
-    named = {key_of(k): FormulaStep("value", name=k) for k in values}
-    named |= {key_of(k): FormulaStep("column", column=i, number=factor) for k, (i, factor) in columns.items()}
-    return steps_of(syntax, lambda shown: named.get(key_of(shown)), [*columns, *values], where)
+    named = {k: FormulaStep("value", name=k) for k in values}
+    named |= {k: FormulaStep("column", column=i, number=factor) for k, (i, factor) in columns.items()}
+
+    def known(shown: str) -> FormulaStep | None:
+        found = find_name(shown, named)
+        return None if found is None else named[found]
+
+    return steps_of(syntax, known, [*columns, *values], where)
 
 
 def as_function(

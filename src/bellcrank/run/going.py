@@ -17,7 +17,7 @@ from bellcrank.backend.c_runs import CRun, RigidCRun
 from bellcrank.backend.c_steps import CSteps, RigidCSteps
 from bellcrank.backend.start import Weights
 from bellcrank.errors import ModelError, RunError, mapping
-from bellcrank.interface.interface import Interface, key_of
+from bellcrank.interface.interface import Interface
 from bellcrank.numeric.events import Watch
 from bellcrank.numeric.methods import ADAPTIVE, one_of
 from bellcrank.run.actions import read_events
@@ -186,7 +186,7 @@ def going(loaded: Loaded, origin: Origin, step: float | None = None, method: str
 
 def signals_of(interface: Interface, given: Mapping[str, Any] | None) -> dict[str, Signal]:
     """What is given for each input, by its name in the model."""
-    listed = {key_of(k): v for k, v in {**interface.run.inputs, **mapping(given, "inputs")}.items()}
+    listed = interface.given_inputs(mapping(given, "inputs"))
     return {x.name: as_signal(listed[x.key], x.name) for x in interface.signals if x.key in listed}
 
 

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import RunError
-from bellcrank.interface.interface import Interface, key_of
+from bellcrank.interface.interface import Interface
+from bellcrank.names import key_of
 from bellcrank.numeric.events import Change, Watched
 from bellcrank.numeric.integrate import Rates
 from bellcrank.numeric.projection import CannotClose, Closure

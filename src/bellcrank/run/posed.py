@@ -96,7 +96,7 @@ def posed(
 def _idle_values(loaded: Loaded, names: Sequence[str], given: Mapping[str, Any]) -> list[float]:
     """Values in equation units of parameters that pictures alone need; one without a value is zero, which is told."""
     values, missing = [], []
-    by_key = {str(k).lower(): v for k, v in given.items()}
+    by_key = loaded.interface.keyed(given, ("idle",), "parameters")
     for name in names:
         x = loaded.interface.find(name, ("idle",), "parameter")
         value = by_key.get(x.key, x.default)

@@ -17,6 +17,7 @@ from bellcrank.files.notebook import Shown
 from bellcrank.files.parsfile import ParsFile, read_parsfile
 from bellcrank.files.record import Channel, Record, guarded
 from bellcrank.files.whole import write_text
+from bellcrank.names import find_name
 
 ENDED = "The run: "  # before the sentence that says how a run ended, in files
 
@@ -103,11 +104,11 @@ class Run(Shown):
         if name == "t":
             return self.time
         if name not in self.channels:
-            by_case = {k.lower(): k for k in self.channels}
-            if name.lower() not in by_case:
+            found = find_name(name, self.channels, "channel")
+            if found is None:
                 known = ", ".join(self.channels)
                 raise NoChannel(f"no channel '{name}'.{did_you_mean(name, self.channels)} Channels: {known}")
-            name = by_case[name.lower()]
+            name = found
         return self.channels[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -14,7 +14,8 @@ import numpy as np
 
 from bellcrank.backend.c_steps import SHORT, CSteps
 from bellcrank.errors import ModelError, RunError, did_you_mean, mapping
-from bellcrank.interface.interface import PARAMETERS, Interface, key_of
+from bellcrank.interface.interface import PARAMETERS, Interface
+from bellcrank.names import find_name, one_each
 from bellcrank.numeric.events import Event
 from bellcrank.run.goes_on import Origin, Reached, origin_of
 from bellcrank.run.going import Going, going
@@ -86,8 +87,7 @@ class Stepper:
         given: dict[str, Any] = {**({} if name is None else {name: value}), **named}
         check_parameters(self._loaded.interface, given, "set_parameter({}=...)")
         here = self.save()
-        spelled = {key_of(k): k for k in here.parameters}
-        parameters = {**here.parameters, **{spelled.get(key_of(k), k): v for k, v in given.items()}}
+        parameters = self._loaded.interface.changed_parameters(here.parameters, given)
         if tuple(self._loaded.parameter_values(parameters)) != here.p:
             self._go(going(self._loaded, _onward(here)._replace(parameters=parameters)))
 
@@ -331,18 +331,20 @@ def _onward(reached: Reached) -> Origin:
 
 def input_names(interface: Interface, given: Mapping[str, Any]) -> dict[str, str]:
     """Names that a user typed, as the model has them."""
-    known = {x.key: x.name for x in interface.signals}
+    known = [x.name for x in interface.signals]
+    found = {name: find_name(name, known, "input") for name in given}
     problems = []
-    for name in given:
-        if key_of(name) not in known:
-            parameter = interface.get(name, PARAMETERS)
-            near = " It is a parameter: use set_parameter()."
-            near = did_you_mean(str(name), known.values()) if parameter is None else near
-            problems.append(f"set({name}=...): the model has no such input.{near}")
+    for name in (name for name, x in found.items() if x is None):
+        parameter = interface.get(name, PARAMETERS)
+        near = " It is a parameter: use set_parameter()."
+        near = did_you_mean(str(name), known) if parameter is None else near
+        problems.append(f"set({name}=...): the model has no such input.{near}")
     if problems:
-        last = f"{problems[-1]} Inputs: {', '.join(known.values()) or 'none'}."
+        last = f"{problems[-1]} Inputs: {', '.join(known) or 'none'}."
         raise ModelError([*problems[:-1], last], interface.model)
-    return {name: known[key_of(name)] for name in given}
+    names = {name: x for name, x in found.items() if x is not None}
+    one_each(given, names, "set")
+    return names
 
 
 def _same(a: Signal, b: Signal) -> bool:

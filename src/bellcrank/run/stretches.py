@@ -16,7 +16,7 @@ import numpy as np
 
 from bellcrank.backend.start import Carried, Input, Weights
 from bellcrank.errors import BellcrankError, warn
-from bellcrank.interface.interface import key_of
+from bellcrank.interface.interface import DECLARED
 from bellcrank.numeric.branch import Keeper, Passage
 from bellcrank.numeric.events import Book, Event, Fired, Watch, Watched, let_act
 from bellcrank.numeric.projection import Closure
@@ -250,9 +250,8 @@ class Stretches:
         y = set_by(action, row, values, y, w.name)
         new_p = p
         if values != old[1]:
-            given = {key_of(k): k for k in self.parameters or {}}
-            spelled = {given.get(key_of(k), k): v for k, v in values.items() if v != old[1].get(k)}
-            self.parameters = {**(self.parameters or {}), **spelled}
+            changed = {k: v for k, v in values.items() if v != old[1].get(k)}
+            self.parameters = loaded.interface.changed_parameters(self.parameters, changed)
             new_p = loaded.parameter_values(known_to(loaded, self.parameters, self.events.used))
         if new_p != p:
             e = replace(e, p=new_p, c=loaded.constants(new_p), closing=None)
@@ -276,4 +275,5 @@ def known_to(loaded: Loaded, parameters: Mapping[str, float] | None, used: set[s
     if not parameters or not used:
         return parameters
     own = {x.key for x in loaded.interface.unused} & used
-    return {k: v for k, v in parameters.items() if key_of(k) not in own}
+    listed = loaded.interface.keyed(parameters, DECLARED, "parameters")
+    return {k: v for k, v in listed.items() if k not in own}

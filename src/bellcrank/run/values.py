@@ -13,7 +13,7 @@ from bellcrank.errors import ModelError, counted, did_you_mean, mapping, warn
 from bellcrank.expr import Expr, Symbol, evaluate, postorder
 from bellcrank.expr.evaluate import evaluate_all
 from bellcrank.expr.show import text
-from bellcrank.interface.interface import PARAMETERS, Interface, key_of
+from bellcrank.interface.interface import DECLARED, PARAMETERS, Interface
 from bellcrank.model.mechanism import Body
 from bellcrank.numeric.course import At, Course
 from bellcrank.numeric.methods import ADAPTIVE, DEFAULT
@@ -108,10 +108,10 @@ def run_plan(
 
 def given_parameters(interface: Interface, given: Mapping[str, float] | None = None) -> list[float]:
     """The parameters in equation units, but for those of external routines; `given` (user units) replaces defaults."""
-    override = {key_of(k): (str(k).lower(), v) for k, v in mapping(given, "parameters").items()}
+    override = interface.keyed(mapping(given, "parameters"), DECLARED, "parameters")
     values, missing, refused = [], [], []
     for p in interface.parameters:
-        _, value = override.pop(p.key, ("", p.default))
+        value = override.pop(p.key, p.default)
         if value is None:
             missing.append(p.name)
             continue
@@ -128,7 +128,7 @@ def given_parameters(interface: Interface, given: Mapping[str, float] | None = N
             interface.model,
         )
     if override:
-        check_parameters(interface, [name for name, _ in override.values()])
+        check_parameters(interface, override)
     return values
 
 
@@ -137,7 +137,7 @@ def check_parameters(interface: Interface, names: Iterable[str], given: str = "p
     known = sorted((x.name for x in interface.all(PARAMETERS)), key=str.lower)
     problems = []
     for name in names:
-        found = interface.get(name, (*PARAMETERS, "unused", "input"))
+        found = interface.get(name, (*DECLARED, "input"))
         what = given.format(name)
         if found is None:
             problems.append(f"{what}: the model has no such parameter.{did_you_mean(name, known)}")
@@ -156,12 +156,12 @@ def input_signals(
 ) -> list[Input]:
     """Every input over time in equation units; those that are sampled must cover a run over a span of time."""
     given = mapping(given, "inputs")
-    listed = {key_of(k): v for k, v in {**interface.run.inputs, **given}.items()}
+    listed = interface.given_inputs(given)
     known = {x.key: x.name for x in interface.signals}
     problems = [
-        f"inputs={{'{name}': ...}}: the model has no such input.{did_you_mean(str(name), known.values())}"
-        for name in {**interface.run.inputs, **given}
-        if key_of(name) not in known
+        f"inputs={{'{name}': ...}}: the model has no such input.{did_you_mean(name, known.values())}"
+        for name in listed
+        if name not in known
     ]
     if problems:
         last = f"{problems[-1]} Inputs: {', '.join(known.values()) or 'none'}."
@@ -169,10 +169,10 @@ def input_signals(
     result: list[Input] = []
     missing = []
     for x in interface.inputs:
-        if key_of(x.base) not in listed:
+        if x.base not in listed:
             missing.append(x.base)
             continue
-        signal = as_signal(listed[key_of(x.base)], x.base)
+        signal = as_signal(listed[x.base], x.base)
         if span is not None:
             check_covers(signal, x.base, span)
         result.append(as_input(signal, x.base, x.unit.factor, x.rate))

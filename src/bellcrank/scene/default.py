@@ -145,8 +145,8 @@ def _is_spring(a: Analysis, load: Load) -> bool:
     record = next((f for f in a.mechanism.description.forces if f.name == load.name), None)
     if record is None or load.kind != "force":
         return False
-    x = record.dummies[0].lower()
-    return any(name.lower() == x for name in names_in(record.magnitude))
+    x = record.dummies[0]
+    return any(name == x for name in names_in(record.magnitude))
 
 
 def _loops(a: Analysis) -> list[LoopRow]:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from bellcrank.errors import BellcrankError, ModelError, did_you_mean
-from bellcrank.interface.interface import PARAMETERS, STATES, Interface, key_of
+from bellcrank.interface.interface import PARAMETERS, STATES, Interface
+from bellcrank.names import find_name
 from bellcrank.run.dae_methods import Dae
 from bellcrank.run.loaded import BACKENDS
 from bellcrank.run.values import run_plan
@@ -59,7 +60,6 @@ def _formulas(definition: Definition) -> Iterator[tuple[str, str]]:
 def _names(definition: Definition, interface: Interface) -> Iterator[str]:
     """Parameters that neither the model has nor a formula uses, and names in formulas that nobody gives."""
     listed = [x.name for x in interface.all(PARAMETERS)]
-    own = {key_of(name) for name in listed}
     used = {name for _, text in _formulas(definition) for name in names_in(text)}
     texts = {
         name: [x for p in definition.parts for x in p.grid.get(name, ()) if isinstance(x, str)]
@@ -67,14 +67,14 @@ def _names(definition: Definition, interface: Interface) -> Iterator[str]:
     }
     free = [n for n in definition.varied if n.partition(".")[0] not in GROUPS and not is_state(n)]
     for name in dict.fromkeys((*definition.parameters, *free)):
-        if key_of(name) not in {*own, *used}:
+        if find_name(name, {*listed, *used}) is None:
             near = did_you_mean(name, listed)
             yield f"the model has no parameter '{name}', and no formula uses it.{near} Parameters: {_listed(listed)}."
         elif texts.get(name):
             yield f"parameter '{name}': {texts[name][0]!r} is not a number."
-    known = {*own, *map(key_of, definition.parameters), *map(key_of, free)}
+    known = [*listed, *definition.parameters, *free]
     for place, text in _formulas(definition):
-        for name in sorted(names_in(text) - known):
+        for name in sorted(x for x in names_in(text) if find_name(x, dict.fromkeys(known)) is None):
             yield f"{place}: nobody gives '{name}'.{did_you_mean(name, known)} Names: {_listed(known)}."
     for name in definition.varied:
         group, dot, rest = name.partition(".")
@@ -94,9 +94,9 @@ def _states(definition: Definition, interface: Interface) -> Iterator[str]:
 def _inputs(definition: Definition, interface: Interface) -> Iterator[str]:
     known = [x.name for x in interface.signals]
     for name in definition.inputs:
-        if key_of(name) not in map(key_of, known):
+        if find_name(name, known, "input") is None:
             yield f"the model has no input '{name}'.{did_you_mean(name, known)} Inputs: {_listed(known)}."
-    given = {key_of(n) for n in (*definition.inputs, *interface.run.inputs)}
+    given = interface.given_inputs(definition.inputs)
     for x in interface.inputs:
         if not x.rate and x.key not in given:
             yield f"no value is given for the input '{x.name}': a line in [inputs] is needed."

@@ -144,7 +144,7 @@ def compare(
 def _with_energy(system: System) -> Equations:
     """The equations with multipliers; the energy is among the outputs, if no other output is called so."""
     d = system.description
-    names = {str(o.name).lower() for o in d.outputs}
+    names = {str(o.name) for o in d.outputs}
     taken = "energy" in d.output_groups or not names.isdisjoint(("energy", "kinetic", "potential"))
     if not taken:
         d.output_groups.append("energy")

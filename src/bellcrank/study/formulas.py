@@ -9,6 +9,7 @@ from typing import Any
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr.function_table import CALLED, OPERATORS
 from bellcrank.expr.text import Syntax, evaluate_syntax, parse, postorder_syntax
+from bellcrank.names import find_name
 
 BINARY: dict[str, Callable[[float, float], float]] = {
     "+": lambda a, b: a + b,
@@ -20,11 +21,11 @@ BINARY: dict[str, Callable[[float, float], float]] = {
 
 
 def names_in(text: str) -> set[str]:
-    """The names that a formula uses, in lower case. A formula that cannot be read is an error with its place."""
+    """The names that a formula uses. A formula that cannot be read is an error with its place."""
     found = set()
     for node in postorder_syntax(parse(text)):
-        if node.op == "name" and str(node.args[0]).lower() != "pi":
-            found.add(str(node.args[0]).lower())
+        if node.op == "name" and node.args[0] != "pi":
+            found.add(str(node.args[0]))
         elif node.op == "call":
             _function(node)
         elif node.op == "unit":
@@ -46,15 +47,15 @@ class Circle(ModelError):
 
 
 class Names:
-    """Values by name, in any capitals; those given as text are computed from the others when they are asked for."""
+    """Values by name; those given as text are computed from the others when they are asked for."""
 
     def __init__(self, given: Mapping[str, float | str]) -> None:
-        self._given = {name.lower(): value for name, value in given.items()}
+        self._given = dict(given)
         self._found: dict[str, float] = {}
         self._open: list[str] = []
 
     def __getitem__(self, name: str) -> float:
-        key = name.lower()
+        key = find_name(name, self._given) or name
         if key not in self._found:
             if key not in self._given:
                 raise ModelError(f"no value is given for '{name}'.{did_you_mean(name, self._given)}")
@@ -77,7 +78,7 @@ class Names:
         if node.op == "number":
             return float(node.args[0])
         if node.op == "name":
-            return math.pi if str(node.args[0]).lower() == "pi" else self[str(node.args[0])]
+            return math.pi if node.args[0] == "pi" else self[str(node.args[0])]
         if node.op == "neg":
             return -values[0]
         if node.op == "call":

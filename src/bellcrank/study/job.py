@@ -17,8 +17,8 @@ from typing import Any
 from bellcrank.errors import ModelError
 from bellcrank.files.neighbours import imported_files
 from bellcrank.files.text import read_text
-from bellcrank.interface.interface import key_of
 from bellcrank.many.sampling import Value
+from bellcrank.names import key_of
 from bellcrank.study.measures import Measure
 from bellcrank.study.records import Definition
 from bellcrank.version import __version__
@@ -28,7 +28,7 @@ GROUPS = ("model", "terrain", "run")
 
 
 def is_state(name: str) -> bool:
-    return key_of(name).startswith(("q(", "u("))
+    return key_of(name).lower().startswith(("q(", "u("))
 
 
 def job_of(definition: Definition) -> Job:

@@ -17,7 +17,7 @@ from bellcrank.api.equations import Equations
 from bellcrank.api.loading import load_model
 from bellcrank.api.system import System
 from bellcrank.errors import BellcrankError, ModelError, ModelWarning, did_you_mean
-from bellcrank.interface.interface import PARAMETERS, Interface, key_of
+from bellcrank.interface.interface import PARAMETERS, STATES, Interface
 from bellcrank.library import terrain as terrains
 from bellcrank.library import tyres, vehicles
 from bellcrank.many.at_once import at_once, given_runs, most_at_once
@@ -226,11 +226,14 @@ def options_of(interface: Interface, job: Job) -> dict[str, Any]:
     """
     own = {x.key: x.default for x in interface.all(PARAMETERS)}
     given: dict[str, float | str] = {key: value for key, value in own.items() if value is not None}
-    names = Names({**given, **job["parameters"]})
-    initial = {key_of(k): v for k, v in interface.run.initial.items()}
-    initial |= {k: names.number(v, f"initial value of {k}") for k, v in job["initial"].items()}
+    parameters = interface.keyed(job["parameters"], PARAMETERS, "parameters")
+    names = Names({**given, **parameters})
+    states = (*STATES, "removed")
+    initial = interface.keyed(interface.run.initial, states, "initial")
+    started = interface.keyed(job["initial"], states, "initial")
+    initial |= {k: names.number(v, f"initial value of {k}") for k, v in started.items()}
     return {
-        "parameters": {name: names[name] for name in job["parameters"] if name in own},
+        "parameters": {name: names[name] for name in parameters if name in own},
         "initial": initial,
         "inputs": {name: _signal(names, name, given) for name, given in job["inputs"].items()},
     }

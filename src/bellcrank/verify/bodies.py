@@ -33,7 +33,7 @@ class Structure:
     speed_axes: tuple[int, ...] | None  # body axes of absolute translational speeds; None: relative speeds
 
 
-Structures = dict[str, Structure]  # by lower-case names of bodies
+Structures = dict[str, Structure]  # by names of bodies
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Machine:
         self.bodies = [self._body(r) for r in self._in_order(description.bodies)]
         self._composites()
         self.own = slice(len(self.q_names), len(self.q_names) + len(description.states))  # states of the user's own
-        self.q_names += [z.name.lower() for z in description.states]
+        self.q_names += [z.name for z in description.states]
 
     @classmethod
     def of(cls, description: Description, parameters: Values) -> Machine:
@@ -97,13 +97,13 @@ class Machine:
         waiting = list(reversed(children.get("n", [])))
         while waiting:
             order.append(waiting.pop())
-            waiting.extend(reversed(children.get(order[-1].name.lower(), [])))
+            waiting.extend(reversed(children.get(order[-1].name, [])))
         return order
 
     def _body(self, r: BodyRecord) -> Body:
         index = len(self.index)
         parent = self.body(r.parent)
-        self.index[r.name.lower()] = index
+        self.index[r.name] = index
         slides = tuple(self._axis(a) for a in _axes(r.translate))
         euler = isinstance(r.rotate, str)
         given = [] if euler else _axes(r.rotate)
@@ -123,7 +123,7 @@ class Machine:
         self.u_names += _state_names("u", r.name, joint.n_u)
         self._next_reference.append(next_reference)
         cm = self._converted(r.cm, r.coordinates_of, index)
-        mass = self.scalars.named(f"{r.name}m".lower()) if r.mass is None else self.scalars.evaluate(r.mass)
+        mass = self.scalars.named(f"{r.name}m") if r.mass is None else self.scalars.evaluate(r.mass)
         return Body(index, r.name, parent, joint, cm, mass, self._inertia(r), q, u, self.scalars.evaluate(r.armature))
 
     def body(self, given: Any) -> int:
@@ -143,7 +143,7 @@ class Machine:
     def _inertia(self, r: BodyRecord) -> Value:
         given = r.inertia
         if given is None:
-            entries = [f"{r.name}i{min(i, j)}{max(i, j)}".lower() for i in (1, 2, 3) for j in (1, 2, 3)]
+            entries = [f"{r.name}i{min(i, j)}{max(i, j)}" for i in (1, 2, 3) for j in (1, 2, 3)]
             flat = [self.scalars.named(e) for e in entries]
             return jets.stack([jets.stack(flat[i : i + 3]) for i in (0, 3, 6)])
         if np.ndim(given) == 0:  # zero
@@ -173,7 +173,7 @@ class Machine:
         if k is None:  # an axis that is no axis of the new body stands alone: both frames agree
             return E, False
         i, j = (k + 1) % 3, (k + 2) % 3
-        known = self.structure[r.name.lower()].next_reference if self.structure else None
+        known = self.structure[r.name].next_reference if self.structure else None
         reference: Value = E[i]
         if r.reference_axis is not None:
             reference, known = self._axis(r.reference_axis), False
@@ -208,13 +208,13 @@ class Machine:
         for b in reversed(self.bodies):
             mass, moment = b.mass, b.cm * b.mass
             for child in self.bodies:
-                if child.parent == b.index and self._found[child.name.lower()].fixed:
+                if child.parent == b.index and self._found[child.name].fixed:
                     m, c = total[child.index]
                     mass, moment = mass + m, moment + (child.joint.at + child.joint.C @ c) * m
             massless = bool(np.all(jets.value(mass) == 0))
             cm = ZERO if massless else moment / mass
             total[b.index] = mass, cm
-            key, joint = b.name.lower(), b.joint
+            key, joint = b.name, b.joint
             found = self.structure[key] if self.structure else None
             if found is None:
                 fixed = joint.fixes(massless, jets.value(cm))
@@ -236,7 +236,7 @@ class Machine:
         if b.joint.follows is None:
             own: slice = getattr(b, letter)
             return list(range(own.start, own.stop))
-        bodies = [self.bodies[self.index[name.lower()]] for name, _ in b.joint.follows]
+        bodies = [self.bodies[self.index[name]] for name, _ in b.joint.follows]
         return [getattr(other, letter).start + i for other, (_, i) in zip(bodies, b.joint.follows, strict=True)]
 
     def sizes(self, letter: str, length: float) -> np.ndarray:
@@ -373,4 +373,4 @@ def _coordinate_axis(v: np.ndarray) -> int | None:
 
 
 def _state_names(letter: str, body: str, count: int) -> list[str]:
-    return [f"{letter}({body})".lower()] if count == 1 else [f"{letter}({body},{i + 1})".lower() for i in range(count)]
+    return [f"{letter}({body})"] if count == 1 else [f"{letter}({body},{i + 1})" for i in range(count)]

@@ -41,7 +41,7 @@ class Name:
 
 
 class Values(dict[str, float]):
-    """Values of parameters by lower-case name. One that is not given has some value between 0.2 and 0.8: it cannot
+    """Values of parameters by name. One that is not given has some value between 0.2 and 0.8: it cannot
     matter, or a check must find that it does."""
 
     def __missing__(self, name: str) -> float:
@@ -70,8 +70,8 @@ def syntax_of(given: Any) -> Syntax:
 
 
 def state_key(name: str) -> str:
-    """A name of a state as it is compared: no blanks, small letters."""
-    return name.lower().replace(" ", "")
+    """A name of a state as it is compared: no blanks."""
+    return name.replace(" ", "")
 
 
 def name_of(given: Any) -> str:
@@ -79,7 +79,7 @@ def name_of(given: Any) -> str:
     name = given.text if isinstance(given, Name) else given if isinstance(given, str) else getattr(given, "name", None)
     if not isinstance(name, str):
         raise CannotEvaluate(f"{given!r} names nothing")
-    return name.lower()
+    return name
 
 
 class Scalars:
@@ -97,16 +97,14 @@ class Scalars:
         self.chosen = chosen  # the pieces that functions made of pieces were, one after another
         self.description = description
         self.parameters = parameters
-        self.inputs = {k.lower(): v for k, v in (inputs or {}).items()}
+        self.inputs = dict(inputs or {})
         self.time = time
         self.external = external
-        self.definitions = {k.lower(): v for k, v in description.definitions.items()}
-        self.tables = {k.lower(): v for k, v in description.tables.items()}
-        self.routines = {e.name.lower(): e for e in description.externals}
-        self.returned = {
-            r.lower(): (e, i) for e in description.externals if not e.entered for i, r in enumerate(e.returns)
-        }
-        self.states = {z.name.lower(): z for z in description.states}
+        self.definitions = dict(description.definitions)
+        self.tables = dict(description.tables)
+        self.routines = {e.name: e for e in description.externals}
+        self.returned = {r: (e, i) for e in description.externals if not e.entered for i, r in enumerate(e.returns)}
+        self.states = {z.name: z for z in description.states}
         self.dummies: dict[str, Callable[[], Value]] = {}
         self._defined: dict[str, Value] = {}  # values of definitions in which no dummy occurs
         self._met_dummy = False
@@ -144,7 +142,7 @@ class Scalars:
             case "unit":
                 return self.unit_vector(*node.args)
             case "call":
-                return self.call(node.args[0].lower(), node, parts)
+                return self.call(node.args[0], node, parts)
         return self._function(OPERATORS, node.op, [self.settle(p) for p in parts])
 
     def _function(self, rules: Mapping[str, Rule], name: str, args: list[Value]) -> Value:
@@ -154,7 +152,7 @@ class Scalars:
 
     def settle(self, value: Any) -> Value:
         if isinstance(value, Name):
-            return self.time if value.text == "t" else self.named(value.text.lower())
+            return self.time if value.text == "t" else self.named(value.text)
         return value
 
     def named(self, name: str) -> Value:
@@ -188,6 +186,7 @@ class Scalars:
             return look_up(self.tables[name], [self.settle(p) for p in parts])
         if name in self.routines and not self.routines[name].returns:
             return self.routine(self.routines[name], [self.settle(p) for p in parts])[0]
+        name = name.lower()
         if name in FUNCTIONS:
             return self._function(FUNCTIONS, name, [self.settle(p) for p in parts])
         return self.mechanical(name, node, parts)
@@ -235,7 +234,7 @@ class Scalars:
             case Symbol():
                 if node.kind == "time":
                     return self.time
-                return self.parameters[node.name.lower()] if node.kind == "parameter" else self.named(node.name.lower())
+                return self.parameters[node.name] if node.kind == "parameter" else self.named(node.name)
             case Held():
                 return done[node.definition]
             case Sum():

@@ -26,13 +26,13 @@ import numpy as np
 
 from bellcrank.errors import BellcrankError, ModelError
 from bellcrank.expr import Expr, Symbol, evaluate
-from bellcrank.interface.interface import key_of
 from bellcrank.kane.derivation import Derivation
 from bellcrank.kane.dynamics import Body
 from bellcrank.kane.equations import KaneEquations
 from bellcrank.kane.frames import Frame, connected
 from bellcrank.kane.motion import Point
 from bellcrank.kane.scalars import TIME
+from bellcrank.names import key_of
 from bellcrank.vector.basis import Mat3, Vector
 from bellcrank.verify.poles import line_of_divisors
 from bellcrank.verify.report import Line, Report

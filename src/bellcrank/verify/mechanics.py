@@ -30,8 +30,8 @@ class Formulas(Scalars):
         self.given = given
         self.motion = motion
         self.machine = motion.machine
-        self.points = {p.name.lower(): p for p in self.description.points}
-        self.forces = {f.name.lower(): f for f in self.description.forces}
+        self.points = {p.name: p for p in self.description.points}
+        self.forces = {f.name: f for f in self.description.forces}
         self._magnitudes: dict[str, Value] = {}
         self._own: dict[str, Value] = {}
 
@@ -165,7 +165,7 @@ class Formulas(Scalars):
 
     def magnitude(self, record: ForceRecord) -> Value:
         """Size of a force or moment."""
-        key = record.name.lower()
+        key = record.name
         if key not in self._magnitudes:
             outer, self.dummies = self.dummies, self._dummies(record)
             try:
@@ -178,7 +178,7 @@ class Formulas(Scalars):
         """x, x0 and v of a force, under the names the record gives them."""
         if record.kind == "moment":
             return {}
-        x, x0, v = (name.lower() for name in record.dummies)
+        x, x0, v = (name for name in record.dummies)
         return {
             x: lambda: self.stretch(record)[0],
             x0: lambda: self.nominal.stretch(record)[0],

@@ -10,7 +10,7 @@ from typing import Any
 from bellcrank.api.system import System
 from bellcrank.files.record import guarded
 from bellcrank.files.whole import write_text
-from bellcrank.interface.interface import key_of
+from bellcrank.interface.interface import DECLARED
 from bellcrank.verify.check import check
 from bellcrank.verify.report import Report
 from bellcrank.view.report import Checked, Subject, report_page
@@ -35,7 +35,7 @@ def write_report(
             found = check(system, states, equations=equations, parameters=given, solve=solve, backend=backend)
         checked = _checked(found)
     result = equations.compile(backend=backend).simulate(parameters=given, **settings) if run else None
-    values = {key_of(name): value for name, value in given.items()}
+    values = equations.interface.keyed(given, DECLARED, "parameters")
     text = report_page(Subject(equations.derived, equations.operation_count(), values, result, checked))
     path = Path(path)
     guarded("write", path, lambda: write_text(path, text))

@@ -63,7 +63,7 @@ def reactions_error(evaluation: Evaluation, q: Rates, u: Rates, udot: Rates, cha
         p, r = formulas.point(record.first), formulas.point(record.second)
         acting.append((p[0], r[0], loop_name(record), motion.R[p[0]], motion.position(*p)))
     for on, against, name, R, at in acting:
-        told = [channels.get(f"{x}{i}({name})".lower(), 0.0) for x in "FM" for i in (1, 2, 3)]
+        told = [channels.get(f"{x}{i}({name})", 0.0) for x in "FM" for i in (1, 2, 3)]
         F, M = (jets.value(R) @ part for part in np.array(told).reshape(2, 3))
         load = np.concatenate([F, np.cross(jets.value(at), F) + M])
         for body, sign in ((on, 1.0), (against, -1.0)):
@@ -90,7 +90,7 @@ def _turning_of_directions(
     p, r = formulas.point(record.first), formulas.point(record.second)
     if not record.directions:
         return
-    told = [channels.get(f"f{i}({loop_name(record)})".lower(), 0.0) for i in (1, 2, 3)]
+    told = [channels.get(f"F{i}({loop_name(record)})", 0.0) for i in (1, 2, 3)]
     B = np.column_stack([jets.value(formulas.evaluate(d)) for d in record.directions])
     along = np.linalg.lstsq(B, jets.value(motion.R[p[0]]) @ told, rcond=None)[0]
     a = jets.value(motion.between(p, r))

@@ -135,8 +135,7 @@ class AtStates:
             values = [abs(x) for name, x in channels.items() if name.startswith("residual")]
             self.worst["residuals"].note(float(np.max(values, initial=0.0)))
         if self.reactions:
-            known = {name.lower(): value for name, value in channels.items()}
-            self.worst["reactions"].note(reactions_error(evaluation, s.q, s.u, udot, known))
+            self.worst["reactions"].note(reactions_error(evaluation, s.q, s.u, udot, channels))
         if self.echo.units:
             echoed = evaluation.echo(s.q, s.u)
             varies = varied(evaluation, lambda *at: _listed(evaluation.echo(*at), echoed), s.q, s.u)

@@ -23,6 +23,7 @@ from bellcrank.api.simulation import Simulation
 from bellcrank.api.system import System
 from bellcrank.errors import ModelError, ModelWarning, RunError
 from bellcrank.expr.text import show
+from bellcrank.interface.interface import DECLARED
 from bellcrank.model.formula import to_syntax
 from bellcrank.model.records import External
 from bellcrank.numeric.course import At
@@ -75,7 +76,7 @@ class Subject:
         self.eom = eom
         self.loops = eom.program.loops is not None
         self.description = system.description
-        self.given = {k.lower(): v for k, v in (parameters or {}).items()}
+        self.given = eom.interface.keyed(parameters, DECLARED, "parameters")
         stubs = {e.name: stand_in(e) for e in self.description.externals}
         with warnings.catch_warnings():
             if quiet:
@@ -97,11 +98,11 @@ class Subject:
             if number is not None:
                 values[key] = float(unit[key].to_equation(number)) if key in unit else float(number)
         used = zip((p.name for p in self.eom.program.parameters), self.sim.parameter_values(given), strict=True)
-        values.update({name.lower(): number for name, number in used})
+        values.update({name: number for name, number in used})
         scalars = Scalars(self.description, values, external=external_values)
         for routine in (e for e in self.description.externals if e.entered):
             found = external_values(routine, [float(value(scalars.evaluate(a))) for a in routine.arguments])
-            values.update({name.lower(): x for name, x in zip(routine.returns, found, strict=True)})
+            values.update({name: x for name, x in zip(routine.returns, found, strict=True)})
         return values
 
     def _given(self, scaled: Mapping[str, float] | None) -> dict[str, float]:
@@ -116,7 +117,7 @@ class Subject:
     def evaluation(self, s: Sample) -> Evaluation:
         """The numbers of the description at a sample."""
         unit = self.eom.quantities.unit
-        inputs: Any = {k: tuple(float(unit[k.lower()].to_equation(x)) for x in v) for k, v in s.inputs.items()}
+        inputs: Any = {k: tuple(float(unit[k].to_equation(x)) for x in v) for k, v in s.inputs.items()}
         names = [x.name for x in self.eom.speeds]
         freedoms = list(s.independent) or [x.name for x in self.eom.independent_speeds] if self.loops else None
         return Evaluation(self.machine, names, external_values, s.time, inputs, freedoms, self.length)
@@ -284,7 +285,7 @@ class Subject:
         inputs = {}
         for v in self.description.variables:
             amplitude = self._amplitude(v.name)
-            rate = amplitude if v.name.lower() in self._leading else 1.0
+            rate = amplitude if v.name in self._leading else 1.0
             inputs[v.name] = (size * amplitude * self._random(), rate * self._random(), rate * self._random())
         return Sample(float(self.rng.uniform(0, 1)), q, u, inputs)
 
@@ -293,15 +294,15 @@ class Subject:
 
     @cached_property
     def _leading(self) -> dict[str, float]:
-        """Inputs that lead bodies by functions (lower case), and how far these allow it."""
+        """Inputs that lead bodies by functions, and how far these allow it."""
         found: dict[str, float] = {}
         for b in self.machine.bodies:
             given = b.joint.given
             if given is not None:
                 reach = b.joint.reach()[-1]
                 formula = given if isinstance(given, str) else show(to_syntax(given))
-                words = re.findall(r"[a-z_][\w.]*", formula.lower())
-                found |= {v.name.lower(): reach for v in self.description.variables if v.name.lower() in words}
+                words = re.findall(r"[A-Za-z_][\w.]*", formula)
+                found |= {v.name: reach for v in self.description.variables if v.name in words}
         return found
 
     @property
@@ -342,8 +343,8 @@ class Subject:
 
     def _amplitude(self, name: str) -> float:
         """The largest magnitude of an input in the described run (user units), or how far it may lead a joint, or 1."""
-        key, run = name.lower(), self.description.run
-        given = {k.lower(): v for k, v in run.inputs.items()}.get(key)
+        key, run = name, self.description.run
+        given = self.eom.interface.given_inputs().get(key)
         times = np.linspace(0.0, run.t_end or 1.0, 51)
         unit = self.eom.quantities.unit.get(key)
         usual = float(unit.from_equation(self._leading[key])) if unit and key in self._leading else 1.0

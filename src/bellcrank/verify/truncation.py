@@ -97,7 +97,7 @@ def scaled_sample(subject: Subject, s: Sample, size: float, orders: Mapping[str,
     """The sample with every small quantity scaled by its order."""
 
     def factor(name: str) -> float:
-        return size ** orders.get(name.lower(), 0)
+        return size ** orders.get(name, 0)
 
     q = s.q * [factor(x.name) for x in subject.eom.coordinates]
     u = s.u * [factor(x.name) for x in subject.eom.speeds]

@@ -120,10 +120,10 @@ def _points(s: Subject) -> Raw:
 
 def _forces(s: Subject) -> Raw:
     bodies = s.derived.analysis.mechanism.bodies
-    given = {f.name.lower(): f for f in s.derived.analysis.mechanism.description.forces}
+    given = {f.name: f for f in s.derived.analysis.mechanism.description.forces}
     rows = []
     for load in s.derived.analysis.loads:
-        record = given.get(load.name.lower())
+        record = given.get(load.name)
         magnitude = str(record.magnitude) if record is not None else str(load.magnitude)
         direction = str(load.direction)
         rows.append(
@@ -163,7 +163,7 @@ def _links(s: Subject) -> list[Link]:
     for record in s.derived.analysis.mechanism.description.loops:
         ends = []
         for p in (record.first, record.second):
-            found = s.derived.analysis.points.get(str(getattr(p, "name", p)).lower())
+            found = s.derived.analysis.points.get(str(getattr(p, "name", p)))
             ends.append(found.body if found is not None else None)
         if None not in ends and ends[0] != ends[1]:
             links.append(Link(ends[0], ends[1], record.label or "closed loop"))  # type: ignore[arg-type]

@@ -25,12 +25,12 @@ def python_source(
     functions = [*program.functions_of(*equations), *(Function.extra(*item) for item in (extra or {}).items())]
     printed = Functions(program)
     lines = [
-        f"# {letter}[{i}]  {_safe(s.name)}  {_safe(labels.get(s.name.lower(), ''))}".rstrip()
+        f"# {letter}[{i}]  {_safe(s.name)}  {_safe(labels.get(s.name, ''))}".rstrip()
         for letter, group in printed.groups.items()
         for i, s in enumerate(group)
     ]
     lines += [
-        f"# outputs[{i}]  {_safe(n)}  {_safe(labels.get(f'output {n}'.lower(), ''))}".rstrip()
+        f"# outputs[{i}]  {_safe(n)}  {_safe(labels.get(f'output {n}', ''))}".rstrip()
         for i, n in enumerate(program.output_names)
     ]
     lines += ["", *printed.constants()]

@@ -15,6 +15,7 @@ from bellcrank.analysis.modes import Mode
 from bellcrank.errors import ModelError
 from bellcrank.files.embed import plain
 from bellcrank.interface.interface import Interface
+from bellcrank.names import find_name
 from bellcrank.run.result import Run
 from bellcrank.scene.browser import few_digits, kept_rows, small_numbers
 
@@ -25,14 +26,14 @@ def record_facts(interface: Interface, run: Any) -> tuple[dict[str, Any], bytes]
     """A run to be played: title and times, and all channels of the page, row after row, as 32-bit numbers."""
     if not isinstance(run, Run):
         raise ModelError(f"run={type(run).__name__} must be a run, of `simulate` or `bc.read`", interface.model)
-    known = {name.lower(): name for name in run}
-    missing = [x.name for x in interface.states if x.name.lower() not in known]
+    known = {x.name: find_name(x.name, run, "channel") for x in interface.channels}
+    missing = [x.name for x in interface.states if known[x.name] is None]
     if missing or not len(run):
         why = f"it has no channel {', '.join(missing[:5])}" if missing else "it has no row"
         raise ModelError(f"the run '{plain(run.name)}' cannot be shown in this page: {why}", interface.model)
     rows = kept_rows(len(run))
     nothing = np.zeros(len(rows))
-    values = [run[known[x.name.lower()]][rows] if x.name.lower() in known else nothing for x in interface.channels]
+    values = [nothing if name is None else run[name][rows] for name in known.values()]
     words = f"recorded: {plain(run.name)}"
     return {"title": words, "time": few_digits(run.time[rows], 9)}, small_numbers(np.concatenate(values))
 

@@ -20,8 +20,9 @@ from bellcrank.export.first_step import with_stable_step
 from bellcrank.export.model_setup import setup_of
 from bellcrank.export.page.ranges import Machine, machine_of, parameter_ends
 from bellcrank.export.standalone.setup import Keyed, Setup
-from bellcrank.interface.interface import Interface, Quantity, key_of
+from bellcrank.interface.interface import Interface, Quantity
 from bellcrank.model.guess import Guess
+from bellcrank.names import find_name, key_of
 from bellcrank.numeric.methods import METHODS, Sum
 from bellcrank.program.program import Program
 from bellcrank.run.evaluate import complete
@@ -50,11 +51,11 @@ def chosen_of(interface: Interface, sliders: Any, plots: Any, title: Any) -> Cho
         found[x.key] = None if ends is None else _ends(name, ends)
     listed = None
     if plots is not None:
-        channels = {key_of(c.name): c.name for c in interface.channels}
-        listed = [channels.get(key_of(name), "") for name in _names(plots, "plots")]
+        channels = [c.name for c in interface.channels]
+        listed = [find_name(name, channels, "channel") or "" for name in _names(plots, "plots")]
         for name, known in zip(_names(plots, "plots"), listed, strict=True):
             if not known:
-                shown = ", ".join(channels.values())
+                shown = ", ".join(channels)
                 raise ModelError(f"plots: the model has no channel '{name}'. Channels: {shown}.", interface.model)
     return Chosen(found, listed, None if title is None else str(title))
 
@@ -145,7 +146,7 @@ def _signal(s: Keyed, setup: Setup, chosen: Chosen, notes: list[str], machine: M
     found: dict[str, Any] = {**_words(x), "held": None}
     values = [0.0]
     if signal is None:
-        given = {key_of(k): v for k, v in setup.interface.run.inputs.items()}.get(x.key)
+        given = setup.interface.given_inputs().get(x.key)
         if callable(given):
             values = [float(given(t)) for t in np.linspace(0.0, setup.t_end, FUNCTION_SAMPLES)]
             notes.append(f"{x.name} is a function in Python: it is held where it starts.")

@@ -63,9 +63,9 @@ def _title(setup: Setup) -> str:
 
 
 def _comments(words: Words) -> dict[str, str]:
-    """Labels with units, by lower-case name."""
+    """Labels with units, by name."""
     units = {k: f"({u}) " for k, u in words.unit.items() if u}
-    return {k.lower(): f"{units.get(k, '')}{v}" for k, v in words.label.items()}
+    return {k: f"{units.get(k, '')}{v}" for k, v in words.label.items()}
 
 
 def _settings(program: Program, setup: Setup) -> str:

@@ -59,9 +59,8 @@ def read_model(reader: Reader, d: Description, output_units: Mapping[str, Unit |
 
 
 def _read_force(reader: Reader, force: ForceRecord) -> None:
-    where, words, needed = f"{force.kind} '{force.name}'", force.label or force.name, reader.loads[force.name.lower()]
-    names = map(str.lower, force.dummies)
-    dummies = {} if force.kind == "moment" else dict(zip(names, (LENGTH, LENGTH, SPEED)))
+    where, words, needed = f"{force.kind} '{force.name}'", force.label or force.name, reader.loads[force.name]
+    dummies = {} if force.kind == "moment" else dict(zip(force.dummies, (LENGTH, LENGTH, SPEED)))
     reader.read(force.magnitude, where, words, "magnitude", needed, dummies=dummies)
     if force.direction is not None:
         reader.read(force.direction, where, f"direction of {words}")

@@ -29,7 +29,7 @@ UNKNOWN = Unit(PURE, 1.0, "?")
 
 @dataclass
 class Quantities:
-    """Dimensions, user units and words. Scalars are keyed by lower-case name, states by symbol, outputs by name."""
+    """Dimensions, user units and words. Scalars are keyed by name, states by symbol, outputs by name."""
 
     dimension: dict[str, Dimension] = field(default_factory=dict)
     """Of parameters and variables; one that cannot be told is missing."""
@@ -53,13 +53,13 @@ def infer(analysis: Analysis) -> tuple[Quantities, list[str]]:
         "state": d.states,
     }
     scalars = [(kind, r) for kind, records in each.items() for r in records]
-    given = {r.name.lower(): _declared(system, r.units, f"{kind} '{r.name}'", problems) for kind, r in scalars}
+    given = {r.name: _declared(system, r.units, f"{kind} '{r.name}'", problems) for kind, r in scalars}
     given_out = {o.name: _declared(system, o.units, f"output '{o.name}'", problems) for o in analysis.outputs}
 
     states = state_words(analysis)
     reader = Reader(
         analysis.mechanism,
-        {symbol.lower(): state.dimension for symbol, state in states.items()},
+        {symbol: state.dimension for symbol, state in states.items()},
         {key: unit.dimension for key, unit in given.items() if unit is not None},
     )
     values = read_model(reader, d, given_out)
@@ -74,17 +74,17 @@ def infer(analysis: Analysis) -> tuple[Quantities, list[str]]:
     for symbol, state in states.items():
         result.states[symbol] = shown(state.dimension)
         result.state_label[symbol], result.generic[symbol] = state.label, state.generic
-    names = {r.name.lower(): r.name for _, r in scalars} | analysis.parameters
-    words = scalar_words(reader.graph.roots) | {r.name.lower(): r.label for _, r in scalars if r.label}
-    words |= {z.name.lower(): z.label or z.name for z in d.states}
-    for key, name in names.items():
+    names = dict.fromkeys([*(r.name for _, r in scalars), *analysis.parameters])
+    words = scalar_words(reader.graph.roots) | {r.name: r.label for _, r in scalars if r.label}
+    words |= {z.name: z.label or z.name for z in d.states}
+    for name in names:
         dimension = reader.scalar(name).dimension
         if dimension is not None:
-            result.dimension[key] = dimension
-        result.unit[key] = given.get(key) or shown(dimension)
-        result.label[key] = words.get(key, name)
+            result.dimension[name] = dimension
+        result.unit[name] = given.get(name) or shown(dimension)
+        result.label[name] = words.get(name, name)
     for symbol in (z.name for z in analysis.mechanism.states):
-        result.states[symbol], result.state_label[symbol] = result.unit[symbol.lower()], result.label[symbol.lower()]
+        result.states[symbol], result.state_label[symbol] = result.unit[symbol], result.label[symbol]
         result.generic[symbol] = "State"
     for output in analysis.outputs:
         value = values.get(output.name)

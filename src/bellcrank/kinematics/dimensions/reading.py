@@ -24,17 +24,17 @@ VECTORS = {"pos": LENGTH, "vel": SPEED, "rot": SPIN}
 
 
 class Reader:
-    """Reads formulas into its `graph`; `states` and `given` are the known dimensions, by lower-case name."""
+    """Reads formulas into its `graph`; `states` and `given` are the known dimensions, by name."""
 
     def __init__(self, mechanism: Mechanism, states: dict[str, Dimension], given: dict[str, Dimension]) -> None:
         d = mechanism.description
         self.graph = Graph()
         self.mechanism, self.states, self.given = mechanism, states, given
-        self.bodies = {b.name.lower(): b for b in mechanism.bodies}
-        self.loads = {f.name.lower(): MOMENT if f.kind == "moment" else FORCE for f in d.forces}
-        self.returned = {name.lower() for e in d.externals if not e.entered for name in e.returns}
+        self.bodies = {b.name: b for b in mechanism.bodies}
+        self.loads = {f.name: MOMENT if f.kind == "moment" else FORCE for f in d.forces}
+        self.returned = {name for e in d.externals if not e.entered for name in e.returns}
         self.scalars: dict[str, Node] = {}
-        self.definitions = {name.lower(): self.graph.node("name", name) for name in d.definitions}
+        self.definitions = {name: self.graph.node("name", name) for name in d.definitions}
         self._dummies: Mapping[str, Dimension] = {}
         self._expressions: dict[Expr, Node] = {}
 
@@ -64,7 +64,7 @@ class Reader:
     def define(self, name: str, value: Any) -> None:
         """Takes in the formula behind a name."""
         node = self.read(value, f"definition '{name}'", name)
-        known = self.definitions[name.lower()]
+        known = self.definitions[name]
         if node is None or node.op == "number":
             known.op = "number"
         else:
@@ -84,11 +84,10 @@ class Reader:
 
     def scalar(self, name: str) -> Node:
         """The parameter, variable or state of that name."""
-        key = name.lower()
-        if key not in self.scalars:
-            node = self.scalars[key] = self.graph.node("scalar", name)
-            node.dimension, node.firm = self.given.get(key), key in self.given
-        return self.scalars[key]
+        if name not in self.scalars:
+            node = self.scalars[name] = self.graph.node("scalar", name)
+            node.dimension, node.firm = self.given.get(name), name in self.given
+        return self.scalars[name]
 
     # ---- formulas as text, or of vectors
 
@@ -99,14 +98,13 @@ class Reader:
         if value.op != "name":
             return self.graph.node("any", show(value))
         name: str = value.args[0]
-        key = name.lower()
-        if key in self._dummies:
-            return self.graph.known(name, self._dummies[key])
-        if name == "t" or key == "pi":
-            return self.graph.known(key, TIME if key == "t" else PURE)
-        if key in self.definitions:
-            return self.definitions[key]
-        return self.graph.node("any", name) if key in self.returned else self.scalar(name)
+        if name in self._dummies:
+            return self.graph.known(name, self._dummies[name])
+        if name in ("t", "pi"):
+            return self.graph.known(name, TIME if name == "t" else PURE)
+        if name in self.definitions:
+            return self.definitions[name]
+        return self.graph.node("any", name) if name in self.returned else self.scalar(name)
 
     def _meaning(self, node: Syntax, parts: list[Any]) -> Node | Syntax:
         match node.op:
@@ -146,7 +144,7 @@ class Reader:
         """The coordinate or speed that q(b), q(b, i), q(i), or u likewise, stand for."""
         owner = self.mechanism if isinstance(parts[0], Node) else self.bodies[_name(parts[0])]
         index = parts[-1].value if isinstance(parts[-1], Node) and parts[-1].value is not None else 1
-        return (owner.coordinates if letter == "q" else owner.speeds)[int(index) - 1].name.lower()
+        return (owner.coordinates if letter == "q" else owner.speeds)[int(index) - 1].name
 
     # ---- expressions made in Python
 
@@ -161,7 +159,7 @@ class Reader:
         if isinstance(e, Number):
             return self.graph.number(Fraction(e.value))
         if isinstance(e, Symbol):
-            return self._symbol(e, e.name.lower())
+            return self._symbol(e, e.name)
         if isinstance(e, Held):
             return done[e.definition]
         if isinstance(e, Func):
@@ -198,6 +196,6 @@ class Reader:
 
 
 def _name(given: Any) -> str:
-    """Lower-case name of a body or force: a name in a formula or a handle."""
+    """Name of a body or force: a name in a formula or a handle."""
     inside = given.args[0] if isinstance(given, Syntax) else given
-    return (inside if isinstance(inside, str) else str(inside.name)).lower()
+    return inside if isinstance(inside, str) else str(inside.name)

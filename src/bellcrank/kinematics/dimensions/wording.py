@@ -67,7 +67,7 @@ def scalar_words(roots: Iterable[Root]) -> dict[str, str]:
             node, word, negative = stack.pop()
             if node.op == "scalar":
                 direct = f"negative {root.words}" if negative else root.words
-                found.setdefault(node.name.lower(), f"{_word(node, word)} in {root.words}" if word else direct)
+                found.setdefault(node.name, f"{_word(node, word)} in {root.words}" if word else direct)
             elif node.op != "name" and node not in seen:  # a definition speaks for itself
                 seen.add(node)
                 inner = word if node.op == "neg" else _inner_word(node)

@@ -1,0 +1,56 @@
+"""Names that a user typed: which of the known names is meant.
+
+Names of a model are case-sensitive. Whoever looks one up may leave out or add blanks, and may write capitals otherwise
+where only one name can be meant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
+
+from bellcrank.errors import ModelError
+
+T = TypeVar("T")
+
+
+def text_of(name: Any) -> str:
+    """A symbol stands for its name."""
+    return name.name if hasattr(name, "name") else str(name)
+
+
+def key_of(name: Any) -> str:
+    """The one way in which names are compared: without blanks."""
+    return "".join(text_of(name).split())
+
+
+def find_name(name: Any, known: Iterable[str], what: str = "name") -> str | None:
+    """The known name that is equal but for blanks, else the only one that is equal but for blanks and capitals; None if
+    there is none. Several are an error."""
+    listed, key = list(known), key_of(name)
+    exact = next((x for x in listed if key_of(x) == key), None)
+    if exact is not None:
+        return exact
+    folded = key.lower()
+    return only([x for x in listed if key_of(x).lower() == folded], name, what)
+
+
+def only(found: list[str], name: Any, what: str) -> str | None:
+    """The one name that was found; several, which differ by capitals, are an error."""
+    if len(found) > 1:
+        listed = " and ".join(f"'{x}'" for x in found)
+        raise ModelError(f"{what} '{text_of(name)}' may be {listed}: names are case-sensitive, write one of them")
+    return found[0] if found else None
+
+
+def one_each(given: Mapping[Any, T], keys: Mapping[Any, str], what: str) -> dict[str, T]:
+    """What is given by the key of each name; two names of one thing are an error."""
+    found: dict[str, T] = {}
+    names: dict[str, Any] = {}
+    for name, value in given.items():
+        key = keys[name]
+        if key in found:
+            both = f"'{text_of(names[key])}' and '{text_of(name)}'"
+            raise ModelError(f"{what}: {both} are the same ({key}); give one of them")
+        found[key], names[key] = value, name
+    return found
