@@ -31,7 +31,7 @@ from bellcrank.model.records import ForceRecord
 from bellcrank.model.scope import name_in
 from bellcrank.model.shapes import Shape, read_shape
 from bellcrank.names import key_of
-from bellcrank.vector.basis import Vector, direction, dot, magnitude
+from bellcrank.vector.basis import Vector, direction, dot, in_one_frame, magnitude
 from bellcrank.vector.work import Work
 
 
@@ -380,6 +380,7 @@ class Reader:
         if record.kind == "strut":
             if not between:
                 raise ModelError(f"its points {p.name} and {r.name} coincide")
+            between = Vector.of((e, k.work.hold(c)) for e, c in in_one_frame(between).terms.items())
             length = k.work.hold(magnitude(between))
             along = between / length
             motion = {

@@ -12,10 +12,11 @@ import numpy as np
 from bellcrank.errors import BellcrankError
 from bellcrank.expr import Expr, Func, Symbol, evaluate, expression, postorder, substitute
 from bellcrank.expr.show import text
-from bellcrank.kinematics.analysis import Load
+from bellcrank.kinematics.results import Analysis, Load
 from bellcrank.program import interpret
 from bellcrank.program.program import Program
 from bellcrank.program.statements import Assign, Call
+from bellcrank.vector.basis import magnitude
 
 _LONGEST = 120  # characters of a formula
 _NO_VALUE = (ArithmeticError, BellcrankError, KeyError, TypeError, ValueError)
@@ -40,6 +41,25 @@ class Moment:
             return interpret.derivatives(self.program, known, self.t, self.q, self.u, self.inputs, self.user)
         except _NO_VALUE:
             return None
+
+
+def without_length(at: Moment, analysis: Analysis) -> str:
+    """The strut whose points meet, so that it has no direction; "" if there is none."""
+    states = zip((*at.program.coordinates, *at.program.speeds), (*at.q, *at.u), strict=True)
+    inputs = zip((s.name for s in at.program.inputs), at.inputs, strict=False)
+    names = {**at.parameters, **{s.name: v for s, v in states}, **dict(inputs), "t": at.t}
+    for load in analysis.loads:
+        if load.kind != "strut" or load.point is None or load.other is None:
+            continue
+        between = analysis.kinematics.position(load.point) - analysis.kinematics.position(load.other)
+        try:
+            length = evaluate((magnitude(between),), names, at.user)[0]
+        except _NO_VALUE:
+            continue
+        if length == 0:
+            what = f"strut '{load.name}' has zero length at t = {at.t:.6g} s, so it has no direction"
+            return f"{what}: start its ends apart, or use add_force along two or three axes in its place"
+    return ""
 
 
 def broken_term(at: Moment) -> str:

@@ -12,7 +12,7 @@ from bellcrank.backend.start import FINISHED, NOT_CLOSED, STEP_TOO_SMALL, TOO_MA
 from bellcrank.errors import RunError
 from bellcrank.interface.interface import Interface
 from bellcrank.numeric.events import Watch
-from bellcrank.run.diagnose import Moment, broken_term, likely_term
+from bellcrank.run.diagnose import Moment, broken_term, likely_term, without_length
 from bellcrank.run.gimbal import INSTEAD, gimbal_lock
 from bellcrank.run.prepare import Prepared
 from bellcrank.run.result import Run
@@ -83,7 +83,7 @@ def _likely(e: Evaluation, y: np.ndarray, times: tuple[float, float, float]) -> 
             at = moment(e, time, y)
         except RunError:
             break
-        if broken := broken_term(at):
+        if broken := without_length(at, e.context.loaded.analysis) or broken_term(at):
             return broken
         found = found or likely_term(at, e.context.loaded.analysis.loads)
     return found

@@ -14,7 +14,23 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bellcrank.errors import InternalError
-from bellcrank.expr import MINUS_ONE, ONE, TWO, ZERO, Expr, Func, Sum, Symbol, add, expression, mul, neg, power, sub
+from bellcrank.expr import (
+    MINUS_ONE,
+    ONE,
+    TWO,
+    ZERO,
+    Expr,
+    Func,
+    Sum,
+    Symbol,
+    add,
+    expression,
+    mul,
+    neg,
+    postorder,
+    power,
+    sub,
+)
 from bellcrank.expr.calculus import derivative
 from bellcrank.expr.construct import split
 from bellcrank.expr.functions import cos, function, sin, sqrt
@@ -231,7 +247,7 @@ def cross(a: VectorLike, b: VectorLike) -> Vector:
 
 def magnitude(v: VectorLike) -> Expr:
     """Length of a vector."""
-    v = vector(v)
+    v = in_one_frame(v)
     if len(v.terms) == 1:
         (c,) = v.terms.values()
         return function("abs", c)
@@ -240,8 +256,34 @@ def magnitude(v: VectorLike) -> Expr:
 
 def direction(v: VectorLike) -> Vector:
     """Unit vector along v."""
-    v = vector(v)
+    v = in_one_frame(v)
     return v if _is_unit(v) else v / magnitude(v)
+
+
+def in_one_frame(v: VectorLike) -> Vector:
+    """The same vector along the axes of one frame, of those it is given in the one with the shortest components.
+
+    A square of components does not cancel: products of unit vectors of several frames, a^2 + b^2 - 2 a b cos(..), lose
+    all digits of a length that is small beside a and b.
+    """
+    v = vector(v)
+    frames = dict.fromkeys(e.frame for e in v.terms)
+    if not frames or any(all(e in frame.axes for e in v.terms) for frame in frames):
+        return v
+    found = [Vector.of((e, dot(v, e)) for e in frame.axes) for frame in (*frames, _common(list(frames)))]
+    return min(found, key=lambda x: len(list(postorder(x.terms.values()))))
+
+
+def _common(frames: list[Frame]) -> Frame:
+    """The deepest frame that carries all of them."""
+    first = frames[0]
+    for other in frames[1:]:
+        while first is not other:
+            deeper = first if first.depth >= other.depth else other
+            if deeper.parent is None:
+                raise InternalError("the frames of a vector are not connected")
+            first, other = (deeper.parent, other) if deeper is first else (first, deeper.parent)
+    return first
 
 
 def project(v: VectorLike, normal: VectorLike) -> Vector:
