@@ -155,3 +155,17 @@ def test_an_output_without_slopes_does_not_hinder_the_rest():
     model = sim.linearize(at={"q(rod)": 0.0})
     assert model.A[1] == pytest.approx([-3 / 2.1, -0.5 / 2.1])
     assert any("slopes of the outputs root do not exist" in n for n in model.notes)
+
+
+def test_a_matrix_that_cannot_be_written_out_is_an_error(monkeypatch):
+    """A part of it, one direction, is not what was asked for."""
+    s = bc.System("chain", units="mks")
+    parent = None
+    for i in range(4):
+        parent = s.add_body(f"b{i}", parent, rotate=3, joint_at=(1, 0, 0), cm=(0.5, 0, 0), mass=1, inertia=(1, 1, 1))
+    s.add_gravity(direction="-[n2]")
+    eom = s.equations()
+    assert eom.jacobian().rates == () and len(eom.jacobian().columns) == 8
+    monkeypatch.setattr("bellcrank.api.equations.WRITTEN_OUT", 50)
+    with pytest.raises(bc.ModelError, match=r"8 rows and 8 columns .* fewer columns \(by=\)"):
+        eom.jacobian()

@@ -1,6 +1,8 @@
 """Bodies that slide or are fixed, given an orientation in their parent: only bodies that turn could have one. Any joint
 takes it, in any form, and all forms of the equations, the check and written programs agree."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -152,3 +154,30 @@ def test_what_is_no_orientation_is_told(options, told):
     s.add_body("b", base, mass=1, inertia=(1, 1, 1), **options)
     with pytest.raises(bc.ModelError, match=told):
         s.equations()
+
+
+def _operations(**options):
+    s = bc.System("two bodies", units="mks")
+    a = s.add_body("a", rotate=3, mass=1, inertia=(1, 2, 3))
+    s.add_body(
+        "b", a, rotate=3, mass=2, inertia=(0.1, 0.2, 0.3), **{"joint_at": (1, 0, 0), "cm": (0.5, 0, 0), **options}
+    )
+    s.add_gravity(direction="-[n3]")
+    return s.equations().operation_count()["total"]
+
+
+QUARTER = np.array([[math.cos(math.pi / 2), -1.0, 0.0], [1.0, math.cos(math.pi / 2), 0.0], [0.0, 0.0, 1.0]])
+ROUNDED = [
+    ({"orientation": (1, math.pi / 2)}, {"orientation": (1, "pi/2")}),
+    ({"orientation": ((1, math.pi / 2), (2, math.pi))}, {"orientation": ((1, "pi/2"), (2, "pi"))}),
+    ({"orientation": QUARTER @ QUARTER @ QUARTER}, {"orientation": (3, "-pi/2")}),
+    ({"orientation": ((2, 0.3), (1, math.pi / 2))}, {"orientation": ((2, 0.3), (1, "pi/2"))}),
+    ({"rotation_axis": tuple(QUARTER @ (0, 1 - 1e-16, 0))}, {"rotation_axis": (-1, 0, 0)}),
+    ({"cm": tuple(QUARTER @ (0, 0.5, 0))}, {"cm": (-0.5, 0, 0)}),
+    ({"joint_at": tuple(QUARTER @ (0, 0.5, 0))}, {"joint_at": (-0.5, 0, 0)}),
+]
+
+
+@pytest.mark.parametrize(("rounded", "exact"), ROUNDED)
+def test_rounding_of_directions_costs_nothing(rounded, exact):
+    assert _operations(**rounded) == _operations(**exact)

@@ -8,7 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from bellcrank.derive.derived import Derived
-from bellcrank.derive.jacobian import Slopes, columns_of, derive_gradient, derive_slopes, groups_of
+from bellcrank.derive.jacobian import (
+    WRITTEN_OUT,
+    Slopes,
+    columns_of,
+    derive_gradient,
+    derive_slopes,
+    groups_of,
+    written_out_size,
+)
 from bellcrank.derive.pipeline import derive
 from bellcrank.derive.summary import summary
 from bellcrank.errors import ModelError, ModelWarning, did_you_mean, mapping
@@ -132,9 +140,19 @@ class Equations:
         """Exact derivatives as a program: of rates, outputs, positions or speeds (rows of constraints), by any symbols.
 
         `by`: names of states, inputs and parameters; default all states. `mode`: forward, reverse or cheapest. The
-        result counts its operations and is written in C or Python like the model itself.
+        result counts its operations and is written in C or Python like the model itself. A matrix that is too large to
+        be written out is an error.
         """
         groups, columns = groups_of(of, self.name), columns_of(self.interface, by)
+        size = written_out_size(self.derived.results, groups, columns)
+        if size > WRITTEN_OUT:
+            rows = len(self.derived.results.rows(*groups))
+            raise ModelError(
+                f"jacobian: the matrix of {rows} rows and {len(columns)} columns would need about {size} operations, and"
+                f" {WRITTEN_OUT} can be written out. Ask for fewer columns (by=), or evaluate it with sim.linearize() or"
+                " sim.rhs().jacobian().",
+                self.name,
+            )
         return derive_slopes(self.program, self.derived.results, groups, columns, mode)
 
     def gradient(self, of: Sequence[str] = ("rates",), by: Sequence[Any] | None = None) -> Slopes:

@@ -121,6 +121,11 @@ def columns_of(interface: Interface, by: Sequence[Any] | None) -> list[Symbol]:
     return found
 
 
+def written_out_size(results: Results, groups: Sequence[str], columns: Sequence[Symbol]) -> int:
+    """Rough operations of a whole matrix."""
+    return count([e for _, e in results.rows(*groups)]).total * len(columns)
+
+
 def derive_slopes(
     model: Program,
     results: Results,
@@ -140,7 +145,7 @@ def derive_slopes(
     with no_collection():
         rows, external = results.rows(*groups), ExternalSlopes()
         values, seeds = [e for _, e in rows], []
-        if count(values).total * len(columns) > WRITTEN_OUT:
+        if written_out_size(results, groups, columns) > WRITTEN_OUT:
             seeds = [seed(s) for s in columns]
             along = tangent(values, dict(zip(columns, seeds, strict=True)), results.linear, external)
             found = {(i, 0): e for i, e in enumerate(along) if e is not ZERO}

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.expr import Expr, Number, evaluate, expression, symbols
+from bellcrank.expr import Expr, evaluate, expression, symbols
 from bellcrank.model.reading import Checker, is_axis_number
+from bellcrank.numeric.tuning import RANKS
 from bellcrank.vector.basis import IDENTITY, Mat3, cross3, dot3, matmul, transpose, turn_about
 
 ALLOWED = "a 3 x 3 rotation matrix, a turn (axis, angle), or several turns"
@@ -29,7 +30,7 @@ def orientation_of(checker: Checker, given: Any, where: str) -> Mat3:
         for axis, angle in rows:
             about = checker.direction(axis, where, "orientation")
             turned = checker.constant(angle, where, "orientation")
-            R = R if about is None else matmul(R, turn_about(about, turned))
+            R = R if about is None else matmul(R, _exact(turn_about(about, turned)))
         return R
     checker.problem(where, f"orientation={given!r} is not {ALLOWED}.")
     return IDENTITY
@@ -54,14 +55,20 @@ def _matrix(checker: Checker, rows: list[Any], where: str) -> Mat3:
         why = f"off by {off:.2g}" if off > CLOSE else "a reflection"
         checker.problem(where, f"orientation: the matrix is no rotation ({why}); its columns are the axes of the body.")
         return R
-    if all(isinstance(e, Number) and e.value in (-1, 0, 1) for row in R for e in row):
-        return R
-    x, y, z = (_numbers(row) for row in nearest)
-    return x, y, z
+    x, y, z = ((expression(float(a)), expression(float(b)), expression(float(c))) for a, b, c in nearest)
+    return _exact((x, y, z))
 
 
-def _numbers(row: np.ndarray) -> tuple[Expr, Expr, Expr]:
-    x, y, z = (expression(float(a)) for a in row)
+def _exact(R: Mat3) -> Mat3:
+    """A rotation in which sines and cosines that are -1, 0 or 1 but for rounding are so."""
+
+    def exact(e: Expr) -> Expr:
+        if symbols(e):
+            return e
+        value = evaluate([e], {})[0]
+        return expression(round(value)) if abs(value - round(value)) <= RANKS.digits else e
+
+    x, y, z = ((exact(a), exact(b), exact(c)) for a, b, c in R)
     return x, y, z
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.expr import ZERO, Expr, div, evaluate, sqrt, symbols
+from bellcrank.expr import MINUS_ONE, ONE, ZERO, Expr, div, evaluate, sqrt, symbols
 from bellcrank.model.joints.rotation import Rotation
 from bellcrank.model.owner import check_owner
 from bellcrank.model.records import BodyRecord, Description
@@ -102,7 +102,7 @@ class Checker:
             self.problem(where, f"{what}={given!r} must have 3 components.")
             return NULL
         x, y, z = (self.constant(x, where, what) for x in given)
-        return x, y, z
+        return without_rounding((x, y, z))
 
     def direction(self, given: Any, where: str, what: str) -> Vec3 | None:
         """Unit vector of an axis number or of three constant components."""
@@ -133,13 +133,23 @@ class Checker:
         return (self.drafts[index].R_N, self.drafts[index].p_N) if index >= 0 else (IDENTITY, NULL)
 
 
+def without_rounding(v: Vec3) -> Vec3:
+    """Components without those that are rounding beside the others, as rotations in floating point leave them."""
+    if any(symbols(x) for x in v):
+        return v
+    sizes = [abs(x) for x in evaluate(v, {})]
+    x, y, z = (ZERO if a <= RANKS.digits * max(sizes) else x for x, a in zip(v, sizes, strict=True))
+    return x, y, z
+
+
 def of_unit_size(v: Vec3, square: Expr) -> Vec3:
     """v divided by its length, whose square is given; what is rounding is none: components beside others, a length
     beside 1."""
     if not any(symbols(x) for x in v):
-        sizes = [abs(x) for x in evaluate(v, {})]
-        x, y, z = (ZERO if a <= RANKS.digits * max(sizes) else x for x, a in zip(v, sizes, strict=True))
-        v = x, y, z
+        v = without_rounding(v)
+        if sum(x is not ZERO for x in v) == 1:  # along an axis
+            x, y, z = (x if x is ZERO else ONE if evaluate([x], {})[0] > 0 else MINUS_ONE for x in v)
+            return x, y, z
         square = dot3(v, v)
         if abs(evaluate([square], {})[0] - 1.0) <= RANKS.digits:
             return v
