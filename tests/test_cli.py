@@ -340,7 +340,7 @@ def test_misspelled_parameters_are_errors_with_near_names(capsys):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ("run --set k=1 --set K=2", "argument --set: 'K' is given twice"),
+        ("run --set k=1 --set K=2", "parameters: 'k' and 'K' are the same"),
         ("run --initial q(body)=1 --initial q(body)=1", "argument --initial: 'q(body)' is given twice"),
         ("run --arg n=1 --arg n=2", "argument --arg: 'n' is given twice"),
         ("run --atol 1e-6 --atol 1e-7", "argument --atol: a number for all states is given twice"),

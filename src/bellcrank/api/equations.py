@@ -148,9 +148,9 @@ class Equations:
         if size > WRITTEN_OUT:
             rows = len(self.derived.results.rows(*groups))
             raise ModelError(
-                f"jacobian: the matrix of {rows} rows and {len(columns)} columns would need about {size} operations, and"
-                f" {WRITTEN_OUT} can be written out. Ask for fewer columns (by=), or evaluate it with sim.linearize() or"
-                " sim.rhs().jacobian().",
+                f"jacobian: the matrix of {rows} rows and {len(columns)} columns would need about {size} operations,"
+                f" and {WRITTEN_OUT} can be written out. Ask for fewer columns (by=), or evaluate it with"
+                " sim.linearize() or sim.rhs().jacobian().",
                 self.name,
             )
         return derive_slopes(self.program, self.derived.results, groups, columns, mode)
