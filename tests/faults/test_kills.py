@@ -5,7 +5,12 @@ import os
 import random
 import shutil
 import signal
+import time
+import zipfile
+from collections import Counter
+from contextlib import suppress
 
+import psutil
 import pytest
 
 import bellcrank as bc
@@ -33,6 +38,17 @@ def model():
     s.add_moment("drive", magnitude="MAGNITUDE", direction=rod[3], on=rod)
     s.set_defaults(m=2, k=1)
     s.set_run(t_end=20, step=0.02, initial={"q(rod)": 0.3})
+    return s
+"""
+PLAIN = """
+import bellcrank as bc
+
+def model():
+    s = bc.System("plain")
+    rod = s.add_body("rod", rotate=3, cm=(0, -1, 0), mass="m", inertia=(0.1, 0.1, 0.1))
+    s.add_gravity(direction=-s.inertial[2])
+    s.set_defaults(m=2)
+    s.set_run(t_end=2, step=0.01, initial={"q(rod)": 0.3})
     return s
 """
 STUDY = """
@@ -239,3 +255,98 @@ def test_other_commands_are_interrupted(commands, folder):
 def test_studies_with_workers_are_killed(commands, folder):
     codes = interrupted_studies(commands, folder, 12, random.Random("workers"), "--workers", "1")
     assert {*codes} & {130, -signal.SIGKILL, 143}
+
+
+# ---- commands of all kinds, with a count of what is left
+
+KILLS = "BELLCRANK_KILLS"  # how many, from the environment
+EIGHT = {
+    "run": ["run", "plain.py", "--out", "r.csv", "--echo", "e.par"],
+    "write": ["write", "plain.py", "--out", "program"],
+    "study": ["study", "study.toml", "--no-plots", "--out", "results", "--workers", "2"],
+    "report": ["report", "plain.py", "--out", "report.html"],
+    "page": ["page", "plain2.py", "--out", "page.html"],
+    "fmu": ["fmu", "plain2.py", "--out", "model.fmu"],
+    "many": ["many", "plain.py", "--n", "8", "--vary", "k=uniform(1,2)", "--out", "many.csv"],
+    "check": ["check", "plain.py"],
+}
+
+
+def is_whole(path):
+    """Is a result, or every file of a folder, as a command writes it to its end?"""
+    if path.is_dir():
+        return all(is_whole(p) for p in path.iterdir())
+    if path.suffix == ".html":
+        return path.read_text(encoding="utf-8").rstrip().endswith("</html>")
+    if path.suffix == ".fmu":
+        return zipfile.ZipFile(path).testzip() is None
+    if path.suffix == ".csv" and path.name != "table.csv":
+        return len({line.count(b",") for line in path.read_bytes().splitlines()}) == 1
+    return path.read_bytes().endswith((b"\n", b"}")) or path.name == "token"
+
+
+def left_running(mark):
+    """Processes that a command has started and left."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if process.environ().get("BELLCRANK_TEST") == mark and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(process)
+    return found
+
+
+def kills(commands, folder, count, rng):
+    """Counts of exit codes by command. After each kill there is no half file, no process and no corrupt library."""
+    cache, codes, seconds, records = folder / "cache", Counter(), {}, 0
+    expected = {}
+    for name, words in EIGHT.items():
+        done = commands.do(words, folder, BELLCRANK_CACHE=str(cache))
+        assert done["code"] == 0, done["errors"]
+        seconds[name] = done["seconds"]
+    expected = (folder / "results" / "table.csv").read_bytes()
+    shutil.rmtree(folder / "results")
+    for i in range(count):
+        name, number, mark = rng.choice([*EIGHT]), rng.choice(SIGNALS), f"{os.getpid()}-{i}"
+        if rng.random() < 0.2:
+            shutil.rmtree(cache)  # everything is compiled again; what was written is somebody else's now
+        words = [*EIGHT[name], *(["--overwrite"] if name != "check" else [])]
+        after = rng.uniform(0.0, 1.1) * seconds[name]
+        done = commands.do(words, folder, number, after, BELLCRANK_CACHE=str(cache), BELLCRANK_TEST=mark)
+        codes[name, done["code"]] += 1
+        print(i + 1, *words[:2], signal.Signals(number).name, done["code"], flush=True)
+        went_well(done, number)
+        limit = time.monotonic() + 10
+        while left := left_running(mark):
+            assert time.monotonic() < limit, [p.cmdline() for p in left]
+            time.sleep(0.02)
+        hidden_ones = hidden(folder)
+        assert not hidden_ones or done["code"] in (-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT)
+        swept(folder)
+        for path in folder.iterdir():
+            if path.name not in ("cache", "results") and not path.name.startswith(".") and path.suffix != ".py":
+                assert is_whole(path), path
+        builds = [p for p in cache.iterdir() if p.name.startswith("build-")] if cache.exists() else []
+        assert not builds or done["code"] in (-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT)
+        kept = [p for p in cache.iterdir() if p not in builds and p.name != "written"] if cache.exists() else []
+        assert all(found(p.name, p.parent) for p in kept)
+        lines = sum(p.read_bytes().count(b"\n") for p in (folder / "results").rglob("*.jsonl"))
+        assert lines >= records
+        records = lines
+        if (folder / "results" / "table.csv").exists():
+            assert (folder / "results" / "table.csv").read_bytes() == expected
+            shutil.rmtree(folder / "results")
+            records = 0
+    for words in EIGHT.values():
+        overwrite = [] if words[0] == "check" else ["--overwrite"]
+        assert commands.do([*words, *overwrite], folder, BELLCRANK_CACHE=str(cache))["code"] == 0
+    assert (folder / "results" / "table.csv").read_bytes() == expected
+    return codes
+
+
+@pytest.mark.campaign
+def test_kills_in_eight_commands(commands, folder):
+    (folder / "plain2.py").write_text(PLAIN)
+    codes = kills(commands, folder, int(os.environ.get(KILLS, "60")), random.Random("eight"))
+    for (name, code), number in sorted(codes.items()):
+        print(f"{name:8} {code:5} {number:4}")
+    assert {130, -signal.SIGKILL, 143} <= {code for _, code in codes}

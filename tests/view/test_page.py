@@ -317,6 +317,20 @@ LOST = """(async () => {
 })()"""
 
 
+@pytest.mark.campaign
+def test_times_in_the_address_that_cannot_be_shown(either, tmp_path):
+    """A time far away computed for ever before anything was drawn; one that is no number became nan."""
+    path = tmp_path / "page.html"
+    example("double_pendulum").page(path)
+    opened(either, path, "#t=99999999999")
+    assert 0 < either.value("bellcrank.t") < 1e9
+    for number, wrong in enumerate(("1.2.3", "", ".", "nan", "1e9", "-1")):
+        other = path.with_name(f"page{number}.html")  # a page is read again if its name is another one
+        other.write_bytes(path.read_bytes())
+        opened(either, other, f"#t={wrong}")
+        assert either.value("bellcrank.t") < 10
+
+
 def test_page_in_a_browser(either, tmp_path):
     """It opens without a request or a complaint, time goes on, the picture changes, a slider acts as in Python; and all
     the same where a policy forbids WebAssembly."""

@@ -11,6 +11,7 @@ from bellcrank.errors import RunError
 from bellcrank.files import csv_table, erd, json_text, matlab, mdf, netcdf, parquet
 from bellcrank.files.format import Format
 from bellcrank.files.record import Contents, Record, Table, cleaned, guarded, named, over_time
+from bellcrank.files.text import not_a_pipe
 from bellcrank.files.whole import Parts
 
 _ALL = (csv_table, erd, parquet, netcdf, matlab, mdf, json_text)
@@ -55,6 +56,7 @@ def read_contents(path: str | Path) -> Contents:
     """All columns of a file in the format of its ending, whether over time or not."""
     path = Path(path)
     chosen = _format(path, "read")
+    not_a_pipe(path)
     return named(guarded("read", path, lambda: chosen.read(path)), path)
 
 

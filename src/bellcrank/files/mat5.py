@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.files.text import most_unpacked
+
 NUMBERS = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}  # types of data
 MATRIX, COMPRESSED = 14, 15
 STRUCTURE, TEXT, NUMERIC = 2, 4, range(6, 16)  # classes of arrays
 COMPLEX = 0x0800
 HEADER = 128
 DEEPEST = 20  # structures within each other
-MOST = 1 << 31  # bytes of what is uncompressed
 
 
 def read_mat5(data: bytes) -> dict[str, Any]:
@@ -26,24 +27,26 @@ def read_mat5(data: bytes) -> dict[str, Any]:
     order = {b"IM": "<", b"MI": ">"}.get(data[126:128])
     if len(data) < HEADER or order is None:
         raise ValueError("its header is none")
-    reader, found = _Reader(order), dict[str, Any]()
+    reader, found, room = _Reader(order), dict[str, Any](), most_unpacked(len(data))
     for kind, content in reader.elements(data[HEADER:]):
         if kind == COMPRESSED:
-            ((kind, content),) = reader.elements(_unpacked(content))
+            content = _unpacked(content, room)
+            room -= len(content)
+            ((kind, content),) = reader.elements(content)
         if kind == MATRIX:
             name, value = reader.matrix(content, 0)
             found[name] = value
     return found
 
 
-def _unpacked(content: bytes) -> bytes:
+def _unpacked(content: bytes, most: int) -> bytes:
     unpacker = zlib.decompressobj()
     try:
-        data = unpacker.decompress(content, MOST)
+        data = unpacker.decompress(content, most + 1)
     except zlib.error as error:
         raise ValueError(f"a part of it cannot be unpacked: {error}") from None
-    if unpacker.unconsumed_tail:
-        raise ValueError("a part of it is too large")
+    if len(data) > most:
+        raise ValueError(f"unpacked, it is larger than {most >> 20} MiB")
     return data
 
 

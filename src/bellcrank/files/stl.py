@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from bellcrank.errors import BellcrankError, ModelError
+from bellcrank.files.text import not_a_pipe
 
 LARGEST = 200_000  # triangles that a picture takes
 Point = tuple[float, float, float]
@@ -26,6 +27,7 @@ class Mesh:
 
 def read_stl(path: str | Path, error: type[BellcrankError] = ModelError) -> Mesh:
     """The triangles of a file; corners that several share are one."""
+    not_a_pipe(path, error)
     try:
         with Path(path).open("rb") as stream:
             data = stream.read(84 + 50 * LARGEST * 8 + 1)  # text takes some 250 bytes for each

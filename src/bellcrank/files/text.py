@@ -16,7 +16,18 @@ from bellcrank.errors import BellcrankError, ModelError, RunError
 
 LARGEST, STREAM = 2**31, 10**8  # bytes of text that are read: of a file, of a pipe or a device, which may not end
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_UNPACKED, _TIMES = 2**28, 100  # bytes that any file may be unpacked to, and times the size of a larger one
 _PLAIN = re.compile(r"[ -~]*(?<! )")
+
+
+def not_a_pipe(path: str | Path, error: type[BellcrankError] = RunError) -> None:
+    """Refuses a named pipe: who opens one waits until somebody writes to it. Those of the shell are in /dev."""
+    try:
+        pipe = stat.S_ISFIFO(os.stat(path).st_mode)
+    except (OSError, ValueError):  # reported when it is opened
+        return
+    if pipe and not str(Path(path).absolute()).startswith(("/dev/", "/proc/")):
+        raise error(f"cannot read {path}: it is a pipe, not a file")
 
 
 def read_text(path: str | Path, error: type[BellcrankError] = RunError, otherwise: str | None = None) -> str:
@@ -25,6 +36,7 @@ def read_text(path: str | Path, error: type[BellcrankError] = RunError, otherwis
     `otherwise` is the coding of a file that is neither; without one it is refused.
     """
     path = Path(path)
+    not_a_pipe(path, error)
     try:
         with path.open("rb") as stream:
             about = os.fstat(stream.fileno())
@@ -37,6 +49,11 @@ def read_text(path: str | Path, error: type[BellcrankError] = RunError, otherwis
     if data is None or len(data) > most:
         raise error(f"cannot read {path}: it is larger than {most // 10**6} MB")
     return decoded(data, path, error, otherwise)
+
+
+def most_unpacked(size: int) -> int:
+    """Bytes that a compressed file of some size may be unpacked to: a small one made to fill the memory is refused."""
+    return max(_UNPACKED, _TIMES * size)
 
 
 def decoded(data: bytes, path: str | Path, error: type[BellcrankError] = RunError, otherwise: str | None = None) -> str:

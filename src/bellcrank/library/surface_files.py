@@ -8,19 +8,21 @@ text (LRFI, LDFI), with slope and banking if it has them; it begins at x = u, y 
 from __future__ import annotations
 
 import re
+import zipfile
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tokenize import TokenError
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
 from bellcrank.errors import ModelError
-from bellcrank.files.text import read_text
+from bellcrank.files.text import most_unpacked, not_a_pipe, read_text
 from bellcrank.library.road_line import RoadLine, spread
+
+ODD = (RuntimeError, SyntaxError, KeyError, zlib.error, TokenError, MemoryError)  # of damaged archives and headers
 
 Points = tuple[np.ndarray, np.ndarray, np.ndarray]  # x, y, heights
 FIELDS = {"LRFI": 10, "LDFI": 20}  # characters of a number
@@ -72,11 +74,14 @@ def _number(path: Path, line: int, cell: str) -> float:
 
 
 def _array(path: Path, spacing: tuple[float, float] | None, start: tuple[float, float] | None) -> Points:
+    not_a_pipe(path, ModelError)
     try:
-        found: Any = np.load(path, allow_pickle=False)
-        named = {k: np.asarray(found[k], float) for k in found} if isinstance(found, Mapping) else None
-        h = np.asarray(found, float) if named is None else named.get("h")
-    except (OSError, ValueError, EOFError, TypeError, BadZipFile, zlib.error, TokenError, MemoryError) as error:
+        _check_size(path)
+        with path.open("rb") as stream:
+            found: Any = np.load(stream, allow_pickle=False)
+            named = {k: np.asarray(found[k], float) for k in found} if isinstance(found, Mapping) else None
+            h = np.asarray(found, float) if named is None else named.get("h")
+    except (OSError, ValueError, EOFError, TypeError, zipfile.BadZipFile, *ODD) as error:
         raise ModelError(f"terrain {path} cannot be read as an array of numbers: {error}") from None
     if named is not None:
         if h is None or not {"x", "y"} <= set(named):
@@ -92,6 +97,17 @@ def _array(path: Path, spacing: tuple[float, float] | None, start: tuple[float, 
     dx, dy = spacing
     x0, y0 = start or (0.0, -dy * (h.shape[1] - 1) / 2)
     return x0 + dx * np.arange(h.shape[0]), y0 + dy * np.arange(h.shape[1]), h
+
+
+def _check_size(path: Path) -> None:
+    """Refuses an archive that is small and would fill the memory."""
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            size, most = sum(x.file_size for x in archive.infolist()), most_unpacked(path.stat().st_size)
+        if size > most:
+            raise ModelError(
+                f"terrain {path} cannot be read: unpacked, it takes {size >> 20} MiB, more than {most >> 20}"
+            )
 
 
 # ---- OpenCRG

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from bellcrank.errors import ModelError
+from bellcrank.files.text import not_a_pipe
 from bellcrank.files.whole import write_texts
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*", re.ASCII)
@@ -47,6 +48,7 @@ class Files:
     def read(self, path: Path) -> str:
         if path in self.waiting:
             return self.waiting[path]
+        not_a_pipe(path, ModelError)
         try:
             if path.stat().st_size > LARGEST:
                 raise ModelError(f"{path.name} is larger than {LARGEST // 10**6} MB")

@@ -87,7 +87,7 @@ async function live(F) {
     },
     go(t) {
       restart();
-      go(t);
+      late = go(t, 3000);  // ms: a time of an address may be out of reach
     },
     pose: me.poses,
     shown: panel.show,

@@ -52,7 +52,7 @@ function player(F, sources, view, drawn) {
   $("again").onclick = () => source.start();
   choose(0);
   const to = () => {
-    const asked = /^#t=([0-9.]+)$/.exec(location.hash);
+    const asked = /^#t=([0-9]+[.]?[0-9]*|[.][0-9]+)$/.exec(location.hash);
     if (asked) go(Number(asked[1]));
   };
   to();
