@@ -86,7 +86,8 @@ def test_the_page_is_one_file_with_all_sections(page):
 
 def test_values_differences_limits_and_failures(page):
     assert re.search(r">1000</td><td[^>]*>1100</td><td[^>]*><span[^>]*>\+10\.0 %</span>", page)
-    assert page.count("missed") == 1 and page.count("not measured") == 1 and "≤ 2.00" in page and "1.50" in page
+    assert re.findall(r'narrow (met|missed)">([^<]*)<', page) == [("met", "1.00"), ("missed", "3.00")]
+    assert page.count("not measured") == 1 and "≤ 2.00" in page and "target 1.50" in page
     assert "it does not stop" in page and "not driven" in page and ">none<" in page and "unusual" in page
     assert re.findall(r"Note([^:]*): (a note|its own)\.", page) == [("", "a note"), (f" of {escape(EVIL)}", "its own")]
 

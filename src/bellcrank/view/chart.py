@@ -107,7 +107,7 @@ def _marks(low: float, high: float, log: bool) -> list[tuple[float, str]]:
 def _power(v: float) -> str:
     """Ten to the power of v; far from 1 by its exponent, which is short."""
     if -2 <= v < 4 or v != round(v):
-        return f"{10**v:.3g}"
+        return f"{10**v:.4g}"
     return "10" + f"{v:.0f}".translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 

@@ -105,7 +105,7 @@ def _change(name: str, lanes_of: Callable[[float, float], list[Lane]]) -> Callab
         run, room, at = _driven(car, lanes, line(lanes, usual_way), settings["speed"], engine)
         runs, found = {"lane_change": run}, Metrics()
         found.add("clearance", room, "m", "smallest distance from the line of cones; negative: touched")
-        found.add("clearance_at", at - ENTRY, "m", "where that was, from the first cone")
+        found.add("clearance_at", at - ENTRY, "m", "position of the smallest distance, from the first cone")
         found.add("path_error", np.abs(run["path_error"]).max(), "m", "largest distance from the path")
         for channel, words in (("steering_wheel", "steering-wheel angle"), ("steering_torque", "steering torque"),
                                ("ay", "lateral acceleration"), ("yaw_rate", "yaw rate"), ("side_slip", "side slip"),

@@ -123,10 +123,10 @@ def add_responses(found: Metrics, f: Array, responses: Mapping[str, Array], unit
         unit = f"{units[name]}/deg"
         low = found.add(f"{name}_gain", gain[0], unit, f"{words} over steering wheel at {f[0]:.2g} Hz")
         peak = int(np.argmax(gain))
-        found.add(f"{name}_peak", gain[peak] / low, "", f"{words}: largest gain over that")
-        found.add(f"{name}_peak_at", f[peak], "Hz", f"{words}: frequency of it")
+        found.add(f"{name}_peak", gain[peak] / low, "", f"{words}: peak gain over the first")
+        found.add(f"{name}_peak_at", f[peak], "Hz", f"{words}: frequency of the peak gain")
         below = np.flatnonzero((gain < low / math.sqrt(2)) & (np.arange(len(f)) > peak))
-        found.add(f"{name}_bandwidth", f[below[0]] if len(below) else float("nan"), "Hz", f"{words}: -3 dB")
+        found.add(f"{name}_bandwidth", f[below[0]] if len(below) else float("nan"), "Hz", f"{words}: bandwidth (-3 dB)")
         for at in (0.5, 1.0):
             if f[0] <= at <= f[-1]:
                 found.add(f"{name}_phase_{at:g}", float(np.interp(at, f, phase)), "deg", f"{words}: phase at {at:g} Hz")

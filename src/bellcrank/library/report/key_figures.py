@@ -118,7 +118,7 @@ def key_figures(
             if row is not None:
                 rows[name in TOP or name in targets].append((linked, *row))
                 linked = ""  # named once
-    head = ("", "key figure", *heads(cars), "unit", "target", "limit", "", "")
+    head = ("", "key figure", *heads(cars), "unit", "limit")
     right = number_columns(2, cars)
     yield table(head, rows[True], right=right)
     if rows[False]:
@@ -131,24 +131,19 @@ def _row(key: str, found: Sequence[Figure | None], limit: Limit) -> tuple[object
     own = next((f for f in found if f is not None), None)
     if own is None:
         empty = cells(found)
-        return (key, *empty, "", "", "", mark(False, "not measured"), "target") if limit.source == TARGET else None
+        return (key, *empty, "", mark(False, "target, but not measured")) if limit.source == TARGET else None
     factor, unit = converted(own.label, own.unit)
-    target = "" if limit.target is None else number(factor * limit.target, unit)
-    marks = [mark(limit.met(f.value), "missed") for f in found if f is not None] if limit.bounds else []
-    source = Raw(f'<span class="note">{shown(limit.source)}</span>')
-    return own.label, *cells(found), unit, target, _bounds(limit, factor, unit), Raw(" ".join(marks)), source
+    met = [None if f is None or not limit.bounds else limit.met(f.value) for f in found]
+    return own.label, *cells(found, met), unit, _limit_shown(limit, factor, unit)
 
 
-def _bounds(limit: Limit, factor: float, unit: str) -> Raw:
-    """The limits in one line."""
-    return Raw(f'<span class="narrow">{_range(limit, factor, unit)}</span>')
-
-
-def _range(limit: Limit, factor: float, unit: str) -> str:
+def _limit_shown(limit: Limit, factor: float, unit: str) -> Raw:
+    """Limits, target and who says so."""
     low, high = (number(factor * x, unit) if math.isfinite(x) else "" for x in (limit.low, limit.high))
-    if low and high:
-        return f"{low} to {high}"
-    return f"≥ {low}" if low else f"≤ {high}" if high else ""
+    both = f"{low} to {high}" if low and high else f"≥ {low}" if low else f"≤ {high}" if high else ""
+    aim = "" if limit.target is None else f"target {number(factor * limit.target, unit)}"
+    source = "" if limit.source == TARGET and aim else shown(limit.source)
+    return Raw(f'<span class="narrow">{both}</span> <span class="note">{" ".join(filter(None, (aim, source)))}</span>')
 
 
 def _criteria(cars: Sequence[Driven], names: Sequence[str]) -> Iterator[str]:

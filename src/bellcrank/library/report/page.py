@@ -69,14 +69,16 @@ def _car(cars: Sequence[Driven]) -> Iterator[str]:
 
 
 def _views(cars: Sequence[Driven]) -> Iterator[str]:
-    """Suspensions; cars of the same geometry share a drawing."""
-    found: dict[tuple[str, ...], list[str]] = {}
+    """Suspensions; cars with the same hard points share the drawing of the first."""
+    found: dict[tuple[str, ...], list[Driven]] = {}
     for c in cars:
-        fronts, side, words = views(c.car.data, c.car.stand)
-        found.setdefault((*fronts, side, *words), []).append(c.label)
-    for (front, rear, side, *words), those in found.items():
-        yield heading("Suspension at rest" + (f": {'; '.join(those)}" if len(cars) > 1 else ""))
-        pairs = zip(AXLES, (front, rear), strict=True)
+        axles = (c.car.data.front, c.car.data.rear)
+        found.setdefault(tuple(f"{a.linkage.chain.points} {a.record.at}" for a in axles), []).append(c)
+    for those in found.values():
+        fronts, side, words = views(those[0].car.data, those[0].car.stand)
+        named = "; ".join(c.label for c in those)
+        yield heading("Suspension at rest" + (f": {named}" if len(cars) > 1 else ""))
+        pairs = zip(AXLES, fronts, strict=True)
         figures = "\n".join(
             f"<figure><figcaption>{a} axle, seen from the front</figcaption>{x}</figure>" for a, x in pairs
         )

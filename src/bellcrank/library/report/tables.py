@@ -11,6 +11,7 @@ from bellcrank.library.manoeuvres.side_by_side import Driven
 from bellcrank.library.report.display import figure_shown
 from bellcrank.library.vehicles.figures import Figure
 
+VERDICTS = {True: "passed narrow met", False: "failed narrow missed"}  # classes of values with limits
 LEAST, MOST = 0.05, 1000.0  # % of a change that is shown
 
 
@@ -25,11 +26,12 @@ def number_columns(first: int, cars: Sequence[Driven]) -> range:
     return range(first, first + len(heads(cars)))
 
 
-def cells(found: Sequence[Figure | None]) -> list[object]:
-    """Values of all cars, and changes against the first car behind all but its own."""
+def cells(found: Sequence[Figure | None], met: Sequence[bool | None] | None = None) -> list[object]:
+    """Values of all cars, and changes against the first car behind all but its own; `met`: whether limits are."""
     row: list[object] = []
-    for i, figure in enumerate(found):
-        row.append("" if figure is None else figure_shown(figure)[0])
+    for i, (figure, verdict) in enumerate(zip(found, met or [None] * len(found), strict=True)):
+        text = "" if figure is None else figure_shown(figure)[0]
+        row.append(text if verdict is None else Raw(f'<span class="{VERDICTS[verdict]}">{text}</span>'))
         if i > 0:
             row.append(_change(figure, found[0]))
     return row
@@ -38,8 +40,9 @@ def cells(found: Sequence[Figure | None]) -> list[object]:
 def _change(found: Figure | None, first: Figure | None) -> object:
     if found is None or first is None or not first.value or not math.isfinite(found.value / first.value):
         return ""
-    change = 100 * (found.value / first.value - 1)
-    return Raw(f'<span class="note narrow">{change:+.1f} %</span>') if LEAST <= abs(change) < MOST else ""
+    change = 100 * (found.value / first.value - 1)  # says nothing where the sign changes
+    said = LEAST <= abs(change) < MOST and change > -100
+    return Raw(f'<span class="note narrow">{change:+.1f} %</span>') if said else ""
 
 
 def car_figures(car: Driven) -> dict[str, Figure]:
