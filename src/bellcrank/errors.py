@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import sys
+import threading
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -100,8 +101,17 @@ class ModelWarning(UserWarning):
     """Something in a description that is allowed but probably not meant."""
 
 
+_issued = threading.local()
+
+
+def warnings_issued() -> int:
+    """How many warnings this thread has issued."""
+    return getattr(_issued, "count", 0)
+
+
 def warn(text: str) -> None:
     """A warning at the line outside of Bellcrank that led to it."""
+    _issued.count = warnings_issued() + 1
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("bellcrank"):
         level, frame = level + 1, frame.f_back

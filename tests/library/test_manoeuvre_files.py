@@ -49,7 +49,7 @@ def test_one_file_that_cannot_be_written_leaves_the_others(result, tmp_path):
 def test_the_command_drives_and_reports_all_before_it_fails(result, tmp_path, monkeypatch, capsys):
     pages = []
     monkeypatch.setattr(drive, "run", lambda car, name, **settings: result)
-    monkeypatch.setattr(drive, "write_page", lambda path, cars: pages.append([*cars[0].results]))
+    monkeypatch.setattr(drive, "write_page", lambda path, cars, *_: pages.append([*cars[0].results]))
     (tmp_path / "iso7975.json").mkdir()
     words = [
         "drive",

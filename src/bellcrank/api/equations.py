@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from bellcrank.api.kept_models import kept_model
 from bellcrank.derive.derived import Derived
 from bellcrank.derive.jacobian import (
     WRITTEN_OUT,
@@ -267,9 +269,18 @@ class Equations:
 
 
 def equations_of(
-    description: Description, solve: str, small: bool, optimise: str, without: Collection[str], constraints: str
+    description: Description,
+    solve: str,
+    small: bool,
+    optimise: str,
+    without: Collection[str],
+    constraints: str,
+    keeps: bool = False,
 ) -> Equations:
-    """Derives the equations of a description, which `System.equations` gives with its options."""
+    """Derives the equations of a description, which `System.equations` gives with its options; if `keeps`, they are
+    kept on disk for other processes."""
     frozen = description.snapshot()
-    derived = derive(frozen, solve, small, optimise, without, ConstraintForm(constraints))
+    asked = solve, small, optimise, tuple(without), ConstraintForm(constraints)
+    make = partial(derive, frozen, *asked)
+    derived = kept_model(frozen, asked, make) if keeps else make()
     return Equations(derived, (frozen, solve, small, optimise, tuple(without), constraints))

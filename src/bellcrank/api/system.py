@@ -30,6 +30,8 @@ class System(Builder):
     Problems of the description are collected and told together by `equations`.
     """
 
+    keeps = False  # are its equations kept on disk for other processes?
+
     def add_linkage(
         self,
         name: str,
@@ -204,4 +206,4 @@ class System(Builder):
         if constraints not in list(ConstraintForm):
             known = ", ".join(map(repr, map(str, ConstraintForm)))
             raise ModelError(f"constraints={constraints!r} is not known; it is one of {known}", self.name)
-        return equations_of(self.description, solve, small, optimise, without, constraints)
+        return equations_of(self.description, solve, small, optimise, without, constraints, self.keeps)

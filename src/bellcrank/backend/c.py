@@ -11,6 +11,7 @@ from bellcrank.backend.c_bound import Bound
 from bellcrank.backend.c_calls import CCalls, Compiled
 from bellcrank.backend.c_job import Double, check_sizes
 from bellcrank.backend.c_runs import CRun, DaeCRun, LoopCRun, RigidCRun
+from bellcrank.backend.cache import kept_text
 from bellcrank.backend.compiler import NO_COMPILER, Compiler, find_compiler
 from bellcrank.backend.external import external_function, remembering
 from bellcrank.backend.fortran import fortran_library
@@ -82,12 +83,18 @@ class CModel:
         calls = external_calls(program, self._outside).values()
         foreign = [c.routine for c in calls if c.foreign]
         own = all(c.function is None or c.routine.writer is not None for c in calls)
-        with no_collection():
-            self.source = c_source(
-                program, options=options, outside=self._outside, dae=dae, stiff=stiff, wheels=rigid, bound=True,
-                looks=not stiff, assembles=not stiff, extra={} if stiff or dae else inertia_functions(program),
-                halves=own,  # code of users is compiled once: it may have variables of its own
-            )  # fmt: skip
+
+        def write() -> str:
+            with no_collection():
+                return c_source(
+                    program, options=options, outside=self._outside, dae=dae, stiff=stiff, wheels=rigid, bound=True,
+                    looks=not stiff, assembles=not stiff, extra={} if stiff or dae else inertia_functions(program),
+                    halves=own,  # code of users is compiled once: it may have variables of its own
+                )  # fmt: skip
+
+        kept = program.content and own and not rigid
+        how = f"{program.content} {options!r} {self._outside!r} {dae} {stiff}"
+        self.source = kept_text(how, write) if kept else write()
         linked = [fortran_library(foreign, program.name)] if foreign else []
         libraries = libraries_of(self.source, compiler, speed, linked, own, flags)
         place = {routine: i for i, routine in enumerate(program.routines)}

@@ -25,7 +25,8 @@ from bellcrank.files.trusted import POSIX, read_trusted, why_open
 from bellcrank.files.whole import undisturbed
 
 LIBRARY, DIGEST = f"library{'.dll' if sys.platform == 'win32' else '.so'}", "digest"
-BUILD = "build-"
+BUILD, MODEL, TEXT = "build-", "model-", "text"
+MOST = 256 * 2**20  # bytes of derived models, and of texts that follow from them
 ATTEMPTS = 10  # to put a library where others mend the same one
 YOUNG, OLD = (
     60.0,
@@ -95,6 +96,33 @@ def kept(key: str, make: Callable[[Path], Path], folder: Path | None = None, nam
         except OSError as error:
             raise BuildError(f"the compiled model cannot be put into {folder}: {error.strerror or error}") from None
     return place / name
+
+
+def kept_text(content: str, write: Callable[[], str]) -> str:
+    """A text that follows from some content, from the cache or written now."""
+    key, folder = f"{MODEL}text-{_digest(content.encode())}", usable_folder()
+    if (found := read_kept(key, folder, TEXT)) is not None:
+        return found.decode()
+    text = write()
+
+    def make(work: Path) -> Path:
+        (work / TEXT).write_bytes(text.encode())
+        return work / TEXT
+
+    with suppress(BuildError, OSError):
+        kept(key, make, folder, TEXT)
+    return text
+
+
+def limit_models(folder: Path) -> None:
+    """Removes the oldest models, and texts that follow from them, above a size limit."""
+    total = 0
+    with suppress(OSError):  # another process may remove some meanwhile
+        listed = [(p.stat(), p) for p in folder.glob(f"{MODEL}*/*")]
+        for found, path in sorted(listed, key=lambda x: x[0].st_mtime, reverse=True):
+            total += found.st_size
+            if total > MOST:
+                discard(path.parent.name, folder)
 
 
 def _put(ready: Path, place: Path, name: str) -> None:

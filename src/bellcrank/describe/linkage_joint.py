@@ -258,7 +258,7 @@ def _rack_body(builder: Builder, name: str, rack: Any, linkage: Any, base: Any) 
 def _guide(name: str, linkage: Linkage | Table, exact: bool, second: bool, accuracy: float | None, extend: bool) -> Any:
     if isinstance(linkage, Linkage):
         if exact:
-            return ExactGuide(name, linkage, second, ImplicitWriter(name, implicit(linkage, second)))
+            return ExactGuide(name, linkage, second, ImplicitWriter(name, partial(implicit, linkage, second)))
         span = SPAN[linkage.inputs[1]] if second else None
         fine = ACCURACY[second] if accuracy is None else accuracy
         return _guide(name, linkage.table(accuracy=fine, rack=span), False, second, accuracy, extend)

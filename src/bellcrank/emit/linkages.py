@@ -51,8 +51,13 @@ class ImplicitWriter:
 
     helpers = "implicit_solve"
 
-    def __init__(self, name: str, function: Implicit) -> None:
-        self.name, self.function = name, function
+    def __init__(self, name: str, make: Callable[[], Implicit]) -> None:
+        self.name, self._make = name, make
+
+    @cached_property
+    def function(self) -> Implicit:
+        """The equations, found when they are asked for."""
+        return self._make()
 
     def source(self, language: str, wanted: Sequence[int]) -> str:
         if language == "javascript":

@@ -110,13 +110,13 @@ def _start(linkage: Linkage, z: Array, second: bool) -> tuple[tuple[float, ...],
 def python_function(linkage: Linkage, second: bool) -> Any:
     """The same function for scalars: state, y', y'' in one tuple; outside of the reach not-a-number."""
     solver = linkage.solver
-    low, high = reach(linkage)
     nothing = (math.nan,) * count_values(linkage, second)
 
     @lru_cache(maxsize=1024)  # rates and outputs of a state, and all parts of the linkage, ask for the same
     def solve(*arguments: float) -> tuple[float, ...]:
         given = [*arguments, *[0.0] * (len(linkage.inputs) - len(arguments))]
         z = [np.array([x]) for x in given]
+        low, high = reach(linkage)
         if not low <= given[0] <= high:
             return nothing
         start = linkage.way().start(z[0])

@@ -74,10 +74,15 @@ class Guide:
     def nominal(self, e: Expr) -> Expr:
         """e with the values of routines at zero inputs in place of their calls."""
         found: dict[Expr, Expr] = {}
+        zero = self._as_drawn()
         for node in postorder((e,)):
-            if isinstance(node, Func) and isinstance(node.function, Value) and node.function.external in self._zero:
-                found[node] = expression(float(self._zero[node.function.external][node.function.index]))
+            if isinstance(node, Func) and isinstance(node.function, Value) and node.function.external in zero:
+                found[node] = expression(float(zero[node.function.external][node.function.index]))
         return substitute(e, found) if found else e
+
+    def _as_drawn(self) -> dict[External, Sequence[float]]:
+        """Values of the routines at zero inputs."""
+        return self._zero
 
     def numbers(self, part: str, values: Sequence[float], metre: float) -> dict[str, Any]:
         """Motion of a part as arrays, from the linkage or table itself; lengths in the unit of the equations."""
@@ -114,7 +119,12 @@ class ExactGuide(Guide):
         python = python_function(linkage, second)
         returns = tuple(f"{name}.{i}" for i in range(count_values(linkage, second)))
         self.routine = External(name, ("z", "r")[: self.count], returns, python=python, writer=writer, rule=self._rule)
-        self._zero[self.routine] = python(*[0.0] * self.count)
+
+    def _as_drawn(self) -> dict[External, Sequence[float]]:
+        if not self._zero:
+            assert self.routine.python is not None
+            self._zero[self.routine] = self.routine.python(*[0.0] * self.count)
+        return self._zero
 
     # ---- values of the routine as expressions
 
@@ -178,7 +188,7 @@ class ExactGuide(Guide):
         return total
 
     def numbers(self, part: str, values: Sequence[float], metre: float) -> dict[str, Any]:
-        low, high = reach(self.linkage)
+        low, high = reach(self.linkage) if values[0] else (0.0, 0.0)
         if not low <= values[0] / metre <= high:
             raise ModelError(
                 f"linkage '{self.linkage.name}': travel {values[0] / metre:.6g} m lies outside {low:.6g} to "

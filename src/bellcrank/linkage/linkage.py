@@ -45,6 +45,10 @@ class Linkage(Shown):
         self._twin: Linkage | None = None  # of which it is the mirror image
         self._tables: dict[tuple[Any, ...], Table] = {}
 
+    def content(self) -> Chain:
+        """What identifies it."""
+        return self.chain
+
     def __repr__(self) -> str:
         return f"Linkage('{self.name}', {self.chain.kind}, {self.chain.side}, inputs {', '.join(self.inputs)})"
 
@@ -123,9 +127,13 @@ class Linkage(Shown):
         """Solved states at the values of the inputs."""
         if len(values) == 2 and values[1].any():
             return self._walk(*values)
-        if check:
-            self._check_range(values[0])
-        found = self.solver.solve(self.way().start(values[0]), values)
+        if values[0].any():
+            if check:
+                self._check_range(values[0])
+            start = self.way().start(values[0])
+        else:  # as drawn: the travel need not be followed
+            start = np.repeat(self._assembled[:, None], len(values[0]), axis=1)
+        found = self.solver.solve(start, values)
         good = found.converged & (found.det == self._det)
         if check and not good.all():
             i = int(np.argmin(good))

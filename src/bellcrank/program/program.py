@@ -7,7 +7,7 @@ interpreter runs a program as it stands and is what all printers are compared ag
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from bellcrank.expr import Symbol
@@ -68,6 +68,7 @@ class Program:
     poses: Section = NOTHING  # of pictures, where they are asked for: 12 numbers for each of ...
     posed: tuple[str, ...] = ()  # ... these bodies; stands for itself, ...
     marks: Section = NOTHING  # ... as do further numbers of a picture, which follow from the parameters
+    content: str = field(init=False, default="", compare=False, repr=False)  # what it was derived from, where kept
 
     @property
     def given_parameters(self) -> tuple[Symbol, ...]:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
+from bellcrank.api.kept_models import kept_object
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.files.text import read_toml
 from bellcrank.library.tyres.fiala import Fiala
@@ -136,8 +138,15 @@ def _linkage(name: str, record: Axle, folder: Path, problems: Problems) -> Linka
 
 @lru_cache(maxsize=32)
 def _kept(source: str) -> Linkage:
-    """A linkage is kept for cars that share it: following its travel to the ends takes longer than all else."""
-    return load(json.loads(source))
+    """A linkage is kept for cars that share it, on disk too: following its travel to the ends takes longest."""
+    return kept_object(source, partial(_followed, source))
+
+
+def _followed(source: str) -> Linkage:
+    linkage = load(json.loads(source))
+    with suppress(ModelError):  # who asks for a travel that cannot be reached will meet it
+        linkage.range()
+    return linkage
 
 
 def _strut(where: str, text: str, linkage: Linkage, problems: Problems) -> tuple[str, str]:

@@ -47,6 +47,8 @@ INPUTS = {
 class CarSystem(System):
     """The model of a car, with its data and how it stands."""
 
+    keeps = True
+
     def __init__(self, data: CarData, at_rest: Stand) -> None:
         super().__init__(data.sections.name, axes="ISO 8855")
         self.data, self.at_rest = data, at_rest

@@ -212,6 +212,9 @@ class Driver:
         times = self.ahead * np.arange(1, self.points + 1) / self.points
         found = figures_of(car, at_rest)
         rows = np.array([gains(*single_track(car, at_rest, found, v), v, times) for v in SPEEDS])
+        rows = np.array(
+            [[float(f"{x:.6g}") for x in row] for row in rows]
+        )  # cars that differ by rounding share a model
         terms = []
         for j, time in enumerate(times):
             s.define(f"driver_gain_{j + 1}", table(SPEEDS, rows[:, j].tolist(), 3))

@@ -14,6 +14,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -210,7 +211,18 @@ def effective_cornering(car: CarData, at_rest: Stand) -> tuple[float, float]:
     return stiff[0], stiff[1]
 
 
+_axles: WeakKeyDictionary[Stand, dict[str, _AxleFigures]] = WeakKeyDictionary()
+
+
 def _axle(car: CarData, axle: FittedAxle, at_rest: Stand) -> _AxleFigures:
+    """Kept as long as the position at rest, since drivers ask for the same many times."""
+    kept = _axles.setdefault(at_rest, {})
+    if axle.name not in kept:
+        kept[axle.name] = _axle_figures(car, axle, at_rest)
+    return kept[axle.name]
+
+
+def _axle_figures(car: CarData, axle: FittedAxle, at_rest: Stand) -> _AxleFigures:
     i = 0 if axle.name == "front" else 2
     giving = gives(car, at_rest, axle)
     left, right = (_side(axle, at_rest, side) for side in (1, -1))

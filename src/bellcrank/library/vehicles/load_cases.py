@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 
 from bellcrank.describe.tyre_model import Rolling
 from bellcrank.errors import ModelError
@@ -294,6 +293,8 @@ class _Wheel:
             return free
         if more(free / 2) < 0:
             raise ModelError(f"the tyre is pressed to half of its radius by {fz:.0f} N")
+        from scipy.optimize import brentq
+
         return float(brentq(more, free / 2, 1.1 * free, xtol=1e-14))
 
     def length(self, travel: float) -> float:

@@ -1,0 +1,242 @@
+"""Derived models as bytes: objects of Bellcrank, of NumPy and of Python itself, and nothing else.
+
+Expressions are written node by node, parts before wholes, so that depth does not matter and shared nodes stay shared.
+Functions that were made inside others are written as the name of their text in the installed package and the values
+they hold: the bytes contain no code. Loading refuses every class and function outside of Bellcrank and the list below;
+that is a second lock only: bytes must come from a file that this user alone can have written, as libraries do. What
+cannot be written, such as a function of the user, raises `NotPortable`.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import sys
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from importlib import import_module
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MappingProxyType, MethodType, ModuleType
+from typing import Any
+
+from bellcrank.expr.collection import no_collection
+from bellcrank.expr.node import POSITIVE, Expr, Func, Held, Number, Product, Sum, Symbol
+from bellcrank.expr.walk import postorder
+
+OWN = "bellcrank"
+OTHERS: dict[str, set[str]] = {
+    "builtins": {"set", "frozenset", "slice", "range", "complex", "bytearray", "int", "float", "str", "tuple", "list",
+                 "dict", "bool", "object", "abs", "min", "max", "pow", "sum"},
+    "collections": {"OrderedDict", "defaultdict", "deque", "Counter"},
+    "fractions": {"Fraction"},
+    "functools": {"partial"},
+    "copyreg": {"_reconstructor", "__newobj__"},
+    "math": {"sin", "cos", "tan", "sqrt", "exp", "log", "fabs", "atan2"},
+    "pathlib": {"PosixPath", "WindowsPath", "PurePosixPath", "PureWindowsPath", "Path"},
+    "types": {"MappingProxyType"},
+    "numpy": {"ndarray", "dtype", "float64", "int64", "bool_"},
+    "numpy.core.multiarray": {"_reconstruct", "scalar"},
+    "numpy._core.multiarray": {"_reconstruct", "scalar"},
+    "numpy._core.numeric": {"_frombuffer"},
+    "numpy.core.numeric": {"_frombuffer"},
+}  # fmt: skip
+DEEP = 20_000  # frames of Python while objects are written
+
+
+class NotPortable(Exception):
+    """Something that is not an object of Bellcrank."""
+
+
+def dumps(thing: Any, known: dict[str, Any]) -> bytes:
+    """The bytes of an object; objects that are `known` by name are left out, and put in again by `loads`."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, DEEP))
+    try:
+        nodes: dict[Expr, None] = {}
+        found: list[Any] = [thing]
+        while found:  # functions behind nodes may hold further nodes
+            survey = _Survey(known, nodes)
+            survey.dump(found)
+            found = [n.function for n in postorder(survey.new) if isinstance(n, Func) and n not in nodes]
+            nodes.update(dict.fromkeys(postorder(survey.new)))
+        target = io.BytesIO()
+        _Writer(target, known).dump(([*nodes], thing))
+        return target.getvalue()
+    except (pickle.PicklingError, TypeError, AttributeError, RecursionError) as error:
+        raise NotPortable(str(error)) from None
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def loads(data: bytes, known: dict[str, Any]) -> Any:
+    """The object that `dumps` has written; raises NotPortable for anything else."""
+    try:
+        with no_collection():
+            return _Reader(io.BytesIO(data), known).load()[1]
+    except NotPortable:
+        raise
+    except Exception as error:  # bytes of any kind may raise anything
+        raise NotPortable(f"{type(error).__name__}: {error}") from None
+
+
+class _Writer(pickle.Pickler):
+    def __init__(self, target: io.BytesIO, known: dict[str, Any]) -> None:
+        super().__init__(target, protocol=5)
+        self._names = {id(x): name for name, x in known.items()}
+
+    def persistent_id(self, thing: Any) -> Any:
+        return self._names.get(id(thing))
+
+    def reducer_override(self, thing: Any) -> Any:
+        if isinstance(thing, Expr):
+            return _made(thing)
+        if isinstance(thing, FunctionType) and "<" in thing.__qualname__:
+            cells = tuple(c.cell_contents for c in thing.__closure__ or ())
+            place = _place(thing.__code__, thing.__module__)
+            return _function, (*place, len(cells)), (cells, thing.__defaults__, thing.__kwdefaults__), None, None, _fill
+        if type(thing).__name__ == "_lru_cache_wrapper" and "<" in thing.__qualname__:
+            return _cached, (thing.__wrapped__, thing.cache_parameters()["maxsize"])
+        if isinstance(thing, MethodType):
+            return _method, (thing.__self__, thing.__name__)
+        if isinstance(thing, MappingProxyType):
+            return MappingProxyType, (dict(thing),)
+        if isinstance(thing, type | FunctionType | BuiltinFunctionType):
+            _check(str(getattr(thing, "__module__", "")), thing.__qualname__)
+        elif isinstance(thing, ModuleType):
+            raise NotPortable(f"the module {thing.__name__}")
+        return NotImplemented
+
+
+class _Survey(_Writer):
+    """Finds expressions; what it writes is thrown away."""
+
+    def __init__(self, known: dict[str, Any], before: dict[Expr, None]) -> None:
+        super().__init__(io.BytesIO(), known)
+        self.new: list[Expr] = []
+        self._before = before
+
+    def persistent_id(self, thing: Any) -> Any:
+        if isinstance(thing, Expr):
+            if thing not in self._before:
+                self.new.append(thing)
+            return "node"
+        return super().persistent_id(thing)
+
+
+class _Reader(pickle.Unpickler):
+    def __init__(self, source: io.BytesIO, known: dict[str, Any]) -> None:
+        super().__init__(source)
+        self._known = known
+
+    def persistent_load(self, name: Any) -> Any:
+        if name not in self._known:
+            raise NotPortable(f"{name!r} is not known")
+        return self._known[name]
+
+    def find_class(self, module: str, name: str) -> Any:
+        _check(module, name)
+        found = super().find_class(module, name)
+        if _ours(module) and getattr(found, "__module__", module) != module:  # what a module of ours has imported
+            raise NotPortable(f"{module}.{name}")
+        return found
+
+
+def _ours(module: str) -> bool:
+    return module == OWN or module.startswith(f"{OWN}.")
+
+
+def _check(module: str, name: str) -> None:
+    if _ours(module) or name in OTHERS.get(module, ()):
+        return
+    raise NotPortable(f"{module}.{name}")
+
+
+# ---- expressions
+
+
+def _made(node: Expr) -> tuple[Any, ...]:
+    if isinstance(node, Number):
+        return Number, (node.value,)
+    if isinstance(node, Symbol):
+        return Symbol, (node.name, node.kind, node.order, node.sign == POSITIVE)
+    if isinstance(node, Sum):
+        return Sum, (node.terms,)
+    if isinstance(node, Product):
+        return Product, (node.coefficient, node.factors)
+    if isinstance(node, Func):
+        return Func, (node.name, node.args, node.function)
+    if isinstance(node, Held):
+        return Held, (node.definition,)
+    raise NotPortable(type(node).__name__)
+
+
+# ---- functions inside of others
+
+
+def _place(code: CodeType, module: str) -> tuple[str, str, int]:
+    """Where the text of a function stands, by which it is found again."""
+    if not module.startswith(f"{OWN}."):
+        raise NotPortable(f"the function {module}.{code.co_qualname}")
+    if _codes(module).get((code.co_qualname, code.co_firstlineno)) is not code:
+        raise NotPortable(f"the function {module}.{code.co_qualname} is not found again")
+    return module, code.co_qualname, code.co_firstlineno
+
+
+@lru_cache(maxsize=256)
+def _codes(module: str) -> dict[tuple[str, int], CodeType | None]:
+    """Functions inside of functions of a module by name and line; None where two stand in one line."""
+    found: dict[tuple[str, int], CodeType | None] = {}
+    for code in _inside(_outer(vars(import_module(module)).values(), module)):
+        key = code.co_qualname, code.co_firstlineno
+        found[key] = code if found.get(key, code) is code else None
+    return found
+
+
+def _outer(listed: Iterable[Any], module: str) -> Iterator[CodeType]:
+    for thing in listed:
+        if isinstance(thing, staticmethod | classmethod):
+            thing = thing.__func__
+        if isinstance(thing, property):
+            yield from _outer([x for x in (thing.fget, thing.fset) if x is not None], module)
+        elif isinstance(thing, type) and thing.__module__ == module:
+            yield from _outer(vars(thing).values(), module)
+        elif (wrapped := getattr(thing, "__wrapped__", None) or getattr(thing, "func", None)) is not None:
+            yield from _outer([wrapped], module)
+        elif isinstance(thing, FunctionType) and thing.__module__ == module:
+            yield thing.__code__
+
+
+def _inside(codes: Iterable[CodeType]) -> Iterator[CodeType]:
+    for code in codes:
+        for inner in code.co_consts:
+            if isinstance(inner, CodeType):
+                yield inner
+                yield from _inside([inner])
+
+
+def _function(module: str, name: str, line: int, cells: int) -> FunctionType:
+    if not module.startswith(f"{OWN}."):
+        raise NotPortable(f"the function {module}.{name}")
+    code = _codes(module).get((name, line))
+    if code is None or len(code.co_freevars) != cells:
+        raise NotPortable(f"the function {module}.{name} is not there")
+    closure = tuple(CellType() for _ in range(cells))
+    made = FunctionType(code, vars(import_module(module)), code.co_name, None, closure)
+    made.__qualname__ = name
+    return made
+
+
+def _fill(function: FunctionType, state: tuple[Any, Any, Any]) -> None:
+    cells, function.__defaults__, function.__kwdefaults__ = state
+    for cell, value in zip(function.__closure__ or (), cells, strict=True):
+        cell.cell_contents = value
+
+
+def _method(thing: Any, name: str) -> MethodType:
+    found = getattr(type(thing), name, None)
+    if not isinstance(found, FunctionType) or not _ours(type(thing).__module__):
+        raise NotPortable(f"the method {name} of {type(thing).__qualname__}")
+    return MethodType(found, thing)
+
+
+def _cached(function: Any, size: int | None) -> Any:
+    return lru_cache(maxsize=size)(function)

@@ -1,0 +1,154 @@
+"""Derived models kept on disk: the same equations and runs as derived ones, for every value of parameters; nothing is
+loaded that is not whole, not ours, or holds anything but objects of Bellcrank."""
+
+import hashlib
+import os
+import pickle
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.api import content, equations, portable
+from bellcrank.linkage import load, shipped
+
+
+class Kept(bc.System):
+    keeps = True
+
+
+def corner(k=20000.0, arm=0.3, python=None):
+    """A wheel on a linkage, with a table, a state and a user's function."""
+    s = Kept("corner", axes="ISO 8855")
+    chain = load(shipped("double_wishbone"))
+    wheel = s.add_body("wheel", mass=40, inertia=(1, 1, 1), cm=chain.points["wheel_centre"])
+    s.add_linkage("front", chain, carrier=wheel)
+    s.add_body("pendulum", rotate=2, mass="m", joint_at=(arm, 0, 0), cm=(0, 0, -0.2), inertia=(0.1, 0.1, 0.1))
+    s.define("law", bc.table([-1, 0, 1], [-2, 0, 3]))
+    s.add_gravity()
+    s.add_force("spring", magnitude="-k*(x - x0) - 500*v", direction=s.inertial[3], at=wheel.cm)
+    s.add_state("z", rate="law(q(wheel)) - z", units="1")
+    s.set_defaults(k=k, m=2.0)
+    s.add_output("k*q(wheel)", "push", units="F")
+    if python is not None:
+        s.add_external("mine", arguments=("x",), python=python)
+        s.add_output("mine(q(wheel))", "own", units="1")
+    return s
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("BELLCRANK_CACHE", str(folder))
+    return folder
+
+
+@pytest.fixture
+def derived(monkeypatch):
+    """Names of the models that were derived."""
+    names, derive = [], equations.derive
+
+    def counted(description, *asked):
+        names.append(description.name)
+        return derive(description, *asked)
+
+    monkeypatch.setattr(equations, "derive", counted)
+    return names
+
+
+def channels(s):
+    """Rates and outputs at a state."""
+    sim = s.equations(optimise="none").compile(backend="python")
+    q, u = np.array([0.02, 0.3, 0.1]), np.array([0.5, -0.7])
+    return np.array([*np.concatenate(sim.derivatives(0.0, q, u)), *sim.outputs(0.0, q, u).values()])
+
+
+def test_a_kept_model_is_the_derived_one_and_takes_other_values(cache, derived):
+    first = channels(corner())
+    assert len(derived) == 1 and len([*cache.glob("model-*")]) == 1
+    assert (channels(corner()) == first).all()
+    stiffer = corner(k=40000.0)
+    found = channels(stiffer)
+    assert len(derived) == 1  # k and m are parameters
+    assert (channels(corner(k=40000.0)) == found).all() and not (found == first).all()
+    stiffer.set_defaults(m=3.0)  # equations read defaults as they are now
+    eom = stiffer.equations(optimise="none")
+    assert {p.name: p.default for p in eom.interface.parameters}["m"] == 3.0
+    plain = bc.System("other")
+    plain.add_body("b", translate=1, mass=1)
+    plain.equations()
+    assert len([*cache.glob("model-*")]) == 1  # others are not kept
+
+
+@pytest.mark.parametrize("change", [{"arm": 0.31}])
+def test_another_structure_is_another_model(cache, derived, change):
+    corner().equations(optimise="none")
+    corner(**change).equations(optimise="none")
+    assert len(derived) == 2 and len([*cache.glob("model-*")]) == 2
+
+
+def test_equations_of_a_kept_model_say_the_same(cache):
+    a, b = corner().equations(optimise="none"), corner().equations(optimise="none")
+    assert a.latex() == b.latex()
+    assert a.operation_count() == b.operation_count()
+    assert [str(x) for x in a.forces] == [str(x) for x in b.forces]
+    assert a.describe() == b.describe()
+
+
+def test_a_function_of_the_user_is_not_kept(cache, derived):
+    for _ in range(2):
+        corner(python=lambda x: 2 * x).equations(optimise="none")
+    assert len(derived) == 2 and not [*cache.glob("model-*")]
+
+
+def test_a_damaged_file_is_made_again(cache, derived):
+    corner().equations(optimise="none")
+    (path,) = cache.glob("model-*/model")
+    path.write_bytes(path.read_bytes()[:-10] + b"0123456789")
+    with pytest.warns(bc.ModelWarning, match="made again"):
+        corner().equations(optimise="none")
+    assert len(derived) == 2
+
+
+class Evil:
+    def __reduce__(self):
+        return os.mkdir, ("came-to-life",)
+
+
+def test_nothing_but_objects_of_bellcrank_is_loaded(cache, derived, tmp_path, monkeypatch):
+    """Even where owner, modes and digest are right."""
+    monkeypatch.chdir(tmp_path)
+    corner().equations(optimise="none")
+    (path,) = cache.glob("model-*/model")
+    for data in (pickle.dumps(Evil()), pickle.dumps(print), b"", b"\x80\x05garbage", pickle.dumps(([], 3))[:-3]):
+        with pytest.raises(portable.NotPortable):
+            portable.loads(data, {})
+    path.write_bytes(data := pickle.dumps(Evil()))
+    (path.parent / "digest").write_text(hashlib.sha256(data).hexdigest())
+    assert corner().equations(optimise="none").coordinates
+    assert not (tmp_path / "came-to-life").exists()
+    assert len(derived) == 2
+
+
+def test_what_is_written_holds_no_code(cache):
+    corner().equations(optimise="none")
+    (path,) = cache.glob("model-*/model")
+    assert b"marshal" not in path.read_bytes() and b"co_code" not in path.read_bytes()
+
+
+def test_the_digest_knows_the_values_of_loops():
+    """Their derivation looks at numbers."""
+
+    def four_bar(length):
+        s = bc.System("loop")
+        a = s.add_body("a", rotate=3, mass=1, cm=(0.5, 0, 0), inertia=(1, 1, 1))
+        b = s.add_body("b", parent=a, rotate=3, joint_at=("l", 0, 0), mass=1, cm=(0.5, 0, 0), inertia=(1, 1, 1))
+        tip = s.add_point("tip", body=b, at=(1, 0, 0))
+        s.close_loop(tip, s.add_point("fixed", at=(1, 1, 0), body=s.inertial), directions=(1, 2))
+        s.set_defaults(l=length)
+        return s.description
+
+    assert content.content_of(four_bar(1.0)) == content.content_of(four_bar(1.0))
+    assert content.content_of(four_bar(1.0)) != content.content_of(four_bar(1.1))
+    assert content.content_of(corner().description) == content.content_of(corner(k=3.0).description)
+    assert content.content_of(corner().description) != content.content_of(corner(arm=3.0).description)
