@@ -129,3 +129,19 @@ def test_load_cases_by_command(capsys, tmp_path):
     assert csv.read_text().splitlines()[0].startswith("case,travel (m),rack (m),part,kind,size (N)")
     assert main(["kinematics", "double_wishbone", "--loads"]) == 1
     assert "double_wishbone is none: name a file of cases" in capsys.readouterr().err
+
+
+def test_a_bar_by_its_rate_at_the_drop_links_is_the_bar_by_its_roll_stiffness(car):
+    """The rate of one bar, given to another car, makes the same car; it acts at the hard point `at`."""
+    for at in ("wheel_centre", "lower_ball"):
+        first = car.changed(front={"anti_roll_bar": {"stiffness": "400 N-m/deg", "at": at}})
+        rate = first.stand.bar["front"]
+        bar = {"stiffness": None, "rate": f"{rate / 1000!r} N/mm", "at": at}
+        other = car.changed(front={"anti_roll_bar": bar})
+        assert other.stand.bar["front"] == pytest.approx(rate, rel=1e-12)
+        same = other.data.front.record.anti_roll_bar.stiffness
+        assert math.radians(same) == pytest.approx(400.0, rel=1e-9)  # N m/deg
+    with pytest.raises(bc.ModelError, match=r"either stiffness .* both are given"):
+        car.changed(front={"anti_roll_bar": {"rate": "20 N/mm"}})
+    with pytest.raises(bc.ModelError, match=r"either stiffness .* none is given"):
+        car.changed(front={"anti_roll_bar": {"stiffness": None}})

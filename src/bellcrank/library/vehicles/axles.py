@@ -73,6 +73,7 @@ def fit_axle(name: str, record: Axle, folder: Path, problems: Problems) -> Fitte
     if record.anti_roll_bar is not None and record.anti_roll_bar.at not in points:
         at = record.anti_roll_bar.at
         problems.append(f"{name}.anti_roll_bar.at: no hard point is called '{at}'.{did_you_mean(at, points)}")
+    record = _with_bar(name, record, linkage, problems)
     for link in record.links or {}:
         if link not in linkage.links:
             problems.append(
@@ -81,6 +82,26 @@ def fit_axle(name: str, record: Axle, folder: Path, problems: Problems) -> Fitte
             )
     bushes = _bushes(name, record, linkage, problems)
     return FittedAxle(name, record, linkage, tyre, spring, damper, bushes) if len(problems) == before else None
+
+
+def _with_bar(name: str, record: Axle, linkage: Linkage, problems: Problems) -> Axle:
+    """The axle with the roll stiffness of its anti-roll bar, also where that is given by its rate."""
+    bar = record.anti_roll_bar
+    if bar is None:
+        return record
+    if (bar.stiffness is None) == (bar.rate is None):
+        given = "both are" if bar.rate is not None else "none is"
+        where = f"{name}.anti_roll_bar"
+        problems.append(f"{where}: give either stiffness (N-m/deg) or rate (N/mm at the drop links); {given} given.")
+    elif bar.rate is not None and bar.at in linkage.chain.points:
+        arm = bar_arm(linkage.solve(0.0), record.at[1], bar.at)
+        return replace(record, anti_roll_bar=replace(bar, stiffness=bar.rate * arm**2))
+    return record
+
+
+def bar_arm(pose: Pose, aside: float, at: str) -> float:
+    """Displacement of the ends of an anti-roll bar against each other per roll angle at the wheels, m, as drawn."""
+    return float(2 * (pose.position[1] + aside) * pose.point(at).d[2])
 
 
 def _bushes(name: str, record: Axle, linkage: Linkage, problems: Problems) -> dict[str, Bush]:

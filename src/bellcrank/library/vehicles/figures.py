@@ -227,7 +227,7 @@ def _axle_figures(car: CarData, axle: FittedAxle, at_rest: Stand) -> _AxleFigure
     giving = gives(car, at_rest, axle)
     left, right = (_side(axle, at_rest, side) for side in (1, -1))
     track = float(at_rest.contact[i][1] - at_rest.contact[i + 1][1])
-    bar = 0.0 if axle.record.anti_roll_bar is None else axle.record.anti_roll_bar.stiffness
+    bar = 0.0 if axle.record.anti_roll_bar is None else axle.record.anti_roll_bar.stiffness or 0.0
     rate = (left.rate + right.rate) / 2 + giving.rate
     cornering = left.cornering + right.cornering
     trail = (left.cornering * left.trail + right.cornering * right.trail) / cornering if cornering else 0.0

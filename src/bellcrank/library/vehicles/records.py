@@ -90,11 +90,15 @@ class Stop:
 
 @dataclass(frozen=True)
 class Bar:
-    """An anti-roll bar: a spring between left and right."""
+    """An anti-roll bar: a spring between left and right, by its roll stiffness or its rate at the drop links."""
 
-    stiffness: float = key(
-        "roll moment over roll angle of the body against the axle", "F*L/A", sign=0, usual=(1e3, 2e5)
+    stiffness: float | None = key(
+        "roll moment over roll angle of the body against the axle", "F*L/A", None, sign=0, usual=(1e3, 2e5)
     )
+    rate: float | None = key(
+        "in place of stiffness: force at a drop link over the displacement of one end of the bar against the other",
+        "F/L", None, sign=0, usual=(1e3, 1e6),
+    )  # fmt: skip
     at: str = key("hard point of the suspension where its ends act", default="wheel_centre", kind="text")
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from bellcrank.describe.tyre_model import Rolling
 from bellcrank.errors import ModelError
 from bellcrank.library.tyres.steady import ARRAYS
-from bellcrank.library.vehicles.axles import FittedAxle
+from bellcrank.library.vehicles.axles import FittedAxle, bar_arm
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY, Array, CarData
 from bellcrank.library.vehicles.laws import stop
 from bellcrank.library.vehicles.records import Spring
@@ -264,14 +264,13 @@ def free_length(axle: FittedAxle, travel: float, left: float) -> float:
 def bar_stiffness(axle: FittedAxle) -> float:
     """Stiffness of the anti-roll bar between its ends (N/m), from its moment over roll at the wheels."""
     given = axle.record.anti_roll_bar
-    if given is None or given.stiffness == 0:
+    if given is None or not given.stiffness:
         return 0.0
     pose = axle.pose(0.0)
-    ratio = float(pose.point(given.at).d[2])
-    if abs(ratio) < 1e-3:
+    arm = bar_arm(pose, axle.record.at[1], given.at)
+    if abs(arm) < 1e-3:
         raise ModelError(f"{axle.name}.anti_roll_bar: its end '{given.at}' does not move with the wheel", "car")
-    track = 2 * (pose.position[1] + axle.record.at[1])
-    return float(given.stiffness / (track * ratio) ** 2)
+    return given.stiffness / arm**2
 
 
 def rack_place(car: CarData) -> Array:
