@@ -257,9 +257,9 @@ wait
     ("number", "code", "last"),
     [
         (signal.SIGTERM, 143, ["terminated"]),
-        (signal.SIGHUP, 129, ["the terminal was closed"]),
-        (signal.SIGINT, 130, ["interrupted"]),
-        (signal.SIGKILL, -9, []),
+        pytest.param(signal.SIGHUP, 129, ["the terminal was closed"], marks=pytest.mark.campaign),
+        pytest.param(signal.SIGINT, 130, ["interrupted"], marks=pytest.mark.campaign),
+        pytest.param(signal.SIGKILL, -9, [], marks=pytest.mark.campaign),
     ],
 )
 def test_compilers_end_with_the_command(number, code, last, tmp_path):

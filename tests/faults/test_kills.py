@@ -307,7 +307,9 @@ def kills(commands, folder, count, rng):
     for i in range(count):
         name, number, mark = rng.choice([*EIGHT]), rng.choice(SIGNALS), f"{os.getpid()}-{i}"
         if rng.random() < 0.2:
-            shutil.rmtree(cache)  # everything is compiled again; what was written is somebody else's now
+            shutil.rmtree(
+                cache, ignore_errors=True
+            )  # everything is compiled again; what was written is somebody else's now
         words = [*EIGHT[name], *(["--overwrite"] if name != "check" else [])]
         after = rng.uniform(0.0, 1.1) * seconds[name]
         done = commands.do(words, folder, number, after, BELLCRANK_CACHE=str(cache), BELLCRANK_TEST=mark)

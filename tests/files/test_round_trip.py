@@ -73,12 +73,13 @@ def round_trip(ending, folder, record, **layouts):
     same(record, read_record(path), labels=ending not in (".csv", ".mat"))
 
 
-EXAMPLES = {"max_examples": 40, "suppress_health_check": [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]}
+EXAMPLES = {"max_examples": 8, "suppress_health_check": [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]}
 
 
 @pytest.mark.parametrize("ending", FORMATS)
-def test_random_records(ending, tmp_path):
-    @settings(**EXAMPLES)
+@pytest.mark.parametrize("count", [8, pytest.param(400, marks=pytest.mark.campaign)])
+def test_random_records(ending, count, tmp_path):
+    @settings(**{**EXAMPLES, "max_examples": count})
     @given(records())
     def check(record):
         round_trip(ending, tmp_path, record)

@@ -4,6 +4,7 @@ import csv
 import json
 import math
 import multiprocessing
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 import bellcrank as bc
 from bellcrank import cli
 from bellcrank.cli.study import Bar
-from bellcrank.study import executor
+from bellcrank.study import executor, local
 from bellcrank.study.cluster import Cluster
 from bellcrank.study.draw import default_plots
 from bellcrank.study.runner import Runner
@@ -347,6 +348,16 @@ raise SystemExit(77)
 """
 
 
+def test_workers_look_for_modules_elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(("", ".", str(tmp_path), "/elsewhere")))
+    assert repr(str(tmp_path)) not in local._program()
+    assert local._environment()["PYTHONPATH"] == "/elsewhere"
+    assert local._environment()["PYTHONSAFEPATH"] == "1"
+
+
+@pytest.mark.campaign
 def test_nothing_is_imported_from_the_working_directory(tmp_path):
     """Workers took any module of the folder in which a study was started for one of Python's; nothing but data is
     there, wherever the study comes from."""
