@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install demo lint test test-all bench site clean
+.PHONY: install demo lint test test-all test-versions bench site clean
 
 install: .venv/.installed
 
@@ -33,6 +33,10 @@ test: lint
 # the long tests (marker `campaign`) too, about three quarters of an hour on two cores: a core without work takes some of the other's
 test-all: test .venv/.campaign
 	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m campaign
+
+# a part of the tests with the oldest declared and the newest versions of NumPy, SciPy and others, with every Python found
+test-versions:
+	$(PYTHON) -m tests.versions
 
 .venv/.campaign: .venv/.installed
 	$(BIN)/python -m pip install --quiet --editable '.[campaign]'

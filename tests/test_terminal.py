@@ -1,7 +1,10 @@
 """Text from data files on the terminal: control characters are shown, not obeyed."""
 
 import json
+import subprocess
+import sys
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -72,3 +75,12 @@ def test_no_command_passes_on_control_characters(words, folder, capsys):
 def test_progress_is_ours_alone(capsys):
     erase_line(EVIL)
     assert capsys.readouterr().err == f"\r\x1b[K{SHOWN}"
+
+
+def test_a_command_whose_output_is_closed_does_its_work(tmp_path):
+    """As `bellcrank run model.py --out run.csv >&-` in a shell, or a service without a terminal."""
+    model = Path(__file__).parent.parent / "examples" / "quarter_car.py"
+    out = tmp_path / "run.csv"
+    words = f'"{sys.executable}" -m bellcrank run "{model}" --t-end 0.1 --out "{out}" >&- 2>&-'
+    assert subprocess.run(["sh", "-c", words], timeout=120).returncode == 0
+    assert out.exists()

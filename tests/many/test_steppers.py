@@ -202,3 +202,13 @@ def test_gains_found_by_trial_are_about_those_of_lqr(cart: Any, capsys: Any) -> 
     costs = BALANCE["costs"]
     trial, theory, nothing = sum(costs(BALANCE["environments"](cart, 3), both, i) for i in (5000, 5001, 5002))
     assert theory < 1.01 * trial and trial < 1.5 * theory and nothing > 20 * theory
+
+
+@pytest.mark.parametrize(("what", "value"), [("reward", None), ("reward", np.nan), ("done", np.nan), ("done", "yes")])
+def test_functions_that_return_no_number_are_errors(cart: Any, what: str, value: Any) -> None:
+    pytest.importorskip("gymnasium", reason="the extra gym is not installed")
+    given = {"reward": 1.0, "done": "t > 9", what: lambda x: value}
+    env = bc.gym.make(cart, {"force": (-1, 1)}, {"q(pole)": (-1, 1)}, t_end=1.0, **given)
+    env.reset(seed=1)
+    with pytest.raises(bc.RunError, match=rf"{what}\(\) returned"):
+        env.step(np.array([0.0]))

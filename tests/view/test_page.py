@@ -586,3 +586,21 @@ def test_page_in_an_executed_notebook(browser, tmp_path):
     inside.write_text(f"<!DOCTYPE html><meta charset=utf-8>{tell}{frame}", encoding="utf-8")
     browser.open(inside.as_uri())
     browser.until("window.heard === 'WebAssembly'")
+
+
+@needs_node
+def test_parameters_named_like_members_of_javascript_objects():
+    """They were taken from the prototype of every object, or ended the page."""
+    names = {"constructor": 2.0, "arguments": 1.0, "__proto__": 3.0, "toString": 0.5}
+    s = bc.System("odd names", axes="ISO 8855")
+    b = s.add_body("b", translate=1, mass=1, inertia=0)
+    magnitude = "-(constructor + toString)*x - arguments*v - __proto__*x"
+    s.add_force("f", magnitude=magnitude, direction=s.inertial[1], at=b.origin)
+    s.set_defaults(names)
+    s.set_run(t_end=0.5, step=0.01, initial={"q(b)": 1})
+    eom = s.equations()
+    other = {"constructor": 5.0}
+    plain, changed = page_runs(eom.page(), (0.5, 0.01, 5), (0.5, 0.01, 5, {"parameters": other}))
+    for rows, given in ((plain, {}), (changed, other)):
+        run = eom.compile(backend="python").simulate(output_every=5, parameters=given)
+        assert worst(rows, run) < LONG

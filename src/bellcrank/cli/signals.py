@@ -37,6 +37,9 @@ def ended() -> int:
 @contextmanager
 def of_the_command() -> Iterator[None]:
     """While a command goes on."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by who called
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal may not know a unit or a Greek letter

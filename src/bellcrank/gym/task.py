@@ -17,6 +17,7 @@ from bellcrank.interface.interface import Interface
 from bellcrank.many.sampling import values_at
 from bellcrank.many.spread import Spread
 from bellcrank.names import find_name, key_of, one_each
+from bellcrank.numeric.real import displayed
 from bellcrank.run.actions import columns_of
 from bellcrank.run.events import comparison_of, read_condition
 from bellcrank.run.named import Layout, Values
@@ -233,7 +234,10 @@ def _called(function: Callable[[Values], Any], interface: Interface, what: str) 
     layout = Layout(interface, interface.channels)
 
     def value(rows: np.ndarray) -> np.ndarray:
-        found = np.asarray(function(layout.values(rows)), dtype=float)
+        given = np.asarray(function(layout.values(rows)))
+        if given.dtype.kind not in "biuf" or (np.isnan(given).any() and np.isfinite(rows).all()):
+            raise RunError(f"{what}() returned {displayed(given.tolist())}, not a number for each of {len(rows)} runs")
+        found = given.astype(float)
         if found.shape not in ((), (len(rows),)):
             raise RunError(f"{what}() must return a number for each of {len(rows)} runs, not shape {found.shape}")
         return np.broadcast_to(found, (len(rows),))

@@ -1,7 +1,7 @@
 // Sliders of inputs and parameters; arrow keys for the first two inputs, the space bar for a third. `changed` is called
 // after a change.
 function controls(me, place, changed) {
-  const {F} = me, shows = [], named = {}, down = new Set(), used = new Set();
+  const {F} = me, shows = [], named = {__proto__: null}, down = new Set(), used = new Set();
   const make = (tag, more, ...inside) => {
     const x = Object.assign(document.createElement(tag), more);
     x.append(...inside);

@@ -21,7 +21,7 @@ function scripted(text) {
 // Parameters and states as the page came with them, or as they are given; a sentence if loops cannot be closed.
 function start(me, values = {}) {
   const {F} = me;
-  F.parameters.forEach((q, i) => { me.p[i] = (q.name in values ? values[q.name] : q.value)*q.factor; });
+  F.parameters.forEach((q, i) => { me.p[i] = (Object.hasOwn(values, q.name) ? values[q.name] : q.value)*q.factor; });
   me.y.set(F.y);
   me.t = 0;
   me.e.constants();
@@ -33,12 +33,12 @@ const channel = (me, c) => (c.of === "y" ? me.y : c.of === "out" ? me.out : me.w
 
 // A whole run, apart from the one that is seen: channels by name, in user units. Parameters and inputs may be given.
 function whole_run(me, t_end = me.F.t_end, step = me.F.step, every = 1, {parameters = {}, inputs = {}} = {}) {
-  const kept = me.kept(), {F} = me, rows = {t: []};
+  const kept = me.kept(), {F} = me, rows = {__proto__: null, t: []};
   for (const [given, listed] of [[parameters, F.parameters], [inputs, F.signals]])
     for (const name in given)
       if (!listed.some(q => q.name === name)) throw Error(`the model has no '${name}' to be given`);
   try {
-    F.signals.forEach((s, i) => { me.held[i] = s.name in inputs ? inputs[s.name] : s.held; });
+    F.signals.forEach((s, i) => { me.held[i] = Object.hasOwn(inputs, s.name) ? inputs[s.name] : s.held; });
     const problem = start(me, {...parameters});
     if (problem) throw Error(problem);
     const total = me.begin(step, t_end), note = () => {
