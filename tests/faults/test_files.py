@@ -314,7 +314,7 @@ BAD = {
 }
 QUARTER = str(Path(__file__).parents[2] / "examples" / "quarter_car.py")
 COMMANDS = [
-    (["plot", "question.csv"], "nothing to draw: question has no channel but time"),
+    (["plot", "question.csv"], "the first column must be time, but it is '?'"),
     (["plot", "only_t.csv"], "nothing to draw"),
     (["plot", "deep.json"], "it is no JSON file (brackets within brackets, too many)"),
     (["plot", "digits.json"], "it is no JSON file (a number has thousands of digits)"),
