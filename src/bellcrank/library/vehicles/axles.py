@@ -22,6 +22,7 @@ from bellcrank.library.tyres.tmeasy import TMeasy
 from bellcrank.library.vehicles.keys import Problems
 from bellcrank.library.vehicles.records import Axle, Rubber
 from bellcrank.linkage import Linkage, load, shipped
+from bellcrank.linkage.chain import BASE
 from bellcrank.linkage.elastic import Bush, make_bush
 from bellcrank.linkage.files import KEYS
 from bellcrank.linkage.pose import Pose
@@ -154,7 +155,29 @@ def _linkage(name: str, record: Axle, folder: Path, problems: Problems) -> Linka
         )
     if chain.side == "right":
         linkage = linkage.mirror()
+    _outside(name, record, linkage, problems)
     return linkage
+
+
+def _outside(name: str, record: Axle, linkage: Linkage, problems: Problems) -> None:
+    """The wheel centre of a left wheel lies to the left of the middle of the car and outside of all hard points that
+    belong to the body."""
+    points, at = linkage.chain.points, record.at[1]
+    y = points["wheel_centre"].at[1] + at
+    given = f"{name}.suspension: hard point 'wheel_centre' has y = {1000 * y:.4g} mm"
+    if y <= 0:
+        problems.append(
+            f"{given}, but wheels of the left side have y > 0 (ISO 8855: y points to the left). Mirror the points, or "
+            "give side = 'right'."
+        )
+        return
+    inner = {n: p.at[1] + at for n, p in points.items() if p.body == BASE and n != "wheel_centre"}
+    for n, own in inner.items():
+        if own > y:
+            problems.append(
+                f"{name}.suspension: hard point '{n}' of the body has y = {1000 * own:.4g} mm, outside of the wheel "
+                f"centre at {1000 * y:.4g} mm. Are two hard points interchanged?"
+            )
 
 
 @lru_cache(maxsize=32)
@@ -199,6 +222,12 @@ def _springs(name: str, record: Axle, problems: Problems) -> None:
             damper.table is not None)  # fmt: skip
     if sum(ways) != 1:
         problems.append(f"{name}.damper: give one of coefficient, compression and rebound, or table.")
+    for v, force in damper.table or ():
+        if v * force < 0 or (v == 0 and force != 0):
+            problems.append(
+                f"{name}.damper.table: {force:g} N at {v:g} m/s adds energy; force and speed have the same sign, both "
+                "positive in compression, and the force at 0 m/s is 0."
+            )
     if ways[1] and (damper.compression is None or damper.rebound is None):
         problems.append(f"{name}.damper: compression and rebound belong together.")
 

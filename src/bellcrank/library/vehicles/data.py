@@ -20,6 +20,7 @@ from bellcrank.library.vehicles.motor import drive_problems
 from bellcrank.library.vehicles.records import Sections
 
 Array = np.ndarray[Any, Any]
+SHORTEST, LONGEST = 0.5, 15.0  # m, wheelbases that are taken for real
 GRAVITY = 9.80665  # m/s^2, that of models
 CORNERS = {"fl": ("front", 1), "fr": ("front", -1), "rl": ("rear", 1), "rr": ("rear", -1)}  # axle; sign of y
 
@@ -74,6 +75,12 @@ def make_data(given: Mapping[str, Any], folder: Path) -> CarData:
             problems.append(
                 f"front wheels stand at x = {ahead:g} m, rear wheels at {behind:g} m: x points forward; `at` of an "
                 "axle moves its hard points."
+            )
+        elif not SHORTEST <= ahead - behind <= LONGEST:
+            problems.append(
+                f"the wheelbase would be {ahead - behind:.4g} m: front.at moves the front wheels to x = {ahead:g} m, "
+                f"rear.at the rear wheels to {behind:g} m. It lies between {SHORTEST:g} and {LONGEST:g} m; are units "
+                'missing ("1450 mm"; plain numbers are m)?'
             )
     inertia = np.array(sections.body.inertia)
     if not (inertia > 0).all():
