@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import RunError
-from bellcrank.library.manoeuvres.measuring import crossings, slope_at
+from bellcrank.library.manoeuvres.measuring import change, crossings, slope_at
 from bellcrank.library.manoeuvres.ready import ready
 from bellcrank.library.manoeuvres.result import Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.vehicles.data import CarData
@@ -25,7 +25,7 @@ def weave(data: CarData, settings: dict[str, Any]) -> Result:
     y = angle * np.sin(2 * np.pi * f * t) * np.clip(2 * f * t, 0.0, 1.0)
     run = car.drive(cycles / f, car.settled(v), {"steer": sampled(t.tolist(), y.tolist()), "speed_set": v})
     last = run.time >= (cycles - 1) / f - 1e-9
-    wheel, torque, ay, yaw = (run[n][last] for n in ("steering_wheel", "steering_torque", "ay", "yaw_rate"))
+    wheel, torque, ay, yaw = (change(run, n)[last] for n in ("steering_wheel", "steering_torque", "ay", "yaw_rate"))
     found = Metrics()
     found.add("angle", angle, "deg", "amplitude of the steering-wheel angle")
     found.add("ay_max", np.abs(ay).max(), "m/s2", "largest lateral acceleration")

@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.library.manoeuvres.measuring import slope_at, value_at
-from bellcrank.library.manoeuvres.ready import K_TURN, RELEASED, abs_of, ready
+from bellcrank.library.manoeuvres.measuring import change, slope_at, value_at
+from bellcrank.library.manoeuvres.ready import FAR, HELD, K_TURN, abs_of, ready
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
-from bellcrank.library.manoeuvres.steering import FAR
 from bellcrank.library.vehicles.data import GRAVITY, CarData
 from bellcrank.run.result import Run
 from bellcrank.signals import sampled
@@ -112,16 +111,19 @@ def brake_in_turn(data: CarData, settings: dict[str, Any]) -> Result:
 def power_off(data: CarData, settings: dict[str, Any]) -> Result:
     """From a steady circle, the steering wheel held: the foot off the throttle."""
     car = ready(data, method=settings["method"])
-    drag = -settings["engine"] * car.at_rest.mass * car.radius
-    return _out_of_turn("iso9816", data, settings, {settings["engine"]: {"drive": sampled([0.0, 0.2, FAR],
-                        [0.0, drag, drag])}})  # fmt: skip
+    start = car.turning(math.sqrt(settings["ay"] * settings["radius"]), 1 / settings["radius"])
+    engine = settings["engine"]
+    return _out_of_turn("iso9816", data, settings, {engine: {"drive": car.foot_off(start, engine)}})
 
 
 def _out_of_turn(name: str, data: CarData, settings: dict[str, Any], inputs: dict[float, dict[str, Any]]) -> Result:
     car, R = ready(data, method=settings["method"]), settings["radius"]
     v = math.sqrt(settings["ay"] * R)
     start, seen = car.turning(v, 1 / R), settings["seen"]
-    runs: Series = {x: car.drive(seen + 2.0, start, how, RELEASED, until="speed < 1") for x, how in inputs.items()}
+    off = car.foot_off(start)
+    runs: Series = {
+        x: car.drive(seen + 2.0, start, {"drive": off} | how, HELD, until="speed < 1") for x, how in inputs.items()
+    }
     found = Metrics()
     found.add("speed", 3.6 * v, "km/h", "speed in the steady circle")
     rows = []
@@ -145,7 +147,7 @@ def _out_of_turn(name: str, data: CarData, settings: dict[str, Any], inputs: dic
                   f"largest change of side slip until then{when}")  # fmt: skip
         most = np.abs(np.diff(run["yaw_rate"][inside])).max() / float(run.time[1] - run.time[0])
         found.add(f"yaw_acceleration{end}", most, "deg/s2", f"largest yaw acceleration until then{when}")
-        away = np.hypot(run["x"][inside], run["y"][inside] - R)[-1] - math.hypot(run["x"][0], run["y"][0] - R)
+        away = math.hypot(change(run, "x")[inside][-1], change(run, "y")[inside][-1] - R) - R
         found.add(f"outwards{end}", away, "m", f"radial deviation from the circle until then{when}")
         rows.append((found[f"deceleration{end}"].value, ratio))
     named = {f"{x:g} m/s2" if len(runs) > 1 else "released": run for x, run in runs.items()}

@@ -17,16 +17,14 @@ import numpy as np
 
 from bellcrank.library.manoeuvres.ready import HELD, USUAL, Ready, ready
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
-from bellcrank.library.manoeuvres.steering import FAR
 from bellcrank.library.vehicles.data import CarData
 from bellcrank.library.vehicles.driver import PREVIEW
 from bellcrank.library.vehicles.path import Change
 from bellcrank.run.result import Run
-from bellcrank.signals import sampled
 
 Array = np.ndarray[Any, Any]
 ENTRY = 40.0  # m, from where the car starts to the first cone
-RELEASE, FOOT = 2.0, 0.2  # m behind the first cone where the throttle is released, where it is; s that this takes
+RELEASE = 2.0  # m behind the first cone where the throttle is released, where it is
 OUTLINE = 9  # points of each side
 SEARCHED = (30.0, 200.0)  # km/h
 STRIDES = (16.0, 1.0)  # km/h, of the search, at first and at last
@@ -74,13 +72,15 @@ def iso3888_2(width: float, offset: float) -> list[Lane]:
     ]
 
 
-def clearance(run: Run, lanes: list[Lane], length: float, width: float, ahead: float) -> tuple[float, float]:
+def clearance(
+    run: Run, lanes: list[Lane], length: float, width: float, middle: tuple[float, float]
+) -> tuple[float, float]:
     """The smallest distance of the car's outline from the edges of lanes, and x where it was; negative: a cone was
-    touched. `ahead`: middle of the car before the mass centre."""
+    touched. `middle` of the car, ahead and to the left of the mass centre."""
     yaw = np.radians(run["yaw"])[:, None]
-    along = np.linspace(-length / 2, length / 2, OUTLINE) + ahead
+    along = np.linspace(-length / 2, length / 2, OUTLINE) + middle[0]
     x = np.concatenate([along, along])
-    y = np.concatenate([np.full(OUTLINE, width / 2), np.full(OUTLINE, -width / 2)])
+    y = np.concatenate([np.full(OUTLINE, width / 2), np.full(OUTLINE, -width / 2)]) + middle[1]
     px = run["x"][:, None] + x * np.cos(yaw) - y * np.sin(yaw)
     py = run["y"][:, None] + x * np.sin(yaw) + y * np.cos(yaw)
     room = np.full(px.shape, np.inf)
@@ -155,15 +155,16 @@ def _driven(
     cg = car.data.sprung.cg
     body = car.data.sections.body
     ahead = float((car.at_rest.contact[0][0] + car.at_rest.contact[2][0]) / 2 - cg[0])
+    left = -float(cg[1])
     inputs: dict[str, Any] = {"speed_set": v}
     if engine is not None:
         when = (ENTRY + RELEASE - ahead - body.length / 2) / v
-        less = -(car.throttle(start) + engine * car.at_rest.mass * car.radius)
-        inputs["drive"] = sampled([0.0, when, when + FOOT, FAR], [0.0, 0.0, less, less])
+        inputs["drive"] = car.foot_off(start, engine, when)
     how = {**HELD, "hands": 1.0, **path.parameters()}
+    start = car.taking_over(start, how)
     ends = lanes[-1].end + car.data.sections.body.length
     run = car.drive(ends / v * 1.5 + 2, start, inputs, how, until=f"x > {ends!r}")
-    room, at = clearance(run, lanes, body.length, body.width, ahead)
+    room, at = clearance(run, lanes, body.length, body.width, (ahead, left))
     return run, room, at
 
 

@@ -18,9 +18,15 @@ def slope_at(x: Array, y: Array, at: float, width: float = 0.5) -> float:
     return float(np.polyfit(x[near], y[near], 1)[0]) if np.count_nonzero(near) > 2 else float("nan")
 
 
+def change(run: Run, name: str) -> Array:
+    """A channel less its value in the steady motion with which the run begins."""
+    found: Array = run[name] - run[name][0]
+    return found
+
+
 def steady(run: Run, name: str) -> float:
-    """The mean of the last second."""
-    return float(run[name][run.time > run.time[-1] - 1.0].mean())
+    """The mean of the last second, less the value with which the run begins."""
+    return float(change(run, name)[run.time > run.time[-1] - 1.0].mean())
 
 
 def first_time(t: Array, y: Array, level: float) -> float:

@@ -1,4 +1,4 @@
-"""A car ready to drive: compiled once for each driver and ground, and settled at a speed before every manoeuvre.
+"""A car ready to drive: compiled once for each driver and ground; every manoeuvre begins from a steady motion of it.
 
 One program serves most manoeuvres: its driver changes lanes by parameters, keeps a curvature or holds the wheel.
 """
@@ -16,6 +16,7 @@ import numpy as np
 
 from bellcrank.api.simulation import Simulation
 from bellcrank.errors import ModelError, RunError
+from bellcrank.library.manoeuvres.steady import SteadyMotion
 from bellcrank.library.vehicles.building import CarSystem, build, rolling
 from bellcrank.library.vehicles.car import Car
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY, CarData
@@ -26,12 +27,13 @@ from bellcrank.library.vehicles.rest import Stand, stand
 from bellcrank.run.result import Run
 from bellcrank.signals import sampled
 
-SETTLES = 6.0  # s
-BENDS = 10.0  # s, from straight ahead to a steady circle
+TIGHTER = 1.0  # m/s2 of lateral acceleration, from circle to circle of a search
 K_TURN = 3.0  # 1/s, with which a circle is kept
 STEP, EVERY = 0.001, 10
 METHOD = "rk4"  # of integration, unless another is asked for
-RELEASED = {"k_speed": 0.0, "i_speed": 0.0}  # no throttle
+RELEASED = {"k_speed": 0.0, "i_speed": 0.0}  # no throttle, for a car that stands
+FOOT = 0.2  # s, in which a foot leaves the throttle
+FAR = 1000.0  # s, after the end of any run
 HELD = {"k_speed": 0.0}  # the throttle as it was
 
 
@@ -46,52 +48,65 @@ class Ready:
     driver: Driver
     method: str = METHOD
     kept: dict[Any, dict[str, float]] = field(default_factory=dict)  # states that were found
-    angles: dict[tuple[float, float], float] = field(default_factory=dict)  # of the steering wheel
 
-    def settled(self, speed: float, **parameters: float) -> dict[str, float]:
-        """The state of the car that runs straight ahead at a speed (m/s), at the origin."""
-        key = (speed, *sorted(parameters.items()))
-        if key not in self.kept:
-            self.kept[key] = self._settled(speed, parameters)
-        return dict(self.kept[key])
+    def settled(self, speed: float, at: float = 0.0, **parameters: float) -> dict[str, float]:
+        """The state of the car that runs straight ahead along x at a speed (m/s), its mass centre on the line y = 0 and
+        the origin of its axes at x = `at` (m); the steering wheel and the throttle stay as they are."""
+        return self._steady(speed, 0.0, at, parameters)
 
-    def turning(self, speed: float, curvature: float) -> dict[str, float]:
+    def turning(self, speed: float, curvature: float, **parameters: float) -> dict[str, float]:
         """The state of the car that goes round steadily at a speed (m/s), with a curvature (1/m) to the left; the
-        steering wheel stays as it is."""
-        key = ("turn", speed, curvature)
+        steering wheel and the throttle stay as they are."""
+        return self._steady(speed, curvature, 0.0, parameters)
+
+    def taking_over(self, start: Mapping[str, float], how: Mapping[str, float]) -> dict[str, float]:
+        """The same state, with a driver who follows a path from there on with the parameters `how`: the steering wheel
+        does not move as he takes over."""
+        speed = float(start.get("u(chassis, 1)", 0.0))
+        return SteadyMotion(self.sim).looking(start, {"speed_set": speed}, how)
+
+    def _steady(self, speed: float, curvature: float, at: float, parameters: Mapping[str, float]) -> dict[str, float]:
+        key = (speed, curvature, at, *sorted(parameters.items()))
         if key not in self.kept:
-            bend = sampled([0.0, 0.4 * BENDS, BENDS], [0.0, curvature, curvature])
-            how = {"speed_set": speed, "curve_set": bend}
-            run = self.drive(BENDS, self.settled(speed), how, {"k_turn": K_TURN})
-            turns = math.radians(float(run["yaw_rate"][-1])) / speed
-            if not abs(turns / curvature - 1) < 0.02:
-                raise RunError(
-                    f"{self.data.sections.name} does not go round a circle of {1 / abs(curvature):.4g} m radius at "
-                    f"{3.6 * speed:.4g} km/h ({speed**2 * abs(curvature):.3g} m/s2): it ends with "
-                    f"{abs(1 / turns) if turns else math.inf:.4g} m"
-                )
-            self.kept[key] = self.state(run)
+            start = rolling(self.data, self.at_rest, speed) | self.driver.start(self.data, self.at_rest)
+            start["q(chassis, 1)"] = at
+            if speed != 0:
+                start = self._in_motion(start, speed, curvature, parameters)
+            self.kept[key] = start
         return dict(self.kept[key])
+
+    def _in_motion(
+        self, start: dict[str, float], speed: float, curvature: float, parameters: Mapping[str, float]
+    ) -> dict[str, float]:
+        """Newton's method from the car as it stands, tighter from circle to circle."""
+        motion, how = SteadyMotion(self.sim), {**parameters, "k_turn": K_TURN}
+        circles = max(1, math.ceil(abs(curvature) * speed**2 / TIGHTER))
+        share = 0.0
+        try:
+            for share in np.linspace(0.0, 1.0, circles + 1) if curvature else [0.0]:
+                start = motion.solve(start, {"speed_set": speed, "curve_set": share * curvature}, how)
+        except RunError as error:
+            name = self.data.sections.name
+            if not share:
+                raise RunError(f"{name} does not run straight ahead at {3.6 * speed:.4g} km/h: {error}") from error
+            raise RunError(
+                f"{name} does not go round a circle of {1 / abs(curvature):.4g} m radius at "
+                f"{3.6 * speed:.4g} km/h ({speed**2 * abs(curvature):.3g} m/s2); steady circles were found up to "
+                f"{(share - 1 / circles) * speed**2 * abs(curvature):.3g} m/s2"
+            ) from error
+        cg, yaw = self.data.sprung.cg, start["q(chassis, 4)"]
+        start["q(chassis, 2)"] = -float(cg[0] * math.sin(yaw) + cg[1] * math.cos(yaw))
+        return start
 
     def angle(self, speed: float, ay: float) -> float:
-        """Steering-wheel angle (deg) that makes a lateral acceleration (m/s2) in steady state at a speed (m/s), the
-        throttle held: found by runs that are scaled, the first as the linear car would need."""
-        if (speed, ay) not in self.angles:
-            angle = self.linear_angle(speed, ay)
-            for _ in range(6):
-                wheel = sampled([0.0, 0.7, BENDS], [0.0, angle, angle])
-                run = self.drive(5.0, self.settled(speed), {"steer": wheel, "speed_set": speed}, HELD)
-                reached = float(run["ay"][run.time > run.time[-1] - 1.0].mean())
-                if abs(reached / ay - 1) < 0.005:
-                    break
-                if not reached > 0:
-                    raise RunError(f"no steady lateral acceleration was reached with {angle:.1f} deg")
-                angle *= ay / reached
-            else:
-                name = self.data.sections.name
-                raise RunError(f"{name} does not reach {ay:g} m/s2 at {3.6 * speed:.4g} km/h in steady state")
-            self.angles[speed, ay] = angle
-        return self.angles[speed, ay]
+        """Change of the steering-wheel angle (deg) from straight ahead to the steady circle of a lateral acceleration
+        (m/s2) at a speed (m/s)."""
+        try:
+            turned = self.turning(speed, ay / speed**2)
+        except RunError as error:
+            name = self.data.sections.name
+            raise RunError(f"{name} does not reach {ay:g} m/s2 at {3.6 * speed:.4g} km/h in steady state") from error
+        return math.degrees(turned["driver.turn"] - self.settled(speed)["driver.turn"])
 
     def linear_angle(self, speed: float, ay: float) -> float:
         """The same of the linear car."""
@@ -99,30 +114,19 @@ class Ready:
         slope = math.degrees(f["wheelbase"] / speed**2) + understeer_gradient(f) / GRAVITY
         return f["steering_ratio"] * slope * ay
 
-    def throttle(self, start: Mapping[str, float]) -> float:
-        """The moment at the wheels (N m) that the driver holds from a state on with the gain k_speed at zero."""
+    def foot_off(self, start: Mapping[str, float], engine: float = 0.0, at: float = 0.0) -> Any:
+        """The input `drive` of a driver who holds the throttle (`HELD`) and takes his foot off it at a time (s); then
+        the engine brakes with a deceleration (m/s2)."""
         reach = next(float(p.default or 0.0) for p in self.sim.interface.parameters if p.name == "driver_reach")
-        return reach * self.driver.i_speed * start["driver.sum"]
+        held = reach * self.driver.i_speed * start["driver.sum"]
+        less = -(held + engine * self.at_rest.mass * self.radius)
+        return sampled([0.0, at, at + FOOT, FAR] if at else [0.0, FOOT, FAR], [0.0, 0.0, less, less][not at :])
 
     @property
     def radius(self) -> float:
         """Mean rolling radius of the wheels, m."""
         tyres = [self.data.axle(a).tyre for a, _ in CORNERS.values()]
         return float(np.mean([t.forces(3000.0, 0.0, 0.0).Re for t in tyres]))
-
-    def state(self, run: Run) -> dict[str, float]:
-        """All states at the end of a run, at the origin and heading along x."""
-        found = {state.name: float(run[state.name][-1]) for state in self.sim.interface.states}
-        place = {"q(chassis, 1)": 0.0, "q(chassis, 2)": 0.0, "q(chassis, 4)": 0.0}
-        return found | place | self.driver.start(self.data, self.at_rest)
-
-    def _settled(self, speed: float, parameters: Mapping[str, float]) -> dict[str, float]:
-        first = self.driver.start(self.data, self.at_rest)
-        start = rolling(self.data, self.at_rest, speed)
-        start |= {"q(chassis, 1)": -speed * SETTLES, **{k: s - speed * SETTLES for k, s in first.items()}}
-        if speed == 0:
-            return start
-        return self.state(self.drive(SETTLES, start, {"speed_set": speed}, parameters))
 
     def drive(
         self,
@@ -176,5 +180,5 @@ def ready(
         sim = system.equations().compile()
         kept[driver, ground, METHOD] = Ready(data, at_rest, figures_of(data, at_rest), sim, driver)
     if (driver, ground, method) not in kept:
-        kept[driver, ground, method] = replace(kept[driver, ground, METHOD], method=method, kept={}, angles={})
+        kept[driver, ground, method] = replace(kept[driver, ground, METHOD], method=method, kept={})
     return kept[driver, ground, method]

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from bellcrank.library.manoeuvres.measuring import value_at
-from bellcrank.library.manoeuvres.ready import HELD, RELEASED, Ready, abs_of, ready
+from bellcrank.library.manoeuvres.ready import FAR, HELD, Ready, abs_of, ready
 from bellcrank.library.manoeuvres.result import Criterion, Manoeuvre, Metrics, Result, Setting
-from bellcrank.library.manoeuvres.steering import FAR
 from bellcrank.library.terrain import Terrain, iso8608_tracks, profile
 from bellcrank.library.vehicles.data import CORNERS, CarData
 from bellcrank.library.vehicles.driver import Driver
@@ -70,7 +69,7 @@ class Course:
 def on_course(data: CarData, method: str, **changes: Any) -> Ready:
     """The car on the course."""
     track = data.front.linkage.points["wheel_centre"][1] + data.front.record.at[1]
-    return ready(data, Driver(), Course(round(2 * abs(float(track)), 3), **changes), method)
+    return ready(data, Driver(circles=True), Course(round(2 * abs(float(track)), 3), **changes), method)
 
 
 def rough_road(data: CarData, settings: dict[str, Any]) -> Result:
@@ -111,7 +110,7 @@ def _edge(name: str, place: float, way: float) -> Callable[..., Result]:
     def drive(data: CarData, settings: dict[str, Any]) -> Result:
         given = {k: settings[k] for k in ("kerb", "hole", "hole_length") if k in settings}
         car, v = on_course(data, settings["method"], **given), settings["speed"] / 3.6
-        start = car.settled(v) | {"q(chassis, 1)": place - STARTS}
+        start = car.settled(v, place - STARTS)
         run = car.drive((STARTS + way) / v, start, {"speed_set": v}, HELD)
         found = Metrics()
         found.add("az_max", run["az"].max(), "m/s2", "largest vertical acceleration of the body, up")
@@ -119,8 +118,9 @@ def _edge(name: str, place: float, way: float) -> Callable[..., Result]:
         for axle, corners in AXLES.items():
             loads = max(float(run[f"{c}.tyre_load"].max()) for c in corners)
             found.add(f"load_{axle}", loads, "N", f"largest load of a {axle} wheel")
-            still = car.at_rest.load[0 if axle == "front" else 2]
-            found.add(f"factor_{axle}", loads / still, "", f"largest load of a {axle} wheel over that at rest")
+            still = dict(zip(CORNERS, car.at_rest.load, strict=True))
+            factor = max(float(run[f"{c}.tyre_load"].max()) / still[c] for c in corners)
+            found.add(f"factor_{axle}", factor, "", f"largest load of a {axle} wheel over that at rest")
             for word, pick in (("up", np.max), ("down", np.min)):
                 travel = 1000 * float(pick([pick(run[f"{c}.travel"]) for c in corners]))
                 found.add(f"travel_{axle}_{word}", travel, "mm", f"farthest travel of the {axle} wheels, {word}")
@@ -143,10 +143,10 @@ def _edge(name: str, place: float, way: float) -> Callable[..., Result]:
 def split_mu(data: CarData, settings: dict[str, Any]) -> Result:
     """Braking where the right wheels stand on a slippery road, the steering wheel held straight."""
     car, v = on_course(data, settings["method"], high=settings["high"], low=settings["low"]), settings["speed"] / 3.6
-    start = car.settled(v) | {"q(chassis, 1)": SLIPPERY + 5.0}
+    start = car.settled(v, SLIPPERY + 5.0)
     moment = settings["deceleration"] * car.at_rest.mass * car.radius
-    wheel = {"brake": sampled([0.0, settings["rise"], FAR], [0.0, moment, moment])}
-    run = car.drive(8.0, start, wheel, RELEASED, until="speed < 1")
+    pedals = {"brake": sampled([0.0, settings["rise"], FAR], [0.0, moment, moment]), "drive": car.foot_off(start)}
+    run = car.drive(8.0, start, pedals, HELD, until="speed < 1")
     found = Metrics()
     x = run["x"] - run["x"][0]
     found.add("deceleration", (v - run["speed"][-1]) / run.time[-1], "m/s2", "mean deceleration")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from bellcrank.library.manoeuvres.ready import ready
+from bellcrank.errors import RunError
+from bellcrank.library.manoeuvres.ready import K_TURN, Ready, ready
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
+from bellcrank.library.manoeuvres.steady import SteadyMotion
 from bellcrank.library.terrain import Road, Surface, read_road
-from bellcrank.library.vehicles.building import rolling
+from bellcrank.library.vehicles.building import Plane, rolling
 from bellcrank.library.vehicles.data import CORNERS, CarData
 from bellcrank.library.vehicles.driver import PREVIEW, Driver
 from bellcrank.library.vehicles.path import STEP, Path
@@ -49,12 +50,10 @@ def along(data: CarData, settings: dict[str, Any]) -> Result:
     """From the beginning of the road to its end at one speed."""
     road, v = read_road(settings["file"], spacing=settings["spacing"]), settings["speed"] / 3.6
     path, way = line_of(road)
-    driver = Driver(path, settings["driver"], settings["preview"], delay=settings["delay"] or 0.0)
+    driver = Driver(path, settings["driver"], settings["preview"], delay=settings["delay"] or 0.0, circles=True)
     car = ready(data, driver, _On(road.ground.c[1], road.ground), settings["method"])
-    up, left = road.ground.slope(0.0, 0.0)
     still = car.at_rest
-    leans = replace(still, pitch=still.pitch - math.atan(up), roll=still.roll + math.atan(left))
-    start = rolling(data, leans, v) | {"q(chassis, 1)": -float(data.sprung.cg[0]), "driver.station": 0.0}
+    start, steady = _begun(car, road, path, v)
     wide = max(road.left, -road.right) + LOST
     ends = f"max(driver.station/{way!r}, abs(path_error)/{wide!r}) > 1"
     run = car.drive(1.5 * way / v + 10.0, start, {"speed_set": v}, until=ends)
@@ -82,10 +81,28 @@ def along(data: CarData, settings: dict[str, Any]) -> Result:
         Criterion(f"its wheels stay on the road: {room[nearest]:.2f} m from the nearest edge", bool(room.min() > 0)),
     ]
     return Result("road", data.sections.name, settings, {"road": run}, found.done(), criteria,
-                  [f"the car begins with its mass centre where the road does, rolling; its first {BEGINS:g} s do not "
-                   "count for accelerations, angles and loads"],
+                  ["the car begins with its mass centre where the road does, "
+                   + ("in steady motion" if steady else "rolling: the road is uneven there, and no motion is steady"),
+                   f"its first {BEGINS:g} s do not count for accelerations, angles and loads"],
                   ("path_error", "steering_wheel", "ay", "az", "roll", "height", "speed", "fl.tyre_load",
                    "fr.tyre_load"), (_from_above(run, path, way, road),))  # fmt: skip
+
+
+def _begun(car: Ready, road: Road, path: Path, v: float) -> tuple[dict[str, float], bool]:
+    """The state at the beginning of the road, and whether it is a steady motion: on the plane and the circle that the
+    road begins with."""
+    cg, heading = car.data.sprung.cg, float(path.heading[0])
+    up, left = (float(x) for x in road.ground.slope(0.0, 0.0))
+    start = rolling(car.data, car.at_rest, v, Plane(float(road.ground.height(0.0, 0.0)), up, left))
+    start |= {"q(chassis, 4)": heading, "driver.station": 0.0}
+    start |= {"q(chassis, 1)": -float(cg[0]), "q(chassis, 2)": -float(cg[1])}
+    motion = SteadyMotion(car.sim, (up, left))
+    bend = float((path.heading[1] - path.heading[0]) / (path.s[1] - path.s[0]))
+    try:
+        found = motion.solve(start, {"speed_set": v, "curve_set": bend}, {"k_turn": K_TURN, "hands": 0.0})
+    except RunError:
+        return start, False
+    return motion.looking(found, {"speed_set": v}, {"hands": 1.0}), True
 
 
 def _from_above(run: Run, path: Path, length: float, road: Road) -> Curve:

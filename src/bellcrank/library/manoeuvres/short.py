@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.library.manoeuvres.ready import HELD, ready
+from bellcrank.library.manoeuvres.measuring import change
+from bellcrank.library.manoeuvres.ready import FAR, HELD, ready
 from bellcrank.library.manoeuvres.result import Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.manoeuvres.steering import (
     BEGINS,
-    FAR,
     RESPONSES,
     SPEED,
     add_responses,
@@ -32,7 +32,7 @@ def sine_steer(data: CarData, settings: dict[str, Any]) -> Result:
     found.add("angle", angle, "deg", "amplitude of the steering-wheel angle")
     first, second = BEGINS + 0.25 / f, BEGINS + 0.75 / f
     for name, words in RESPONSES.items():
-        y = run[name]
+        y = change(run, name)
         a, b = int(np.argmax(y)), int(np.argmin(y))
         found.add(f"{name}_lag_1", run.time[a] - first, "s", f"{words}: first peak behind that of the steering wheel")
         found.add(f"{name}_lag_2", run.time[b] - second, "s", f"{words}: second peak behind that of the steering wheel")
@@ -53,7 +53,7 @@ def pulse_steer(data: CarData, settings: dict[str, Any]) -> Result:
     found = Metrics()
     found.add("angle", angle, "deg", "height of the pulse")
     for name, words in RESPONSES.items():
-        found.add(f"{name}_max", np.abs(run[name]).max(), run.units[name], f"largest {words}")
+        found.add(f"{name}_max", np.abs(change(run, name)).max(), run.units[name], f"largest {words}")
     add_responses(found, f, responses, run.units)
     return Result("iso7401-pulse", data.sections.name, settings, {"pulse": run}, found.done(), [],
                   [f"height for {settings['ay']:g} m/s2 in steady state; the throttle is fixed"],

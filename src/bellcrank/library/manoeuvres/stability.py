@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import RunError
-from bellcrank.library.manoeuvres.measuring import first_time, peaks, value_at
-from bellcrank.library.manoeuvres.ready import RELEASED, Ready, ready
+from bellcrank.library.manoeuvres.measuring import change, first_time, peaks, value_at
+from bellcrank.library.manoeuvres.ready import FAR, HELD, Ready, ready
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
-from bellcrank.library.manoeuvres.steering import BEGINS, FAR
+from bellcrank.library.manoeuvres.steering import BEGINS
 from bellcrank.library.vehicles.data import GRAVITY, CarData
 from bellcrank.run.result import Run
 from bellcrank.signals import sampled
@@ -24,14 +24,20 @@ SIDES = {"left": 1.0, "right": -1.0}
 
 
 def angle_at_03g(car: Ready, speed: float, rate: float) -> float:
-    """Steering-wheel angle (deg) at 0.3 g, by a slow ramp to the left (rate in deg/s, speed in m/s) at that speed: a
-    straight line through angles over lateral accelerations from 0.1 to 0.375 g."""
+    """Steering-wheel angle (deg) at 0.3 g, by slow ramps to the left and to the right (rate in deg/s, speed in m/s) at
+    that speed: straight lines through angles over lateral accelerations from 0.1 to 0.375 g, the mean of both sides."""
+    return float(np.mean([_ramped(car, speed, sign * rate) for sign in SIDES.values()]))
+
+
+def _ramped(car: Ready, speed: float, rate: float) -> float:
+    """The size of the angle on one side."""
     wheel = sampled([0.0, BEGINS, FAR], [0.0, 0.0, rate * (FAR - BEGINS)])
     run = car.drive(30.0, car.settled(speed), {"steer": wheel, "speed_set": speed}, None, until="abs(ay) > 5")
-    inside = (run["ay"] > 0.1 * GRAVITY) & (run["ay"] < 0.375 * GRAVITY)
-    if run["ay"].max() < 0.375 * GRAVITY:
+    ay, angle = (np.sign(rate) * change(run, name) for name in ("ay", "steering_wheel"))
+    inside = (ay > 0.1 * GRAVITY) & (ay < 0.375 * GRAVITY)
+    if ay.max() < 0.375 * GRAVITY:
         raise RunError(f"{car.data.sections.name} does not reach 0.375 g at {3.6 * speed:.4g} km/h")
-    slope, zero = np.polyfit(run["ay"][inside], run["steering_wheel"][inside], 1)
+    slope, zero = np.polyfit(ay[inside], angle[inside], 1)
     return float(slope * 0.3 * GRAVITY + zero)
 
 
@@ -114,7 +120,9 @@ def sine_with_dwell(data: CarData, settings: dict[str, Any]) -> Result:
 def _dwelt(car: Ready, v: float, side: str, size: float, settings: dict[str, Any]) -> Dwelt:
     sign = SIDES[side]
     wheel, end = dwell_signal(sign * size, settings["frequency"], settings["dwell"])
-    run = car.drive(end + 2.0, car.settled(v), {"steer": wheel}, RELEASED, until=OVERTURNED)
+    start = car.settled(v)
+    inputs = {"steer": wheel, "drive": car.foot_off(start)}
+    run = car.drive(end + 2.0, start, inputs, HELD, until=OVERTURNED)
     after = run.time > BEGINS + 0.5 / settings["frequency"]
     back = -sign * run["yaw_rate"][after]  # positive as the car is to turn back
     top = next((i for i in peaks(back) if back[i] > 0), int(np.argmax(back)))
@@ -122,7 +130,7 @@ def _dwelt(car: Ready, v: float, side: str, size: float, settings: dict[str, Any
     rest = [abs(value_at(run, "yaw_rate", end + late)) / peak if peak > 0 else math.inf for late in (1.00, 1.75)]
     if run.time[-1] < end + 1.75:
         rest = [math.inf, math.inf]  # it overturned
-    begun = first_time(run.time, sign * run["steering_wheel"], min(BEGUN, 0.5 * size))
+    begun = first_time(run.time, sign * change(run, "steering_wheel"), min(BEGUN, 0.5 * size))
     aside = sign * (value_at(run, "y", begun + 1.07) - value_at(run, "y", begun))
     return Dwelt(side, size, rest[0], rest[1], aside, run)
 
@@ -167,15 +175,16 @@ def _hooked(car: Ready, v: float, size: float, rate: float) -> Run:
     """The first part says when the car stops rolling; then the whole is driven."""
     up = abs(size) / rate
     start = car.settled(v)
+    off = car.foot_off(start)
     first = sampled([0.0, BEGINS, BEGINS + up, FAR], [0.0, 0.0, size, size])
-    run = car.drive(BEGINS + 3.0, start, {"steer": first}, RELEASED, until=OVERTURNED)
+    run = car.drive(BEGINS + 3.0, start, {"steer": first, "drive": off}, HELD, until=OVERTURNED)
     roll_rate = np.gradient(run["roll"], run.time)
     turned = run.time > BEGINS + up
     slow = np.flatnonzero(turned & (np.abs(roll_rate) < 1.5))
     over = float(run.time[slow[0]]) if len(slow) else BEGINS + up + 0.25
     times = [0.0, BEGINS, BEGINS + up, over, over + 2 * up, over + 2 * up + 3.0, over + 2 * up + 5.0, FAR]
     wheel = sampled(times, [0.0, 0.0, size, size, -size, -size, 0.0, 0.0])
-    return car.drive(times[-2], start, {"steer": wheel}, RELEASED, until=OVERTURNED)
+    return car.drive(times[-2], start, {"steer": wheel, "drive": off}, HELD, until=OVERTURNED)
 
 
 def _inner(run: Run) -> list[float]:

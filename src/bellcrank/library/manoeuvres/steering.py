@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.library.manoeuvres.measuring import first_time, slope_at, steady
-from bellcrank.library.manoeuvres.ready import HELD, Ready, ready
+from bellcrank.library.manoeuvres.measuring import change, first_time, slope_at, steady
+from bellcrank.library.manoeuvres.ready import FAR, HELD, Ready, ready
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.vehicles.data import GRAVITY, CarData
 from bellcrank.run.result import Run
@@ -20,7 +20,6 @@ from bellcrank.signals import sampled
 
 Array = np.ndarray[Any, Any]
 BEGINS = 0.5  # s, of steering
-FAR = 1000.0
 SPEED = Setting(80.0, "km/h", "speed")
 RESPONSES = {"yaw_rate": "yaw rate", "ay": "lateral acceleration", "roll": "roll"}
 
@@ -38,7 +37,7 @@ def circle(data: CarData, settings: dict[str, Any]) -> Result:
     run = car.drive(60.0, start, {"steer": wheel, "speed_set": v}, None, until=limit)
     ay = run["speed"] * np.radians(run["yaw_rate"])
     last = int(np.argmax(ay)) + 1
-    over, wheel_angle = ay[:last], run["steering_wheel"][:last]
+    over, wheel_angle = ay[:last], change(run, "steering_wheel")[:last]
     found = Metrics()
     ratio, base = car.figures["steering_ratio"], car.figures["wheelbase"]
     for a in settings["at"]:
@@ -77,7 +76,7 @@ def step_steer(data: CarData, settings: dict[str, Any]) -> Result:
     found, t0 = Metrics(), BEGINS + rise / 2
     found.add("angle", angle, "deg", "steering-wheel angle")
     for name, words in RESPONSES.items():
-        y, level = np.abs(run[name]), abs(steady(run, name))
+        y, level = np.abs(change(run, name)), abs(steady(run, name))
         found.add(f"{name}_steady", steady(run, name), run.units[name], f"{words} in steady state")
         found.add(f"{name}_response", first_time(run.time, y, 0.9 * level) - t0, "s", f"{words}: time to 90 %")
         peak = int(np.argmax(y))
@@ -149,8 +148,8 @@ def frequency_response(
     dt = float(run.time[1] - run.time[0])
     f = np.fft.rfftfreq(len(run.time), dt)
     inside = (f >= f0) & (f <= f1)
-    X = np.fft.rfft(run[over])[inside]
-    return f[inside], {n: np.fft.rfft(run[n] - run[n][0])[inside] / X for n in names}
+    X = np.fft.rfft(change(run, over))[inside]
+    return f[inside], {n: np.fft.rfft(change(run, n))[inside] / X for n in names}
 
 
 def bode(f: Array, responses: dict[str, Array], units: Mapping[str, str]) -> tuple[Curve, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import ModelError
-from bellcrank.library.manoeuvres.ready import RELEASED, Ready, abs_of, ready
+from bellcrank.library.manoeuvres.ready import FAR, HELD, RELEASED, Ready, abs_of, ready
 from bellcrank.library.manoeuvres.result import Criterion, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY, CarData
 from bellcrank.run.result import Run
@@ -28,16 +28,16 @@ def brake(data: CarData, settings: dict[str, Any]) -> Result:
     most = data.sections.brakes.torque or 2 * weight
     if given is None:
         low, high = 0.0, most
-        run = _braked(car, start, high, v0)
+        run = _braked(car, start, high)
         if _slips(run) < LOCKED:
             for _ in range(TURNS):
                 middle = (low + high) / 2
-                low, high = (middle, high) if _slips(_braked(car, start, middle, v0)) >= LOCKED else (low, middle)
-            run = _braked(car, start, low, v0)
+                low, high = (middle, high) if _slips(_braked(car, start, middle)) >= LOCKED else (low, middle)
+            run = _braked(car, start, low)
         torque = low if low else high
     else:
         torque = float(given)
-        run = _braked(car, start, torque, v0)
+        run = _braked(car, start, torque)
     found = Metrics()
     x, v = run["x"] - run["x"][0], run["speed"]
     found.add("torque", torque, "N-m", "brake torque, sum of all wheels")
@@ -59,10 +59,9 @@ def brake(data: CarData, settings: dict[str, Any]) -> Result:
                    "rl.tyre.kappa"))  # fmt: skip
 
 
-def _braked(car: Ready, start: dict[str, float], torque: float, v0: float) -> Run:
-    far = 1000.0
-    signal = sampled([0.0, APPLIED, far], [0.0, torque, torque])
-    return car.drive(60.0, start, {"brake": signal, "speed_set": 0.0}, RELEASED, until="speed < 0.1")
+def _braked(car: Ready, start: dict[str, float], torque: float) -> Run:
+    signal = sampled([0.0, APPLIED, FAR], [0.0, torque, torque])
+    return car.drive(60.0, start, {"brake": signal, "drive": car.foot_off(start)}, HELD, until="speed < 0.1")
 
 
 def _slips(run: Run) -> float:

@@ -8,9 +8,9 @@ import numpy as np
 
 from bellcrank.errors import ModelError
 from bellcrank.library.manoeuvres.measuring import value_at
-from bellcrank.library.manoeuvres.ready import HELD, ready
+from bellcrank.library.manoeuvres.ready import FAR, HELD, ready
 from bellcrank.library.manoeuvres.result import Manoeuvre, Metrics, Result, Setting
-from bellcrank.library.manoeuvres.steering import BEGINS, FAR
+from bellcrank.library.manoeuvres.steering import BEGINS
 from bellcrank.library.vehicles.data import CarData
 from bellcrank.signals import sampled
 

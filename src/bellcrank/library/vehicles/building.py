@@ -7,7 +7,7 @@ is worth changing between runs is a parameter, those of an axle end in _front or
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -96,7 +96,9 @@ def build(
     add_drive(s, car, wheels, chassis, asked["drive"])
     add_air(s, car, chassis, at_rest)
     add_car_channels(s, car, at_rest, chassis, asked["steer"])
-    start = rolling(car, at_rest, speed) | ({} if driver is None else driver.start(car, at_rest))
+    start = rolling(car, at_rest, speed, ground_below(at_rest, tracks)) | (
+        {} if driver is None else driver.start(car, at_rest)
+    )
     s.set_run(t_end=5, step=0.001, output_every=10, method="rk4", initial=start)
     return s
 
@@ -299,10 +301,37 @@ def _add_bar(s: System, axle: FittedAxle, chassis: BodyHandle, stiffness: float)
     add_axle_channels(s, axle.name)
 
 
-def rolling(car: CarData, at_rest: Stand, speed: float) -> dict[str, float]:
-    """Initial values: as it stands, ahead at a speed."""
+@dataclass(frozen=True)
+class Plane:
+    """The plane below a car that begins at the origin: its height there, and its rise per distance ahead and to the
+    left."""
+
+    height: float = 0.0
+    ahead: float = 0.0
+    left: float = 0.0
+
+
+def ground_below(at_rest: Stand, tracks: tuple[Ground, Ground]) -> Plane:
+    """The plane through the ground below the four wheels."""
+    heights = []
+    for (x, y, _), (_, side) in zip(at_rest.contact, CORNERS.values(), strict=True):
+        ground = tracks[0 if side > 0 else 1]
+        found = ground.height(float(x)) if isinstance(ground, Terrain) else ground.height(float(x), float(y))
+        heights.append(float(found))
+    rows = np.column_stack([np.ones(4), at_rest.contact[:, :2]])
+    return Plane(*np.linalg.lstsq(rows, np.array(heights), rcond=None)[0].tolist())
+
+
+def rolling(car: CarData, at_rest: Stand, speed: float, ground: Plane | None = None) -> dict[str, float]:
+    """Initial values: as it stands, parallel to the ground, ahead at a speed."""
     pitch, roll = at_rest.pitch, at_rest.roll
-    start = {"q(chassis, 3)": at_rest.height, "q(chassis, 5)": pitch, "q(chassis, 6)": roll}
+    plane = ground or Plane()
+    steep = np.sqrt(1 + plane.ahead**2 + plane.left**2)
+    start = {
+        "q(chassis, 3)": plane.height + at_rest.height * steep,
+        "q(chassis, 5)": pitch - np.arctan(plane.ahead),
+        "q(chassis, 6)": roll + np.arctan(plane.left / np.sqrt(1 + plane.ahead**2)),
+    }
     start |= {"u(chassis, 1)": speed * np.cos(pitch), "u(chassis, 3)": speed * np.sin(pitch) * np.cos(roll)}
     start["u(chassis, 2)"] = speed * np.sin(pitch) * np.sin(roll)
     for (name, (which, _)), travel, load in zip(CORNERS.items(), at_rest.travel, at_rest.load, strict=True):

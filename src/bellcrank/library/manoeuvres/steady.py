@@ -1,0 +1,123 @@
+"""The steady motion of a car, straight ahead or round a circle, on a plane road: Newton's method on the compiled model.
+
+A motion is steady when all speeds, travels and states of the driver stay as they are. The driver keeps speed and
+curvature, so the steering-wheel angle and the throttle that this takes are states of the driver and found as well:
+whatever is asymmetric about the car or the road is steered against from the first moment on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from bellcrank.api.simulation import Simulation
+from bellcrank.errors import RunError
+
+Array = np.ndarray[Any, Any]
+PLACE = ("q(chassis, 1)", "q(chassis, 2)", "q(chassis, 4)")
+SEES = ("driver.station", "driver.steer", "driver.seen", "driver.seeing")  # of a driver who looks at a path
+CLOSED = 1e-9  # derivatives per s that may remain, relative to SIZE
+NEAR = 1e-6  # where rounding keeps Newton's method from coming closer
+ITERATIONS = 40
+DIFFERENCE = 1e-7
+LONGEST = {"u": 2.0, "q": 0.05}  # m/s or rad/s, and m or rad, of one step
+
+
+class SteadyMotion:
+    """Solves for steady motions of one compiled car; `slope`: rise of the road per distance along x and along y."""
+
+    def __init__(self, sim: Simulation, slope: tuple[float, float] = (0.0, 0.0)) -> None:
+        self.sim, self.slope = sim, slope
+        self.names = [state.name for state in sim.interface.states]
+        index = {name: i for i, name in enumerate(self.names)}
+        self.index = index
+        still = {*PLACE, *SEES} | {n for n in self.names if n.endswith(".post")}
+        still |= {n for n in self.names if n.startswith("q(") and n.endswith((".wheel)", "motor)"))}
+        self.unknown = np.array([i for i, n in enumerate(self.names) if n not in still])
+        self.seen = np.array([index[n] for n in SEES[1:] if n in index], dtype=int)
+
+    def solve(
+        self, start: Mapping[str, float], inputs: Mapping[str, float], parameters: Mapping[str, float]
+    ) -> dict[str, float]:
+        """All states of the steady motion that is nearest to `start`, with the course of the mass centre along the
+        heading (rad) of `start`."""
+        f = self.sim.rhs(dict(parameters), dict(inputs))
+        x = np.concatenate(self.sim.complete(dict(start)))
+        course = float(x[self.index["q(chassis, 4)"]])
+        for _ in range(4):
+            x = self._newton(f, x)
+            across = self._course(x, inputs, parameters) - course
+            if abs(across) < 1e-9:
+                break
+            x[self.index["q(chassis, 4)"]] -= across
+        return dict(zip(self.names, x.tolist(), strict=True))
+
+    def looking(
+        self, state: Mapping[str, float], inputs: Mapping[str, float], parameters: Mapping[str, float]
+    ) -> dict[str, float]:
+        """The same state with a driver who already steers as the path asks for, and whose hold on the steering wheel
+        makes up the rest: the steering wheel stays where it is when he takes over."""
+        found = dict(state)
+        if not len(self.seen):
+            return found
+        f = self.sim.rhs(dict(parameters), dict(inputs))
+        x = np.array([found[n] for n in self.names])
+        before = x[self.seen].copy()
+        x[self.seen] = 0.0
+        r = f(0.0, x)[self.seen]
+        J = np.empty((len(r), len(r)))
+        for k, i in enumerate(self.seen):  # linear in these states
+            moved = x.copy()
+            moved[i] += 1.0
+            J[:, k] = f(0.0, moved)[self.seen] - r
+        x[self.seen] = np.linalg.solve(J, -r)
+        hands = float(parameters.get("hands", 0.0))
+        x[self.index["driver.turn"]] += hands * (before[0] - x[self.seen[0]])
+        return dict(zip(self.names, x.tolist(), strict=True))
+
+    def _newton(self, f: Any, x: Array) -> Array:
+        best, r = x.copy(), self._residual(f, x)
+        for _ in range(ITERATIONS):
+            size = np.abs(r).max()
+            if size < CLOSED:
+                return best
+            J = np.empty((len(r), len(r)))
+            for k, i in enumerate(self.unknown):
+                moved = best.copy()
+                h = DIFFERENCE * max(1.0, abs(best[i]))
+                moved[i] += h
+                J[:, k] = (self._residual(f, moved) - r) / h
+            move = np.linalg.lstsq(J, -r, rcond=None)[0]
+            largest = max(
+                abs(step) / LONGEST["u" if self.names[i].startswith("u(") else "q"]
+                for i, step in zip(self.unknown, move, strict=True)
+            )
+            share = min(1.0, 1.0 / max(largest, 1e-12))
+            for _ in range(12):
+                tried = best.copy()
+                tried[self.unknown] += share * move
+                left = self._residual(f, tried)
+                if np.isfinite(left).all() and np.linalg.norm(left) < np.linalg.norm(r):
+                    break
+                share /= 2
+            else:
+                if size < NEAR:
+                    return best
+                break
+            best, r = tried, left
+        worst = self.names[int(self.unknown[int(np.argmax(np.abs(r)))])]
+        raise RunError(f"no steady motion was found: {worst}' = {np.abs(r).max():.3g} remains")
+
+    def _residual(self, f: Any, x: Array) -> Array:
+        rates = f(0.0, x)
+        along, across = (rates[self.index[n]] for n in PLACE[:2])
+        rates[self.index["q(chassis, 3)"]] -= self.slope[0] * along + self.slope[1] * across
+        found: Array = rates[self.unknown]
+        return found
+
+    def _course(self, x: Array, inputs: Mapping[str, float], parameters: Mapping[str, float]) -> float:
+        n = len(x) - sum(name.startswith("u(") for name in self.names)
+        seen = self.sim.outputs(0.0, x[:n].tolist(), x[n:].tolist(), dict(parameters), dict(inputs))
+        return float(np.radians(seen["yaw"] + seen["side_slip"]))
