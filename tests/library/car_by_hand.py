@@ -15,6 +15,12 @@ from bellcrank.library.vehicles.rest import corner, push_of, rack_place
 UP = np.array([0.0, 0.0, 1.0])
 
 
+def symmetric(car):
+    """The car with its driver in the middle: formulas by hand have two equal sides."""
+    at = car.given["loads"]["driver"]["at"]
+    return car.changed(loads={"driver": {"at": [at[0], 0.0, at[2]]}})
+
+
 @dataclass(frozen=True)
 class Wheel:
     """A left wheel as it stands; slopes are per travel."""

@@ -14,6 +14,7 @@ from bellcrank.cli.main import main
 from bellcrank.library.vehicles.data import GRAVITY
 from bellcrank.linkage import load
 from bellcrank.linkage.measures import measure
+from tests.library import car_by_hand as hand
 from tests.library.tyre_tables import BOOK
 
 SEDAN = {  # Project Chrono, commit 7689fbc0, data/vehicle/sedan: front double wishbone
@@ -91,6 +92,7 @@ def test_loads_at_rest_are_those_of_the_lever(name, request):
     """Weights over the wheelbase, whatever springs and linkages do between. Tyres that lean resist about the line on
     which their wheel rolls, with toe a little across the car."""
     car = request.getfixturevalue(name)
+    car = hand.symmetric(car) if "driver" in (car.given.get("loads") or {}) else car
     at = car.stand
     up = np.array([-math.sin(at.pitch), 0.0, math.cos(at.pitch)])
     ahead = np.array([math.cos(at.pitch), 0.0, math.sin(at.pitch)])
@@ -225,6 +227,7 @@ def test_what_is_unusual_is_named_with_numbers(passenger):
 
 def test_figures_of_the_linkage(passenger):
     """Wheel rate and roll centre beside those of the measures of suspensions, which know nothing of the car."""
+    passenger = hand.symmetric(passenger)
     found = passenger.figures
     left = passenger.data.front.linkage
     ratio = measure(left, 0.0)["spring_ratio"][0]
@@ -317,7 +320,8 @@ def test_kinematics_of_a_car(capsys, passenger, tmp_path):
     front, rear = (found[axle]["modes"]["parallel"] for axle in ("front", "rear"))
     assert front["camber"][1] == pytest.approx(-0.5) and front["toe"][1] == pytest.approx(0.05)
     assert rear["camber"][1] == pytest.approx(-0.8) and rear["toe"][1] == pytest.approx(0.1)
-    assert front["roll_centre_height"][1] == pytest.approx(passenger.figures["roll_centre_front"], abs=2e-3)
+    level = hand.symmetric(passenger).figures  # measures of a linkage are those as drawn
+    assert front["roll_centre_height"][1] == pytest.approx(level["roll_centre_front"], abs=2e-3)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["k_front.csv", "k_rear.csv"]
 
 

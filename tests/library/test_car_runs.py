@@ -7,7 +7,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.library.manoeuvres import lanes
-from bellcrank.library.manoeuvres.ready import K_TURN, RELEASED, ready
+from bellcrank.library.manoeuvres.ready import RELEASED, ready
 from bellcrank.library.manoeuvres.stability import dwell_signal
 from bellcrank.library.manoeuvres.steering import frequency_response
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY
@@ -28,6 +28,12 @@ def compiled(car):
     return ready(car.data)
 
 
+@pytest.fixture(scope="module")
+def level(car):
+    """Its driver in the middle, as formulas by hand have it."""
+    return hand.symmetric(car)
+
+
 def loads(run, i=-1):
     return np.array([run[f"{c}.tyre_load"][i] for c in CORNERS])
 
@@ -36,14 +42,14 @@ def test_the_car_stands_where_it_was_found_to_stand(car, compiled):
     run = compiled.drive(2.0, compiled.settled(0.0), {}, RELEASED)
     assert loads(run, 0) == pytest.approx(car.stand.load, rel=1e-9)
     assert loads(run) == pytest.approx(car.stand.load, rel=2e-3)  # without rolling the tyres give a little
-    assert max(abs(run[f"{c}.travel"][-1]) for c in CORNERS) < 5e-4
+    assert [run[f"{c}.travel"][-1] for c in CORNERS] == pytest.approx(car.stand.travel, abs=5e-4)
     assert abs(run["speed"][-1]) < 1e-3
 
 
-def test_load_transfer_under_braking(car, compiled):
+def test_load_transfer_under_braking(level):
     """Loads of the axles beside statics by hand: inertia, wheels, rolling resistance, drag, lift, and the lean of the
     body on springs and tyres."""
-    brake = 1500.0
+    car, compiled, brake = level, ready(level.data), 1500.0
     run = compiled.drive(2.5, compiled.settled(30.0), {"brake": bc.sampled([0, 0.3, 100], [0, brake, brake])}, RELEASED)
     before, after = np.array(car.stand.load), loads(run)
     a, air = -run["ax"][-1], 0.5 * 1.206 * 2.15 * run["speed"][-1] ** 2
@@ -65,8 +71,9 @@ def turned(compiled, v, angle, **parameters):
     return run, ay
 
 
-def test_load_transfer_and_roll_in_a_turn(car, compiled):
+def test_load_transfer_and_roll_in_a_turn(level):
     """Roll, travels and loads of both axles beside statics by hand, of stiff joints."""
+    car, compiled = level, ready(level.data)
     gives = {p.name: 0.0 for p in compiled.sim.interface.parameters if "_by_" in p.name}
     assert len(gives) == 5
     run, ay = turned(compiled, 25.0, 4.0, c_side=0.0, c_yaw=0.0, **gives)
@@ -163,7 +170,7 @@ def test_manoeuvres_give_figures(car, tmp_path):
     turn = bc.manoeuvres.run(car, "iso4138")
     assert 0 < turn["understeer_2"] < turn["understeer_4"] and 6 < turn["ay_max"] < 10
     step = bc.manoeuvres.run(car, "iso7401-step")
-    assert step["ay_steady"] == pytest.approx(4.0, rel=0.005)
+    assert step["ay_steady"] == pytest.approx(4.0, rel=0.03)  # the throttle is held: the car slows down a little
     assert step["yaw_rate_response"] < step["ay_response"] < step["roll_response"]
     steady = bc.manoeuvres.run(car, "iso4138", speed=80)
     assert step["angle"] == pytest.approx(steady["wheel_4"], rel=0.03)  # the step settles on the circle
@@ -176,21 +183,39 @@ def test_manoeuvres_give_figures(car, tmp_path):
         bc.manoeuvres.run(car, "iso3888")
 
 
-def test_three_methods_of_the_steady_circle_agree(car):
-    """Constant speed, radius and steering-wheel angle: one understeer gradient, whichever way it is found."""
-    found = [bc.manoeuvres.run(car, name) for name in ("iso4138", "iso4138-radius", "iso4138-wheel")]
-    for a in (2, 4):
-        values = [result[f"understeer_{a}"] for result in found]
-        assert max(values) / min(values) < 1.1
-    round_it = found[1].run
-    early = round_it.time < 20
-    bend = np.radians(round_it["yaw_rate"]) / round_it["speed"]
-    K = math.radians(found[0]["understeer_2"]) / GRAVITY
-    lag = (
-        K * found[1].settings["growth"] / (K_TURN * 0.01 * car.figures["wheelbase"])
-    )  # of an integral, on a growing angle
-    assert bend[early] == pytest.approx(0.01, rel=1.25 * lag) and lag < 0.02  # the manoeuvre counts 3 % as kept
-    assert np.ptp(found[2].run["steering_wheel"]) < 1e-9
+def test_methods_of_the_steady_circle_agree(car, compiled):
+    """Constant speed, radius and steering-wheel angle: one understeer gradient where speeds are the same, 80 km/h at 2
+    m/s2; also by differences of steady turns."""
+    v = 80 / 3.6
+    found = {
+        "speed": bc.manoeuvres.run(car, "iso4138", speed=80, at=(2.0,)),
+        "radius": bc.manoeuvres.run(car, "iso4138-radius", radius=v**2 / 2, at=(2.0,)),
+        "wheel": bc.manoeuvres.run(car, "iso4138-wheel", radius=160.0, at=(2.0,)),
+    }
+    values = [result["understeer_2"] for result in found.values()]
+    f = car.figures
+    slope = (compiled.angle(v, 2.3) - compiled.angle(v, 1.7)) / 0.6 / f["steering_ratio"]
+    values.append((slope - math.degrees(f["wheelbase"] / v**2)) * GRAVITY)
+    assert max(values) / min(values) < 1.02
+    assert np.ptp(found["wheel"].run["steering_wheel"]) < 1e-9
+    ahead = found["radius"].run["ax"]
+    assert np.abs(ahead[found["radius"].run.time < 60]).max() < 0.35  # nearly steady: dV/dt is 0.2 m/s2
+
+
+def test_limits_of_the_steady_circle(car, compiled):
+    """One largest lateral acceleration: by the slow ramps of both forms, at any rate, and by continuation of steady
+    turns; a run that ends before the limit says so."""
+    steady = compiled.limit(100 / 3.6)
+    values = [
+        steady.ay,
+        bc.manoeuvres.run(car, "iso4138")["ay_max"],
+        bc.manoeuvres.run(car, "iso4138", growth=0.4)["ay_max"],
+        bc.manoeuvres.run(car, "iso4138-radius")["ay_max"],
+        bc.manoeuvres.run(car, "iso4138-radius", acceleration=0.4)["ay_max"],
+    ]
+    assert max(values) / min(values) < 1.02 and steady.ended == ""
+    short = bc.manoeuvres.run(car, "iso4138-wheel", to=20.0)
+    assert any(note.startswith("the limit was not reached") for note in short.notes)
 
 
 def test_short_turns_and_the_weave(car):
@@ -325,8 +350,9 @@ def test_a_tall_car_in_a_fishhook(car):
     assert all(np.isfinite(run[name]).all() for run in hook.runs.values() for name in run)
 
 
-def test_four_posts(car):
+def test_four_posts(level):
     """Frequencies of the data are found again on the rig."""
+    car = level  # posts that rise together do not roll it
     rig = bc.manoeuvres.run(car, "four-post")
     assert rig["hop_front"] == pytest.approx(car.figures["hop_front"], rel=0.15)
     assert rig["hop_rear"] == pytest.approx(car.figures["hop_rear"], rel=0.15)
@@ -337,8 +363,9 @@ def test_four_posts(car):
     assert loads(heave) == pytest.approx(car.stand.load, rel=0.01)
 
 
-def test_a_banked_curve(car):
+def test_a_banked_curve(level):
     """At the speed for which it is banked tyres have nothing to hold: g R tan = v^2."""
+    car = level
     radius, bank = 60.0, 0.15
     path, v = bc.manoeuvres.circle(radius), math.sqrt(GRAVITY * radius * bank)
     rises = -bank * np.clip((np.array(path.s) - 5) / 25, 0, 1)
@@ -359,8 +386,8 @@ def test_manoeuvres_by_other_methods(car, method):
     """Near those of rk4, and not the same."""
     usual, other = (bc.manoeuvres.run(car, "iso7401-step", method=m) for m in ("rk4", method))
     assert (other.settings["method"], other.run.settings["method"]) == (method, method)
-    assert other["angle"] != usual["angle"]  # states and angles were found anew
-    assert other["angle"] == pytest.approx(usual["angle"], rel=1e-6)
+    assert other["angle"] == usual["angle"]  # steady motions need no integration
+    assert other["yaw_rate_response"] != usual["yaw_rate_response"]
     assert other["yaw_rate_response"] == pytest.approx(usual["yaw_rate_response"], rel=1e-4)
 
 

@@ -7,11 +7,13 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.library.vehicles.rest import push_of, road, spin_axis
+from tests.library import car_by_hand as hand
 
 
 @pytest.fixture(scope="module")
 def car():
-    return bc.vehicles.Car.read("passenger")
+    """Loads and rates of its left wheels are those of both."""
+    return hand.symmetric(bc.vehicles.Car.read("passenger"))
 
 
 def seen(car, axle, i):

@@ -20,8 +20,9 @@ SEEN = ("steering_wheel", "roll", "side_slip", "yaw_rate", "fl.tyre_load", "fr.t
 
 @pytest.fixture(scope="module")
 def car():
-    """Formulas by hand have stiff joints."""
-    return bc.vehicles.Car.read("passenger").changed(front={"compliance": None}, rear={"compliance": None})
+    """Formulas by hand have stiff joints and two equal sides."""
+    stiff = bc.vehicles.Car.read("passenger").changed(front={"compliance": None}, rear={"compliance": None})
+    return hand.symmetric(stiff)
 
 
 @pytest.fixture(scope="module")

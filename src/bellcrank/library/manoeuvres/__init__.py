@@ -41,7 +41,10 @@ __all__ = [
     "report", "run",
 ]  # fmt: skip
 
-COMMON = {"method": Setting(METHOD, "", "method of integration")}
+COMMON = {
+    "method": Setting(METHOD, "", "method of integration"),
+    "gear": Setting(None, "", "gear that is held; default: the one that suits the speed at the beginning"),
+}
 _LISTED = {m.name: replace(m, settings={**m.settings, **COMMON}) for m in (
     BRAKING, ACCELERATION, CIRCLE, RADIUS, WHEEL, STEP, SINE, PULSE, FREQUENCY, WEAVE, BRAKE_IN_TURN, POWER_OFF, DOUBLE,
     AVOIDANCE, SINE_WITH_DWELL, FISHHOOK, WIND, RIDE, KERB_UP, POTHOLE,

@@ -19,7 +19,11 @@ Array = np.ndarray[Any, Any]
 
 def weave(data: CarData, settings: dict[str, Any]) -> Result:
     """A slow small sine: how steering wheel, torque and lateral acceleration hang together."""
-    car, v, f = ready(data, method=settings["method"]), settings["speed"] / 3.6, settings["frequency"]
+    car, v, f = (
+        ready(data, method=settings["method"], gear=settings["gear"]),
+        settings["speed"] / 3.6,
+        settings["frequency"],
+    )
     angle, cycles = car.angle(v, settings["ay"]), max(2, round(settings["cycles"]))
     t = np.linspace(0.0, cycles / f, 200 * cycles + 1)
     y = angle * np.sin(2 * np.pi * f * t) * np.clip(2 * f * t, 0.0, 1.0)

@@ -11,41 +11,38 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.library.manoeuvres.measuring import change, slope_at, value_at
+from bellcrank.library.manoeuvres.measuring import across, change, reached, slope_at, value_at
 from bellcrank.library.manoeuvres.ready import FAR, HELD, K_TURN, abs_of, ready
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
+from bellcrank.library.manoeuvres.steering import STRAY, STRAYS
 from bellcrank.library.vehicles.data import GRAVITY, CarData
 from bellcrank.run.result import Run
 from bellcrank.signals import sampled
 
 SLOWLY = 0.5  # m/s2, lateral acceleration at which the slow runs begin
-STRAYS = 15  # deg of side slip
-STRAY = f"abs(side_slip) > {STRAYS}"
-KEPT, LOST = 0.03, 0.1  # of a curvature
+LOST = 0.15  # of a curvature
+FASTEST = 12.0  # m/s2, lateral acceleration at which a slow run ends at the latest
 OVER_AY = (("steering_wheel", "ay"), ("roll", "ay"), ("side_slip", "ay"), ("steering_torque", "ay"), "speed")
 Series = dict[float, Run]
 
 
 def _growing(run: Run) -> tuple[int, np.ndarray[Any, Any]]:
-    """Until where the lateral acceleration grows, and V times yaw rate."""
-    ay = run["speed"] * np.radians(run["yaw_rate"])
+    """Until where the lateral acceleration grows, and that acceleration."""
+    ay = across(run)
     return int(np.argmax(ay)) + 1, ay
 
 
 def constant_radius(data: CarData, settings: dict[str, Any]) -> Result:
     """A circle at a speed that grows slowly: the steering-wheel angle that keeps it."""
-    car, R = ready(data, method=settings["method"]), settings["radius"]
-    growth = settings["growth"]
-    v0 = math.sqrt(SLOWLY * R)
-    t = np.linspace(0.0, 12.0 / growth, 200)
-    speed = sampled([*t, FAR], [*np.sqrt((SLOWLY + growth * t) * R), math.sqrt((SLOWLY + 12.0) * R)])
+    car, R = ready(data, method=settings["method"], gear=settings["gear"]), settings["radius"]
+    rate, v0, top = settings["acceleration"], math.sqrt(SLOWLY * R), math.sqrt(FASTEST * R)
+    lasts = (top - v0) / rate
+    speed = sampled([0.0, lasts, FAR], [v0, top, top])
+    car = car.geared_for(top)
     start = car.turning(v0, 1 / R)
     lost = f"max(abs({math.radians(R)!r}*yaw_rate/speed - 1)/{LOST}, abs(side_slip)/{STRAYS}) > 1"
-    run = car.drive(t[-1], start, {"speed_set": speed, "curve_set": 1 / R}, {"k_turn": K_TURN}, until=lost)
-    bend = np.radians(run["yaw_rate"]) / np.maximum(run["speed"], 0.1)
+    run = car.drive(lasts, start, {"speed_set": speed, "curve_set": 1 / R}, {"k_turn": K_TURN}, until=lost)
     last, ay = _growing(run)
-    kept = np.flatnonzero(np.abs(bend[:last] * R - 1) > KEPT)
-    last = int(kept[0]) if len(kept) else last
     found = Metrics()
     ratio = car.figures["steering_ratio"]
     over = ay[:last]
@@ -60,19 +57,21 @@ def constant_radius(data: CarData, settings: dict[str, Any]) -> Result:
             found.add(f"{name}_gradient_{a:g}", slope, "deg/g", f"{words} gradient {at}")
         found.add(f"wheel_{a:g}", float(np.interp(a, over, run["steering_wheel"][:last])), "deg",
                   f"steering-wheel angle {at}")  # fmt: skip
-    found.add("ay_max", over[-1], "m/s2", "largest lateral acceleration at which the circle is kept")
+    found.add("ay_max", over[-1], "m/s2", "largest lateral acceleration")
+    there = float(np.radians(run["yaw_rate"][last - 1]) / run["speed"][last - 1])
     found.add("speed_max", 3.6 * run["speed"][last - 1], "km/h", "speed there")
     return Result("iso4138-radius", data.sections.name, settings, {"circle": run}, found.done(), [],
-                  [f"the lateral acceleration grows by {growth:g} m/s2 per s, in place of separate circles",
-                   f"the circle counts as kept while its curvature is within {100 * KEPT:g} %"], OVER_AY)  # fmt: skip
+                  [f"the speed grows by {rate:g} m/s2, in place of separate circles; at the largest lateral "
+                   f"acceleration the curvature is {100 * abs(there * R - 1):.2g} % from that of the circle",
+                   reached(run, ay)], OVER_AY)  # fmt: skip
 
 
 def constant_wheel(data: CarData, settings: dict[str, Any]) -> Result:
     """The steering wheel held from a slow circle on, the speed growing slowly: how the radius grows."""
-    car, R = ready(data, method=settings["method"]), settings["radius"]
-    v0 = math.sqrt(SLOWLY * R)
+    car, R = ready(data, method=settings["method"], gear=settings["gear"]), settings["radius"]
+    v0, rate = math.sqrt(SLOWLY * R), settings["acceleration"]
+    car = car.geared_for(v0 + settings["to"] / 3.6)
     start = car.turning(v0, 1 / R)
-    rate = settings["acceleration"]
     longest = settings["to"] / 3.6 / rate
     speed = sampled([0.0, longest, FAR], [v0, v0 + rate * longest, v0 + rate * longest])
     run = car.drive(longest, start, {"speed_set": speed}, None, until=STRAY)
@@ -90,7 +89,7 @@ def constant_wheel(data: CarData, settings: dict[str, Any]) -> Result:
     found.add("speed_there", 3.6 * run["speed"][last - 1], "km/h", "speed there")
     more = (Curve("lateral acceleration, m/s2", "curvature of the path, 1/m", (("fixed wheel", over, bend),)),)
     return Result("iso4138-wheel", data.sections.name, settings, {"circle": run}, found.done(), [],
-                  [f"the speed grows by {rate:g} m/s2"], OVER_AY, more)  # fmt: skip
+                  [f"the speed grows by {rate:g} m/s2", reached(run, ay)], OVER_AY, more)  # fmt: skip
 
 
 # ---- out of a turn
@@ -98,7 +97,7 @@ def constant_wheel(data: CarData, settings: dict[str, Any]) -> Result:
 
 def brake_in_turn(data: CarData, settings: dict[str, Any]) -> Result:
     """From a steady circle, the steering wheel held: the brakes, harder from run to run."""
-    car = ready(data, method=settings["method"])
+    car = ready(data, method=settings["method"], gear=settings["gear"])
     unit = car.at_rest.mass * car.radius
 
     def brakes(deceleration: float) -> dict[str, Any]:
@@ -110,19 +109,20 @@ def brake_in_turn(data: CarData, settings: dict[str, Any]) -> Result:
 
 def power_off(data: CarData, settings: dict[str, Any]) -> Result:
     """From a steady circle, the steering wheel held: the foot off the throttle."""
-    car = ready(data, method=settings["method"])
+    car = ready(data, method=settings["method"], gear=settings["gear"])
     start = car.turning(math.sqrt(settings["ay"] * settings["radius"]), 1 / settings["radius"])
     engine = settings["engine"]
     return _out_of_turn("iso9816", data, settings, {engine: {"drive": car.foot_off(start, engine)}})
 
 
 def _out_of_turn(name: str, data: CarData, settings: dict[str, Any], inputs: dict[float, dict[str, Any]]) -> Result:
-    car, R = ready(data, method=settings["method"]), settings["radius"]
+    car, R = ready(data, method=settings["method"], gear=settings["gear"]), settings["radius"]
     v = math.sqrt(settings["ay"] * R)
     start, seen = car.turning(v, 1 / R), settings["seen"]
     off = car.foot_off(start)
     runs: Series = {
-        x: car.drive(seen + 2.0, start, {"drive": off} | how, HELD, until="speed < 1") for x, how in inputs.items()
+        x: car.drive(seen + 2.0, start, {"drive": off} | how, HELD, until="ground_speed < 1")
+        for x, how in inputs.items()
     }
     found = Metrics()
     found.add("speed", 3.6 * v, "km/h", "speed in the steady circle")
@@ -131,7 +131,7 @@ def _out_of_turn(name: str, data: CarData, settings: dict[str, Any], inputs: dic
         end = f"_{x:g}" if len(runs) > 1 else ""
         when = f" at {x:g} m/s2" if len(runs) > 1 else ""
         t = min(seen, float(run.time[-1]))
-        now, slip0 = value_at(run, "speed", t), float(run["side_slip"][0])
+        now, slip0 = value_at(run, "ground_speed", t), float(run["side_slip"][0])
         steady = math.degrees(now / R)
         ratio = value_at(run, "yaw_rate", t) / steady
         found.add(f"deceleration{end}", (v - now) / t, "m/s2", f"mean deceleration{when}")
@@ -169,7 +169,7 @@ RADIUS = Manoeuvre(
     "steady circle of constant radius, slowly faster",
     {
         "radius": Setting(100.0, "m", "radius"),
-        "growth": Setting(0.2, "m/s2/s", "how fast the lateral acceleration grows"),
+        "acceleration": Setting(0.2, "m/s2", "how fast the speed grows"),
         "at": Setting((2.0, 4.0), "m/s2", "where gradients are taken"),
     },
     constant_radius,
@@ -181,7 +181,7 @@ WHEEL = Manoeuvre(
     "constant steering-wheel angle, slowly faster",
     {
         "radius": Setting(60.0, "m", "radius of the slow circle at which the steering wheel is fixed"),
-        "acceleration": Setting(0.4, "m/s2", "how fast the speed grows"),
+        "acceleration": Setting(0.2, "m/s2", "how fast the speed grows"),
         "to": Setting(100.0, "km/h", "how much faster it becomes, at most"),
         "at": Setting((2.0, 4.0), "m/s2", "where gradients are taken"),
     },

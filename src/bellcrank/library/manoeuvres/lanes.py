@@ -99,7 +99,7 @@ def _change(name: str, lanes_of: Callable[[float, float], list[Lane]]) -> Callab
         if ahead is None and kind == USUAL.kind:
             ahead = USUAL.preview
         driver = replace(USUAL, kind=kind, preview=ahead, delay=settings["delay"] or 0.0)
-        car = ready(data, driver, method=settings["method"])
+        car = ready(data, driver, method=settings["method"], gear=settings["gear"])
         usual_way = usual_line(LINES[name], lanes, body.width)
         engine = settings.get("engine")
         run, room, at = _driven(car, lanes, line(lanes, usual_way), settings["speed"], engine)

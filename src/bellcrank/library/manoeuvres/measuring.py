@@ -24,6 +24,30 @@ def change(run: Run, name: str) -> Array:
     return found
 
 
+def across(run: Run) -> Array:
+    """Acceleration across the course of the mass centre, to the left: what bends its path, also while the car spins."""
+    slip = np.radians(run["side_slip"])
+    found: Array = run["ay"] * np.cos(slip) - run["ax"] * np.sin(slip)
+    return found
+
+
+def reached(run: Run, ay: Array) -> str:
+    """Whether the limit of a car was found in a slow run, or what ended it before."""
+    top = int(np.argmax(ay))
+    if ay[-1] < 0.995 * ay[top] and top < len(ay) - 1:
+        return f"the limit was reached: beyond {ay[top]:.3g} m/s2 the lateral acceleration falls"
+    if "event" in run.ended:
+        return f"the limit was reached: at {ay[top]:.3g} m/s2 the car leaves the steady turn"
+    return (f"the limit was not reached: at the end of the run, at {ay[top]:.3g} m/s2 and {3.6 * run['speed'][-1]:.4g} "
+            "km/h, the lateral acceleration still grows")  # fmt: skip
+
+
+def travelled(run: Run) -> Array:
+    """Distance along the path of the mass centre since the run began, m."""
+    steps = np.hypot(np.diff(run["x"]), np.diff(run["y"]))
+    return np.concatenate([[0.0], np.cumsum(steps)])
+
+
 def steady(run: Run, name: str) -> float:
     """The mean of the last second, less the value with which the run begins."""
     return float(change(run, name)[run.time > run.time[-1] - 1.0].mean())

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import ModelError
+from bellcrank.library.manoeuvres.measuring import peaks
 from bellcrank.library.manoeuvres.ready import RELEASED
 from bellcrank.library.manoeuvres.result import Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.manoeuvres.rides import AXLES, on_course
@@ -44,7 +45,7 @@ def four_post(data: CarData, settings: dict[str, Any]) -> Result:
     if not f0 < BODY < f1 <= FASTEST:
         raise ModelError(f"manoeuvre four-post: from={f0:g} to={f1:g} Hz must begin below {BODY:g} Hz, where the body "
                          f"swings, and end above it, at {FASTEST:g} Hz or less")  # fmt: skip
-    car = on_course(data, settings["method"])
+    car = on_course(data, settings)
     start = car.settled(0.0)
     runs: dict[str, Run] = {}
     for mode, signs in MODES.items():
@@ -76,9 +77,8 @@ def four_post(data: CarData, settings: dict[str, Any]) -> Result:
         speed = 2 * np.pi * f  # gains over the speed of the post, N s/m
         lines = (("heave", f, lifts / speed), ("warp", f, twists / speed))
         curves.append(Curve("frequency, Hz", f"load of {corners[0]} over the speed of its post, N s/m", lines))
-        quick = f > BODY
-        found.add(f"hop_{axle}", f[quick][int(np.argmax((lifts / speed)[quick]))], "Hz",
-                  f"where the load of the {axle} wheels changes most")  # fmt: skip
+        found.add(f"hop_{axle}", _hop(f, lifts / speed), "Hz",
+                  f"wheel hop: frequency of the peak of {axle} wheel loads, if there is one")  # fmt: skip
         found.add(f"warp_{axle}", np.median(twists[f < 2 * f0]) / 1000, "N/mm",
                   f"load of a {axle} wheel over its post in warp, slowly")  # fmt: skip
         heave = np.concatenate([runs["heave"][n] / car.at_rest.load[list(CORNERS).index(n[:2])] for n in names])
@@ -91,6 +91,12 @@ def four_post(data: CarData, settings: dict[str, Any]) -> Result:
                    "one amplitude of the speed of posts, as of a road with the slope of its spectrum"],
                   ("fl.post", "height", "fl.tyre_load", "rl.tyre_load", "fl.travel", "rl.travel"),
                   tuple(curves))  # fmt: skip
+
+
+def _hop(f: Array, gain: Array) -> float:
+    """Frequency of the largest peak above the motion of the body; NaN if there is none."""
+    tops = [i for i in peaks(gain) if f[i] > BODY]
+    return float(f[max(tops, key=lambda i: gain[i])]) if tops else float("nan")
 
 
 def _gain(run: Run, name: str, f0: float, f1: float, over: str) -> tuple[Array, Array]:

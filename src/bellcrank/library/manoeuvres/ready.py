@@ -22,11 +22,14 @@ from bellcrank.library.vehicles.car import Car
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY, CarData
 from bellcrank.library.vehicles.driver import Driver
 from bellcrank.library.vehicles.figures import Figures, figures_of, understeer_gradient
+from bellcrank.library.vehicles.gearbox import GEAR
+from bellcrank.library.vehicles.motor import gear_at
 from bellcrank.library.vehicles.path import Change
 from bellcrank.library.vehicles.rest import Stand, stand
 from bellcrank.run.result import Run
 from bellcrank.signals import sampled
 
+CIRCLES = 0.25  # m/s2 of a linear car, between the steady turns of a continuation
 TIGHTER = 1.0  # m/s2 of lateral acceleration, from circle to circle of a search
 K_TURN = 3.0  # 1/s, with which a circle is kept
 STEP, EVERY = 0.001, 10
@@ -35,6 +38,19 @@ RELEASED = {"k_speed": 0.0, "i_speed": 0.0}  # no throttle, for a car that stand
 FOOT = 0.2  # s, in which a foot leaves the throttle
 FAR = 1000.0  # s, after the end of any run
 HELD = {"k_speed": 0.0}  # the throttle as it was
+
+
+@dataclass(frozen=True, eq=False)
+class Limit:
+    """Steady turns of one speed up to the limit: the largest lateral acceleration (m/s2), the change of the
+    steering-wheel angle there (deg), why no further turn was found (empty: less lateral acceleration beyond it), and
+    the angles and lateral accelerations of all turns."""
+
+    ay: float
+    angle: float
+    ended: str
+    angles: np.ndarray[Any, Any]
+    found: np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +63,7 @@ class Ready:
     sim: Simulation
     driver: Driver
     method: str = METHOD
+    gear: float | None = None
     kept: dict[Any, dict[str, float]] = field(default_factory=dict)  # states that were found
 
     def settled(self, speed: float, at: float = 0.0, **parameters: float) -> dict[str, float]:
@@ -79,7 +96,7 @@ class Ready:
         self, start: dict[str, float], speed: float, curvature: float, parameters: Mapping[str, float]
     ) -> dict[str, float]:
         """Newton's method from the car as it stands, tighter from circle to circle."""
-        motion, how = SteadyMotion(self.sim), {**parameters, "k_turn": K_TURN}
+        motion, how = SteadyMotion(self.sim), {**self._in_gear(start), **parameters, "k_turn": K_TURN}
         circles = max(1, math.ceil(abs(curvature) * speed**2 / TIGHTER))
         share = 0.0
         try:
@@ -97,6 +114,30 @@ class Ready:
         cg, yaw = self.data.sprung.cg, start["q(chassis, 4)"]
         start["q(chassis, 2)"] = -float(cg[0] * math.sin(yaw) + cg[1] * math.cos(yaw))
         return start
+
+    def limit(self, speed: float) -> Limit:
+        """The steady turn to the left of the largest lateral acceleration at a speed (m/s), by continuation: from
+        straight ahead, the steering wheel turned further from circle to circle."""
+        motion = SteadyMotion(self.sim, held=("driver.turn",))
+        start = self.settled(speed)
+        how, inputs = self._in_gear(start), {"speed_set": speed}
+        begin, stride = start["driver.turn"], math.radians(self.linear_angle(speed, CIRCLES))
+        angles, found = [0.0], [0.0]
+        state, least, ended = start, stride / 16, ""
+        while stride > least and len(found) < 400:
+            try:
+                state = motion.solve(start | {"driver.turn": start["driver.turn"] + stride}, inputs, how)
+            except RunError as error:
+                stride, ended = stride / 2, str(error)
+                continue
+            start = state
+            angles.append(math.degrees(state["driver.turn"] - begin))
+            found.append(speed * motion.yaw_rate(state, inputs, how))
+            if found[-1] < 0.995 * max(found):
+                ended = ""
+                break
+        top = int(np.argmax(found))
+        return Limit(found[top], angles[top], ended, np.array(angles), np.array(found))
 
     def angle(self, speed: float, ay: float) -> float:
         """Change of the steering-wheel angle (deg) from straight ahead to the steady circle of a lateral acceleration
@@ -128,6 +169,19 @@ class Ready:
         tyres = [self.data.axle(a).tyre for a, _ in CORNERS.values()]
         return float(np.mean([t.forces(3000.0, 0.0, 0.0).Re for t in tyres]))
 
+    def geared_for(self, speed: float) -> Ready:
+        """The same car in the gear that suits a speed (m/s), unless one was asked for."""
+        drive = self.data.sections.drive
+        if self.gear is not None or len(drive.gears or ()) < 2:
+            return self
+        return replace(self, gear=gear_at(drive, speed / self.radius), kept={})
+
+    def _in_gear(self, start: Mapping[str, float]) -> dict[str, float]:
+        """The parameter that holds the gear: the one that was asked for, or that with which a motion begins."""
+        if GEAR not in (state.name for state in self.sim.interface.states):
+            return {}
+        return {"gear_held": self.gear or round(start.get(GEAR, 1.0))}
+
     def drive(
         self,
         t_end: float,
@@ -140,7 +194,7 @@ class Ready:
         events = {} if until is None else {"end": until}
         run = self.sim.simulate(
             t_end=t_end, step=STEP, method=self.method, output_every=EVERY, initial=dict(start), inputs=dict(inputs),
-            parameters=dict(parameters or {}), events=events or None, stop=tuple(events),
+            parameters=self._in_gear(start) | dict(parameters or {}), events=events or None, stop=tuple(events),
         )  # fmt: skip
         if len(run.time) < 2:
             raise RunError(f"the run did not begin: {run.ended}")
@@ -168,17 +222,26 @@ def abs_of(data: CarData) -> str:
 
 
 def ready(
-    data: CarData, driver: Driver = USUAL, ground: Callable[[], Any] | None = None, method: str = METHOD
+    data: CarData,
+    driver: Driver = USUAL,
+    ground: Callable[[], Any] | None = None,
+    method: str = METHOD,
+    gear: float | None = None,
 ) -> Ready:
     """The car compiled with a driver on the ground that `ground` makes, with posts below the wheels, or on flat ground
     that stays; kept as long as the car is, for an equal driver and ground. States are found anew for each method."""
     kept = _kept.setdefault(data, {})
-    if (driver, ground, METHOD) not in kept:
+    gears = len(data.sections.drive.gears or ())
+    if gear is not None and gear not in range(1, gears + 1):
+        has = f"its gears are 1 to {gears}" if gears > 1 else "it has no gears (drive.gears of its file)"
+        raise ModelError(f"gear={gear:g} of a manoeuvre: {data.sections.name} cannot hold it, {has}")
+    if (driver, ground) not in kept:
         at_rest = stand(data)
         terrain = None if ground is None else ground()
         system = build(data, at_rest, driver=driver, terrain=terrain, posts=ground is not None)
         sim = system.equations().compile()
-        kept[driver, ground, METHOD] = Ready(data, at_rest, figures_of(data, at_rest), sim, driver)
-    if (driver, ground, method) not in kept:
-        kept[driver, ground, method] = replace(kept[driver, ground, METHOD], method=method, kept={})
-    return kept[driver, ground, method]
+        kept[driver, ground] = Ready(data, at_rest, figures_of(data, at_rest), sim, driver)
+    key = (driver, ground, method, gear)
+    if key not in kept:
+        kept[key] = replace(kept[driver, ground], method=method, gear=gear, kept={})
+    return kept[key]

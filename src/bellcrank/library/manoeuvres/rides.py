@@ -6,13 +6,13 @@ between.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from bellcrank.library.manoeuvres.measuring import value_at
+from bellcrank.library.manoeuvres.measuring import travelled, value_at
 from bellcrank.library.manoeuvres.ready import FAR, HELD, Ready, abs_of, ready
 from bellcrank.library.manoeuvres.result import Criterion, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.terrain import Terrain, iso8608_tracks, profile
@@ -66,15 +66,21 @@ class Course:
         return whole.with_friction(left=[(0.0, 1.0), (SLIPPERY, self.high)], right=[(0.0, 1.0), (SLIPPERY, self.low)])
 
 
-def on_course(data: CarData, method: str, **changes: Any) -> Ready:
+def on_course(data: CarData, settings: Mapping[str, Any], **changes: Any) -> Ready:
     """The car on the course."""
     track = data.front.linkage.points["wheel_centre"][1] + data.front.record.at[1]
-    return ready(data, Driver(circles=True), Course(round(2 * abs(float(track)), 3), **changes), method)
+    return ready(
+        data,
+        Driver(circles=True),
+        Course(round(2 * abs(float(track)), 3), **changes),
+        settings["method"],
+        settings["gear"],
+    )
 
 
 def rough_road(data: CarData, settings: dict[str, Any]) -> Result:
     """Straight ahead over a random road: what people feel, and how evenly the wheels are pressed on."""
-    car = on_course(data, settings["method"], road=settings["road"], seed=round(settings["seed"]))
+    car = on_course(data, settings, road=settings["road"], seed=round(settings["seed"]))
     v = settings["speed"] / 3.6
     run = car.drive((BEFORE + LENGTH) / v, car.settled(v), {"speed_set": v})
     on = (run["x"] > BEFORE + 0.05 * LENGTH) & (run["x"] < BEFORE + LENGTH - 5)
@@ -109,7 +115,7 @@ def _edge(name: str, place: float, way: float) -> Callable[..., Result]:
 
     def drive(data: CarData, settings: dict[str, Any]) -> Result:
         given = {k: settings[k] for k in ("kerb", "hole", "hole_length") if k in settings}
-        car, v = on_course(data, settings["method"], **given), settings["speed"] / 3.6
+        car, v = on_course(data, settings, **given), settings["speed"] / 3.6
         start = car.settled(v, place - STARTS)
         run = car.drive((STARTS + way) / v, start, {"speed_set": v}, HELD)
         found = Metrics()
@@ -142,22 +148,21 @@ def _edge(name: str, place: float, way: float) -> Callable[..., Result]:
 
 def split_mu(data: CarData, settings: dict[str, Any]) -> Result:
     """Braking where the right wheels stand on a slippery road, the steering wheel held straight."""
-    car, v = on_course(data, settings["method"], high=settings["high"], low=settings["low"]), settings["speed"] / 3.6
+    car, v = on_course(data, settings, high=settings["high"], low=settings["low"]), settings["speed"] / 3.6
     start = car.settled(v, SLIPPERY + 5.0)
     moment = settings["deceleration"] * car.at_rest.mass * car.radius
     pedals = {"brake": sampled([0.0, settings["rise"], FAR], [0.0, moment, moment]), "drive": car.foot_off(start)}
-    run = car.drive(8.0, start, pedals, HELD, until="speed < 1")
+    run = car.drive(8.0, start, pedals, HELD, until="ground_speed < 1")
     found = Metrics()
-    x = run["x"] - run["x"][0]
-    found.add("deceleration", (v - run["speed"][-1]) / run.time[-1], "m/s2", "mean deceleration")
+    found.add("deceleration", (v - run["ground_speed"][-1]) / run.time[-1], "m/s2", "mean deceleration")
     for t in (1.0, 2.0):
         if run.time[-1] > t:
             found.add(f"yaw_{t:g}", value_at(run, "yaw", t), "deg", f"yaw angle after {t:g} s")
             found.add(f"yaw_rate_{t:g}", value_at(run, "yaw_rate", t), "deg/s", f"yaw rate after {t:g} s")
             found.add(f"lateral_displacement_{t:g}", value_at(run, "y", t), "m", f"lateral displacement after {t:g} s")
-    found.add("distance", x[-1], "m", "distance until the end")
+    found.add("distance", travelled(run)[-1], "m", "distance until the end")
     found.add("side_slip_max", np.abs(run["side_slip"]).max(), "deg", "largest side slip")
-    fast = run["speed"] > 5.0
+    fast = run["ground_speed"] > 5.0
     slip = min(float(run[f"{c}.tyre.kappa"][fast].min(initial=0.0)) for c in ("fr", "rr"))
     found.add("slip_low", slip, "", "smallest slip on the slippery side; -1 is locked")
     spun = float(np.abs(run["side_slip"][fast]).max(initial=0.0))
@@ -204,7 +209,7 @@ SPLIT_MU = Manoeuvre(
     "braking on a road that is slippery on one side",
     {
         "speed": Setting(80.0, "km/h", "speed at the start"),
-        "deceleration": Setting(3.0, "m/s2", "deceleration that the brake torque asks for on a dry road"),
+        "deceleration": Setting(5.0, "m/s2", "deceleration that the brake torque asks for on a dry road"),
         "rise": Setting(0.4, "s", "rise time of the brake torque"),
         "high": Setting(Course.high, "", "friction on the left"),
         "low": Setting(Course.low, "", "friction on the right"),

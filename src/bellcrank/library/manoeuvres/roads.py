@@ -51,7 +51,7 @@ def along(data: CarData, settings: dict[str, Any]) -> Result:
     road, v = read_road(settings["file"], spacing=settings["spacing"]), settings["speed"] / 3.6
     path, way = line_of(road)
     driver = Driver(path, settings["driver"], settings["preview"], delay=settings["delay"] or 0.0, circles=True)
-    car = ready(data, driver, _On(road.ground.c[1], road.ground), settings["method"])
+    car = ready(data, driver, _On(road.ground.c[1], road.ground), settings["method"], settings["gear"])
     still = car.at_rest
     start, steady = _begun(car, road, path, v)
     wide = max(road.left, -road.right) + LOST
@@ -99,7 +99,7 @@ def _begun(car: Ready, road: Road, path: Path, v: float) -> tuple[dict[str, floa
     motion = SteadyMotion(car.sim, (up, left))
     bend = float((path.heading[1] - path.heading[0]) / (path.s[1] - path.s[0]))
     try:
-        found = motion.solve(start, {"speed_set": v, "curve_set": bend}, {"k_turn": K_TURN, "hands": 0.0})
+        found = motion.solve(start, {"speed_set": v, "curve_set": bend}, {"k_turn": K_TURN, "hands": 0.0}, heading)
     except RunError:
         return start, False
     return motion.looking(found, {"speed_set": v}, {"hands": 1.0}), True

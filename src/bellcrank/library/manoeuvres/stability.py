@@ -68,7 +68,7 @@ def dwell_signal(amplitude: float, frequency: float, dwell: float) -> tuple[Any,
 
 def sine_with_dwell(data: CarData, settings: dict[str, Any]) -> Result:
     """A sine with a pause at its second peak, coasting, to both sides, larger from run to run."""
-    car, v = ready(data, method=settings["method"]), settings["speed"] / 3.6
+    car, v = ready(data, method=settings["method"], gear=settings["gear"]), settings["speed"] / 3.6
     A = angle_at_03g(car, v, settings["rate"])
     most = min(max(6.5 * A, settings["least"]), settings["most"])
     sizes = [x * A for x in np.arange(1.5, most / A, 0.5)]
@@ -140,7 +140,7 @@ def _dwelt(car: Ready, v: float, side: str, size: float, settings: dict[str, Any
 
 def fishhook(data: CarData, settings: dict[str, Any]) -> Result:
     """Steering to one side and, when the car stops rolling, over to the other, coasting, faster from run to run."""
-    car = ready(data, method=settings["method"])
+    car = ready(data, method=settings["method"], gear=settings["gear"])
     A = angle_at_03g(car, settings["at"] / 3.6, settings["slow"])
     size, rate = settings["factor"] * A, settings["rate"]
     runs: dict[str, Run] = {}

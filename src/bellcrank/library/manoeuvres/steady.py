@@ -26,26 +26,30 @@ LONGEST = {"u": 2.0, "q": 0.05}  # m/s or rad/s, and m or rad, of one step
 
 
 class SteadyMotion:
-    """Solves for steady motions of one compiled car; `slope`: rise of the road per distance along x and along y."""
+    """Solves for steady motions of one compiled car; `slope`: rise of the road per distance along x and along y;
+    `held`: states that stay as they are given, such as the steering-wheel angle driver.turn."""
 
-    def __init__(self, sim: Simulation, slope: tuple[float, float] = (0.0, 0.0)) -> None:
+    def __init__(self, sim: Simulation, slope: tuple[float, float] = (0.0, 0.0), held: tuple[str, ...] = ()) -> None:
         self.sim, self.slope = sim, slope
         self.names = [state.name for state in sim.interface.states]
         index = {name: i for i, name in enumerate(self.names)}
         self.index = index
-        still = {*PLACE, *SEES} | {n for n in self.names if n.endswith(".post")}
+        still = {*PLACE, *SEES, *held} | {n for n in self.names if n.endswith(".post")}
         still |= {n for n in self.names if n.startswith("q(") and n.endswith((".wheel)", "motor)"))}
         self.unknown = np.array([i for i, n in enumerate(self.names) if n not in still])
         self.seen = np.array([index[n] for n in SEES[1:] if n in index], dtype=int)
 
     def solve(
-        self, start: Mapping[str, float], inputs: Mapping[str, float], parameters: Mapping[str, float]
+        self,
+        start: Mapping[str, float],
+        inputs: Mapping[str, float],
+        parameters: Mapping[str, float],
+        course: float = 0.0,
     ) -> dict[str, float]:
-        """All states of the steady motion that is nearest to `start`, with the course of the mass centre along the
-        heading (rad) of `start`."""
+        """All states of the steady motion that is nearest to `start`; `course`: direction of the velocity of the mass
+        centre (rad from x to the left)."""
         f = self.sim.rhs(dict(parameters), dict(inputs))
         x = np.concatenate(self.sim.complete(dict(start)))
-        course = float(x[self.index["q(chassis, 4)"]])
         for _ in range(4):
             x = self._newton(f, x)
             across = self._course(x, inputs, parameters) - course
@@ -117,7 +121,17 @@ class SteadyMotion:
         found: Array = rates[self.unknown]
         return found
 
+    def yaw_rate(
+        self, state: Mapping[str, float], inputs: Mapping[str, float], parameters: Mapping[str, float]
+    ) -> float:
+        """Yaw rate of a state, rad/s."""
+        x = np.array([state[n] for n in self.names])
+        return float(np.radians(self._seen(x, inputs, parameters)["yaw_rate"]))
+
     def _course(self, x: Array, inputs: Mapping[str, float], parameters: Mapping[str, float]) -> float:
-        n = len(x) - sum(name.startswith("u(") for name in self.names)
-        seen = self.sim.outputs(0.0, x[:n].tolist(), x[n:].tolist(), dict(parameters), dict(inputs))
+        seen = self._seen(x, inputs, parameters)
         return float(np.radians(seen["yaw"] + seen["side_slip"]))
+
+    def _seen(self, x: Array, inputs: Mapping[str, float], parameters: Mapping[str, float]) -> dict[str, float]:
+        n = len(x) - sum(name.startswith("u(") for name in self.names)
+        return self.sim.outputs(0.0, x[:n].tolist(), x[n:].tolist(), dict(parameters), dict(inputs))

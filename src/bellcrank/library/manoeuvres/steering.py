@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.library.manoeuvres.measuring import change, first_time, slope_at, steady
+from bellcrank.library.manoeuvres.measuring import across, change, first_time, reached, slope_at, steady
 from bellcrank.library.manoeuvres.ready import FAR, HELD, Ready, ready
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.vehicles.data import GRAVITY, CarData
@@ -20,6 +20,9 @@ from bellcrank.signals import sampled
 
 Array = np.ndarray[Any, Any]
 BEGINS = 0.5  # s, of steering
+BEYOND = 1.3  # of the steering-wheel angle at the limit, to which a slow ramp goes
+STRAYS = 15  # deg of side slip, from which on a car is not in a steady turn
+STRAY = f"abs(side_slip) > {STRAYS}"
 SPEED = Setting(80.0, "km/h", "speed")
 RESPONSES = {"yaw_rate": "yaw rate", "ay": "lateral acceleration", "roll": "roll"}
 
@@ -29,13 +32,13 @@ RESPONSES = {"yaw_rate": "yaw rate", "ay": "lateral acceleration", "roll": "roll
 
 def circle(data: CarData, settings: dict[str, Any]) -> Result:
     """Constant speed, the steering wheel turned slowly until the car turns no tighter."""
-    car, v = ready(data, method=settings["method"]), settings["speed"] / 3.6
-    start = car.settled(v)
+    car, v = ready(data, method=settings["method"], gear=settings["gear"]), settings["speed"] / 3.6
+    start, limit = car.settled(v), car.limit(v)
     rate = car.linear_angle(v, settings["growth"])
-    wheel = sampled([0.0, BEGINS, FAR], [0.0, 0.0, rate * (FAR - BEGINS)])
-    limit = "abs(side_slip) > 15"
-    run = car.drive(60.0, start, {"steer": wheel, "speed_set": v}, None, until=limit)
-    ay = run["speed"] * np.radians(run["yaw_rate"])
+    lasts = BEYOND * limit.angle / rate
+    wheel = sampled([0.0, BEGINS, BEGINS + lasts, FAR], [0.0, 0.0, rate * lasts, rate * lasts])
+    run = car.drive(BEGINS + lasts, start, {"steer": wheel, "speed_set": v}, None, until=STRAY)
+    ay = across(run)
     last = int(np.argmax(ay)) + 1
     over, wheel_angle = ay[:last], change(run, "steering_wheel")[:last]
     found = Metrics()
@@ -54,10 +57,12 @@ def circle(data: CarData, settings: dict[str, Any]) -> Result:
         found.add(f"torque_gradient_{a:g}", slope["torque"], "N m/(m/s2)", f"steering torque gradient {at}")
         found.add(f"wheel_{a:g}", float(np.interp(a, over, wheel_angle)), "deg", f"steering-wheel angle {at}")
     found.add("ay_max", over[-1], "m/s2", "largest lateral acceleration")
+    found.add("ay_steady", limit.ay, "m/s2", "largest lateral acceleration of steady turns, by continuation")
     drift = float(np.abs(run["speed"][:last] - v).max())
     criteria = [Criterion(f"the speed was kept: within {drift:.2g} m/s", bool(drift < 0.05 * v))]
     return Result("iso4138", data.sections.name, settings, {"circle": run}, found.done(), criteria,
-                  [f"slow ramp, {settings['growth']:g} m/s2 per s, in place of separate circles"],
+                  [f"steering-wheel angle grows by {rate:.3g} deg/s, {settings['growth']:g} m/s2 per s of a linear "
+                   "car, in place of separate circles", reached(run, ay)],
                   (("steering_wheel", "ay"), ("roll", "ay"), ("side_slip", "ay"), ("steering_torque", "ay"),
                    ("fl.tyre_load", "ay"), ("fr.tyre_load", "ay"), ("rl.tyre_load", "ay"), ("rr.tyre_load", "ay"),
                    "speed"))  # fmt: skip
@@ -68,7 +73,7 @@ def circle(data: CarData, settings: dict[str, Any]) -> Result:
 
 def step_steer(data: CarData, settings: dict[str, Any]) -> Result:
     """A fast turn of the steering wheel, held: how quickly and how far yaw rate and lateral acceleration follow."""
-    car, v = ready(data, method=settings["method"]), settings["speed"] / 3.6
+    car, v = ready(data, method=settings["method"], gear=settings["gear"]), settings["speed"] / 3.6
     start = car.settled(v)
     rise = settings["rise"] / 0.8  # of the whole ramp, 10 to 90 % of it within `rise`
     angle = car.angle(v, settings["ay"]) if settings["angle"] is None else settings["angle"]
@@ -99,7 +104,7 @@ def _stepped(car: Ready, start: dict[str, float], v: float, angle: float, rise: 
 
 def chirp_steer(data: CarData, settings: dict[str, Any]) -> Result:
     """A sine of growing frequency: frequency response of yaw rate, lateral acceleration and roll."""
-    car, v = ready(data, method=settings["method"]), settings["speed"] / 3.6
+    car, v = ready(data, method=settings["method"], gear=settings["gear"]), settings["speed"] / 3.6
     start = car.settled(v)
     angle = car.angle(v, settings["ay"])
     f0, f1, T = settings["from"], settings["to"], settings["duration"]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import ModelError
+from bellcrank.library.manoeuvres.measuring import travelled
 from bellcrank.library.manoeuvres.ready import FAR, HELD, RELEASED, Ready, abs_of, ready
 from bellcrank.library.manoeuvres.result import Criterion, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY, CarData
@@ -21,7 +22,7 @@ TURNS = 8  # of a search by halving
 
 def brake(data: CarData, settings: dict[str, Any]) -> Result:
     """From a speed to standstill; without a torque the largest at which no wheel locks."""
-    car, v0 = ready(data, method=settings["method"]), settings["speed"] / 3.6
+    car, v0 = ready(data, method=settings["method"], gear=settings["gear"]), settings["speed"] / 3.6
     start = car.settled(v0)
     given = settings["torque"]
     weight = car.at_rest.mass * GRAVITY * car.radius
@@ -39,7 +40,8 @@ def brake(data: CarData, settings: dict[str, Any]) -> Result:
         torque = float(given)
         run = _braked(car, start, torque)
     found = Metrics()
-    x, v = run["x"] - run["x"][0], run["speed"]
+    v = run["ground_speed"]
+    x = travelled(run)
     found.add("torque", torque, "N-m", "brake torque, sum of all wheels")
     found.add("distance", x[-1], "m", f"stopping distance from {settings['speed']:g} km/h")
     found.add("time", run.time[-1], "s", "time to standstill")
@@ -53,7 +55,13 @@ def brake(data: CarData, settings: dict[str, Any]) -> Result:
     found.add("slip_min", _slips(run), "", "smallest slip of a wheel; -1 is locked")
     found.add("lateral_displacement", np.abs(run["y"]).max(), "m", "largest lateral displacement")
     criteria = [Criterion(f"it stops: the speed at the end is {v[-1]:.3g} m/s", bool(v[-1] < 0.2))]
-    notes = [f"{abs_of(data)}: the brake torque is the largest at which no wheel locks"] if given is None else []
+    with_abs = data.sections.brakes.abs is not None
+    limits = (
+        "its anti-lock system limits the slip"
+        if with_abs
+        else "the brake torque is the largest at which no wheel locks"
+    )
+    notes = [f"{abs_of(data)}; {limits}"] if given is None else []
     return Result("braking", data.sections.name, settings, {"braking": run}, found.done(), criteria, notes,
                   ("speed", "ax", "pitch", "fl.tyre_load", "rl.tyre_load", "fl.tyre.kappa",
                    "rl.tyre.kappa"))  # fmt: skip
@@ -61,11 +69,11 @@ def brake(data: CarData, settings: dict[str, Any]) -> Result:
 
 def _braked(car: Ready, start: dict[str, float], torque: float) -> Run:
     signal = sampled([0.0, APPLIED, FAR], [0.0, torque, torque])
-    return car.drive(60.0, start, {"brake": signal, "drive": car.foot_off(start)}, HELD, until="speed < 0.1")
+    return car.drive(60.0, start, {"brake": signal, "drive": car.foot_off(start)}, HELD, until="ground_speed < 0.1")
 
 
 def _slips(run: Run) -> float:
-    fast = run["speed"] > SLOW
+    fast = run["ground_speed"] > SLOW
     return min(float(run[f"{c}.tyre.kappa"][fast].min(initial=0.0)) for c in CORNERS)
 
 
@@ -74,10 +82,12 @@ def accelerate(data: CarData, settings: dict[str, Any]) -> Result:
     drive = data.sections.drive
     if drive.torque is None and drive.power is None and drive.map is None:
         raise ModelError("acceleration: the file states no drive.torque, drive.power or drive.map", data.sections.name)
-    car, top = ready(data, method=settings["method"]), settings["to"] / 3.6
+    car, top = ready(data, method=settings["method"], gear=settings["gear"]), settings["to"] / 3.6
     start = car.settled(0.0)
+    geared = settings["gear"] is None and len(drive.gears or ()) > 1
+    automatic = RELEASED | ({"gear_held": 0.0} if geared else {})
     most = 1e7 if drive.torque is None else drive.torque
-    run = car.drive(90.0, start, {"drive": step(0.5, most)}, RELEASED, until=f"speed > {top!r}")
+    run = car.drive(90.0, start, {"drive": step(0.5, most)}, automatic, until=f"speed > {top!r}")
     found = Metrics()
     t, v = run.time - 0.5, run["speed"]
     reached = bool(v[-1] > top - 0.05)

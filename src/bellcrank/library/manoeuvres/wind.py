@@ -24,7 +24,7 @@ def side_wind(data: CarData, settings: dict[str, Any]) -> Result:
         raise ModelError(
             "side wind: the file states neither aerodynamics.side nor aerodynamics.yaw", data.sections.name
         )
-    car, v = ready(data, method=settings["method"]), settings["speed"] / 3.6
+    car, v = ready(data, method=settings["method"], gear=settings["gear"]), settings["speed"] / 3.6
     wind, blows = settings["wind"], settings["duration"]
     times = [0.0, BEGINS, BEGINS + SOON, BEGINS + blows, BEGINS + blows + SOON, FAR]
     signal = sampled(times, [0.0, 0.0, wind, wind, 0.0, 0.0])

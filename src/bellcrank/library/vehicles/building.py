@@ -24,14 +24,16 @@ from bellcrank.library.vehicles.axles import FittedAxle
 from bellcrank.library.vehicles.braking import add_brakes
 from bellcrank.library.vehicles.bushes import Gives, gives
 from bellcrank.library.vehicles.channels import add_axle_channels, add_car_channels, add_corner_channels
-from bellcrank.library.vehicles.data import CORNERS, CarData
+from bellcrank.library.vehicles.data import CORNERS, GRAVITY, CarData
 from bellcrank.library.vehicles.driveline import add_drive
 from bellcrank.library.vehicles.figures import turns_left
+from bellcrank.library.vehicles.gearbox import CLUTCH, GEAR
 from bellcrank.library.vehicles.giving import add_compliance_parameters, add_knuckles
 from bellcrank.library.vehicles.laws import stop, two_way
-from bellcrank.library.vehicles.motor import drive_share, gear_at
+from bellcrank.library.vehicles.motor import drive_share, gear_at, has_clutch
 from bellcrank.library.vehicles.parameters import put
 from bellcrank.library.vehicles.rest import Stand, rack_place
+from bellcrank.library.vehicles.standstill import add_parking_torque, add_rolling_friction
 from bellcrank.model.formula import call
 
 Ground = Terrain | Surface
@@ -90,10 +92,14 @@ def build(
         wheels[name] = _add_corner(s, name, car.axle(which), side, chassis, rack, exact, ground, giving[which])
         if car.axle(which).bushes:
             _add_bushes(s, name, car.axle(which), chassis, giving[which].rate, travel)
+    for (name, (which, _)), load in zip(CORNERS.items(), at_rest.load, strict=True):
+        add_rolling_friction(s, name, car.axle(which), wheels[name], load)
+        if which == "front" and car.front.steered:
+            add_parking_torque(s, name, car.front)
     for axle in (car.front, car.rear):
         _add_bar(s, axle, chassis, at_rest.bar[axle.name])
     add_brakes(s, car, wheels, asked["brake"])
-    add_drive(s, car, wheels, chassis, asked["drive"])
+    add_drive(s, car, wheels, chassis, asked["drive"], _weight(car, at_rest))
     add_air(s, car, chassis, at_rest)
     add_car_channels(s, car, at_rest, chassis, asked["steer"])
     start = rolling(car, at_rest, speed, ground_below(at_rest, tracks)) | (
@@ -101,6 +107,12 @@ def build(
     )
     s.set_run(t_end=5, step=0.001, output_every=10, method="rk4", initial=start)
     return s
+
+
+def _weight(car: CarData, at_rest: Stand) -> float:
+    """The weight of the car times the mean radius of its wheels, N m."""
+    radius = sum(float(car.axle(a).tyre.free_radius(ARRAYS, 0.0)) for a, _ in CORNERS.values()) / 4
+    return at_rest.mass * GRAVITY * radius
 
 
 def _add_body(s: System, car: CarData) -> BodyHandle:
@@ -344,5 +356,7 @@ def rolling(car: CarData, at_rest: Stand, speed: float, ground: Plane | None = N
     if drive.map is not None and len(drive.gears or ()) > 1:
         share = drive_share(drive)
         spins = share * start["u(fl.wheel)"] + (1 - share) * start["u(rl.wheel)"]
-        start["ratio"] = gear_at(drive, spins)
+        start[GEAR] = gear_at(drive, spins)
+    if has_clutch(drive) and speed * np.sign(drive.gear + 0.5) > 0:
+        start[CLUTCH] = 1.0
     return {key: float(value) for key, value in start.items() if value != 0}

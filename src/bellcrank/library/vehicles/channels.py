@@ -10,7 +10,7 @@ from bellcrank.library.vehicles.axles import FittedAxle
 from bellcrank.library.vehicles.data import CarData
 from bellcrank.library.vehicles.figures import steering_ratio
 from bellcrank.library.vehicles.rest import Stand
-from bellcrank.model.formula import call, cross, direction, dot, dxdt, pos, project, vel
+from bellcrank.model.formula import call, cross, direction, dot, dxdt, magnitude, pos, project, vel
 
 
 def add_car_channels(s: System, car: CarData, at_rest: Stand, chassis: BodyHandle, steer: str) -> None:
@@ -24,6 +24,12 @@ def add_car_channels(s: System, car: CarData, at_rest: Stand, chassis: BodyHandl
         ("ax", dot(dxdt(v), ahead), "longitudinal acceleration", "L/T**2"),
         ("ay", dot(dxdt(v), left), "lateral acceleration", "L/T**2"),
         ("az", dot(dxdt(v), up), "vertical acceleration", "L/T**2"),
+        (
+            "ground_speed",
+            magnitude(project(v, up)),
+            "speed over ground, in any direction",
+            "L/T",
+        ),
         ("x", dot(pos(chassis.cm), s.inertial[1]), "x of the mass centre", "L"),
         ("y", dot(pos(chassis.cm), s.inertial[2]), "y of the mass centre", "L"),
         ("height", dot(pos(chassis.cm), up), "height of the mass centre", "L"),
@@ -35,7 +41,7 @@ def add_car_channels(s: System, car: CarData, at_rest: Stand, chassis: BodyHandl
     s.add_parameter("wheelbase", base, units="L", label="wheelbase")
     s.add_parameter("steering_ratio", steering_ratio(car), units="1", label="steering ratio")
     s.define("forward", dot(v, ahead))
-    turn = call("atan2", "wheelbase*dot(rot(chassis), [n3])", "max(forward, 0.1)")
+    turn = call("atan2", "where(forward < 0, -1, 1)*wheelbase*dot(rot(chassis), [n3])", "max(abs(forward), 0.1)")
     s.add_output(f"({steer})/steering_ratio", "steer_angle", label="mean steer angle of the front wheels", units="deg")
     s.define("turning", turn)
     s.add_output(f"({steer})/steering_ratio - turning", "understeer", label="understeer angle", units="deg")

@@ -1,9 +1,8 @@
-"""From the motor to the wheels: what drives at most, gears, shares of the axles, differentials.
+"""From the motor to the wheels: largest drive torque, distribution to the axles, differentials.
 
-The drive torque that is asked for is the sum at the wheels; it is limited by the largest moment and power of the
-file, and by the map of the motor in its gear: the lowest in which the motor stays below `shift_at`. The ratio goes over
-to that of another gear with a lag. A differential halves the moment of its axle; a limited-slip one adds a friction
-that sticks, elastic below its limit as brakes are; a locked one an elastic shaft between the wheels.
+The drive torque that is asked for is the sum at the wheels; it is limited by the largest torque and power of the file,
+and by the map of the motor in its gear (`gearbox`). A differential halves the torque of its axle; a limited-slip one
+adds a friction that sticks, elastic below its limit as brakes are; a locked one an elastic shaft between the wheels.
 """
 
 from __future__ import annotations
@@ -14,14 +13,17 @@ from bellcrank.expr.table import table
 from bellcrank.library.driven import HELD, RING, add_friction
 from bellcrank.library.vehicles.axles import FittedAxle
 from bellcrank.library.vehicles.data import CarData
-from bellcrank.library.vehicles.motor import drive_share, shifts_at
+from bellcrank.library.vehicles.gearbox import add_clutch, add_gears, add_rotor
+from bellcrank.library.vehicles.motor import drive_share, has_clutch
 from bellcrank.library.vehicles.parameters import put
 from bellcrank.library.vehicles.records import Drive, Pairs
 
 BEYOND = 1.02  # of the highest speed of a map, where nothing is left
 
 
-def add_drive(s: System, car: CarData, wheels: dict[str, BodyHandle], chassis: BodyHandle, drive: str) -> None:
+def add_drive(
+    s: System, car: CarData, wheels: dict[str, BodyHandle], chassis: BodyHandle, drive: str, weight: float
+) -> None:
     """Moments of the drive on the wheels; `drive` is what is asked for."""
     given = car.sections.drive
     share = drive_share(given)
@@ -30,7 +32,7 @@ def add_drive(s: System, car: CarData, wheels: dict[str, BodyHandle], chassis: B
     driven = [axle for axle in (car.front, car.rear) if parts[axle.name][1] > 0]
     spins = [f"{parts[a.name][0]}*(u({a.name[0]}l.wheel) + u({a.name[0]}r.wheel))/2" for a in driven]
     s.define("driven_spin", " + ".join(spins))
-    _add_limits(s, given, drive)
+    _add_limits(s, given, drive, weight)
     for axle in driven:
         part = f"driving*{parts[axle.name][0]}"
         held = _add_differential(s, axle, part)
@@ -42,10 +44,10 @@ def add_drive(s: System, car: CarData, wheels: dict[str, BodyHandle], chassis: B
                 direction=wheels[name][2], on=wheels[name], against=against, label=f"drive of {name}",
             )  # fmt: skip
     if given.map is not None and given.inertia > 0:
-        _add_rotor(s, given, chassis, spins)
+        add_rotor(s, given, chassis, spins)
 
 
-def _add_limits(s: System, given: Drive, drive: str) -> None:
+def _add_limits(s: System, given: Drive, drive: str, weight: float) -> None:
     """Defines driving: what is asked for, between what the motor drives and brakes with at most."""
     most, least = [], []
     if given.torque is not None:
@@ -55,7 +57,7 @@ def _add_limits(s: System, given: Drive, drive: str) -> None:
         most.append("power_most/max(abs(driven_spin), 1)")
     least = list(most)
     if given.map is not None:
-        drives, brakes = _add_motor(s, given)
+        drives, brakes = _add_motor(s, given, drive, weight)
         most, least = [*most, drives], [*least, brakes]
     if not most:
         s.define("driving", drive)
@@ -63,23 +65,28 @@ def _add_limits(s: System, given: Drive, drive: str) -> None:
     upper, lower = (listed[0] if len(listed) == 1 else f"min({', '.join(listed)})" for listed in (most, least))
     s.define("drive_limit", upper)
     s.define("drag_limit", lower)
-    s.define("driving", f"max(-drag_limit, min(drive_limit, {drive}))")
+    sign = "" if given.map is None else "gear_sign*"
+    s.define("driving", f"{sign}max(-drag_limit, min(drive_limit, {sign}({drive})))")
 
 
-def _add_motor(s: System, given: Drive) -> tuple[str, str]:
+def _add_motor(s: System, given: Drive, drive: str, weight: float) -> tuple[str, str]:
     """What the motor drives and brakes with at most in its gear, at the wheels."""
     assert given.map is not None
-    _add_gears(s, given)
+    add_gears(s, given, drive)
+    add_clutch(s, given, weight)
     put(s, "efficiency", given.efficiency, "1", "efficiency from motor to wheels")
     s.require_positive("efficiency")
-    s.define("motor_spin", "abs(driven_spin)*ratio")
+    if has_clutch(given):
+        s.define("motor_spin", "clutch*gear_sign*driven_spin*ratio + (1 - clutch)*idle")
+    else:
+        s.define("motor_spin", "abs(driven_spin)*ratio")
     s.add_output("motor_spin", "motor_speed", label="speed of the motor", units="rpm")
     s.add_output("ratio", "gear_ratio", label="ratio of motor over wheels", units="1")
     full = _add_map(s, "motor_full", given.map)
     drag = full if given.drag is None else _add_map(s, "motor_drag", given.drag)
-    s.add_output("driving/ratio/where(driving > 0, efficiency, 1/efficiency)", "motor_torque",
+    s.add_output("gear_sign*driving/ratio/where(gear_sign*driving > 0, efficiency, 1/efficiency)", "motor_torque",
                  label="motor torque", units="F*L")  # fmt: skip
-    return f"efficiency*ratio*{full}", f"ratio*{drag}/efficiency"
+    return f"unbraked*efficiency*ratio*{full}", f"clutch*ratio*{drag}/efficiency"
 
 
 def _add_map(s: System, name: str, points: Pairs) -> str:
@@ -88,22 +95,6 @@ def _add_map(s: System, name: str, points: Pairs) -> str:
     end = BEYOND * speeds[-1]
     s.define(name, table([*speeds, end, end + 1.0], [*moments, 0.0, 0.0]))
     return f"{name}(min({end + 1.0!r}, max({speeds[0]!r}, motor_spin)))"
-
-
-def _add_gears(s: System, given: Drive) -> None:
-    ratios = given.gears or (1.0,)
-    names = [put(s, f"gear_{i}", r, "1", f"ratio of gear {i}") for i, r in enumerate(ratios, 1)]
-    put(s, "final_ratio", given.final, "1", "ratio behind the gears")
-    if len(names) == 1:
-        s.define("ratio", f"final_ratio*{names[0]}")
-        return
-    put(s, "shift_at", shifts_at(given), "A/T", "speed of the motor at which the next gear follows")
-    put(s, "t_shift", given.shift_time, "T", "lag of the ratio behind the gear")
-    s.require_positive("t_shift")
-    gear = names[-1]
-    for name in reversed(names[:-1]):
-        gear = f"where(abs(driven_spin)*final_ratio*{name} < shift_at, {name}, {gear})"
-    s.add_state("ratio", rate=f"(final_ratio*{gear} - ratio)/t_shift", units="1", label="ratio of motor over wheels")
 
 
 def _add_differential(s: System, axle: FittedAxle, part: str) -> str | None:
@@ -129,10 +120,3 @@ def _add_differential(s: System, axle: FittedAxle, part: str) -> str | None:
     s.add_output(f"2*{moved}.held", f"{name}.locking", label=f"right minus left wheel torque, {words}",
                  units="F*L")  # fmt: skip
     return f"{moved}.held"
-
-
-def _add_rotor(s: System, given: Drive, chassis: BodyHandle, spins: list[str]) -> None:
-    """The turning parts of the motor, geared to the wheels."""
-    put(s, "i_motor", given.inertia, "M*L**2", "moment of inertia of the motor")
-    rotor = s.add_body("motor", parent=chassis, rotate=2, mass=0, inertia=(0, "i_motor", 0), label="rotor of the motor")
-    s.add_constraint(f"u({rotor.name}) - ratio*({' + '.join(spins)})", eliminate=rotor.u[1], label="gears")

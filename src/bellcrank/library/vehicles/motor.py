@@ -7,6 +7,9 @@ from itertools import pairwise
 from bellcrank.library.vehicles.keys import Problems
 from bellcrank.library.vehicles.records import Axle, Drive, Pairs, Sections
 
+LOW = 0.4  # of the motor speed at which the next gear follows at full load: without load
+IDLE = 80.0  # rad/s
+
 
 def drive_share(given: Drive) -> float:
     """Share of the front axle in the drive torque."""
@@ -24,10 +27,38 @@ def shifts_at(given: Drive) -> float:
     return given.map[-1][0] if given.shift_at is None else given.shift_at
 
 
+def shifts_low(given: Drive) -> float:
+    """The same without load (rad/s)."""
+    return LOW * shifts_at(given) if given.shift_low is None else given.shift_low
+
+
+def has_clutch(given: Drive) -> bool:
+    """Whether the motor has a clutch: one with drag of its own, so a combustion engine."""
+    return given.map is not None and given.drag is not None
+
+
+def idles_at(given: Drive) -> float:
+    """Speed of the motor below which the clutch is open (rad/s)."""
+    return IDLE if given.idle is None else given.idle
+
+
+def most_power(given: Drive) -> float:
+    """Largest power of the motor (W), on the straight lines between the points of its map."""
+    assert given.map is not None
+    if len(given.map) == 1:
+        return given.map[0][0] * given.map[0][1]
+    found = 0.0
+    for (n0, t0), (n1, t1) in pairwise(given.map):
+        for share in (k / 20 for k in range(21)):
+            found = max(found, (n0 + share * (n1 - n0)) * (t0 + share * (t1 - t0)))
+    return found
+
+
 def gear_at(given: Drive, spin: float) -> float:
-    """The ratio of the gear in which the motor drives wheels that turn with `spin` (rad/s)."""
-    ratios = gears(given)
-    return next((r for r in ratios[:-1] if abs(spin) * r < shifts_at(given)), ratios[-1])
+    """The gear, from 1 on, in which the motor drives wheels that turn with `spin` (rad/s) with little load."""
+    if given.gear > 0:
+        return float(given.gear)
+    return 1.0 + sum(abs(spin) * ratio > shifts_low(given) for ratio in gears(given)[:-1])
 
 
 def drive_problems(sections: Sections, problems: Problems) -> None:
@@ -37,7 +68,7 @@ def drive_problems(sections: Sections, problems: Problems) -> None:
         problems.append(f"drive.front_share = {given.front_share:g} must lie between 0 and 1.")
     if not 0 < given.efficiency <= 1:
         problems.append(f"drive.efficiency = {given.efficiency:g} must lie between 0 and 1.")
-    only = ("gears", "final", "efficiency", "shift_at", "drag", "inertia")
+    only = ("gears", "gear", "reverse", "final", "efficiency", "shift_at", "shift_low", "idle", "drag", "inertia")
     if given.map is None:
         usual = Drive(driven=given.driven)
         for key in only:
@@ -49,6 +80,12 @@ def drive_problems(sections: Sections, problems: Problems) -> None:
             problems.append(f"drive.{key}: speeds and torques must not be negative.")
     if given.gears is not None and any(b >= a for a, b in pairwise(given.gears)):
         problems.append("drive.gears: the ratios must fall from the first gear to the last.")
+    if given.gear not in range(-1, len(given.gears or (1.0,)) + 1):
+        problems.append(f"drive.gear = {given.gear:g} must be a gear from 1 to {len(given.gears or (1.0,))}, 0 for "
+                        "gears by speed and load, or -1 for reverse.")  # fmt: skip
+    if given.map is not None and not shifts_low(given) <= shifts_at(given):
+        problems.append(f"drive.shift_low = {shifts_low(given):.4g} rad/s must not exceed shift_at, "
+                        f"{shifts_at(given):.4g} rad/s.")  # fmt: skip
     share = drive_share(given)
     for name, part in (("front", share), ("rear", 1 - share)):
         axle: Axle = getattr(sections, name)

@@ -247,8 +247,14 @@ class Drive:
     final: float = key("ratio behind the gears: speed of the motor over that of the wheels", default=1.0, sign=1,
                        usual=(1, 20))  # fmt: skip
     efficiency: float = key("efficiency from motor to wheels", default=1.0, sign=1, usual=(0.7, 1))
-    shift_at: float | None = key("motor speed at which the next gear follows; the highest of the map if not given",
+    gear: float = key("gear that is held: from 1 on, -1 reverse; 0: gears follow speed and load", default=0.0)
+    reverse: float | None = key("ratio of the reverse gear; default: that of the first", default=None, sign=1)
+    shift_at: float | None = key("motor speed at which the next gear follows at full load; default: highest of the map",
                                  "A/T", None, sign=1, usual=(100, 2000))  # fmt: skip
+    shift_low: float | None = key("the same without load; default: 0.4 shift_at", "A/T", None, sign=1,
+                                  usual=(80, 1000))  # fmt: skip
+    idle: float | None = key("motor speed below which the clutch of a motor with drag is open; default: 80 rad/s",
+                             "A/T", None, sign=1, usual=(50, 200))  # fmt: skip
     shift_time: float = key("lag of the ratio as the gear changes", "T", 0.1, sign=1, usual=(0.02, 0.6))
     inertia: float = key("moment of inertia of the motor's turning parts", "M*L**2", 0.0, sign=0, usual=(0, 1))
 

@@ -1,0 +1,54 @@
+"""Wheels at rest: rolling resistance that holds a wheel, and the torque with which a tyre resists being turned.
+
+Laws of tyres let rolling resistance vanish with the speed, so a car would creep. What is missing near standstill acts
+as dry friction that sticks. A front tyre that is steered at rest twists, elastic up to Gough's moment of a sliding
+contact, M = mu/3 sqrt(Fz^3/p) (Gough 1958, see Sharp & Granger, On car steering torques at parking speeds, 2003); as
+the wheel rolls the twist relaxes within half the length of the contact.
+"""
+
+from __future__ import annotations
+
+from bellcrank.api.system import System
+from bellcrank.describe.handles import BodyHandle
+from bellcrank.describe.patch import TINY
+from bellcrank.describe.slip import FLOW
+from bellcrank.library.driven import RING, add_friction
+from bellcrank.library.vehicles.axles import FittedAxle
+from bellcrank.library.vehicles.parameters import put
+
+SLOW = 1.0  # m/s, above which the tyres' own law of rolling resistance holds alone
+PATCH = 0.08  # m, half the length of a contact
+TWIST = 5500.0  # N m/rad, torsional stiffness of a tyre on the ground. Plausible: 80 to 120 N m/deg
+FRICTION = 1.0  # of a dry road
+DAMPED = 0.002  # s
+
+
+def add_rolling_friction(s: System, name: str, axle: FittedAxle, wheel: BodyHandle, load: float) -> None:
+    """Friction of a wheel that makes up what its tyre lacks of rolling resistance near standstill."""
+    tyre = axle.tyre
+    part = abs(float(tyre.forces(load, 0.0, 0.0).My)) / load
+    if not part > 0:
+        return
+    fades = f"max(0, 1 - abs({name}.tyre_vlong)/{SLOW})"
+    limit = f"{fades}*max(0, {part!r}*{name}.tyre_newtons - abs({name}.tyre_my))"
+    k = RING**2 * axle.record.wheel.spin_inertia
+    add_friction(s, f"{name}.rest", f"u({name}.wheel)", limit, repr(k), f"rolling resistance of {name} at rest")
+    s.add_moment(f"{name}.rest", magnitude=f"-{name}.rest.held", direction=wheel[2], on=wheel,
+                 label=f"rolling resistance of {name} at rest")  # fmt: skip
+
+
+def add_parking_torque(s: System, name: str, axle: FittedAxle) -> None:
+    """The torque with which the tyre of a steered wheel resists being turned at rest."""
+    pressure = float(axle.tyre.usual[0])
+    put(s, f"mu_parking_{axle.name}", FRICTION, "1", f"friction of {axle.name} tyres that are steered at rest")
+    twist, hold, most = f"{name}.twist", f"{name}.twist_hold", f"{name}.twist_most"
+    s.define(most, f"mu_parking_{axle.name}/3*sqrt(max(0, {name}.tyre_newtons)**3/{pressure!r})")
+    s.define(hold, f"sqrt(({TWIST}*{twist})**2 + {TINY**2})")
+    turns = f"dot(rot({name}), [n3])"
+    rolls = f"abs({name}.tyre_vlong)/{PATCH}*{twist}"
+    s.define(f"{twist}_rate", f"{turns} - max(0, {hold} - {most})/{hold}/{FLOW}*{twist} - {rolls}")
+    s.add_state(twist, rate=f"{twist}_rate", units="A", label=f"twist of the tyre of {name} on the ground")
+    fades = f"1/(1 + ({name}.tyre_vlong/{SLOW})**4)"
+    s.define(f"{name}.parking", f"{fades}*min({most}, max(-{most}, {TWIST}*({twist} + {DAMPED}*{twist}_rate)))")
+    s.add_moment(f"{name}.parking", magnitude=f"-{name}.parking", direction=s.inertial[3], on=name,
+                 label=f"parking torque of {name}")  # fmt: skip
