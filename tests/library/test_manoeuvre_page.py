@@ -93,7 +93,7 @@ def test_every_manoeuvre_is_driven_by_the_method_that_is_asked_for(monkeypatch):
     """As far as the car that it asks for."""
     asked = []
 
-    def ready(data, driver=None, ground=None, method=None):
+    def ready(data, driver=None, ground=None, method=None, gear=None):
         asked.append(method)
         raise bc.RunError("far enough")
 

@@ -83,7 +83,7 @@ def test_steering_at_rest_and_coasting_to_rest():
     assert np.abs(coasts["speed"][late]).max() < 1e-6 and np.ptp(coasts["x"][late]) < 1e-6
     t = np.arange(0, 60.01, 0.05)
     wheel = bc.sampled(t.tolist(), (300 * np.sin(0.5 * np.pi * t)).tolist())
-    still = sim.simulate(t_end=60, inputs={"steer": wheel, "brake": 500.0}, initial=rolling(car.data, car.stand, 0.0))
+    still = sim.simulate(t_end=60, inputs={"steer": wheel, "brake": 1000.0}, initial=rolling(car.data, car.stand, 0.0))
     away = np.hypot(still["x"] - still["x"][0], still["y"] - still["y"][0])
     assert away[-1] < 1e-3
     assert np.abs(still["steering_torque"]).max() > 5  # N m: the tyres resist being turned
