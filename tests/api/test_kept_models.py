@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.api import content, equations, portable
+from bellcrank.api import equations
+from bellcrank.derive import content, portable
 from bellcrank.linkage import load, shipped
 
 

@@ -601,6 +601,7 @@ def test_loops_are_closed_or_refused(tmp_path):
         eom.write_fmu(tmp_path / "x.fmu")
     assert list(tmp_path.iterdir()) == []
     s.set_defaults(d=1.2)
+    eom = s.equations()
     x = Opened(eom.write_fmu(tmp_path / "x.fmu"), "CoSimulation")
     with pytest.raises(FMPyError):
         x.start({"d": 3.5})

@@ -207,10 +207,11 @@ def test_rolling_in_any_frame():
         for name, e in (("x", x), ("y", y), ("z", z)):
             s.add_constraint(f"dot(vel(coin.origin) + cross(rot(coin), -0.3*({z})), {e})", label=name)
         s.add_constraint(f"dot(vel(coin.origin), {z})", label="again")
-        eom = s.equations(optimise="none")
+        eom = s.equations(optimise="none", constraints="eliminate")
         q, u = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [0.3, -0.2, 0.5][: len(eom.speeds)]
         sim = eom.compile(backend="python")
-        counts.append((len(eom.speeds), len(eom.notes), np.concatenate(sim.derivatives(0.0, q, u))))
+        ignored = [note for note in eom.notes if "again" in note]
+        counts.append((len(eom.speeds), len(ignored), np.concatenate(sim.derivatives(0.0, q, u))))
     assert counts[0][:2] == counts[1][:2] == (3, 1)
     assert counts[0][2] == pytest.approx(counts[1][2], rel=1e-12, abs=1e-12)
 

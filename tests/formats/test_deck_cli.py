@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 from deck_cases import EXAMPLES, file_of
@@ -109,8 +110,12 @@ def test_translate_does_not_write_over_the_routines(capsys, tmp_path):
     deck = tmp_path / "cart.lsp"
     deck.write_text(ROUTINES, encoding="utf-8")
     routines = write_routines(tmp_path, "cart.py")
+    before = Path(routines).read_text(encoding="utf-8")
     code, _, err = bellcrank(capsys, "translate", deck, "--out", routines)
+    assert code == 1 and "it exists" in err
+    code, _, err = bellcrank(capsys, "translate", deck, "--out", routines, "--overwrite")
     assert code == 1 and "holds the routines of the deck" in err
+    assert Path(routines).read_text(encoding="utf-8") == before
     path = tmp_path / "model.py"
     assert bellcrank(capsys, "translate", deck, "--out", path)[0] == 0
     assert bellcrank(capsys, "run", path, "--backend", "python")[0] == 0

@@ -216,12 +216,14 @@ def test_the_car_is_drawn_to_scale_between_its_cones():
     lanes = [Lane(ENTRY, ENTRY + 15, -1.0, 1.0), Lane(ENTRY + 45, ENTRY + 70, 2.0, 4.5)]
     x = np.linspace(0.0, 130.0, len(T))
     run = run_of(x=x, y=0.02 * x, yaw=np.degrees(np.arctan(0.02)))
-    outline = Outline(4.4, 1.75, 0.3)
+    outline = Outline(4.4, 1.75, 0.3, -0.1)
     corners = outline.corners(run["x"], run["y"], np.radians(run["yaw"]))
     assert np.linalg.norm(corners[:, 0] - corners[:, 1], axis=1) == pytest.approx(1.75)
     inside = (corners[..., 0] >= lanes[0].begin) & (corners[..., 0] <= lanes[0].end)
     room = np.where(inside, np.minimum(corners[..., 1] + 1.0, 1.0 - corners[..., 1]), np.inf).min()
-    assert clearance(run, lanes[:1], 4.4, 1.75, 0.3)[0] == pytest.approx(room, abs=0.02)  # as the criterion has it
+    assert clearance(run, lanes[:1], 4.4, 1.75, (0.3, -0.1))[0] == pytest.approx(
+        room, abs=0.02
+    )  # as the criterion has it
     cones = cones_of(*_from_above(run, lanes).fixed[0][1:])
     assert len(cones) == 2 * (6 + 9) and set(cones[:, 1]) == {-1.0, 1.0, 2.0, 4.5}
     text = lane_picture(EVIL, run, outline, cones)

@@ -114,7 +114,7 @@ def test_what_vectors_refuse(made: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:.*(symmetric and normalized|Box observation space).*")
-@pytest.mark.parametrize("actions", [{"force": (-10, 10)}, [{"force": -10}, {"Force": 0}, {"force": 10}]])
+@pytest.mark.parametrize("actions", [{"force": (-10, 10)}, [{"force": -10}, {"force": 0}, {"force": 10}]])
 def test_environments_satisfy_gymnasium(cart: Any, actions: Any) -> None:
     """Its checker; and a vector has the bits of single environments with seeds of their own, over ends of episodes."""
     pytest.importorskip("gymnasium", reason="the extra gym is not installed")

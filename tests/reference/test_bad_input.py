@@ -32,10 +32,6 @@ def duplicate_name(s, cart, rod):
     s.add_body("rod", parent=cart, rotate=3, mass=1, inertia=(1, 1, 1))
 
 
-def names_differ_by_case(s, cart, rod):
-    s.add_body("Rod", parent=cart, rotate=3, mass=1, inertia=(1, 1, 1))
-
-
 def reserved_name(s, cart, rod):
     s.add_parameter("t", 1.0)
 
@@ -123,7 +119,6 @@ CASES = [  # spoiler, patterns that the message must hold
     (unknown_body_of_a_moment, "drive", "crat", "'cart'"),
     (unknown_point_of_a_force, "push", "handel", "'handle'"),
     (duplicate_name, "rod", "twice|already|duplicate"),
-    (names_differ_by_case, "Rod", "rod", "case"),
     (reserved_name, r"\bt\b", "reserved"),
     (reserved_function_name, "sin", "reserved"),
     (short_vector, "bob", r"\bcm\b", r"\b(3|three)\b"),

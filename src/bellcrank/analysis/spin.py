@@ -16,8 +16,6 @@ import numpy as np
 from bellcrank.analysis.plant import Plant
 from bellcrank.analysis.point import Point
 from bellcrank.analysis.slope_runner import Find, Groups
-from bellcrank.expr import ONE
-from bellcrank.model.joints.plain import PlainJoint
 from bellcrank.run.stepping import NO_VALUE
 
 PROBES, NEAR, SHIFT, SAME = 3, 0.1, 0.7, 1e-9
@@ -50,12 +48,11 @@ def _candidates(plant: Plant) -> list[Spin]:
     names = {s.name for s in plant.derived.analysis.mechanism.coordinates}
     found = []
     for body in plant.derived.analysis.mechanism.bodies:
-        joint = body.joint
-        if not isinstance(joint, PlainJoint) or len(joint.rotation.axes) != 3:
+        turn = body.joint.last_turn
+        if turn is None:
             continue
-        k = joint.rotation.axes[2].index(ONE)
-        groups = [joint.rotation.u, *([joint.slide_speeds] if joint.speed_axes == (0, 1, 2) else [])]
-        last = joint.rotation.q[2].name
+        angle, k, groups = turn
+        last = angle.name
         if last not in names or last not in places or any(u.name not in speeds for g in groups for u in g):
             continue
         G = np.zeros((len(speeds), len(speeds)))

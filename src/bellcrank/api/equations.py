@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bellcrank.api.kept_models import kept_model
 from bellcrank.derive.derived import Derived
 from bellcrank.derive.jacobian import (
     WRITTEN_OUT,
@@ -19,12 +17,13 @@ from bellcrank.derive.jacobian import (
     groups_of,
     written_out_size,
 )
+from bellcrank.derive.kept_models import kept_model
 from bellcrank.derive.pipeline import derive
-from bellcrank.derive.summary import summary
-from bellcrank.errors import ModelError, ModelWarning, did_you_mean, mapping
+from bellcrank.derive.summary import summary, warn_of_unused
+from bellcrank.errors import ModelError, mapping
 from bellcrank.export.programs import write_program
 from bellcrank.expr import Expr, Symbol
-from bellcrank.interface.interface import PARAMETERS, Interface
+from bellcrank.interface.interface import Interface
 from bellcrank.interface.listing import describe
 from bellcrank.kinematics.results import ConstraintForm
 from bellcrank.kinematics.speed_constraints import Removed
@@ -253,19 +252,8 @@ class Equations:
         """
         from bellcrank.api.simulation import Simulation
 
-        self._warn_of_unknown_values()
+        warn_of_unused(self.derived)
         return Simulation(self, backend, mapping(external, "external"), speed)
-
-    def _warn_of_unknown_values(self) -> None:
-        known = sorted(x.name for x in self.interface.all(PARAMETERS))
-        declared = self.analysis.mechanism.description.parameters  # of others the analysis has told
-        for x in self.interface.unused:
-            record = declared[x.key]
-            described = record.units is not None or record.label is not None  # it may stand in events
-            if x.default is not None and x.key != "g" and record.declared and not described:
-                near = did_you_mean(x.name, known)
-                what = f"a value is given for '{x.name}', but the model does not use it.{near}"
-                warnings.warn(what, ModelWarning, stacklevel=3)
 
 
 def equations_of(

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from bellcrank.api.analyses import Analyses
-from bellcrank.api.equations import Equations
 from bellcrank.errors import counted
 from bellcrank.interface.interface import Interface
 from bellcrank.interface.listing import describe
@@ -38,7 +37,7 @@ class Simulation(Analyses):
     any number of threads may evaluate and run it at the same time.
     """
 
-    def __init__(self, equations: Equations, backend: str, external: Mapping[str, Any], speed: str = "auto") -> None:
+    def __init__(self, equations: Any, backend: str, external: Mapping[str, Any], speed: str = "auto") -> None:
         self.derived = derived = equations.derived
         self._recipe = (equations, backend, external, speed)
         self.loaded = load(derived.analysis, derived.interface, derived.program, backend, external, speed)

@@ -18,6 +18,7 @@ from bellcrank.cli.options import shared
 from bellcrank.cli.text import number, table
 from bellcrank.errors import ModelError, RunError
 from bellcrank.files.whole import write_text
+from bellcrank.library.manoeuvres import handling as handling_of_car
 from bellcrank.library.vehicles.car import Car, cars, template
 from bellcrank.library.vehicles.checking import unusual
 from bellcrank.library.vehicles.keys import Key, key_of, shown, user_unit
@@ -62,7 +63,8 @@ def _check(args: Namespace) -> int:
     found, figures = car.check(), car.figures.details
     if not args.quick:
         try:
-            found, figures = [*found, *unusual(car.handling)], {**figures, **car.handling.details}
+            handling = handling_of_car(car)
+            found, figures = [*found, *unusual(handling)], {**figures, **handling.details}
         except RunError as error:
             found.append(f"handling figures are missing: {error}.")
     if args.json:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bellcrank.derive.derived import Derived
-from bellcrank.errors import counted
+from bellcrank.errors import counted, did_you_mean, warn
+from bellcrank.interface.interface import PARAMETERS
 
 
 def summary(d: Derived) -> str:
@@ -18,3 +19,15 @@ def summary(d: Derived) -> str:
     ]
     lines += [f"passes: {', '.join(f'{name} {n}' for name, n in p.stages)}"] if p.stages else []
     return "\n".join([*lines, *(f"note: {n}" for n in d.analysis.notes)])
+
+
+def warn_of_unused(derived: Derived) -> None:
+    """Warns of parameters that were given a value and that the model does not use, with similar names."""
+    known = sorted(x.name for x in derived.interface.all(PARAMETERS))
+    declared = derived.analysis.mechanism.description.parameters  # others were reported by the analysis
+    for x in derived.interface.unused:
+        record = declared[x.key]
+        described = record.units is not None or record.label is not None  # it may stand in events
+        if x.default is not None and x.key != "g" and record.declared and not described:
+            near = did_you_mean(x.name, known)
+            warn(f"a value is given for '{x.name}', but the model does not use it.{near}")

@@ -34,6 +34,8 @@ from bellcrank.names import key_of
 from bellcrank.vector.basis import Vector, direction, dot, in_one_frame, magnitude
 from bellcrank.vector.work import Work
 
+MOTION = ("x", "x0", "v")  # distance, its reference value and its rate in the magnitude of a force
+
 
 def analyse(mechanism: Mechanism, checker: Checker, form: ConstraintForm = ConstraintForm.AUTO) -> Analysis:
     """Solves the constraints and reads every formula."""
@@ -290,7 +292,7 @@ class Reader:
         scope = self.checker.scope
         others = {*scope.used, *scope.variables, *scope.states, *scope.definitions, *scope.description.parameters}
         for name, record in self.hiding.items():
-            if name in others:
+            if name in others and name in MOTION:  # other names were chosen for this force by the user
                 both = f"'{name}' is the force's own motion in its magnitude, and something else in the model"
                 told = f"{both}. Rename the other, or give dummies= three other names for the motion of this force."
                 self.checker.problem(f"{record.kind} '{record.name}'", told)
@@ -395,7 +397,7 @@ class Reader:
                 "x0": lambda: k.nominal(dot(along, between)),
                 "v": lambda: dot(along, apart),
             }
-        dummies = {new: motion[old] for new, old in zip(record.dummies, ("x", "x0", "v"), strict=True)}
+        dummies = {new: motion[old] for new, old in zip(record.dummies, MOTION, strict=True)}
         size = self._magnitude(record, dummies)
         if p.body == r.body:
             raise ModelError(f"it acts between two points of the same body ({p.name}, {r.name}) and does nothing")

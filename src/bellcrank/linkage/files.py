@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.files.parsfile import number_of
 from bellcrank.files.text import read_text, read_toml
 from bellcrank.linkage.chain import AXES, SIDES, Joint, Point, Rod, Strut, between
 from bellcrank.linkage.suspensions import KINDS, Rack, Sheet
@@ -158,7 +159,7 @@ class _Reader:
             self._wrong(f"units = {text!r} is not a length; it is for instance 'mm', 'm' or 'in'.")
 
     def _number(self, what: str, value: Any) -> Any:
-        number = real(value)
+        number = number_of(value) if isinstance(value, str) else real(value)  # the cells of a CSV file are text
         if number is None:
             return self._wrong(f"{what}: {displayed(value)} is not a number.", 0.0)
         return number if math.isfinite(number) else self._wrong(f"{what}: {value!r} is not finite.", 0.0)

@@ -25,7 +25,7 @@ def check_names(checker: Checker) -> None:
             checker.problem(where, f"when='{e.when}' needs returns=: the names of what it gives.")
         for name in e.returns if e.entered else ():
             if (record := d.parameters.get(name)) is not None and record.value is not None:
-                checker.problem(where, f"it gives '{name}', which has the value {record.value} already.")
+                checker.problem(where, f"it gives '{name}', which has the value {record.value:g} already.")
     default_masses = {f"{b.name}m" for b in d.bodies if b.mass is None}
     for name in d.parameters:
         if is_reserved(name) and name not in {*SHORT, *default_masses}:

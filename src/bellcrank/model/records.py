@@ -246,7 +246,7 @@ class Description:
     ranges: list[RangeRecord] = field(default_factory=list)
     shapes: list[ShapeRecord] = field(default_factory=list)
     wheels: list[WheelRecord] = field(default_factory=list)
-    number: int = field(default_factory=count().__next__)  # which System it is
+    number: int = field(default_factory=count().__next__, metadata={"content": False})  # which System it is
     problems: list[str] = field(default_factory=list)
 
     def snapshot(self) -> Description:

@@ -21,8 +21,9 @@ from bellcrank.files.whole import write_text
 from bellcrank.library.manoeuvres.centre import WEAVE
 from bellcrank.library.manoeuvres.circles import BRAKE_IN_TURN, POWER_OFF, RADIUS, WHEEL
 from bellcrank.library.manoeuvres.lanes import AVOIDANCE, DOUBLE
+from bellcrank.library.manoeuvres.linear import handling_of
 from bellcrank.library.manoeuvres.posts import FOUR_POST
-from bellcrank.library.manoeuvres.ready import METHOD, data_of
+from bellcrank.library.manoeuvres.ready import METHOD, data_of, ready
 from bellcrank.library.manoeuvres.result import Criterion, Manoeuvre, Result, Setting
 from bellcrank.library.manoeuvres.rides import KERB_UP, POTHOLE, RIDE, SPLIT_MU
 from bellcrank.library.manoeuvres.roads import ROAD
@@ -33,12 +34,13 @@ from bellcrank.library.manoeuvres.steering import CIRCLE, FREQUENCY, STEP
 from bellcrank.library.manoeuvres.straight import ACCELERATION, BRAKING
 from bellcrank.library.manoeuvres.wind import WIND
 from bellcrank.library.vehicles.driver import Driver
+from bellcrank.library.vehicles.figures import Figures
 from bellcrank.library.vehicles.path import Change, Path, circle, lane_change
 from bellcrank.run.values import method_name
 
 __all__ = [
-    "Change", "Criterion", "Driver", "Manoeuvre", "Path", "Result", "Setting", "circle", "known", "lane_change",
-    "report", "run",
+    "Change", "Criterion", "Driver", "Manoeuvre", "Path", "Result", "Setting", "circle", "handling", "known",
+    "lane_change", "report", "run",
 ]  # fmt: skip
 
 COMMON = {
@@ -50,6 +52,16 @@ _LISTED = {m.name: replace(m, settings={**m.settings, **COMMON}) for m in (
     AVOIDANCE, SINE_WITH_DWELL, FISHHOOK, WIND, RIDE, KERB_UP, POTHOLE,
     SPLIT_MU, FOUR_POST, ROAD,
 )}  # fmt: skip
+
+
+def handling(car: Any) -> Figures:
+    """Figures of a car for small steering angles, from its linear model at 80 km/h.
+
+    Understeer, roll, side-slip and torque gradients, cornering stiffnesses of the axles and characteristic speed, with
+    compliance, steering column, roll steer, camber and tyres. The car (a `Car`, a system of `read_car`, or the path or
+    name of a file) is derived and compiled the first time.
+    """
+    return handling_of(ready(data_of(car)))
 
 
 def known() -> dict[str, Manoeuvre]:

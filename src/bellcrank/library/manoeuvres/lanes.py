@@ -20,6 +20,7 @@ from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Met
 from bellcrank.library.vehicles.data import CarData
 from bellcrank.library.vehicles.driver import PREVIEW
 from bellcrank.library.vehicles.path import Change
+from bellcrank.library.vehicles.rest import Stand
 from bellcrank.run.result import Run
 
 Array = np.ndarray[Any, Any]
@@ -146,16 +147,20 @@ def _from_above(run: Run, lanes: list[Lane]) -> Curve:
     return Curve("x, m", "y of the mass centre, m", (("way", run["x"], run["y"]),), (("cones", x, y),))
 
 
+def middle_of(at_rest: Stand, data: CarData) -> tuple[float, float]:
+    """The middle of the car, ahead and to the left of the mass centre of its body, m."""
+    front, rear, cg = at_rest.contact[0][0], at_rest.contact[2][0], data.sprung.cg
+    return float((front + rear) / 2 - cg[0]), -float(cg[1])
+
+
 def _driven(
     car: Ready, lanes: list[Lane], path: Change, speed: float, engine: float | None
 ) -> tuple[Run, float, float]:
     """One way through the cones at a speed (km/h), the throttle held, or released so that the engine brakes (m/s2)."""
     v = speed / 3.6
     start = car.settled(v)
-    cg = car.data.sprung.cg
     body = car.data.sections.body
-    ahead = float((car.at_rest.contact[0][0] + car.at_rest.contact[2][0]) / 2 - cg[0])
-    left = -float(cg[1])
+    ahead, left = middle_of(car.at_rest, car.data)
     inputs: dict[str, Any] = {"speed_set": v}
     if engine is not None:
         when = (ENTRY + RELEASE - ahead - body.length / 2) / v

@@ -27,16 +27,17 @@ COLOUR = BLACK  # of outlines and traces
 
 @dataclass(frozen=True)
 class Outline:
-    """The car from above: m, and how far its middle is ahead of the mass centre."""
+    """The car from above, m; its middle is ahead and to the left of the mass centre."""
 
     length: float
     width: float
     ahead: float
+    left: float = 0.0
 
     def corners(self, x: Array, y: Array, yaw: Array) -> Array:
         """(n, 4, 2): front left, front right, rear right, rear left on the ground; yaw in rad."""
         a, b = self.length / 2, self.width / 2
-        own = np.array([[a, b], [a, -b], [-a, -b], [-a, b]]) + [self.ahead, 0.0]
+        own = np.array([[a, b], [a, -b], [-a, -b], [-a, b]]) + [self.ahead, self.left]
         c, s = np.cos(yaw)[:, None], np.sin(yaw)[:, None]
         return np.stack([x[:, None] + own[:, 0] * c - own[:, 1] * s, y[:, None] + own[:, 0] * s + own[:, 1] * c], 2)
 
@@ -143,7 +144,7 @@ def _moving(label: str, run: Run, inside: Array, outline: Outline, w: _Window) -
     moves = ";".join(f"{w.px(a):.1f},{w.py(b):.1f}" for a, b in zip(x, y, strict=True))
     turns = ";".join(f"{-a:.2f}" for a in yaw)
     lasts = f'dur="{time[-1] - time[0]:.2f}s" repeatCount="indefinite"'
-    left, top = w.scale * (outline.ahead - outline.length / 2), -w.scale * outline.width / 2
+    left, top = w.scale * (outline.ahead - outline.length / 2), -w.scale * (outline.left + outline.width / 2)
     size = f'width="{w.scale * outline.length:.1f}" height="{w.scale * outline.width:.1f}"'
     box = f'<rect x="{left:.1f}" y="{top:.1f}" {size} rx="3" fill="{COLOURS[0]}" fill-opacity="0.85"/>'
     begin = f'transform="translate({w.px(x[0]):.1f} {w.py(y[0]):.1f})"'  # where nothing is animated, such as on paper

@@ -12,6 +12,7 @@ from itertools import zip_longest
 import numpy as np
 
 from bellcrank.files.html import Raw, heading, paragraph, shown, table
+from bellcrank.library.manoeuvres.lanes import middle_of
 from bellcrank.library.manoeuvres.result import Curve, Manoeuvre, Result
 from bellcrank.library.manoeuvres.side_by_side import Driven
 from bellcrank.library.report.charts import charts, joined, merged, notes, turning_back
@@ -159,8 +160,7 @@ def _lanes(cars: Sequence[Driven], car: Driven, result: Result) -> Iterator[str]
     if cones is None or not {"x", "y", "yaw"} <= set(result.run.channels):
         return
     body, at_rest = car.car.data.sections.body, car.car.stand
-    ahead = float((at_rest.contact[0][0] + at_rest.contact[2][0]) / 2 - car.car.data.sprung.cg[0])
-    outline = Outline(body.length, body.width, ahead)
+    outline = Outline(body.length, body.width, *middle_of(at_rest, car.car.data))
     picture = lane_picture(car.label, result.run, outline, cones_of(cones[1], cones[2]))
     words = ": ".join([*whose(cars, car), "outline every 0.4 s, traces of the corners, and the car in real time"])
     yield f"<figure><figcaption>{shown(words)}</figcaption>\n{picture}</figure>"

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 
 from bellcrank.errors import BellcrankError
 from bellcrank.files.html import Raw, shown, table
+from bellcrank.library.manoeuvres.linear import handling_of
+from bellcrank.library.manoeuvres.ready import ready
 from bellcrank.library.manoeuvres.side_by_side import Driven
 from bellcrank.library.report.display import figure_shown
 from bellcrank.library.vehicles.figures import Figure
@@ -48,7 +50,7 @@ def _change(found: Figure | None, first: Figure | None) -> object:
 def car_figures(car: Driven) -> dict[str, Figure]:
     """Figures of a car: those of its linear model, as far as there is one, and those of hand formulas."""
     try:
-        handling = car.car.handling.details
+        handling = handling_of(ready(car.car.data)).details
     except BellcrankError:
         handling = {}
     return {**handling, **car.car.figures.details}

@@ -83,15 +83,6 @@ class Car:
         left out."""
         return figures_of(self.data, self.stand)
 
-    @cached_property
-    def handling(self) -> Figures:
-        """Understeer, roll, side-slip and torque gradients, cornering stiffnesses of the axles and characteristic speed
-        of the linear model of the whole car, which is derived and compiled the first time."""
-        from bellcrank.library.manoeuvres.linear import handling_of
-        from bellcrank.library.manoeuvres.ready import ready
-
-        return handling_of(ready(self.data))
-
     def check(self) -> list[str]:
         """Sentences about what is unusual in the data and in `figures`."""
         return remarks(self.data, self.stand, self.figures)

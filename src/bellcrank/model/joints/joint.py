@@ -7,7 +7,7 @@ joints and those given by functions: a new one is a file beside this one, and it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
@@ -153,6 +153,12 @@ class Joint:
     def passed(self, name: str, history: Callable[[str], Any]) -> list[str]:
         """Ends that a run went beyond, as sentences; `history` gives a coordinate by name, in equation units."""
         return []
+
+    @property
+    def last_turn(self) -> tuple[Symbol, int, list[Sequence[Symbol]]] | None:
+        """The last of three angles, the body axis it turns about, and groups of three speeds along axes of the body;
+        None for other joints."""
+        return None
 
     # ---- words and pictures
 

@@ -177,6 +177,13 @@ class PlainJoint(Joint):
     def lock(self) -> tuple[Symbol, float] | None:
         return self.rotation.lock
 
+    @property
+    def last_turn(self) -> tuple[Symbol, int, list[Sequence[Symbol]]] | None:
+        if len(self.rotation.axes) != 3:
+            return None
+        slides = [self.slide_speeds] if self.speed_axes == (0, 1, 2) else []
+        return self.rotation.q[2], self.rotation.axes[2].index(ONE), [self.rotation.u, *slides]
+
     # ---- words
 
     @property

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank import __version__
-from bellcrank.api.portable import OWN, NotPortable
+from bellcrank.derive.portable import OWN, NotPortable
 from bellcrank.expr.flat import dump
 from bellcrank.expr.node import Expr
 from bellcrank.model.records import Description, ParameterRecord, RunRecord
@@ -137,7 +137,8 @@ def _alone(thing: Any, numbers: bool) -> str:
 def _held(thing: Any) -> list[tuple[str, Any]]:
     """What an object holds by name, without what it has found meanwhile."""
     if is_dataclass(thing):
-        return [(f.name, getattr(thing, f.name)) for f in fields(thing) if f.compare or not f.name.startswith("_")]
+        counted = [f for f in fields(thing) if f.metadata.get("content", f.compare or not f.name.startswith("_"))]
+        return [(f.name, getattr(thing, f.name)) for f in counted]
     found = dict(vars(thing)) if hasattr(thing, "__dict__") else {}
     for cls in type(thing).__mro__:
         listed = getattr(cls, "__slots__", ())

@@ -11,10 +11,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from bellcrank.api.content import content_of, digest_of
-from bellcrank.api.portable import NotPortable, dumps, loads
 from bellcrank.backend.cache import MODEL, discard, kept, limit_models, read_kept, usable_folder
+from bellcrank.derive.content import content_of, digest_of
 from bellcrank.derive.derived import Derived
+from bellcrank.derive.portable import NotPortable, dumps, loads
 from bellcrank.errors import BuildError, warnings_issued
 from bellcrank.model.records import Description
 
