@@ -138,6 +138,7 @@ def test_a_snap_through_is_a_fold(count, sign):
     assert "belong to another branch" in str(found)
 
 
+@pytest.mark.campaign
 def test_beyond_the_last_fold_there_is_no_equilibrium():
     found = held_rod((0, 0, -1), "T", 0.0).equilibria("T", [0, 6, 9, 12, 15, 8])
     (fold,) = found.folds

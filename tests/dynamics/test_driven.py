@@ -85,6 +85,7 @@ def test_driven_by_an_input_and_by_a_speed():
         assert run["lambda3"][5] == pytest.approx(torque(W * run.time[5]), abs=1e-5)
 
 
+@pytest.mark.campaign
 def test_the_summary_says_so_and_check_passes():
     s = slider_crank()
     eom = s.equations()
@@ -132,7 +133,7 @@ def coupling_rod(cranks, **run):
     return s
 
 
-@pytest.mark.parametrize("cranks", [3, 4])
+@pytest.mark.parametrize("cranks", [3, pytest.param(4, marks=pytest.mark.campaign)])
 def test_a_singular_start_hides_no_degree_of_freedom(cranks):
     """All cranks and the rod on one line: there the loops leave two degrees of freedom, elsewhere one."""
     eom = coupling_rod(cranks).equations()

@@ -401,6 +401,7 @@ def test_what_changes_nothing_is_no_event(names):
 
 
 @pytest.mark.campaign
+@pytest.mark.filterwarnings("ignore:event 'has' is not a number")
 def test_a_condition_that_had_no_value_does_not_come_to_be_true():
     """An action gives it one on the side that is watched: that is no crossing, alone as side by side."""
     has = bc.event("sqrt(e) > 30*t", stop=True, name="has")

@@ -53,6 +53,7 @@ def check(sim, settings):
     assert at_once(lambda i: bits(sim.simulate(**settings(i)))) == alone
 
 
+@pytest.mark.filterwarnings("ignore:atol of .* exceeds its largest value")  # the run with the least start hardly moves
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
     ("method", "t_end"), rarely([("rk2", 0.5), ("RK45", 0.1), ("tsit5", 0.5)], [("RK45", 0.1)], several=True)
