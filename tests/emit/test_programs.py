@@ -1,6 +1,7 @@
 """Stand-alone programs in C, Fortran and Python against the run within the package; their files; their answers to bad input."""
 
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -609,3 +610,13 @@ def test_no_model_takes_the_name_of_a_file_beside_it(tmp_path, language):
     } - {stem}
     assert len(beside) >= 3
     assert all(stem_of(name) == f"model_{name}" for name in (*beside, "time", "numpy", "random"))
+
+
+def test_numbers_of_numpy_are_plain_numbers_in_programs(tmp_path):
+    s = system("quarter_car")
+    s.set_run(initial={"q(body)": np.float64(0.01), "q(wheel)": np.float32(0.5)})
+    eom = s.equations()
+    for language in ("c", "python", "fortran"):
+        folder = eom.write(language, tmp_path / language)
+        texts = [p.read_text(encoding="utf-8") for p in Path(folder).rglob("*") if p.is_file()]
+        assert not any("np.float" in text for text in texts), language

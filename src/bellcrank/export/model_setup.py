@@ -112,10 +112,12 @@ def _ambiguous(interface: Interface) -> list[str]:
 
 def _states(derived: Derived, interface: Interface, taken: list[str]) -> tuple[Keyed, ...]:
     given, loops = _initial(derived, interface), derived.program.loops is not None
-    return tuple(
-        Keyed(_state_keyword(x, taken), x, given.get(x.key, x.default), not loops or _is_kept(given.get(x.key)))
-        for x in interface.states
-    )
+    found = []
+    for x in interface.states:
+        value = given.get(x.key, x.default)
+        plain = None if value is None else float(value)  # numbers of NumPy are printed with its name
+        found.append(Keyed(_state_keyword(x, taken), x, plain, not loops or _is_kept(given.get(x.key))))
+    return tuple(found)
 
 
 def _is_kept(value: float | None) -> bool:
