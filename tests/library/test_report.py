@@ -14,6 +14,7 @@ from bellcrank.library.manoeuvres import known
 from bellcrank.library.manoeuvres.lanes import ENTRY, Lane, _from_above, clearance
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Result
 from bellcrank.library.manoeuvres.side_by_side import Driven
+from bellcrank.library.report import tables
 from bellcrank.library.report.charts import joined, turning_back
 from bellcrank.library.report.display import axis_shown, converted, number
 from bellcrank.library.report.elements import damper_force, spring_curves
@@ -49,8 +50,7 @@ def car(name, real, mass):
     found = {"mass": Figure(mass, "kg", "mass"), "front_share": Figure(0.5, "", "fraction in front", (0.6, 0.7)),
              "wheelbase": Figure(2.7, "m", "wheelbase"), "cg_height": Figure(0.5, "m", "height"),
              "steering_ratio": Figure(16.0, "", "steering ratio")}  # fmt: skip
-    linear = {"understeer": Figure(2.345678, "deg/g", "understeer gradient")}
-    own = SimpleNamespace(figures=Figures(found), handling=Figures(linear), check=lambda: [f"odd {EVIL}"], linkage=real.linkage, data=real.data,
+    own = SimpleNamespace(figures=Figures(found), check=lambda: [f"odd {EVIL}"], linkage=real.linkage, data=real.data,
                           stand=real.stand, source=real.source, given=real.given)  # fmt: skip
     return Driven(name, own)
 
@@ -72,7 +72,11 @@ def page(hmmwv):
     cars[1].results["iso7401-step"].notes.append("its own")
     cars[1].failures["braking"] = f"it does not stop {EVIL}"
     targets = read_targets({"iso7401-step": {"ay_response": {"max": 2.0, "target": 1.5}, "typo": [0, 1]}})
-    return car_page(cars, known(), targets, f"author {EVIL}", datetime(2026, 1, 2, 3, 4))
+    linear = {"understeer": Figure(2.345678, "deg/g", "understeer gradient")}
+    with pytest.MonkeyPatch.context() as patch:  # instead of a derivation of the whole car
+        patch.setattr(tables, "ready", lambda data: data)
+        patch.setattr(tables, "handling_of", lambda car: Figures(linear))
+        return car_page(cars, known(), targets, f"author {EVIL}", datetime(2026, 1, 2, 3, 4))
 
 
 def test_the_page_is_one_file_with_all_sections(page):
