@@ -187,6 +187,11 @@ KINDS = {
 }
 
 
+def positive_numbers() -> list[tuple[Kind, int, str]]:
+    """The numbers that must be positive: kind, place among its numbers, name."""
+    return [(k, i, n.name) for k in KINDS.values() for i, n in enumerate(k.numbers) if n.positive]
+
+
 def step(at: float = 0.0, height: float = 1.0, before: float = 0.0) -> Signal:
     """`before` until t = at, then `before + height`."""
     return KINDS["step"].signal(at, height, before)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bellcrank.emit.c.runtime_files import runtime
 from bellcrank.emit.formula import CFormula
-from bellcrank.signals import KINDS, Kind
+from bellcrank.signals import KINDS, Kind, positive_numbers
 
 NUMBERED = (*KINDS, "pieces", "function")  # as compiled code counts them
 
@@ -37,16 +37,15 @@ def input_values() -> str:
 
 
 def kind_rows() -> str:
-    """What written programs know of the kinds: word, number, how many numbers, how often differentiable, which one must
-    be positive."""
-    rows = []
-    for kind in KINDS.values():
-        place = next((i for i, n in enumerate(kind.numbers) if n.positive), -1)
-        name = f'"{kind.names[place]}"' if place >= 0 else "NULL"
-        rows.append(
-            f'{{"{kind.name}", {kind.name.upper()}, {len(kind.numbers)}, {len(kind.orders) - 1}, {place}, {name}}}'
-        )
-    return ",\n".join(rows)
+    """What written programs know of the kinds: word, number, how many numbers, how often differentiable."""
+    return ",\n    ".join(
+        f'{{"{k.name}", {k.name.upper()}, {len(k.numbers)}, {len(k.orders) - 1}}}' for k in KINDS.values()
+    )
+
+
+def positive_rows() -> str:
+    """The numbers that must be positive: kind, place, name."""
+    return ", ".join(f'{{{k.name.upper()}, {i}, "{name}"}}' for k, i, name in positive_numbers())
 
 
 def break_cases() -> str:

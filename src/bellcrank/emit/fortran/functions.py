@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from bellcrank.emit.fortran.printer import FortranPrinter, fortran_names, wrapped
+from bellcrank.emit.fortran.lines import wrapped
+from bellcrank.emit.fortran.printer import FortranPrinter, fortran_names
 from bellcrank.emit.parts import cut, shared_symbols
 from bellcrank.emit.steps import step_targets, symbols_in
 from bellcrank.expr import ZERO, Expr, Symbol

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from bellcrank.emit.fortran.printer import FortranPrinter, wrapped
+from bellcrank.emit.fortran.lines import wrapped
+from bellcrank.emit.fortran.printer import FortranPrinter
 from bellcrank.emit.fortran.runtime_files import real, runtime
 from bellcrank.emit.fortran.tables import number_rows
 from bellcrank.emit.linkage import Wording, implicit_names, implicit_pieces

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bellcrank.emit.fortran.printer import wrapped
+from bellcrank.emit.fortran.lines import wrapped
 from bellcrank.emit.fortran.runtime_files import real
 from bellcrank.emit.fortran.tables import numbers
 from bellcrank.numeric.projection import Scales

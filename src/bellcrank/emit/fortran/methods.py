@@ -26,7 +26,8 @@ def method_cases(unit: Sequence[int]) -> str:
     most = max(m.by_stages for m in METHODS.values())
     lines = [f"    real(dp) :: {', '.join(f'k{i}(n_s)' for i in range(2, most + 1))}", "    select case (method)"]
     for number, m in enumerate(METHODS.values(), 1):
-        lines.append(f"    case ({number}) ! {m.name}{f': {m.words}' if m.words else ''}")
+        chosen = "default" if number == len(METHODS) else f"({number})"
+        lines.append(f"    case {chosen} ! {m.name}{f': {m.words}' if m.words else ''}")
         lines += _SEMI_IMPLICIT if m.semi_implicit else _explicit(m)
     lines.append("    end select")
     for i in unit:

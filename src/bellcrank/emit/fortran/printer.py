@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
+from bellcrank.emit.fortran.lines import wrapped
 from bellcrank.emit.names import identifier
 from bellcrank.emit.printer import ATOM, TERM, Piece, Printer
 from bellcrank.expr import Expr, Func, Symbol
@@ -14,7 +14,6 @@ from bellcrank.expr.node import Rational
 from bellcrank.program.routine import Routine
 from bellcrank.program.statements import Assign, Call, Reduce, Statement
 
-WIDTH = 116  # of a line; the standard allows 132
 LONGEST_NAME = 50  # the standard allows 63
 _FLAG = "merge(1.0_dp, 0.0_dp, "
 
@@ -143,23 +142,6 @@ class FortranPrinter(Printer):
         return [*lines, *after]
 
 
-def wrapped(text: str, width: int = WIDTH) -> list[str]:
-    """A statement on as many lines as it needs, broken between its parts."""
-    lines = []
-    while len(text) > width:
-        # what stands beyond the width is seen too: ** is not broken in two
-        places = (m.end() for m in _BREAK.finditer(text, width // 4, width + 2))
-        place = max((p for p in places if p <= width), default=0)
-        if place == 0:
-            break
-        lines.append(f"{text[:place].rstrip()} &")
-        text = "    " + text[place:].lstrip()
-    return [*lines, text]
-
-
-_BREAK = re.compile(r", | (?=[-+] )|(?<=[\w)])(?<!\*)\*(?!\*)|(?<=[\w)])/(?!=)")
-
-
 def fortran_names(listed: Iterable[Symbol], reserved: Iterable[str]) -> dict[Symbol, str]:
     """An identifier for every symbol; Fortran does not tell capitals apart."""
     taken = {r.lower() for r in reserved}
@@ -168,10 +150,3 @@ def fortran_names(listed: Iterable[Symbol], reserved: Iterable[str]) -> dict[Sym
         names[symbol] = identifier(symbol.name.lower()[:LONGEST_NAME], taken)
         taken.add(names[symbol])
     return names
-
-
-def fortran_string(text: str, width: int = 90) -> str:
-    """A text as a string of Fortran, on one line; a long one in parts that are joined."""
-    line = " ".join(text.split())
-    parts = [line[i : i + width] for i in range(0, len(line), width)] or [""]
-    return " // ".join('"' + p.replace('"', '""') + '"' for p in parts)

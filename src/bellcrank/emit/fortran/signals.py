@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bellcrank.emit.formula import FortranFormula
-from bellcrank.emit.fortran.printer import wrapped
-from bellcrank.signals import KINDS, Kind
+from bellcrank.emit.fortran.lines import wrapped
+from bellcrank.signals import KINDS, Kind, positive_numbers
 
 
 def _printer(kind: Kind, a: str) -> FortranFormula:
@@ -37,19 +37,20 @@ def break_cases() -> str:
 
 
 def kind_tables() -> dict[str, str]:
-    """Names of the kinds, how many numbers they have, how often they can be differentiated, which number must be
+    """Names of the kinds, how many numbers they have, how often they can be differentiated, which numbers must be
     positive."""
     width, kinds = max(8, *map(len, KINDS)), list(KINDS.values())
-    positive = [next((i for i, n in enumerate(k.numbers, 1) if n.positive), 0) for k in kinds]
-    names = [next((n.name for n in k.numbers if n.positive), "") for k in kinds]
-    longest = max(1, *map(len, names))
+    positive = positive_numbers()
+    longest = max(len(name) for _, _, name in positive)
     return {
         "N_KINDS": str(len(kinds)),
         "KIND_LENGTH": str(width),
         "KINDS": ", ".join(f'"{k.name:{width}}"' for k in kinds),
         "KIND_NUMBERS": ", ".join(str(len(k.numbers)) for k in kinds),
         "KIND_SMOOTH": ", ".join(str(len(k.orders) - 1) for k in kinds),
-        "KIND_POSITIVE": ", ".join(map(str, positive)),
-        "NAME_LENGTH": str(longest),
-        "POSITIVE_NAMES": ", ".join(f'"{name:{longest}}"' for name in names),
+        "N_POSITIVE": str(len(positive)),
+        "POSITIVE_KINDS": ", ".join(f'"{k.name:{width}}"' for k, _, _ in positive),
+        "POSITIVE_NUMBERS": ", ".join(str(i + 1) for _, i, _ in positive),
+        "POSITIVE_LENGTH": str(longest),
+        "POSITIVE_NAMES": ", ".join(f'"{name:{longest}}"' for _, _, name in positive),
     }

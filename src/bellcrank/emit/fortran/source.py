@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from bellcrank.emit.fortran.functions import Functions
+from bellcrank.emit.fortran.lines import fitted, wrapped
 from bellcrank.emit.fortran.loops import scales
-from bellcrank.emit.fortran.printer import wrapped
 from bellcrank.emit.fortran.routines import interfaces, texts
 from bellcrank.emit.fortran.runtime_files import real, runtime
 from bellcrank.emit.fortran.tables import table_function
@@ -50,7 +50,7 @@ def fortran_source(
     parts += texts((r, routine_source(program, r, "fortran")) for r in own)
     groups = {"states": printed.groups["y"], "parameters": program.parameters, "inputs": program.inputs}
     comments = [comment(program.name), "", *about(program), *words.listing(program, groups, "ypw {}({})", 1)]
-    return runtime(
+    source = runtime(
         "module.f90",
         ABOUT="\n".join(f"! {line}"[:130].rstrip() for line in comments),
         BINDING="use, intrinsic :: iso_c_binding, only: c_double" if foreign else "",
@@ -59,6 +59,7 @@ def fortran_source(
         INTERFACES="\n".join(interfaces(foreign)),
         PARTS="\n".join(parts),
     )
+    return fitted(source)
 
 
 def _sizes(p: Program) -> str:

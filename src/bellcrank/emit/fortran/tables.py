@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from bellcrank.emit.fortran.printer import wrapped
+from bellcrank.emit.fortran.lines import wrapped
 from bellcrank.emit.fortran.runtime_files import real
 from bellcrank.emit.names import comment
 from bellcrank.emit.pieces import table_pieces

@@ -6,7 +6,7 @@ from bellcrank.emit.c.events import at_zero_text, cases, event_tables, rule_text
 from bellcrank.emit.c.loops import assembly_text, bridge_room
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.runtime_files import definitions
-from bellcrank.emit.c.signals import break_cases, kind_rows
+from bellcrank.emit.c.signals import break_cases, kind_rows, positive_rows
 from bellcrank.emit.c.source import c_source
 from bellcrank.emit.event_formula import CEventPrinter
 from bellcrank.emit.fortran.routines import routines_file
@@ -25,7 +25,7 @@ from bellcrank.program.inertias import inertia_functions
 from bellcrank.program.program import Program
 from bellcrank.program.slopes import with_slopes_in
 from bellcrank.run.actions import EventFormula
-from bellcrank.signals import KINDS
+from bellcrank.signals import KINDS, MOST_NUMBERS
 
 GROWTHS = {"": "NO_GROWTH", "turn": "GROWS_BY_TURNS", "way": "GROWS_ALONG"}
 KNOWN_METHODS = (*METHODS, *EMBEDDED, *STIFF, AUTO)  # as they are numbered; the last is no method of its own
@@ -156,6 +156,8 @@ def _inputs(setup: Setup) -> str:
         {
             "TUNING": definitions(INPUTS, DOUBLE),
             "KINDS": kind_rows(),
+            "POSITIVE": positive_rows(),
+            "MOST_NUMBERS": str(MOST_NUMBERS),
             "KIND_LIST": ", ".join(KINDS),
             "BREAKS": break_cases(),
             "N_SIGNALS": str(len(setup.signals)),

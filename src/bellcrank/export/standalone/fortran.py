@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from bellcrank.emit.c.routines import routines_file
 from bellcrank.emit.event_formula import FortranEventPrinter
+from bellcrank.emit.fortran.lines import fitted, fortran_string, wrapped
 from bellcrank.emit.fortran.loops import corrected_places
 from bellcrank.emit.fortran.methods import method_cases, method_names, two_step
-from bellcrank.emit.fortran.printer import fortran_string, wrapped
 from bellcrank.emit.fortran.runtime_files import definitions, real, runtime
 from bellcrank.emit.fortran.signals import break_cases, kind_tables, signal_cases
 from bellcrank.emit.fortran.source import fortran_source
@@ -23,7 +23,7 @@ from bellcrank.numeric.tuning import ASSEMBLY, EVENTS, INPUTS, LOOPS, PLANS, STE
 from bellcrank.program.inertias import inertia_functions
 from bellcrank.program.loops import Loops
 from bellcrank.program.program import Program
-from bellcrank.signals import KINDS
+from bellcrank.signals import KINDS, MOST_NUMBERS
 
 EVENT = "tuned_event_"  # thresholds of events
 
@@ -36,7 +36,7 @@ def fortran_program(program: Program, setup: Setup, words: Words) -> dict[str, s
     common = {"TITLE": comment(setup.title)[:100], "STEM": setup.stem, "ABOUT": about(setup, "! ")}
     return {
         "model.f90": fortran_source(program, words, extra=inertia_functions(program), called=events.called),
-        "program.f90": written("fortran/program.f90", _pieces(program, setup, events), common),
+        "program.f90": fitted(written("fortran/program.f90", _pieces(program, setup, events), common)),
         "Makefile": written("fortran/Makefile_with_c" if foreign else "fortran/Makefile", common=common),
         **({"routines.c": routines_file(foreign, setup.title)} if foreign else {}),
         **input_files(setup),
@@ -56,12 +56,12 @@ def _pieces(program: Program, setup: Setup, events: FortranEvents) -> dict[str, 
         declared += corrected_places(loops)
     shown = [c.quantity.column - len(setup.states) - len(program.output_names) for c in setup.channels]
     places = ", ".join(str(i) for i in shown if i > 0)
-    cases = {**signal_cases(), "BREAK_CASES": break_cases(), "KIND_LIST": ", ".join(KINDS)}
+    cases = {**signal_cases(), "BREAK_CASES": break_cases(), "KIND_LIST": fortran_string(", ".join(KINDS))}
     return {
         "TUNING": definitions(PLANS) + definitions(STEPS),
         "TITLE_STRING": fortran_string(setup.title),
         "STEM_STRING": fortran_string(setup.stem),
-        "REMOVED": fortran_string("|" + "|".join(setup.removed) + "|").replace(" // ", " // &\n    "),
+        "REMOVED": fortran_string("|" + "|".join(setup.removed) + "|"),
         "T_END": real(setup.t_end),
         "STEP": real(setup.step),
         "EVERY": str(setup.every),
@@ -120,7 +120,7 @@ class FortranEvents:
         if not events:
             return ""
         remembers = any(r.memory for r in program.externals) or len(program.inputs) > len(program.given_inputs)
-        names = ["name = " + fortran_string(e.name).replace(" // ", " // &\n        ") for e in events]
+        names = ["name = " + fortran_string(e.name) for e in events]
         flags = {
             "UP": [1 in e.sides for e in events],
             "DOWN": [-1 in e.sides for e in events],
@@ -206,7 +206,7 @@ def _echo_routines(program: Program, setup: Setup) -> str:
 
 def _echo_line(q: Keyed, value: str) -> list[str]:
     """The lines that write a value as a comment of the echo."""
-    texts = [fortran_string(x).replace(" // ", " // &\n        ") for x in (f"* {q.keyword}", q.unit, q.label)]
+    texts = [fortran_string(x) for x in (f"* {q.keyword}", q.unit, q.label)]
     return [f"call echo_line(handle, {texts[0]}, {value}/{real(q.factor)}, &", f"  {texts[1]}, &", f"  {texts[2]})"]
 
 
@@ -235,15 +235,8 @@ def _describe(setup: Setup) -> Iterable[str]:
 
 
 def _built(head: str, parts: list[str]) -> str:
-    """A value put together from its parts, on as many lines as it needs."""
-    lines = [f"    {head}("]
-    for n, part in enumerate(parts):
-        part += ")" if n == len(parts) - 1 else ", "
-        if len(lines[-1]) + len(part) > 116:
-            lines[-1] += "&"
-            lines.append("      ")
-        lines[-1] += part.replace('" // "', '" // &\n        "') if len(part) > 110 else part
-    return "\n".join(lines)
+    """A value put together from its parts."""
+    return f"    {head}({', '.join(parts)})"
 
 
 def _quantity(q: Keyed) -> list[str]:
@@ -261,7 +254,7 @@ def _channel(c: Keyed) -> list[str]:
 def _signal(i: int, s: Keyed) -> Iterable[str]:
     """A signal as it is without an input file; sampled ones are known from their file only."""
     for member, text in (("keyword", s.keyword), ("unit", s.unit), ("label", s.label)):
-        yield f"    signals({i})%{member} = " + fortran_string(text).replace('" // "', '" // &\n        "')
+        yield f"    signals({i})%{member} = " + fortran_string(text)
     yield f"    signals({i})%factor = {real(s.factor)}"
     if s.formula is not None:
         yield f'    signals({i})%kind = "{s.formula.name}"'
@@ -272,6 +265,7 @@ def _signal(i: int, s: Keyed) -> Iterable[str]:
 def _declared_inputs(setup: Setup, lengths: dict[str, str]) -> str:
     pieces = {
         "TUNING": definitions(INPUTS),
+        "MOST_NUMBERS": str(MOST_NUMBERS),
         "N_SIGNALS": str(len(setup.signals)),
         "INPUT_SIGNAL": _listed(i + 1 for i, _ in setup.inputs),
         "INPUT_RATE": _listed(rate for _, rate in setup.inputs),
@@ -284,15 +278,11 @@ def _loops(program: Program, setup: Setup, loops: Loops, inputs: str) -> str:
     rows = row_names(program)
     guessed = [*setup.guessed, *[False] * (len(setup.states) - setup.n_q)]
     flags = [".true." if g else ".false." for g in guessed]
-    cases = "".join(
-        f"    case ({i})\n      name = " + fortran_string(r, 80).replace(" // ", " // &\n        ") + "\n"
-        for i, r in enumerate(rows, 1)
-    )
     pieces = {
         "LEAST_NORM": runtime("least_norm.f90"),
-        "GUESSED": ", ".join(flags) if len(flags) < 12 else " &\n      " + ", &\n      ".join(flags),
+        "GUESSED": ", ".join(flags),
         "ROW_LENGTH": str(max(len(" ".join(r.split()).encode()) for r in rows)),
-        "ROWS": cases,
+        "ROWS": _cases("name = " + fortran_string(r) for r in rows),
         "INPUTS": inputs,
         "SIDES": "yes" if loops.sides else "",
         "N_SIDES": str(len(loops.sides)),

@@ -4,7 +4,7 @@ typedef struct {
     const char *keyword, *unit, *label;
     double factor;
     int kind; /* CONSTANT ... PIECES; -1 while none is given */
-    double a[6];
+    double a[@MOST_NUMBERS@];
     char file[4096]; /* PIECES: where they came from */
     int straight;   /* PIECES: straight lines, known between their points only */
     int64_t n;
@@ -14,12 +14,15 @@ typedef struct {
 static const struct {
     const char *word;
     int kind, numbers;
-    int smooth;             /* how often it can be differentiated */
-    int positive;           /* the number that must be positive, or -1 ... */
-    const char *positive_name;
+    int smooth; /* how often it can be differentiated */
 } kinds[] = {
     @KINDS@
 };
+
+static const struct {
+    int kind, number;
+    const char *name;
+} positive[] = {@POSITIVE@}; /* numbers that must be positive */
 
 enum { N_SIGNALS = @N_SIGNALS@ };
 
@@ -115,9 +118,10 @@ static int read_input(const char *keyword, char *rest, const char *path, long li
                         problem(path, line, "%s: %s needs %d numbers", keyword, word, kinds[k].numbers);
                         return 1;
                     }
-                if (kinds[k].positive >= 0 && !(s->a[kinds[k].positive] > 0.0))
-                    problem(path, line, "%s: the %s of a %s must be positive", keyword, kinds[k].positive_name,
-                        kinds[k].word);
+                for (size_t j = 0; j < sizeof positive/sizeof positive[0]; j++)
+                    if (positive[j].kind == kinds[k].kind && !(s->a[positive[j].number] > 0.0))
+                        problem(path, line, "%s: the %s of a %s must be positive", keyword, positive[j].name,
+                            kinds[k].word);
                 s->kind = kinds[k].kind;
                 return 1;
             }

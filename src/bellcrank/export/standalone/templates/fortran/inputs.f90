@@ -104,13 +104,16 @@
                        trim(keyword) // ": " // trim(kind) // " needs " // whole(kind_numbers(k)) // " numbers")
           return
         end do
-        if (kind_positive(k) > 0 .and. signals(i)%a(max(kind_positive(k), 1)) <= 0) call problem(path, line, &
-          trim(keyword) // ": the " // trim(positive_names(k)) // " of a " // trim(kind) // " must be positive")
+        do j = 1, size(positive_kinds)
+          if (kind /= positive_kinds(j)) cycle
+          if (.not. signals(i)%a(positive_numbers(j)) > 0) call problem(path, line, &
+            trim(keyword) // ": the " // trim(positive_names(j)) // " of a " // trim(kind) // " must be positive")
+        end do
         signals(i)%kind = kinds(k)
         return
       end do
       call problem(path, line, trim(keyword) // " needs a number, " // &
-                   "@KIND_LIST@ or file, found '" // trim(kind) // "'")
+                   @KIND_LIST@ // " or file, found '" // trim(kind) // "'")
     end do
   end subroutine read_input
 
