@@ -5,8 +5,10 @@ import json
 import math
 import multiprocessing
 import os
+import pickle
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -422,6 +424,40 @@ def test_mistakes_are_told_without_traceback(tmp_path, capsys, monkeypatch, chan
     told = capsys.readouterr().err
     assert message in told
     assert "Traceback" not in told
+
+
+COMPILING = """
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from bellcrank.backend.cache import kept
+from bellcrank.backend.processes import run_program
+from bellcrank.study import process
+
+def work(folder):
+    def make(build):
+        Path(folder, "begun").touch()
+        run_program(["sleep", "60"], None, build)
+    kept("key", make, Path(folder))
+
+sys.modules["bellcrank.study.worker"] = SimpleNamespace(words=str, work=work)
+process.main()
+"""
+
+
+@pytest.mark.campaign
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_a_worker_that_ends_while_it_compiles_leaves_nothing(tmp_path):
+    """The study that started it was interrupted or killed: its pipe is closed."""
+    worker = subprocess.Popen([sys.executable, "-c", COMPILING], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    pickle.dump((str(tmp_path),), worker.stdin)
+    worker.stdin.flush()
+    while not (tmp_path / "begun").exists():
+        assert worker.poll() is None
+        time.sleep(0.005)
+    worker.stdin.close()
+    assert worker.wait(10) == 0
+    assert [p.name for p in tmp_path.iterdir()] == ["begun"]
 
 
 def test_no_process_is_left():

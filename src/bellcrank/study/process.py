@@ -1,6 +1,7 @@
 """A worker process of this machine, started and watched over by `local`: tasks come in, answers go out, by pipes.
 
-It ends as soon as the process that started it ends, however that came about: its standard input is then closed.
+It ends as soon as the process that started it ends, however that came about: its standard input is then closed. A
+compiler that runs for it ends first, and what is left of a build is removed.
 """
 
 from __future__ import annotations
@@ -8,13 +9,17 @@ from __future__ import annotations
 import os
 import pickle
 import queue
+import signal
 import threading
+import time
 from typing import IO, Any
 
 READY, DONE, FAILED = "ready", "done", "failed"
+UNWIND = 2.0  # s to end compilers and remove builds, before the process ends all the same
 
 
 def main() -> None:
+    signal.signal(signal.SIGTERM, _end)
     tasks: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
     given, answers = _taken(0, "rb", os.open(os.devnull, os.O_RDONLY)), _taken(1, "wb", os.dup(2))
     threading.Thread(target=_read, args=(given, tasks), daemon=True).start()
@@ -43,7 +48,16 @@ def _read(given: IO[bytes], tasks: queue.SimpleQueue[tuple[Any, ...]]) -> None:
         while True:
             tasks.put(pickle.load(given))
     except (EOFError, OSError, pickle.UnpicklingError):
+        if hasattr(signal, "pthread_kill"):  # the main thread leaves its contexts as at Ctrl-C
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
+            time.sleep(UNWIND)
         os._exit(0)
+
+
+def _end(*_: object) -> None:
+    """A second signal waits for what the first has begun."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise SystemExit(0)
 
 
 def _answer(answers: IO[bytes], what: tuple[str, Any]) -> None:
