@@ -1,13 +1,12 @@
-"""Seeds single faults into copies of the source, one at a time, and asks the tests about each.
+"""Seeds single faults into copies of the source, one at a time, and asks the quick tests about each.
 
-    python -m tests.seeded map             one run of the quick suite with coverage: which tests run which function
-    python -m tests.seeded run             200 faults spread over AREAS; each is given to the tests that run its function,
-                                           the quick ones first, and what survives to the whole quick suite; what is
-                                           in the report already is not tried again
-    python -m tests.seeded run --count 20 --seed 3 --only dynamics
+    python -m tests.seeded base                     one run of the quick suite: seconds by file, tests that fail anyway
+    python -m tests.seeded run --seed 14            100 faults spread over AREAS, each given to the quick suite, the
+                                                    tests nearest to it first; continues where it was interrupted
+    python -m tests.seeded run --count 20 --seed 3 --only dynamics --workers 16 --seconds 500
 
-Needs the packages `coverage` and `pytest-cov` for the map. A fault counts as caught when a test fails, a test process
-hangs, or the package no longer imports. The table is printed as it comes, survivors at the end.
+A fault counts as caught when a test fails that passes without it, hangs, or can no longer be imported. A line of the
+report is written for each group of tests; the rate is printed at the end.
 """
 
 from __future__ import annotations
@@ -16,16 +15,21 @@ import argparse
 import json
 import os
 import random
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
+from signal import SIGKILL
 
 from tests.seeded.changes import Change, changes
+from tests.seeded.noted import NOTES
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = "src/bellcrank"
@@ -41,23 +45,21 @@ AREAS = {  # name: folders whose files are changed
     "study": ["study"],
 }
 ENDINGS = (".py", ".c", ".f90")
-MISUSED, NOTHING_RAN = 4, 5  # what pytest ends with
-LOCKING = (
-    "run/test_threads.py",
-    "faults/test_interrupts.py",
-)  # the tracer's own lock waits for a thread or an interrupt that is lost
 TESTED_IN = {"export": "emit", "derive": "dynamics", "model": "kinematics"}  # rooms without a folder of tests
-FIRST = 12.0  # s of tests, the quickest ones, that see a fault first
-WORDS = {  # of tests that run a source in C or Fortran, which no map knows
-    "bridge": "singular|bridge|change_point",
-    "dae": "dae",
-    "rigid": "rigid",
-    "radau": "radau",
-    "adaptive": "tsit5|dop853",
-    "implicit": "linkage",
-    "null_space": "null_space|chain",
-    "projection": "loops|four_bar",
-    "loops": r"loops|\.write\(",
+FIRST, GROUP = 10.0, 40.0  # s of tests without a fault: the first group, and each that follows
+SLOWER = 8.0  # times as long, and a minute, is a hang
+WORDS = {  # of tests that run a source in C or Fortran
+    "bridge": ("singular", "bridge", "change_point"),
+    "dae": ("dae",),
+    "rigid": ("rigid",),
+    "radau": ("radau",),
+    "adaptive": ("tsit5", "dop853"),
+    "implicit": ("linkage",),
+    "null_space": ("null_space", "chain"),
+    "projection": ("loops", "four_bar"),
+    "loops": ("loops",),
+    "lanes": ("simulate_many", "lanes"),
+    "event": ("event",),
 }
 
 
@@ -75,67 +77,51 @@ def chosen(count: int, seed: int, only: str | None) -> list[Change]:
     return listed
 
 
-def draw_map(path: Path) -> None:
-    """Which tests run which function, and how long each takes."""
-    import coverage
+@dataclass
+class Base:
+    """The quick suite without a fault: seconds of each file of tests, and tests that fail, which are left out."""
 
-    with tempfile.TemporaryDirectory() as folder:
-        settings = Path(folder, "coveragerc")
-        settings.write_text(f"[run]\nsource = bellcrank\ndata_file = {folder}/data\n", encoding="utf-8")
-        command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "loadfile", "--durations=0", "-vv"]
-        command += [f"--ignore=tests/{x}" for x in LOCKING]
-        command += ["--cov=bellcrank", "--cov-context=test", f"--cov-config={settings}", "--cov-report="]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-        data = coverage.CoverageData(f"{folder}/data")
-        data.read()
-        path.write_text(json.dumps(_mapped(data, done.stdout)), encoding="utf-8")
+    seconds: dict[str, float]
+    failing: list[str]
 
+    @classmethod
+    def of(cls, notes: Iterable[dict[str, object]]) -> Base:
+        seconds: dict[str, float] = {}
+        failing: list[str] = []
+        for note in notes:
+            file = str(note["test"]).split("::")[0]
+            seconds[file] = seconds.get(file, 0.0) + float(note["seconds"])  # type: ignore[arg-type]
+            if note["failed"]:
+                failing.append(str(note["test"]))
+        return cls(seconds, sorted({*failing}))
 
-def collected() -> set[str]:
-    """The tests of the quick suite as they are now: some may have gone since the map was drawn."""
-    command = [sys.executable, "-m", "pytest", "-q", "--collect-only"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    return {line for line in done.stdout.splitlines() if "::" in line}
+    def ordered(self, change: Change) -> list[str]:
+        """The files of tests, nearest first: of the folder of a change, those that speak of it, then the quick ones."""
+        path = Path(change.file).relative_to(SOURCE)
+        room = TESTED_IN.get(path.parts[0], path.parts[0])
+        if path.suffix == ".py":
+            words: tuple[str, ...] = (".".join(("bellcrank", *path.with_suffix("").parts)), change.place.split(".")[-1])
+        else:
+            words = next((w for stem, w in WORDS.items() if stem in path.stem), ("simulate",))
 
+        def rank(file: str) -> tuple[int, float]:
+            text = (ROOT / file).read_text(encoding="utf-8")
+            near = path.stem.strip("_") in file, f"tests/{room}/" in file, any(w in text for w in words)
+            return -4 * near[0] - 2 * near[1] - 3 * near[2], self.seconds[file]
 
-def _mapped(data: object, log: str) -> dict[str, dict[str, float]]:
-    """{"file:function": {test: seconds}}"""
-    seconds: dict[str, float] = {}
-    for line in log.splitlines():
-        words = line.split()
-        if len(words) >= 3 and words[1] == "call" and words[0].endswith("s"):
-            seconds[line.split("call", 1)[1].strip()] = float(words[0][:-1])
-    found: dict[str, dict[str, float]] = {}
-    for file in data.measured_files():  # type: ignore[attr-defined]
-        short = file[file.index(SOURCE) :]
-        places = _functions(ROOT / short)
-        for line, contexts in data.contexts_by_lineno(file).items():  # type: ignore[attr-defined]
-            for context in contexts:
-                if context:
-                    test = context.split("|")[0]
-                    found.setdefault(f"{short}:{places.get(line, 'module')}", {})[test] = seconds.get(test, 0.005)
-    return found
+        return sorted(self.seconds, key=rank)
 
-
-def _functions(path: Path) -> dict[int, str]:
-    """The function around each line of a file (not its heading, which runs at import)."""
-    import ast
-
-    places: dict[int, str] = {}
-
-    def walk(node: ast.AST, scope: list[str]) -> None:
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.FunctionDef | ast.ClassDef):
-                inner = [*scope, child.name]
-                if isinstance(child, ast.FunctionDef):
-                    for line in range(child.body[0].lineno, (child.end_lineno or 0) + 1):
-                        places[line] = ".".join(inner)
-                walk(child, inner)
-            else:
-                walk(child, scope)
-
-    walk(ast.parse(path.read_text(encoding="utf-8")), [])
-    return places
+    def groups(self, files: Iterable[str]) -> list[list[str]]:
+        """Files in groups that take about equally long."""
+        found: list[list[str]] = []
+        left = 0.0
+        for file in files:
+            if left <= 0.0 or self.seconds[file] > 3 * GROUP:
+                left = GROUP if found else FIRST
+                found.append([])
+            found[-1].append(file)
+            left -= self.seconds[file]
+        return found
 
 
 class Copy:
@@ -143,125 +129,162 @@ class Copy:
 
     def __init__(self, folder: Path) -> None:
         self.root = folder
-        for part in ("src", "tests", "examples", "docs", "benchmarks"):
+        folder.mkdir()
+        for part in ("src", "tests", "examples", "docs", "benchmarks", "website"):
             shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
-        for part in ("pyproject.toml", "README.md", "CHANGELOG.md", "Makefile", "LICENSE"):
-            if (ROOT / part).exists():
-                shutil.copy(ROOT / part, folder)
+        for path in ROOT.iterdir():
+            if path.is_file() and path.name != ".git":
+                shutil.copy(path, folder)
 
-    def ask(self, tests: list[str], limit: float) -> str | None:
-        """What noticed the fault: the first failing test, "hangs", or None."""
-        if not tests:
-            return None
-        env = dict(os.environ, PYTHONPATH=str(self.root / "src"))
-        command = [sys.executable, "-m", "pytest", "-q", "-x", "--tb=no", "-p", "no:cacheprovider", "-rfE"]
-        listed = self.root / "listed.txt"
-        listed.write_text("\n".join(tests), encoding="utf-8")
-        try:
-            done = subprocess.run(
-                [*command, f"@{listed}"],
-                cwd=self.root,
-                env=env,
-                capture_output=True,
-                text=True,
-                timeout=limit,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            return "hangs"
-        if done.returncode in (0, NOTHING_RAN):
-            return None
-        lines = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR tests"))]
-        if done.returncode == MISUSED and not lines:  # else a file of tests cannot even be read
-            files = list(dict.fromkeys(t.split("::")[0] for t in tests))
-            if files != tests:  # the fault changes values that tests are called by
-                return self.ask(files, limit)
-            raise SystemExit(f"pytest cannot run these tests:\n{done.stdout}{done.stderr}")
-        return lines[0].split(" - ")[0] if lines else f"pytest ends with {done.returncode}"
-
-    def near(self, change: Change) -> list[str]:
-        """The tests of the folder of a change's name, and for run-time sources those that speak of them."""
-        room = Path(change.file).relative_to(SOURCE).parts[0]
-        folder = Path("tests", TESTED_IN.get(room, room))
-        if change.file.endswith(".py"):
-            return [str(folder)] if (self.root / folder).exists() else []
-        words = next((w for stem, w in WORDS.items() if stem in Path(change.file).stem), "c_source|backend")
-        files = sorted((self.root / "tests").rglob("test_*.py"))
-        found = [p for p in files if re.search(words, p.name + p.read_text(encoding="utf-8"))]
-        return [str(p.relative_to(self.root)) for p in found if "documents" not in p.name]
-
-    def try_(self, change: Change, tests: dict[str, float], whole: bool) -> str | None:
-        """What noticed a change; tests that take many times longer than they did for the map hang."""
-        path = self.root / change.file
-        right = path.read_text(encoding="utf-8")
-        path.write_text(change.applied(right), encoding="utf-8")
-        try:
-            order = sorted(tests, key=lambda t: tests[t])
-            first, total = [], 0.0
-            for test in order:
-                total += tests[test]
-                if total > FIRST or len(first) == 150:
-                    break
-                first.append(test)
-            rest = order[len(first) :]
-            told = self.ask(first, 240) or self.ask(rest, 300 + 8 * sum(tests[t] for t in rest))
-            return told or self.ask(self.near(change), 1200) or (self.ask(["tests"], 7200) if whole else None)
-        finally:
-            path.write_text(right, encoding="utf-8")
-
-
-def run(listed: list[Change], mapped: dict[str, dict[str, float]], workers: int, whole: bool, report: Path) -> None:
-    """One line per fault, survivors last."""
-    with tempfile.TemporaryDirectory() as folder:
-        copies = [Copy(Path(folder, str(k))) for k in range(workers)]
-
-        def one(change: Change) -> tuple[Change, str | None]:
-            copy = copies.pop()
+    def notes(self, arguments: list[str], limit: float) -> list[dict[str, object]] | None:
+        """What the tests said, with compiled models made afresh; None if they hang."""
+        with tempfile.TemporaryDirectory() as folder:
+            cache, noted = Path(folder, "cache"), Path(folder, "notes")
+            cache.mkdir(mode=0o700)
+            noted.touch()
+            given = {"PYTHONPATH": str(self.root / "src"), "BELLCRANK_CACHE": str(cache), "TMPDIR": folder}
+            command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tests.seeded.noted"]
+            process = subprocess.Popen(
+                [*command, "--tb=no", f"--basetemp={folder}/tests", *arguments], cwd=self.root,
+                env={**os.environ, **given, NOTES: str(noted)}, start_new_session=True,
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            )  # fmt: skip
             try:
-                began = time.monotonic()
-                told = copy.try_(change, mapped.get(f"{change.file}:{change.place}", {}), whole)
-                line = f"{'caught' if told else 'SURVIVED'}\t{change}\t{told or ''}\t{time.monotonic() - began:.0f} s"
-                print(line, flush=True)
-                with report.open("a", encoding="utf-8") as file:
-                    file.write(line + "\n")
-                return change, told
+                code = process.wait(limit)
+            except subprocess.TimeoutExpired:
+                return None
             finally:
-                copies.append(copy)
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, SIGKILL)
+                process.wait()
+            found = [json.loads(line) for line in noted.read_text(encoding="utf-8").splitlines()]
+            if code not in (0, 1, 2, 5) and not any(x["failed"] for x in found):  # it cannot even begin
+                found.append({"test": f"pytest ends with {code}", "seconds": 0.0, "failed": True})
+            return found
 
-        with ThreadPoolExecutor(workers) as pool:
-            results = list(pool.map(one, listed))
-    caught = sum(told is not None for _, told in results)
-    print(f"\n{caught} of {len(results)} caught ({100 * caught / len(results):.1f} %)")
-    for change, told in results:
-        if told is None:
-            print("survived:", change)
+    def ask(self, files: list[str], base: Base, change: Change | None) -> str | None:
+        """The first test that fails with a change, "hangs", or None."""
+        expected = sum(base.seconds.get(file, 1.0) for file in files)
+        without = [f"--deselect={x}" for x in base.failing if "::" in x and x.split("::")[0] in files]
+        named = [x for x in files if x not in base.failing]
+        if not named:
+            return None
+        arguments, limit = ["-x", *without, *named], 60 + SLOWER * expected
+        if change is None:
+            notes = self.notes(arguments, limit)
+        else:
+            path = self.root / change.file
+            right = path.read_text(encoding="utf-8")
+            path.write_text(change.applied(right), encoding="utf-8")
+            try:
+                notes = self.notes(arguments, limit)
+            finally:
+                path.write_text(right, encoding="utf-8")
+        return "hangs" if notes is None else next((str(x["test"]) for x in notes if x["failed"]), None)
+
+
+@dataclass
+class Asked:
+    """A fault, what caught it, and the files of tests that it has passed."""
+
+    change: Change
+    caught: str | None = None
+    passed: set[str] = field(default_factory=set)
+
+
+class Draw:
+    """A draw of faults with its report, which other threads may write to at the same time."""
+
+    def __init__(self, listed: list[Change], base: Base, report: Path, until: float) -> None:
+        self.base, self.report, self.until = base, report, until
+        self.faults = [Asked(change) for change in listed]
+        self._lock = threading.Lock()
+        known = {str(asked.change): asked for asked in self.faults}
+        for line in report.read_text(encoding="utf-8").splitlines() if report.exists() else ():
+            what = json.loads(line)
+            if what["fault"] in known:
+                known[what["fault"]].caught = what["caught"]
+                known[what["fault"]].passed.update(what["passed"])
+
+    def tasks(self) -> list[tuple[Asked, list[str]]]:
+        """Groups of tests for each fault: the first groups of all come first."""
+        found = []
+        for asked in self.faults:
+            if asked.caught is None:
+                files = [x for x in self.base.ordered(asked.change) if x not in asked.passed]
+                found += [(k, asked, files) for k, files in enumerate(self.base.groups(files))]
+        return [(asked, files) for _, asked, files in sorted(found, key=lambda x: x[0])]
+
+    def do(self, asked: Asked, files: list[str], copies: list[Copy]) -> None:
+        """One group of tests. What fails without the fault, too, has not noticed it."""
+        expected = 5.0 + sum(self.base.seconds[x] for x in files)
+        if asked.caught is not None or time.monotonic() + 1.5 * expected > self.until:
+            return
+        copy = copies.pop()
+        try:
+            began = time.monotonic()
+            base = Base(self.base.seconds, list(self.base.failing))
+            while caught := copy.ask(files, base, asked.change):
+                if caught == "hangs" or caught.startswith("pytest") or not copy.ask([caught], base, None):
+                    break
+                base.failing.append(caught)
+        finally:
+            copies.append(copy)
+        with self._lock:
+            asked.caught = asked.caught or caught
+            asked.passed.update([] if caught else files)
+            what = {"fault": str(asked.change), "caught": caught, "passed": [] if caught else files}
+            print("caught" if caught else "passed", asked.change, caught or f"{len(asked.passed)} files", flush=True)
+            with self.report.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({**what, "seconds": round(time.monotonic() - began, 1)}) + "\n")
+
+    def summary(self) -> str:
+        """The rate, and what survived or was not asked to the end."""
+        caught = [x for x in self.faults if x.caught]
+        whole = [x for x in self.faults if not x.caught and x.passed >= {*self.base.seconds}]
+        open_ = [x for x in self.faults if x not in caught and x not in whole]
+        lines = [f"survived: {x.change}" for x in whole]
+        lines += [
+            f"not asked to the end ({len(x.passed)} of {len(self.base.seconds)} files): {x.change}" for x in open_
+        ]
+        rate = 100.0 * len(caught) / max(1, len(caught) + len(whole))
+        lines.append(f"{len(caught)} caught, {len(whole)} survived ({rate:.1f} %), {len(open_)} not asked to the end")
+        return "\n".join(lines)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("job", choices=["map", "list", "run"])
-    parser.add_argument("--map", type=Path, default=ROOT / "build/seeded_map.json")
-    parser.add_argument("--report", type=Path, default=ROOT / "build/seeded_faults.txt")
-    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("job", choices=["base", "list", "run"])
+    parser.add_argument("--base", type=Path, default=ROOT / "build/seeded_base.json")
+    parser.add_argument("--report", type=Path, default=ROOT / "build/seeded_faults.jsonl")
+    parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", choices=list(AREAS))
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--covering", action="store_true", help="do not give survivors to the whole suite")
+    parser.add_argument("--seconds", type=float, default=1e9, help="begin no group of tests that would end later")
     given = parser.parse_args()
-    given.map.parent.mkdir(exist_ok=True)
-    if given.job == "map":
-        draw_map(given.map)
-        return
+    until = time.monotonic() + given.seconds
     listed = chosen(given.count, given.seed, given.only)
     if given.job == "list":
         print("\n".join(map(str, listed)))
         return
-    known = given.report.read_text(encoding="utf-8") if given.report.exists() else ""
-    listed = [c for c in listed if f"\t{c}\t" not in known]  # goes on where it was interrupted
-    mapped = json.loads(given.map.read_text(encoding="utf-8")) if given.map.exists() else {}
-    there = collected()
-    mapped = {place: {t: x for t, x in tests.items() if t in there} for place, tests in mapped.items()}
-    run(listed, mapped, given.workers, not given.covering, given.report)
+    given.base.parent.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        if given.job == "base":
+            copy = Copy(Path(folder, "tree"))
+            notes = copy.notes(["-n", str(given.workers), "--dist", "loadfile"], given.seconds)
+            assert notes, "the quick suite did not end in time"
+            base = Base.of(notes)
+            given.base.write_text(json.dumps(vars(base)), encoding="utf-8")
+            print(f"{len(base.seconds)} files, {sum(base.seconds.values()):.0f} s, fail anyway: {len(base.failing)}")
+            return
+        base = Base(**json.loads(given.base.read_text(encoding="utf-8")))
+        draw = Draw(listed, base, given.report, until)
+        copies = [Copy(Path(folder, str(k))) for k in range(given.workers)]
+        with ThreadPoolExecutor(given.workers) as pool:
+            for done in [pool.submit(draw.do, asked, files, copies) for asked, files in draw.tasks()]:
+                done.result()
+        print(draw.summary())
 
 
 if __name__ == "__main__":
