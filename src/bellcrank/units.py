@@ -33,6 +33,9 @@ from .errors import ExpressionError, ModelError, did_you_mean
 DEGREES = 180 / math.pi
 """Degrees in one radian."""
 
+WITH_UNIT = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\s\d.].*?)\s*")
+"""A number followed by its unit, such as "-122 mm": groups 1 and 2."""
+
 _MAX_POWER = 99
 _MAX_TEXT = 100
 

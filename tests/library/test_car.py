@@ -5,14 +5,18 @@ No equations are derived here; that is done in test_car_runs.py.
 
 import json
 import math
+import tomllib
 
 import numpy as np
 import pytest
 
 import bellcrank as bc
 from bellcrank.cli.main import main
+from bellcrank.errors import ModelError
+from bellcrank.library.vehicles.car import template
 from bellcrank.library.vehicles.data import GRAVITY
 from bellcrank.linkage import load
+from bellcrank.linkage.chain import AXES
 from bellcrank.linkage.measures import measure
 from tests.library import car_by_hand as hand
 from tests.library.tyre_tables import BOOK
@@ -254,10 +258,48 @@ def test_the_template_is_the_car_it_starts_from(tmp_path, capsys, passenger):
     told = json.loads(capsys.readouterr().out)
     assert told["figures"]["mass"] == {"value": 1466.0, "unit": "kg", "label": "mass with loads"}
     assert main(["car", "keys"]) == 0
-    assert "front.anti_roll_bar.stiffness" in capsys.readouterr().out
+    listed = capsys.readouterr().out
+    assert "front.anti_roll_bar.stiffness" in listed and "front.suspension.attach" in listed
+    assert "tie_base" in listed and "tierod_inner" in listed
     path.write_text(path.read_text(encoding="utf-8").replace("stiffness = 42 ", "stifness = 42 "), encoding="utf-8")
     assert main(["car", "check", str(path)]) == 1
     assert "Did you mean 'stiffness'?" in capsys.readouterr().err
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("axes", ["ADAMS", "SAE"])
+def test_the_car_in_other_axes(axes, passenger):
+    given = tomllib.loads(template("passenger"))
+    given["body"]["inertia_xz"] = 30
+    expected = bc.vehicles.Car(**given)
+
+    def turned(v):
+        return [sign * x for sign, x in zip(AXES[axes], v)]
+
+    other = json.loads(json.dumps(given)) | {"axes": axes.lower()}
+    other["body"] |= {"cg": turned(given["body"]["cg"]), "inertia_xz": -30}
+    other["loads"]["driver"]["at"] = turned(given["loads"]["driver"]["at"])
+    for name in ("front", "rear"):
+        axle = other[name]
+        axle["at"] = turned(axle["at"])
+        del axle["suspension"]["axes"]  # those of the car
+        axle["suspension"]["points"] = {n: turned(p) for n, p in axle["suspension"]["points"].items()}
+        if "rack" in axle["suspension"]:
+            axle["suspension"]["rack"] = {"points": ["tie_base"]}
+    other["front"]["links"]["lower_arm"]["cg"] = turned(other["front"]["links"]["lower_arm"]["cg"])
+    car = bc.vehicles.Car(**other)
+    assert dict(car.figures) == dict(expected.figures) and car.stand.load == expected.stand.load
+    assert (car.data.sprung.inertia == expected.data.sprung.inertia).all()
+    assert car.data.front.record.links == expected.data.front.record.links
+
+
+def test_points_over_shipped_ones(passenger):
+    """A point is changed with its own units, or in those of the file."""
+    old = passenger.data.front.linkage.points["tie_base"]
+    changed = passenger.changed(front={"suspension": {"points": {"tie_base": ["-122 mm", 345, "0.236 m"]}}})
+    assert changed.data.front.linkage.points["tie_base"] == (-0.122, *old[1:])
+    with pytest.raises(ModelError, match=r"hard point 'tierod_inner' is not one of .* Did you mean 'tie_base'"):
+        passenger.changed(front={"suspension": {"points": {"tierod_inner": [0, 0, 0]}}})
 
 
 def test_manoeuvres_are_listed_and_mistakes_named(capsys):

@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator
-from dataclasses import MISSING, fields
 from pathlib import Path
-from typing import Any
 
 from bellcrank.cli.codes import FINE
 from bellcrank.cli.files import in_folder
@@ -21,9 +18,7 @@ from bellcrank.files.whole import write_text
 from bellcrank.library.manoeuvres import handling as handling_of_car
 from bellcrank.library.vehicles.car import Car, cars, template
 from bellcrank.library.vehicles.checking import unusual
-from bellcrank.library.vehicles.keys import Key, key_of, shown, user_unit
-from bellcrank.library.vehicles.records import Sections
-from bellcrank.units import parse_dimension
+from bellcrank.library.vehicles.key_list import HEAD, POINT_HEAD, hard_points, keys, markdown
 
 
 def options(parser: ArgumentParser) -> None:
@@ -32,13 +27,15 @@ def options(parser: ArgumentParser) -> None:
         "what",
         choices=("new", "check", "keys", "list"),
         help="new: write a commented file to start from; check: tell what is unusual about a car, and its figures; "
-        "keys: list all keys with units and usual values; list: name the cars that come with Bellcrank",
+        "keys: list all keys with units and usual values, and hard points by kind of suspension; list: name the cars "
+        "that come with Bellcrank",
     )
     add("file", nargs="?", metavar="FILE.toml", help="the file of a car, or the name of one that comes with Bellcrank")
     add("--like", default="passenger", metavar="NAME", help="the car that a new file starts from (default: passenger)")
     add(
         "--quick", action="store_true", help="check without the handling figures, which need the model of the whole car"
     )
+    add("--markdown", action="store_true", help="keys as the page docs/car_keys.md")
     add("--overwrite", action="store_true", help="let a new file take the place of one that is there")
     shared(parser, "json")
 
@@ -88,40 +85,15 @@ def _list(args: Namespace) -> int:
 
 
 def _keys(args: Namespace) -> int:
-    rows = list(_listed(Sections, ""))
-    if args.json:
-        names = ("key", "unit", "default", "usual", "meaning")
-        print(json.dumps([dict(zip(names, row, strict=True)) for row in rows], indent=2))
-        return FINE
-    print(table(rows, ["key", "unit", "default", "usual", "meaning"], "<<<<<"))
+    rows, points = keys(), hard_points()
+    if args.markdown:
+        print(markdown(), end="")
+    elif args.json:
+        listed = [dict(zip(HEAD, row, strict=True)) for row in rows]
+        drawn = [dict(zip(POINT_HEAD, row, strict=True)) for row in points]
+        print(json.dumps({"keys": listed, "hard points": drawn}, indent=2))
+    else:
+        print(table(rows, HEAD, "<<<<<"))
+        print("\nhard points by kind of suspension ([front.suspension.points], [rear.suspension.points])")
+        print(table(points, POINT_HEAD, "<<<<<<"))
     return FINE
-
-
-def _listed(record: Any, where: str) -> Iterator[list[str]]:
-    for f in fields(record):
-        k = key_of(f)
-        if where == "" and f.name == "rear":
-            yield [f.name, "", "", "", "rear axle: the keys of the front axle"]
-        elif k.kind in ("section", "sections"):
-            own = "" if k.kind == "section" else ".NAME"
-            yield [f"[{where}{f.name}{own}]", "", "" if f.default is MISSING else "none", "", k.words]
-            yield from _listed(k.record, f"{where}{f.name}{own}.")
-        else:
-            yield [f"{where}{f.name}", _unit(k), _default(f), _usual(k), k.words]
-
-
-def _unit(k: Key) -> str:
-    return ", ".join(user_unit(parse_dimension(d)).text for d in k.dimensions)
-
-
-def _default(f: Any) -> str:
-    if f.default is MISSING:
-        return "needed"
-    k = key_of(f)
-    if isinstance(f.default, float) and k.dimensions:
-        return shown(k, f.default)
-    return "none" if f.default is None else str(f.default).replace("(0.0, 0.0, 0.0)", "0")
-
-
-def _usual(k: Key) -> str:
-    return "" if k.usual is None else f"{shown(k, k.usual[0])} to {shown(k, k.usual[1])}"

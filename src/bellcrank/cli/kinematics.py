@@ -141,7 +141,8 @@ def _figures(linkage: Linkage, found: list[Measures]) -> dict[str, object]:
 def _show(linkage: Linkage, found: list[Measures], columns: str | None) -> None:
     low, high = linkage.range()
     chain = linkage.chain
-    print(f"{linkage.name}: {chain.kind.replace('_', ' ')}, {chain.side}, {chain.axes}; {linkage.mobility}")
+    drawn = "" if chain.drawn == chain.axes else f" (file: {chain.drawn})"
+    print(f"{linkage.name}: {chain.kind.replace('_', ' ')}, {chain.side}, {chain.axes}{drawn}; {linkage.mobility}")
     gives = "compliance by its coefficients" if "aligning_steer" in found[0].columns else "no compliance"
     print(f"reachable travel {1000 * low:.2f} to {1000 * high:.2f} mm; rigid links, {gives}")
     for m in found:

@@ -17,7 +17,11 @@ Point = tuple[float, float, float]
 
 BASE = "base"
 FREEDOMS = {"revolute": 1, "prismatic": 1, "cylindrical": 2, "universal": 2, "planar": 3, "spherical": 3}
-AXES = ("ISO 8855", "SAE")
+AXES = {  # signs of forward, left and up along the axes
+    "ISO 8855": (1, 1, 1),
+    "SAE": (1, -1, -1),
+    "ADAMS": (-1, -1, 1),  # of vehicle templates: x rearward, y right, z up
+}
 SIDES = ("left", "right", "centre")
 
 
@@ -80,7 +84,8 @@ class Strut:
 
 @dataclass(frozen=True)
 class Chain:
-    """A linkage as drawn. `up` is +1 if the base's third axis points up (ISO 8855), -1 if it points down (SAE)."""
+    """A linkage as drawn. `up` is +1 if the base's third axis points up (ISO 8855), -1 if it points down (SAE).
+    `drawn`: axes of the file, if its coordinates were turned into `axes`."""
 
     name: str
     kind: str
@@ -96,19 +101,30 @@ class Chain:
     struts: tuple[Strut, ...] = ()
     vehicle: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
+    drawn: str = "ISO 8855"
 
     @property
     def up(self) -> int:
-        return -1 if self.axes == "SAE" else 1
+        return AXES[self.axes][2]
 
     @property
     def outward(self) -> int:
         """Sign of the base's second axis that points away from the middle of the vehicle on this side."""
-        left = 1 if self.axes != "SAE" else -1
+        left = AXES[self.axes][1]
         return {"left": left, "right": -left}.get(self.side, left)
 
     def place(self, name: str) -> Point:
         return self.points[name].at
+
+    def in_iso(self) -> Chain:
+        """The same linkage in ISO 8855 axes."""
+        if self.axes == "ISO 8855":
+            return self
+        signs = AXES[self.axes]
+        joints = tuple(replace(j, axis=turned(j.axis, signs), axis_2=turned(j.axis_2, signs)) for j in self.joints)
+        points = {n: replace(p, at=turned(p.at, signs)) for n, p in self.points.items()}
+        inputs = tuple(replace(i, axis=turned(i.axis, signs)) if i.kind == "rack" else i for i in self.inputs)
+        return replace(self, axes="ISO 8855", points=points, joints=joints, inputs=inputs)
 
     def mirrored(self) -> Chain:
         """The same linkage on the other side of the vehicle: y changes sign; a rack moves both sides the same way."""
@@ -128,6 +144,11 @@ def _turned(axis: Point | None, axial: bool) -> Any:
         return None
     x, y, z = axis
     return (-x, y, -z) if axial else (x, -y, z)
+
+
+def turned(v: Any, signs: tuple[int, int, int]) -> Any:
+    """A vector in ISO 8855 axes, given along axes with `signs` (`AXES`), or the reverse; None stays."""
+    return None if v is None else tuple(s * x + 0.0 for s, x in zip(signs, v, strict=True))
 
 
 def check_chain(chain: Chain) -> None:

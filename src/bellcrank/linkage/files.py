@@ -1,9 +1,7 @@
 """Hard points from a dict, a TOML file or a CSV file. Units, axes and side must be stated; nothing is guessed.
 
-TOML: `kind`, `name`, `units`, `axes` ("ISO 8855": x forward, y left, z up; "SAE": x forward, y right, z down), `side`
-(left, right, centre), tables `points`, and as needed `attach` (point to body), `struts`, `rack`, `lengths`,
-`vehicle`; for kind = "chain" also `bodies`, `joints` and `rods`. CSV: lines "# units: mm" and so on, then a line
-"name,x,y,z" (with an optional column `body`) and the points.
+TOML: the statements of `KEYS`. CSV: lines "# units: mm" and so on, then a line "name,x,y,z" (with an optional column
+`body`) and the points. Lengths are numbers in `units`, or text with its own unit, "-122 mm".
 """
 
 from __future__ import annotations
@@ -20,12 +18,26 @@ from bellcrank.files.text import read_text, read_toml
 from bellcrank.linkage.chain import AXES, SIDES, Joint, Point, Rod, Strut, between
 from bellcrank.linkage.suspensions import KINDS, Rack, Sheet
 from bellcrank.numeric.real import displayed, real
-from bellcrank.units import LENGTH, unit_system
+from bellcrank.units import LENGTH, WITH_UNIT, unit_system
 
-KEYS = (
-    "kind", "name", "units", "axes", "side", "points", "attach", "struts", "rack", "lengths", "vehicle", "note",
-    "bodies", "joints", "rods",
-)  # fmt: skip
+KEYS = {
+    "kind": f"kind of suspension: {', '.join(KINDS)} or chain",
+    "name": "what the suspension is called",
+    "units": "unit of all lengths, such as 'mm'; a coordinate may also have its own, as in '-122 mm'",
+    "axes": "'ISO 8855' (x forward, y left, z up), 'SAE' (x forward, y right, z down) or 'ADAMS' (x rearward, y right, "
+    "z up)",
+    "side": "side of the vehicle on which the points lie: left, right or centre",
+    "points": "hard points: three coordinates each, by name",
+    "attach": "link of each further hard point, by name; points called ..._base belong to the body",
+    "struts": "springs and dampers by name: between = [two hard points], stiffness (N/m), damping (N s/m)",
+    "rack": "steering rack: points that it carries, axis of positive travel; or true",
+    "lengths": "rod lengths that differ from the drawn ones, by rod",
+    "vehicle": "what measures need to know of the vehicle",
+    "note": "remark, printed with results",
+    "bodies": "chain: names of its bodies",
+    "joints": "chain: joints with kind, between (two bodies), at (hard point), axis",
+    "rods": "chain: rods between two hard points",
+}
 VEHICLE = (
     "wheelbase", "cg_height", "brake_front", "drive_front", "tyre_radius", "axle", "inboard_brake", "inboard_drive",
     "toe", "camber", "travel_low", "travel_high",
@@ -83,13 +95,22 @@ def _csv(text: str, path: Path) -> dict[str, Any]:
     return data
 
 
+def _metres(unit: str) -> float | None:
+    """A length unit in m."""
+    try:
+        found = unit_system("mks").parse_unit(unit)
+    except (ModelError, ValueError, ArithmeticError):
+        return None
+    return float(found.to_equation(1.0)) if found.dimension == LENGTH else None
+
+
 class _Reader:
     """Reads statements and collects everything that is wrong with them."""
 
     def __init__(self, data: dict[str, Any], where: str) -> None:
         self.data, self.where = data, where
         self.problems: list[str] = []
-        self.metre = 1.0
+        self.metre: float | None = 1.0  # None: not stated, lengths have their own
 
     def _wrong(self, problem: str, instead: Any = None) -> Any:
         """Keeps a problem; gives what stands for the value until all are told."""
@@ -104,7 +125,7 @@ class _Reader:
         found = self._choice("kind", (*KINDS, "chain"))
         if kind is not None and found is not None and found != kind:
             self._wrong(f"kind = '{found}' was given to {kind}().")
-        axes, side = self._choice("axes", AXES), self._choice("side", SIDES)
+        axes, side = self._choice("axes", tuple(AXES)), self._choice("side", SIDES)
         self._units()
         points = {n: self._vector(f"hard point '{n}'", v, True) for n, v in self._mapping("points").items()}
         if not points:
@@ -112,7 +133,7 @@ class _Reader:
         sheet = Sheet(
             str(data["name"]),
             found or "chain",
-            axes or AXES[0],
+            axes or "ISO 8855",
             side or SIDES[0],
             points,
             {n: str(b) for n, b in self._mapping("attach").items()},
@@ -147,16 +168,16 @@ class _Reader:
         return self._wrong(f"{key} = {value!r} is not known; it is one of {listed}.{guess}")
 
     def _units(self) -> Any:
-        text = self.data.get("units")
-        if text is None:
-            return self._wrong(f"units are not stated in {self.where}; a length unit such as 'mm' or 'm' is needed.")
-        try:
-            unit = unit_system("mks").parse_unit(str(text))
-            if unit.dimension != LENGTH:
-                raise ValueError
-            self.metre = float(unit.to_equation(1.0))
-        except (ModelError, ValueError):
-            self._wrong(f"units = {text!r} is not a length; it is for instance 'mm', 'm' or 'in'.")
+        given = self.data.get("units")
+        if given is None:
+            self.metre = None
+            return
+        units = [_metres(str(text)) for text in (given if isinstance(given, list | tuple) else [given])]
+        lengths = [unit for unit in units if unit is not None]
+        if len(lengths) == 1:
+            self.metre = lengths[0]
+        else:
+            self._wrong(f"units = {given!r} is not a length; it is for instance 'mm', 'm' or 'in'.")
 
     def _number(self, what: str, value: Any) -> Any:
         number = number_of(value) if isinstance(value, str) else real(value)  # the cells of a CSV file are text
@@ -165,9 +186,26 @@ class _Reader:
         return number if math.isfinite(number) else self._wrong(f"{what}: {value!r} is not finite.", 0.0)
 
     def _length(self, what: str, value: Any) -> float:
+        found, metre = WITH_UNIT.fullmatch(value) if isinstance(value, str) else None, self.metre
+        if found is not None and number_of(value) is None:
+            value, metre = found[1], _metres(found[2])
+            if metre is None:
+                given = f"'{found[1]} {found[2]}'"
+                return float(self._wrong(f"{what}: {given} is not a length; write for instance '{found[1]} mm'.", 0.0))
+        elif metre is None:
+            metre = self._unstated()
         x: float = self._number(what, value)
-        inverse = 1.0 / self.metre
-        return x / inverse if inverse == round(inverse) else x * self.metre  # 768 mm is 0.768 m, to the last digit
+        inverse = 1.0 / metre
+        return x / inverse if inverse == round(inverse) else x * metre  # 768 mm is 0.768 m, to the last digit
+
+    def _unstated(self) -> float:
+        """Reports once that plain numbers have no unit."""
+        self.metre = 1.0
+        self._wrong(
+            f"units are not stated in {self.where}; a length unit such as 'mm' or 'm' is needed, or '120 mm' in place "
+            "of plain numbers."
+        )
+        return 1.0
 
     def _vector(self, what: str, value: Any, length: bool = False) -> Point:
         if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != 3:

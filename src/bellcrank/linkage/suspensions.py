@@ -11,6 +11,7 @@ from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.linkage.chain import BASE, Chain, HardPoint, Input, Joint, Point, Rod, Strut, between
+from bellcrank.linkage.hard_points import given_as, meant
 
 RACK = "rack"
 Ties = tuple[list[Joint], list[Rod]]
@@ -56,7 +57,13 @@ class Kind:
 
 
 def build_chain(sheet: Sheet) -> Chain:
-    """The chain of a sheet; raises a ModelError with all missing, misspelt and unattached points."""
+    """The chain of a sheet; raises a ModelError with all missing, misspelt and unattached points. Hard points in ADAMS
+    axes are turned into ISO 8855."""
+    chain = _built(sheet)
+    return chain.in_iso() if chain.axes == "ADAMS" else chain
+
+
+def _built(sheet: Sheet) -> Chain:
     if sheet.kind == "chain":
         return _general(sheet)
     kind = KINDS[sheet.kind]
@@ -87,7 +94,7 @@ def _chain(sheet: Sheet, bodies: Sequence[str], home: Mapping[str, str], ties: T
     points = {n: HardPoint(home[n], at) for n, at in sheet.points.items()}
     return Chain(
         sheet.name, sheet.kind, tuple(bodies), points, tuple(joints), _lengths(sheet, rods), carrier,
-        "wheel_centre", tuple(inputs), sheet.axes, sheet.side, sheet.struts, sheet.vehicle, sheet.note,
+        "wheel_centre", tuple(inputs), sheet.axes, sheet.side, sheet.struts, sheet.vehicle, sheet.note, sheet.axes,
     )  # fmt: skip
 
 
@@ -107,12 +114,12 @@ def _names(sheet: Sheet, kind: Kind, rods: list[str]) -> list[str]:
     extra = [n for n in sheet.points if n not in kind.points]
     missing = [n for n in kind.points if n not in sheet.points and n not in OPTIONAL.get(sheet.kind, ())]
     for name in missing:
-        spelt = did_you_mean(name, extra).replace("Did you mean", "Is it given as")
+        spelt = given_as(name, extra)
         problems.append(f"{sheet.kind} needs the hard point '{name}', which is missing.{spelt}")
     for name in extra:
         if name in sheet.attach or name.endswith("_base"):
             continue
-        guess = did_you_mean(name, [*missing, *kind.points])
+        guess = meant(name, [*missing, *kind.points])
         problems.append(
             f"the hard point '{name}' is not one of {sheet.kind}'s, and `attach` does not say which body it belongs to "
             f"({', '.join(sorted(bodies))}).{guess}"

@@ -15,16 +15,15 @@ from typing import Any
 
 from bellcrank.derive.kept_models import kept_object
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.files.text import read_toml
 from bellcrank.library.tyres.fiala import Fiala
 from bellcrank.library.tyres.tir import read
 from bellcrank.library.tyres.tmeasy import TMeasy
 from bellcrank.library.vehicles.keys import Problems
 from bellcrank.library.vehicles.records import Axle, Rubber
 from bellcrank.linkage import Linkage, load, shipped
-from bellcrank.linkage.chain import BASE
+from bellcrank.linkage.chain import AXES, BASE, Chain, turned
 from bellcrank.linkage.elastic import Bush, make_bush
-from bellcrank.linkage.files import KEYS
+from bellcrank.linkage.files import KEYS, read_file
 from bellcrank.linkage.pose import Pose
 
 FIALA = ("c_slip", "c_alpha", "umax", "umin", "width", "radius", "vertical_stiffness")
@@ -56,10 +55,11 @@ class FittedAxle:
         return self.poses[travel]
 
 
-def fit_axle(name: str, record: Axle, folder: Path, problems: Problems) -> FittedAxle | None:
-    """The axle; None where something is wrong, which `problems` then tells."""
+def fit_axle(name: str, record: Axle, axes: str | None, folder: Path, problems: Problems) -> FittedAxle | None:
+    """The axle; None where something is wrong, which `problems` then reports. `axes`: of hard points that do not state
+    theirs."""
     before = len(problems)
-    linkage = _linkage(name, record, folder, problems)
+    linkage = _linkage(name, record, axes, folder, problems)
     tyre = _tyre(f"{name}.tyre", record.tyre, folder, problems)
     _springs(name, record, problems)
     if linkage is None:
@@ -70,6 +70,7 @@ def fit_axle(name: str, record: Axle, folder: Path, problems: Problems) -> Fitte
     )
     if name == "front" and "rack" not in linkage.inputs:
         problems.append("front.suspension has no rack: add [front.suspension.rack], so that the wheels can be steered.")
+    record = _in_iso(record, linkage.chain.drawn)
     points = linkage.chain.points
     if record.anti_roll_bar is not None and record.anti_roll_bar.at not in points:
         at = record.anti_roll_bar.at
@@ -83,6 +84,17 @@ def fit_axle(name: str, record: Axle, folder: Path, problems: Problems) -> Fitte
             )
     bushes = _bushes(name, record, linkage, problems)
     return FittedAxle(name, record, linkage, tyre, spring, damper, bushes) if len(problems) == before else None
+
+
+def _in_iso(record: Axle, axes: str) -> Axle:
+    """The axle with what it states in the axes of its hard points turned into those of the car."""
+    signs = AXES[axes]
+    links = {n: replace(link, cg=turned(link.cg, signs)) for n, link in (record.links or {}).items()}
+    bushes = {
+        n: replace(b, axis=turned(b.axis, signs), up=turned(b.up, signs)) for n, b in (record.bushes or {}).items()
+    }
+    carrier = replace(record.carrier, cg=turned(record.carrier.cg, signs))
+    return replace(record, carrier=carrier, links=links or record.links, bushes=bushes or record.bushes)
 
 
 def _with_bar(name: str, record: Axle, linkage: Linkage, problems: Problems) -> Axle:
@@ -117,43 +129,41 @@ def _bushes(name: str, record: Axle, linkage: Linkage, problems: Problems) -> di
     return found
 
 
-def _linkage(name: str, record: Axle, folder: Path, problems: Problems) -> Linkage | None:
+def _over(stated: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Statements of a file of hard points, some points and the rack as given for the car."""
+    points = {**stated.get("points", {}), **given.get("points", {})}
+    return {**stated, "points": points, **({"rack": given["rack"]} if "rack" in given else {})}
+
+
+def _linkage(name: str, record: Axle, axes: str | None, folder: Path, problems: Problems) -> Linkage | None:
     given = dict(record.suspension)
     where = f"{name}.suspension"
     source = [key for key in ("shipped", "file") if key in given]
     try:
         if source:
-            extra = [key for key in given if key not in ("shipped", "file", "rack", "note")]
+            extra = [key for key in given if key not in ("shipped", "file", "rack", "points", "note")]
             if len(source) > 1 or extra:
                 listed = ", ".join([*source[1:], *extra])
-                problems.append(f"{where}: '{source[0]}' says all but a rack; leave {listed} away.")
+                problems.append(f"{where}: '{source[0]}' says all but a rack and changed points; leave {listed} away.")
             path = shipped(given["shipped"]) if source[0] == "shipped" else folder / str(given["file"])
-            if "rack" in given:
-                linkage = _kept(json.dumps({**read_toml(path), "rack": given["rack"]}, default=list))
-            else:
-                linkage = _kept(json.dumps(str(path))) if source[0] == "shipped" else load(path)
+            linkage = _kept(json.dumps({"name": path.stem, **_over(read_file(path), given)}, default=list))
         else:
             for key in given:
                 if key not in KEYS:
                     near = did_you_mean(str(key), ("shipped", "file", *KEYS))
                     problems.append(f"{where}: '{key}' is not known.{near}")
-            statements = {"name": name, **{k: v for k, v in given.items() if k in KEYS}}
+            statements = {"name": name, "axes": axes, **{k: v for k, v in given.items() if k in KEYS}}
             linkage = _kept(json.dumps(statements, default=list))
     except ModelError as error:
         problems.extend(f"{where}: {p}" for p in error.problems)
         return None
-    chain = linkage.chain
-    if chain.axes != "ISO 8855" or "roll" in linkage.inputs:
-        if "roll" in linkage.inputs:
-            return problems.wrong(
-                f"{where}: this is a solid axle, which cars from files do not have: their loads, rates and models "
-                "count one travel for each wheel, of one side that is mirrored, and a solid axle is one body with the "
-                "travel and the roll of both wheels; s.add_linkage puts it into a model of your own (docs/linkages.md)."
-            )
+    if "roll" in linkage.inputs:
         return problems.wrong(
-            f"{where}: axes are SAE, those of a car ISO 8855; a car has hard points of one wheel in ISO 8855, mirrored."
+            f"{where}: this is a solid axle, which cars from files do not have: their loads, rates and models "
+            "count one travel for each wheel, of one side that is mirrored, and a solid axle is one body with the "
+            "travel and the roll of both wheels; s.add_linkage puts it into a model of your own (docs/linkages.md)."
         )
-    if chain.side == "right":
+    if linkage.chain.side == "right":
         linkage = linkage.mirror()
     _outside(name, record, linkage, problems)
     return linkage
@@ -180,6 +190,17 @@ def _outside(name: str, record: Axle, linkage: Linkage, problems: Problems) -> N
             )
 
 
+def _in_car(chain: Chain) -> Chain:
+    """The linkage in the axes of the car; its rack moves to the left."""
+    chain = chain.in_iso()
+    if all(i.kind != "rack" or i.axis[1] >= 0 for i in chain.inputs):
+        return chain
+    back = (-1, -1, -1)
+    inputs = tuple(replace(i, axis=turned(i.axis, back)) if i.kind == "rack" else i for i in chain.inputs)
+    joints = tuple(replace(j, axis=turned(j.axis, back)) if j.name == "rack_guide" else j for j in chain.joints)
+    return replace(chain, inputs=inputs, joints=joints)
+
+
 @lru_cache(maxsize=32)
 def _kept(source: str) -> Linkage:
     """A linkage is kept for cars that share it, on disk too: following its travel to the ends takes longest."""
@@ -188,6 +209,9 @@ def _kept(source: str) -> Linkage:
 
 def _followed(source: str) -> Linkage:
     linkage = load(json.loads(source))
+    chain = _in_car(linkage.chain)
+    if chain is not linkage.chain:
+        linkage = Linkage(chain)
     with suppress(ModelError):  # who asks for a travel that cannot be reached will meet it
         linkage.range()
     return linkage

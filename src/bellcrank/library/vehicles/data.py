@@ -6,7 +6,7 @@ In: the content of a car file, a mapping of sections. Out: `CarData`, or one err
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from bellcrank.library.vehicles.axles import FittedAxle, fit_axle
 from bellcrank.library.vehicles.keys import Problems, read_record
 from bellcrank.library.vehicles.motor import drive_problems
 from bellcrank.library.vehicles.records import Sections
+from bellcrank.linkage.chain import AXES, turned
 
 Array = np.ndarray[Any, Any]
 SHORTEST, LONGEST = 0.5, 15.0  # m, wheelbases that are taken for real
@@ -68,7 +69,9 @@ def make_data(given: Mapping[str, Any], folder: Path) -> CarData:
     sections = read_record(Sections, given, "", problems)
     if sections is None:
         raise ModelError([p.removeprefix(": ") for p in problems], _name(given))
-    front, rear = (fit_axle(name, getattr(sections, name), folder, problems) for name in ("front", "rear"))
+    sections = _in_iso(sections)
+    axes = sections.axes if "axes" in given else None
+    front, rear = (fit_axle(name, getattr(sections, name), axes, folder, problems) for name in ("front", "rear"))
     if front is not None and rear is not None:
         ahead, behind = (a.linkage.points["wheel_centre"][0] + a.record.at[0] for a in (front, rear))
         if not ahead > behind:
@@ -92,6 +95,19 @@ def make_data(given: Mapping[str, Any], folder: Path) -> CarData:
         raise ModelError(problems, _name(given))
     assert front is not None and rear is not None
     return CarData(sections, front, rear)
+
+
+def _in_iso(sections: Sections) -> Sections:
+    """The sections with positions in ISO 8855 axes."""
+    signs = AXES[sections.axes]
+    body = replace(
+        sections.body,
+        cg=turned(sections.body.cg, signs),
+        inertia_xz=signs[0] * signs[2] * sections.body.inertia_xz,
+    )
+    front, rear = (replace(a, at=turned(a.at, signs)) for a in (sections.front, sections.rear))
+    loads = {n: replace(x, at=turned(x.at, signs)) for n, x in (sections.loads or {}).items()}
+    return replace(sections, body=body, front=front, rear=rear, loads=loads or sections.loads)
 
 
 def _name(given: Mapping[str, Any]) -> str:

@@ -9,7 +9,6 @@ refused, a key that is not known is refused with the nearest name, and all probl
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
 from itertools import pairwise
@@ -17,10 +16,9 @@ from typing import Any
 
 from bellcrank.errors import ExpressionError, ModelError, did_you_mean
 from bellcrank.numeric.real import displayed, real
-from bellcrank.units import ANGLE, Dimension, Unit, parse_dimension, unit_system
+from bellcrank.units import ANGLE, WITH_UNIT, Dimension, Unit, parse_dimension, unit_system
 
 SI = unit_system("mks")
-WITH_UNIT = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\s\d.].*?)\s*")
 UNITS = "units"
 NUMBERS = ("number", "vector", "numbers", "pairs")  # kinds that have units
 
@@ -165,10 +163,13 @@ def read_value(k: Key, value: Any, where: str, problems: Problems, stated: State
 def _text(k: Key, value: Any, where: str, problems: Problems) -> Any:
     if not isinstance(value, str):
         return problems.wrong(f"{where} must be text, given {value!r:.60}.", "")
-    if k.choices and value not in k.choices:
-        listed = ", ".join(f"'{c}'" for c in k.choices)
-        return problems.wrong(f"{where} = {value!r:.40} is not known; it is one of {listed}.", k.choices[0])
-    return value
+    if not k.choices:
+        return value
+    for choice in k.choices:
+        if value.lower() == choice.lower():
+            return choice
+    listed = ", ".join(f"'{c}'" for c in k.choices)
+    return problems.wrong(f"{where} = {value!r:.40} is not known; it is one of {listed}.", k.choices[0])
 
 
 def _pairs(k: Key, value: Any, where: str, problems: Problems, stated: Stated) -> tuple[tuple[float, float], ...]:

@@ -1,8 +1,8 @@
 # ruff: noqa: RUF009  (a key is a field of the record)
 """The car as data: what a car file may say, section by section, in SI units.
 
-Coordinates are those of the car: x forward, y to the left, z up (ISO 8855), from any origin; hard points stand in the
-same axes, moved by `at` of their axle. Everything is given for the left side and mirrored.
+Coordinates are those of the car: x forward, y to the left, z up (ISO 8855), or along `axes`, from any origin; hard
+points have their own axes and are moved by `at` of their axle. Everything is given for the left side and mirrored.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bellcrank.library.vehicles.keys import key
+from bellcrank.linkage.chain import AXES
 
 Vector = tuple[float, float, float]
 Pairs = tuple[tuple[float, float], ...]
@@ -307,6 +308,9 @@ class Sections:
     brakes: Brakes = key("brakes", kind="section", record=Brakes)
     drive: Drive = key("drive", kind="section", record=Drive)
     name: str = key("what the car is called", default="car", kind="text")
+    axes: str = key("axes of positions: 'ISO 8855' (x forward, y left, z up), 'SAE' (x forward, y right, z down) or "
+                    "'ADAMS' (x rearward, y right, z up); of hard points too, unless they state theirs",
+                    default="ISO 8855", kind="text", choices=tuple(AXES))  # fmt: skip
     loads: Mapping[str, Load] | None = key("driver, luggage: by names", default=None, kind="sections", record=Load)
     aerodynamics: Aerodynamics | None = key("forces of the air", default=None, kind="section", record=Aerodynamics)
     setup: Setup | None = key("targets of the car at rest", default=None, kind="section", record=Setup)

@@ -1,0 +1,128 @@
+"""Everything a car file may say, as tables: keys with unit, default, usual values and meaning, and hard points by kind
+of suspension. `bellcrank car keys` prints them, docs/car_keys.md shows them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import MISSING, fields
+from typing import Any
+
+from bellcrank.library.vehicles.keys import Key, key_of, shown, user_unit
+from bellcrank.library.vehicles.records import Sections
+from bellcrank.linkage import shipped
+from bellcrank.linkage.files import KEYS
+from bellcrank.linkage.hard_points import MEANINGS, aliases_of
+from bellcrank.linkage.suspensions import KINDS, OPTIONAL
+from bellcrank.units import parse_dimension
+
+HEAD = ("key", "unit", "default", "usual", "meaning")
+NAMES = [name for name in shipped() if name != "solid_axle"]
+POINT_HEAD = ("kind", "hard point", "link", "unit", "meaning", "also known as")
+NOT_IN_CARS = ("name", "vehicle")  # statements of a file of hard points that a car makes elsewhere
+
+
+def keys() -> list[list[str]]:
+    """A row for each key, in the order of `HEAD`."""
+    return list(_listed(Sections, ""))
+
+
+def hard_points() -> list[list[str]]:
+    """A row for each hard point of each kind of suspension that a car may have, in the order of `POINT_HEAD`."""
+    return [
+        [
+            name,
+            point,
+            "body" if body == "base" else body,
+            "m",
+            MEANINGS[point] + ("; optional" if point in OPTIONAL.get(name, ()) else ""),
+            ", ".join(aliases_of(point)),
+        ]
+        for name, kind in KINDS.items()
+        if "wheel_left" not in kind.points
+        for point, body in kind.points.items()
+    ]
+
+
+def markdown() -> str:
+    """Both tables as a page."""
+    return PAGE.format(keys=_table(HEAD, keys()), points=_table(POINT_HEAD, hard_points()))
+
+
+PAGE = """# Keys of a car file
+
+`bellcrank car keys` prints this list, `bellcrank car keys --markdown` writes this page. \
+[A car from hard points](car.md) explains the file.
+
+The unit column shows the dimension. Numbers are in the units that their section states, `units = ["mm", "N/mm"]`, or \
+have their own: `"25 N/mm"`. "needed" marks a key without default; the default "none" leaves a key or section out. \
+`note` may be added to every section.
+
+{keys}
+
+## Hard points
+
+Coordinates are along the `axes` that the suspension states, from the origin that `at` of the axle moves:
+
+| axes | x | y | z |
+|---|---|---|---|
+| ISO 8855 | forward | left | up |
+| SAE | forward | right | down |
+| ADAMS | rearward | right | up |
+
+Further hard points, such as the ends of a spring, have any name; `attach` names their link, and points called \
+`..._base` belong to the body. The last column lists names of other programs, which error messages translate; \
+prefixes such as `hpl_` are ignored there.
+
+{points}
+"""
+
+
+def _table(head: tuple[str, ...], rows: list[list[str]]) -> str:
+    def line(cells: Any) -> str:
+        return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
+
+    rows = [[f"`{row[0]}`", *row[1:]] for row in rows]
+    return "\n".join(line(x) for x in (head, ["---"] * len(head), *rows))
+
+
+def _listed(record: Any, where: str) -> Iterator[list[str]]:
+    for f in fields(record):
+        k = key_of(f)
+        if where == "" and f.name == "rear":
+            yield [f.name, "", "", "", "rear axle: the keys of the front axle"]
+        elif k.kind in ("section", "sections"):
+            own = "" if k.kind == "section" else ".NAME"
+            yield [f"[{where}{f.name}{own}]", "", "" if f.default is MISSING else "none", "", k.words]
+            yield from _listed(k.record, f"{where}{f.name}{own}.")
+        elif k.kind == "mapping":
+            yield [f"[{where}{f.name}]", "", "", "", k.words]
+            yield from _suspension(f"{where}{f.name}.")
+        else:
+            yield [f"{where}{f.name}", _unit(k), _default(f), _usual(k), k.words]
+
+
+def _suspension(where: str) -> Iterator[list[str]]:
+    yield [f"{where}shipped", "", "none", "", f"hard points that come with Bellcrank: {', '.join(NAMES)}"]
+    yield [f"{where}file", "", "none", "", "file of hard points, relative to the folder of the car file"]
+    for name, words in KEYS.items():
+        if name not in NOT_IN_CARS:
+            unit = "m" if name in ("points", "lengths") else ""
+            yield [f"{where}{name}", unit, "", "", words]
+
+
+def _unit(k: Key) -> str:
+    return ", ".join(user_unit(parse_dimension(d)).text for d in k.dimensions)
+
+
+def _default(f: Any) -> str:
+    if f.default is MISSING:
+        return "needed"
+    k = key_of(f)
+    if isinstance(f.default, float) and k.dimensions:
+        return shown(k, f.default)
+    return "none" if f.default is None else str(f.default).replace("(0.0, 0.0, 0.0)", "0")
+
+
+def _usual(k: Key) -> str:
+    return "" if k.usual is None else f"{shown(k, k.usual[0])} to {shown(k, k.usual[1])}"
