@@ -12,6 +12,7 @@ from bellcrank.library.manoeuvres.stability import dwell_signal
 from bellcrank.library.manoeuvres.steering import frequency_response
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY
 from bellcrank.library.vehicles.driver import yaw_inertia
+from bellcrank.study.measures import Measure
 from tests.browser import look_at, needs_chromium
 from tests.library import car_by_hand as hand
 
@@ -320,6 +321,9 @@ def test_other_ground(car):
     rough = bc.manoeuvres.run(car, "ride")
     assert 0.2 < rough["az_weighted"] < rough["az_rms"] < 1.0 and 3 < rough["crest"] < 6  # nearly Gaussian
     assert 8 < rough["load_front"] < 20 and rough["lifted"] == 0
+    on = (rough.run["x"] > 45) & (rough.run["x"] < 515)
+    t, az = rough.run.time[on], rough.run["az"][on]
+    assert rough["az_rms"] == pytest.approx(Measure("rms", "rms", ("az",)).value(t, [az]), rel=1e-12)
     left, right = (rough.run[f"{c}.travel"] for c in ("fl", "fr"))
     assert 0.1 < np.corrcoef(left[500:], right[500:])[0, 1] < 0.95  # two tracks, akin
     up = bc.manoeuvres.run(car, "kerb")

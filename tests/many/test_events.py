@@ -53,8 +53,11 @@ def compare(sim, many, options, runs, tolerance=1e-12):
             np.testing.assert_allclose(many[name][i], expected, rtol=0, atol=tolerance * size, err_msg=f"{name} of {i}")
         for name, figures in many.reduced.items():
             size = max(np.abs(alone[name]).max(), 1e-6)
-            for kind, of in (("final", lambda x: x[-1]), ("min", np.min), ("max", np.max), ("mean", np.mean)):
-                assert figures[kind][i] == pytest.approx(of(alone[name]), abs=10 * tolerance * size), (name, kind)
+            t, x = alone.time, alone[name]
+            mean, square = (np.trapezoid(y, t) / (t[-1] - t[0]) for y in (x, x * x))
+            expected = {"final": x[-1], "min": x.min(), "max": x.max(), "mean": mean, "rms": np.sqrt(square)}
+            for kind, value in expected.items():
+                assert figures[kind][i] == pytest.approx(value, abs=10 * tolerance * size), (name, kind)
 
 
 @pytest.mark.parametrize("every", rarely([1, 4], [1]))

@@ -9,6 +9,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.cli.main import main
 from bellcrank.many.weighting import weighted
+from bellcrank.study.measures import Measure
 from tests.models import FOLDER, example, needs_compiler, rarely
 
 STEP = 0.002
@@ -83,6 +84,10 @@ def test_the_neighbours_and_their_number_change_nothing(backend):
     assert few["az"].tobytes() == all_runs["az"][7:10].tobytes()
 
 
+def over_time(t, x):
+    return np.trapezoid(x, t) / (t[-1] - t[0])
+
+
 @pytest.mark.parametrize("way", ["python", *(pytest.param(x, marks=needs_compiler) for x in ("lanes", "cores"))])
 def test_figures_are_those_of_the_histories(way):
     """The last step is shorter than the others."""
@@ -92,10 +97,10 @@ def test_figures_are_those_of_the_histories(way):
     assert many.settings["backend"] == way
     t, az = many.time, many["az"]
     expected = {
-        "final": az[:, -1], "min": az.min(1), "max": az.max(1), "mean": az.mean(1), "rms": np.sqrt((az**2).mean(1)),
+        "final": az[:, -1], "min": az.min(1), "max": az.max(1), "mean": over_time(t, az), "rms": np.sqrt(over_time(t, az**2)),
         "crossing(0.5)": [t[i] + (t[i + 1] - t[i]) * (0.5 - x[i]) / (x[i + 1] - x[i])
                           for x in az for i in [int(np.argmax((x[:-1] < 0.5) != (x[1:] < 0.5)))]],
-    } | {w: [np.sqrt(np.mean(weighted(t, x, w) ** 2)) for x in az] for w in ("wk", "wd")}  # fmt: skip
+    } | {w: [np.sqrt(over_time(t, weighted(t, x, w) ** 2)) for x in az] for w in ("wk", "wd")}  # fmt: skip
     for word, x in expected.items():
         np.testing.assert_allclose(many.reduced["az"][word], x, rtol=1e-12, err_msg=word)
     span = az.max(1) - az.min(1)
@@ -103,6 +108,10 @@ def test_figures_are_those_of_the_histories(way):
     error = np.abs(many.reduced["az"]["percentile(90)"] - np.percentile(az, 90, axis=1))
     assert (error < 0.004 * span + gap).all()
     assert not sim.simulate_many(reduce={"az": "rms"}, **values).channels
+    run = many.run(0)
+    for kind in ("mean", "rms", "wk", "wd", "min", "max", "final"):  # studies define them alike
+        value = Measure(kind, kind, ("az",)).value(run.time, [run["az"]])
+        assert value == pytest.approx(many.reduced["az"][kind][0], rel=1e-11), kind
 
 
 @needs_compiler

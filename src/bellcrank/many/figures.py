@@ -16,6 +16,7 @@ import numpy as np
 from bellcrank.emit.c.many import FIGURES
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.interface.interface import CHANNELS, Interface, Quantity
+from bellcrank.many.averages import mean, rms
 from bellcrank.many.spread import called
 from bellcrank.many.weighting import WEIGHTINGS, weighted
 
@@ -49,8 +50,8 @@ class Figure:
         if self.kind in WEIGHTINGS:
             x = weighted(t, x, self.kind)
         if self.kind in ("rms", *WEIGHTINGS):
-            return math.sqrt(float(np.mean(np.square(x))))
-        return float(np.mean(x) if self.kind == "mean" else np.min(x) if self.kind == "min" else np.max(x))
+            return rms(t, x)
+        return mean(t, x) if self.kind == "mean" else float(np.min(x) if self.kind == "min" else np.max(x))
 
 
 def read_figures(interface: Interface, given: Any, kept: Sequence[Quantity]) -> list[Figure]:

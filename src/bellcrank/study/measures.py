@@ -2,7 +2,6 @@
 
 sd is the comfort measure of van Iwaarden (2003), section 7.2; W_k and W_d those of ISO 2631-1:1997, 6.1; the
 variation of the tyre load is the dynamic load coefficient, the standard deviation of the load divided by its mean.
-Means are over time, by the trapezoidal rule.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bellcrank.errors import RunError
+from bellcrank.many.averages import mean, rms, std
 from bellcrank.many.weighting import weighted
 
 Arrays = Sequence[np.ndarray]
@@ -55,15 +55,6 @@ class Measure:
         return KINDS[self.kind].unit(unit)
 
 
-def mean(t: np.ndarray, x: np.ndarray) -> float:
-    return float(np.sum(np.diff(t) * (x[1:] + x[:-1]) / 2) / (t[-1] - t[0]))
-
-
-def rms(t: np.ndarray, x: np.ndarray) -> float:
-    """Root of the mean of the square."""
-    return float(np.sqrt(mean(t, x * x)))
-
-
 def steepest(t: np.ndarray, x: np.ndarray) -> float:
     """The largest size of (x(t_n+1) - x(t_n))/dt."""
     return float(np.abs(np.diff(x) / np.diff(t)).max())
@@ -71,7 +62,7 @@ def steepest(t: np.ndarray, x: np.ndarray) -> float:
 
 def load_variation(t: np.ndarray, x: np.ndarray) -> float:
     middle = mean(t, x)
-    return rms(t, x - middle) / middle if middle != 0 else float("nan")
+    return std(t, x) / middle if middle != 0 else float("nan")
 
 
 def _time_without_load(t: np.ndarray, loads: Arrays) -> float:

@@ -6,6 +6,7 @@ between.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ from bellcrank.library.manoeuvres.result import Criterion, Manoeuvre, Metrics, R
 from bellcrank.library.terrain import Terrain, iso8608_tracks, profile
 from bellcrank.library.vehicles.data import CORNERS, CarData
 from bellcrank.library.vehicles.driver import Driver
+from bellcrank.many.averages import mean, rms, std
 from bellcrank.many.weighting import weighted
 from bellcrank.signals import sampled
 
@@ -85,29 +87,28 @@ def rough_road(data: CarData, settings: dict[str, Any]) -> Result:
     run = car.drive((BEFORE + LENGTH) / v, car.settled(v), {"speed_set": v})
     on = (run["x"] > BEFORE + 0.05 * LENGTH) & (run["x"] < BEFORE + LENGTH - 5)
     found = Metrics()
-    felt = weighted(run.time, run["az"])[on]
-    rms = found.add("az_weighted", _rms(felt), "m/s2", "vertical acceleration, weighted by Wk")
-    found.add("az_rms", _rms(run["az"][on]), "m/s2", "vertical acceleration of the mass centre, root mean square")
-    found.add("crest", np.abs(felt).max() / rms, "", "largest of the weighted acceleration over its root mean square")
-    found.add("ay_weighted", _rms(weighted(run.time, run["ay"], "wd")[on]), "m/s2", "lateral, weighted by Wd")
-    for name, words in (("roll", "roll"), ("pitch", "pitch")):
-        found.add(f"{name}_rms", float(run[name][on].std()), "deg", f"{words}, root mean square")
+    t, az = run.time[on], weighted(run.time, run["az"])[on]
+    comfort = found.add("az_weighted", rms(t, az), "m/s2", "vertical acceleration, weighted by Wk")
+    found.add("az_rms", rms(t, run["az"][on]), "m/s2", "vertical acceleration of the mass centre, root mean square")
+    found.add("crest", np.abs(az).max() / comfort, "", "largest of the weighted acceleration over its root mean square")
+    found.add("ay_weighted", rms(t, weighted(run.time, run["ay"], "wd")[on]), "m/s2", "lateral, weighted by Wd")
+    for name in ("roll", "pitch"):
+        found.add(f"{name}_std", std(t, run[name][on]), "deg", f"{name}, standard deviation")
     for axle, corners in AXLES.items():
-        loads = np.concatenate([run[f"{c}.tyre_load"][on] / run[f"{c}.tyre_load"][on].mean() for c in corners])
-        found.add(f"load_{axle}", 100 * loads.std(), "%", f"dynamic load coefficient, {axle} wheels")
-        travel = np.concatenate([run[f"{c}.travel"][on] - run[f"{c}.travel"][on].mean() for c in corners])
-        found.add(f"travel_{axle}", 1000 * travel.std(), "mm", f"travel of the {axle} wheels, root mean square")
-    off = [float(np.mean(run[f"{c}.tyre_load"][on] <= 0)) for c in CORNERS]
+        loads = [std(t, load) / mean(t, load) for load in (run[f"{c}.tyre_load"][on] for c in corners)]
+        found.add(
+            f"load_{axle}", 100 * math.hypot(*loads) / math.sqrt(2), "%", f"dynamic load coefficient, {axle} wheels"
+        )
+        travel = [std(t, run[f"{c}.travel"][on]) for c in corners]
+        words = f"travel of the {axle} wheels, standard deviation"
+        found.add(f"travel_{axle}", 1000 * math.hypot(*travel) / math.sqrt(2), "mm", words)
+    off = [mean(t, 1.0 * (run[f"{c}.tyre_load"][on] <= 0)) for c in CORNERS]
     found.add("lifted", 100 * max(off), "%", "largest fraction of time that a wheel is off the ground")
-    word = next(w for limit, w in COMFORT if rms <= limit)
+    word = next(w for limit, w in COMFORT if comfort <= limit)
     return Result("ride", data.sections.name, settings, {"road": run}, found.done(), [],
                   [f"at the mass centre of the body: {word} (ISO 2631-1)",
                    "two tracks of an isotropic road, as far apart as the front wheels"],
                   ("az", "pitch", "roll", "fl.tyre_load", "rl.tyre_load", "fl.travel", "rl.travel"))  # fmt: skip
-
-
-def _rms(x: np.ndarray[Any, Any]) -> float:
-    return float(np.sqrt(np.mean(np.square(x))))
 
 
 def _edge(name: str, place: float, way: float) -> Callable[..., Result]:

@@ -16,6 +16,7 @@ from bellcrank.library.vehicles.building import Plane, rolling
 from bellcrank.library.vehicles.data import CORNERS, CarData
 from bellcrank.library.vehicles.driver import PREVIEW, Driver
 from bellcrank.library.vehicles.path import STEP, Path
+from bellcrank.many.averages import rms
 from bellcrank.run.result import Run
 
 Array = np.ndarray[Any, Any]
@@ -70,7 +71,7 @@ def along(data: CarData, settings: dict[str, Any]) -> Result:
     for channel, words in (("steering_wheel", "steering-wheel angle"), ("ay", "lateral acceleration"),
                            ("side_slip", "side slip"), ("roll", "roll"), ("pitch", "pitch")):  # fmt: skip
         found.add(f"{channel}_max", np.abs(run[channel][later]).max(), run.units[channel], f"largest {words}")
-    found.add("az_rms", run["az"][later].std(), "m/s2", "vertical acceleration, root mean square")
+    found.add("az_rms", rms(run.time[later], run["az"][later]), "m/s2", "vertical acceleration, root mean square")
     found.add("climb", np.ptp(run["height"][later]), "m", "difference of heights that the car passes")
     lowest = min(float(run[f"{c}.tyre_load"][later].min()) for c in CORNERS)
     found.add("load_min", lowest, "N", "smallest wheel load")

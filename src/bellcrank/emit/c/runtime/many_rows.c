@@ -10,6 +10,7 @@ EXPORT int64_t batch_size(void)
 typedef struct Tally { /* of one figure of one run, so far */
     double value, least, width; /* width of the cells that are counted, the first from `least` on */
     double t, x;                /* the row before */
+    double first, averaged;     /* time of the first row; what is averaged over time, at the row before */
     int64_t rows;
     int32_t *cells; /* of a percentile; or states of a weighting, in double precision, real and imaginary parts */
 } Tally;
@@ -117,6 +118,23 @@ static double percentile(const Tally *a, double share)
     return a->least + a->width*CELLS;
 }
 
+/* Takes what is averaged over time, by the trapezoidal rule. */
+static void take_averaged(Tally *a, double t, double x)
+{
+    if (!a->rows)
+        a->first = t;
+    else
+        a->value += 0.5*(t - a->t)*(x + a->averaged);
+    a->averaged = x;
+}
+
+/* The mean over time so far; of one time alone, what was last. */
+static double mean_over_time(const Tally *a)
+{
+    const double span = a->t - a->first;
+    return span > 0.0 ? a->value/span : a->averaged;
+}
+
 static void begin_tallies(const Batch *b, Tally *tallies)
 {
     for (int64_t j = 0; j < b->n_figures; j++) {
@@ -152,10 +170,10 @@ static void take_row(const Batch *b, int64_t run, int64_t number, double t, cons
             a->value = !a->rows || x > a->value || isnan(x) ? x : a->value;
             break;
         case MEAN:
-            a->value += x;
+            take_averaged(a, t, x);
             break;
         case RMS:
-            a->value += x*x;
+            take_averaged(a, t, x*x);
             break;
         case PERCENTILE:
             count(a, x);
@@ -163,7 +181,7 @@ static void take_row(const Batch *b, int64_t run, int64_t number, double t, cons
         case WK:
         case WD: {
             const double felt = weighted(b, number, kind, a, x);
-            a->value += felt*felt;
+            take_averaged(a, t, felt*felt);
             break;
         }
         default: /* CROSSING: of a line between two rows */
@@ -185,9 +203,9 @@ static void end_tallies(const Batch *b, int64_t run, const Tally *tallies)
         const int kind = b->figure_kinds[j];
         double x = a->value;
         if (kind == MEAN)
-            x /= (double)a->rows;
+            x = mean_over_time(a);
         else if (kind == RMS || kind == WK || kind == WD)
-            x = sqrt(x/(double)a->rows);
+            x = sqrt(mean_over_time(a));
         else if (kind == PERCENTILE)
             x = percentile(a, 0.01*b->figure_numbers[j]);
         b->figures[j*b->n + run] = a->rows ? x : NAN;
