@@ -267,4 +267,6 @@ def test_at_a_corner_slopes_are_the_mean_of_both_sides():
     assert model.state_names == ["q(a)", "q(b)", "u(a)", "u(b)"]
     expected = [[-(50 + 400) / 2, 0, -(30 + 10) / 2 / 2, 0], [0, -50 / 2, 0, -1000 / 2]]
     assert model.A[2:] == pytest.approx(np.array(expected), rel=1e-12)
-    assert "the model has a corner here: slopes by q(a), u(a) are the means of both sides" in model.notes
+    assert (
+        "the model has a kink here: derivatives with respect to q(a), u(a) are the means of both sides" in model.notes
+    )

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.analysis.corners import mean_of_sides
 from bellcrank.analysis.cyclic import onward
 from bellcrank.analysis.equilibrium import Equilibrium, NoEquilibrium
 from bellcrank.analysis.evaluate import evaluator
 from bellcrank.analysis.find_equilibrium import find_equilibrium
+from bellcrank.analysis.kinks import may_have_kinks, mean_of_sides
 from bellcrank.analysis.linear import LinearModel, Signal
 from bellcrank.analysis.plant import CHANNELS, PARAMETERS, STATES, Plant
 from bellcrank.analysis.point import Point
@@ -63,10 +63,10 @@ def linear_model(
     columns = [q.symbol for q in (*interface.states, *chosen_in) if q.symbol is not None]
     find = despun(evaluator(plant, groups_for(chosen_out), columns), plant, here)
     values, slopes = find(here)
-    slopes, corners = mean_of_sides(find, here, slopes)
+    slopes, kinks = mean_of_sides(find, here, slopes) if may_have_kinks(plant) else (slopes, [])
     chosen = None if states is None else {x.name for x in plant.find_all(states, STATES, "state")}
     reduction = _reduction(plant, values, slopes, chosen)
-    return _assembled(plant, place, chosen_in, chosen_out, [*find.notes, *_told(corners)], values, slopes, reduction)
+    return _assembled(plant, place, chosen_in, chosen_out, [*find.notes, *_kinks(kinks)], values, slopes, reduction)
 
 
 def operating_point(plant: Plant, **asked: Any) -> Equilibrium:
@@ -78,11 +78,11 @@ def operating_point(plant: Plant, **asked: Any) -> Equilibrium:
         raise NoEquilibrium(f"{error}; {more}", error.residuals, error.runaway) from None
 
 
-def _told(corners: Sequence[str]) -> list[str]:
-    """What is said of slopes that jump."""
-    more = f" and {len(corners) - 4} more" if len(corners) > 4 else ""
-    listed = f"{', '.join(corners[:4])}{more}"
-    return [f"the model has a corner here: slopes by {listed} are the means of both sides"] if corners else []
+def _kinks(names: Sequence[str]) -> list[str]:
+    """The note on derivatives that jump."""
+    more = f" and {len(names) - 4} more" if len(names) > 4 else ""
+    listed, found = f"{', '.join(names[:4])}{more}", "the model has a kink here: derivatives with respect to"
+    return [f"{found} {listed} are the means of both sides"] if names else []
 
 
 def _with_rates(chosen: Sequence[Quantity], interface: Interface) -> list[Quantity]:

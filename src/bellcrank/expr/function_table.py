@@ -95,6 +95,11 @@ class MathFunction:
         return kinds(self.dimension)
 
     @cached_property
+    def smooth(self) -> bool:
+        """Are its value and derivatives continuous wherever they exist?"""
+        return not self.select and not any(s == "0" or "floor" in s for s in self.slopes)
+
+    @cached_property
     def grows_with(self) -> slice | None:
         """The arguments whose small order it has."""
         taken, given = self.kinds

@@ -1,0 +1,78 @@
+"""Derivatives at a kink of a model: damping that is another in rebound, a table of straight lines, friction.
+
+There the derivatives of both sides differ. A linear model takes their mean, by which a small oscillation about the kink
+continues as one with the fundamental of its force; which of both sides rounding would choose means nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from bellcrank.analysis.plant import Plant
+from bellcrank.analysis.point import Point
+from bellcrank.analysis.slope_runner import Find, Groups
+from bellcrank.errors import RunError
+from bellcrank.expr import Func, postorder
+from bellcrank.expr.function_table import FUNCTIONS
+from bellcrank.program.statements import Call, section_expressions
+
+NEAR = 1e-9  # distance of the points on both sides, relative to the size of a state or 1
+DISTANCES = (1.0, 0.125, 0.5)  # times that
+JUMP = 1e-4  # difference between both sides, relative to the largest of a row, that may be a kink
+KEPT = 0.1  # change of that difference with the distance: the difference of a smooth model shrinks with it
+
+
+def may_have_kinks(plant: Plant) -> bool:
+    """Does the model use a function that is not smooth, a table or an external routine?"""
+    found: bool = plant.once("may have kinks", lambda: _not_smooth(plant))
+    return found
+
+
+def _not_smooth(plant: Plant) -> bool:
+    sections = [f.section for f in plant.loaded.program.functions_of("minimal")]
+    if any(isinstance(s, Call) for section in sections for s in section.statements):
+        return True
+    nodes = postorder([e for section in sections for e in section_expressions(section)])
+    return any(isinstance(n, Func) and (n.function is not None or not FUNCTIONS[n.name].smooth) for n in nodes)
+
+
+def mean_of_sides(find: Find, at: Point, slopes: Groups) -> tuple[Groups, list[str]]:
+    """The derivatives at a point, means where they jump, and the names of the columns in which they do."""
+    found, jumping = dict(slopes), np.zeros(len(find.columns), dtype=bool)
+    try:
+        first = _sides(find, at, 0)
+        places = {g: _jumps(*first[g]) & np.isfinite(here) for g, here in slopes.items()}
+        if not any(x.any() for x in places.values()):
+            return found, []
+        others = [_sides(find, at, i) for i in range(1, len(DISTANCES))]
+    except RunError:
+        return slopes, []
+    for group, here in slopes.items():
+        a, b = first[group]
+        jumps = places[group]
+        for one, other in (x[group] for x in others):
+            with np.errstate(invalid="ignore"):
+                jumps = jumps & (np.abs((one - other) - (a - b)) <= KEPT * np.abs(a - b))
+        found[group] = np.where(jumps, (a + b) / 2, here)
+        jumping |= jumps.any(axis=0)
+    return found, [s.name for s, j in zip(find.columns, jumping, strict=True) if j]
+
+
+def _sides(find: Find, at: Point, number: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Derivatives at two opposite points near a point, on the same sides whatever the `number` of the distance."""
+    rng = np.random.default_rng(3)
+    away = [
+        NEAR * np.maximum(np.abs(x), 1.0) * rng.uniform(0.5, 1.0, len(x)) * rng.choice((-1.0, 1.0), len(x))
+        for x in (at.q, at.u)
+    ]
+    h = DISTANCES[number]
+    one, other = (find(replace(at, q=at.q + k * away[0], u=at.u + k * away[1]))[1] for k in (h, -h))
+    return {g: (one[g], other[g]) for g in one}
+
+
+def _jumps(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    with np.errstate(invalid="ignore"):
+        size = np.maximum(np.abs(a), np.abs(b)).max(axis=1, keepdims=True, initial=0.0)
+        return np.asarray(np.abs(a - b) > JUMP * size)
