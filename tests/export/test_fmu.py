@@ -346,6 +346,7 @@ def test_random_calls_under_sanitizers(tmp_path, name, version, sequences):
 # ---- what models may hold
 
 
+@pytest.mark.filterwarnings("ignore:model .* jumps where:bellcrank.ModelWarning")
 @pytest.mark.parametrize("version", [2, pytest.param(3, marks=pytest.mark.campaign)])
 def test_indicators_tell_where_rates_jump(tmp_path, version):
     """A rod against a stop without give, with friction: one for each comparison in the rates, none for what bends."""

@@ -6,6 +6,8 @@ import pytest
 
 import bellcrank as bc
 
+pytestmark = pytest.mark.filterwarnings("ignore:model .* jumps where:bellcrank.ModelWarning")
+
 
 def sliding(formula, stiffness=0.0):
     s = bc.System("sliding", axes="ISO 8855")

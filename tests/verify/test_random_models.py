@@ -9,6 +9,8 @@ from scipy.spatial.transform import Rotation
 import bellcrank as bc
 from bellcrank.verify.check import check
 
+pytestmark = pytest.mark.filterwarnings("ignore:model .* jumps where:bellcrank.ModelWarning")
+
 SIZES = {"mks": (1.0, 1.0), "in-lb": (40.0, 0.006), "ft-lb": (3.0, 0.07), "mm-tonne": (1000.0, 1e-3)}  # length, mass
 LAWS = (
     "-k*(x - x0) - c*v",

@@ -14,11 +14,12 @@ from bellcrank.derive.derived import Derived
 from bellcrank.derive.loop_equations import program_loops
 from bellcrank.derive.small_terms import lacks_terms
 from bellcrank.dynamics.accelerations import PASSES, Derivation, derivations, reduced_system, require_freedom
-from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.errors import ModelError, did_you_mean, warn
 from bellcrank.expr import ZERO, Expr, Held, Symbol, small_threshold, substitute, symbols
 from bellcrank.expr.collection import no_collection
 from bellcrank.kinematics.analysis import Analysis, analyse
 from bellcrank.kinematics.dimensions import infer
+from bellcrank.kinematics.dry_friction import dry_friction
 from bellcrank.kinematics.results import ConstraintForm
 from bellcrank.model.check import freeze
 from bellcrank.model.records import Description
@@ -71,6 +72,10 @@ def derive(
                 f"without={name!r} is not a pass.{did_you_mean(name, PASSES)} Passes: {known}.", description.name
             )
     found = _derived(description, solve, small, level, without, form)
+    friction = dry_friction(found.analysis.loads)
+    found.analysis.notes += friction
+    for sentence in friction:
+        warn(f"model '{description.name}': {sentence}")
     if found.analysis.loose and found.analysis.loops and found.independent_speeds:
         found.analysis.notes += _why_not_eliminated(found, description, small, level, without)
     orders, wanted = found.analysis.mechanism.orders, description.small_threshold

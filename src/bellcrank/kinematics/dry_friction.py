@@ -1,0 +1,96 @@
+"""Loads that jump where a speed passes zero or another value: dry friction written as `-f*sign(v)`.
+
+A jump that opposes the motion holds a body only on the average, by switching at every step. It is found by trial, at
+states at rest and at the zeros of what a formula compares: whatever does not shrink with the distance is a jump.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+
+from bellcrank.errors import BellcrankError
+from bellcrank.expr import Expr, Func, Symbol, evaluate, postorder, symbols
+from bellcrank.expr.function_table import FUNCTIONS
+from bellcrank.expr.node import Product
+from bellcrank.kinematics.results import Load
+
+NEAR = (1e-8, 1e-5, 1e-11)  # distances from where it may jump, relative to the speed or 1
+KEPT = 0.1  # change of a jump with the distance
+LEAST = 1e-6  # of a jump, relative to the load
+DRAWS, MOST = 3, 10  # sets of values; places that are tried for each
+LARGE = 300  # nodes of formulas that are not tried: nobody writes such by hand
+ADVICE = (
+    "dry friction written so never sticks: runs with fixed steps creep or chatter there, and adaptive methods take very"
+    " many steps. Use tanh(v/v0) with a small speed v0, an elastic state or events that stick; see 'Dry friction' in"
+    " docs/running.md"
+)
+
+
+def dry_friction(loads: Iterable[Load]) -> list[str]:
+    """A sentence for every load that jumps with a speed; laws of tyres and other parts (`fl.tyre.mx`) are left out."""
+    found = ((load, _jumps_with(load.magnitude)) for load in loads if "." not in load.name)
+    return [
+        f"the {x.kind} '{x.name}' jumps where {u.name} passes a limit or changes its sign: {ADVICE}"
+        for x, u in found
+        if u
+    ]
+
+
+def _jumps_with(size: Expr) -> Symbol | None:
+    """A speed with which a formula jumps."""
+    nodes = list(islice(postorder([size]), LARGE + 1))
+    switches = list(_switches(nodes)) if len(nodes) <= LARGE else []
+    if not switches:
+        return None
+    # tables and routines are not called: any value will do
+    listed = [n for n in nodes if isinstance(n, Symbol) or (isinstance(n, Func) and n.function is not None)]
+    rng = random.Random(1)
+    for _ in range(DRAWS):
+        known: dict[Expr, float] = {s: rng.uniform(0.5, 1.5) for s in listed}
+        known |= {s: 0.0 for s in listed if isinstance(s, Symbol) and s.kind == "speed"}
+        for speed, value in islice(dict.fromkeys(_places(switches, known)), MOST):
+            if _jumps(size, known, speed, value):
+                return speed
+    return None
+
+
+def _switches(nodes: Iterable[Expr]) -> Iterator[Expr]:
+    """What choices and quotients depend on, where it depends on speeds."""
+    for n in nodes:
+        bases: list[Expr] = []
+        if isinstance(n, Func) and n.function is None and not FUNCTIONS[n.name].smooth:
+            bases = [n.args[0] - n.args[1]] if len(n.args) == 2 else [*n.args]
+        elif isinstance(n, Product):
+            bases = [base for base, exponent in n.factors if exponent < 0]
+        yield from (b for b in bases if any(s.kind == "speed" for s in symbols(b)))
+
+
+def _places(switches: Iterable[Expr], known: Mapping[Expr, float]) -> Iterator[tuple[Symbol, float]]:
+    """Speeds, and their values at which what is compared may pass zero."""
+    for s in switches:
+        for speed in (x for x in symbols(s) if x.kind == "speed"):
+            yield speed, 0.0
+            here, there = (_value(s, known, speed, x) for x in (0.0, 1.0))
+            if here and math.isfinite(here) and math.isfinite(there) and there != here:
+                yield speed, here / (here - there)
+
+
+def _jumps(size: Expr, known: Mapping[Expr, float], speed: Symbol, at: float) -> bool:
+    first = 0.0
+    for distance in (x * max(1.0, abs(at)) for x in NEAR):
+        below, above = (_value(size, known, speed, at + x) for x in (-distance, distance))
+        jump = above - below
+        first = first or jump
+        if not (abs(jump) > LEAST * (abs(above) + abs(below)) and abs(jump - first) <= KEPT * abs(first)):
+            return False
+    return True
+
+
+def _value(e: Expr, known: Mapping[Expr, float], speed: Symbol, at: float) -> float:
+    try:
+        return evaluate([e], {**known, speed: at})[0]
+    except (BellcrankError, ArithmeticError, ValueError):
+        return math.nan
