@@ -89,6 +89,20 @@ def test_bad_input_is_told(backend, given, message):
     assert sim.simulate(inputs={"w": 0.0}).ended == "finished"  # nothing is left over from the failure
 
 
+@pytest.mark.parametrize("backend", ["auto", "python"])
+@pytest.mark.parametrize("method", ["rk4", "dop853"])
+def test_an_input_that_is_one_sample_short_holds_its_last_value(backend, method):
+    sim = driven().equations().compile(backend=backend)
+    values = np.sin(TIMES)
+    with pytest.warns(bc.ModelWarning, match=r"input 'w' ends at t = 0.975 s, the run goes from 0 to 1 s: its last"):
+        run = sim.simulate(inputs={"w": (TIMES[:-1], values[:-1])}, method=method)
+    known = run.time <= TIMES[-2]
+    np.testing.assert_allclose(run["w_out"][known], np.interp(run.time[known], TIMES, values), atol=1e-12)
+    assert (run["w_out"][~known] == values[-2]).all() and (~known).any()
+    with pytest.raises(bc.RunError, match=r"covers t = 0 to 0.95 s"):
+        sim.simulate(inputs={"w": (TIMES[:-2], values[:-2])}, method=method)
+
+
 def test_missing_and_unknown_inputs():
     sim = driven().equations().compile(backend="python")
     with pytest.raises(bc.ModelError, match="no input is given for w"):

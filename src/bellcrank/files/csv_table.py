@@ -73,7 +73,7 @@ def read_csv(path: str | Path, wanted: Callable[[str], bool] | None = None) -> C
         raise RunError(f"{path} is empty: a line of names and lines of numbers are needed")
     names, units, start = *_names(rows[0][1]), 1
     if len(rows) > 1 and _number(rows[1][1][0], delimiter) is None:  # brackets are then part of the names
-        names, units, start = [c.strip() for c in rows[0][1]], [c.strip().strip("[]") for c in rows[1][1]], 2
+        names, units, start = [c.strip() for c in rows[0][1]], [c.strip().strip("[]()") for c in rows[1][1]], 2
     repeated = {n for n in names if names.count(n) > 1}
     if repeated:
         raise RunError(f"{path}, line {rows[0][0]}: the name {sorted(repeated)[0]!r} stands there twice")

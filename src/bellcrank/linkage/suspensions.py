@@ -60,7 +60,18 @@ def build_chain(sheet: Sheet) -> Chain:
     """The chain of a sheet; raises a ModelError with all missing, misspelt and unattached points. Hard points in ADAMS
     axes are turned into ISO 8855."""
     chain = _built(sheet)
-    return chain.in_iso() if chain.axes == "ADAMS" else chain
+    chain = chain.in_iso() if chain.axes == "ADAMS" else chain
+    inner = [p.at[1] for p in chain.points.values() if p.body == BASE]
+    y = chain.points["wheel_centre"].at[1] if "wheel_centre" in chain.points else 0.0
+    if sheet.kind != "chain" and chain.side != "centre" and inner and all(chain.outward * (y - x) < 0 for x in inner):
+        stated, sign = f"side = '{chain.side}', axes = '{chain.drawn}'", -1 if chain.drawn != chain.axes else 1
+        raise ModelError(
+            f"hard point 'wheel_centre' with y = {sign * y:g} m lies inside of all hard points of the body, the "
+            f"nearest at {sign * min(inner, key=lambda x: abs(x - y)):g} m, for {stated}. Left points have y > 0 in "
+            "ISO 8855 and y < 0 in SAE and ADAMS axes. Give the other side, other axes, or mirror the points.",
+            sheet.name,
+        )
+    return chain
 
 
 def _built(sheet: Sheet) -> Chain:

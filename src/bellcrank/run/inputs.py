@@ -94,8 +94,9 @@ def as_input(signal: Signal, name: str, factor: float, times: int) -> Input:
     return Input(value, signal.name, signal.numbers, signal.points, signal.pieces, times, factor, signal.breaks)
 
 
-def check_covers(signal: Signal, name: str, span: tuple[float, float]) -> None:
-    """A sampled signal must be known for the whole run; a table goes on with its end slopes, which is told."""
+def covering(signal: Signal, name: str, span: tuple[float, float]) -> Signal:
+    """The signal, which must be known for the whole run. One that ends at most a sample before the run holds its last
+    value; a table is extrapolated by its end slopes. Both give a warning."""
     (t_start, t_end), (first, last) = span, signal.covers
     run = f"the run goes from {t_start:g} to {t_end:g} s"
     if math.isinf(last) and signal.points is not None:
@@ -103,7 +104,13 @@ def check_covers(signal: Signal, name: str, span: tuple[float, float]) -> None:
         if first > t_start or last < t_end - INPUTS.known * (t_end - t_start):
             told = f"input '{name}' is a table for t = {first:g} to {last:g} s, but {run}"
             warn(f"{told}: beyond its points it goes on with its end slope")
-        return
+        return signal
     if first > t_start or last < t_end:
         assert signal.points is not None
+        if first <= t_start and signal.made is not None:
+            x, y = signal.made[1][:2]
+            if t_end - x[-1] <= (x[-1] - x[-2]) * (1 + INPUTS.known):
+                warn(f"input '{name}' ends at t = {x[-1]:g} s, {run}: its last value, {y[-1]:g}, is held")
+                return sampled([*x, t_end], [*y, y[-1]], name)
         raise RunError(f"input '{name}' covers t = {signal.points[0]:g} to {signal.points[-1]:g} s, but {run}")
+    return signal

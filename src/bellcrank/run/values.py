@@ -22,7 +22,7 @@ from bellcrank.numeric.pace import output_times
 from bellcrank.numeric.real import displayed, real
 from bellcrank.numeric.tuning import PLANS, STEPS
 from bellcrank.program.program import Program
-from bellcrank.run.inputs import as_input, as_signal, breaks_of, check_covers
+from bellcrank.run.inputs import as_input, as_signal, breaks_of, covering
 
 METHODS = (*FIXED, *ADAPTIVE)
 _FLOAT = np.dtype(float)
@@ -174,7 +174,7 @@ def input_signals(
             continue
         signal = as_signal(listed[x.base], x.base)
         if span is not None:
-            check_covers(signal, x.base, span)
+            signal = covering(signal, x.base, span)
         result.append(as_input(signal, x.base, x.unit.factor, x.rate))
     if missing:
         names = ", ".join(dict.fromkeys(missing))

@@ -18,13 +18,15 @@ from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.library.tyres.fiala import Fiala
 from bellcrank.library.tyres.tir import read
 from bellcrank.library.tyres.tmeasy import TMeasy
+from bellcrank.library.vehicles.geometry import axle_problems
 from bellcrank.library.vehicles.keys import Problems
 from bellcrank.library.vehicles.records import Axle, Rubber
-from bellcrank.linkage import Linkage, load, shipped
-from bellcrank.linkage.chain import AXES, BASE, Chain, turned
+from bellcrank.linkage import Linkage, shipped
+from bellcrank.linkage.chain import AXES, Chain, turned
 from bellcrank.linkage.elastic import Bush, make_bush
-from bellcrank.linkage.files import KEYS, read_file
+from bellcrank.linkage.files import KEYS, read_file, read_sheet
 from bellcrank.linkage.pose import Pose
+from bellcrank.linkage.suspensions import build_chain
 
 FIALA = ("c_slip", "c_alpha", "umax", "umin", "width", "radius", "vertical_stiffness")
 OTHER = ("vertical_stiffness", "vertical_damping", "rolling_resistance")  # of a tyre by size
@@ -146,48 +148,28 @@ def _linkage(name: str, record: Axle, axes: str | None, folder: Path, problems: 
                 listed = ", ".join([*source[1:], *extra])
                 problems.append(f"{where}: '{source[0]}' says all but a rack and changed points; leave {listed} away.")
             path = shipped(given["shipped"]) if source[0] == "shipped" else folder / str(given["file"])
-            linkage = _kept(json.dumps({"name": path.stem, **_over(read_file(path), given)}, default=list))
+            statements = {"name": path.stem, **_over(read_file(path), given)}
         else:
             for key in given:
                 if key not in KEYS:
                     near = did_you_mean(str(key), ("shipped", "file", *KEYS))
                     problems.append(f"{where}: '{key}' is not known.{near}")
             statements = {"name": name, "axes": axes, **{k: v for k, v in given.items() if k in KEYS}}
-            linkage = _kept(json.dumps(statements, default=list))
+        drawn = _in_car(build_chain(read_sheet(statements)))
+        if any(i.kind == "roll" for i in drawn.inputs):
+            return problems.wrong(
+                f"{where}: this is a solid axle, which cars from files do not have: their loads, rates and models "
+                "count one travel for each wheel, of one side that is mirrored, and a solid axle is one body with the "
+                "travel and the roll of both wheels; s.add_linkage puts it into a model of your own (docs/linkages.md)."
+            )
+        right = drawn.side == "right"
+        slips = list(axle_problems(name, record, drawn.mirrored() if right else drawn))
+        problems.extend(slips)
+        linkage = None if slips else _kept(json.dumps(statements, default=list))
     except ModelError as error:
         problems.extend(f"{where}: {p}" for p in error.problems)
         return None
-    if "roll" in linkage.inputs:
-        return problems.wrong(
-            f"{where}: this is a solid axle, which cars from files do not have: their loads, rates and models "
-            "count one travel for each wheel, of one side that is mirrored, and a solid axle is one body with the "
-            "travel and the roll of both wheels; s.add_linkage puts it into a model of your own (docs/linkages.md)."
-        )
-    if linkage.chain.side == "right":
-        linkage = linkage.mirror()
-    _outside(name, record, linkage, problems)
-    return linkage
-
-
-def _outside(name: str, record: Axle, linkage: Linkage, problems: Problems) -> None:
-    """The wheel centre of a left wheel lies to the left of the middle of the car and outside of all hard points that
-    belong to the body."""
-    points, at = linkage.chain.points, record.at[1]
-    y = points["wheel_centre"].at[1] + at
-    given = f"{name}.suspension: hard point 'wheel_centre' has y = {1000 * y:.4g} mm"
-    if y <= 0:
-        problems.append(
-            f"{given}, but wheels of the left side have y > 0 (ISO 8855: y points to the left). Mirror the points, or "
-            "give side = 'right'."
-        )
-        return
-    inner = {n: p.at[1] + at for n, p in points.items() if p.body == BASE and n != "wheel_centre"}
-    for n, own in inner.items():
-        if own > y:
-            problems.append(
-                f"{name}.suspension: hard point '{n}' of the body has y = {1000 * own:.4g} mm, outside of the wheel "
-                f"centre at {1000 * y:.4g} mm. Are two hard points interchanged?"
-            )
+    return linkage.mirror() if linkage is not None and right else linkage
 
 
 def _in_car(chain: Chain) -> Chain:
@@ -208,10 +190,7 @@ def _kept(source: str) -> Linkage:
 
 
 def _followed(source: str) -> Linkage:
-    linkage = load(json.loads(source))
-    chain = _in_car(linkage.chain)
-    if chain is not linkage.chain:
-        linkage = Linkage(chain)
+    linkage = Linkage(_in_car(build_chain(read_sheet(json.loads(source)))))
     with suppress(ModelError):  # who asks for a travel that cannot be reached will meet it
         linkage.range()
     return linkage

@@ -14,6 +14,7 @@ import numpy as np
 
 from bellcrank.library.vehicles.data import CORNERS, CarData
 from bellcrank.library.vehicles.figures import Figures
+from bellcrank.library.vehicles.geometry import unusual_points
 from bellcrank.library.vehicles.keys import key_of, shown
 from bellcrank.library.vehicles.rest import Stand, corner
 
@@ -37,6 +38,7 @@ def remarks(car: CarData, at_rest: Stand, figures: Figures) -> list[str]:
                 f"load of {name} at rest, {load:.0f} N, lies outside of its tyre's range {low:g} to {high:g} N."
             )
     for axle in (car.front, car.rear):
+        found += unusual_points(axle.name, axle.record, axle.linkage.chain)
         for note in axle.tyre.notes:
             found.append(f"{axle.name}.tyre: {note}.")
         low, high = axle.linkage.range()
@@ -48,6 +50,12 @@ def remarks(car: CarData, at_rest: Stand, figures: Figures) -> list[str]:
                     f"{axle.name}: at rest the strut of the spring is {1000 * moved:.0f} mm from its drawn length, on "
                     f"its stop, which begins at {1000 * way.gap:.0f} mm."
                 )
+        if c.length > at_rest.free_length[axle.name]:
+            ends = " and ".join(f"'{p}'" for p in axle.spring)
+            found.append(
+                f"{axle.name}.spring: it pulls, as the hard points {ends} move apart when the wheel rises. Are they "
+                "interchanged?"
+            )
         if not low + 0.03 < travel < high - 0.03:
             found.append(
                 f"{axle.name}: the car stands at a travel of {1000 * travel:.0f} mm, the suspension reaches from "

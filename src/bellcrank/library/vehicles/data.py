@@ -15,13 +15,13 @@ import numpy as np
 
 from bellcrank.errors import ModelError
 from bellcrank.library.vehicles.axles import FittedAxle, fit_axle
+from bellcrank.library.vehicles.geometry import car_problems
 from bellcrank.library.vehicles.keys import Problems, read_record
 from bellcrank.library.vehicles.motor import drive_problems
 from bellcrank.library.vehicles.records import Sections
 from bellcrank.linkage.chain import AXES, turned
 
 Array = np.ndarray[Any, Any]
-SHORTEST, LONGEST = 0.5, 15.0  # m, wheelbases that are taken for real
 GRAVITY = 9.80665  # m/s^2, that of models
 CORNERS = {"fl": ("front", 1), "fr": ("front", -1), "rl": ("rear", 1), "rr": ("rear", -1)}  # axle; sign of y
 
@@ -73,18 +73,7 @@ def make_data(given: Mapping[str, Any], folder: Path) -> CarData:
     axes = sections.axes if "axes" in given else None
     front, rear = (fit_axle(name, getattr(sections, name), axes, folder, problems) for name in ("front", "rear"))
     if front is not None and rear is not None:
-        ahead, behind = (a.linkage.points["wheel_centre"][0] + a.record.at[0] for a in (front, rear))
-        if not ahead > behind:
-            problems.append(
-                f"front wheels stand at x = {ahead:g} m, rear wheels at {behind:g} m: x points forward; `at` of an "
-                "axle moves its hard points."
-            )
-        elif not SHORTEST <= ahead - behind <= LONGEST:
-            problems.append(
-                f"the wheelbase would be {ahead - behind:.4g} m: front.at moves the front wheels to x = {ahead:g} m, "
-                f"rear.at the rear wheels to {behind:g} m. It lies between {SHORTEST:g} and {LONGEST:g} m; are units "
-                'missing ("1450 mm"; plain numbers are m)?'
-            )
+        problems.extend(car_problems(sections, front.linkage.chain, rear.linkage.chain))
     inertia = np.array(sections.body.inertia)
     if not (inertia > 0).all():
         problems.append(f"body.inertia = {list(inertia)} must be three positive moments.")

@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from bellcrank.errors import did_you_mean
+from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.library.vehicles.axles import FittedAxle
 from bellcrank.library.vehicles.bushes import gives
 from bellcrank.library.vehicles.data import GRAVITY, CarData
@@ -229,6 +229,13 @@ def _axle_figures(car: CarData, axle: FittedAxle, at_rest: Stand) -> _AxleFigure
     track = float(at_rest.contact[i][1] - at_rest.contact[i + 1][1])
     bar = 0.0 if axle.record.anti_roll_bar is None else axle.record.anti_roll_bar.stiffness or 0.0
     rate = (left.rate + right.rate) / 2 + giving.rate
+    if rate <= 0:
+        ends = " and ".join(f"'{p}'" for p in axle.spring)
+        raise ModelError(
+            f"{axle.name}.suspension: the wheel rate at rest is {rate / 1000:.3g} N/mm: nothing holds the wheel. Check "
+            f"the hard points {ends} of the spring, and those of the arms.",
+            car.sections.name,
+        )
     cornering = left.cornering + right.cornering
     trail = (left.cornering * left.trail + right.cornering * right.trail) / cornering if cornering else 0.0
     return _AxleFigures(

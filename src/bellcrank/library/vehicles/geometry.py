@@ -1,0 +1,154 @@
+"""Geometry of a car before statics: hard points, axles, mass centre and loads that cannot be where they are.
+
+Slips of the pen (points interchanged, signs, units) otherwise end in statics without a solution, which names no point.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from bellcrank.library.vehicles.records import Axle, Sections
+from bellcrank.linkage.chain import BASE, Chain, Point
+
+SHORTEST, LONGEST = 0.5, 15.0  # m, wheelbases that are taken for real
+NARROWEST, WIDEST = 0.3, 5.0  # m, tracks
+FARTHEST = 3.0  # m, of a hard point from the wheel centre
+STEPPED = 1.0  # m, of the wheel centres of one axle above those of the other
+ASIDE = 5.0  # m, of a mass from the middle of the car across and up; along it in wheelbases
+ARMS = ("lower", "upper")
+UNITS = "Are units missing or wrong (plain numbers are in the `units` of their section)?"
+
+
+def axle_problems(name: str, record: Axle, chain: Chain) -> Iterator[str]:
+    """Hard points of the left suspension of an axle that cannot be where they are."""
+    points = {n: p.at for n, p in chain.points.items()}
+    where = f"{name}.suspension: hard point"
+    centre = points["wheel_centre"]
+    y = centre[1] + record.at[1]
+    if y <= 0:
+        yield (
+            f"{where} 'wheel_centre' has y = {_mm(y)}, but wheels of the left side have y > 0 (ISO 8855: y points to "
+            "the left). Mirror the points, give side = 'right', or state their axes (axes = 'ADAMS' or 'SAE')."
+        )
+        return
+    far = [n for n, at in points.items() if math.dist(at, centre) > FARTHEST]
+    if far:
+        listed = ", ".join(f"'{n}'" for n in far[:4]) + (" and others" if len(far) > 4 else "")
+        yield (
+            f"{where} {listed}: {math.dist(points[far[0]], centre):.4g} m from the wheel centre; at most "
+            f"{FARTHEST:g} m are taken for real. {UNITS}"
+        )
+        return
+    beyond = [n for n, p in chain.points.items() if p.body == BASE and n != "wheel_centre" and p.at[1] > centre[1]]
+    if beyond:
+        listed = ", ".join(f"'{n}' ({_mm(points[n][1] + record.at[1])})" for n in beyond)
+        yield (
+            f"{where} 'wheel_centre' has y = {_mm(y)}, but these of the body lie outside of it: {listed}. Are two hard "
+            "points interchanged, or is a digit missing?"
+        )
+        return
+    for inner, outer in _ends(points):
+        a, b = points[inner], points[outer]
+        if math.dist(b, centre) > math.dist(a, centre):
+            yield (
+                f"{where} '{outer}' on the wheel side, {_point(b)}, is farther from the wheel centre than '{inner}' "
+                f"on the body side, {_point(a)}. Are they interchanged, or has one a wrong sign?"
+            )
+    for low, high in _levels(points):
+        if points[low][2] >= points[high][2]:
+            yield (
+                f"{where} '{low}' at z = {_mm(points[low][2])} is not below '{high}' at {_mm(points[high][2])}. Are "
+                "they interchanged, or does z point down (axes = 'SAE')?"
+            )
+
+
+def car_problems(sections: Sections, front: Chain, rear: Chain) -> Iterator[str]:
+    """Axles, mass centre and loads that cannot be where they are."""
+    centres = [
+        [a + b for a, b in zip(chain.points["wheel_centre"].at, axle.at, strict=True)]
+        for chain, axle in ((front, sections.front), (rear, sections.rear))
+    ]
+    (ahead, *_), (behind, *_) = centres
+    if not ahead > behind:
+        yield (
+            f"front wheels stand at x = {ahead:g} m, rear wheels at {behind:g} m: x points forward; `at` of an axle "
+            "moves its hard points."
+        )
+        return
+    if not SHORTEST <= ahead - behind <= LONGEST:
+        yield (
+            f"the wheelbase would be {ahead - behind:.4g} m: front.at moves the front wheels to x = {ahead:g} m, "
+            f"rear.at the rear wheels to {behind:g} m. It lies between {SHORTEST:g} and {LONGEST:g} m; are units "
+            'missing ("1450 mm"; plain numbers are m)?'
+        )
+        return
+    for name, (_, y, _) in zip(("front", "rear"), centres, strict=True):
+        if not NARROWEST <= 2 * y <= WIDEST:
+            yield (
+                f"{name}: hard point 'wheel_centre' and {name}.at give a track of {2 * y:.4g} m; it lies between "
+                f"{NARROWEST:g} and {WIDEST:g} m. {UNITS}"
+            )
+    if abs(centres[0][2] - centres[1][2]) > STEPPED:
+        yield (
+            f"hard point 'wheel_centre' with front.at lies at z = {centres[0][2]:.4g} m, that with rear.at at "
+            f"{centres[1][2]:.4g} m: wheel centres of the axles differ by at most {STEPPED:g} m in height. {UNITS}"
+        )
+        return
+    yield from _masses(sections, ahead, behind, centres[0][2])
+
+
+def _masses(sections: Sections, ahead: float, behind: float, level: float) -> Iterator[str]:
+    long, loads = ahead - behind, sections.loads or {}
+    placed = [("body.cg", sections.body.mass, sections.body.cg)]
+    placed += [(f"loads.{n}.at", x.mass, x.at) for n, x in loads.items()]
+    far = False
+    for name, _, (x, y, z) in placed:
+        if not behind - 2 * long <= x <= ahead + 2 * long or max(abs(y), abs(z - level)) > ASIDE:
+            far = True
+            yield f"{name} = {_point((x, y, z))} lies outside of the car, whose wheels stand at x = {behind:g} m and " \
+                  f"{ahead:g} m. {UNITS}"  # fmt: skip
+    mass = sum(m for _, m, _ in placed)
+    x = sum(m * at[0] for _, m, at in placed) / mass
+    if not far and not behind < x < ahead:
+        yield (
+            f"body.cg and loads give a mass centre at x = {x:.4g} m, not between the axles at {behind:g} m and "
+            f"{ahead:g} m: the car would tip. x points forward."
+        )
+
+
+def unusual_points(name: str, record: Axle, chain: Chain) -> Iterator[str]:
+    """What is possible, but mostly a slip."""
+    points = {n: p.at for n, p in chain.points.items()}
+    where = f"{name}.suspension: hard point"
+    for arm in ARMS:
+        first, second = f"{arm}_front", f"{arm}_rear"
+        if first in points and second in points and points[first][0] <= points[second][0]:
+            yield (
+                f"{where} '{first}' at x = {_mm(points[first][0])} is not ahead of '{second}' at "
+                f"{_mm(points[second][0])}; x points forward (ISO 8855; axes = 'ADAMS' has x rearward)."
+            )
+    for n, p in chain.points.items():
+        if p.at[1] + record.at[1] < 0:
+            yield f"{where} '{n}' has y = {_mm(p.at[1] + record.at[1])}: it lies on the other side of the car."
+
+
+def _ends(points: dict[str, Point]) -> Iterator[tuple[str, str]]:
+    """Body side and wheel side of arms and rods."""
+    pairs = [(f"{arm}_{end}", f"{arm}_ball") for arm in ARMS for end in ("front", "rear")]
+    pairs += [("tie_base", "tie_carrier"), ("strut_top", "strut_lower"), *((f"P{i}", f"X{i}") for i in range(1, 6))]
+    return ((a, b) for a, b in pairs if a in points and b in points)
+
+
+def _levels(points: dict[str, Point]) -> Iterator[tuple[str, str]]:
+    pairs = (("lower_ball", "upper_ball"), ("lower_ball", "strut_top"), ("strut_lower", "strut_top"),
+             ("lower_front", "upper_front"), ("lower_rear", "upper_rear"))  # fmt: skip
+    return ((a, b) for a, b in pairs if a in points and b in points)
+
+
+def _mm(x: float) -> str:
+    return f"{1000 * x:.4g} mm"
+
+
+def _point(at: Point) -> str:
+    return f"({', '.join(f'{1000 * x:.4g}' for x in at)}) mm"
