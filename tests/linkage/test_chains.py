@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bellcrank.linkage import load
+from bellcrank.linkage import Linkage, load
 from tests.linkage.machines import linkage
 
 HEAD = {"units": "m", "axes": "ISO 8855", "side": "left", "kind": "chain"}
@@ -24,6 +24,40 @@ def test_prismatic_joint_is_a_straight_line():
     assert pose.position == pytest.approx(np.array([[-0.01, 0.68, -0.1], [0.03, 0.76, 0.3]]), abs=1e-14)
     assert np.abs(pose.d - [0.1, 0.2, 1.0]).max() < 1e-14 and np.abs(pose.dd).max() < 1e-14
     assert slide.mobility.counted == slide.mobility.real == 1
+
+
+AXES = [(0.3, 0.9, 0.2), (-0.2, 1.0, 0.4)]
+
+
+@pytest.mark.parametrize(
+    "joints",
+    [
+        [joint("pivot", "revolute", "base", "carrier", "pivot", AXES[0])],
+        [joint("guide", "prismatic", "base", "carrier", "pivot", (0.1, 0.2, 1.0))],
+        [joint("pivot", "revolute", "base", "arm", "pivot", AXES[0]),
+         joint("closing", "revolute", "arm", "carrier", "hinge", AXES[1])],
+    ],
+    ids=["revolute", "prismatic", "two axes"],
+)  # fmt: skip
+def test_a_mirrored_chain_moves_as_the_mirror_image(joints):
+    """Skew axes: y of every place, and x and z of the angular velocity, change sign."""
+    two = len(joints) == 2
+    points = {
+        "wheel_centre": [0.35, 0.7, 0.05],
+        "pivot": [0, 0.4, 0.1],
+        "hinge": [0.2, 0.45, -0.05],
+        "rod": [0.3, 0.6, 0.2],
+    }
+    one = load(
+        {**HEAD, "name": "skew", "points": {**points, "base_rod": [0.1, 0.2, 0.25]} if two else points,
+         "attach": {"wheel_centre": "carrier", "hinge": "carrier", "rod": "carrier"},
+         "bodies": ["arm", "carrier"] if two else ["carrier"], "joints": joints,
+         "rods": [{"name": "rod", "between": ["base_rod", "rod"]}] if two else []}
+    )  # fmt: skip
+    a, b = one.solve([-0.06, 0.0, 0.08]), Linkage(one.chain.mirrored()).solve([-0.06, 0.0, 0.08])
+    assert b.position == pytest.approx(a.position * [1, -1, 1], abs=1e-12)
+    assert b.d == pytest.approx(a.d * [1, -1, 1], abs=1e-12)
+    assert b.delta == pytest.approx(a.delta * [-1, 1, -1], abs=1e-12)
 
 
 def wishbone(lower, upper):

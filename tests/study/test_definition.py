@@ -1,5 +1,6 @@
 """What a study file may say, and what is told when it says something else."""
 
+import numpy as np
 import pytest
 
 import bellcrank as bc
@@ -93,3 +94,17 @@ def test_unreadable_files(tmp_path, text, sentence):
         path.write_text(text, encoding="utf-8")
     with pytest.raises(bc.ModelError, match=sentence):
         bc.read_study(path)
+
+
+@pytest.mark.parametrize("ends", [(0.01, 100.0), (1e-6, 2e-6), (30.0, 0.3)])
+def test_ranges_are_even_or_in_equal_ratios(ends):
+    """Whatever the size of the ends, which are met exactly."""
+
+    def values(**spacing):
+        low, high = ends
+        study = bc.read_study(mass(grid={"k": {"from": low, "to": high, "count": 5, **spacing}}))
+        return [values["k"] for _, values in study.points]
+
+    assert values(spacing="log") == pytest.approx(np.geomspace(*ends, 5), rel=1e-14)
+    assert values() == pytest.approx(np.linspace(*ends, 5), rel=1e-14)
+    assert values(spacing="log")[-1] == values()[-1] == ends[1]

@@ -25,7 +25,7 @@ from bellcrank.study.runner import Runner
 from bellcrank.study.store import RECORDS, Store, Tail, Writer
 from bellcrank.study.worker import work
 from tests.models import FOLDER, needs_compiler
-from tests.study.studies import MARKED, end, mass, started, toml
+from tests.study.studies import MARKED, MASS, end, mass, started, toml
 
 
 def run(study, folder, **options):
@@ -38,6 +38,13 @@ def test_rows_are_right(tmp_path):
     assert result["end"] == pytest.approx([end(1), end(4), end(9)], abs=1e-6)
     assert result.units == {"k": "N/m", "end": "m", "fastest": "m/s"}
     assert (result.made, result.found, result.failed) == (3, 0, [])
+
+
+def test_worker_processes_give_the_rows_of_this_process(tmp_path):
+    study = bc.read_study(mass(grid={"k": [1, -4, 9]}, measures={"end": MASS["measures"]["end"]}))
+    inside, workers = study.run(tmp_path / "inside", in_process=True), study.run(tmp_path / "workers", workers=1)
+    assert list(workers.table()) == list(inside.table())
+    assert (workers.made, workers.found, len(workers.failed)) == (3, 0, len(inside.failed))
 
 
 def test_finished_runs_are_not_made_again(tmp_path):
@@ -145,6 +152,8 @@ def test_equal_runs_of_different_parts_are_made_once(tmp_path):
     assert result["end"] == pytest.approx([end(1), end(4), end(4), 2 * end(4)], abs=1e-6)
     assert result.made == 4  # the initial value 1 of the model and that of the study are not known to be one
     assert started(marks) == {1: 1, 4: 3}
+    assert result.heads == ["part", "k", "q(mass)", "end", "fastest", "ended"]
+    assert [row[:3] for row in result.table()] == [["a", 1, None], ["a", 4, None], ["b", None, 1], ["b", None, 2]]
 
 
 def test_tables_of_the_best_beside_published_values(tmp_path):
