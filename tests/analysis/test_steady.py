@@ -71,6 +71,7 @@ def test_a_speed_follows_where_it_is_free(bike):
     assert bike.equilibrium(fixed={"u(frame, 1)": found["u(frame, 1)"]})["drive"] == pytest.approx(10.0, rel=1e-8)
 
 
+@pytest.mark.campaign
 def test_from_rest(bike):
     """A search from rest: locked wheels at 15 m/s slide, so it goes there from small speeds."""
     there = bike.equilibrium(at={}, fixed={"u(frame, 1)": 15.0})

@@ -42,7 +42,7 @@ def spatial_loop(joint):
     ("joint", "freedoms"),
     rarely(
         [("ball", 2), ("rod", 4), ("distance", 4), ("universal", 1), ("planar", 2)],
-        [("distance", 4), ("planar", 2)],
+        [("ball", 2), ("distance", 4), ("planar", 2)],
         several=True,
     ),
 )

@@ -12,7 +12,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.backend.compiler import default_flags, find_compiler
 from tests.models import example, needs_compiler
-from tests.programs import LANGUAGES, Built, compiled
+from tests.programs import LANGUAGES, MAINLY_C, Built, compiled
 from tests.run.test_actions import LATCH, ball, bolt, bounce, four_bar
 
 WITHOUT_FORTRAN = [
@@ -91,7 +91,7 @@ def agrees(equations, language, folder, events, code=0, options=(), **settings):
     return run, said
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", MAINLY_C)
 def test_a_ball_bounces_to_the_bit_as_in_a_run(tmp_path, language):
     """What is told beside an event that acts is told once, too. Others change no motion: at a row, and a little jump."""
     row = bc.event("t >= 0.41", action={"m": "2*m"}, name="row")

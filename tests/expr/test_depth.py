@@ -24,7 +24,7 @@ from bellcrank.expr import (
     symbols,
 )
 
-DEPTH = 8_000
+DEPTH = 3_000  # three times what Python may call
 a, b = Symbol("a"), Symbol("b")
 x, y = Symbol("x", "coordinate"), Symbol("y", "coordinate")
 

@@ -115,6 +115,7 @@ def equal_arms(angle, speed, times, r=0.1):
     ).y[0]  # fmt: skip
 
 
+@pytest.mark.campaign
 @needs_compiler
 def test_slider_crank_with_equal_arms():
     sim = example("slider_crank", equal_arms=True).compile(backend="c")
@@ -177,6 +178,7 @@ def test_methods_of_the_program_pass_as_well(name, method, tolerance):
 # ---- branches that miss each other
 
 
+@pytest.mark.campaign
 @needs_compiler
 def test_gaps_turn_the_motion_and_round_off_does_not():
     """A ground that is too long by a gap: the crank after 2.5 s goes to the limit of a sharp turn, until the gap cannot be told from rounding."""

@@ -34,6 +34,7 @@ def yaw_gain(v):
     return v / (WHEELBASE + gradient * v**2)
 
 
+@pytest.mark.campaign
 def test_a_car_that_drives_goes_on_driving(car):
     """Speed of the start, drive moment of the front wheels by hand: it balances the rolling resistance of all four."""
     found = car.equilibrium()

@@ -26,6 +26,7 @@ def test_force_over_slip_is_the_published_one(angle):
     assert elastic * ratio(bc.tyres.Brush(C), elastic) == pytest.approx(FORCES[angle], rel=1e-10)
 
 
+@pytest.mark.campaign
 def test_work_is_that_of_the_force_on_the_way_to_rest():
     law, most = bc.tyres.Brush(C), MU * LOAD
     q = np.linspace(0, 5 * most, 401)[1:]

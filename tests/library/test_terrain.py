@@ -237,6 +237,7 @@ def test_bad_terrain(make, message):
         make()
 
 
+@pytest.mark.campaign
 def test_two_tracks_of_a_road_are_coherent():
     """Kamash & Robson: coherence 2 pi n b K1(2 pi n b), here 0.626 at 0.1 cycles/m for tracks 1.5 m apart."""
     sums = np.zeros((3, 2001), complex)

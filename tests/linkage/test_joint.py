@@ -168,6 +168,7 @@ def test_trailing_arm_is_a_hinge():
     assert found[1] == pytest.approx(found[0], rel=1e-11)
 
 
+@pytest.mark.campaign
 def test_generated_c_is_the_python_solver():
     for name, options in (("double_wishbone", {"rack": True}), ("formula_student", {"exact": False})):
         s, _ = corner(name, moving=False, **options)

@@ -18,7 +18,7 @@ from bellcrank.expr import Number
 from bellcrank.linkage.lookup import pose_lookup
 from bellcrank.linkage.pose import ONE_INPUT, TWO_INPUTS
 from tests.linkage.machines import linkage
-from tests.models import STRICT, needs_compiler
+from tests.models import STRICT, needs_compiler, rarely
 
 
 def two_corners():
@@ -59,7 +59,7 @@ def inside():
 
 @pytest.mark.parametrize(
     "language",
-    ["python", "fortran", pytest.param("c", marks=pytest.mark.campaign)],
+    rarely(["c", "fortran", "python"], ("fortran", "python")),
 )
 def test_linkages_in_programs(language, inside, tmp_path):
     if language == "fortran" and shutil.which("gfortran") is None:

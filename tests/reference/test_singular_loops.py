@@ -199,6 +199,7 @@ def rocker_rates(q, energy):
     return w * np.sqrt(2 * energy / mass)
 
 
+@pytest.mark.campaign
 def test_free_linkage_goes_through_its_folds():
     sim = double_rocker().equations().compile()
     q, u = sim.complete()

@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from cases import assert_close
 
 from tests.models import example, system
@@ -36,6 +37,7 @@ def test_keyword_and_declaration_mean_the_same():
     assert_close(accelerations(s.equations(), 1.0), accelerations(by_keyword, 1.0), 1e-14)
 
 
+@pytest.mark.campaign
 def test_small_spacecraft_approaches_the_full_one():
     """Bus and boom small, clock and camera not; commands and thrusters held."""
     external = {"cmd": lambda t: (0.7, 0.8), "thrust": lambda t, axis, err, memory: 0.0}

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from tests.models import rarely
 
 ENDS = (0.2, 0.35, 0.41)  # the last two are multiples of the step but for rounding
 
@@ -76,8 +77,10 @@ def in_pieces(sim: Any, **given: Any) -> bc.Run:
     return run
 
 
-@pytest.mark.parametrize("backend", ["c", "python"])
-@pytest.mark.parametrize("model", [driven, four_bar])
+BOTH = [(model, backend) for model in (driven, four_bar) for backend in ("c", "python")]
+
+
+@pytest.mark.parametrize(("model", "backend"), rarely(BOTH, BOTH[3:], several=True))
 def test_pieces_have_the_bits_of_one_run(model: Any, backend: str) -> None:
     """Memories, kept values and loops go on; ends that are whole steps but for rounding do not tell either."""
     sim = equations(model).compile(backend=backend)

@@ -11,7 +11,7 @@ from bellcrank.numeric.integrate import advance_by
 from bellcrank.numeric.methods import EXPLICIT, METHODS, listing
 from tests.helpers import EXAMPLES
 from tests.models import pendulum, relative
-from tests.programs import LANGUAGES, build
+from tests.programs import MAINLY_C, build
 
 
 @pytest.mark.parametrize("name", EXPLICIT)
@@ -53,7 +53,7 @@ def test_a_step_beyond_the_limit_is_told():
             sim.simulate(t_end=1, step=0.05, method=name, initial={"q(m)": 0.1})
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", MAINLY_C)
 def test_programs_know_all_methods(tmp_path, language):
     eom = pendulum().equations()
     program = build(eom, language, tmp_path / language)

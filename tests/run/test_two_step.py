@@ -157,6 +157,7 @@ def test_kept_values_that_change_are_jumps(backend):
         assert relative(ab2["q(rod)"], rk2["q(rod)"]) < 1e-3
 
 
+@pytest.mark.campaign
 def test_loops_stay_closed_and_other_equations_too():
     equations = four_bar().equations()
     c, python = (equations.compile(backend=b) for b in BACKENDS)

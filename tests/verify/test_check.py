@@ -39,6 +39,7 @@ def test_every_joint_and_every_word_of_the_language(machine):
     assert report.passed, str(report)
 
 
+@pytest.mark.campaign
 def test_a_free_system_keeps_its_momentum():
     system, eom = derived("spacecraft_2")
     names = [line.name for line in check(system, states=1, equations=eom, backend="python").lines]
