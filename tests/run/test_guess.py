@@ -8,6 +8,10 @@ import pytest
 import bellcrank as bc
 from bellcrank.cli import main
 from bellcrank.export.model_setup import setup_of
+from bellcrank.model.guess import Guess
+from bellcrank.study.definition import read_definition
+from bellcrank.study.runner import options_of
+from tests.verify.machines import coupling_rod
 
 KEPT = {"q(a)": 0.8, "u(a)": 3.0}
 UP, DOWN = {"q(c)": 1.4}, {"q(c)": -1.4}
@@ -62,6 +66,20 @@ def test_a_guess_of_set_run_is_used_by_every_way_to_run():
     assert given["q(c)"] == (-1.4, False)
 
 
+@pytest.mark.parametrize("backend", ["python", pytest.param("c", marks=pytest.mark.campaign)])
+def test_redundant_loops_are_assembled_near_the_guess(backend):
+    """Guesses of all coordinates: what is redundant in the assembly must not lead along the motion it leaves."""
+    sim = coupling_rod(start=None).equations(optimise="none").compile(backend=backend)
+    rng = np.random.default_rng(3)
+    for off in (1e-6, 1e-3, 0.01, 0.1, 0.3):
+        for angle in (*rng.uniform(0.5, 2.6, 2), -1.2):
+            near = angle * np.array([1, 1, 1, -1]) + off * rng.uniform(-1, 1, 4)
+            guess = dict(zip(("q(c0)", "q(c1)", "q(c2)", "q(rod)"), near.tolist(), strict=True))
+            q, _ = sim.complete({}, guess=guess)
+            assert q == pytest.approx(q[0] * np.array([1, -1, 1, 1]), abs=1e-8)
+            assert abs(q[0] - angle) < 2 * off
+
+
 def test_guesses_that_cannot_be_are_named(sim):
     with pytest.raises(bc.ModelError, match=r"q\(c\): given in initial= and in guess="):
         sim.simulate(initial={"q(c)": 1.0}, guess=UP)
@@ -71,6 +89,46 @@ def test_guesses_that_cannot_be_are_named(sim):
         sim.simulate(guess={"q(c)": "up"})
     with pytest.raises(bc.ModelError, match="whole state"):
         sim.simulate(initial=sim.complete(KEPT), guess=UP)
+
+
+def test_analyses_take_a_guess(sim):
+    """The equilibria above and below the base line, from the same crank angle."""
+    up, down = (sim.equilibrium(at=KEPT | {"u(a)": 0.0}, guess=g) for g in (UP, DOWN))
+    assert up["q(c)"] > 0 > down["q(c)"] or up["q(c)"] != pytest.approx(down["q(c)"])
+    for at in ("start", {"q(a)": 0.8}, {"q(a)": 0.8, "u(a)": 0.0}):
+        linear = [sim.linearize(at=at, guess=g | ({"q(a)": 0.8} if at == "start" else {})) for g in (UP, DOWN)]
+        places = [model.point.q[2] for model in linear]
+        assert places[0] > 0 > places[1]
+    assert len(sim.modes(at={"q(a)": 0.8}, guess=DOWN)) > 0
+    with pytest.raises(bc.ModelError, match=r"q\(c\): given in initial= and in guess="):
+        sim.linearize(at={"q(c)": 1.0}, guess=UP)
+    with pytest.raises(bc.ModelError, match="guess= belongs to at='start'"):
+        sim.linearize(at=sim.complete(KEPT, guess=UP), guess=UP)
+
+
+def test_studies_take_a_guess(tmp_path):
+    """What a study gives reaches its runs as a guess, not as an initial value."""
+    job = {"parameters": {"lb": 0.5}, "initial": {"q(a)": "lb + 0.3"}, "guess": {"q(c)": "-2*lb"}, "inputs": {}}
+    start = options_of(four_bar().equations().interface, job)["initial"]
+    assert start == {"q(a)": 0.8, "q(c)": -1.0}
+    assert isinstance(start["q(c)"], Guess) and not isinstance(start["q(a)"], Guess)
+    text = "[model]\nfile = 'm.py'\n[guess]\n'q(c)' = -1.4\n'q(x)' = 1\n[measures]\nm = {kind = 'max', of = 'q(c)'}\n"
+    (tmp_path / "study.toml").write_text(text)
+    definition, problems = read_definition(tmp_path / "study.toml")
+    assert definition.guess == {"q(c)": -1.4, "q(x)": 1}
+    assert not [p for p in problems if "guess" in p]
+
+
+def test_an_environment_takes_a_guess():
+    pytest.importorskip("gymnasium")
+    s = four_bar(initial=KEPT)
+    s.add_variable("T", units="F*L")
+    s.add_moment("drive", magnitude="T", direction="[n3]", on="a")
+    sim = s.equations(optimise="none").compile(backend="python")
+    env = bc.gym.make(sim, actions={"T": (-1, 1)}, observations=["q(c)"], guess=DOWN)
+    assert env.reset(seed=0)[0][0] < 0
+    with pytest.raises(bc.ModelError, match="given in initial= and in guess="):
+        bc.gym.make(sim, actions={"T": (-1, 1)}, initial={"q(c)": bc.uniform(1, 2)}, guess=DOWN)
 
 
 def test_the_command_line_takes_a_guess(tmp_path, capsys):

@@ -1,5 +1,7 @@
 """Small machines that together use every joint and every word of the model language."""
 
+import math
+
 import bellcrank as bc
 
 
@@ -110,4 +112,44 @@ def routines():
     s.add_output("seen*k1 + map(q(b), z)", "watched", units="1")
     s.set_defaults(k0=2.5)
     s.set_run(t_end=1.0, step=0.01)
+    return s
+
+
+def coupling_rod(cranks=3, start=1.0):
+    """A rod on equal cranks, which lie on a line unless a start is given: its pins are redundant where it is closed."""
+    s = bc.System("coupling rod", units="mks")
+    i = (0.05, 0.05, 0.05)
+    turning = {"rotate": 3, "cm": (0.15, 0, 0), "mass": 1, "inertia": i}
+    bodies = [s.add_body(f"c{k}", joint_at=(float(k), 0, 0), **turning) for k in range(cranks)]
+    rod = s.add_body("rod", parent=bodies[0], rotate=3, joint_at=(0.3, 0, 0), cm=(1, 0, 0), mass=2, inertia=i)
+    for k in range(1, cranks):
+        p, q = s.add_point(f"p{k}", body=rod, at=(k, 0, 0)), s.add_point(f"q{k}", body=bodies[k], at=(0.3, 0, 0))
+        s.close_loop(p, q, joint="pin", axis=rod[3], label=f"pin {k}")
+    s.add_gravity(direction="-[n2]")
+    if start:
+        angles = {"q(rod)": -start, **{f"q(c{k})": start for k in range(cranks)}}
+        s.set_run(t_end=1, step=0.002, initial={**angles, "u(c0)": 3.0})
+    return s
+
+
+def quadruped(rotate="euler-parameters"):
+    """A trunk that floats, on four legs that are five-bar linkages."""
+    s = bc.System("quadruped", units="mks", axes="ISO 8855")
+    trunk = s.add_body("trunk", translate=(1, 2, 3), rotate=rotate, mass=12, inertia=(0.1, 0.3, 0.35))
+    start, guess = {}, {}
+    link = {"rotate": 2, "inertia": (0.001, 0.001, 0.0005)}
+    for k, (x, y) in enumerate(((0.2, 0.1), (0.2, -0.1), (-0.2, 0.1), (-0.2, -0.1))):
+        feet = []
+        for thigh, shank, side in (("a", "b", 1), ("c", "d", -1)):
+            upper = {"joint_at": (x + side * 0.05, y, 0), "cm": (0, 0, -0.1), "mass": 0.4}
+            parent = s.add_body(f"{thigh}{k}", parent=trunk, **upper, **link)
+            lower = {"joint_at": (0, 0, -0.2), "cm": (0, 0, -0.12), "mass": 0.2}
+            body = s.add_body(f"{shank}{k}", parent=parent, **lower, **link)
+            feet.append(s.add_point(f"foot {shank}{k}", body=body, at=(0, 0, -0.25)))
+            start[f"q({thigh}{k})"] = -side * math.radians(40)
+            guess[f"q({shank}{k})"] = side * math.radians(75)
+        s.close_loop(*feet, joint="pin", axis=trunk[2], label=f"foot {k}")
+    s.add_gravity()
+    s.set_defaults(g=9.81)
+    s.set_run(t_end=0.2, step=0.001, initial=start, guess=guess)
     return s

@@ -44,21 +44,21 @@ class DampedMotion:
 
     def _flow(self, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Velocity of the flow and its Jacobian, the latter without terms that vanish with the accelerations."""
-        values, slopes = self.find(replace(self.start, q=q))
+        values, derivatives = self.find(replace(self.start, q=q))
         n = len(q)
-        K = slopes["rates"][:n, self.by_u]
+        K = derivatives["rates"][:n, self.by_u]
         f = values["rates"][:n] + K @ values["rates"][n:]
-        J = slopes["rates"][:n, self.by_q] + K @ slopes["rates"][n:, self.by_q]
+        J = derivatives["rates"][:n, self.by_q] + K @ derivatives["rates"][n:, self.by_q]
         return np.where(self.free, f, 0.0), np.where(np.outer(self.free, self.free), J, 0.0)
 
     def _closed(self, q: np.ndarray) -> np.ndarray:
         """The nearest coordinates that satisfy the position constraints."""
         for _ in range(20):
-            values, slopes = self.find(replace(self.start, q=q))
+            values, derivatives = self.find(replace(self.start, q=q))
             g = values["positions"]
             if not len(g):
                 return q
-            change = np.linalg.lstsq(slopes["positions"][:, self.by_q], g, rcond=1e-10)[0]
+            change = np.linalg.lstsq(derivatives["positions"][:, self.by_q], g, rcond=1e-10)[0]
             q = q - change
             if np.abs(change).max() < 1e-11:
                 return q
@@ -83,12 +83,12 @@ class DampedMotion:
             f, J = flow
             growth = float(np.linalg.eigvals(J).real.max(initial=0.0))
             size = np.maximum(np.abs(q), 1.0)
-            calm = growth <= 1e-9 * (1.0 + np.abs(J).max(initial=0.0))
-            if not calm:
+            stable = growth <= 1e-9 * (1.0 + np.abs(J).max(initial=0.0))
+            if not stable:
                 s = min(s, GROWTH / growth)
-            ahead = np.linalg.lstsq(J, -f, rcond=1e-12)[0] if calm else s * f
+            ahead = np.linalg.lstsq(J, -f, rcond=1e-12)[0] if stable else s * f
             near = float(np.abs(ahead / size).max(initial=0.0))
-            if near < (NEAR if calm else STILL) and ends(replace(self.start, q=q)):
+            if near < (NEAR if stable else STILL) and ends(replace(self.start, q=q)):
                 return True
             if near < STILL:
                 return False  # it stays where no equilibrium was found: constraints or own states move on

@@ -74,19 +74,21 @@ class Equilibrium(Shown):
 
     def _remarks(self) -> list[str]:
         """Stability, distance from the start, what continues and what nothing determines."""
-        told = [stability_line(self.stability, self.eigenvalues)] if self.stability else []
+        remarks = [stability_line(self.stability, self.eigenvalues)] if self.stability else []
         if self.settles:
             listed = ", ".join(f"{n} = {shown(v, 6)} {self.units[n]}" for n, v in self.settles.items())
-            told.append(f"damped motion from the start leads to another equilibrium: {listed}")
+            remarks.append(f"damped motion from the start leads to another equilibrium: {listed}")
         far = sorted((n for n, by in self.moved.items() if abs(by) > 1e-9), key=lambda n: -abs(self.moved[n]))
         more = f" and {len(far) - 4} more" if len(far) > 4 else ""
         listed = ", ".join(f"{n} by {shown(self.moved[n], 6)} {self.units[n]}" for n in far[:4])
-        told += [f"distance from the start: {listed or 'none'}{more}"] if self.moved else []
+        remarks += [f"distance from the start: {listed or 'none'}{more}"] if self.moved else []
         if self.steady:
-            told.append("continues: " + ", ".join(f"{n} by {v:.6g} {self.units[n]}/s" for n, v in self.steady.items()))
+            remarks.append(
+                "continues: " + ", ".join(f"{n} by {v:.6g} {self.units[n]}/s" for n, v in self.steady.items())
+            )
         if self.indifferent:
-            told.append(f"neutral (nothing determines them): {', '.join(self.indifferent)}")
-        return told
+            remarks.append(f"neutral (nothing determines them): {', '.join(self.indifferent)}")
+        return remarks
 
     def __getitem__(self, name: str) -> float:
         listed = {**self.outputs, **self.values}

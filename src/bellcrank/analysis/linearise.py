@@ -19,7 +19,7 @@ from bellcrank.analysis.reduce import Constraints, Reduction, Singular, reduce_s
 from bellcrank.analysis.slope_runner import Groups, channel_at, groups_for
 from bellcrank.analysis.spin import despun
 from bellcrank.analysis.steady import carrier, motion_words, value_words
-from bellcrank.analysis.where import Place, place_at, word_of
+from bellcrank.analysis.where import Place, place_at, with_guesses, word_of
 from bellcrank.errors import RunError
 from bellcrank.expr import symbols
 from bellcrank.interface.interface import Interface, Quantity
@@ -39,6 +39,7 @@ def linear_model(
     signals: Inputs = None,
     t: float = 0.0,
     states: Any = None,
+    guess: Mapping[Any, float] | None = None,
 ) -> LinearModel:
     """A, B, C, D about a point (None: the equilibrium).
 
@@ -55,8 +56,11 @@ def linear_model(
     chosen_in = _with_rates(driven, interface)
     usual = interface.outputs or interface.states
     chosen_out = usual if outputs is None else plant.find_all(outputs, CHANNELS, "output")
-    if at is None or word_of(at, plant.name) == "equilibrium":
-        at = operating_point(plant, parameters=parameters, inputs=signals, t=t)
+    equilibrium = at is None or word_of(at, plant.name) == "equilibrium"
+    at = with_guesses(plant, at, guess)
+    if equilibrium:
+        start = {"at": at} if guess else {}
+        at = operating_point(plant, parameters=parameters, inputs=signals, t=t, **start)
         parameters = signals = None
     place = place_at(plant, at, parameters, signals, t)
     here = place.point

@@ -143,14 +143,14 @@ class Equilibria(Shown):
 
     def _remarks(self) -> list[str]:
         """Folds, and values without an equilibrium."""
-        told = []
+        remarks = []
         for fold in self.folds:
             after = "the equilibria that follow belong to another branch" if fold.to else "none was found after it"
             at = ", ".join(
                 f"{n} = {shown(v, 6)} {self.units[n]}" for n, v in list(fold.at.items())[:4] if n in self.units
             )
-            told.append(f"fold at {self.over} = {fold.value:.6g} {self.unit} ({at}): {after}")
-        return told
+            remarks.append(f"fold at {self.over} = {fold.value:.6g} {self.unit} ({at}): {after}")
+        return remarks
 
     def __getitem__(self, channel: str) -> np.ndarray:
         return self.channels[channel]
@@ -164,8 +164,8 @@ class Equilibria(Shown):
         words = self.stability or ("",) * len(rows)
         listed = [[*(shown(x, 6) for x in row), word] for row, word in zip(rows, words, strict=True)]
         body = table([*head, "stability"], listed, ">" * len(head) + "<")
-        told = [f"  {line}" for line in self._remarks()]
-        return "\n".join([f"{self.name}: equilibria over {self.over}", *motion_line(self.motion), body, *told])
+        remarks = [f"  {line}" for line in self._remarks()]
+        return "\n".join([f"{self.name}: equilibria over {self.over}", *motion_line(self.motion), body, *remarks])
 
     def save(self, path: str | Path) -> Path:
         """Writes a CSV file: the value, then all channels."""

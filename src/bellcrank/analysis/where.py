@@ -10,7 +10,8 @@ import numpy as np
 
 from bellcrank.analysis.plant import Plant
 from bellcrank.analysis.point import Point
-from bellcrank.errors import ModelError, did_you_mean
+from bellcrank.errors import ModelError, did_you_mean, mapping
+from bellcrank.model.guess import with_guess
 from bellcrank.names import key_of
 from bellcrank.run.assembly import complete_state
 from bellcrank.run.evaluate import Inputs, Parameters, closure
@@ -41,6 +42,17 @@ def word_of(at: Any, model: str) -> str:
     if found not in WORDS:
         raise ModelError(f"at={at!r} is not known.{did_you_mean(at, WORDS)} It is {ALLOWED}.", model)
     return found
+
+
+def with_guesses(plant: Plant, at: Any, guess: Mapping[Any, float] | None) -> Any:
+    """The values of states that `at` means, with guesses of what closed loops determine; `at` itself without any."""
+    if not mapping(guess, "guess"):
+        return at
+    if at is None or word_of(at, plant.name):
+        return {**plant.interface.run.initial, **with_guess(None, guess)}
+    if not isinstance(at, Mapping):
+        raise ModelError("guess= belongs to at='start', at='equilibrium' or values by name: others are whole states")
+    return with_guess(at, guess)
 
 
 def place_at(

@@ -20,6 +20,7 @@ from bellcrank.analysis.sensitivity import Sensitivity
 from bellcrank.analysis.spectra import power_spectrum
 from bellcrank.analysis.stability import equilibrium
 from bellcrank.analysis.sweep import equilibria, root_locus, stability_chart
+from bellcrank.analysis.where import with_guesses
 from bellcrank.derive.derived import Derived
 from bellcrank.model.guess import with_guess
 from bellcrank.run.evaluate import Inputs, Parameters
@@ -49,20 +50,22 @@ class Analyses:
         parameters: Parameters = None,
         inputs: Inputs = None,
         t: float = 0.0,
+        guess: Mapping[Any, float] | None = None,
     ) -> Equilibrium:
         """The static equilibrium or steady motion nearest to the start of the run, values in user units.
 
         A model that starts moving has a steady motion at that speed. `free`: parameters or inputs that are unknown
         too (preloads, a driving moment); `fixed`: states, inputs or parameters that are held, by name with or without
         a value; `targets`: values that outputs, states or formulas over them shall have. `at`: where the search
-        starts, as of `linearize`. `.motion` says in words what was found, `.stability` whether it is stable, `.moved`
-        how far it is from there. Raises NoEquilibrium if there is none.
+        starts, as of `linearize`, with its `guess`. `.motion` says in words what was found, `.stability` whether it is
+        stable, `.moved` how far it is from there. Raises NoEquilibrium if there is none.
 
         The nearest one is that in whose region of convergence (Newton's method) the start lies, stable or not; if it
         lies in none, the one to which strongly damped motion from rest leads. Angles move by less than a turn.
         """
-        asked = {"free": free, "fixed": fixed, "targets": targets, "at": at, "parameters": parameters, "inputs": inputs}
-        return equilibrium(self.plant, **asked, t=t)
+        start = with_guesses(self.plant, at, guess)
+        asked = {"free": free, "fixed": fixed, "targets": targets, "parameters": parameters, "inputs": inputs}
+        return equilibrium(self.plant, **asked, at=start, t=t)
 
     def equilibria(
         self, over: Any, values: Iterable[float], parameters: Parameters = None, inputs: Inputs = None, **options: Any
@@ -78,17 +81,19 @@ class Analyses:
         parameters: Parameters = None,
         states: Iterable[Any] | None = None,
         t: float = 0.0,
+        guess: Mapping[Any, float] | None = None,
     ) -> LinearModel:
         """A, B, C, D of small movements about a point, exact, in user units, reduced to independent states.
 
         `at`: "equilibrium" (the one nearest to the initial state, default of all analyses), one that was found,
         "start" (the initial state), values of states by name, (q, u) in equation units, a time of the run in s, or
-        (run, time) of one that was made. `inputs`: names of
+        (run, time) of one that was made. `guess`: values of states that closed loops determine, from which these are
+        assembled at the initial state or at values by name. `inputs`: names of
         inputs or parameters (default: all inputs), or their values by name, as of `simulate`; `outputs`: names of
         outputs or states (default: all outputs); `states`: those that stay independent if constraints allow. A point
         that is no equilibrium is allowed; `motion` says which it is, `stability` whether it is stable.
         """
-        return linear_model(self.plant, at, inputs, outputs, parameters, None, t, states)
+        return linear_model(self.plant, at, inputs, outputs, parameters, None, t, states, guess)
 
     def frequency_response(
         self,
@@ -98,14 +103,21 @@ class Analyses:
         at: Any = "equilibrium",
         parameters: Parameters = None,
         inputs: Inputs = None,
+        guess: Mapping[Any, float] | None = None,
     ) -> Response:
         """Complex response of an output (or state) to a sine of an input (or parameter) over frequencies f in Hz."""
-        model = linear_model(self.plant, at, [input], [output], parameters, inputs)
+        model = linear_model(self.plant, at, [input], [output], parameters, inputs, guess=guess)
         return model.frequency_response(input, output, f)
 
-    def modes(self, at: Any = "equilibrium", parameters: Parameters = None, inputs: Inputs = None) -> Modes:
+    def modes(
+        self,
+        at: Any = "equilibrium",
+        parameters: Parameters = None,
+        inputs: Inputs = None,
+        guess: Mapping[Any, float] | None = None,
+    ) -> Modes:
         """Eigenvalues with frequency, damping and shape, without coordinates on which nothing depends."""
-        return linear_model(self.plant, at, (), (), parameters, inputs).essential().modes
+        return linear_model(self.plant, at, (), (), parameters, inputs, guess=guess).essential().modes
 
     def power_spectrum(
         self,

@@ -29,6 +29,7 @@ def make(
     inputs: Mapping[str, Any] | None = None,
     method: str | None = None,
     n: int | None = None,
+    guess: Mapping[Any, float] | None = None,
 ) -> Any:
     """An environment (`gymnasium.Env`) of a model: a file, a System, its equations or a simulation.
 
@@ -37,7 +38,8 @@ def make(
     states; or a dictionary of them with bounds. `reward`: a formula, a number, or a function of the channels by name.
     `done`: comparisons that end an episode, or a function; it is truncated at `t_end` (s). An action holds for `every`
     steps of `step` s. `parameters` and `initial` are numbers, or distributions (`bc.uniform(a, b)`) from which every
-    episode draws. With `n`, a `gymnasium.vector.VectorEnv` of so many, on all cores.
+    episode draws; `guess` of what closed loops determine holds numbers, as of `simulate`. With `n`, a
+    `gymnasium.vector.VectorEnv` of so many, on all cores.
     """
     optional_package("gymnasium", "gym")
     from bellcrank.gym import env, vector
@@ -45,7 +47,7 @@ def make(
     sim = _simulation(model)
     task = Task.of(
         sim.interface, actions=actions, observations=observations, reward=reward, done=done, t_end=t_end, step=step,
-        every=every, parameters=parameters, initial=initial, inputs=inputs, method=method,
+        every=every, parameters=parameters, initial=initial, inputs=inputs, method=method, guess=guess,
     )  # fmt: skip
     return env.ModelEnv(sim, task) if n is None else vector.ModelVectorEnv(sim, task, n)
 

@@ -16,6 +16,7 @@ from bellcrank.errors import ModelError, RunError, mapping
 from bellcrank.interface.interface import Interface
 from bellcrank.many.sampling import values_at
 from bellcrank.many.spread import Spread
+from bellcrank.model.guess import with_guess
 from bellcrank.names import find_name, key_of, one_each
 from bellcrank.numeric.real import displayed
 from bellcrank.run.actions import columns_of
@@ -66,6 +67,8 @@ class Task:
         groups = {k: mapping(given[k], k) for k in ("parameters", "initial")}
         drawn = {(k, name): x for k, group in groups.items() for name, x in group.items() if isinstance(x, Spread)}
         plain = {k: {name: x for name, x in v.items() if not isinstance(x, Spread)} for k, v in groups.items()}
+        with_guess(groups["initial"], given["guess"])  # none of what is drawn either
+        plain["initial"] = with_guess(plain["initial"], given["guess"])
         values |= {_spelled(values, name): x for name, x in plain["parameters"].items()}
         low, high = bounds
         rest = np.clip(0.0, low, high) if choices is None else choices[0]

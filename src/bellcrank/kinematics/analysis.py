@@ -88,7 +88,7 @@ def analyse(mechanism: Mechanism, checker: Checker, form: ConstraintForm = Const
 
 
 def _read_what_can_be_read(mechanism: Mechanism, checker: Checker, points: dict[str, Point]) -> None:
-    """A broken model is read on as far as possible, so that all its problems are told at once."""
+    """A broken model is read on as far as possible, so that all its problems are reported at once."""
     try:
         kinematics = motion_of(mechanism)
         _read_states(kinematics, checker, points)
@@ -98,7 +98,7 @@ def _read_what_can_be_read(mechanism: Mechanism, checker: Checker, points: dict[
 
 
 def _unknown_names(checker: Checker) -> list[str]:
-    """A sentence for every name that something was told of, although no formula holds it: mistyped, most likely."""
+    """A message for every name that was given a value or a property but is in no formula: mistyped, most likely."""
     d, met = checker.description, checker.scope.used
     others = {*checker.scope.variables, *checker.scope.states, *checker.scope.returned}
     unread = {s for e in d.externals for a in e.arguments for s in names_in(a)}
@@ -106,8 +106,8 @@ def _unknown_names(checker: Checker) -> list[str]:
     for key, record in d.parameters.items():
         if record.declared or key == "g" or key in met or key in others or key in unread:
             continue
-        told = {"a value": record.value, "a unit": record.units, "a label": record.label, "a sign": record.positive}
-        given = " and ".join(what for what, x in told.items() if x is not None and x is not False)
+        listed = {"a value": record.value, "a unit": record.units, "a label": record.label, "a sign": record.positive}
+        given = " and ".join(what for what, x in listed.items() if x is not None and x is not False)
         near = did_you_mean(record.name, met)
         why = f"{given} is given for '{record.name}', but no formula of the model holds that name"
         found.append(f"{why}.{near} A parameter that may stay unused is declared by add_parameter.")
@@ -294,11 +294,11 @@ class Reader:
         for name, record in self.hiding.items():
             if name in others and name in MOTION:  # other names were chosen for this force by the user
                 both = f"'{name}' is the force's own motion in its magnitude, and something else in the model"
-                told = f"{both}. Rename the other, or give dummies= three other names for the motion of this force."
-                self.checker.problem(f"{record.kind} '{record.name}'", told)
+                message = f"{both}. Rename the other, or give dummies= three other names for the motion of this force."
+                self.checker.problem(f"{record.kind} '{record.name}'", message)
 
     def _wheels(self) -> None:
-        """Wheels on the ground, as pictures show them; problems with their names have been told by their forces."""
+        """Wheels on the ground, as pictures show them; their forces report problems with names."""
         found = []
         for x in self.checker.description.wheels:
             centre = self.language.point(x.point)
@@ -449,8 +449,8 @@ class Reader:
         for group in d.output_groups:
             for output in self._group(group):
                 if output.name in inputs:
-                    told = f"the input '{output.name}' has the name of one of them; rename the input."
-                    self.checker.problem(f"outputs '{group}'", told)
+                    message = f"the input '{output.name}' has the name of one of them; rename the input."
+                    self.checker.problem(f"outputs '{group}'", message)
                 elif output.name not in seen:
                     seen.add(output.name)
                     a.outputs.append(output)
@@ -488,8 +488,8 @@ class Reader:
                 a.reactions = lambda: Reactions(a, self.language).outputs()
                 return a.reactions()
         known = ["coordinates", "speeds", "forces", "moments", "energy", "momentum", "residuals", "reactions"]
-        told = f"not available.{did_you_mean(group, known)} Known: {', '.join(known)}."
-        self.checker.problem(f"outputs '{group}'", told)
+        message = f"not available.{did_you_mean(group, known)} Known: {', '.join(known)}."
+        self.checker.problem(f"outputs '{group}'", message)
         return []
 
 

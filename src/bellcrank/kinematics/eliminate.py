@@ -49,7 +49,7 @@ def rate_rows(removed: list[Removed], k: Kinematics, work: Work) -> Reduction:
     for r in reversed(removed):
         total: dict[Symbol, Expr] = {}
         drift = [k.drift(r.rest)]
-        for u, a in r.slopes.items():
+        for u, a in r.coefficients.items():
             a = work.hold(a)
             drift.append(mul(k.drift(a), k.speed.get(u, u)))
             if u in slope:

@@ -22,13 +22,13 @@ Acting = Callable[[Mapping[Symbol, Expr]], list[Symbol]]
 
 @dataclass(frozen=True)
 class Removed:
-    """A dependent speed: speed = rest + sum of slope * speed over independent speeds and speeds removed later.
+    """A dependent speed: speed = rest + sum of coefficient * speed over independent speeds and speeds removed later.
 
     `pivot` is its coefficient in the constraint, by which the others are divided.
     """
 
     speed: Symbol
-    slopes: dict[Symbol, Expr]
+    coefficients: dict[Symbol, Expr]
     rest: Expr
     text: str
     pivot: Expr
@@ -41,7 +41,7 @@ class Removed:
     @property
     def relation(self) -> Expr:
         """The replacement as one expression."""
-        return add(self.rest, *(mul(a, u) for u, a in self.slopes.items()))
+        return add(self.rest, *(mul(a, u) for u, a in self.coefficients.items()))
 
 
 def solve_speed_constraint(
@@ -52,40 +52,40 @@ def solve_speed_constraint(
         residual = substitute(residual, {r.speed: r.relation})
     if residual.fingerprint == 0:
         return None
-    slopes = slopes_of(residual, speeds, text)
-    if not slopes:
+    coefficients = slopes_of(residual, speeds, text)
+    if not coefficients:
         raise ModelError(f"the constraint {text} contradicts earlier ones: it asks that {residual} = 0")
-    chosen = choose_speed(slopes, speeds, wanted, text, acting)
-    if wanted is None and not never_zero(slopes[chosen]):
-        chosen = max((u for u in slopes if never_zero(slopes[u])), key=speeds.index, default=chosen)
-    slope = slopes[chosen]
-    rest = sub(residual, add(*(mul(a, u) for u, a in slopes.items())))
-    rest = ZERO if rest.fingerprint == 0 else substitute(residual, dict.fromkeys(slopes, ZERO))
-    others = {u: neg(div(a, slope)) for u, a in slopes.items() if u is not chosen}
-    return Removed(chosen, others, neg(div(rest, slope)), text, slope)
+    chosen = choose_speed(coefficients, speeds, wanted, text, acting)
+    if wanted is None and not never_zero(coefficients[chosen]):
+        chosen = max((u for u in coefficients if never_zero(coefficients[u])), key=speeds.index, default=chosen)
+    coefficient = coefficients[chosen]
+    rest = sub(residual, add(*(mul(a, u) for u, a in coefficients.items())))
+    rest = ZERO if rest.fingerprint == 0 else substitute(residual, dict.fromkeys(coefficients, ZERO))
+    others = {u: neg(div(a, coefficient)) for u, a in coefficients.items() if u is not chosen}
+    return Removed(chosen, others, neg(div(rest, coefficient)), text, coefficient)
 
 
 def choose_speed(
-    slopes: dict[Symbol, Expr], speeds: list[Symbol], wanted: Symbol | None, text: str, acting: Acting
+    coefficients: dict[Symbol, Expr], speeds: list[Symbol], wanted: Symbol | None, text: str, acting: Acting
 ) -> Symbol:
-    """Which speed to remove: a constant slope if there is one, the highest index among equals; of those `acting`, whose
-    slopes are more than rounding."""
+    """Which speed to remove: a constant coefficient if there is one, the highest index among equals; of those `acting`,
+    whose coefficients are more than rounding."""
     if wanted is not None:
-        if wanted not in slopes:
+        if wanted not in coefficients:
             raise ModelError(f"the constraint {text} cannot be solved for {wanted}: it does not occur there")
         return wanted
     order = {u: i for i, u in enumerate(speeds)}
-    slopes = {u: slopes[u] for u in acting(slopes)}
-    regular = [u for u, a in slopes.items() if constant_part(a).fingerprint != 0]
-    regular = regular or [u for u, a in slopes.items() if _acts_at_rest(a)] or list(slopes)
-    constant = [u for u in regular if slopes[u].constant]
+    coefficients = {u: coefficients[u] for u in acting(coefficients)}
+    regular = [u for u, a in coefficients.items() if constant_part(a).fingerprint != 0]
+    regular = regular or [u for u, a in coefficients.items() if _acts_at_rest(a)] or list(coefficients)
+    constant = [u for u in regular if coefficients[u].constant]
     return max(constant or regular, key=lambda u: order[u])
 
 
-def _acts_at_rest(slope: Expr) -> bool:
-    """Is the slope other than zero in the nominal position?"""
+def _acts_at_rest(coefficient: Expr) -> bool:
+    """Is the coefficient other than zero in the nominal position?"""
     try:
-        return nominal(slope).fingerprint != 0
+        return nominal(coefficient).fingerprint != 0
     except ModelError:  # a division that fails there
         return False
 
@@ -99,6 +99,6 @@ def speed_values(removed: list[Removed], work: Work) -> dict[Symbol, Expr]:
     """The removed speeds in terms of the independent ones, built from the last removed to the first."""
     values: dict[Symbol, Expr] = {}
     for r in reversed(removed):
-        terms = [mul(work.hold(a), values.get(u, u)) for u, a in r.slopes.items()]
+        terms = [mul(work.hold(a), values.get(u, u)) for u, a in r.coefficients.items()]
         values[r.speed] = work.hold(add(r.rest, *terms))
     return values

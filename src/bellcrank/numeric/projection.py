@@ -197,7 +197,7 @@ class Closure:
         q = self.close(t, q.copy(), u, free_q, nudges)
         _, _, v, J = self.evaluate(t, q, u)
         u = u.copy()
-        u[free_u] -= _smallest(J[:, free_u], v)
+        u[free_u] -= _smallest(J[:, free_u], v, len(v))
         _, _, v, _ = self.evaluate(t, q, u)
         size = max(1.0, float(np.abs(u).max(initial=0.0)))
         if np.abs(v).max(initial=0.0) > ASSEMBLY.carried * size:
@@ -248,12 +248,14 @@ class Closure:
 
         g, G, size = rows(q)
         before = _length(g)
+        # their usual rank first: near an assembly, redundant rows move it far along the motion that it leaves
+        ranks = list(dict.fromkeys([self.scales.rank_g, len(g)]))
         for _ in range(ASSEMBLY.tries):
             if size < LOOPS.closed:
                 return q
-            for solve in (_smallest, _nearest) if size < ASSEMBLY.crumb else (_smallest,):
+            for rank in [*ranks, None] if size < ASSEMBLY.crumb else ranks:
                 step = np.zeros_like(q)
-                step[free] = solve(G[:, free], g)
+                step[free] = _nearest(G[:, free], g) if rank is None else _smallest(G[:, free], g, rank)
                 length = _length(step)
                 scale: float = min(1.0, ASSEMBLY.stride / length) if length > 0 else 1.0
                 for _ in range(ASSEMBLY.cuts):
@@ -286,9 +288,9 @@ def _length(x: np.ndarray) -> float:
     return math.sqrt(x.dot(x))
 
 
-def _smallest(A: np.ndarray, r: np.ndarray) -> np.ndarray:
+def _smallest(A: np.ndarray, r: np.ndarray, rank: int) -> np.ndarray:
     """The smallest x with A x = r, redundant rows allowed."""
-    return least_norm(A, r, np.ones(A.shape[1]), len(A))
+    return least_norm(A, r, np.ones(A.shape[1]), rank)
 
 
 def _nearest(A: np.ndarray, r: np.ndarray) -> np.ndarray:

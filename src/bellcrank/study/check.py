@@ -45,7 +45,7 @@ def _listed(known: Iterable[str]) -> str:
 
 def _formulas(definition: Definition) -> Iterator[tuple[str, str]]:
     """Every formula of a study, with its place."""
-    for group in ("parameters", "initial"):
+    for group in ("parameters", "initial", "guess"):
         for name, given in getattr(definition, group).items():
             if isinstance(given, str):
                 yield f"[{group}] {name}", given
@@ -86,7 +86,7 @@ def _names(definition: Definition, interface: Interface) -> Iterator[str]:
 
 def _states(definition: Definition, interface: Interface) -> Iterator[str]:
     states = [x.name for x in interface.states]
-    for name in dict.fromkeys((*definition.initial, *(n for n in definition.varied if is_state(n)))):
+    for name in dict.fromkeys((*definition.initial, *definition.guess, *(n for n in definition.varied if is_state(n)))):
         if interface.get(name, (*STATES, "removed")) is None:
             yield f"the model has no state '{name}'.{did_you_mean(name, states)} States: {', '.join(states)}."
 

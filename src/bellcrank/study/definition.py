@@ -1,7 +1,7 @@
 """Study files: TOML, parsed as data. All that is wrong is told at once, also what the model does not know.
 
-A file has the tables model, run, parameters, initial, inputs, outputs, measures; grid or samples or both, or several
-[[parts]] of them; and, if wanted, [[tables]] and [[plots]]. See docs/studies.md.
+A file has the tables model, run, parameters, initial, guess, inputs, outputs, measures; grid or samples or both, or
+several [[parts]] of them; and, if wanted, [[tables]] and [[plots]]. See docs/studies.md.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from bellcrank.study.reader import Reader
 from bellcrank.study.records import Definition, Given, ModelSpec, OutputSpec, PlotSpec, TableSpec
 
 KEYS = (
-    "name", "note", "model", "run", "parameters", "initial", "inputs", "outputs", "measures", "grid", "samples",
-    "parts", "tables", "plots",
+    "name", "note", "model", "run", "parameters", "initial", "guess", "inputs", "outputs", "measures", "grid",
+    "samples", "parts", "tables", "plots",
 )  # fmt: skip
 RUN = ("t_end", "step", "method", "dae", "output_every", "backend", "rtol", "atol")
 TABLE = ("title", "value", "rows", "columns", "part", "where", "best", "beside", "source")
@@ -56,6 +56,7 @@ def _definition(r: Reader, name: str, base: Path) -> Definition:
         read_measures(r.table("measures")),
         tuple(s for t in r.tables("tables") if (s := _table(t, base)) is not None),
         tuple(p for t in r.tables("plots") if (p := _plot(t)) is not None),
+        _given(r.table("guess")),
     )
 
 

@@ -46,6 +46,7 @@ def job_of(definition: Definition) -> Job:
         "run": dict(definition.run),
         "parameters": {key_of(n): v for n, v in definition.parameters.items()},
         "initial": {key_of(n): v for n, v in definition.initial.items()},
+        "guess": {key_of(n): v for n, v in definition.guess.items()},
         "inputs": dict(definition.inputs),
         "measures": [
             [m.name, m.kind, list(m.channels), m.start, None if m.end == float("inf") else m.end]

@@ -81,6 +81,7 @@ class Definition:
     measures: tuple[Measure, ...]
     tables: tuple[TableSpec, ...] = ()
     plots: tuple[PlotSpec, ...] = ()
+    guess: Mapping[str, Given] = field(default_factory=dict)
 
     @property
     def varied(self) -> list[str]:

@@ -21,6 +21,7 @@ from bellcrank.interface.interface import PARAMETERS, STATES, Interface
 from bellcrank.library import terrain as terrains
 from bellcrank.library import tyres, vehicles
 from bellcrank.many.at_once import at_once, given_runs, most_at_once
+from bellcrank.model.guess import with_guess
 from bellcrank.run.values import Plan, run_plan
 from bellcrank.signals import made
 from bellcrank.study.formulas import Names
@@ -231,7 +232,9 @@ def options_of(interface: Interface, job: Job) -> dict[str, Any]:
     states = (*STATES, "removed")
     initial = interface.keyed(interface.run.initial, states, "initial")
     started = interface.keyed(job["initial"], states, "initial")
-    initial |= {k: names.number(v, f"initial value of {k}") for k, v in started.items()}
+    guessed = interface.keyed(job.get("guess", {}), STATES, "guess")
+    own_start = {k: names.number(v, f"initial value of {k}") for k, v in started.items()}
+    initial |= with_guess(own_start, {k: names.number(v, f"guess of {k}") for k, v in guessed.items()})
     return {
         "parameters": {name: names[name] for name in parameters if name in own},
         "initial": initial,

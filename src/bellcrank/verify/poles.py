@@ -38,7 +38,7 @@ def line_of_divisors(removed: Sequence[Removed], rates: Iterable[Expr], value: V
     worst, note, looked = 1.0, "", False
     own = set(_divisors(rates))
     for r in removed:
-        factors = [*r.slopes.values(), r.rest]
+        factors = [*r.coefficients.values(), r.rest]
         for divisor in (x for x in _divisors(factors) if x not in own):
             looked = True
             for q, step in _zeros([divisor], value, draw, 1):

@@ -334,8 +334,11 @@ class Subject:
                 if s is None:
                     continue
                 evaluation = self.evaluation(s)
-                if evaluation.closed is not None and not evaluation.machine.motion(s.q, s.u).locked():
-                    found.append(evaluation.closed.left(s.q))
+                closed = evaluation.closed
+                if closed is None or evaluation.machine.motion(s.q, s.u).locked():
+                    continue
+                if closed.regular(s.q, []):  # elsewhere the rank is a matter of rounding
+                    found.append(closed.left(s.q))
             except UNUSABLE:
                 continue
         self.rng = rng

@@ -67,8 +67,10 @@ static void nearest(int m, int n, double *a, const double *r, double *x)
     }
 }
 
-/* The smallest change of the free variables with A change = r, or, `near`, the one that comes nearest to it. */
-static void free_change(int m, int n, const double *a, const double *r, const int *may, int near, double *change)
+/* The smallest change of the free variables with A change = r, A of a known rank, or, rank NEAREST, the one that comes
+   nearest to it. */
+enum { NEAREST = -1 };
+static void free_change(int m, int n, const double *a, const double *r, const int *may, int rank, double *change)
 {
     double part[LARGEST_A + 1], x[N_S + 1] = {0.0}, one[N_S + 1];
     int count = 0;
@@ -80,10 +82,10 @@ static void free_change(int m, int n, const double *a, const double *r, const in
                 part[i*count + k++] = a[i*n + j];
     for (int j = 0; j < count; j++)
         one[j] = 1.0;
-    if (count > 0 && near)
+    if (count > 0 && rank == NEAREST)
         nearest(m, count, part, r, x);
     else if (count > 0)
-        least_norm(m, count, m, one, part, r, x);
+        least_norm(m, count, rank, one, part, r, x);
     for (int j = 0, k = 0; j < n; j++)
         change[j] = may[j] ? x[k++] : 0.0;
 }
@@ -137,19 +139,21 @@ static double rows_at(const Place *at, const double *y, int weighed, double *all
     return size;
 }
 
-/* Closes the loops by damped Newton steps of free coordinates. Returns the number of the row that stays open, or -1. */
+/* Closes the loops by damped Newton steps of free coordinates. Returns the number of the row that stays open, or -1.
+   Near an assembly, redundant rows move it far along the motion that it leaves: their usual rank is tried first. */
 static int close_positions(const Place *at, double *y, const int *may, int weighed, double *residual)
 {
+    static const int ranks[] = {N_RG, N_G, NEAREST};
     double all[N_G*(1 + N_Q) + N_V*(1 + N_U) + 1], trial[N_S + 1], change[N_S + 1];
     int worst = 0;
     *residual = rows_at(at, y, weighed, all, &worst);
     for (int n = 0; n < TRIES && *residual >= CLOSED; n++) {
         const double before = length(N_G, all), start = *residual;
         double after = before;
-        for (int near = 0; near < (start < CRUMB ? 2 : 1) && !(after < before); near++) {
-            if (near)
+        for (int i = N_RG == N_G; i < (start < CRUMB ? 3 : 2) && !(after < before); i++) {
+            if (i)
                 rows_at(at, y, weighed, all, &worst);
-            free_change(N_G, N_Q, all + N_G, all, may, near, change);
+            free_change(N_G, N_Q, all + N_G, all, may, ranks[i], change);
             const double size = length(N_Q, change);
             double scale = size > STRIDE ? STRIDE/size : 1.0;
             memcpy(trial, y, N_S*sizeof *trial);
@@ -212,7 +216,7 @@ static int close_at(const Place *at, double *y, const int *may, int nudges, doub
         return open;
 @END@
     rows_at(at, y, 0, all, &worst);
-    free_change(N_V, N_U, J, v, may + N_Q, 0, change);
+    free_change(N_V, N_U, J, v, may + N_Q, N_V, change);
     for (int j = 0; j < N_U; j++)
         y[N_Q + j] -= change[j];
     rows_at(at, y, 0, all, &worst);

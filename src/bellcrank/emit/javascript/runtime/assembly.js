@@ -32,13 +32,17 @@ function assembled(me, attempts) {
   const newton = (start, u, free, weighed) => {
     let q = start.slice(), at = rows(q, u, weighed);
     for (let turn = 0; turn < @TRIES@ && !(at.size < @CLOSED@); turn++) {
-      const step = least_norm(of_free(at.G, n_g, n_q, free), at.g, free.map(() => 1), n_g), whole = length(step);
-      let scale = whole > 0 ? Math.min(1, @STRIDE@/whole) : 1, trial, next;
-      for (let cut = 0; cut < @CUTS@; cut++, scale /= 2) {
-        trial = q.slice();
-        free.forEach((j, i) => { trial[j] -= scale*step[i]; });
-        next = rows(trial, u, weighed);
-        if (length(next.g) < length(at.g) || scale < @CRUMB@) break;
+      let trial, next = at;
+      for (const rank of new Set([L.rank_g, n_g])) { // the usual one first: redundant rows move an assembly far
+        const step = least_norm(of_free(at.G, n_g, n_q, free), at.g, free.map(() => 1), rank), whole = length(step);
+        let scale = whole > 0 ? Math.min(1, @STRIDE@/whole) : 1;
+        for (let cut = 0; cut < @CUTS@; cut++, scale /= 2) {
+          trial = q.slice();
+          free.forEach((j, i) => { trial[j] -= scale*step[i]; });
+          next = rows(trial, u, weighed);
+          if (length(next.g) < length(at.g) || scale < @CRUMB@) break;
+        }
+        if (length(next.g) < length(at.g)) break;
       }
       if (!(length(next.g) < length(at.g))) break;
       [q, at] = [trial, next];

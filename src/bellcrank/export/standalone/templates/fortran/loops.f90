@@ -273,16 +273,17 @@
     root_u = sqrt(root_u)
   end subroutine find_metric
 
-  ! The smallest change of the free variables with A change = r.
-  subroutine free_change(a, r, may, change)
+  ! The smallest change of the free variables with A change = r, A of a known rank.
+  subroutine free_change(a, r, rank, may, change)
     real(dp), intent(in) :: a(:, :), r(:)
+    integer, intent(in) :: rank
     logical, intent(in) :: may(:)
     real(dp), intent(out) :: change(:)
     integer :: chosen(count(may)), i
     real(dp) :: x(count(may)), one(count(may))
     one = 1
     chosen = pack([(i, i = 1, size(may))], may)
-    call least_norm(a(:, chosen), r, size(r), one, x)
+    call least_norm(a(:, chosen), r, rank, one, x)
     change = 0
     change(chosen) = x
   end subroutine free_change
@@ -347,31 +348,34 @@
   end subroutine positions
 
   ! Closes the loops by damped Newton steps of free coordinates. `open_row` is the row that stays open, or 0.
+  ! Near an assembly, redundant rows move it far along the motion that it leaves: their usual rank is tried first.
   subroutine close_positions(y, may, weighed, residual, open_row)
     real(dp), intent(inout) :: y(n_s)
     logical, intent(in) :: may(n_s), weighed
     real(dp), intent(out) :: residual
     integer, intent(out) :: open_row
     real(dp) :: g(n_g), slope_g(n_g, n_q), trial(n_s), change_q(n_q), before, scale
-    integer :: n, halvings
+    integer, parameter :: ranks(2) = [rank_g, n_g]
+    integer :: n, halvings, i
     call positions(y, weighed, g, slope_g, residual, open_row)
     do n = 1, tuned_tries
       if (residual < tuned_closed) exit
       before = norm2(g)
-      call free_change(slope_g, g, may(:n_q), change_q)
-      scale = 1
-      if (norm2(change_q) > tuned_stride) scale = tuned_stride/norm2(change_q)
-      trial = y
-      do halvings = 1, tuned_cuts
-        trial(:n_q) = y(:n_q) - scale*change_q
-        call positions(trial, weighed, g, slope_g, residual, open_row)
-        if (norm2(g) < before .or. scale < tuned_crumb) exit
-        scale = scale/2
-      end do
-      if (.not. norm2(g) < before) then
+      do i = merge(2, 1, rank_g == n_g), 2
+        call free_change(slope_g, g, ranks(i), may(:n_q), change_q)
+        scale = 1
+        if (norm2(change_q) > tuned_stride) scale = tuned_stride/norm2(change_q)
+        trial = y
+        do halvings = 1, tuned_cuts
+          trial(:n_q) = y(:n_q) - scale*change_q
+          call positions(trial, weighed, g, slope_g, residual, open_row)
+          if (norm2(g) < before .or. scale < tuned_crumb) exit
+          scale = scale/2
+        end do
+        if (norm2(g) < before) exit
         call positions(y, weighed, g, slope_g, residual, open_row)
-        exit
-      end if
+      end do
+      if (.not. norm2(g) < before) exit
       y = trial
     end do
     if (residual < tuned_assembled) open_row = 0
@@ -423,7 +427,7 @@
     if (open_row > 0) return
 @END@
     call constraints(closing_time, y, g, slope_g, v, slope_v)
-    call free_change(slope_v, v, may(n_q + 1:), change_u)
+    call free_change(slope_v, v, n_v, may(n_q + 1:), change_u)
     y(n_q + 1:) = y(n_q + 1:) - change_u
     call constraints(closing_time, y, g, slope_g, v, slope_v)
     residual = maxval(abs(v))

@@ -1,0 +1,40 @@
+"""The check passes at every seed, also where loops are redundant and singular positions are near."""
+
+import pytest
+
+import bellcrank as bc
+from tests.models import derived
+from tests.verify.machines import coupling_rod, quadruped
+
+LOOPS = ("four_bar", "n_four_bar", "slider_crank", "change_point_four_bar", "sarrus_linkage", "andrews_squeezer")
+MECHANISMS = {
+    "coupling rod": coupling_rod,
+    "coupling rod on four cranks": lambda: coupling_rod(4),
+    "coupling rod on a line": lambda: coupling_rod(start=None),
+    "quadruped": quadruped,
+    "quadruped with angles": lambda: quadruped((3, 2, 1)),
+}
+
+
+def passes(system, eom, seeds, states):
+    for seed in seeds:
+        report = bc.check(system, states=states, seed=seed, equations=eom, backend="python", run=seed == 0)
+        assert report.passed, f"seed {seed}: {report}"
+
+
+def test_coupling_rod():
+    system = coupling_rod()
+    passes(system, system.equations(optimise="none"), range(1, 4), 2)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_every_seed(name):
+    system = MECHANISMS[name]()
+    passes(system, system.equations(), range(50), 4)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("name", LOOPS)
+def test_every_seed_of_examples(name):
+    passes(*derived(name), range(50), 4)
