@@ -397,6 +397,7 @@ def test_ctypes_keeps_a_library_as_long_as_its_functions():
     assert any(isinstance(x, ctypes.CDLL) for x in gc.get_referents(function._objects)) or function._objects
 
 
+@pytest.mark.campaign
 @needs_compiler
 @posix
 def test_the_command_with_an_odd_environment(tmp_path):

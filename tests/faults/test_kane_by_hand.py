@@ -262,6 +262,7 @@ def test_four_bar_by_hand_is_the_described_one():
     assert report.passed, str(report)
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("language", MAINLY_C)
 def test_four_bar_by_hand_as_a_program(language, tmp_path):
     d = four_bar()

@@ -63,6 +63,7 @@ def machine(seed, bodies=5, armature=True):
     return s
 
 
+@pytest.mark.campaign
 @pytest.mark.filterwarnings("ignore:a value is given for")
 @pytest.mark.parametrize("solve", [pytest.param("explicit", marks=pytest.mark.campaign), "order-n"])
 def test_a_random_tree_passes_the_check(solve):
@@ -99,7 +100,9 @@ def arm(orientation, **joint):
 TURNS = {"orientation": ((3, 0.6), (1, -0.8))}
 
 
-@pytest.mark.parametrize("joint", [{}, {"translate": (0.1, 0.7, 0.2)}], ids=["fixed", "slides"])
+@pytest.mark.parametrize(
+    "joint", [{}, pytest.param({"translate": (0.1, 0.7, 0.2)}, marks=pytest.mark.campaign)], ids=["fixed", "slides"]
+)
 def test_an_orientation_is_that_of_a_body_that_was_turned_and_stopped(joint):
     """Against a massless carrier that turns by the same angles, held there by a constraint on its speed."""
     found = arm(TURNS, **joint).equations().compile(backend="python").simulate()

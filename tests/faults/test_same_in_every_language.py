@@ -10,6 +10,7 @@ from tests.programs import LANGUAGES, build
 C_FIRST = [LANGUAGES[0], *(pytest.param(*x.values, marks=[*x.marks, pytest.mark.campaign]) for x in LANGUAGES[1:])]
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("language", C_FIRST)
 def test_loops_are_assembled_from_rough_guesses_alike(tmp_path, language):
     """Once by least squares in Python, by rows one after the other elsewhere. One row of five repeats others in every assembly,

@@ -236,6 +236,7 @@ def test_speeds_off_the_branch_are_brought_onto_it(push):
     assert np.abs(run["q(a2)"] - exact[:, 0]).max() < 1e-10
 
 
+@pytest.mark.campaign
 @needs_compiler
 def test_motion_that_turns_round_within_the_zone_goes_back_the_way_it_came():
     m, branch, z, v = windows_case(1, -0.008, 0.0)

@@ -7,7 +7,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.expr import Symbol, evaluate
 from tests.models import needs_compiler, relative
-from tests.programs import LANGUAGES, build
+from tests.programs import MAINLY_C, build
 
 LINE = bc.table([0, 1, 2], [0, 1, 4])
 CUBIC = bc.table([0, 0.5, 1, 2], [1, 1.4, 1.1, 2], order=3)
@@ -92,13 +92,14 @@ def test_tables_of_parameters_compiled():
     assert relative(rates(everywhere(), "c"), rates(everywhere(values=True), "python")) < 1e-13
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", MAINLY_C)
 def test_tables_of_parameters_in_programs(tmp_path, language):
     run = build(everywhere().equations(), language, tmp_path).run(tmp_path / "run")
     reference = everywhere(values=True).equations().compile(backend="python").simulate()
     assert max(relative(run[name], reference[name]) for name in reference) < 1e-9
 
 
+@pytest.mark.campaign
 def test_tables_of_parameters_pass_the_check():
     assert bc.check(everywhere(), states=3, run=False).passed
 

@@ -7,7 +7,7 @@ import bellcrank as bc
 from bellcrank.errors import ModelError
 from bellcrank.files.choose import read_record
 from bellcrank.kane import Derivation
-from tests.programs import LONG_PYTHON, build
+from tests.programs import MAINLY_C, build
 
 KINDS = {
     "parameter": lambda s: s.set_defaults(T=3),
@@ -57,7 +57,7 @@ def test_channel_may_be_called_so_and_only_time_is_t(tmp_path):
     assert (tmp_path / "run.csv").read_text().splitlines()[0].split(",")[::4] == ["t", "T"]
 
 
-@pytest.mark.parametrize("language", LONG_PYTHON)
+@pytest.mark.parametrize("language", MAINLY_C)
 def test_written_programs_tell_them_apart(language, tmp_path):
     """FORTRAN knows no capitals."""
     s = wheel("parameter")
