@@ -33,7 +33,7 @@ def steady_gains(sim, speed):
 def test_figures_are_those_of_the_exact_linear_model(shape):
     car = shape(bc.vehicles.Car.read("passenger"))
     sim = car.system(speed=V).equations().compile()
-    found = handling_of(ready(car.data))
+    found = handling_of(ready(car))
     exact = steady_gains(sim, V)
     assert found["roll_gradient"] == pytest.approx(exact["roll"] / exact["ay"] * GRAVITY, rel=5e-3)
     ratio = car.figures["steering_ratio"]
@@ -50,7 +50,7 @@ def test_figures_are_those_of_the_exact_linear_model(shape):
     assert around[0] == pytest.approx(around[2], rel=5e-4)  # the middle of the peak
     for name, value in exact.items():
         if name != "u(chassis, 1)":
-            assert LinearCar(ready(car.data)).gains(V)[name] == pytest.approx(value, rel=1e-4), name
+            assert LinearCar(ready(car)).gains(V)[name] == pytest.approx(value, rel=1e-4), name
 
 
 def test_tyres_of_both_sides_count():

@@ -26,7 +26,7 @@ def car():
 
 @pytest.fixture(scope="module")
 def compiled(car):
-    return ready(car.data)
+    return ready(car)
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def test_the_car_stands_where_it_was_found_to_stand(car, compiled):
 def test_load_transfer_under_braking(level):
     """Loads of the axles beside statics by hand: inertia, wheels, rolling resistance, drag, lift, and the lean of the
     body on springs and tyres."""
-    car, compiled, brake = level, ready(level.data), 1500.0
+    car, compiled, brake = level, ready(level), 1500.0
     run = compiled.drive(2.5, compiled.settled(30.0), {"brake": bc.sampled([0, 0.3, 100], [0, brake, brake])}, RELEASED)
     before, after = np.array(car.stand.load), loads(run)
     a, air = -run["ax"][-1], 0.5 * 1.206 * 2.15 * run["speed"][-1] ** 2
@@ -74,7 +74,7 @@ def turned(compiled, v, angle, **parameters):
 
 def test_load_transfer_and_roll_in_a_turn(level):
     """Roll, travels and loads of both axles beside statics by hand, of stiff joints."""
-    car, compiled = level, ready(level.data)
+    car, compiled = level, ready(level)
     gives = {p.name: 0.0 for p in compiled.sim.interface.parameters if "_by_" in p.name}
     assert len(gives) == 5
     run, ay = turned(compiled, 25.0, 4.0, c_side=0.0, c_yaw=0.0, **gives)
@@ -99,7 +99,7 @@ def smooth():
 def test_understeer_gradient_of_the_tyres(smooth):
     """On springs so stiff that only tyres give way, in a vacuum: against drag the front wheels drive, which turns the
     car in (2 % of the gradient at 25 m/s). The steering angle is that of the wheels."""
-    run, ay = turned(ready(smooth.data), 25.0, 1.0, **stiffened(smooth))
+    run, ay = turned(ready(smooth), 25.0, 1.0, **stiffened(smooth))
     steered = (run["fr.toe"][-1] - run["fl.toe"][-1]) / 2
     turning = run["steer_angle"][-1] - run["understeer"][-1]
     assert (steered - turning) / ay * GRAVITY == pytest.approx(smooth.figures["understeer_tyres"], rel=0.01)
@@ -123,7 +123,7 @@ def stiffened(car):
 
 def test_yaw_frequency_and_damping(smooth):
     """Of the exact linear model beside a single track whose tyres have their trails and relaxation lengths."""
-    v, stiff, compiled, f = 20.0, stiffened(smooth), ready(smooth.data), smooth.figures
+    v, stiff, compiled, f = 20.0, stiffened(smooth), ready(smooth), smooth.figures
     tyres = [smooth.data.axle(a).tyre.forces(smooth.stand.load[i], 0.0, 0.0) for a, i in (("front", 0), ("rear", 2))]
     (C1, t1, s1), (C2, t2, s2) = ((2 * abs(float(x.Kya)), float(x.trail), float(x.sigma_y)) for x in tyres)
     m, b, Iz = f["mass"], f["wheelbase"] * f["front_share"], yaw_inertia(smooth.data, smooth.stand)
@@ -147,7 +147,7 @@ def test_yaw_frequency_and_damping(smooth):
 
 def test_chirp_and_linear_model(smooth):
     """Frequency response of a run beside that of the exact linear model."""
-    compiled = ready(smooth.data)
+    compiled = ready(smooth)
     result = bc.manoeuvres.run(smooth, "iso7401-frequency", ay=0.3)
     f, found = frequency_response(result.run, ("yaw_rate", "ay", "roll"), 0.2, 4.0)
     some = slice(None, None, 12)

@@ -22,7 +22,7 @@ def car():
 
 @pytest.fixture(scope="module")
 def compiled(car):
-    return ready(car.data)
+    return ready(car)
 
 
 def test_gears_follow_speed_and_load(car, compiled):

@@ -28,7 +28,7 @@ def car(request):
 
 def test_the_car_runs_straight_on_without_a_driver(car):
     """Three seconds with the steering wheel and the throttle held: nothing moves, and the course stays along x."""
-    compiled = ready(car.data)
+    compiled = ready(car)
     start = compiled.settled(100 / 3.6)
     run = compiled.drive(3.0, start, {"speed_set": 100 / 3.6}, HELD)
     for name in (*JUMPS, "roll", "ay", "speed", *(f"{c}.tyre_load" for c in CORNERS)):

@@ -23,7 +23,7 @@ from bellcrank.library.manoeuvres.circles import BRAKE_IN_TURN, POWER_OFF, RADIU
 from bellcrank.library.manoeuvres.lanes import AVOIDANCE, DOUBLE
 from bellcrank.library.manoeuvres.linear import handling_of
 from bellcrank.library.manoeuvres.posts import FOUR_POST
-from bellcrank.library.manoeuvres.ready import METHOD, data_of, ready
+from bellcrank.library.manoeuvres.ready import METHOD, car_of, ready
 from bellcrank.library.manoeuvres.result import Criterion, Manoeuvre, Result, Setting
 from bellcrank.library.manoeuvres.rides import KERB_UP, POTHOLE, RIDE, SPLIT_MU
 from bellcrank.library.manoeuvres.roads import ROAD
@@ -61,7 +61,7 @@ def handling(car: Any) -> Figures:
     compliance, steering column, roll steer, camber and tyres. The car (a `Car`, a system of `read_car`, or the path or
     name of a file) is derived and compiled the first time.
     """
-    return handling_of(ready(data_of(car)))
+    return handling_of(ready(car_of(car)))
 
 
 def known() -> dict[str, Manoeuvre]:
@@ -78,7 +78,7 @@ def run(car: Any, name: str, **settings: Any) -> Result:
     """Drives a manoeuvre: `car` is a bc.vehicles.Car, a system of read_car, or the path or name of a car file.
 
     Settings are those of `known()[name].settings`; speeds are in km/h, and `method` is one of `simulate`. The model is
-    made from the data of the car, and kept with a Car for the next manoeuvre.
+    that of the car's `system()`, with what extends it, and kept with a Car for the next manoeuvre.
     """
     if name not in _LISTED:
         listed = ", ".join(_LISTED)
@@ -103,7 +103,7 @@ def run(car: Any, name: str, **settings: Any) -> Result:
             raise ModelError(f"manoeuvre {name} needs the setting {key}: {manoeuvre.settings[key].label}")
     given = {key: settings.get(key, s.default) for key, s in manoeuvre.settings.items()}
     given["method"] = method_name(given["method"])
-    result: Result = manoeuvre.drive(data_of(car), given)
+    result: Result = manoeuvre.drive(car_of(car), given)
     return result
 
 

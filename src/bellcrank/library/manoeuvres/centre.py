@@ -10,17 +10,17 @@ from bellcrank.errors import RunError
 from bellcrank.library.manoeuvres.measuring import change, crossings, slope_at
 from bellcrank.library.manoeuvres.ready import ready
 from bellcrank.library.manoeuvres.result import Curve, Manoeuvre, Metrics, Result, Setting
-from bellcrank.library.vehicles.data import CarData
+from bellcrank.library.vehicles.car import Car
 from bellcrank.run.result import Run
 from bellcrank.signals import sampled
 
 Array = np.ndarray[Any, Any]
 
 
-def weave(data: CarData, settings: dict[str, Any]) -> Result:
+def weave(vehicle: Car, settings: dict[str, Any]) -> Result:
     """A slow small sine: how steering wheel, torque and lateral acceleration hang together."""
     car, v, f = (
-        ready(data, method=settings["method"], gear=settings["gear"]),
+        ready(vehicle, method=settings["method"], gear=settings["gear"]),
         settings["speed"] / 3.6,
         settings["frequency"],
     )
@@ -50,7 +50,7 @@ def weave(data: CarData, settings: dict[str, Any]) -> Result:
     loops = (("steering_wheel", "steering_torque"), ("steering_wheel", "ay"), ("ay", "steering_torque"),
              ("steering_wheel", "yaw_rate"))  # fmt: skip
     more = tuple(_loop(run, last, x, y) for x, y in loops)
-    return Result("iso13674-1", data.sections.name, settings, {"weave": run}, found.done(), [],
+    return Result("iso13674-1", vehicle.name, settings, {"weave": run}, found.done(), [],
                   [f"of {cycles} cycles the last is taken", "hysteresis of the torque needs friction of the rack"],
                   ("steering_wheel", "ay"), more)  # fmt: skip
 

@@ -15,7 +15,8 @@ from bellcrank.library.manoeuvres.measuring import across, change, reached, slop
 from bellcrank.library.manoeuvres.ready import FAR, HELD, K_TURN, abs_of, ready
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.manoeuvres.steering import STRAY, STRAYS
-from bellcrank.library.vehicles.data import GRAVITY, CarData
+from bellcrank.library.vehicles.car import Car
+from bellcrank.library.vehicles.data import GRAVITY
 from bellcrank.run.result import Run
 from bellcrank.signals import sampled
 
@@ -32,9 +33,9 @@ def _growing(run: Run) -> tuple[int, np.ndarray[Any, Any]]:
     return int(np.argmax(ay)) + 1, ay
 
 
-def constant_radius(data: CarData, settings: dict[str, Any]) -> Result:
+def constant_radius(vehicle: Car, settings: dict[str, Any]) -> Result:
     """A circle at a speed that grows slowly: the steering-wheel angle that keeps it."""
-    car, R = ready(data, method=settings["method"], gear=settings["gear"]), settings["radius"]
+    car, R = ready(vehicle, method=settings["method"], gear=settings["gear"]), settings["radius"]
     rate, v0, top = settings["acceleration"], math.sqrt(SLOWLY * R), math.sqrt(FASTEST * R)
     lasts = (top - v0) / rate
     speed = sampled([0.0, lasts, FAR], [v0, top, top])
@@ -60,15 +61,15 @@ def constant_radius(data: CarData, settings: dict[str, Any]) -> Result:
     found.add("ay_max", over[-1], "m/s2", "largest lateral acceleration")
     there = float(np.radians(run["yaw_rate"][last - 1]) / run["speed"][last - 1])
     found.add("speed_max", 3.6 * run["speed"][last - 1], "km/h", "speed there")
-    return Result("iso4138-radius", data.sections.name, settings, {"circle": run}, found.done(), [],
+    return Result("iso4138-radius", vehicle.name, settings, {"circle": run}, found.done(), [],
                   [f"the speed grows by {rate:g} m/s2, in place of separate circles; at the largest lateral "
                    f"acceleration the curvature is {100 * abs(there * R - 1):.2g} % from that of the circle",
                    reached(run, ay)], OVER_AY)  # fmt: skip
 
 
-def constant_wheel(data: CarData, settings: dict[str, Any]) -> Result:
+def constant_wheel(vehicle: Car, settings: dict[str, Any]) -> Result:
     """The steering wheel held from a slow circle on, the speed growing slowly: how the radius grows."""
-    car, R = ready(data, method=settings["method"], gear=settings["gear"]), settings["radius"]
+    car, R = ready(vehicle, method=settings["method"], gear=settings["gear"]), settings["radius"]
     v0, rate = math.sqrt(SLOWLY * R), settings["acceleration"]
     car = car.geared_for(v0 + settings["to"] / 3.6)
     start = car.turning(v0, 1 / R)
@@ -88,35 +89,35 @@ def constant_wheel(data: CarData, settings: dict[str, Any]) -> Result:
     found.add("ay_max", over[-1], "m/s2", "largest lateral acceleration")
     found.add("speed_there", 3.6 * run["speed"][last - 1], "km/h", "speed there")
     more = (Curve("lateral acceleration, m/s2", "curvature of the path, 1/m", (("fixed wheel", over, bend),)),)
-    return Result("iso4138-wheel", data.sections.name, settings, {"circle": run}, found.done(), [],
+    return Result("iso4138-wheel", vehicle.name, settings, {"circle": run}, found.done(), [],
                   [f"the speed grows by {rate:g} m/s2", reached(run, ay)], OVER_AY, more)  # fmt: skip
 
 
 # ---- out of a turn
 
 
-def brake_in_turn(data: CarData, settings: dict[str, Any]) -> Result:
+def brake_in_turn(vehicle: Car, settings: dict[str, Any]) -> Result:
     """From a steady circle, the steering wheel held: the brakes, harder from run to run."""
-    car = ready(data, method=settings["method"], gear=settings["gear"])
+    car = ready(vehicle, method=settings["method"], gear=settings["gear"])
     unit = car.at_rest.mass * car.radius
 
     def brakes(deceleration: float) -> dict[str, Any]:
         moment = deceleration * unit
         return {"brake": sampled([0.0, settings["rise"], FAR], [0.0, moment, moment])}
 
-    return _out_of_turn("iso7975", data, settings, {x: brakes(x) for x in settings["decelerations"]})
+    return _out_of_turn("iso7975", vehicle, settings, {x: brakes(x) for x in settings["decelerations"]})
 
 
-def power_off(data: CarData, settings: dict[str, Any]) -> Result:
+def power_off(vehicle: Car, settings: dict[str, Any]) -> Result:
     """From a steady circle, the steering wheel held: the foot off the throttle."""
-    car = ready(data, method=settings["method"], gear=settings["gear"])
+    car = ready(vehicle, method=settings["method"], gear=settings["gear"])
     start = car.turning(math.sqrt(settings["ay"] * settings["radius"]), 1 / settings["radius"])
     engine = settings["engine"]
-    return _out_of_turn("iso9816", data, settings, {engine: {"drive": car.foot_off(start, engine)}})
+    return _out_of_turn("iso9816", vehicle, settings, {engine: {"drive": car.foot_off(start, engine)}})
 
 
-def _out_of_turn(name: str, data: CarData, settings: dict[str, Any], inputs: dict[float, dict[str, Any]]) -> Result:
-    car, R = ready(data, method=settings["method"], gear=settings["gear"]), settings["radius"]
+def _out_of_turn(name: str, vehicle: Car, settings: dict[str, Any], inputs: dict[float, dict[str, Any]]) -> Result:
+    car, R = ready(vehicle, method=settings["method"], gear=settings["gear"]), settings["radius"]
     v = math.sqrt(settings["ay"] * R)
     start, seen = car.turning(v, 1 / R), settings["seen"]
     off = car.foot_off(start)
@@ -159,8 +160,8 @@ def _out_of_turn(name: str, data: CarData, settings: dict[str, Any], inputs: dic
         if len(rows) > 1
         else ()
     )
-    return Result(name, data.sections.name, settings, named, found.done(), criteria,
-                  [f"the steering wheel is fixed; values {seen:g} s after the pedal moves", abs_of(data)],
+    return Result(name, vehicle.name, settings, named, found.done(), criteria,
+                  [f"the steering wheel is fixed; values {seen:g} s after the pedal moves", abs_of(vehicle)],
                   ("yaw_rate", "side_slip", "ay", "speed", "roll", ("y", "x")), more)  # fmt: skip
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from bellcrank.library.manoeuvres.ready import HELD, USUAL, Ready, ready
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
+from bellcrank.library.vehicles.car import Car
 from bellcrank.library.vehicles.data import CarData
 from bellcrank.library.vehicles.driver import PREVIEW
 from bellcrank.library.vehicles.path import Change
@@ -93,14 +94,14 @@ def clearance(
 
 
 def _change(name: str, lanes_of: Callable[[float, float], list[Lane]]) -> Callable[..., Result]:
-    def drive(data: CarData, settings: dict[str, Any]) -> Result:
-        body = data.sections.body
+    def drive(vehicle: Car, settings: dict[str, Any]) -> Result:
+        body = vehicle.data.sections.body
         lanes = lanes_of(body.width, settings["offset"])
         kind, ahead = settings["driver"], settings["preview"]
         if ahead is None and kind == USUAL.kind:
             ahead = USUAL.preview
         driver = replace(USUAL, kind=kind, preview=ahead, delay=settings["delay"] or 0.0)
-        car = ready(data, driver, method=settings["method"], gear=settings["gear"])
+        car = ready(vehicle, driver, method=settings["method"], gear=settings["gear"])
         usual_way = usual_line(LINES[name], lanes, body.width)
         engine = settings.get("engine")
         run, room, at = _driven(car, lanes, line(lanes, usual_way), settings["speed"], engine)
@@ -132,7 +133,7 @@ def _change(name: str, lanes_of: Callable[[float, float], list[Lane]]) -> Callab
                 runs["clean"] = clean
                 told = ", ".join(f"({x - ENTRY:.1f}, {y:.2f})" for x, y in line(lanes, best).corners)
                 notes.append(f"the best line deviates from straight ahead at x and y of {told} m")
-        return Result(name, data.sections.name, settings, runs, found.done(), criteria, notes,
+        return Result(name, vehicle.name, settings, runs, found.done(), criteria, notes,
                       ("path_error", "steering_wheel", "ay", "yaw_rate", "roll", "speed"),
                       (_from_above(run, lanes),))  # fmt: skip
 

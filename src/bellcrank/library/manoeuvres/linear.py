@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bellcrank.errors import RunError
-from bellcrank.library.vehicles.building import rolling
+from bellcrank.library.manoeuvres.steady import acting
 from bellcrank.library.vehicles.data import GRAVITY
 from bellcrank.library.vehicles.figures import Figure, Figures
 
@@ -39,7 +39,6 @@ SEEN = ("ay", "yaw_rate", "roll", "side_slip", "steering_torque")
 STEP = 1e-6  # of a difference, in equation units
 ANGLE = 0.01  # deg of the steering wheel
 ITERATIONS = 30
-IDLE = 1e-8  # of the largest derivative of a rate: rounding
 DONE = 1e-10  # of a step of Newton's method, in equation units
 
 
@@ -116,20 +115,14 @@ class LinearCar:
             before = x[self.names.index(FORWARD)]
             moved = [x[i] * speed / before if n.startswith("u(") else x[i] for i, n in enumerate(self.names)]
             return np.array(moved), drive
-        start = rolling(self.car.data, self.car.at_rest, speed) | self.car.driver.start(self.car.data, self.car.at_rest)
-        return np.concatenate(self.sim.complete(start)), 0.0
+        start = self.car.settled(speed)
+        found = [0.0 if name.startswith("driver.") else start[name] for name in self.names]
+        return np.array(found), self.car.torque(start)
 
     def _unknown(self, x: Array, drive: float) -> Array:
         """Places of the states that are not those of the driver and not cyclic: what nothing but they depend on."""
-        f = self._rates({STEER: 0.0, DRIVE: drive})
-        kept = [i for i, name in enumerate(self.names) if not name.startswith("driver.")]
-        while True:
-            J = self._columns(f, x, np.array(kept))
-            acts = (np.abs(J) > IDLE * np.abs(J).max(axis=1, keepdims=True)).any(axis=0)
-            idle = {i for i, a in zip(kept, acts, strict=True) if not a and self.names[i].startswith("q(")}
-            if not idle:
-                return np.array(kept)
-            kept = [i for i in kept if i not in idle]
+        f = self.sim.rhs(self.parameters, {STEER: 0.0, DRIVE: drive})
+        return acting(f, x, np.array([i for i, name in enumerate(self.names) if not name.startswith("driver.")]))
 
     def _columns(self, f: Callable[[Array], Array], x: Array, places: Array) -> Array:
         """Derivatives of the rates at some places by the states there."""

@@ -12,7 +12,8 @@ from bellcrank.library.manoeuvres.ready import RELEASED
 from bellcrank.library.manoeuvres.result import Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.manoeuvres.rides import AXLES, on_course
 from bellcrank.library.manoeuvres.steering import BEGINS, frequency_response
-from bellcrank.library.vehicles.data import CORNERS, CarData
+from bellcrank.library.vehicles.car import Car
+from bellcrank.library.vehicles.data import CORNERS
 from bellcrank.run.result import Run
 from bellcrank.signals import sampled
 
@@ -39,13 +40,13 @@ def post_signal(speed: float, f0: float, f1: float, duration: float) -> tuple[An
     return sampled([0.0, *(BEGINS + t), end + REST], [0.0, *v, 0.0]), end + REST
 
 
-def four_post(data: CarData, settings: dict[str, Any]) -> Result:
+def four_post(vehicle: Car, settings: dict[str, Any]) -> Result:
     """Every mode of the posts, and what body and wheels do."""
     f0, f1 = settings["from"], settings["to"]
     if not f0 < BODY < f1 <= FASTEST:
         raise ModelError(f"manoeuvre four-post: from={f0:g} to={f1:g} Hz must begin below {BODY:g} Hz, where the body "
                          f"swings, and end above it, at {FASTEST:g} Hz or less")  # fmt: skip
-    car = on_course(data, settings)
+    car = on_course(vehicle, settings)
     start = car.settled(0.0)
     runs: dict[str, Run] = {}
     for mode, signs in MODES.items():
@@ -86,7 +87,7 @@ def four_post(data: CarData, settings: dict[str, Any]) -> Result:
                   f"largest change of the {axle} wheel loads in heave")  # fmt: skip
     off = [float(np.mean(run[f"{c}.tyre_load"] <= 0)) for run in runs.values() for c in CORNERS]
     found.add("lifted", 100 * max(off), "%", "largest fraction of time that a wheel is off its post")
-    return Result("four-post", data.sections.name, settings, runs, found.done(), [],
+    return Result("four-post", vehicle.name, settings, runs, found.done(), [],
                   ["the posts are rigid in the plane of the ground and hold wheels that move sideways",
                    "one amplitude of the speed of posts, as of a road with the slope of its spectrum"],
                   ("fl.post", "height", "fl.tyre_load", "rl.tyre_load", "fl.travel", "rl.travel"),

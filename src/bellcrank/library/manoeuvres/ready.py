@@ -5,6 +5,7 @@ One program serves most manoeuvres: its driver changes lanes by parameters, keep
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -16,16 +17,17 @@ import numpy as np
 
 from bellcrank.api.simulation import Simulation
 from bellcrank.errors import ModelError, RunError
-from bellcrank.library.manoeuvres.steady import SteadyMotion
-from bellcrank.library.vehicles.building import CarSystem, build, rolling
+from bellcrank.library.manoeuvres.steady import PLACE, SteadyMotion
+from bellcrank.library.vehicles.building import CarSystem, Plane, rolling
 from bellcrank.library.vehicles.car import Car
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY, CarData
 from bellcrank.library.vehicles.driver import Driver
-from bellcrank.library.vehicles.figures import Figures, figures_of, understeer_gradient
+from bellcrank.library.vehicles.extending import add_rolling_start, content
+from bellcrank.library.vehicles.figures import Figures, understeer_gradient
 from bellcrank.library.vehicles.gearbox import GEAR
 from bellcrank.library.vehicles.motor import gear_at
 from bellcrank.library.vehicles.path import Change
-from bellcrank.library.vehicles.rest import Stand, stand
+from bellcrank.library.vehicles.rest import Stand
 from bellcrank.run.result import Run
 from bellcrank.signals import sampled
 
@@ -33,6 +35,8 @@ CIRCLES = 0.25  # m/s2 of a linear car, between the steady turns of a continuati
 TIGHTER = 1.0  # m/s2 of lateral acceleration, from circle to circle of a search
 K_TURN = 3.0  # 1/s, with which a circle is kept
 STEP, EVERY = 0.001, 10
+SETTLING = 4.0  # s, in which a car finds its steady motion
+SPEED = 20.0  # m/s, at which models are made
 METHOD = "rk4"  # of integration, unless another is asked for
 RELEASED = {"k_speed": 0.0, "i_speed": 0.0}  # no throttle, for a car that stands
 FOOT = 0.2  # s, in which a foot leaves the throttle
@@ -55,16 +59,25 @@ class Limit:
 
 @dataclass(frozen=True, eq=False)
 class Ready:
-    """A compiled car."""
+    """A compiled car; `more`: initial values of what it was `extended` by, at SPEED."""
 
     data: CarData
     at_rest: Stand
     figures: Figures
     sim: Simulation
     driver: Driver
+    extended: bool = False
+    more: Mapping[str, float] = field(default_factory=dict)
     method: str = METHOD
     gear: float | None = None
     kept: dict[Any, dict[str, float]] = field(default_factory=dict)  # states that were found
+
+    def rolling(self, speed: float, ground: Plane | None = None) -> dict[str, float]:
+        """All initial values of the car as it stands, parallel to the ground, ahead at a speed (m/s)."""
+        scale = {name: speed / SPEED if name.startswith("u(") else 1.0 for name in self.more}
+        more = {name: scale[name] * value for name, value in self.more.items()}
+        start = rolling(self.data, self.at_rest, speed, ground)
+        return more | start | self.driver.start(self.data, self.at_rest)
 
     def settled(self, speed: float, at: float = 0.0, **parameters: float) -> dict[str, float]:
         """The state of the car that runs straight ahead along x at a speed (m/s), its mass centre on the line y = 0 and
@@ -85,10 +98,12 @@ class Ready:
     def _steady(self, speed: float, curvature: float, at: float, parameters: Mapping[str, float]) -> dict[str, float]:
         key = (speed, curvature, at, *sorted(parameters.items()))
         if key not in self.kept:
-            start = rolling(self.data, self.at_rest, speed) | self.driver.start(self.data, self.at_rest)
+            start = self.rolling(speed)
             start["q(chassis, 1)"] = at
             if speed != 0:
                 start = self._in_motion(start, speed, curvature, parameters)
+            elif self.extended:
+                start = self._at_rest(start)
             self.kept[key] = start
         return dict(self.kept[key])
 
@@ -100,7 +115,8 @@ class Ready:
         circles = max(1, math.ceil(abs(curvature) * speed**2 / TIGHTER))
         share = 0.0
         try:
-            for share in np.linspace(0.0, 1.0, circles + 1) if curvature else [0.0]:
+            start = self._straight(motion, start, speed, how)
+            for share in np.linspace(0.0, 1.0, circles + 1)[1:] if curvature else []:
                 start = motion.solve(start, {"speed_set": speed, "curve_set": share * curvature}, how)
         except RunError as error:
             name = self.data.sections.name
@@ -114,6 +130,27 @@ class Ready:
         cg, yaw = self.data.sprung.cg, start["q(chassis, 4)"]
         start["q(chassis, 2)"] = -float(cg[0] * math.sin(yaw) + cg[1] * math.cos(yaw))
         return start
+
+    def _straight(
+        self, motion: SteadyMotion, start: dict[str, float], speed: float, how: Mapping[str, float]
+    ) -> dict[str, float]:
+        """Newton's method from the car as it stands; where that is too far away, as with a trailer that begins above
+        the ground, after some time of driving straight ahead on the level ground before any course."""
+        inputs = {"speed_set": speed}
+        try:
+            return motion.solve(start, inputs, how)
+        except RunError:
+            before = start | {"q(chassis, 1)": -speed * SETTLING - 10.0}
+            run = self.drive(SETTLING, before, inputs, how)
+            ends = {name: float(run[name][-1]) for name in motion.names}
+            place = {name: start.get(name, 0.0) for name in PLACE}
+            return motion.solve(ends | place, inputs, how)
+
+    def _at_rest(self, start: dict[str, float]) -> dict[str, float]:
+        """Where an extended car comes to rest from where the car stands without what was added."""
+        run = self.drive(2 * SETTLING, start, {"speed_set": 0.0}, RELEASED)
+        place = {name: start.get(name, 0.0) for name in PLACE}
+        return {state.name: float(run[state.name][-1]) for state in self.sim.interface.states} | place
 
     def limit(self, speed: float) -> Limit:
         """The steady turn to the left of the largest lateral acceleration at a speed (m/s), by continuation: from
@@ -158,10 +195,13 @@ class Ready:
     def foot_off(self, start: Mapping[str, float], engine: float = 0.0, at: float = 0.0) -> Any:
         """The input `drive` of a driver who holds the throttle (`HELD`) and takes his foot off it at a time (s); then
         the engine brakes with a deceleration (m/s2)."""
-        reach = next(float(p.default or 0.0) for p in self.sim.interface.parameters if p.name == "driver_reach")
-        held = reach * self.driver.i_speed * start["driver.sum"]
-        less = -(held + engine * self.at_rest.mass * self.radius)
+        less = -(self.torque(start) + engine * self.at_rest.mass * self.radius)
         return sampled([0.0, at, at + FOOT, FAR] if at else [0.0, FOOT, FAR], [0.0, 0.0, less, less][not at :])
+
+    def torque(self, start: Mapping[str, float]) -> float:
+        """Drive torque of the driver in a steady motion, N m."""
+        reach = next(float(p.default or 0.0) for p in self.sim.interface.parameters if p.name == "driver_reach")
+        return float(reach * self.driver.i_speed * start["driver.sum"])
 
     @property
     def radius(self) -> float:
@@ -201,28 +241,59 @@ class Ready:
         return run
 
 
-_kept: WeakKeyDictionary[CarData, dict[Any, Ready]] = WeakKeyDictionary()
+_kept: WeakKeyDictionary[Car, dict[Any, Ready]] = WeakKeyDictionary()
 USUAL = Driver(Change(), preview=0.5, hands=0.0, circles=True)  # between cones a driver looks near
 
 
-def data_of(car: Any) -> CarData:
-    """The data of a car: a `Car`, the System of one, or the path or name of a file."""
-    if isinstance(car, Car | CarSystem):
-        return car.data
+def car_of(car: Any) -> Car:
+    """The car of a `Car`, the System of one, or the path or name of a file."""
+    if isinstance(car, Car):
+        return car
+    if isinstance(car, CarSystem) and isinstance(car.car, Car):
+        if type(car.car).system is Car.system and content(car) != car.made:
+            raise ModelError(
+                "this model was changed after Car.system() made it, and manoeuvres make models of their own: give "
+                "them car.extended(function), with a function of system and car that makes the same changes, or a "
+                "class with a system() that does",
+                car.name,
+            )
+        return car.car
     if isinstance(car, str | FilePath):
-        return Car.read(car).data
+        return Car.read(car)
     raise ModelError(
         f"a manoeuvre needs a bc.vehicles.Car, a system of read_car or the path of a file, given {type(car).__name__}"
     )
 
 
-def abs_of(data: CarData) -> str:
+def abs_of(car: Car) -> str:
     """Whether a car has an anti-lock system, for notes."""
-    return "no anti-lock system" if data.sections.brakes.abs is None else "with its anti-lock system"
+    return "no anti-lock system" if car.data.sections.brakes.abs is None else "with its anti-lock system"
+
+
+def _system(car: Car, driver: Driver, terrain: Any) -> CarSystem:
+    """The model of a car for a manoeuvre, with what a class of the user's adds to it."""
+    options = {"speed": SPEED, "driver": driver, "terrain": terrain, "posts": terrain is not None}
+    try:
+        inspect.signature(car.system).bind(**options)
+    except TypeError as error:
+        raise ModelError(
+            f"{type(car).__name__}.system() cannot be called by manoeuvres: {error}. It takes the options of "
+            "Car.system() and passes them on: def system(self, **options): s = super().system(**options)",
+            car.name,
+        ) from error
+    system = car.system(**options)
+    if not isinstance(system, CarSystem):
+        raise ModelError(
+            f"{type(car).__name__}.system() returned {type(system).__name__} in place of the model that "
+            "super().system(**options) gives",
+            car.name,
+        )
+    add_rolling_start(system)
+    return system
 
 
 def ready(
-    data: CarData,
+    car: Car,
     driver: Driver = USUAL,
     ground: Callable[[], Any] | None = None,
     method: str = METHOD,
@@ -230,17 +301,19 @@ def ready(
 ) -> Ready:
     """The car compiled with a driver on the ground that `ground` makes, with posts below the wheels, or on flat ground
     that stays; kept as long as the car is, for an equal driver and ground. States are found anew for each method."""
-    kept = _kept.setdefault(data, {})
-    gears = len(data.sections.drive.gears or ())
+    kept = _kept.setdefault(car, {})
+    gears = len(car.data.sections.drive.gears or ())
     if gear is not None and gear not in range(1, gears + 1):
         has = f"its gears are 1 to {gears}" if gears > 1 else "it has no gears (drive.gears of its file)"
-        raise ModelError(f"gear={gear:g} of a manoeuvre: {data.sections.name} cannot hold it, {has}")
+        raise ModelError(f"gear={gear:g} of a manoeuvre: {car.name} cannot hold it, {has}")
     if (driver, ground) not in kept:
-        at_rest = stand(data)
-        terrain = None if ground is None else ground()
-        system = build(data, at_rest, driver=driver, terrain=terrain, posts=ground is not None)
+        system = _system(car, driver, None if ground is None else ground())
         sim = system.equations().compile()
-        kept[driver, ground] = Ready(data, at_rest, figures_of(data, at_rest), sim, driver)
+        plain = Ready(car.data, car.stand, car.figures, sim, driver)
+        own = plain.rolling(SPEED)
+        given = {str(key): float(value) for key, value in system.description.run.initial.items()}
+        more = {key: value for key, value in given.items() if key not in own and "(chassis" not in key}
+        kept[driver, ground] = replace(plain, extended=car.is_extended, more=more)
     key = (driver, ground, method, gear)
     if key not in kept:
         kept[key] = replace(kept[driver, ground], method=method, gear=gear, kept={})

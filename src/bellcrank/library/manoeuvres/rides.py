@@ -17,7 +17,8 @@ from bellcrank.library.manoeuvres.measuring import travelled, value_at
 from bellcrank.library.manoeuvres.ready import FAR, HELD, Ready, abs_of, ready
 from bellcrank.library.manoeuvres.result import Criterion, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.terrain import Terrain, iso8608_tracks, profile
-from bellcrank.library.vehicles.data import CORNERS, CarData
+from bellcrank.library.vehicles.car import Car
+from bellcrank.library.vehicles.data import CORNERS
 from bellcrank.library.vehicles.driver import Driver
 from bellcrank.many.averages import mean, rms, std
 from bellcrank.many.weighting import weighted
@@ -68,11 +69,11 @@ class Course:
         return whole.with_friction(left=[(0.0, 1.0), (SLIPPERY, self.high)], right=[(0.0, 1.0), (SLIPPERY, self.low)])
 
 
-def on_course(data: CarData, settings: Mapping[str, Any], **changes: Any) -> Ready:
+def on_course(vehicle: Car, settings: Mapping[str, Any], **changes: Any) -> Ready:
     """The car on the course."""
-    track = data.front.linkage.points["wheel_centre"][1] + data.front.record.at[1]
+    track = vehicle.data.front.linkage.points["wheel_centre"][1] + vehicle.data.front.record.at[1]
     return ready(
-        data,
+        vehicle,
         Driver(circles=True),
         Course(round(2 * abs(float(track)), 3), **changes),
         settings["method"],
@@ -80,9 +81,9 @@ def on_course(data: CarData, settings: Mapping[str, Any], **changes: Any) -> Rea
     )
 
 
-def rough_road(data: CarData, settings: dict[str, Any]) -> Result:
+def rough_road(vehicle: Car, settings: dict[str, Any]) -> Result:
     """Straight ahead over a random road: what people feel, and how evenly the wheels are pressed on."""
-    car = on_course(data, settings, road=settings["road"], seed=round(settings["seed"]))
+    car = on_course(vehicle, settings, road=settings["road"], seed=round(settings["seed"]))
     v = settings["speed"] / 3.6
     run = car.drive((BEFORE + LENGTH) / v, car.settled(v), {"speed_set": v})
     on = (run["x"] > BEFORE + 0.05 * LENGTH) & (run["x"] < BEFORE + LENGTH - 5)
@@ -105,7 +106,7 @@ def rough_road(data: CarData, settings: dict[str, Any]) -> Result:
     off = [mean(t, 1.0 * (run[f"{c}.tyre_load"][on] <= 0)) for c in CORNERS]
     found.add("lifted", 100 * max(off), "%", "largest fraction of time that a wheel is off the ground")
     word = next(w for limit, w in COMFORT if comfort <= limit)
-    return Result("ride", data.sections.name, settings, {"road": run}, found.done(), [],
+    return Result("ride", vehicle.name, settings, {"road": run}, found.done(), [],
                   [f"at the mass centre of the body: {word} (ISO 2631-1)",
                    "two tracks of an isotropic road, as far apart as the front wheels"],
                   ("az", "pitch", "roll", "fl.tyre_load", "rl.tyre_load", "fl.travel", "rl.travel"))  # fmt: skip
@@ -114,9 +115,9 @@ def rough_road(data: CarData, settings: dict[str, Any]) -> Result:
 def _edge(name: str, place: float, way: float) -> Callable[..., Result]:
     """A short unevenness, over which the car rolls straight ahead."""
 
-    def drive(data: CarData, settings: dict[str, Any]) -> Result:
+    def drive(vehicle: Car, settings: dict[str, Any]) -> Result:
         given = {k: settings[k] for k in ("kerb", "hole", "hole_length") if k in settings}
-        car, v = on_course(data, settings, **given), settings["speed"] / 3.6
+        car, v = on_course(vehicle, settings, **given), settings["speed"] / 3.6
         start = car.settled(v, place - STARTS)
         run = car.drive((STARTS + way) / v, start, {"speed_set": v}, HELD)
         found = Metrics()
@@ -139,7 +140,7 @@ def _edge(name: str, place: float, way: float) -> Callable[..., Result]:
             found.add(f"{angle}_max", most, "deg", f"largest change of {angle}")
         lost = 3.6 * float(run["speed"][0] - run["speed"][-1])
         found.add("speed_lost", lost, "km/h", "speed that is lost")
-        return Result(name, data.sections.name, settings, {name: run}, found.done(), [],
+        return Result(name, vehicle.name, settings, {name: run}, found.done(), [],
                       ["the tyre touches at one point, without its belt: peaks at edges are too high"],
                       ("az", "pitch", "roll", "steering_torque", "fl.tyre_load", "rl.tyre_load", "fl.travel",
                        "rl.travel"))  # fmt: skip
@@ -147,9 +148,9 @@ def _edge(name: str, place: float, way: float) -> Callable[..., Result]:
     return drive
 
 
-def split_mu(data: CarData, settings: dict[str, Any]) -> Result:
+def split_mu(vehicle: Car, settings: dict[str, Any]) -> Result:
     """Braking where the right wheels stand on a slippery road, the steering wheel held straight."""
-    car, v = on_course(data, settings, high=settings["high"], low=settings["low"]), settings["speed"] / 3.6
+    car, v = on_course(vehicle, settings, high=settings["high"], low=settings["low"]), settings["speed"] / 3.6
     start = car.settled(v, SLIPPERY + 5.0)
     moment = settings["deceleration"] * car.at_rest.mass * car.radius
     pedals = {"brake": sampled([0.0, settings["rise"], FAR], [0.0, moment, moment]), "drive": car.foot_off(start)}
@@ -168,8 +169,8 @@ def split_mu(data: CarData, settings: dict[str, Any]) -> Result:
     found.add("slip_low", slip, "", "smallest slip on the slippery side; -1 is locked")
     spun = float(np.abs(run["side_slip"][fast]).max(initial=0.0))
     criteria = [Criterion(f"the car does not spin: side slip up to {spun:.3g} deg", spun < 30)]
-    return Result("split-mu", data.sections.name, settings, {"braking": run}, found.done(), criteria,
-                  [f"{abs_of(data)}; the steering wheel is fixed straight ahead",
+    return Result("split-mu", vehicle.name, settings, {"braking": run}, found.done(), criteria,
+                  [f"{abs_of(vehicle)}; the steering wheel is fixed straight ahead",
                    "friction over that of the tyres' data, left and right of the middle of the road"],
                   ("speed", "yaw_rate", "side_slip", ("y", "x"), "fl.tyre.kappa", "fr.tyre.kappa",
                    "rr.tyre.kappa"))  # fmt: skip

@@ -12,8 +12,9 @@ from bellcrank.library.manoeuvres.ready import K_TURN, Ready, ready
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.manoeuvres.steady import SteadyMotion
 from bellcrank.library.terrain import Road, Surface, read_road
-from bellcrank.library.vehicles.building import Plane, rolling
-from bellcrank.library.vehicles.data import CORNERS, CarData
+from bellcrank.library.vehicles.building import Plane
+from bellcrank.library.vehicles.car import Car
+from bellcrank.library.vehicles.data import CORNERS
 from bellcrank.library.vehicles.driver import PREVIEW, Driver
 from bellcrank.library.vehicles.path import STEP, Path
 from bellcrank.many.averages import rms
@@ -47,12 +48,12 @@ def line_of(road: Road) -> tuple[Path, float]:
     return Path.through(*np.vstack([points, beyond]).T), way
 
 
-def along(data: CarData, settings: dict[str, Any]) -> Result:
+def along(vehicle: Car, settings: dict[str, Any]) -> Result:
     """From the beginning of the road to its end at one speed."""
     road, v = read_road(settings["file"], spacing=settings["spacing"]), settings["speed"] / 3.6
     path, way = line_of(road)
     driver = Driver(path, settings["driver"], settings["preview"], delay=settings["delay"] or 0.0, circles=True)
-    car = ready(data, driver, _On(road.ground.c[1], road.ground), settings["method"], settings["gear"])
+    car = ready(vehicle, driver, _On(road.ground.c[1], road.ground), settings["method"], settings["gear"])
     still = car.at_rest
     start, steady = _begun(car, road, path, v)
     wide = max(road.left, -road.right) + LOST
@@ -81,7 +82,7 @@ def along(data: CarData, settings: dict[str, Any]) -> Result:
         Criterion(f"the car comes to the end of the road: {station[-1]:.0f} of {way:.0f} m", through),
         Criterion(f"its wheels stay on the road: {room[nearest]:.2f} m from the nearest edge", bool(room.min() > 0)),
     ]
-    return Result("road", data.sections.name, settings, {"road": run}, found.done(), criteria,
+    return Result("road", vehicle.name, settings, {"road": run}, found.done(), criteria,
                   ["the car begins with its mass centre where the road does, "
                    + ("in steady motion" if steady else "rolling: the road is uneven there, and no motion is steady"),
                    f"its first {BEGINS:g} s do not count for accelerations, angles and loads"],
@@ -94,7 +95,7 @@ def _begun(car: Ready, road: Road, path: Path, v: float) -> tuple[dict[str, floa
     road begins with."""
     cg, heading = car.data.sprung.cg, float(path.heading[0])
     up, left = (float(x) for x in road.ground.slope(0.0, 0.0))
-    start = rolling(car.data, car.at_rest, v, Plane(float(road.ground.height(0.0, 0.0)), up, left))
+    start = car.rolling(v, Plane(float(road.ground.height(0.0, 0.0)), up, left))
     start |= {"q(chassis, 4)": heading, "driver.station": 0.0}
     start |= {"q(chassis, 1)": -float(cg[0]), "q(chassis, 2)": -float(cg[1])}
     motion = SteadyMotion(car.sim, (up, left))

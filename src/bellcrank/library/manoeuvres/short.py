@@ -17,14 +17,14 @@ from bellcrank.library.manoeuvres.steering import (
     bode,
     frequency_response,
 )
-from bellcrank.library.vehicles.data import CarData
+from bellcrank.library.vehicles.car import Car
 from bellcrank.signals import sampled
 
 
-def sine_steer(data: CarData, settings: dict[str, Any]) -> Result:
+def sine_steer(vehicle: Car, settings: dict[str, Any]) -> Result:
     """One period of a sine: how late and how strong the answers are."""
     car, v, f = (
-        ready(data, method=settings["method"], gear=settings["gear"]),
+        ready(vehicle, method=settings["method"], gear=settings["gear"]),
         settings["speed"] / 3.6,
         settings["frequency"],
     )
@@ -43,14 +43,14 @@ def sine_steer(data: CarData, settings: dict[str, Any]) -> Result:
         found.add(f"{name}_peak_1", y[a], run.units[name], f"{words}: first peak")
         found.add(f"{name}_peaks", -y[b] / y[a], "", f"{words}: second peak over the first")
         found.add(f"{name}_gain", y[a] / angle, f"{run.units[name]}/deg", f"{words}: first peak over the amplitude")
-    return Result("iso7401-sine", data.sections.name, settings, {"sine": run}, found.done(), [],
+    return Result("iso7401-sine", vehicle.name, settings, {"sine": run}, found.done(), [],
                   [f"amplitude for {settings['ay']:g} m/s2 in steady state; the throttle is fixed"])  # fmt: skip
 
 
-def pulse_steer(data: CarData, settings: dict[str, Any]) -> Result:
+def pulse_steer(vehicle: Car, settings: dict[str, Any]) -> Result:
     """A short triangle of the steering wheel: frequency response from one run."""
     car, v, width = (
-        ready(data, method=settings["method"], gear=settings["gear"]),
+        ready(vehicle, method=settings["method"], gear=settings["gear"]),
         settings["speed"] / 3.6,
         settings["width"],
     )
@@ -63,7 +63,7 @@ def pulse_steer(data: CarData, settings: dict[str, Any]) -> Result:
     for name, words in RESPONSES.items():
         found.add(f"{name}_max", np.abs(change(run, name)).max(), run.units[name], f"largest {words}")
     add_responses(found, f, responses, run.units)
-    return Result("iso7401-pulse", data.sections.name, settings, {"pulse": run}, found.done(), [],
+    return Result("iso7401-pulse", vehicle.name, settings, {"pulse": run}, found.done(), [],
                   [f"height for {settings['ay']:g} m/s2 in steady state; the throttle is fixed"],
                   more=bode(f, responses, run.units))  # fmt: skip
 

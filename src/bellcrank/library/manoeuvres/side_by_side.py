@@ -10,6 +10,7 @@ from typing import Any
 
 from bellcrank.errors import BellcrankError
 from bellcrank.files.text import read_toml
+from bellcrank.library.manoeuvres.ready import car_of
 from bellcrank.library.manoeuvres.result import Result
 from bellcrank.library.vehicles.car import Car
 
@@ -29,7 +30,7 @@ class Driven:
 
 def labelled(cars: Iterable[Any]) -> list[Driven]:
     """Cars with labels that differ: their names; where two are the same, with their files or a number."""
-    read = [car if isinstance(car, Car) else Car.read(car) for car in cars]
+    read = [car_of(car) for car in cars]
     files = [car.source.stem if car.source is not None else "" for car in read]
     if len({car.name for car in read}) < len(read) and len(set(files)) == len(read) and all(files):
         return [Driven(f"{car.name} ({file})", car) for car, file in zip(read, files, strict=True)]

@@ -13,7 +13,8 @@ from bellcrank.library.manoeuvres.measuring import change, first_time, peaks, va
 from bellcrank.library.manoeuvres.ready import FAR, HELD, Ready, ready
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.manoeuvres.steering import BEGINS
-from bellcrank.library.vehicles.data import GRAVITY, CarData
+from bellcrank.library.vehicles.car import Car
+from bellcrank.library.vehicles.data import GRAVITY
 from bellcrank.run.result import Run
 from bellcrank.signals import sampled
 
@@ -66,9 +67,9 @@ def dwell_signal(amplitude: float, frequency: float, dwell: float) -> tuple[Any,
     return sampled([0.0, *t, FAR], [0.0, *y, 0.0]), BEGINS + T + dwell
 
 
-def sine_with_dwell(data: CarData, settings: dict[str, Any]) -> Result:
+def sine_with_dwell(vehicle: Car, settings: dict[str, Any]) -> Result:
     """A sine with a pause at its second peak, coasting, to both sides, larger from run to run."""
-    car, v = ready(data, method=settings["method"], gear=settings["gear"]), settings["speed"] / 3.6
+    car, v = ready(vehicle, method=settings["method"], gear=settings["gear"]), settings["speed"] / 3.6
     A = angle_at_03g(car, v, settings["rate"])
     most = min(max(6.5 * A, settings["least"]), settings["most"])
     sizes = [x * A for x in np.arange(1.5, most / A, 0.5)]
@@ -109,9 +110,9 @@ def sine_with_dwell(data: CarData, settings: dict[str, Any]) -> Result:
                            ("late", "yaw rate after 1.75 s over its peak, -"),
                            ("aside", "lateral displacement after 1.07 s, m"))
     )  # fmt: skip
-    return Result("sine-with-dwell", data.sections.name, settings, {f"{x.amplitude:.0f} deg": x.run for x in shown},
+    return Result("sine-with-dwell", vehicle.name, settings, {f"{x.amplitude:.0f} deg": x.run for x in shown},
                   metrics.done(), criteria,
-                  ["no stability control: a car without one usually fails",
+                  [*([] if vehicle.is_extended else ["no stability control: a car without one usually fails"]),
                    "channels are not filtered; the lateral displacement is that of the mass centre of the body",
                    "plots show some runs to the left"],
                   ("steering_wheel", "yaw_rate", "side_slip", "ay", "roll", ("y", "x")), more)  # fmt: skip
@@ -138,9 +139,9 @@ def _dwelt(car: Ready, v: float, side: str, size: float, settings: dict[str, Any
 # ---- fishhook
 
 
-def fishhook(data: CarData, settings: dict[str, Any]) -> Result:
+def fishhook(vehicle: Car, settings: dict[str, Any]) -> Result:
     """Steering to one side and, when the car stops rolling, over to the other, coasting, faster from run to run."""
-    car = ready(data, method=settings["method"], gear=settings["gear"])
+    car = ready(vehicle, method=settings["method"], gear=settings["gear"])
     A = angle_at_03g(car, settings["at"] / 3.6, settings["slow"])
     size, rate = settings["factor"] * A, settings["rate"]
     runs: dict[str, Run] = {}
@@ -164,7 +165,7 @@ def fishhook(data: CarData, settings: dict[str, Any]) -> Result:
     criteria = [Criterion(f"no two wheels lift up to {max(settings['speeds']):g} km/h"
                           + (f": they do at {min(lifts):g} km/h" if lifts else ""), not lifts)]  # fmt: skip
     fastest = {n: r for n, r in runs.items() if n.endswith("left")}
-    return Result("fishhook", data.sections.name, settings, fastest, found.done(), criteria,
+    return Result("fishhook", vehicle.name, settings, fastest, found.done(), criteria,
                   ["the steering wheel turns over when the roll rate has fallen below 1.5 deg/s",
                    "wheels count as lifted when both of one side carry nothing; plots show runs to the left"],
                   ("steering_wheel", "roll", "ay", "yaw_rate", "side_slip", "fl.tyre_load", "rl.tyre_load",

@@ -22,7 +22,28 @@ CLOSED = 1e-9  # derivatives per s that may remain, relative to SIZE
 NEAR = 1e-6  # where rounding keeps Newton's method from coming closer
 ITERATIONS = 40
 DIFFERENCE = 1e-7
+STEP = 1e-6  # of a difference that shows what acts, in equation units
+IDLE = 1e-8  # of the largest derivative of a rate: rounding
 LONGEST = {"u": 2.0, "q": 0.05}  # m/s or rad/s, and m or rad, of one step
+
+
+def acting(f: Any, x: Array, places: Array) -> Array:
+    """Those of some states on which a derivative of one of them depends: not the angles of wheels, nor distances and
+    other integrals that nothing depends on."""
+    kept, J = list(range(len(places))), np.empty((len(places), len(places)))
+    for k, i in enumerate(places):
+        ends = []
+        for sign in (-1.0, 1.0):
+            at = x.copy()
+            at[i] += sign * STEP
+            ends.append(np.array(f(0.0, at))[places])
+        J[:, k] = (ends[1] - ends[0]) / (2 * STEP)
+    while True:
+        part = np.abs(J[np.ix_(kept, kept)])
+        acts = (part > IDLE * part.max(axis=1, keepdims=True)).any(axis=0)
+        if acts.all():
+            return np.array(places)[kept]
+        kept = [k for k, a in zip(kept, acts, strict=True) if a]
 
 
 class SteadyMotion:
@@ -35,8 +56,8 @@ class SteadyMotion:
         index = {name: i for i, name in enumerate(self.names)}
         self.index = index
         still = {*PLACE, *SEES, *held} | {n for n in self.names if n.endswith(".post")}
-        still |= {n for n in self.names if n.startswith("q(") and n.endswith((".wheel)", "motor)"))}
-        self.unknown = np.array([i for i, n in enumerate(self.names) if n not in still])
+        self.free = np.array([i for i, n in enumerate(self.names) if n not in still])
+        self.unknown = self.free
         self.seen = np.array([index[n] for n in SEES[1:] if n in index], dtype=int)
 
     def solve(
@@ -50,6 +71,7 @@ class SteadyMotion:
         centre (rad from x to the left)."""
         f = self.sim.rhs(dict(parameters), dict(inputs))
         x = np.concatenate(self.sim.complete(dict(start)))
+        self.unknown = acting(f, x, self.free)
         for _ in range(4):
             x = self._newton(f, x)
             across = self._course(x, inputs, parameters) - course

@@ -14,7 +14,8 @@ import numpy as np
 from bellcrank.library.manoeuvres.measuring import across, change, first_time, reached, slope_at, steady
 from bellcrank.library.manoeuvres.ready import FAR, HELD, Ready, ready
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
-from bellcrank.library.vehicles.data import GRAVITY, CarData
+from bellcrank.library.vehicles.car import Car
+from bellcrank.library.vehicles.data import GRAVITY
 from bellcrank.run.result import Run
 from bellcrank.signals import sampled
 
@@ -30,9 +31,9 @@ RESPONSES = {"yaw_rate": "yaw rate", "ay": "lateral acceleration", "roll": "roll
 # ---- steady circle
 
 
-def circle(data: CarData, settings: dict[str, Any]) -> Result:
+def circle(vehicle: Car, settings: dict[str, Any]) -> Result:
     """Constant speed, the steering wheel turned slowly until the car turns no tighter."""
-    car, v = ready(data, method=settings["method"], gear=settings["gear"]), settings["speed"] / 3.6
+    car, v = ready(vehicle, method=settings["method"], gear=settings["gear"]), settings["speed"] / 3.6
     start, limit = car.settled(v), car.limit(v)
     rate = car.linear_angle(v, settings["growth"])
     lasts = BEYOND * limit.angle / rate
@@ -60,7 +61,7 @@ def circle(data: CarData, settings: dict[str, Any]) -> Result:
     found.add("ay_steady", limit.ay, "m/s2", "largest lateral acceleration of steady turns, by continuation")
     drift = float(np.abs(run["speed"][:last] - v).max())
     criteria = [Criterion(f"the speed was kept: within {drift:.2g} m/s", bool(drift < 0.05 * v))]
-    return Result("iso4138", data.sections.name, settings, {"circle": run}, found.done(), criteria,
+    return Result("iso4138", vehicle.name, settings, {"circle": run}, found.done(), criteria,
                   [f"steering-wheel angle grows by {rate:.3g} deg/s, {settings['growth']:g} m/s2 per s of a linear "
                    "car, in place of separate circles", reached(run, ay)],
                   (("steering_wheel", "ay"), ("roll", "ay"), ("side_slip", "ay"), ("steering_torque", "ay"),
@@ -71,9 +72,9 @@ def circle(data: CarData, settings: dict[str, Any]) -> Result:
 # ---- step
 
 
-def step_steer(data: CarData, settings: dict[str, Any]) -> Result:
+def step_steer(vehicle: Car, settings: dict[str, Any]) -> Result:
     """A fast turn of the steering wheel, held: how quickly and how far yaw rate and lateral acceleration follow."""
-    car, v = ready(data, method=settings["method"], gear=settings["gear"]), settings["speed"] / 3.6
+    car, v = ready(vehicle, method=settings["method"], gear=settings["gear"]), settings["speed"] / 3.6
     start = car.settled(v)
     rise = settings["rise"] / 0.8  # of the whole ramp, 10 to 90 % of it within `rise`
     angle = car.angle(v, settings["ay"]) if settings["angle"] is None else settings["angle"]
@@ -90,7 +91,7 @@ def step_steer(data: CarData, settings: dict[str, Any]) -> Result:
     found.add("yaw_gain", found["yaw_rate_steady"].value / angle, "1/s", "yaw rate over steering-wheel angle")
     found.add("side_slip_steady", steady(run, "side_slip"), "deg", "side slip in steady state")
     found.add("tb", found["yaw_rate_peak_time"].value * abs(found["side_slip_steady"].value), "s deg", "TB factor")
-    return Result("iso7401-step", data.sections.name, settings, {"step": run}, found.done(), [],
+    return Result("iso7401-step", vehicle.name, settings, {"step": run}, found.done(), [],
                   ["times count from half of the steering-wheel angle; the throttle is fixed"])  # fmt: skip
 
 
@@ -102,9 +103,9 @@ def _stepped(car: Ready, start: dict[str, float], v: float, angle: float, rise: 
 # ---- frequency response
 
 
-def chirp_steer(data: CarData, settings: dict[str, Any]) -> Result:
+def chirp_steer(vehicle: Car, settings: dict[str, Any]) -> Result:
     """A sine of growing frequency: frequency response of yaw rate, lateral acceleration and roll."""
-    car, v = ready(data, method=settings["method"], gear=settings["gear"]), settings["speed"] / 3.6
+    car, v = ready(vehicle, method=settings["method"], gear=settings["gear"]), settings["speed"] / 3.6
     start = car.settled(v)
     angle = car.angle(v, settings["ay"])
     f0, f1, T = settings["from"], settings["to"], settings["duration"]
@@ -115,7 +116,7 @@ def chirp_steer(data: CarData, settings: dict[str, Any]) -> Result:
     found.add("angle", angle, "deg", "amplitude of the steering-wheel angle")
     add_responses(found, f, responses, run.units)
     note = f"amplitude for {settings['ay']:g} m/s2 in steady state; the throttle is fixed"
-    return Result("iso7401-frequency", data.sections.name, settings, {"chirp": run}, found.done(), [], [note],
+    return Result("iso7401-frequency", vehicle.name, settings, {"chirp": run}, found.done(), [], [note],
                   more=bode(f, {n: responses[n] for n in RESPONSES}, run.units))  # fmt: skip
 
 

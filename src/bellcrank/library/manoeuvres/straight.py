@@ -10,7 +10,8 @@ from bellcrank.errors import ModelError
 from bellcrank.library.manoeuvres.measuring import travelled
 from bellcrank.library.manoeuvres.ready import FAR, HELD, RELEASED, Ready, abs_of, ready
 from bellcrank.library.manoeuvres.result import Criterion, Manoeuvre, Metrics, Result, Setting
-from bellcrank.library.vehicles.data import CORNERS, GRAVITY, CarData
+from bellcrank.library.vehicles.car import Car
+from bellcrank.library.vehicles.data import CORNERS, GRAVITY
 from bellcrank.run.result import Run
 from bellcrank.signals import sampled, step
 
@@ -20,13 +21,13 @@ SLOW = 5.0  # m/s: below, slips say nothing
 TURNS = 8  # of a search by halving
 
 
-def brake(data: CarData, settings: dict[str, Any]) -> Result:
+def brake(vehicle: Car, settings: dict[str, Any]) -> Result:
     """From a speed to standstill; without a torque the largest at which no wheel locks."""
-    car, v0 = ready(data, method=settings["method"], gear=settings["gear"]), settings["speed"] / 3.6
+    car, v0 = ready(vehicle, method=settings["method"], gear=settings["gear"]), settings["speed"] / 3.6
     start = car.settled(v0)
     given = settings["torque"]
     weight = car.at_rest.mass * GRAVITY * car.radius
-    most = data.sections.brakes.torque or 2 * weight
+    most = vehicle.data.sections.brakes.torque or 2 * weight
     if given is None:
         low, high = 0.0, most
         run = _braked(car, start, high)
@@ -55,14 +56,14 @@ def brake(data: CarData, settings: dict[str, Any]) -> Result:
     found.add("slip_min", _slips(run), "", "smallest slip of a wheel; -1 is locked")
     found.add("lateral_displacement", np.abs(run["y"]).max(), "m", "largest lateral displacement")
     criteria = [Criterion(f"it stops: the speed at the end is {v[-1]:.3g} m/s", bool(v[-1] < 0.2))]
-    with_abs = data.sections.brakes.abs is not None
+    with_abs = vehicle.data.sections.brakes.abs is not None
     limits = (
         "its anti-lock system limits the slip"
         if with_abs
         else "the brake torque is the largest at which no wheel locks"
     )
-    notes = [f"{abs_of(data)}; {limits}"] if given is None else []
-    return Result("braking", data.sections.name, settings, {"braking": run}, found.done(), criteria, notes,
+    notes = [f"{abs_of(vehicle)}; {limits}"] if given is None else []
+    return Result("braking", vehicle.name, settings, {"braking": run}, found.done(), criteria, notes,
                   ("speed", "ax", "pitch", "fl.tyre_load", "rl.tyre_load", "fl.tyre.kappa",
                    "rl.tyre.kappa"))  # fmt: skip
 
@@ -77,12 +78,12 @@ def _slips(run: Run) -> float:
     return min(float(run[f"{c}.tyre.kappa"][fast].min(initial=0.0)) for c in CORNERS)
 
 
-def accelerate(data: CarData, settings: dict[str, Any]) -> Result:
+def accelerate(vehicle: Car, settings: dict[str, Any]) -> Result:
     """From standstill with all the drive has."""
-    drive = data.sections.drive
+    drive = vehicle.data.sections.drive
     if drive.torque is None and drive.power is None and drive.map is None:
-        raise ModelError("acceleration: the file states no drive.torque, drive.power or drive.map", data.sections.name)
-    car, top = ready(data, method=settings["method"], gear=settings["gear"]), settings["to"] / 3.6
+        raise ModelError("acceleration: the file states no drive.torque, drive.power or drive.map", vehicle.name)
+    car, top = ready(vehicle, method=settings["method"], gear=settings["gear"]), settings["to"] / 3.6
     start = car.settled(0.0)
     geared = settings["gear"] is None and len(drive.gears or ()) > 1
     automatic = RELEASED | ({"gear_held": 0.0} if geared else {})
@@ -101,7 +102,7 @@ def accelerate(data: CarData, settings: dict[str, Any]) -> Result:
         a, b = (float(np.interp(x / 3.6, v, t)) for x in (80, 120))
         found.add("time_80_120", b - a, "s", "time from 80 to 120 km/h")
     criteria = [Criterion(f"it reaches {settings['to']:g} km/h: {3.6 * v[-1]:.4g} km/h", reached)]
-    return Result("acceleration", data.sections.name, settings, {"acceleration": run}, found.done(), criteria, [],
+    return Result("acceleration", vehicle.name, settings, {"acceleration": run}, found.done(), criteria, [],
                   ("speed", "ax", "pitch", "fl.tyre_load", "rl.tyre_load", "rl.tyre.kappa"))  # fmt: skip
 
 

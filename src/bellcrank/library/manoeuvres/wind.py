@@ -11,20 +11,18 @@ from bellcrank.library.manoeuvres.measuring import value_at
 from bellcrank.library.manoeuvres.ready import FAR, HELD, ready
 from bellcrank.library.manoeuvres.result import Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.manoeuvres.steering import BEGINS
-from bellcrank.library.vehicles.data import CarData
+from bellcrank.library.vehicles.car import Car
 from bellcrank.signals import sampled
 
 SOON = 0.1  # s, in which the wind sets in or ends
 
 
-def side_wind(data: CarData, settings: dict[str, Any]) -> Result:
+def side_wind(vehicle: Car, settings: dict[str, Any]) -> Result:
     """Wind from the right for some time: how far the car is blown aside."""
-    air = data.sections.aerodynamics
+    air = vehicle.data.sections.aerodynamics
     if air is None or (air.side == 0 and air.yaw == 0):
-        raise ModelError(
-            "side wind: the file states neither aerodynamics.side nor aerodynamics.yaw", data.sections.name
-        )
-    car, v = ready(data, method=settings["method"], gear=settings["gear"]), settings["speed"] / 3.6
+        raise ModelError("side wind: the file states neither aerodynamics.side nor aerodynamics.yaw", vehicle.name)
+    car, v = ready(vehicle, method=settings["method"], gear=settings["gear"]), settings["speed"] / 3.6
     wind, blows = settings["wind"], settings["duration"]
     times = [0.0, BEGINS, BEGINS + SOON, BEGINS + blows, BEGINS + blows + SOON, FAR]
     signal = sampled(times, [0.0, 0.0, wind, wind, 0.0, 0.0])
@@ -43,7 +41,7 @@ def side_wind(data: CarData, settings: dict[str, Any]) -> Result:
         found.add(f"{name}_max", np.abs(run[name]).max(), run.units[name], f"largest {words}")
     found.add("yaw_end", run["yaw"][-1], "deg", "yaw angle at the end")
     found.add("steering_torque_max", np.abs(run["steering_torque"]).max(), "N-m", "largest steering torque")
-    return Result("side-wind", data.sections.name, settings, {"wind": run}, found.done(), [],
+    return Result("side-wind", vehicle.name, settings, {"wind": run}, found.done(), [],
                   ["the steering wheel and the throttle are fixed"],
                   ("wind", "ay", "yaw_rate", "roll", "steering_torque", ("y", "x")))  # fmt: skip
 

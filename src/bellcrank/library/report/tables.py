@@ -50,7 +50,7 @@ def _change(found: Figure | None, first: Figure | None) -> object:
 def car_figures(car: Driven) -> dict[str, Figure]:
     """Figures of a car: those of its linear model, as far as there is one, and those of hand formulas."""
     try:
-        handling = handling_of(ready(car.car.data)).details
+        handling = handling_of(ready(car.car)).details
     except BellcrankError:
         handling = {}
     return {**handling, **car.car.figures.details}

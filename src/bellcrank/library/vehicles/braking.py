@@ -13,6 +13,7 @@ from bellcrank.library.vehicles.data import CORNERS, CarData
 from bellcrank.library.vehicles.parameters import put
 from bellcrank.library.vehicles.records import Antilock
 
+LEAST = 1e-3  # N m of a controller: what is less is rounding and must not press pads on
 STOPS = 0.01  # s, with which the state of ABS comes to rest at its ends
 
 
@@ -32,7 +33,9 @@ def add_brakes(s: System, car: CarData, wheels: dict[str, BodyHandle], brake: st
     for name, (which, _) in CORNERS.items():
         share = "brake_front" if which == "front" else "(1 - brake_front)"
         through = "" if given.abs is None else _add_valve(s, name)
-        add_brake(s, name, f"u({name}.wheel)", f"braking*{share}/2{through}", f"k_brake_{which}")
+        own = f"{name}.brake_torque"
+        asked = f"max(0, braking*{share}/2 + where(abs({own}) > {LEAST}, {own}, 0))"
+        add_brake(s, name, f"u({name}.wheel)", f"{asked}{through}", f"k_brake_{which}")
         s.add_moment(
             f"{name}.brake", magnitude=f"-{name}.held", direction=wheels[name][2], on=wheels[name], against=name,
             label=f"brake of {name}",

@@ -1,4 +1,5 @@
-"""From a car as data to a System: body, four corners, steering, brakes, drive, air; inputs steer, drive and brake.
+"""From a car as data to a System: body, four corners, steering, brakes, drive, air; inputs steer, drive and brake, and
+brake and drive torques of single wheels.
 
 Corners are called fl, fr, rl, rr: bodies <corner> (the carrier, with the travel as coordinate) and <corner>.wheel. What
 is worth changing between runs is a parameter, those of an axle end in _front or _rear.
@@ -15,6 +16,7 @@ import numpy as np
 from bellcrank.api.system import System
 from bellcrank.describe.handles import BodyHandle
 from bellcrank.describe.tyre_patch import FORMULAS, name_of
+from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr.table import table
 from bellcrank.library.driven import named_slip
 from bellcrank.library.terrain import Surface, Terrain, flat
@@ -46,14 +48,46 @@ INPUTS = {
 }
 
 
+TORQUES = {
+    "brake_torque": "brake torque of {}, added to its part of brake",
+    "drive_torque": "drive torque of {}, added to its part of drive",
+}
+
+
 class CarSystem(System):
-    """The model of a car, with its data and how it stands."""
+    """The model of a car, with its data, how it stands, the speed (m/s) with which it begins, and the `ground` below
+    its left and right wheels."""
 
     keeps = True
+    car: Any = None  # the Car whose model it is
+    made: Any = None  # what it contained when that had made it
 
-    def __init__(self, data: CarData, at_rest: Stand) -> None:
+    def __init__(self, data: CarData, at_rest: Stand, speed: float, ground: tuple[Ground, Ground]) -> None:
         super().__init__(data.sections.name, axes="ISO 8855")
-        self.data, self.at_rest = data, at_rest
+        self.data, self.at_rest, self.speed, self.ground = data, at_rest, speed, ground
+
+    def control(self, torque: str, formula: Any) -> None:
+        """Let a controller in the model give the torque of a wheel, which is an input otherwise.
+
+        Parameters
+        ----------
+        torque : str
+            ``"<corner>.brake_torque"`` or ``"<corner>.drive_torque"``, with the corners fl, fr, rl and rr.
+        formula : str or expression
+            The torque (N m), of anything that formulas may contain, such as your own states and the driver's inputs.
+        """
+        listed = [f"{corner}.{kind}" for corner in CORNERS for kind in TORQUES]
+        if torque not in listed:
+            raise ModelError(
+                f"control: no torque of a wheel is called '{torque}'.{did_you_mean(str(torque), listed)} There are "
+                f"{', '.join(listed)}.",
+                self.name,
+            )
+        if torque in self.description.definitions:
+            raise ModelError(f"control: '{torque}' is given by a controller already; give the sum of both", self.name)
+        self.description.variables[:] = [v for v in self.description.variables if v.name != torque]
+        self.description.run.inputs.pop(torque, None)
+        self.define(torque, formula)
 
 
 def build(
@@ -68,10 +102,12 @@ def build(
 ) -> CarSystem:
     """The model of a car that rolls ahead at `speed` (m/s) from where it stands; `terrain` may be one for the left
     wheels and one for the right; with `posts` the ground of each wheel is moved up and down."""
-    s = CarSystem(car, at_rest)
-    for name, (units, label) in INPUTS.items():
+    tracks = terrain if isinstance(terrain, tuple) else (terrain or flat(),) * 2
+    s = CarSystem(car, at_rest, speed, tracks)
+    torques = {f"{name}.{kind}": ("F*L", label.format(name)) for kind, label in TORQUES.items() for name in CORNERS}
+    for name, (units, label) in (INPUTS | torques).items():
         s.add_variable(name, units=units, label=label)
-    s.set_run(inputs=dict.fromkeys(INPUTS, 0.0))
+    s.set_run(inputs=dict.fromkeys(INPUTS | torques, 0.0))
     chassis = _add_body(s, car)
     _add_shapes(s, car, chassis)
     s.add_gravity()
@@ -84,7 +120,6 @@ def build(
     for axle in (car.front, car.rear):
         _add_axle_parameters(s, axle, at_rest)
         add_compliance_parameters(s, axle.name, giving[axle.name].compliance)
-    tracks = terrain if isinstance(terrain, tuple) else (terrain or flat(),) * 2
     for (name, (which, side)), travel in zip(CORNERS.items(), at_rest.travel, strict=True):
         ground = tracks[0 if side > 0 else 1]
         if posts:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from importlib.resources import files
@@ -17,6 +18,7 @@ from bellcrank.library.vehicles.axle_measures import axle_measures
 from bellcrank.library.vehicles.building import CarSystem, Ground, build
 from bellcrank.library.vehicles.checking import remarks
 from bellcrank.library.vehicles.data import CarData, make_data
+from bellcrank.library.vehicles.extending import add_rolling_start, content
 from bellcrank.library.vehicles.figures import Figures, figures_of
 from bellcrank.library.vehicles.load_cases import axle_loads, read_cases
 from bellcrank.library.vehicles.motor import drive_share
@@ -37,6 +39,7 @@ class Car:
 
     def __init__(self, *, folder: str | Path = ".", **sections: Any) -> None:
         self.folder, self.given = Path(folder), dict(sections)
+        self.extensions: tuple[Extension, ...] = ()
         self.source: Path | None = None  # the file, if it is as there
         self.data: CarData = set_up(make_data(self.given, self.folder))
 
@@ -65,12 +68,46 @@ class Car:
 
     def changed(self, **sections: Any) -> Car:
         """The same car with other values: car.changed(front={"spring": {"stiffness": "30 N/mm"}})."""
-        return Car(folder=self.folder, **_merged(self.given, sections))
+        car = type(self)(folder=self.folder, **_merged(self.given, sections))
+        car.extensions = self.extensions
+        return car
 
     def setup(self, **asked: Any) -> Car:
         """The same car set up as asked: car.setup(toe_front="0.1 deg", height_rear="20 mm", cross_weight=0.5); keys are
         those of the section `setup`."""
         return self.changed(setup=asked)
+
+    def extended(self, *functions: Extension) -> Car:
+        """The same car with additional bodies, states, forces or controllers, for models and all manoeuvres.
+
+        Parameters
+        ----------
+        functions : callable
+            Each is called as ``function(system, car)`` when a model is made, and adds to the system (`CarSystem`): a
+            trailer to its body "chassis", or a controller of wheel torques by ``system.control``. Names of bodies,
+            inputs and outputs are those of docs/car.md.
+
+        Returns
+        -------
+        Car
+            Another car; this one stays as it is.
+        """
+        wrong = next((f for f in functions if not callable(f)), None)
+        if wrong is not None or not functions:
+            raise ModelError(
+                f"extended({wrong!r:.40}): give functions that take the system and the car"
+                if functions
+                else "extended(): give a function that takes the system and the car",
+                self.name,
+            )
+        car = copy.copy(self)
+        car.extensions = (*self.extensions, *functions)
+        return car
+
+    @property
+    def is_extended(self) -> bool:
+        """Whether its models have more than its file says: by `extended`, or by a class with another `system`."""
+        return bool(self.extensions) or type(self).system is not Car.system
 
     @cached_property
     def stand(self) -> Stand:
@@ -123,8 +160,20 @@ class Car:
     ) -> CarSystem:
         """The model: it rolls ahead at `speed` (m/s) from where it stands. exact=False looks the suspensions up in
         tables; `driver` steers and keeps the speed; `terrain` may be one for the left wheels and one for the right;
-        with `posts` the ground below each wheel moves up and down by the input <corner>.post_speed."""
-        return build(self.data, self.stand, speed=speed, exact=exact, terrain=terrain, driver=driver, posts=posts)
+        with `posts` the ground below each wheel moves up and down by the input <corner>.post_speed.
+
+        A class of your own may extend what this returns; manoeuvres call it with any of these options.
+        """
+        s = build(self.data, self.stand, speed=speed, exact=exact, terrain=terrain, driver=driver, posts=posts)
+        s.car = self
+        for function in self.extensions:
+            function(s, self)
+        add_rolling_start(s)
+        s.made = content(s)
+        return s
+
+
+Extension = Callable[[CarSystem, Car], object]
 
 
 def _axle(name: str) -> str:

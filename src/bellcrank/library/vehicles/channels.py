@@ -35,16 +35,19 @@ def add_car_channels(s: System, car: CarData, at_rest: Stand, chassis: BodyHandl
         ("height", dot(pos(chassis.cm), up), "height of the mass centre", "L"),
     ):
         s.add_output(value, name, label=label, units=units, body=chassis)
-    s.add_output(steer, "steering_wheel", label="steering-wheel angle", units="deg")
+    s.define("steering_wheel", steer)
+    s.add_output("steering_wheel", "steering_wheel", label="steering-wheel angle", units="deg")
     s.add_output("column", "steering_torque", label="torque of the driver at the steering wheel", units="F*L")
     base = float(at_rest.contact[0][0] - at_rest.contact[2][0])
     s.add_parameter("wheelbase", base, units="L", label="wheelbase")
     s.add_parameter("steering_ratio", steering_ratio(car), units="1", label="steering ratio")
     s.define("forward", dot(v, ahead))
     turn = call("atan2", "where(forward < 0, -1, 1)*wheelbase*dot(rot(chassis), [n3])", "max(abs(forward), 0.1)")
-    s.add_output(f"({steer})/steering_ratio", "steer_angle", label="mean steer angle of the front wheels", units="deg")
+    s.add_output(
+        "steering_wheel/steering_ratio", "steer_angle", label="mean steer angle of the front wheels", units="deg"
+    )
     s.define("turning", turn)
-    s.add_output(f"({steer})/steering_ratio - turning", "understeer", label="understeer angle", units="deg")
+    s.add_output("steering_wheel/steering_ratio - turning", "understeer", label="understeer angle", units="deg")
 
 
 def add_corner_channels(

@@ -33,14 +33,15 @@ def add_drive(
     spins = [f"{parts[a.name][0]}*(u({a.name[0]}l.wheel) + u({a.name[0]}r.wheel))/2" for a in driven]
     s.define("driven_spin", " + ".join(spins))
     _add_limits(s, given, drive, weight)
-    for axle in driven:
+    for axle in (car.front, car.rear):
         part = f"driving*{parts[axle.name][0]}"
-        held = _add_differential(s, axle, part)
+        held = _add_differential(s, axle, part) if axle in driven else None
         for side, sign in (("l", "-"), ("r", "+")):
             name = f"{axle.name[0]}{side}"
             against = chassis if given.reaction == "body" else name
+            torque = f"{name}.drive_torque" + (f" + {part}/2" if axle in driven else "")
             s.add_moment(
-                f"{name}.drive", magnitude=f"{part}/2" + (f" {sign} {held}" if held else ""),
+                f"{name}.drive", magnitude=torque + (f" {sign} {held}" if held else ""),
                 direction=wheels[name][2], on=wheels[name], against=against, label=f"drive of {name}",
             )  # fmt: skip
     if given.map is not None and given.inertia > 0:

@@ -1,0 +1,29 @@
+"""Models of cars that users extend: what begins to roll with the car, and what was added afterwards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bellcrank.library.vehicles.building import CarSystem
+from bellcrank.library.vehicles.data import CORNERS
+
+
+def add_rolling_start(s: CarSystem) -> None:
+    """Initial speeds of additional wheels on tyres, such as those of a trailer, that roll at the speed of the car."""
+    for wheel in s.description.wheels[len(CORNERS) :]:
+        speed = f"u({getattr(wheel.body, 'name', wheel.body)})"
+        given = {str(key) for key in s.description.run.initial}
+        if wheel.body is not None and s.speed and isinstance(wheel.radius, int | float) and speed not in given:
+            s.set_run(initial={speed: s.speed / wheel.radius})
+
+
+def content(s: CarSystem) -> tuple[Any, ...]:
+    """What a model consists of, to be compared later: names of its parts and values of its parameters."""
+    d = s.description
+    parts = (d.bodies, d.forces, d.states, d.variables)
+    return (
+        *(tuple(x.name for x in part) for part in parts),
+        tuple(d.definitions),
+        (len(d.constraints), len(d.loops), len(d.outputs), len(d.wheels)),
+        {name: p.value for name, p in d.parameters.items()},
+    )
