@@ -69,20 +69,22 @@ def car_with_trailer():
 
 
 def snaking(speeds=(60, 80, 100, 120)):
-    """Frequency (Hz) and damping ratio of the mode in which the trailer swings, over the speed (km/h)."""
+    """Frequency (Hz) and damping ratio of the slow mode with the least damping, over the speed (km/h): snaking."""
+    sim = car_with_trailer().system(speed=60 / 3.6).equations().compile()
     found = {}
     for speed in speeds:
-        sim = car_with_trailer().system(speed=speed / 3.6).equations().compile()
-        steady = sim.equilibrium(free=["drive", "steer"], targets={"yaw_rate": 0, "speed": speed / 3.6})
-        modes = sim.linearize(at=steady).essential().modes()
+        straight = sim.equilibrium(free=["drive", "steer"], targets={"yaw_rate": 0, "speed": speed / 3.6})
+        modes = sim.linearize(at=straight).essential().modes
         found[speed] = min((m for m in modes if 0.2 < m.frequency < 2), key=lambda m: m.damping)
     return found
 
 
 def main():
     car = car_with_trailer()
-    for name in ("iso7401-step", "iso3888-1", "sine-with-dwell"):
+    for name in ("iso7401-step", "iso3888-1", "iso7975"):
         print(bc.manoeuvres.run(car, name))
+    for speed, mode in snaking().items():
+        print(f"snaking at {speed} km/h: {mode.frequency:.2f} Hz, damping ratio {mode.damping:.3f}")
 
 
 if __name__ == "__main__":

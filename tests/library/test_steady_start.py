@@ -1,16 +1,21 @@
 """Every manoeuvre begins from a steady motion of the car, whatever is asymmetric about it."""
 
 import math
+from pathlib import Path
+from runpy import run_path
 
 import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.library.manoeuvres.ready import HELD, ready
+from bellcrank.library.manoeuvres import stability
+from bellcrank.library.manoeuvres.ready import HELD, SETTLING, Ready, ready
 from bellcrank.library.vehicles.building import rolling
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY
+from tests.library.test_surface import written
 
 pytestmark = pytest.mark.campaign
+EXAMPLES = Path(__file__).parents[2] / "examples"
 JUMPS = {"steering_wheel": 0.5, "steering_torque": 0.1, "yaw_rate": 0.02}  # deg, N m, deg/s
 
 
@@ -41,13 +46,72 @@ def test_the_car_runs_straight_on_without_a_driver(car):
     assert np.ptp(away) < 0.01  # the mass centre stays on the circle
 
 
-@pytest.mark.parametrize("name", [n for n in bc.manoeuvres.known() if n != "road"])
-def test_no_manoeuvre_begins_with_a_jump(car, name):
-    """Within the first rows, before the steering wheel or a pedal has moved noticeably."""
-    series = {"iso7975": {"decelerations": (2.0, 6.0)}, "fishhook": {"speeds": (60.0,)}}
-    for run in bc.manoeuvres.run(car, name, **series.get(name, {})).runs.values():
-        for channel, limit in JUMPS.items():
-            assert np.abs(np.diff(run[channel][:3])).max() < limit, channel
+class Begun(Exception):
+    """A manoeuvre has begun, and its beginning was recorded."""
+
+
+def beginnings(car, name, monkeypatch, **settings):
+    """The first 20 ms, one row each ms, of the run with which a manoeuvre begins."""
+    found = []
+
+    def begin(self, t_end, start, inputs, parameters=None, until=None):
+        if t_end in (SETTLING, 2 * SETTLING) and set(inputs) == {"speed_set"}:
+            return drive(self, t_end, start, inputs, parameters, until)  # an extended car settles
+        found.append(self.sim.simulate(
+            t_end=0.02, step=0.001, output_every=1, initial=dict(start), inputs=dict(inputs),
+            parameters=self._in_gear(start) | dict(parameters or {}),
+        ))  # fmt: skip
+        raise Begun
+
+    drive = Ready.drive
+    with monkeypatch.context() as patch:
+        patch.setattr(Ready, "drive", begin)
+        patch.setattr(stability, "angle_at_03g", lambda *_: 30.0)
+        with pytest.raises(Begun):
+            bc.manoeuvres.run(car, name, **settings)
+    return found[-1]
+
+
+def jumps(run):
+    """The largest changes from one row to the next, of a run that changes smoothly: less what a ramp begins with."""
+    return {name: float(np.abs(np.diff(run[name])).max()) for name in JUMPS}
+
+
+CARS = {
+    "symmetric": lambda: moved(bc.vehicles.Car.read("passenger"), 0.0),
+    "driver left, cross-weight": lambda: moved(bc.vehicles.Car.read("passenger"), 0.37, 0.52),
+    "trailer and ESC": lambda: run_path(str(EXAMPLES / "car_with_trailer.py"))["car_with_trailer"](),
+}
+
+
+@pytest.mark.parametrize("which", CARS)
+def test_no_manoeuvre_begins_with_a_jump(which, monkeypatch, capsys):
+    """All manoeuvres, of three cars: neither the wheel, its torque nor the yaw rate jumps as the driver takes over."""
+    car, table = CARS[which](), {}
+    for name in bc.manoeuvres.known():
+        if name != "road":
+            table[name] = jumps(beginnings(car, name, monkeypatch))
+    with capsys.disabled():
+        print(f"\n{which}: largest change within 1 ms at the start")
+        print(f"{'manoeuvre':20}" + "".join(f"{n:>20}" for n in JUMPS))
+        for name, found in table.items():
+            print(f"{name:20}" + "".join(f"{x:20.2e}" for x in found.values()))
+    wrong = {(m, n): x for m, found in table.items() for n, x in found.items() if x > JUMPS[n]}
+    assert not wrong
+
+
+def test_start_on_a_banked_road_that_climbs(tmp_path, monkeypatch):
+    """With a load on one side, camber and toe as well: the car begins in its steady motion on that plane."""
+    car = bc.vehicles.Car.read("passenger").changed(
+        loads={"bags": {"mass": "80 kg", "at": ["-2.4 m", "-0.4 m", "0.5 m"]}}, rear={"camber": "-2.5 deg"}
+    )
+    heights = (0.05 * np.arange(201))[:, None] + np.zeros(3)
+    road = written(tmp_path / "plane.crg", np.zeros(201), 1.0, (-4.0, 0.0, 4.0), heights, np.full(201, 0.06))
+    run = beginnings(car, "road", monkeypatch, file=str(road), speed=60)
+    found = jumps(run)
+    assert all(x < JUMPS[n] for n, x in found.items()), found
+    assert np.ptp(run["yaw_rate"]) < 1e-4 and np.ptp(run["steering_wheel"]) < 1e-3
+    assert run["roll"][0] > 1 and run["pitch"][0] < -2  # deg: along the road, whose left side is higher
 
 
 @pytest.mark.parametrize("who", ["macadam", "point", "pursuit", "stanley"])
