@@ -32,6 +32,7 @@ from bellcrank.run.result import Run
 from bellcrank.signals import sampled
 
 CIRCLES = 0.25  # m/s2 of a linear car, between the steady turns of a continuation
+WIDEST = 100.0  # m, radius of the first circle of a search, so that the steering wheel turns a little at a time
 TIGHTER = 1.0  # m/s2 of lateral acceleration, from circle to circle of a search
 K_TURN = 3.0  # 1/s, with which a circle is kept
 STEP, EVERY = 0.001, 10
@@ -112,7 +113,7 @@ class Ready:
     ) -> dict[str, float]:
         """Newton's method from the car as it stands, tighter from circle to circle."""
         motion, how = SteadyMotion(self.sim), {**self._in_gear(start), **parameters, "k_turn": K_TURN}
-        circles = max(1, math.ceil(abs(curvature) * speed**2 / TIGHTER))
+        circles = max(1, math.ceil(abs(curvature) * max(speed**2 / TIGHTER, WIDEST)))
         share = 0.0
         try:
             start = self._straight(motion, start, speed, how)
