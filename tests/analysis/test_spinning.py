@@ -21,7 +21,7 @@ def top(rotate, initial, inertia=(TRANSVERSE, TRANSVERSE, AXIAL)):
 
 
 @pytest.mark.parametrize("turned", [0.7, *(pytest.param(x, marks=pytest.mark.campaign) for x in (0.0, -2.0))])
-@pytest.mark.parametrize("guess", [0.5, 30.0])
+@pytest.mark.parametrize("guess", [30.0, pytest.param(0.5, marks=pytest.mark.campaign)])
 def test_steady_precession_of_a_top_with_three_rotations(turned, guess):
     """C n p - A p^2 cos(tilt) = m g l, n the spin about the axis of the top: a slow and a fast precession p."""
     tilt, spin = 0.5, 120.0
@@ -33,7 +33,7 @@ def test_steady_precession_of_a_top_with_three_rotations(turned, guess):
     found = sim.equilibrium(fixed={"u(b, 3)": spin, "q(b, 2)": tilt})
     assert found.steady["q(b, 1)"] == pytest.approx(exact, rel=1e-9)
     assert found.steady["q(b, 3)"] == pytest.approx(spin - exact * math.cos(tilt), rel=1e-9)
-    run = sim.simulate(initial=found.initial, t_end=0.5, step=1e-4, output_every=100)
+    run = sim.simulate(initial=found.initial, t_end=0.1, step=1e-4, output_every=100)
     assert run["q(b, 2)"] == pytest.approx(tilt, abs=1e-9)
 
 
