@@ -88,12 +88,21 @@ def test_loads_of_a_model_of_the_car_at_rest(car):
 
 
 @pytest.mark.parametrize("axle", ["front", "rear"])
+def test_wheel_loads_of_kinematics_are_those_at_the_ground(car, axle):
+    """On a rig at the travels of the car at rest: the loads of statics, unsprung weight included."""
+    i = 0 if axle == "front" else 2
+    m = car.kinematics(axle, [car.stand.travel[i]])
+    assert m["wheel_load"][0] == pytest.approx(car.stand.load[i], rel=2e-3)  # there the body is pitched
+    assert m["wheel_load"][0] > m["suspension_load"][0] + 300
+
+
+@pytest.mark.parametrize("axle", ["front", "rear"])
 def test_rates_of_an_axle(car, axle):
     h = 1e-4
     both, apart = (car.kinematics(axle, [-h, 0.0, h], mode=mode) for mode in ("parallel", "opposite"))
     assert both["vertical_wheel_rate"][1] == pytest.approx(1000 * car.figures[f"wheel_rate_{axle}"], rel=1e-6)
     for m in (both, apart):
-        slope = (m["wheel_load"][2] - m["wheel_load"][0]) / (2 * h)
+        slope = (m["suspension_load"][2] - m["suspension_load"][0]) / (2 * h)
         assert m["vertical_wheel_rate"][1] == pytest.approx(slope, rel=1e-6)
     # springs: the figure has the track on the ground, the measure that of the wheel centres; the bar is given
     fitted = getattr(car.data, axle)

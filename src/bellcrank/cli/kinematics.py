@@ -143,7 +143,9 @@ def _show(linkage: Linkage, found: list[Measures], columns: str | None) -> None:
     chain = linkage.chain
     drawn = "" if chain.drawn == chain.axes else f" (file: {chain.drawn})"
     print(f"{linkage.name}: {chain.kind.replace('_', ' ')}, {chain.side}, {chain.axes}{drawn}; {linkage.mobility}")
-    gives = "compliance by its coefficients" if "aligning_steer" in found[0].columns else "no compliance"
+    bushes = "bush_rate" in found[0].columns
+    by = "by its bushes" if bushes else "by its coefficients"
+    gives = f"compliance {by}" if "aligning_steer" in found[0].columns else "no compliance"
     print(f"reachable travel {1000 * low:.2f} to {1000 * high:.2f} mm; rigid links, {gives}")
     for m in found:
         names = _columns(m, columns)

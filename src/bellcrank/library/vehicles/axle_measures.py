@@ -14,9 +14,9 @@ import numpy as np
 
 from bellcrank.library.vehicles.axles import FittedAxle
 from bellcrank.library.vehicles.bushes import H, coefficients, give_at, gives
-from bellcrank.library.vehicles.data import Array, CarData
+from bellcrank.library.vehicles.data import GRAVITY, Array, CarData
 from bellcrank.library.vehicles.records import Compliance, Steering
-from bellcrank.library.vehicles.rest import Stand, drawn_length, push_of
+from bellcrank.library.vehicles.rest import Stand, corner, drawn_length, push_of
 from bellcrank.linkage.measures import Measures, measure
 from bellcrank.linkage.wheel import Wheel, see_wheel
 
@@ -28,15 +28,17 @@ def axle_measures(car: CarData, at_rest: Stand, linkage: Any, axle: str, travel:
     other = {"parallel": z, "opposite": -z, "single": np.zeros_like(z)}[mode]
     bushes = gives(car, at_rest, fitted).rate
     load, rate = _springs(fitted, at_rest, z, other, {"parallel": 1.0, "opposite": -1.0, "single": 0.0}[mode], bushes)
-    m.add("wheel_load", load, "N", "vertical load at the wheel that spring, stops and anti-roll bar carry")
-    m.add("vertical_wheel_rate", rate, "N/m", "its slope over the travel")
+    wheel = see_wheel(linkage, z, m.columns.get("rack", 0.0))
+    ground = (load + _unsprung(fitted, z)) / wheel.v_contact[:, 2]
+    m.add("wheel_load", ground, "N", "vertical load at the ground, with the unsprung weight")
+    m.add("suspension_load", load, "N", "vertical load at the wheel centre that spring, stops and anti-roll bar carry")
+    m.add("vertical_wheel_rate", rate, "N/m", "derivative of the suspension load with respect to travel")
     if mode == "opposite":
         far = _springs(fitted, at_rest, other, z, -1.0, bushes)[1]
         track = 2 * (fitted.linkage.points["wheel_centre"][1] + fitted.record.at[1])
         stiffness = math.radians(1.0) * track**2 / 4 * (rate + far)
         m.add("roll_stiffness", stiffness, "N-m/deg", "roll stiffness of springs and anti-roll bar")
     steering = car.sections.steering if fitted.steered and axle == "front" else None
-    wheel = see_wheel(linkage, z, m.columns.get("rack", 0.0))
     _compliance(m, steering, _coefficients(m, car, at_rest, fitted, wheel), wheel)
     return m
 
@@ -69,6 +71,13 @@ def _springs(
         load = load + k * apart * end.d[:, 2]
         rate = rate + k * (apart * end.dd[:, 2] + end.d[:, 2] * (end.d[:, 2] - follows * far.d[:, 2]))
     return load, rate
+
+
+def _unsprung(axle: FittedAxle, z: Array) -> Array:
+    """Weight of wheel, carrier and links, each by the rise of its mass centre over the travel."""
+    up = np.array([0.0, 0.0, 1.0])
+    found = [corner(axle, 1, float(x), 0.0, up).masses for x in z]
+    return np.array([GRAVITY * sum(mass * float(d[2]) for mass, _, d in masses) for masses in found])
 
 
 def _coefficients(m: Measures, car: CarData, at_rest: Stand, axle: FittedAxle, w: Wheel) -> dict[str, Array]:
