@@ -132,7 +132,9 @@ def test_units_are_those_of_vehicle_engineers():
         "m",
     )
     assert converted("wheel rate", "N/m") == (0.001, "N/mm") and converted("steering torque", "N-m") == (1.0, "N m")
-    assert axis_shown("forward speed of chassis, m/s") == ("forward speed of chassis (km/h)", 3.6)
+    assert axis_shown("forward speed of chassis, m/s") == ("forward speed (km/h)", 3.6)
+    assert axis_shown("normal force of fl.tyre, N") == ("wheel load, fl (N)", 1.0)
+    assert axis_shown("slip over the speed of rr.tyre, ") == ("longitudinal slip, rr (-)", 1.0)
     assert axis_shown("damper speed of fl, compression positive, m/s")[1] == 1000.0
     assert axis_shown("gain, 1") == ("gain (-)", 1.0)
 

@@ -210,7 +210,7 @@ def _anti(m: Measures, w: Wheel) -> None:
             share = v[f"{how}_front"] if front else 1.0 - v[f"{how}_front"]
             slope = rolling if v.get(f"inboard_{how}") else locked
             name = names[0] if front else names[1]
-            label = f"{name.replace('_', ' ')}, {v['axle']} axle"
+            label = f"{name.replace('_', '-', 1).replace('_', ' while ')}, {v['axle']} axle"
             m.add(name, scale * share * (slope if front else -slope), "%", label)
 
 

@@ -11,6 +11,13 @@ DIGITS = 3
 WHOLE = ("mm", "kg")  # sizes and masses above 1000 keep their last digit
 SIZES = re.compile(r"travel|track|wheelbase|height|roll centre|clearance|distance .*(path|cone|edge)|trail|length of")
 TURN = re.compile(r"yaw rate over|yaw gain")
+PLAIN = (  # labels of channels as vehicle engineers read them
+    (re.compile(r" of chassis$"), ""),
+    (re.compile(r"^normal force of (\w+)\.tyre$"), r"wheel load, \1"),
+    (re.compile(r"^slip over the speed of (\w+)\.tyre$"), r"longitudinal slip, \1"),
+    (re.compile(r"^torque of the driver at the steering wheel$"), "steering-wheel torque"),
+    (re.compile(r"^(wheel travel) of (\w+), up$"), r"\1 up, \2"),
+)
 WRITTEN = {"": "-", "1": "-", "N-m": "N m", "deg/s/deg": "(deg/s)/deg", "m/s2/deg": "(m/s2)/deg"}
 
 
@@ -55,4 +62,6 @@ def axis_shown(words: str) -> tuple[str, float]:
     if not label:
         return words, 1.0
     factor, unit = converted(label, unit)
+    for pattern, plain in PLAIN:
+        label = pattern.sub(plain, label)
     return (f"{label}, {unit}" if unit.startswith("(") else f"{label} ({unit})"), factor
