@@ -107,7 +107,7 @@ def test_every_axis_has_a_label_with_a_unit(page):
         turned = " ".join(t for style, t in texts if "rotate(-90)" in style)
         below = texts[-1 - len([s for s, _ in texts if "rotate(-90)" in s])][1]
         assert re.search(r"\(\S.*\)|, \(", turned) and re.search(r"\(\S.*\)|, \(", below), (turned, below)
-    assert "forward speed (km/h)" in page and "wheel travel of fl, up (mm)" in page
+    assert "forward speed (km/h)" in page and "wheel travel up, fl (mm)" in page
 
 
 def test_cars_share_pictures_of_the_same_suspension(page):
