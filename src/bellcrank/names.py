@@ -6,7 +6,7 @@ where only one name can be meant.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from bellcrank.errors import ModelError
@@ -41,6 +41,12 @@ def only(found: list[str], name: Any, what: str) -> str | None:
         listed = " and ".join(f"'{x}'" for x in found)
         raise ModelError(f"{what} '{text_of(name)}' may be {listed}: names are case-sensitive, write one of them")
     return found[0] if found else None
+
+
+def numbered(names: Sequence[str]) -> list[str]:
+    """Names of which each occurs once: the second "a" is "a (2)"."""
+    before = [names[:i].count(name) for i, name in enumerate(names)]
+    return [f"{name} ({k + 1})" if k else name for name, k in zip(names, before, strict=True)]
 
 
 def one_each(given: Mapping[Any, T], keys: Mapping[Any, str], what: str) -> dict[str, T]:

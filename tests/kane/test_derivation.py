@@ -238,7 +238,7 @@ def test_redefinition_is_refused_with_the_first_definition():
     for act, words in (
         (lambda: d.set_rate("q", "2*u"), "q' = u"),
         (lambda: d.rotate("N", "A", 1, "q"), "cos"),
-        (lambda: d.constants("Q"), "a coordinate"),
+        (lambda: d.constants("q"), "a coordinate"),
         (lambda: d.define("f", 1), r"f = 2\*q"),
         (lambda: d.frames("a"), "a frame"),
     ):
@@ -470,3 +470,37 @@ def test_names_of_unit_vectors_are_kept():
     d.frames("Q")
     assert str(d.vector("q1*Q1")) == "q1*Q1"
     assert d.scalar("q1") is d.symbol("q1")
+
+
+# ---- names
+
+
+def test_capitals_distinguish_scalars():
+    d = Derivation()
+    m, big = d.constants("m M")
+    assert m is not big and d.symbol("m") is m and d.symbol("M") is big
+    assert evaluate([d.scalar("m + 10*M")], {"m": 1.0, "M": 2.0}) == [21.0]
+    d.set_defaults(m=1, M=2)
+    d.set_units(M="kg")
+    assert d.notes.values == {"m": 1.0, "M": 2.0} and d.notes.units == {"M": "kg"}
+    with pytest.raises(ModelError, match="'M' is already defined"):
+        d.constants("M")
+
+
+def test_other_capitals_find_the_only_name():
+    d = Derivation()
+    (la,) = d.constants("La")
+    assert d.symbol("la") is la
+    d.set_defaults(LA=3)
+    assert d.notes.values == {"La": 3.0}
+    d.constants("lA")
+    with pytest.raises(ModelError, match="La"):
+        d.symbol("la")
+
+
+def test_autolev_keeps_its_rule():
+    d = Derivation(capitals=False)
+    (m,) = d.constants("M")
+    assert d.symbol("m") is m
+    with pytest.raises(ModelError, match="'m' is already defined"):
+        d.constants("m")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from tests.models import needs_compiler
 
 LENGTH = float(np.hypot(0.8, 0.1))
 MEETS = float(np.arctan2(-0.1, 0.8))
@@ -86,3 +87,16 @@ def test_a_strut_costs_no_more_than_the_expanded_square():
     s.set_defaults(lq=1, k=1, c=1)
     count = s.equations().operation_count()["classic"]
     assert (count["add"], count["muldiv"], count["calls"]) == (11, 23, 4)
+
+
+@pytest.mark.parametrize("backend", ["python", pytest.param("c", marks=needs_compiler)])
+def test_derivatives_at_zero_length_name_the_strut(backend):
+    s = bc.System("zero", units="mks")
+    b = s.add_body("b", translate=1, mass=1)
+    s.add_strut("st", magnitude="-k*(x - l)", between=(b.origin, s.inertial.origin))
+    s.set_defaults(k=1, l=1)
+    sim = s.equations().compile(backend=backend)
+    with pytest.raises(bc.RunError, match="no finite time derivatives at this state: strut 'st' has zero length"):
+        sim.derivatives(0.0, [0.0], [0.0])
+    assert np.isnan(sim.rhs()(0.0, np.zeros(2))).any()
+    assert sim.derivatives(0.0, [0.5], [0.0])[1] == pytest.approx([0.5])

@@ -98,3 +98,18 @@ def test_rows_that_follow_from_those_before_them_but_for_rounding():
     assert rounding.repeating([first, second, third]) == [third]
     assert rounding.repeating([first, third, second]) == [second]
     assert rounding.repeating([first, second]) == []
+
+
+def test_rows_of_one_name_are_all_there():
+    """Two ball joints with one label, the weight below the first: each carries half of it."""
+    s = bc.System("door", units="mks")
+    door = s.add_body("d", translate=(1, 2, 3), rotate=(3, 2, 1), mass=2, inertia=(1, 1, 1))
+    top, at = s.add_point("p", body=door, at=(0, 0, 1)), s.add_point("r", body=s.inertial, at=(0, 0, 1))
+    s.close_loop(door.origin, s.inertial.origin, joint="ball", label="hinge")
+    s.close_loop(top, at, joint="ball", label="hinge")
+    s.add_gravity()
+    eom = s.equations()
+    sim = eom.compile(backend="python")
+    found = sim.multipliers(0.0, *sim.complete())
+    assert list(found) == list(eom.constraint_rows) and len(found) == 6
+    assert abs(sum(found.values())) == pytest.approx(2 * 9.80665) and set(eom.position_rows) <= {*found}

@@ -28,6 +28,7 @@ from bellcrank.interface.listing import describe
 from bellcrank.kinematics.results import ConstraintForm
 from bellcrank.kinematics.speed_constraints import Removed
 from bellcrank.model.records import Description
+from bellcrank.names import numbered
 from bellcrank.program.lookup import routine_operations
 
 
@@ -125,15 +126,15 @@ class Equations:
 
     @property
     def constraint_rows(self) -> dict[str, Expr]:
-        """The rows v = J u + b = 0 by name, in the order of `constraint_matrix`."""
+        """The rows v = J u + b = 0 by name, in the order of `constraint_matrix`; equal names are numbered."""
         loops = self.program.loops
-        return {} if loops is None else dict(zip(loops.names, loops.v, strict=True))
+        return {} if loops is None else dict(zip(numbered(loops.names), loops.v, strict=True))
 
     @property
     def position_rows(self) -> dict[str, Expr]:
-        """The rows g(q, t) = 0 by name."""
+        """The rows g(q, t) = 0 by name; equal names are numbered."""
         loops = self.program.loops
-        return {} if loops is None else dict(zip(loops.positions, loops.g, strict=True))
+        return {} if loops is None else dict(zip(numbered(loops.positions), loops.g, strict=True))
 
     def jacobian(
         self, of: Sequence[str] = ("rates",), by: Sequence[Any] | None = None, mode: str = "cheapest"

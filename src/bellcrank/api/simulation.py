@@ -118,7 +118,7 @@ class Simulation(Analyses):
         self, t: float, q: State, u: State, parameters: Parameters = None, inputs: Inputs = None
     ) -> dict[str, float]:
         """lambda of M u' = f + J' lambda by constraint row, in equation units (`eom.constraint_rows`);
-        with redundant rows the smallest."""
+        with redundant rows the smallest. Rows of one name are `name`, `name (2)`, `name (3)` in their order."""
         return evaluate.multipliers(self.loaded, t, q, u, parameters, inputs)
 
     def simulate(

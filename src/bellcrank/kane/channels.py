@@ -25,16 +25,16 @@ def channels_of(d: Steps, system: KaneSystem) -> list[Output]:
     s, notes = d.scalars, d.notes
     listed: list[tuple[str, Expr, str, str]] = []
     for name, value in notes.channels.items():
-        words = notes.units.get(name.lower(), ""), notes.labels.get(name.lower(), name)
+        words = notes.units.get(name, ""), notes.labels.get(name, name)
         listed.append((name, value, *notes.channel_words.get(name, words)))
     for x, value in system.reactions.items():
-        listed.append((x.name, value, notes.units.get(x.name.lower(), ""), f"{x.name}, from an auxiliary speed"))
+        listed.append((x.name, value, notes.units.get(x.name, ""), f"{x.name}, from an auxiliary speed"))
     for group in notes.groups:
         listed += _group(d, group)
-    taken = {q.name.lower() for q in (*s.coordinates, *s.independent)}
+    taken = {q.name for q in (*s.coordinates, *s.independent)}
     for u in s.speeds:
-        if u in s.definitions and u.name.lower() not in taken:
-            listed.append((u.name, u, notes.units.get(u.name.lower(), ""), "dependent speed"))
+        if u in s.definitions and u.name not in taken:
+            listed.append((u.name, u, notes.units.get(u.name, ""), "dependent speed"))
     values = s.resolve(value for _, value, _, _ in listed)
     known: dict[Expr, Expr] = {x: e for x, e in system.reactions.items()}
     values = [substitute(v, known) if known else v for v in values]
@@ -69,7 +69,7 @@ def hand_interface(d: Steps, program: Program, outputs: Sequence[Output]) -> Int
         """Quantities of one kind; `first` is the column of the first in rows of results."""
         found = []
         for i, s in enumerate(symbols):
-            key, place = s.name.lower(), i if first > 0 or kind == "parameter" else -1
+            key, place = s.name, i if first > 0 or kind == "parameter" else -1
             words = Unit(PURE, 1.0, notes.units.get(key, "")), notes.labels.get(key, s.name)
             value = start.get(s.name, 0.0) if s.kind in ("coordinate", "speed") else notes.values.get(key)
             column, body = first + i if first > 0 else -1, bodies.get(s.name, "")

@@ -23,7 +23,7 @@ RUN = ("t_end", "step", "method", "output_every", "initial", "inputs")
 
 @dataclass
 class Notes:
-    """What is carried for runs and readers: values of constants and units by lower-case name; channels in order."""
+    """What is carried for runs and readers: values of constants and units by name; channels in order."""
 
     values: dict[str, float] = field(default_factory=dict)
     units: dict[str, str] = field(default_factory=dict)
@@ -37,7 +37,7 @@ class Notes:
 class Declared:
     """Names and what they stand for. `Derivation` adds the steps."""
 
-    def __init__(self, name: str = "hand-led derivation", autoz: bool = False) -> None:
+    def __init__(self, name: str = "hand-led derivation", autoz: bool = False, capitals: bool = True) -> None:
         self.name = name
         self.scalars = Scalars()
         self.scalars.autoz = autoz
@@ -46,7 +46,7 @@ class Declared:
         self.motion.frames.append(self.newtonian)
         self.machine = Machine(self.motion, self.newtonian)
         self.frame_names, self.point_names = Names("frame", Frame), Names("point", Point)
-        self.scalar_names = Names("scalar", Symbol)
+        self.scalar_names = Names("scalar", Symbol, capitals)  # AUTOLEV does not distinguish capitals
         self.frame_names.take(self.newtonian, "the Newtonian frame")
         self.euler: dict[Frame, tuple[Symbol, ...]] = {}  # scalar first
         self.potential_energy: Expr | None = None
@@ -104,7 +104,7 @@ class Declared:
         for s in found:
             self.scalar_names.take(s, what)
             if units:
-                self.notes.units[s.name.lower()] = units
+                self.notes.units[s.name] = units
         into.extend(found)
         self.scalars.version += 1
         return found
@@ -208,14 +208,13 @@ class Declared:
         return Language(self.lookup, self.known_names)
 
     def lookup(self, name: str) -> Value | None:
-        """The scalar or unit vector of a name. Capitals matter only where q1 is a scalar and Q1 a unit vector."""
-        key = name.lower()
+        """The scalar or unit vector of a name. Where q1 is a scalar and Q1 a unit vector, capitals matter as well."""
         if name == "t":
             return TIME
-        if key.endswith("'") and (moving := self.scalar_names.get(key[:-1])) is not None:
+        if name.endswith("'") and (moving := self.scalar_names.get(name[:-1])) is not None:
             return self.scalars.rate(moving)
-        scalar, frame = self.scalar_names.get(key), self.frame_names.get(key[:-1])
-        unit = frame[int(key[-1])] if frame is not None and key[-1] in "123" else None
+        scalar, frame = self.scalar_names.get(name), self.frame_names.get(name[:-1])
+        unit = frame[int(name[-1])] if frame is not None and name[-1] in "123" else None
         if scalar is not None and unit is not None and scalar.name != name:
             return unit
         return scalar or unit

@@ -16,6 +16,7 @@ from bellcrank.kane.derived import derive_by_hand
 from bellcrank.kane.equations import KaneEquations
 from bellcrank.kane.linear import Linear, linearized
 from bellcrank.kane.steps import Steps
+from bellcrank.names import find_name
 
 
 class Derivation(Steps):
@@ -32,8 +33,7 @@ class Derivation(Steps):
 
     def output(self, name: str, value: Any, units: str = "", label: str | None = None) -> None:
         """A further channel; accelerations (u1') are allowed."""
-        taken = {n.lower(): n for n in self.notes.channels}
-        if name.lower() in taken or (name in self.scalar_names and self.symbol(name).kind != "defined"):
+        if name in self.notes.channels or (name in self.scalar_names and self.symbol(name).kind != "defined"):
             raise ModelError(f"the channel '{name}' exists already")
         self.notes.channels[name] = self.scalar(value)
         self.notes.channel_words[name] = (units, label or name)
@@ -47,20 +47,19 @@ class Derivation(Steps):
 
     def set_defaults(self, **values: float) -> None:
         """Values of constants."""
-        known = {s.name.lower() for s in self.scalars.constants}
-        unknown = [n for n in values if n.lower() not in known]
-        if unknown:
-            listed = [s.name for s in self.scalars.constants]
+        listed = [s.name for s in self.scalars.constants]
+        found = {name: find_name(name, listed, "constant") for name in values}
+        if unknown := [name for name, known in found.items() if known is None]:
             raise ModelError([f"no constant has the name '{n}'.{did_you_mean(n, listed)}" for n in unknown])
-        self.notes.values.update({name.lower(): float(v) for name, v in values.items()})
+        self.notes.values.update({known: float(values[name]) for name, known in found.items() if known is not None})
 
     def set_labels(self, **labels: str) -> None:
         """Words that a person reads, for constants, coordinates, speeds and named quantities."""
-        self.notes.labels.update({self.symbol(name).name.lower(): str(text) for name, text in labels.items()})
+        self.notes.labels.update({self.symbol(name).name: str(text) for name, text in labels.items()})
 
     def set_units(self, **units: str) -> None:
         """Units as a person reads them. Values are taken as they are: units must be consistent, angles in rad."""
-        self.notes.units.update({self.symbol(name).name.lower(): str(text) for name, text in units.items()})
+        self.notes.units.update({self.symbol(name).name: str(text) for name, text in units.items()})
 
     def set_run(self, **options: Any) -> None:
         """Defaults of runs, as in System.set_run: t_end, step, method, output_every, initial, inputs."""

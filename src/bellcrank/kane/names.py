@@ -10,6 +10,7 @@ from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import Symbol
 from bellcrank.kane.frames import Frame
 from bellcrank.kane.motion import Point
+from bellcrank.names import find_name
 
 Thing = TypeVar("Thing", Frame, Point, Symbol)
 
@@ -18,16 +19,17 @@ RESERVED = {"t": "time", "pi": "the number pi"}
 
 
 class Names(Generic[Thing]):
-    """One name space with what its names stand for; look-up ignores case, spelling is kept."""
+    """One name space with what its names stand for. Names may differ by `capitals` alone, or not; whoever looks one up
+    may write capitals otherwise where only one name can be meant."""
 
-    def __init__(self, what: str, kind: type[Thing]) -> None:
-        self.what = what
+    def __init__(self, what: str, kind: type[Thing], capitals: bool = False) -> None:
+        self.what, self.capitals = what, capitals
         self.kind: type[Thing] = kind
         self._shown: dict[str, str] = {}
         self._things: dict[str, Thing] = {}
 
     def __contains__(self, name: str) -> bool:
-        return name.lower() in self._things
+        return self._key(name) in self._things
 
     def __iter__(self) -> Iterator[str]:
         return iter(thing.name for thing in self._things.values())
@@ -41,9 +43,9 @@ class Names(Generic[Thing]):
                 problems.append(f"'{name}' is not a name: letters, digits and _ are allowed, a letter first")
             elif name.lower() in RESERVED and name != "T":  # only t is time
                 problems.append(f"'{name}' is reserved: it is {RESERVED[name.lower()]}")
-            elif name.lower() in self._shown:
-                problems.append(f"'{name}' is already defined: {self._shown[name.lower()]}")
-            elif name.lower() in {n.lower() for n in names[:i]}:
+            elif self._key(name) in self._shown:
+                problems.append(f"'{name}' is already defined: {self._shown[self._key(name)]}")
+            elif self._key(name) in map(self._key, names[:i]):
                 problems.append(f"'{name}' is given twice")
         if problems:
             raise ModelError(problems if len(problems) > 1 else problems[0])
@@ -51,11 +53,18 @@ class Names(Generic[Thing]):
 
     def take(self, thing: Thing, shown: str) -> None:
         """Gives a thing its name; `shown` says what it is."""
-        self._shown[thing.name.lower()] = shown
-        self._things[thing.name.lower()] = thing
+        self._shown[self._key(thing.name)] = shown
+        self._things[self._key(thing.name)] = thing
 
     def get(self, name: str) -> Thing | None:
-        return self._things.get(name.lower())
+        exact = self._things.get(self._key(name))
+        if exact is not None or not self.capitals:
+            return exact
+        near = find_name(name, self._things, self.what)
+        return None if near is None else self._things[near]
+
+    def _key(self, name: str) -> str:
+        return name if self.capitals else name.lower()
 
     def find(self, given: Thing | str) -> Thing:
         """What a name stands for, or what is given itself."""

@@ -93,7 +93,9 @@ class Checker:
             e = self.scope.scalar(given)
             if not e.constant:
                 moving = ", ".join(s.name for s in symbols(e) if not s.constant)
-                raise ModelError(f"{e} must be constant, but {moving} varies.")
+                allowed = "give a number or a formula of parameters"
+                steps = "; a value that changes in steps is a parameter that an event sets (bc.event, action=)"
+                raise ModelError(f"{e} must be constant, but {moving} varies: {allowed}{steps}.")
             found = e
         return found
 

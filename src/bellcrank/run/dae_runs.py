@@ -9,6 +9,7 @@ import numpy as np
 
 from bellcrank.backend.start import Carried, Start
 from bellcrank.errors import ModelError
+from bellcrank.names import numbered
 from bellcrank.numeric.course import At
 from bellcrank.numeric.events import Watch
 from bellcrank.numeric.methods import ADAPTIVE, HALF_EXPLICIT, METHODS, ONE_STEP, one_of
@@ -56,11 +57,11 @@ def _check_minimal(loaded: Loaded) -> None:
 
 
 def multipliers_at(redundant: Redundant, at: At, names: Sequence[str]) -> dict[str, float]:
-    """lambda by row at a state: what the accelerations leave of M u' - f."""
+    """lambda by row at a state: what the accelerations leave of M u' - f; rows of one name are numbered."""
     n = redundant.numbers(at)
     rest = n.M @ redundant.solve(n, n.f, n.gamma) - n.f
     found = np.linalg.lstsq(n.J.T, rest, rcond=1e-10)[0]
-    return dict(zip(names, found.tolist(), strict=True))
+    return dict(zip(numbered(names), found.tolist(), strict=True))
 
 
 def dae_evaluation(plan: Plan, e: Evaluation, dae: Dae) -> DaeEvaluation:

@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from bellcrank.backend.start import Input
+from bellcrank.errors import RunError
 from bellcrank.numeric.course import At
 from bellcrank.numeric.projection import Closure
 from bellcrank.run.assembly import complete_state, given_start
 from bellcrank.run.closure import closure_of
 from bellcrank.run.dae_methods import Redundant
 from bellcrank.run.dae_runs import multipliers_at
+from bellcrank.run.diagnose import Moment, broken_term, without_length
 from bellcrank.run.loaded import Context, Loaded
 from bellcrank.run.rhs import rhs_of
 from bellcrank.run.stepping import Evaluation
@@ -43,11 +45,18 @@ def state_at(
 def rates(
     loaded: Loaded, t: float, q: Sequence[float], u: Sequence[float], parameters: Parameters, inputs: Inputs
 ) -> tuple[np.ndarray, np.ndarray]:
-    """q' and u'; in a singular position of closed loops, constraints that vanish there are left out."""
+    """q' and u'; in a singular position of closed loops, constraints that vanish there are left out. A state without
+    finite rates is an error that names what has no value."""
     bound = loaded.bound(parameters, inputs)
     x = state_array(loaded.interface, q, u)
     f = rhs_of(loaded, parameters, inputs) if bound is None else bound.rates
     found, n_q = f(number(t, "t"), x), loaded.n_q
+    if not np.isfinite(found).all():
+        context = loaded.context()
+        here, names = state_at(context, t, q, u, parameters, inputs), (s.name for s in loaded.program.parameters)
+        at = Moment(loaded.program, *here[:3], dict(zip(names, here[3], strict=True)), here[5], context.named_functions)
+        why = without_length(at, loaded.analysis) or broken_term(at)
+        raise RunError(f"'{loaded.name}' has no finite time derivatives at this state{f': {why}' if why else ''}")
     return found[:n_q], found[n_q:]
 
 

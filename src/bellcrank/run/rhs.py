@@ -18,7 +18,7 @@ from bellcrank.numeric.course import At
 from bellcrank.run.closure import rates_near_singular
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.slopes import difference_slopes, known_slopes
-from bellcrank.run.stepping import Evaluation
+from bellcrank.run.stepping import NO_VALUE, Evaluation
 from bellcrank.run.values import finite, number
 from bellcrank.units import unit_system
 
@@ -134,7 +134,10 @@ class Rhs:
     def _rates(self, t: float, x: np.ndarray) -> np.ndarray:
         here, model = self._at(t, x), self._evaluation.model
         near = rates_near_singular(model, here)
-        return np.array([v for part in model.derivatives(*here) for v in part] if near is None else near)
+        try:
+            return np.array([v for part in model.derivatives(*here) for v in part] if near is None else near)
+        except NO_VALUE:  # where compiled code has nan
+            return np.full(self._shape, np.nan)
 
     def _all(self, t: np.ndarray, x: np.ndarray) -> np.ndarray:
         if self._bound is None:

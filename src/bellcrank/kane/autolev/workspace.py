@@ -31,7 +31,7 @@ class Workspace:
     """Everything that was entered."""
 
     def __init__(self) -> None:
-        self.d = Derivation("AUTOLEV workspace", autoz=True)
+        self.d = Derivation("AUTOLEV workspace", autoz=True, capitals=False)
         self.d.motion.derive_w = self.d.motion.derive_v = False  # as in AUTOLEV, these are given or asked for
         self.d.scalars.open_rates = False
         self.dof = 0
