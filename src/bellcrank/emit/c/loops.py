@@ -112,7 +112,8 @@ def corrected_places(loops: Loops, real: str = "real") -> str:
     }
     lines = [f"enum {{ N_CORRECTED_Q = {len(correction.q)}, N_CORRECTED_U = {len(correction.u)} }};"]
     for name, numbers in arrays.items():
-        lines.append(f"static const {name}[] = {{{', '.join(repr(x) for x in numbers)}}};")
+        listed = ", ".join(repr(x) for x in numbers) or "0"  # C has no empty arrays
+        lines.append(f"static const {name}[] = {{{listed}}};")
     return "\n".join([*lines, "", ""])
 
 

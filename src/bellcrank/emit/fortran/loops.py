@@ -33,7 +33,7 @@ def corrected_places(loops: Loops) -> str:
     lines = [f"integer, parameter :: n_corrected_q = {len(correction.q)}, n_corrected_u = {len(correction.u)}"]
     for name, places in (("q", correction.q), ("u", correction.u)):
         listed = ", ".join(str(i + 1) for i in places)
-        lines += wrapped(f"integer, parameter :: corrected_{name}(n_corrected_{name}) = [{listed}]")
+        lines += wrapped(f"integer, parameter :: corrected_{name}(n_corrected_{name}) = [integer :: {listed}]")
     scales = ", ".join(map(real, correction.pivot_scales))
-    lines += wrapped(f"real(dp), parameter :: pivot_scale(n_corrected_u) = [{scales}]")
+    lines += wrapped(f"real(dp), parameter :: pivot_scale(n_corrected_u) = [real(dp) :: {scales}]")
     return "".join(f"  {line}\n" for line in lines)
