@@ -27,6 +27,8 @@ from bellcrank.run.evaluate import Inputs, Parameters
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.result import Run
 
+Values = Mapping[Any, float] | None
+
 
 class Analyses:
     """What a simulation tells besides time histories. Values in user units unless a method says otherwise."""
@@ -45,12 +47,12 @@ class Analyses:
         self,
         free: Iterable[Any] | str | None = None,
         fixed: Mapping[Any, float] | Iterable[Any] | str | None = None,
-        targets: Mapping[Any, float] | None = None,
+        targets: Values = None,
         at: Any = "start",
         parameters: Parameters = None,
         inputs: Inputs = None,
         t: float = 0.0,
-        guess: Mapping[Any, float] | None = None,
+        guess: Values = None,
     ) -> Equilibrium:
         """The static equilibrium or steady motion nearest to the start of the run, values in user units.
 
@@ -63,9 +65,8 @@ class Analyses:
         The nearest one is that in whose region of convergence (Newton's method) the start lies, stable or not; if it
         lies in none, the one to which strongly damped motion from rest leads. Angles move by less than a turn.
         """
-        start = with_guesses(self.plant, at, guess)
         asked = {"free": free, "fixed": fixed, "targets": targets, "parameters": parameters, "inputs": inputs}
-        return equilibrium(self.plant, **asked, at=start, t=t)
+        return equilibrium(self.plant, **asked, at=with_guesses(self.plant, at, guess), t=t)
 
     def equilibria(
         self, over: Any, values: Iterable[float], parameters: Parameters = None, inputs: Inputs = None, **options: Any
@@ -81,40 +82,29 @@ class Analyses:
         parameters: Parameters = None,
         states: Iterable[Any] | None = None,
         t: float = 0.0,
-        guess: Mapping[Any, float] | None = None,
+        guess: Values = None,
     ) -> LinearModel:
         """A, B, C, D of small movements about a point, exact, in user units, reduced to independent states.
 
-        `at`: "equilibrium" (the one nearest to the initial state, default of all analyses), one that was found,
-        "start" (the initial state), values of states by name, (q, u) in equation units, a time of the run in s, or
-        (run, time) of one that was made. `guess`: values of states that closed loops determine, from which these are
-        assembled at the initial state or at values by name. `inputs`: names of
-        inputs or parameters (default: all inputs), or their values by name, as of `simulate`; `outputs`: names of
-        outputs or states (default: all outputs); `states`: those that stay independent if constraints allow. A point
-        that is no equilibrium is allowed; `motion` says which it is, `stability` whether it is stable.
+        `at`: "equilibrium" (nearest to the initial state, the default), one that was found, "start" (the initial
+        state), values of states by name, (q, u) in equation units, a time of the run in s, or (run, time) of one that
+        was made. `guess`: values of states that closed loops determine, from which these are assembled at the initial
+        state or at values by name. `inputs`: names of inputs or parameters (default: all inputs), or their values by
+        name, as of `simulate`; `outputs`: names of outputs or states (default: all outputs); `states`: those that stay
+        independent if constraints allow. Any point is allowed; `motion` names it, `stability` says if it is stable.
         """
         return linear_model(self.plant, at, inputs, outputs, parameters, None, t, states, guess)
 
     def frequency_response(
-        self,
-        input: Any,
-        output: Any,
-        f: Any,
-        at: Any = "equilibrium",
-        parameters: Parameters = None,
-        inputs: Inputs = None,
-        guess: Mapping[Any, float] | None = None,
-    ) -> Response:
+        self, input: Any, output: Any, f: Any, at: Any = "equilibrium", parameters: Parameters = None,
+        inputs: Inputs = None, guess: Values = None,
+    ) -> Response:  # fmt: skip
         """Complex response of an output (or state) to a sine of an input (or parameter) over frequencies f in Hz."""
         model = linear_model(self.plant, at, [input], [output], parameters, inputs, guess=guess)
         return model.frequency_response(input, output, f)
 
     def modes(
-        self,
-        at: Any = "equilibrium",
-        parameters: Parameters = None,
-        inputs: Inputs = None,
-        guess: Mapping[Any, float] | None = None,
+        self, at: Any = "equilibrium", parameters: Parameters = None, inputs: Inputs = None, guess: Values = None
     ) -> Modes:
         """Eigenvalues with frequency, damping and shape, without coordinates on which nothing depends."""
         return linear_model(self.plant, at, (), (), parameters, inputs, guess=guess).essential().modes
@@ -198,12 +188,12 @@ class Analyses:
         step: float | None = None,
         method: str | None = None,
         values: Parameters = None,
-        initial: Mapping[Any, float] | None = None,
+        initial: Values = None,
         inputs: Inputs = None,
         check: bool = False,
         parameters: Parameters | Iterable[Any] | str = None,
         output_every: int | None = None,
-        guess: Mapping[Any, float] | None = None,
+        guess: Values = None,
     ) -> Sensitivity:
         """Derivatives of a run with respect to parameters: `s["Ay", "ca1"]` over time, in user units.
 
