@@ -149,7 +149,7 @@ def counted(number: int, word: str, words: str = "") -> str:
 def near(name: str, candidates: Iterable[str]) -> list[str]:
     """Up to three of the candidates that resemble a name, best first; capitals do not matter."""
     spelled = {candidate.lower(): candidate for candidate in reversed(list(candidates))}  # the first of equals
-    return [spelled[found] for found in difflib.get_close_matches(name.lower(), spelled, n=3, cutoff=0.6)]
+    return [spelled[found] for found in difflib.get_close_matches(str(name).lower(), spelled, n=3, cutoff=0.6)]
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str:

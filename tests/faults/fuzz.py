@@ -4,13 +4,19 @@ While a reader is at work nothing may be executed, compiled, opened for writing,
 """
 
 import codecs
+import csv
+import importlib
+import io
+import json
 import os
 import random
 import re
 import signal
 import sys
 import warnings
+import zlib
 from contextlib import contextmanager, suppress
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
@@ -26,10 +32,14 @@ from bellcrank.expr.text import parse
 from bellcrank.files.choose import read_record, write_record
 from bellcrank.files.parsfile import read_parsfile
 from bellcrank.files.record import Channel, Record
+from bellcrank.files.stl import read_stl
+from bellcrank.files.text import one_line
 from bellcrank.formats.decks.interpret import interpret
 from bellcrank.formats.decks.reader import read_deck
 from bellcrank.kane.autolev import Files, run_script
 from bellcrank.kane.autolev.inputs import read_values
+from bellcrank.library.report.key_figures import read_targets
+from bellcrank.library.vehicles.load_cases import read_cases
 from bellcrank.linkage import load
 from bellcrank.linkage.files import read_sheet
 from bellcrank.linkage.table import read_table
@@ -134,6 +144,37 @@ x = "k_strut"
 """
 OPTIONS = ("k=3", "q(f)=.25", "n=32", "small=true", "lift=Fz < 0", "12", "0.1", "u(chassis, 1)=10:40:4", "name=text")
 
+HEIGHTS = "# ground\n,0,1,2\n0,0,0.1,0.2\n1,0.1,0.2,0.3\n2,0,0,1e-3\n"
+ROAD = """$CT
+a road
+$
+$ROAD_CRG
+REFERENCE_LINE_START_U   = 0.0
+REFERENCE_LINE_INCREMENT = 1.0
+LONG_SECTION_V_RIGHT     = -1.0
+LONG_SECTION_V_INCREMENT = 1.0
+$
+$KD_DEFINITION
+#:LRFI
+U:reference line u,m,0.0,1.0
+D:reference line phi,rad
+D:long section 1,m
+D:long section 2,m
+D:long section 3,m
+$
+$$$$
+********** 0.0000000 0.0100000 0.0200000
+ 0.0000000 0.0000000 0.0100000 0.0200000
+ 0.0000000 0.0000000 0.0000000 0.0300000
+"""
+SOLID = (
+    "solid part\n"
+    + 2 * "facet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 -1e-1\nendloop\nendfacet\n"
+    + "endsolid part\n"
+)
+CASES = '[braking]\nbraking = 1.0\n["kerb strike"]\nfx = "5000 N"\nfz = "1.2e4 N"\n[corner]\ncornering = 0.8\n'
+TARGETS = "[iso4138]\nunderseer = [1, 3]\nroll = {min = 2.0, max = 6, target = 4}\n[car]\nmass = {max = 1500}\n"
+
 PIECES = (
     "(", ")", "[", "]", "{", "}", '"', "'", "'''", '"""', ",", ";", ":", "=", "==", "#", "!", '!"', "*", "**", "/", "//", "\\", "|", "`", "%",
     "0", "-1", "-0", "1e308", "1e999", "-1e999", "1e-400", "nan", "inf", "-inf", "1/0", "0x10", "1_000", "9" * 25, "9" * 5000, "1e9999999",
@@ -186,6 +227,7 @@ class Readers:
         np.random.default_rng(0)  # is imported when it is first used, as are codecs
         for coding in ("utf-8-sig", "utf-16"):
             codecs.lookup(coding)
+        importlib.import_module("scipy.spatial")
         self.folder = Path(folder)
         system = bc.System("rod")
         rod = system.add_body("rod", rotate=3, cm=(0, -1, 0), mass=2, inertia=(0.1, 0.1, 0.1))
@@ -200,6 +242,7 @@ class Readers:
         store = self.folder / "study"
         (store / RECORDS).mkdir(parents=True)
         linkage = (EXAMPLES / "suspension.toml").read_text("utf-8")
+        car = (Path(bc.__file__).parent / "library" / "vehicles" / "data" / "passenger.toml").read_text("utf-8")
         tyre = (EXAMPLES / "tyres" / "book_205_60R15.tir").read_text("utf-8")
         load(EXAMPLES / "suspension.toml").table(step=0.1, range=(-0.05, 0.05), links=[]).save(self.folder / "t.json")
         self.columns = {x.name: (x.column, 1.0) for x in self.equations.interface.channels}
@@ -219,12 +262,21 @@ class Readers:
             "tyre": ((tyre,), lambda text: bc.tyres.read(self.file("t.tir", text)), 8),
             "study": ((STUDY_TEXT,), lambda text: read_definition(self.file("s.toml", text)), 20),
             "inputs": ((TABLE,), lambda text: command_files.read_inputs(str(self.file("i.csv", text)), self.equations), 45),
-            "csv": ((TABLE,), lambda text: read_record(self.file("r.csv", text)), 60),
+            "csv": ((TABLE, TABLE.replace("s,Nm,m\n", "")), lambda text: self.channels(self.file("r.csv", text), text), 60),
             "published": ((PUBLISHED,), lambda text: _published(self.file("p.csv", text), "largest"), 50),
-            "erd": ((ERD,), lambda text: read_record(self.file("r.erd", text)), 60),
-            "json": ((RUN,), lambda text: read_record(self.file("r.json", text)), 50),
-            "netcdf": (self.binary("r.nc"), lambda text: read_record(self.raw("r.nc", text)), 20),
-            "parquet": (self.binary("r.parquet"), lambda text: read_record(self.raw("r.parquet", text)), 5),
+            "erd": ((ERD,), lambda text: self.channels(self.file("r.erd", text)), 60),
+            "json": ((RUN,), lambda text: self.channels(self.file("r.json", text), text), 50),
+            "netcdf": (self.binary("r.nc"), lambda text: self.channels(self.raw("r.nc", text)), 20),
+            "mat": (self.binary("r.mat"), lambda text: self.channels(self.raw("r.mat", text)), 20),
+            "parquet": (self.binary("r.parquet"), lambda text: self.channels(self.raw("r.parquet", text)), 5),
+            "heights": ((HEIGHTS,), lambda text: bc.terrain.read_grid(self.file("g.csv", text)), 30),
+            "npy": (arrays(np.save), lambda text: bc.terrain.read_grid(self.raw("g.npy", text), spacing=1.0), 20),
+            "npz": (arrays(np.savez_compressed), lambda text: bc.terrain.read_grid(self.raw("g.npz", text)), 20),
+            "crg": ((ROAD,), lambda text: bc.terrain.read_road(self.file("r.crg", text)), 20),
+            "stl": ((SOLID, triangles()), lambda text: read_stl(self.raw("p.stl", text)), 40),
+            "car": ((car,), lambda text: bc.vehicles.Car.read(self.file("c.toml", text)), 6),
+            "load cases": ((CASES,), lambda text: read_cases(self.file("l.toml", text)), 30),
+            "targets": ((TARGETS,), lambda text: read_targets(self.file("g.toml", text)), 30),
             "table": (((self.folder / "t.json").read_text("utf-8"),), lambda text: read_table(self.file("t.json", text)), 20),
             "record": ((RECORD, RECORD + RECORD), self.record, 50),
         }  # fmt: skip
@@ -243,6 +295,24 @@ class Readers:
             .read_bytes()
             .decode("latin-1"),
         )
+
+    def channels(self, path, text=None):
+        """Channels as they are in a file: what a text says without Bellcrank, and what is read back of them."""
+        record = read_record(path)
+        names = [c.name for c in record.channels]
+        assert np.all(np.isfinite(record.time)) and np.all(np.diff(record.time) >= 0), "time"
+        assert len({*names}) == len(names) and all(names), "names"
+        if text is not None and (plain := (plain_csv if path.suffix == ".csv" else plain_json)(text)):
+            time, channels = plain
+            assert record.time.tolist() == time, "time of the text"
+            assert [(c.name, c.unit) for c in record.channels] == channels, "names and units of the text"
+        if zlib.crc32(path.read_bytes()) % 8 == 0:
+            with unwatched():
+                back = read_record(write_record(path.with_stem("back"), record))
+            assert back.time.tolist() == record.time.tolist(), "time read back"
+            assert [(c.name, c.unit) for c in back.channels] == [(c.name, c.unit) for c in record.channels], "read back"
+            for a, b in zip(record.channels, back.channels, strict=True):
+                assert np.array_equal(a.values, b.values, equal_nan=True), "values read back"
 
     def raw(self, name, text):
         return self.file(name, text.encode("latin-1", "replace"))
@@ -281,6 +351,46 @@ class Readers:
         Store(self.folder / "study").before()
 
 
+def arrays(save):
+    """A file of NumPy as text of single bytes."""
+    file, h = io.BytesIO(), np.arange(6.0).reshape(3, 2)
+    save(file, **{"arr": h} if save is np.save else {"x": np.arange(3.0), "y": np.arange(2.0), "h": h})
+    return (file.getvalue().decode("latin-1"),)
+
+
+def triangles():
+    """A binary STL file of two triangles as text of single bytes."""
+    record = np.zeros(2, [("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("more", "<u2")])
+    record["corners"] = np.arange(18.0).reshape(2, 3, 3)
+    return (bytes(80) + (2).to_bytes(4, "little") + record.tobytes()).decode("latin-1")
+
+
+def plain_csv(text):
+    """Time, and names with units, of a table as Python's own reader sees it; None where it is no plain one."""
+    try:
+        rows = list(csv.reader(io.StringIO(text), strict=True))
+        given = len(rows) > 1 and rows[1][0] == "s"
+        time = [float(row[0]) for row in rows[1 + given :]]
+    except (csv.Error, ValueError, IndexError):
+        return None
+    if rows[0][0] != "t" or not text.isascii() or (not text.isprintable() and set(text) & {"\r", "\t", "#", ";", '"'}):
+        return None
+    units = rows[1] if given else [""] * len(rows[0])
+    if any(set(u) & set("[]()") for u in (*rows[0], *units)):  # a unit may stand in brackets
+        return None
+    return time, [(one_line(n), one_line(u)) for n, u in zip_longest(rows[0][1:], units[1:], fillvalue="")]
+
+
+def plain_json(text):
+    """Time, and names with units, of a run as Python's own reader sees it; None where it has no channels."""
+    try:
+        (first, *others) = json.loads(text)["channels"]
+        named = [(one_line(c["name"]), one_line(c.get("unit", ""))) for c in others]
+        return ([float(x) for x in first["values"]], named) if first.get("unit") == "s" else None
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
 class Fault(AssertionError):
     """What a reader must not do."""
 
@@ -301,6 +411,10 @@ def _audit(event, given):
         return
     if event == "import" and given[0].startswith(("encodings.", "numpy.", "scipy.", "bellcrank.")):
         return  # what is loaded when it is first used
+    if event == "compile" and given[1] == "<unknown>":
+        return  # to a tree, as `ast.literal_eval` does for headers of NumPy; "exec" would follow if it were run
+    if event in FORBIDDEN and given and str(given[0]).startswith(_state["folder"]):
+        return
     if event in FORBIDDEN:
         raise Fault(f"{event}{given!r:.200}")
     if event == "open":
@@ -329,6 +443,16 @@ def watched(folder):
         _state["on"] = False
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
+
+
+@contextmanager
+def unwatched():
+    """Files may be written meanwhile."""
+    _state["on"], before = False, _state["on"]
+    try:
+        yield
+    finally:
+        _state["on"] = before
 
 
 def fuzz(readers, kind, count, seed):

@@ -21,6 +21,7 @@ from bellcrank.expr.table import Table
 from bellcrank.interface.interface import Interface
 from bellcrank.kinematics.analysis import Analysis
 from bellcrank.names import find_name
+from bellcrank.numeric.real import displayed, reals
 from bellcrank.program.build import Parts, build_program
 from bellcrank.program.differentiate import total_slopes
 from bellcrank.program.idle import drop_idle_parameters
@@ -170,7 +171,9 @@ def _motion(interface: Interface, q: Any, u: Any, udot: Any, t: Any) -> tuple[li
     listed = (("q", q, interface.coordinates), ("u", u, interface.speeds), ("udot", udot, interface.speeds))
     arrays = []
     for name, given, wanted in listed:
-        array = np.asarray(given, dtype=float)
+        array = reals(given)
+        if array is None:
+            raise ModelError(f"{name}={displayed(given)} must be real numbers", interface.model)
         if array.ndim not in (1, 2) or array.shape[-1] != len(wanted):
             names = ", ".join(s.name for s in wanted)
             raise ModelError(
@@ -183,10 +186,10 @@ def _motion(interface: Interface, q: Any, u: Any, udot: Any, t: Any) -> tuple[li
     spread = [np.broadcast_to(a, (rows, a.shape[-1])) if a.ndim == 1 or len(a) in (1, rows) else None for a in arrays]
     if any(a is None for a in spread):
         raise ModelError("q, u and udot must have the same number of rows", interface.model)
-    times = np.broadcast_to(np.asarray(t, dtype=float), (rows,)) if np.ndim(t) == 0 or len(t) == rows else None
-    if times is None:
-        raise ModelError(f"t must be one time, or one per row ({rows})", interface.model)
-    return [a for a in spread if a is not None], times, single
+    times = reals(t)
+    if times is None or times.shape not in ((), (rows,)):
+        raise ModelError(f"t={displayed(t)} must be one time, or one per row ({rows})", interface.model)
+    return [a for a in spread if a is not None], np.broadcast_to(times, (rows,)), single
 
 
 def _forces(inverse: Inverse, out: np.ndarray, t: float, udot: np.ndarray) -> np.ndarray:

@@ -58,7 +58,7 @@ class Plant:
 
     def find_all(self, given: Any, kinds: Sequence[str], what: str) -> list[Quantity]:
         """The quantities of some names, each once; one name may stand alone, None is no name."""
-        listed = [given] if isinstance(given, str) or hasattr(given, "kind") else given or ()
+        listed = [given] if isinstance(given, str) or hasattr(given, "kind") else () if given is None else given
         return list(dict.fromkeys(self.find(x, kinds, what) for x in listed))
 
     def parameters_at(self, at: Point) -> dict[str, float]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import ModelError
+from bellcrank.numeric.real import displayed, real
 
 Density = Callable[[np.ndarray], np.ndarray]
 ROUGHNESS = {c: 16e-6 * 4**i for i, c in enumerate("ABCDEFGH")}  # m^3 at 0.1 cycles/m, geometric means of ISO 8608
@@ -28,13 +29,18 @@ def road_spectrum(road: str | float, speed: float, waviness: float = 2.0) -> Den
             raise ModelError(f"road class {road!r} is not known; it is one of {', '.join(ROUGHNESS)}, or G_d in m^3")
         size = ROUGHNESS[road.upper()]
     else:
-        size = float(road)
-    if not speed > 0 or not size > 0:
-        raise ModelError(f"road_spectrum: speed={speed!r} and the roughness must be positive")
+        size = real(road) or 0.0
+    velocity, exponent = real(speed) or 0.0, real(waviness)
+    if not velocity > 0 or not size > 0:
+        raise ModelError(
+            f"road_spectrum: speed={displayed(speed)} and the roughness {displayed(road)} must be positive numbers"
+        )
+    if exponent is None:
+        raise ModelError(f"road_spectrum: waviness={displayed(waviness)} must be a number")
 
     def density(f: np.ndarray) -> np.ndarray:
         with np.errstate(divide="ignore"):
-            return np.asarray(size * (np.asarray(f, dtype=float) / speed / REFERENCE) ** -waviness / speed)
+            return np.asarray(size * (np.asarray(f, dtype=float) / velocity / REFERENCE) ** -exponent / velocity)
 
     return density
 

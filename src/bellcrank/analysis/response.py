@@ -12,6 +12,7 @@ from bellcrank.analysis.draw import draw_response, draw_spectra
 from bellcrank.analysis.tables import motion_line, table, write_csv
 from bellcrank.errors import ModelError
 from bellcrank.files.notebook import Shown
+from bellcrank.numeric.real import reals
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,8 @@ class Response(Shown):
 
 def check_frequencies(f: Any) -> np.ndarray:
     """Frequencies in Hz as an array."""
-    values = np.atleast_1d(np.asarray(f, dtype=float))
+    given = reals(f)
+    values = np.array([]) if given is None else np.atleast_1d(given)
     if values.ndim != 1 or not values.size or not np.all(np.isfinite(values)) or np.any(values < 0):
         raise ModelError("f must be frequencies in Hz: finite numbers that are not negative")
     return values

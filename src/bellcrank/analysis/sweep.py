@@ -25,6 +25,7 @@ from bellcrank.analysis.stability import assessed
 from bellcrank.analysis.where import word_of
 from bellcrank.errors import ModelError, RunError, did_you_mean
 from bellcrank.interface.interface import Quantity
+from bellcrank.numeric.real import reals
 from bellcrank.run.evaluate import Inputs, Parameters
 
 Axis = tuple[Any, Iterable[float]]  # a quantity and its values
@@ -145,8 +146,8 @@ def held_of(fixed: Any) -> dict[Any, float | None]:
 
 
 def _numbers(given: Iterable[float], what: str) -> np.ndarray:
-    values = np.asarray(list(given), dtype=float)
-    if values.ndim != 1 or not values.size or not np.all(np.isfinite(values)):
+    values = reals(list(given))
+    if values is None or values.ndim != 1 or not values.size or not np.all(np.isfinite(values)):
         raise ModelError(f"the values of {what} must be finite numbers, at least one")
     return values
 

@@ -22,6 +22,7 @@ from bellcrank.analysis.stability import equilibrium
 from bellcrank.analysis.sweep import equilibria, root_locus, stability_chart
 from bellcrank.analysis.where import with_guesses
 from bellcrank.derive.derived import Derived
+from bellcrank.kinds import Checked
 from bellcrank.model.guess import with_guess
 from bellcrank.run.evaluate import Inputs, Parameters
 from bellcrank.run.loaded import Loaded
@@ -30,7 +31,7 @@ from bellcrank.run.result import Run
 Values = Mapping[Any, float] | None
 
 
-class Analyses:
+class Analyses(Checked):
     """What a simulation tells besides time histories. Values in user units unless a method says otherwise."""
 
     loaded: Loaded

@@ -25,6 +25,7 @@ from bellcrank.export.programs import write_program
 from bellcrank.expr import Expr, Symbol
 from bellcrank.interface.interface import Interface
 from bellcrank.interface.listing import describe
+from bellcrank.kinds import Checked
 from bellcrank.kinematics.results import ConstraintForm
 from bellcrank.kinematics.speed_constraints import Removed
 from bellcrank.model.records import Description
@@ -32,7 +33,7 @@ from bellcrank.names import numbered
 from bellcrank.program.lookup import routine_operations
 
 
-class Equations:
+class Equations(Checked):
     """Equations of motion of a system.
 
     `coordinates` and `speeds` list the states in order; `mass_matrix` and `forces` are M and f of M u' = f in those

@@ -65,7 +65,7 @@ def derive(
         raise ModelError(f"solve={solve!r} is not known; it is one of {', '.join(SOLVE)}", description.name)
     if level not in OPTIMISE:
         raise ModelError(f"optimise={level!r} is not known; it is one of {', '.join(OPTIMISE)}", description.name)
-    for name in without:
+    for name in map(str, without):
         if name not in PASSES:
             known = ", ".join(PASSES)
             raise ModelError(

@@ -10,6 +10,7 @@ records each, stand in modules of their own, over the Builder.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from bellcrank.errors import ModelError, counted, mapping
 from bellcrank.expr import Expr, Symbol
 from bellcrank.expr.table import Table
 from bellcrank.expr.text import Syntax, postorder_syntax
+from bellcrank.kinds import Checked
 from bellcrank.model import records
 from bellcrank.model.bodies import states_of
 from bellcrank.model.formula import Formula, to_syntax
@@ -34,7 +36,7 @@ PLACES = ("derivatives", "update", "output", "init", "input", "echo")  # where e
 MACHINE = MECHANICAL.keys() - {"q", "u"}  # functions whose value needs the whole machine
 
 
-class Builder:
+class Builder(Checked):
     """A description that grows by calls; problems are collected, to be told together."""
 
     def __init__(self, name: str, units: str = "mks", axes: str | None = None) -> None:
@@ -133,6 +135,11 @@ class Builder:
         return self._force("force", name, magnitude, self._vector(direction), at, against, label, dummies)
 
     def _force(self, kind: str, name: str, *rest: Any) -> ForceHandle:
+        if kind != "moment":
+            *rest_, dummies = rest
+            if len(dummies) != 3 or not all(isinstance(x, str) for x in dummies):
+                self._problem(f"{kind} '{name}': dummies={dummies!r:.60} must be three names, as ('x', 'x0', 'v').")
+                rest = (*rest_, ("x", "x0", "v"))
         self.description.forces.append(records.ForceRecord(kind, name_of(name, kind), *rest))
         return ForceHandle(OwnName(name, self.owner))
 
@@ -197,7 +204,7 @@ class Builder:
 
     def _vector(self, given: Any) -> Any:
         """A vector expression as it stands; three components stand for one along the inertial axes."""
-        if isinstance(given, tuple | list | np.ndarray) and len(given) == 3:
+        if isinstance(given, tuple | list | np.ndarray) and getattr(given, "ndim", 1) == 1 and len(given) == 3:
             parts = [Formula(to_syntax(c)) * self.inertial[i] for i, c in enumerate(given, 1)]
             return parts[0] + parts[1] + parts[2]
         return given
@@ -316,11 +323,12 @@ class Builder:
         if isinstance(arguments, str) or not isinstance(arguments, Iterable):
             self._problem(f"{called}: arguments={arguments!r} must be a tuple, such as ({str(arguments)!r},).")
             arguments = ()
-        if isinstance(returns, int) and returns != 1:
-            self._problem(f"{called}: returns={returns!r} must be the names it sets.")
-        listed = () if returns is None or isinstance(returns, int) else returns
-        names = (listed,) if isinstance(listed, str) else tuple(listed)
-        made = records.External(name, tuple(arguments), names, memory, when, python, c, fortran)
+        alone = returns is None or (isinstance(returns, Integral) and returns == 1)
+        names = () if alone else (returns,) if isinstance(returns, str) else returns
+        if not isinstance(names, Iterable) or not all(isinstance(x, str) for x in names):
+            self._problem(f"{called}: returns={returns!r:.60} must be the names it sets.")
+            names = ()
+        made = records.External(name, tuple(arguments), tuple(names), memory, when, python, c, fortran)
         self.description.externals.append(made)
 
     # ---- outputs, smallness, run

@@ -408,7 +408,10 @@ def operand(value: Any) -> Expr | None:
     if isinstance(value, int | float | Fraction):
         return Number(rational(value))
     if hasattr(value, "__float__") and getattr(value, "ndim", 1) == 0:  # NumPy scalars
-        return Number(rational(float(value)))
+        try:
+            return Number(rational(float(value)))
+        except TypeError:  # spans of time, of which NumPy makes other objects
+            return None
     return None
 
 

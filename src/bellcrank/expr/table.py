@@ -156,14 +156,14 @@ def table(x: Sequence[float], y: Any, *more: Any, order: int = 1, name: str = "t
     rest = list(more)
     if rest and isinstance(rest[-1], int):
         order = rest.pop()
-    if order not in (1, 3):
+    if not isinstance(order, int) or order not in (1, 3):
         raise ModelError(f"table: order={order!r} must be 1 (straight lines) or 3 (cubic)")
     axes = [x] if not rest else [x, y]
     values = y if not rest else rest[0]
     checked = tuple(_axis(a, name) for a in axes)
     try:
         array = np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ModelError(f"table: the values {values!r:.80} are not numbers") from None
     shape = tuple(len(a) for a in checked)
     if array.shape != shape:

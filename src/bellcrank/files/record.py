@@ -74,6 +74,8 @@ def named(found: Contents, path: str | Path) -> Contents:
     """What a file holds, if every channel has a name that stands once, without control characters."""
     names = [c.name for c in found.channels]
     for number, name in enumerate(names, 1):
+        if not name:
+            raise RunError(f"{path}: channel {number} has no name")
         if any(unicodedata.category(ch) in ("Cc", "Cs", "Zl", "Zp") for ch in name):
             raise RunError(f"{path}: the name {name!r} of channel {number} holds control characters")
         if name in names[: number - 1]:

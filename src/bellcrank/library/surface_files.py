@@ -22,7 +22,15 @@ from bellcrank.errors import ModelError
 from bellcrank.files.text import most_unpacked, not_a_pipe, read_text
 from bellcrank.library.road_line import RoadLine, spread
 
-ODD = (RuntimeError, SyntaxError, KeyError, zlib.error, TokenError, MemoryError)  # of damaged archives and headers
+ODD = (
+    RuntimeError,
+    SyntaxError,
+    KeyError,
+    zlib.error,
+    TokenError,
+    MemoryError,
+    OverflowError,
+)  # of damaged archives and headers
 
 Points = tuple[np.ndarray, np.ndarray, np.ndarray]  # x, y, heights
 FIELDS = {"LRFI": 10, "LDFI": 20}  # characters of a number

@@ -17,6 +17,7 @@ from bellcrank.errors import ModelError, counted, mapping
 from bellcrank.interface.interface import DECLARED, STATES, Interface
 from bellcrank.many.sampling import HOW, Samples, drawn
 from bellcrank.many.spread import Spread
+from bellcrank.numeric.real import displayed
 from bellcrank.run.memory import check_memory
 from bellcrank.signals import Signal
 
@@ -130,8 +131,8 @@ def _count(n: Any, varied: Mapping[str, Mapping[Any, Any]], drawn_ones: bool) ->
         n = max(lengths.values())
         if n == 0:
             raise ModelError(f"{next(iter(lengths))} has no values, one for each run")
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-        raise ModelError(f"n={n!r} must be a whole number of at least 1")
+    if isinstance(n, bool | np.timedelta64) or not isinstance(n, int | np.integer) or not 1 <= n < 2**62:
+        raise ModelError(f"n={displayed(n)} must be a whole number of at least 1")
     wrong = [f"{what} has {length} values for {n} runs" for what, length in lengths.items() if length != n]
     if wrong:
         raise ModelError(wrong)

@@ -8,6 +8,7 @@ from typing import Any
 
 from bellcrank.errors import ModelError
 from bellcrank.many.sampling import DISTRIBUTIONS, wrong_numbers
+from bellcrank.numeric.real import real
 
 _CALL = re.compile(r"\s*([a-z_]+)\s*\(\s*([^(),]+?)\s*(?:,\s*([^(),]+?)\s*)?\)\s*")
 
@@ -20,8 +21,15 @@ class Spread:
     numbers: tuple[float, float]
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "numbers", tuple(map(_plain, self.numbers)))
         if wrong := wrong_numbers(self.kind, self.numbers):
             raise ModelError(wrong)
+
+
+def _plain(x: Any) -> Any:
+    """A number of any kind as one of Python's; what is none stays."""
+    found = None if isinstance(x, int) else real(x)
+    return x if found is None else found
 
 
 def uniform(low: float, high: float) -> Spread:

@@ -100,7 +100,7 @@ class Checker:
         return found
 
     def vector(self, given: Any, where: str, what: str) -> Vec3:
-        if isinstance(given, str) or not hasattr(given, "__len__") or len(given) != 3:
+        if isinstance(given, str) or not hasattr(given, "__len__") or getattr(given, "ndim", 1) != 1 or len(given) != 3:
             self.problem(where, f"{what}={given!r} must have 3 components.")
             return NULL
         x, y, z = (self.constant(x, where, what) for x in given)

@@ -84,7 +84,7 @@ def listed(size: Any) -> tuple[Any, ...]:
     """Sizes as they are given: none, one or several."""
     if size is None:
         return ()
-    return tuple(size) if isinstance(size, tuple | list) or hasattr(size, "tolist") else (size,)
+    return tuple(size) if isinstance(size, tuple | list) or getattr(size, "ndim", 0) != 0 else (size,)
 
 
 def _color(given: Any) -> str | None:

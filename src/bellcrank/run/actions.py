@@ -5,7 +5,7 @@ Formulas are parsed, never executed. Conditions and actions are over channels, p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -16,7 +16,9 @@ from bellcrank.errors import ModelError, did_you_mean, mapping
 from bellcrank.expr.formula_steps import COMPARISONS, FormulaStep
 from bellcrank.expr.text import parse, postorder_syntax
 from bellcrank.interface.interface import DECLARED, PLURAL, Interface, Quantity
+from bellcrank.kinds import checked
 from bellcrank.numeric.events import Condition, Watched
+from bellcrank.numeric.real import displayed, real
 from bellcrank.run.event_units import check_units
 from bellcrank.run.events import as_function, comparison_of, condition_steps, value_steps
 from bellcrank.run.values import number
@@ -37,6 +39,7 @@ class GivenEvent:
     name: str = ""
 
 
+@checked
 def event(
     expression: Any, direction: int = 0, action: Mapping[Any, Any] | None = None, stop: bool = False, name: str = ""
 ) -> GivenEvent:
@@ -46,8 +49,8 @@ def event(
     `action` sets states and parameters: `{"u(ball)": "-e*u(ball)"}`. All its formulas take the values before it. `stop`
     ends the run. Formulas are over states, outputs, inputs, parameters and t, in user units.
     """
-    if direction not in (-1, 0, 1) or isinstance(direction, bool):
-        raise ModelError(f"event: direction={direction!r} must be -1, 0 or 1")
+    if isinstance(direction, bool) or real(direction) not in (-1, 0, 1):
+        raise ModelError(f"event: direction={displayed(direction)} must be -1, 0 or 1")
     text = str(expression)
     named = str(name or text)
     settings = {_name_of(k): str(v) for k, v in mapping(action, f"event '{named}': action").items()}
@@ -98,7 +101,9 @@ class EventsGiven:
 def listed_events(events: Any, stop: Any, model: str) -> list[GivenEvent]:
     """Events as given: by name, each a condition that comes up from below or becomes true; or a list of `event`."""
     stops = stops_of(stop, model)
-    if not events and events != "" and not stops:
+    if isinstance(events, Sized) and not isinstance(events, str) and not len(events):
+        events = None
+    if events is None and not stops:
         return []
     found: list[Any]
     if events is None or isinstance(events, Mapping):
@@ -127,7 +132,7 @@ def stops_of(stop: Any, model: str) -> tuple[str, ...]:
     """Names of the events that end a run: one, or several; None and what is empty mean none."""
     if stop is not None and not isinstance(stop, str | Iterable):
         raise ModelError(f"stop={stop!r} must be the name of an event, or a list of names", model)
-    return (stop,) if isinstance(stop, str) else tuple(str(s) for s in stop or ())
+    return (stop,) if isinstance(stop, str) else () if stop is None else tuple(str(s) for s in stop)
 
 
 def columns_of(interface: Interface) -> dict[str, tuple[int, float]]:

@@ -195,7 +195,7 @@ def _plan(origin: Origin, loaded: Loaded, step: float | None, method: str | None
     r = origin.reached
     if step is None:
         step = run_plan(loaded.interface, None, None, method, 1).step if r is None else r.plan.step
-    begins = float(r.row[0]) if r is not None else finite(origin.t_start or 0.0, "t_start")
+    begins = float(r.row[0]) if r is not None else finite(0.0 if origin.t_start is None else origin.t_start, "t_start")
     plan = origin.plan(loaded, begins + FEW * positive(step, "step"), step, method, 1)
     if plan.method in ADAPTIVE:
         raise ModelError(f"method={plan.method!r} chooses its steps; a stepper takes method {one_of()}", loaded.name)

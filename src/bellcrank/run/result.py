@@ -17,6 +17,7 @@ from bellcrank.files.notebook import Shown
 from bellcrank.files.parsfile import ParsFile, read_parsfile
 from bellcrank.files.record import Channel, Record, guarded
 from bellcrank.files.whole import write_text
+from bellcrank.kinds import checked
 from bellcrank.names import find_name
 
 ENDED = "The run: "  # before the sentence that says how a run ended, in files
@@ -216,6 +217,7 @@ class Run(Shown):
         return animate_scene(m.scene, m.poses, m.time, path, fps, speed, title, progress)
 
 
+@checked
 def read(path: str | Path) -> Run | ParsFile:
     """What a file holds: a run (.csv, .erd, .parquet, .nc ...) or the lines of a parameter file (.par, .echo)."""
     if Path(path).suffix.lower() in (".par", ".echo"):

@@ -114,7 +114,7 @@ def _absolute(interface: Interface, given: Any, usual: np.ndarray) -> Sequence[f
     """The absolute tolerance of each state in equation units."""
     if given is None:
         return usual
-    if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str) and np.ndim(given):
+    if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str) and getattr(given, "ndim", 1) != 0:
         names = [x.name for x in interface.states]
         how = f"a number, or numbers by unit or state: atol={{'{names[0] if names else 'm'}': 1e-9, ...}}"
         raise ModelError(f"atol={given!r} must be {how}", interface.model)

@@ -123,7 +123,7 @@ def _turns(record: BodyRecord) -> bool:
 
 def _oriented(given: Any) -> Iterator[tuple[Any, str, Dimension]]:
     """Entries of a rotation matrix, or the angles of turns, with their dimensions."""
-    rows = [] if given is None else given
+    rows = list(given) if isinstance(given, Sequence) or hasattr(given, "tolist") else []
     several = len(rows) > 0 and all(map(_is_row, rows))
     if several and all(len(row) == 3 for row in rows):
         yield from ((x, "entry", PURE) for row in rows for x in row)

@@ -91,6 +91,8 @@ class TMeasy(SteadyTyre):
         if kind not in KINDS:
             raise ModelError(f"kind={kind!r} must be one of {', '.join(map(repr, KINDS))}")
         most = load_of_index(load_index)
+        if not int(found[1]) * int(found[2]) > 0:
+            raise ModelError(f"size={size!r}: width and aspect ratio must be positive")
         width, height = int(found[1]) / 1000, int(found[1]) * int(found[2]) / 1e5
         stiffness = most / (0.16 * height)  # the tyre gives way by so much of its height under the load of its index
         return cls(

@@ -1,0 +1,108 @@
+"""Kinds of arguments of public calls, read from their annotations: text, mappings, lists of something, yes or no.
+
+In: a function or a class. Out: the same, which refuses an argument of another kind by its name. Values (names, numbers,
+formulas) are checked where they are used; arguments that may be of kinds not listed here are not looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
+from inspect import Parameter, signature
+from numbers import Integral
+from os import PathLike
+from types import FunctionType
+from typing import Any, ParamSpec, TypeVar
+
+import numpy as np
+
+from bellcrank.errors import ModelError
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+Kinds = list[tuple[str, Callable[[Any], bool]]]
+USED_LATER = ("label", "units", "dummies", "joint", "without", "generic", "when", "guess")  # not by the call itself
+
+
+def _is_list(x: Any) -> bool:
+    return isinstance(x, Iterable) and not isinstance(x, str | bytes) and getattr(x, "ndim", 1) != 0
+
+
+_TEXT = ("text", lambda x: isinstance(x, str))
+_MAPPING = ("a dictionary {name: value}", lambda x: isinstance(x, Mapping))
+_LIST = ("a list", _is_list)
+KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "str": _TEXT,
+    "Path": ("a path", lambda x: isinstance(x, PathLike)),
+    "bool": ("True or False", lambda x: getattr(x, "dtype", type(x)) in (bool, int)),
+    "int": ("a whole number", lambda x: isinstance(x, int | Integral)),
+    "None": ("None", lambda x: x is None),
+    **dict.fromkeys(("Mapping", "Parameters", "Inputs"), _MAPPING),
+    **dict.fromkeys(("Iterable", "Sequence", "Collection", "tuple"), _LIST),
+}
+
+
+def checked(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """A function that refuses arguments of other kinds than its annotations name.
+
+    Most are looked at only where the function fails with an error of Python: what it says itself is the better message.
+    """
+    parameters = signature(function).parameters
+    tests = {name: found for name, p in parameters.items() if (found := _kinds(p))}
+    late = {name: tests[name] for name in USED_LATER if name in tests}
+    order = list(parameters)
+
+    def check(tests: Mapping[str, Kinds], given: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+        for name, value in (*zip(order, given, strict=False), *named.items()):
+            allowed = tests.get(name)
+            if allowed is not None and not any(test(value) for _, test in allowed):
+                *others, last = dict.fromkeys(words for words, _ in allowed)
+                kinds = f"{', '.join(others)} or {last}" if others else last
+                raise ModelError(f"{function.__name__}: {name}={_shown(value)} must be {kinds}") from None
+
+    @wraps(function)
+    def call(*given: Arguments.args, **named: Arguments.kwargs) -> Result:
+        if any(type(x) is np.ndarray and x.ndim == 0 for x in (*given, *named.values())):  # stands for its one value
+            return call(*map(_scalar, given), **{name: _scalar(x) for name, x in named.items()})
+        check(late, given, named)
+        try:
+            return function(*given, **named)
+        except (TypeError, ValueError, AttributeError):
+            check(tests, given, named)
+            raise
+
+    return call
+
+
+class Checked:
+    """A base of classes whose public methods, those they inherit too, are `checked`."""
+
+    def __init_subclass__(cls) -> None:
+        for name in dir(cls):
+            method = getattr(cls, name)
+            if not name.startswith("_") and isinstance(method, FunctionType) and not hasattr(method, "__wrapped__"):
+                setattr(cls, name, checked(method))
+
+
+def _kinds(parameter: Parameter) -> Kinds:
+    """What an argument may be; nothing where that is not known, or where there are several of it."""
+    if parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD) or not isinstance(parameter.annotation, str):
+        return []
+    heads = [re.sub(r"\[.*", "", x).strip() for x in re.split(r"\|(?![^\[]*\])", parameter.annotation)]
+    if parameter.default is None or {"Parameters", "Inputs"} & {*heads}:
+        heads.append("None")
+    return [KINDS[x] for x in heads] if all(x in KINDS for x in heads) else []
+
+
+def _scalar(x: Any) -> Any:
+    return x.item() if type(x) is np.ndarray and x.ndim == 0 else x
+
+
+def _shown(value: Any) -> str:
+    try:
+        return f"{value!r:.60}"
+    except ValueError:  # an integer of thousands of digits
+        return type(value).__name__
