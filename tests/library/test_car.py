@@ -354,6 +354,7 @@ def test_gains_of_the_driver():
     assert found[:10] @ seen == pytest.approx(d, rel=5e-3)
 
 
+@pytest.mark.campaign
 def test_kinematics_of_a_car(capsys, passenger, tmp_path):
     """Of both axles, if none is named."""
     given = ["kinematics", "passenger", "--travel=-20:20:3", "--json", "--csv", str(tmp_path / "k.csv")]
@@ -373,6 +374,7 @@ def test_cars_that_come_with_bellcrank_are_usual(name):
     assert [s for s in bc.vehicles.Car.read(name).check() if "not measured" not in s] == []
 
 
+@pytest.mark.campaign
 def test_a_car_on_a_measured_tyre(tmp_path, capsys):
     """`file` in place of `size`: a .tir file beside the car file."""
     copy = tmp_path / "my.tir"
