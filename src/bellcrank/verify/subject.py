@@ -328,8 +328,10 @@ class Subject:
         found = []
         rng = self.rng
         self.rng = np.random.default_rng(1)  # the looks do not change which states are drawn later
-        for i in range(LOOKS):
-            s = self._closed(self._draw(0.5**i if i else 0.0))
+        for i in range(4 * LOOKS):
+            if len(found) == LOOKS:
+                break
+            s = self._closed(self._draw(0.5 ** (i % LOOKS) if i else 0.0))
             try:
                 if s is None:
                     continue
