@@ -34,7 +34,8 @@ def soft(passenger):
 def test_table_and_model_have_the_same_coefficients(soft):
     for axle in ("front", "rear"):
         found = gives(soft.data, soft.stand, soft.data.axle(axle))
-        m = soft.kinematics(axle, [0.0])
+        i = 0 if axle == "front" else 2
+        m = soft.kinematics(axle, [sum(soft.stand.travel[i : i + 2]) / 2])  # where the model takes its coefficients
         assert m["bush_rate"][0] == pytest.approx(found.rate, rel=1e-6)
         assert math.radians(m["driving_toe"][0]) / 1000 == pytest.approx(
             found.compliance.toe_by_longitudinal_force, rel=1e-6
@@ -96,7 +97,8 @@ def test_wrong_bushes_of_cars_are_told(passenger):
 def test_a_car_on_bushes_gives_what_its_table_says(soft):
     """Steer, toe and lean of every wheel in a turn under brakes, and where it stands; ends of a short run."""
     sim = soft.system(speed=15).equations().compile()
-    rest = sim.equilibrium(fixed={"u(chassis, 1)": 0.0})
+    # statics holds the rack; on its column it moves by 1e-6 m under the unequal loads of a driver on the left
+    rest = sim.equilibrium(fixed={"u(chassis, 1)": 0.0}, parameters={"k_steer": 1e7})
     assert [rest[f"q({c})"] for c in ("fl", "fr", "rl", "rr")] == pytest.approx(soft.stand.travel, abs=1e-8)
     run = sim.simulate(t_end=2.5, inputs={"steer": bc.step(0.2, 25.0), "brake": bc.step(0.2, 800.0)})
     assert run["speed"][-1] > 5

@@ -15,7 +15,9 @@ vanish:
 and tan(alpha) likewise across, with the other sign. e_c is e within the deflection that sticks, V_f the speed with
 which the patch slides. Rolling steadily, kappa = -V_sx/|V_x| and tan(alpha) = V_sy/|V_x| whatever their size. At
 standstill the force is that of the carcass, C (e + t_d e') up to the friction, with one stiffness C at every load: a
-spring with a potential, so that what slides, stops or is held never gains energy, however the load changes. The force
+spring with a potential, so that what slides, stops or is held never gains energy, however the load changes. A patch
+that sticks does not turn with the wheel: e has the rates (e_y, -e_x) psi' as the heading turns, and the force acts at
+the patch, with the moment e_x F_y - e_y F_x. The force
 of the formula takes its place as the wheel rolls or slides faster, wholly from the slow speed v on. With nonlinear
 transients sigma of the rates shrinks with the slope of the formula over slip, as the wheel rolls; without transients
 there are no deflections, and slips are those of the moment, as of tables. The stored energy
@@ -162,6 +164,11 @@ def _wheel(w: _Writing) -> _Wheel:
     )
 
 
+def _turning(w: _Writing) -> Formula:
+    """Defines how fast the heading of a wheel turns about the normal of the road, to the left."""
+    return w.define("turning", _dot(w.part, "w", "n") - w.part("lean") * w.part("h") * _dot(w.part, "w", "s"))
+
+
 def _load(
     w: _Writing, tyre: TyreModel, at: Rolling, wheel: _Wheel, rim: Any, spring: tuple[Any, Any] | None
 ) -> tuple[Formula, Any]:
@@ -204,12 +211,13 @@ def _held_by_deflection(
     kappa, tan = w.define("kappa", patch.seen["x"]), w.define("tan", -patch.seen["y"])
     alpha = w.define("alpha_seen", m.atan(tan))
     found = tyre.steady(m, replace(at, kappa=kappa, alpha=alpha, tan=tan), scales)
-    patch.move(w.define, load, slip, {i: found.get(f"slope_{i}") for i in "xy"})
+    patch.move(w.define, load, _turning(w), slip, {i: found.get(f"slope_{i}") for i in "xy"})
     for i, words in {"x": "along", "y": "across"}.items():
         s.add_state(f"{name}_e{i}", rate=patch.rate[i] * w.metre, units="L", label=f"deflection of {name} {words}")
     stiff = {"x": m.abs(still["Kxk"]) / sigma["x"], "y": m.abs(still["Kya"]) / sigma["y"]}
     rolls, force = patch.rolls, patch.force
     found |= {f"F{i}": w.define(f"force{i}", force[i] + rolls * (found[f"F{i}"] - force[i])) for i in "xy"}
+    found["Mz"] = found["Mz"] + (1 - rolls) * (patch.e["x"] * found["Fy"] - patch.e["y"] * found["Fx"])
     if lever is not None:
         found["My"] = found["My"] - (1 - rolls) * found["Fx"] * lever
     return _Held(found, kappa, alpha, patch.energy(limit, stiff))
@@ -282,13 +290,15 @@ class _Standstill:
         slides = (self.flow["x"] ** 2 + self.flow["y"] ** 2) / SLOW**2
         self.rolls = define("rolls", _rises(define("pace", m.min(1.0, goes + slides))))
 
-    def move(self, define: Any, load: Any, slip: Any, slope: Any) -> None:
+    def move(self, define: Any, load: Any, turning: Any, slip: Any, slope: Any) -> None:
         """Defines the rates, and with them the forces of standstill; `slope`: that of the force over slip, over the
         one without slip, where relaxation lengths follow it."""
         m = FORMULAS
         self.rate = {}
+        still = define("still", (1 - self.rolls) * turning)
+        past = {"x": still * self.e["y"], "y": -still * self.e["x"]}
         for i in "xy":
-            moving = -slip[i] - m.abs(self.speed) * self.stuck[i] / self.sigma[i]
+            moving = past[i] - slip[i] - m.abs(self.speed) * self.stuck[i] / self.sigma[i]
             if slope[i] is not None:
                 least = m.max(STEEPEST, SHORTEST / self.sigma[i])
                 quicker = define(f"quicker{i}", 1 / m.max(least, m.min(1.0, slope[i])))

@@ -62,16 +62,16 @@ def add_brake(s: System, name: str, spin: str, limit: str, k: str = "k_brake") -
     s.add_output(f"{name}.held", f"{name}.held", label=f"brake torque of {name}", units="F*L")
 
 
-def add_friction(s: System, name: str, spin: str, limit: str, k: str, words: str) -> None:
+def add_friction(s: System, name: str, spin: str, limit: str, k: str, words: str, damping: float = HELD) -> None:
     """Dry friction of at most `limit` that sticks: elastic below it with the stiffness `k`, as the tyre is on the
-    ground. The moment is called <name>.held."""
+    ground; `damping` is that of the elasticity over `k` (s). The moment is called <name>.held."""
     pad, most, hold = f"{name}.pad", f"{name}.most", f"{name}.hold"
     s.define(most, limit)
     s.define(hold, f"sqrt(({k}*{pad})**2 + {TINY**2})")
     slides = f"{spin} - max(0, {hold} - {most})/{hold}/{FLOW}*{pad}"
     s.define(f"{pad}_rate", f"where({most} > 0, {slides}, -{pad}/{FLOW})")
     s.add_state(pad, rate=f"{pad}_rate", units="A", label=f"elastic turn of the {words}")
-    s.define(f"{name}.held", f"min({most}, max(-{most}, {k}*({pad} + {HELD}*{pad}_rate)))")
+    s.define(f"{name}.held", f"min({most}, max(-{most}, {k}*({pad} + {damping}*{pad}_rate)))")
 
 
 def named_slip(s: System, slip: Any, index: int | str) -> Any:

@@ -7,7 +7,6 @@ is worth changing between runs is a parameter, those of an axle end in _front or
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,9 +33,9 @@ from bellcrank.library.vehicles.giving import add_compliance_parameters, add_knu
 from bellcrank.library.vehicles.laws import stop, two_way
 from bellcrank.library.vehicles.motor import drive_share, gear_at, has_clutch
 from bellcrank.library.vehicles.parameters import put
-from bellcrank.library.vehicles.rest import Stand, rack_place
+from bellcrank.library.vehicles.rest import Stand, rack_place, spring_at_rest
 from bellcrank.library.vehicles.standstill import add_parking_torque, add_rolling_friction
-from bellcrank.model.formula import call
+from bellcrank.model.formula import Formula, call
 
 Ground = Terrain | Surface
 CENTRE = "wheel_centre"
@@ -213,13 +212,16 @@ def _add_axle_parameters(s: System, axle: FittedAxle, at_rest: Stand) -> None:
     name, record = axle.name, axle.record
     put(s, f"toe_{name}", record.toe, "A", f"toe of the {name} wheels as built")
     put(s, f"camber_{name}", record.camber, "A", f"camber of the {name} wheels as built")
-    put(s, f"l_{name}", at_rest.free_length[name], "L", f"free length of the {name} springs")
+    length, force = spring_at_rest(axle, at_rest)
+    put(s, f"l_static_{name}", length, "L", f"length of the {name} springs as the car stands on level ground")
+    put(s, f"f_static_{name}", force, "F", f"force of the {name} springs at that length")
     put(s, f"perch_{name}", record.spring.perch, "L", f"spring perch offset, left up and right down, {name}")
     if record.spring.stiffness is not None:
         put(s, f"k_{name}", record.spring.stiffness, "F/L", f"stiffness of the {name} springs")
     else:
         assert record.spring.table is not None
         s.define(f"spring_{name}", table(*zip(*record.spring.table)))
+        put(s, f"l_{name}", at_rest.free_length[name], "L", f"free length of the {name} springs")
         put(s, f"k_{name}", 1.0, "1", f"factor of the {name} springs")
     damper = record.damper
     if damper.table is not None:
@@ -297,8 +299,7 @@ def _sided(point: Any, side: int) -> tuple[float, float, float]:
 def _add_spring(s: System, name: str, axle: FittedAxle, joint: Any) -> None:
     m, record = FORMULAS, axle.record
     x, x0, v = (name_of(n) for n in ("x", "x0", "v"))
-    sign = CORNERS[name][1]
-    push = _spring_law(axle)(name_of(f"l_{axle.name}") + sign * name_of(f"perch_{axle.name}") - x)
+    push = _spring_law(axle, CORNERS[name][1] * name_of(f"perch_{axle.name}") - x)
     for given, way in ((record.bump_stop, 1), (record.rebound_stop, -1)):
         if given is not None:
             push = push + way * stop(m, given.gap, given.stiffness, given.cubic, way * (x0 - x))
@@ -315,11 +316,14 @@ def _add_spring(s: System, name: str, axle: FittedAxle, joint: Any) -> None:
     s.add_strut(f"{name}.damper", magnitude=force, between=ends, label=f"damper {name}")
 
 
-def _spring_law(axle: FittedAxle) -> Callable[[Any], Any]:
-    k = name_of(f"k_{axle.name}")
+def _spring_law(axle: FittedAxle, shorter: Formula) -> Any:
+    """The force of a spring whose length is `-shorter`. Another rate turns its law about the force with which the car
+    stands, so that the car keeps its height."""
+    k, length, force = (name_of(f"{what}_{axle.name}") for what in ("k", "l_static", "f_static"))
     if axle.record.spring.stiffness is not None:
-        return lambda shorter: k * shorter
-    return lambda shorter: k * call(f"spring_{axle.name}", shorter)
+        return force + k * (length + shorter)
+    free, law = name_of(f"l_{axle.name}"), f"spring_{axle.name}"
+    return force + k * (call(law, free + shorter) - call(law, free - length))
 
 
 def _add_bushes(s: System, name: str, axle: FittedAxle, chassis: BodyHandle, rate: float, travel: float) -> None:

@@ -230,6 +230,16 @@ def push_of(axle: FittedAxle, free: float, length: float, drawn: float) -> float
     return push
 
 
+def spring_at_rest(axle: FittedAxle, at_rest: Stand) -> tuple[float, float]:
+    """Length (m) and force (N) of the springs of an axle whose two wheels stand alike."""
+    spring, i = axle.record.spring, 0 if axle.name == "front" else 2
+    travel = spring.travel if spring.free_length is None else sum(at_rest.travel[i : i + 2]) / 2
+    pose = axle.pose(travel)
+    a, b = (pose.point(p).position for p in axle.spring)
+    length = float(np.linalg.norm(a - b))
+    return length, spring_push(spring, at_rest.free_length[axle.name] - length)
+
+
 def spring_push(spring: Spring, shorter: float) -> float:
     """Force over shortening; a table goes on with its end slopes, as it does in models."""
     if spring.stiffness is not None:

@@ -1,9 +1,10 @@
 """Wheels at rest: rolling resistance that holds a wheel, and the torque with which a tyre resists being turned.
 
 Laws of tyres let rolling resistance vanish with the speed, so a car would creep. What is missing near standstill acts
-as dry friction that sticks. A front tyre that is steered at rest twists, elastic up to Gough's moment of a sliding
-contact, M = mu/3 sqrt(Fz^3/p) (Gough 1958, see Sharp & Granger, On car steering torques at parking speeds, 2003); as
-the wheel rolls the twist relaxes within half the length of the contact.
+as dry friction that sticks: elastic until the wheel has rolled a fraction of its contact. A tyre that is turned on the
+ground lies on other rubber, and forgets what it held. A front tyre that is steered at rest twists, elastic up to
+Gough's moment of a sliding contact, M = mu/3 sqrt(Fz^3/p) (Gough 1958, see Sharp & Granger, On car steering torques at
+parking speeds, 2003); as the wheel rolls the twist relaxes within half the length of the contact.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from bellcrank.api.system import System
 from bellcrank.describe.handles import BodyHandle
 from bellcrank.describe.patch import TINY
 from bellcrank.describe.slip import FLOW
-from bellcrank.library.driven import RING, add_friction
+from bellcrank.library.driven import add_friction
+from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.vehicles.axles import FittedAxle
 from bellcrank.library.vehicles.parameters import put
 
@@ -21,6 +23,9 @@ PATCH = 0.08  # m, half the length of a contact
 TWIST = 5500.0  # N m/rad, torsional stiffness of a tyre on the ground. Plausible: 80 to 120 N m/deg
 FRICTION = 1.0  # of a dry road
 DAMPED = 0.002  # s
+BUILT_UP = 0.005  # m, rolled until rolling resistance is whole: a fraction of the contact
+SETTLES = 0.2  # s, damping over stiffness of that
+TURNED = 0.05  # rad, by which a tyre is turned until its contact is another
 
 
 def add_rolling_friction(s: System, name: str, axle: FittedAxle, wheel: BodyHandle, load: float) -> None:
@@ -31,8 +36,12 @@ def add_rolling_friction(s: System, name: str, axle: FittedAxle, wheel: BodyHand
         return
     fades = f"max(0, 1 - abs({name}.tyre_vlong)/{SLOW})"
     limit = f"{fades}*max(0, {part!r}*{name}.tyre_newtons - abs({name}.tyre_my))"
-    k = RING**2 * axle.record.wheel.spin_inertia
-    add_friction(s, f"{name}.rest", f"u({name}.wheel)", limit, repr(k), f"rolling resistance of {name} at rest")
+    k = part * load * float(tyre.free_radius(ARRAYS, 0.0)) / BUILT_UP
+    resists = f"rolling resistance of {name} at rest"
+    spin = f"u({name}.wheel)"
+    if axle.steered and axle.name == "front":
+        spin = f"({spin} - abs(dot(rot({name}), [n3]))/{TURNED}*{name}.rest.pad)"
+    add_friction(s, f"{name}.rest", spin, limit, repr(k), resists, SETTLES)
     s.add_moment(f"{name}.rest", magnitude=f"-{name}.rest.held", direction=wheel[2], on=wheel,
                  label=f"rolling resistance of {name} at rest")  # fmt: skip
 
