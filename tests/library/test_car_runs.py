@@ -209,6 +209,8 @@ def test_limits_of_the_steady_circle(car, compiled):
         bc.manoeuvres.run(car, "iso4138", growth=0.4)["ay_max"],
         bc.manoeuvres.run(car, "iso4138-radius")["ay_max"],
         bc.manoeuvres.run(car, "iso4138-radius", acceleration=0.4)["ay_max"],
+        bc.manoeuvres.run(car, "iso4138-wheel")["ay_max"],
+        bc.manoeuvres.run(car, "iso4138-wheel", acceleration=0.4)["ay_max"],
     ]
     assert max(values) / min(values) < 1.02 and steady.ended == ""
     short = bc.manoeuvres.run(car, "iso4138-wheel", to=20.0)

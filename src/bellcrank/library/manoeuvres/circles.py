@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.library.manoeuvres.measuring import across, change, reached, slope_at, value_at
-from bellcrank.library.manoeuvres.ready import FAR, HELD, K_TURN, abs_of, ready
+from bellcrank.library.manoeuvres.ready import FAR, HELD, K_TURN, Ready, abs_of, ready
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.manoeuvres.steering import STRAY, STRAYS
 from bellcrank.library.vehicles.car import Car
@@ -22,6 +22,8 @@ from bellcrank.signals import sampled
 
 SLOWLY = 0.5  # m/s2, lateral acceleration at which the slow runs begin
 LOST = 0.15  # of a curvature
+AT_LIMIT = 90 / 3.6  # m/s, at which a fixed steering wheel brings the car to its limit
+PAST = 1.1  # of the steering-wheel angle at the limit
 FASTEST = 12.0  # m/s2, lateral acceleration at which a slow run ends at the latest
 OVER_AY = (("steering_wheel", "ay"), ("roll", "ay"), ("side_slip", "ay"), ("steering_torque", "ay"), "speed")
 Series = dict[float, Run]
@@ -69,7 +71,8 @@ def constant_radius(vehicle: Car, settings: dict[str, Any]) -> Result:
 
 def constant_wheel(vehicle: Car, settings: dict[str, Any]) -> Result:
     """The steering wheel held from a slow circle on, the speed growing slowly: how the radius grows."""
-    car, R = ready(vehicle, method=settings["method"], gear=settings["gear"]), settings["radius"]
+    car = ready(vehicle, method=settings["method"], gear=settings["gear"])
+    R = settings["radius"] or _to_the_limit(car)
     v0, rate = math.sqrt(SLOWLY * R), settings["acceleration"]
     car = car.geared_for(v0 + settings["to"] / 3.6)
     start = car.turning(v0, 1 / R)
@@ -91,6 +94,13 @@ def constant_wheel(vehicle: Car, settings: dict[str, Any]) -> Result:
     more = (Curve("lateral acceleration, m/s2", "curvature of the path, 1/m", (("fixed wheel", over, bend),)),)
     return Result("iso4138-wheel", vehicle.name, settings, {"circle": run}, found.done(), [],
                   [f"the speed grows by {rate:g} m/s2", reached(run, ay)], OVER_AY, more)  # fmt: skip
+
+
+def _to_the_limit(car: Ready) -> float:
+    """Radius (m) of a slow circle whose steering-wheel angle takes the car past its limit: at a fixed angle the lateral
+    acceleration of an understeering car approaches a value that grows with the angle, however fast it goes."""
+    angle = math.radians(PAST * car.limit(AT_LIMIT).angle) / car.figures["steering_ratio"]
+    return float(car.figures["wheelbase"] / math.tan(angle))
 
 
 # ---- out of a turn
@@ -181,7 +191,9 @@ WHEEL = Manoeuvre(
     "iso4138-wheel",
     "constant steering-wheel angle, slowly faster",
     {
-        "radius": Setting(60.0, "m", "radius of the slow circle at which the steering wheel is fixed"),
+        "radius": Setting(
+            None, "m", "radius of the slow circle at which the steering wheel is fixed; one that leads to the limit"
+        ),
         "acceleration": Setting(0.2, "m/s2", "how fast the speed grows"),
         "to": Setting(100.0, "km/h", "how much faster it becomes, at most"),
         "at": Setting((2.0, 4.0), "m/s2", "where gradients are taken"),
