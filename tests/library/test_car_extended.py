@@ -109,7 +109,7 @@ def test_wheel_torques_as_inputs(car):
     wheels = {f"f{s}.brake_torque": 500.0 * share for s in "lr"} | {
         f"r{s}.brake_torque": 500 * (1 - share) for s in "lr"
     }
-    front = car.figures["drive_front"] if "drive_front" in car.figures else float(sim.defaults["drive_front"])
+    front = next(float(p.default) for p in sim.interface.parameters if p.name == "drive_front")
     wheels |= {f"f{s}.drive_torque": 100.0 * front for s in "lr"} | {
         f"r{s}.drive_torque": 100 * (1 - front) for s in "lr"
     }
