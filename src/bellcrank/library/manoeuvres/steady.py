@@ -129,10 +129,10 @@ class SteadyMotion:
                     break
                 share /= 2
             else:
-                if size < NEAR:
-                    return best
                 break
             best, r = tried, left
+        if np.abs(r).max() < NEAR:
+            return best
         worst = self.names[int(self.unknown[int(np.argmax(np.abs(r)))])]
         raise RunError(f"no steady motion was found: {worst}' = {np.abs(r).max():.3g} remains")
 
