@@ -325,7 +325,7 @@ class Subject:
     @cached_property
     def _usual_freedoms(self) -> int | None:
         """The smallest number of freedoms that the description leaves at states near the initial one."""
-        found = []
+        found: list[int] = []
         rng = self.rng
         self.rng = np.random.default_rng(1)  # the looks do not change which states are drawn later
         for i in range(4 * LOOKS):
