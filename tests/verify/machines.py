@@ -145,7 +145,7 @@ def quadruped(rotate="euler-parameters"):
             parent = s.add_body(f"{thigh}{k}", parent=trunk, **upper, **link)
             lower = {"joint_at": (0, 0, -0.2), "cm": (0, 0, -0.12), "mass": 0.2}
             body = s.add_body(f"{shank}{k}", parent=parent, **lower, **link)
-            feet.append(s.add_point(f"foot {shank}{k}", body=body, at=(0, 0, -0.25)))
+            feet.append(s.add_point(f"foot_{shank}{k}", body=body, at=(0, 0, -0.25)))
             start[f"q({thigh}{k})"] = -side * math.radians(40)
             guess[f"q({shank}{k})"] = side * math.radians(75)
         s.close_loop(*feet, joint="pin", axis=trunk[2], label=f"foot {k}")

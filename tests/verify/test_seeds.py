@@ -10,7 +10,6 @@ LOOPS = ("four_bar", "n_four_bar", "slider_crank", "change_point_four_bar", "sar
 MECHANISMS = {
     "coupling rod": coupling_rod,
     "coupling rod on four cranks": lambda: coupling_rod(4),
-    "coupling rod on a line": lambda: coupling_rod(start=None),
     "quadruped": quadruped,
     "quadruped with angles": lambda: quadruped((3, 2, 1)),
 }

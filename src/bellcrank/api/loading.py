@@ -26,7 +26,7 @@ which is imported for such a file alone."""
 
 
 def load_model(path: str | Path, **arguments: Any) -> System:
-    """The System of a deck, a car file, or model(**arguments) of a Python file: trusted code that can import its folder."""
+    """The System of a deck, car file, or model(**arguments) of a Python file: trusted code that imports its folder."""
     if not isinstance(path, str | Path):
         raise ModelError(f"load_model({path!r:.60}): give the path of a model file")
     path = Path(path)
