@@ -19,7 +19,7 @@ Array = np.ndarray[Any, Any]
 PLACE = ("q(chassis, 1)", "q(chassis, 2)", "q(chassis, 4)")
 SEES = ("driver.station", "driver.steer", "driver.seen", "driver.seeing")  # of a driver who looks at a path
 CLOSED = 1e-9  # derivatives per s that may remain, relative to SIZE
-NEAR = 1e-4  # where rounding or a small jump of a law, as of tyres, keeps Newton's method from coming closer
+NEAR = 1e-6  # where rounding keeps Newton's method from coming closer
 ITERATIONS = 40
 DIFFERENCE = 1e-7
 STEP = 1e-6  # of a difference that shows what acts, in equation units
@@ -104,29 +104,24 @@ class SteadyMotion:
         return dict(zip(self.names, x.tolist(), strict=True))
 
     def _newton(self, f: Any, x: Array) -> Array:
+        """Steps count by what remains to be moved, not by what remains of derivatives, whose sizes differ by far
+        between wheels and steering (natural monotonicity: Deuflhard, Newton Methods for Nonlinear Problems, 2004)."""
+        most = np.array([LONGEST["u" if self.names[i].startswith("u(") else "q"] for i in self.unknown])
         best, r = x.copy(), self._residual(f, x)
         for _ in range(ITERATIONS):
-            size = np.abs(r).max()
-            if size < CLOSED:
+            if np.abs(r).max() < CLOSED:
                 return best
-            J = np.empty((len(r), len(r)))
-            for k, i in enumerate(self.unknown):
-                moved = best.copy()
-                h = DIFFERENCE * max(1.0, abs(best[i]))
-                moved[i] += h
-                J[:, k] = (self._residual(f, moved) - r) / h
+            J = self._jacobian(f, best, r)
             move = np.linalg.lstsq(J, -r, rcond=None)[0]
-            largest = max(
-                abs(step) / LONGEST["u" if self.names[i].startswith("u(") else "q"]
-                for i, step in zip(self.unknown, move, strict=True)
-            )
-            share = min(1.0, 1.0 / max(largest, 1e-12))
+            share = min(1.0, 1.0 / max(np.abs(move / most).max(), 1e-12))
             for _ in range(12):
                 tried = best.copy()
                 tried[self.unknown] += share * move
                 left = self._residual(f, tried)
-                if np.isfinite(left).all() and np.linalg.norm(left) < np.linalg.norm(r):
-                    break
+                if np.isfinite(left).all():
+                    remains = np.linalg.lstsq(J, -left, rcond=None)[0]
+                    if np.linalg.norm(remains / most) < np.linalg.norm(move / most):
+                        break
                 share /= 2
             else:
                 break
@@ -135,6 +130,15 @@ class SteadyMotion:
             return best
         worst = self.names[int(self.unknown[int(np.argmax(np.abs(r)))])]
         raise RunError(f"no steady motion was found: {worst}' = {np.abs(r).max():.3g} remains")
+
+    def _jacobian(self, f: Any, x: Array, r: Array) -> Array:
+        J = np.empty((len(r), len(r)))
+        for k, i in enumerate(self.unknown):
+            moved = x.copy()
+            h = DIFFERENCE * max(1.0, abs(x[i]))
+            moved[i] += h
+            J[:, k] = (self._residual(f, moved) - r) / h
+        return J
 
     def _residual(self, f: Any, x: Array) -> Array:
         rates = f(0.0, x)
