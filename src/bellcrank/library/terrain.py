@@ -416,16 +416,23 @@ class Road:
 
 def read_road(path: str | Path, *, spacing: float | tuple[float, float] | None = None) -> Road:
     """The road of an OpenCRG text (.crg), to be driven along: as `read_grid`, moved so that its line begins at the
-    origin, and with the line itself: bc.manoeuvres.Path.through(road.x, road.y)."""
+    origin, and with the line itself: bc.manoeuvres.Path.through(road.x, road.y). Where the road ends it continues for
+    one spacing as it is there, so that planes are planes up to its edges, and becomes level."""
     from bellcrank.library.surface_files import read_road_sections, road_points
 
     read = read_road_sections(Path(path))
     x, y, h = road_points(Path(path), read, _steps("read_road", spacing))
-    ground, first = grid(x, y, h, name=Path(path).name), float(read.u[0])
+    h = np.pad(h, 1, mode="reflect", reflect_type="odd")
+    ground, first = grid(_longer(x), _longer(y), h, name=Path(path).name), float(read.u[0])
     points = read.line.points[: len(read.u)]
     start = (ground.start[0] - first, ground.start[1])
     level = replace(ground, start=start, heights=ground.heights - ground.height(first, 0.0))
     return Road(level, points[:, 0] - first, points[:, 1], float(read.v[0]), float(read.v[-1]))
+
+
+def _longer(x: np.ndarray) -> np.ndarray:
+    """Points with one more at either end, as far as to the next."""
+    return np.concatenate([[2 * x[0] - x[1]], x, [2 * x[-1] - x[-2]]])
 
 
 def banked(

@@ -22,6 +22,7 @@ from bellcrank.run.result import Run
 
 Array = np.ndarray[Any, Any]
 BEGINS = 2.0  # s, until the car has settled on the road
+ON = 0.5  # m, from the beginning of the road to the rear wheels
 LOST = 5.0  # m beyond an edge, where the run ends
 BEYOND = 200.0  # m behind the end of the road, for drivers to look at
 
@@ -83,7 +84,7 @@ def along(vehicle: Car, settings: dict[str, Any]) -> Result:
         Criterion(f"its wheels stay on the road: {room[nearest]:.2f} m from the nearest edge", bool(room.min() > 0)),
     ]
     return Result("road", vehicle.name, settings, {"road": run}, found.done(), criteria,
-                  ["the car begins with its mass centre where the road does, "
+                  ["the car begins with all its wheels on the road, "
                    + ("in steady motion" if steady else "rolling: the road is uneven there, and no motion is steady"),
                    f"its first {BEGINS:g} s do not count for accelerations, angles and loads"],
                   ("path_error", "steering_wheel", "ay", "az", "roll", "height", "speed", "fl.tyre_load",
@@ -91,15 +92,23 @@ def along(vehicle: Car, settings: dict[str, Any]) -> Result:
 
 
 def _begun(car: Ready, road: Road, path: Path, v: float) -> tuple[dict[str, float], bool]:
-    """The state at the beginning of the road, and whether it is a steady motion: on the plane and the circle that the
-    road begins with."""
-    cg, heading = car.data.sprung.cg, float(path.heading[0])
-    up, left = (float(x) for x in road.ground.slope(0.0, 0.0))
-    start = car.rolling(v, Plane(float(road.ground.height(0.0, 0.0)), up, left))
-    start |= {"q(chassis, 4)": heading, "driver.station": 0.0}
-    start |= {"q(chassis, 1)": -float(cg[0]), "q(chassis, 2)": -float(cg[1])}
-    motion = SteadyMotion(car.sim, (up, left))
-    bend = float((path.heading[1] - path.heading[0]) / (path.s[1] - path.s[0]))
+    """The state at the beginning of the road, all wheels on it, and whether it is a steady motion: on the plane below
+    the wheels and the circle that the road begins with."""
+    cg, behind = car.data.sprung.cg, float(car.data.sprung.cg[0] - car.at_rest.contact[:, 0].min())
+    station = min(behind + ON, path.s[-1] / 2)
+    x, y, heading = (float(np.interp(station, path.s, c)) for c in (path.x, path.y, path.heading))
+    bend = float(np.interp(station, path.s, path.curvature))
+    ahead, left = np.array([np.cos(heading), np.sin(heading)]), np.array([-np.sin(heading), np.cos(heading)])
+    origin = np.array([x, y]) - cg[0] * ahead - cg[1] * left
+    places = [origin + a * ahead + b * left for a, b, _ in car.at_rest.contact]
+    heights = [float(road.ground.height(*place)) for place in places]
+    rows = np.column_stack([np.ones(4), car.at_rest.contact[:, :2]])
+    plane = Plane(*np.linalg.lstsq(rows, np.array(heights), rcond=None)[0].tolist())
+    start = car.rolling(v, plane)
+    start |= {"q(chassis, 1)": float(origin[0]), "q(chassis, 2)": float(origin[1])}
+    start |= {"q(chassis, 4)": heading, "driver.station": station}
+    rises = plane.ahead * ahead + plane.left * left
+    motion = SteadyMotion(car.sim, (float(rises[0]), float(rises[1])))
     try:
         found = motion.solve(start, {"speed_set": v, "curve_set": bend}, {"k_turn": K_TURN, "hands": 0.0}, heading)
     except RunError:
