@@ -167,7 +167,7 @@ def test_units_are_stated_and_all_the_same(passenger):
         ({"body": {"mass": 0}}, "body.mass = 0 must be positive"),
         ({"body": {"mass": "nan kg"}}, "body.mass"),
         ({"body": {"cg": [1, 2]}}, "body.cg must be three numbers"),
-        ({"body": {"inertia": [1, -1, 1]}}, "three positive moments"),
+        ({"body": {"inertia": [1, -1, 1]}}, "body.inertia = [1.0, -1.0, 1.0] must be three positive moments"),
         ({"body": None}, "body is missing: sprung mass"),
         ({"drive": {"driven": "both"}}, "it is one of 'front', 'rear', 'all'"),
         ({"brakes": {"front_share": 1.2}}, "brakes.front_share = 1.2 must lie between 0 and 1"),

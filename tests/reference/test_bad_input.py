@@ -174,6 +174,25 @@ def test_broken_triangle_inequality_only_warns():
         s.equations()
 
 
+@pytest.mark.parametrize(("values", "noted"), [((1, 1, 3), True), ((1, 2, 3), False)])
+def test_inertia_by_default_values_is_a_note(values, noted):
+    """Published models have such values: no warning."""
+    s, _, rod = start()
+    s.add_body("bob", parent=rod, rotate=(1, 2, 3), mass=1, inertia=("ix", "iy", "2*iz"))
+    s.set_defaults(ix=values[0], iy=values[1], iz=values[2] / 2, g=9.81)
+    sim = s.equations().compile(backend="python")
+    told = "body 'bob': principal moments of inertia 1, 1, 3 break the triangle inequality (no real body has them)"
+    assert (told in sim.notes) is noted
+    assert any("triangle" in x for x in sim.notes) is noted
+
+
+def test_one_moment_of_inertia_in_a_plane_is_usual():
+    s, _, rod = start()
+    s.add_body("bob", parent=rod, rotate=3, mass=1, inertia=(0, 0, "iz"))
+    s.set_defaults(iz=1, g=9.81)
+    assert not any("triangle" in x for x in s.equations().compile(backend="python").notes)
+
+
 def test_missing_parameter_values_are_listed_together():
     s, cart, rod = start()
     s.add_moment("drive", magnitude="-k*q(rod) - c*u(rod) + m0", direction=rod[3], on=rod, against=cart)

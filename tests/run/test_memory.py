@@ -3,6 +3,7 @@
 import resource
 import subprocess
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -27,6 +28,28 @@ def test_a_run_of_a_thousand_million_samples(sim, monkeypatch):
         bc.RunError, match=r"1000 runs with 1000001 rows of 2 channels each need about .* and 8.0 GiB are"
     ):
         sim.simulate_many(1000, t_end=1e3, step=1e-3, keep=["q(rod)", "u(rod)"])
+
+
+@pytest.mark.parametrize("method", ["rk4", "tsit5"])
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"n": 2}, r"2 runs with 100000000\d rows of \d channels each need about .* GiB of memory, and 8.0 GiB"),
+        ({"n": 1, "keep": "q(rod)", "every": 1}, r"1 run with 100000000\d rows of 1 channel each need about 7.5 GiB"),
+        ({"n": 3, "reduce": {"q(rod)": "rms"}}, r"times of 100000000\d rows need about 22.4 GiB of memory"),
+    ],
+)
+def test_many_runs_of_a_thousand_million_samples(sim, monkeypatch, method, given, said):
+    """Refused by counting: nothing is computed, not even the times."""
+    room = 7.0 if given["n"] == 1 else 8.0
+    monkeypatch.setattr(memory, "available_memory", lambda: room * 2**30)
+    tracemalloc.start()
+    try:
+        with pytest.raises(bc.RunError, match=said):
+            sim.simulate_many(**given, t_end=1e6, step=1e-3, method=method)
+        assert tracemalloc.get_traced_memory()[1] < 2**24
+    finally:
+        tracemalloc.stop()
 
 
 def test_what_is_small_is_never_refused(sim, monkeypatch):

@@ -239,3 +239,28 @@ def test_initial_values_of_removed_speeds_decide_what_is_left_free():
     sim = s.equations().compile(backend="python")
     run = sim.simulate(t_end=0.1, step=0.1, initial={"u(a)": 1.0, "u(c)": 4.5}, inputs={"w": 0.5})
     assert [run["u(a)"][0], run["u(b)"][0]] == pytest.approx([1.0, 1.5], rel=1e-14)
+
+
+def without_a_start():
+    """Its rates have no value from the start on, nor has one of its outputs."""
+    s = bc.System("not defined", units="mks")
+    m = s.add_body("m", translate=1, mass=2, inertia=0)
+    s.add_force("f", magnitude="k*sqrt(-1 - t)", direction=s.inertial[1], at=m.cm)
+    s.add_output("sqrt(-2 - t)", "none")
+    s.set_defaults(k=0.5)
+    s.set_run(t_end=0.5, step=0.05, initial={"u(m)": 3.0})
+    return s
+
+
+@pytest.fixture(scope="module")
+def undefined():
+    return without_a_start().equations()
+
+
+@pytest.mark.filterwarnings("ignore:output 'none' is no finite number")
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("method", ["rk4", "ab2", "tsit5"])
+def test_the_start_is_kept_of_a_run_that_ends_in_its_first_step(undefined, backend, method):
+    run = undefined.compile(backend=backend).simulate(method=method)
+    assert run.ended.startswith("stopped") and "the force 'f', whose magnitude was nan" in run.ended
+    assert run.time.tolist() == [0.0] and run["u(m)"].tolist() == [3.0] and np.isnan(run["none"]).all()

@@ -288,13 +288,15 @@ def _asked(loaded: Loaded, plan: Plan, given: Given, keep: Any, reduce: Any, num
 
 def _check_room(asked: Asked) -> None:
     """Refuses results that cannot be held, and says what could be."""
-    n, rows, channels, figures = asked.given.n, len(asked.times), len(asked.kept), len(asked.figures)
+    plan, n, channels, figures = asked.plan, asked.given.n, len(asked.kept), len(asked.figures)
+    rows = -(-plan.steps // plan.every) + 1  # counted, for their times alone may be too many to be held
 
     def size(history: int, figures: int) -> int:
         return n * 8 * (history + asked.loaded.n_states + figures)
 
     needed = size(rows * channels, figures)
     if needed <= memory.SMALL or needed <= (room := memory.available_memory()):
+        memory.check_memory(f"times of {counted(rows, 'row')}", memory.TIMES * rows, "keep fewer rows (every=)")
         return
     what, ways = [f"{counted(rows, 'row')} of {counted(channels, 'channel')}"] * bool(channels), []
     what += [counted(figures, "figure")] * bool(figures)

@@ -84,8 +84,15 @@ def _physical(checker: Checker, matrix: Rows, where: str) -> Mat3:
     shown = ", ".join(f"{p:.6g}" for p in principal)
     if principal[0] < -1e-12 * max(abs(principal[2]), 1e-300):
         checker.problem(where, f"inertia is not physical: its principal values are {shown}; none may be negative.")
-    elif principal[0] + principal[1] < principal[2] * (1 - 1e-9):
-        plane = "; in a plane, where only one counts, give all three alike" if principal[1] == 0 else ""
-        told = f"principal moments of inertia {shown} break the triangle inequality (no real body has them{plane})"
+    elif told := not_of_a_body(principal):
         warn(f"{where}: {told}")
     return matrix  # type: ignore[return-value]
+
+
+def not_of_a_body(principal: np.ndarray) -> str:
+    """Why no real body has these principal moments of inertia, which are in order; nothing if one could."""
+    if principal[0] + principal[1] >= principal[2] * (1 - 1e-9):
+        return ""
+    shown = ", ".join(f"{p:.6g}" for p in principal)
+    plane = "; in a plane, where only one counts, give all three alike" if principal[1] == 0 else ""
+    return f"principal moments of inertia {shown} break the triangle inequality (no real body has them{plane})"

@@ -30,7 +30,7 @@ from bellcrank.program.statements import section_expressions
 from bellcrank.run.rigid_layout import rigid_wheels
 from bellcrank.run.starts import Starts
 from bellcrank.run.table_range import TableWatch
-from bellcrank.run.values import check_masses, given_parameters, input_signals
+from bellcrank.run.values import check_masses, given_parameters, inertia_notes, input_signals
 
 BACKENDS = ("auto", "c", "python")
 
@@ -187,7 +187,7 @@ class Loaded:
         if self.remembers:
             what = f"what {', '.join(self.remembers)} remembers changes once per accepted step"
             notes.append(f"{what}; with method='rk2' at the middle of a step too, as in AUTOSIM")
-        return notes
+        return [*notes, *inertia_notes(self.analysis.mechanism.bodies, self.interface)]
 
 
 def load(

@@ -11,6 +11,7 @@ from bellcrank.errors import RunError
 
 SMALL = 2**26  # bytes that are always taken
 CGROUP = Path("/sys/fs/cgroup")
+TIMES = 24.0  # bytes for each output time of many runs: as counted, scaled and joined
 COPIES = 2.25  # of the samples of a run: as they are recorded, as channels in user units, and what is looked at
 
 

@@ -219,9 +219,7 @@ class PythonRun(Driven):
             if self._again:
                 self._begin(self.course.begin(self.course.first + 1), live=0)
             else:
-                self.evaluation.hold(t, self.state, first=True)
-                self._begin(t)
-                rows.append(self._row(t))
+                self._first(t, rows)
         while self.reached < last:
             self.reached += 1
             if not self._step(self.reached):
@@ -229,6 +227,16 @@ class PythonRun(Driven):
                 return
             if self.reached % self.course.every == 0 or self.reached == self.course.total:
                 rows.append(self._row(self.course.time(self.reached)))
+
+    def _first(self, t: float, rows: list[np.ndarray]) -> None:
+        """Takes the start and records it, even if its rates have no value: the run then ends in its first step."""
+        self.evaluation.hold(t, self.state, first=True)
+        try:
+            self._begin(t)
+        except NO_VALUE:
+            rows.append(self._row(t))
+            raise
+        rows.append(self._row(t))
 
     def _begin(self, t: float, live: int = 1) -> None:
         """Takes the start of the run."""

@@ -10,10 +10,11 @@ import numpy as np
 
 from bellcrank.backend.start import Input
 from bellcrank.errors import ModelError, counted, did_you_mean, mapping, warn
-from bellcrank.expr import Expr, Symbol, evaluate, postorder
+from bellcrank.expr import Expr, Symbol, evaluate, postorder, symbols
 from bellcrank.expr.evaluate import evaluate_all
 from bellcrank.expr.show import text
-from bellcrank.interface.interface import DECLARED, PARAMETERS, Interface
+from bellcrank.interface.interface import DECLARED, PARAMETERS, Interface, Quantity
+from bellcrank.model.inertia import not_of_a_body
 from bellcrank.model.mechanism import Body
 from bellcrank.numeric.course import At, Course
 from bellcrank.numeric.methods import ADAPTIVE, DEFAULT
@@ -267,8 +268,8 @@ def at_rows(program: Program, columns: np.ndarray, p: Sequence[float], c: Sequen
 def known_symbols(program: Program, t: float, q: Any, u: Any, p: Any, w: Any) -> dict[Expr, float]:
     """Values of a program's symbols, for expressions that are evaluated as they are; inputs as many as w has."""
     known: dict[Expr, float] = {Symbol("t", "time"): t}
-    for symbols, numbers in ((program.coordinates, q), (program.speeds, u), (program.parameters, p)):
-        known.update(zip(symbols, map(float, numbers), strict=True))
+    for named, numbers in ((program.coordinates, q), (program.speeds, u), (program.parameters, p)):
+        known.update(zip(named, map(float, numbers), strict=True))
     return known | dict(zip(program.inputs, map(float, w), strict=False))
 
 
@@ -296,10 +297,33 @@ def check_masses(bodies: Sequence[Body], interface: Interface, p: Sequence[float
         raise ModelError(problems, interface.model)
 
 
+def inertia_notes(bodies: Sequence[Body], interface: Interface) -> list[str]:
+    """Bodies to which default values give moments of inertia no real body has. Published models have such, so this is
+    no warning; one moment alone, with zeros for the others, is how bodies in a plane are written."""
+    try:
+        known = _usual(interface.parameters)
+    except ModelError:  # which is raised where they are used
+        return []
+    found = []
+    for body in bodies:
+        entries = [x for row in body.inertia for x in row]
+        if all(s.kind == "constant" for s in symbols(*entries)) or (inertia := _value(entries, known)) is None:
+            continue
+        principal = np.linalg.eigvalsh(np.reshape(inertia, (3, 3)))
+        if np.any(principal[:2]) and (wrong := not_of_a_body(principal)):
+            found.append(f"body '{body.name}': {wrong}")
+    return found
+
+
 def _idle(interface: Interface) -> dict[str, float]:
     """Parameters that stand in the model, but not in its program, by name."""
-    idle = [x for x in interface.idle if x.default is not None]
-    return {x.name: float(x.unit.to_equation(finite(x.default, f"parameter '{x.name}'"))) for x in idle}
+    return _usual(interface.idle)
+
+
+def _usual(quantities: Iterable[Quantity]) -> dict[str, float]:
+    """Default values in equation units by name, of those that have one."""
+    given = [x for x in quantities if x.default is not None]
+    return {x.name: float(x.unit.to_equation(finite(x.default, f"parameter '{x.name}'"))) for x in given}
 
 
 def _not_physical(moments: np.ndarray) -> Any:

@@ -76,7 +76,7 @@ def make_data(given: Mapping[str, Any], folder: Path) -> CarData:
         problems.extend(car_problems(sections, front.linkage.chain, rear.linkage.chain))
     inertia = np.array(sections.body.inertia)
     if not (inertia > 0).all():
-        problems.append(f"body.inertia = {list(inertia)} must be three positive moments.")
+        problems.append(f"body.inertia = {inertia.tolist()} must be three positive moments.")
     if not 0 <= sections.brakes.front_share <= 1:
         problems.append(f"brakes.front_share = {sections.brakes.front_share:g} must lie between 0 and 1.")
     drive_problems(sections, problems)

@@ -6,9 +6,14 @@ class Steps:
         self.advance = advance_by(course.method, N_Q, UNIT)
 
     def begin(self, t, goes_on=False):
-        """Takes the start; routines keep and remember nothing of one that goes on."""
+        """Takes the start; routines keep and remember nothing of one that goes on. Rates without a value end the run
+        in its next step."""
         e = self.e
-        self.k = (e.rates if goes_on else e.settled)(t, self.y)
+        try:
+            self.k = (e.rates if goes_on else e.settled)(t, self.y)
+        except (ArithmeticError, ValueError):
+            self.k = np.full(len(self.y), math.nan)
+            return
         if e.keeper is not None:
             e.keeper.remember(t, self.k)
 
