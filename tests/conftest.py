@@ -10,10 +10,14 @@ import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 # The same examples everywhere, and no limit of time: how long one takes says something of the machine.
 settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("same")
+
+# Neither numbers found in the text of whatever modules are imported: others elsewhere, and five seconds of reading.
+providers.is_local_module_file = lambda path: False
 
 # Modules are translated once, whatever the shell says: rewriting every test takes six seconds a process.
 sys.dont_write_bytecode = False

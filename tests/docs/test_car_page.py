@@ -9,6 +9,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "car.md").read_text(encoding="utf-8
 BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.campaign
 def test_figures_of_the_page(capsys):
     names = {}
     exec(compile(BLOCKS[0], "car.md", "exec"), names)

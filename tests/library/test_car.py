@@ -20,6 +20,7 @@ from bellcrank.linkage.chain import AXES
 from bellcrank.linkage.measures import measure
 from tests.library import car_by_hand as hand
 from tests.library.tyre_tables import BOOK
+from tests.models import rarely
 
 SEDAN = {  # Project Chrono, commit 7689fbc0, data/vehicle/sedan: front double wishbone
     "upper_front": (-0.100, 0.470, 0.105), "upper_rear": (-0.250, 0.510, 0.110), "upper_ball": (-0.040, 0.695, 0.105),
@@ -91,7 +92,7 @@ def resisting(axle, load, up, travel=0.0, side=1):
     return axle.tyre.forces(load, 0.0, 0.0, math.asin(axis @ up)).Mx * along / np.linalg.norm(along)
 
 
-@pytest.mark.parametrize("name", ["passenger", "hmmwv"])
+@pytest.mark.parametrize("name", rarely(["passenger", "hmmwv"], ["passenger"]))
 def test_loads_at_rest_are_those_of_the_lever(name, request):
     """Weights over the wheelbase, whatever springs and linkages do between. Tyres that lean resist about the line on
     which their wheel rolls, with toe a little across the car."""
@@ -212,6 +213,7 @@ def test_springs_that_do_not_hold(passenger):
         soft.stand  # noqa: B018
 
 
+@pytest.mark.campaign
 def test_a_tyre_that_is_too_small_is_unusual(passenger):
     small = passenger.changed(front={"tyre": {"size": "205/60R15 60V"}})
     told = [s for s in small.check() if "load of f" in s]
@@ -219,12 +221,16 @@ def test_a_tyre_that_is_too_small_is_unusual(passenger):
 
 
 def test_what_is_unusual_is_named_with_numbers(passenger):
-    assert all("tyre" in sentence for sentence in passenger.check())  # by size: not measured
     odd = passenger.changed(front={"spring": {"stiffness": "600 N/mm"}, "camber": -9}, body={"cg": [-1.2, 0, 1.4]})
     told = "\n".join(odd.check())
     assert "front.spring.stiffness = 6e+05 N/m: stiffness; usual is 8000 N/m to 5e+05 N/m" in told
     assert "front.camber = -9 deg: camber as built, top outwards positive; usual is" in told
     assert "height of the mass centre above the ground (cg_height) is" in told
+
+
+@pytest.mark.campaign
+def test_a_shipped_car_is_usual_and_a_lowered_one_is_not(passenger):
+    assert all("tyre" in sentence for sentence in passenger.check())  # by size: not measured
     low = passenger.changed(front={"spring": {"travel": "75 mm"}})
     assert "on its stop, which begins at 45 mm" in "\n".join(low.check())
 

@@ -53,6 +53,7 @@ def test_figures_are_those_of_the_exact_linear_model(shape):
             assert LinearCar(ready(car)).gains(V)[name] == pytest.approx(value, rel=1e-4), name
 
 
+@pytest.mark.campaign
 def test_tyres_of_both_sides_count():
     """With a driver on the left the left tyres carry more; those of the right count as much."""
     left = bc.vehicles.Car.read("passenger").changed(**LEFT)

@@ -131,6 +131,7 @@ def ball(ground, backend="python"):
     return s.equations().compile(backend=backend)
 
 
+@pytest.mark.campaign
 def test_a_ball_slides_down_a_plane_and_keeps_its_energy():
     """Down the plane with g times its slope over 1 + slope^2, across as along; in a bowl energy stays."""
     ground, g = plane(), 9.80665

@@ -68,6 +68,7 @@ def test_over_and_under_constrained_linkages_say_their_freedoms():
     assert "over-constrained: 0 freedoms (counted 0)" in text and "rod 'rod_1_2'" in text
 
 
+@pytest.mark.campaign
 def test_a_repeated_rod_is_named_and_does_no_harm():
     d = chain([(i, i) for i in range(1, 6)])
     d["rods"].append({"name": "again", "between": ["P3", "X3"]})

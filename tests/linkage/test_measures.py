@@ -155,6 +155,7 @@ def test_axle_in_roll():
     assert m["anti_squat"][0] == pytest.approx(p["anti_squat"][0])
 
 
+@pytest.mark.campaign
 def test_lines_of_the_picture_are_the_measures():
     m = measure(linkage("double_wishbone"), np.linspace(-0.02, 0.02, 3))
     shown = {axis.get_title(): axis for axis in draw([m]).axes if axis.lines}

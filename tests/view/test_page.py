@@ -588,6 +588,7 @@ def test_page_in_an_executed_notebook(browser, tmp_path):
     browser.until("window.heard === 'WebAssembly'")
 
 
+@pytest.mark.campaign
 @needs_node
 def test_parameters_named_like_members_of_javascript_objects():
     """They were taken from the prototype of every object, or ended the page."""

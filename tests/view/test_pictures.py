@@ -32,6 +32,7 @@ def run():
     return pendulum().equations().compile(backend="python").simulate(t_end=0.4, step=0.02)
 
 
+@pytest.mark.campaign
 def test_a_film_moves(run, tmp_path):
     run.animate(tmp_path / "a.gif", fps=1, speed=0.1)
     with Image.open(tmp_path / "a.gif") as film:
@@ -96,6 +97,7 @@ def test_a_run_from_a_file_has_no_picture(run, tmp_path):
         bc.read(run.save(tmp_path / "run.csv")).picture()
 
 
+@pytest.mark.campaign
 def test_commands(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "rod.py").write_text(MODEL)

@@ -60,6 +60,7 @@ def test_poses_are_those_found_by_another_way():
         assert np.abs(R @ R.transpose(0, 2, 1) - np.eye(3)).max() < 1e-13
 
 
+@pytest.mark.campaign
 @pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler")
 def test_poses_are_a_section_that_c_has_too():
     eom = example("double_pendulum")

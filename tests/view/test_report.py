@@ -11,7 +11,7 @@ from bellcrank import cli
 from bellcrank.expr.mathml import math_element, math_name, mathml
 from bellcrank.verify.page import write_report
 from tests.browser import look_at, needs_chromium
-from tests.models import FOLDER, pendulum, rarely, system
+from tests.models import FOLDER, pendulum, system
 
 SECTIONS = [
     "picture",
@@ -119,7 +119,8 @@ def test_report_in_a_browser(page, tmp_path):
     assert found["wide"] <= found["window"]
 
 
-@pytest.mark.parametrize("name", rarely(["passenger_car", "quarter_car"], ["passenger_car"]))
+@pytest.mark.campaign
+@pytest.mark.parametrize("name", ["passenger_car", "quarter_car"])
 def test_other_reports(tmp_path, name):
     path = write_report(system(name), tmp_path / "a.html", states=1, backend="python", t_end=0.2)
     text = path.read_text(encoding="utf-8")
