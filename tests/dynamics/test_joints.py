@@ -91,3 +91,25 @@ def test_energy_rate_is_zero_and_forms_agree(base, joint):
             power = abs(kinetic[1] - kinetic[0]) / (2 * h)
             assert abs(energy[1] - energy[0]) / (2 * h) < 1e-6 * max(power, 1.0)
         assert udot == pytest.approx(reference, rel=1e-9, abs=1e-9 * abs(reference).max())
+
+
+@pytest.mark.parametrize("joint", ["slide", "tilted slide", "carried point", "hinge"])
+def test_forces_beside_the_axis_turn_what_carries_them(joint):
+    """A force at a point off the axis of a joint, on a body and on what it carries: power as of an independent sum."""
+    s = bc.System("carried", units="mks", axes="ISO 8855")
+    kinds = {
+        "slide": {"translate": 1},
+        "tilted slide": TILTED_SLIDE,
+        "carried point": CARRIED_POINT,
+        "hinge": {"rotate": 1},
+    }
+    a = s.add_body("a", rotate=(3, 1, 2), mass=2, cm=(0.1, 0, 0), inertia=(0.2, 0.3, 0.4))
+    b = s.add_body(
+        "b", parent=a, joint_at=(0.3, 0.1, 0.2), mass=1, cm=(0, 0.1, 0), inertia=(0.1, 0.1, 0.1), **kinds[joint]
+    )
+    p = s.add_point("p", body=b, at=(0.2, 0.5, -0.4))
+    s.add_force("f", magnitude="3 - u(a, 1)", direction="[n1] + 0.5*[n3]", at=p)
+    s.add_force("g", magnitude="2*q(a, 1)", direction=a[2], at=p, against=a.origin)
+    s.add_moment("m", magnitude="0.7", direction=b[2], on=b, against=a)
+    report = bc.check(s, states=3, backend="python", run=False)
+    assert report.passed, str(report)

@@ -156,6 +156,14 @@ def test_small_forces_move_the_bodies_of_a_full_model_alike(name, travel, rack):
     assert by_model[3:] == pytest.approx(by_hand[3:], abs=1e-6 * np.abs(by_hand[3:]).max())
 
 
+def test_a_bush_with_coupling_is_the_second_derivative_of_its_energy():
+    """Force over rotation, nine numbers row by row; the moment over displacement is its transpose."""
+    chain, G = load(shipped("double_wishbone")).chain, np.arange(9.0).reshape(3, 3) - 3
+    bush = make_bush(chain, "lower_front", (3e5, 2e5, 1e5), (400.0, 300.0, 200.0), [*G.ravel()], (1, 0, 0), (0, 0, 1))
+    expected = np.block([[np.diag([3e5, 2e5, 1e5]), G], [G.T, np.diag([400.0, 300.0, 200.0])]])
+    assert bush.stiffness == pytest.approx(expected)
+
+
 @pytest.mark.parametrize(
     ("given", "told"),
     [

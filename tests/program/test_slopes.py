@@ -71,6 +71,7 @@ def test_slopes_of_every_example(name):
     assert relative(found[:, known], differences(sim, 0.2, x)[:, known]) < 1e-7
 
 
+@pytest.mark.filterwarnings("ignore:model .* jumps where:bellcrank.ModelWarning")
 @pytest.mark.parametrize("seed", [6, *(pytest.param(n, marks=pytest.mark.campaign) for n in (26, 43, *range(30, 42)))])
 def test_slopes_of_random_models(seed):
     """All joints, frames turned by any rotation, all unit systems, tables, states of one's own."""

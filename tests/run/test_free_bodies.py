@@ -43,6 +43,28 @@ def path_error(run, time, g=9.81):
     return float(np.abs(v - exact).max())
 
 
+@pytest.mark.parametrize("rotate", ["euler-parameters", (3, 2, 1)])
+def test_velocities_are_rates_of_positions(rotate):
+    """Of points beside the mass centre, of bodies on a spinning one, and of one that slides along it."""
+    s = bc.System("points", units="mks", axes="ISO 8855")
+    b = s.add_body("b", translate=(1, 2, 3), rotate=rotate, mass=2, cm=CM, inertia=(1.0, 2.0, 2.5))
+    c = s.add_body(
+        "c", parent=b, rotate=2, joint_at=(0.2, 0.1, -0.3), mass=1, cm=(0.1, 0.2, 0.3), inertia=(0.1, 0.2, 0.2)
+    )
+    d = s.add_body("d", parent=c, translate=1, joint_at=(0.1, 0, 0.2), mass=1, inertia=(0.1, 0.1, 0.1))
+    for body in (b, c, d):
+        point = s.add_point(f"{body.name}p", body=body, at=(0.2, -0.3, 0.4))
+        for axis in (1, 2, 3):
+            s.add_output(f"dot(pos({point.name}), [n{axis}])", f"{body.name}{axis}", units="L")
+            s.add_output(f"dot(vel({point.name}), [n{axis}])", f"{body.name}{axis}'", units="L/T")
+    initial = {"u(b, 1)": 2.0, "u(b, 4)": 1.0, "u(b, 5)": 0.4, "u(b, 6)": 2.0, "u(c)": 3.0, "u(d)": 0.5}
+    run = s.equations().compile(backend="python").simulate(t_end=0.1, step=2e-3, initial=initial)
+    for name in (f"{x}{axis}" for x in "bcd" for axis in (1, 2, 3)):
+        x = np.asarray(run[name])
+        rate = (x[:-4] - 8 * x[1:-3] + 8 * x[3:-1] - x[4:]) / (12 * 2e-3)
+        assert rate == pytest.approx(np.asarray(run[f"{name}'"])[2:-2], abs=1e-6), name
+
+
 @pytest.fixture(scope="module")
 def equations():
     return tumbling()

@@ -73,6 +73,8 @@ def test_every_problem_is_named_at_once():
         ({"run": {"backend": "cobol"}}, "backend = 'cobol' is not known"),
         ({"parameters": {"k": "2*("}}, "[parameters]: k:"),
         ({"outputs": {"e": "sqrt("}}, "output"),
+        ({"grid": {}, "parts": [{"name": "a", "grid": {"k": [1]}}, {"name": "b", "grid": {"k": [2]}}],
+          "plots": [{"file": "x.png", "value": "end", "x": "k"}]}, "part is missing; it is one of"),
         ({"plots": [{"file": "../x.png", "value": "end", "x": "k"}]}, "without a folder"),
         ({"parts": [{"grid": {"k": [1]}}]}, "must stand in one of the [[parts]]"),
     ],

@@ -195,6 +195,10 @@ def test_pictures(tmp_path):
     grid = run(mass(grid={"k": [1, 4], "q(mass)": [1, 2, 3]}), tmp_path / "grid")
     assert [p.name for p in grid.plot()] == ["end.png", "fastest.png"]
     assert {(spec.x, spec.y) for spec in default_plots(grid, ".png")} == {("q(mass)", "k")}
+    two = mass(samples={"count": 2, "seed": 1, "of": {"k": {"uniform": [1, 9]}, "q(mass)": {"uniform": [1, 2]}}})
+    del two["grid"]
+    files = [spec.file for spec in default_plots(run(two, tmp_path / "two"), ".png")]
+    assert files == ["end_k.png", "end_q_mass_.png", "fastest_k.png", "fastest_q_mass_.png"]
     samples = {"count": 4, "seed": 1, "of": {"k": {"uniform": [1, 9]}}}
     study = mass(samples=samples, plots=[{"file": "e.svg", "value": "end", "x": "k"}])
     del study["grid"]
