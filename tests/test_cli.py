@@ -91,6 +91,19 @@ def test_inputs_from_a_file(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["final"]["travel"]["value"] != pytest.approx(from_file)
 
 
+def test_logs_with_units_in_brackets_semicolons_and_decimal_commas(tmp_path, capsys):
+    log, plain, picture = (tmp_path / name for name in ("log.csv", "plain.csv", "log.svg"))
+    log.write_text("time;z_road;\n[ms];[m];\n0;0;\n100;0,05;\n1000;0,05;\n", encoding="utf-8")
+    plain.write_text("t,z_road\n0,0\n0.1,0.05\n1,0.05\n", encoding="utf-8")
+    found = []
+    for path in (log, plain):
+        assert run(QUARTER_CAR, "--input", path, "--t-end", 1, "--json") == 0
+        found.append(json.loads(capsys.readouterr().out)["final"])
+    assert found[0] == found[1]
+    assert bellcrank("plot", log, "z_road", "--out", picture) == 0
+    assert "z_road" in picture.read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

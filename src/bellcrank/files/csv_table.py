@@ -17,6 +17,7 @@ from bellcrank.files.text import read_text
 from bellcrank.files.whole import Parts
 
 _UNIT = re.compile(r"(.*\S)\s*\[([^\[\]]*)\]")  # name [unit]
+_SEPARATOR_LINE = re.compile(r"\A\s*sep=[,;\t]\r?\n", re.IGNORECASE)
 _QUOTED = re.compile('"[^"]*"')
 SEPARATORS = ",;\t"
 
@@ -59,10 +60,11 @@ def read_csv(path: str | Path, wanted: Callable[[str], bool] | None = None) -> C
 
     Cells are separated by commas, semicolons or tabs, whichever the line of names has most of; between semicolons or
     tabs, numbers may have a decimal comma. Units may stand in brackets, in a line of their own or behind the names
-    (`time [s]`). The first column is always read; of the others, those whose names are `wanted`.
+    (`time [s]`). A first line `sep=;` and a separator at the end of every line, as spreadsheets write them, have no
+    meaning. The first column is always read; of the others, those whose names are `wanted`.
     """
     path = Path(path)
-    text = read_text(path)
+    text = _SEPARATOR_LINE.sub("\n", read_text(path))  # lines keep their numbers
     delimiter = max(SEPARATORS, key=_QUOTED.sub("", text.lstrip().partition("\n")[0]).count)
     try:
         cells = list(csv.reader(text.splitlines(), delimiter=delimiter))
@@ -71,6 +73,8 @@ def read_csv(path: str | Path, wanted: Callable[[str], bool] | None = None) -> C
     rows = [(line, row) for line, row in enumerate(cells, 1) if any(cell.strip() for cell in row)]
     if not rows:
         raise RunError(f"{path} is empty: a line of names and lines of numbers are needed")
+    if all(len(row) == len(rows[0][1]) > 1 and not row[-1].strip() for _, row in rows):
+        rows = [(line, row[:-1]) for line, row in rows]
     names, units, start = *_names(rows[0][1]), 1
     if len(rows) > 1 and _number(rows[1][1][0], delimiter) is None:  # brackets are then part of the names
         names, units, start = [c.strip() for c in rows[0][1]], [c.strip().strip("[]()") for c in rows[1][1]], 2
