@@ -65,9 +65,11 @@ def checked(function: Callable[Arguments, Result]) -> Callable[Arguments, Result
 
     @wraps(function)
     def call(*given: Arguments.args, **named: Arguments.kwargs) -> Result:
-        if any(type(x) is np.ndarray and x.ndim == 0 for x in (*given, *named.values())):  # stands for its one value
-            return call(*map(_scalar, given), **{name: _scalar(x) for name, x in named.items()})
-        check(late, given, named)
+        for x in (*given, *named.values()) if named else given:  # a loop: calls for rates take microseconds
+            if type(x) is np.ndarray and x.ndim == 0:  # stands for its one value
+                return call(*map(_scalar, given), **{name: _scalar(x) for name, x in named.items()})
+        if late:
+            check(late, given, named)
         try:
             return function(*given, **named)
         except (TypeError, ValueError, AttributeError):

@@ -5,6 +5,7 @@ Each evaluation has a context of its own: what external routines remember and ke
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -51,7 +52,7 @@ def rates(
     x = state_array(loaded.interface, q, u)
     f = rhs_of(loaded, parameters, inputs) if bound is None else bound.rates
     found, n_q = f(number(t, "t"), x), loaded.n_q
-    if not np.isfinite(found).all():
+    if not (math.isfinite(sum(found.tolist())) or np.isfinite(found).all()):  # the first is quick, but may overflow
         context = loaded.context()
         here, names = state_at(context, t, q, u, parameters, inputs), (s.name for s in loaded.program.parameters)
         at = Moment(loaded.program, *here[:3], dict(zip(names, here[3], strict=True)), here[5], context.named_functions)
