@@ -65,7 +65,9 @@ def test_moment_that_keeps_a_speed(car, sim, v):
 def undamped_rates(sim, v, **parameters):
     """Eigenvalues of the car without dampers, and how much travels of both sides differ and are the same in each."""
     how = {"c_front": 0.0, "c_rear": 0.0, **parameters}
-    model = sim.linearize(at=sim.equilibrium(fixed={AHEAD: v}, parameters=how))
+    ahead = sim.equilibrium(fixed={AHEAD: v}, parameters=how)
+    assert "drive" in ahead.values  # the car is not driven by the torque of a single wheel
+    model = sim.linearize(at=ahead)
     rates, shapes = np.linalg.eig(model.in_equation_units().A)
     left, right = ([model.state_names.index(f"q({c})") for c in side] for side in (("fl", "rl"), ("fr", "rr")))
     apart, together = (np.abs(shapes[left] + k * shapes[right]).sum(axis=0) for k in (-1, 1))

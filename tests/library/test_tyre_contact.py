@@ -207,6 +207,21 @@ def test_rates_have_slopes_at_standstill(book):
     assert np.all(np.isfinite(sim.linearize(at=at).A))
 
 
+@pytest.mark.campaign
+@pytest.mark.parametrize("name", ["book", "Fiala"])
+def test_linear_models_have_the_cornering_stiffness_where_no_wheel_slips(name):
+    """Exactly there, where the sign of a slip has no derivative: d Fy/d e = C/sigma and d Fx/d e likewise."""
+    tyre = {
+        "book": lambda: bc.tyres.read(BOOK).scaled(LHX=0.0, LVX=0.0, LHY=0.0, LVY=0.0),
+        "Fiala": lambda: bc.tyres.Fiala(c_slip=1e5, c_alpha=8e4),
+    }[name]()
+    sim, at = rig(tyre).equations().compile(), state(tyre, {"Fz": 3000.0, "kappa": 0.0, "alpha": 0.0, "V": 20.0})
+    model, found = sim.linearize(at=at, outputs=["t.fx", "t.fy"]), tyre.forces(3000.0, 0.0, 0.0, V=20.0)
+    C = model.in_equation_units().C
+    for i, (way, K, sigma) in enumerate((("x", found.Kxk, found.sigma_x), ("y", found.Kya, found.sigma_y))):
+        assert abs(C[i, model.state_names.index(f"t_e{way}")]) == pytest.approx(abs(K) / sigma, rel=1e-3)
+
+
 def block(tyre, slope):
     """A locked wheel on a slope."""
     s = bc.System("locked wheel", axes="ISO 8855")

@@ -42,6 +42,7 @@ from bellcrank.units import ANGLE
 Values = Mapping[Any, float] | None
 FEW = 40  # steps of a search that is not the only one
 SETTLING = (0.3, 2.0)  # s of a run before a search is tried from its end
+COMPARABLE = 0.5  # effect of an input against that of the strongest: of such inputs the first one declared is set free
 IDLE = 1e-9  # change of an input that was set free, below which it was not needed
 SLOWLY = (1e-4, 1e-3, 1e-2, 0.1, 0.3)  # shares of a speed on the way to it from rest
 
@@ -206,13 +207,16 @@ def _within_a_turn(problem: Problem, root: Root) -> Root:
 
 
 def _set_free(asked: Asked, problem: Problem) -> tuple[Quantity, ...]:
-    """The inputs to set free, so many as are missing: those that act most.
+    """The inputs to set free, so many as are missing: those that act most, of comparable ones the first declared. So
+    a car is driven by its `drive`, not by the torque of one wheel.
 
     None if the caller has given one of the same kind that acts too: a brake is not balanced behind his back.
     """
     if asked.short <= 0 or not asked.candidates:
         return ()
-    acting = [q for q, _ in problem.acting(problem.x, asked.candidates)]
+    found = problem.acting(problem.x, asked.candidates)
+    strong = {q for q, effect in found if effect >= COMPARABLE * found[0][1]}
+    acting = [q for q in asked.candidates if q in strong] + [q for q, _ in found if q not in strong]
     offered = [q for q in acting if q not in asked.given]
     if any(q in asked.given and q.unit.dimension == offered[0].unit.dimension for q in acting if offered):
         return ()

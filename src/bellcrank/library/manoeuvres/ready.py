@@ -77,7 +77,8 @@ class Ready:
         """All initial values of the car as it stands, parallel to the ground, ahead at a speed (m/s)."""
         scale = {name: speed / SPEED if name.startswith("u(") else 1.0 for name in self.more}
         more = {name: scale[name] * value for name, value in self.more.items()}
-        start = rolling(self.data, self.at_rest, speed, ground)
+        zero = dict.fromkeys(rolling(self.data, self.at_rest, SPEED), 0.0)  # in place of the values of the model
+        start = zero | rolling(self.data, self.at_rest, speed, ground)
         return more | start | self.driver.start(self.data, self.at_rest)
 
     def settled(self, speed: float, at: float = 0.0, **parameters: float) -> dict[str, float]:

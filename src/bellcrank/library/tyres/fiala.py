@@ -60,15 +60,16 @@ class Fiala(SteadyTyre):
         bends = most / (2 * c_slip)
         beyond = sign(m, at.kappa) * (most - most**2 / (4 * m.max(size, bends) * c_slip))
         Fx = m.where(size < bends, c_slip * at.kappa, beyond)
-        H = m.max(0.0, 1 - c_alpha * m.abs(tan) / (3 * most))
-        side = sign(m, at.alpha)
+        # written without the sign of the slip angle, which has no derivative at zero
+        part = m.max(-1.0, m.min(1.0, c_alpha * tan / (3 * most)))
+        H = 1 - m.abs(part)
         x, y = self.lengths
         return {
             "Fx": Fx,
-            "Fy": -most * (1 - H**3) * side,
+            "Fy": -most * part * (1 + H + H**2),
             "Mx": 0.0 * at.Fz,
             "My": -self.rolling_resistance * self.radius * at.Fz * m.tanh(at.omega * self.radius / 0.1),
-            "Mz": most * self.width * (1 - H) * H**3 * side,
+            "Mz": most * self.width * part * H**3,
             "mux": friction,
             "muy": friction,
             "Kxk": c_slip + 0.0 * at.Fz,
