@@ -1,11 +1,13 @@
 """Handling figures are those of the linear model: exact derivatives of the whole car, with the driver in the middle and on the left."""
 
 import math
+import re
 
 import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.cli.main import main
 from bellcrank.library.manoeuvres.linear import LinearCar, handling_of
 from bellcrank.library.manoeuvres.ready import ready
 from bellcrank.library.vehicles.data import GRAVITY
@@ -51,6 +53,31 @@ def test_figures_are_those_of_the_exact_linear_model(shape):
     for name, value in exact.items():
         if name != "u(chassis, 1)":
             assert LinearCar(ready(car)).gains(V)[name] == pytest.approx(value, rel=1e-4), name
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("name", ["passenger", "electric"])
+def test_the_command_shows_the_figures_of_the_linear_model(name, capsys):
+    """As printed, with their digits; understeer and roll gradient also by exact derivatives of the model itself."""
+    assert main(["car", "check", name]) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    shown = {
+        words[0]: float(words[1]) for words in lines if len(words) > 2 and re.fullmatch(r"-?\d[\d.e+-]*", words[1])
+    }
+    car = bc.vehicles.Car.read(name)
+    linear = bc.manoeuvres.handling(car)
+    assert {"understeer", "roll_gradient", "characteristic_speed", "cornering_front", "cornering_rear"} <= {*linear}
+    for figure in linear:
+        assert shown[figure] == pytest.approx(linear[figure], rel=5e-3), figure
+    sim = car.system(speed=V).equations().compile()
+    low, high = (steady_gains(sim, f * V) for f in (0.95, 1.05))
+    steer = [
+        (f * V) ** 2 * math.radians(1) / shown["steering_ratio"] / at["ay"] for f, at in ((0.95, low), (1.05, high))
+    ]
+    K = math.degrees((steer[1] - steer[0]) / (1.05**2 - 0.95**2) / V**2) * GRAVITY
+    assert shown["understeer"] == pytest.approx(K, rel=5e-3)
+    exact = steady_gains(sim, V)
+    assert shown["roll_gradient"] == pytest.approx(exact["roll"] / exact["ay"] * GRAVITY, rel=5e-3)
 
 
 @pytest.mark.campaign
