@@ -10,14 +10,16 @@ LOOPS = ("four_bar", "n_four_bar", "slider_crank", "change_point_four_bar", "sar
 MECHANISMS = {
     "coupling rod": coupling_rod,
     "coupling rod on four cranks": lambda: coupling_rod(4),
+    "coupling rod on a line": lambda: coupling_rod(start=None),
     "quadruped": quadruped,
     "quadruped with angles": lambda: quadruped((3, 2, 1)),
 }
 
 
 def passes(system, eom, seeds, states):
+    starts = bool(system.description.run.initial)  # else it rests on a line, from where no run can begin
     for seed in seeds:
-        report = bc.check(system, states=states, seed=seed, equations=eom, backend="python", run=seed == 0)
+        report = bc.check(system, states=states, seed=seed, equations=eom, backend="python", run=starts and seed == 0)
         assert report.passed, f"seed {seed}: {report}"
 
 

@@ -318,9 +318,10 @@ class Subject:
         free_q, free_u = np.ones(len(s.q), dtype=bool), np.ones(len(s.u), dtype=bool)
         try:
             q, u = found.assemble(s.time, s.q, s.u, free_q, free_u)
+            near = found.admit(s.time, q, u, tight=True)  # what is left of redundant rows is divided by small pivots
         except (CannotClose, *UNUSABLE):
             return None
-        return Sample(s.time, q, u, s.inputs)
+        return Sample(s.time, near.q, near.u, s.inputs)
 
     @cached_property
     def _usual_freedoms(self) -> int | None:
