@@ -12,6 +12,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.library.manoeuvres import known
 from bellcrank.library.manoeuvres.lanes import ENTRY, Lane, _from_above, clearance
+from bellcrank.library.manoeuvres.measuring import reached
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Result
 from bellcrank.library.manoeuvres.side_by_side import Driven
 from bellcrank.library.report import tables
@@ -27,6 +28,7 @@ from bellcrank.library.report.suspension_view import corner_of
 from bellcrank.library.vehicles.figures import Figure, Figures
 from bellcrank.library.vehicles.records import Damper
 from bellcrank.run.result import Run
+from bellcrank.view.chart import curves
 from tests.view.test_report import well_formed
 
 EVIL = '<script>alert(1)</script> & "more"'
@@ -108,6 +110,38 @@ def test_every_axis_has_a_label_with_a_unit(page):
         below = texts[-1 - len([s for s, _ in texts if "rotate(-90)" in s])][1]
         assert re.search(r"\(\S.*\)|, \(", turned) and re.search(r"\(\S.*\)|, \(", below), (turned, below)
     assert "forward speed (km/h)" in page and "wheel travel up, fl (mm)" in page
+
+
+def test_runs_of_one_line_stay_apart_where_points_are_left_out():
+    """A gap between runs is one sample of thousands."""
+    y = np.concatenate(
+        [np.linspace(0, 1, 777), [np.nan], np.linspace(5, 6, 779), [np.nan, np.nan], np.linspace(8, 9, 1000)]
+    )
+    drawn = re.search(r' d="([^"]*)"', curves([("a", np.arange(float(len(y))), y)], "t (s)", "y (m)", most=50))[1]
+    assert drawn.count("M") == 3 and drawn.count("L") < 80
+    steps = [float(a.split()[0]) for a in re.split("[ML]", drawn)[1:]]
+    assert steps == sorted(steps)
+
+
+def test_peaks_are_drawn_where_points_are_left_out():
+    y = np.zeros(4000)
+    y[1237], y[2891] = 1.0, -1.0
+    pictures = [re.search(r' d="([^"]*)"', curves([("a", np.arange(4000.0), y)], "t (s)", "y (m)", most=most))[1]
+                for most in (4000, 60)]  # fmt: skip
+    heights = [[float(a.split()[1]) for a in re.split("[ML]", d)[1:]] for d in pictures]
+    assert min(heights[0]) == min(heights[1]) and max(heights[0]) == max(heights[1]) and len(heights[1]) < 70
+
+
+def test_whether_the_limit_was_reached():
+    """Also where the lateral acceleration hardly falls behind its peak."""
+    t = np.linspace(0, 100, 1001)
+    flat = np.where(t < 70, t / 10, 7 - 1e-4 * (t - 70))
+    for ay, words in (
+        (flat, "beyond 7 m/s2"),
+        (t / 10, "was not reached"),
+        (np.where(t < 97.05, t / 10, 9), "beyond 9.7 m/s2"),
+    ):
+        assert words in reached(Run("slow", t, {"speed": t}, {}, {}, "finished"), ay)
 
 
 def test_cars_share_pictures_of_the_same_suspension(page):

@@ -9,7 +9,7 @@ from html import escape
 
 import numpy as np
 
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 860, 230, 70, 20, 10, 36
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 860, 230, 78, 20, 10, 36
 NARROW = 500  # of a chart beside others
 KEY, LETTER, GAP = 26, 6.2, 24  # widths in the legend: mark, letter, space behind a name
 COLOURS = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf", "#8c564b", "#e377c2")
@@ -82,7 +82,7 @@ def curves(
         parts.append(f'<path class="line" stroke="{colour}"{style} d="{_path(x, y, px, py, most)}"/>')
     parts.append(f'<text x="{LEFT + inner_w / 2:.0f}" y="{tall - 5}" text-anchor="middle">{escape(x_label)}</text>')
     for i, row in enumerate(_wrapped(y_label, width)):
-        turned = f"translate({13 + 12 * i} {top + inner_h / 2:.0f}) rotate(-90)"
+        turned = f"translate({12 + 14 * i} {top + inner_h / 2:.0f}) rotate(-90)"
         parts.append(f'<text transform="{turned}" text-anchor="middle">{escape(row)}</text>')
     return "\n".join([*parts, "</svg>"])
 
@@ -152,12 +152,25 @@ def _range(arrays: Sequence[np.ndarray]) -> tuple[float, float]:
     return low - half, high + half
 
 
+def _places(y: np.ndarray, finite: np.ndarray, most: int) -> list[int]:
+    """Samples to draw, about as many as `most`: smallest and largest value of every part, and all ends of gaps."""
+    n = len(y)
+    if n <= most:
+        return [*range(n)]
+    ends = np.flatnonzero(np.diff(finite))  # last before a gap, last of a gap
+    found = {0, n - 1, *ends.tolist(), *(ends + 1).tolist()}
+    size = -(-2 * n // most)
+    for start in range(0, n, size):
+        part = np.where(finite[start : start + size], y[start : start + size], 0.0)
+        found |= {start + int(part.argmin()), start + int(part.argmax())}
+    return sorted(found)
+
+
 def _path(x: np.ndarray, y: np.ndarray, px, py, most: int) -> str:  # type: ignore[no-untyped-def]
-    every = max(1, -(-len(x) // most))
-    places = [*range(0, len(x), every), *([len(x) - 1] if len(x) and (len(x) - 1) % every else [])]
+    finite = np.isfinite(x) & np.isfinite(y)
     text, pen = [], "M"
-    for i in places:
-        if not (math.isfinite(x[i]) and math.isfinite(y[i])):
+    for i in _places(y, finite, most):
+        if not finite[i]:
             pen = "M"
             continue
         text.append(f"{pen}{px(x[i]):.1f} {py(y[i]):.1f}")

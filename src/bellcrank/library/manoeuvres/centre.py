@@ -45,7 +45,9 @@ def weave(vehicle: Car, settings: dict[str, Any]) -> Result:
     )
     found.add("sensitivity", slope_at(wheel, ay, 0.0, small), "m/s2/deg", "lateral acceleration over angle, at zero")
     near = float(np.interp(1.0, *_rising(ay, wheel))) if np.abs(ay).max() > 1.2 else float("nan")
-    found.add("sensitivity_1", slope_at(wheel, ay, near, small), "m/s2/deg", "steering torque gradient at 1 m/s2")
+    found.add(
+        "sensitivity_1", slope_at(wheel, ay, near, small), "m/s2/deg", "lateral acceleration over angle, at 1 m/s2"
+    )
     found.add("yaw_gain", slope_at(wheel, yaw, 0.0, small), "1/s", "yaw rate over steering-wheel angle, at zero")
     loops = (("steering_wheel", "steering_torque"), ("steering_wheel", "ay"), ("ay", "steering_torque"),
              ("steering_wheel", "yaw_rate"))  # fmt: skip

@@ -34,7 +34,7 @@ def across(run: Run) -> Array:
 def reached(run: Run, ay: Array) -> str:
     """Whether the limit of a car was found in a slow run, or what ended it before."""
     top = int(np.argmax(ay))
-    if ay[-1] < 0.995 * ay[top] and top < len(ay) - 1:
+    if top < len(ay) - 1 and (ay[-1] < 0.995 * ay[top] or run.time[top] < 0.9 * run.time[-1]):
         return f"the limit was reached: beyond {ay[top]:.3g} m/s2 the lateral acceleration falls"
     if "event" in run.ended:
         return f"the limit was reached: at {ay[top]:.3g} m/s2 the car leaves the steady turn"
