@@ -230,6 +230,76 @@ def test_written_programs_use_every_function(equations, language, tmp_path):
         np.testing.assert_allclose(run[f"of_{name}"], expected[f"of_{name}"], rtol=1e-6, atol=1e-6, err_msg=name)
 
 
+# ---- what is not a number
+
+UNDEFINED = ("x", "log(x) + y")
+KEPT = {  # by a name, what is not a number where x is not; y is one
+    f"{name}{i}_{k}": text.format(x=x, y="y")
+    for k, x in enumerate(UNDEFINED)
+    for name, texts in {
+        "min": ("min({x}, {y})", "min({y}, {x})", "min(2, {x})", "min({x}, {y}, 3)", "min(sqrt(y), {x})"),
+        "max": ("max({x}, {y})", "max({y}, {x})", "max(2, {x})", "max({x}, {y}, 3)", "max(sqrt(y), {x})"),
+        "sign": ("sign({x})",),
+        "abs": ("abs({x})",),
+        "step": ("smooth_step({x}, 0, 1)", "smooth_step({y}, {x}, 1)", "smooth_step({y}, 0, {x})"),
+        "mod": ("mod({x}, {y})", "mod({y}, {x})"),
+        "floor": ("floor({x})",),
+    }.items()
+    for i, text in enumerate(texts)
+}
+CHOSEN = {"lt": ("where(x < y, 1, 2)", 2.0), "ge": ("where(x >= y, 1, 2)", 2.0), "value": ("where(x, 1, 2)", 1.0)}
+
+
+@pytest.fixture(scope="module")
+def undefined():
+    """Outputs of what is not a number, and a body that one of them moves."""
+    s = bc.System("undefined", units="mks")
+    m = s.add_body("m", translate=1, mass=2, inertia=0)
+    s.define("x", "sqrt(-1 - sin(q(m)/far)**2)")
+    s.define("y", "1.5 + sin(q(m)/far)**2")
+    for name, text in (*KEPT.items(), *((n, c[0]) for n, c in CHOSEN.items())):
+        s.add_output(text, name, units="1")
+    s.add_force("pull", magnitude="k*cos(q(m)/far)", direction=s.inertial[1], at=m.cm)
+    s.set_defaults(k=0.5, far=2)
+    s.set_run(t_end=0.1, step=0.05, method="rk4")
+    return s.equations()
+
+
+def assert_nothing_is_lost(run):
+    lost = [name for name in KEPT if not np.isnan(run[name]).all()]
+    assert not lost
+    assert {name: np.unique(run[name]).tolist() for name in CHOSEN} == {n: [c[1]] for n, c in CHOSEN.items()}
+
+
+@pytest.mark.filterwarnings("ignore:output .* is no finite number")
+@pytest.mark.parametrize("backend", ["c", "lanes", "cores"])
+@pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler")
+def test_what_is_not_a_number_is_not_lost(undefined, backend):
+    sim = undefined.compile(backend="c")
+    run = sim.simulate() if backend == "c" else sim.simulate_many(3, backend=backend)
+    assert_nothing_is_lost(run)
+
+
+@pytest.mark.parametrize("language", COMPILED)
+def test_what_is_not_a_number_is_not_lost_in_programs(undefined, language, tmp_path):
+    assert_nothing_is_lost(build(undefined, language, tmp_path / "program").run(tmp_path / "run"))
+
+
+@pytest.mark.parametrize(
+    "law", ["max({}, 0.7)", "min({}, 0.7)", "max(sin(t/late), {})", "sign({})", "smooth_step({}, 0, 1)"]
+)
+@pytest.mark.parametrize(
+    "backend", [pytest.param("c", marks=pytest.mark.skipif(find_compiler() is None, reason="")), "python"]
+)
+def test_a_force_that_is_not_a_number_ends_a_run(law, backend):
+    s = bc.System("force", units="mks")
+    m = s.add_body("m", translate=1, mass=2, inertia=0)
+    s.add_force("pull", magnitude=f"k*{law.format('sqrt(1 - t/late)')}", direction=s.inertial[1], at=m.cm)
+    s.set_defaults(k=0.5, late=0.2)
+    run = s.equations().compile(backend=backend).simulate(t_end=0.5, step=0.05)
+    assert run.ended.startswith("stopped at t = 0.25 s") and run.time[-1] == pytest.approx(0.2)
+
+
 def test_check_passes_on_a_model_with_every_function(equations):
     report = bc.check(model(), states=3, backend="python", run=False, equations=equations)
     assert report.passed, str(report)

@@ -162,12 +162,48 @@ def _smooth_step(x: float, a: float, b: float) -> float:
 
 
 def _least(*values: float) -> float:
-    """That of one number is the number."""
-    return min(values)
+    """That of one number is the number; what is not a number is not lost."""
+    return next((x for x in values if x != x), min(values))
 
 
 def _largest(*values: float) -> float:
-    return max(values)
+    return next((x for x in values if x != x), max(values))
+
+
+def _sign(x: float) -> float:
+    return 1.0 if x > 0 else -1.0 if x < 0 else x + 0.0
+
+
+def _instruction(name: str) -> dict[str, Code]:
+    """A function that is one instruction of WebAssembly."""
+    return {"wasm": Code(name)}
+
+
+def _extremum(name: str, test: str, c: str) -> dict[str, Code]:
+    """The first of two if it is the one asked for or not a number, else the second, which may be none, either. C has a
+    faster one, too, where it is known that the first is a number."""
+    return {
+        "c": Code(
+            c,
+            f"""\
+static inline double {c}(double a, double b) {{ return a {test} b ? a : b; }} /* a is a number */
+static inline double {c}_of_any(double a, double b) {{ return a != a ? a + b : a {test} b ? a : b; }}
+""",
+        ),
+        "fortran": Code(
+            c,
+            f"""\
+  pure function {c}(a, b) result(value)
+    real(dp), intent(in) :: a, b
+    real(dp) :: value
+    value = merge(a, b, a {test} b .or. .not. a <= a)
+  end function {c}
+""",
+        ),
+        "fortran77": Code(name.upper()),
+        "python": Code(c, f"def {c}(a, b):\n    return a if a {test} b or a != a else b\n"),
+        **_instruction(f"f64.{name}"),
+    }
 
 
 def _of_libm(name: str) -> Code:
@@ -189,11 +225,6 @@ def _of_libm(name: str) -> Code:
   end function {name}_c
 """,
     )
-
-
-def _instruction(name: str) -> dict[str, Code]:
-    """A function that is one instruction of WebAssembly."""
-    return {"wasm": Code(name)}
 
 
 def _series(*coefficients: str | int) -> tuple[Rational, ...]:
@@ -268,19 +299,19 @@ _ALL = (
         never_negative=True, select=True, code={"c": Code("fabs"), **_instruction("f64.abs")}, latex=r"\left|#1\right|",
         mathml="<mo>|</mo>#1<mo>|</mo>", sympy="Abs"),
     MathFunction(
-        name="sign", value=lambda x: float((x > 0) - (x < 0)), exact=lambda x: (x > 0) - (x < 0), slopes=("0",),
+        name="sign", value=_sign, exact=lambda x: (x > 0) - (x < 0), slopes=("0",),
         dimension="? -> 1", odd=True, select=True,
         code={
-            "c": Code("sign", "static inline double sign(double a) { return (double)((a > 0) - (a < 0)); }\n"),
+            "c": Code("sign", "static inline double sign(double a) { return a > 0 ? 1 : a < 0 ? -1 : a + 0; }\n"),
             "fortran": Code("signum", """\
   pure function signum(x) result(value)
     real(dp), intent(in) :: x
     real(dp) :: value
-    value = merge(sign(1.0_dp, x), 0.0_dp, abs(x) > 0.0_dp)
+    value = merge(sign(1.0_dp, x), x + 0.0_dp, abs(x) > 0.0_dp)
   end function signum
 """),
             "fortran77": Code("SIGN(MIN(1.0D0,ABS({0})*1.0D300),{0})"),
-            "python": Code("sign", "def sign(x):\n    return (x > 0) - (x < 0)\n"),
+            "python": Code("sign", "def sign(x):\n    return 1.0 if x > 0 else -1.0 if x < 0 else x + 0.0\n"),
         },
     ),
     MathFunction(name="floor", value=_whole(math.floor), exact=math.floor, slopes=("0",),
@@ -320,11 +351,11 @@ const modulo = (a, b) => {
     MathFunction(name="min", arguments="a, b, ...", value=_least, chooses="a <= b",
         slopes=("where(a <= b, 1, 0)", "where(a <= b, 0, 1)"), dimension="x -> x", select=True, latex=r"\min",
         sympy="Min", numpy="minimum",
-        code={"c": Code("smaller", "static inline double smaller(double a, double b) { return b < a ? b : a; }\n")}),
+        code=_extremum("min", "<", "smaller")),
     MathFunction(name="max", arguments="a, b, ...", value=_largest, chooses="a >= b",
         slopes=("where(a >= b, 1, 0)", "where(a >= b, 0, 1)"), dimension="x -> x", select=True, latex=r"\max",
         sympy="Max", numpy="maximum",
-        code={"c": Code("larger", "static inline double larger(double a, double b) { return b > a ? b : a; }\n")}),
+        code=_extremum("max", ">", "larger")),
     MathFunction(name="where", arguments="c, a, b", value=lambda c, a, b: a if c != 0 else b, chooses="c",
         slopes=("0", "where(c, 1, 0)", "where(c, 0, 1)"), dimension="?, x, x -> x", select=True, syntax=True),
     *(

@@ -92,7 +92,7 @@ class LanesPrinter(CPrinter):
 
     FUNCTIONS: ClassVar[Mapping[str, str]] = {name: f"lanes_{name}" for name in names_in("c")}
     PI_TEXT = f"SAME({CPrinter.PI_TEXT})"
-    SINES, ROOM, FILL = "sincos_lanes", "{}", ""
+    SINES, ROOM, FILL, ANY = "sincos_lanes", "{}", "", ""
     double = True  # or single precision
 
     def number(self, value: Rational) -> str:

@@ -9,10 +9,11 @@ from typing import ClassVar
 from bellcrank.emit.number import DOUBLE, Number
 from bellcrank.emit.printer import ATOM, Piece, Printer
 from bellcrank.emit.routines import external_name
-from bellcrank.emit.steps import Alike, Angles, Step, step_targets
-from bellcrank.expr import ZERO, Expr, Func, Symbol
-from bellcrank.expr.function_table import names_in
-from bellcrank.expr.node import Rational
+from bellcrank.emit.steps import Alike, Angles, Step, step_expressions, step_targets
+from bellcrank.expr import ZERO, Expr, Func, Product, Sum, Symbol, postorder
+from bellcrank.expr import Number as NumberNode
+from bellcrank.expr.function_table import FUNCTIONS, names_in
+from bellcrank.expr.node import PI, Rational
 from bellcrank.expr.table import Table
 from bellcrank.program.program import Program
 from bellcrank.program.routine import Routine
@@ -24,6 +25,7 @@ class CPrinter(Printer):
     PI_TEXT = "3.141592653589793"
     SINES, ROOM = "sincos_all", "LANES({})"  # takes sines and cosines together; how many angles it takes at once
     FILL = " FILL_{}({})"  # what fills the room
+    ANY = "_of_any"  # ends the names of min and max of which neither is known to be a number
 
     def __init__(
         self,
@@ -33,6 +35,7 @@ class CPrinter(Printer):
         number: Number = DOUBLE,
     ) -> None:
         super().__init__(names)
+        self._numbers: set[Symbol] = {PI, *names}  # what is a number as long as states and inputs are
         self.real, self.suffix = number.c, number.suffix
         self.PI_TEXT += number.suffix
         self.tables = tables
@@ -54,6 +57,28 @@ class CPrinter(Printer):
         simple = base.replace("[", "_").replace("]", "_").isidentifier()
         return "*".join([base] * exponent) if simple and exponent <= 3 else f"pow({base}, {self.number(exponent)})"
 
+    def function(self, node: Func, args: list[Piece]) -> Piece:
+        if node.function is not None or not FUNCTIONS[node.name].chooses or len(args) != 2:
+            return super().function(node, args)
+        first, second = map(self._is_number, node.args)
+        ordered = args[::-1] if second and not first else args
+        name = self.called(node.name) + ("" if first or second else self.ANY)
+        return f"{name}({', '.join(a[0] for a in ordered)})", ATOM
+
+    def _is_number(self, root: Expr) -> bool:
+        """Is it one wherever states and inputs are? Quotients, roots and routines need not be."""
+        return all(map(self._is_defined, postorder((root,))))
+
+    def _is_defined(self, node: Expr) -> bool:
+        if isinstance(node, Symbol):
+            return node in self._numbers
+        if isinstance(node, Product):
+            return all(isinstance(n, int) and n > 0 for _, n in node.factors)
+        if isinstance(node, Func):
+            known = FUNCTIONS.get(node.name) if node.function is None else None
+            return known is not None and (known.select or bool(known.quarter_turns))
+        return isinstance(node, Sum | NumberNode)
+
     def routine(self, node: Func, args: list[Piece]) -> Piece:
         return f"{self.tables[node.function]}({', '.join(a[0] for a in args)})", ATOM
 
@@ -63,6 +88,8 @@ class CPrinter(Printer):
         """The lines of a statement; its targets get their names."""
         lines = self._lines(s)
         self.names.update({t: t.name for t in step_targets(s)})
+        if isinstance(s, Assign | Angles) and all(map(self._is_number, step_expressions(s))):
+            self._numbers.update(step_targets(s))
         return lines
 
     def _lines(self, s: Step) -> list[str]:

@@ -60,7 +60,7 @@ class FortranPrinter(Printer):
 
     def choice(self, args: list[Piece]) -> Piece:
         flag = args[0][0]
-        condition = flag[len(_FLAG) : -1] if flag.startswith(_FLAG) else f"abs({flag}) > 0.0_dp"
+        condition = flag[len(_FLAG) : -1] if flag.startswith(_FLAG) else f".not. abs({flag}) <= 0.0_dp"
         return f"merge({args[1][0]}, {args[2][0]}, {condition})", ATOM
 
     def routine(self, node: Func, args: list[Piece]) -> Piece:

@@ -22,7 +22,8 @@ class JavaScriptPrinter(Printer):
         return real(float(super().number(value)))
 
     def choice(self, args: list[Piece]) -> Piece:
-        return f"({args[0][0]} ? {args[1][0]} : {args[2][0]})", ATOM
+        condition = args[0][0] if args[0][0].startswith("(") else f"{args[0][0]} !== 0"
+        return f"({condition} ? {args[1][0]} : {args[2][0]})", ATOM
 
     def statement(self, s: Statement) -> list[str]:
         """The line of a result, which gets its name."""

@@ -12,7 +12,7 @@ ABS, NEG, SQRT = b"\x99", b"\x9a", b"\x9f"
 ADD, SUB, MUL, DIV = b"\xa0", b"\xa1", b"\xa2", b"\xa3"
 NE, LT, GT, LE, GE = b"\x62", b"\x63", b"\x64", b"\x65", b"\x66"
 INSTRUCTIONS = {  # by the names that the table of functions has for them
-    "f64.abs": ABS, "f64.ceil": b"\x9b", "f64.floor": b"\x9c", "f64.sqrt": SQRT,
+    "f64.abs": ABS, "f64.ceil": b"\x9b", "f64.floor": b"\x9c", "f64.sqrt": SQRT, "f64.min": b"\xa4", "f64.max": b"\xa5",
     "f64.lt": LT, "f64.gt": GT, "f64.le": LE, "f64.ge": GE,
 }  # fmt: skip
 AS_FLOAT = b"\xb7"  # of an i32

@@ -132,19 +132,10 @@ class WasmPrinter:
         if known is not None:
             code = b"".join(args) + b.INSTRUCTIONS[known.name]
             return code + b.AS_FLOAT if node.name in COMPARISONS else code
-        if node.name in ("min", "max"):
-            return self._chosen(node.name, *args)
         if node.name in ("sin", "cos"):
             return self._sine(node.name, *args)
         outside = FUNCTIONS[node.name].text("javascript")
         return b"".join(args) + b.call(self.function("r" if outside.helper else "m", outside.name, len(args), 0))
-
-    def _chosen(self, name: str, first: bytes, second: bytes) -> bytes:
-        """The smaller or larger of two, the first if they cannot be compared: as in C."""
-        x, y = self._taken(), self._taken()
-        self._free += [x, y]
-        test = b.get(y) + b.get(x) + (b.LT if name == "min" else b.GT)
-        return first + second + b.put(y) + b.put(x) + b.get(y) + b.get(x) + test + b.SELECT
 
     def _sine(self, name: str, angle: bytes) -> bytes:
         x, result = self._taken(), self._taken()

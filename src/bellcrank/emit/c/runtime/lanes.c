@@ -39,17 +39,17 @@ static inline lanes lanes_abs(lanes x)
 
 static inline lanes lanes_min(lanes a, lanes b)
 {
-    return choose(b < a, b, a);
+    return choose((a < b) | (a != a), a, b);
 }
 
 static inline lanes lanes_max(lanes a, lanes b)
 {
-    return choose(b > a, b, a);
+    return choose((a > b) | (a != a), a, b);
 }
 
 static inline lanes lanes_sign(lanes x)
 {
-    return one_if(x > SAME(0)) - one_if(x < SAME(0));
+    return choose(x == x, one_if(x > SAME(0)) - one_if(x < SAME(0)), x);
 }
 
 static inline int any(masks which)

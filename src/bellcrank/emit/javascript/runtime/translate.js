@@ -6,6 +6,7 @@ function translated(module) {
   const bytes = new Uint8Array(module), view = new DataView(bytes.buffer, bytes.byteOffset);
   const TWO = {0x62: "!==", 0x63: "<", 0x64: ">", 0x65: "<=", 0x66: ">=", 0xa0: "+", 0xa1: "-", 0xa2: "*", 0xa3: "/"};
   const ONE = {0x99: "Math.abs", 0x9a: "-", 0x9b: "Math.ceil", 0x9c: "Math.floor", 0x9f: "Math.sqrt", 0xb7: "+"};
+  const CHOSEN = {0xa4: "Math.min", 0xa5: "Math.max"};
   let at = 8, types, own, names, text = "";
   const outside = [], numbers = new Map(), byte = () => bytes[at++];
   const count = () => {
@@ -80,7 +81,8 @@ function translated(module) {
       } else if (code in TWO) {
         const [a, b] = stack.splice(-2);
         push(`(${a} ${TWO[code]} ${b})`);
-      } else if (code in ONE) push(`${ONE[code]}(${pop()})`);
+      } else if (code in CHOSEN) push(`${CHOSEN[code]}(${stack.splice(-2)})`);
+      else if (code in ONE) push(`${ONE[code]}(${pop()})`);
       else if (code !== 0x0b) throw Error(`instruction ${code} is not known`);
     };
     while (at < end - 1) one(byte());
