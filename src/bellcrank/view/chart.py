@@ -152,25 +152,26 @@ def _range(arrays: Sequence[np.ndarray]) -> tuple[float, float]:
     return low - half, high + half
 
 
-def _places(y: np.ndarray, finite: np.ndarray, most: int) -> list[int]:
-    """Samples to draw, about as many as `most`: smallest and largest value of every part, and all ends of gaps."""
-    n = len(y)
+def _places(x: np.ndarray, y: np.ndarray, most: int) -> list[int]:
+    """Samples to draw, about as many as `most`: smallest and largest values of every part, and all ends of gaps."""
+    n, finite = len(y), np.isfinite(x) & np.isfinite(y)
     if n <= most:
         return [*range(n)]
     ends = np.flatnonzero(np.diff(finite))  # last before a gap, last of a gap
     found = {0, n - 1, *ends.tolist(), *(ends + 1).tolist()}
-    size = -(-2 * n // most)
+    both = (y,) if (np.diff(x[finite]) >= 0).all() else (x, y)
+    size = -(-2 * len(both) * n // most)
     for start in range(0, n, size):
-        part = np.where(finite[start : start + size], y[start : start + size], 0.0)
-        found |= {start + int(part.argmin()), start + int(part.argmax())}
+        for values in both:
+            part = np.where(finite[start : start + size], values[start : start + size], 0.0)
+            found |= {start + int(part.argmin()), start + int(part.argmax())}
     return sorted(found)
 
 
 def _path(x: np.ndarray, y: np.ndarray, px, py, most: int) -> str:  # type: ignore[no-untyped-def]
-    finite = np.isfinite(x) & np.isfinite(y)
     text, pen = [], "M"
-    for i in _places(y, finite, most):
-        if not finite[i]:
+    for i in _places(x, y, most):
+        if not (math.isfinite(x[i]) and math.isfinite(y[i])):
             pen = "M"
             continue
         text.append(f"{pen}{px(x[i]):.1f} {py(y[i]):.1f}")
