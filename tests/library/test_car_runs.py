@@ -218,8 +218,9 @@ def test_limits_of_the_steady_circle(car, compiled):
 
 
 def test_short_turns_and_the_weave(car):
-    """A pulse has the gains of the chirp; the weave reaches the lateral acceleration that was asked for."""
-    chirp, pulse = (bc.manoeuvres.run(car, f"iso7401-{kind}", ay=1.0) for kind in ("frequency", "pulse"))
+    """A pulse has the gains of the chirp, in small motions: at 1 m/s2 tyres and dampers are not linear, and a pulse
+    excites 1.4 Hz less. The weave reaches the lateral acceleration that was asked for."""
+    chirp, pulse = (bc.manoeuvres.run(car, f"iso7401-{kind}", ay=0.4) for kind in ("frequency", "pulse"))
     both = [frequency_response(r.run, ("yaw_rate", "ay"), 0.3, 1.5) for r in (chirp, pulse)]
     for name in ("yaw_rate", "ay"):
         gains = [np.interp([0.5, 1.0, 1.4], f, np.abs(H[name])) for f, H in both]

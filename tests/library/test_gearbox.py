@@ -5,6 +5,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.library.manoeuvres.ready import HELD, RELEASED, ready
+from bellcrank.library.vehicles.data import CORNERS
 
 pytestmark = pytest.mark.campaign
 J = 0.15
@@ -63,6 +64,21 @@ def test_the_rotor_takes_part_in_braking_while_the_clutch_is_closed(compiled, br
     else:
         assert slower == pytest.approx(1.0, abs=0.01)
     assert heavy["driveline.clutch"][-1] == pytest.approx(float(closed), abs=1e-3)
+
+
+def test_the_rotor_does_not_lengthen_a_stop(compiled):
+    """From 100 km/h without air: one stopping distance with and without rotor inertia, as the clutch opens, and all
+    kinetic energy of the car is work of the tyres' forces."""
+    start = compiled.settled(100 / 3.6)
+    inputs = {"brake": bc.sampled([0, 0.2, 100], [0, 2500, 2500]), "drive": compiled.foot_off(start)}
+    heavy, light = (
+        compiled.drive(20.0, start, inputs, {**HELD, "i_motor": inertia, "area": 1e-9}, until="ground_speed < 0.1")
+        for inertia in (J, 1e-6)
+    )
+    for run in (heavy, light):
+        work = -np.trapezoid(sum(run[f"{c}.tyre.fx"] for c in CORNERS) * run["ground_speed"], run.time)
+        assert work == pytest.approx(compiled.at_rest.mass * run["ground_speed"][0] ** 2 / 2, rel=0.01)
+    assert heavy["x"][-1] - heavy["x"][0] == pytest.approx(light["x"][-1] - light["x"][0], rel=0.005)
 
 
 def test_handling_tests_hold_their_gear(car):

@@ -154,7 +154,7 @@ def test_a_car_coasts_to_rest():
     run = bc.vehicles.Car.read("passenger").system(speed=1.0).equations().compile().simulate(t_end=30)
     late = run.time > 20
     assert np.abs(run["speed"][late]).max() < 1e-9 and np.ptp(run["x"][late]) < 1e-9
-    assert run["speed"].min() > -0.02  # m/s, as it swings back
+    assert run["speed"].min() > -0.01  # m/s, as it swings back
 
 
 @pytest.mark.parametrize("name", ["passenger", "electric"])

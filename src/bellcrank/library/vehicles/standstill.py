@@ -24,7 +24,7 @@ TWIST = 5500.0  # N m/rad, torsional stiffness of a tyre on the ground. Plausibl
 FRICTION = 1.0  # of a dry road
 DAMPED = 0.002  # s
 BUILT_UP = 0.005  # m, rolled until rolling resistance is whole: a fraction of the contact
-SETTLES = 0.2  # s, damping over stiffness of that
+SETTLES = 0.5  # s, damping over stiffness of that: a car that stops swings back once, below 10 mm/s
 TURNED = 0.05  # rad, by which a tyre is turned until its contact is another
 
 
