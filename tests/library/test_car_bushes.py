@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.cli.main import main
 from bellcrank.library.vehicles.bushes import gives
+from bellcrank.library.vehicles.car import template
 
 ARM = {"units": ["N/mm", "N-m/deg"], "stiffness": [1000, 8000, 8000], "rotation": [1.5, 20, 20]}
 ROD = {"units": ["N/mm", "N-m/deg"], "stiffness": [9000, 9000, 1500], "rotation": [20, 20, 1], "up": [1, 0, 0]}
@@ -110,3 +112,23 @@ def test_a_car_on_bushes_gives_what_its_table_says(soft):
         steer = gave.steer_by_lateral_force * fy + gave.steer_by_aligning_moment * mz - side * toe
         assert run[f"q({corner}.steer)"][-1] == pytest.approx(steer, rel=0.01, abs=1e-6)
         assert run[f"q({corner}.tilt)"][-1] == pytest.approx(gave.camber_by_lateral_force * fy, rel=0.01, abs=1e-6)
+
+
+@pytest.mark.campaign
+def test_the_command_names_what_gives(tmp_path, capsys):
+    """Bushes of the front axle, coefficients of the rear one, a linkage alone."""
+    text = template("passenger")
+    start, end = (text.index(section) for section in ("[front.compliance]", "[front.tyre]"))
+    rubber = "".join(
+        f'[front.bushes.{p}]\nunits = ["N/mm", "N-m/deg"]\nstiffness = [1000, 8000, 8000]\nrotation = [1.5, 20, 20]\n\n'
+        for p in FRONT
+    )
+    car = tmp_path / "car.toml"
+    car.write_text(text[:start] + rubber + text[end:], encoding="utf-8")
+    for words, told in (
+        ([str(car)], "compliance by its bushes"),
+        ([str(car), "--axle", "rear"], "compliance by its coefficients"),
+        (["double_wishbone"], "no compliance"),
+    ):
+        assert main(["kinematics", *words, "--travel=-20:20:3"]) == 0
+        assert f"rigid links, {told}\n" in capsys.readouterr().out
