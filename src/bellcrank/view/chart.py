@@ -72,7 +72,7 @@ def curves(
     parts = [f'<svg class="chart" viewBox="0 0 {width} {tall}" role="img" aria-label="{escape(y_label)}">', *legend]
     for v, shown in _marks(x0, x1, log):
         parts.append(f'<line class="grid" x1="{px(v):.1f}" x2="{px(v):.1f}" y1="{top}" y2="{tall - BOTTOM}"/>')
-        parts.append(f'<text x="{px(v):.1f}" y="{tall - BOTTOM + 14}" text-anchor="middle">{shown}</text>')
+        parts.append(f'<text x="{px(v):.1f}" y="{tall - BOTTOM + 16}" text-anchor="middle">{shown}</text>')
     for v, shown in _marks(y0, y1, log):
         parts.append(f'<line class="grid" x1="{LEFT}" x2="{width - RIGHT}" y1="{py(v):.1f}" y2="{py(v):.1f}"/>')
         parts.append(f'<text x="{LEFT - 6}" y="{py(v) + 4:.1f}" text-anchor="end">{shown}</text>')
