@@ -20,8 +20,8 @@ DIGRESSIVE = {"table": [["-1 m/s", "-1900 N"], ["-0.05 m/s", "-250 N"], ["0 m/s"
 
 
 def steady_gains(sim, speed):
-    """By exact derivatives: the forward speed is held by the driving torque."""
-    at = sim.equilibrium(fixed={"u(chassis, 1)": speed})
+    """By exact derivatives, straight ahead: the forward speed is held by the driving torque."""
+    at = sim.equilibrium(free=["drive", "steer"], targets={"yaw_rate": 0, "speed": speed})
     names = ["ay", "yaw_rate", "roll", "side_slip", "u(chassis, 1)"]
     m = sim.linearize(at=at, inputs=["steer", "drive"], outputs=names).essential()
     A, B = np.block([[m.A, m.B[:, 1:]], [m.C[4:], m.D[4:, 1:]]]), np.concatenate([m.B[:, 0], m.D[4:, 0]])

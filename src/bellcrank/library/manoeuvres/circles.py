@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.library.manoeuvres.measuring import across, change, reached, slope_at, value_at
+from bellcrank.library.manoeuvres.measuring import across, change, reached, slope_at, taken_at, value_at
 from bellcrank.library.manoeuvres.ready import FAR, HELD, K_TURN, Ready, abs_of, ready
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.manoeuvres.steering import STRAY, STRAYS
@@ -49,9 +49,8 @@ def constant_radius(vehicle: Car, settings: dict[str, Any]) -> Result:
     found = Metrics()
     ratio = car.figures["steering_ratio"]
     over = ay[:last]
-    for a in settings["at"]:
-        if over[-1] < a + 0.3:
-            continue
+    gradients, missing = taken_at(settings["at"], float(over[-1]))
+    for a in gradients:
         at = f"at {a:g} m/s2"
         K = slope_at(over, run["steering_wheel"][:last], a) / ratio
         found.add(f"understeer_{a:g}", K * GRAVITY, "deg/g", f"understeer gradient {at}")
@@ -66,7 +65,7 @@ def constant_radius(vehicle: Car, settings: dict[str, Any]) -> Result:
     return Result("iso4138-radius", vehicle.name, settings, {"circle": run}, found.done(), [],
                   [f"the speed grows by {rate:g} m/s2, in place of separate circles; at the largest lateral "
                    f"acceleration the curvature is {100 * abs(there * R - 1):.2g} % from that of the circle",
-                   reached(run, ay)], OVER_AY)  # fmt: skip
+                   reached(run, ay), *missing], OVER_AY)  # fmt: skip
 
 
 def constant_wheel(vehicle: Car, settings: dict[str, Any]) -> Result:
@@ -83,9 +82,8 @@ def constant_wheel(vehicle: Car, settings: dict[str, Any]) -> Result:
     over, bend = ay[:last], np.radians(run["yaw_rate"][:last]) / run["speed"][:last]
     found = Metrics()
     found.add("angle", run["steering_wheel"][-1], "deg", "steering-wheel angle, fixed")
-    for a in settings["at"]:
-        if over[-1] < a + 0.3:
-            continue
+    gradients, missing = taken_at(settings["at"], float(over[-1]))
+    for a in gradients:
         K = -car.figures["wheelbase"] * slope_at(over, bend, a)
         found.add(f"understeer_{a:g}", math.degrees(K) * GRAVITY, "deg/g", f"understeer gradient at {a:g} m/s2")
         found.add(f"radius_{a:g}", 1 / float(np.interp(a, over, bend)), "m", f"radius at {a:g} m/s2")
@@ -93,13 +91,13 @@ def constant_wheel(vehicle: Car, settings: dict[str, Any]) -> Result:
     found.add("speed_there", 3.6 * run["speed"][last - 1], "km/h", "speed there")
     more = (Curve("lateral acceleration, m/s2", "curvature of the path, 1/m", (("fixed wheel", over, bend),)),)
     return Result("iso4138-wheel", vehicle.name, settings, {"circle": run}, found.done(), [],
-                  [f"the speed grows by {rate:g} m/s2", reached(run, ay)], OVER_AY, more)  # fmt: skip
+                  [f"the speed grows by {rate:g} m/s2", reached(run, ay), *missing], OVER_AY, more)  # fmt: skip
 
 
 def _to_the_limit(car: Ready) -> float:
     """Radius (m) of a slow circle whose steering-wheel angle takes the car past its limit: at a fixed angle the lateral
     acceleration of an understeering car approaches a value that grows with the angle, however fast it goes."""
-    angle = math.radians(PAST * car.limit(AT_LIMIT).angle) / car.figures["steering_ratio"]
+    angle = math.radians(PAST * car.geared_for(AT_LIMIT).limit(AT_LIMIT).angle) / car.figures["steering_ratio"]
     return float(car.figures["wheelbase"] / math.tan(angle))
 
 

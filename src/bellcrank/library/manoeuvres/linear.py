@@ -34,7 +34,7 @@ NEAR = 0.05  # of the speed, to either side, over which the gradient is a differ
 SLOWEST, HIGHEST = 5.0, 100.0  # m/s, between which characteristic and critical speed are looked for
 WIDE = 0.1  # of a speed, to the next
 HELD = {"k_speed": 0.0, "i_speed": 0.0, "hands": 0.0, "k_turn": 0.0}  # parameters of a driver who does nothing
-FORWARD, STEER, DRIVE = "u(chassis, 1)", "steer", "drive"
+FORWARD, TURNING, STEER, DRIVE = "u(chassis, 1)", "u(chassis, 6)", "steer", "drive"
 SEEN = ("ay", "yaw_rate", "roll", "side_slip", "steering_torque")
 STEP = 1e-6  # of a difference, in equation units
 ANGLE = 0.01  # deg of the steering wheel
@@ -61,7 +61,7 @@ class LinearCar:
         self.names = [state.name for state in self.sim.interface.states]
         known = {p.name for p in self.sim.interface.parameters}
         self.parameters = {name: value for name, value in HELD.items() if name in known}
-        self._last: tuple[Array, float] | None = None
+        self._last: tuple[Array, float, float] | None = None
         self._found: dict[float, Gains] = {}
 
     def gains(self, speed: float) -> Gains:
@@ -71,57 +71,59 @@ class LinearCar:
         return self._found[speed]
 
     def _gains(self, speed: float) -> Gains:
-        x, drive, unknown, J = self._steady(speed)
-        steered = [self._rates({STEER: a, DRIVE: drive})(x)[unknown] for a in (-ANGLE, ANGLE)]
-        move = np.linalg.solve(J, -(steered[1] - steered[0]) / 2)
+        x, drive, steer, unknown, J = self._steady(speed)
+        move = np.linalg.solve(J, -ANGLE * self._by_input(x, {STEER: steer, DRIVE: drive}, STEER, ANGLE)[unknown])
         ends = []
         for sign in (-1.0, 1.0):
             at = x.copy()
-            at[unknown] += sign * self._states(move, unknown)
+            at[unknown] += sign * self._states(move, unknown, FORWARD)
             n = self.sim.loaded.n_q
-            asked = {STEER: sign * ANGLE, DRIVE: drive + sign * float(move[self._place(unknown)])}
+            asked = {STEER: steer + sign * ANGLE, DRIVE: drive + sign * float(move[self._place(unknown, FORWARD)])}
             ends.append(self.sim.outputs(0.0, at[:n].tolist(), at[n:].tolist(), self.parameters, asked))
         return Gains(speed, {name: (ends[1][name] - ends[0][name]) / (2 * ANGLE) for name in SEEN})
 
-    def _steady(self, speed: float) -> tuple[Array, float, Array, Array]:
-        """State, driving torque, places of what is not cyclic, and the Jacobian there; the forward speed is held and
-        its column is that of the driving torque."""
-        x, drive = self._begin(speed)
-        unknown = self._unknown(x, drive)
-        held = self._place(unknown)
+    def _steady(self, speed: float) -> tuple[Array, float, float, Array, Array]:
+        """State, driving torque, steering-wheel angle, places of what is not cyclic, and the Jacobian there, straight
+        ahead: the forward speed is held, and its column is that of the driving torque; the yaw rate stays zero by the
+        steering wheel, as a car that is not symmetric needs another angle than zero."""
+        x, drive, steer = self._begin(speed)
+        unknown = self._unknown(x, {STEER: steer, DRIVE: drive})
+        held, turning = self._place(unknown, FORWARD), self._place(unknown, TURNING)
         for _ in range(ITERATIONS):
-            f = self._rates({STEER: 0.0, DRIVE: drive})
+            inputs = {STEER: steer, DRIVE: drive}
+            f = self._rates(inputs)
             r, J = f(x)[unknown], self._columns(f, x, unknown)
-            torque = max(1.0, 1e-3 * abs(drive))
-            more, less = (self._rates({STEER: 0.0, DRIVE: drive + d})(x)[unknown] for d in (torque, -torque))
-            J[:, held] = (more - less) / (2 * torque)
+            J[:, held] = self._by_input(x, inputs, DRIVE, max(1.0, 1e-3 * abs(drive)))[unknown]
+            straight = J.copy()
+            straight[:, turning] = self._by_input(x, inputs, STEER, ANGLE)[unknown]
             try:
-                move = np.linalg.solve(J, -r)
+                move = np.linalg.solve(straight, -r)
             except np.linalg.LinAlgError:
                 break
-            x[unknown] += self._states(move, unknown)
-            drive += float(move[held])
+            x[unknown] += self._states(move, unknown, FORWARD, TURNING)
+            drive, steer = drive + float(move[held]), steer + float(move[turning])
             if not np.isfinite(move).all():
                 break
-            if np.abs(self._states(move, unknown)).max() < DONE:
-                self._last = x.copy(), drive
-                return x, drive, unknown, J
+            if np.abs(self._states(move, unknown, FORWARD, TURNING)).max() < DONE:
+                self._last = x.copy(), drive, steer
+                return x, drive, steer, unknown, J
         name = self.car.data.sections.name
         raise RunError(f"{name} has no steady motion straight ahead at {3.6 * speed:.4g} km/h")
 
-    def _begin(self, speed: float) -> tuple[Array, float]:
+    def _begin(self, speed: float) -> tuple[Array, float, float]:
         if self._last is not None:
-            x, drive = self._last
+            x, drive, steer = self._last
             before = x[self.names.index(FORWARD)]
             moved = [x[i] * speed / before if n.startswith("u(") else x[i] for i, n in enumerate(self.names)]
-            return np.array(moved), drive
+            return np.array(moved), drive, steer
         start = self.car.settled(speed)
-        found = [0.0 if name.startswith("driver.") else start[name] for name in self.names]
-        return np.array(found), self.car.torque(start)
+        found = np.array([0.0 if name.startswith("driver.") else start[name] for name in self.names])
+        found[self.names.index(TURNING)] = 0.0
+        return found, self.car.torque(start), math.degrees(start["driver.turn"])
 
-    def _unknown(self, x: Array, drive: float) -> Array:
+    def _unknown(self, x: Array, inputs: dict[str, float]) -> Array:
         """Places of the states that are not those of the driver and not cyclic: what nothing but they depend on."""
-        f = self.sim.rhs(self.parameters, {STEER: 0.0, DRIVE: drive})
+        f = self.sim.rhs(self.parameters, inputs)
         return acting(f, x, np.array([i for i, name in enumerate(self.names) if not name.startswith("driver.")]))
 
     def _columns(self, f: Callable[[Array], Array], x: Array, places: Array) -> Array:
@@ -140,18 +142,25 @@ class LinearCar:
         f = self.sim.rhs(self.parameters, inputs)
         return lambda x: np.array(f(0.0, x))
 
-    def _place(self, unknown: Array) -> int:
-        return int(np.flatnonzero(unknown == self.names.index(FORWARD))[0])
+    def _by_input(self, x: Array, inputs: dict[str, float], name: str, step: float) -> Array:
+        """Derivatives of the rates by an input."""
+        more, less = (self._rates(inputs | {name: inputs[name] + d})(x) for d in (step, -step))
+        found: Array = (more - less) / (2 * step)
+        return found
 
-    def _states(self, move: Array, unknown: Array) -> Array:
-        """A move without that of the driving torque, which stands in the place of the speed."""
-        found: Array = np.where(unknown == self.names.index(FORWARD), 0.0, move)
+    def _place(self, unknown: Array, name: str) -> int:
+        return int(np.flatnonzero(unknown == self.names.index(name))[0])
+
+    def _states(self, move: Array, unknown: Array, *inputs: str) -> Array:
+        """A move without those of inputs, which stand in the places of speeds."""
+        places = [self.names.index(name) for name in inputs]
+        found: Array = np.where(np.isin(unknown, places), 0.0, move)
         return found
 
 
-def handling_of(car: Ready) -> Figures:
-    """Gradients, characteristic speed and cornering stiffnesses of the linear model of a car."""
-    model, f, V = LinearCar(car), car.figures, SPEED
+def handling_of(car: Ready, speed: float = SPEED) -> Figures:
+    """Gradients at a speed (m/s), characteristic speed and cornering stiffnesses of the linear model of a car."""
+    model, f, V = LinearCar(car), car.figures, speed
     ratio, base = f["steering_ratio"], f["wheelbase"]
     behind = base * f["front_share"]
 
@@ -166,7 +175,7 @@ def handling_of(car: Ready) -> Figures:
     rear = behind / V**2 - slip
     front = steer(V) - base / V**2 + rear
     carried = f["mass"] * f["front_share"], f["mass"] * (1 - f["front_share"])
-    at = "80 km/h"
+    at = f"{3.6 * V:.4g} km/h"
     found = {
         "understeer": Figure(math.degrees(K) * GRAVITY, "deg/g", f"understeer gradient at {at}", (-1.0, 9.0)),
         "roll_gradient": Figure(here["roll"] / here["ay"] * GRAVITY, "deg/g", f"roll gradient at {at}", (0.1, 9.0)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from bellcrank.run.result import Run
 
 Array = np.ndarray[Any, Any]
+MARGIN = 0.3  # m/s2, beyond where a gradient is taken
 
 
 def slope_at(x: Array, y: Array, at: float, width: float = 0.5) -> float:
@@ -40,6 +41,16 @@ def reached(run: Run, ay: Array) -> str:
         return f"the limit was reached: at {ay[top]:.3g} m/s2 the car leaves the steady turn"
     return (f"the limit was not reached: at the end of the run, at {ay[top]:.3g} m/s2 and {3.6 * run['speed'][-1]:.4g} "
             "km/h, the lateral acceleration still grows")  # fmt: skip
+
+
+def taken_at(at: Iterable[float], most: float) -> tuple[list[float], list[str]]:
+    """Those lateral accelerations (m/s2) at which gradients are taken of a car that reaches `most`, and a note on the
+    others."""
+    found = [a for a in at if most >= a + MARGIN]
+    missing = ", ".join(f"{a:g}" for a in at if most < a + MARGIN)
+    note = (f"no gradients at {missing} m/s2: a gradient needs {MARGIN:g} m/s2 more than where it is taken, and the "
+            f"run reached {most:.3g} m/s2")  # fmt: skip
+    return found, [note] if missing else []
 
 
 def travelled(run: Run) -> Array:

@@ -25,7 +25,7 @@ from bellcrank.library.vehicles.driver import Driver
 from bellcrank.library.vehicles.extending import add_rolling_start, content
 from bellcrank.library.vehicles.figures import Figures, understeer_gradient
 from bellcrank.library.vehicles.gearbox import GEAR
-from bellcrank.library.vehicles.motor import gear_at
+from bellcrank.library.vehicles.motor import gear_up_to
 from bellcrank.library.vehicles.path import Change
 from bellcrank.library.vehicles.rest import Stand
 from bellcrank.run.result import Run
@@ -114,6 +114,8 @@ class Ready:
     ) -> dict[str, float]:
         """Newton's method from the car as it stands, tighter from circle to circle."""
         motion, how = SteadyMotion(self.sim), {**self._in_gear(start), **parameters, "k_turn": K_TURN}
+        if how.get("gear_held", 0) > 0:
+            start[GEAR] = how["gear_held"]
         circles = max(1, math.ceil(abs(curvature) * max(speed**2 / TIGHTER, WIDEST)))
         share = 0.0
         try:
@@ -212,11 +214,12 @@ class Ready:
         return float(np.mean([t.forces(3000.0, 0.0, 0.0).Re for t in tyres]))
 
     def geared_for(self, speed: float) -> Ready:
-        """The same car in the gear that suits a speed (m/s), unless one was asked for."""
+        """The same car in the lowest gear that reaches a speed (m/s), unless one was asked for: at the limit a car
+        needs its power."""
         drive = self.data.sections.drive
         if self.gear is not None or len(drive.gears or ()) < 2:
             return self
-        return replace(self, gear=gear_at(drive, speed / self.radius), kept={})
+        return replace(self, gear=gear_up_to(drive, speed / self.radius), kept={})
 
     def _in_gear(self, start: Mapping[str, float]) -> dict[str, float]:
         """The parameter that holds the gear: the one that was asked for, or that with which a motion begins."""

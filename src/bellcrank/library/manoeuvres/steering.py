@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.library.manoeuvres.measuring import across, change, first_time, reached, slope_at, steady
+from bellcrank.library.manoeuvres.measuring import across, change, first_time, reached, slope_at, steady, taken_at
 from bellcrank.library.manoeuvres.ready import FAR, HELD, Ready, ready
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.vehicles.car import Car
@@ -44,9 +44,8 @@ def circle(vehicle: Car, settings: dict[str, Any]) -> Result:
     over, wheel_angle = ay[:last], change(run, "steering_wheel")[:last]
     found = Metrics()
     ratio, base = car.figures["steering_ratio"], car.figures["wheelbase"]
-    for a in settings["at"]:
-        if over[-1] < a + 0.3:
-            continue
+    gradients, missing = taken_at(settings["at"], float(over[-1]))
+    for a in gradients:
         slope = {n: slope_at(over, y, a) for n, y in (
             ("wheel", wheel_angle), ("roll", run["roll"][:last]), ("slip", run["side_slip"][:last]),
             ("torque", run["steering_torque"][:last]))}  # fmt: skip
@@ -63,7 +62,7 @@ def circle(vehicle: Car, settings: dict[str, Any]) -> Result:
     criteria = [Criterion(f"the speed was kept: within {drift:.2g} m/s", bool(drift < 0.05 * v))]
     return Result("iso4138", vehicle.name, settings, {"circle": run}, found.done(), criteria,
                   [f"steering-wheel angle grows by {rate:.3g} deg/s, {settings['growth']:g} m/s2 per s of a linear "
-                   "car, in place of separate circles", reached(run, ay)],
+                   "car, in place of separate circles", reached(run, ay), *missing],
                   (("steering_wheel", "ay"), ("roll", "ay"), ("side_slip", "ay"), ("steering_torque", "ay"),
                    ("fl.tyre_load", "ay"), ("fr.tyre_load", "ay"), ("rl.tyre_load", "ay"), ("rr.tyre_load", "ay"),
                    "speed"))  # fmt: skip

@@ -61,6 +61,13 @@ def gear_at(given: Drive, spin: float) -> float:
     return 1.0 + sum(abs(spin) * ratio > shifts_low(given) for ratio in gears(given)[:-1])
 
 
+def gear_up_to(given: Drive, spin: float) -> float:
+    """The lowest gear, from 1 on, in which the motor drives wheels up to `spin` (rad/s), so with all its power."""
+    if given.gear > 0:
+        return float(given.gear)
+    return 1.0 + sum(abs(spin) * ratio > shifts_at(given) for ratio in gears(given)[:-1])
+
+
 def drive_problems(sections: Sections, problems: Problems) -> None:
     """What of the keys of drive and differentials cannot be."""
     given = sections.drive
