@@ -375,6 +375,8 @@ def plain_csv(text):
         return None
     if rows[0][0] != "t" or not text.isascii() or (not text.isprintable() and set(text) & {"\r", "\t", "#", ";", '"'}):
         return None
+    if all(row and not row[-1].strip() for row in rows):  # separators at the ends of lines, which have no meaning
+        return None
     units = rows[1] if given else [""] * len(rows[0])
     if any(set(u) & set("[]()") for u in (*rows[0], *units)):  # a unit may stand in brackets
         return None

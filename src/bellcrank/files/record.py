@@ -71,16 +71,18 @@ class Table:
 
 
 def named(found: Contents, path: str | Path) -> Contents:
-    """What a file holds, if every channel has a name that stands once, without control characters."""
-    names = [c.name for c in found.channels]
-    for number, name in enumerate(names, 1):
+    """What a file holds, if every channel has a name that stands once, without control characters; with single blanks,
+    as names are written."""
+    names = [one_line(c.name) for c in found.channels]
+    for number, name in enumerate((c.name for c in found.channels), 1):
         if not name:
             raise RunError(f"{path}: channel {number} has no name")
         if any(unicodedata.category(ch) in ("Cc", "Cs", "Zl", "Zp") for ch in name):
             raise RunError(f"{path}: the name {name!r} of channel {number} holds control characters")
-        if name in names[: number - 1]:
-            raise RunError(f"{path}: the name {name!r} stands there twice")
-    channels = tuple(Channel(c.name, c.values, *(one_line(getattr(c, k)) for k in WORDS)) for c in found.channels)
+        if names[number - 1] in names[: number - 1]:
+            raise RunError(f"{path}: the name {names[number - 1]!r} stands there twice")
+    words = ([one_line(getattr(c, k)) for k in WORDS] for c in found.channels)
+    channels = tuple(Channel(n, c.values, *w) for n, c, w in zip(names, found.channels, words, strict=True))
     history = tuple(map(one_line, found.history))
     return replace(found, title=one_line(found.title), channels=channels, history=history)
 
