@@ -49,6 +49,13 @@ def test_at_rest_it_stands_as_statics_says(car, sim):
     assert rest["q(chassis, 3)"] == pytest.approx(car.stand.height, abs=1e-9)
 
 
+def test_another_spring_rate_keeps_the_ride_height(car, sim):
+    """The law of a spring turns about its static force."""
+    stiffer = sim.equilibrium(fixed={AHEAD: 0.0}, parameters={"k_front": 1.3 * car.data.front.record.spring.stiffness})
+    assert stiffer["q(chassis, 3)"] == pytest.approx(car.stand.height, abs=1e-9)
+    assert max(abs(stiffer[f"q({c})"]) for c in CORNERS) < 1e-9
+
+
 @pytest.mark.parametrize("v", [5, 10, 15, 20, 25, 30, 35, 40])
 def test_moment_that_keeps_a_speed(car, sim, v):
     """Rolling resistance of all wheels and, at the height of their centres, drag."""
