@@ -138,6 +138,12 @@ def test_names_have_single_blanks(tmp_path):
     (tmp_path / "b.csv").write_text("t,a  b,a b\ns,m,m\n0,1,2\n1,2,3\n", encoding="utf-8")
     with pytest.raises(bc.RunError, match="the name 'a b' stands there twice"):
         bc.read(tmp_path / "b.csv")
+    (tmp_path / "b.json").write_text(
+        '{"channels": [{"name": "t", "unit": "s", "values": [0, 1]}, {"name": "  ", "values": [1, 2]}]}',
+        encoding="utf-8",
+    )
+    with pytest.raises(bc.RunError, match="channel 2 has no name"):
+        bc.read(tmp_path / "b.json")
 
 
 def test_more_units_than_names_are_not_read(tmp_path):

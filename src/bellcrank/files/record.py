@@ -75,7 +75,7 @@ def named(found: Contents, path: str | Path) -> Contents:
     as names are written."""
     names = [one_line(c.name) for c in found.channels]
     for number, name in enumerate((c.name for c in found.channels), 1):
-        if not name:
+        if not names[number - 1]:
             raise RunError(f"{path}: channel {number} has no name")
         if any(unicodedata.category(ch) in ("Cc", "Cs", "Zl", "Zp") for ch in name):
             raise RunError(f"{path}: the name {name!r} of channel {number} holds control characters")
