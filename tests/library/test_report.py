@@ -17,7 +17,7 @@ from bellcrank.library.manoeuvres.result import Criterion, Curve, Result
 from bellcrank.library.manoeuvres.side_by_side import Driven
 from bellcrank.library.report import tables
 from bellcrank.library.report.charts import joined, turning_back
-from bellcrank.library.report.display import axis_shown, converted, number
+from bellcrank.library.report.display import axis_shown, converted, figure_shown, number
 from bellcrank.library.report.elements import damper_force, spring_curves
 from bellcrank.library.report.handling import gg_diagram, steady_curves
 from bellcrank.library.report.key_figures import check_targets, read_targets
@@ -161,6 +161,7 @@ def test_three_significant_digits(value, unit, text):
 
 
 def test_units_are_those_of_vehicle_engineers():
+    assert figure_shown(Figure(1.0, "N-m/(m/s2)", "torque gradient"))[1] == "N\u00a0m/(m/s2)"  # in one line
     assert converted("wheelbase", "m") == (1000.0, "mm") and converted("stopping distance from 100 km/h", "m") == (
         1.0,
         "m",

@@ -53,7 +53,7 @@ def converted(label: str, unit: str) -> tuple[float, str]:
 def figure_shown(found: Figure) -> tuple[str, str]:
     """A figure as text, and its unit."""
     factor, unit = converted(found.label, found.unit)
-    return number(factor * found.value, unit), unit
+    return number(factor * found.value, unit), unit.replace(" ", "\u00a0")  # a unit is not broken over lines
 
 
 def axis_shown(words: str) -> tuple[str, float]:
