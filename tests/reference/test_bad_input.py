@@ -2,6 +2,7 @@
 
 import warnings
 
+import numpy as np
 import pytest
 
 import bellcrank as bc
@@ -234,3 +235,10 @@ def test_sound_model_is_silent():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         s.equations().compile(backend="python").derivatives(0.0, [0, 0], [0, 0])
+
+
+def test_an_array_without_components_is_no_axis():
+    s = bc.System("arrays", units="mks")
+    s.add_body("b", translate=np.ma.masked_array([1.0, 2.0], [False, True]), mass=1, inertia=0)
+    with pytest.raises(bc.ModelError, match="is not an axis; an axis is 1, 2, 3 or three components"):
+        s.equations()

@@ -110,7 +110,7 @@ class Checker:
         """Unit vector of an axis number or of three constant components."""
         if is_axis_number(given):
             return IDENTITY[given - 1]
-        if isinstance(given, int | float | str) or not hasattr(given, "__len__"):
+        if isinstance(given, int | float | str) or not hasattr(given, "__len__") or getattr(given, "ndim", 1) == 0:
             self.problem(where, f"{what}: {given!r} is not an axis; an axis is 1, 2, 3 or three components.")
             return None
         v = self.vector(given, where, what)
