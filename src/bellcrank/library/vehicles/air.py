@@ -36,7 +36,7 @@ def add_air(s: System, car: CarData, chassis: BodyHandle, at_rest: Stand) -> Non
         s.define("airspeed", f"sqrt(ahead**2 + aside**2 + {STILL**2!r})")
     s.define("stagnation", f"{pressure}*ahead")
     s.add_force("drag", magnitude="-c_drag*stagnation", direction=chassis[1], at=chassis.cm, label="drag")
-    ends = [float(at_rest.contact[i][0]) for i in (0, 2)]
+    ends = [round(float(at_rest.contact[i][0]), 4) for i in (0, 2)]  # of the drawing: the model stays the same
     for axle, lift, x in (("front", air.lift_front, ends[0]), ("rear", air.lift_rear, ends[1])):
         point = s.add_point(f"{axle}.lift_at", body=chassis, at=(x, 0, "cg_z"))
         put(s, f"c_lift_{axle}", lift, "1", f"lift coefficient over the {axle} axle")
@@ -49,7 +49,7 @@ def add_air(s: System, car: CarData, chassis: BodyHandle, at_rest: Stand) -> Non
 def _add_side(s: System, air: Aerodynamics, chassis: BodyHandle, at_rest: Stand, middle: float, base: float) -> None:
     put(s, "c_side", air.side, "1", "lateral force coefficient over the sine of the yaw angle of the air flow")
     put(s, "c_yaw", air.yaw, "1", "yaw moment coefficient over the sine of the yaw angle of the air flow")
-    high = float(at_rest.centre[2]) if air.side_height is None else air.side_height - at_rest.height
+    high = round(float(at_rest.centre[2]), 4) if air.side_height is None else air.side_height - round(at_rest.height, 4)
     point = s.add_point("air_centre", body=chassis, at=(middle, 0, high))
     s.add_force("side_wind", magnitude="-c_side*rho/2*area*airspeed*aside", direction=chassis[2], at=point,
                 label="aerodynamic lateral force")  # fmt: skip

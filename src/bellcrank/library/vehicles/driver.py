@@ -16,7 +16,7 @@ integral, which waits at the limit.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -94,6 +94,7 @@ class Driver:
 
     def add(self, s: System, car: CarData, at_rest: Stand, chassis: BodyHandle) -> dict[str, str]:
         """Adds states and formulas; returns what the model shall take for steer, drive and brake."""
+        at_rest = _even(at_rest)
         s.define("driver.ahead", "dot(vel(chassis.cm), direction(project([chassis1], [n3])))")
         found, steer = self._speed(s, car, at_rest), ["steer"]
         if self.path is not None:
@@ -212,9 +213,6 @@ class Driver:
         times = self.ahead * np.arange(1, self.points + 1) / self.points
         found = figures_of(car, at_rest)
         rows = np.array([gains(*single_track(car, at_rest, found, v), v, times) for v in SPEEDS])
-        rows = np.array(
-            [[float(f"{x:.6g}") for x in row] for row in rows]
-        )  # cars that differ by rounding share a model
         terms = []
         for j, time in enumerate(times):
             s.define(f"driver_gain_{j + 1}", table(SPEEDS, rows[:, j].tolist(), 3))
@@ -263,14 +261,27 @@ def _number(value: object) -> bool:
 def _single(car: CarData, at_rest: Stand) -> tuple[float, float]:
     """Wheelbase (m) and understeer gradient (rad s^2/m, not below zero) that a driver expects."""
     found = figures_of(car, at_rest)
-    return found["wheelbase"], max(math.radians(understeer_gradient(found)) / GRAVITY, 0.0)
+    gradient = max(math.radians(understeer_gradient(found)) / GRAVITY, 0.0)
+    return float(_to_four_digits(found["wheelbase"])), float(_to_four_digits(gradient))
+
+
+def _even(at_rest: Stand) -> Stand:
+    """The car that a driver expects: as heavy on the left as on the right, whatever springs and loads do."""
+    (a, b, c, d), (e, f, g, h) = at_rest.travel, at_rest.load
+    middle = ((a + b) / 2, (a + b) / 2, (c + d) / 2, (c + d) / 2)
+    return replace(at_rest, travel=middle, load=((e + f) / 2, (e + f) / 2, (g + h) / 2, (g + h) / 2))
+
+
+def _to_four_digits(values: Any) -> Any:
+    """Numbers as exact as a driver knows his car: another spring, which moves some load, leaves the model as it is."""
+    return np.reshape([float(f"{x:.4g}") for x in np.ravel(values)], np.shape(values))
 
 
 def gains(A: Any, B: Any, speed: float, times: Any) -> Any:
     """MacAdam's gains at a speed: of the points ahead, then of side speed and yaw rate (rad per m, m/s, rad/s)."""
     M = np.zeros((5, 5))  # of y, v_y, psi, r and the steering angle, which is held
     M[0, 1], M[0, 2], M[2, 3] = 1.0, speed, 1.0
-    M[np.ix_((1, 3), (1, 3))], M[(1, 3), 4] = A, B
+    M[np.ix_((1, 3), (1, 3))], M[(1, 3), 4] = _to_four_digits(A), _to_four_digits(B)
     first = np.array([expm(M * t)[0] for t in times])
     g = first[:, 4]
     weights = g / (g @ g)

@@ -34,14 +34,17 @@ def add_rolling_friction(s: System, name: str, axle: FittedAxle, wheel: BodyHand
     part = abs(float(tyre.forces(load, 0.0, 0.0).My)) / load
     if not part > 0:
         return
+    # parameters, since they follow the static load: another spring is the same model
+    lever = put(s, f"l_rest_{name}", part, "L", f"rolling resistance of {name} near standstill, over its load")
+    whole = part * load * float(tyre.free_radius(ARRAYS, 0.0)) / BUILT_UP
+    k = put(s, f"k_rest_{name}", whole, "F*L/A", f"elasticity of the rolling resistance of {name} at rest")
     fades = f"max(0, 1 - abs({name}.tyre_vlong)/{SLOW})"
-    limit = f"{fades}*max(0, {part!r}*{name}.tyre_newtons - abs({name}.tyre_my))"
-    k = part * load * float(tyre.free_radius(ARRAYS, 0.0)) / BUILT_UP
+    limit = f"{fades}*max(0, {lever}*{name}.tyre_newtons - abs({name}.tyre_my))"
     resists = f"rolling resistance of {name} at rest"
     spin = f"u({name}.wheel)"
     if axle.steered and axle.name == "front":
         spin = f"({spin} - abs(dot(rot({name}), [n3]))/{TURNED}*{name}.rest.pad)"
-    add_friction(s, f"{name}.rest", spin, limit, repr(k), resists, SETTLES)
+    add_friction(s, f"{name}.rest", spin, limit, k, resists, SETTLES)
     s.add_moment(f"{name}.rest", magnitude=f"-{name}.rest.held", direction=wheel[2], on=wheel,
                  label=f"rolling resistance of {name} at rest")  # fmt: skip
 
