@@ -322,6 +322,7 @@ def test_module_can_be_run():
 # ---- the demo and the figures
 
 
+@pytest.mark.campaign
 def test_demo_prints_the_table_and_writes_results(tmp_path, capsys):
     run_path(str(EXAMPLES / "demo.py"))["main"](tmp_path / "demo")
     out = capsys.readouterr().out

@@ -193,6 +193,7 @@ def test_disk_full(tmp_path):
         pendulum().equations().write("c", tmp_path)
 
 
+@pytest.mark.campaign
 @needs_compiler
 def test_quick_programs_are_the_same_to_rounding(monkeypatch, tmp_path):
     monkeypatch.delenv("BELLCRANK_CFLAGS")

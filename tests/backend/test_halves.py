@@ -25,6 +25,7 @@ def small(monkeypatch, tmp_path):
     monkeypatch.setenv("BELLCRANK_CACHE", str(tmp_path / "cache"))
 
 
+@pytest.mark.campaign
 def test_halves_make_the_same_run(small, monkeypatch, tmp_path):
     equations = run_path(str(EXAMPLES / "quarter_car.py"))["model"]().equations()
     commands = []

@@ -105,6 +105,7 @@ def test_a_ball_bounces_to_the_bit_as_in_a_run(tmp_path, language):
     assert [e.time for e in run.events if e.name == "there"] == pytest.approx(expected, abs=1e-10)
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("language", WITHOUT_FORTRAN)
 def test_routines_inputs_and_parameters_with_events(tmp_path, language):
     run, said = agrees(lever().equations(), language, tmp_path, TURN)

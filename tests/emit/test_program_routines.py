@@ -165,6 +165,7 @@ BOTH = pytest.mark.skipif(
 )
 
 
+@pytest.mark.campaign
 @BOTH
 @pytest.mark.parametrize(("language", "given"), [("c", "fortran"), ("fortran", "c")])
 def test_routines_of_the_other_language(tmp_path, language, given):

@@ -76,6 +76,7 @@ CASES = {  # model, branch, place and speed on it, time, error of the method's o
 QUICK = ("window",)
 
 
+@pytest.mark.campaign
 @needs_compiler
 @pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.campaign) for n in CASES])
 def test_errors_fall_with_the_step(name):

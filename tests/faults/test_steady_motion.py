@@ -48,6 +48,7 @@ def test_a_car_that_drives_goes_on_driving(car):
     assert held["u(w2l.wheel)"] == pytest.approx(10 / loaded_radius(False), rel=1e-3)
 
 
+@pytest.mark.campaign
 def test_a_bend_by_its_steer(car):
     """A steer that is given does not forbid the drive that the bend takes, wherever the search starts."""
     bend = car.equilibrium(inputs={"steer": 0.5})

@@ -220,6 +220,7 @@ def test_euler_parameters_give_the_same_swing(plan, tmp_path):
     assert any("brought to size 1" in n for n in o.notes)
 
 
+@pytest.mark.campaign
 def test_angle_of_the_euler_parameter_run_after_a_second(plan, tmp_path):
     """The report finds differences below 1e-4 between the two runs."""
     other = run_script(script("double_pendulum_eulerp.al"), "e", Files(tmp_path)).plan("X")

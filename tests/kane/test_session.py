@@ -313,6 +313,7 @@ def test_prescribed_motion_and_auxiliary_speed_reach_their_files(tmp_path):
     np.testing.assert_allclose(o.run["Y"], (np.cos(np.sqrt(2.5) * t) - 1) * 2 * 9.81 / 5, rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.campaign
 def test_twenty_links_are_derived():
     """What AUTOLEV aims at: about twenty bodies."""
     n = 20

@@ -252,6 +252,7 @@ def test_figures_of_the_linkage(passenger):
     )
 
 
+@pytest.mark.campaign
 def test_the_template_is_the_car_it_starts_from(tmp_path, capsys, passenger):
     path = tmp_path / "car.toml"
     assert main(["car", "new", str(path)]) == 0

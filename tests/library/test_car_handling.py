@@ -97,6 +97,7 @@ def test_tyres_of_both_sides_count():
             assert left.figures[name] == pytest.approx(math.radians(both) / 1000, rel=1e-9)
 
 
+@pytest.mark.campaign
 def test_damping_is_taken_where_the_body_moves():
     """Digressive dampers: at 0.1 m/s of the wheel, not at the first point of the table."""
     car = symmetric(bc.vehicles.Car.read("passenger"))

@@ -143,6 +143,7 @@ def test_load_cases_by_command(capsys, tmp_path):
     assert "double_wishbone is none: name a file of cases" in capsys.readouterr().err
 
 
+@pytest.mark.campaign
 def test_a_bar_by_its_rate_at_the_drop_links_is_the_bar_by_its_roll_stiffness(car):
     """The rate of one bar, given to another car, makes the same car; it acts at the hard point `at`."""
     for at in ("wheel_centre", "lower_ball"):

@@ -71,6 +71,7 @@ def rolling(speed):
     return start | {f"u({w}.wheel)": speed / radius[int(w[1]) - 1] for w in WHEELS}
 
 
+@pytest.mark.campaign
 def test_car_rolls_at_its_static_equilibrium(sim):
     height, pitch, load, _ = static_state()
     run = sim.simulate(t_end=8, output_every=1000, initial=rolling(5))

@@ -131,6 +131,7 @@ def check_drops(block, count):
     assert contacts > 2 * count
 
 
+@pytest.mark.campaign
 @needs_compiler
 def test_energy_never_rises_in_random_drops():
     check_drops(1, 8)

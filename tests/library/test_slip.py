@@ -171,6 +171,7 @@ def test_wheel_in_the_air_forgets_its_deflection(sim):
     assert abs(run["t_ex"][-1]) < 1e-9 and abs(run["t_ey"][-1]) < 1e-9
 
 
+@pytest.mark.campaign
 def test_programs_in_c_and_python_agree_over_rough_ground():
     s = bc.System("wheel", axes="ISO 8855")
     hub = s.add_body("hub", translate=(1, 2, 3), rotate=3, mass=M, inertia=(5, 5, 5))

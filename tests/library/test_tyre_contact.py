@@ -60,6 +60,7 @@ def book():
     return tyre, rig(tyre).equations().compile()
 
 
+@pytest.mark.campaign
 def test_a_wheel_in_c_gives_some_of_the_published_table(book):
     tyre, sim = book
     check_table(tyre, sim, "mf61", slice(0, None, 5))

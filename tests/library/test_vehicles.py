@@ -191,6 +191,7 @@ def test_bad_vehicles(make, message):
         make(bc.System("bad", axes="ISO 8855"))
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("force", rarely([1500.0, -1500.0], [1500.0]))
 def test_car_pitches_by_the_static_balance_when_it_is_driven_or_braked(force):
     """Moments about the wheel centres, where the forces of the rear wheels act: load moves by m a (h - l)/wheelbase."""

@@ -63,6 +63,7 @@ def test_count_is_that_of_the_statements():
     assert counted.total == program.count.total
 
 
+@pytest.mark.campaign
 def test_same_bytes_in_every_process():
     """Neither hash seeds nor what was derived before may change the program."""
     code = (

@@ -78,6 +78,7 @@ def test_four_bar_with_massless_links_keeps_energy_without_its_damper():
     assert np.ptp(energy) < 1e-5 * (energy.max() - 10 * 9.80665 * 0.2)
 
 
+@pytest.mark.campaign
 def test_massless_links_are_the_limit_of_light_ones():
     """Accelerations with massless links A and C, and with links whose mass goes to zero."""
     sim, heavy = compiled("four_bar"), compiled("four_bar", massive=True)
@@ -164,6 +165,7 @@ REDUNDANT = [
 ]  # fmt: skip
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("add", REDUNDANT, ids=lambda add: add.__name__)
 def test_redundant_row_changes_nothing(add):
     name = add.__name__

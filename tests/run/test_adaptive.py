@@ -236,6 +236,7 @@ def test_auto_goes_over_where_a_fast_mode_holds_the_steps(backend):
     assert only["q(rod)"][after - 1] < 1 < only["q(rod)"][after]
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_auto_goes_back_where_stiff_steps_do_not_come_on_sooner(backend):
     """A hard damper that opens at 0.5 s: the pendulum then swings freely."""
@@ -340,6 +341,7 @@ def test_programs_choose_their_steps(language, tmp_path):
 # ---- stand-alone programs in Python
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("method", rarely((*METHODS, "auto"), METHODS))
 def test_programs_in_python_take_the_steps_of_a_run_to_the_bit(method, tmp_path):
     """With an input that jumps, a fast mode, tolerances by unit; keywords and echo repeat the run."""
@@ -386,6 +388,7 @@ def test_examples_in_python_take_the_steps_of_a_run_to_the_bit(name, t_end, meth
     assert len(run) > 1 and all(np.array_equal(found[x], run[x]) for x in run.channels)
 
 
+@pytest.mark.campaign
 def test_what_programs_in_python_refuse_and_how_their_steps_end(tmp_path):
     program = build(pendulum("k3*q(rod)**3", k3=50.0).equations(), "python", tmp_path)
     said = program("--method", "tsit5", "--t-end", "20", code=4)

@@ -216,6 +216,7 @@ def cranks():
     return [eom.compile(backend=b) for b in BACKENDS]
 
 
+@pytest.mark.campaign
 def test_loops_keep_their_order_across_a_jump_and_stay_closed(cranks):
     inputs = {"kick": bc.step(at=STEP_AT, height=0.05)}
     ends = []

@@ -62,6 +62,7 @@ def test_energy_is_added_for_the_comparison_only():
     assert found["clmm"].energy is not None
 
 
+@pytest.mark.campaign
 def test_json_has_every_method(capsys):
     model = str(EXAMPLES / "planar_pendulum.py")
     assert cli.main(["compare", model, "--t-end", "0.2", "--json", "--free-fall", "--no-limits"]) == 0

@@ -105,6 +105,7 @@ def test_clmm_breaks_down(pendulum):
         assert run.ended.startswith("stopped at t = ")
 
 
+@pytest.mark.campaign
 @needs_compiler
 def test_drift_over_1_10_and_100_seconds(pendulum):
     """Without correction the violation grows with time; with any of the others it does not."""
@@ -228,6 +229,7 @@ def test_event_at_a_quarter_of_the_period(pendulum):
     assert run.events[0].time == pytest.approx(quarter, abs=1e-7)
 
 
+@pytest.mark.campaign
 def test_last_step_may_be_short_and_steps_may_be_split():
     s = system("planar_pendulum")
     s.add_variable("push", units="F")
@@ -326,6 +328,7 @@ def test_multiplier_is_the_tension():
     assert 2 * next(iter(found.values())) == pytest.approx(-3 * 9.81, rel=1e-12)
 
 
+@pytest.mark.campaign
 def test_speed_constraints_with_multipliers():
     """The rolling disc keeps all five speeds and moves as it does with three."""
     usual, kept = example("rolling_disc"), system("rolling_disc").equations(constraints="multipliers")

@@ -47,6 +47,7 @@ def test_a_guess_chooses_the_assembly_without_a_warning(sim):
         assert sim.complete(KEPT | DOWN)[0][2] == pytest.approx(down[2], abs=1e-9)
 
 
+@pytest.mark.campaign
 def test_many_runs_take_a_guess():
     sim = four_bar(initial=KEPT).equations().compile(speed="quick")
     many = sim.simulate_many(initial={"q(a)": np.array([0.8, 0.9])}, guess=DOWN, keep="q(c)")

@@ -46,6 +46,7 @@ def test_compiled_signals_are_those_of_python(name):
         assert relative(runs[0][channel], runs[1][channel]) < 1e-14
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("language", MAINLY_C)
 def test_programs_know_all_signals(tmp_path, language):
     for smooth in (0, 1, 2):

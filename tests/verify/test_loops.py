@@ -154,6 +154,7 @@ def test_every_joint_passes(joint, axis, rotation_axis):
     assert report.passed, str(report)
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("parts", [("0.8", "0.1", "0.6"), ("ax", "ay", "az")])
 def test_a_universal_joint_turns_about_the_axis_with_the_smallest_part(parts):
     """In the equations and in the check, each for itself: the second one. Of parts that only values tell it is the first,

@@ -23,6 +23,7 @@ def passes(system, eom, seeds, states):
         assert report.passed, f"seed {seed}: {report}"
 
 
+@pytest.mark.campaign
 def test_coupling_rod():
     system = coupling_rod()
     passes(system, system.equations(optimise="none"), range(1, 4), 2)
