@@ -38,18 +38,18 @@ def _not_smooth(plant: Plant) -> bool:
     return any(isinstance(n, Func) and (n.function is not None or not FUNCTIONS[n.name].smooth) for n in nodes)
 
 
-def mean_of_sides(find: Find, at: Point, slopes: Groups) -> tuple[Groups, list[str]]:
+def mean_of_sides(find: Find, at: Point, derivatives: Groups) -> tuple[Groups, list[str]]:
     """The derivatives at a point, means where they jump, and the names of the columns in which they do."""
-    found, jumping = dict(slopes), np.zeros(len(find.columns), dtype=bool)
+    found, jumping = dict(derivatives), np.zeros(len(find.columns), dtype=bool)
     try:
         first = _sides(find, at, 0)
-        places = {g: _jumps(*first[g]) & np.isfinite(here) for g, here in slopes.items()}
+        places = {g: _jumps(*first[g]) & np.isfinite(here) for g, here in derivatives.items()}
         if not any(x.any() for x in places.values()):
             return found, []
         others = [_sides(find, at, i) for i in range(1, len(DISTANCES))]
     except RunError:
-        return slopes, []
-    for group, here in slopes.items():
+        return derivatives, []
+    for group, here in derivatives.items():
         a, b = first[group]
         jumps = places[group]
         for one, other in (x[group] for x in others):

@@ -44,15 +44,15 @@ def differences(
             ]
         except BellcrankError:  # of a parameter that may not have the other value, or a run that ended early
             return None
-    slopes = [x for x in found if x is not None]
-    if len(slopes) < len(chosen):
+    derivatives = [x for x in found if x is not None]
+    if len(derivatives) < len(chosen):
         return None
     (names, units), (outputs, output_units) = (
         (tuple(q.name for q in group), tuple(q.unit.text for q in group)) for group in (chosen, channels)
     )
     histories = {q.name: np.asarray(whole[q.name]) for q in channels}
     parts = names, units, tuple(at), outputs, output_units
-    return Sensitivity(plant.name, whole.time, *parts, np.stack(slopes, axis=-1), histories)
+    return Sensitivity(plant.name, whole.time, *parts, np.stack(derivatives, axis=-1), histories)
 
 
 def _finished(run: Run) -> Run:

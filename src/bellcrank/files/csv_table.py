@@ -79,8 +79,8 @@ def read_csv(path: str | Path, wanted: Callable[[str], bool] | None = None) -> C
     if len(rows) > 1 and _number(rows[1][1][0], delimiter) is None:  # brackets are then part of the names
         names, units, start = [c.strip() for c in rows[0][1]], [c.strip().strip("[]()") for c in rows[1][1]], 2
         if len(units) > len(names):  # a line break between units and numbers may be missing
-            told = f"{len(units)} units are given, but line {rows[0][0]} has {len(names)} names"
-            raise RunError(f"{path}, line {rows[1][0]}: {told}")
+            why = f"{len(units)} units are given, but line {rows[0][0]} has {len(names)} names"
+            raise RunError(f"{path}, line {rows[1][0]}: {why}")
     repeated = {n for n in names if names.count(n) > 1}
     if repeated:
         raise RunError(f"{path}, line {rows[0][0]}: the name {sorted(repeated)[0]!r} stands there twice")

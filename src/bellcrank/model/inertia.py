@@ -63,8 +63,8 @@ def _symmetric(checker: Checker, matrix: Rows, where: str) -> Rows:
         if matrix[r][c].fingerprint == matrix[c][r].fingerprint:
             continue
         if not all(abs(v[r, c] - v[c, r]) <= RANKS.symmetric * size for v, size in zip(values, sizes, strict=True)):
-            told = f"element ({r + 1}, {c + 1}) is {matrix[r][c]}, element ({c + 1}, {r + 1}) is {matrix[c][r]}."
-            checker.problem(where, f"inertia is not symmetric: {told}")
+            why = f"element ({r + 1}, {c + 1}) is {matrix[r][c]}, element ({c + 1}, {r + 1}) is {matrix[c][r]}."
+            checker.problem(where, f"inertia is not symmetric: {why}")
             break
     return tuple(tuple(matrix[min(r, c)][max(r, c)] for c in range(3)) for r in range(3))
 
@@ -84,8 +84,8 @@ def _physical(checker: Checker, matrix: Rows, where: str) -> Mat3:
     shown = ", ".join(f"{p:.6g}" for p in principal)
     if principal[0] < -1e-12 * max(abs(principal[2]), 1e-300):
         checker.problem(where, f"inertia is not physical: its principal values are {shown}; none may be negative.")
-    elif told := not_of_a_body(principal):
-        warn(f"{where}: {told}")
+    elif why := not_of_a_body(principal):
+        warn(f"{where}: {why}")
     return matrix  # type: ignore[return-value]
 
 

@@ -180,8 +180,8 @@ static void take_row(const Batch *b, int64_t run, int64_t number, double t, cons
             break;
         case WK:
         case WD: {
-            const double felt = weighted(b, number, kind, a, x);
-            take_averaged(a, t, felt*felt);
+            const double filtered = weighted(b, number, kind, a, x);
+            take_averaged(a, t, filtered*filtered);
             break;
         }
         default: /* CROSSING: of a line between two rows */
