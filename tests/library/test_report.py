@@ -24,7 +24,7 @@ from bellcrank.library.report.key_figures import check_targets, read_targets
 from bellcrank.library.report.lane_view import Outline, cones_of, lane_picture
 from bellcrank.library.report.page import car_page
 from bellcrank.library.report.psd import ride_psd
-from bellcrank.library.report.suspension_view import corner_of
+from bellcrank.library.report.suspension_view import axle_view
 from bellcrank.library.vehicles.figures import Figure, Figures
 from bellcrank.library.vehicles.records import Damper
 from bellcrank.run.result import Run
@@ -233,14 +233,22 @@ def test_psd_has_the_power_of_the_signal():
     assert density.sum() * (f[1] - f[0]) == pytest.approx(2.0, rel=0.01) and f[np.argmax(density)] == 5.0
 
 
-def test_instant_centres_give_the_roll_centre_of_the_measures(hmmwv):
+def test_the_lines_to_the_instant_centres_give_the_roll_centre_of_the_table():
+    """Also with a driver on the left, whose side stands lower."""
+    car = bc.vehicles.Car.read("passenger")
+    assert abs(car.stand.travel[0] - car.stand.travel[1]) > 0.001
     for axle in ("front", "rear"):
-        fitted = hmmwv.data.axle(axle)
-        corner = corner_of(fitted, hmmwv.stand)
-        travel = hmmwv.stand.travel[0 if axle == "front" else 2]
-        expected = hmmwv.kinematics(axle, travel)["roll_centre_height"][0]
-        assert corner.roll_centre == pytest.approx(expected, abs=0.003)
-        assert len(corner.links) > 6 and corner.contact[2] == 0
+        view = axle_view(car.data.axle(axle), car.stand)
+        heights = []
+        for wheel in (view.left, view.right):
+            (y, z), contact = wheel.front_centre, wheel.contact
+            assert len(wheel.links) > 4 and contact[2] == pytest.approx(0, abs=1e-9)
+            heights.append(contact[1] * z / (contact[1] - y))
+        expected = car.figures[f"roll_centre_{axle}"]
+        assert abs(heights[0] - heights[1]) > 0.002
+        assert np.mean(heights) == pytest.approx(expected, abs=3e-4) and view.roll_centre == expected
+        middle = np.mean(car.stand.travel[:2] if axle == "front" else car.stand.travel[2:])
+        assert expected == pytest.approx(car.kinematics(axle, middle)["roll_centre_height"][0], abs=0.002)
 
 
 def test_characteristics_of_springs_and_dampers(hmmwv):

@@ -60,12 +60,12 @@ def chain(rods, wheel=(0, 768, 0)):
     }  # fmt: skip
 
 
-def test_over_and_under_constrained_linkages_say_their_freedoms():
+def test_over_and_under_constrained_linkages_say_their_degrees_of_freedom():
     straight = [(i, i) for i in range(1, 6)]
     text = problems(load, chain(straight[:4]))
-    assert "under-constrained: 2 freedoms (counted 2), 1 prescribed" in text and "'carrier'" in text
+    assert "under-constrained: 2 degrees of freedom (counted 2), 1 prescribed" in text and "'carrier'" in text
     text = problems(load, chain([*straight, (1, 2)]))
-    assert "over-constrained: 0 freedoms (counted 0)" in text and "rod 'rod_1_2'" in text
+    assert "over-constrained: 0 degrees of freedom (counted 0)" in text and "rod 'rod_1_2'" in text
 
 
 @pytest.mark.campaign
@@ -86,7 +86,7 @@ def test_a_freedom_that_does_not_move_the_carrier_as_asked():
         "joints": [{"name": "axle", "kind": "revolute", "between": ["base", "carrier"], "at": "hub", "axis": [0, 1, 0]}],
     }  # fmt: skip
     text = problems(load, ball)
-    assert "a freedom does not move the carrier as the input (travel) asks" in text and "'carrier'" in text
+    assert "one of them does not move the carrier as the input (travel) asks" in text and "'carrier'" in text
 
 
 def test_other_mistakes():

@@ -1,4 +1,4 @@
-"""Mobility and assembly of a chain: its freedoms, constraints that repeat others, whether it can be put together."""
+"""Mobility of a chain (degrees of freedom, redundant constraints), and whether it can be assembled."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ SMALL = 1e-8  # singular value that counts as zero, of the largest
 
 @dataclass(frozen=True)
 class Mobility:
-    """Freedoms of a chain. `counted` is 6 per body less the constraints (Grübler); `real` what their rank leaves;
-    `redundant` names constraints that repeat others; `kept` are the rows of an independent set."""
+    """Degrees of freedom of a chain. `counted` is 6 per body less the constraints (Grübler); `real` what their
+    rank leaves; `redundant` names constraints that repeat others; `kept` are the rows of an independent set."""
 
     counted: int
     real: int
@@ -30,12 +30,14 @@ class Mobility:
     kept: tuple[int, ...]
 
     def __str__(self) -> str:
-        text = f"{self.real} freedom{'' if self.real == 1 else 's'} (counted {self.counted}), {self.inputs} prescribed"
+        degrees = "degree" if self.real == 1 else "degrees"
+        text = f"{self.real} {degrees} of freedom (counted {self.counted}), {self.inputs} prescribed"
         return text + (f"; redundant: {', '.join(self.redundant)}" if self.redundant else "")
 
 
 def count_freedoms(plan: Plan) -> Mobility:
-    """Counts the freedoms of a chain near its drawn position; raises a ModelError when they do not suit its inputs."""
+    """Counts the degrees of freedom of a chain near its drawn position; raises a ModelError when they do not suit its
+    inputs."""
     chain = plan.chain
     counted = 6 * len(chain.bodies) - sum(6 - FREEDOMS[j.kind] for j in chain.joints) - len(chain.rods)
     solver, frames = Solver(plan), Frames(plan, np.array(plan.drawn)[:, None])
@@ -49,7 +51,8 @@ def count_freedoms(plan: Plan) -> Mobility:
         listed = ", ".join(dict.fromkeys(plan.names))
         raise ModelError(
             f"over-constrained: {mobility}. "
-            f"{'Nothing can move.' if real == 0 else 'There are more inputs than freedoms.'} Constraints: {listed}.",
+            f"{'Nothing can move.' if real == 0 else 'There are more inputs than degrees of freedom.'} "
+            f"Constraints: {listed}.",
             chain.name,
         )
     free = _null_space(J)
@@ -59,7 +62,7 @@ def count_freedoms(plan: Plan) -> Mobility:
     if driven < mobility.inputs:
         kinds = " and ".join(i.kind for i in chain.inputs)
         raise ModelError(
-            f"{mobility}, but a freedom does not move the carrier as the input ({kinds}) asks: it moves only "
+            f"{mobility}, but one of them does not move the carrier as the input ({kinds}) asks: it moves only "
             f"{_movers(frames, free)}. The wheel centre may be a point about which the carrier turns.",
             chain.name,
         )

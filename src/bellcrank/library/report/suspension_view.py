@@ -1,7 +1,8 @@
 """Suspensions from the front and from the side, at rest, with instant centres and roll centres.
 
-The instant centre of a wheel is where its carrier does not move, seen along one axis, while the wheel travels; the
-line from the contact centre through it meets the middle plane at the roll centre.
+The instant centre of a wheel is where its carrier does not move, seen along one axis, while the wheel travels. The
+roll centre is at the mean of the heights at which the lines from both contact centres through their instant centres
+meet the middle plane: the wheels of a car with a load on one side stand at different travels.
 """
 
 from __future__ import annotations
@@ -16,13 +17,12 @@ import numpy as np
 
 from bellcrank.library.vehicles.axles import FittedAxle
 from bellcrank.library.vehicles.data import CarData
-from bellcrank.library.vehicles.rest import Stand
+from bellcrank.library.vehicles.rest import Stand, corner_at_rest, roll_centre, up_of
 from bellcrank.linkage.chain import BASE, Chain
-from bellcrank.linkage.pose import Pose
 from bellcrank.view.chart import NARROW, WIDTH, Line, curves
 
 Array = np.ndarray[Any, Any]
-LINK, SPRING, WHEEL, CENTRE, MIRROR = 0, 1, -1, 2, 3  # colours
+LINK, SPRING, WHEEL, CENTRE, MIDDLE = 0, 1, -1, 2, 3  # colours
 AROUND = np.linspace(0.0, 2 * math.pi, 49)
 MARK = 0.03  # m, half size of a cross
 OUT = 0.6  # m outside the wheels, to which a side view reaches
@@ -31,54 +31,67 @@ ON_AXIS = 1e-4  # m, of a point from the axis of a hinge
 
 
 @dataclass(frozen=True)
-class Corner:
-    """The left wheel of an axle at rest, in axes of the car with the ground at z = 0, m."""
+class WheelView:
+    """A wheel at rest with its links; x ahead, y to the left, z above the ground, m."""
 
-    name: str
     links: tuple[Array, ...]
     spring: Array
     centre: Array
     contact: Array
-    radius: float
-    width: float
     front_centre: tuple[float, float]  # y, z of the instant centre
     side_centre: tuple[float, float]  # x, z
+
+
+@dataclass(frozen=True)
+class AxleView:
+    """Both wheels of an axle."""
+
+    name: str
+    left: WheelView
+    right: WheelView
+    width: float  # of the tyres
     roll_centre: float
 
 
-def corner_of(axle: FittedAxle, at_rest: Stand) -> Corner:
+def axle_view(axle: FittedAxle, at_rest: Stand) -> AxleView:
     """What the views show of an axle."""
-    i = 0 if axle.name == "front" else 2
-    pose = axle.linkage.solve(at_rest.travel[i])
-    ground = float(at_rest.contact[i][2])
-    up = np.array([0.0, 0.0, -ground])
-    at = np.array(axle.record.at) + up
+    left, right = (_wheel_view(axle, at_rest, side) for side in (1, -1))
+    width = getattr(axle.tyre, "width", None) or axle.record.tyre.width or 0.6 * float(left.centre[2])
+    return AxleView(axle.name, left, right, float(width), roll_centre(axle, at_rest))
+
+
+def _wheel_view(axle: FittedAxle, at_rest: Stand, side: int) -> WheelView:
+    level, found = _level(at_rest), corner_at_rest(axle, at_rest, side)
+    pose = axle.pose(at_rest.travel[(0 if axle.name == "front" else 2) + (side < 0)])
+    mirror, up = np.array([1.0, float(side), 1.0]), np.array([0.0, 0.0, at_rest.height])
 
     def place(name: str) -> Array:
-        return np.asarray(pose.point(name).position).reshape(3) + at
+        at = np.asarray(pose.point(name).position).reshape(3) + np.array(axle.record.at)
+        return level @ (at * mirror) + up
 
-    centre, contact = place(axle.linkage.chain.wheel_centre), at_rest.contact[i] + up
     links = tuple(np.array([place(a), place(b)]) for a, b in _bars(axle.linkage.chain))
-    spring = np.array([place(p) for p in axle.spring])
-    front, side = instant_centres(pose, centre)
-    y, h = front
-    roll = contact[1] * h / (contact[1] - y) if math.isfinite(y) else float(contact[1] * _rise(pose, centre, contact))
-    width = getattr(axle.tyre, "width", None) or axle.record.tyre.width or 0.6 * float(centre[2])
-    return Corner(axle.name, links, spring, centre, contact, float(centre[2]), float(width), front, side, float(roll))
+    contact = level @ found.contact + up
+    front, side_ = instant_centres(contact, level @ found.slope, level @ found.turn)
+    return WheelView(
+        links, np.array([place(p) for p in axle.spring]), level @ found.centre + up, contact, front, side_
+    )  # fmt: skip
 
 
-def instant_centres(pose: Pose, centre: Array) -> tuple[tuple[float, float], tuple[float, float]]:
-    """(y, z) seen from the front and (x, z) from the side; infinite where the carrier does not turn."""
-    (vx, vy, vz), (wx, wy, _) = np.asarray(pose.d).reshape(3), np.asarray(pose.delta).reshape(3)
-    x, y, z = centre
+def _level(at_rest: Stand) -> Array:
+    """Rows: ahead, left and up in axes of the car."""
+    up = up_of(at_rest.pitch, at_rest.roll)
+    left = np.cross(up, [1.0, 0.0, 0.0])
+    left = left / np.linalg.norm(left)
+    return np.array([np.cross(left, up), left, up])
+
+
+def instant_centres(point: Array, v: Array, w: Array) -> tuple[tuple[float, float], tuple[float, float]]:
+    """(y, z) seen from the front and (x, z) from the side of a carrier, from the velocity of one of its points and its
+    angular velocity; infinite where it does not turn."""
+    (x, y, z), (vx, vy, vz), (wx, wy, _) = point, v, w
     front = (y - vz / wx, z + vy / wx) if abs(wx) > 1e-9 else (math.inf, math.inf)
     side = (x + vz / wy, z - vx / wy) if abs(wy) > 1e-9 else (math.inf, math.inf)
     return (float(front[0]), float(front[1])), (float(side[0]), float(side[1]))
-
-
-def _rise(pose: Pose, centre: Array, contact: Array) -> float:
-    """How far the contact centre moves outwards per travel, of a carrier that does not turn."""
-    return float(np.asarray(pose.d).reshape(3)[1])
 
 
 def _bars(chain: Chain) -> Iterator[tuple[str, str]]:
@@ -109,64 +122,63 @@ def _pivots(chain: Chain, body: str) -> Iterator[str]:
         yield from (p for p in (rod.first, rod.second) if chain.points[p].body == body)
 
 
-def front_view(corner: Corner) -> str:
+def front_view(axle: AxleView) -> str:
     """An axle seen from the front, both wheels; y to the left of the car, so to the right of the picture."""
     lines: list[Line] = []
     colours: list[int] = []
 
-    def add(name: str, points: Array, colour: int, mirrored: bool = True) -> None:
-        for sign in (1, -1) if mirrored else (1,):
-            lines.append((name, sign * 1000 * points[:, 0], 1000 * points[:, 1]))
-            colours.append(colour)
+    def add(name: str, points: Array, colour: int) -> None:
+        lines.append((name, 1000 * points[:, 0], 1000 * points[:, 1]))
+        colours.append(colour)
 
-    for link in corner.links:
-        add("links", link[:, 1:], LINK)
-    add("spring", corner.spring[:, 1:], SPRING)
-    add("wheel", _tyre_box(corner), WHEEL)
-    half = float(abs(corner.contact[1])) + corner.width / 2
-    _add_centre(add, corner.contact[[1, 2]], corner.front_centre, (-half, half), mirrored=True)
-    add("roll centre", _cross(0.0, corner.roll_centre), MIRROR, False)
+    wheels = axle.left, axle.right
+    half = max(float(abs(w.contact[1])) for w in wheels) + axle.width / 2
+    for w in wheels:
+        for link in w.links:
+            add("links", link[:, 1:], LINK)
+        add("spring", w.spring[:, 1:], SPRING)
+        add("wheel", _tyre_box(w, axle.width), WHEEL)
+        _add_centre(add, w.contact[[1, 2]], w.front_centre, (-half, half))
+    add("roll centre", _cross(0.0, axle.roll_centre), MIDDLE)
     return curves(lines, "y (mm)", "z above the ground (mm)", width=NARROW, colours=colours, equal=True)
 
 
-def side_view(corners: Sequence[Corner], mass_centre: Array) -> str:
+def side_view(wheels: Sequence[WheelView], mass_centre: Array) -> str:
     """The left side of a car, front to the left as the cars of most drawings; x counts forward."""
     lines: list[Line] = []
     colours: list[int] = []
 
-    def add(name: str, points: Array, colour: int, mirrored: bool = False) -> None:
+    def add(name: str, points: Array, colour: int) -> None:
         lines.append((name, -1000 * points[:, 0], 1000 * points[:, 1]))
         colours.append(colour)
 
-    xs = [float(c.contact[0]) for c in corners]
-    for c in corners:
+    xs = [float(w.contact[0]) for w in wheels]
+    for c in wheels:
         for link in c.links:
             add("links", link[:, [0, 2]], LINK)
         add("spring", c.spring[:, [0, 2]], SPRING)
         around = np.stack([np.cos(AROUND), np.sin(AROUND)], 1)
-        add("wheel", c.centre[[0, 2]] + c.radius * around, WHEEL)
-        _add_centre(add, c.contact[[0, 2]], c.side_centre, (min(xs) - OUT, max(xs) + OUT), mirrored=False)
-    add("mass centre", _cross(float(mass_centre[0]), float(mass_centre[1])), MIRROR)
+        add("wheel", c.centre[[0, 2]] + c.centre[2] * around, WHEEL)
+        _add_centre(add, c.contact[[0, 2]], c.side_centre, (min(xs) - OUT, max(xs) + OUT))
+    add("mass centre", _cross(float(mass_centre[0]), float(mass_centre[1])), MIDDLE)
     return curves(lines, "distance behind the origin of the car (mm)", "z above the ground (mm)", width=WIDTH,
                   colours=colours, equal=True)  # fmt: skip
 
 
-def _add_centre(
-    add: Any, contact: Array, centre: tuple[float, float], edges: tuple[float, float], mirrored: bool
-) -> None:
+def _add_centre(add: Any, contact: Array, centre: tuple[float, float], edges: tuple[float, float]) -> None:
     """The line from the contact centre towards the instant centre, and this one where it lies inside the drawing."""
     if not math.isfinite(centre[0]):
         return
     away = np.array(centre) - contact
     room = (edges[1] if away[0] > 0 else edges[0]) - contact[0], HIGH if away[1] > 0 else -LOW
     reach = min(1.0, *(r / a for r, a in zip(room, away, strict=True) if abs(a) > 1e-9))
-    add("to the instant centre", np.array([contact, contact + reach * away]), CENTRE, mirrored)
+    add("to the instant centre", np.array([contact, contact + reach * away]), CENTRE)
     if reach == 1.0:
-        add("to the instant centre", _cross(*centre), CENTRE, mirrored)
+        add("to the instant centre", _cross(*centre), CENTRE)
 
 
-def _tyre_box(c: Corner) -> Array:
-    y, z, half = float(c.centre[1]), c.radius, c.width / 2
+def _tyre_box(w: WheelView, width: float) -> Array:
+    y, z, half = float(w.centre[1]), float(w.centre[2]), width / 2
     return np.array([[y - half, 0.0], [y + half, 0.0], [y + half, 2 * z], [y - half, 2 * z], [y - half, 0.0]])
 
 
@@ -175,7 +187,7 @@ def _cross(x: float, y: float) -> Array:
     return np.array([[x - MARK, y], [x + MARK, y], gap, [x, y - MARK], [x, y + MARK]])
 
 
-def centre_words(corner: Corner) -> str:
+def centre_words(axle: AxleView) -> str:
     """Where the instant centres lie, in words."""
 
     def at(axis: str, place: tuple[float, float]) -> str:
@@ -183,14 +195,14 @@ def centre_words(corner: Corner) -> str:
             return "at infinity"
         return f"at {axis} = {1000 * place[0]:.0f} mm, z = {1000 * place[1]:.0f} mm"
 
-    return (f"{corner.name.capitalize()} axle: instant centre of the left wheel {at('y', corner.front_centre)} seen "
-            f"from the front, {at('x', corner.side_centre)} seen from the side; roll centre "
-            f"{1000 * corner.roll_centre:.0f} mm above the ground.")  # fmt: skip
+    return (f"{axle.name.capitalize()} axle: instant centre of the left wheel {at('y', axle.left.front_centre)} seen "
+            f"from the front, {at('x', axle.left.side_centre)} seen from the side; roll centre "
+            f"{1000 * axle.roll_centre:.0f} mm above the ground.")  # fmt: skip
 
 
 def views(data: CarData, at_rest: Stand) -> tuple[list[str], str, list[str]]:
     """Front views of both axles, the side view, and words about instant centres."""
-    corners = [corner_of(axle, at_rest) for axle in (data.front, data.rear)]
-    height = at_rest.centre[2] + at_rest.height
-    side = side_view(corners, np.array([at_rest.centre[0], height]))
-    return [front_view(c) for c in corners], side, [centre_words(c) for c in corners]
+    axles = [axle_view(axle, at_rest) for axle in (data.front, data.rear)]
+    centre = _level(at_rest) @ at_rest.centre
+    side = side_view([a.left for a in axles], np.array([centre[0], centre[2] + at_rest.height]))
+    return [front_view(a) for a in axles], side, [centre_words(a) for a in axles]

@@ -23,7 +23,7 @@ from bellcrank.library.vehicles.axles import FittedAxle
 from bellcrank.library.vehicles.bushes import gives
 from bellcrank.library.vehicles.data import GRAVITY, CarData
 from bellcrank.library.vehicles.records import Compliance
-from bellcrank.library.vehicles.rest import Stand, along, corner, push_of
+from bellcrank.library.vehicles.rest import Stand, along, corner, push_of, roll_centre, up_of
 
 G = GRAVITY
 DAMPED = "damping ratio of a quarter car at 0.1 m/s of the wheel, {}"
@@ -240,7 +240,7 @@ def _axle_figures(car: CarData, axle: FittedAxle, at_rest: Stand) -> _AxleFigure
     trail = (left.cornering * left.trail + right.cornering * right.trail) / cornering if cornering else 0.0
     return _AxleFigures(
         axle.name, (left.x + right.x) / 2, track, rate, (left.tyre_rate + right.tyre_rate) / 2,
-        (left.damping + right.damping) / 2, left.unsprung, (left.roll_centre + right.roll_centre) / 2,
+        (left.damping + right.damping) / 2, left.unsprung, roll_centre(axle, at_rest),
         track**2 / 2 * rate + bar, cornering, trail, _yields(giving.compliance, trail),
     )  # fmt: skip
 
@@ -254,15 +254,13 @@ class _Side:
     tyre_rate: float
     damping: float
     unsprung: float
-    roll_centre: float
     cornering: float  # N/rad
     trail: float
 
 
 def _side(axle: FittedAxle, at_rest: Stand, side: int) -> _Side:
-    pitch, roll, h = at_rest.pitch, at_rest.roll, 1e-4
+    h, up = 1e-4, up_of(at_rest.pitch, at_rest.roll)
     i = (0 if axle.name == "front" else 2) + (side < 0)
-    up = np.array([-math.sin(pitch), math.cos(pitch) * math.sin(roll), math.cos(pitch) * math.cos(roll)])
     travel, load = at_rest.travel[i], at_rest.load[i]
     low, now, high = (corner(axle, side, travel + d, at_rest.height, up) for d in (-h, 0.0, h))
     free = at_rest.free_length[axle.name] + side * axle.record.spring.perch
@@ -276,7 +274,7 @@ def _side(axle: FittedAxle, at_rest: Stand, side: int) -> _Side:
     return _Side(
         float(now.contact[0]), -(work(high) - work(low)) / (2 * h), (pressed[0] - pressed[1]) / (2 * h),
         _damping(axle, ratio) * ratio**2, sum(m for m, _, _ in now.masses),
-        float(now.contact[1] * now.slope[1] / now.slope[2]), abs(float(found.Kya)), float(found.trail),
+        abs(float(found.Kya)), float(found.trail),
     )  # fmt: skip
 
 

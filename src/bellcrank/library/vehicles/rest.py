@@ -116,7 +116,7 @@ class Statics:
         self.flat = np.array([1.0, 0.0 if symmetric else 1.0, 1.0])
 
     def at(self, height: float, pitch: float, roll: float, travels: Any) -> _Now:
-        up = np.array([-np.sin(pitch), np.cos(pitch) * np.sin(roll), np.cos(pitch) * np.cos(roll)])
+        up = up_of(pitch, roll)
         sprung, steering = self.car.sprung, self.car.sections.steering
         masses = [(sprung.mass, sprung.cg * self.flat), (steering.rack_mass, rack_place(self.car))]
         corners = [
@@ -192,6 +192,23 @@ def corner(axle: FittedAxle, side: int, travel: float, height: float, up: Array)
         drawn_length(axle, axle.spring),
         float(line @ (a.d - b.d)) / length, (float(end.position[2]), float(end.d[2])), centre, axis,
     )  # fmt: skip
+
+
+def up_of(pitch: float, roll: float) -> Array:
+    """The vertical in axes of the car."""
+    return np.array([-np.sin(pitch), np.cos(pitch) * np.sin(roll), np.cos(pitch) * np.cos(roll)])
+
+
+def corner_at_rest(axle: FittedAxle, at_rest: Stand, side: int) -> Corner:
+    """The left (1) or right (-1) corner of an axle where the car stands."""
+    travel = at_rest.travel[(0 if axle.name == "front" else 2) + (side < 0)]
+    return corner(axle, side, travel, at_rest.height, up_of(at_rest.pitch, at_rest.roll))
+
+
+def roll_centre(axle: FittedAxle, at_rest: Stand) -> float:
+    """Height (m) of the roll centre, force based: the mean of both wheels, which stand at their own travels."""
+    corners = [corner_at_rest(axle, at_rest, side) for side in (1, -1)]
+    return float(np.mean([c.contact[1] * c.slope[1] / c.slope[2] for c in corners]))
 
 
 def leaning(tyre: Any, load: float, axis: Array, up: Array) -> Array:
