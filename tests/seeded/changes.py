@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import CodeType
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Change:
     kind: str
     place: str  # the function around it, or the file
     line: int
+    inside: bool = False  # of a function: the change is run with it alone
 
     def applied(self, text: str) -> str:
         assert text[self.start : self.end] == self.old
@@ -42,6 +44,8 @@ def _short(text: str) -> str:
 OPERATORS = {ast.Add: ("+", "-"), ast.Sub: ("-", "+"), ast.Mult: ("*", "/"), ast.Div: ("/", "*")}
 COMMUTE = {"plus", "add", "times", "multiply", "mul", "dot", "zip", "minimum", "maximum", "hypot", "union", "same"}
 PLAIN = {"isinstance", "issubclass", "getattr", "hasattr", "min", "max", "replace"}  # a swap there is no slip
+EVEN = {"abs", "fabs", "norm", "cos", "isfinite", "isnan"}  # functions whose argument may have either sign
+SAID = {"warn", "lru_cache"}  # what is said to a person, and sizes of caches
 
 
 class _Reader(ast.NodeVisitor):
@@ -49,6 +53,8 @@ class _Reader(ast.NodeVisitor):
         self.file, self.text = file, text
         self.found: list[Change] = []
         self.scope: list[str] = []
+        self.functions = 0  # how many of the scopes are functions
+        self.even: set[ast.expr] = set()  # expressions whose sign has no effect
         lines = text.split("\n")
         self.starts = [0]
         for line in lines:
@@ -68,7 +74,7 @@ class _Reader(ast.NodeVisitor):
         line = self.text.count("\n", 0, start) + 1
         if old != new:
             place = ".".join(self.scope) or "module"
-            self.found.append(Change(self.file, start, end, old, new, kind, place, line))
+            self.found.append(Change(self.file, start, end, old, new, kind, place, line, self.functions > 0))
 
     def between(self, left: ast.expr, right: ast.expr, old: str, new: str, kind: str) -> None:
         """An operator that stands between two operands."""
@@ -79,9 +85,11 @@ class _Reader(ast.NodeVisitor):
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         self.scope.append(node.name)
+        self.functions += 1
         for part in (*node.decorator_list, *node.args.defaults, *node.args.kw_defaults, *node.body):
             if part is not None:
                 self.visit(part)
+        self.functions -= 1
         self.scope.pop()
 
     def visit_ClassDef(self, node: ast.ClassDef) -> None:
@@ -112,23 +120,29 @@ class _Reader(ast.NodeVisitor):
         texts = any(isinstance(x, ast.JoinedStr | ast.List | ast.Tuple) or _is_text(x) for x in (node.left, node.right))
         if pair and not texts:
             self.between(node.left, node.right, *pair, "sign" if pair[0] in "+-" else "factor")
-            if pair[0] in "-/":
+            if pair[0] == "/" or (pair[0] == "-" and node not in self.even):
                 (a, b), (c, d) = self.span(node.left), self.span(node.right)
                 self.note(a, d, f"({self.text[c:d]}){self.text[b:c]}({self.text[a:b]})", "swapped")
+        if isinstance(node.op, ast.Pow) and isinstance(node.right, ast.Constant) and node.right.value in (2, 4):
+            self.even.add(node.left)
         self.generic_visit(node)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
         start = self.span(node)[0]
         inner = self.span(node.operand)[0]
-        if isinstance(node.op, ast.USub):
+        if isinstance(node.op, ast.USub) and node not in self.even:
             self.note(start, inner, "", "sign")
         self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> None:
+        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if called in SAID:
+            return
+        if called in EVEN:
+            self.even.update(node.args[:1])
         if len(node.args) == 2 and not any(isinstance(a, ast.Starred) for a in node.args):
             (a, b), (c, d) = self.span(node.args[0]), self.span(node.args[1])
             one, two = self.text[a:b], self.text[c:d]
-            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             if called.strip("_").rstrip("3") not in COMMUTE | PLAIN and not any(_is_text(x) for x in node.args):
                 self.note(a, d, two + self.text[b:c] + one, "swapped")
         self.generic_visit(node)
@@ -175,6 +189,20 @@ def _of_words(file: str, text: str) -> Iterator[Change]:
         for m in re.finditer(pattern, blank):
             old = text[m.start() : m.end()]
             yield Change(file, m.start(), m.end(), old, new, kind, Path(file).name, text.count("\n", 0, m.start()) + 1)
+
+
+def same(change: Change, text: str) -> bool:
+    """Does Python translate a file to the same code with the change as without?"""
+    if not change.file.endswith(".py"):
+        return False
+    return _code(text) == _code(change.applied(text))
+
+
+def _code(text: str | CodeType) -> tuple[object, ...]:
+    """Instructions, constants and names: all of a code but its positions in the text."""
+    code = compile(text, "", "exec", optimize=2) if isinstance(text, str) else text
+    constants = [_code(x) if isinstance(x, CodeType) else (type(x), repr(x)) for x in code.co_consts]
+    return code.co_code, constants, code.co_names, code.co_varnames
 
 
 def changes(root: Path, file: str) -> list[Change]:
