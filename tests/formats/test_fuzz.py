@@ -14,14 +14,14 @@ import bellcrank as bc
 QUICK = ("cart", "passenger_car", "passenger_car_small")
 LONGEST = 120  # s, for the slowest of them on a busy machine
 FORMULAS = (
-    "-k*(x - x0) - d*v",
+    "-k*(q(1) - a0) - d*u(1)",
     "ca1*alpha + cg1*ccoef1*q(1)",
     "dot(vel(b.cm), [n1])*k - 3.5e2*sin(q(b) + 0.1)**2",
     "-(k3*(q(2) - brot) + k4*qp(2) + g*((mc + md)*q(1) + md*l5)*sin(q(2)))",
     "where(u(1) > 0, f0*atan2(u(1), v0), -abs(q(2))*k)",
-    "k*angle([n1], [b1], [n3]) + magnitude(cross(rot(c), pos(c.origin)))/l",
-    "min(k*q(1), f0, sqrt(k)*exp(-t/t0)) + max(0, log(1 + q(1)**2))",
-    "partial(q(1)**3*k, q(1)) + nominal(dot(pos(c.cm), [n1])) + fm(spring)",
+    "k*angle([n1], [b1], [n3]) + magnitude(cross(rot(c), pos(c.origin)))*d",
+    "min(k*q(1), f0, sqrt(k*f0)*exp(-t/t0)) + f0*max(0, log(1 + (q(1)/a0)**2))",
+    "partial(q(1)**3*k, q(1)) + p*nominal(dot(pos(c.cm), [n1])) + l*fm(spring)",
     "dot(direction(project([b2], [n3])), dxdt(vel(c.cm)))",
 )
 
@@ -70,7 +70,7 @@ def machine(formula):
     s = bc.System("fuzz")
     b = s.add_body("b", rotate=3, cm=("l", 0, 0), mass="m", inertia=("i", "i", "i"))
     c = s.add_body("c", parent=b, rotate=1, joint_at=("l", 0, 0), cm=(0, "l", 0), mass="m", inertia=("i", "i", "i"))
-    s.add_force("spring", magnitude="-k*(x - x0)", direction="[n1]", at=c.cm)
+    s.add_force("spring", magnitude="-ks*(x - xs)", direction="[n1]", at=c.cm)
     s.define("alpha", "q(2) - 0.1")
     s.add_moment("load", magnitude=formula, direction=b[3], on=c, against=b)
     s.add_output(formula, "y")

@@ -102,3 +102,20 @@ def test_euler_parameters_that_tell_no_orientation(given, size):
     with pytest.warns(bc.ModelWarning, match=f"Euler parameters of b: the initial values have size {size} and"):
         sim.simulate(t_end=0.01, step=0.01, initial=given)
     sim.simulate(t_end=0.01, step=0.01, initial={"q(b, 1)": 0.9239, "q(b, 2)": 0.3827})  # as printed in books
+
+
+def test_a_start_replaces_that_of_the_model_however_it_is_spelled():
+    """Blanks and numbers in names: `q( arm )`, `q(arm)` and `q(1)` are one coordinate."""
+    s = bc.System("spelled")
+    s.add_body("arm", rotate=3, cm=(1, 0, 0), mass=1, inertia=(1, 1, 1))
+    s.set_run(t_end=0.1, step=0.1, initial={"q( arm )": 0.3})
+    sim = s.equations().compile(backend="python")
+    stepper = sim.stepper(initial={"q(1)": 0.7})
+    assert stepper.state["q(arm)"] == 0.7
+    stepper.reset(initial={"q( arm)": 0.8})
+    assert stepper.state["q(arm)"] == 0.8
+    for name in ("q(arm)", "q(1)", "q (arm)"):
+        assert sim.simulate(initial={name: 0.5})["q(arm)"][0] == 0.5
+        assert list(sim.simulate_many(initial={name: [0.5, 0.6]}, keep=["q(arm)"])["q(arm)"][:, 0]) == [0.5, 0.6]
+    s.set_run(initial={"q(arm)": 0.9})
+    assert s.equations().compile(backend="python").simulate()["q(arm)"][0] == 0.9

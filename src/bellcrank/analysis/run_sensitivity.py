@@ -148,7 +148,7 @@ def sensitivity(
             return by_runs
     p = loaded.parameter_values(values)
     signals = loaded.inputs(inputs, (0.0, plan.t_end))
-    given = {**interface.run.initial, **(initial or {})}
+    given = interface.start_values(initial or {})
     state, free = assembled(loaded, given, closure(loaded, p, signals), p, signals)
     x = np.concatenate(state)
     run = _Sensitive(plant, chosen, channels, p, signals, plan.steps * METHODS[plan.method].evaluations > OFTEN)

@@ -49,7 +49,7 @@ def with_guesses(plant: Plant, at: Any, guess: Mapping[Any, float] | None) -> An
     if not mapping(guess, "guess"):
         return at
     if at is None or word_of(at, plant.name):
-        return {**plant.interface.run.initial, **with_guess(None, guess)}
+        return plant.interface.start_values(with_guess(None, guess))
     if not isinstance(at, Mapping):
         raise ModelError("guess= belongs to at='start', at='equilibrium' or values by name: others are whole states")
     return with_guess(at, guess)

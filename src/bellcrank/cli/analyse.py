@@ -82,7 +82,7 @@ def command(args: Namespace) -> None:
 
 def _results(equations: bc.Equations, sim: bc.Simulation, args: Namespace) -> Any:
     """Every result that was asked for, with its name, one after the other."""
-    start = {**equations.interface.run.initial, **start_values(args)}
+    start = equations.interface.start_values(start_values(args))
     sought: dict[str, Any] = {"free": args.free, "fixed": dict(args.fix), "targets": dict(args.target)}
     values: dict[str, Any] = {"parameters": dict(args.set), "inputs": dict(args.inputs)}
     where = _where(args.at, start, bool(args.initial or args.guess))

@@ -28,6 +28,7 @@ from bellcrank.model.guess import with_guess
 from bellcrank.model.joints.joint import JointRecord
 from bellcrank.model.owner import OwnName
 from bellcrank.model.scope import MECHANICAL, Scope
+from bellcrank.names import key_of
 from bellcrank.numeric.real import displayed, real
 from bellcrank.signals import own_copy
 from bellcrank.units import unit_system
@@ -388,8 +389,8 @@ class Builder(Checked):
         for key, value in {"t_end": t_end, "step": step, "method": method, "output_every": output_every}.items():
             if value is not None:
                 setattr(run, key, value)
-        run.initial.update(with_guess(mapping(initial, "initial"), guess))
-        run.inputs.update({name: own_copy(x) for name, x in mapping(inputs, "inputs").items()})
+        run.initial = _replaced(run.initial, with_guess(mapping(initial, "initial"), guess))
+        run.inputs = _replaced(run.inputs, {name: own_copy(x) for name, x in mapping(inputs, "inputs").items()})
 
     def __repr__(self) -> str:
         d = self.description
@@ -399,6 +400,12 @@ class Builder(Checked):
             counted(len(d.constraints) + len(d.loops), "constraint"),
         )
         return f"{type(self).__name__}({d.name!r}: {', '.join(parts)})"
+
+
+def _replaced(own: Mapping[Any, Any], given: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Values by name, of which those given replace others; blanks in names do not count."""
+    new = {key_of(name) for name in given}
+    return {name: value for name, value in own.items() if key_of(name) not in new} | dict(given)
 
 
 def name_of(given: Any, what: str) -> str:

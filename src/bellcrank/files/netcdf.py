@@ -19,7 +19,7 @@ def _write(parts: Parts, path: Path, record: Record) -> None:
 
     for c in record.channels:
         if "/" in c.name:
-            reason = f"the name of channel '{c.name}' holds '/', which NetCDF does not allow"
+            reason = f"the name of channel '{c.name}' holds '/', which NetCDF does not allow; give it another name"
             raise RunError(f"cannot write {path}: {reason}")
     with netcdf_file(str(parts.beside(path)), "w") as f:
         f.title, f.history = _bytes(record.title), _bytes("\n".join(record.history))

@@ -251,6 +251,16 @@ class Interface:
         """Inputs over time by key: what is given, else what the model says."""
         return self.keyed(self.run.inputs, ("input",), "set_run(inputs=)") | self.keyed(given, ("input",), "inputs")
 
+    @cached_property
+    def _own_start(self) -> dict[str, Any]:
+        """Initial values and guesses of the model by key."""
+        return self.keyed(self.run.initial, STATES, "set_run(initial=)")
+
+    def start_values(self, given: Mapping[Any, T]) -> dict[Any, T]:
+        """Initial values and guesses by name: what is given, else what the model says, however each is spelled."""
+        meant = self.keyed(given, STATES, "initial")
+        return {key: value for key, value in self._own_start.items() if key not in meant} | dict(given)
+
     def channel(self, name: Any) -> Quantity | None:
         """What a run records under that name, or None."""
         found = self.get(name, CHANNELS)

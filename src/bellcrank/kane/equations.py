@@ -29,7 +29,7 @@ class KaneSimulation(Simulation):
         """As `Simulation.simulate`; initial Euler parameters may be given in any size."""
         given = inspect.signature(super().simulate).bind(*args, **options).arguments
         if given.get("start") is None or given.get("initial") is not None:
-            given["initial"] = self.unit_size({**self.interface.run.initial, **(given.get("initial") or {})})
+            given["initial"] = self.unit_size(self.interface.start_values(given.get("initial") or {}))
         return super().simulate(**given)
 
     def unit_size(self, given: Mapping[Any, float]) -> dict[Any, float]:

@@ -47,7 +47,7 @@ def start_state(
     if given is not None and not isinstance(given, Mapping):
         what = "a dictionary {state: value}, or a state (q, u) as complete() returns it"
         raise ModelError(f"initial={given!r} must be {what}", loaded.name)
-    values = {**loaded.interface.run.initial, **given} if given else None
+    values = loaded.interface.start_values(given) if given else None
     return complete_state(loaded, values, closure, p, signals, t)
 
 
@@ -57,7 +57,7 @@ def given_start(
     """Initial values and guesses: those of set_run unless others are given."""
     own = loaded.interface.run.initial
     if initial is None:
-        return {**own, **with_guess(None, guess)} if guess else own
+        return loaded.interface.start_values(with_guess(None, guess)) if guess else own
     return cast(Mapping[Any, float], with_guess(mapping(initial, "initial"), guess))
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from bellcrank.backend.c_steps import SHORT, CSteps
 from bellcrank.errors import ModelError, RunError, did_you_mean, mapping
-from bellcrank.interface.interface import PARAMETERS, Interface
+from bellcrank.interface.interface import PARAMETERS, STATES, Interface
 from bellcrank.names import find_name, one_each
 from bellcrank.numeric.events import Event
 from bellcrank.run.goes_on import Origin, Reached, origin_of
@@ -125,14 +125,17 @@ class Stepper:
         if origin.reached is not None and (initial is not None or parameters or inputs):
             why = "this stepper goes on from a run: reset() takes nothing else"
             raise ModelError(f"reset(): {why}", self._loaded.name)
+        own = self._loaded.interface
         if isinstance(initial, Mapping) and isinstance(origin.initial, Mapping):
-            initial = {**origin.initial, **initial}
+            initial = own.keyed(origin.initial, STATES, "initial") | own.keyed(initial, STATES, "initial")
         if initial is not None:
             origin = origin._replace(initial=initial)
         if parameters is not None:
-            origin = origin._replace(parameters={**(origin.parameters or {}), **mapping(parameters, "parameters")})
+            given = mapping(parameters, "parameters")
+            origin = origin._replace(parameters=own.changed_parameters(origin.parameters, given))
         if inputs is not None:
-            origin = origin._replace(inputs={**(origin.inputs or {}), **mapping(inputs, "inputs")})
+            before, after = (own.keyed(x, ("input",), "inputs") for x in (origin.inputs, mapping(inputs, "inputs")))
+            origin = origin._replace(inputs=before | after)
         first = self._first_signals
         same = inputs is None and all(self._signals[name] is signal for name, signal in first.items())
         start = self._going.start_of(origin) if same else None

@@ -230,11 +230,10 @@ def options_of(interface: Interface, job: Job) -> dict[str, Any]:
     parameters = interface.keyed(job["parameters"], PARAMETERS, "parameters")
     names = Names({**given, **parameters})
     states = (*STATES, "removed")
-    initial = interface.keyed(interface.run.initial, states, "initial")
     started = interface.keyed(job["initial"], states, "initial")
     guessed = interface.keyed(job.get("guess", {}), STATES, "guess")
     own_start = {k: names.number(v, f"initial value of {k}") for k, v in started.items()}
-    initial |= with_guess(own_start, {k: names.number(v, f"guess of {k}") for k, v in guessed.items()})
+    initial = with_guess(own_start, {k: names.number(v, f"guess of {k}") for k, v in guessed.items()})
     return {
         "parameters": {name: names[name] for name in parameters if name in own},
         "initial": initial,
