@@ -176,6 +176,18 @@ def test_methods_of_the_program_pass_as_well(name, method, tolerance):
     assert found < 100 * tolerance
 
 
+@needs_compiler
+def test_long_steps_that_pass_a_singular_position_in_their_middle():
+    """They begin and end away from it. Without a look at the middle errors are three times the tolerance, or steps get stuck."""
+    make, _, _ = CASES["window"]
+    m, branch, z, v = make()
+    sim = m.done(start_on(branch, z, v)).compile(backend="c")
+    tight = sim.simulate(t_end=1.5, step=0.05, method="dop853", rtol=1e-11, atol=1e-11)
+    exact = np.column_stack([tight[f"q({n})"] for n in m.names])
+    for method, tolerance in (("dop853", 1e-5), ("tsit5", 1e-6)):
+        assert error(m, sim, exact, 1.5, 0.05, method=method, rtol=tolerance, atol=tolerance)[0] < 1.5 * tolerance
+
+
 # ---- branches that miss each other
 
 

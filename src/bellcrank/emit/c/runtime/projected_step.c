@@ -9,8 +9,8 @@ static int projected_step(Job *job, real h, real t, real middle, real end, const
     if (depth || job->near)
         job->behind = 0.0;
     int failed = advance(job, h, t, middle, end, y, k, next, w), divide = 0;
-    if (failed || !all_finite(next))
-        return failed ? failed : NOT_FINITE;
+    if (failed)
+        return failed;
 @IF CORRECTED@
     if (!job->wary && (failed = correct_dependent(job, h, end, next, w)) <= 0)
         return -failed;
