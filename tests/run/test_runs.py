@@ -242,12 +242,12 @@ def test_initial_values_of_removed_speeds_decide_what_is_left_free():
     assert [run["u(a)"][0], run["u(b)"][0]] == pytest.approx([1.0, 1.5], rel=1e-14)
 
 
-def without_a_start(output="sqrt(-2 - t)"):
-    """Its rates have no value from the start on, nor has an output."""
+def without_a_start():
+    """Its rates have no value from the start on, nor has one of its outputs."""
     s = bc.System("not defined", units="mks")
     m = s.add_body("m", translate=1, mass=2, inertia=0)
     s.add_force("f", magnitude="k*sqrt(-1 - t)", direction=s.inertial[1], at=m.cm)
-    s.add_output(output, "none")
+    s.add_output("sqrt(-2 - t)", "none")
     s.set_defaults(k=0.5)
     s.set_run(t_end=0.5, step=0.05, initial={"u(m)": 3.0})
     return s
@@ -268,6 +268,15 @@ def test_the_start_is_kept_of_a_run_that_ends_in_its_first_step(undefined, backe
 
 
 def test_a_written_program_keeps_the_start_of_a_run_that_ends_in_its_first_step(tmp_path):
-    program = build(without_a_start("t").equations(), "python", tmp_path / "program")
+    """Outputs without a value are those of C, and named; others of the same sample keep theirs."""
+    s = without_a_start()
+    for name, text in (("pole", "-1/t"), ("log", "2*log(t)"), ("late", "sqrt(4 - t)")):
+        s.add_output(text, name)
+    program = build(s.equations(), "python", tmp_path / "program")
     said = program(program.default, "--output", tmp_path / "out.erd", "--echo", tmp_path / "out.echo", code=4)
-    assert "stopped at t = 0.05 s" in said and bc.read(tmp_path / "out.erd").time.tolist() == [0.0]
+    run = bc.read(tmp_path / "out.erd")
+    assert "stopped at t = 0.05 s" in said and run.time.tolist() == [0.0]
+    assert np.isnan(run["none"]).all() and [run[x][0] for x in ("pole", "log", "late")] == [-np.inf, -np.inf, 2.0]
+    for name, value in (("none", "nan"), ("pole", "-inf"), ("log", "-inf")):
+        assert f"note: output '{name}' is {value} at t = 0 s\n" in said
+    assert "late" not in said

@@ -64,9 +64,22 @@ class Evaluation:
         q, u = y[:N_Q].tolist(), y[N_Q:].tolist()
         set_live(live)
         w = inputs_at(t)
-        row = np.array([t, *q, *u, *model.outputs(t, q, u, self.p, self.c, w, ROUTINES), *w])
+        try:
+            found = model.outputs(t, q, u, self.p, self.c, w, ROUTINES)
+        except (ArithmeticError, ValueError):
+            found = self._undefined(t, q, u, self.p, self.c, w)
         set_live(0)
-        return row
+        return np.array([t, *q, *u, *found, *w])
+
+    @staticmethod
+    def _undefined(t, *at):
+        """Outputs of which some have no value: inf or nan, as in C, by the functions of NumPy in place of Python's."""
+        usual = {name: f for name, f in vars(model).items() if getattr(f, "__module__", "") == "math"}
+        vars(model).update({name: getattr(np, name, f) for name, f in usual.items()})
+        try:
+            return model.outputs(np.float64(t), *([np.float64(x) for x in list_] for list_ in at), ROUTINES)
+        finally:
+            vars(model).update(usual)
 
 
 def begin_on_branch(keeper, y):

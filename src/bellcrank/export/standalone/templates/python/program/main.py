@@ -38,12 +38,23 @@ def run(e, y, stream, result):
     with np.errstate(all="ignore"):
         rows, steps, told, ended = take_steps(e, y, total)
     seconds = time.perf_counter() - start
-    write_output(stream, np.array(rows), result)
+    rows = np.array(rows)
+    write_output(stream, rows, result)
     stream.flush()
     how = ended or f"finished at t = {Settings.t_end:g} s"
-    print(f"{Settings.title}: {steps}, {Settings.method}, {how}", *told, sep="\n")
+    print(f"{Settings.title}: {steps}, {Settings.method}, {how}", *told, *without_value(rows), sep="\n")
     print(f"{seconds:.3g} s of computing\nwrote {Settings.output} and {Settings.echo}")
     return ENDED_EARLY if ended else FINE
+
+
+def without_value(rows):
+    """A note for each output that is not a finite number somewhere."""
+    first = 1 + len(STATES)
+    for i, c in enumerate(settings.CHANNELS[len(STATES) :][: settings.N_OUT]):
+        bad = rows[~np.isfinite(rows[:, first + i])]
+        if len(bad):
+            more = f" and {len(bad) - 1} more times" if len(bad) > 1 else ""
+            yield f"note: output '{c[0]}' is {bad[0, first + i]} at t = {bad[0, 0]:.6g} s{more}"
 
 
 def main():
