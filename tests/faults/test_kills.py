@@ -234,12 +234,6 @@ KINDS = {
 }
 
 
-@pytest.mark.parametrize("kind", ["study"])  # the others take long: see below
-def test_a_few_kills(kind, commands, folder):
-    (folder / "study.toml").write_text(STUDY.replace("k = [1, 2, 3, 4]", "k = [1]").replace(", 5, 6, 7, 8, 9, 10", ""))
-    KINDS[kind](commands, folder, 1, random.Random(kind))
-
-
 @pytest.mark.campaign
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_thousand_kills(kind, commands, folder):
