@@ -295,6 +295,14 @@ class Draw:
                     found += [((others, k), asked, tests) for k, tests in enumerate(groups)]
         return [(asked, tests) for _, asked, tests in sorted(found, key=lambda x: x[0])]
 
+    def ask_all(self, workers: int) -> None:
+        """Every group of tests of every fault that is still open, until the time is over."""
+        with tempfile.TemporaryDirectory() as folder:
+            copies = [Copy(Path(folder, str(k))) for k in range(workers)]
+            with ThreadPoolExecutor(workers) as pool:
+                for done in [pool.submit(self.do, asked, tests, copies) for asked, tests in self.tasks()]:
+                    done.result()
+
     def do(self, asked: Asked, tests: list[str], copies: list[Copy]) -> None:
         """One group of tests. What fails without the fault, too, has not noticed it."""
         expected = sum(self.base.seconds[x] for x in tests)
@@ -366,11 +374,7 @@ def main() -> None:
         print("\n".join(map(str, listed)))
         return
     draw = Draw(listed, Base(**json.loads(given.base.read_text(encoding="utf-8"))), given.report, until)
-    with tempfile.TemporaryDirectory() as folder:
-        copies = [Copy(Path(folder, str(k))) for k in range(given.workers)]
-        with ThreadPoolExecutor(given.workers) as pool:
-            for done in [pool.submit(draw.do, asked, tests, copies) for asked, tests in draw.tasks()]:
-                done.result()
+    draw.ask_all(given.workers)
     print(draw.summary())
 
 
