@@ -12,7 +12,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.library.manoeuvres import known
 from bellcrank.library.manoeuvres.lanes import ENTRY, Lane, _from_above, clearance
-from bellcrank.library.manoeuvres.measuring import reached
+from bellcrank.library.manoeuvres.measuring import reached, top
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Result
 from bellcrank.library.manoeuvres.side_by_side import Driven
 from bellcrank.library.report import tables
@@ -169,7 +169,9 @@ def test_units_are_those_of_vehicle_engineers():
     assert converted("wheel rate", "N/m") == (0.001, "N/mm") and converted("steering torque", "N-m") == (1.0, "N m")
     assert axis_shown("forward speed of chassis, m/s") == ("forward speed (km/h)", 3.6)
     assert axis_shown("normal force of fl.tyre, N") == ("wheel load, fl (N)", 1.0)
-    assert axis_shown("slip over the speed of rr.tyre, ") == ("longitudinal slip, rr (-)", 1.0)
+    assert axis_shown("slip over the speed of rr.tyre, ") == ("longitudinal slip over the speed, rr (-)", 1.0)
+    assert axis_shown("slip over the speed of the tyres, ") == ("longitudinal slip over the speed (-)", 1.0)
+    assert axis_shown("side wind across the ground, m/s") == ("side wind across the ground (km/h)", 3.6)
     assert axis_shown("damper speed of fl, compression positive, m/s")[1] == 1000.0
     assert axis_shown("gain, 1") == ("gain (-)", 1.0)
 
@@ -223,6 +225,30 @@ def test_gg_diagram_of_one_car_and_hulls_of_several():
     (_, x, _), _ = gg_diagram(cars).lines
     assert len(x) == 5 and np.abs(x).max() == pytest.approx(3 / 9.80665, rel=1e-3)
     assert gg_diagram([Driven("c", None)]) is None
+
+
+def test_wheels_stand_in_one_picture():
+    """Metrics are of all wheels, so all are drawn; cars side by side keep their names."""
+    run = run_of(**{f"{c}__tyre_load": i for i, c in enumerate(("fl", "fr", "rl", "rr"))})
+    run.labels["fl.tyre_load"], run.units["fl.tyre_load"] = "normal force of fl.tyre", "N"
+    result = Result("braking", "", {}, {"": run}, Figures({}), plotted=("*.tyre_load", "*.travel"))
+    (curve,) = result.curves()
+    assert [(n, y[0]) for n, _, y in curve.lines] == [("fl", 0), ("fr", 1), ("rl", 2), ("rr", 3)]
+    assert axis_shown(curve.y) == ("wheel load (N)", 1.0)
+    (both,) = joined([("a", curve), ("b", curve)])
+    assert [n for n, _, _ in both.lines][::4] == ["a, fl", "b, fl"]
+
+
+def test_an_angle_that_passes_180_deg_is_drawn_with_a_gap():
+    run = run_of(steering_wheel=np.where(T < 0.5, 179.0, -179.0), ay=np.where(T < 0.5, 200.0, -200.0))
+    angle, other = Result("", "", {}, {"": run}, Figures({}), plotted=("steering_wheel", "ay")).curves()
+    assert np.isnan(angle.lines[0][2]).sum() == 1 and not np.isnan(other.lines[0][2]).any()
+
+
+def test_peaks_between_samples():
+    t = np.arange(0.0, 1.0, 0.01)
+    assert top(t, 3 - (t - 0.5037) ** 2) == pytest.approx((0.5037, 3.0), abs=1e-9)
+    assert top(t, t) == (t[-1], t[-1])
 
 
 def test_psd_has_the_power_of_the_signal():

@@ -106,8 +106,8 @@ def _marks(low: float, high: float, log: bool) -> list[tuple[float, str]]:
 
 def _power(v: float) -> str:
     """Ten to the power of v; far from 1 by its exponent, which is short."""
-    if -2 <= v < 4 or v != round(v):
-        return f"{10**v:.4g}"
+    if -4 <= v <= 5 or v != round(v):
+        return f"{10**v:.6f}".rstrip("0").rstrip(".") if v < 0 else f"{10**v:.6g}"
     return "10" + f"{v:.0f}".translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.library.manoeuvres.measuring import across, change, reached, slope_at, taken_at, value_at
+from bellcrank.library.manoeuvres.measuring import across, change, over_path, reached, slope_at, taken_at, value_at
 from bellcrank.library.manoeuvres.ready import FAR, HELD, K_TURN, Ready, abs_of, ready
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.manoeuvres.steering import STRAY, STRAYS
@@ -25,7 +25,6 @@ LOST = 0.15  # of a curvature
 AT_LIMIT = 90 / 3.6  # m/s, at which a fixed steering wheel brings the car to its limit
 PAST = 1.1  # of the steering-wheel angle at the limit
 FASTEST = 12.0  # m/s2, lateral acceleration at which a slow run ends at the latest
-OVER_AY = (("steering_wheel", "ay"), ("roll", "ay"), ("side_slip", "ay"), ("steering_torque", "ay"), "speed")
 Series = dict[float, Run]
 
 
@@ -65,7 +64,7 @@ def constant_radius(vehicle: Car, settings: dict[str, Any]) -> Result:
     return Result("iso4138-radius", vehicle.name, settings, {"circle": run}, found.done(), [],
                   [f"the speed grows by {rate:g} m/s2, in place of separate circles; at the largest lateral "
                    f"acceleration the curvature is {100 * abs(there * R - 1):.2g} % from that of the circle",
-                   reached(run, ay), *missing], OVER_AY)  # fmt: skip
+                   reached(run, ay), *missing], over_path())  # fmt: skip
 
 
 def constant_wheel(vehicle: Car, settings: dict[str, Any]) -> Result:
@@ -91,7 +90,7 @@ def constant_wheel(vehicle: Car, settings: dict[str, Any]) -> Result:
     found.add("speed_there", 3.6 * run["speed"][last - 1], "km/h", "speed there")
     more = (Curve("lateral acceleration, m/s2", "curvature of the path, 1/m", (("fixed wheel", over, bend),)),)
     return Result("iso4138-wheel", vehicle.name, settings, {"circle": run}, found.done(), [],
-                  [f"the speed grows by {rate:g} m/s2", reached(run, ay), *missing], OVER_AY, more)  # fmt: skip
+                  [f"the speed grows by {rate:g} m/s2", reached(run, ay), *missing], over_path()[1:], more)  # fmt: skip
 
 
 def _to_the_limit(car: Ready) -> float:
@@ -113,7 +112,9 @@ def brake_in_turn(vehicle: Car, settings: dict[str, Any]) -> Result:
         moment = deceleration * unit
         return {"brake": sampled([0.0, settings["rise"], FAR], [0.0, moment, moment])}
 
-    return _out_of_turn("iso7975", vehicle, settings, {x: brakes(x) for x in settings["decelerations"]})
+    found = _out_of_turn("iso7975", vehicle, settings, {x: brakes(x) for x in settings["decelerations"]})
+    found.notes.append(abs_of(vehicle))
+    return found
 
 
 def power_off(vehicle: Car, settings: dict[str, Any]) -> Result:
@@ -169,7 +170,7 @@ def _out_of_turn(name: str, vehicle: Car, settings: dict[str, Any], inputs: dict
         else ()
     )
     return Result(name, vehicle.name, settings, named, found.done(), criteria,
-                  [f"the steering wheel is fixed; values {seen:g} s after the pedal moves", abs_of(vehicle)],
+                  [f"the steering wheel is fixed; values {seen:g} s after the pedal moves"],
                   ("yaw_rate", "side_slip", "ay", "speed", "roll", ("y", "x")), more)  # fmt: skip
 
 

@@ -117,7 +117,7 @@ def _change(name: str, lanes_of: Callable[[float, float], list[Lane]]) -> Callab
         found.add("load_min", lowest, "N", "smallest wheel load")
         found.add("exit_speed", 3.6 * run["speed"][-1], "km/h", "speed at the end")
         through = bool(run["x"][-1] > lanes[-1].end)
-        criteria = [Criterion(f"no cone is touched: {room:.3f} m from the nearest", room > 0 and through)]
+        criteria = [Criterion(f"no cone is touched: {1000 * room:.0f} mm from the nearest", room > 0 and through)]
         if not through:
             criteria.append(Criterion(f"the car comes through: it ends at x = {run['x'][-1]:.0f} m", False))
         held = (

@@ -10,6 +10,7 @@ import numpy as np
 from bellcrank.run.result import Run
 
 Array = np.ndarray[Any, Any]
+ACROSS = "ay_path"
 MARGIN = 0.3  # m/s2, beyond where a gradient is taken
 
 
@@ -26,10 +27,18 @@ def change(run: Run, name: str) -> Array:
 
 
 def across(run: Run) -> Array:
-    """Acceleration across the course of the mass centre, to the left: what bends its path, also while the car spins."""
+    """Acceleration across the course of the mass centre, to the left: what bends its path, also while the car spins.
+    It becomes a channel of the run, so that plots are over the acceleration that metrics have."""
     slip = np.radians(run["side_slip"])
     found: Array = run["ay"] * np.cos(slip) - run["ax"] * np.sin(slip)
+    run.channels[ACROSS] = found
+    run.units[ACROSS], run.labels[ACROSS] = run.units["ay"], "lateral acceleration across the path"
     return found
+
+
+def over_path(*more: str) -> tuple[str | tuple[str, str], ...]:
+    """What to plot of a steady circle, over the acceleration across the path."""
+    return *((n, ACROSS) for n in ("steering_wheel", "roll", "side_slip", "steering_torque", *more)), "speed"
 
 
 def reached(run: Run, ay: Array) -> str:
@@ -70,6 +79,16 @@ def first_time(t: Array, y: Array, level: float) -> float:
     if i == 0:
         return float("nan")
     return float(np.interp(level, y[i - 1 : i + 1], t[i - 1 : i + 1]))
+
+
+def top(t: Array, y: Array) -> tuple[float, float]:
+    """Time and value of the largest y, by a parabola through its neighbours: samples are too far apart for lags."""
+    i = int(np.argmax(y))
+    if i in (0, len(y) - 1) or y[i - 1] + y[i + 1] == 2 * y[i]:
+        return float(t[i]), float(y[i])
+    before, now, after = y[i - 1 : i + 2]
+    away = 0.5 * (before - after) / (before - 2 * now + after)
+    return float(t[i] + away * (t[i + 1] - t[i])), float(now - 0.25 * (before - after) * away)
 
 
 def peaks(y: Array) -> Iterator[int]:

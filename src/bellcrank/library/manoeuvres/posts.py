@@ -67,7 +67,7 @@ def four_post(vehicle: Car, settings: dict[str, Any]) -> Result:
         curves.append(Curve("frequency, Hz", f"{words}, -", ((mode, f, gain),)))
         slow = f < BODY
         top = int(np.argmax(gain[slow]))
-        found.add(f"{mode}_frequency", f[slow][top], "Hz", f"where the body moves most in {mode}")
+        found.add(f"{mode}_frequency", f[slow][top], "Hz", f"frequency of the largest {mode} of the body")
         found.add(f"{mode}_gain", gain[slow][top], "", f"largest {words}")
         far = gain[np.argmin(np.abs(f - 2 * f[slow][top]))]
         found.add(f"{mode}_twice", far, "", f"{words} at twice that frequency")

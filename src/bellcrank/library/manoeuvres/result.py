@@ -18,11 +18,13 @@ from bellcrank.files.names import file_names
 from bellcrank.files.picture import finished, new_figure, plain
 from bellcrank.files.record import guarded
 from bellcrank.files.whole import write_text
+from bellcrank.library.vehicles.data import CORNERS
 from bellcrank.library.vehicles.figures import Figure, Figures
 from bellcrank.run.result import Run
 
 Array = np.ndarray[Any, Any]
 Line = tuple[str, Array, Array]  # name, x, y
+ANY_WHEEL = "*."
 ROUNDING = 1e-11  # in the unit of a channel or metric; what is smaller is none
 
 
@@ -72,7 +74,8 @@ class Curve:
 class Result:
     """A manoeuvre that was driven. `result["ay_max"]` is a metric, `result.run` the run to look at first.
 
-    `plotted` are the channels to look at first, over time or (channel, over) another; `more` curves stand before them.
+    `plotted` are the channels to look at first, over time or (channel, over) another, "*.travel" those of all wheels;
+    `more` curves stand before them.
     """
 
     manoeuvre: str
@@ -141,15 +144,20 @@ class Result:
         found = list(self.more)
         for wanted in self.plotted:
             y, x = (wanted, None) if isinstance(wanted, str) else wanted
-            runs = {n: r for n, r in self.runs.items() if y in r.channels and (x is None or x in r.channels)}
-            if runs:
-                lines = tuple((n, r.time if x is None else r[x], _without_rounding(r[y])) for n, r in runs.items())
-                found.append(Curve("time, s" if x is None else self._axis(x), self._axis(y), lines))
+            if y.startswith(ANY_WHEEL):
+                named = [(c, self.run, y.replace("*", c)) for c in CORNERS]
+                label = self._axis(named[0][2]).replace("fl.tyre", "the tyres").replace(" of fl", "")
+            else:
+                named, label = [(n, r, y) for n, r in self.runs.items()], ""
+            named = [(n, r, y) for n, r, y in named if y in r.channels and (x is None or x in r.channels)]
+            if named:
+                lines = tuple((n, r.time if x is None else r[x], _drawn(r[y], r.units[y])) for n, r, y in named)
+                found.append(Curve("time, s" if x is None else self._axis(x), label or self._axis(y), lines))
         return found
 
     def _axis(self, channel: str) -> str:
-        run = next(r for r in self.runs.values() if channel in r.channels)
-        return f"{run.labels.get(channel, channel)}, {run.units[channel]}"
+        run = next((r for r in self.runs.values() if channel in r.channels), self.run)
+        return f"{run.labels.get(channel, channel)}, {run.units.get(channel, '')}"
 
     def plot(self, path: str | Path) -> Path:
         """Draws the curves to look at first, of all runs."""
@@ -164,16 +172,23 @@ class Result:
             ax.set_ylabel(plain(curve.y), fontsize=8)
             ax.set_xlabel(plain(curve.x), fontsize=8)
             ax.grid(alpha=0.3)
-        if len(self.runs) > 1:
-            axes[0].legend(fontsize=8)
+            if len(curve.lines) > 1:
+                ax.legend(fontsize=8)
         axes[0].set_title(plain(f"{self.car}: {self.manoeuvre}"))
         finished(figure, path)
         return Path(path)
 
 
-def _without_rounding(values: Array) -> Array:
-    """A channel that is nothing but rounding is zero, so that no picture magnifies it."""
-    return values if np.abs(values).max(initial=0.0) > ROUNDING else np.zeros_like(values)
+def _drawn(values: Array, unit: str) -> Array:
+    """A channel as it is drawn: zero where it is nothing but rounding, with a gap where an angle passes 180 deg."""
+    if np.abs(values).max(initial=0.0) <= ROUNDING:
+        return np.zeros_like(values)
+    passes = np.flatnonzero(np.abs(np.diff(values)) > 180) if unit == "deg" else ()
+    if not len(passes):
+        return values
+    found = values.astype(float)
+    found[passes] = np.nan
+    return found
 
 
 def _told(value: float) -> float | None:

@@ -15,7 +15,8 @@ import numpy as np
 
 from bellcrank.library.manoeuvres.measuring import travelled, value_at
 from bellcrank.library.manoeuvres.ready import FAR, HELD, Ready, abs_of, ready
-from bellcrank.library.manoeuvres.result import Criterion, Manoeuvre, Metrics, Result, Setting
+from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
+from bellcrank.library.manoeuvres.straight import SLOW
 from bellcrank.library.terrain import Terrain, iso8608_tracks, profile
 from bellcrank.library.vehicles.car import Car
 from bellcrank.library.vehicles.data import CORNERS
@@ -91,8 +92,10 @@ def rough_road(vehicle: Car, settings: dict[str, Any]) -> Result:
     t, az = run.time[on], weighted(run.time, run["az"])[on]
     comfort = found.add("az_weighted", rms(t, az), "m/s2", "vertical acceleration, weighted by Wk")
     found.add("az_rms", rms(t, run["az"][on]), "m/s2", "vertical acceleration of the mass centre, root mean square")
-    found.add("crest", np.abs(az).max() / comfort, "", "largest of the weighted acceleration over its root mean square")
-    found.add("ay_weighted", rms(t, weighted(run.time, run["ay"], "wd")[on]), "m/s2", "lateral, weighted by Wd")
+    found.add("crest", np.abs(az).max() / comfort, "", "crest factor of the weighted vertical acceleration")
+    found.add(
+        "ay_weighted", rms(t, weighted(run.time, run["ay"], "wd")[on]), "m/s2", "lateral acceleration, weighted by Wd"
+    )
     for name in ("roll", "pitch"):
         found.add(f"{name}_std", std(t, run[name][on]), "deg", f"{name}, standard deviation")
     for axle, corners in AXLES.items():
@@ -122,7 +125,7 @@ def _edge(name: str, place: float, way: float) -> Callable[..., Result]:
         run = car.drive((STARTS + way) / v, start, {"speed_set": v}, HELD)
         found = Metrics()
         found.add("az_max", run["az"].max(), "m/s2", "largest vertical acceleration of the body, up")
-        found.add("az_min", run["az"].min(), "m/s2", "and down")
+        found.add("az_min", run["az"].min(), "m/s2", "largest vertical acceleration of the body, down")
         for axle, corners in AXLES.items():
             loads = max(float(run[f"{c}.tyre_load"].max()) for c in corners)
             found.add(f"load_{axle}", loads, "N", f"largest load of a {axle} wheel")
@@ -142,8 +145,7 @@ def _edge(name: str, place: float, way: float) -> Callable[..., Result]:
         found.add("speed_lost", lost, "km/h", "speed that is lost")
         return Result(name, vehicle.name, settings, {name: run}, found.done(), [],
                       ["the tyre touches at one point, without its belt: peaks at edges are too high"],
-                      ("az", "pitch", "roll", "steering_torque", "fl.tyre_load", "rl.tyre_load", "fl.travel",
-                       "rl.travel"))  # fmt: skip
+                      ("az", "pitch", "roll", "steering_torque", "*.tyre_load", "*.travel"))  # fmt: skip
 
     return drive
 
@@ -163,17 +165,18 @@ def split_mu(vehicle: Car, settings: dict[str, Any]) -> Result:
             found.add(f"yaw_rate_{t:g}", value_at(run, "yaw_rate", t), "deg/s", f"yaw rate after {t:g} s")
             found.add(f"lateral_displacement_{t:g}", value_at(run, "y", t), "m", f"lateral displacement after {t:g} s")
     found.add("distance", travelled(run)[-1], "m", "distance until the end")
-    found.add("side_slip_max", np.abs(run["side_slip"]).max(), "deg", "largest side slip")
-    fast = run["ground_speed"] > 5.0
+    fast = run["ground_speed"] > SLOW
+    spun = found.add("side_slip_max", np.abs(run["side_slip"][fast]).max(initial=0.0), "deg",
+                     f"largest side slip above {3.6 * SLOW:g} km/h")  # fmt: skip
     slip = min(float(run[f"{c}.tyre.kappa"][fast].min(initial=0.0)) for c in ("fr", "rr"))
-    found.add("slip_low", slip, "", "smallest slip on the slippery side; -1 is locked")
-    spun = float(np.abs(run["side_slip"][fast]).max(initial=0.0))
+    found.add("slip_low", slip, "", f"smallest slip on the slippery side above {3.6 * SLOW:g} km/h; -1 is locked")
     criteria = [Criterion(f"the car does not spin: side slip up to {spun:.3g} deg", spun < 30)]
+    x = run["x"] - run["x"][0]
+    more = (Curve("distance ahead, m", "lateral displacement of the mass centre, m", (("braking", x, run["y"]),)),)
     return Result("split-mu", vehicle.name, settings, {"braking": run}, found.done(), criteria,
                   [f"{abs_of(vehicle)}; the steering wheel is fixed straight ahead",
                    "friction over that of the tyres' data, left and right of the middle of the road"],
-                  ("speed", "yaw_rate", "side_slip", ("y", "x"), "fl.tyre.kappa", "fr.tyre.kappa",
-                   "rr.tyre.kappa"))  # fmt: skip
+                  ("speed", "yaw_rate", "side_slip", "*.tyre.kappa"), more)  # fmt: skip
 
 
 RIDE = Manoeuvre(

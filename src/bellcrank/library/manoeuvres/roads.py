@@ -81,7 +81,7 @@ def along(vehicle: Car, settings: dict[str, Any]) -> Result:
     through = bool(station[-1] >= way - 1.0)
     criteria = [
         Criterion(f"the car comes to the end of the road: {station[-1]:.0f} of {way:.0f} m", through),
-        Criterion(f"its wheels stay on the road: {room[nearest]:.2f} m from the nearest edge", bool(room.min() > 0)),
+        Criterion(f"its wheels stay on the road: {1000 * room[nearest]:.0f} mm from the edge", bool(room.min() > 0)),
     ]
     return Result("road", vehicle.name, settings, {"road": run}, found.done(), criteria,
                   ["the car begins with all its wheels on the road, "

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.library.manoeuvres.measuring import change
+from bellcrank.library.manoeuvres.measuring import change, top
 from bellcrank.library.manoeuvres.ready import FAR, HELD, ready
 from bellcrank.library.manoeuvres.result import Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.manoeuvres.steering import (
     BEGINS,
+    COUNTED,
     RESPONSES,
     SPEED,
     add_responses,
@@ -37,14 +38,15 @@ def sine_steer(vehicle: Car, settings: dict[str, Any]) -> Result:
     first, second = BEGINS + 0.25 / f, BEGINS + 0.75 / f
     for name, words in RESPONSES.items():
         y = change(run, name)
-        a, b = int(np.argmax(y)), int(np.argmin(y))
-        found.add(f"{name}_lag_1", run.time[a] - first, "s", f"{words}: first peak behind that of the steering wheel")
-        found.add(f"{name}_lag_2", run.time[b] - second, "s", f"{words}: second peak behind that of the steering wheel")
-        found.add(f"{name}_peak_1", y[a], run.units[name], f"{words}: first peak")
-        found.add(f"{name}_peaks", -y[b] / y[a], "", f"{words}: second peak over the first")
-        found.add(f"{name}_gain", y[a] / angle, f"{run.units[name]}/deg", f"{words}: first peak over the amplitude")
+        (t1, up), (t2, down) = top(run.time, y), top(run.time, -y)
+        found.add(f"{name}_lag_1", t1 - first, "s", f"{words}: first peak behind that of the steering wheel")
+        found.add(f"{name}_lag_2", t2 - second, "s", f"{words}: second peak behind that of the steering wheel")
+        found.add(f"{name}_peak_1", up, run.units[name], f"{words}: first peak")
+        found.add(f"{name}_peaks", down / up, "", f"{words}: second peak over the first")
+        found.add(f"{name}_gain", up / angle, f"{run.units[name]}/deg", f"{words}: first peak over the amplitude")
     return Result("iso7401-sine", vehicle.name, settings, {"sine": run}, found.done(), [],
-                  [f"amplitude for {settings['ay']:g} m/s2 in steady state; the throttle is fixed"])  # fmt: skip
+                  [f"amplitude for {settings['ay']:g} m/s2 in steady state; the throttle is fixed",
+                   COUNTED])  # fmt: skip
 
 
 def pulse_steer(vehicle: Car, settings: dict[str, Any]) -> Result:
@@ -64,7 +66,7 @@ def pulse_steer(vehicle: Car, settings: dict[str, Any]) -> Result:
         found.add(f"{name}_max", np.abs(change(run, name)).max(), run.units[name], f"largest {words}")
     add_responses(found, f, responses, run.units)
     return Result("iso7401-pulse", vehicle.name, settings, {"pulse": run}, found.done(), [],
-                  [f"height for {settings['ay']:g} m/s2 in steady state; the throttle is fixed"],
+                  [f"height for {settings['ay']:g} m/s2 in steady state; the throttle is fixed", COUNTED],
                   more=bode(f, responses, run.units))  # fmt: skip
 
 

@@ -105,10 +105,10 @@ def sine_with_dwell(vehicle: Car, settings: dict[str, Any]) -> Result:
     more = tuple(
         Curve("amplitude, deg", words, tuple(
             (side, np.array([x.amplitude for x in found if x.side == side]),
-             np.array([getattr(x, key) for x in found if x.side == side])) for side in SIDES))
-        for key, words in (("early", "yaw rate after 1.00 s over its peak, -"),
-                           ("late", "yaw rate after 1.75 s over its peak, -"),
-                           ("aside", "lateral displacement after 1.07 s, m"))
+             np.array([factor * getattr(x, key) for x in found if x.side == side])) for side in SIDES))
+        for key, factor, words in (("early", 100, "yaw rate after 1.00 s over its peak, %"),
+                                   ("late", 100, "yaw rate after 1.75 s over its peak, %"),
+                                   ("aside", 1, "lateral displacement after 1.07 s, m"))
     )  # fmt: skip
     return Result("sine-with-dwell", vehicle.name, settings, {f"{x.amplitude:.0f} deg": x.run for x in shown},
                   metrics.done(), criteria,

@@ -11,7 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.library.manoeuvres.measuring import across, change, first_time, reached, slope_at, steady, taken_at
+from bellcrank.library.manoeuvres.measuring import (
+    across,
+    change,
+    first_time,
+    over_path,
+    reached,
+    slope_at,
+    steady,
+    taken_at,
+)
 from bellcrank.library.manoeuvres.ready import FAR, HELD, Ready, ready
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.vehicles.car import Car
@@ -25,6 +34,7 @@ BEYOND = 1.3  # of the steering-wheel angle at the limit, to which a slow ramp g
 STRAYS = 15  # deg of side slip, from which on a car is not in a steady turn
 STRAY = f"abs(side_slip) > {STRAYS}"
 SPEED = Setting(80.0, "km/h", "speed")
+COUNTED = "metrics count from the steady motion before the steering wheel turns, plots from zero"
 RESPONSES = {"yaw_rate": "yaw rate", "ay": "lateral acceleration", "roll": "roll"}
 
 
@@ -59,13 +69,11 @@ def circle(vehicle: Car, settings: dict[str, Any]) -> Result:
     found.add("ay_max", over[-1], "m/s2", "largest lateral acceleration")
     found.add("ay_steady", limit.ay, "m/s2", "largest lateral acceleration of steady turns, by continuation")
     drift = float(np.abs(run["speed"][:last] - v).max())
-    criteria = [Criterion(f"the speed was kept: within {drift:.2g} m/s", bool(drift < 0.05 * v))]
+    criteria = [Criterion(f"the speed was kept: within {3.6 * drift:.2g} km/h", bool(drift < 0.05 * v))]
     return Result("iso4138", vehicle.name, settings, {"circle": run}, found.done(), criteria,
                   [f"steering-wheel angle grows by {rate:.3g} deg/s, {settings['growth']:g} m/s2 per s of a linear "
                    "car, in place of separate circles", reached(run, ay), *missing],
-                  (("steering_wheel", "ay"), ("roll", "ay"), ("side_slip", "ay"), ("steering_torque", "ay"),
-                   ("fl.tyre_load", "ay"), ("fr.tyre_load", "ay"), ("rl.tyre_load", "ay"), ("rr.tyre_load", "ay"),
-                   "speed"))  # fmt: skip
+                  over_path("*.tyre_load"))  # fmt: skip
 
 
 # ---- step
@@ -91,7 +99,7 @@ def step_steer(vehicle: Car, settings: dict[str, Any]) -> Result:
     found.add("side_slip_steady", steady(run, "side_slip"), "deg", "side slip in steady state")
     found.add("tb", found["yaw_rate_peak_time"].value * abs(found["side_slip_steady"].value), "s deg", "TB factor")
     return Result("iso7401-step", vehicle.name, settings, {"step": run}, found.done(), [],
-                  ["times count from half of the steering-wheel angle; the throttle is fixed"])  # fmt: skip
+                  ["times count from half of the steering-wheel angle; the throttle is fixed", COUNTED])  # fmt: skip
 
 
 def _stepped(car: Ready, start: dict[str, float], v: float, angle: float, rise: float) -> Run:

@@ -55,7 +55,7 @@ def brake(vehicle: Car, settings: dict[str, Any]) -> Result:
     found.add("front_share", sum(loads[:2]) / sum(loads), "", "fraction of the load on the front axle at that time")
     found.add("slip_min", _slips(run), "", "smallest slip of a wheel; -1 is locked")
     found.add("lateral_displacement", np.abs(run["y"]).max(), "m", "largest lateral displacement")
-    criteria = [Criterion(f"it stops: the speed at the end is {v[-1]:.3g} m/s", bool(v[-1] < 0.2))]
+    criteria = [Criterion(f"it stops: the speed at the end is {3.6 * v[-1]:.3g} km/h", bool(v[-1] < 0.2))]
     with_abs = vehicle.data.sections.brakes.abs is not None
     limits = (
         "its anti-lock system limits the slip"
@@ -64,8 +64,7 @@ def brake(vehicle: Car, settings: dict[str, Any]) -> Result:
     )
     notes = [f"{abs_of(vehicle)}; {limits}"] if given is None else []
     return Result("braking", vehicle.name, settings, {"braking": run}, found.done(), criteria, notes,
-                  ("speed", "ax", "pitch", "fl.tyre_load", "rl.tyre_load", "fl.tyre.kappa",
-                   "rl.tyre.kappa"))  # fmt: skip
+                  ("speed", "ax", "pitch", "*.tyre_load", "*.tyre.kappa"))  # fmt: skip
 
 
 def _braked(car: Ready, start: dict[str, float], torque: float) -> Run:
@@ -103,7 +102,7 @@ def accelerate(vehicle: Car, settings: dict[str, Any]) -> Result:
         found.add("time_80_120", b - a, "s", "time from 80 to 120 km/h")
     criteria = [Criterion(f"it reaches {settings['to']:g} km/h: {3.6 * v[-1]:.4g} km/h", reached)]
     return Result("acceleration", vehicle.name, settings, {"acceleration": run}, found.done(), criteria, [],
-                  ("speed", "ax", "pitch", "fl.tyre_load", "rl.tyre_load", "rl.tyre.kappa"))  # fmt: skip
+                  ("speed", "ax", "pitch", "*.tyre_load", "*.tyre.kappa"))  # fmt: skip
 
 
 BRAKING = Manoeuvre(

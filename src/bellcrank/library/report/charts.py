@@ -10,6 +10,7 @@ from bellcrank.files.html import Raw, shown
 from bellcrank.library.manoeuvres.result import Curve, Line, Result
 from bellcrank.library.manoeuvres.side_by_side import Driven
 from bellcrank.library.report.display import axis_shown
+from bellcrank.library.vehicles.data import CORNERS
 from bellcrank.view.chart import NARROW, curves
 
 POINTS = 500  # of a line
@@ -31,7 +32,7 @@ def joined(labelled: Iterator[tuple[str, Curve]] | Sequence[tuple[str, Curve]]) 
     found: dict[tuple[str, str], Curve] = {}
     for label, curve in labelled:
         old = found.get((curve.x, curve.y))
-        own = tuple((label, x, y) for _, x, y in curve.lines)
+        own = tuple((f"{label}, {name}" if name in CORNERS else label, x, y) for name, x, y in curve.lines)
         lines, fixed = (own, curve.fixed) if old is None else ((*old.lines, *own), _differing(old.fixed, curve.fixed))
         found[curve.x, curve.y] = Curve(curve.x, curve.y, lines, fixed)
     return list(found.values())

@@ -10,11 +10,14 @@ from bellcrank.library.vehicles.figures import Figure
 DIGITS = 3
 WHOLE = ("mm", "kg")  # sizes and masses above 1000 keep their last digit
 SIZES = re.compile(r"travel|track|wheelbase|height|roll centre|clearance|distance .*(path|cone|edge)|trail|length of")
+COUNTS = ("", "-")  # units of whole numbers that are shown as such
 TURN = re.compile(r"yaw rate over|yaw gain")
 PLAIN = (  # labels of channels as vehicle engineers read them
     (re.compile(r" of chassis$"), ""),
     (re.compile(r"^normal force of (\w+)\.tyre$"), r"wheel load, \1"),
-    (re.compile(r"^slip over the speed of (\w+)\.tyre$"), r"longitudinal slip, \1"),
+    (re.compile(r"^normal force of the tyres$"), "wheel load"),
+    (re.compile(r"^slip over the speed of (\w+)\.tyre$"), r"longitudinal slip over the speed, \1"),
+    (re.compile(r"^slip over the speed of the tyres$"), "longitudinal slip over the speed"),
     (re.compile(r"^torque of the driver at the steering wheel$"), "steering-wheel torque"),
     (re.compile(r"^(wheel travel) of (\w+), up$"), r"\1 up, \2"),
 )
@@ -25,8 +28,8 @@ def number(value: float, unit: str = "") -> str:
     """A number with three significant digits and without an exponent."""
     if not math.isfinite(value):
         return "none"
-    if value == 0:
-        return "0"
+    if value == 0 or (unit in COUNTS and value == round(value)):
+        return f"{value:.0f}"
     size = math.floor(math.log10(abs(value)))
     if unit in WHOLE and size >= DIGITS:
         return f"{value:.0f}"
@@ -39,7 +42,7 @@ def converted(label: str, unit: str) -> tuple[float, str]:
     """The factor and the unit in which a report shows a quantity."""
     if unit == "m" and SIZES.search(label):
         return 1000.0, "mm"
-    if unit == "m/s" and "speed" in label:
+    if unit == "m/s" and ("speed" in label or "wind" in label):
         return (1000.0, "mm/s") if "damper" in label else (3.6, "km/h")
     if unit == "N/m":
         return 0.001, "N/mm"

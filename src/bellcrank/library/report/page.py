@@ -62,7 +62,7 @@ def _car(cars: Sequence[Driven]) -> Iterator[str]:
     odd = [c.car.check() for c in cars]
     for sentence in dict.fromkeys(s for found in odd for s in found):
         those = [c.label for c, found in zip(cars, odd, strict=True) if sentence in found]
-        yield paragraph(f"Unusual: {sentence}" if len(those) == len(cars) else f"{', '.join(those)}: {sentence}")
+        yield paragraph(f"Note: {sentence}" if len(those) == len(cars) else f"{', '.join(those)}: {sentence}")
     yield from _views(cars)
     yield heading("Springs, stops and dampers")
     front, rear = (joined(element_curves(cars, axle)) for axle in AXLES)
