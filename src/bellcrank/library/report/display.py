@@ -10,7 +10,7 @@ from bellcrank.library.vehicles.figures import Figure
 DIGITS = 3
 WHOLE = ("mm", "kg")  # sizes and masses above 1000 keep their last digit
 SIZES = re.compile(r"travel|track|wheelbase|height|roll centre|clearance|distance .*(path|cone|edge)|trail|length of")
-COUNTS = ("", "-")  # units of whole numbers that are shown as such
+COUNTS = ("", "-")  # units of whole numbers from 10 on that are shown as such
 TURN = re.compile(r"yaw rate over|yaw gain")
 PLAIN = (  # labels of channels as vehicle engineers read them
     (re.compile(r" of chassis$"), ""),
@@ -28,7 +28,7 @@ def number(value: float, unit: str = "") -> str:
     """A number with three significant digits and without an exponent."""
     if not math.isfinite(value):
         return "none"
-    if value == 0 or (unit in COUNTS and value == round(value)):
+    if value == 0 or (unit in COUNTS and abs(value) >= 10 and value == round(value)):
         return f"{value:.0f}"
     size = math.floor(math.log10(abs(value)))
     if unit in WHOLE and size >= DIGITS:

@@ -47,7 +47,7 @@ class Car:
     def read(cls, path: str | Path) -> Car:
         """The car of a file; of one that comes with Bellcrank by its name."""
         found = Path(path)
-        if not found.exists() and not found.suffix and str(path) in cars():
+        if not found.is_file() and not found.suffix and str(path) in cars():
             found = _shipped(str(path))
         if not found.exists() and not found.suffix:
             listed = ", ".join(cars())
