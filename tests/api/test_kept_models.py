@@ -57,6 +57,17 @@ def derived(monkeypatch):
     return names
 
 
+def test_equal_things_have_equal_digests_whether_shared_or_not():
+    """What was read from the cache shares fewer objects than what was made."""
+    at, again = tuple([0.0, 1.0]), tuple([0.0, 1.0])
+    assert at is not again
+    assert content.digest_of({"a": at, "b": at}) == content.digest_of({"a": at, "b": again})
+    assert content.digest_of((at, at)) != content.digest_of((at, (0.0, 2.0))) != content.digest_of((at, [0.0, 2.0]))
+    ring: list = [at]
+    ring.append(ring)
+    assert content.digest_of(ring) != content.digest_of([at, []])
+
+
 def channels(s):
     """Rates and outputs at a state."""
     sim = s.equations(optimise="none").compile(backend="python")

@@ -46,6 +46,7 @@ def tiered(tmp_path, monkeypatch):
     monkeypatch.setattr(Compiler, "early", ("-O0",))
     monkeypatch.setattr(Compiler, "fast", ("-O0", "-ffp-contract=off"))
     monkeypatch.setattr(tiers, "SHORT", 0)
+    monkeypatch.setattr(tiers, "LATER", 0.0)
     return tmp_path / "cache"
 
 
@@ -180,6 +181,24 @@ def test_what_is_under_way_ends_with_the_process():
     assert not background.add(task)
 
 
+@needs_compiler
+def test_a_process_that_ends_soon_does_not_begin_with_the_fast_library(tiered, monkeypatch):
+    made, background = tiers._Source.made, Background()
+    begun = []
+
+    def watched(source, speed, aside=None):
+        begun.append(speed)
+        return made(source, speed, aside)
+
+    monkeypatch.setattr(tiers._Source, "made", watched)
+    monkeypatch.setattr(tiers, "LATER", LONG)
+    monkeypatch.setattr(tiers, "background", lambda: background)
+    found = tiers.libraries_of(SOURCE, find_compiler(), "auto", own=True)
+    start = time.monotonic()
+    background.end()
+    assert time.monotonic() - start < 5.0 and begun == ["early"] and not found.settled.is_set()
+
+
 SCRIPT = """
 import os, sys, time
 import bellcrank as bc
@@ -230,7 +249,7 @@ def test_processes_end_while_a_compiler_is_under_way(tmp_path, end):
     (tmp_path / "temporary").mkdir()
     env |= {"TMPDIR": str(tmp_path / "temporary")}
     env |= {"CC": str(slow), "BELLCRANK_CACHE": str(tmp_path / "cache"), "PYTHONPATH": os.pathsep.join(sys.path)}
-    script = "import bellcrank.backend.tiers as t; t.SHORT = 0\n" + SCRIPT
+    script = "import bellcrank.backend.tiers as t; t.SHORT, t.LATER = 0, 0.0\n" + SCRIPT
     done = subprocess.run(
         [sys.executable, "-c", script, end, str(pid)], env=env, capture_output=True, text=True, timeout=600
     )

@@ -12,6 +12,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.cli.main import main
+from bellcrank.derive.content import content_of
 from bellcrank.errors import ModelError
 from bellcrank.library.vehicles.car import template
 from bellcrank.library.vehicles.data import GRAVITY
@@ -359,6 +360,25 @@ def test_gains_of_the_driver():
         if (i + 1) % 200 == 0:
             seen.append(x[0])
     assert found[:10] @ seen == pytest.approx(d, rel=5e-3)
+
+
+@pytest.mark.campaign
+def test_other_springs_bars_and_stops_leave_the_derived_model_as_it_is(passenger):
+    """They are parameters, and what a driver expects of the car does not depend on them."""
+    other = passenger.changed(
+        front={
+            "spring": {"stiffness": "61 N/mm"},
+            "anti_roll_bar": {"stiffness": "111 N-m/deg"},
+            "bump_stop": {"gap": "30 mm", "stiffness": "7 N/mm"},
+        },
+        rear={"spring": {"stiffness": "48 N/mm", "free_length": "395 mm", "perch": "3 mm"}},
+    )
+    assert abs(other.stand.pitch - passenger.stand.pitch) > 1e-3 and abs(other.stand.roll - passenger.stand.roll) > 1e-4
+    driver = bc.manoeuvres.Driver(bc.manoeuvres.lane_change([(0, 0), (30, 3.5), (60, 3.5), (90, 0)]), circles=True)
+    found = [content_of(car.system(driver=driver).description) for car in (passenger, other)]
+    assert found[0] == found[1]
+    heavier = passenger.changed(front={"wheel": {"mass": "30 kg"}})
+    assert content_of(heavier.system(driver=driver).description) != found[0]
 
 
 @pytest.mark.campaign

@@ -56,6 +56,23 @@ def test_another_spring_rate_keeps_the_ride_height(car, sim):
     assert max(abs(stiffer[f"q({c})"]) for c in CORNERS) < 1e-9
 
 
+def test_another_spring_rate_at_the_same_free_length(car, sim):
+    """As of `changed`. Tyres that stand do not slide sideways, so that a car lifted without rolling is held lower."""
+    k, free = 1.3 * car.data.front.record.spring.stiffness, car.stand.free_length
+    lengths = {a: {"spring": {"free_length": f"{free[a]!r} m"}} for a in ("front", "rear")}
+    lengths["front"]["spring"]["stiffness"] = f"{k!r} N/m"
+    other = car.changed(**lengths)
+    length = sim.interface.parameter("l_static_front").default
+    how = {"k_front": k, "f_static_front": k * (free["front"] - length)}
+    start = {str(key): value for key, value in other.system(speed=0.0).description.run.initial.items()}
+    found = sim.equilibrium(fixed={AHEAD: 0.0}, parameters=how, at=start)
+    assert found["q(chassis, 3)"] == pytest.approx(other.stand.height, abs=1e-8) and other.stand.height > 0.045
+    assert [found[f"q({c})"] for c in CORNERS] == pytest.approx(other.stand.travel, abs=1e-8)
+    lifted = sim.equilibrium(fixed={AHEAD: 0.0}, parameters=how)
+    assert 0.035 < lifted["q(chassis, 3)"] < 0.042
+    assert abs(channels(sim, lifted, ["fl.tyre.fy"])["fl.tyre.fy"]) > 500
+
+
 @pytest.mark.parametrize("v", [5, 10, 15, 20, 25, 30, 35, 40])
 def test_moment_that_keeps_a_speed(car, sim, v):
     """Rolling resistance of all wheels and, at the height of their centres, drag."""

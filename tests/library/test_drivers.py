@@ -5,6 +5,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.library.vehicles import driver
+from bellcrank.library.vehicles.data import GRAVITY
 from bellcrank.library.vehicles.path import Change, lane_change
 from tests.models import needs_compiler, rarely
 
@@ -56,13 +57,8 @@ def test_lane_changes_by_parameters_and_by_tables():
 def bench(monkeypatch):
     """A single track with F = mu N tanh(C alpha/(mu N)) at a kept speed, on which gains of drivers were published."""
     m, a, b, front, rear = 1500.0, 1.2, 1.5, 1.0e5, 1.2e5
-    understeer = np.degrees(m / (a + b) * (b / front - a / rear)) * driver.GRAVITY
-    known = {"mass": m, "wheelbase": a + b, "front_share": b / (a + b), "understeer_tyres": understeer,
-             "cornering_tyres_front": np.radians(front) / 1000, "cornering_tyres_rear": np.radians(rear) / 1000}  # fmt: skip
-    monkeypatch.setattr(driver, "figures_of", lambda *_: known)
-    monkeypatch.setattr(driver, "effective_cornering", lambda *_: (front, rear))
+    known = driver.SingleTrack(m, 2500.0, a + b, b, front, rear, m / (a + b) * (b / front - a / rear))
     monkeypatch.setattr(driver, "steering_ratio", lambda *_: 1.0)
-    monkeypatch.setattr(driver, "yaw_inertia", lambda *_: 2500.0)
 
     def drive(speeds, **how):
         s = bc.System("single track", axes="ISO 8855")
@@ -71,10 +67,10 @@ def bench(monkeypatch):
         s.add_parameter("pace", 20.0, units="L/T")
         s.define("driver.ahead", "dot(vel(chassis.cm), [chassis1])")
         who = bc.manoeuvres.Driver(Change(), **how)
-        s.define("delta", who._steering(s, None, None))
+        s.define("delta", who._steering(s, None, known))
         for name, x, share, C, steer in (("front", a, b, front, "- delta"), ("rear", -b, a, rear, "")):
             point = s.add_point(name, body=chassis, at=(x, 0, 0))
-            most = 0.9 * m * driver.GRAVITY * share / (a + b)
+            most = 0.9 * m * GRAVITY * share / (a + b)
             s.define(f"slip_{name}", f"angle([chassis1], vel({name}), [n3]) {steer}")
             s.add_force(name, magnitude=f"-{most}*tanh({C / most}*slip_{name})", direction=chassis[2], at=point)
         s.add_output("dot(dxdt(vel(chassis.cm)), [chassis2])", "ay", units="L/T**2")

@@ -47,7 +47,7 @@ class Aside:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
-        self._over = False
+        self._over = threading.Event()
 
     def command(self, command: Sequence[str]) -> list[str]:
         """What runs a command at low priority, where that can be had."""
@@ -58,18 +58,18 @@ class Aside:
         """Takes a program that has begun."""
         with self._lock:
             self._process = process
-            if self._over:
+            if self._over.is_set():
                 _kill(process)
 
-    def check(self) -> None:
-        """Raises `Ended` after the end."""
-        if self._over:
+    def check(self, seconds: float = 0.0) -> None:
+        """Raises `Ended` after the end, or when that comes within some time."""
+        if self._over.wait(seconds):
             raise Ended
 
     def end(self) -> None:
         """Ends what is there with all it has started, and what comes."""
         with self._lock:
-            self._over = True
+            self._over.set()
             if self._process is not None and self._process.poll() is None:
                 _kill(self._process)
 

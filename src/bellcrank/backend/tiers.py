@@ -1,11 +1,13 @@
 """Libraries of a source at the speed that is asked for: one, or one that is soon ready and then the fast one.
 
 The two are compiled from one source such that results have equal bits (`Compiler.early`): a run is the same, whenever
-the fast one takes over. It is made in the background and found in the cache from then on.
+the fast one takes over. It is made in the background and found in the cache from then on; a process that ends soon
+does not begin with it, since it would be ended with the process, each time again.
 """
 
 from __future__ import annotations
 
+import time
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,6 +29,7 @@ from bellcrank.backend.processes import Aside, Ended
 from bellcrank.errors import BuildError
 
 SHORT = 80_000  # characters of a source whose fast library is so soon ready (about a second) that no other is made
+LATER = 4.0  # s that a process lives with the library that was soon ready before the fast one is begun
 
 
 def libraries_of(
@@ -88,14 +91,15 @@ def _early_and_fast(source: _Source) -> Libraries:
         raise
     except BuildError:  # a flag is not known, or nothing can be compiled, which is told then
         return libraries_of(source.text, source.compiler, "fast", source.linked, own=True)
-    wanted = weakref.ref(libraries)
+    wanted, begins = weakref.ref(libraries), time.monotonic() + LATER
 
     def follow(aside: Aside) -> None:
         """Makes the fast library, unless nobody waits for it any more."""
-        if wanted() is None:
-            return
         problem = ""
         try:
+            aside.check(max(0.0, begins - time.monotonic()))
+            if wanted() is None:
+                return
             made = source.made("fast", aside)
         except Ended:
             return

@@ -10,9 +10,10 @@ from __future__ import annotations
 import hashlib
 import os
 import platform
+from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache, partial
+from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
@@ -25,6 +26,7 @@ from bellcrank.expr.flat import dump
 from bellcrank.expr.node import Expr
 from bellcrank.model.records import Description, ParameterRecord, RunRecord
 
+OFTEN = frozenset((str, int, float, bool, type(None)))
 PLAIN = (str, int, float, bool, complex, bytes, Fraction, np.generic, type(None), type(...))
 
 
@@ -38,9 +40,7 @@ def content_of(description: Description, *more: Any) -> str:
 
 def digest_of(thing: Any, numbers: bool = True) -> str:
     """The digest of any object, and of the installed package."""
-    walk = _Walk(numbers)
-    walk.add((_installed(), thing))
-    return walk.hash.hexdigest()
+    return hashlib.sha256(_Walk(numbers).of((_installed(), thing))).hexdigest()
 
 
 @lru_cache(maxsize=1)
@@ -56,93 +56,88 @@ def _installed() -> tuple[Any, ...]:
 
 
 class _Walk:
-    """Feeds a hash with an object and all that it holds; what was met before is named by its number."""
+    """Digests of objects and all that they hold. Equal objects have equal ones, be they one object or two: what was
+    read from the cache shares fewer objects than what was made here."""
 
     def __init__(self, numbers: bool) -> None:
-        self.hash = hashlib.sha256()
         self._numbers = numbers
-        self._met: dict[int, tuple[int, Any]] = {}  # the object too: an id is good as long as it lives
+        self._found: dict[int, tuple[bytes, Any]] = {}  # the object too: an id is good as long as it lives
+        self._open: dict[int, int] = {}  # what is being walked through
 
-    def add(self, thing: Any) -> None:
-        if isinstance(thing, PLAIN):
-            self._text(f"{type(thing).__name__} {thing!r}")
-            return
-        if id(thing) in self._met:
-            self._text(f"met {self._met[id(thing)][0]}")
-            return
-        self._met[id(thing)] = len(self._met), thing
-        self._text(type(thing).__name__)
-        self._parts(thing)
+    def of(self, thing: Any) -> bytes:
+        if type(thing) in OFTEN or isinstance(thing, PLAIN):
+            return f"{type(thing).__name__} {thing!r}".encode("utf-8", "surrogatepass")
+        key = id(thing)
+        if key in self._found:
+            return self._found[key][0]
+        if key in self._open:
+            return b"within %d" % (len(self._open) - self._open[key])
+        self._open[key] = len(self._open)
+        data = [type(thing).__name__.encode(), *map(self.of, self._parts(thing))]
+        del self._open[key]
+        found = hashlib.sha256(b"".join([b"%d:%b" % (len(x), x) for x in data])).digest()
+        self._found[key] = found, thing
+        return found
 
-    def _parts(self, thing: Any) -> None:
+    def _parts(self, thing: Any) -> Iterable[Any]:
         if isinstance(thing, Expr):
-            for row in dump([thing]):
-                self._all(row)
-        elif isinstance(thing, list | tuple):
-            self._all(thing)
-        elif isinstance(thing, dict):
-            self._all([x for pair in thing.items() for x in pair])
-        elif isinstance(thing, set | frozenset):
-            self._text(" ".join(sorted(_alone(x, self._numbers) for x in thing)))
-        elif isinstance(thing, np.ndarray):
-            self._text(f"{thing.dtype} {thing.shape}")
-            self.hash.update(np.ascontiguousarray(thing).tobytes())
-        elif isinstance(thing, Path):
-            self._text(str(thing))
-        elif isinstance(thing, ParameterRecord) and not self._numbers:
-            self._all((thing.name, thing.value is None, thing.units, thing.label, thing.positive, thing.declared))
-        elif isinstance(thing, RunRecord) and not self._numbers:
-            pass
-        elif isinstance(thing, MethodType):
-            self._all((thing.__func__, thing.__self__))
-        elif isinstance(thing, partial):
-            self._all((thing.func, thing.args, thing.keywords))
-        elif isinstance(thing, type | FunctionType | BuiltinFunctionType):
-            self._named(thing)
-        elif hasattr(thing, "__wrapped__"):
-            self.add(thing.__wrapped__)
-        elif hasattr(thing, "content"):
-            self.add(thing.content())
-        elif type(thing).__module__.startswith(f"{OWN}."):
-            self._all([x for pair in _held(thing) for x in pair])
-        else:
-            raise NotPortable(f"{type(thing).__module__}.{type(thing).__qualname__}")
-
-    def _named(self, thing: Any) -> None:
-        module = str(thing.__module__)
-        if not module.startswith(f"{OWN}.") and module not in ("builtins", "math", "operator", "numpy"):
-            raise NotPortable(f"{module}.{thing.__qualname__}")
-        self._text(f"{module} {thing.__qualname__}")
-        if isinstance(thing, FunctionType):
-            self._text(str(thing.__code__.co_firstlineno))
-            self._all((thing.__defaults__, thing.__kwdefaults__))
-            self._all([c.cell_contents for c in thing.__closure__ or ()])
-
-    def _all(self, parts: Any) -> None:
-        self._text(str(len(parts)))
-        for part in parts:
-            self.add(part)
-
-    def _text(self, text: str) -> None:
-        data = text.encode("utf-8", "surrogatepass")
-        self.hash.update(len(data).to_bytes(8, "big") + data)
+            return dump([thing])
+        if isinstance(thing, list | tuple):
+            return thing
+        if isinstance(thing, dict):
+            return [x for pair in thing.items() for x in pair]
+        if isinstance(thing, set | frozenset):
+            return sorted(map(self.of, thing))
+        if isinstance(thing, np.ndarray):
+            return str(thing.dtype), thing.shape, np.ascontiguousarray(thing).tobytes()
+        if isinstance(thing, Path):
+            return (str(thing),)
+        if isinstance(thing, ParameterRecord) and not self._numbers:
+            return thing.name, thing.value is None, thing.units, thing.label, thing.positive, thing.declared
+        if isinstance(thing, RunRecord) and not self._numbers:
+            return ()
+        if isinstance(thing, MethodType):
+            return thing.__func__, thing.__self__
+        if isinstance(thing, partial):
+            return thing.func, thing.args, thing.keywords
+        if isinstance(thing, type | FunctionType | BuiltinFunctionType):
+            return _named(thing)
+        if hasattr(thing, "__wrapped__"):
+            return (thing.__wrapped__,)
+        if hasattr(thing, "content"):
+            return (thing.content(),)
+        if type(thing).__module__.startswith(f"{OWN}."):
+            return _held(thing)
+        raise NotPortable(f"{type(thing).__module__}.{type(thing).__qualname__}")
 
 
-def _alone(thing: Any, numbers: bool) -> str:
-    walk = _Walk(numbers)
-    walk.add(thing)
-    return walk.hash.hexdigest()
+def _named(thing: Any) -> list[Any]:
+    module = str(thing.__module__)
+    if not module.startswith(f"{OWN}.") and module not in ("builtins", "math", "operator", "numpy"):
+        raise NotPortable(f"{module}.{thing.__qualname__}")
+    found = [module, thing.__qualname__]
+    if isinstance(thing, FunctionType):
+        cells = [c.cell_contents for c in thing.__closure__ or ()]
+        found += [thing.__code__.co_firstlineno, thing.__defaults__, thing.__kwdefaults__, *cells]
+    return found
 
 
-def _held(thing: Any) -> list[tuple[str, Any]]:
-    """What an object holds by name, without what it has found meanwhile."""
-    if is_dataclass(thing):
-        counted = [f for f in fields(thing) if f.metadata.get("content", f.compare or not f.name.startswith("_"))]
-        return [(f.name, getattr(thing, f.name)) for f in counted]
+def _held(thing: Any) -> list[Any]:
+    """What an object holds, without what it has found meanwhile; of a dataclass the values alone, as its type names
+    them."""
+    kind: Any = type(thing)
+    if is_dataclass(kind):
+        return [getattr(thing, name) for name in _fields(kind)]
     found = dict(vars(thing)) if hasattr(thing, "__dict__") else {}
     for cls in type(thing).__mro__:
         listed = getattr(cls, "__slots__", ())
         names = (listed,) if isinstance(listed, str) else listed
         found |= {name: getattr(thing, name) for name in names if hasattr(thing, name) and name != "__weakref__"}
     later = {name for cls in type(thing).__mro__ for name, x in vars(cls).items() if isinstance(x, cached_property)}
-    return [(name, x) for name, x in found.items() if name not in later]
+    return [x for pair in found.items() if pair[0] not in later for x in pair]
+
+
+@cache
+def _fields(cls: type) -> tuple[str, ...]:
+    """Fields of a dataclass that make up its content."""
+    return tuple(f.name for f in fields(cls) if f.metadata.get("content", f.compare or not f.name.startswith("_")))

@@ -9,6 +9,7 @@ import inspect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path as FilePath
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -23,7 +24,7 @@ from bellcrank.library.vehicles.car import Car
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY, CarData
 from bellcrank.library.vehicles.driver import Driver
 from bellcrank.library.vehicles.extending import add_rolling_start, content
-from bellcrank.library.vehicles.figures import Figures, understeer_gradient
+from bellcrank.library.vehicles.figures import Figures, figures_of, understeer_gradient
 from bellcrank.library.vehicles.gearbox import GEAR
 from bellcrank.library.vehicles.motor import gear_up_to
 from bellcrank.library.vehicles.path import Change
@@ -64,7 +65,6 @@ class Ready:
 
     data: CarData
     at_rest: Stand
-    figures: Figures
     sim: Simulation
     driver: Driver
     extended: bool = False
@@ -72,6 +72,11 @@ class Ready:
     method: str = METHOD
     gear: float | None = None
     kept: dict[Any, dict[str, float]] = field(default_factory=dict)  # states that were found
+
+    @cached_property
+    def figures(self) -> Figures:
+        """Those of the car, by hand formulas."""
+        return figures_of(self.data, self.at_rest)
 
     def rolling(self, speed: float, ground: Plane | None = None) -> dict[str, float]:
         """All initial values of the car as it stands, parallel to the ground, ahead at a speed (m/s)."""
@@ -314,7 +319,7 @@ def ready(
     if (driver, ground) not in kept:
         system = _system(car, driver, None if ground is None else ground())
         sim = system.equations().compile()
-        plain = Ready(car.data, car.stand, car.figures, sim, driver)
+        plain = Ready(car.data, car.stand, sim, driver)
         own = plain.rolling(SPEED)
         given = {str(key): float(value) for key, value in system.description.run.initial.items()}
         more = {key: value for key, value in given.items() if key not in own and "(chassis" not in key}

@@ -36,22 +36,25 @@ def add_air(s: System, car: CarData, chassis: BodyHandle, at_rest: Stand) -> Non
         s.define("airspeed", f"sqrt(ahead**2 + aside**2 + {STILL**2!r})")
     s.define("stagnation", f"{pressure}*ahead")
     s.add_force("drag", magnitude="-c_drag*stagnation", direction=chassis[1], at=chassis.cm, label="drag")
-    ends = [round(float(at_rest.contact[i][0]), 4) for i in (0, 2)]  # of the drawing: the model stays the same
+    ends = [float(at_rest.contact[i][0]) for i in (0, 2)]
     for axle, lift, x in (("front", air.lift_front, ends[0]), ("rear", air.lift_rear, ends[1])):
-        point = s.add_point(f"{axle}.lift_at", body=chassis, at=(x, 0, "cg_z"))
+        put(s, f"x_lift_{axle}", x, "L", f"x of the lift over the {axle} axle, above its contacts at rest")
+        point = s.add_point(f"{axle}.lift_at", body=chassis, at=(f"x_lift_{axle}", 0, "cg_z"))
         put(s, f"c_lift_{axle}", lift, "1", f"lift coefficient over the {axle} axle")
         s.add_force(f"{axle}.lift", magnitude=f"c_lift_{axle}*rho/2*area*ahead**2", direction=chassis[3], at=point,
                     label=f"lift over the {axle} axle")  # fmt: skip
     if sided:
-        _add_side(s, air, chassis, at_rest, (ends[0] + ends[1]) / 2, ends[0] - ends[1])
+        _add_side(s, air, chassis, at_rest)
 
 
-def _add_side(s: System, air: Aerodynamics, chassis: BodyHandle, at_rest: Stand, middle: float, base: float) -> None:
+def _add_side(s: System, air: Aerodynamics, chassis: BodyHandle, at_rest: Stand) -> None:
     put(s, "c_side", air.side, "1", "lateral force coefficient over the sine of the yaw angle of the air flow")
     put(s, "c_yaw", air.yaw, "1", "yaw moment coefficient over the sine of the yaw angle of the air flow")
-    high = round(float(at_rest.centre[2]), 4) if air.side_height is None else air.side_height - round(at_rest.height, 4)
-    point = s.add_point("air_centre", body=chassis, at=(middle, 0, high))
+    high = float(at_rest.centre[2]) if air.side_height is None else air.side_height - at_rest.height
+    put(s, "z_air", high, "L", "z of the aerodynamic lateral force")
+    point = s.add_point("air_centre", body=chassis, at=("(x_lift_front + x_lift_rear)/2", 0, "z_air"))
     s.add_force("side_wind", magnitude="-c_side*rho/2*area*airspeed*aside", direction=chassis[2], at=point,
                 label="aerodynamic lateral force")  # fmt: skip
-    s.add_moment("yaw_wind", magnitude=f"-c_yaw*{base!r}*rho/2*area*airspeed*aside", direction=chassis[3], on=chassis,
+    s.define("air_base", "x_lift_front - x_lift_rear")
+    s.add_moment("yaw_wind", magnitude="-c_yaw*air_base*rho/2*area*airspeed*aside", direction=chassis[3], on=chassis,
                  label="aerodynamic yaw moment")  # fmt: skip

@@ -223,6 +223,11 @@ def _add_axle_parameters(s: System, axle: FittedAxle, at_rest: Stand) -> None:
         s.define(f"spring_{name}", table(*zip(*record.spring.table)))
         put(s, f"l_{name}", at_rest.free_length[name], "L", f"free length of the {name} springs")
         put(s, f"k_{name}", 1.0, "1", f"factor of the {name} springs")
+    for word, stopped in (("bump", record.bump_stop), ("rebound", record.rebound_stop)):
+        if stopped is not None:
+            put(s, f"gap_{word}_{name}", stopped.gap, "L", f"gap of the {name} {word} stops from the drawn length")
+            put(s, f"k_{word}_{name}", stopped.stiffness, "F/L", f"stiffness of the {name} {word} stops")
+            put(s, f"k3_{word}_{name}", stopped.cubic, "F/L**3", f"cubic stiffness of the {name} {word} stops")
     damper = record.damper
     if damper.table is not None:
         s.define(f"damper_{name}", table(*zip(*damper.table)))
@@ -300,9 +305,10 @@ def _add_spring(s: System, name: str, axle: FittedAxle, joint: Any) -> None:
     m, record = FORMULAS, axle.record
     x, x0, v = (name_of(n) for n in ("x", "x0", "v"))
     push = _spring_law(axle, CORNERS[name][1] * name_of(f"perch_{axle.name}") - x)
-    for given, way in ((record.bump_stop, 1), (record.rebound_stop, -1)):
+    for word, given, way in (("bump", record.bump_stop, 1), ("rebound", record.rebound_stop, -1)):
         if given is not None:
-            push = push + way * stop(m, given.gap, given.stiffness, given.cubic, way * (x0 - x))
+            law = (name_of(f"{what}_{word}_{axle.name}") for what in ("gap", "k", "k3"))
+            push = push + way * stop(m, *law, way * (x0 - x))
     ends = joint.point(axle.spring[0]), joint.point(axle.spring[1])
     s.add_strut(f"{name}.spring", magnitude=push, between=ends, label=f"spring and stops {name}")
     ends = joint.point(axle.damper[0]), joint.point(axle.damper[1])
@@ -329,8 +335,9 @@ def _spring_law(axle: FittedAxle, shorter: Formula) -> Any:
 def _add_bushes(s: System, name: str, axle: FittedAxle, chassis: BodyHandle, rate: float, travel: float) -> None:
     """What bushes add to the spring of a wheel, as they are turned by its travel from where it stands."""
     k = put(s, f"k_bushes_{axle.name}", rate, "F/L", f"rate of the {axle.name} bushes at a wheel")
+    at = put(s, f"z_bushes_{name}", travel, "L", f"wheel travel of {name} at which its bushes do not push")
     s.add_force(
-        f"{name}.bushes", magnitude=f"-{k}*(q({name}) - ({travel!r}))", direction=chassis[3], at=f"{name}.{CENTRE}",
+        f"{name}.bushes", magnitude=f"-{k}*(q({name}) - {at})", direction=chassis[3], at=f"{name}.{CENTRE}",
         against=chassis.origin, label=f"bushes of {name}, at the wheel",
     )  # fmt: skip
 

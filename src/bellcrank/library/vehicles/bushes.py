@@ -41,7 +41,9 @@ def gives(car: CarData, at_rest: Stand, axle: FittedAxle) -> Gives:
 
 
 def give_at(axle: FittedAxle, at_rest: Stand, pose: Pose) -> Give:
-    """How the left suspension gives at a pose, with the stiffness of its spring there."""
+    """How the left suspension gives at a pose, with the stiffness of its spring there; of a car as drawn, without."""
+    if axle.name not in at_rest.free_length:
+        return give(axle.linkage, pose, axle.bushes)
     a, b = (pose.point(p).position for p in axle.spring)
     length, drawn = float(np.linalg.norm(a - b)), drawn_length(axle, axle.spring)
     free = at_rest.free_length[axle.name]

@@ -16,25 +16,18 @@ integral, which waits at the limit.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import expm
 
 from bellcrank.api.system import System
 from bellcrank.describe.handles import BodyHandle
 from bellcrank.errors import ModelError
 from bellcrank.expr.table import table
 from bellcrank.library.tyres.steady import ARRAYS
-from bellcrank.library.vehicles.data import CORNERS, GRAVITY, CarData
-from bellcrank.library.vehicles.figures import (
-    Figures,
-    effective_cornering,
-    figures_of,
-    steering_ratio,
-    understeer_gradient,
-)
+from bellcrank.library.vehicles.data import CORNERS, CarData
+from bellcrank.library.vehicles.figures import cornering, steering_ratio, understeers
 from bellcrank.library.vehicles.path import Change, Path
 from bellcrank.library.vehicles.rest import Stand
 
@@ -94,15 +87,15 @@ class Driver:
 
     def add(self, s: System, car: CarData, at_rest: Stand, chassis: BodyHandle) -> dict[str, str]:
         """Adds states and formulas; returns what the model shall take for steer, drive and brake."""
-        at_rest = _even(at_rest)
+        known = SingleTrack.of(car, at_rest.drawn or at_rest)
         s.define("driver.ahead", "dot(vel(chassis.cm), direction(project([chassis1], [n3])))")
         found, steer = self._speed(s, car, at_rest), ["steer"]
         if self.path is not None:
-            self._require_wide(car, at_rest)
+            self._require_wide(car, known)
             s.add_parameter("hands", self.hands, units="1", label="steering authority of the driver, 0 to 1")
-            steer.append(f"hands*{self._steering(s, car, at_rest)}")
+            steer.append(f"hands*{self._steering(s, car, known)}")
         if self.circles:
-            steer.append(self._circle(s, car, at_rest))
+            steer.append(self._circle(s, car, known))
         return found | {"steer": " + ".join(steer)}
 
     def start(self, car: CarData, at_rest: Stand) -> dict[str, float]:
@@ -111,26 +104,28 @@ class Driver:
             return {}
         return {"driver.station": self.path.nearest(float(car.sprung.cg[0]), float(car.sprung.cg[1]))}
 
-    def _require_wide(self, car: CarData, at_rest: Stand) -> None:
+    def _require_wide(self, car: CarData, known: SingleTrack) -> None:
         """No path that bends tighter than the car turns."""
         assert self.path is not None
         radius, at = self.path.tightest()
         angle = math.radians(self.most) / steering_ratio(car)
-        least = figures_of(car, at_rest)["wheelbase"] / math.tan(min(angle, 1.5))
+        least = known.base / math.tan(min(angle, 1.5))
         if radius < least:
             raise ModelError(
                 f"driver: the path bends with a radius of {radius:.3g} m at {at:.4g} m, but with the steering wheel at "
                 f"{self.most:g} deg the car turns no tighter than {least:.3g} m"
             )
 
-    def _circle(self, s: System, car: CarData, at_rest: Stand) -> str:
+    def _circle(self, s: System, car: CarData, known: SingleTrack) -> str:
         """An integral of the error of the yaw rate, scaled so that k_turn is the speed of its answer."""
         s.add_variable("curve_set", units="1/L", label="curvature that the driver keeps")
         s.set_run(inputs={"curve_set": 0.0})
         s.add_parameter("k_turn", 0.0, units="1/T", label="driver: how quickly the curvature is kept")
-        base, K, ratio = *_single(car, at_rest), steering_ratio(car)
-        s.add_parameter("turn_understeer", K, units="T**2/L", label="driver: understeer gradient that is expected")
-        s.add_parameter("turn_base", ratio * base, units="L", label="driver: steering ratio times wheelbase")
+        ratio = steering_ratio(car)
+        s.add_parameter(
+            "turn_understeer", known.understeer, units="T**2/L", label="driver: understeer gradient that is expected"
+        )
+        s.add_parameter("turn_base", ratio * known.base, units="L", label="driver: steering ratio times wheelbase")
         gain = f"(turn_base + {ratio!r}*turn_understeer*driver.ahead**2)/max({SLOWEST}, driver.ahead)"
         error = "(curve_set*driver.ahead - dot(rot(chassis), [n3]))"
         s.add_state("driver.turn", rate=f"k_turn*{gain}*{error}", units="A", label="steering-wheel angle of the circle")
@@ -156,7 +151,7 @@ class Driver:
             "brake": f"brake + max(0, -driver.moment - {coasts})",
         }
 
-    def _steering(self, s: System, car: CarData, at_rest: Stand) -> str:
+    def _steering(self, s: System, car: CarData, known: SingleTrack) -> str:
         path = self.path
         assert path is not None
         path.add(s)
@@ -179,7 +174,7 @@ class Driver:
         s.define("driver.aside", "dot(vel(chassis.cm), cross([n3], direction(project([chassis1], [n3]))))")
         s.define("driver.turns", "dot(rot(chassis), [n3])")
         kinds = {"macadam": self._macadam, "point": self._point, "pursuit": self._pursuit, "stanley": self._stanley}
-        wanted = kinds[self.kind](s, car, at_rest)
+        wanted = kinds[self.kind](s, known)
         most = math.radians(self.most)
         s.define("driver.wanted", f"max(-{most!r}, min({most!r}, {steering_ratio(car)!r}*({wanted})))")
         s.add_parameter("t_driver", self.lag, units="T", label="lag of the driver's arms")
@@ -209,10 +204,9 @@ class Driver:
         s.define(name, f"driver.cos*({y} - driver.y) - driver.sin*({x} - driver.x)")
         return name
 
-    def _macadam(self, s: System, car: CarData, at_rest: Stand) -> str:
+    def _macadam(self, s: System, known: SingleTrack) -> str:
         times = self.ahead * np.arange(1, self.points + 1) / self.points
-        found = figures_of(car, at_rest)
-        rows = np.array([gains(*single_track(car, at_rest, found, v), v, times) for v in SPEEDS])
+        rows = np.array([gains(*known.matrices(v), v, times) for v in SPEEDS])
         terms = []
         for j, time in enumerate(times):
             s.define(f"driver_gain_{j + 1}", table(SPEEDS, rows[:, j].tolist(), 3))
@@ -222,26 +216,26 @@ class Driver:
             terms.append(f"-driver_gain_{name}(driver.pace)*{of}")
         return " + ".join(terms).replace("+ -", "- ")
 
-    def _point(self, s: System, car: CarData, at_rest: Stand) -> str:
-        base, K = _single(car, at_rest)
+    def _point(self, s: System, known: SingleTrack) -> str:
+        base, K = known.base, known.understeer
         far = f"{self.ahead!r}*driver.pace"
         see = self._ahead(s, 1, far)
         return f"({base!r} + {K!r}*driver.pace**2)*2*{see}/({far})**2"
 
-    def _pursuit(self, s: System, car: CarData, at_rest: Stand) -> str:
+    def _pursuit(self, s: System, known: SingleTrack) -> str:
         """The circle from the rear axle to a point of the path; its steering angle, with what understeer adds."""
-        base, K = _single(car, at_rest)
-        behind = base * figures_of(car, at_rest)["front_share"]
+        base, K = known.base, known.understeer
+        behind = known.behind
         s.define("driver.far", f"max({NEAREST}, {self.ahead!r}*driver.pace)")
         see = self._ahead(s, 1, f"(driver.far - {behind!r})")
         return f"atan(2*{base!r}*{see}/driver.far**2)*(1 + {K / base!r}*driver.pace**2)"
 
-    def _stanley(self, s: System, car: CarData, at_rest: Stand) -> str:
+    def _stanley(self, s: System, known: SingleTrack) -> str:
         """Heading and distance at the front axle, with feed-forward of the bend and damping of the yaw rate: Hoffmann,
         Tomlin, Montemerlo & Thrun (2007), Autonomous automobile trajectory tracking for off-road driving."""
         assert self.path is not None
-        base, K = _single(car, at_rest)
-        ahead = base * (1 - figures_of(car, at_rest)["front_share"])
+        base, K = known.base, known.understeer
+        ahead = base - known.behind
         see = self._ahead(s, 1, repr(ahead))
         station = "driver.station" if isinstance(self.path, Path) else "driver.x"
         heading, bend = self.path.turned(s, f"({station} + {ahead!r})", "driver.front")
@@ -258,46 +252,64 @@ def _number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _single(car: CarData, at_rest: Stand) -> tuple[float, float]:
-    """Wheelbase (m) and understeer gradient (rad s^2/m, not below zero) that a driver expects."""
-    found = figures_of(car, at_rest)
-    gradient = max(math.radians(understeer_gradient(found)) / GRAVITY, 0.0)
-    return float(_to_four_digits(found["wheelbase"])), float(_to_four_digits(gradient))
+@dataclass(frozen=True)
+class SingleTrack:
+    """The linear car that a driver expects: mass, yaw inertia, wheelbase, distance of the rear axle behind the mass
+    centre, cornering stiffnesses less what compliance gives way, understeer gradient (rad s^2/m, not below zero)."""
 
+    mass: float
+    inertia: float
+    base: float
+    behind: float
+    front: float
+    rear: float
+    understeer: float
 
-def _even(at_rest: Stand) -> Stand:
-    """The car that a driver expects: as heavy on the left as on the right, whatever springs and loads do."""
-    (a, b, c, d), (e, f, g, h) = at_rest.travel, at_rest.load
-    middle = ((a + b) / 2, (a + b) / 2, (c + d) / 2, (c + d) / 2)
-    return replace(at_rest, travel=middle, load=((e + f) / 2, (e + f) / 2, (g + h) / 2, (g + h) / 2))
+    @classmethod
+    def of(cls, car: CarData, at_rest: Stand) -> SingleTrack:
+        front, rear = (cornering(car, at_rest, axle) for axle in (car.front, car.rear))
+        base = front.x - rear.x
+        behind = base * sum(at_rest.load[:2]) / sum(at_rest.load)
+        gradient = max(sum(understeers(at_rest, front, rear)), 0.0)
+        inertia = yaw_inertia(car, at_rest)
+        return cls(at_rest.mass, inertia, base, behind, front.effective, rear.effective, gradient)
 
-
-def _to_four_digits(values: Any) -> Any:
-    """Numbers as exact as a driver knows his car: another spring, which moves some load, leaves the model as it is."""
-    return np.reshape([float(f"{x:.4g}") for x in np.ravel(values)], np.shape(values))
+    def matrices(self, speed: float) -> tuple[Any, Any]:
+        """A and B of (v_y, r)' = A (v_y, r) + B d."""
+        m, Iz, b, C1, C2 = self.mass, self.inertia, self.behind, self.front, self.rear
+        a = self.base - b
+        A = [[-(C1 + C2) / (m * speed), -(a * C1 - b * C2) / (m * speed) - speed],
+             [-(a * C1 - b * C2) / (Iz * speed), -(a * a * C1 + b * b * C2) / (Iz * speed)]]  # fmt: skip
+        return np.array(A), np.array([C1 / m, a * C1 / Iz])
 
 
 def gains(A: Any, B: Any, speed: float, times: Any) -> Any:
-    """MacAdam's gains at a speed: of the points ahead, then of side speed and yaw rate (rad per m, m/s, rad/s)."""
+    """MacAdam's gains at a speed: of the points ahead, multiples of the first time, then of side speed and yaw rate
+    (rad per m, m/s, rad/s)."""
     M = np.zeros((5, 5))  # of y, v_y, psi, r and the steering angle, which is held
     M[0, 1], M[0, 2], M[2, 3] = 1.0, speed, 1.0
-    M[np.ix_((1, 3), (1, 3))], M[(1, 3), 4] = _to_four_digits(A), _to_four_digits(B)
-    first = np.array([expm(M * t)[0] for t in times])
-    g = first[:, 4]
+    M[np.ix_((1, 3), (1, 3))], M[(1, 3), 4] = A, B
+    step = exponential(M * times[0])
+    rows = [step[0]]
+    for _ in times[1:]:
+        rows.append(rows[-1] @ step)
+    ahead = np.array(rows)
+    g = ahead[:, 4]
     weights = g / (g @ g)
-    return np.array([*weights, weights @ first[:, 1], weights @ first[:, 3]])
+    return np.array([*weights, weights @ ahead[:, 1], weights @ ahead[:, 3]])
 
 
-def single_track(car: CarData, at_rest: Stand, found: Figures, speed: float) -> tuple[Any, Any]:
-    """A and B of (v_y, r)' = A (v_y, r) + B d: the linear car with the cornering stiffnesses of its axles, less
-    what compliance gives way."""
-    m, (C1, C2) = found["mass"], effective_cornering(car, at_rest)
-    b = found["wheelbase"] * found["front_share"]
-    a = found["wheelbase"] - b
-    Iz = yaw_inertia(car, at_rest)
-    A = [[-(C1 + C2) / (m * speed), -(a * C1 - b * C2) / (m * speed) - speed],
-         [-(a * C1 - b * C2) / (Iz * speed), -(a * a * C1 + b * b * C2) / (Iz * speed)]]  # fmt: skip
-    return np.array(A), np.array([C1 / m, a * C1 / Iz])
+def exponential(M: Any) -> Any:
+    """The exponential of a small matrix, by the series of its 2^n-th part and squaring."""
+    n = max(0, math.ceil(math.log2(max(float(np.abs(M).sum(axis=1).max()), 1e-9)))) + 2
+    M = M / 2**n
+    term = total = np.eye(len(M))
+    for i in range(1, 13):  # the norm is below 1/4: 1e-17 of the whole is left out
+        term = term @ M / i
+        total = total + term
+    for _ in range(n):
+        total = total @ total
+    return total
 
 
 def yaw_inertia(car: CarData, at_rest: Stand) -> float:

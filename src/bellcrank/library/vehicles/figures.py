@@ -14,7 +14,6 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -72,7 +71,7 @@ Named = Iterator[tuple[str, Figure]]
 
 def figures_of(car: CarData, at_rest: Stand) -> Figures:
     """All figures of a car."""
-    front, rear = (_axle(car, a, at_rest) for a in (car.front, car.rear))
+    front, rear = (_axle_figures(car, a, at_rest) for a in (car.front, car.rear))
     roll_arm, share = _roll_axis(front, rear, at_rest, car)
     shares = (front, share), (rear, 1 - share)
     return Figures(
@@ -147,14 +146,10 @@ def _corners(at_rest: Stand, front: _AxleFigures, rear: _AxleFigures) -> Named:
     """Cornering stiffnesses of the tyres, and the steering that they ask for on rigid suspensions."""
     for a in (front, rear):
         words = f"cornering stiffness of both {a.name} tyres at rest"
-        yield _figure(f"cornering_tyres_{a.name}", math.radians(a.cornering) / 1000, "kN/deg", words)
-    base, b = front.x - rear.x, float(at_rest.centre[0]) - rear.x
-    lever = base - front.trail + rear.trail  # forces act behind the contact centres
-    per_front, per_rear = b + rear.trail, base - b - front.trail
-    understeer = at_rest.mass / lever * (per_front / front.cornering - per_rear / rear.cornering)
+        yield _figure(f"cornering_tyres_{a.name}", math.radians(a.corners.stiffness) / 1000, "kN/deg", words)
+    understeer, given = understeers(at_rest, front.corners, rear.corners)
     words = "understeer gradient of the tyres alone, on rigid suspensions"
     yield _figure("understeer_tyres", math.degrees(understeer) * G, "deg/g", words)
-    given = at_rest.mass / lever * (per_front * front.yields - per_rear * rear.yields)
     if given:
         words = "what compliance of the suspensions adds to it, without the steering column"
         yield _figure("understeer_compliance", math.degrees(given) * G, "deg/g", words)
@@ -194,9 +189,7 @@ class _AxleFigures:
     unsprung: float  # kg of one wheel
     roll_centre: float
     roll_stiffness: float  # N m/rad, springs and bar
-    cornering: float  # N/rad of both wheels
-    trail: float  # m, of the tyres
-    yields: float  # rad/N, slip angle that compliance takes the place of, per side force of both wheels
+    corners: Cornering
 
 
 def understeer_gradient(found: Mapping[str, float]) -> float:
@@ -204,27 +197,45 @@ def understeer_gradient(found: Mapping[str, float]) -> float:
     return found["understeer_tyres"] + found.get("understeer_compliance", 0.0)
 
 
-def effective_cornering(car: CarData, at_rest: Stand) -> tuple[float, float]:
-    """Cornering stiffness (N/rad) of front and rear axle with what compliance gives way, as a driver feels it."""
-    front, rear = (_axle(car, a, at_rest) for a in (car.front, car.rear))
-    stiff = [1 / (1 / a.cornering + a.yields) for a in (front, rear)]
-    return stiff[0], stiff[1]
+@dataclass(frozen=True)
+class Cornering:
+    """What both wheels of an axle do in a turn: x of their contacts (m), cornering stiffness (N/rad), trail (m), and
+    the slip angle that compliance takes the place of, per side force of both (rad/N)."""
+
+    x: float
+    stiffness: float
+    trail: float
+    yields: float
+
+    @property
+    def effective(self) -> float:
+        """Cornering stiffness with what compliance gives way, as a driver feels it, N/rad."""
+        return 1 / (1 / self.stiffness + self.yields)
 
 
-_axles: WeakKeyDictionary[Stand, dict[str, _AxleFigures]] = WeakKeyDictionary()
+def cornering(car: CarData, at_rest: Stand, axle: FittedAxle) -> Cornering:
+    """How an axle corners where the car stands."""
+    i = 0 if axle.name == "front" else 2
+    found = [axle.tyre.on(side).forces(at_rest.load[i + j], 0.0, 0.0) for j, side in enumerate(("left", "right"))]
+    stiff = [abs(float(f.Kya)) for f in found]
+    both = sum(stiff)
+    trail = sum(k * float(f.trail) for k, f in zip(stiff, found, strict=True)) / both if both else 0.0
+    x = float(at_rest.contact[i][0] + at_rest.contact[i + 1][0]) / 2
+    return Cornering(x, both, trail, _yields(gives(car, at_rest, axle).compliance, trail))
 
 
-def _axle(car: CarData, axle: FittedAxle, at_rest: Stand) -> _AxleFigures:
-    """Kept as long as the position at rest, since drivers ask for the same many times."""
-    kept = _axles.setdefault(at_rest, {})
-    if axle.name not in kept:
-        kept[axle.name] = _axle_figures(car, axle, at_rest)
-    return kept[axle.name]
+def understeers(at_rest: Stand, front: Cornering, rear: Cornering) -> tuple[float, float]:
+    """Understeer gradients (rad s^2/m) of the tyres, and what compliance adds to it."""
+    base, b = front.x - rear.x, float(at_rest.centre[0]) - rear.x
+    lever = base - front.trail + rear.trail  # forces act behind the contact centres
+    per_front, per_rear = b + rear.trail, base - b - front.trail
+    tyres = at_rest.mass / lever * (per_front / front.stiffness - per_rear / rear.stiffness)
+    return tyres, at_rest.mass / lever * (per_front * front.yields - per_rear * rear.yields)
 
 
 def _axle_figures(car: CarData, axle: FittedAxle, at_rest: Stand) -> _AxleFigures:
     i = 0 if axle.name == "front" else 2
-    giving = gives(car, at_rest, axle)
+    giving, corners = gives(car, at_rest, axle), cornering(car, at_rest, axle)
     left, right = (_side(axle, at_rest, side) for side in (1, -1))
     track = float(at_rest.contact[i][1] - at_rest.contact[i + 1][1])
     bar = 0.0 if axle.record.anti_roll_bar is None else axle.record.anti_roll_bar.stiffness or 0.0
@@ -236,12 +247,10 @@ def _axle_figures(car: CarData, axle: FittedAxle, at_rest: Stand) -> _AxleFigure
             f"the hard points {ends} of the spring, and those of the arms.",
             car.sections.name,
         )
-    cornering = left.cornering + right.cornering
-    trail = (left.cornering * left.trail + right.cornering * right.trail) / cornering if cornering else 0.0
     return _AxleFigures(
-        axle.name, (left.x + right.x) / 2, track, rate, (left.tyre_rate + right.tyre_rate) / 2,
+        axle.name, corners.x, track, rate, (left.tyre_rate + right.tyre_rate) / 2,
         (left.damping + right.damping) / 2, left.unsprung, roll_centre(axle, at_rest),
-        track**2 / 2 * rate + bar, cornering, trail, _yields(giving.compliance, trail),
+        track**2 / 2 * rate + bar, corners,
     )  # fmt: skip
 
 
@@ -249,19 +258,16 @@ def _axle_figures(car: CarData, axle: FittedAxle, at_rest: Stand) -> _AxleFigure
 class _Side:
     """One wheel of an axle where the car stands."""
 
-    x: float
     rate: float
     tyre_rate: float
     damping: float
     unsprung: float
-    cornering: float  # N/rad
-    trail: float
 
 
 def _side(axle: FittedAxle, at_rest: Stand, side: int) -> _Side:
     h, up = 1e-4, up_of(at_rest.pitch, at_rest.roll)
     i = (0 if axle.name == "front" else 2) + (side < 0)
-    travel, load = at_rest.travel[i], at_rest.load[i]
+    travel = at_rest.travel[i]
     low, now, high = (corner(axle, side, travel + d, at_rest.height, up) for d in (-h, 0.0, h))
     free = at_rest.free_length[axle.name] + side * axle.record.spring.perch
 
@@ -269,12 +275,10 @@ def _side(axle: FittedAxle, at_rest: Stand, side: int) -> _Side:
         return push_of(axle, free, c.length, c.drawn) * c.ratio
 
     pressed = [corner(axle, side, travel, at_rest.height + d, up).load for d in (-h, h)]
-    found = axle.tyre.on("left" if side > 0 else "right").forces(load, 0.0, 0.0)
     ratio = _damper_ratio(axle, travel)
     return _Side(
-        float(now.contact[0]), -(work(high) - work(low)) / (2 * h), (pressed[0] - pressed[1]) / (2 * h),
+        -(work(high) - work(low)) / (2 * h), (pressed[0] - pressed[1]) / (2 * h),
         _damping(axle, ratio) * ratio**2, sum(m for m, _, _ in now.masses),
-        abs(float(found.Kya)), float(found.trail),
     )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from bellcrank.library.vehicles.axles import FittedAxle, bar_arm
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY, Array, CarData
 from bellcrank.library.vehicles.laws import stop
 from bellcrank.library.vehicles.records import Spring
+from bellcrank.linkage.pose import cross
 
 CLOSED = 1e-6  # N and N m that may be left open
 LONGEST = 0.03  # m and rad, of a step
@@ -41,6 +42,7 @@ class Stand:
     centre: Array  # of all masses
     contact: Array  # points, one row for each corner
     mass: float
+    drawn: Stand | None = None  # the same car as drawn, which does not depend on its springs
 
 
 def stand(car: CarData) -> Stand:
@@ -48,9 +50,10 @@ def stand(car: CarData) -> Stand:
     axles = (car.front, car.rear)
     bars = {a.name: bar_stiffness(a) for a in axles}
     free: dict[str, float] = {}
-    level = Statics(car, bars, free, symmetric=True)
     held = [a for a in axles if a.record.spring.free_length is None]
     loose = [a for a in axles if a not in held]
+    drawn = as_drawn(car)
+    level = Statics(car, bars, free, symmetric=True)
     free |= {a.name: a.record.spring.free_length for a in loose if a.record.spring.free_length is not None}
     travels = {a.name: a.record.spring.travel for a in axles}
 
@@ -60,7 +63,7 @@ def stand(car: CarData) -> Stand:
         open_ = [found.push[2 * axles.index(a)] for a in loose]
         return np.array([found.lift, found.moment[1], *open_])
 
-    x = solved(car, symmetric, [_start(car), 0.0, *(0.0 for _ in loose)], _not_held(car, loose))
+    x = solved(car, symmetric, [drawn.height, drawn.pitch, *(0.0 for _ in loose)], _not_held(car, loose))
     travels |= {a.name: float(z) for a, z in zip(loose, x[2:])}
     found = level.at(x[0], x[1], 0.0, [travels[axle] for axle, _ in CORNERS.values()])
     for a in held:
@@ -80,10 +83,26 @@ def stand(car: CarData) -> Stand:
         raise ModelError(
             f"the car does not stand on four wheels: the load of {corner} is not positive", car.sections.name
         )
-    return Stand(
-        float(y[0]), float(y[1]), float(y[2]), tuple(map(float, y[3:])), now.load, free, bars, now.centre, now.contact,
-        now.mass,
-    )  # fmt: skip
+    return _standing(y, now, free, bars, drawn)
+
+
+def as_drawn(car: CarData) -> Stand:
+    """The car at rest with its wheels where they are drawn, level from left to right, whatever its springs and bars."""
+    plain = Statics(car, {}, {}, symmetric=True)
+    travels = [car.axle(axle).record.spring.travel for axle, _ in CORNERS.values()]
+
+    def open_(x: Array) -> Array:
+        found = plain.at(x[0], x[1], 0.0, travels)
+        return np.array([found.lift, found.moment[1]])
+
+    x = solved(car, open_, [_start(car), 0.0], _not_held(car, ()))
+    y = np.array([*x, 0.0, *travels])
+    return _standing(y, plain.at(x[0], x[1], 0.0, travels), {}, {})
+
+
+def _standing(y: Array, now: _Now, free: dict[str, float], bars: dict[str, float], drawn: Stand | None = None) -> Stand:
+    height, pitch, roll, *travel = map(float, y)
+    return Stand(height, pitch, roll, tuple(travel), now.load, free, bars, now.centre, now.contact, now.mass, drawn)
 
 
 def _not_held(car: CarData, loose: Sequence[FittedAxle]) -> str:
@@ -114,15 +133,18 @@ class Statics:
     def __init__(self, car: CarData, bars: dict[str, float], free: dict[str, float], symmetric: bool) -> None:
         self.car, self.bars, self.free = car, bars, free
         self.flat = np.array([1.0, 0.0 if symmetric else 1.0, 1.0])
+        self._corners: dict[tuple[Any, ...], Corner] = {}  # a search moves one wheel at a time
 
     def at(self, height: float, pitch: float, roll: float, travels: Any) -> _Now:
         up = up_of(pitch, roll)
         sprung, steering = self.car.sprung, self.car.sections.steering
         masses = [(sprung.mass, sprung.cg * self.flat), (steering.rack_mass, rack_place(self.car))]
-        corners = [
-            corner(self.car.axle(axle), side, travel, height, up)
-            for (axle, side), travel in zip(CORNERS.values(), travels, strict=True)
-        ]
+        corners = []
+        for (axle, side), travel in zip(CORNERS.values(), travels, strict=True):
+            key = (axle, side, travel, height, pitch, roll)
+            if key not in self._corners:
+                self._corners[key] = corner(self.car.axle(axle), side, travel, height, up)
+            corners.append(self._corners[key])
         loads, push, contact = [], [], []
         for i, ((axle, side), c) in enumerate(zip(CORNERS.values(), corners, strict=True)):
             masses += [(m, at) for m, at, _ in c.masses]
@@ -136,8 +158,8 @@ class Statics:
             push.append(work)
             contact.append(c.contact)
         weight = sum(m for m, _ in masses) * GRAVITY
-        moment = sum((np.cross(p, f * up) + c.moment for p, f, c in zip(contact, loads, corners)), np.zeros(3))
-        moment = moment - sum((np.cross(at, m * GRAVITY * up) for m, at in masses), np.zeros(3))
+        moment = sum((cross(p, f * up) + c.moment for p, f, c in zip(contact, loads, corners)), np.zeros(3))
+        moment = moment - sum((cross(at, m * GRAVITY * up) for m, at in masses), np.zeros(3))
         centre = sum((m * at for m, at in masses), np.zeros(3)) * GRAVITY / weight
         lift = sum(loads) - weight
         return _Now(lift, moment, tuple(push), tuple(loads), centre, np.array(contact), weight / GRAVITY)
@@ -188,7 +210,7 @@ def corner(axle: FittedAxle, side: int, travel: float, height: float, up: Array)
     length = float(np.linalg.norm(line))
     end = pose.point("wheel_centre" if record.anti_roll_bar is None else record.anti_roll_bar.at)
     return Corner(
-        masses, load, centre + arm, slope + np.cross(turn, arm), turn, leaning(tyre, load, axis, up), length,
+        masses, load, centre + arm, slope + cross(turn, arm), turn, leaning(tyre, load, axis, up), length,
         drawn_length(axle, axle.spring),
         float(line @ (a.d - b.d)) / length, (float(end.position[2]), float(end.d[2])), centre, axis,
     )  # fmt: skip
@@ -214,7 +236,7 @@ def roll_centre(axle: FittedAxle, at_rest: Stand) -> float:
 def leaning(tyre: Any, load: float, axis: Array, up: Array) -> Array:
     """The moment by which a tyre at standstill resists the lean of its wheel; `axis` of spin, to the left."""
     at = Rolling(load, 0.0, 0.0, float(np.arcsin(axis @ up)), tyre.usual[0], 0.0, 0.0, low=tyre.fades(ARRAYS, 0.0))
-    ahead = np.cross(axis, up)
+    ahead = cross(axis, up)
     with np.errstate(all="ignore"):  # of branches that are not taken
         size = float(tyre.steady(ARRAYS, at, tyre.scales)["Mx"])
     found: Array = size * ahead / np.linalg.norm(ahead)
@@ -324,6 +346,8 @@ def solved(car: CarData, residual: Any, start: Sequence[float], failing: str) ->
     try:
         r = residual(x)
         for _ in range(TURNS):
+            if float(np.abs(r).max()) < CLOSED:
+                return x
             J = np.array([(residual(x + h * e) - r) / h for e in np.eye(len(x))]).T
             shrinks = True
             while shrinks:
