@@ -62,7 +62,7 @@ def test_another_spring_rate_at_the_same_free_length(car, sim):
     lengths = {a: {"spring": {"free_length": f"{free[a]!r} m"}} for a in ("front", "rear")}
     lengths["front"]["spring"]["stiffness"] = f"{k!r} N/m"
     other = car.changed(**lengths)
-    length = sim.interface.parameter("l_static_front").default
+    length = next(p.default for p in sim.interface.parameters if p.name == "l_static_front")
     how = {"k_front": k, "f_static_front": k * (free["front"] - length)}
     start = {str(key): value for key, value in other.system(speed=0.0).description.run.initial.items()}
     found = sim.equilibrium(fixed={AHEAD: 0.0}, parameters=how, at=start)
