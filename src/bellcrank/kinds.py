@@ -24,7 +24,7 @@ Result = TypeVar("Result")
 
 
 Kinds = list[tuple[str, Callable[[Any], bool]]]
-USED_LATER = ("label", "units", "dummies", "joint", "without", "generic", "when", "guess")  # not by the call itself
+USED_LATER = ("label", "units", "dummies", "joint", "without", "generic", "when", "guess", "method")  # not by the call
 
 
 def _is_list(x: Any) -> bool:

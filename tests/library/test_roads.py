@@ -38,6 +38,8 @@ def test_a_road_and_its_line(tmp_path):
     assert np.abs(straight.y).max() == 0 and straight.x[-1] == pytest.approx(10.0) and straight.ground.height(5.0) == 0
     with pytest.raises(bc.ModelError, match=r"a road along a line is read from OpenCRG text \(.crg\), not '.csv'"):
         bc.terrain.read_road("heights.csv")
+    with pytest.raises(bc.ModelError, match=r"one\.crg: at least two records are needed; there is 1"):
+        bc.terrain.read_road(written(tmp_path / "one.crg", np.zeros(1), 0.5, v, h[:1]))
 
 
 def test_a_road_is_asked_for(capsys):

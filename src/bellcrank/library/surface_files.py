@@ -154,6 +154,8 @@ def _crg(path: Path) -> Sections:
     road = _values(head.get("ROAD_CRG", []))
     form, channels = _channels(path, head.get("KD_DEFINITION", []))
     table = _records(path, data, FIELDS[form], len(channels))
+    if len(table) < 2:
+        raise ModelError(f"terrain {path}: at least two records are needed; there is {len(table)}")
     du = road.get("REFERENCE_LINE_INCREMENT", 0.01)
     u = road.get("REFERENCE_LINE_START_U", 0.0) + du * np.arange(len(table))
     columns: dict[str, np.ndarray] = {}

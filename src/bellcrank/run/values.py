@@ -92,7 +92,7 @@ def run_plan(
         why = f"be later than t_start={t_start:g} s" if t_start else "be positive"
         raise ModelError(f"t_end={t_end:g} s must {why}")
     step = positive(step if step is not None else r.step if r.step is not None else span / 1000, "step")
-    method = method_name(method or r.method or DEFAULT, name)
+    method = method_name(method if method is not None else r.method if r.method is not None else DEFAULT, name)
     every = output_every if output_every is not None else r.output_every if r.output_every is not None else 1
     if not isinstance(every, int | np.integer) or isinstance(every, bool | np.timedelta64) or every < 1:
         what = "output_every" if output_every is None else called
