@@ -57,6 +57,7 @@ def test_every_problem_is_named_at_once():
         ({"samples": {"count": 3, "seed": 1, "of": {"k": {"gauss": [2, 1]}}}}, "not a distribution"),
         ({"samples": {"count": 0, "seed": 1, "of": {"w": {"uniform": [1, 2]}}}}, "whole number of at least 1"),
         ({"samples": {"count": 3, "seed": 1, "of": {"k": {"normal": [1, 2]}}}}, "both in grid and in samples"),
+        ({"tables": [{"value": "fastes", "rows": "k"}]}, "no measure 'fastes'. Did you mean 'fastest'? Measures: end, fastest."),
         ({"measures": {}}, "nothing to measure"),
         ({"measures": {"a": {"kind": "max", "of": "q(mass)", "from": 9}}}, "lies after the end of the runs"),
         ({"measures": {"a": {"kind": "max", "of": ["q(mass)", "u(mass)"]}}}, "different units"),
