@@ -125,3 +125,22 @@ def test_a_pool_of_processes_runs_a_simulation():
     jobs = [(sim, k) for k in (10.0, 100.0, 1000.0)]
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         assert pool.map(run_with, jobs) == [run_with(job) for job in jobs]
+
+
+FORMULAS = {
+    "dot": "[n1], [b1]", "cross": "[n1], [b1]", "angle": "[n1], [b1], [n3]", "direction": "[b1]", "dir": "[b1]",
+    "magnitude": "[b1]", "mag": "[b1]", "norm": "[b1]", "project": "[b1], [n1]", "dplane": "[b1], [n1]",
+    "pos": "b.cm, n.origin", "vel": "b.cm, n.origin", "rot": "b", "dxdt": "q(b, 1)", "partial": "k*q(b, 1), q(b, 1)",
+    "nominal": "k", "fm": "spring", "q": "b, 2", "u": "b, 2", "qp": "b, 2", "up": "b, 2",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_a_function_with_one_argument_too_many_says_how_many_it_takes(name):
+    s = bc.System("m")
+    b = s.add_body("b", translate=(1, 2), rotate=3, mass=1, inertia=(1, 1, 1))
+    s.add_force("spring", magnitude="-k*x", direction="[n1]", at=b.cm)
+    s.add_output(f"{name}({FORMULAS[name]}, 1)", "y")
+    count = FORMULAS[name].replace("(b, 1)", "").count(",") + 2
+    with pytest.raises(bc.ModelError, match=rf"{name}\(\) takes (1|2|1 or 2|2 or 3) arguments?, {count} given"):
+        s.equations(optimise="none")

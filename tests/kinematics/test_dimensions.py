@@ -540,3 +540,14 @@ def test_chain_of_links_takes_milliseconds():
     assert problems == []
     assert quantities.unit["c32"].text == "m"
     assert min(times) < 0.05  # some 6 ms on a desktop machine
+
+
+def test_a_coordinate_in_a_formula_has_the_units_of_its_own_kind():
+    """Of a body that slides twice and turns once, each by its number."""
+    s = bc.System("plate", units="mks")
+    s.add_body("b", translate=(1, 2), rotate=3, mass=1, inertia=(1, 1, 1))
+    for i in (1, 2, 3):
+        s.add_output(f"2*q(b, {i})", f"q{i}")
+        s.add_output(f"2*u(b, {i})", f"u{i}")
+    units = {x.name: x.unit.text for x in s.equations().interface.outputs}
+    assert units == {"q1": "m", "u1": "m/s", "q2": "m", "u2": "m/s", "q3": "rad", "u3": "rad/s"}

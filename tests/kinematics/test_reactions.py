@@ -221,3 +221,17 @@ def test_a_joint_carries_the_moments_that_act_on_its_body():
             assert found[f"M{axis}(b)"] == pytest.approx(expected[axis], rel=1e-12), axis
             carried = expected[axis] + (2.0 if axis == 2 else 0.0)  # the couple does not reach the ground
             assert found[f"M{axis}(a)"] == pytest.approx(carried, rel=1e-12), axis
+
+
+def test_a_geared_rotor_of_a_slide_pushes_at_its_joint():
+    """A slide on a slide, each beside the mass centre of the other: the rotor's push has an arm on both."""
+    h, c, rotor, force = 0.7, 0.4, 0.9, 5.0
+    s = bc.System("slides", units="mks")
+    base = s.add_body("a", translate=1, mass=2, inertia=(1, 2, 3))
+    b = s.add_body("b", base, translate=1, joint_at=(0, h, 0), cm=(0, c, 0), mass=3, inertia=(1, 2, 3), armature=rotor)
+    s.add_force("push", magnitude=force, direction=s.inertial[1], at=b.cm)
+    s.add_outputs("reactions")
+    found = outputs(s, {})
+    _, relative = np.linalg.solve([[5, 3], [3, 3 + rotor]], [force, force])
+    assert found["M3(b)"] == pytest.approx(c * rotor * relative, rel=1e-12)
+    assert found["M3(a)"] == pytest.approx((c + h) * rotor * relative, rel=1e-12)

@@ -248,3 +248,15 @@ def test_steps_of_fixed_length_use_none(sims, given, told):
     with pytest.warns(bc.ModelWarning, match=told) as many:
         sims["python"].simulate_many(2, **short, **given)
     assert (len(one), len(many)) == (1, 1)
+
+
+def test_an_absolute_tolerance_above_a_state_names_that_state(sims):
+    """Of four states those of the rotor stay small; it names the first and counts the others."""
+    start = {"q(carriage)": 0.2, "u(carriage)": 1.0, "q(rotor)": 1e-6, "u(rotor)": 0.0}
+    atol = {"q(carriage)": 1e-9, "q(rotor)": 1e-3, "u(carriage)": 1e-9, "u(rotor)": 1e-9}
+    above = r"^atol of q\(rotor\), 0.001 rad, exceeds its largest value 1e-06 rad"
+    with pytest.warns(bc.ModelWarning, match=f"{above}: ") as told:
+        sims["c"].simulate(method="tsit5", atol=atol, initial=start)
+    assert len(told) == 1
+    with pytest.warns(bc.ModelWarning, match=rf"{above} \(and so for 1 other state\): "):
+        sims["c"].simulate(method="tsit5", atol=atol | {"u(rotor)": 1e-3}, initial=start)
