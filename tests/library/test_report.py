@@ -142,6 +142,9 @@ def test_whether_the_limit_was_reached():
         (np.where(t < 97.05, t / 10, 9), "beyond 9.7 m/s2"),
     ):
         assert words in reached(Run("slow", t, {"speed": t}, {}, {}, "finished"), ay)
+    approaches = Run("fixed wheel", t, {"speed": t}, {}, {}, "finished"), 8.6 - 0.5 * np.exp(-t / 30)
+    for largest, words in ((8.63, "was reached: 8.58 m/s2; steady turns have 8.63"), (9.0, "was not reached")):
+        assert words in reached(*approaches, largest)
 
 
 def test_cars_share_pictures_of_the_same_suspension(page):

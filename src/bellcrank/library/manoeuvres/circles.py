@@ -70,7 +70,7 @@ def constant_radius(vehicle: Car, settings: dict[str, Any]) -> Result:
 def constant_wheel(vehicle: Car, settings: dict[str, Any]) -> Result:
     """The steering wheel held from a slow circle on, the speed growing slowly: how the radius grows."""
     car = ready(vehicle, method=settings["method"], gear=settings["gear"])
-    R = settings["radius"] or _to_the_limit(car)
+    R, largest = (settings["radius"], None) if settings["radius"] else _to_the_limit(car)
     v0, rate = math.sqrt(SLOWLY * R), settings["acceleration"]
     car = car.geared_for(v0 + settings["to"] / 3.6)
     start = car.turning(v0, 1 / R)
@@ -90,14 +90,17 @@ def constant_wheel(vehicle: Car, settings: dict[str, Any]) -> Result:
     found.add("speed_there", 3.6 * run["speed"][last - 1], "km/h", "speed there")
     more = (Curve("lateral acceleration, m/s2", "curvature of the path, 1/m", (("fixed wheel", over, bend),)),)
     return Result("iso4138-wheel", vehicle.name, settings, {"circle": run}, found.done(), [],
-                  [f"the speed grows by {rate:g} m/s2", reached(run, ay), *missing], over_path()[1:], more)  # fmt: skip
+                  [f"the speed grows by {rate:g} m/s2", reached(run, ay, largest), *missing], over_path()[1:],
+                  more)  # fmt: skip
 
 
-def _to_the_limit(car: Ready) -> float:
-    """Radius (m) of a slow circle whose steering-wheel angle takes the car past its limit: at a fixed angle the lateral
-    acceleration of an understeering car approaches a value that grows with the angle, however fast it goes."""
-    angle = math.radians(PAST * car.geared_for(AT_LIMIT).limit(AT_LIMIT).angle) / car.figures["steering_ratio"]
-    return float(car.figures["wheelbase"] / math.tan(angle))
+def _to_the_limit(car: Ready) -> tuple[float, float]:
+    """Radius (m) of a slow circle whose steering-wheel angle takes the car past its limit, and the lateral acceleration
+    (m/s2) of that limit: at a fixed angle the lateral acceleration of an understeering car approaches a value that
+    grows with the angle, however fast it goes."""
+    limit = car.geared_for(AT_LIMIT).limit(AT_LIMIT)
+    angle = math.radians(PAST * limit.angle) / car.figures["steering_ratio"]
+    return float(car.figures["wheelbase"] / math.tan(angle)), float(limit.ay)
 
 
 # ---- out of a turn

@@ -11,6 +11,7 @@ from bellcrank.run.result import Run
 
 Array = np.ndarray[Any, Any]
 ACROSS = "ay_path"
+NEAR = 0.99  # of the largest lateral acceleration of steady turns, from which on it counts as reached
 MARGIN = 0.3  # m/s2, beyond where a gradient is taken
 
 
@@ -41,13 +42,16 @@ def over_path(*more: str) -> tuple[str | tuple[str, str], ...]:
     return *((n, ACROSS) for n in ("steering_wheel", "roll", "side_slip", "steering_torque", *more)), "speed"
 
 
-def reached(run: Run, ay: Array) -> str:
-    """Whether the limit of a car was found in a slow run, or what ended it before."""
+def reached(run: Run, ay: Array, largest: float | None = None) -> str:
+    """Whether the limit of a car was found in a slow run, or what ended it before. `largest`: lateral acceleration of
+    steady turns, which a run at a fixed steering-wheel angle may approach without passing it."""
     top = int(np.argmax(ay))
     if top < len(ay) - 1 and (ay[-1] < 0.995 * ay[top] or run.time[top] < 0.9 * run.time[-1]):
         return f"the limit was reached: beyond {ay[top]:.3g} m/s2 the lateral acceleration falls"
     if "event" in run.ended:
         return f"the limit was reached: at {ay[top]:.3g} m/s2 the car leaves the steady turn"
+    if largest is not None and ay[top] > NEAR * largest:
+        return f"the limit was reached: {ay[top]:.3g} m/s2; steady turns have {largest:.3g} m/s2 at most"
     return (f"the limit was not reached: at the end of the run, at {ay[top]:.3g} m/s2 and {3.6 * run['speed'][-1]:.4g} "
             "km/h, the lateral acceleration still grows")  # fmt: skip
 
