@@ -126,18 +126,21 @@ def _held(thing: Any) -> list[Any]:
     """What an object holds, without what it has found meanwhile; of a dataclass the values alone, as its type names
     them."""
     kind: Any = type(thing)
-    if is_dataclass(kind):
-        return [getattr(thing, name) for name in _fields(kind)]
+    names = _fields(kind)
+    if names is not None:
+        return [getattr(thing, name) for name in names]
     found = dict(vars(thing)) if hasattr(thing, "__dict__") else {}
     for cls in type(thing).__mro__:
         listed = getattr(cls, "__slots__", ())
-        names = (listed,) if isinstance(listed, str) else listed
-        found |= {name: getattr(thing, name) for name in names if hasattr(thing, name) and name != "__weakref__"}
+        slots = (listed,) if isinstance(listed, str) else listed
+        found |= {name: getattr(thing, name) for name in slots if hasattr(thing, name) and name != "__weakref__"}
     later = {name for cls in type(thing).__mro__ for name, x in vars(cls).items() if isinstance(x, cached_property)}
     return [x for pair in found.items() if pair[0] not in later for x in pair]
 
 
 @cache
-def _fields(cls: type) -> tuple[str, ...]:
+def _fields(cls: type) -> tuple[str, ...] | None:
     """Fields of a dataclass that make up its content."""
+    if not is_dataclass(cls):
+        return None
     return tuple(f.name for f in fields(cls) if f.metadata.get("content", f.compare or not f.name.startswith("_")))

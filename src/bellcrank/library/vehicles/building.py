@@ -307,8 +307,8 @@ def _add_spring(s: System, name: str, axle: FittedAxle, joint: Any) -> None:
     push = _spring_law(axle, CORNERS[name][1] * name_of(f"perch_{axle.name}") - x)
     for word, given, way in (("bump", record.bump_stop, 1), ("rebound", record.rebound_stop, -1)):
         if given is not None:
-            law = (name_of(f"{what}_{word}_{axle.name}") for what in ("gap", "k", "k3"))
-            push = push + way * stop(m, *law, way * (x0 - x))
+            gap, k, k3 = (name_of(f"{what}_{word}_{axle.name}") for what in ("gap", "k", "k3"))
+            push = push + way * stop(m, gap, k, k3, way * (x0 - x))
     ends = joint.point(axle.spring[0]), joint.point(axle.spring[1])
     s.add_strut(f"{name}.spring", magnitude=push, between=ends, label=f"spring and stops {name}")
     ends = joint.point(axle.damper[0]), joint.point(axle.damper[1])
