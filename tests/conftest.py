@@ -46,6 +46,7 @@ def pytest_collection():
         return (yield)
     finally:
         gc.freeze()
+        gc.unfreeze()  # old, not frozen for good: `no_collection` leaves what others have frozen alone
         gc.enable()
 
 
