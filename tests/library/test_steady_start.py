@@ -162,7 +162,16 @@ def test_steering_to_and_fro_at_rest(name):
     """For a minute, braked or not: the car moves below 1 mm, and its tyres resist being turned."""
     sim = bc.vehicles.Car.read(name).system(speed=0).equations().compile()
     t = np.arange(0, 60.01, 0.01)
-    for angle, frequency, brake in ((30, 0.5, 0), (180, 0.5, 0), (180, 1.0, 0), (180, 0.5, 1000), (300, 0.25, 3000)):
+    cases = (
+        (30, 0.5, 0),
+        (180, 0.5, 0),
+        (180, 1.0, 0),
+        (180, 0.5, 1000),
+        (300, 0.25, 3000),
+        (450, 0.2, 0),
+        (450, 0.2, 3000),
+    )
+    for angle, frequency, brake in cases:
         wheel = bc.sampled(t.tolist(), (angle * np.sin(2 * np.pi * frequency * t)).tolist())
         run = sim.simulate(t_end=60, inputs={"steer": wheel, "brake": float(brake)})
         assert np.hypot(run["x"][-1] - run["x"][0], run["y"][-1] - run["y"][0]) < 1e-3, (angle, frequency, brake)

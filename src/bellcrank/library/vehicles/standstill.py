@@ -1,10 +1,11 @@
 """Wheels at rest: rolling resistance that holds a wheel, and the torque with which a tyre resists being turned.
 
 Laws of tyres let rolling resistance vanish with the speed, so a car would creep. What is missing near standstill acts
-as dry friction that sticks: elastic until the wheel has rolled a fraction of its contact. A tyre that is turned on the
-ground lies on other rubber, and forgets what it held. A front tyre that is steered at rest twists, elastic up to
-Gough's moment of a sliding contact, M = mu/3 sqrt(Fz^3/p) (Gough 1958, see Sharp & Granger, On car steering torques at
-parking speeds, 2003); as the wheel rolls the twist relaxes within half the length of the contact.
+as dry friction that sticks: elastic until the wheel has rolled a fraction of its contact. A wheel that rolls on forgets
+within that distance what it held: without that, Newton's method has no slope to follow to a slow steady motion. A tyre
+that is turned on the ground lies on other rubber, and forgets too. A front tyre that is steered at rest twists, elastic
+up to Gough's moment of a sliding contact, M = mu/3 sqrt(Fz^3/p) (Gough 1958, see Sharp & Granger, On car steering
+torques at parking speeds, 2003); as the wheel rolls the twist relaxes within half the length of the contact.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ FRICTION = 1.0  # of a dry road
 DAMPED = 0.002  # s
 BUILT_UP = 0.005  # m, rolled until rolling resistance is whole: a fraction of the contact
 SETTLES = 0.5  # s, damping over stiffness of that: a car that stops swings back once, below 10 mm/s
+ROLLS = 0.3  # m/s, from which on a wheel rolls rather than being moved to and fro
 TURNED = 0.05  # rad, by which a tyre is turned until its contact is another
 
 
@@ -36,14 +38,17 @@ def add_rolling_friction(s: System, name: str, axle: FittedAxle, wheel: BodyHand
         return
     # parameters, since they follow the static load: another spring is the same model
     lever = put(s, f"l_rest_{name}", part, "L", f"rolling resistance of {name} near standstill, over its load")
-    whole = part * load * float(tyre.free_radius(ARRAYS, 0.0)) / BUILT_UP
-    k = put(s, f"k_rest_{name}", whole, "F*L/A", f"elasticity of the rolling resistance of {name} at rest")
+    per_length = float(tyre.free_radius(ARRAYS, 0.0)) / BUILT_UP
+    words = f"elasticity of the rolling resistance of {name} at rest"
+    k = put(s, f"k_rest_{name}", part * load * per_length, "F*L/A", words)
     fades = f"max(0, 1 - abs({name}.tyre_vlong)/{SLOW})"
     limit = f"{fades}*max(0, {lever}*{name}.tyre_newtons - abs({name}.tyre_my))"
     resists = f"rolling resistance of {name} at rest"
-    spin = f"u({name}.wheel)"
+    v, spin = f"{name}.tyre_vlong", f"u({name}.wheel)"
+    forgets = f"{per_length!r}*abs({spin})*{v}**2/({v}**2 + {ROLLS**2!r})"
     if axle.steered and axle.name == "front":
-        spin = f"({spin} - abs(dot(rot({name}), [n3]))/{TURNED}*{name}.rest.pad)"
+        forgets += f" + abs(dot(rot({name}), [n3]))/{TURNED}"
+    spin = f"({spin} - ({forgets})*{name}.rest.pad)"
     add_friction(s, f"{name}.rest", spin, limit, k, resists, SETTLES)
     s.add_moment(f"{name}.rest", magnitude=f"-{name}.rest.held", direction=wheel[2], on=wheel,
                  label=f"rolling resistance of {name} at rest")  # fmt: skip
