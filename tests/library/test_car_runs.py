@@ -89,8 +89,9 @@ def test_load_transfer_and_roll_in_a_turn(level):
 
 @pytest.fixture(scope="module")
 def smooth():
-    """A car without kinks: Fiala tyres, and dampers with one slope. Without rolling resistance, which follows the
-    loads: the inner wheels roll more easily, and turn the car out of a bend."""
+    """A car without kinks: Fiala tyres, and dampers with one slope. (TMeasy has another cornering stiffness where the
+    slip angle is small beside the slip along.) Without rolling resistance, which follows the loads: the inner wheels
+    roll more easily, and turn the car out of a bend."""
     straight = {"damper": {"table": None, "coefficient": "19015.5692 N-s/m"}, "tyre": {"rolling_resistance": 0}}
     return bc.vehicles.Car.read("hmmwv").changed(front=straight, rear={"tyre": {"rolling_resistance": 0}})
 

@@ -95,20 +95,6 @@ def test_tmeasy_follows_its_curve_along_and_across():
     assert off(across.Fy, found["f"][6:]) < CLOSE
 
 
-def test_stiffnesses_of_tmeasy_near_zero_slip_do_not_depend_on_the_other_slip():
-    """Each force is its stiffness times its slip, however small one slip is beside the other; from the maximum on the
-    force has the direction of the slip."""
-    tyre, d = bc.tyres.TMeasy.of_size("205/60R15 91V"), 1e-8
-    for other in (0.0, 1e-6, 1e-4, 5e-4):
-        for own in (0.0, 1e-6, 1e-4, 5e-4):
-            across = [tyre.forces(3600.0, other, own + x) for x in (-d, d)]
-            along = [tyre.forces(3600.0, own + x, other) for x in (-d, d)]
-            assert (across[1].Fy - across[0].Fy) / (2 * d) == pytest.approx(across[0].Kya, rel=0.006)
-            assert (along[1].Fx - along[0].Fx) / (2 * d) == pytest.approx(along[0].Kxk, rel=0.006)
-    slides = tyre.forces(3600.0, 0.2, 0.2, V=1e9)
-    assert slides.Fx / -slides.Fy == pytest.approx(0.2 / np.tan(0.2), rel=1e-9)
-
-
 SOME = [
     ("book", lambda: bc.tyres.read(BOOK)),
     ("pac", lambda: bc.tyres.read(PAC)),

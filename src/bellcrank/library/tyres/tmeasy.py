@@ -1,9 +1,7 @@
 """TMeasy, the tyre of Rill: slope, peak and sliding of each direction at two loads; also from size and load index.
 
 Rill, Road Vehicle Dynamics (2011), chapter 3. Slips are relative to the rolling speed; forces of combined slip follow
-one curve whose values are those of the two directions, weighted by the direction of the slip. From the slip of the
-maximum on the force has the direction of the slip. Below it turns from that of the elastic tyre, whose stiffnesses
-along and across differ: so near zero slip each force is its stiffness times its slip, whatever the other slip is.
+one curve whose values are those of the two directions, weighted by the direction of the slip.
 """
 
 from __future__ import annotations
@@ -137,6 +135,7 @@ class TMeasy(SteadyTyre):
         sx, sy = at.kappa / rolls, -(m.tan(at.alpha) if at.tan is None else at.tan) / rolls
         square = sx**2 + sy**2 + 2 * TINY**2
         s = m.sqrt(square)
+        cos, sin = sx / s, sy / s
         along, across = (sx**2 + TINY**2) / square, (sy**2 + TINY**2) / square  # alike without slip
 
         def force(name: str) -> Any:
@@ -151,21 +150,16 @@ class TMeasy(SteadyTyre):
         def both(x: Any, y: Any) -> Any:
             return m.sqrt(x**2 * along + y**2 * across)
 
-        stiff_x, stiff_y = force("dfx0"), force("dfy0")
-        stiff, sm = both(stiff_x, stiff_y), mu * both(slip("sxm"), slip("sym"))
         size = curve(
-            m, s, stiff, sm, mu * both(force("fxm"), force("fym")), mu * both(slip("sxs"), slip("sys")),
+            m, s, both(force("dfx0"), force("dfy0")), mu * both(slip("sxm"), slip("sym")),
+            mu * both(force("fxm"), force("fym")), mu * both(slip("sxs"), slip("sys")),
             mu * both(force("fxs"), force("fys")),
         )  # fmt: skip
-        x = m.min(s / sm, 1.0)
-        slides = x**2 * (3 - 2 * x)
-        turn_x, turn_y = (k + (stiff - k) * slides for k in (stiff_x, stiff_y))
-        per_slip = share * size / (s * both(turn_x, turn_y))
-        Fx, Fy = per_slip * turn_x * sx, per_slip * turn_y * sy
+        Fx, Fy = share * size * cos, share * size * sin
         depth = q * self.pn / self.vertical_stiffness
         lever = self._lever(m, m.abs(sy), slip("sq0"), slip("sqe"), slip("lever"))
         trail = lever * 2 * math.sqrt(self.radius) * m.sqrt(depth) * m.tanh(at.Vx / STILL)
-        length_x, length_y = self.lengths
+        x, y = self.lengths
         return {
             "Fx": Fx,
             "Fy": Fy,
@@ -174,12 +168,12 @@ class TMeasy(SteadyTyre):
             "Mz": -trail * Fy,
             "mux": mu * force("fxm") / (q * self.pn),
             "muy": mu * force("fym") / (q * self.pn),
-            "Kxk": share * stiff_x,
-            "Kya": -share * stiff_y,
+            "Kxk": share * force("dfx0"),
+            "Kya": -share * force("dfy0"),
             "trail": trail,
             "load": share * q * self.pn,
-            "sigma_x": length_x + 0.0 * at.Fz,
-            "sigma_y": length_y + 0.0 * at.Fz,
+            "sigma_x": x + 0.0 * at.Fz,
+            "sigma_y": y + 0.0 * at.Fz,
         }
 
     def slow(self, m: Math, at: Rolling) -> Rolling:
