@@ -95,10 +95,15 @@ class TMeasy(SteadyTyre):
             raise ModelError(f"size={size!r}: width and aspect ratio must be positive")
         width, height = int(found[1]) / 1000, int(found[1]) * int(found[2]) / 1e5
         stiffness = most / (0.16 * height)  # the tyre gives way by so much of its height under the load of its index
+        stiffer = KINDS[kind]["dfx0"][0] / KINDS[kind]["dfy0"][0] - 1  # combined slip takes its direction from both
         return cls(
             0.5 * most, **KINDS[kind], radius=height + float(found[3]) * 0.0254 / 2, width=width,
             vertical_stiffness=stiffness,
-            notes=(f"typical values of a {kind} tyre of this size and load index, not measured ones",),
+            notes=(
+                f"typical values of a {kind} tyre of this size and load index, not measured ones",
+                f"cornering stiffness {stiffer:+.0%} at slip angles that are small beside the longitudinal slip "
+                "(0.05 deg at 0.1 %): linear figures are those of such angles, steady circles those of larger ones",
+            ),
         )  # fmt: skip
 
     @property
