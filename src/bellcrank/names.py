@@ -6,6 +6,7 @@ where only one name can be meant.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -60,3 +61,8 @@ def one_each(given: Mapping[Any, T], keys: Mapping[Any, str], what: str) -> dict
             raise ModelError(f"{what}: {both} are the same ({key}); give one of them")
         found[key], names[key] = value, name
     return found
+
+
+def routine_name(name: str) -> str:
+    """The name of a routine in its own source, where users call it as they like; in ours a word stands before it."""
+    return re.sub(r"[^A-Za-z0-9_]+", "_", name).rstrip("_")

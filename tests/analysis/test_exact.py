@@ -159,7 +159,7 @@ def test_small_variables_are_differentiated_as_the_program_has_them():
 
 def test_large_models_take_one_direction_at_a_time(monkeypatch):
     """The matrix is the same, column by column, as where it is written out."""
-    from bellcrank.derive import jacobian as slopes
+    from bellcrank.analysis import jacobian as slopes
 
     eom = system("n_link_chain", n=4).equations()
     q, u = random_state(eom, 1)
@@ -173,7 +173,7 @@ def test_large_models_take_one_direction_at_a_time(monkeypatch):
 @pytest.mark.campaign
 def test_along_a_direction_linkages_and_routines_are_differentiated_in_c(monkeypatch):
     """One that moves, so that third derivatives count; a routine is given in C and, all wrong, in Python."""
-    from bellcrank.derive import jacobian as slopes
+    from bellcrank.analysis import jacobian as slopes
 
     monkeypatch.setattr(slopes, "WRITTEN_OUT", 0)
     s = madymo_five_link.model(exact=True)

@@ -133,7 +133,7 @@ def test_travel_and_rack_are_bicubic():
 def test_what_a_table_of_two_inputs_adds_to_accelerations():
     """Terms in the squares of both rates and in their product, each with the second derivative that belongs to it."""
     table = linkage("double_wishbone").table(step=0.02, rack=(0.0, 0.04), range=(-0.04, 0.04), links=())
-    guide = TableGuide("corner", table, True, lambda routine, part: None)
+    guide = TableGuide("corner", table, True, lambda part: None)
     at, rates, carrier = (0.013, 0.014), (0.7, -1.9), table.chain.carrier
     q, u = ([Symbol(f"{x}{i}", kind) for i in range(2)] for x, kind in (("q", "coordinate"), ("u", "speed")))
     motion = guide.motion(carrier, q, u, ONE)

@@ -62,7 +62,7 @@ def test_slopes_of_every_example(name):
     x = 0.3 * np.concatenate(random_state(eom, 4)) + np.concatenate(sim.complete())
     found = slopes(sim, 0.2, x)
     known = np.isfinite(found).all(axis=0)
-    assert known.all() == all(r.rule is not None and r.writer is None for r in eom.program.externals)  # no linkage
+    assert known.all() == all(r.rule is not None and r.formulas is None for r in eom.program.externals)  # no linkage
     if all(isinstance(s, Assign) for s in eom.program.derivatives.statements) and name in QUICK:
         p, _, w = given(sim)
         n = sim.loaded.n_q

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.analysis.jacobian import WRITTEN_OUT, derive_slopes
 from bellcrank.analysis.loop_evaluator import LoopEvaluator
 from bellcrank.analysis.plant import Plant
 from bellcrank.analysis.point import Point
 from bellcrank.analysis.slope_runner import Find, Groups, Runner, grouped, rows_of
-from bellcrank.derive.jacobian import WRITTEN_OUT, derive_slopes
 from bellcrank.derive.results import GROUPS
 from bellcrank.errors import RunError
 from bellcrank.expr import Symbol

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.analysis.external_slopes import ExternalSlopes
 from bellcrank.analysis.inverse import InverseDynamics
 from bellcrank.analysis.plant import Plant
 from bellcrank.analysis.point import parameters_of
 from bellcrank.backend.protocol import Model
-from bellcrank.derive.external_slopes import ExternalSlopes
 from bellcrank.dynamics.accelerations import reduction_of
 from bellcrank.dynamics.linear import user_system
 from bellcrank.errors import ModelError, RunError, did_you_mean

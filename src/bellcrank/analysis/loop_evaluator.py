@@ -13,10 +13,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from bellcrank.analysis.jacobian import derive_slopes
 from bellcrank.analysis.plant import Plant
 from bellcrank.analysis.point import Point
 from bellcrank.analysis.slope_runner import Groups, Runner, grouped, rows_of
-from bellcrank.derive.jacobian import derive_slopes
 from bellcrank.derive.results import GROUPS
 from bellcrank.errors import RunError
 from bellcrank.expr import ZERO, Expr, Symbol, add, mul, neg, substitute

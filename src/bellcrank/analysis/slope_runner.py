@@ -9,9 +9,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from bellcrank.analysis.external_slopes import SlopeOf, difference
+from bellcrank.analysis.jacobian import Slopes, seed
 from bellcrank.analysis.point import Point, parameters_of
-from bellcrank.derive.external_slopes import SlopeOf, difference
-from bellcrank.derive.jacobian import Slopes, seed
 from bellcrank.errors import ModelError, RunError
 from bellcrank.expr import Symbol
 from bellcrank.expr.table import Table

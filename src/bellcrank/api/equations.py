@@ -7,8 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bellcrank.derive.derived import Derived
-from bellcrank.derive.jacobian import (
+from bellcrank.analysis.jacobian import (
     WRITTEN_OUT,
     Slopes,
     columns_of,
@@ -17,7 +16,8 @@ from bellcrank.derive.jacobian import (
     groups_of,
     written_out_size,
 )
-from bellcrank.derive.kept_models import kept_model
+from bellcrank.backend.kept_models import kept_model
+from bellcrank.derive.derived import Derived
 from bellcrank.derive.pipeline import derive
 from bellcrank.derive.summary import summary, warn_of_unused
 from bellcrank.errors import ModelError, mapping
@@ -31,6 +31,7 @@ from bellcrank.kinematics.speed_constraints import Removed
 from bellcrank.model.records import Description
 from bellcrank.names import numbered
 from bellcrank.program.lookup import routine_operations
+from bellcrank.run.loop_place import LoopPlace
 
 
 class Equations(Checked):
@@ -271,6 +272,6 @@ def equations_of(
     kept on disk for other processes."""
     frozen = description.snapshot()
     asked = solve, small, optimise, tuple(without), ConstraintForm(constraints)
-    make = partial(derive, frozen, *asked)
+    make = partial(derive, frozen, LoopPlace.of, *asked)
     derived = kept_model(frozen, asked, make) if keeps else make()
     return Equations(derived, (frozen, solve, small, optimise, tuple(without), constraints))

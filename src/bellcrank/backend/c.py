@@ -82,7 +82,7 @@ class CModel:
         self._outside = (*outside, *(r.name for r, f in given if f is not None and not r.known_in("c")))
         calls = external_calls(program, self._outside).values()
         foreign = [c.routine for c in calls if c.foreign]
-        own = all(c.function is None or c.routine.writer is not None for c in calls)
+        own = all(c.function is None or c.routine.formulas is not None for c in calls)
 
         def write() -> str:
             with no_collection():

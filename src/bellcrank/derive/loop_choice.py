@@ -1,56 +1,40 @@
 """A numerical look at closed loops before they are derived: ranks, sizes, and a good choice of dependent speeds.
 
 Ranks mean something only where the loops are closed, so the positions looked at are found by assembling the model with
-its default values and walking from there along the constraints. Without default values for all parameters there is
-nothing to look at.
+its default values and walking from there along the constraints, which whoever runs models does (`FindPlace`). Without
+default values for all parameters there is nothing to look at.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
-from bellcrank.backend.protocol import Calls
-from bellcrank.backend.python import PythonModel
-from bellcrank.backend.start import Input
 from bellcrank.derive.loop_blocks import bridged_blocks
 from bellcrank.errors import BellcrankError, ModelError
 from bellcrank.expr import Expr, Symbol, evaluate, symbols
-from bellcrank.expr.table import Table
-from bellcrank.interface.interface import Interface, interface_of
 from bellcrank.kinematics.analysis import Analysis, Elimination
 from bellcrank.kinematics.body_motion import Kinematics
 from bellcrank.kinematics.dimensions import Quantities
-from bellcrank.kinematics.rounding import column_sizes, usual_sizes, vanishing
+from bellcrank.kinematics.rounding import column_sizes, vanishing
 from bellcrank.kinematics.rows import Row
-from bellcrank.model.guess import Guess
 from bellcrank.numeric.null_space import fixed_ratio
-from bellcrank.numeric.projection import CannotClose, Closure, Scales
-from bellcrank.numeric.tuning import RANKS
-from bellcrank.program.build import Parts, build_program
+from bellcrank.numeric.projection import Scales
+from bellcrank.numeric.ranks import is_regular, rank_of
 from bellcrank.program.loops import Loops
-from bellcrank.program.statements import Call
-from bellcrank.run.closure import closure_of
-from bellcrank.run.gimbal import beside_locks
-from bellcrank.run.inputs import as_signal
-from bellcrank.run.values import known_symbols
 
 ACTING = 1e-12  # a scaled entry below this never acts
 SHARES = (1.0, 0.5, 0.2, 0.1)  # of the largest entry, for pivots that keep rows short
 GOOD = 0.3  # the usual choice of speeds is kept if its pivots are no worse than this share of the best choice's
-WALKS, PACES, PACE = 8, 10, 0.1
-CLEAR = 1e-5  # singular values of a regular configuration, against the largest, are above
-TRIED = 20  # starts, in search of one that is not singular
 SINGULAR_START = (
     "the initial configuration is singular: its loops are closed there with more degrees of freedom than nearby, where"
     " none are left. Give a regular one, with initial values or guesses in set_run(initial=..., guess=...)."
 )
 DRAWS = 20  # states at which rows are looked at where nothing can be assembled
-SOON = 0.01  # s, after which rows that change with time must still agree
-Failure = (BellcrankError, ArithmeticError, ValueError, np.linalg.LinAlgError)
+Failure = (BellcrankError, ArithmeticError, ValueError)
 
 
 @dataclass(frozen=True)
@@ -62,10 +46,39 @@ class Look:
     notes: tuple[str, ...]
 
 
-def look_at(analysis: Analysis, loops: Loops, rates: Sequence[Expr], quantities: Quantities) -> Look | None:
-    """The look; None where the default values do not allow one."""
+class Place(Protocol):
+    """Constraints of a model in numbers, and positions in which they hold (`run.loop_place`)."""
+
+    def positions(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Slopes of position and speed constraints at the start, and along walks from there."""
+
+    def regular_positions(self, speeds: int) -> list[tuple[np.ndarray, np.ndarray]]:
+        """The same about a start with a degree of freedom; none if no such start is found."""
+
+    def rank_at_start(self) -> int: ...
+
+    def consistent(self) -> bool:
+        """Can all rows hold at once, in position and speed, at the start and soon after?"""
+
+    def cannot_close(self) -> str:
+        """Why there is no start; "" if that is not known."""
+
+    def usual_sizes(self, rows: Sequence[Row], kinematics: Kinematics) -> tuple[np.ndarray, float]:
+        """Sizes that slopes of rows of their kinds have, and a length of the machine."""
+
+    def only_here(self, rank: int) -> str:
+        """A remark where a redundancy is lost with slightly other dimensions."""
+
+
+FindPlace = Callable[[Analysis, Loops, Sequence[Expr], Quantities], Place | None]
+
+
+def look_at(
+    analysis: Analysis, loops: Loops, rates: Sequence[Expr], quantities: Quantities, find: FindPlace
+) -> Look | None:
+    """The look; None where the default values do not allow one. `find`: evaluates the constraints in numbers."""
     assert analysis.loops is not None
-    place = _Place.of(analysis, loops, rates, quantities)
+    place = find(analysis, loops, rates, quantities)
     if place is None:
         return None
     found = list(place.positions())
@@ -74,8 +87,9 @@ def look_at(analysis: Analysis, loops: Loops, rates: Sequence[Expr], quantities:
             raise ModelError([*analysis.loops.open, why], analysis.mechanism.name)
         return None
     rows, speeds = analysis.loops.rows, list(analysis.mechanism.speeds)
-    singular = max(_rank(J) for _, J in found) == len(speeds) and not all(_is_regular(J, len(speeds)) for _, J in found)
-    if singular and not (found := place.regular_positions(len(speeds))):
+    full = len(speeds)
+    singular = max(rank_of(J) for _, J in found) == full and not all(is_regular(J, full) for _, J in found)
+    if singular and not (found := place.regular_positions(full)):
         raise ModelError(SINGULAR_START, analysis.mechanism.name)
     if analysis.loops.open and not place.consistent():
         raise ModelError(analysis.loops.open, analysis.mechanism.name)
@@ -96,7 +110,7 @@ def look_at(analysis: Analysis, loops: Loops, rates: Sequence[Expr], quantities:
     order = tuple((rows.index(r), speeds.index(u)) for r, u in zip(elimination.used, elimination.pivots, strict=True))
     best = max(fixed_ratio(x, order) for x in scaled)
     sized = [x * np.array(scales.rows)[: len(x), None] for x in (x[: loops.paired] for x in G)]
-    blocks = bridged_blocks(loops, speeds, analysis.mechanism.coordinates, rates, sized, scaled, _rank)
+    blocks = bridged_blocks(loops, speeds, analysis.mechanism.coordinates, rates, sized, scaled, rank_of)
     scales = replace(scales, usual=float(usual) or 1.0, order=order, usual_order=best or 1.0, blocks=blocks)
     return Look(elimination, scales, tuple(notes))
 
@@ -144,25 +158,12 @@ def _without_rounding(
     return [G for G, _ in found], [J for _, J in found]
 
 
-def _rank(A: np.ndarray) -> int:
-    """Rank of a matrix whose rows are brought to one size."""
-    size = np.abs(A).max(axis=1, initial=0.0)
-    values = np.linalg.svd(A[size > 0] / size[size > 0, None], compute_uv=False)
-    return int(np.sum(values > RANKS.rank * values[0])) if len(values) else 0
-
-
-def _is_regular(A: np.ndarray, rank: int) -> bool:
-    """Has the matrix this rank, clearly? About a singular configuration errors of assembly look like a higher one."""
-    values = np.linalg.svd(A, compute_uv=False)
-    return len(values) >= rank > 0 and bool(values[rank - 1] > CLEAR * values[0])
-
-
 def _scales(G: list[np.ndarray], J: list[np.ndarray]) -> Scales:
     """Largest entries over all positions brought to one: rows first, then columns."""
     largest = np.max(np.abs(J), axis=0)
     rows = 1.0 / _sizes(largest.max(axis=1, initial=0.0))
     columns = 1.0 / _sizes((largest * rows[:, None]).max(axis=0, initial=0.0))
-    return Scales(max(map(_rank, G), default=0), max(map(_rank, J)), tuple(rows.tolist()), tuple(columns.tolist()))
+    return Scales(max(map(rank_of, G), default=0), max(map(rank_of, J)), tuple(rows.tolist()), tuple(columns.tolist()))
 
 
 def _sizes(x: np.ndarray) -> np.ndarray:
@@ -202,7 +203,7 @@ def _independent(J: list[np.ndarray], rank: int) -> list[int]:
     """The first rows that do not follow from those before them wherever the loops are closed."""
     kept: list[int] = []
     for i in range(len(J[0])):
-        if len(kept) < rank and max(_rank(x[[*kept, i]]) for x in J) > len(kept):
+        if len(kept) < rank and max(rank_of(x[[*kept, i]]) for x in J) > len(kept):
             kept.append(i)
     return kept
 
@@ -254,176 +255,3 @@ def _eliminate(P: np.ndarray, i: int, j: int) -> None:
 
 def _worst(J: list[np.ndarray], rows: Sequence[int], columns: Sequence[int]) -> float:
     return min(fixed_ratio(x, list(zip(rows, columns, strict=True))) for x in J)
-
-
-def _callable(routine: Any, needed: bool) -> Any:
-    """A routine as it can be called here; one that is not given in Python stands for 0 unless constraints need it."""
-    if isinstance(routine, Table):
-        return routine.value
-    if routine.python is not None or needed:
-        return routine.python
-    count = len(routine.returns)
-    return lambda *arguments: (0.0,) * count if count > 1 else 0.0
-
-
-@dataclass(frozen=True)
-class _Place:
-    """The constraints in numbers, and where to start."""
-
-    closure: Closure
-    model: Calls
-    p: list[float]
-    w: list[float]
-    q: np.ndarray
-    given: np.ndarray  # which coordinates have initial values
-
-    @classmethod
-    def of(cls, analysis: Analysis, loops: Loops, rates: Sequence[Expr], quantities: Quantities) -> _Place | None:
-        mechanism = analysis.mechanism
-        parameters, inputs = analysis.parameter_symbols, analysis.input_symbols
-        entered = [Call(k.symbols, k.routine, k.arguments) for k in analysis.entered]
-        states = mechanism.coordinates, mechanism.speeds
-        parts = Parts(mechanism.name, parameters, *states, rates, (), inputs, loops=loops, entered=entered)
-        program = build_program(parts)
-        held = {s.routine for s in (*program.closure.statements, *program.entry.statements) if isinstance(s, Call)}
-        routines = [_callable(r, r in held) for r in program.routines]
-        interface = interface_of(analysis, quantities, program)
-        if None in routines or any(x.default is None for x in interface.parameters):
-            return None
-        try:
-            p = [float(x.unit.to_equation(x.default)) for x in interface.parameters]
-            model = PythonModel(program, routines).calls()
-            p += model.values("entry", 0.0, (), (), [*p, *(0.0 for _ in program.entry.results)], (), ())
-            w, q, given = _start(interface)
-            return cls._with(model, p, w, beside_locks(mechanism, q, ~given), given)
-        except Failure:
-            return None
-
-    @classmethod
-    def _with(cls, model: Calls, p: list[float], w: list[float], q: np.ndarray, given: np.ndarray) -> _Place:
-        signals = [Input(lambda t, x=x: x) for x in w]  # type: ignore[misc]
-        closure = closure_of(model, p, signals)
-        assert closure is not None
-        return cls(closure, model, p, w, q, given)
-
-    def rank_at_start(self) -> int:
-        """Rank of J at the assembled start."""
-        return _rank(self.closure.evaluate(0.0, self._assembled(), np.zeros(self.closure.n_u))[3])
-
-    def regular_positions(self, speeds: int) -> list[tuple[np.ndarray, np.ndarray]]:
-        """G and J of positions with a degree of freedom, all of one rank, about a start that is drawn; none if no such
-        start is found."""
-        random = np.random.default_rng(3)
-        for attempt in range(TRIED):
-            given = self.given if attempt < TRIED // 2 else np.zeros_like(self.given)
-            q = np.where(given, self.q, self.q + random.uniform(-1.0, 1.0, len(self.q)))
-            held = given.copy()
-            if attempt % 2 and not held.all():  # Newton's method alone is drawn back to the singular configuration
-                held[random.choice(np.flatnonzero(~held))] = True
-            found = [(G, J) for G, J in self.positions(q, held) if _is_regular(J, _rank(J))]
-            ranks = {_rank(J) for _, J in found}
-            if len(found) > 1 and len(ranks) == 1 and max(ranks) < speeds:
-                return found
-        return []
-
-    def positions(
-        self, near: np.ndarray | None = None, held: np.ndarray | None = None
-    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """G and J at the start, assembled as it is given or `near` a position with coordinates `held`, and along walks
-        from there."""
-        random = np.random.default_rng(1)
-        try:
-            start = self._assembled() if near is None else self._close(near, held)
-            _, G, _, J = self.closure.evaluate(0.0, start, np.zeros(self.closure.n_u))
-        except (*Failure, CannotClose):
-            return
-        yield G, J
-        walks = WALKS if self.closure.n_u < 20 else 2
-        for _ in range(walks):
-            q = start
-            for _ in range(PACES):
-                try:
-                    q = self._pace(q, random)
-                    _, G, _, J = self.closure.evaluate(0.0, q, np.zeros(self.closure.n_u))
-                except (*Failure, CannotClose):
-                    break
-            else:
-                yield G, J
-
-    def consistent(self) -> bool:
-        """Can all rows hold at once, in position and speed, at the start and soon after?"""
-        q, free = self._assembled(), np.ones(self.closure.n_q, dtype=bool)
-        u = np.zeros(self.closure.n_u)
-        try:
-            for t in (0.0, SOON):
-                q, _ = self.closure.assemble(t, q, u, free, np.ones_like(u, dtype=bool))
-        except (*Failure, CannotClose):
-            return False
-        return True
-
-    def cannot_close(self) -> str:
-        """Why there is no start; "" if that is not known."""
-        try:
-            self._assembled()
-        except CannotClose as error:
-            return str(error)
-        except Failure:
-            return ""
-        return ""
-
-    def usual_sizes(self, rows: Sequence[Row], kinematics: Kinematics) -> tuple[np.ndarray, float]:
-        """Sizes that slopes of rows of their kinds have, and a length of the machine."""
-        known = known_symbols(self.model.program, 0.0, self.q, np.zeros(self.closure.n_u), self.p, self.w)
-        try:
-            return usual_sizes(rows, kinematics, lambda roots: evaluate(roots, known))
-        except Failure:
-            return np.zeros(len(rows)), 1.0
-
-    def _assembled(self) -> np.ndarray:
-        """The start, with what is given kept if it can be."""
-        try:
-            return self.closure.close(0.0, self.q, np.zeros(self.closure.n_u), ~self.given)
-        except CannotClose:
-            return self._close(self.q)
-
-    def _close(self, q: np.ndarray, held: np.ndarray | None = None) -> np.ndarray:
-        free = np.ones(self.closure.n_q, dtype=bool) if held is None else ~held
-        return self.closure.close(0.0, q, np.zeros(self.closure.n_u), free)
-
-    def _pace(self, q: np.ndarray, random: np.random.Generator) -> np.ndarray:
-        """A step along the constraints in a random direction."""
-        u = np.zeros(self.closure.n_u)
-        _, _, _, J = self.closure.evaluate(0.0, q, u)
-        _, values, V = np.linalg.svd(J)
-        free = V[np.sum(values > 1e-6 * values[0]) :]
-        direction = random.standard_normal(len(free)) @ free
-        direction *= PACE / max(float(np.abs(direction).max()), 1e-12)
-        c = self.model.constants(self.p)
-        qdot = self.model.derivatives(0.0, q.tolist(), direction.tolist(), self.p, c, self.w)[0]
-        still = self.model.derivatives(0.0, q.tolist(), u.tolist(), self.p, c, self.w)[0]
-        return self._close(q + np.array(qdot) - np.array(still))
-
-    def only_here(self, rank: int) -> str:
-        """A remark where a redundancy is lost with slightly other dimensions."""
-        random = np.random.default_rng(2)
-        p = [x * (1 + 1e-3 * random.standard_normal()) for x in self.p]
-        other = _Place._with(self.model, p, self.w, self.q, self.given)
-        found = list(other.positions())
-        if found and max(_rank(J) for _, J in found) == rank:
-            return ""
-        return "; so only for these dimensions: with slightly other ones they bind more, or cannot be closed"
-
-
-def _start(interface: Interface) -> tuple[list[float], np.ndarray, np.ndarray]:
-    """Inputs at t = 0, zero where none is given; coordinates at the start, and which are given; in equation units."""
-    inputs = interface.given_inputs()
-    w = [
-        float(as_signal(inputs[x.key], x.name)(0.0)) * x.unit.factor if x.key in inputs and not x.rate else 0.0
-        for x in interface.inputs
-    ]
-    q = np.array([x.unit.to_equation(x.default) for x in interface.coordinates])
-    given = np.zeros(len(q), dtype=bool)
-    for key, value in interface.run.initial.items():
-        if x := interface.get(key, ("coordinate",)):
-            q[x.place], given[x.place] = x.unit.to_equation(float(value)), not isinstance(value, Guess)
-    return w, q, given

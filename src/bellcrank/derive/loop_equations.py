@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bellcrank.derive.loop_choice import drawn_scales, look_at
+from bellcrank.derive.loop_choice import FindPlace, drawn_scales, look_at
 from bellcrank.dynamics.accelerations import reduced_system
 from bellcrank.errors import ModelError
 from bellcrank.expr import ZERO, Expr, Symbol, partial
@@ -25,12 +25,12 @@ from bellcrank.program.optimise import optimise
 DRIVEN = "the model has 0 degrees of freedom: its constraints prescribe the motion, which follows from time alone"
 
 
-def program_loops(analysis: Analysis, quantities: Quantities) -> Loops:
+def program_loops(analysis: Analysis, quantities: Quantities, find: FindPlace) -> Loops:
     """Loops in expressions, looked at in numbers; the look decides how they are eliminated."""
     assert analysis.loops is not None
     loops = _loop_rows(analysis)
     rates = [analysis.kinematics.rates[q] for q in analysis.mechanism.coordinates]
-    look = look_at(analysis, loops, rates, quantities)
+    look = look_at(analysis, loops, rates, quantities, find)
     if look is None and analysis.loops.open:
         numbers = "give default values (set_defaults) and a start (set_run) with which the loops close"
         told = [

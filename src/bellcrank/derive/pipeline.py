@@ -6,11 +6,13 @@ Each step is timed, so that one can see where a derivation spends its time.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 
 from bellcrank.derive.derived import Derived
+from bellcrank.derive.loop_choice import FindPlace
 from bellcrank.derive.loop_equations import program_loops
 from bellcrank.derive.small_terms import lacks_terms
 from bellcrank.dynamics.accelerations import PASSES, Derivation, derivations, reduced_system, require_freedom
@@ -54,13 +56,15 @@ class Clock:
 
 def derive(
     description: Description,
+    find: FindPlace,
     solve: str,
     small: bool,
     level: str,
     without: Collection[str] = (),
     form: ConstraintForm = ConstraintForm.AUTO,
 ) -> Derived:
-    """Equations of motion of a description, without some passes; `form`: what becomes of speed constraints."""
+    """Equations of motion of a description, without some passes; `form`: what becomes of speed constraints. `find`
+    evaluates closed loops in numbers, where the choice of dependent speeds needs that."""
     if solve not in SOLVE:
         raise ModelError(f"solve={solve!r} is not known; it is one of {', '.join(SOLVE)}", description.name)
     if level not in OPTIMISE:
@@ -71,37 +75,37 @@ def derive(
             raise ModelError(
                 f"without={name!r} is not a pass.{did_you_mean(name, PASSES)} Passes: {known}.", description.name
             )
-    found = _derived(description, solve, small, level, without, form)
+    derived = partial(_derived, description, find)
+    found = derived(solve, small, level, without, form)
     friction = dry_friction(found.analysis.loads)
     found.analysis.notes += friction
     for sentence in friction:
         warn(f"model '{description.name}': {sentence}")
     if found.analysis.loose and found.analysis.loops and found.independent_speeds:
-        found.analysis.notes += _why_not_eliminated(found, description, small, level, without)
+        found.analysis.notes += _why_not_eliminated(found, partial(derived, "auto", small, level, without))
     orders, wanted = found.analysis.mechanism.orders, description.small_threshold
     if not orders or found.analysis.loops is not None:
         return found
     for more in range(MOST_TERMS):
-        reference = _derived(description, solve, small, "none", without, form, more + 2)
+        reference = derived(solve, small, "none", without, form, more + 2)
         if not lacks_terms(found.program, reference.program, orders, wanted):
             break
-        found = _derived(description, solve, small, level, without, form, more + 1)
+        found = derived(solve, small, level, without, form, more + 1)
         kept = f"terms of small order up to {wanted + more} were kept, since leading ones cancel"
         found.analysis.notes.append(kept)
     return found
 
 
-def _why_not_eliminated(
-    found: Derived, description: Description, small: bool, level: str, without: Collection[str]
-) -> list[str]:
-    """Notes on speed constraints that were not solved for one speed each, with what that costs."""
+def _why_not_eliminated(found: Derived, derived: Callable[[ConstraintForm], Derived]) -> list[str]:
+    """Notes on speed constraints that were not solved for one speed each, with what that costs; `derived`: the same
+    model in another form."""
     loose, speeds = found.analysis.loose, len(found.analysis.mechanism.speeds)
     notes = [
         f"the constraint {r.text} has no coefficient that cannot vanish in motion (that of {r.speed} is {r.pivot})"
         for r in loose
     ]
     try:
-        other = _derived(description, "auto", small, level, without, ConstraintForm.ELIMINATE).program
+        other = derived(ConstraintForm.ELIMINATE).program
     except ModelError:  # freedoms without mass, once speeds are removed
         cost = ""
     else:
@@ -113,6 +117,7 @@ def _why_not_eliminated(
 
 def _derived(
     description: Description,
+    find: FindPlace,
     solve: str,
     small: bool,
     level: str,
@@ -134,7 +139,7 @@ def _derived(
         loops = None
         if analysis.loops is not None:
             with clock.stage("loops"):
-                loops = program_loops(analysis, quantities)
+                loops = program_loops(analysis, quantities, find)
         with clock.stage("derive"):
             try:
                 program, how = _program(analysis, loops, solve, level, frozenset(without))

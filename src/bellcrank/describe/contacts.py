@@ -18,10 +18,10 @@ from bellcrank.describe.handles import BodyHandle, PointHandle
 from bellcrank.describe.patch import SlipLaw, add_patch, is_law, needs_of_slip, road_axes, upwards
 from bellcrank.describe.tyre_model import TyreModel, is_tyre
 from bellcrank.describe.tyre_patch import FORMULAS, add_tyre
-from bellcrank.emit.names import routine_name
 from bellcrank.errors import ModelError
 from bellcrank.model.formula import Formula, cross, dot, pos, to_syntax, vel
 from bellcrank.model.records import WheelRecord
+from bellcrank.names import routine_name
 from bellcrank.units import unit_system
 
 

@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
-from bellcrank.emit.names import routine_name
 from bellcrank.expr import ONE, ZERO, Expr, Func
 from bellcrank.expr.external_value import ExternalValue, Rule
 from bellcrank.model.records import External
+from bellcrank.names import routine_name
 
 SYMMETRIC = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))  # parts of W that are given
 

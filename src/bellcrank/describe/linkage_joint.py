@@ -11,7 +11,6 @@ import numpy as np
 
 from bellcrank.describe.builder import Builder
 from bellcrank.describe.handles import BodyHandle, ForceHandle, PointHandle, States
-from bellcrank.emit.linkages import ImplicitWriter, LookupWriter
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import Expr, Symbol
 from bellcrank.linkage.chain import BASE
@@ -24,6 +23,8 @@ from bellcrank.model.joints.guided import GuideRecord
 from bellcrank.model.owner import OwnName
 from bellcrank.model.records import BodyRecord
 from bellcrank.model.scope import NAME
+from bellcrank.program.implicit import ImplicitFormulas
+from bellcrank.program.lookup import LookupFormulas
 from bellcrank.units import unit_system
 
 SPAN = {"rack": (-0.06, 0.06), "roll": (-0.15, 0.15)}  # of a second input in a table made for a joint, m or rad
@@ -258,13 +259,13 @@ def _rack_body(builder: Builder, name: str, rack: Any, linkage: Any, base: Any) 
 def _guide(name: str, linkage: Linkage | Table, exact: bool, second: bool, accuracy: float | None, extend: bool) -> Any:
     if isinstance(linkage, Linkage):
         if exact:
-            return ExactGuide(name, linkage, second, ImplicitWriter(name, partial(implicit, linkage, second)))
+            return ExactGuide(name, linkage, second, ImplicitFormulas(partial(implicit, linkage, second)))
         span = SPAN[linkage.inputs[1]] if second else None
         fine = ACCURACY[second] if accuracy is None else accuracy
         return _guide(name, linkage.table(accuracy=fine, rack=span), False, second, accuracy, extend)
     table = linkage
 
-    def writer(routine: str, part: str) -> LookupWriter:
-        return LookupWriter(routine, partial(pose_lookup, table, part, extend))
+    def formulas(part: str) -> LookupFormulas:
+        return LookupFormulas(partial(pose_lookup, table, part, extend))
 
-    return TableGuide(name, table, second, writer, extend)
+    return TableGuide(name, table, second, formulas, extend)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bellcrank.emit.names import routine_name
 from bellcrank.expr import Symbol
+from bellcrank.names import routine_name
 from bellcrank.numeric.tuning import IMPLICIT
 from bellcrank.program.implicit import Implicit
 

@@ -1,9 +1,6 @@
-"""Routines of linkages: written when a program asks for them, in its language, for the values it uses."""
+"""Texts of external routines: as they were given, or printed from formulas for the values that a program uses."""
 
 from __future__ import annotations
-
-from collections.abc import Callable, Sequence
-from functools import cached_property
 
 from bellcrank.emit.c.linkage import c_implicit
 from bellcrank.emit.c.lookup import c_lookup
@@ -13,57 +10,30 @@ from bellcrank.emit.javascript.linkage import javascript_implicit
 from bellcrank.emit.javascript.lookup import javascript_lookup
 from bellcrank.emit.python.linkage import python_implicit
 from bellcrank.emit.python.lookup import python_lookup
-from bellcrank.expr import Number
-from bellcrank.program.count import Count
-from bellcrank.program.implicit import Implicit, operations
-from bellcrank.program.lookup import Lookup
+from bellcrank.program.implicit import Implicit
+from bellcrank.program.lookup import wanted_values
+from bellcrank.program.program import Program
+from bellcrank.program.routine import Routine
+
+LOOKUPS = {"c": c_lookup, "python": python_lookup, "fortran": fortran_lookup}
+IMPLICITS = {"c": c_implicit, "python": python_implicit, "fortran": fortran_implicit}
 
 
-class LookupWriter:
-    """A look-up; `make` gives its formulas, which are needed only if a program uses them."""
-
-    helpers = ""  # a run-time source that its Fortran calls
-
-    def __init__(self, name: str, make: Callable[[], Lookup]) -> None:
-        self.name, self._make = name, make
-
-    @cached_property
-    def function(self) -> Lookup:
-        return self._make()
-
-    def number(self, value: int) -> Number | None:
-        """A value that is the same wherever it is looked up."""
-        found = self.function.values[value]
-        return found if isinstance(found, Number) else None
-
-    def source(self, language: str, wanted: Sequence[int]) -> str:
+def routine_source(program: Program, routine: Routine, language: str) -> str:
+    """The text of a routine in "c", "python", "fortran" or "javascript"."""
+    if routine.formulas is None:
+        return routine.given_in(language)
+    function = routine.formulas.function
+    if isinstance(function, Implicit):
         if language == "javascript":
-            return javascript_lookup(self.function, wanted)
-        write = {"c": c_lookup, "python": python_lookup, "fortran": fortran_lookup}[language]
-        return write(self.name, self.function, wanted)
+            return javascript_implicit(function)
+        return IMPLICITS[language](routine.name, function)
+    wanted = wanted_values(program, routine)
+    if language == "javascript":
+        return javascript_lookup(function, wanted)
+    return LOOKUPS[language](routine.name, function, wanted)
 
-    def operations(self, wanted: Sequence[int]) -> Count:
-        return self.function.operations(wanted)
 
-
-class ImplicitWriter:
-    """A function given by equations, solved by Newton's method."""
-
-    helpers = "implicit_solve"
-
-    def __init__(self, name: str, make: Callable[[], Implicit]) -> None:
-        self.name, self._make = name, make
-
-    @cached_property
-    def function(self) -> Implicit:
-        """The equations, found when they are asked for."""
-        return self._make()
-
-    def source(self, language: str, wanted: Sequence[int]) -> str:
-        if language == "javascript":
-            return javascript_implicit(self.function)
-        write = {"c": c_implicit, "python": python_implicit, "fortran": fortran_implicit}[language]
-        return write(self.name, self.function)
-
-    def operations(self, wanted: Sequence[int]) -> Count:
-        return operations(self.function)
+def solves_equations(program: Program) -> bool:
+    """Is there a routine that solves equations by Newton's method?"""
+    return any(r.formulas is not None and isinstance(r.formulas.function, Implicit) for r in program.externals)

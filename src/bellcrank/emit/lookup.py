@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.emit.names import routine_name
 from bellcrank.emit.straight import straight_lines
 from bellcrank.expr import Symbol
+from bellcrank.names import routine_name
 from bellcrank.program.lookup import Lookup
 
 SLACK = 1e-9  # of a cell, by which an argument may lie outside

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from bellcrank.expr import Symbol
 from bellcrank.expr.function_table import names_in
+from bellcrank.names import routine_name
 
 # Keywords of C up to C23, and the names of its library that generated code uses or that headers may define.
 RESERVED = frozenset((
@@ -37,11 +38,6 @@ def safe_names(listed: Iterable[Symbol], reserved: Iterable[str] = ()) -> dict[S
         names[symbol] = identifier(symbol.name, taken)
         taken.add(names[symbol])
     return names
-
-
-def routine_name(name: str) -> str:
-    """The name of a routine in its own source, where users call it as they like; in ours a word stands before it."""
-    return re.sub(r"[^A-Za-z0-9_]+", "_", name).rstrip("_")
 
 
 def identifier(name: str, taken: Iterable[str] = ()) -> str:

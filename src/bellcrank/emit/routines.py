@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bellcrank.emit.names import routine_name
+from bellcrank.names import routine_name
 from bellcrank.program.routine import Routine
 
 Texts = Iterable[tuple[Routine, str]]  # routines, each with a text that holds it

@@ -36,7 +36,7 @@ class Table:
     rule = None
     needs = None
     when = "derivatives"
-    writer = None
+    formulas = None
 
     @property
     def argument_count(self) -> int:

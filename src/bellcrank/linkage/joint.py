@@ -114,11 +114,12 @@ class Guide:
 class ExactGuide(Guide):
     """A linkage solved at every evaluation. `second`: its second input moves too."""
 
-    def __init__(self, name: str, linkage: Linkage, second: bool, writer: Any = None) -> None:
+    def __init__(self, name: str, linkage: Linkage, second: bool, formulas: Any = None) -> None:
         super().__init__(name, linkage, second)
         python = python_function(linkage, second)
         returns = tuple(f"{name}.{i}" for i in range(count_values(linkage, second)))
-        self.routine = External(name, ("z", "r")[: self.count], returns, python=python, writer=writer, rule=self._rule)
+        given = ("z", "r")[: self.count]
+        self.routine = External(name, given, returns, python=python, formulas=formulas, rule=self._rule)
 
     def _as_drawn(self) -> dict[External, Sequence[float]]:
         if not self._zero:
@@ -201,17 +202,17 @@ class ExactGuide(Guide):
 
 
 class TableGuide(Guide):
-    """A linkage looked up in a table; `writer` makes the writer of a routine from its name and its part."""
+    """A linkage looked up in a table; `formulas` makes those of a part of it."""
 
     def __init__(
-        self, name: str, table: Table, second: bool, writer: Callable[[str, str], Any], extend: bool = False
+        self, name: str, table: Table, second: bool, formulas: Callable[[str], Any], extend: bool = False
     ) -> None:
         if second and table.rack is None:
             raise ModelError(f"the table of '{table.name}' has no second input; make it with rack=(low, high)")
         super().__init__(name, table, second)
         self.inputs = 2 if table.rack is not None else 1  # of the table
         self.pairs = 3 if table.rack is not None else 1
-        self.extend, self._writer = extend, writer
+        self.extend, self._formulas = extend, formulas
         self._routines: dict[str, External] = {}
 
     def routine(self, part: str) -> External:
@@ -230,13 +231,13 @@ class TableGuide(Guide):
             returns = tuple(f"{name}.{i}" for i in range(total))
             arguments = ("z", "r")[: self.inputs]
             rule = partial(self._rule, part)
-            made = External(name, arguments, returns, python=look_up, writer=self._writer(name, part), rule=rule)
+            made = External(name, arguments, returns, python=look_up, formulas=self._formulas(part), rule=rule)
             self._routines[part], self._zero[made] = made, look_up(*[0.0] * self.inputs)
         return self._routines[part]
 
     def _value(self, part: str, index: int, args: Sequence[Expr]) -> Expr:
         routine = self.routine(part)
-        known: Expr | None = routine.writer.number(index) if routine.writer else None
+        known: Expr | None = routine.formulas.number(index) if routine.formulas else None
         if known is not None:
             return known
         return Func(f"{routine.name}.{index}", tuple(args), Value(routine, index, self._rule(part, index)))

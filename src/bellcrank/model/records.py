@@ -164,7 +164,7 @@ class External:
     python: Callable[..., Any] | None = None
     c: str | None = None
     fortran: str | None = None
-    writer: Any = None  # writes it in any language for the values that are wanted of it (`program.routine.Writer`)
+    formulas: Any = None  # from which it is printed in any language (`program.routine.Formulas`)
     rule: Callable[[int], Rule] | None = None  # of its i-th value: partial derivatives by arguments
     javascript: str | None = None  # `function routine(arguments, address)`, over the numbers m
     lanes: str | None = None  # C of the same over vectors of runs, behind `c`: arguments and returns are `lanes`
@@ -184,8 +184,8 @@ class External:
     def known_in(self, language: str) -> bool:
         """Is it given in "c", "python", "fortran" or "javascript", or can be written so?"""
         if language == "python":
-            return self.writer is not None or self.python is not None
-        return self.writer is not None or bool(self.given_in(language))
+            return self.formulas is not None or self.python is not None
+        return self.formulas is not None or bool(self.given_in(language))
 
     def given_in(self, language: str) -> str:
         """Its text in "c", "fortran", "javascript" or "lanes", empty where there is none."""

@@ -6,7 +6,9 @@ factorisation.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from bellcrank.expr import Expr, Symbol
 from bellcrank.program.count import Count, count
@@ -84,3 +86,17 @@ def operations(f: Implicit) -> Count:
     turns = sum(u.kind == "turn" for u in f.updates)
     change = Count(turns * 17 + len(f.updates) - turns, turns * 30, turns, turns * 4, turns * 33, turns * 2)
     return rows + rest + linear + change
+
+
+class ImplicitFormulas:
+    """A function given by equations, which are found when a program uses them."""
+
+    def __init__(self, make: Callable[[], Implicit]) -> None:
+        self._make = make
+
+    @cached_property
+    def function(self) -> Implicit:
+        return self._make()
+
+    def operations(self, wanted: Sequence[int]) -> Count:
+        return operations(self.function)

@@ -5,13 +5,14 @@ What of it a program wants decides what is written: values that nobody asks for 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from bellcrank.expr import Expr, Symbol, symbols
+from bellcrank.expr import Expr, Number, Symbol, symbols
 from bellcrank.program.count import Count, count
 from bellcrank.program.program import Program
 from bellcrank.program.routine import Routine
@@ -56,16 +57,28 @@ class Lookup:
         return count([self.values[i] for i in wanted]) + Count(add=2 * n, multiply=2 * n, muldiv_classic=2 * n)
 
 
+class LookupFormulas:
+    """A look-up whose formulas are made when a program uses them."""
+
+    def __init__(self, make: Callable[[], Lookup]) -> None:
+        self._make = make
+
+    @cached_property
+    def function(self) -> Lookup:
+        return self._make()
+
+    def number(self, value: int) -> Number | None:
+        """A value that is the same wherever it is looked up."""
+        found = self.function.values[value]
+        return found if isinstance(found, Number) else None
+
+    def operations(self, wanted: Sequence[int]) -> Count:
+        return self.function.operations(wanted)
+
+
 def wanted_values(program: Program, routine: Routine) -> list[int]:
     """Which values of a routine a program uses."""
     return sorted({i for _, call in program.calls[routine] for i, t in enumerate(call.targets) if t is not None})
-
-
-def routine_source(program: Program, routine: Routine, language: str) -> str:
-    """The text of an external routine: as it was given, or written for the values that the program uses."""
-    if routine.writer is None:
-        return routine.given_in(language)
-    return routine.writer.source(language, wanted_values(program, routine))
 
 
 def routine_operations(program: Program) -> dict[str, dict[str, int]]:
@@ -73,9 +86,9 @@ def routine_operations(program: Program) -> dict[str, dict[str, int]]:
     iteration of a linkage; `values` are computed. The call itself counts as one function of the program."""
     found = {}
     for routine in program.routines:
-        if routine.writer is not None:
+        if routine.formulas is not None:
             wanted = wanted_values(program, routine)
-            named = routine.writer.operations(wanted).as_dict()
+            named = routine.formulas.operations(wanted).as_dict()
             kinds = ("add", "multiply", "divide", "function", "total")
             found[routine.name] = {**{k: named[k] for k in kinds}, "values": len(wanted)}
     return found

@@ -11,14 +11,11 @@ from typing import Any, Protocol
 from bellcrank.program.count import Count
 
 
-class Writer(Protocol):
-    """Writes a routine for the values that are wanted of it. `helpers`: a run-time source that its Fortran calls."""
+class Formulas(Protocol):
+    """What a routine computes, as data that `emit` prints in any language for the values that are wanted of it."""
 
     @property
-    def helpers(self) -> str: ...
-
-    def source(self, language: str, wanted: Sequence[int]) -> str:
-        """The routine in "c", "python", "fortran" or "javascript"."""
+    def function(self) -> Any: ...  # a `Lookup` or an `Implicit`
 
     def operations(self, wanted: Sequence[int]) -> Count:
         """Operations of one call."""
@@ -29,7 +26,8 @@ class Routine(Protocol):
 
     `returns`: names of the values it sets, none if it is a function with one value. `memory`: how many numbers it
     remembers. `when` it is called: "derivatives", "output", "update", "init", "input" or "echo". `varies`: may its
-    value change although its arguments do not? `python`, and texts in other languages: how it is given; or its writer.
+    value change although its arguments do not? `python`, and texts in other languages: how it is given; or its
+    formulas.
     """
 
     @property
@@ -51,7 +49,7 @@ class Routine(Protocol):
     def python(self) -> Callable[..., Any] | None: ...
 
     @property
-    def writer(self) -> Writer | None: ...
+    def formulas(self) -> Formulas | None: ...
 
     @property
     def rule(self) -> Callable[[int], Any] | None: ...  # slopes of its values

@@ -84,7 +84,7 @@ def posed(
     functions = [known.get(r, r.python) for r in calls.routines]
     model: Model
     if loaded.model.compiler is not None and calls.externals:  # a linkage takes long in Python
-        model = c_model(calls, functions, [r.name for r in calls.externals if r.writer is None], speed="quick")
+        model = c_model(calls, functions, [r.name for r in calls.externals if r.formulas is None], speed="quick")
     else:
         model = PythonModel(calls, functions)
     first = len(loaded.program.given_parameters)

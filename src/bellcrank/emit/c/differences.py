@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bellcrank.emit.c.runtime_files import runtime
-from bellcrank.emit.names import routine_name
 from bellcrank.emit.routines import external_name, given_names
+from bellcrank.names import routine_name
 from bellcrank.numeric.tuning import DIFFERENCES
 from bellcrank.program.routine import Routine
 

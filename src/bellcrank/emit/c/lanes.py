@@ -26,7 +26,6 @@ from bellcrank.emit.c.runtime_files import definitions, runtime, sines
 from bellcrank.emit.c.signals import input_values
 from bellcrank.emit.c.source import head_of, routine_texts, table_helpers, used_functions
 from bellcrank.emit.c.tables import table_functions
-from bellcrank.emit.names import routine_name
 from bellcrank.emit.number import DOUBLE, FLOAT, Number
 from bellcrank.emit.parts import LONGEST
 from bellcrank.emit.printer import ATOM, Piece
@@ -36,6 +35,7 @@ from bellcrank.emit.words import NO_WORDS
 from bellcrank.expr import Func
 from bellcrank.expr.function_table import FUNCTIONS, names_in
 from bellcrank.expr.node import Rational
+from bellcrank.names import routine_name
 from bellcrank.numeric.methods import METHODS
 from bellcrank.numeric.tuning import ELIMINATION, LOOPS, STEPS
 from bellcrank.program.functions import Function

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bellcrank.emit.c.runtime_files import head
-from bellcrank.emit.names import comment, routine_name
+from bellcrank.emit.names import comment
 from bellcrank.emit.number import DOUBLE
 from bellcrank.emit.routines import Texts, external_name, given_names, texts_of
+from bellcrank.names import routine_name
 from bellcrank.program.routine import Routine
 
 

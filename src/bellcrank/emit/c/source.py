@@ -21,6 +21,7 @@ from bellcrank.emit.c.run import Run, looks_within, run_text, single_calls
 from bellcrank.emit.c.runtime_files import definitions, head, runtime, sines
 from bellcrank.emit.c.tables import table_functions
 from bellcrank.emit.c.twins import Twin, called_together, twin_text, twins_of
+from bellcrank.emit.linkages import routine_source
 from bellcrank.emit.names import comment
 from bellcrank.emit.number import DOUBLE, Number
 from bellcrank.emit.parts import LONGEST
@@ -32,7 +33,6 @@ from bellcrank.expr import Func, postorder
 from bellcrank.expr.function_table import helpers_in
 from bellcrank.numeric.tuning import ELIMINATION
 from bellcrank.program.functions import Function
-from bellcrank.program.lookup import routine_source
 from bellcrank.program.program import Program
 from bellcrank.program.statements import Call, Reduce, Section, Solve, section_expressions
 

@@ -13,15 +13,14 @@ from typing import Any
 from bellcrank.emit.c.lookup import WORDING
 from bellcrank.emit.c.printer import CPrinter, ExternalCall
 from bellcrank.emit.c.runtime_files import runtime
-from bellcrank.emit.linkages import LookupWriter
 from bellcrank.emit.lookup import lookup_filling
-from bellcrank.emit.names import routine_name
 from bellcrank.emit.number import DOUBLE, Number
 from bellcrank.emit.routines import external_name
 from bellcrank.emit.steps import symbols_in
 from bellcrank.expr.node import Rational
+from bellcrank.names import routine_name
 from bellcrank.program.functions import Function
-from bellcrank.program.lookup import Lookup, wanted_values
+from bellcrank.program.lookup import Lookup, LookupFormulas, wanted_values
 from bellcrank.program.program import Program
 from bellcrank.program.routine import Routine
 from bellcrank.program.statements import Call, Section, Statement, statement_targets
@@ -43,7 +42,7 @@ class Twin:
     when: str = "derivatives"
     varies: bool = False
     python: Callable[..., Any] | None = None
-    writer: None = None
+    formulas: None = None
     rule: Callable[[int], Any] | None = None
     needs: None = None
 
@@ -74,9 +73,9 @@ def twins_of(program: Program, calls: Mapping[Routine, ExternalCall]) -> dict[Ro
     found: dict[Routine, ExternalCall] = {}
     waiting: list[tuple[Routine, Lookup, tuple[int, ...]]] = []
     for routine, call in calls.items():
-        if call.function is None or call.foreign or not isinstance(routine.writer, LookupWriter):
+        if call.function is None or call.foreign or not isinstance(routine.formulas, LookupFormulas):
             continue
-        f, wanted = routine.writer.function, tuple(wanted_values(program, routine))
+        f, wanted = routine.formulas.function, tuple(wanted_values(program, routine))
         other = next((w for w in waiting if w[2] == wanted and _alike(w[1], f, wanted)), None)
         if other is None:
             waiting.append((routine, f, wanted))

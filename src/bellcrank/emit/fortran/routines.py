@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bellcrank.emit.fortran.runtime_files import runtime
-from bellcrank.emit.names import comment, routine_name
+from bellcrank.emit.names import comment
 from bellcrank.emit.routines import Texts, external_name, given_names, texts_of
+from bellcrank.names import routine_name
 from bellcrank.program.routine import Routine
 
 

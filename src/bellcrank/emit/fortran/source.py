@@ -14,6 +14,7 @@ from bellcrank.emit.fortran.loops import scales
 from bellcrank.emit.fortran.routines import interfaces, texts
 from bellcrank.emit.fortran.runtime_files import real, runtime
 from bellcrank.emit.fortran.tables import table_function
+from bellcrank.emit.linkages import routine_source, solves_equations
 from bellcrank.emit.names import comment, identifier
 from bellcrank.emit.parts import LONGEST
 from bellcrank.emit.routines import external_name
@@ -22,7 +23,6 @@ from bellcrank.expr import Func, postorder
 from bellcrank.expr.function_table import helpers_in
 from bellcrank.numeric.tuning import ELIMINATION, IMPLICIT
 from bellcrank.program.functions import Function
-from bellcrank.program.lookup import routine_source
 from bellcrank.program.program import Program
 from bellcrank.program.routine import Routine
 from bellcrank.program.statements import Reduce, Section, Solve, section_expressions
@@ -87,5 +87,4 @@ def _helpers(p: Program, functions: list[Function], called: Iterable[str]) -> li
         parts.append(runtime("spline.f90"))
     if any(len(t.axes) == 2 for t in p.tables):
         parts.append(runtime("surface.f90"))
-    helpers = dict.fromkeys(r.writer.helpers for r in p.externals if r.writer is not None and r.writer.helpers)
-    return parts + [runtime(f"{name}.f90", SMALL=real(IMPLICIT.small)) for name in helpers]
+    return parts + ([runtime("implicit_solve.f90", SMALL=real(IMPLICIT.small))] if solves_equations(p) else [])

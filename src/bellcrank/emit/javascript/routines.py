@@ -12,13 +12,13 @@ from bellcrank.emit.javascript.linkage import starts_beside
 from bellcrank.emit.javascript.loops import loop_numbers
 from bellcrank.emit.javascript.runtime_files import ROUTINE, real, runtime
 from bellcrank.emit.javascript.tables import table_functions
+from bellcrank.emit.linkages import routine_source, solves_equations
 from bellcrank.emit.memory import PARTS, ROWS, SIZE, Memory
 from bellcrank.emit.routines import texts_of
 from bellcrank.errors import ModelError
 from bellcrank.expr.function_table import CALLED
 from bellcrank.expr.table import Table
 from bellcrank.numeric.tuning import ELIMINATION, IMPLICIT
-from bellcrank.program.lookup import routine_source
 from bellcrank.program.program import Program
 from bellcrank.program.statements import Reduce, Solve
 
@@ -47,7 +47,7 @@ def javascript_routines(program: Program, memory: Memory) -> str:
     if program.externals:
         plain = sorted(f.name for f in CALLED.values() if not (f.syntax or f.macro or f.text("javascript").helper))
         parts.append(f"const {{{', '.join(plain)}}} = Math;")
-    if any(r.writer is not None and r.writer.helpers for r in program.externals):
+    if solves_equations(program):
         parts.append(runtime("implicit_solve.js", SMALL=real(IMPLICIT.small)))
     written = list(texts_of((r, routine_source(program, r, "javascript")) for r in program.externals))
     starts, texts = starts_beside([text for text, _ in written])

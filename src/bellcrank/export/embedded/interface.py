@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from bellcrank.emit.names import comment, routine_name
+from bellcrank.emit.names import comment
 from bellcrank.interface.interface import Quantity
 from bellcrank.kinematics.dimensions.quantities import UNKNOWN
+from bellcrank.names import routine_name
 from bellcrank.units import UNIT_SYSTEMS
 
 

@@ -111,7 +111,7 @@ def facts_of(
         "paces": PACES,
         "pace": pace_of(setup.t_end),
         "free": _free(loaded),
-        "guided": any(r.writer is not None for r in program.routines),  # by linkages
+        "guided": any(r.formulas is not None for r in program.routines),  # by linkages
         "notes": notes,
     }
 

@@ -6,7 +6,8 @@ from dataclasses import astuple
 from typing import Any
 
 from bellcrank.emit.event_formula import PythonEventPrinter
-from bellcrank.emit.names import comment, routine_name
+from bellcrank.emit.linkages import routine_source
+from bellcrank.emit.names import comment
 from bellcrank.emit.python.loops import scales
 from bellcrank.emit.python.routines import function_source
 from bellcrank.emit.python.runtime_files import runtime
@@ -18,9 +19,9 @@ from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import about, indented, require_language, written
 from bellcrank.expr.table import Table
 from bellcrank.files.template import template
+from bellcrank.names import routine_name
 from bellcrank.numeric.methods import RTOL
 from bellcrank.program.inertias import inertia_functions
-from bellcrank.program.lookup import routine_source
 from bellcrank.program.program import Program
 from bellcrank.program.slopes import with_slopes_in
 from bellcrank.program.structure import costs
@@ -163,7 +164,7 @@ def _routines(program: Program) -> str:
         if isinstance(r, Table):
             names.append(table_function(r))
             continue
-        if r.writer is not None or r.python is None:
+        if r.formulas is not None or r.python is None:
             text, name = routine_source(program, r, "python"), routine_name(r.name)
         else:
             text, name = function_source(r.python, r.name, f"external_{i}")

@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from bellcrank.derive.kept_models import kept_object
+from bellcrank.backend.kept_models import kept_object
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.library.tyres.fiala import Fiala
 from bellcrank.library.tyres.tir import read

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.derive.external_slopes import ExternalSlopes
+from bellcrank.analysis.external_slopes import ExternalSlopes
 from bellcrank.derive.results import GROUPS, Results
 from bellcrank.emit.c.source import c_source
 from bellcrank.emit.python.source import python_source

@@ -1,0 +1,213 @@
+"""Constraints of closed loops in numbers, with default values, before the equations are derived.
+
+Positions in which they hold are found by assembling the model and walking along the constraints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bellcrank.backend.protocol import Calls
+from bellcrank.backend.python import PythonModel
+from bellcrank.backend.start import Input
+from bellcrank.errors import BellcrankError
+from bellcrank.expr import Expr, evaluate
+from bellcrank.expr.table import Table
+from bellcrank.interface.interface import Interface, interface_of
+from bellcrank.kinematics.analysis import Analysis
+from bellcrank.kinematics.body_motion import Kinematics
+from bellcrank.kinematics.dimensions import Quantities
+from bellcrank.kinematics.rounding import usual_sizes
+from bellcrank.kinematics.rows import Row
+from bellcrank.model.guess import Guess
+from bellcrank.numeric.projection import CannotClose, Closure
+from bellcrank.numeric.ranks import is_regular, rank_of
+from bellcrank.program.build import Parts, build_program
+from bellcrank.program.loops import Loops
+from bellcrank.program.statements import Call
+from bellcrank.run.closure import closure_of
+from bellcrank.run.gimbal import beside_locks
+from bellcrank.run.inputs import as_signal
+from bellcrank.run.values import known_symbols
+
+WALKS, PACES, PACE = 8, 10, 0.1
+TRIED = 20  # starts, in search of one that is not singular
+SOON = 0.01  # s, after which rows that change with time must still agree
+Failure = (BellcrankError, ArithmeticError, ValueError, np.linalg.LinAlgError)
+
+
+def _callable(routine: Any, needed: bool) -> Any:
+    """A routine as it can be called here; one that is not given in Python stands for 0 unless constraints need it."""
+    if isinstance(routine, Table):
+        return routine.value
+    if routine.python is not None or needed:
+        return routine.python
+    count = len(routine.returns)
+    return lambda *arguments: (0.0,) * count if count > 1 else 0.0
+
+
+@dataclass(frozen=True)
+class LoopPlace:
+    """The constraints in numbers, and where to start."""
+
+    closure: Closure
+    model: Calls
+    p: list[float]
+    w: list[float]
+    q: np.ndarray
+    given: np.ndarray  # which coordinates have initial values
+
+    @classmethod
+    def of(cls, analysis: Analysis, loops: Loops, rates: Sequence[Expr], quantities: Quantities) -> LoopPlace | None:
+        mechanism = analysis.mechanism
+        parameters, inputs = analysis.parameter_symbols, analysis.input_symbols
+        entered = [Call(k.symbols, k.routine, k.arguments) for k in analysis.entered]
+        states = mechanism.coordinates, mechanism.speeds
+        parts = Parts(mechanism.name, parameters, *states, rates, (), inputs, loops=loops, entered=entered)
+        program = build_program(parts)
+        held = {s.routine for s in (*program.closure.statements, *program.entry.statements) if isinstance(s, Call)}
+        routines = [_callable(r, r in held) for r in program.routines]
+        interface = interface_of(analysis, quantities, program)
+        if None in routines or any(x.default is None for x in interface.parameters):
+            return None
+        try:
+            p = [float(x.unit.to_equation(x.default)) for x in interface.parameters]
+            model = PythonModel(program, routines).calls()
+            p += model.values("entry", 0.0, (), (), [*p, *(0.0 for _ in program.entry.results)], (), ())
+            w, q, given = _start(interface)
+            return cls._with(model, p, w, beside_locks(mechanism, q, ~given), given)
+        except Failure:
+            return None
+
+    @classmethod
+    def _with(cls, model: Calls, p: list[float], w: list[float], q: np.ndarray, given: np.ndarray) -> LoopPlace:
+        signals = [Input(lambda t, x=x: x) for x in w]  # type: ignore[misc]
+        closure = closure_of(model, p, signals)
+        assert closure is not None
+        return cls(closure, model, p, w, q, given)
+
+    def rank_at_start(self) -> int:
+        """Rank of J at the assembled start."""
+        return rank_of(self.closure.evaluate(0.0, self._assembled(), np.zeros(self.closure.n_u))[3])
+
+    def regular_positions(self, speeds: int) -> list[tuple[np.ndarray, np.ndarray]]:
+        """G and J of positions with a degree of freedom, all of one rank, about a start that is drawn; none if no such
+        start is found."""
+        random = np.random.default_rng(3)
+        for attempt in range(TRIED):
+            given = self.given if attempt < TRIED // 2 else np.zeros_like(self.given)
+            q = np.where(given, self.q, self.q + random.uniform(-1.0, 1.0, len(self.q)))
+            held = given.copy()
+            if attempt % 2 and not held.all():  # Newton's method alone is drawn back to the singular configuration
+                held[random.choice(np.flatnonzero(~held))] = True
+            found = [(G, J) for G, J in self.positions(q, held) if is_regular(J, rank_of(J))]
+            ranks = {rank_of(J) for _, J in found}
+            if len(found) > 1 and len(ranks) == 1 and max(ranks) < speeds:
+                return found
+        return []
+
+    def positions(
+        self, near: np.ndarray | None = None, held: np.ndarray | None = None
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """G and J at the start, assembled as it is given or `near` a position with coordinates `held`, and along walks
+        from there."""
+        random = np.random.default_rng(1)
+        try:
+            start = self._assembled() if near is None else self._close(near, held)
+            _, G, _, J = self.closure.evaluate(0.0, start, np.zeros(self.closure.n_u))
+        except (*Failure, CannotClose):
+            return
+        yield G, J
+        walks = WALKS if self.closure.n_u < 20 else 2
+        for _ in range(walks):
+            q = start
+            for _ in range(PACES):
+                try:
+                    q = self._pace(q, random)
+                    _, G, _, J = self.closure.evaluate(0.0, q, np.zeros(self.closure.n_u))
+                except (*Failure, CannotClose):
+                    break
+            else:
+                yield G, J
+
+    def consistent(self) -> bool:
+        """Can all rows hold at once, in position and speed, at the start and soon after?"""
+        q, free = self._assembled(), np.ones(self.closure.n_q, dtype=bool)
+        u = np.zeros(self.closure.n_u)
+        try:
+            for t in (0.0, SOON):
+                q, _ = self.closure.assemble(t, q, u, free, np.ones_like(u, dtype=bool))
+        except (*Failure, CannotClose):
+            return False
+        return True
+
+    def cannot_close(self) -> str:
+        """Why there is no start; "" if that is not known."""
+        try:
+            self._assembled()
+        except CannotClose as error:
+            return str(error)
+        except Failure:
+            return ""
+        return ""
+
+    def usual_sizes(self, rows: Sequence[Row], kinematics: Kinematics) -> tuple[np.ndarray, float]:
+        """Sizes that slopes of rows of their kinds have, and a length of the machine."""
+        known = known_symbols(self.model.program, 0.0, self.q, np.zeros(self.closure.n_u), self.p, self.w)
+        try:
+            return usual_sizes(rows, kinematics, lambda roots: evaluate(roots, known))
+        except Failure:
+            return np.zeros(len(rows)), 1.0
+
+    def _assembled(self) -> np.ndarray:
+        """The start, with what is given kept if it can be."""
+        try:
+            return self.closure.close(0.0, self.q, np.zeros(self.closure.n_u), ~self.given)
+        except CannotClose:
+            return self._close(self.q)
+
+    def _close(self, q: np.ndarray, held: np.ndarray | None = None) -> np.ndarray:
+        free = np.ones(self.closure.n_q, dtype=bool) if held is None else ~held
+        return self.closure.close(0.0, q, np.zeros(self.closure.n_u), free)
+
+    def _pace(self, q: np.ndarray, random: np.random.Generator) -> np.ndarray:
+        """A step along the constraints in a random direction."""
+        u = np.zeros(self.closure.n_u)
+        _, _, _, J = self.closure.evaluate(0.0, q, u)
+        _, values, V = np.linalg.svd(J)
+        free = V[np.sum(values > 1e-6 * values[0]) :]
+        direction = random.standard_normal(len(free)) @ free
+        direction *= PACE / max(float(np.abs(direction).max()), 1e-12)
+        c = self.model.constants(self.p)
+        qdot = self.model.derivatives(0.0, q.tolist(), direction.tolist(), self.p, c, self.w)[0]
+        still = self.model.derivatives(0.0, q.tolist(), u.tolist(), self.p, c, self.w)[0]
+        return self._close(q + np.array(qdot) - np.array(still))
+
+    def only_here(self, rank: int) -> str:
+        """A remark where a redundancy is lost with slightly other dimensions."""
+        random = np.random.default_rng(2)
+        p = [x * (1 + 1e-3 * random.standard_normal()) for x in self.p]
+        other = LoopPlace._with(self.model, p, self.w, self.q, self.given)
+        found = list(other.positions())
+        if found and max(rank_of(J) for _, J in found) == rank:
+            return ""
+        return "; so only for these dimensions: with slightly other ones they bind more, or cannot be closed"
+
+
+def _start(interface: Interface) -> tuple[list[float], np.ndarray, np.ndarray]:
+    """Inputs at t = 0, zero where none is given; coordinates at the start, and which are given; in equation units."""
+    inputs = interface.given_inputs()
+    w = [
+        float(as_signal(inputs[x.key], x.name)(0.0)) * x.unit.factor if x.key in inputs and not x.rate else 0.0
+        for x in interface.inputs
+    ]
+    q = np.array([x.unit.to_equation(x.default) for x in interface.coordinates])
+    given = np.zeros(len(q), dtype=bool)
+    for key, value in interface.run.initial.items():
+        if x := interface.get(key, ("coordinate",)):
+            q[x.place], given[x.place] = x.unit.to_equation(float(value)), not isinstance(value, Guess)
+    return w, q, given
