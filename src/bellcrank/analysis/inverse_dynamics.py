@@ -224,7 +224,7 @@ def _named(
 ) -> InverseDynamics:
     if loads:
         chosen = {x.name: x for x in plant.derived.analysis.loads}
-        dimensions = [FORCE * LENGTH if chosen[n].kind == "moment" else FORCE for n in loads]
+        dimensions = [chosen[n].dimension for n in loads]
         names, labels = list(loads), [chosen[n].label for n in loads]
     else:
         speeds = [plant.interface.find(s, ("speed", "removed"), "speed") for s in inverse.independent]

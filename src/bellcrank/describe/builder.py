@@ -26,6 +26,10 @@ from bellcrank.model.bodies import states_of
 from bellcrank.model.formula import Formula, to_syntax
 from bellcrank.model.guess import with_guess
 from bellcrank.model.joints.joint import JointRecord
+from bellcrank.model.loads.force import Force
+from bellcrank.model.loads.load import MOTION, LoadRecord
+from bellcrank.model.loads.moment import Moment
+from bellcrank.model.loads.strut import Strut
 from bellcrank.model.owner import OwnName
 from bellcrank.model.scope import MECHANICAL, Scope
 from bellcrank.names import key_of
@@ -133,16 +137,16 @@ class Builder(Checked):
         In the magnitude, x = direction . (at - against), x0 its nominal value, v = direction . (their relative
         velocity).
         """
-        return self._force("force", name, magnitude, self._vector(direction), at, against, label, dummies)
+        return self._load(Force(name, magnitude, self._vector(direction), at, against, label, dummies))
 
-    def _force(self, kind: str, name: str, *rest: Any) -> ForceHandle:
-        if kind != "moment":
-            *rest_, dummies = rest
-            if len(dummies) != 3 or not all(isinstance(x, str) for x in dummies):
-                self._problem(f"{kind} '{name}': dummies={dummies!r:.60} must be three names, as ('x', 'x0', 'v').")
-                rest = (*rest_, ("x", "x0", "v"))
-        self.description.forces.append(records.ForceRecord(kind, name_of(name, kind), *rest))
-        return ForceHandle(OwnName(name, self.owner))
+    def _load(self, record: LoadRecord) -> ForceHandle:
+        record.name = name_of(record.name, record.kind)
+        if len(record.dummies) != 3 or not all(isinstance(x, str) for x in record.dummies):
+            given = f"{record.kind} '{record.name}': dummies={record.dummies!r:.60}"
+            self._problem(f"{given} must be three names, as ('x', 'x0', 'v').")
+            record.dummies = MOTION
+        self.description.forces.append(record)
+        return ForceHandle(OwnName(record.name, self.owner))
 
     def add_strut(
         self,
@@ -157,13 +161,13 @@ class Builder(Checked):
         if not isinstance(between, tuple | list) or len(between) != 2:
             self._problem(f"strut '{name}': between={between!r} must be two points.")
             between = ("o", "o")
-        return self._force("strut", name, magnitude, None, *between, label, dummies)
+        return self._load(Strut(name, magnitude, None, between[0], between[1], label, dummies))
 
     def add_moment(
         self, name: str, *, magnitude: Any, direction: Any, on: Any, against: Any = None, label: str | None = None
     ) -> ForceHandle:
         """A moment on a body, the opposite one on `against` (default: the ground)."""
-        return self._force("moment", name, magnitude, self._vector(direction), on, against, label)
+        return self._load(Moment(name, magnitude, self._vector(direction), on, against, label))
 
     def add_gravity(self, direction: Any = None, g: Any = "g") -> None:
         """Uniform gravity along `direction` (default: down, by the axes convention). The parameter g has the standard

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from bellcrank.dynamics.bias import down
 from bellcrank.dynamics.tree import Freedom, Tree
 from bellcrank.expr import ZERO, Expr, add, mul, neg
-from bellcrank.kinematics.analysis import Analysis, Load
-from bellcrank.kinematics.body_motion import Point
+from bellcrank.kinematics.analysis import Analysis
+from bellcrank.model.loads.load import Load, Point
 from bellcrank.vector.basis import NULL, Vec3, Vector, cross, dot
 from bellcrank.vector.work import Work
 
@@ -65,7 +65,7 @@ def _joint_effects(analysis: Analysis, tree: Tree, load: Load) -> list[tuple[Fre
 
 
 def _effect(analysis: Analysis, load: Load, axis: Vector, origin: Vector, rotational: bool) -> Expr:
-    if load.kind == "moment":
+    if load.is_moment:
         return dot(load.direction, axis) if rotational else ZERO
     if not rotational:
         return dot(load.direction, axis)
@@ -107,7 +107,7 @@ def _add_wrench(
     size = load.magnitude if sign > 0 else neg(load.magnitude)
     acting = work.hold3(mul(size, c) for c in unit)
     force, moment = loads.wrench.get(pose.link, (NULL, NULL))
-    if load.kind == "moment":
+    if load.is_moment:
         moment = work.add(moment, acting)
     else:
         assert point is not None

@@ -14,27 +14,25 @@ from bellcrank.errors import ModelError, did_you_mean, warn
 from bellcrank.expr import ZERO, Expr, Func, Symbol, add, depends_on, derivative, expression, symbols
 from bellcrank.expr.external_value import ExternalValue
 from bellcrank.expr.text import show
-from bellcrank.kinematics.body_motion import Kinematics, Point, motion_of
+from bellcrank.kinematics.body_motion import Kinematics, motion_of
 from bellcrank.kinematics.eliminate import usual_pivots
 from bellcrank.kinematics.integrals import gravity_potential, kinetic_energy, momentum
 from bellcrank.kinematics.language import Language
 from bellcrank.kinematics.loop_joints import loop_rows
 from bellcrank.kinematics.reactions import Reactions
-from bellcrank.kinematics.results import Analysis, ConstraintForm, Elimination, Kept, Load, Output, Wheel
+from bellcrank.kinematics.results import Analysis, ConstraintForm, Elimination, Kept, Output, Wheel
 from bellcrank.kinematics.rounding import Rounding
 from bellcrank.kinematics.rows import Row, ignored, never, sort_rows, with_slopes
 from bellcrank.kinematics.speed_constraints import Removed, not_everywhere, solve_speed_constraint, speed_values
 from bellcrank.model.formula import names_in, to_syntax
+from bellcrank.model.loads.load import MOTION, Load, LoadRecord, Motion, Point
 from bellcrank.model.mechanism import Mechanism
 from bellcrank.model.reading import Checker
-from bellcrank.model.records import ForceRecord
 from bellcrank.model.scope import name_in
 from bellcrank.model.shapes import Shape, read_shape
 from bellcrank.names import key_of
-from bellcrank.vector.basis import Vector, direction, dot, in_one_frame, magnitude
+from bellcrank.vector.basis import Vector, direction, dot
 from bellcrank.vector.work import Work
-
-MOTION = ("x", "x0", "v")  # distance, its reference value and its rate in the magnitude of a force
 
 
 def analyse(mechanism: Mechanism, checker: Checker, form: ConstraintForm = ConstraintForm.AUTO) -> Analysis:
@@ -264,10 +262,10 @@ class Reader:
         magnitudes = {f.name: partial(self._size, f) for f in checker.description.forces}
         self.language = Language(checker.scope, self.k, analysis.points, magnitudes)
         self.known: dict[str, Load | None] = {}
-        self.hiding: dict[str, ForceRecord] = {}  # names of motions in magnitudes: a force whose magnitude holds it
+        self.hiding: dict[str, LoadRecord] = {}  # names of motions in magnitudes: a force whose magnitude holds it
         self.open: list[str] = []
 
-    def _size(self, record: ForceRecord) -> Expr:
+    def _size(self, record: LoadRecord) -> Expr:
         load = self.load(record)
         return load.magnitude if load else ZERO
 
@@ -356,57 +354,38 @@ class Reader:
 
     # ---- forces
 
-    def load(self, record: ForceRecord) -> Load | None:
+    def load(self, record: LoadRecord) -> Load | None:
         key = record.name
         where = f"{record.kind} '{record.name}'"
         if key in self.open:
             raise ModelError(f"{where} depends on itself through fm()")
         if key not in self.known:
             self.open.append(key)
-            self.known[key] = self._try(where, partial(self._read_load, record))
+            self.known[key] = self._try(where, partial(record.read, self))
             self.open.pop()
         return self.known[key]
 
-    def _read_load(self, record: ForceRecord) -> Load:
-        k, language = self.k, self.language
-        label = record.label or record.name
-        if record.kind == "moment":
-            on = language.body(record.first)
-            against = -1 if record.second is None else language.body(record.second)
-            along = direction(language.vector(record.direction))
-            size = self._magnitude(record, {})
-            return Load(record.name, label, "moment", size, along, on, against)
-        p, r = language.point(record.first), language.point(record.second)
-        between = k.position(p) - k.position(r)
-        apart = k.velocity(p) - k.velocity(r)
-        if record.kind == "strut":
-            if not between:
-                raise ModelError(f"its points {p.name} and {r.name} coincide")
-            between = Vector.of((e, k.work.hold(c)) for e, c in in_one_frame(between).terms.items())
-            length = k.work.hold(magnitude(between))
-            along = between / length
-            motion = {
-                "x": lambda: length,
-                "x0": lambda: k.nominal(magnitude(between)),
-                "v": lambda: k.work.hold(dot(between, apart) / length),
-            }
-        else:
-            along = direction(language.vector(record.direction))
-            motion = {
-                "x": lambda: dot(along, between),
-                "x0": lambda: k.nominal(dot(along, between)),
-                "v": lambda: dot(along, apart),
-            }
-        dummies = {new: motion[old] for new, old in zip(record.dummies, MOTION, strict=True)}
-        size = self._magnitude(record, dummies)
-        if p.body == r.body:
-            raise ModelError(f"it acts between two points of the same body ({p.name}, {r.name}) and does nothing")
-        reaction = r if record.kind == "strut" else None
-        return Load(record.name, label, record.kind, size, along, p.body, r.body, p, reaction, r)
+    def body(self, given: Any) -> int:
+        return self.language.body(given)
 
-    def _magnitude(self, record: ForceRecord, dummies: dict[str, Any]) -> Expr:
+    def point(self, given: Any) -> Point:
+        return self.language.point(given)
+
+    def direction(self, given: Any) -> Vector:
+        return direction(self.language.vector(given))
+
+    def between(self, p: Point, r: Point) -> tuple[Vector, Vector]:
+        return self.k.position(p) - self.k.position(r), self.k.velocity(p) - self.k.velocity(r)
+
+    def nominal(self, value: Expr) -> Expr:
+        return self.k.nominal(value)
+
+    def hold(self, value: Expr) -> Expr:
+        return self.k.work.hold(value)
+
+    def magnitude(self, record: LoadRecord, motion: Motion) -> Expr:
         language = self.language
-        outer, language.dummies = (language.dummies, language.met_dummies), dummies
+        outer, language.dummies = (language.dummies, language.met_dummies), motion
         language.met_dummies = set()
         try:
             size = language.scalar(record.magnitude)
@@ -461,9 +440,9 @@ class Reader:
             case "coordinates" | "speeds":
                 return []  # always channels
             case "forces":
-                return [_force_output(x, "F") for x in a.loads if x.kind != "moment"]
+                return [_force_output(x, "F") for x in a.loads if not x.is_moment]
             case "moments":
-                return [_force_output(x, "F*L") for x in a.loads if x.kind == "moment"]
+                return [_force_output(x, "F*L") for x in a.loads if x.is_moment]
             case "energy":
                 kinetic, potential = kinetic_energy(self.k), gravity_potential(self.k, a.gravity)
                 return [
@@ -503,4 +482,4 @@ def _residuals(rows: Sequence[Row]) -> list[Output]:
 
 
 def _force_output(load: Load, units: str) -> Output:
-    return Output(load.name, load.label, load.magnitude, units, None, "Moment" if load.kind == "moment" else "Force")
+    return Output(load.name, load.label, load.magnitude, units, None, "Moment" if load.is_moment else "Force")

@@ -15,19 +15,10 @@ from bellcrank.expr import ZERO, Expr, Symbol, derivative, expression, nominal, 
 from bellcrank.kinematics.mounts import mounts
 from bellcrank.model.joints.guided import given_rate
 from bellcrank.model.joints.joint import FrameMotion, Velocity
+from bellcrank.model.loads.load import Point
 from bellcrank.model.mechanism import Mechanism
-from bellcrank.vector.basis import Frame, Vec3, Vector, cross, rate
+from bellcrank.vector.basis import Frame, Vector, cross, rate
 from bellcrank.vector.work import Work
-
-
-@dataclass(frozen=True)
-class Point:
-    """A point fixed in a body (-1: the ground); `at` are its coordinates along the body's axes."""
-
-    name: str
-    body: int
-    at: Vec3
-    label: str = ""
 
 
 @dataclass

@@ -15,7 +15,7 @@ from bellcrank.errors import BellcrankError
 from bellcrank.expr import Expr, Func, Symbol, evaluate, postorder, symbols
 from bellcrank.expr.function_table import FUNCTIONS
 from bellcrank.expr.node import Product
-from bellcrank.kinematics.results import Load
+from bellcrank.model.loads.load import Load
 
 NEAR = (1e-8, 1e-5, 1e-11)  # distances from where it may jump, relative to the speed or 1
 KEPT = 0.1  # change of a jump with the distance

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from bellcrank.expr import ONE, ZERO, Expr, add, expression, mul
-from bellcrank.kinematics.body_motion import Kinematics, Point
+from bellcrank.kinematics.body_motion import Kinematics
+from bellcrank.model.loads.load import Point
 from bellcrank.vector.basis import Vector, cross, dot
 
 

@@ -8,8 +8,9 @@ from typing import Any
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import Expr, Symbol, derivative, partial
 from bellcrank.expr.text import Syntax
-from bellcrank.kinematics.body_motion import Kinematics, Point
+from bellcrank.kinematics.body_motion import Kinematics
 from bellcrank.model.formula import to_syntax
+from bellcrank.model.loads.load import Point
 from bellcrank.model.owner import check_owner
 from bellcrank.model.scope import Scope, _fail, _what, name_in
 from bellcrank.vector.basis import NULL, UnitVector, Vector, angle, cross, direction, dot, magnitude, project, vector

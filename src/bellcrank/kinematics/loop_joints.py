@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import ONE, Expr, div, evaluate, expression, function, mul, sub, symbols
-from bellcrank.kinematics.body_motion import Point
 from bellcrank.kinematics.language import Language
+from bellcrank.model.loads.load import Point
 from bellcrank.model.records import LoopRecord
 from bellcrank.numeric.tuning import RANKS
 from bellcrank.vector.basis import Frame, Vector, cross, dot, magnitude

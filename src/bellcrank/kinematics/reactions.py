@@ -14,7 +14,7 @@ from typing import Any
 
 from bellcrank.expr import MINUS_ONE, TWO, ZERO, Expr, Symbol, add, derivative, mul, neg, partial, sub
 from bellcrank.expr.node import PRIME
-from bellcrank.kinematics.body_motion import Point, motion_of
+from bellcrank.kinematics.body_motion import motion_of
 from bellcrank.kinematics.eliminate import solve_rows
 from bellcrank.kinematics.integrals import spin
 from bellcrank.kinematics.language import Language
@@ -22,6 +22,7 @@ from bellcrank.kinematics.loop_joints import LoopRow
 from bellcrank.kinematics.results import Analysis, Output
 from bellcrank.kinematics.rows import Row, with_slopes
 from bellcrank.model.joints.joint import Velocity
+from bellcrank.model.loads.load import Point
 from bellcrank.model.mechanism import Body
 from bellcrank.vector.basis import UnitVector, Vector, cross, dot, vector
 
@@ -82,7 +83,7 @@ class Reactions:
             for body, sign, at in ((load.body, 1, load.point), (load.against, -1, load.reaction or load.point)):
                 if body != index:
                     continue
-                if load.kind == "moment":
+                if load.is_moment:
                     moment = moment - acting * sign
                 elif at is not None:
                     force = force - acting * sign

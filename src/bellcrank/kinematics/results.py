@@ -8,34 +8,15 @@ from enum import StrEnum
 from typing import Any
 
 from bellcrank.expr import Expr, Symbol
-from bellcrank.kinematics.body_motion import Kinematics, Point
+from bellcrank.kinematics.body_motion import Kinematics
 from bellcrank.kinematics.rows import Row
 from bellcrank.kinematics.speed_constraints import Removed
+from bellcrank.model.loads.load import Load, Point
 from bellcrank.model.mechanism import Mechanism
 from bellcrank.model.records import External
 from bellcrank.model.scope import symbol_of
 from bellcrank.model.shapes import Shape
 from bellcrank.vector.basis import Vector
-
-
-@dataclass(frozen=True)
-class Load:
-    """A force or moment: `magnitude` along `direction` on `body` (through `point`), the opposite on `against`.
-
-    The reaction of a strut acts through `reaction`, its other end, which lies on the same line; that of a force
-    through the same point.
-    """
-
-    name: str
-    label: str
-    kind: str
-    magnitude: Expr
-    direction: Vector
-    body: int
-    against: int
-    point: Point | None = None
-    reaction: Point | None = None
-    other: Point | None = None  # from which x and v of the magnitude are measured
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from bellcrank.errors import ModelError
 from bellcrank.expr import Expr
 from bellcrank.expr.external_value import Rule
 from bellcrank.model.joints.joint import JointRecord as JointRecord
+from bellcrank.model.loads.load import LoadRecord as LoadRecord
 
 
 @dataclass
@@ -41,20 +42,6 @@ class PointRecord:
     at: Any = (0, 0, 0)
     coordinates_of: Any = None
     label: str | None = None
-
-
-@dataclass
-class ForceRecord:
-    """`kind` is force, strut or moment. For a moment `first` and `second` are bodies, else points."""
-
-    kind: str
-    name: str
-    magnitude: Any
-    direction: Any = None
-    first: Any = None
-    second: Any = None
-    label: str | None = None
-    dummies: tuple[str, str, str] = ("x", "x0", "v")
 
 
 @dataclass
@@ -226,7 +213,7 @@ class Description:
     axes: str | None = None
     bodies: list[BodyRecord] = field(default_factory=list)
     points: list[PointRecord] = field(default_factory=list)
-    forces: list[ForceRecord] = field(default_factory=list)
+    forces: list[LoadRecord] = field(default_factory=list)
     parameters: dict[str, ParameterRecord] = field(default_factory=dict)  # by name
     variables: list[VariableRecord] = field(default_factory=list)
     states: list[StateRecord] = field(default_factory=list)

@@ -12,7 +12,8 @@ import numpy as np
 from bellcrank.errors import BellcrankError
 from bellcrank.expr import Expr, Func, Symbol, evaluate, expression, postorder, substitute
 from bellcrank.expr.show import text
-from bellcrank.kinematics.results import Analysis, Load
+from bellcrank.kinematics.results import Analysis
+from bellcrank.model.loads.load import Load
 from bellcrank.program import interpret
 from bellcrank.program.program import Program
 from bellcrank.program.statements import Assign, Call
@@ -49,7 +50,7 @@ def without_length(at: Moment, analysis: Analysis) -> str:
     inputs = zip((s.name for s in at.program.inputs), at.inputs, strict=False)
     names = {**at.parameters, **{s.name: v for s, v in states}, **dict(inputs), "t": at.t}
     for load in analysis.loads:
-        if load.kind != "strut" or load.point is None or load.other is None:
+        if not load.along_points or load.point is None or load.other is None:
             continue
         between = analysis.kinematics.position(load.point) - analysis.kinematics.position(load.other)
         try:
@@ -57,7 +58,7 @@ def without_length(at: Moment, analysis: Analysis) -> str:
         except _NO_VALUE:
             continue
         if length == 0:
-            what = f"strut '{load.name}' has zero length at t = {at.t:.6g} s, so it has no direction"
+            what = f"{load.kind} '{load.name}' has zero length at t = {at.t:.6g} s, so it has no direction"
             return f"{what}: start its ends apart, or use add_force along two or three axes in its place"
     return ""
 

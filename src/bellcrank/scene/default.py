@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bellcrank.expr import ONE, ZERO, Expr, expression, mul
-from bellcrank.kinematics.body_motion import Point
 from bellcrank.kinematics.loop_joints import LoopRow
-from bellcrank.kinematics.results import Analysis, Load, Wheel
+from bellcrank.kinematics.results import Analysis, Wheel
 from bellcrank.model.formula import names_in
+from bellcrank.model.loads.load import Load, Point
 from bellcrank.model.mechanism import Body
 from bellcrank.scene.draft import (
     BALL,
@@ -57,7 +57,7 @@ def draft_of(analysis: Analysis) -> Draft:
     for load in analysis.loads:
         if _is_spring(analysis, load) and load.point is not None and load.other is not None:
             ends = d.at(load.point), d.at(load.other)
-            line = None if load.kind == "strut" else _line(analysis, load, load.point, load.other)
+            line = None if load.along_points else _line(analysis, load, load.point, load.other)
             d.add("coil", ends, [Share(x) for x in COIL], STEEL, "force", load.label, along=line)
     draw_linkages(d)
     _shapes(d)
@@ -124,7 +124,7 @@ def _ends(a: Analysis, b: Body) -> Iterator[Vec3]:
     for row in _loops(a):
         yield from (p.at for p in (row.p, row.r) if p.body == b.index)
     for load in a.loads:
-        if load.kind != "moment" and load.point is not None:
+        if load.point is not None:
             other = load.other if _is_spring(a, load) else None
             yield from (p.at for p in (load.point, other) if p is not None and p.body == b.index)
     for wheel in a.wheels:
@@ -140,10 +140,10 @@ def _on_springs(a: Analysis, b: Body) -> bool:
 
 def _is_spring(a: Analysis, load: Load) -> bool:
     """A strut, or a force that depends on the distance of two points."""
-    if load.kind == "strut":
+    if load.along_points:
         return True
     record = next((f for f in a.mechanism.description.forces if f.name == load.name), None)
-    if record is None or load.kind != "force":
+    if record is None or load.is_moment:
         return False
     x = record.dummies[0]
     return any(name == x for name in names_in(record.magnitude))

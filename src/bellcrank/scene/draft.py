@@ -11,9 +11,9 @@ from functools import cached_property
 
 from bellcrank.expr import Expr
 from bellcrank.files.stl import Mesh
-from bellcrank.kinematics.body_motion import Point
 from bellcrank.kinematics.poses import Part
 from bellcrank.kinematics.results import Analysis
+from bellcrank.model.loads.load import Point
 from bellcrank.vector.basis import IDENTITY, NULL, Vec3, neg3
 
 PALETTE = ("#3b6ea5", "#c8553d", "#4f8a5b", "#8a6bb1", "#c98b2b", "#3d8f95", "#a94f7a", "#6f6a3f")

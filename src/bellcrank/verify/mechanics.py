@@ -13,7 +13,7 @@ import numpy as np
 
 from bellcrank.expr.node import Symbol
 from bellcrank.expr.text import Syntax
-from bellcrank.model.records import ForceRecord
+from bellcrank.model.records import LoadRecord
 from bellcrank.verify import jets
 from bellcrank.verify.bodies import Motion, Place
 from bellcrank.verify.formulas import CannotEvaluate, Scalars, name_of, state_key
@@ -163,7 +163,7 @@ class Formulas(Scalars):
 
     # ---- forces
 
-    def magnitude(self, record: ForceRecord) -> Value:
+    def magnitude(self, record: LoadRecord) -> Value:
         """Size of a force or moment."""
         key = record.name
         if key not in self._magnitudes:
@@ -174,9 +174,9 @@ class Formulas(Scalars):
                 self.dummies = outer
         return self._magnitudes[key]
 
-    def _dummies(self, record: ForceRecord) -> dict[str, Callable[[], Value]]:
+    def _dummies(self, record: LoadRecord) -> dict[str, Callable[[], Value]]:
         """x, x0 and v of a force, under the names the record gives them."""
-        if record.kind == "moment":
+        if record.is_moment:
             return {}
         x, x0, v = (name for name in record.dummies)
         return {
@@ -185,15 +185,15 @@ class Formulas(Scalars):
             v: lambda: self.stretch(record)[1],
         }
 
-    def stretch(self, record: ForceRecord) -> tuple[Value, Value]:
+    def stretch(self, record: LoadRecord) -> tuple[Value, Value]:
         """Distance along a force's direction and its rate, as the force sees them."""
         p, r = self.point(record.first), self.point(record.second)
         along = self.line_of_action(record)
         return along @ self.motion.between(p, r), along @ (self.motion.velocity(*p) - self.motion.velocity(*r))
 
-    def line_of_action(self, record: ForceRecord) -> Value:
+    def line_of_action(self, record: LoadRecord) -> Value:
         """Unit vector of a force or moment."""
-        if record.kind == "strut":
+        if record.along_points:
             return direction(self.motion.between(self.point(record.first), self.point(record.second)))
         return direction(self.evaluate(record.direction))
 

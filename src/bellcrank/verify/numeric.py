@@ -207,12 +207,12 @@ class Evaluation:
         bodies, motion = self.machine.bodies, formulas.motion
         for record in self.machine.description.forces:
             f = jets.value(formulas.line_of_action(record)) * float(jets.value(formulas.magnitude(record)))
-            if record.kind == "moment":
+            if record.is_moment:
                 sides = ((self.machine.body(record.first), f), (self.machine.body(record.second), -f))
                 yield from (Push(body, np.zeros(3), moment) for body, moment in sides if body >= 0)
                 continue
             p, r = formulas.point(record.first), formulas.point(record.second)
-            for body, pushed, at in ((p[0], f, p), (r[0], -f, r if record.kind == "strut" else p)):
+            for body, pushed, at in ((p[0], f, p), (r[0], -f, r if record.along_points else p)):
                 if body >= 0:
                     arm = jets.value(motion.position(*at)) - mass_centre(motion, bodies[body])
                     yield Push(body, pushed, np.cross(arm, pushed))
@@ -346,7 +346,7 @@ class Evaluation:
     def _group(self, group: str, motion: Motion) -> dict[str, float]:
         """Channels that the description asks for by a word."""
         if group in ("forces", "moments"):
-            listed = [f for f in self.machine.description.forces if (f.kind == "moment") == (group == "moments")]
+            listed = [f for f in self.machine.description.forces if f.is_moment == (group == "moments")]
             sizes = [self._asked(motion, methodcaller("magnitude", f)) for f in listed]
             return {f.name: float(jets.value(size)) for f, size in zip(listed, sizes, strict=True)}
         if group == "energy":

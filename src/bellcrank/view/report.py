@@ -128,7 +128,7 @@ def _forces(s: Subject) -> Raw:
         direction = str(load.direction)
         rows.append(
             (load.name, load.label, load.kind, _name(bodies, load.body), _name(bodies, load.against), magnitude,
-             direction if len(direction) < 80 else "along the line of its points" if load.kind == "strut" else "varies")
+             direction if len(direction) < 80 else "along the line of its points" if load.along_points else "varies")
         )  # fmt: skip
     gravity = str(s.derived.analysis.gravity)
     if s.derived.analysis.gravity:

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from bellcrank.expr.text import show
-from bellcrank.kinematics.dimensions.algebra import INERTIA, SPEED
+from bellcrank.kinematics.dimensions.algebra import INERTIA
 from bellcrank.kinematics.dimensions.graph import Node
 from bellcrank.kinematics.dimensions.reading import Reader
 from bellcrank.model.formula import to_syntax
 from bellcrank.model.joints.joint import JointRecord
 from bellcrank.model.joints.words import called
-from bellcrank.model.records import BodyRecord, Description, ForceRecord, ShapeRecord
+from bellcrank.model.records import BodyRecord, Description, LoadRecord, ShapeRecord
 from bellcrank.model.shapes import listed
 from bellcrank.units import ACCELERATION, ANGLE, LENGTH, MASS, Dimension, Unit
 from bellcrank.units import ONE as PURE
@@ -58,9 +58,9 @@ def read_model(reader: Reader, d: Description, output_units: Mapping[str, Unit |
     return values
 
 
-def _read_force(reader: Reader, force: ForceRecord) -> None:
+def _read_force(reader: Reader, force: LoadRecord) -> None:
     where, words, needed = f"{force.kind} '{force.name}'", force.label or force.name, reader.loads[force.name]
-    dummies = {} if force.kind == "moment" else dict(zip(force.dummies, (LENGTH, LENGTH, SPEED)))
+    dummies = dict(zip(force.dummies, force.motion, strict=False))
     reader.read(force.magnitude, where, words, "magnitude", needed, dummies=dummies)
     if force.direction is not None:
         reader.read(force.direction, where, f"direction of {words}")

@@ -13,11 +13,11 @@ from typing import Any
 from bellcrank.expr import Expr, Func, Held, Number, Product, Sum, Symbol, postorder
 from bellcrank.expr.function_table import OPERATORS
 from bellcrank.expr.text import Syntax, evaluate_syntax, show
-from bellcrank.kinematics.dimensions.algebra import MOMENT, SPEED, SPIN
+from bellcrank.kinematics.dimensions.algebra import SPEED, SPIN
 from bellcrank.kinematics.dimensions.graph import UNIT, Graph, Node, Root
 from bellcrank.model.formula import to_syntax
 from bellcrank.model.mechanism import Mechanism
-from bellcrank.units import FORCE, LENGTH, TIME, Dimension
+from bellcrank.units import LENGTH, TIME, Dimension
 from bellcrank.units import ONE as PURE
 
 VECTORS = {"pos": LENGTH, "vel": SPEED, "rot": SPIN}
@@ -31,7 +31,7 @@ class Reader:
         self.graph = Graph()
         self.mechanism, self.states, self.given = mechanism, states, given
         self.bodies = {b.name: b for b in mechanism.bodies}
-        self.loads = {f.name: MOMENT if f.kind == "moment" else FORCE for f in d.forces}
+        self.loads = {f.name: f.dimension for f in d.forces}
         self.returned = {name for e in d.externals if not e.entered for name in e.returns}
         self.scalars: dict[str, Node] = {}
         self.definitions = {name: self.graph.node("name", name) for name in d.definitions}

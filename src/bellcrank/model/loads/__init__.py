@@ -1,0 +1,1 @@
+"""Loads: what acts on bodies. `load` says what every stage may ask; the other files are kinds."""

@@ -1,0 +1,39 @@
+"""A force along a direction through a point; its reaction acts through the same point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bellcrank.errors import ModelError
+from bellcrank.expr import Expr
+from bellcrank.model.loads.load import Load, LoadRecord, Point, Reading
+from bellcrank.vector.basis import Vector, dot
+
+Line = tuple[Vector, Callable[[], Expr], Callable[[], Expr], Callable[[], Expr]]
+
+
+@dataclass
+class Force(LoadRecord):
+    kind = "force"
+
+    def read(self, reading: Reading) -> Load:
+        p, r = reading.point(self.first), reading.point(self.second)
+        along, *motion = self._line(reading, p, r)
+        size = reading.magnitude(self, dict(zip(self.dummies, motion, strict=True)))
+        if p.body == r.body:
+            raise ModelError(f"it acts between two points of the same body ({p.name}, {r.name}) and does nothing")
+        points = p, r if self.along_points else None, r
+        label = self.label or self.name
+        return Load(self.name, label, self.kind, size, along, p.body, r.body, *points, self.along_points)
+
+    def _line(self, reading: Reading, p: Point, r: Point) -> Line:
+        """Its direction, and how x, x0 and v of its magnitude are found."""
+        between, apart = reading.between(p, r)
+        along = reading.direction(self.direction)
+        return (
+            along,
+            lambda: dot(along, between),
+            lambda: reading.nominal(dot(along, between)),
+            lambda: dot(along, apart),
+        )

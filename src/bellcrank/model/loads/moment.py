@@ -1,0 +1,23 @@
+"""A moment on a body, and the opposite one on another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bellcrank.model.loads.load import Load, LoadRecord, Reading
+from bellcrank.units import FORCE, LENGTH
+
+
+@dataclass
+class Moment(LoadRecord):
+    kind = "moment"
+    dimension = FORCE * LENGTH
+    motion = ()
+    is_moment = True
+
+    def read(self, reading: Reading) -> Load:
+        on = reading.body(self.first)
+        against = -1 if self.second is None else reading.body(self.second)
+        along = reading.direction(self.direction)
+        size = reading.magnitude(self, {})
+        return Load(self.name, self.label or self.name, self.kind, size, along, on, against)
