@@ -45,7 +45,8 @@ OPERATORS = {ast.Add: ("+", "-"), ast.Sub: ("-", "+"), ast.Mult: ("*", "/"), ast
 COMMUTE = {"plus", "add", "times", "multiply", "mul", "dot", "zip", "minimum", "maximum", "hypot", "union", "same"}
 PLAIN = {"isinstance", "issubclass", "getattr", "hasattr", "min", "max", "replace"}  # a swap there is no slip
 EVEN = {"abs", "fabs", "norm", "cos", "isfinite", "isnan"}  # functions whose argument may have either sign
-SAID = {"warn", "lru_cache"}  # what is said to a person, and sizes of caches
+SAID = {"warn", "lru_cache", "default_rng"}  # what is said to a person, sizes of caches, seeds
+DRAWN = {"fontsize", "labelsize", "linewidth", "alpha", "dpi"}  # sizes of letters and lines in pictures
 
 
 class _Reader(ast.NodeVisitor):
@@ -146,6 +147,10 @@ class _Reader(ast.NodeVisitor):
             if called.strip("_").rstrip("3") not in COMMUTE | PLAIN and not any(_is_text(x) for x in node.args):
                 self.note(a, d, two + self.text[b:c] + one, "swapped")
         self.generic_visit(node)
+
+    def visit_keyword(self, node: ast.keyword) -> None:
+        if node.arg not in DRAWN:
+            self.generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> None:
         start, end = self.span(node)

@@ -40,6 +40,8 @@ def found(text, tmp_path):
     ("x = (a - b)**2 + cos(-c)", [("+", "-"), ("-", "+"), ("2", "3")]),
     ("raise ValueError(3 - a)", []),
     ("warn('x', stacklevel=2)", []),
+    ("plot(x, fontsize=8, bins=4)", [("4", "5")]),
+    ("rng = default_rng(1)", []),
 ])  # fmt: skip
 def test_what_is_drawn(text, expected, tmp_path):
     assert sorted(found(text, tmp_path)) == sorted(expected)
