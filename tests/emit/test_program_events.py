@@ -11,6 +11,8 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.backend.compiler import default_flags, find_compiler
+from bellcrank.emit.event_formula import CEventPrinter, FortranEventPrinter, PythonEventPrinter
+from bellcrank.expr.formula_steps import FormulaStep
 from tests.models import example, needs_compiler
 from tests.programs import LANGUAGES, MAINLY_C, Built, compiled
 from tests.run.test_actions import LATCH, ball, bolt, bounce, four_bar
@@ -103,6 +105,16 @@ def test_a_ball_bounces_to_the_bit_as_in_a_run(tmp_path, language):
     expected = [first * (1 + 2 * sum(0.8**k for k in range(1, n + 1))) for n in range(6)]
     assert [e.name for e in run.events] == ["half", "row", "there", "bounce", "half", *["there", "bounce"] * 5, "late"]
     assert [e.time for e in run.events if e.name == "there"] == pytest.approx(expected, abs=1e-10)
+
+
+@pytest.mark.parametrize(("printer", "text"), [
+    (CEventPrinter, "larger_of_any(larger_of_any(row[0], 2.0), k)"),  # also of what is not a number
+    (FortranEventPrinter, "larger(larger(row(1), 2.0_dp), k)"),
+    (PythonEventPrinter, "np.maximum(np.maximum(rows[:, 0], 2.0), k)"),
+])  # fmt: skip
+def test_the_largest_of_three_is_found_two_by_two(printer, text):
+    parts = FormulaStep("column", column=0), FormulaStep("number", number=2.0), FormulaStep("value", name="k")
+    assert printer({"k": "k"}).text([*parts, FormulaStep("max", (0, 1, 2))]) == text
 
 
 @pytest.mark.campaign

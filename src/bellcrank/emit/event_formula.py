@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import ClassVar
 
+from bellcrank.emit.c.printer import CPrinter
 from bellcrank.expr.formula_steps import ARITHMETIC, COMPARISONS, FormulaStep
 from bellcrank.expr.function_table import CALLED, OPERATORS, MathFunction
 
@@ -57,6 +58,12 @@ class EventPrinter(ABC):
     def call(self, known: MathFunction, parts: list[str]) -> str:
         """A function of formulas with its arguments."""
 
+    def two_by_two(self, name: str, known: MathFunction, parts: list[str]) -> str:
+        """A call; of any number of arguments, two at a time."""
+        if known.arity is None:
+            return reduce(lambda a, b: f"{name}({a}, {b})", parts)
+        return f"{name}({', '.join(parts)})"
+
 
 class CEventPrinter(EventPrinter):
     """Over a `row` of a run."""
@@ -69,10 +76,8 @@ class CEventPrinter(EventPrinter):
     def call(self, known: MathFunction, parts: list[str]) -> str:
         if known.name == "where":
             return f"({parts[0]} != 0.0 ? {parts[1]} : {parts[2]})"
-        name = known.text("c").name
-        if known.arity is None:
-            return reduce(lambda a, b: f"{name}({a}, {b})", parts)
-        return f"{name}({', '.join(parts)})"
+        any_number = CPrinter.ANY if known.arity is None else ""  # nothing is known of the arguments
+        return self.two_by_two(known.text("c").name + any_number, known, parts)
 
 
 class FortranEventPrinter(EventPrinter):
@@ -92,7 +97,7 @@ class FortranEventPrinter(EventPrinter):
         name = known.text("fortran").name
         if name == "**":
             return f"({parts[0]}**{parts[1]})"
-        return f"{name}({', '.join(parts)})"
+        return self.two_by_two(name, known, parts)
 
 
 class PythonEventPrinter(EventPrinter):
@@ -104,7 +109,4 @@ class PythonEventPrinter(EventPrinter):
         return f"np.asarray({parts[0]} {sign} {parts[1]}, dtype=float)"
 
     def call(self, known: MathFunction, parts: list[str]) -> str:
-        name = f"np.{known.numpy or known.name}"
-        if known.arity is None:
-            return reduce(lambda a, b: f"{name}({a}, {b})", parts)
-        return f"{name}({', '.join(parts)})"
+        return self.two_by_two(f"np.{known.numpy or known.name}", known, parts)
