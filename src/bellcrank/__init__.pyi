@@ -50,6 +50,7 @@ from bellcrank.run.actions import event as event
 from bellcrank.run.dae_methods import Dae as Dae
 from bellcrank.run.result import Run as Run
 from bellcrank.run.result import read as read
+from bellcrank.run.status import RunStatus as RunStatus
 from bellcrank.signals import chirp as chirp
 from bellcrank.signals import pulse as pulse
 from bellcrank.signals import ramp as ramp

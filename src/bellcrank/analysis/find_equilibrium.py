@@ -35,6 +35,7 @@ from bellcrank.analysis.where import place_at
 from bellcrank.errors import ModelError, RunError
 from bellcrank.interface.interface import Quantity
 from bellcrank.run.evaluate import Inputs, Parameters
+from bellcrank.run.status import RunStatus
 from bellcrank.run.stepping import NO_VALUE
 from bellcrank.run.values import finite
 from bellcrank.units import ANGLE
@@ -255,7 +256,7 @@ def _settled(asked: Asked, seconds: float) -> Point | None:
     values = {"parameters": plant.parameters_at(start), "inputs": plant.inputs_at(start)}
     try:
         run = plant.simulate(t_end=seconds, initial=state, **values)
-        if run.ended != "finished":
+        if run.status is not RunStatus.FINISHED:
             return None
         found = place_at(plant, run).point
     except (RunError, ModelError):

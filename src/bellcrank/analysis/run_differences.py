@@ -18,6 +18,7 @@ from bellcrank.analysis.sensitivity import Sensitivity
 from bellcrank.errors import BellcrankError, RunError
 from bellcrank.interface.interface import Quantity
 from bellcrank.run.result import Run
+from bellcrank.run.status import RunStatus
 
 APART = 1e-3  # between runs, relative to the parameter
 SIXTH, FOURTH = {1: 45 / 60, 2: -9 / 60, 3: 1 / 60}, {1: 8 / 12, 2: -1 / 12}
@@ -56,7 +57,7 @@ def differences(
 
 
 def _finished(run: Run) -> Run:
-    if run.ended != "finished":
+    if run.status is not RunStatus.FINISHED:
         raise RunError(run.ended)
     return run
 

@@ -18,6 +18,7 @@ from bellcrank.errors import ModelError, RunError
 from bellcrank.expr.table import table
 from bellcrank.interface.interface import Quantity
 from bellcrank.run.evaluate import Parameters
+from bellcrank.run.status import RunStatus
 
 DECAY = 12.0  # time constants of the slowest mode before the period that is evaluated
 LONGEST = 50  # periods to wait at most
@@ -96,7 +97,7 @@ def _simulated(
             signals[name] = table(times.tolist(), np.append(repeated, wave[0]).tolist(), 3, name=f"random {name}")
         steps = {"t_end": (settle + 1) * period, "step": h, "method": "rk4", "output_every": 1}
         run = plant.simulate(**steps, initial=initial, inputs=signals, parameters=parameters)
-        if run.ended != "finished":
+        if run.status is not RunStatus.FINISHED:
             raise RunError(f"the run for the spectrum of '{channel.name}' ended early: {run.ended}")
         total += line_density(run[channel.name][settle * samples : (settle + 1) * samples], index, period)
     averaged = total / max(1, periods)

@@ -16,6 +16,7 @@ from bellcrank.names import key_of
 from bellcrank.run.assembly import complete_state
 from bellcrank.run.evaluate import Inputs, Parameters, closure
 from bellcrank.run.result import Run
+from bellcrank.run.status import RunStatus
 from bellcrank.run.values import finite, state_lists
 
 WORDS = ("start", "equilibrium")
@@ -92,7 +93,7 @@ def _run_until(plant: Plant, time: Any, parameters: Parameters, inputs: Inputs) 
     if t_end <= 0:
         raise ModelError(f"at={time!r}: a time of the run must be positive; 'start' is its start", plant.name)
     run = plant.simulate(t_end=t_end, parameters=parameters, inputs=inputs)
-    if run.ended != "finished":
+    if run.status is not RunStatus.FINISHED:
         raise ModelError(f"at={time!r}: the run ends before ({run.ended})", plant.name)
     return run
 

@@ -16,6 +16,7 @@ from bellcrank.kane.autolev import Files, Session, output_texts, run_script, sim
 from bellcrank.kane.autolev.console import run_console
 from bellcrank.kane.autolev.plan import Plan
 from bellcrank.kane.autolev.simulate import Outcome
+from bellcrank.run.status import RunStatus
 
 OF_A_RUN = ("step", "method", "backend", "set", "initial", "print", "message", "plot")  # options for scripts that run
 OPTIONS = ("command", "model", "input", "solve", "out", "json", "t_end", *OF_A_RUN)
@@ -72,7 +73,7 @@ def run_command(args: Namespace) -> int:
         written.append(Path(args.plot))
     figures = _figures(plan, outcome, session, written)
     print(json.dumps(figures, indent=2) if args.json else _words(session, plan, outcome, figures))
-    return FINE if outcome is None or outcome.run.ended == "finished" else ENDED_EARLY
+    return FINE if outcome is None or outcome.run.status is RunStatus.FINISHED else ENDED_EARLY
 
 
 def _run(plan: Plan, args: Namespace) -> Outcome:

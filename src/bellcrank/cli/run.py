@@ -31,6 +31,7 @@ from bellcrank.files.choose import FORMATS
 from bellcrank.numeric.methods import METHODS
 from bellcrank.numeric.steps_told import went_over
 from bellcrank.run.dae_methods import KNOWN
+from bellcrank.run.status import RunStatus
 
 
 def options(parser: ArgumentParser) -> None:
@@ -94,7 +95,7 @@ def command(args: Namespace) -> int:
             run.animate(in_folder(args.animate), progress=progress.tell)
     figures = run_figures(equations, sim, run, compiled - start)
     print(json.dumps(figures, indent=2) if args.json else run_text(equations, sim, run, figures, args))
-    return FINE if run.ended == "finished" else ENDED_EARLY
+    return FINE if run.status is RunStatus.FINISHED else ENDED_EARLY
 
 
 CHOSEN = (  # figures of methods that choose their steps

@@ -21,6 +21,7 @@ from bellcrank.run.dae_methods import Dae
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.prepare import Prepared
 from bellcrank.run.result import Run
+from bellcrank.run.status import RunStatus
 from bellcrank.run.stepping import Driven, Evaluation
 from bellcrank.run.tolerances import USUAL, Tolerances
 from bellcrank.run.values import Plan, run_plan
@@ -102,7 +103,7 @@ def origin_of(
     if t_start is not None or initial is not None:
         both = "t_start=" if initial is None else "initial="
         raise ModelError(f"{both} and start=: a run that goes on begins with time and state of the other", loaded.name)
-    if not len(start) or not (start.reached is not None or start.ended.startswith(GOOD)):
+    if not len(start) or not (start.reached is not None or start.ok or start.status is RunStatus.UNKNOWN):
         raise ModelError(f"start=: there is nothing to go on from, as that run {start.ended}", loaded.name)
     states = [x.name for x in loaded.interface.states]
     missing = [name for name in states if name not in start.channels]
@@ -118,9 +119,6 @@ def origin_of(
         raise ModelError(f"start=: {_held(loaded)} is not in a file: go on from the run itself", loaded.name)
     last = [float(x.unit.to_equation(start[x.name][-1])) for x in loaded.interface.states]
     return Origin(float(start.time[-1]), (last[: loaded.n_q], last[loaded.n_q :]), parameters, inputs)
-
-
-GOOD = ("finished", "stopped by event", "read from a file")
 
 
 def _held(loaded: Loaded) -> str:

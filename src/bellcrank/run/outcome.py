@@ -16,6 +16,7 @@ from bellcrank.run.diagnose import Moment, broken_term, likely_term, without_len
 from bellcrank.run.gimbal import INSTEAD, gimbal_lock
 from bellcrank.run.prepare import Prepared
 from bellcrank.run.result import Run
+from bellcrank.run.status import RunStatus
 from bellcrank.run.stepping import Evaluation
 
 
@@ -103,7 +104,9 @@ def not_finite(run: Run, rows: np.ndarray, interface: Interface) -> list[str]:
     return found
 
 
-def as_run(interface: Interface, rows: np.ndarray, ended: str, watch: Watch, settings: dict[str, Any]) -> Run:
+def as_run(
+    interface: Interface, rows: np.ndarray, ended: str, status: RunStatus, watch: Watch, settings: dict[str, Any]
+) -> Run:
     """Rows of time, states and outputs as a result in user units."""
     if rows.shape[1] < 2:  # not even the first row could be evaluated
         rows = np.empty((0, interface.width))
@@ -113,5 +116,12 @@ def as_run(interface: Interface, rows: np.ndarray, ended: str, watch: Watch, set
     channels = dict(zip(names, values, strict=True))
     words: dict[str, Any] = {k: dict(found) for k, found in interface.channel_words.items()}
     return Run(
-        interface.model, rows[:, 0].copy(), channels, ended=ended, events=list(watch.events), settings=settings, **words
+        interface.model,
+        rows[:, 0].copy(),
+        channels,
+        ended=ended,
+        status=status,
+        events=list(watch.events),
+        settings=settings,
+        **words,
     )

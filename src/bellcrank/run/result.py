@@ -19,8 +19,10 @@ from bellcrank.files.record import Channel, Record, guarded
 from bellcrank.files.whole import write_text
 from bellcrank.kinds import checked
 from bellcrank.names import find_name
+from bellcrank.run.status import RunStatus, status_in
 
 ENDED = "The run: "  # before the sentence that says how a run ended, in files
+STATUS = "Status: "  # before the words for that, unless it finished
 
 
 class NoChannel(RunError, KeyError):
@@ -70,6 +72,7 @@ class Run(Shown):
     generic: dict[str, str] = field(default_factory=dict)  # what kind of quantity a channel is, in words
     bodies: dict[str, str] = field(default_factory=dict)  # the body a channel belongs to
     notes: list[str] = field(default_factory=list)  # what was outside the ranges that the model knows, and the like
+    status: RunStatus = RunStatus.UNKNOWN
     find_residuals: Callable[[], Residuals] | None = field(default=None, repr=False, compare=False)
     reached: Callable[[], Any] | None = field(default=None, repr=False, compare=False)  # for one that goes on from here
     moved: Callable[[], Any] | None = field(default=None, repr=False, compare=False)  # where bodies were, for pictures
@@ -80,6 +83,16 @@ class Run(Shown):
         fields = ("values", "unit", "label", "generic", "body")
         values, units, labels, generic, bodies = ({c.name: getattr(c, x) for c in channels} for x in fields)
         return cls(name, time, values, units, labels, ended, generic=generic, bodies=bodies, **more)
+
+    @property
+    def message(self) -> str:
+        """How the run ended in a sentence, with time and cause."""
+        return self.ended
+
+    @property
+    def ok(self) -> bool:
+        """Did it finish, or did an event stop it?"""
+        return self.status.ok
 
     @cached_property
     def residuals(self) -> Residuals:
@@ -163,7 +176,8 @@ class Run(Shown):
         history, s = [], self.settings
         if s:
             history = [f"Simulated with Bellcrank, {s['method']}, step {s['step']!r} s"]
-        return Record(self.name, self.time, channels, (*history, f"{ENDED}{self.ended}"))
+        told = [] if self.status in (RunStatus.FINISHED, RunStatus.UNKNOWN) else [f"{STATUS}{self.status.value}"]
+        return Record(self.name, self.time, channels, (*history, f"{ENDED}{self.ended}", *told))
 
     def plot(self, *channels: str, against: str | None = None, path: str | Path | None = None, **options: Any) -> Any:
         """Draws channels over time, one panel per unit; saves a picture when a path is given. Returns the figure."""
@@ -230,4 +244,8 @@ def read_run(path: str | Path) -> Run:
     record = read_record(path)
     ended = [h.removeprefix(ENDED) for h in record.history if h.startswith(ENDED)]
     channels = [replace(c, label=c.label or c.name) for c in record.channels]
-    return Run.of(record.title, record.time, channels, ended[0] if ended else "read from a file")
+    words = [h.removeprefix(STATUS) for h in record.history if h.startswith(STATUS)]
+    if not ended:
+        return Run.of(record.title, record.time, channels, "read from a file")
+    status = status_in(words[0] if words else ended[0])
+    return Run.of(record.title, record.time, channels, ended[0], status=status)

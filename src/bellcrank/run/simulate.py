@@ -26,6 +26,7 @@ from bellcrank.run.prepare import Progress, check_room
 from bellcrank.run.ranges import outside
 from bellcrank.run.result import Run
 from bellcrank.run.rigid import check_rigid
+from bellcrank.run.status import OF_CODE, RunStatus
 from bellcrank.run.step_limit import step_too_large
 from bellcrank.run.stretches import Stretch, Stretches, known_to
 from bellcrank.run.tolerances import Absolute, for_start, through_zero, tolerances_of
@@ -108,7 +109,12 @@ def simulate(
     elif too_large and prepared.run.status == NOT_CLOSED:  # the loop is what gives way first, not what is wrong
         ended = f"stopped at t = {prepared.run.time:g} s: {too_large}. So {prepared.run.problem}"
     settings |= stretches.told
-    run = as_run(loaded.interface, rows, ended, watch, settings)
+    status = OF_CODE[prepared.run.status]
+    if watch.stopped is not None:
+        status = RunStatus.STOPPED_BY_EVENT
+    if stretches.book.problem:
+        status = RunStatus.ACTION_FAILED
+    run = as_run(loaded.interface, rows, ended, status, watch, settings)
     run.reached = None if stretches.book.problem else left
     run.notes = outside(mechanism.description.ranges, loaded.interface, rows)
     run.notes += stood_in(plan.method, settings, stretches.passages)
@@ -134,4 +140,5 @@ def _interrupted(loaded: Loaded, rows: np.ndarray, watch: Watch, settings: dict[
     """What ends a run after Ctrl-C, with the rows that there are."""
     if not len(rows):
         return KeyboardInterrupt()
-    return Interrupted(as_run(loaded.interface, rows, f"interrupted at t = {rows[-1, 0]:.6g} s", watch, settings))
+    message = f"interrupted at t = {rows[-1, 0]:.6g} s"
+    return Interrupted(as_run(loaded.interface, rows, message, RunStatus.INTERRUPTED, watch, settings))

@@ -20,6 +20,7 @@ from bellcrank.program.dae_count import step_count
 from bellcrank.run.dae_methods import KNOWN, MINIMAL, WITH_BASE, Dae, Redundant, as_dae
 from bellcrank.run.evaluate import closure, state_at
 from bellcrank.run.result import Run
+from bellcrank.run.status import RunStatus
 from bellcrank.run.values import run_plan
 from bellcrank.view.comparison import draw_comparison
 
@@ -190,7 +191,7 @@ class _Trial:
         """The reference, recorded where runs with the step are."""
         self.every = max(1, math.ceil(self.t_end / step / SAMPLES))
         self.reference = self.run(step / FINER, FINER * self.every, Dae())
-        if self.reference.ended != "finished":
+        if self.reference.status is not RunStatus.FINISHED:
             raise ModelError(f"the reference run {self.reference.ended}", self.sim.interface.model)
         q, u = (np.array([self.reference[c] for c in names]) for names in (self.coordinates, self.speeds))
         self.span = float(np.ptp(q, axis=1).max()) or 1.0
@@ -229,7 +230,9 @@ class _Trial:
 
     def stable(self, dae: Dae, step: float) -> bool:
         run = self.run(step, max(1, int(self.t_end / step / SAMPLES)), dae)
-        if run.ended != "finished" or max(np.abs(run[c]).max() for c in self.speeds) > LIMIT_SPEED * self.fastest:
+        if run.status is not RunStatus.FINISHED:
+            return False
+        if max(np.abs(run[c]).max() for c in self.speeds) > LIMIT_SPEED * self.fastest:
             return False
         return self._furthest(run) < LIMIT_DRIFT * self.span
 

@@ -21,6 +21,7 @@ from bellcrank.api.system import System
 from bellcrank.errors import BellcrankError, ModelError
 from bellcrank.kane import Derivation
 from bellcrank.kane.equations import KaneEquations
+from bellcrank.run.status import RunStatus
 from bellcrank.verify.balance import lines_over_a_run
 from bellcrank.verify.kane import check_derivation
 from bellcrank.verify.poles import lines_of_divisors, states_at_zeros
@@ -107,7 +108,7 @@ def _lines_of_own_run(subject: Subject) -> list[Line]:
         run = sim.simulate(t_end=t_end, step=step, parameters=subject.given, inputs=inputs, output_every=1)
     except BellcrankError as error:
         return [Line(name, math.nan, RESIDUAL, note=str(error))]
-    if run.ended != "finished":
+    if run.status is not RunStatus.FINISHED:
         return [Line(name, math.nan, RESIDUAL, note=run.ended)]
     worst = 0.0
     units = subject.eom.quantities.states

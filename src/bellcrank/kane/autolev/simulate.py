@@ -15,6 +15,7 @@ from bellcrank.kane.autolev.inputs import read_values
 from bellcrank.kane.autolev.merson import Merson
 from bellcrank.kane.autolev.plan import OutputFile, Plan
 from bellcrank.run.result import Run
+from bellcrank.run.status import RunStatus
 
 MOST_ROWS = 10_000_000
 
@@ -117,7 +118,7 @@ def _merson(sim: Simulation, constants: dict[str, float], o: Outcome) -> Run:
     integrator = Merson(rates, o.step, settle)
     per_row = round(o.print_step / o.step)
     total = int(o.t_end / o.step + 0.1)
-    rows, ended = [_row(sim, 0.0, y, n_q, constants)], "finished"
+    rows, ended, status = [_row(sim, 0.0, y, n_q, constants)], "finished", RunStatus.FINISHED
     try:
         with np.errstate(all="ignore"):
             for k in range(1, total + 1):
@@ -125,9 +126,9 @@ def _merson(sim: Simulation, constants: dict[str, float], o: Outcome) -> Run:
                 if k % per_row == 0:
                     rows.append(_row(sim, k * o.step, y, n_q, constants))
     except (RunError, ArithmeticError, ValueError) as error:
-        ended = f"stopped after t = {rows[-1]['t']:g} s: {error}"
+        ended, status = f"stopped after t = {rows[-1]['t']:g} s: {error}", RunStatus.NOT_FINITE
     o.evaluations = integrator.evaluations
-    return _as_run(sim, rows, ended, o)
+    return _as_run(sim, rows, ended, status, o)
 
 
 def _row(sim: Simulation, t: float, y: np.ndarray, n_q: int, constants: dict[str, float]) -> dict[str, float]:
@@ -136,13 +137,13 @@ def _row(sim: Simulation, t: float, y: np.ndarray, n_q: int, constants: dict[str
     return row | sim.outputs(t, y[:n_q].tolist(), y[n_q:].tolist(), parameters=constants)
 
 
-def _as_run(sim: Simulation, rows: list[dict[str, float]], ended: str, o: Outcome) -> Run:
+def _as_run(sim: Simulation, rows: list[dict[str, float]], ended: str, status: RunStatus, o: Outcome) -> Run:
     channels = {n: np.array([row[n] for row in rows]) for n in rows[0]}
     times = channels.pop("t")
     units = {n: o.plan.units.get(n, "") for n in channels}
     units |= {c.channel: c.unit for f in o.plan.files for c in f.columns}
     settings: dict[str, Any] = {"t_end": o.t_end, "step": o.step, "method": "merson", "backend": sim.backend}
-    return Run(o.plan.name, times, channels, units, {n: n for n in channels}, ended, [], settings)
+    return Run(o.plan.name, times, channels, units, {n: n for n in channels}, ended, [], settings, status=status)
 
 
 def _other(sim: Simulation, constants: dict[str, float], o: Outcome, method: str) -> Run:

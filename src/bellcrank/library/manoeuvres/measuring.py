@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.run.result import Run
+from bellcrank.run.status import RunStatus
 
 Array = np.ndarray[Any, Any]
 ACROSS = "ay_path"
@@ -48,7 +49,7 @@ def reached(run: Run, ay: Array, largest: float | None = None) -> str:
     top = int(np.argmax(ay))
     if top < len(ay) - 1 and (ay[-1] < 0.995 * ay[top] or run.time[top] < 0.9 * run.time[-1]):
         return f"the limit was reached: beyond {ay[top]:.3g} m/s2 the lateral acceleration falls"
-    if "event" in run.ended:
+    if run.status is RunStatus.STOPPED_BY_EVENT:
         return f"the limit was reached: at {ay[top]:.3g} m/s2 the car leaves the steady turn"
     if largest is not None and ay[top] > NEAR * largest:
         return f"the limit was reached: {ay[top]:.3g} m/s2; steady turns have {largest:.3g} m/s2 at most"

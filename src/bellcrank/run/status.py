@@ -1,0 +1,46 @@
+"""How a run ended."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from bellcrank.numeric import driven
+
+
+class RunStatus(Enum):
+    """How a run ended; its value says it in words, `run.message` with time and cause."""
+
+    FINISHED = "finished"
+    STOPPED_BY_EVENT = "stopped by an event"
+    NOT_FINITE = "a state or its rate is no longer a finite number"
+    ROUTINE_FAILED = "an external routine failed"
+    INPUT_FAILED = "an input has no value"
+    NOT_CLOSED = "a closed loop cannot be kept closed"
+    AT_REST = "the way on from a singular position is not determined"
+    STEP_TOO_SMALL = "the step became too small"
+    TOO_MANY_STEPS = "more steps were needed than allowed"
+    INTERRUPTED = "interrupted"
+    ACTION_FAILED = "the action of an event cannot be taken"
+    UNKNOWN = "not known"  # of a file that does not say
+
+    @property
+    def ok(self) -> bool:
+        """Did the run end as it was asked to?"""
+        return self in (RunStatus.FINISHED, RunStatus.STOPPED_BY_EVENT)
+
+
+OF_CODE = {
+    driven.FINISHED: RunStatus.FINISHED,
+    driven.NOT_FINITE: RunStatus.NOT_FINITE,
+    driven.EXTERNAL_FAILED: RunStatus.ROUTINE_FAILED,
+    driven.INPUT_FAILED: RunStatus.INPUT_FAILED,
+    driven.NOT_CLOSED: RunStatus.NOT_CLOSED,
+    driven.AT_REST: RunStatus.AT_REST,
+    driven.STEP_TOO_SMALL: RunStatus.STEP_TOO_SMALL,
+    driven.TOO_MANY_STEPS: RunStatus.TOO_MANY_STEPS,
+}
+
+
+def status_in(words: str) -> RunStatus:
+    """That whose words a file has; UNKNOWN if they are none."""
+    return next((x for x in RunStatus if x.value == words), RunStatus.UNKNOWN)
