@@ -158,7 +158,7 @@ def test_runs_that_look_for_stability_are_looked_at_a_few_hundred_times():
     """However many steps they take; short ones at every step."""
     trial, asked = object.__new__(_Trial), []
     trial.t_end = 10.0
-    trial.run = lambda step, every, dae: asked.append(every) or SimpleNamespace(ended="stopped")
+    trial.run = lambda step, every, dae: asked.append(every) or SimpleNamespace(status=bc.RunStatus.NOT_FINITE)
     assert not any(trial.stable(None, step) for step in (0.001, 0.5))
     assert asked == [25, 1]
 
@@ -168,7 +168,7 @@ def test_stable_runs_keep_near_the_constraints_and_to_speeds_of_the_reference(fa
     """A tenth of the span of coordinates, and three times the largest speed; of a machine at rest both are one."""
 
     class Found(dict):
-        ended = "finished"
+        status = bc.RunStatus.FINISHED
 
     trial = object.__new__(_Trial)
     trial.t_end, trial.coordinates, trial.speeds = 1.0, ["q"], ["u"]

@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from bellcrank.analysis.jacobian import (
-    WRITTEN_OUT,
-    Slopes,
-    columns_of,
-    derive_gradient,
-    derive_slopes,
-    groups_of,
-    written_out_size,
-)
 from bellcrank.backend.kept_models import kept_model
 from bellcrank.derive.derived import Derived
 from bellcrank.derive.pipeline import derive
@@ -32,6 +23,9 @@ from bellcrank.model.records import Description
 from bellcrank.names import numbered
 from bellcrank.program.lookup import routine_operations
 from bellcrank.run.loop_place import LoopPlace
+
+if TYPE_CHECKING:
+    from bellcrank.analysis.jacobian import Slopes
 
 
 class Equations(Checked):
@@ -147,22 +141,26 @@ class Equations(Checked):
         result counts its operations and is written in C or Python like the model itself. A matrix that is too large to
         be written out is an error.
         """
-        groups, columns = groups_of(of, self.name), columns_of(self.interface, by)
-        size = written_out_size(self.derived.results, groups, columns)
-        if size > WRITTEN_OUT:
+        from bellcrank.analysis import jacobian as slopes  # most models are never differentiated
+
+        groups, columns = slopes.groups_of(of, self.name), slopes.columns_of(self.interface, by)
+        size = slopes.written_out_size(self.derived.results, groups, columns)
+        if size > slopes.WRITTEN_OUT:
             rows = len(self.derived.results.rows(*groups))
             raise ModelError(
                 f"jacobian: the matrix of {rows} rows and {len(columns)} columns would need about {size} operations,"
-                f" and {WRITTEN_OUT} can be written out. Ask for fewer columns (by=), or evaluate it with"
+                f" and {slopes.WRITTEN_OUT} can be written out. Ask for fewer columns (by=), or evaluate it with"
                 " sim.linearize() or sim.rhs().jacobian().",
                 self.name,
             )
-        return derive_slopes(self.program, self.derived.results, groups, columns, mode)
+        return slopes.derive_slopes(self.program, self.derived.results, groups, columns, mode)
 
     def gradient(self, of: Sequence[str] = ("rates",), by: Sequence[Any] | None = None) -> Slopes:
         """The gradient of the weighted sum of results as a program (reverse mode); the weights are its inputs."""
-        groups, columns = groups_of(of, self.name), columns_of(self.interface, by)
-        return derive_gradient(self.program, self.derived.results, groups, columns)
+        from bellcrank.analysis import jacobian as slopes
+
+        groups, columns = slopes.groups_of(of, self.name), slopes.columns_of(self.interface, by)
+        return slopes.derive_gradient(self.program, self.derived.results, groups, columns)
 
     def operation_count(self) -> dict[str, Any]:
         """Operations of one evaluation of all rates: add, multiply, divide, function, total; `classic` by the published
