@@ -7,6 +7,7 @@ the left, mirrored.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.describe.tyre_model import Rolling
-from bellcrank.errors import ModelError
+from bellcrank.errors import ModelError, ModelWarning
 from bellcrank.library.tyres.steady import ARRAYS
 from bellcrank.library.vehicles.axles import FittedAxle, bar_arm
 from bellcrank.library.vehicles.data import CORNERS, GRAVITY, Array, CarData
@@ -339,25 +340,31 @@ def _start(car: CarData) -> float:
 
 
 def solved(car: CarData, residual: Any, start: Sequence[float], failing: str) -> Array:
-    """Newton's method with differences, each matrix used as long as it serves; a car that its springs do not hold is
-    told so."""
-    x, h = np.array(start, float), 1e-7
-    failed = ""
+    """Where the residual vanishes; a car that its springs do not hold is told so."""
     try:
-        r = residual(x)
-        for _ in range(TURNS):
-            if float(np.abs(r).max()) < CLOSED:
-                return x
-            J = np.array([(residual(x + h * e) - r) / h for e in np.eye(len(x))]).T
-            shrinks = True
-            while shrinks:
-                if float(np.abs(r).max()) < CLOSED:
-                    return x
-                move = np.linalg.solve(J, -r)
-                x = x + move * min(1.0, LONGEST / max(float(np.abs(move).max()), 1e-12))
-                before, r = r, residual(x)
-                shrinks = float(np.abs(r).max()) < 0.3 * float(np.abs(before).max())
-        failed = f"{float(np.abs(r).max()):.3g} N are left open"
+        with warnings.catch_warnings():  # on the way linkages may come near their ends
+            warnings.simplefilter("ignore", ModelWarning)
+            x, left = _newton(residual, np.array(start, float))
     except (ModelError, np.linalg.LinAlgError) as error:
         failed = error.problems[0] if isinstance(error, ModelError) else "its equations are singular"
+    else:
+        if left < CLOSED:
+            return x
+        failed = f"{left:.3g} N are left open"
     raise ModelError(f"{failing} ({failed})", car.sections.name)
+
+
+def _newton(residual: Any, x: Array) -> tuple[Array, float]:
+    """Newton's method with differences, each matrix used as long as it serves; and what is left open."""
+    h, r = 1e-7, residual(x)
+    for _ in range(TURNS):
+        if float(np.abs(r).max()) < CLOSED:
+            break
+        J = np.array([(residual(x + h * e) - r) / h for e in np.eye(len(x))]).T
+        shrinks = True
+        while shrinks and not float(np.abs(r).max()) < CLOSED:
+            move = np.linalg.solve(J, -r)
+            x = x + move * min(1.0, LONGEST / max(float(np.abs(move).max()), 1e-12))
+            before, r = r, residual(x)
+            shrinks = float(np.abs(r).max()) < 0.3 * float(np.abs(before).max())
+    return x, float(np.abs(r).max())
