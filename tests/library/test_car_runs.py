@@ -1,5 +1,6 @@
 """Whole cars that drive: closed forms, linear and simulated responses, manoeuvres. Derived once for all."""
 
+import json
 import math
 
 import numpy as np
@@ -407,14 +408,15 @@ def test_the_report_in_a_browser(car, tmp_path):
     const box = e => e.getBoundingClientRect();
     found = {
         sections: [...document.querySelectorAll("section")].map(s => [s.id, box(s).height]),
-        lines: [...document.querySelectorAll("svg.chart path.line")].map(p => p.getTotalLength()),
+        lines: NAMES.flatMap(id => [...document.getElementById(id).querySelectorAll("svg.chart path.line")]).map(p => p.getTotalLength()),
+        links: document.querySelectorAll("#car svg.chart path.line").length,
         pictures: [...document.querySelectorAll("img")].map(i => i.naturalWidth),
         wide: document.documentElement.scrollWidth, window: window.innerWidth,
     }"""
-    found, messages = look_at(path, script, tmp_path)
+    found, messages = look_at(path, script.replace("NAMES", json.dumps(names)), tmp_path)
     assert messages == []
-    assert [name for name, _ in found["sections"]] == ["overview", "car", "kinematics", *names]
+    assert [name for name, _ in found["sections"]] == ["overview", "car", "kinematics", "handling", *names]
     assert all(height > 40 for _, height in found["sections"])
-    assert len(found["lines"]) > 30 and min(found["lines"]) > 100
-    assert len(found["pictures"]) == 1 and found["pictures"][0] > 300
+    assert len(found["lines"]) > 15 and min(found["lines"]) > 100 and found["links"] > 10
+    assert found["pictures"] == []  # all is drawn in lines
     assert found["wide"] <= found["window"]
