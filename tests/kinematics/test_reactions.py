@@ -136,15 +136,6 @@ def test_reactions_cost_nothing_when_not_asked_for():
     assert with_.equations().operation_count() == without.equations().operation_count()
 
 
-def test_a_rotor_drives_a_slide_through_its_origin():
-    """10 N at the mass centre of 2 kg, of which 3 kg behind a gear take 6 N at the joint, 0.5 m beside: M3 = 3 N m."""
-    s = bc.System("rotor", units="mks")
-    slide = s.add_body("slide", translate=1, mass=2, inertia=(1, 1, 1), cm=(0, 0.5, 0), armature=3)
-    s.add_force("push", magnitude=10, direction=s.inertial[1], at=slide.cm)
-    s.add_outputs("reactions")
-    assert s.equations().compile(backend="python").outputs(0.0, [0.0], [0.0]) == pytest.approx({"M3(slide)": 3.0})
-
-
 def test_a_ball_joint_carries_no_moment():
     s = bc.System("ball", units="mks")
     s.add_body("b", rotate=(3, 2, 1), mass=1, inertia=(0.1, 0.2, 0.3), cm=(0.1, 0.2, 0.3))

@@ -141,26 +141,26 @@ class Equations(Checked):
         result counts its operations and is written in C or Python like the model itself. A matrix that is too large to
         be written out is an error.
         """
-        from bellcrank.analysis import jacobian as slopes  # most models are never differentiated
+        from bellcrank.analysis import jacobian as differentiation  # most models are never differentiated
 
-        groups, columns = slopes.groups_of(of, self.name), slopes.columns_of(self.interface, by)
-        size = slopes.written_out_size(self.derived.results, groups, columns)
-        if size > slopes.WRITTEN_OUT:
+        groups, columns = differentiation.groups_of(of, self.name), differentiation.columns_of(self.interface, by)
+        size = differentiation.written_out_size(self.derived.results, groups, columns)
+        if size > differentiation.WRITTEN_OUT:
             rows = len(self.derived.results.rows(*groups))
             raise ModelError(
                 f"jacobian: the matrix of {rows} rows and {len(columns)} columns would need about {size} operations,"
-                f" and {slopes.WRITTEN_OUT} can be written out. Ask for fewer columns (by=), or evaluate it with"
-                " sim.linearize() or sim.rhs().jacobian().",
+                f" and {differentiation.WRITTEN_OUT} can be written out. Ask for fewer columns (by=), or evaluate it"
+                " with sim.linearize() or sim.rhs().jacobian().",
                 self.name,
             )
-        return slopes.derive_slopes(self.program, self.derived.results, groups, columns, mode)
+        return differentiation.derive_slopes(self.program, self.derived.results, groups, columns, mode)
 
     def gradient(self, of: Sequence[str] = ("rates",), by: Sequence[Any] | None = None) -> Slopes:
         """The gradient of the weighted sum of results as a program (reverse mode); the weights are its inputs."""
-        from bellcrank.analysis import jacobian as slopes
+        from bellcrank.analysis import jacobian as differentiation
 
-        groups, columns = slopes.groups_of(of, self.name), slopes.columns_of(self.interface, by)
-        return slopes.derive_gradient(self.program, self.derived.results, groups, columns)
+        groups, columns = differentiation.groups_of(of, self.name), differentiation.columns_of(self.interface, by)
+        return differentiation.derive_gradient(self.program, self.derived.results, groups, columns)
 
     def operation_count(self) -> dict[str, Any]:
         """Operations of one evaluation of all rates: add, multiply, divide, function, total; `classic` by the published

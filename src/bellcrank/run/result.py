@@ -176,8 +176,8 @@ class Run(Shown):
         history, s = [], self.settings
         if s:
             history = [f"Simulated with Bellcrank, {s['method']}, step {s['step']!r} s"]
-        told = [] if self.status in (RunStatus.FINISHED, RunStatus.UNKNOWN) else [f"{STATUS}{self.status.value}"]
-        return Record(self.name, self.time, channels, (*history, f"{ENDED}{self.ended}", *told))
+        status = [] if self.status in (RunStatus.FINISHED, RunStatus.UNKNOWN) else [f"{STATUS}{self.status.value}"]
+        return Record(self.name, self.time, channels, (*history, f"{ENDED}{self.ended}", *status))
 
     def plot(self, *channels: str, against: str | None = None, path: str | Path | None = None, **options: Any) -> Any:
         """Draws channels over time, one panel per unit; saves a picture when a path is given. Returns the figure."""
