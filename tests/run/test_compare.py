@@ -1,6 +1,7 @@
 """`bellcrank compare` and bc.compare."""
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,10 +11,8 @@ import pytest
 
 import bellcrank as bc
 from bellcrank import cli
-from bellcrank.expr import ONE, ZERO
-from bellcrank.program.dae_count import _basis, _by_multipliers, _solve, step_count
-from bellcrank.study.compare import _Trial
-from tests.models import example, needs_compiler, system
+from bellcrank.study.compare import _json, _Trial
+from tests.models import needs_compiler, system
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -93,45 +92,6 @@ def test_what_cannot_be_compared_is_told(arguments, words, capsys):
     assert words in capsys.readouterr().err
 
 
-def test_counts_by_hand():
-    """Two speeds, one row: a pivot among two entries, two products to eliminate nothing; then a 1 x 1 system."""
-    basis = _basis(2, 1, 1)
-    assert (basis.add, basis.multiply, basis.divide, basis.function) == (0, 4 + 1 + 3 + 2, 1, 4)
-    solve = _solve(2, 1, 1)
-    products = 4 * 2 + 2 * 2 + 2  # M (T, c); T' (M T, rest); T a
-    assert (solve.add, solve.multiply - basis.multiply) == (products, products)
-    program = example("planar_pendulum").program
-    assert (
-        step_count(program, "projection", True, "rk4", True).total == 4 * program.count.total + program.per_step.total
-    )
-    minimal = step_count(program, "minimal", True, "rk4", True).total  # corrected before the step and at each rate
-    assert minimal == 4 * program.count.total + 5 * program.per_step.total
-    for regular in (False, True):
-        costs = [
-            step_count(program, m, False, "rk4", regular).total for m in ("clmm", "baumgarte", "dlmm", "stabilised")
-        ]
-        assert costs == sorted(costs)
-        assert costs[1] - costs[0] == 4 * 2 * 2  # in each stage a row and its rate, times a number, are added
-    factor, solve, correct = _by_multipliers(program.loops, 2)
-    # diagonal M: two inverses; Y = M^-1 J': 2 products; S: 2; scaled: 2; no elimination
-    assert (factor.add, factor.multiply, factor.divide, factor.function) == (2, 2 + 2 + 2, 2 + 1, 2 + 2 + 1)
-    assert (correct.add, correct.multiply, correct.divide) == (2, 2 + 2, 1)
-    assert (solve.add, solve.multiply, solve.divide) == (2 + 2, 4 + 2 + 2, 1)
-
-
-def test_counts_of_a_skyline():
-    """M with a zero below its diagonal, and two rows of which the second is short: products counted one by one."""
-    x, m = ONE, 2
-    M = [[x], [x, x], [x, x, x], [ZERO, x, x, x]]
-    loops = SimpleNamespace(v=[0] * m, scales=SimpleNamespace(rank_v=m), M=M, J=[[x, x, x, x], [ZERO, x, x, ZERO]])
-    first = [0, 0, 0, 1]
-    below = [(i, j) for i in range(4) for j in range(first[i], i)]
-    inner = [(i, j, k) for i, j in below for k in range(max(first[i], first[j]), j)]
-    factor, _, _ = _by_multipliers(loops, 4)
-    spread = 1 * 4 + 2 * 2  # J M^-1 J', the lower half: the first row with itself, the second with both
-    assert factor.add == len(inner) + len(below) + m * 2 * len(below) + spread + 1  # one row is eliminated from one
-
-
 def test_progress_and_cost_of_a_step():
     told = []
     options = {"t_end": 0.005, "step": 0.005, "methods": ["clmm", "dlmm"], "limits": False, "backend": "python"}
@@ -143,6 +103,90 @@ def test_progress_and_cost_of_a_step():
     seconds = iter([3.0, 2.0, 4.0])
     trial.run = lambda step, every, dae: Told({"seconds": next(seconds)}, [0.0, 1.0])
     assert trial.cost(bc.Dae("dlmm"), 0.1) == pytest.approx(2.0e6 / 10)
+
+
+def test_figures_are_those_of_the_runs():
+    """Against runs of the same equations, the reference with an eighth of the step."""
+    s, t_end, step = system("planar_pendulum"), 0.13, 0.01
+    found = bc.compare(
+        s,
+        t_end,
+        step,
+        methods=["clmm"],
+        limits=False,
+        backend="python",
+        horizons=[0.05, 0.13],
+        initial={"q(bob, 2)": 0},
+    )
+    row = found["clmm"]
+    sim = s.equations(constraints="multipliers").compile(backend="python")
+    run = sim.simulate(t_end=t_end, step=step, output_every=1, dae="clmm")
+    fine = sim.simulate(t_end=t_end, step=step / 8, output_every=8)
+    off = np.abs(run["q(bob, 1)"] ** 2 + run["q(bob, 2)"] ** 2 - 1)
+    assert row.time == pytest.approx(run.time)
+    assert row.residual == pytest.approx(run.residuals.position)
+    assert np.corrcoef(row.residual, off)[0, 1] == pytest.approx(1)
+    assert row.drift == (row.residual[:6].max(), row.residual.max())
+    assert row.speed == run.residuals.largest[1]
+    assert row.error == max(np.abs(run[c] - fine[c]).max() for c in ("q(bob, 1)", "q(bob, 2)"))
+    assert row.energy_error == pytest.approx(np.abs(run["energy"] - fine["energy"]), rel=1e-9)
+    assert row.energy == row.energy_error.max() > 0
+    assert (found.horizons, found.backend, found.method) == ((0.05, 0.13), "python", "rk4")
+    told = found.as_dict()
+    assert told["horizons"] == [0.05, 0.13] and told["methods"][0]["drift"] == list(row.drift)
+    assert [line.get_ydata()[-1] for a in found.plot().axes for line in a.lines] == pytest.approx(
+        [row.residual[-1], row.energy_error[-1]]
+    )
+
+
+def test_figures_without_a_number_are_null_in_json():
+    assert [_json(x) for x in (1.5, math.inf, math.nan, 2, None, (0.5, -math.inf))] == [
+        1.5,
+        None,
+        None,
+        2,
+        None,
+        [0.5, None],
+    ]
+
+
+def test_distance_from_the_constraints():
+    """Of the rod of a pendulum, in a run that stretches it by 0.2 l: the change of coordinates that closes it, linearised."""
+    equations = system("planar_pendulum").equations(constraints="multipliers")
+    trial = _Trial(equations.compile(backend="python"), 1.0, "rk4", {})
+    trial.find_reference(0.1)
+    x = np.array([0.8, 0.96, 0.64])  # lengths 1, 1.2 and 0.8 in the same direction
+    stretched = {"q(bob, 1)": x, "q(bob, 2)": -0.75 * x, "u(bob, 1)": 0 * x, "u(bob, 2)": 0 * x}
+
+    class Found(dict):
+        time, residuals = np.array([0.0, 0.1, 0.2]), SimpleNamespace(g=x, position=np.array([0.0, 0.44, 0.36]))
+
+    assert trial._furthest(Found(stretched)) == pytest.approx((1.2**2 - 1) / (2 * 1.2) * 0.8)
+    Found.residuals.g = np.zeros(0)
+    assert trial._furthest(Found(stretched)) == 0
+    assert trial.regular
+    assert trial.span == pytest.approx(np.ptp(trial.reference["q(bob, 1)"]))
+    assert trial.fastest == max(np.abs(trial.reference[c]).max() for c in ("u(bob, 1)", "u(bob, 2)"))
+
+
+@pytest.mark.parametrize(
+    ("t_end", "step", "every", "steps"), [(10, 0.001, 25, 10000), (1.1, 0.1, 1, 11), (4.02, 0.01, 2, 402)]
+)
+def test_a_comparison_looks_at_400_samples_at_most(t_end, step, every, steps):
+    """The reference at the same times, with an eighth of the step. Costs are those of a run without samples."""
+    trial, asked = object.__new__(_Trial), []
+    trial.t_end, trial.coordinates, trial.speeds = t_end, ["q"], ["u"]
+    trial._has_regular_mass = lambda: True
+
+    class Found(dict):
+        status, settings, time = bc.RunStatus.FINISHED, {"seconds": 2.0}, [0.0, t_end]
+
+    trial.run = lambda step, every, dae: asked.append((step, every)) or Found(q=np.ones(2), u=np.ones(2))
+    trial.find_reference(step)
+    assert trial.every == every
+    assert asked == [(pytest.approx(step / 8), 8 * every)]
+    assert trial.cost(None, step) == pytest.approx(2e6 / steps)
+    assert asked[1:] == [(step, steps)] * 3
 
 
 @dataclass

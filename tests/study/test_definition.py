@@ -1,9 +1,16 @@
 """What a study file may say, and what is told when it says something else."""
 
+import math
+
 import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.many.sampling import Samples
+from bellcrank.study.definition import read_definition
+from bellcrank.study.measures import Measure
+from bellcrank.study.records import Definition, ModelSpec, OutputSpec, PlotSpec, TableSpec
+from bellcrank.study.sampling import Part
 from tests.study.studies import mass, toml
 
 
@@ -111,3 +118,103 @@ def test_ranges_are_even_or_in_equal_ratios(ends):
     assert values(spacing="log") == pytest.approx(np.geomspace(*ends, 5), rel=1e-14)
     assert values() == pytest.approx(np.linspace(*ends, 5), rel=1e-14)
     assert values(spacing="log")[-1] == values()[-1] == ends[1]
+
+
+def test_all_that_a_file_may_say(tmp_path):
+    """Read as it stands there, nothing left out."""
+    (tmp_path / "profile.csv").write_text("x (m),h (m)\n0,0.5\n2,0.25\n", encoding="utf-8")
+    (tmp_path / "all.toml").write_text(
+        """
+        note = "not read"
+        model = { vehicle = "motorcycle", arguments = { rim = 2 }, terrain = { kind = "profile", file = "profile.csv" } }
+        run = { t_end = 3, step = 0.5, method = "rk4", output_every = 2, rtol = 1e-6, atol = { m = 1e-9 } }
+        parameters = { a = 1, b = "2*a" }
+        initial = { "q(x)" = 0.25 }
+        guess = { "q(y)" = "a" }
+        inputs = { f = 3, g = "b", h = { step = { at = 1, height = "a" } }, i = { t = [0, 2], value = [3, 5] } }
+        outputs = { y = "x + 1", z = { formula = "x", units = "N", label = "force" } }
+        measures = { m = { kind = "max", of = "y" }, n = { kind = "sd", of = ["y", "z"], from = 1, until = 2.5 } }
+        [[parts]]
+        grid = { a = [1, "soft"], c = { from = 1, to = 4, count = 3, spacing = "log" } }
+        [[parts]]
+        name = "drawn"
+        grid = { c = { from = 1, to = 2, count = 2 } }
+        samples = { count = 1, seed = 0, how = "random", of = { b = { uniform = [2, 6] }, d = { normal = [0, 1] } } }
+        [[tables]]
+        value = "m"
+        rows = "a"
+        [[tables]]
+        title = "T"
+        value = "n"
+        rows = "c"
+        columns = "a"
+        part = "1"
+        where = { b = 2 }
+        best = "max"
+        beside = "book.csv"
+        source = "a book"
+        [[plots]]
+        file = "p.svg"
+        value = "m"
+        x = "a"
+        y = "c"
+        title = "P"
+        best = "max"
+        """,
+        encoding="utf-8",
+    )
+    found, wrong = read_definition(tmp_path / "all.toml")
+    assert wrong == []
+    assert found == Definition(
+        "all",
+        ModelSpec("motorcycle", None, {"rim": 2}, {"kind": "profile", "x": [0, 2], "h": [0.5, 0.25]}),
+        {"y": OutputSpec("x + 1"), "z": OutputSpec("x", "N", "force")},
+        {"t_end": 3, "step": 0.5, "method": "rk4", "output_every": 2, "rtol": 1e-6, "atol": {"m": 1e-9}},
+        {"a": 1, "b": "2*a"},
+        {"q(x)": 0.25},
+        {"f": 3, "g": "b", "h": {"step": {"at": 1, "height": "a"}}, "i": {"t": [0, 2], "value": [3, 5]}},
+        (
+            Part("1", {"a": [1, "soft"], "c": [1, pytest.approx(2), 4]}),
+            Part("drawn", {"c": [1, 2]}, Samples(1, 0, "random", {"b": ("uniform", (2, 6)), "d": ("normal", (0, 1))})),
+        ),
+        (Measure("m", "max", ("y",), 0.0, math.inf), Measure("n", "sd", ("y", "z"), 1, 2.5)),
+        (
+            TableSpec("", "m", "a"),
+            TableSpec("T", "n", "c", "a", "1", {"b": 2}, "max", tmp_path / "book.csv", "a book"),
+        ),
+        (PlotSpec("p.svg", "m", "a", "c", None, "P", None, {}, "max"),),
+        {"q(y)": "a"},
+    )
+    assert found.varied == ["a", "c", "b", "d"]
+
+
+@pytest.mark.parametrize(("count", "grid", "right"), [(500_000, 2, True), (500_000, 3, False), (333_334, 3, False)])
+def test_a_study_has_a_million_runs_at_most(count, grid, right):
+    samples = {"count": count, "seed": 1, "of": {"w": {"uniform": [1, 2]}}}
+    _, wrong = read_definition(mass(grid={"k": list(range(grid))}, samples=samples))
+    assert wrong == ([] if right else [f"the study: {count * grid} runs are more than 1000000."])
+
+
+@pytest.mark.parametrize(
+    ("change", "sentences"),
+    [
+        ({"grid": {"k": {"from": 1, "to": 2, "count": 1}}}, ["[grid] k: count = 1 must be a whole number of at least 2."]),
+        ({"grid": {"k": {"from": -1, "to": 2, "count": 2, "spacing": "log"}}},
+         ["[grid] k: from and to must be positive with spacing = 'log'."]),
+        ({"grid": {"k": {"from": 1, "to": 0, "count": 2, "spacing": "log"}}},
+         ["[grid] k: from and to must be positive with spacing = 'log'."]),
+        ({"inputs": {"f": {"t": [1], "value": [1, float("inf")]}}},
+         ["[inputs] f: t must be a list of finite numbers.", "[inputs] f: value must be a list of finite numbers."]),
+        ({"measures": {"a": {"kind": "max", "of": "x", "from": 2, "until": 2}}},
+         ["[measures] a: from = 2 must lie before until = 2."]),
+        ({"run": {"t_end": 0, "step": float("inf")}},
+         ["[run]: t_end = 0 must be positive.", "[run]: step = inf must be a finite number."]),
+        ({"tables": [{}, {"value": 3, "rows": "k"}]},
+         ["[[tables]] 1: value and rows are missing.", "[[tables]] 2: value = 3 must be text."]),
+        ({"parts": [{"name": "1", "grid": {"k": [1]}}, {"name": "1", "grid": {"k": [2]}}], "grid": {}},
+         ["the study: grid must stand in one of the [[parts]], or there are no parts.",
+          "the study: the parts must have different names, given '1', '1'."]),
+    ],
+)  # fmt: skip
+def test_where_a_file_is_wrong(change, sentences):
+    assert read_definition(mass(**change))[1] == sentences

@@ -9,6 +9,7 @@ import pickle
 import subprocess
 import sys
 import time
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,8 +20,8 @@ import bellcrank as bc
 from bellcrank import cli
 from bellcrank.cli.study import Bar
 from bellcrank.study import executor, local
-from bellcrank.study.cluster import Cluster
 from bellcrank.study.draw import default_plots
+from bellcrank.study.process import _taken
 from bellcrank.study.runner import Runner
 from bellcrank.study.store import RECORDS, Store, Tail, Writer
 from bellcrank.study.worker import work
@@ -206,6 +207,22 @@ def test_pictures(tmp_path):
     assert path.read_text(encoding="utf-8").startswith("<?xml")
 
 
+def test_a_study_waits_half_a_minute_for_processes_of_an_earlier_start(tmp_path, monkeypatch):
+    now, answers = [5.0], []
+    clock = SimpleNamespace(monotonic=lambda: now[0], sleep=lambda s: now.__setitem__(0, now[0] + 100 * s))
+    with Store(tmp_path), Writer(tmp_path) as writer:
+        writer.add({"key": "a"})
+    monkeypatch.setattr("bellcrank.study.store.time", clock)
+    monkeypatch.setattr("bellcrank.study.store._lock", lambda stream, wait=False: answers.pop(0))
+    answers[:] = [True, *[False] * 6, True]  # the folder, then the file: 30 s later
+    with Store(tmp_path):
+        assert now == [pytest.approx(35)]
+    answers[:] = [True, *[False] * 9]
+    with pytest.raises(bc.RunError, match="a process of an earlier start still writes"), Store(tmp_path):
+        pass
+    assert now == [pytest.approx(35 + 35)]
+
+
 def test_records_are_forced_onto_the_disk_now_and_then(tmp_path, monkeypatch):
     now, forced = [0.0], []
     monkeypatch.setattr("bellcrank.study.store.time", SimpleNamespace(monotonic=lambda: now[0]))
@@ -216,20 +233,6 @@ def test_records_are_forced_onto_the_disk_now_and_then(tmp_path, monkeypatch):
             writer.add({"t": now[0]})
             assert len(forced) == count
     assert len(forced) == 3
-
-
-def test_a_cluster_is_looked_at_now_and_then(tmp_path):
-    looks = []
-    client = SimpleNamespace(status="running", nthreads=lambda: looks.append("") or {"a": 2, "b": 1})
-    team = Cluster(client, tmp_path)
-    watch = executor.Executor(team, {}, SimpleNamespace(folder=tmp_path), looks.append)
-    watch._look()
-    watch._look()
-    assert len(looks) == 1 and team.threads == 3
-    client.status = "closed"
-    watch._looked -= 1.01 * executor.TICK
-    with pytest.raises(bc.RunError, match="the Dask scheduler went away; what is done is in "):
-        watch._look()
 
 
 def test_workers_that_do_not_share_the_folder_send_their_results(tmp_path):
@@ -492,10 +495,14 @@ def test_runs_at_once_are_those_one_by_one(tmp_path, monkeypatch):
     }
     at_once = []
     original = Runner.run_some
+    seconds, cpu = count(), count(0, 0.0001)  # clocks that are read once for each stretch
+    clocks = {"perf_counter": lambda: next(seconds), "process_time": lambda: next(cpu)}
+    monkeypatch.setattr("bellcrank.study.runner.time", SimpleNamespace(**clocks))
 
     def counted(self, *given):
         found = original(self, *given)
         at_once.append(len(found))
+        assert {r["seconds"] for r in found} <= {1, 1 / len(found)}  # by itself, or a share
         return found
 
     monkeypatch.setattr(Runner, "run_some", counted)
@@ -510,3 +517,30 @@ def test_runs_at_once_are_those_one_by_one(tmp_path, monkeypatch):
     told = {r["ended"].split(":")[0].split(" at ")[0] for r in alone.values()}
     assert {"finished", "stopped"} <= told
     assert any(r["notes"] for r in alone.values() if r["ended"] == "finished")
+
+
+def test_as_many_runs_go_at_once_as_take_a_moment(monkeypatch):
+    """By the time of a core that the last ones took; one run before that is known."""
+    asked, clock = [], count(3.0, 0.125)
+    clocks = {"perf_counter": lambda: 0.0, "process_time": lambda: next(clock)}
+    monkeypatch.setattr("bellcrank.study.runner.time", SimpleNamespace(**clocks))
+    runner = object.__new__(Runner)
+    runner._cpu, runner.interface, runner.sim = math.inf, None, None
+    runner._alike = lambda jobs, most: asked.append(most) or ([], [], None)
+    jobs = [{"run": {}, "measures": []}] * 9  # of a model that cannot run
+    for seconds, threads in ((10.0, 4), (0.25, 2), (1.1, 1), (5.0, 1)):
+        (record,) = runner.run_some(jobs, seconds, threads)
+        assert record["ended"].startswith("AttributeError")
+    assert asked == [0, 4, 8, 9]
+
+
+def test_a_worker_keeps_its_pipes_for_itself(tmp_path):
+    """What the code of a model prints goes elsewhere."""
+    there, here = os.pipe()
+    elsewhere = tmp_path / "elsewhere"
+    with _taken(here, "wb", os.open(elsewhere, os.O_CREAT | os.O_WRONLY)) as own:
+        os.write(here, b"printed")
+        own.write(b"answer")
+    os.close(here)
+    assert (os.read(there, 100), elsewhere.read_bytes()) == (b"answer", b"printed")
+    os.close(there)
