@@ -197,10 +197,13 @@ def _of_words(file: str, text: str) -> Iterator[Change]:
 
 
 def same(change: Change, text: str) -> bool:
-    """Does Python translate a file to the same code with the change as without?"""
+    """Does Python translate a file to the same code with the change as without, or not at all?"""
     if not change.file.endswith(".py"):
         return False
-    return _code(text) == _code(change.applied(text))
+    try:
+        return _code(text) == _code(change.applied(text))
+    except SyntaxError:  # one of two operands that were swapped stands in brackets
+        return True
 
 
 def _code(text: str | CodeType) -> tuple[object, ...]:

@@ -51,3 +51,4 @@ def test_a_change_that_python_translates_to_the_same_code():
     text = "x = 2.0*0.0\ny = 3.0*1.0"
     drawn = {old: Change("x.py", text.index(old), text.index(old) + 3, old, "5.0", "", "", 1) for old in ("2.0", "3.0")}
     assert same(drawn["2.0"], text) and not same(drawn["3.0"], text)
+    assert same(Change("x.py", 4, 7, "2.0", "2.0)", "", "", 1), text)  # none that Python cannot read
