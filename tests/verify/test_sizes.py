@@ -1,6 +1,7 @@
 """Errors that the check reports, and what it holds them against, for machines whose terms can be written down."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,12 +9,14 @@ import pytest
 import bellcrank as bc
 from bellcrank.units import ACCELERATION, FORCE, LENGTH, TIME, unit_system
 from bellcrank.verify.coordinates import kinematic_error, own_error
+from bellcrank.verify.poles import _zeros
 from bellcrank.verify.power import Partials, accelerations, virtual_power
 from bellcrank.verify.reactions import newton_euler, reactions_error
-from bellcrank.verify.redundant import _share
+from bellcrank.verify.redundant import _share, correction_error, order_of_correction
 from bellcrank.verify.scales import Scales, varied
-from bellcrank.verify.slopes import _matched, _row_error
-from bellcrank.verify.subject import Sample, Subject
+from bellcrank.verify.slopes import _matched, _row_error, constraint_errors
+from bellcrank.verify.subject import Sample, Subject, stand_in
+from bellcrank.verify.truncation import scaled_sample
 from tests.models import system
 
 M0, M1, L, H, F, G = (
@@ -206,10 +209,14 @@ AT, FAST = np.array([0.6, -0.9]), np.array([2.0, 0.5])
 
 
 @pytest.fixture(scope="module")
-def bob():
+def pendulum():
     s = system("planar_pendulum")
-    subject = Subject(s, s.equations(), {"backend": "python"}, None, 0)
-    return subject.evaluation(Sample(0.0, AT, FAST, {}))
+    return Subject(s, s.equations(), {"backend": "python"}, None, 0)
+
+
+@pytest.fixture(scope="module")
+def bob(pendulum):
+    return pendulum.evaluation(Sample(0.0, AT, FAST, {}))
 
 
 def test_rows_of_a_rod(bob):
@@ -241,3 +248,87 @@ def test_residuals_of_a_rod(bob):
     T = bob.closed.null_space(AT, bob.freedoms)[:, 0]
     assert left.left == pytest.approx(-0.1 * T[1])
     assert newton_euler(bob, AT, FAST, own, own).left == pytest.approx(0, abs=1e-12)
+
+
+def test_wrong_slopes_are_shares_of_their_row(pendulum, monkeypatch):
+    """dg/dx, v and dv/dy wrong by a thousandth: as shares of the largest slope, and of the largest rate of the row."""
+    right, sample = pendulum.closure, Sample(0.0, AT, FAST, {})
+    share = abs(AT[0] / AT[1])
+    rate = abs(AT @ FAST) / (abs(AT[1]) * FAST[0])
+    order = ("positions", "speeds", "rate")
+    parts = {  # g, dg/dx, dg/dy, v, dv/dx, dv/dy: what is wrong, and the errors that follow
+        1: (share, 0, 1e-3 * abs(AT[0] * FAST[0]) / (abs(AT[1]) * FAST[0])),
+        3: (0, 1 / 1.001, rate),
+        5: (0, 1, 0),
+    }
+    for place, expected in parts.items():
+
+        def closure(s, place=place):
+            flat = np.array(right(s))
+            assert len(flat) == 6
+            flat[place] *= 1.001
+            return flat.tolist()
+
+        monkeypatch.setattr(pendulum, "closure", closure)
+        found = constraint_errors(pendulum, sample)
+        wanted = [1e-3 * x if k < 2 or place == 3 else x for k, x in enumerate(expected)]
+        assert [found[x] for x in order] == pytest.approx(wanted, rel=1e-6, abs=1e-9), place
+
+
+@pytest.mark.parametrize(("whole", "order"), [(1.0, 2.0), (0.9, 1.0), (1.1, 1.0)])
+def test_order_of_a_correction(pendulum, monkeypatch, whole, order):
+    """A whole Newton step leaves what is of second order; one that is too short or too long a share."""
+    (s,) = pendulum.samples(1)
+    right = pendulum.section
+
+    def section(name, s):
+        return right(name, s) * (whole if name.startswith("correct") else 1.0)
+
+    monkeypatch.setattr(pendulum, "section", section)
+    assert order_of_correction(pendulum, s) == pytest.approx(order, abs=0.05)
+    wrong = s.u + np.random.default_rng(3).uniform(-1, 1, 2)
+    moved = wrong.copy()
+    moved[list(pendulum.eom.program.loops.correction.u)] -= whole * right("correct_u", Sample(0.0, s.q, wrong, {}))[:1]
+    share = abs(whole - 1) * abs(s.q @ wrong) / (abs(s.q) @ np.maximum(abs(moved), 1))
+    assert correction_error(pendulum, s) == pytest.approx(share, rel=1e-9, abs=1e-15)
+
+
+# ---- what is drawn
+
+
+def test_states_are_drawn_about_the_initial_one(subject):
+    """Slides by the size of the machine, angles by a radian, speeds alike; smaller by the share asked for."""
+    drawn = [subject.drawn(0.5) for _ in range(200)]
+    for x, size in (("q", (L / 2, 0.5)), ("u", (L / 2, 0.5))):
+        found = np.array([getattr(s, x) for s in drawn])
+        assert (abs(found) <= size).all() and abs(found).max(axis=0) == pytest.approx(size, rel=0.05)
+        assert found.mean(axis=0) == pytest.approx((0, 0), abs=0.1)
+    assert 0 <= min(s.time for s in drawn) < 0.05 and 0.95 < max(s.time for s in drawn) <= 1
+
+
+def test_stand_ins_for_routines():
+    """0.7 sin(0.3 + i/2 + phase) with arguments weighted 0.4, 0.6 ...; one that remembers adds what it kept."""
+    plain = SimpleNamespace(returns=("a", "b"), memory=0)
+    phase = 0.4 * math.atan(2.0) + 0.6 * math.atan(-1.0)
+    assert stand_in(plain)(2.0, -1.0) == pytest.approx((0.7 * math.sin(0.3 + phase), 0.7 * math.sin(0.8 + phase)))
+    kept, memory = SimpleNamespace(returns=(), memory=2), np.zeros(2)
+    first = stand_in(kept)(2.0, -1.0, memory)
+    assert first == pytest.approx(0.7 * math.sin(0.3 + phase))
+    assert stand_in(kept)(2.0, -1.0, memory) == pytest.approx(first + 2 * 0.37)
+
+
+def test_small_quantities_are_scaled_by_their_order(subject):
+    s = Sample(0.5, np.array([2.0, 3.0]), np.array([4.0, 5.0]), {"a": (1.0, 2.0, 3.0), "b": (4.0, 5.0, 6.0)})
+    orders = {"q(cart)": 1, "u(rod)": 2, "a": 3}
+    found = scaled_sample(subject, s, 0.1, orders)
+    assert (found.time, [*found.q], [*found.u]) == (0.5, [0.2, 3.0], pytest.approx([4, 0.05]))
+    assert found.inputs == {"a": pytest.approx((1e-3, 2e-3, 3e-3)), "b": (4, 5, 6)}
+
+
+def test_zeros_on_lines_between_states():
+    """Of x - 0.3 on lines of the plane; bisected to the last digit."""
+    rng = np.random.default_rng(5)
+    found = _zeros([None], lambda roots, q: np.array([q[0] - 0.3]), lambda: rng.uniform(-1, 1, 2), 4)
+    assert len(found) == 4
+    assert [q[0] for q, _ in found] == pytest.approx([0.3] * 4, abs=1e-14)
+    assert _zeros([None], lambda roots, q: np.array([q[0] + 2]), lambda: rng.uniform(-1, 1, 2), 4) == []
