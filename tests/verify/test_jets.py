@@ -9,10 +9,11 @@ from scipy.spatial.transform import Rotation
 import bellcrank as bc
 from bellcrank.verify import jets
 from bellcrank.verify.formulas import look_up
-from bellcrank.verify.functions import FUNCTIONS
+from bellcrank.verify.functions import CHOICES, FUNCTIONS
 from bellcrank.verify.jets import Jet, NoDerivative
 from bellcrank.verify.joints import euler_rates, euler_rotation, rotation_about
 from bellcrank.verify.mechanics import angle
+from bellcrank.verify.taylor import difference
 
 T = Jet([0.7, 1.0, 0.0, 0.0])  # time at 0.7
 
@@ -108,3 +109,53 @@ def test_rates_of_a_table_of_two_arguments(order):
     found = look_up(table, [Jet([1.2, 0.7, 0.0]), Jet([-0.3, 1.1, 0.0])])
     rate = (2 + 4 * -0.3) * 0.7 + (3 + 4 * 1.2) * 1.1
     assert derivatives(found) == pytest.approx([1 + 2.4 - 0.9 - 1.44, rate, 8 * 0.7 * 1.1])
+
+
+PLAIN = {  # functions of one or several arguments, a place, and how the arguments move
+    "asin": (math.asin, [0.4], [1.0]), "acos": (math.acos, [-0.4], [1.0]), "atan": (math.atan, [0.7], [1.0]),
+    "tan": (math.tan, [0.6], [1.0]), "cos": (math.cos, [0.7], [1.0]), "log10": (math.log10, [1.3], [1.0]),
+    "log2": (math.log2, [1.3], [1.0]), "log1p": (math.log1p, [0.3], [1.0]), "expm1": (math.expm1, [0.3], [1.0]),
+    "exp2": (lambda x: 2.0**x, [0.7], [1.0]), "cbrt": (lambda x: x ** (1 / 3), [0.7], [1.0]),
+    "pow": (math.pow, [1.7, 0.6], [1.0, 0.5]), "hypot": (math.hypot, [0.3, -0.7], [1.0, 2.0]),
+    "atan2": (math.atan2, [0.3, -0.7], [1.0, 2.0]), "sinh": (math.sinh, [0.7], [1.0]),
+    "cosh": (math.cosh, [0.7], [1.0]), "tanh": (math.tanh, [0.7], [1.0]), "asinh": (math.asinh, [0.7], [1.0]),
+    "acosh": (math.acosh, [1.7], [1.0]), "atanh": (math.atanh, [0.4], [1.0]), "mod": (math.fmod, [7.3, 2.2], [1.0, 0.3]),
+    "smooth_step": (lambda x, a, b: ((s := (x - a) / (b - a)) ** 3) * (10 - 15 * s + 6 * s * s),
+                    [0.9, 0.5, 2.5], [1.0, -0.5, 0.25]),
+    "min": (min, [0.3, 0.2, 0.9], [1.0, 2.0, 3.0]), "max": (max, [0.3, 0.2, 0.9], [1.0, 2.0, 3.0]),
+    "where": (lambda c, a, b: a, [1.0, 0.2, 0.9], [0.0, 2.0, 3.0]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_functions_have_their_value_slope_and_bend(name):
+    """Against differences of what Python has under the name, along a line of the arguments."""
+    plain, x, rates = PLAIN[name]
+    series = FUNCTIONS[name](*(Jet([a, r, 0.0]) for a, r in zip(x, rates, strict=True)))
+
+    def moved(h):
+        return plain(*(a + h * r for a, r in zip(x, rates, strict=True)))
+
+    def slope(h):
+        return float(difference(lambda k: moved(h + k), 5e-3))
+
+    assert derivatives(series) == pytest.approx(
+        [moved(0.0), slope(0.0), float(difference(slope, 1e-2))], rel=1e-7, abs=1e-8
+    )
+    assert FUNCTIONS[name](*x) == pytest.approx(moved(0.0), rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "value", "piece"),
+    [
+        ("abs", (-2.0,), 2, False), ("abs", (2.0,), 2, True), ("sign", (-2.0,), -1, False), ("sign", (0.0,), 0, False),
+        ("min", (3.0, 1.0, 2.0), 1, 1), ("max", (3.0, 1.0, 2.0), 3, 0), ("where", (0.0, 5.0, 6.0), 6, False),
+        ("where", (2.0, 5.0, 6.0), 5, True), ("smooth_step", (1.0, 1.0, 3.0), 0, 0),
+        ("smooth_step", (1.5, 1.0, 3.0), 0.103515625, 1), ("smooth_step", (3.0, 1.0, 3.0), 1, 2),
+        ("smooth_step", (2.0, 3.0, 1.0), 0.5, 1), ("lt", (1.0, 1.0), 0, 0), ("le", (1.0, 1.0), 1, 1), ("gt", (2.0, 1.0), 1, 1),
+        ("gt", (1.0, 1.0), 0, 0), ("ge", (1.0, 1.0), 1, 1), ("ge", (0.0, 1.0), 0, 0), ("lt", (0.0, 1.0), 1, 1),
+    ],
+)  # fmt: skip
+def test_functions_made_of_pieces(name, arguments, value, piece):
+    assert FUNCTIONS[name](*arguments) == value
+    assert CHOICES[name](*arguments) == piece
