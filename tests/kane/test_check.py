@@ -9,6 +9,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.backend.python import PythonModel
 from bellcrank.kane import Derivation
+from bellcrank.verify.kane import Sample, _relative, _Subject
 from tests.models import rarely
 from tests.verify.corruption import places, spoiled
 
@@ -76,3 +77,62 @@ def test_the_inertial_frame_may_hang_below_a_body():
     d.v2pts(N, A, pivot, A.cm)
     d.gravity(g * N[1])
     assert bc.check(d, states=2, backend="python").passed
+
+
+M, L, I, G, W = 2.0, 0.5, 0.3, 10.0, 0.8  # mass, arm, inertia, gravity, damping
+
+
+def test_errors_are_shares_of_terms():
+    """A pendulum with a damper by hand; rates are wrong by a little, and the errors can be written down."""
+    d = Derivation("pendulum")
+    n, a = d.newtonian, d.body("A")
+    (phi,), (u1,) = d.coordinates("phi"), d.speeds("u1")
+    la, g, w = d.constants("la g w")
+    d.rotate(n, a, 3, phi)
+    d.set_rate(phi, u1)
+    (o,) = d.points("O")
+    d.set_position(o, a.cm, la * a[1])
+    d.set_velocity(o, n, 0)
+    d.v2pts(n, a, o, a.cm)
+    d.gravity(g * n[1])
+    d.torque(a, -w * u1 * n[3])
+    d.output("sum", phi + 2 * u1)
+    d.set_defaults(la=L, g=G, w=W, mA=M, IA1=0.1, IA2=0.2, IA3=I)
+    subject = _Subject(d.equations(), {"LA": L}, 0, "python")
+    assert subject.constants == {"mA": M, "IA1": 0.1, "IA2": 0.2, "IA3": I, "la": L, "g": G, "w": W}
+    assert subject.notes == []
+    q, u = 0.7, 1.5
+    total = M * L**2 + I
+    right = (-M * G * L * np.sin(q) - W * u) / total
+    sample = Sample(0.3, np.array([q]), np.array([u]), np.array([u]), np.array([right]), {"sum": q + 2 * u}, {})
+    assert max(dict(subject.errors(sample)).values()) < 1e-10, dict(subject.errors(sample))
+
+    off = 0.01
+    wrong = dict(subject.errors(replace(sample, udot=np.array([right + off]))))
+    force = M * L * np.hypot(right + off, u**2)
+    size = max(L * M * G, W * u, L * force, I * abs(right + off), I * u * u)
+    assert wrong["Kane's equations hold"] == pytest.approx(total * off / size, rel=1e-8)
+    powers = [-M * G * L * np.sin(q) * u, -W * u * u]
+    size = max(abs(total * u * (right + off)), *map(abs, powers), total * u * u / 2)
+    assert wrong["kinetic energy changes by the power"] == pytest.approx(total * u * off / size, rel=1e-8)
+    assert wrong["accelerations are rates of velocities"] < 1e-10
+
+    moved = dict(subject.errors(replace(sample, qdot=np.array([u + off]), channels={"sum": 4.0})))
+    for name in ("rates of coordinates", "angular velocities turn the frames", "velocities move the mass centres"):
+        assert moved[name] == pytest.approx(off / (u + off), rel=1e-8), name
+    assert moved["channels"] == pytest.approx(0.3 / 4.0)
+    assert _relative(np.array([1e-4, 0.0]), np.zeros(2)) == pytest.approx(0.1)
+
+
+def test_states_of_a_derivation_lie_on_its_constraints():
+    """Euler parameters of unit size, configuration constraints closed, speeds along them, and all within their reach."""
+    eom = equations("tumbling_body")
+    subject = _Subject(eom, {}, 0, "python")
+    samples = list(subject.samples(20))
+    place = {s: i for i, s in enumerate(eom.coordinates)}
+    for s in samples:
+        for four in eom.derivation.euler.values():
+            assert np.linalg.norm(s.q[[place[e] for e in four]]) == pytest.approx(1)
+    u = np.array([s.u for s in samples])
+    assert abs(u).max() <= 1 and (u.min(axis=0) < -0.3).all() and (u.max(axis=0) > 0.3).all()
+    assert min(s.t for s in samples) >= 0 and 0.5 < max(s.t for s in samples) <= 1

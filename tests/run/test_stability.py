@@ -6,7 +6,7 @@ import pytest
 from bellcrank.numeric.methods import METHODS
 from bellcrank.run import stability, step_limit
 from bellcrank.run.slopes import PUSH, difference_slopes
-from bellcrank.run.stability import step_matrix, surely_stable
+from bellcrank.run.stability import growths, step_matrix, surely_stable
 from tests.models import example, needs_compiler
 
 
@@ -155,3 +155,60 @@ def test_slopes_to_one_side_of_the_states_that_rates_depend_on():
     np.testing.assert_array_equal(difference_slopes(rates, t, y, places=loaded.felt)[0], whole)
     one = difference_slopes(rates, t, y, places=loaded.felt, both=False)[0]
     np.testing.assert_allclose(one, whole, rtol=1e-3, atol=1e-5 * np.abs(whole).max())
+
+
+def oscillators(*given):
+    """Uncoupled ones of given frequency and damping ratio; coordinates first."""
+    n = len(given)
+    A = np.zeros((2 * n, 2 * n))
+    for i, (w, d) in enumerate(given):
+        A[i, n + i], A[n + i, i], A[n + i, n + i] = 1.0, -w * w, -2 * d * w
+    return A
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_each_motion_grows_by_what_the_method_makes_of_it_alone(method):
+    """Of three oscillators each has the growth of its own step; modes are those of the eigenvalues."""
+    own, h = [(1.0, 0.01), (5.0, 0.3), (12.0, -0.02)], 0.05
+    values, grown, modes = growths(oscillators(*own), h, method, 3)
+    assert oscillators(*own) @ modes == pytest.approx(modes * values)
+    for w, d in own:
+        alone = oscillators((w, d))
+        step = np.abs(np.linalg.eigvals(step_matrix(alone, h, method, 1)))
+        step.sort()
+        found = np.sort(grown[np.isclose(abs(values), w)])
+        assert found == pytest.approx(step[-2:], rel=1e-12)
+
+
+@pytest.mark.parametrize(("method", "limit"), [("rk4", np.sqrt(8)), ("euler", 2.0)])
+def test_the_step_of_an_alarm_is_the_largest_stable_one(method, limit):
+    """Of an undamped oscillator of 10 rad/s: by less than a tenth smaller than what is known; what grows by itself is no alarm."""
+    A, h = oscillators((10.0, 0.0)), 1.2 * limit / 10
+    found = stability._alarm(A, 3.0, h, 10**6, method, 1)
+    assert 0.88 * limit / 10 < found.stable <= limit / 10 * (1 + 1e-3)
+    assert (found.time, abs(found.eigenvalue), found.own) == (3.0, pytest.approx(10), 0)
+    assert found.growth == pytest.approx(np.abs(np.linalg.eigvals(step_matrix(A, h, method, 1))).max())
+    assert stability._alarm(A, 3.0, 0.95 * limit / 10, 1000, method, 1) is None
+    assert stability._alarm(oscillators((1.0, -0.5)), 0.0, 0.01, 1000, method, 1) is None
+
+
+def test_excess_is_what_errors_grow_more_than_the_fastest_motion():
+    values, h = np.array([2.0, -1.0 + 3j, -5.0]), 0.1
+    found = stability._excess(values, np.array([1.3, 1.1, 0.9]), h)
+    assert found == pytest.approx([np.log(1.3) - 0.2, np.log(1.1) - 0.2, -np.inf])
+    assert stability._excess(values - 3, np.array([1.3, 1.1, 0.9]), h) == pytest.approx(
+        [np.log(1.3), np.log(1.1), -np.inf]
+    )
+
+
+def test_jumps_are_taken_out_of_slopes():
+    """A jump at the state is ten times as steep with a tenth of the push; just beside it the finer push does not meet it."""
+    push = PUSH
+
+    def rates(t, y):
+        x = y[:, 0]
+        return np.column_stack([3 * x + 50 * np.sign(x), 2 * x + 40 * (x > push / 2), 7 * x])
+
+    y = np.array([0.0, 0.0, 0.0])
+    coarse = difference_slopes(rates, np.zeros(1), y[None, :], push)[0]
+    assert stability.without_jumps(rates, 0.0, y, coarse)[:, 0] == pytest.approx([3, 2, 7], rel=1e-3)

@@ -26,6 +26,7 @@ import numpy as np
 
 from bellcrank.errors import BellcrankError, ModelError
 from bellcrank.expr import Expr, Symbol, evaluate
+from bellcrank.interface.interface import PARAMETERS
 from bellcrank.kane.derivation import Derivation
 from bellcrank.kane.dynamics import Body
 from bellcrank.kane.equations import KaneEquations
@@ -94,11 +95,11 @@ class _Subject:
         self.moving = self._homogeneous()
 
     def _constants(self, given: Mapping[str, float]) -> dict[str, float]:
-        known = {**self.d.notes.values, **{k.lower(): float(v) for k, v in given.items()}}
-        missing = [c.name for c in self.d.scalars.constants if c.name.lower() not in known]
+        known = {**self.d.notes.values, **self.sim.interface.keyed(given, PARAMETERS, "parameters")}
+        missing = [c.name for c in self.d.scalars.constants if c.name not in known]
         if missing:
             self.notes.append(f"random values for {len(missing)} constants that have none")
-        return {c.name: known.get(c.name.lower(), float(self.rng.uniform(0.5, 2))) for c in self.d.scalars.constants}
+        return {c.name: known.get(c.name, float(self.rng.uniform(0.5, 2))) for c in self.d.scalars.constants}
 
     def _points(self) -> list[Point]:
         """Points whose velocity enters the equations."""
