@@ -1,6 +1,7 @@
 """Suspensions on bushes: beside values by hand, beside a model in which every link is a body, limits, wrong values."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.linkage import load, shipped
 from bellcrank.linkage.chain import BASE
-from bellcrank.linkage.elastic import Bush, axial, give, make_bush, places_of
+from bellcrank.linkage.elastic import Bush, _Stiffness, axial, give, make_bush, places_of
 
 TURN = np.array([[0.8, -0.6, 0.0], [0.6, 0.8, 0.0], [0.0, 0.0, 1.0]])
 RADIAL, AXIAL, CARDANIC, TORSION = 8e6, 1e6, 900.0, 150.0  # N/m, N m/rad
@@ -203,3 +204,29 @@ def test_stiffness_along_the_axes_of_hinges_and_rods():
     found = axial(links.chain, given)
     assert set(found) == set(given) and len(found) >= 10
     assert all(v == pytest.approx(AXIAL * (1 + 0.1 * i), rel=1e-12) for i, v in enumerate(found.values()))
+
+
+def test_a_point_on_a_rod_without_bushes_moves_with_its_ends():
+    """As the rod does that turns without spin, also beside the line between its ends."""
+    places = {"a": np.array([0.1, 0.2, 0.3]), "b": np.array([0.5, -0.1, 0.3]), "c": np.array([0.2, 0.3, 0.9])}
+    move, turn = np.array([1.0, 2.0, 3.0]), np.cross([0.4, -0.3, 0.0], [0.3, 0.7, -2.0])  # across the rod
+
+    def moved(p):
+        return (move + np.cross(turn, p))[:, None]
+
+    found = object.__new__(_Stiffness)
+    rod = SimpleNamespace(name="rod", first="a", second="b")
+    homes = {"a": "arm", "b": BASE, "c": "rod"}
+    found.chain = SimpleNamespace(points={k: SimpleNamespace(body=x) for k, x in homes.items()}, rods=[rod])
+    found.place = SimpleNamespace(point=places.__getitem__)
+    found.bodies = {"arm"}
+    found._moves = lambda body, at: (moved(at), None)
+    assert found._point("a") == pytest.approx(moved(places["a"]))
+    assert found._point("c") == pytest.approx(moved(places["c"]), rel=1e-12)
+    found.K = np.zeros((1, 1))
+    found.spring(("c", "a"), 5.0)
+    found._moves = lambda body, at: (moved(at) if body == BASE else 0 * moved(at), None)
+    assert abs(found.K).max() < 1e-24  # nothing is stretched where all move alike
+    found.spring(("b", "a"), 5.0)
+    along = (places["b"] - places["a"]) / np.linalg.norm(places["b"] - places["a"])
+    assert found.K[0, 0] == pytest.approx(5.0 * float(along @ moved(places["b"])[:, 0]) ** 2)

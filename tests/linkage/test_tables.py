@@ -8,7 +8,7 @@ from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, Symbol, evaluate
 from bellcrank.linkage import Linkage, load, read_table
 from bellcrank.linkage.joint import TableGuide
-from bellcrank.linkage.rotations import exp, log, spin, spin_rate, unspin, unspin_rate
+from bellcrank.linkage.rotations import exp, log
 from bellcrank.linkage.table import differences
 from tests.linkage.machines import linkage
 from tests.models import rarely
@@ -229,24 +229,6 @@ def test_files(five, tmp_path):
         five.table()
     with pytest.raises(ModelError, match="scheme='linear' is not known"):
         five.table(step=0.01, scheme="linear")
-
-
-def test_rotation_vectors():
-    """w = axial(R' R^T) by differences, at small and large angles; the inverse formulas undo the direct ones."""
-    rng = np.random.default_rng(4)
-    for size in (1e-9, 1e-3, 0.9, 1.1, 2.5):
-        p, dp, ddp = size * rng.normal(size=(1, 3)) / 1.7, rng.normal(size=(1, 3)), rng.normal(size=(1, 3))
-        assert np.abs(log(exp(p)) - p).max() < 1e-14 + 1e-15 * size
-        h = 1e-4
-        t = h * np.array([-2, -1, 0, 1, 2])[:, None]
-        path, slope = p + dp * t + 0.5 * ddp * t * t, dp + ddp * t
-        weights = np.array([1, -8, 0, 8, -1]) / (12 * h)
-        W = np.einsum("k,kij->ij", weights, exp(path)) @ exp(p)[0].T
-        w = spin(p, dp)
-        assert np.abs(w[0] - [W[2, 1], W[0, 2], W[1, 0]]).max() < 1e-9
-        assert np.abs(weights @ spin(path, slope) - spin_rate(p, dp, ddp)).max() < 1e-9
-        assert np.abs(unspin(p, w) - dp).max() < 1e-12
-        assert np.abs(unspin_rate(p, dp, spin_rate(p, dp, ddp)) - ddp).max() < 1e-11
 
 
 @pytest.mark.parametrize(
