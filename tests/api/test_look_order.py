@@ -1,8 +1,13 @@
 """Which speeds loops are solved for: of good choices, the one that keeps rows short."""
 
-import numpy as np
+from types import SimpleNamespace
 
-from bellcrank.derive.loop_choice import _fill, _order
+import numpy as np
+import pytest
+
+from bellcrank.derive.loop_choice import _fill, _independent, _order, _scales, drawn_scales
+from bellcrank.expr import Symbol
+from bellcrank.kinematics.analysis import Elimination
 
 
 def platform(legs=4, seed=0):
@@ -26,14 +31,70 @@ def test_legs_are_solved_for_one_by_one():
     assert ratio > 0.1
 
 
-def test_pivots_of_full_pivoting_are_the_largest_left():
-    J = platform(2, seed=3)
-    rows, columns, _ = _order(J, len(J), J != 0, 1.0)
-    assert (rows[0], columns[0]) == np.unravel_index(np.abs(J).argmax(), J.shape)
-
-
 def test_products_of_an_elimination_by_count():
     """Two rows a x + b y + d = 0 and c x + e = 0: with x from the second, one product for d and none for y."""
     pattern = np.array([[True, True, True, False], [True, False, False, True]])
     assert _fill(pattern, (1, 0), (0, 1)) == 1
     assert _fill(pattern, (0, 1), (1, 0)) == 1
+
+
+def test_full_pivoting_takes_the_largest_entry_that_is_left():
+    """Beside an elimination written out; the ratio is that of the last pivot to the first."""
+    rng = np.random.default_rng(2)
+    J = rng.normal(size=(4, 6))
+    J[3] = J[0] - 2 * J[1]  # rank 3
+    rows, columns, ratio = _order(J, 3, np.ones_like(J, dtype=bool), 1.0)
+    A, expected, pivots = J.copy(), [], []
+    for _ in range(3):
+        i, j = np.unravel_index(np.abs(A).argmax(), A.shape)
+        expected.append((i, j))
+        pivots.append(abs(A[i, j]))
+        A = A - np.outer(A[:, j], A[i]) / A[i, j]
+    assert [*zip(rows, columns, strict=True)] == expected
+    assert ratio == pytest.approx(pivots[-1] / pivots[0], rel=1e-12)
+    assert _order(np.zeros((2, 3)), 2, np.ones((2, 3), dtype=bool), 1.0) == ((), (), 0.0)
+
+
+def test_products_of_an_elimination_are_counted():
+    """Row by row with sets: a row that has the column takes on all other entries of the pivot's row."""
+    rng = np.random.default_rng(4)
+    for _ in range(5):
+        pattern = rng.uniform(size=(4, 7)) < 0.5
+        order = [(i, j) for i, j in ((0, 3), (2, 1), (1, 5)) if pattern[i, j]]
+        rows, cost = [set(np.flatnonzero(r)) for r in pattern], 0
+        done = []
+        for i, j in order:
+            if j not in rows[i]:
+                break
+            for k, row in enumerate(rows):
+                if k != i and j in row:
+                    cost += len(rows[i]) - 1
+                    row |= rows[i]
+                    row.discard(j)
+            rows[i] = rows[i] - {j}
+            done.append((i, j))
+        assert _fill(pattern, [i for i, _ in done], [j for _, j in done]) == cost
+
+
+def test_largest_entries_become_one():
+    """Over all positions: rows first, then columns; what hardly acts is not magnified."""
+    J = [
+        np.array([[2.0, -8.0, 0.0], [1e-9, 0.0, 1e-8], [0.0, 3.0, 0.0]]),
+        np.array([[4.0, 1.0, 0.0], [0, 0, 0], [0, -6.0, 0.0]]),
+    ]
+    found = _scales([np.eye(2)], J)
+    assert found.rows == pytest.approx((1 / 8, 1 / 8e-3, 1 / 6))
+    assert found.columns == pytest.approx((2, 1, 1e3))
+    assert found.rank_g == 2
+    assert _independent([np.array([[1.0, 2.0], [2.0, 4.0], [0.0, 1.0]]), np.zeros((3, 2))], 2) == [0, 2]
+    assert _independent([np.eye(3)], 2) == [0, 1]
+
+
+def test_sizes_of_rows_are_those_of_the_parameters_that_are_known():
+    """M and m are two: the value of neither is drawn, nor taken for the other."""
+    M, m, u, v = Symbol("M", "parameter"), Symbol("m", "parameter"), Symbol("u", "speed"), Symbol("v", "speed")
+    row = SimpleNamespace(slopes=[(u, M), (v, m)], text="row")
+    known = Elimination((row,), (row,), (v,))
+    found = drawn_scales(known, [u, v], 0, {"M": 40.0, "m": 5.0})
+    assert (found.rows, found.columns) == (pytest.approx((1 / 40,)), pytest.approx((1, 8)))
+    assert (found.rank_g, found.rank_v, found.order) == (0, 1, ((0, 1),))

@@ -1,11 +1,13 @@
 """Small variables whose leading terms cancel: x - x0 of a strut was formed from an x that had been truncated before."""
 
 import random
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.derive import pipeline
+from bellcrank.derive import pipeline, small_terms
 from bellcrank.derive.small_terms import _value
 from bellcrank.expr import Symbol
 
@@ -107,3 +109,40 @@ def test_values_at_which_terms_are_looked_for():
     found = [_value(state, k, {}, 1.0) for k in range(20)]
     assert all(0.5 <= abs(x) <= 1.5 for x in found) and min(found) < 0 < max(found)
     assert _value(state, 3, {"q": 2}, 0.1) == pytest.approx(0.01 * found[3])
+
+
+@pytest.mark.parametrize(
+    ("rate", "output", "lacks"),
+    [
+        ((1.0, 2), (1.0, 2), False),  # size and order of the error of one rate, and of one output
+        ((1.0, 1), (0.0, 1), True),
+        ((0.0, 1), (1.0, 1), True),
+        ((1.0, 1.6), (0.0, 1), True),
+        ((1.0, 1.8), (0.0, 1), False),
+        ((0.0, 1), (1.0, 1.6), True),
+        ((1e-10, 1), (1e-9, 1), False),  # rounding says nothing
+        ((1e-7, 1), (0.0, 1), True),
+    ],
+)
+def test_errors_that_shrink_too_slowly_are_terms_that_are_lacking(monkeypatch, rate, output, lacks):
+    """With threshold 2 they must fall with the square of what is small: rates beside all rates, outputs beside themselves."""
+
+    def results(program, orders, size):
+        rates, outputs = np.array([[3.0, -400.0], [4.0, 300.0]]), np.array([[0.5 * size, 7.0], [-0.5 * size, 7.0]])
+        if program.cut:
+            rates[:, 0] += rate[0] * size ** rate[1]
+            outputs[:, 0] += size * output[0] * size ** output[1]
+        return rates, outputs
+
+    monkeypatch.setattr(small_terms, "_results", results)
+    cut, whole = (SimpleNamespace(speeds=[], cut=x) for x in (True, False))
+    assert small_terms.lacks_terms(cut, whole, {}, 2) is lacks
+    assert not small_terms.lacks_terms(whole, whole, {}, 2)
+    other = SimpleNamespace(speeds=[Symbol("u", "speed")], cut=False)
+    assert not small_terms.lacks_terms(cut, other, {}, 2)
+
+
+def test_a_routine_of_the_user_has_a_smooth_stand_in():
+    routine = SimpleNamespace(returns=("a", "b"))
+    assert small_terms._stand_in(routine)(2.0, 3.0) == pytest.approx([0.4 + 0.6 + 1.5, 0.5 + 0.6 + 1.5])
+    assert small_terms._stand_in(SimpleNamespace(returns=()))(1.0) == pytest.approx([0.7])

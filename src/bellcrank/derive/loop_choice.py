@@ -119,14 +119,14 @@ def drawn_scales(
     known: Elimination, speeds: Sequence[Symbol], rank_g: int, values: Mapping[str, float]
 ) -> Scales | None:
     """Sizes of rows at states drawn at random, by which a run sees that a pivot is small there; None if rows have no
-    numbers. `values`: of parameters, by name in lower case; others are drawn too."""
+    numbers. `values`: of parameters, by name; others are drawn too."""
     random = np.random.default_rng(3)
     entries = [a for row in known.rows for _, a in row.slopes]
     free = [s for s in symbols(*entries) if s.kind != "constant"]
     places = [(i, list(speeds).index(u)) for i, row in enumerate(known.rows) for u, _ in row.slopes]
     J = []
     for _ in range(DRAWS):
-        drawn: dict[Expr, float] = {s: values.get(s.name.lower(), random.uniform(0.5, 1.5)) for s in free}
+        drawn: dict[Expr, float] = {s: values.get(s.name, random.uniform(0.5, 1.5)) for s in free}
         drawn |= {s: random.uniform(-np.pi, np.pi) for s in free if not s.constant}
         x = np.zeros((len(known.rows), len(speeds)))
         try:
