@@ -8,8 +8,10 @@ from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, Symbol, evaluate
 from bellcrank.linkage import Linkage, load, read_table
 from bellcrank.linkage.joint import TableGuide
+from bellcrank.linkage.lookup import pose_lookup
 from bellcrank.linkage.rotations import exp, log
 from bellcrank.linkage.table import differences
+from bellcrank.verify.taylor import difference
 from tests.linkage.machines import linkage
 from tests.models import rarely
 
@@ -148,6 +150,50 @@ def test_what_a_table_of_two_inputs_adds_to_accelerations():
             assert 1000**power * small[name][i] == pytest.approx(n[name][i], rel=1e-12)
         for pair, x in n[f"d{name}"].items():
             assert 1000 ** (power + 1) * small[f"d{name}"][pair] == pytest.approx(x, rel=1e-12)
+
+
+def test_slopes_of_what_is_looked_up():
+    """Of all values but second derivatives, by either input, against differences within a cell."""
+    table = linkage("double_wishbone").table(step=0.02, rack=(0.0, 0.04), range=(-0.04, 0.04), links=())
+    carrier, at = table.chain.carrier, np.array([0.013, 0.014])
+    guide = TableGuide("corner", table, True, lambda part: None)
+    look_up = guide.routine(carrier).python
+    args = [Symbol("z", "coordinate"), Symbol("r", "coordinate")]
+    values = dict(zip(args, at, strict=True))
+    for j in range(2):
+        expected = difference(lambda h, j=j: np.array(look_up(*(at + h * np.eye(2)[j]))), 5e-4)[:24]
+        found = evaluate([guide._rule(carrier, i)(j, args) for i in range(24)], values)
+        assert found == pytest.approx(expected, rel=1e-7, abs=1e-7)
+
+
+@pytest.mark.parametrize("extend", [False, True])
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("trailing_arm", {"scheme": "quintic"}),  # about one axis
+        ("five_link", {"scheme": "quintic"}),
+        ("five_link", {"scheme": "three-rotations"}),
+        ("double_wishbone", {"rack": (0.0, 0.04)}),
+    ],
+)
+def test_formulas_of_a_cell_are_the_table(name, options, extend):
+    """All values in two cells, and beyond the last one where it may be exceeded."""
+    table = linkage(name).table(step=0.02, range=(-0.04, 0.04), links=(), **options)
+    part, two = table.chain.carrier, "rack" in options
+    found = pose_lookup(table, part, extend)
+    look_up = TableGuide("corner", table, two, lambda part: None, extend).routine(part).python
+    for at in ((-0.031, 0.003), (0.027, 0.036), *([(0.046, 0.045), (-0.047, 0.01)] if extend else [])):
+        z = np.array(at[: 1 + two])
+        lows, highs, steps = map(np.array, (found.lows, found.highs, found.steps))
+        inside = np.clip(z, lows, highs)
+        cell = np.minimum(((inside - lows) / steps).astype(int), np.array(found.cells) - 1)
+        row = found.rows[cell[0] * found.cells[-1] + cell[1] if two else cell[0]]
+        values = dict(zip(found.numbers, row, strict=True)) | dict(
+            zip((*found.places, *found.beyond, *found.inside),
+                (*(inside - lows - cell * steps), *((z - inside) if extend else ()), *((z == inside) if extend else ())),
+                strict=True)
+        )  # fmt: skip
+        assert evaluate(found.values, values) == pytest.approx(look_up(*z), rel=1e-9, abs=1e-9), at
 
 
 def test_links_and_points_are_interpolated_too():
