@@ -151,15 +151,19 @@ def test_energy_never_rises_in_a_thousand_random_drops(block):
 @needs_compiler
 @pytest.mark.parametrize(("order", "method"), rarely([(1, "rk2"), (3, "rk4")], [(3, "rk4")], several=True))
 def test_compiled_runs_are_those_in_python(order, method):
-    """Bounces, rolling over straight and curved ground with resistance, leaving it: to 1e-9."""
+    """Bounces, rolling over straight and curved ground with resistance, leaving it, and a second wheel that a notch holds: to 1e-9."""
     ground = bc.terrain.profile([-3, -1, 0, 1, 2.5, 3.5, 9], [0.2, 0, 0.3, -0.1, 0.2, 0.0, 0.0], order=order)
-    eom = disc(ground, (0.5, 0.3), rolling_resistance=0.4).equations()
-    start = {"q(d, 2)": 1.2, "u(d, 1)": 1.5}
+    s = disc(ground, (0.5, 0.3), rolling_resistance=0.4)
+    hub = s.add_point_mass("e", translate=(1, 3), mass=3)
+    notch = bc.terrain.profile([-3, 0, 3], [2, 0, 3])
+    s.add_contact("v", at=hub, rim=0.2, terrain=notch, restitution=(0.3, 0.1), rolling_resistance=2.0)
+    eom = s.equations()
+    start = {"q(d, 2)": 1.2, "u(d, 1)": 1.5, "q(e, 1)": 0.05, "q(e, 2)": 0.4}
     runs = [
         eom.compile(backend=b).simulate(t_end=1.2, step=0.01, method=method, initial=start) for b in ("c", "python")
     ]
     assert [e.name for e in runs[0].events] == [e.name for e in runs[1].events]
-    assert {e.name for e in runs[0].events} >= {"w impact", "w rolls"}
+    assert {e.name for e in runs[0].events} >= {"w impact", "w rolls", "v impact", "v is held in a notch"}
     assert [e.time for e in runs[0].events] == pytest.approx([e.time for e in runs[1].events], abs=1e-9)
     for channel in runs[0]:
         assert np.abs(runs[0][channel] - runs[1][channel]).max() < 1e-9 * max(1, np.abs(runs[1][channel]).max()), (

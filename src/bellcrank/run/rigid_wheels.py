@@ -398,7 +398,7 @@ class RigidRun(PythonRun):
         if rolls or count > RULES.impacts // 2:
             after = np.zeros_like(before)
         else:
-            after = np.array([rebound, e_t * before[1]][: len(before)])
+            after = np.array([rebound, *(e_t * before[1:])])
         matrix, _ = self._response(self.t, self.state, units, base[:, 5:8])
         impulse = _solved(matrix, after - before)
         if impulse @ (before + after) > 0:  # its work is half of this: unequal restitution must not add energy
