@@ -6,8 +6,11 @@ public classes say that they return is listed behind them.
 
 from __future__ import annotations
 
+import ast
 import inspect
 import typing
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -103,9 +106,17 @@ def _returned(function: Any) -> Any:
     if not inspect.isfunction(function) or function.__name__.startswith("_"):
         return None
     try:
-        return typing.get_type_hints(function).get("return")
-    except (NameError, TypeError):  # a name that type checkers alone see
+        return typing.get_type_hints(function, None, _for_types(function.__module__)).get("return")
+    except (NameError, TypeError):
         return None
+
+
+@cache
+def _for_types(module: str) -> dict[str, Any]:
+    """What a module imports for its annotations alone."""
+    body = ast.parse(inspect.getsource(import_module(module))).body
+    lines = [x for block in body if isinstance(block, ast.If) for x in block.body if isinstance(x, ast.ImportFrom)]
+    return {a.name: getattr(import_module(str(x.module)), a.name) for x in lines for a in x.names}
 
 
 def home_of(thing: Any) -> str:

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.api import equations
-from bellcrank.derive import content, portable
+from bellcrank.derive import content, pipeline, portable
 from bellcrank.linkage import load, shipped
 
 
@@ -47,13 +46,13 @@ def cache(tmp_path, monkeypatch):
 @pytest.fixture
 def derived(monkeypatch):
     """Names of the models that were derived."""
-    names, derive = [], equations.derive
+    names, derive = [], pipeline.derive
 
     def counted(description, *asked):
         names.append(description.name)
         return derive(description, *asked)
 
-    monkeypatch.setattr(equations, "derive", counted)
+    monkeypatch.setattr(pipeline, "derive", counted)
     return names
 
 

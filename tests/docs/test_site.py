@@ -10,7 +10,7 @@ from tests.browser import needs_chromium
 from website.check import problems_of
 from website.gallery import GROUPS, SCRIPTS, Made, example_files, example_page
 from website.guide import benchmarks
-from website.reference import PAGES, page_of, public_entries
+from website.reference import PAGES, page_of, public_entries, returned_classes
 from website.words import as_markdown
 
 ROOT = Path(__file__).parents[2]
@@ -37,6 +37,8 @@ def test_every_public_name_has_a_place():
     assert {page_of(x) for _, x in entries} == set(PAGES)
     names = [name for name, _ in entries]
     assert {"bc.System", "bc.tyres.Fiala", "bc.kane.Derivation", "bc.gym.make"} <= set(names) and len(names) > 90
+    returned = {name for name, _ in returned_classes([x for _, x in entries])}  # some by names for type checkers alone
+    assert {"LinearModel", "Equilibrium", "Many", "Slopes", "Contact", "LoadTable"} <= returned | {n[3:] for n in names}
 
 
 def test_tables_of_the_readme_are_found():

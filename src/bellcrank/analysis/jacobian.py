@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.analysis.external_slopes import ExternalSlopes
+from bellcrank.derive.derived import Derived
 from bellcrank.derive.results import GROUPS, Results
 from bellcrank.emit.c.source import c_source
 from bellcrank.emit.python.source import python_source
@@ -94,6 +95,27 @@ class Slopes:
         except OSError as error:
             raise BuildError(f"cannot write {path}: {error.strerror or error}") from None
         return path
+
+
+def jacobian_of(derived: Derived, of: Sequence[str], by: Sequence[Any] | None, mode: str) -> Slopes:
+    """The whole matrix of a model as a program, or an error where that would be too large."""
+    groups, columns = groups_of(of, derived.name), columns_of(derived.interface, by)
+    size = written_out_size(derived.results, groups, columns)
+    if size > WRITTEN_OUT:
+        rows = len(derived.results.rows(*groups))
+        raise ModelError(
+            f"jacobian: the matrix of {rows} rows and {len(columns)} columns would need about {size} operations, and "
+            f"{WRITTEN_OUT} can be written out. Ask for fewer columns (by=), or evaluate it with sim.linearize() or "
+            "sim.rhs().jacobian().",
+            derived.name,
+        )
+    return derive_slopes(derived.program, derived.results, groups, columns, mode)
+
+
+def gradient_of(derived: Derived, of: Sequence[str], by: Sequence[Any] | None) -> Slopes:
+    """The gradient of a weighted sum of a model's results as a program."""
+    groups, columns = groups_of(of, derived.name), columns_of(derived.interface, by)
+    return derive_gradient(derived.program, derived.results, groups, columns)
 
 
 def groups_of(of: str | Sequence[str], model: str) -> list[str]:

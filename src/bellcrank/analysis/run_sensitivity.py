@@ -115,7 +115,7 @@ def chosen_parameters(by: Any, parameters: Any, values: Parameters) -> tuple[Any
 
 def sensitivity(
     plant: Plant,
-    parameters: Any,
+    by: Any,
     outputs: Any,
     t_end: float | None,
     step: float | None,
@@ -124,12 +124,14 @@ def sensitivity(
     initial: Mapping[Any, float] | None,
     inputs: Inputs,
     check: bool,
+    parameters: Any,
     output_every: int | None = None,
 ) -> Sensitivity:
     """Derivatives of channels of a run by parameters: forward, in closed loops by differences of runs if they agree."""
     plant.refuse_kept()
     loaded, interface = plant.loaded, plant.interface
-    chosen = plant.find_all(parameters, PARAMETERS, "parameter")
+    names, values = chosen_parameters(by, parameters, values)
+    chosen = plant.find_all(names, PARAMETERS, "parameter")
     if not chosen:
         raise ModelError("sensitivity: name at least one parameter", plant.name)
     channels: Sequence[Quantity] = interface.outputs or interface.states

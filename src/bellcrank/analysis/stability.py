@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,7 @@ from bellcrank.analysis.find_equilibrium import find_equilibrium
 from bellcrank.analysis.linearise import linear_model
 from bellcrank.analysis.modes import stability_of
 from bellcrank.analysis.plant import Plant
+from bellcrank.analysis.where import with_guesses
 from bellcrank.errors import ModelError, RunError
 
 SAME = 1e-6  # difference of two equilibria, in equation units, that counts as none
@@ -24,8 +26,9 @@ def assessed(plant: Plant, found: Equilibrium) -> Equilibrium:
     return replace(found, stability=stability_of(values), eigenvalues=tuple(complex(x) for x in values))
 
 
-def equilibrium(plant: Plant, **asked: Any) -> Equilibrium:
+def equilibrium(plant: Plant, at: Any, guess: Mapping[Any, float] | None, **asked: Any) -> Equilibrium:
     """`find_equilibrium` with stability, and where damped motion leads instead if it is unstable."""
+    asked["at"] = with_guesses(plant, at, guess)
     found = assessed(plant, find_equilibrium(plant, **asked))
     if found.stability != "unstable":
         return found

@@ -29,7 +29,7 @@ from bellcrank.numeric.real import reals
 from bellcrank.run.evaluate import Inputs, Parameters
 
 Axis = tuple[Any, Iterable[float]]  # a quantity and its values
-Build = Callable[[Mapping[str, float]], Plant] | None  # a model made with some arguments
+Build = Callable[..., Any] | None  # what makes a model with some arguments
 
 
 @dataclass(frozen=True)
@@ -88,11 +88,12 @@ class Sweep:
         """The model made with other arguments."""
         assert self.build is not None
         try:
-            return self.build(arguments)
+            made: Plant = self.build(**arguments).equations().compile(backend=self.plant.loaded.model.name).plant
         except (ModelError, TypeError) as error:
             names = ", ".join(f"'{n}'" for n in arguments)
             what = "no state, input, parameter or output, and the model cannot be made with it"
             raise ModelError(f"over {names}: {what} ({error})", self.plant.name) from None
+        return made
 
     def _values(self, chosen: Sequence[tuple[Over, float]]) -> tuple[dict[str, float], dict[str, Any]]:
         """Parameters and inputs."""

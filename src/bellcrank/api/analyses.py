@@ -1,32 +1,27 @@
-"""The analyses of a simulation as its methods."""
+"""The analyses of a simulation as its methods: each is imported when it is first used, as most runs need none."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from bellcrank.analysis.equilibrium import Equilibrium
-from bellcrank.analysis.inverse import InverseDynamics
-from bellcrank.analysis.inverse_dynamics import inverse_dynamics
-from bellcrank.analysis.linear import LinearModel
-from bellcrank.analysis.linearise import linear_model
-from bellcrank.analysis.locus import Equilibria, RootLocus, StabilityChart
-from bellcrank.analysis.modes import Modes
-from bellcrank.analysis.plant import Plant
-from bellcrank.analysis.response import Response, Spectrum
-from bellcrank.analysis.run_sensitivity import chosen_parameters, sensitivity
-from bellcrank.analysis.sensitivity import Sensitivity
-from bellcrank.analysis.spectra import power_spectrum
-from bellcrank.analysis.stability import equilibrium
-from bellcrank.analysis.sweep import equilibria, root_locus, stability_chart
-from bellcrank.analysis.where import with_guesses
 from bellcrank.derive.derived import Derived
 from bellcrank.kinds import Checked
 from bellcrank.model.guess import with_guess
 from bellcrank.run.evaluate import Inputs, Parameters
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.result import Run
+
+if TYPE_CHECKING:
+    from bellcrank.analysis.equilibrium import Equilibrium
+    from bellcrank.analysis.inverse import InverseDynamics
+    from bellcrank.analysis.linear import LinearModel
+    from bellcrank.analysis.locus import Equilibria, RootLocus, StabilityChart
+    from bellcrank.analysis.modes import Modes
+    from bellcrank.analysis.plant import Plant
+    from bellcrank.analysis.response import Response, Spectrum
+    from bellcrank.analysis.sensitivity import Sensitivity
 
 Values = Mapping[Any, float] | None
 
@@ -37,11 +32,12 @@ class Analyses(Checked):
     loaded: Loaded
     derived: Derived
     simulate: Callable[..., Run]
-    backend: str
 
     @cached_property
     def plant(self) -> Plant:
         """The model as the analyses see it."""
+        from bellcrank.analysis.plant import Plant
+
         return Plant(self.loaded, self.derived, self.simulate)
 
     def equilibrium(
@@ -66,13 +62,17 @@ class Analyses(Checked):
         The nearest one is that in whose region of convergence (Newton's method) the start lies, stable or not; if it
         lies in none, the one to which strongly damped motion from rest leads. Angles move by less than a turn.
         """
+        from bellcrank.analysis.stability import equilibrium
+
         asked = {"free": free, "fixed": fixed, "targets": targets, "parameters": parameters, "inputs": inputs}
-        return equilibrium(self.plant, **asked, at=with_guesses(self.plant, at, guess), t=t)
+        return equilibrium(self.plant, at, guess, **asked, t=t)
 
     def equilibria(
         self, over: Any, values: Iterable[float], parameters: Parameters = None, inputs: Inputs = None, **options: Any
     ) -> Equilibria:
         """Equilibria over values of one parameter, input or state (user units); options as of `equilibrium`."""
+        from bellcrank.analysis.sweep import equilibria
+
         return equilibria(self.plant, over, values, parameters, inputs, options)
 
     def linearize(
@@ -94,21 +94,26 @@ class Analyses(Checked):
         name, as of `simulate`; `outputs`: names of outputs or states (default: all outputs); `states`: those that stay
         independent if constraints allow. Any point is allowed; `motion` names it, `stability` says if it is stable.
         """
-        return linear_model(self.plant, at, inputs, outputs, parameters, None, t, states, guess)
+        return self._linear(at, inputs, outputs, parameters, None, t, states, guess)
+
+    def _linear(self, *asked: Any, **options: Any) -> LinearModel:
+        from bellcrank.analysis.linearise import linear_model
+
+        return linear_model(self.plant, *asked, **options)
 
     def frequency_response(
         self, input: Any, output: Any, f: Any, at: Any = "equilibrium", parameters: Parameters = None,
         inputs: Inputs = None, guess: Values = None,
     ) -> Response:  # fmt: skip
         """Complex response of an output (or state) to a sine of an input (or parameter) over frequencies f in Hz."""
-        model = linear_model(self.plant, at, [input], [output], parameters, inputs, guess=guess)
+        model = self._linear(at, [input], [output], parameters, inputs, guess=guess)
         return model.frequency_response(input, output, f)
 
     def modes(
         self, at: Any = "equilibrium", parameters: Parameters = None, inputs: Inputs = None, guess: Values = None
     ) -> Modes:
         """Eigenvalues with frequency, damping and shape, without coordinates on which nothing depends."""
-        return linear_model(self.plant, at, (), (), parameters, inputs, guess=guess).essential().modes
+        return self._linear(at, (), (), parameters, inputs, guess=guess).essential().modes
 
     def power_spectrum(
         self,
@@ -127,6 +132,8 @@ class Analyses(Checked):
         bc.road_spectrum gives those of roads. `by`: "linear" model or "simulation" of the model as it is, with random
         phases; `periods` are then averaged.
         """
+        from bellcrank.analysis.spectra import power_spectrum
+
         return power_spectrum(self.plant, output, spectra, f, by, at, parameters, seed, periods)
 
     def root_locus(
@@ -144,7 +151,9 @@ class Analyses(Checked):
         Every value has its own steady motion; free=, fixed=, targets= as of `equilibrium`. With `model`, a function
         that gives a System, `over` may be one of its arguments.
         """
-        return root_locus(self.plant, over, values, at, parameters, inputs, options, self._built(model))
+        from bellcrank.analysis.sweep import root_locus
+
+        return root_locus(self.plant, over, values, at, parameters, inputs, options, model)
 
     def stability_chart(
         self,
@@ -157,12 +166,9 @@ class Analyses(Checked):
         **options: Any,
     ) -> StabilityChart:
         """Largest real part of all eigenvalues over two quantities, each given as (name, values); as `root_locus`."""
-        return stability_chart(self.plant, first, second, at, parameters, inputs, options, self._built(model))
+        from bellcrank.analysis.sweep import stability_chart
 
-    def _built(self, model: Callable[..., Any] | None) -> Callable[[Mapping[str, float]], Plant] | None:
-        """What makes the plant of a model from its arguments, with the backend of this one."""
-        backend = self.backend
-        return None if model is None else lambda given: model(**given).equations().compile(backend=backend).plant
+        return stability_chart(self.plant, first, second, at, parameters, inputs, options, model)
 
     def inverse(
         self,
@@ -179,6 +185,8 @@ class Analyses(Checked):
         `forces`: forces and moments of the model whose magnitudes are sought instead of their laws; without, the
         generalised forces along all independent speeds that are needed besides those of the model.
         """
+        from bellcrank.analysis.inverse_dynamics import inverse_dynamics
+
         return inverse_dynamics(self.plant, q, u, udot, t, forces, parameters, inputs)
 
     def sensitivity(
@@ -202,6 +210,7 @@ class Analyses(Checked):
         given as `parameters` alone are those to differentiate by. `check` compares with central differences of runs
         (`s.checked`).
         """
-        names, numbers = chosen_parameters(by, parameters, values)
-        start = with_guess(initial, guess)
-        return sensitivity(self.plant, names, outputs, t_end, step, method, numbers, start, inputs, check, output_every)
+        from bellcrank.analysis.run_sensitivity import sensitivity
+
+        run = t_end, step, method, values, with_guess(initial, guess), inputs, check, parameters, output_every
+        return sensitivity(self.plant, by, outputs, *run)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bellcrank.backend.kept_models import kept_model
 from bellcrank.derive.derived import Derived
-from bellcrank.derive.pipeline import derive
 from bellcrank.derive.summary import summary, warn_of_unused
 from bellcrank.errors import ModelError, mapping
-from bellcrank.export.programs import write_program
 from bellcrank.expr import Expr, Symbol
 from bellcrank.interface.interface import Interface
 from bellcrank.interface.listing import describe
@@ -22,7 +19,6 @@ from bellcrank.kinematics.speed_constraints import Removed
 from bellcrank.model.records import Description
 from bellcrank.names import numbered
 from bellcrank.program.lookup import routine_operations
-from bellcrank.run.loop_place import LoopPlace
 
 if TYPE_CHECKING:
     from bellcrank.analysis.jacobian import Slopes
@@ -37,12 +33,8 @@ class Equations(Checked):
 
     def __init__(self, derived: Derived, recipe: tuple[Any, ...] | None = None) -> None:
         self.derived, self._recipe = derived, recipe
-        self.analysis = derived.analysis
-        self.quantities = derived.quantities
-        self.program = derived.program
-        self.how = derived.how
-        self.seconds = dict(derived.seconds)
-        self.solve = derived.solve
+        self.analysis, self.quantities, self.program = derived.analysis, derived.quantities, derived.program
+        self.how, self.solve, self.seconds = derived.how, derived.solve, dict(derived.seconds)
 
     def __reduce__(self) -> Any:
         """Another process derives the equations again, from the description as it was."""
@@ -141,26 +133,15 @@ class Equations(Checked):
         result counts its operations and is written in C or Python like the model itself. A matrix that is too large to
         be written out is an error.
         """
-        from bellcrank.analysis import jacobian as differentiation  # most models are never differentiated
+        from bellcrank.analysis.jacobian import jacobian_of  # most models are never differentiated
 
-        groups, columns = differentiation.groups_of(of, self.name), differentiation.columns_of(self.interface, by)
-        size = differentiation.written_out_size(self.derived.results, groups, columns)
-        if size > differentiation.WRITTEN_OUT:
-            rows = len(self.derived.results.rows(*groups))
-            raise ModelError(
-                f"jacobian: the matrix of {rows} rows and {len(columns)} columns would need about {size} operations,"
-                f" and {differentiation.WRITTEN_OUT} can be written out. Ask for fewer columns (by=), or evaluate it"
-                " with sim.linearize() or sim.rhs().jacobian().",
-                self.name,
-            )
-        return differentiation.derive_slopes(self.program, self.derived.results, groups, columns, mode)
+        return jacobian_of(self.derived, of, by, mode)
 
     def gradient(self, of: Sequence[str] = ("rates",), by: Sequence[Any] | None = None) -> Slopes:
         """The gradient of the weighted sum of results as a program (reverse mode); the weights are its inputs."""
-        from bellcrank.analysis import jacobian as differentiation
+        from bellcrank.analysis.jacobian import gradient_of
 
-        groups, columns = differentiation.groups_of(of, self.name), differentiation.columns_of(self.interface, by)
-        return differentiation.derive_gradient(self.program, self.derived.results, groups, columns)
+        return gradient_of(self.derived, of, by)
 
     def operation_count(self) -> dict[str, Any]:
         """Operations of one evaluation of all rates: add, multiply, divide, function, total; `classic` by the published
@@ -210,6 +191,8 @@ class Equations(Checked):
         `precision`; with "simulink", the same with an S-function. `events` and `stop` as of `simulate`: what a program
         in C or Python watches and does. Returns the path of the file with the equations.
         """
+        from bellcrank.export.programs import write_program
+
         return write_program(self.derived, language, directory, purpose, precision, events, stop)
 
     def page(
@@ -270,6 +253,12 @@ def equations_of(
     kept on disk for other processes."""
     frozen = description.snapshot()
     asked = solve, small, optimise, tuple(without), ConstraintForm(constraints)
-    make = partial(derive, frozen, LoopPlace.of, *asked)
+
+    def make() -> Derived:
+        from bellcrank.derive.pipeline import derive
+        from bellcrank.run.loop_place import LoopPlace
+
+        return derive(frozen, LoopPlace.of, *asked)
+
     derived = kept_model(frozen, asked, make) if keeps else make()
     return Equations(derived, (frozen, solve, small, optimise, tuple(without), constraints))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,9 +11,6 @@ from bellcrank.api.analyses import Analyses
 from bellcrank.errors import counted
 from bellcrank.interface.interface import Interface
 from bellcrank.interface.listing import describe
-from bellcrank.many.many import simulate_many
-from bellcrank.many.result import Many
-from bellcrank.many.steppers import Steppers, steppers
 from bellcrank.model.guess import with_guess
 from bellcrank.run import evaluate
 from bellcrank.run.actions import GivenEvent
@@ -26,6 +23,10 @@ from bellcrank.run.rhs import Rhs, rhs_of
 from bellcrank.run.simulate import simulate
 from bellcrank.run.stepper import Stepper, stepper
 from bellcrank.run.tolerances import Absolute
+
+if TYPE_CHECKING:
+    from bellcrank.many.result import Many
+    from bellcrank.many.steppers import Steppers
 
 State = Sequence[float]  # coordinates or speeds, in equation units
 
@@ -194,8 +195,9 @@ class Simulation(Analyses):
         """n runs to be taken step by step together, on all cores: as `stepper`, with an array over the runs in place of
         every number. Values may be arrays or distributions too, as of `simulate_many`.
         """
-        values = with_guess(initial, guess)
-        return steppers(self.loaded, n, step, parameters, values, inputs, method, t_start, seed)
+        from bellcrank.many.steppers import steppers
+
+        return steppers(self.loaded, n, step, parameters, with_guess(initial, guess), inputs, method, t_start, seed)
 
     def simulate_many(
         self,
@@ -229,6 +231,8 @@ class Simulation(Analyses):
         rows. `rtol`, `atol`, `events`, `stop` and `guess` (numbers that all runs share) as of `simulate`. A run that
         stops leaves the others alone; `many.ended` says why.
         """
+        from bellcrank.many.many import simulate_many
+
         return simulate_many(
             self.loaded, n, parameters, with_guess(initial, guess), inputs, t_end, step, method, keep, every, reduce,
             backend, precision, progress, sampling, seed, rtol, atol, events, stop,

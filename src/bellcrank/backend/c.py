@@ -14,14 +14,12 @@ from bellcrank.backend.c_runs import CRun, DaeCRun, LoopCRun, RigidCRun
 from bellcrank.backend.cache import kept_text
 from bellcrank.backend.compiler import NO_COMPILER, Compiler, find_compiler
 from bellcrank.backend.external import external_function, remembering
-from bellcrank.backend.fortran import fortran_library
 from bellcrank.backend.protocol import Functions
 from bellcrank.backend.python import PythonModel
 from bellcrank.backend.start import Input
 from bellcrank.backend.tiers import libraries_of
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.rigid import RigidWheel
-from bellcrank.emit.c.source import c_source
 from bellcrank.emit.routines import external_name
 from bellcrank.emit.schedule import AS_WRITTEN, BEST, Options
 from bellcrank.errors import BuildError, warn
@@ -85,6 +83,8 @@ class CModel:
         own = all(c.function is None or c.routine.formulas is not None for c in calls)
 
         def write() -> str:
+            from bellcrank.emit.c.source import c_source  # most programs are found as text and library
+
             with no_collection():
                 return c_source(
                     program, options=options, outside=self._outside, dae=dae, stiff=stiff, wheels=rigid, bound=True,
@@ -95,7 +95,11 @@ class CModel:
         kept = program.content and own and not rigid
         how = f"{program.content} {options!r} {self._outside!r} {dae} {stiff}"
         self.source = kept_text(how, write) if kept else write()
-        linked = [fortran_library(foreign, program.name)] if foreign else []
+        linked = []
+        if foreign:
+            from bellcrank.backend.fortran import fortran_library
+
+            linked = [fortran_library(foreign, program.name)]
         libraries = libraries_of(self.source, compiler, speed, linked, own, flags)
         place = {routine: i for i, routine in enumerate(program.routines)}
         away = [(place[c.routine], c.routine.argument_count) for c in calls if c.function is None]

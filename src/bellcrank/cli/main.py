@@ -7,6 +7,7 @@ of the command that is given is imported.
 
 from __future__ import annotations
 
+import gc
 import sys
 import warnings
 from argparse import ArgumentParser
@@ -53,6 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is not None:
         with shown():
             return _do(list(arguments))
+    gc.set_threshold(200_000)  # most objects of a command stay until its end
     with signals.of_the_command(), shown():
         try:
             code = _do(sys.argv[1:])

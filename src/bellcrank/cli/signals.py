@@ -4,6 +4,7 @@ fails for want of a letter."""
 from __future__ import annotations
 
 import atexit
+import gc
 import io
 import os
 import signal
@@ -81,6 +82,7 @@ def leave(code: int) -> int:
     """
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
+    gc.freeze()  # all memory is given back at once: no search for cycles in it
     if code > SIGNALLED:
         with suppress(OSError, ValueError):
             sys.stdout.flush()

@@ -44,15 +44,16 @@ def digest_of(thing: Any, numbers: bool = True) -> str:
 
 
 @lru_cache(maxsize=1)
-def _installed() -> tuple[Any, ...]:
-    """Version and files of the package: other files may derive other equations."""
+def _installed() -> str:
+    """Digest of version and files of the package: other files may derive other equations."""
     root = Path(__file__).parents[1]
     files = []
     for folder, _, names in os.walk(root):
         if not folder.endswith("__pycache__"):
             files += [(f"{folder}/{name}", os.stat(f"{folder}/{name}")) for name in names]
-    listed = sorted((path.removeprefix(str(root)), found.st_size, found.st_mtime_ns) for path, found in files)
-    return __version__, platform.python_version(), np.__version__, tuple(listed)
+    listed = sorted((path.removeprefix(str(root)), of.st_size, of.st_mtime_ns) for path, of in files)
+    found = __version__, platform.python_version(), np.__version__, listed
+    return hashlib.sha256(repr(found).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class _Walk:

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from bellcrank.derive.matrices import Matrices, dependent_speeds, user_matrices
-from bellcrank.derive.results import Results, model_results
 from bellcrank.expr import Symbol
 from bellcrank.interface.interface import Interface, interface_of
 from bellcrank.kinematics.analysis import Analysis
 from bellcrank.kinematics.dimensions import Quantities
 from bellcrank.kinematics.speed_constraints import Removed
 from bellcrank.program.program import Program
-from bellcrank.program.slopes import SlopeTable, slopes_of_all
+
+if TYPE_CHECKING:
+    from bellcrank.derive.matrices import Matrices
+    from bellcrank.derive.results import Results
+    from bellcrank.program.slopes import SlopeTable
 
 
 @dataclass(frozen=True)
@@ -50,19 +53,27 @@ class Derived:
     @cached_property
     def dependent(self) -> tuple[Removed, ...]:
         """The dependent speeds, each with the relation that determines it."""
+        from bellcrank.derive.matrices import dependent_speeds
+
         return dependent_speeds(self.analysis)
 
     @cached_property
     def matrices(self) -> Matrices:
         """M and f of M u' = f, in the user's speeds."""
+        from bellcrank.derive.matrices import user_matrices
+
         return user_matrices(self.analysis)
 
     @cached_property
     def results(self) -> Results:
         """Rates, outputs and constraints over one graph, in the form that derivatives are taken of."""
+        from bellcrank.derive.results import model_results
+
         return model_results(self.analysis, self.program)
 
     @cached_property
     def slopes(self) -> SlopeTable:
         """Slopes of rates and outputs by states and inputs, over the constants of the program."""
+        from bellcrank.program.slopes import slopes_of_all
+
         return slopes_of_all(self.program)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, TypeVar
 
@@ -39,8 +39,8 @@ class Syntax:
 
     op: str
     args: tuple[Any, ...]
-    position: int = 0
-    source: str | None = None
+    position: int = field(default=0, metadata={"content": False})  # for messages, as is the source
+    source: str | None = field(default=None, metadata={"content": False})
 
     def fail(self, message: str) -> ModelError:
         """The error for something wrong at this place."""

@@ -13,7 +13,7 @@ def real(value: Any) -> float | None:
         return value
     if isinstance(value, str | bytes | bool | np.bool_ | complex | np.complexfloating | np.timedelta64 | np.datetime64):
         return None
-    if value is np.ma.masked or (isinstance(value, np.ndarray) and (value.ndim or value.dtype.kind not in "iuf")):
+    if isinstance(value, np.ndarray) and (value.ndim or value.dtype.kind not in "iuf" or value is np.ma.masked):
         return None
     try:
         return float(value)
@@ -23,7 +23,8 @@ def real(value: Any) -> float | None:
 
 def reals(values: Any) -> np.ndarray | None:
     """An own array of real numbers; None where one of them is none."""
-    if np.ma.is_masked(values) or (isinstance(values, list | tuple) and any(x is np.ma.masked for x in values)):
+    listed = values if isinstance(values, list | tuple) else [values]
+    if any(isinstance(x, np.ndarray) and type(x) is not np.ndarray and np.ma.is_masked(x) for x in listed):
         return None
     try:
         found = np.array(values)

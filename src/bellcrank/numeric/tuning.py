@@ -28,7 +28,7 @@ class Constant:
         return self.value * rounding**self.power if rounding != 1.0 and self.power else self.value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Elimination:
     """Linear systems: which pivots vanish."""
 
@@ -37,7 +37,7 @@ class Elimination:
     dependent: float = _of(1e-15, "a pivot of a symmetric matrix that is none, against its largest entry", 1.0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Ranks:
     """What counts as zero when a model is read and derived: rounding of what was given."""
 
@@ -47,7 +47,7 @@ class Ranks:
     rank: float = _of(1e-6, "a singular value of closed loops against the largest, rows and columns of one size")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Loops:
     """How closed loops are kept closed."""
 
@@ -67,7 +67,7 @@ class Loops:
     repeated: float = _of(1e-12, "a pivot of a row that repeats others, against the largest", 0.75)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Bridges:
     """Curves that carry closed loops through singular positions. Lengths are those of scaled columns."""
 
@@ -92,7 +92,7 @@ class Bridges:
     portions: int = _of(400, "... into so many at most: a step that needs more is none for this motion")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Assembly:
     """How loops are closed at the start, and the metric in which they are kept closed."""
 
@@ -112,7 +112,7 @@ class Assembly:
     light: float = _of(1e-3, "share of the largest inertia: smaller ones count as this")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Multipliers:
     """Methods for differential-algebraic equations."""
 
@@ -121,7 +121,7 @@ class Multipliers:
     repeats: float = _of(1e-9, "a pivot that means that rows repeat others", 0.5)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class RigidWheels:
     """Rigid wheels on rigid ground."""
 
@@ -144,7 +144,7 @@ class RigidWheels:
     stuck: float = _of(1e-12, "an eigenvalue of the wheels' response that is none, against the largest", 0.75)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Ground:
     """The nearest point of a ground made of pieces."""
 
@@ -154,14 +154,14 @@ class Ground:
     level: float = _of(1e-12, "share by which heights and slopes may differ at an edge that is none")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Differences:
     """Slopes of external routines, by differences of fourth order."""
 
     step: float = _of(1e-4, "step of an argument, against its size or 1")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Surface:
     """The nearest point of a ground over x and y."""
 
@@ -173,7 +173,7 @@ class Surface:
     samples: int = _of(8, "of each side of a square around, where there may be several")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Implicit:
     """Newton's method of a function given by equations."""
 
@@ -182,7 +182,7 @@ class Implicit:
     small: float = _of(1e-4, "square of half an angle below which its sine is a series")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Inputs:
     """Sampled inputs."""
 
@@ -190,7 +190,7 @@ class Inputs:
     kink: float = _of(1e-9, "share of the steepest slope by which lines of an input differ at a kink")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Events:
     """Events of a run."""
 
@@ -208,14 +208,14 @@ class Events:
     followed: float = _of(1e-12, "share of a state by which it has moved with one that an action set", 0.5)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Steps:
     """Steps of a run."""
 
     gap: float = _of(1e-9, "share of a step: nearer to its end, a break of an input lies at it", 0.5)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Control:
     """Steps that adaptive methods choose."""
 
@@ -252,7 +252,7 @@ class Control:
     steps_of_row: int = _of(100, "... so many for every row")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Newton:
     """Newton's method of stiff steps."""
 
@@ -268,7 +268,7 @@ class Newton:
     own_pivot: float = _of(0.1, "share of s in s x - slopes x = r that a state eliminated first is divided by at least")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Plans:
     """A run as a whole: its steps and samples."""
 
@@ -277,7 +277,7 @@ class Plans:
     raster: float = _of(1e-6, "share of a step by which samples may be off their raster")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Exchange:
     """A model that others integrate, or step by step."""
 
@@ -286,7 +286,7 @@ class Exchange:
     at_point: float = _of(1e-6, "share of a step, or of the time, by which its beginning may be missed")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Counting:
     """Percentiles of many numbers that are not kept."""
 

@@ -25,7 +25,6 @@ from bellcrank.expr import symbols
 from bellcrank.interface.interface import Interface
 from bellcrank.kinematics.analysis import Analysis
 from bellcrank.program.program import Program
-from bellcrank.program.slopes import with_slopes
 from bellcrank.program.statements import section_expressions
 from bellcrank.run.rigid_layout import rigid_wheels
 from bellcrank.run.starts import Starts
@@ -77,6 +76,8 @@ class Loaded:
     @cached_property
     def stiff(self) -> Model:
         """The program with slopes, and where it is compiled with runs by stiff methods, made when it is asked for."""
+        from bellcrank.program.slopes import with_slopes
+
         program = with_slopes(self.program)
         more = program.routines[len(self.program.routines) :]
         return self.model.for_stiff(program, (*self.model.functions, *(r.python for r in more)))

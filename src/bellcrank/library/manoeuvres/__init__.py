@@ -157,6 +157,8 @@ def report(
 
 def targets_of(given: str | FilePath | Mapping[str, Any] | None) -> Any:
     """Targets of a file or mapping, read and checked."""
+    if given is None:
+        return {}
     from bellcrank.library.report.key_figures import check_targets, read_targets
 
     targets = read_targets(given)

@@ -47,11 +47,9 @@ class Limit:
 Targets = Mapping[str, Mapping[str, Limit]]
 
 
-def read_targets(given: str | Path | Mapping[str, Any] | None) -> Targets:
+def read_targets(given: str | Path | Mapping[str, Any]) -> Targets:
     """Targets of a .toml file or of a mapping like it: sections are manoeuvres or `car`, keys are metrics, and values
     are [min, max] or a table with min, max and target, in the unit of the metric."""
-    if given is None:
-        return {}
     sections = given if isinstance(given, Mapping) else read_toml(Path(given))
     for name, section in sections.items():
         if not isinstance(section, Mapping):

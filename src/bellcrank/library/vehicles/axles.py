@@ -6,12 +6,14 @@ In: an `Axle` record. Out: `FittedAxle`, with the left linkage in the axes of th
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from bellcrank.backend.kept_models import kept_object
 from bellcrank.errors import ModelError, did_you_mean
@@ -52,9 +54,15 @@ class FittedAxle:
 
     def pose(self, travel: float) -> Pose:
         """The left linkage at a travel, rack in the middle; kept, as a search asks for the same again and again."""
-        if travel not in self.poses:
-            self.poses[travel] = self.linkage.solve(travel)
+        self.find_poses([travel])
         return self.poses[travel]
+
+    def find_poses(self, travels: Iterable[float]) -> None:
+        """Solves for several travels at once, in the time that one takes."""
+        new = [z for z in dict.fromkeys(travels) if z not in self.poses]
+        if new:
+            found = self.linkage.solve(np.array(new))
+            self.poses.update((z, found[i]) for i, z in enumerate(new))
 
 
 def fit_axle(name: str, record: Axle, axes: str | None, folder: Path, problems: Problems) -> FittedAxle | None:

@@ -10,25 +10,24 @@ from dataclasses import replace
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.files.text import read_text, read_toml
-from bellcrank.library.vehicles.axle_measures import axle_measures
 from bellcrank.library.vehicles.building import CarSystem, Ground, build
-from bellcrank.library.vehicles.checking import remarks
 from bellcrank.library.vehicles.data import CarData, make_data
 from bellcrank.library.vehicles.extending import add_rolling_start, content
 from bellcrank.library.vehicles.figures import Figures, figures_of
-from bellcrank.library.vehicles.load_cases import axle_loads, read_cases
 from bellcrank.library.vehicles.motor import drive_share
 from bellcrank.library.vehicles.rest import Stand, stand
 from bellcrank.library.vehicles.setting import set_up
 from bellcrank.linkage import Linkage
 from bellcrank.linkage import shipped as hard_points
 from bellcrank.linkage.chain import Strut
-from bellcrank.linkage.loads import LoadTable
 from bellcrank.linkage.measures import Measures
+
+if TYPE_CHECKING:
+    from bellcrank.linkage.loads import LoadTable
 
 
 class Car:
@@ -122,17 +121,23 @@ class Car:
 
     def check(self) -> list[str]:
         """Sentences about what is unusual in the data and in `figures`."""
+        from bellcrank.library.vehicles.checking import remarks
+
         return remarks(self.data, self.stand, self.figures)
 
     def loads(self, axle: str, cases: str | Path | Mapping[str, Mapping[str, Any]] | None = None) -> LoadTable:
         """Forces of every rod, joint, spring and of the rack of an axle under load cases: those of a file, of a mapping
         of sections like it, or braking, cornering and bumps."""
+        from bellcrank.library.vehicles.load_cases import axle_loads, read_cases
+
         read = None if cases is None else read_cases(cases)
         return axle_loads(self.data, self.stand, self.figures, _axle(axle), read)
 
     def kinematics(self, axle: str, travel: Any, rack: Any = 0.0, mode: str = "parallel") -> Measures:
         """Measures of the left wheel of an axle at travels and rack positions (m): those of its linkage, loads and
         rates of springs and anti-roll bar, what it gives under forces."""
+        from bellcrank.library.vehicles.axle_measures import axle_measures
+
         return axle_measures(self.data, self.stand, self.linkage(axle), _axle(axle), travel, rack, mode)
 
     def linkage(self, axle: str) -> Linkage:

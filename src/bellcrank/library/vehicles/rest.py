@@ -141,6 +141,8 @@ class Statics:
         sprung, steering = self.car.sprung, self.car.sections.steering
         masses = [(sprung.mass, sprung.cg * self.flat), (steering.rack_mass, rack_place(self.car))]
         corners = []
+        self.car.front.find_poses(map(float, travels[:2]))
+        self.car.rear.find_poses(map(float, travels[2:]))
         for (axle, side), travel in zip(CORNERS.values(), travels, strict=True):
             key = (axle, side, travel, height, pitch, roll)
             if key not in self._corners:
