@@ -4,8 +4,11 @@ The public names are listed in `__init__.pyi`, for type checkers and for Python 
 Each is imported from its module when it is first used, so that a program loads what it needs and nothing else.
 """
 
+from _thread import RLock as _RLock
+
 from bellcrank.version import __version__ as __version__
 
+_lock = _RLock()  # one thread imports at a time: folders and their modules would else meet half made
 _homes = {}  # public name: the module that defines it; filled when the first is asked for
 
 
@@ -30,6 +33,11 @@ def _names():
 
 
 def __getattr__(name):
+    with _lock:
+        return _found(name)
+
+
+def _found(name):
     from importlib import import_module
 
     if name == "__all__":
