@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from bellcrank.backend.compiler import compile_source, find_compiler
-from bellcrank.emit.c.stiff import systems
-from bellcrank.emit.number import DOUBLE
+from bellcrank.emit.c.stiff import order_tables
+from bellcrank.kernel.text import Kernel
 from bellcrank.program.structure import costs, dependence, elimination
 from tests.models import example, needs_compiler
 
@@ -69,7 +69,7 @@ def solved_in_c(n, folder):
     """Random slopes of n states, the order of their elimination, and solutions of systems of them in C."""
     n_q, rows, slopes = matrices(np.random.default_rng(5), n)
     e = elimination(rows, n_q)
-    text = HEAD.format(n=n) + systems(e, DOUBLE) + SOLVE
+    text = HEAD.format(n=n) + order_tables(e) + Kernel({}).take("stiff_systems.c") + SOLVE
     library = ctypes.CDLL(str(compile_source(text, folder, find_compiler(), ("-O1",))))
 
     def solve(usual, slopes, s, one, pair):

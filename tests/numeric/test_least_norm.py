@@ -38,7 +38,7 @@ def in_python(folder):
 def in_c(folder):
     text = f"#include <math.h>\nenum {{ N_G = {MOST}, N_V = {MOST}, N_Q = {MOST}, N_U = {MOST} }};\n"
     text += f"typedef double real;\n#define SHORT {LOOPS.short!r}\n#define REPEATED {LOOPS.repeated!r}\n"
-    text += "".join(template("bellcrank.emit/c/runtime", name) for name in ("length.c", "least_norm.c"))
+    text += "".join(template("bellcrank.kernel", name) for name in ("length.c", "least_norm.c"))
     text += "void solve(int m, int n, int rank, const double *root, const double *rows, const double *r, double *x)\n"
     text += "{ least_norm(m, n, rank, root, rows, r, x); }\n"
     return called(compile_source(text, folder, find_compiler(), ["-Wall", "-Wextra", "-Werror", "-O2"]))

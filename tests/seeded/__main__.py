@@ -118,7 +118,7 @@ class Base:
     def running(self, change: Change) -> tuple[set[str], set[str]]:
         """Tests that run what is changed, and others that may use what it left: of the same files, or all of them."""
         path = str(Path(change.file).relative_to(SOURCE))
-        template = "/templates/" in path or "/runtime/" in path
+        template = any(folder in f"/{path}" for folder in ("/templates/", "/runtime/", "/kernel/"))
         inside = change.inside and not template
         places = [f"{path}:{change.place}"] if inside else [x for x in self.ran if x.startswith(f"{path}:")]
         found = {self.names[k] for place in places for k in self.ran.get(place, ())}

@@ -105,7 +105,7 @@ class CModel:
         away = [(place[c.routine], c.routine.argument_count) for c in calls if c.function is None]
         memory_size = sum(c.routine.memory or 0 for c in calls if c.function is not None)
         run = RigidCRun if rigid else CRun if program.loops is None else DaeCRun if dae else LoopCRun
-        check_sizes(libraries.now.loaded, run.job)
+        check_sizes(libraries.now.loaded)
         assembler = CAssembler if run is LoopCRun and not stiff else None
         self._compiled = Compiled(program, libraries, away, memory_size, run, assembler)
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.backend.c_calls import CCalls
-from bellcrank.backend.c_job import NO_FUNCTION, Function, InputSignal, address
+from bellcrank.backend.c_job import NO_FUNCTION, Function, InputSignal, Job, address
 from bellcrank.backend.c_python import python_function
 from bellcrank.backend.c_runs import signal_of
 from bellcrank.backend.start import Input
@@ -38,8 +38,7 @@ class Bound:
         self.kept = np.zeros(len(calls.program.inputs) - len(inputs) + 1)
         self._arrays = [np.array([*given, 0.0]) for given in (p, c)]
         at_p, at_c = map(address, self._arrays)
-        made: Any = calls.compiled.run
-        self._job = made.job(
+        self._job = Job(
             function=self._function, inputs=ctypes.addressof(self._signals), p=at_p, c=at_c,
             externals=ctypes.addressof(self._externals), kept=address(self.kept),
         )  # fmt: skip

@@ -1,7 +1,7 @@
 """Many runs of a compiled program, in C: the driver, and what one thread of it needs.
 
 In:  a run of the program that is ready, what the runs begin with, and where their results go. Out: numbers in the
-arrays of the results. A driver is compiled once for all models with runs of one kind.
+arrays of the results. The driver is compiled once for all models.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.c_job import JOBS, Array, Batch, address, check_sizes
+from bellcrank.backend.c_job import Array, Batch, address, check_sizes
 from bellcrank.backend.c_runs import GIVEN, CRun
 from bellcrank.backend.compiler import Compiler, default_flags, load_source
 from bellcrank.emit.c.many import FIGURES, driver
@@ -113,7 +113,7 @@ class Driver:
 
     def __init__(self, run: CRun, compiler: Compiler, begin: Beginnings, wanted: Wanted, results: Results) -> None:
         self._run, program = run, run.calls.program
-        self._library = _library(run.job, compiler)
+        self._library = _library(compiler)
         self._batch, self._held = batch_of(begin, wanted, results)
         every = run.course.every
         block = max(1, ROOM // every) * every if every < ROOM else every
@@ -142,9 +142,9 @@ def check_batch(library: Any) -> None:
 
 
 @cache
-def _library(job: Any, compiler: Compiler) -> Any:
-    library = load_source(driver(JOBS[job]), compiler, default_flags(compiler))
-    check_sizes(library, job)
+def _library(compiler: Compiler) -> Any:
+    library = load_source(driver(), compiler, default_flags(compiler))
+    check_sizes(library)
     check_batch(library)
     library.run_many.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64]
     library.run_many.restype = None

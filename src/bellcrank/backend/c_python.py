@@ -8,8 +8,14 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from bellcrank.emit.c.python import FUNCTIONS
-
+FUNCTIONS = (  # of CPython's stable interface, in the order in which python.c of the kernel takes their addresses
+    "PyBool_FromLong",
+    "PyBytes_AsString",
+    "PyErr_Occurred",
+    "PyFloat_AsDouble",
+    "PyBuffer_Release",
+    "PyObject_GetBuffer",
+)
 _NAME = b"rates"
 _SEVERAL_ARGUMENTS = 0x80  # METH_FASTCALL
 _FIRST = struct.calcsize("P")

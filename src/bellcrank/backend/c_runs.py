@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from bellcrank.backend.c_calls import CCalls
-from bellcrank.backend.c_job import NO_FUNCTION, DaeJob, Function, InputSignal, Job, LoopJob, RigidJob, address
+from bellcrank.backend.c_job import NO_FUNCTION, Function, InputSignal, Job, address
 from bellcrank.backend.libraries import Library
 from bellcrank.backend.start import DAE_METHODS, FINISHED, NOT_CLOSED, Carried, Input, Pace, Start, Weights, not_closed
 from bellcrank.emit.c.loops import bridge_room
@@ -62,7 +62,6 @@ class Arrays(dict[str, np.ndarray]):
 class CRun:
     """A run in C. Rows hold time, states, outputs and inputs of the recorded steps; `state` is the last good one."""
 
-    job: ClassVar[Any] = Job
     goes_on: ClassVar[tuple[str, ...]] = ("t", "behind")  # what a run that goes on takes over, beside shared arrays
 
     def __init__(self, calls: CCalls, start: Start) -> None:
@@ -75,7 +74,7 @@ class CRun:
         self.calls_back = asked or bool(calls.compiled.called_back)
         self.memory = np.zeros(len(calls.memory))
         self._externals = calls.externals(self.memory)
-        self._job = job = self.job()  # fields one by one, which is soonest done
+        self._job = job = Job()  # fields one by one, which is soonest done
         job.method, job.total, job.every, job.h = method_number(course.method), course.total, course.every, course.step
         job.t_end, job.t_start, job.t = course.t_end, course.t_start, course.start(course.first + 1)
         job.with_inputs, job.function, job.inputs = 1, self._function, ctypes.addressof(self.signals)
@@ -296,7 +295,6 @@ class CRun:
 class LoopCRun(CRun):
     """A run in C whose loops are kept closed. `passages`: visits near singular positions."""
 
-    job = LoopJob
     goes_on = (*CRun.goes_on, "ratio", "steady", "n_past", "wary", "near", "curves", "portions", "visit")
 
     def __init__(self, calls: CCalls, start: Start) -> None:
@@ -386,7 +384,6 @@ class LoopCRun(CRun):
 class DaeCRun(CRun):
     """A run in C by a method for differential-algebraic equations."""
 
-    job = DaeJob
     goes_on = (*CRun.goes_on, "fresh", "way")
 
     def __init__(self, calls: CCalls, start: Start) -> None:
@@ -400,7 +397,6 @@ class DaeCRun(CRun):
 class RigidCRun(CRun):
     """A run in C with rigid wheels. `modes` of the wheels at each recorded step, if they are remembered."""
 
-    job = RigidJob
     goes_on = (*CRun.goes_on, "from_time")
     KINDS = ("impact", "rolls", "leaves the ground", "is held in a notch")
 

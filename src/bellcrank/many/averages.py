@@ -1,6 +1,6 @@
 """Means over time of sampled channels: mean, rms and standard deviation, each by the trapezoidal rule.
 
-Studies, many runs (`emit/c/runtime/many_rows.c` has the same in C) and manoeuvres use these definitions alone.
+Studies, many runs (`kernel/many_rows.c` has the same in C) and manoeuvres use these definitions alone.
 """
 
 from __future__ import annotations

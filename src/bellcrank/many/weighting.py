@@ -4,7 +4,7 @@ ISO 2631-1:1997.
 A weighting is a product of analogue filters: high pass and low pass (band limiting, A.1 and A.2), acceleration-velocity
 transition (A.3) and, of W_k, upward step (A.4). Here it acts on sampled signals without further approximation: the
 signal is taken as straight between samples, and for such a signal the answer of the analogue filter is computed
-exactly, at any sampling rate: a state for every pair of poles, which `many_rows.c` of `emit/c/runtime` keeps as well.
+exactly, at any sampling rate: a state for every pair of poles, which `many_rows.c` of the kernel keeps as well.
 """
 
 from __future__ import annotations

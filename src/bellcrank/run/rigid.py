@@ -1,4 +1,4 @@
-"""Runs with rigid wheels: they fly, hit, roll, in C (`emit/c/runtime/rigid.c`) or driven by Python (`rigid_wheels`)."""
+"""Runs with rigid wheels: they fly, hit, roll, in C (`kernel/rigid.c`) or driven by Python (`rigid_wheels`)."""
 
 from __future__ import annotations
 

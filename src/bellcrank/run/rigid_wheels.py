@@ -1,6 +1,6 @@
 """Rigid wheels on the ground: flight, impact, rolling, with the time of every change found within the step.
 
-A run driven by Python; compiled models have the same rules in C (`emit/c/runtime/rigid.c`). The
+A run driven by Python; compiled models have the same rules in C (`kernel/rigid.c`). The
 model has for each wheel the inputs fx, fz, m (force of the ground on its centre, moment on the wheel) and the outputs
 x, z, vx, vz, spin, ax, az, turn (place, velocity and acceleration of the centre; speed and acceleration of its rim).
 Since rates depend linearly on the inputs, what the ground has to exert follows from the response to unit forces.

@@ -6,14 +6,11 @@ In:  a `Program` and the method of its runs. Out: text for NVRTC, with what has 
 
 from __future__ import annotations
 
-from bellcrank.emit.c import job
 from bellcrank.emit.c.events import EventsText
 from bellcrank.emit.c.functions import Functions
-from bellcrank.emit.c.lanes import SIDE_BY_SIDE, closing_parts, group_run, tuning_of_loops
-from bellcrank.emit.c.many import rows_text
+from bellcrank.emit.c.lanes import SIDE_BY_SIDE, closing_parts, group_run, kernel_of, signals_of, tuning_of_loops
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.runtime_files import definitions, runtime
-from bellcrank.emit.c.signals import input_values
 from bellcrank.emit.c.source import routine_texts, sizes_of, table_helpers, used_functions
 from bellcrank.emit.c.tables import table_functions
 from bellcrank.emit.number import DOUBLE, FLOAT, Number
@@ -48,7 +45,8 @@ def cuda_source(
             plan = schedule(f.section, Options(critical_path=False, side_by_side=False))
             steps += plan.steps
             texts.append(printed.text(f, plan))
-    closing, of_closing = closing_parts(program, alone, Options(critical_path=False), events)
+    kernel = kernel_of(program, allocated=False)
+    closing, of_closing = closing_parts(program, alone, Options(critical_path=False), events, kernel)
     steps += of_closing
     parts = [
         runtime("cuda_head.c", SCALAR=number.c),
@@ -56,26 +54,24 @@ def cuda_source(
         *used_functions(program.functions_of("minimal"), called=events.called if events else ()),
         *routine_texts(program, calls.values()),
         definitions(ELIMINATION, number),
-        *table_helpers(program, bool(program.given_inputs)),
+        *table_helpers(program, kernel),
         *tables.text,
-        runtime("externals.c", EXTERNALS=job.structure("Externals", job.EXTERNALS)),
-        job.structure("Input", job.INPUT),
+        kernel.take("externals.h", "input.h"),
         alone.constants(),
-        input_values() if program.given_inputs else "",
-        rows_text(allocated=False),
+        signals_of(program, kernel),
+        kernel.take("many_rows.c"),
         "#undef real\n#define real scalar\n",
         *(runtime(SINES[number]) for _ in [0] if any(isinstance(s, Angles) for s in steps)),
-        *(runtime("solve.c") for _ in [0] if any(isinstance(s, Solve) for s in steps)),
+        *(kernel.take("solve.c") for _ in [0] if any(isinstance(s, Solve) for s in steps)),
         runtime(
             "cuda_numbers.c",
             OWN=own,
             LOOPS="yes" if program.loops is not None else "",
-            ROOTS="yes" if program.loops is not None or program.unit else "",
         ),
         *texts,
-        *tuning_of_loops(program),
+        *tuning_of_loops(program, kernel),
         *closing,
-        group_run(program, number, method, own, events),
+        group_run(program, number, kernel, method, own, events),
         runtime("cuda_kernel.c", OWN=own, THREADS=str(THREADS), BLOCKS=str(BLOCKS)),
     ]
     return "\n".join(p for p in parts if p)

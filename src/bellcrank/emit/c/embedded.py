@@ -10,12 +10,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bellcrank.emit.c import job
 from bellcrank.emit.c.functions import Functions
-from bellcrank.emit.c.loops import correction, null_space
-from bellcrank.emit.c.methods import CALLED, method_cases, unit_size
+from bellcrank.emit.c.loops import corrected_places, scale_tables
+from bellcrank.emit.c.methods import CALLED, method_cases, unit_places
 from bellcrank.emit.c.printer import external_calls
-from bellcrank.emit.c.run import kept_values
 from bellcrank.emit.c.runtime_files import definitions, head, runtime, sines
 from bellcrank.emit.c.source import routine_texts, sizes_of, table_helpers, used_functions
 from bellcrank.emit.c.tables import table_functions
@@ -24,6 +22,7 @@ from bellcrank.emit.parts import LONGEST
 from bellcrank.emit.schedule import BEST, Options, schedule
 from bellcrank.emit.steps import Angles, Step
 from bellcrank.expr.function_table import names_in
+from bellcrank.kernel.text import Kernel
 from bellcrank.numeric.methods import METHODS
 from bellcrank.numeric.tuning import ELIMINATION, LOOPS
 from bellcrank.program.functions import Function
@@ -59,8 +58,9 @@ def embedded_source(program: Program, stem: str, method: str, begin: Begin, numb
         texts.append(printed.text(f, plan))
     loops = program.loops
     solved = loops is not None or any(isinstance(s, Solve) for s in steps)
-    null = null_space(loops.scales, reduced=True) if loops is not None else []
-    null += [runtime("constrained_rates.c")] if any(isinstance(s, Reduce) for s in steps) else []
+    kernel = Kernel({"N_START": len(program.start.results), "N_UPDATE": len(program.update.results)})
+    null = [scale_tables(loops.scales), kernel.take("pivoted.c", "null_space.c")] if loops is not None else []
+    null += [kernel.take("constrained_rates.c")] if any(isinstance(s, Reduce) for s in steps) else []
     remembers = any(c.routine.memory for c in calls.values())
     room = "#define LANES(n) (n)\n" + "".join(f"#define FILL_{i}(x)\n" for i in (1, 2, 3)) if number is DOUBLE else ""
     parts = [
@@ -71,16 +71,15 @@ def embedded_source(program: Program, stem: str, method: str, begin: Begin, numb
         *routine_texts(program, calls.values()),
         f"#define real {number.c}\n",
         *([room + sines(number, table=False)] if any(isinstance(s, Angles) for s in steps) else []),
-        *([definitions(ELIMINATION, number), runtime("solve.c")] if solved else []),
+        *([definitions(ELIMINATION, number), kernel.take("solve.c")] if solved else []),
         *null,
-        *table_helpers(program, inputs=False),
+        *table_helpers(program, kernel),
         *tables.text,
-        "/* ---- external routines and what they remember */\n",
-        job.structure("Externals", job.EXTERNALS[1:]),
-        *([runtime("memory.c")] if remembers else []),
+        _EXTERNALS,
+        *([kernel.take("memory.c")] if remembers else []),
         printed.constants(),
         *texts,
-        _steps(program, stem, method, begin, number, remembers),
+        _steps(program, stem, method, begin, number, remembers, kernel),
     ]
     return "\n".join(p for p in parts if p)
 
@@ -89,14 +88,40 @@ def _functions(program: Program) -> list[Function]:
     return [f for f in program.functions_of("minimal") if f.name in FUNCTIONS]
 
 
-def _steps(program: Program, stem: str, method: str, begin: Begin, number: Number, remembers: bool) -> str:
+_EXTERNALS = """/* ---- external routines and what they remember */
+
+typedef struct Externals {
+    double *memory; /* of those in this file, one after another */
+    int32_t live;   /* whose memory may change? 1: routines called for rates, 2: for outputs and kept values */
+    int32_t failed; /* always 0 */
+} Externals;
+"""
+_FIXED_TURNS = """#define CLOSURE_INPUTS 0
+#define CORRECTION_TURNS(n) ((n) < job->turns)
+#define set_inputs(job, t, w) 0
+"""
+_JOB = """typedef struct Job {
+    const real *p, *c;    /* parameters, constants */
+    Externals *externals; /* needed also if there are none */
+    real *kept;           /* values of external routines that are kept, the last of w */
+    real *old;            /* of methods that need them: rates at the beginning of the step before ... */
+    int32_t behind;       /* ... are they known? */
+    real moved, residual; /* how far the last step was moved to close loops, and what is left */
+    real ratio, steady;   /* of pivots at the step reached: of a singular position, and one of `derivatives` */
+    int32_t wary, turns;  /* are rates those of the redundant equations? turns of corrections */
+} Job;
+"""
+
+
+def _steps(
+    program: Program, stem: str, method: str, begin: Begin, number: Number, remembers: bool, kernel: Kernel
+) -> str:
     loops, carried = program.loops, number is not DOUBLE
     past = METHODS[method].two_step is not None
-    closed, fields = "", [_field("p"), _field("externals"), _field("kept")]
-    fields += [_field("old"), job.Field("int", "behind", "... are they known?")] if past else []
-    if loops is not None:
-        fields += [_field("moved"), _field("ratio"), _field("wary"), job.Field("int", "turns", "of corrections")]
-        closed = _closed(program, loops, begin, number)
+    closed = _closed(loops, begin, number, kernel) if loops is not None else ""
+    root = "sqrtf" if carried else "sqrt"
+    parts = "".join(f"#define {name} {n}\n" for name, n in kernel.parts.items())
+    held = parts + "#define set_inputs(job, t, w) 0\n" + kernel.take("kept_values.c")
     given = {"PARAMETERS": begin.parameters, "STATES": begin.states, "INPUTS": begin.inputs}
     return runtime(
         "embedded.c",
@@ -104,8 +129,8 @@ def _steps(program: Program, stem: str, method: str, begin: Begin, number: Numbe
         STEM=stem,
         UPPER=stem.upper(),
         TUNING=definitions(LOOPS, number) if loops is not None else "",
-        JOB=job.structure("Job", tuple(fields)),
-        HOLD=kept_values(program, ""),
+        JOB=_JOB,
+        HOLD=held if any(kernel.parts.values()) else "",
         UPDATE="yes" if program.update.results else "",
         LOOPS=closed,
         CARRIED="yes" if carried else "",
@@ -114,9 +139,9 @@ def _steps(program: Program, stem: str, method: str, begin: Begin, number: Numbe
         PAST="yes" if past else "",
         FORGETS="yes" if past and loops is not None else "",
         JUMPS="yes" if past and program.update.results else "",
-        UNIT=unit_size(program.unit, "1/sqrtf({})" if carried else "1/sqrt({})"),
+        UNIT=f"#define ONE_BY_ROOT(x) (1/{root}(x))\n" + unit_places(program.unit) + kernel.take("unit_size.c"),
         ADVANCE=method_cases(
-            method, "summed({}, {}, &carried[j])" if carried else "{} + {}", past=CALLED, unit=program.unit
+            method, "summed({}, {}, &carried[j])" if carried else "{} + {}", past=CALLED
         ),
         MEMORY="m->memory" if remembers else "NULL",
         REMEMBERS="yes" if remembers else "",
@@ -125,23 +150,18 @@ def _steps(program: Program, stem: str, method: str, begin: Begin, number: Numbe
     )  # fmt: skip
 
 
-def _closed(program: Program, loops: Loops, begin: Begin, number: Number) -> str:
+def _closed(loops: Loops, begin: Begin, number: Number, kernel: Kernel) -> str:
     """How loops are kept closed."""
-    regular = correction(loops, "", "job->turns", "WATCHED") if loops.correction is not None else ""
+    regular, common = "", kernel.take("length.c", "least_norm.c")
+    if loops.correction is not None:
+        regular = corrected_places(loops) + _FIXED_TURNS + kernel.take("correction.c")
     pieces = {k: _numbers(x, number) for k, x in zip(("ROOT_Q", "ROOT_U"), begin.roots, strict=True)}
-    places = runtime("system_places.c")
-    common = runtime("length.c") + runtime("least_norm.c")
-    return common + runtime("embedded_loops.c", pieces, PLACES=places, CORRECTION=regular)
+    return common + runtime("embedded_loops.c", pieces, PLACES=kernel.take("system_places.c"), CORRECTION=regular)
 
 
 def _numbers(values: Sequence[float], number: Number) -> str:
     """An initializer, never empty."""
     return ", ".join(f"{float(x)!r}{number.suffix}" for x in (*values, *([] if len(values) else [0.0])))
-
-
-def _field(name: str) -> job.Field:
-    """A field of the job of runs."""
-    return next(f for f in job.LOOPS if f.names.split()[0] == name)
 
 
 def library_calls(source: str) -> list[str]:

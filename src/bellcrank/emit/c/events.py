@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from bellcrank.emit.c.run import sets_inputs
 from bellcrank.emit.c.runtime_files import definitions, runtime
 from bellcrank.emit.number import DOUBLE, Number
 from bellcrank.numeric.roots import MOST
@@ -83,7 +82,7 @@ def events_text(program: Program, given: EventsText, past: bool, number: Number)
         RULE=rule_text(),
         MENDED=_mended(program, given) if closes_loops(program, given) else "",
         SEEN="yes" if any(states <= column < states + outputs for column in given.columns) else "",
-        SET=sets_inputs(program),
+        SET="yes" if program.given_inputs else "",
         LOOPS="yes" if program.loops is not None else "",
         PARAMETERS="yes" if given.sets_parameters else "",
         PAST="yes" if past else "",
@@ -97,7 +96,7 @@ def closes_loops(program: Program, given: EventsText | None) -> bool:
 
 def _mended(program: Program, given: EventsText) -> str:
     follows = "".join(f"{int(x)}, " for x in given.follows)
-    return runtime("events_mended.c", FOLLOWS=follows, SET=sets_inputs(program))
+    return runtime("events_mended.c", FOLLOWS=follows, SET="yes" if program.given_inputs else "")
 
 
 def rule_text() -> str:

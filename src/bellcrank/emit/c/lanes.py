@@ -12,18 +12,14 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, ClassVar
 
-from bellcrank.emit.c import job
 from bellcrank.emit.c.events import EventsText, at_zero_text, closes_loops, events_text
 from bellcrank.emit.c.functions import Functions
-from bellcrank.emit.c.loops import closing_text, corrected_places, least_norm_text
-from bellcrank.emit.c.many import rows_text
+from bellcrank.emit.c.loops import corrected_places, side_tables
 from bellcrank.emit.c.methods import SIDE_BY_SIDE as PAST_OF_RUNS
-from bellcrank.emit.c.methods import method_cases, method_names, unit_size
+from bellcrank.emit.c.methods import method_cases, unit_places
 from bellcrank.emit.c.printer import CPrinter, external_calls
 from bellcrank.emit.c.routines import texts as texts_in_c
-from bellcrank.emit.c.run import sets_inputs
 from bellcrank.emit.c.runtime_files import definitions, runtime, sines
-from bellcrank.emit.c.signals import input_values
 from bellcrank.emit.c.source import head_of, routine_texts, table_helpers, used_functions
 from bellcrank.emit.c.tables import table_functions
 from bellcrank.emit.number import DOUBLE, FLOAT, Number
@@ -35,9 +31,10 @@ from bellcrank.emit.words import NO_WORDS
 from bellcrank.expr import Func
 from bellcrank.expr.function_table import FUNCTIONS, names_in
 from bellcrank.expr.node import Rational
+from bellcrank.kernel.text import Kernel
 from bellcrank.names import routine_name
 from bellcrank.numeric.methods import METHODS
-from bellcrank.numeric.tuning import ELIMINATION, LOOPS, STEPS
+from bellcrank.numeric.tuning import ELIMINATION
 from bellcrank.program.functions import Function
 from bellcrank.program.program import Program
 from bellcrank.program.statements import Call, Reduce, Solve, Statement
@@ -209,7 +206,8 @@ def lanes_source(
     scalar, used = names_in("c"), {name for p in side.printers for name in p.used_functions}
     given = [(r, r.given_in("lanes")) for r in calls] if number is DOUBLE else []
     beside = texts_in_c([x for x in given if x[1]], SIDE)
-    closing, of_closing = closing_parts(program, alone, options, events)
+    kernel = kernel_of(program)
+    closing, of_closing = closing_parts(program, alone, options, events, kernel)
     if any(isinstance(s, Angles) for s in of_closing):
         closing, angles = [*angles[:-1], *closing], angles[-1:]
     roots = [runtime("roots_lanes.c", ESTIMATED="yes" if number is DOUBLE else "")]
@@ -220,20 +218,19 @@ def lanes_source(
         *routine_texts(program, calls.values()),
         f"#define real double\ntypedef {number.c} scalar;\n",
         definitions(ELIMINATION, number),
-        *table_helpers(program, bool(program.given_inputs)),
+        *table_helpers(program, kernel),
         *tables.text,
-        runtime("externals.c", EXTERNALS=job.structure("Externals", job.EXTERNALS)),
-        job.structure("Input", job.INPUT),
+        kernel.take("externals.h", "input.h"),
         alone.constants(),
-        input_values() if program.given_inputs else "",
-        rows_text(),
-        *tuning_of_loops(program),
+        signals_of(program, kernel),
+        kernel.take("many_rows.c"),
+        *tuning_of_loops(program, kernel),
         *closing,
         "#undef real\n#define real lanes\n",
         runtime("lanes.c", BITS=BITS[number]),
         *(angles if beside or any(isinstance(s, Angles) for s in steps) else ()),
         *(runtime("solve_lanes.c") for _ in [0] if any(isinstance(s, Solve) for s in steps)),
-        *(roots if "sqrt" in used or beside or program.unit or program.loops is not None else ()),
+        *roots,
         *beside,
         *(runtime("functions_lanes.c") for _ in [0] if not used.isdisjoint(vectors)),
         *(
@@ -243,26 +240,43 @@ def lanes_source(
         ),
         *(_lane_by_lane(name, name, len(t.axes)) for t, name in tables.names.items()),
         *texts,
-        group_run(program, number, events=events, vectors=vectors_of(program, events)),
+        group_run(program, number, kernel, events=events, vectors=vectors_of(program, events)),
         runtime("lanes_driver.c"),
     ]
     return "\n".join(p for p in parts if p)
 
 
-def tuning_of_loops(program: Program) -> list[str]:
+def kernel_of(program: Program, allocated: bool = True) -> Kernel:
+    """The kernel for runs side by side; is memory for figures `allocated` there?"""
+    sides = program.loops is not None and bool(program.loops.sides)
+    return Kernel({"HAS_SIDES": int(sides), "HAS_MEMORY": int(allocated)})
+
+
+def sets_inputs(program: Program) -> str:
+    """Are inputs set at a time? Nothing if there are none."""
+    return "yes" if program.given_inputs else ""
+
+
+def signals_of(program: Program, kernel: Kernel) -> str:
+    """Inputs as functions of time, if there are some."""
+    return kernel.take("spline.c", "tables/signals.c") if program.given_inputs else ""
+
+
+def tuning_of_loops(program: Program, kernel: Kernel) -> list[str]:
     """Thresholds of closed loops, which precede what closes them."""
-    return [] if program.loops is None else [definitions(LOOPS, DOUBLE)]
+    return [] if program.loops is None else [kernel.take("tables/loops.h")]
 
 
 def closing_parts(
-    program: Program, alone: Functions, options: Options, events: EventsText | None
+    program: Program, alone: Functions, options: Options, events: EventsText | None, kernel: Kernel
 ) -> tuple[list[str], list[Step]]:
     """What closes the loops of one run after an event, if any acts in them, and its statements."""
     if program.loops is None or not closes_loops(program, events):
         return [], []
     functions = [f for f in program.functions_of("minimal") if f.name in CLOSING]
     plans = [(f, schedule(f.section, replace(options, side_by_side=False))) for f in functions]
-    texts = [*(alone.text(*x) for x in plans), least_norm_text(), closing_text(program.loops, DOUBLE)]
+    texts = [*(alone.text(*x) for x in plans), kernel.take("length.c", "least_norm.c")]
+    texts += [side_tables(program.loops), kernel.take("closing.c")]
     return texts, [s for _, plan in plans for s in plan.steps]
 
 
@@ -276,6 +290,7 @@ def vectors_of(program: Program, events: EventsText | None = None) -> int:
 def group_run(
     program: Program,
     number: Number,
+    kernel: Kernel,
     only: str = "",
     own: str = "yes",
     events: EventsText | None = None,
@@ -292,8 +307,7 @@ def group_run(
         "lanes_run.c",
         SHORT="yes" if short else "",
         OWN=own,
-        METHODS=method_names(),
-        TUNING=definitions(STEPS, DOUBLE),
+        METHODS=kernel.take("tables/methods.h", "tables/steps.h"),
         SET=sets_inputs(program),
         CORRECTION=correction,
         STILL="" if only else sets_inputs(program),
@@ -302,16 +316,15 @@ def group_run(
         SWAPPED="" if only else "yes",  # a GPU keeps states in registers, which have no addresses
         ALL="yes" if not only or past else "",
         PAST="yes" if past else "",
-        UNIT=unit_size(program.unit, "SAME(1)/lanes_sqrt({})"),
+        UNIT=unit_places(program.unit) + kernel.take("unit_size.c"),
         ADVANCE=method_cases(
             only,
             "summed({}, {}, &carried[j])" if short else "{} + {}",
             "" if only else "UNROLLED",
             "N_Y",
             PAST_OF_RUNS,
-            program.unit,
         ),
-        PARTS=runtime("parts.c", TIME="double"),
+        PARTS=kernel.take("parts.c"),
         EVENTS=events_text(program, events, past, number) if events else "",
         SHORT_EVENTS="yes" if short and events else "",
         AT_ZERO=at_zero_text() if events else "",

@@ -1,104 +1,53 @@
-"""Closed loops in C: what fills their run-time sources, for minimal equations and for those with multipliers."""
+"""Tables of closed loops in C, for minimal equations and for those with multipliers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bellcrank.emit.c import job
-from bellcrank.emit.c.methods import half_explicit_tables
-from bellcrank.emit.c.run import Run, sets_inputs
-from bellcrank.emit.c.runtime_files import definitions, runtime
-from bellcrank.emit.number import Number
-from bellcrank.emit.steps import symbols_in
 from bellcrank.expr import ZERO
 from bellcrank.numeric.projection import Block, Scales
-from bellcrank.numeric.tuning import ASSEMBLY, BRIDGES, LOOPS, MULTIPLIERS
 from bellcrank.program.loops import Loops
 from bellcrank.program.program import Program
-from bellcrank.program.statements import section_expressions
 
 
-def null_space(scales: Scales, reduced: bool) -> list[str]:
-    """How rows of loops are eliminated in numbers, and how accelerations on their null space are found."""
-    if not reduced:
-        return [runtime("pivoted.c", SCALES=_scales(scales))]
-    order = [
-        f"#define USUAL_ORDER {scales.usual_order!r}",
-        f"enum {{ N_ORDER = {len(scales.order)} }};",
-        "static const int ORDER[N_ORDER + 1][2] = { /* row and column of the pivots of `derivatives` */",
-        *(f"    {{{i}, {j}}}," for i, j in scales.order),
-        "    {0, 0}",
-        "};",
-        "",
-    ]
-    return [runtime("pivoted.c", SCALES=_scales(scales) + "\n".join(order)), runtime("null_space.c")]
-
-
-def _scales(k: Scales) -> str:
-    """Numbers that bring the rows of loops to entries of about one."""
-    lines = [f"#define USUAL_RATIO {k.usual!r}"]
-    for name, numbers in (("ROW_SCALE[N_V]", k.rows), ("COLUMN_SCALE[N_U]", k.columns)):
+def scale_tables(scales: Scales, order: bool = True) -> str:
+    """Numbers that bring the rows of loops to entries of about one, and the `order` of pivots."""
+    lines = [f"#define USUAL_RATIO {scales.usual!r}"]
+    for name, numbers in (("ROW_SCALE[N_V]", scales.rows), ("COLUMN_SCALE[N_U]", scales.columns)):
         lines += [f"static const real {name} = {{", *(f"    {x!r}," for x in numbers), "};"]
+    if order:
+        lines += [
+            f"#define USUAL_ORDER {scales.usual_order!r}",
+            f"enum {{ N_ORDER = {len(scales.order)} }};",
+            "static const int ORDER[N_ORDER + 1][2] = { /* row and column of the pivots of `derivatives` */",
+            *(f"    {{{i}, {j}}}," for i, j in scales.order),
+            "    {0, 0}",
+            "};",
+        ]
     return "\n".join([*lines, ""])
 
 
-def minimal_run(program: Program, loops: Loops, number: Number) -> Run:
-    """Runs with independent speeds: steps end on the constraints."""
-    acts = {*program.inputs}.intersection(symbols_in(section_expressions(program.closure)))
-    setting = sets_inputs(program) if acts else ""
-    corrected = ""
-    if loops.correction is not None:
-        corrected = correction(loops, setting, "CORRECTIONS && !(size < SETTLED)", "WATCHED") + runtime(
-            "staged_rates.c"
-        )
-    bridge = ""
-    if loops.scales.blocks:
-        bridge = runtime("bridge.c", BLOCKS=_blocks(loops.scales.blocks), TUNING=definitions(BRIDGES, number))
-    closed = runtime(
-        "projection.c",
-        TUNING=definitions(LOOPS, number),
-        LEAST_NORM=least_norm_text(),
-        CORRECTION=corrected,
-        SET=setting,
-        REDUNDANT=_redundant(program, loops),
-        BRIDGE=bridge,
+def loop_tables(program: Program, loops: Loops) -> str:
+    """Loops whose speeds are the independent ones: steps end on the constraints."""
+    corrected = corrected_places(loops) if loops.correction is not None else ""
+    blocks = _blocks(loops.scales.blocks) if loops.scales.blocks else ""
+    return _redundant(program, loops) + corrected + blocks + side_tables(loops)
+
+
+def dae_tables(program: Program, loops: Loops) -> str:
+    """Loops for methods for differential-algebraic equations."""
+    return _redundant(program, loops) + _structure(loops)
+
+
+def side_tables(loops: Loops) -> str:
+    """Directions that must point as drawn."""
+    if not loops.sides:
+        return ""
+    listed = ", ".join(map(str, loops.sided))
+    return (
+        f"enum {{ N_SIDES = {len(loops.sides)} }};\n"
+        f"static const int side_of[N_G] = {{{listed}}}; /* of each row of g: its direction, or -1: on both sides */\n"
     )
-    step = runtime("projected_step.c", CORRECTED=corrected, BRIDGE=bridge)
-    admits = runtime("adaptive_loops.c", CORRECTED=corrected, BRIDGE=bridge, SET=sets_inputs(program))
-    return Run(job.LOOPS, loops=closed, corrected=corrected, step=step, move="projected_step", admits=admits)
-
-
-def assembly_text(program: Program, loops: Loops, number: Number) -> str:
-    """How closed loops are closed at the start; follows the text of a run, whose file has the function `inertias`."""
-    return runtime("assembly.c", CLOSING=closing_text(loops, number), INPUTS=sets_inputs(program))
-
-
-def closing_text(loops: Loops, number: Number) -> str:
-    """How closed loops are closed by what may move; follows `closure`, `sides` and `least_norm`."""
-    return runtime(
-        "closing.c",
-        TUNING=definitions(ASSEMBLY, number),
-        SIDES=", ".join(map(str, loops.sided)) if loops.sides else "",
-        N_SIDES=str(len(loops.sides)),
-    )
-
-
-def least_norm_text() -> str:
-    """The smallest change that meets linear equations."""
-    return runtime("length.c") + runtime("least_norm.c")
-
-
-def multiplier_run(program: Program, loops: Loops, number: Number) -> Run:
-    """Runs by a method for differential-algebraic equations."""
-    redundant = _redundant(program, loops)
-    dae = runtime("dae.c", TUNING=definitions(MULTIPLIERS, number), SET=sets_inputs(program), REDUNDANT=redundant)
-    text = _structure(loops) + half_explicit_tables() + dae
-    return Run(job.DAE, multipliers=text, step=runtime("dae_step.c"), move="dae_step", adaptive=False)
-
-
-def correction(loops: Loops, setting: str, turns: str, steady: str) -> str:
-    """The correction of regular positions: goes on for so many `turns`, and needs pivots above `steady`."""
-    return corrected_places(loops) + runtime("correction.c", SET=setting, TURNS=turns, STEADY=steady)
 
 
 def corrected_places(loops: Loops, real: str = "real") -> str:
@@ -120,9 +69,10 @@ def corrected_places(loops: Loops, real: str = "real") -> str:
 def _redundant(program: Program, loops: Loops) -> str:
     """What runs need that use the redundant equations."""
     plain = tuple(program.coordinate_rates.results) == program.speeds
-    paired = f"enum {{ N_PAIRED = {loops.paired} }}; /* rows of g whose rates are the same rows of v */\n"
-    sizes = f"enum {{ SPEEDS_ARE_RATES = {int(plain)} }}; /* is q' = u? */\n" + paired
-    return sizes + runtime("system_places.c") + runtime("redundant.c")
+    return (
+        f"enum {{ SPEEDS_ARE_RATES = {int(plain)} }}; /* is q' = u? */\n"
+        f"enum {{ N_PAIRED = {loops.paired} }}; /* rows of g whose rates are the same rows of v */\n"
+    )
 
 
 def bridge_room(blocks: Sequence[Block]) -> int:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from bellcrank.emit.c import job
-from bellcrank.emit.c.runtime_files import definitions, runtime
-from bellcrank.emit.number import DOUBLE
-from bellcrank.numeric.tuning import COUNTING
+from bellcrank.kernel.text import Kernel
 
 FIGURES = ("final", "min", "max", "mean", "rms", "percentile", "crossing", "wk", "wd")
 """What can be found of a channel while a run goes on, as compiled code counts it."""
@@ -15,24 +12,13 @@ NO_CONSTANTS, LEFT, STOPPED = 8, 9, 10
 behind those of `run.c`."""
 
 
-def rows_text(allocated: bool = True) -> str:
-    """What is kept of the rows of runs; is memory for figures `allocated` there?"""
-    kinds = f"enum {{ {', '.join(name.upper() for name in FIGURES)}, N_KINDS }};\n"
-    kinds += f"enum {{ NO_CONSTANTS = {NO_CONSTANTS}, LEFT = {LEFT}, STOPPED = {STOPPED}, POLES = {POLES} }};\n"
-    batch = f"struct Job;\n\n{job.structure('Array', job.ARRAY)}\n{job.structure('Batch', job.BATCH)}"
-    asked = "yes" if allocated else ""
-    return runtime("many_rows.c", KINDS=kinds, TUNING=definitions(COUNTING, DOUBLE), BATCH=batch, ALLOCATED=asked)
+def figure_kinds() -> str:
+    """Their numbers in C."""
+    kinds = ", ".join(name.upper() for name in FIGURES)
+    own = f"NO_CONSTANTS = {NO_CONSTANTS}, LEFT = {LEFT}, STOPPED = {STOPPED}, POLES = {POLES}"
+    return f"enum {{ {kinds}, N_KINDS }};\nenum {{ {own} }};\n"
 
 
-def driver(fields: tuple[job.Field, ...]) -> str:
-    """The driver for programs whose job has these fields."""
-    names = {name for f in fields for name in f.names.split()}
-    return runtime(
-        "many.c",
-        EXTERNALS=job.structure("Externals", job.EXTERNALS) + "\n",
-        STRUCTURES=job.job_text(fields),
-        ROWS=rows_text(),
-        LOOPS="yes" if "root_q" in names else "",
-        PACED="yes" if "atol" in names else "",
-        WHEELS="yes" if "n_told" in names else "",
-    )
+def driver() -> str:
+    """The driver of runs one after another."""
+    return Kernel({"HAS_MEMORY": 1}).take("many.c")

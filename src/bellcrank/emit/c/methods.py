@@ -6,7 +6,6 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bellcrank.emit.c.runtime_files import runtime
 from bellcrank.numeric.collocation import STIFF
 from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.numeric.methods import METHODS, Method
@@ -92,19 +91,16 @@ CALLED = Past("job->behind", "job->old[j]")
 SIDE_BY_SIDE = Past("past && all(past)", "old[j]", "past ? choose(past[j/N_S], {later}, {first}) : {first}")
 
 
-def unit_size(unit: Sequence[int], root: str = "1/sqrt({})") -> str:
-    """The function that brings Euler parameters to unit size after a step; `unit`: places of the first of each four."""
-    if not unit:
-        return ""
-    return runtime("unit_size.c", ROOT=root.format("size"))
+def unit_places(unit: Sequence[int]) -> str:
+    """Places of the first of every four Euler parameters, for the kernel."""
+    return f"enum {{ N_UNIT = {len(unit)} }};\nstatic const int UNIT_AT[] = {{{', '.join(map(str, [*unit, 0]))}}};\n"
 
 
-def _unit_sized(unit: Sequence[int], states: str) -> list[str]:
-    """Calls of it for the state `next`, or for several."""
+def _unit_sized(states: str) -> list[str]:
+    """Euler parameters of the state `next`, or of several, brought to unit size."""
     if states == "N_S":
-        return [f"    unit_size(next + {i});" for i in unit]
-    loop = f"    for (int j = 0; j < {states}; j += N_S)"
-    return [line for i in unit for line in (loop, f"        unit_size(next + j + {i});")]
+        return ["    unit_sizes_of(next);"]
+    return [f"    for (int j = 0; j < {states}; j += N_S)", "        unit_sizes_of(next + j);"]
 
 
 def method_cases(
@@ -113,7 +109,6 @@ def method_cases(
     before: str = "",
     states: str = "N_S",
     past: Past = ONE_RUN,
-    unit: Sequence[int] = (),
 ) -> str:
     """The cases of `advance`, which goes from y with rates k to next; those of one method `only`, if it is named.
 
@@ -126,7 +121,7 @@ def method_cases(
     lines += ["    int failed = FINISHED;"]
     lines += [] if only else ["    switch (job->method) {"]
     for m in chosen:
-        ending = _unit_sized(unit, states)
+        ending = _unit_sized(states)
         steps = _semi_implicit(summed, states) if m.semi_implicit else _explicit(m, summed, states, past, ending)
         steps = _told(steps, before)
         words = f"/* {m.words} */" if m.words else ""
@@ -136,8 +131,17 @@ def method_cases(
             lines += [f"    case {m.name.upper()}:{f' {words}' if words else ''}"]
             lines += ["    default: /* there is no other, which compilers cannot know */"] if m is chosen[-1] else []
             lines += [*steps, "        break;"]
-    ending = _unit_sized(unit, states)
+    ending = _unit_sized(states)
     return "\n".join([*lines, *([] if only else ["    }"]), *ending, "    return failed;", ""])
+
+
+def advance_text() -> str:
+    """The function of the kernel that takes one step with a fixed method."""
+    return f"""/* One step from y with rates k, of length h, to `next`: the rates there are left to the caller. */
+static int advance(Job *job, real h, real t, real middle, real end, const real *y, const real *k, real *next, real *w)
+{{
+{method_cases()}}}
+"""
 
 
 def _told(lines: list[str], before: str) -> list[str]:

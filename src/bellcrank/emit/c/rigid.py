@@ -1,15 +1,10 @@
-"""Runs of rigid wheels in C: flight, impact and rolling inside the compiled loop."""
+"""Rigid wheels in C: their ground and their tables."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from bellcrank.emit.c import job
-from bellcrank.emit.c.run import Run
-from bellcrank.emit.c.runtime_files import definitions, runtime
-from bellcrank.emit.number import DOUBLE
-from bellcrank.numeric.tuning import RIGID_WHEELS
 from bellcrank.program.program import Program
 from bellcrank.program.statements import Section, needed
 
@@ -40,13 +35,7 @@ def wheels_at(program: Program, wheels: Sequence[RigidWheel]) -> Section:
     return needed(replace(program.outputs, results=results), program.derivatives.statements)
 
 
-def rigid_run(wheels: Sequence[RigidWheel]) -> Run:
-    """Steps go on from change to change; the ground speaks double precision."""
-    rigid = runtime("rigid.c", TUNING=definitions(RIGID_WHEELS, DOUBLE))
-    return Run(job.RIGID, wheels=f"{_wheels(wheels)}\n{rigid}", move="rigid_step", adaptive=False)
-
-
-def _wheels(wheels: Sequence[RigidWheel]) -> str:
+def wheel_tables(wheels: Sequence[RigidWheel]) -> str:
     """The ground and what is known of the wheels."""
     n = len(wheels)
     columns = {

@@ -1,125 +1,66 @@
-"""The loop of a whole run in C: the file of a run, filled with what a model asks for."""
+"""What the kernel is told of a model: which parts it has, and the tables of these parts.
+
+In:  a `Program`. Out: parts by name, and text of C that stands between the functions of the model and the kernel.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
-from bellcrank.emit.c import job
-from bellcrank.emit.c.methods import embedded_tables, method_cases, method_names, unit_size
-from bellcrank.emit.c.python import python_calls
-from bellcrank.emit.c.runtime_files import definitions, runtime
-from bellcrank.emit.c.signals import input_values
-from bellcrank.emit.c.stiff import stiff_text
-from bellcrank.emit.number import Number
-from bellcrank.numeric.tuning import CONTROL, STEPS
+from bellcrank.emit.c.loops import dae_tables, loop_tables
+from bellcrank.emit.c.methods import unit_places
+from bellcrank.emit.c.rigid import RigidWheel, wheel_tables
+from bellcrank.emit.c.stiff import stiff_tables
+from bellcrank.emit.steps import symbols_in
 from bellcrank.program.program import Program
+from bellcrank.program.statements import section_expressions
 
 
-@dataclass(frozen=True)
-class Run:
-    """A kind of runs; the defaults are those of a model without closed loops.
-
-    `fields` of the job; texts of closed `loops`, of equations with `multipliers` or of rigid `wheels`, whether regular
-    positions are `corrected`, the text of its own `step`, and the function that makes a `move`. Is there a run with
-    `adaptive` methods, with `stiff` ones, and what closes loops in it (`admits`)?
-    """
-
-    fields: tuple[job.Field, ...] = job.RUN
-    loops: str = ""
-    multipliers: str = ""
-    wheels: str = ""
-    corrected: str = ""
-    step: str = ""
-    move: str = "advance"
-    adaptive: bool = True
-    stiff: bool = False
-    admits: str = ""
-
-
-def sets_inputs(program: Program) -> str:
-    """Are inputs set at a time? Nothing if there are none."""
-    return "yes" if program.given_inputs else ""
-
-
-def run_text(program: Program, run: Run, number: Number) -> str:
-    """Everything from the job of a run to the function that does it."""
-    return runtime(
-        "run.c",
-        METHODS=method_names(),
-        TUNING=definitions(STEPS, number),
-        STRUCTURES=job.job_text(run.fields),
-        INPUTS="\n" + runtime("inputs.c", SIGNALS=input_values()) if program.given_inputs else "\n",
-        SET=sets_inputs(program),
-        HOLD=kept_values(program, sets_inputs(program)),
-        UPDATE="yes" if program.update.results else "",
-        LOOPS=run.loops,
-        MULTIPLIERS=run.multipliers,
-        WHEELS=run.wheels,
-        CORRECTED=run.corrected,
-        UNIT=unit_size(program.unit),
-        ADVANCE=method_cases(unit=program.unit),
-        PARTS=runtime("parts.c", TIME="real"),
-        STEP=run.step,
-        MOVE=run.move,
-        DEPTH=_depth(run),
-        STATUS="NOT_CLOSED, AT_REST, " if run.loops else "",
-        ADAPTIVE=_adaptive(program, run, number) if run.adaptive else "",
-    )
+def parts_of(
+    program: Program,
+    dae: bool = False,
+    stiff: bool = False,
+    wheels: bool = False,
+    adaptive: bool = True,
+    calls: bool = False,
+    looks: bool = False,
+    assembles: bool = False,
+) -> dict[str, int]:
+    """The parts of a model by their names in C. `calls`: rates by one call, and runs step by step; `looks`: rows within
+    a step; `assembles`: loops that are closed at a start."""
+    loops = None if wheels or dae else program.loops
+    multipliers = dae and program.loops is not None and not wheels
+    plain = not multipliers and not wheels
+    acts = loops is not None and {*program.inputs}.intersection(symbols_in(section_expressions(program.closure)))
+    return {
+        "HAS_LOOPS": int(loops is not None),
+        "HAS_CORRECTION": int(loops is not None and loops.correction is not None),
+        "HAS_BRIDGES": int(loops is not None and bool(loops.scales.blocks)),
+        "HAS_SIDES": int(loops is not None and bool(loops.sides)),
+        "CLOSURE_INPUTS": int(bool(acts)),
+        "HAS_DAE": int(multipliers),
+        "HAS_WHEELS": int(wheels),
+        "HAS_ADAPTIVE": int(plain and adaptive),
+        "HAS_STIFF": int(plain and adaptive and stiff),
+        "HAS_SLOPES": int(stiff and bool(program.sloped)),
+        "HAS_CALLS": int(calls and not multipliers),
+        "HAS_LOOKS": int(plain and looks),
+        "HAS_ASSEMBLY": int(loops is not None and assembles),
+        "REMEMBERS": int(bool(program.remembers)),
+        "N_START": len(program.start.results),
+        "N_UPDATE": len(program.update.results),
+    }
 
 
-def _adaptive(program: Program, run: Run, number: Number) -> str:
-    """Runs with methods that choose their steps."""
-    # rates at the end of a step hold for the next one, unless routines are to remember or loops were closed since
-    known = "NULL"
-    if not run.loops and not program.remembers and not program.unit:
-        known = "within || known ? a->k[m->result] : NULL"
-    return runtime(
-        "adaptive.c",
-        TUNING=definitions(CONTROL, number),
-        TABLES=embedded_tables(),
-        LOOPS=run.admits,
-        STIFF=_stiff(program, run, number) if run.stiff else "",
-        NEAR="job->near" if run.loops else "0",
-        FREE="loose" if run.loops else "next",
-        KNOWN=known,
-        UNIT_END="".join(f"    unit_size(job->y + {i});\n" for i in program.unit),
-        UNIT_WITHIN="".join(f"\n        unit_size(y + {i});" for i in program.unit),
-        SET=sets_inputs(program),
-        HOLD=kept_values(program, sets_inputs(program)),
-        UPDATE="yes" if program.update.results else "",
-    )
-
-
-def single_calls(program: Program, run: Run) -> str:
-    """Rates by one call, with everything but time and state bound, and runs step by step; follows the text of a run."""
-    hold = "yes" if program.start.results or program.update.results else ""
-    rates = runtime("bound.c", SET=sets_inputs(program), HOLD=hold, LOOPS=run.loops)
-    return rates + python_calls() + runtime("stepped.c", HOLD=hold)
-
-
-def looks_within(program: Program, run: Run) -> str:
-    """Rows within a step; follows the text of a run."""
-    hold = "yes" if program.start.results or program.update.results else ""
-    return runtime("within.c", SET=sets_inputs(program), HOLD=hold, MOVE=run.move, DEPTH=_depth(run))
-
-
-def _depth(run: Run) -> str:
-    """The last argument of a move."""
-    return ", 0" if run.loops else ""
-
-
-def _stiff(program: Program, run: Run, number: Number) -> str:
-    """Stiff methods."""
-    usual = ["!job->wary"] if run.loops else []
-    usual += ["!job->staged"] if run.corrected else []
-    return stiff_text(program, number, " && ".join(usual) or "1", run.admits, sets_inputs(program))
-
-
-def kept_values(program: Program, setting: str) -> str:
-    """Values of external routines that are kept over a run or a step; are inputs set before?"""
-    first, last = (len(section.results) for section in (program.start, program.update))
-    if not first and not last:
-        return ""
-    place = f"N_I + {first}" if first else "N_I"
-    pieces = {"START": str(first or ""), "UPDATE": str(last or ""), "PLACE": place}
-    return runtime("kept_values.c", pieces, SET=setting)
+def told(program: Program, parts: Mapping[str, int], wheels: Sequence[RigidWheel] = ()) -> str:
+    """The parts as C knows them, and their tables."""
+    texts = ["/* ---- what the kernel knows of the model */\n", *(f"#define {k} {n}" for k, n in parts.items()), ""]
+    texts.append(unit_places(program.unit))
+    if program.loops is not None and (parts["HAS_LOOPS"] or parts["HAS_DAE"]):
+        tables = loop_tables if parts["HAS_LOOPS"] else dae_tables
+        texts.append(tables(program, program.loops))
+    if parts["HAS_STIFF"]:
+        texts.append(stiff_tables(program))
+    if parts["HAS_WHEELS"]:
+        texts.append(wheel_tables(wheels))
+    return "\n".join(texts)

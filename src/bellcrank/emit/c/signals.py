@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bellcrank.emit.c.runtime_files import runtime
 from bellcrank.emit.formula import CFormula
 from bellcrank.signals import KINDS, Kind, positive_numbers
 
@@ -31,9 +30,18 @@ def signal_cases() -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def input_values() -> str:
-    """Inputs as functions of time."""
-    return runtime("signals.c", KINDS=signal_names(), CASES=signal_cases())
+def signal_values() -> str:
+    """Kinds of signals, and the function of the kernel that gives their values."""
+    return f"""{signal_names()}
+static real input_value(const Input *in, real t)
+{{
+    const real two_pi = 6.283185307179586, *a = in->a;
+    switch (in->kind) {{
+{signal_cases()}    default: /* PIECES */
+        return spline_value(in->n, in->x, in->pieces, in->rate, t);
+    }}
+}}
+"""
 
 
 def kind_rows() -> str:

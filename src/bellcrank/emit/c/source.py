@@ -1,24 +1,23 @@
-"""C99 source of a program: its functions and the loop of a whole run in one file that needs nothing but a C compiler.
+"""C99 source of a program: its functions and the kernel that runs them in one file that needs nothing but a C compiler.
 
-In:  a `Program`, and the words for its comments. Out: text. `functions` prints the functions, `run` the loop.
+In:  a `Program`, and the words for its comments. Out: text. `functions` prints the functions, `run` what the kernel is
+told of them.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 
 from bellcrank.emit.arranged import arranged
-from bellcrank.emit.c import job
 from bellcrank.emit.c.functions import C_NAMES, Functions, how_called
 from bellcrank.emit.c.halves import is_long, of_first, of_second
-from bellcrank.emit.c.loops import assembly_text, minimal_run, multiplier_run, null_space
+from bellcrank.emit.c.loops import scale_tables
 from bellcrank.emit.c.printer import ExternalCall, external_calls
-from bellcrank.emit.c.rigid import RigidWheel, rigid_run, wheels_at
+from bellcrank.emit.c.rigid import RigidWheel, wheels_at
 from bellcrank.emit.c.routines import prototype, texts
-from bellcrank.emit.c.run import Run, looks_within, run_text, single_calls
-from bellcrank.emit.c.runtime_files import definitions, head, runtime, sines
+from bellcrank.emit.c.run import parts_of, told
+from bellcrank.emit.c.runtime_files import head, runtime, sines
 from bellcrank.emit.c.tables import table_functions
 from bellcrank.emit.c.twins import Twin, called_together, twin_text, twins_of
 from bellcrank.emit.linkages import routine_source
@@ -28,10 +27,9 @@ from bellcrank.emit.parts import LONGEST
 from bellcrank.emit.schedule import BEST, Options
 from bellcrank.emit.steps import Alike, Angles, Step
 from bellcrank.emit.words import NO_WORDS, Words, about
-from bellcrank.errors import InternalError
 from bellcrank.expr import Func, postorder
 from bellcrank.expr.function_table import helpers_in
-from bellcrank.numeric.tuning import ELIMINATION
+from bellcrank.kernel.text import Kernel
 from bellcrank.program.functions import Function
 from bellcrank.program.program import Program
 from bellcrank.program.statements import Call, Reduce, Section, Solve, section_expressions
@@ -47,7 +45,6 @@ def c_source(
     dae: bool = False,
     stiff: bool = False,
     wheels: Sequence[RigidWheel] = (),
-    number: Number = DOUBLE,
     bound: bool = False,
     local: bool = False,
     adaptive: bool = True,
@@ -60,55 +57,41 @@ def c_source(
 
     `extra` are further functions by name, which store the results of their sections in `out`. With `dae`, runs of a
     model with closed loops are those of methods for differential-algebraic equations; with `wheels`, rigid wheels
-    touch, bounce and roll; with `stiff`, there are runs by stiff methods, too. `number` is what it computes in. With
-    `bound`, rates can be had and steps be taken by one call. With `local`, nothing of it can be seen from outside: for
-    a file that includes this one. Without `adaptive`, runs are those with fixed steps. With `looks`, rows within steps
-    can be had, as events need them; with `assembles`, closed loops can be closed at a start. Functions of the model
-    language that are `called` by a file that includes this one are defined. With `halves`, a long source can be
-    compiled in two of them.
+    touch, bounce and roll; with `stiff`, there are runs by stiff methods, too. With `bound`, rates can be had and steps
+    be taken by one call. With `local`, nothing of it can be seen from outside: for a file that includes this one.
+    Without `adaptive`, runs are those with fixed steps. With `looks`, rows within steps can be had, as events need
+    them; with `assembles`, closed loops can be closed at a start. Functions of the model language that are `called` by
+    a file that includes this one are defined. With `halves`, a long source can be compiled in two of them.
     """
-    if wheels and number is not DOUBLE:
-        raise InternalError(f"rigid wheels compute in double precision, not in {number.name}")
-    multipliers = dae and program.loops is not None
+    parts = parts_of(program, dae, stiff, bool(wheels), adaptive, bound, looks, assembles)
+    kernel, multipliers = Kernel(parts), dae and program.loops is not None
     tables, calls = table_functions(program.tables), external_calls(program, outside)
-    twins = twins_of(program, calls) if number is DOUBLE and options.side_by_side else {}
-    printed = Functions(program, tables.names, {**calls, **twins}, longest, number)
+    twins = twins_of(program, calls) if options.side_by_side else {}
+    printed = Functions(program, tables.names, {**calls, **twins}, longest, DOUBLE)
     further = {**(extra or {}), **({"wheels_at": wheels_at(program, wheels)} if wheels else {})}
     functions = [*program.functions_of("multipliers" if multipliers else "minimal")]
     functions += [Function.extra(*item) for item in further.items()]
     joined = called_together(functions, [*twins])
-    plans = arranged(program, joined, options if number is DOUBLE else replace(options, side_by_side=False))
+    plans = arranged(program, joined, options)
     steps = [s for _, plan in plans for s in plan.steps]
-    parts = [
-        *head_of(program, words, printed, functions, number, local),
-        *used_functions(functions, number, called),
+    first = [
+        *head_of(program, words, printed, functions, DOUBLE, local),
+        *used_functions(functions, DOUBLE, called),
         *routine_texts(program, calls.values()),
-        f"#define real {number.c}\n",
-        *helpers(program, steps, multipliers, number),
+        "#define real double\n",
+        *helpers(program, steps, multipliers, kernel),
         *(twin_text(t) for t in twins if any(isinstance(s, Call) and s.routine is t for s in steps)),
         *tables.text,
-        *_externals(calls.values()),
+        *_externals(calls.values(), kernel),
     ]
-    if wheels:
-        run = rigid_run(wheels)
-    elif program.loops is None:
-        run = Run()
-    else:
-        run = (multiplier_run if multipliers else minimal_run)(program, program.loops, number)
-    run = replace(run, stiff=stiff, adaptive=run.adaptive and adaptive)
     texts = {f.name: printed.text(f, plan) for f, plan in plans}
     far = [name for name in texts if halves and name != "derivatives" and is_long(texts[name])]
-    further_calls = single_calls(program, run) if bound and not multipliers else ""
-    if looks and not multipliers and not wheels:
-        further_calls += looks_within(program, run)
-    if assembles and not multipliers and not wheels and program.loops is not None:
-        further_calls += assembly_text(program, program.loops, number)
     near = [printed.constants(), *(text for name, text in texts.items() if name not in far)]
-    last = run_text(program, run, number) + further_calls
+    last = [told(program, parts, wheels), kernel.take("kernel.c")]
     if not far:
-        return "\n".join(p for p in (*parts, *near, last) if p)
+        return "\n".join(p for p in (*first, *near, *last) if p)
     apart = [of_second(C_NAMES.get(name, name), texts[name]) for name in far]
-    return "\n".join(p for p in (*parts, of_first(near), *apart, of_first([last])) if p)
+    return "\n".join(p for p in (*first, of_first(near), *apart, of_first(last)) if p)
 
 
 def head_of(
@@ -149,31 +132,31 @@ def used_functions(functions: Iterable[Function], number: Number = DOUBLE, calle
     return [re.sub(r"\bdouble\b", number.c, text) for text in helpers_in("c", names.union(called))]
 
 
-def helpers(p: Program, steps: Sequence[Step], multipliers: bool, number: Number) -> list[str]:
+def helpers(p: Program, steps: Sequence[Step], multipliers: bool, kernel: Kernel) -> list[str]:
     """What the statements call."""
     solved, parts = any(isinstance(s, Solve | Reduce) for s in steps), []
-    solved = solved or (p.loops is not None and not multipliers)
     alike = sorted({s.function for s in steps if isinstance(s, Alike) and len(s.values) > 1})
-    angles = [sines(number) for _ in [0] if any(isinstance(s, Angles) for s in steps)]
-    twins = any(isinstance(s, Call) and isinstance(s.routine, Twin) for s in steps)
-    if number is DOUBLE and (alike or angles or twins):
+    angles = [sines(DOUBLE) for _ in [0] if any(isinstance(s, Angles) for s in steps)]
+    if alike or angles or any(isinstance(s, Call) and isinstance(s.routine, Twin) for s in steps):
         parts.append(runtime("room.c"))
     parts += [*angles, *(runtime(f"{function}.c") for function in alike)]
     if solved or p.loops is not None:
-        parts.append(definitions(ELIMINATION, number))
-    if solved:
-        parts.append(runtime("solve.c"))
+        parts.append(kernel.take("tables/elimination.h"))
+    if solved or (p.loops is not None and not multipliers):
+        parts.append(kernel.take("solve.c"))
     if p.loops is not None:
         accelerations = any(isinstance(s, Reduce) for s in steps)  # asked for by outputs
-        parts += null_space(p.loops.scales, accelerations or not multipliers)
-        parts += [runtime("constrained_rates.c")] if accelerations else []
-    return parts + table_helpers(p, bool(p.given_inputs))
+        reduced = accelerations or not multipliers
+        parts += [scale_tables(p.loops.scales, reduced), kernel.take("pivoted.c")]
+        parts += [kernel.take("null_space.c")] if reduced else []
+        parts += [kernel.take("constrained_rates.c")] if accelerations else []
+    return parts + table_helpers(p, kernel)
 
 
-def table_helpers(p: Program, inputs: bool) -> list[str]:
-    """What tables call, and inputs that are made of pieces."""
-    parts = [runtime("spline.c")] if p.tables or inputs else []
-    return parts + ([runtime("surface.c")] if any(len(t.axes) == 2 for t in p.tables) else [])
+def table_helpers(p: Program, kernel: Kernel) -> list[str]:
+    """What tables call."""
+    parts = [kernel.take("spline.c")] if p.tables else []
+    return parts + ([kernel.take("surface.c")] if any(len(t.axes) == 2 for t in p.tables) else [])
 
 
 def routine_texts(program: Program, calls: Iterable[ExternalCall]) -> list[str]:
@@ -183,11 +166,11 @@ def routine_texts(program: Program, calls: Iterable[ExternalCall]) -> list[str]:
     return lines + texts((c.routine, routine_source(program, c.routine, "c")) for c in own if not c.foreign)
 
 
-def _externals(calls: Collection[ExternalCall]) -> list[str]:
+def _externals(calls: Collection[ExternalCall], kernel: Kernel) -> list[str]:
     """How external routines are called, and what they remember."""
-    parts = [runtime("externals.c", EXTERNALS=job.structure("Externals", job.EXTERNALS))]
+    parts = [kernel.take("externals.h")]
     if any(c.function is None for c in calls):
-        parts.append(runtime("callback.c"))
+        parts.append(kernel.take("callback.c"))
     if any(c.routine.memory for c in calls if c.function is not None):
-        parts.append(runtime("memory.c"))
+        parts.append(kernel.take("memory.c"))
     return parts

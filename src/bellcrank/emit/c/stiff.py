@@ -6,33 +6,20 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from bellcrank.emit.c.methods import numbers
-from bellcrank.emit.c.runtime_files import definitions, runtime
-from bellcrank.emit.number import Number
 from bellcrank.numeric.collocation import RADAU5
 from bellcrank.numeric.rosenbrock import RODAS5P
-from bellcrank.numeric.tuning import NEWTON
 from bellcrank.program.program import Program
 from bellcrank.program.structure import Costs, Elimination, costs, dependence, elimination
 
 
-def stiff_text(program: Program, number: Number, usual: str, admits: str, inputs: str) -> str:
-    """Stiff methods. `usual`: a condition under which rates are those of the program itself; `admits`: what closes
-    loops; `inputs`: are there some?"""
-    afresh = "yes" if program.remembers else ""
+def stiff_tables(program: Program) -> str:
+    """What stiff methods know of a program: the order in which systems are solved, costs, places of its slopes."""
     order = elimination(dependence(program), len(program.coordinates))
-    slopes = runtime("rate_slopes.c", TABLES=_slope_tables(program, order), SET=inputs) if program.sloped else ""
-    shared = systems(order, number)
-    shared += runtime("stiff.c", COSTS=_cost_tables(costs(program)), SLOPES=slopes, USUAL=usual, AFRESH=afresh)
-    radau = runtime("radau.c", TABLES=_radau_tables(), LOOPS=admits)
-    return shared + radau + runtime("rodas.c", TABLES=_rodas_tables(), LOOPS=admits, AFRESH=afresh)
+    slopes = _slope_tables(program, order) if program.sloped else ""
+    return order_tables(order) + _cost_tables(costs(program)) + slopes
 
 
-def systems(order: Elimination, number: Number) -> str:
-    """Linear systems, solved in an order of elimination."""
-    return runtime("stiff_systems.c", TUNING=definitions(NEWTON, number), TABLES=_order_tables(order))
-
-
-def _order_tables(e: Elimination) -> str:
+def order_tables(e: Elimination) -> str:
     """The order of elimination: the first N_FIRST states, with what lies below and beside each."""
     lines = [f"enum {{ N_FIRST = {len(e.down)} }};", *_list("STATE_ORDER", e.order)]
     for starts, places, rows in (("DOWN", "BELOW", e.down), ("ACROSS", "BESIDE", e.across)):
@@ -62,7 +49,7 @@ def _list(name: str, row: Sequence[int]) -> list[str]:
     return [f"static const int {name}[] = {{", *numbers(row or [0], "    ", ""), "};"]
 
 
-def _radau_tables() -> str:
+def radau_tables() -> str:
     m = RADAU5
     lines = [
         f"enum {{ FIRST_ORDER = {m.first_order} }};",
@@ -80,7 +67,7 @@ def _radau_tables() -> str:
     return "\n".join([*lines, ""])
 
 
-def _rodas_tables() -> str:
+def rodas_tables() -> str:
     m = RODAS5P
     stages = len(m.nodes)
     lines = [

@@ -51,7 +51,16 @@ def model_source(program: Program, slopes: SlopeTable, indicators: Section, word
     if indicators.results:
         extra["indicators"] = indicators
     adaptive = method not in METHODS
-    return c_source(known, words, extra=extra, bound=True, local=True, stiff=stiff, adaptive=adaptive)
+    return c_source(
+        known,
+        words,
+        extra=extra,
+        bound=True,
+        local=True,
+        stiff=stiff,
+        adaptive=adaptive,
+        assembles=True,
+    )
 
 
 def core_source(program: Program, setup: Setup, variables: Variables, version: int, token: str, method: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bellcrank.emit.c.events import at_zero_text, cases, event_tables, rule_text
-from bellcrank.emit.c.loops import assembly_text, bridge_room
+from bellcrank.emit.c.loops import bridge_room
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.runtime_files import definitions
 from bellcrank.emit.c.signals import break_cases, kind_rows, positive_rows
@@ -40,7 +40,13 @@ def c_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
     common = {"TITLE": comment(setup.title), "STEM": setup.stem, "ABOUT": about(setup, "   ")}
     return {
         "model.c": c_source(
-            program, words, extra=inertia_functions(program), stiff=True, looks=bool(setup.events), called=events.called
+            program,
+            words,
+            extra=inertia_functions(program),
+            stiff=True,
+            looks=bool(setup.events),
+            assembles=True,
+            called=events.called,
         ),
         "program.c": written("c/program.c", _pieces(program, setup, events), common),
         "Makefile": written("c/Makefile_with_fortran" if foreign else "c/Makefile", common=common),
@@ -178,7 +184,6 @@ def assembly(program: Program, setup: Setup) -> str:
     return written(
         "c/assembly.c",
         {
-            "CLOSE": assembly_text(program, program.loops, DOUBLE),
             "GUESSED": ", ".join(str(int(g)) for g in setup.guessed),
             "SLIDES": ", ".join(str(int(s)) for s in setup.slides),
             "STARTS": str(STARTS),

@@ -35,13 +35,11 @@ static inline lanes lanes_min(lanes a, lanes b)
 }
 
 @END@
-@IF ROOTS@
 static inline lanes lanes_sqrt(lanes x)
 {
     return sqrt(x);
 }
 
-@END@
 static inline int any(masks which)
 {
     return which != 0;

@@ -1,6 +1,6 @@
 /* ---- runs side by side, from the first step to the last */
 
-@METHODS@@TUNING@enum { FINISHED, NOT_FINITE };
+@METHODS@enum { FINISHED, NOT_FINITE };
 
 /* A group of runs: vectors that wait for nothing of each other, runs, and states of one vector after another. */
 enum { N_VECTORS = @VECTORS@, N_RUNS = N_VECTORS*N_LANES, N_Y = N_VECTORS*N_S };
@@ -176,7 +176,9 @@ static inline lanes summed(lanes y, lanes increment, lanes *carried)
 }
 
 @END@
-@UNIT@/* One step from y with rates k, of length h, to `next`: the rates there are left to the caller. `old`: rates at
+#define ONE_BY_ROOT(x) (SAME(1)/lanes_sqrt(x))
+@UNIT@
+/* One step from y with rates k, of length h, to `next`: the rates there are left to the caller. `old`: rates at
    the beginning of the step before, in lanes that know it (`past`; NULL: none does). */
 static int advance(Job *job, scalar h, double t, double middle, double end, const lanes *restrict y,
     const lanes *restrict k, const masks *past, const lanes *restrict old, lanes *restrict next, lanes *w,

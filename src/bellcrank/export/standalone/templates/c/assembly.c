@@ -1,4 +1,4 @@
-@CLOSE@/* coordinates that may move although they are given, if the loops cannot be closed otherwise */
+/* coordinates that may move although they are given, if the loops cannot be closed otherwise */
 static const int guessed[N_Q] = {@GUESSED@};
 
 static const char *const rows_of_loops[] = {@ROWS@};

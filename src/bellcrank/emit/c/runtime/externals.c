@@ -1,3 +1,0 @@
-/* ---- external routines and what they remember */
-
-@EXTERNALS@

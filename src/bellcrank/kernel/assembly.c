@@ -1,0 +1,48 @@
+
+#include "closing.c"
+
+/* The same for a job, at its time. */
+EXPORT int close_loops(Job *job, double *y, const int *may, int nudges, double *residual, int *reverse)
+{
+    double w[N_W + 1] = {0.0};
+    const Place at = {job->t, job->p, job->c, w, job->externals};
+    set_inputs(job, job->t, w);
+    return close_at(&at, y, may, nudges, residual, reverse);
+}
+
+/* The metric in which loops are kept closed: roots of the inverse inertias of coordinates and speeds at the start, so
+   that corrections move what is light. */
+EXPORT void find_metric(Job *job, const double *y, double *root_q, double *root_u)
+{
+    double heavy[N_U + 1], still[N_Q + 1], moving[N_Q + 1], one[N_U + 1] = {0.0}, w[N_W + 1] = {0.0};
+    double most = 0.0, least = INFINITY;
+    set_inputs(job, job->t, w);
+    memset(root_q, 0, N_Q*sizeof *root_q);
+    inertias(job->t, y, y + N_Q, job->p, job->c, w, heavy, job->externals);
+    for (int i = 0; i < N_U; i++)
+        most = heavy[i] > most ? heavy[i] : most;
+    for (int i = 0; i < N_U; i++) {
+        const double inertia = heavy[i] > LIGHT*most ? heavy[i] : LIGHT*most;
+        root_u[i] = most > 0.0 ? 1.0/inertia : 1.0;
+        least = root_u[i] < least ? root_u[i] : least;
+    }
+    coordinate_rates(job->t, y, one, job->p, job->c, w, still, job->externals);
+    for (int i = 0; i < N_U; i++) {
+        one[i] = 1.0;
+        coordinate_rates(job->t, y, one, job->p, job->c, w, moving, job->externals);
+        one[i] = 0.0;
+        for (int j = 0; j < N_Q; j++)
+            root_q[j] += root_u[i]*(moving[j] - still[j])*(moving[j] - still[j]);
+    }
+    for (int j = 0; j < N_Q; j++)
+        root_q[j] = sqrt(root_q[j] > 0.0 ? root_q[j] : least);
+    for (int i = 0; i < N_U; i++)
+        root_u[i] = sqrt(root_u[i]);
+}
+
+/* Brings the state of a job onto its branch, if it is in a singular position. Returns the status. */
+EXPORT int find_branch(Job *job)
+{
+    double w[N_W + 1] = {0.0};
+    return begin(job, job->t, w);
+}

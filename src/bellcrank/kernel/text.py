@@ -1,0 +1,88 @@
+"""The files of the kernel as text: put together for one model, and the structures that callers share with it.
+
+In:  which parts a model has. Out: one text without `#include` of its own files, and without the parts a model lacks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+
+from bellcrank.files.template import template
+
+_INCLUDE = re.compile(r'#include "([\w/.]+)"')
+_BRANCH = re.compile(r"#(if|elif) (!?)(\w+)|#(else|endif)\b|#(ifn?def)\b")
+_STRUCTURE = re.compile(r"^typedef struct (\w+) \{\n(.*?)^\} \1;", re.MULTILINE | re.DOTALL)
+_NAMES = re.compile(r"(?:const )?(\w+) (\**)(.+);")
+_FUNCTION = re.compile(r"\w+ \(\*(\w+)\)\(.*\);")
+
+
+@cache
+def kernel_file(name: str) -> str:
+    return template("bellcrank.kernel", name)
+
+
+@dataclass
+class Kernel:
+    """The kernel for a model with such parts (HAS_... and numbers, by name); no file is taken twice."""
+
+    parts: Mapping[str, int]
+    _taken: set[str] = field(default_factory=set)
+
+    def take(self, *names: str) -> str:
+        """Files with those that they include; those that were taken before are left out."""
+        return "".join(self._file(name) for name in names)
+
+    def _file(self, name: str) -> str:
+        if name in self._taken:
+            return ""
+        self._taken.add(name)
+        lines: list[str] = []
+        stack: list[tuple[bool, bool, bool]] = []  # of branches: told by the parts? is this one taken, was one before?
+        for line in kernel_file(name).splitlines(keepends=True):
+            branch = _BRANCH.match(line)
+            if branch and self._decides(branch, stack):
+                continue
+            if any(not taken for told, taken, _ in stack if told):
+                continue
+            include = _INCLUDE.match(line)
+            lines.append(self._file(include[1]) if include else line)
+        return "".join(lines)
+
+    def _decides(self, branch: re.Match[str], stack: list[tuple[bool, bool, bool]]) -> bool:
+        """Follows a branch of the preprocessor; is it one that the parts tell, and so left out?"""
+        kind, no, name, other, defined = branch.groups()
+        if defined or (kind == "if" and name not in self.parts):
+            stack.append((False, True, True))
+            return False
+        if kind == "if":
+            holds = bool(self.parts[name]) != bool(no)
+            stack.append((True, holds, holds))
+            return True
+        told, _, before = stack.pop()
+        if other != "endif":
+            holds = not before and (other == "else" or bool(self.parts[name]) != bool(no)) if told else True
+            stack.append((told, holds, before or holds))
+        return told
+
+
+@cache
+def structure_fields(file: str, name: str) -> tuple[tuple[str, str, int], ...]:
+    """The fields of a structure in a header: name, type ("*" for pointers and functions) and length (1: no array)."""
+    body = next(m[2] for m in _STRUCTURE.finditer(kernel_file(file)) if m[1] == name)
+    fields: list[tuple[str, str, int]] = []
+    for line in re.sub(r"/\*.*?\*/", "", body).splitlines():
+        if not (text := line.strip()):
+            continue
+        if function := _FUNCTION.fullmatch(text):
+            fields.append((function[1], "function", 1))
+            continue
+        declared = _NAMES.fullmatch(text)
+        assert declared is not None, text
+        kind, star, names = declared.groups()
+        for each in f"{star}{names}".split(", "):
+            plain, _, length = each.lstrip("*").rstrip("]").partition("[")
+            fields.append((plain, "*" if each.startswith("*") else kind, int(length or 1)))
+    return tuple(fields)
