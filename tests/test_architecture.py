@@ -83,7 +83,7 @@ def test_user_classes_delegate():
 
 def test_the_page_of_the_architecture_names_what_there_is():
     text = (SRC.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
-    named = {name for name in re.findall(r"`([a-z_]+/[a-z_/]*(?:\.pyi?)?)", text)}
+    named = {name for name in re.findall(r"`([a-z_]+/[a-z_/]*(?:\.(?:pyi?|[ch]))?)", text)}
     assert len(named) > 40
     roots = (SRC / "bellcrank", SRC.parent)
     assert [name for name in sorted(named) if not any((root / name).exists() for root in roots)] == []
