@@ -100,4 +100,5 @@ def test_gears_do_not_limit_a_circle():
     assert all(np.ptp(r.run["gear"]) < 1e-6 for r in found)
     assert found[0]["ay_max"] == pytest.approx(found[1]["ay_max"], rel=0.02)
     slow = bc.manoeuvres.run(car, "iso4138-wheel", radius=100.0, to=20.0)
+    assert {c.x for c in slow.curves()} == {"lateral acceleration across the path, m/s2", "time, s"}
     assert any(note.startswith("no gradients at 2, 4 m/s2: ") for note in slow.notes), slow.notes

@@ -164,6 +164,11 @@ def test_three_significant_digits(value, unit, text):
     assert number(value, unit) == text
 
 
+def test_ratios_are_printed_with_their_digits():
+    shown = Figures({"peak": Figure(1.0, "", "peak over the first"), "speed": Figure(80.0, "km/h", "speed")})
+    assert str(shown) == "peak       1.0000            peak over the first\nspeed          80  km/h      speed"
+
+
 def test_units_are_those_of_vehicle_engineers():
     assert figure_shown(Figure(1.0, "N-m/(m/s2)", "torque gradient"))[1] == "N\u00a0m/(m/s2)"  # in one line
     assert converted("wheelbase", "m") == (1000.0, "mm") and converted("stopping distance from 100 km/h", "m") == (

@@ -11,7 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.library.manoeuvres.measuring import across, change, over_path, reached, slope_at, taken_at, value_at
+from bellcrank.library.manoeuvres.measuring import (
+    ACROSS,
+    across,
+    change,
+    over_path,
+    reached,
+    slope_at,
+    taken_at,
+    value_at,
+)
 from bellcrank.library.manoeuvres.ready import FAR, HELD, K_TURN, Ready, abs_of, ready
 from bellcrank.library.manoeuvres.result import Criterion, Curve, Manoeuvre, Metrics, Result, Setting
 from bellcrank.library.manoeuvres.steering import STRAY, STRAYS
@@ -88,7 +97,8 @@ def constant_wheel(vehicle: Car, settings: dict[str, Any]) -> Result:
         found.add(f"radius_{a:g}", 1 / float(np.interp(a, over, bend)), "m", f"radius at {a:g} m/s2")
     found.add("ay_max", over[-1], "m/s2", "largest lateral acceleration")
     found.add("speed_there", 3.6 * run["speed"][last - 1], "km/h", "speed there")
-    more = (Curve("lateral acceleration, m/s2", "curvature of the path, 1/m", (("fixed wheel", over, bend),)),)
+    axis = f"{run.labels[ACROSS]}, {run.units[ACROSS]}"
+    more = (Curve(axis, "curvature of the path, 1/m", (("fixed wheel", over, bend),)),)
     return Result("iso4138-wheel", vehicle.name, settings, {"circle": run}, found.done(), [],
                   [f"the speed grows by {rate:g} m/s2", reached(run, ay, largest), *missing], over_path()[1:],
                   more)  # fmt: skip

@@ -62,7 +62,10 @@ class Figures(Mapping[str, float]):
 
     def __repr__(self) -> str:
         wide = max(map(len, self.details), default=0)
-        lines = [f"{n:<{wide}}  {f.value:>10.5g}  {f.unit:<8}  {f.label}".rstrip() for n, f in self.details.items()]
+        lines = []
+        for name, f in self.details.items():
+            digits = "10.5g" if f.unit else "#10.5g"  # a ratio of 1 has digits as others have
+            lines.append(f"{name:<{wide}}  {f.value:>{digits}}  {f.unit:<8}  {f.label}".rstrip())
         return "\n".join(lines)
 
 
