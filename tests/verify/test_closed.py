@@ -64,17 +64,10 @@ def test_a_joint_allows_its_motions_and_no_others(joint):
     assert e.closed.errors(far, np.zeros(6))[0] < 1e-14
     rows = [value(x) for x in e.closed.rows(e.machine.motion(far, np.zeros(6)))]
     assert max(map(abs, rows)) < 1e-14
-    for wrong in (
-        moved(0.1 * AXIS, none),
-        moved(0.1 * ACROSS, none),
-        moved(none, 0.1 * AXIS),
-        moved(none, 0.1 * OTHER),
-    ):
+    for slide in (AXIS, ACROSS, OTHER):  # rows are those of positions: linear in slides
+        wrong = moved(0.1 * slide, none)
         found = [value(x) for x in e.closed.rows(e.machine.motion(wrong, np.zeros(6)))]
-        J = e.closed.slopes(np.zeros(6)).J
-        first_order = J @ wrong if np.linalg.norm(wrong[3:]) == 0 else None
-        if first_order is not None:
-            assert found == pytest.approx(list(first_order), abs=1e-14)
+        assert found == pytest.approx(list(J @ wrong), abs=1e-14)
 
 
 @pytest.mark.parametrize(
