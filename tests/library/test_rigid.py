@@ -157,6 +157,7 @@ def test_compiled_runs_are_those_in_python(order, method):
     hub = s.add_point_mass("e", translate=(1, 3), mass=3)
     notch = bc.terrain.profile([-3, 0, 3], [2, 0, 3])
     s.add_contact("v", at=hub, rim=0.2, terrain=notch, restitution=(0.3, 0.1), rolling_resistance=2.0)
+    s.add_force("gust", magnitude="3*sin(40*t)", direction=s.inertial[1], at="d.origin")
     eom = s.equations()
     start = {"q(d, 2)": 1.2, "u(d, 1)": 1.5, "q(e, 1)": 0.05, "q(e, 2)": 0.4}
     runs = [
