@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +10,9 @@ import pytest
 from bellcrank.cli import main
 from bellcrank.errors import ModelError
 from bellcrank.linkage import load
-from bellcrank.linkage.measures import draw, measure
+from bellcrank.linkage.loads import LoadTable
+from bellcrank.linkage.measures import Measures, draw, measure
+from bellcrank.linkage.pose import cross
 from bellcrank.linkage.suspensions import Sheet, _with_centre
 from tests.linkage.machines import linkage, sheet
 
@@ -212,3 +215,48 @@ def test_command(tmp_path, capsys):
         main(["kinematics", "trailing_arm", "--travel=40:-40"])
     with pytest.raises(ModelError, match="mode='sideways'"):
         measure(linkage("trailing_arm"), 0.0, mode="sideways")
+
+
+def test_pictures_of_measures_and_loads():
+    """Lengths in mm over mm of travel, three to a row; forces of parts in kN, a panel for each case, two to a row."""
+    sets = []
+    for mode, sign in (("bump", 1.0), ("roll", -1.0)):
+        m = Measures("axle", mode)
+        m.add("travel", np.array([-0.01, 0.02]), "m", "")
+        for name, values, unit in (("camber", [1.0, 2.0], "deg"), ("scrub_radius", 0.03, "m"), ("toe", [np.nan, 1.0], "deg"),
+                                   ("caster", [5.0, 6.0], "deg"), ("anti_dive", [7.0, 8.0], "%")):  # fmt: skip
+            m.add(name, sign * np.array(values), unit, "")
+        sets.append(m)
+    figure = draw(sets)
+    *shown, fifth, sixth = figure.axes
+    assert [a.get_title() for a in shown] == [
+        "camber",
+        "caster",
+        "scrub radius",
+        "anti dive",
+    ]  # toe has no numbers everywhere
+    assert [a.get_ylabel() for a in shown] == ["deg", "deg", "mm", "%"]
+    assert [[*line.get_ydata()] for line in shown[2].lines] == [[30, 30], [-30, -30]]
+    assert [[*line.get_ydata()] for line in shown[0].lines] == [[1, 2], [-1, -2]]
+    assert all([*line.get_xdata()] == [-10, 20] for a in shown for line in a.lines)
+    assert [a.get_xlabel() for a in shown] == ["", "travel (mm)", "travel (mm)", "travel (mm)"]
+    assert not fifth.axison and not sixth.axison
+    assert [t.get_text() for t in shown[0].get_legend().get_texts()] == ["bump", "roll"]
+    assert draw(sets[:1]).axes[0].get_legend() is None
+
+    def case(name, *sizes):
+        parts = {f"rod_{i}": SimpleNamespace(size=x) for i, x in enumerate(sizes)}
+        return SimpleNamespace(name=name, held=SimpleNamespace(parts=parts))
+
+    table = LoadTable("axle", [case("braking", 2500.0, -800.0), case("turning", 10.0, 20.0), case("bump", 1.0, 2.0)])
+    axes = table.draw().axes
+    assert [[b.get_width() for b in a.patches] for a in axes[:3]] == [[2.5, -0.8], [0.01, 0.02], [0.001, 0.002]]
+    assert [[b.get_y() + b.get_height() / 2 for b in a.patches] for a in axes[:1]] == [pytest.approx([0, 1])]
+    assert [t.get_text() for t in axes[0].get_yticklabels()] == ["rod_0", "rod_1"]
+    assert [a.get_title() for a in axes] == ["braking", "turning", "bump", ""] and not axes[3].axison
+    assert [a.get_xlabel() for a in axes] == ["", "", "force (kN)", "force (kN)"]
+
+
+def test_vector_products_of_poses():
+    a, b = np.random.default_rng(0).normal(size=(2, 4, 3))
+    assert cross(a, b) == pytest.approx(np.cross(a, b)) and cross(a, b[0]) == pytest.approx(np.cross(a, b[0]))

@@ -10,7 +10,7 @@ from bellcrank.numeric import adapt
 from bellcrank.numeric.adapt import Count, Stretch
 from bellcrank.numeric.collocation import RADAU5
 from bellcrank.numeric.embedded import EMBEDDED
-from bellcrank.numeric.radau import StiffStretch, found_slopes
+from bellcrank.numeric.radau import StiffStretch, fastest_mode, found_slopes
 from tests.numeric.stretches import taken_by
 from tests.numeric.test_embedded import defects
 
@@ -99,3 +99,13 @@ def test_what_cannot_go_on_says_why(rates, why):
     with np.errstate(all="ignore"):
         s, _, _ = taken(rates, [1.0], 2.0, 1e-6, most=400 if why == adapt.TOO_MANY else 5000)
     assert s.failed == why
+
+
+def test_rate_of_the_fastest_mode():
+    """Of modes that are far apart exactly, of a pair that swings by its size; of nothing none."""
+    modes = np.array([[1.0, 2.0, 0.5], [0.0, 1.0, -1.0], [3.0, 1.0, 1.0]])
+    A = modes @ np.diag([-900.0, -3.0, 1.0]) @ np.linalg.inv(modes)
+    assert fastest_mode(A) == pytest.approx(900, rel=1e-6)
+    turn = 20.0 * np.array([[np.cos(1.0), -np.sin(1.0)], [np.sin(1.0), np.cos(1.0)]])
+    assert fastest_mode(turn) == pytest.approx(20, rel=1e-12)
+    assert fastest_mode(np.zeros((2, 2))) == 0

@@ -13,6 +13,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.numeric.methods import HALF_EXPLICIT
+from bellcrank.run.dae_methods import Redundant
 from tests.late import Late
 from tests.models import STRICT, example, needs_compiler, rarely, relative, system
 
@@ -423,3 +424,16 @@ def test_coupling_that_outweighs_the_mass_before_it():
         a, b = (eom.compile(backend=backend).simulate(dae=dae) for backend in ("c", "python"))
         for channel in a:
             assert np.abs(a[channel] - b[channel]).max() < 1e-11 * max(1, np.abs(b[channel]).max()), (dae, channel)
+
+
+def test_euler_parameters_are_brought_to_unit_size():
+    """By the slopes of their norms alone, which stand behind the rows that have speeds."""
+    redundant = object.__new__(Redundant)
+    redundant.n_q, redundant.paired, redundant.n_g = 5, 1, 2
+    e = np.array([0.6, 0.0, 0.9, 0.2])
+    q = np.array([7.0, *e])
+    closure = [3.0, e @ e - 1, *np.ones(5), *(2 * np.array([0.0, *e])), 99.0]  # g, dg/dq, then speeds
+    redundant.values = lambda name, *at: {"closure": closure}[name]
+    moved = q + redundant.unit_sizes(())
+    assert moved[0] == 7 and moved[1:] / np.linalg.norm(moved[1:]) == pytest.approx(e / np.linalg.norm(e))
+    assert moved[1:] @ moved[1:] == pytest.approx(1 + (e @ e - 1) ** 2 / (4 * e @ e))  # a Newton step
