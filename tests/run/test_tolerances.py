@@ -260,3 +260,40 @@ def test_an_absolute_tolerance_above_a_state_names_that_state(sims):
     assert len(told) == 1
     with pytest.warns(bc.ModelWarning, match=rf"{above} \(and so for 1 other state\): "):
         sims["c"].simulate(method="tsit5", atol=atol | {"u(rotor)": 1e-3}, initial=start)
+
+
+def balance():
+    """A torsion balance, one turn of its phase in 2 s."""
+    s = bc.System("balance")
+    beam = s.add_body("beam", rotate=3, mass=0, inertia=("J", "J", "J"))
+    s.add_moment("wire", magnitude="-k*q(beam)", direction=beam[3], on=beam)
+    s.set_defaults(J=2.0, k=2.0 * math.pi**2)
+    return s.equations()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("method", ["tsit5", "dop853", "radau5", "rodas5p"])
+def test_small_motions_are_as_exact_as_larger_ones(backend, method):
+    """The usual absolute tolerance, 1e-8 rad at this rtol, would leave nothing of a motion of 1e-9 rad."""
+    sim = balance().compile(backend=backend)
+    for name, start in (("q(beam)", 1e-4), ("q(beam)", 1e-9), ("u(beam)", 1e-9)):
+        run = sim.simulate(t_end=2, step=0.25, method=method, rtol=1e-6, initial={name: start})
+        assert np.abs(run[name] / start - np.cos(math.pi * run.time)).max() <= 2e-5
+
+
+def test_an_absolute_tolerance_that_is_given_stays():
+    sim, steps = balance().compile(), []
+    for atol in (1e-10, {"rad": 1e-10}, None):
+        run = sim.simulate(t_end=2, step=0.5, method="tsit5", rtol=1e-6, atol=atol, initial={"q(beam)": 1e-9})
+        steps.append(run.settings["steps"])
+    assert steps[0] < steps[1] < steps[2]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_smallest_step_does_not_depend_on_the_end(backend):
+    s = bc.System("brake")
+    body = s.add_body("b", translate=1, mass="m")
+    s.add_force("f", magnitude="-1e4*v", direction=s.inertial[1], at=body.cm)
+    s.set_defaults(m=1)
+    run = s.equations().compile(backend=backend).simulate(t_end=1e13, step=1e12, method="radau5", initial={"u(b)": 1.0})
+    assert run.ok and run["q(b)"][-1] == pytest.approx(1e-4, rel=1e-6)

@@ -98,12 +98,14 @@ class CRun:
         work = np.zeros(room())
         atol, caps = (np.array([*x, 0.0]) for x in (pace.atol, pace.caps))
         self._share(times=np.array(pace.times), atol=atol, caps=caps, work=work)
+        self._share(groups=np.array(pace.groups, dtype=np.int64), largest=np.zeros(len(atol)))
         self._job.rtol, self._job.most, self._job.pause = pace.rtol, pace.most, FIRST_PAUSE
         self._job.look = pace.look
 
     def take_over(self, before: CRun) -> None:
         """Goes on with another method where a run has come to; its steps count."""
         self.take(replace(before.carried(), inside=None))
+        self._arrays["largest"][:] = before._arrays["largest"]
         for name in COUNTED:
             setattr(self._job, name, getattr(before._job, name))
 

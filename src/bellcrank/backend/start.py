@@ -57,13 +57,15 @@ class Carried:
 @dataclass(frozen=True)
 class Pace:
     """A run whose method chooses its steps: output times, relative and absolute tolerance (of each state), sizes of
-    states that count at most for the relative one, and how many steps it may take. The breaks of its course are the
-    ends of stretches, the last of them that of the run."""
+    states that count at most for the relative one, a number for the unit of each state (-1: its absolute one was
+    given), and how many steps it may take. The breaks of its course are the ends of stretches, the last of them that of
+    the run."""
 
     times: np.ndarray
     rtol: float
     atol: np.ndarray
     caps: np.ndarray
+    groups: np.ndarray
     most: int
     look: int = 0  # 1: it notes whether a fast mode holds its steps; 2: and pauses there
 

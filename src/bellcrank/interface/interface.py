@@ -165,6 +165,12 @@ class Interface:
         return np.array([self.metre ** float(d.length) * kilogram ** float(d.mass) for d in dimensions])
 
     @cached_property
+    def unit_groups(self) -> np.ndarray:
+        """Of each state, a number for its unit."""
+        known: dict[object, int] = {}
+        return np.array([known.setdefault(x.unit.dimension, len(known)) for x in self.states], dtype=np.int64)
+
+    @cached_property
     def metre(self) -> float:
         """In equation units."""
         return UNIT_SYSTEMS[self.units].parse_unit("m").factor

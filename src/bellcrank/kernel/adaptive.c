@@ -18,6 +18,7 @@ typedef struct Work {
     int order;                      /* that chooses the first step of a stretch */
     int held, free;                 /* ... from which steps are counted that a fast mode held, and those it did not */
     real gained;                    /* the length of those held */
+    int small;                      /* is there a group of states for which atol would be too large? */
 } Work;
 
 static int stage_rates(Job *job, real t, const real *y, real *k, real *w)
@@ -41,11 +42,49 @@ static void moved_by(const Work *a, const real *weights, int n, real h, const re
         to[j] = y[j] + h*sum[j];
 }
 
+/* The absolute error that a state may have: as told, or what is usual, but not more than a small motion allows. */
+static real absolute_error(const Job *job, int j)
+{
+    const int64_t group = job->groups[j];
+    const real largest = group >= 0 ? job->largest[group] : 0.0;
+    return largest > 0.0 ? fmin(job->atol[j], job->rtol*largest) : job->atol[j];
+}
+
+/* Notes how large the states of each unit were so far. */
+static void note_sizes(Job *job)
+{
+    Work *a = (Work *)job->work;
+    a->small = 0;
+    for (int j = 0; job->groups && j < N_S; j++)
+        if (job->groups[j] >= 0)
+            job->largest[job->groups[j]] = fmax(job->largest[job->groups[j]], fabs(job->y[j]));
+    for (int j = 0; job->groups && j < N_S; j++)
+        if (job->groups[j] >= 0 && !(job->rtol*job->largest[job->groups[j]] >= job->atol[j]))
+            a->small = 1;
+}
+
+/* States that are zero, all of one unit, where a stretch begins: what its first step makes of them. */
+static void guess_sizes(Job *job)
+{
+    const Work *a = (const Work *)job->work;
+    real guess[N_S];
+    if (!a->small)
+        return;
+    memset(guess, 0, sizeof guess);
+    for (int j = 0; j < N_S; j++)
+        if (job->groups[j] >= 0)
+            guess[job->groups[j]] = fmax(guess[job->groups[j]], fabs(a->h*job->k[j]));
+    for (int j = 0; j < N_S; j++)
+        if (job->groups[j] >= 0 && !(job->largest[job->groups[j]] > 0.0))
+            job->largest[job->groups[j]] = guess[job->groups[j]];
+}
+
 static void find_weights(const Job *job, const real *y, const real *next, real *weight)
 {
+    const Work *a = (const Work *)job->work;
     for (int j = 0; j < N_S; j++) {
         const real size = fmax(fabs(y[j]), fabs(next[j]));
-        weight[j] = job->atol[j] + fmax(job->rtol*fmin(size, job->caps[j]), FINEST*size);
+        weight[j] = (a->small ? absolute_error(job, j) : job->atol[j]) + fmax(job->rtol*fmin(size, job->caps[j]), FINEST*size);
     }
 }
 
@@ -100,7 +139,11 @@ static int begin_stretch(Job *job, int order, real *w)
     a->memory = CALM;
     a->rejected = a->held = a->free = 0;
     a->under_way = 1;
-    return first_step(job, order, w);
+    note_sizes(job);
+    const int failed = first_step(job, order, w);
+    if (!failed)
+        guess_sizes(job);
+    return failed;
 }
 
 /* Errors of the states against what is allowed, and the largest. */
@@ -146,7 +189,7 @@ static int next_step(const Job *job, real *h, real *t)
     *t = last ? a->end : job->t + *h;
     if (job->steps + job->rejected >= job->most)
         return TOO_MANY_STEPS;
-    if (!(a->h >= fmin(SHORTEST*fmax(fabs(job->t), fabs(a->end)), left))) /* less may be left after an event */
+    if (!(a->h >= fmin(SHORTEST*fabs(job->t), left) && a->h > 0.0)) /* less may be left after an event */
         return a->tenths ? NOT_FINITE : STEP_TOO_SMALL;
     return FINISHED;
 }
@@ -245,6 +288,8 @@ static int take_step(Job *job, real t, const real *next, const real *known, real
     unit_sizes_of(job->y);
     job->t = t;
     a->under_way = t < a->end;
+    if (a->small)
+        note_sizes(job);
     if (N_UPDATE && t == job->times[job->reached + 1] && (failed = keep_values(job, 0, t, job->y, w)))
         return failed;
     if (known && a->under_way)

@@ -37,6 +37,8 @@ typedef struct Job {
     const real *times;          /* adaptive methods: output times, the first is the start */
     real rtol;                  /* the error allowed in a step, against each state ... */
     const real *atol;           /* ... and besides, of each state */
+    const int64_t *groups;      /* states of one unit: atol is no more than their largest value allows; -1: as told */
+    real *largest;              /* in, out: of each group, so far */
     const real *caps;           /* sizes of states that count at most for rtol */
     real *work;                 /* their memory; how much room it needs says work_room */
     int64_t pause;              /* most steps in one call */

@@ -42,6 +42,7 @@ class Count:
     excess: float = 0.0  # ... against what is allowed
     bad: np.ndarray = field(default_factory=lambda: np.empty(0))  # what is not finite
     solved: int = 0  # linear systems, for Newton's method
+    largest: np.ndarray | None = None  # values of the states of one unit so far
 
     def add(self, length: float) -> None:
         """A step that was taken."""
@@ -64,19 +65,44 @@ class Control:
 
     def __init__(
         self, rates: Rates, t: float, y: np.ndarray, end: float, rtol: float, atol: float | np.ndarray, count: Count,
-        caps: float | np.ndarray = math.inf, f: np.ndarray | None = None,
+        caps: float | np.ndarray = math.inf, f: np.ndarray | None = None, groups: np.ndarray | None = None,
     ) -> None:  # fmt: skip
         self.t, self.y, self.end, self.count = t, np.array(y, dtype=float), end, count
         self._rtol, self._atol, self._caps, self._rates = rtol, np.asarray(atol), caps, rates
+        self._groups, self._grouped = groups, np.empty(0, dtype=int) if groups is None else np.flatnonzero(groups >= 0)
+        if count.largest is None:
+            count.largest = np.zeros(len(self.y))
+        self._note_sizes()
         self.status, self.failed = "running", ""
         self.f = rates(t, self.y) if f is None else f
 
     def _size(self, x: np.ndarray, weights: np.ndarray) -> float:
         return float(np.sqrt(np.mean(np.square(x / weights)))) if len(x) else 0.0
 
+    def _note_sizes(self, sizes: np.ndarray | None = None, only_zero: bool = False) -> None:
+        """Notes how large the states of each unit were so far; of those that were all zero alone, what is given."""
+        largest, at = self.count.largest, self._grouped
+        if largest is None or self._groups is None or not len(at):
+            return
+        before = largest.copy()
+        np.maximum.at(largest, self._groups[at], np.abs(self.y if sizes is None else sizes)[at])
+        if only_zero:
+            largest[before > 0] = before[before > 0]
+
+    def _absolute(self) -> np.ndarray:
+        """The error that a state may have: as told, or what is usual, but not more than a small motion allows."""
+        if self.count.largest is None or self._groups is None or not len(at := self._grouped):
+            return self._atol
+        found = np.array(np.broadcast_to(self._atol, self.y.shape), dtype=float)
+        largest = self.count.largest[self._groups[at]]
+        found[at] = np.where(largest > 0, np.minimum(found[at], self._rtol * largest), found[at])
+        return found
+
     def _weights(self, new: np.ndarray) -> np.ndarray:
         size = np.maximum(np.abs(self.y), np.abs(new))
-        return np.asarray(self._atol + np.maximum(self._rtol * np.minimum(size, self._caps), CONTROL.finest * size))
+        return np.asarray(
+            self._absolute() + np.maximum(self._rtol * np.minimum(size, self._caps), CONTROL.finest * size)
+        )
 
     def _first(self, order: int) -> float:
         """The first step (Hairer, Norsett & Wanner II.4)."""
@@ -90,14 +116,18 @@ class Control:
             found = max(c.guess, c.opening * guess)
         else:
             found = (c.opening / most) ** (1 / (order + 1)) if math.isfinite(most) else guess
-        return min(c.leap_most * guess, found, longest)
+        h = min(c.leap_most * guess, found, longest)
+        self._note_sizes(h * self.f, only_zero=True)
+        return h
 
     def _hindered(self, tenths: int) -> str:
         """Why no step can be tried any more, after so many tenths of one, else ""."""
         if self.count.steps + self.count.rejected >= self.count.most:
             return self._fail(TOO_MANY)
-        shortest = CONTROL.shortest * max(abs(self.t), abs(self.end))
-        if not self._h >= min(shortest, self.end - self.t):  # what is left after an event may be shorter
+        shortest = CONTROL.shortest * abs(self.t)
+        if not (
+            self._h >= min(shortest, self.end - self.t) and self._h > 0
+        ):  # what is left after an event may be shorter
             return self._fail(NOT_FINITE if tenths else TOO_SMALL)
         return ""
 
@@ -123,9 +153,9 @@ class Stretch(Control):
     def __init__(
         self, method: Embedded, rates: Rates, t: float, y: np.ndarray, end: float, rtol: float,
         atol: float | np.ndarray, count: Count, first_step: float | None = None, look: bool = False,
-        caps: float | np.ndarray = math.inf, f: np.ndarray | None = None,
+        caps: float | np.ndarray = math.inf, f: np.ndarray | None = None, groups: np.ndarray | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(rates, t, y, end, rtol, atol, count, caps, f)
+        super().__init__(rates, t, y, end, rtol, atol, count, caps, f, groups)
         self.method, self._look = method, look
         self._held = self._free = 0
         self._gained = 0.0  # length of the steps that were held
@@ -164,6 +194,7 @@ class Stretch(Control):
             self._look_for_stiffness(h, new)
         self._last = self.t, h, self.y, new
         self.t, self.y = self.end if last else self.t + h, new
+        self._note_sizes()
         if m.same_as_last:
             self.f = self._k[m.result].copy()
         else:

@@ -102,9 +102,9 @@ class StiffStretch(Control):
         self, method: Collocation, rates: Rates, t: float, y: np.ndarray, end: float, rtol: float,
         atol: float | np.ndarray, count: Count, first_step: float | None = None, caps: float | np.ndarray = math.inf,
         f: np.ndarray | None = None, slopes: Slopes | None = None, afresh: bool = False,
-        trial: Trial | None = None,
+        trial: Trial | None = None, groups: np.ndarray | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(rates, t, y, end, rtol, atol, count, caps, f)
+        super().__init__(rates, t, y, end, rtol, atol, count, caps, f, groups)
         self.method, self._known, self._afresh, self._trial = method, slopes, afresh, trial
         if trial is not None:
             trial.begin(count, 0)
@@ -148,6 +148,7 @@ class StiffStretch(Control):
         self._parts = _divided(m, Z)
         self._last = self.t, h, new
         self.t, self.y = self.end if last else self.t + h, new
+        self._note_sizes()
         self.f = self._rates(self.t, new)
         count.add(h)
         if theta > NEWTON.kept or self._middle:

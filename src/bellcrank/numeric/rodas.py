@@ -21,8 +21,9 @@ class RosenbrockStretch(Control):
         self, method: Rosenbrock, rates: Rates, t: float, y: np.ndarray, end: float, rtol: float,
         atol: float | np.ndarray, count: Count, first_step: float | None = None, caps: float | np.ndarray = math.inf,
         f: np.ndarray | None = None, slopes: Slopes | None = None, afresh: bool = False,
+        groups: np.ndarray | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(rates, t, y, end, rtol, atol, count, caps, f)
+        super().__init__(rates, t, y, end, rtol, atol, count, caps, f, groups)
         self.method, self._known, self._afresh = method, slopes, afresh
         self._h = self._first(method.first_order) if first_step is None else first_step
         self._rejected, self._before, self._memory = False, 0.0, CONTROL.patient
@@ -72,6 +73,7 @@ class RosenbrockStretch(Control):
         self._before, self._memory, self._rejected = h, max(error, c.patient), False
         self._last = self.t, h, self.y, new, U
         self.t, self.y = self.end if last else self.t + h, new
+        self._note_sizes()
         self.f = self._rates(self.t, new)
         count.add(h)
         self.status = "finished" if last else "running"

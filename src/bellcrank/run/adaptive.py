@@ -46,7 +46,7 @@ class AdaptiveRun(Chosen, Driven):
         self.plan, self._tolerances = plan, tolerances
         options: dict[str, Any] = {"rtol": tolerances.rtol, "atol": tolerances.atol}
         if method in OWN:
-            options["caps"] = tolerances.caps
+            options |= {"caps": tolerances.caps, "groups": tolerances.groups}
         updates = times.tolist() if len(evaluation.kept) else []  # what external routines keep jumps there
         ends = ends_of_stretches({*plan.breaks(evaluation.inputs), *updates}, times)
         count = Count(CONTROL.most_steps + CONTROL.steps_of_row * len(times))
@@ -110,8 +110,8 @@ class CompiledRun(AdaptiveRun):
     def _started(self, course: Course, state: np.ndarray) -> Any:
         e, x = self.evaluation, self._tolerances
         look = 2 if self.plan.method == AUTO else 1
-        assert x.atol is not None and x.caps is not None
-        pace = Pace(self.times, x.rtol, x.atol, x.caps, self.count.most, look)
+        assert x.atol is not None and x.caps is not None and x.groups is not None
+        pace = Pace(self.times, x.rtol, x.atol, x.caps, x.groups, self.count.most, look)
         calls: Any = e.context.stiff if course.method in STIFF else e.model
         return calls.start(Start(course, state, e.p, e.c, e.inputs, e.weights, e.staged, pace=pace))
 

@@ -1,7 +1,8 @@
 """Tolerances of methods that choose their steps: as a user gives them, and for each state in equation units.
 
 An absolute tolerance is a number in the user unit of every state, or numbers by unit or state: {"m": 1e-9, "rad": 1e-8,
-"q(arm)": 1e-6}. What is not told is a share of the relative one, of 1 m, 1 rad, 1 m/s ...
+"q(arm)": 1e-6}. What is not told is a share of the relative one, of 1 m, 1 rad, 1 m/s ..., or, where all states of a
+unit are smaller so far, the relative one of the largest of them: small motions are as exact as large ones.
 
 The relative tolerance of a coordinate counts up to a size that the mechanism has: one turn of an angle, and its largest
 length of a way. Turns of a wheel and the way along a road grow for ever, but not the error that they may have.
@@ -10,7 +11,7 @@ length of a way. Turns of a wheel and the way along a road grow for ever, but no
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ class Tolerances:
     given: Absolute | None = None  # the absolute tolerance, as it was
     atol: np.ndarray | None = None
     caps: np.ndarray | None = None
+    groups: np.ndarray | None = None  # of each state: a number for its unit, -1 where `atol` was given
 
     @property
     def told(self) -> dict[str, Any]:
@@ -62,7 +64,8 @@ def tolerances_of(interface: Interface, method: str, rtol: Any, atol: Any, befor
         )
     given = before.given if atol is None else atol
     usual = usual_tolerance(relative, interface.unit_sizes)
-    found = Tolerances(relative, given, np.array(_absolute(interface, given, usual)), before.caps)
+    absolute, groups = _absolute(interface, given, usual)
+    found = Tolerances(relative, given, np.array(absolute), before.caps, groups)
     if method not in ADAPTIVE:
         told = " and ".join(f"{name}={x!r}" for name, x in (("rtol", rtol), ("atol", atol)) if x is not None)
         what = "are" if rtol is not None and atol is not None else "is"
@@ -85,7 +88,7 @@ def for_start(found: Tolerances, interface: Interface, p: Sequence[float], y: np
         return found
     lengths = [p[i] for i in interface.length_parameters]
     caps = caps_of(interface.growths, lengths, interface.metre, y)
-    return Tolerances(found.rtol, found.given, found.atol, np.array(caps))
+    return replace(found, caps=np.array(caps))
 
 
 def through_zero(found: Tolerances, interface: Interface, rows: np.ndarray) -> list[str]:
@@ -110,17 +113,18 @@ def through_zero(found: Tolerances, interface: Interface, rows: np.ndarray) -> l
     return told
 
 
-def _absolute(interface: Interface, given: Any, usual: np.ndarray) -> Sequence[float] | np.ndarray:
-    """The absolute tolerance of each state in equation units."""
+def _absolute(interface: Interface, given: Any, usual: np.ndarray) -> tuple[Sequence[float] | np.ndarray, np.ndarray]:
+    """The absolute tolerance of each state in equation units, and its group."""
+    groups = interface.unit_groups
     if given is None:
-        return usual
+        return usual, groups
     if isinstance(given, Sequence | np.ndarray) and not isinstance(given, str) and getattr(given, "ndim", 1) != 0:
         names = [x.name for x in interface.states]
         how = f"a number, or numbers by unit or state: atol={{'{names[0] if names else 'm'}': 1e-9, ...}}"
         raise ModelError(f"atol={given!r} must be {how}", interface.model)
     if not isinstance(given, Mapping):
         value = _not_negative(given, "atol")
-        return [float(x.unit.to_equation(value)) for x in interface.states]
+        return [float(x.unit.to_equation(value)) for x in interface.states], np.full_like(groups, -1)
     by_unit: dict[Any, tuple[str, float]] = {}
     by_state: dict[str, float] = {}
     for name, x in given.items():
@@ -134,8 +138,10 @@ def _absolute(interface: Interface, given: Any, usual: np.ndarray) -> Sequence[f
             raise ModelError(f"atol is given for '{by_unit[unit.dimension][0]}' and for '{name}', which are one kind")
         by_unit[unit.dimension] = str(name), float(unit.to_equation(value))
     kinds = {dimension: value for dimension, (_, value) in by_unit.items()}
+    told = [x.name in by_state or x.unit.dimension in kinds for x in interface.states]
     found = zip(interface.states, usual.tolist(), strict=True)
-    return [by_state.get(x.name, kinds.get(x.unit.dimension, other)) for x, other in found]
+    values = [by_state.get(x.name, kinds.get(x.unit.dimension, other)) for x, other in found]
+    return values, np.where(told, -1, groups)
 
 
 def _unit(interface: Interface, name: Any) -> Any:

@@ -14,7 +14,7 @@ from bellcrank.emit.number import DOUBLE
 from bellcrank.emit.words import Words
 from bellcrank.export.begin import fixed_parameters
 from bellcrank.export.fmu.variables import Variables
-from bellcrank.export.standalone.c import assembly, c_string, caps, with_slopes_in_c
+from bellcrank.export.standalone.c import assembly, c_string, caps, unit_groups, with_slopes_in_c
 from bellcrank.export.standalone.setup import Setup
 from bellcrank.files.template import filled, template
 from bellcrank.numeric.collocation import STIFF
@@ -84,6 +84,7 @@ def core_source(program: Program, setup: Setup, variables: Variables, version: i
         if method in (*STIFF, AUTO)
         else "sizeof(Work)/sizeof(double) + 1",
         "CAPS": caps(setup),
+        "UNIT_GROUPS": unit_groups(setup),
         "N_GIVEN": str(len(setup.parameters)),
         "N_MEMORY": str(sum(c.routine.memory or 0 for c in external_calls(program).values())),
         "N_INDICATORS": str(len(variables.indicators)),

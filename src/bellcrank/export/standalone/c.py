@@ -80,6 +80,7 @@ def _pieces(program: Program, setup: Setup, events: CEvents) -> dict[str, str]:
         "METHOD_LIST": one_of(KNOWN_METHODS),
         "RTOL": repr(RTOL),
         "UNIT_SIZES": ", ".join(map(repr, [*setup.interface.unit_sizes.tolist(), 1.0])),
+        "UNIT_GROUPS": unit_groups(setup),
         "CAPS": caps(setup),
         "HELD": "1" if program.start.results or program.update.results else "n",
         "METHOD": str(list(METHODS).index(setup.method)),
@@ -140,6 +141,11 @@ class CEvents:
 
 def _watched(e: EventFormula) -> tuple[tuple[int, ...], int, bool, bool]:
     return e.sides, e.strict[0] if e.strict else 0, e.stop, bool(e.settings)
+
+
+def unit_groups(setup: Setup) -> str:
+    """Of each state, a number for its unit."""
+    return ", ".join(map(str, [*setup.interface.unit_groups.tolist(), -1]))
 
 
 def caps(setup: Setup) -> str:

@@ -105,6 +105,7 @@ def _settings(program: Program, setup: Setup) -> str:
         f"KEPT = {len(program.inputs) - len(program.given_inputs)}  # values of external routines that are kept",
         f"RTOL = {RTOL!r}  # of methods that choose their steps",
         f"UNIT_SIZES = {setup.interface.unit_sizes.tolist()!r}  # of the states: 1 m, 1 rad, 1 m/s ...",
+        f"UNIT_GROUPS = {setup.interface.unit_groups.tolist()!r}  # of the states: a number for each unit",
         f"GROWTHS = {list(setup.interface.growths)!r}  # states that grow for ever: by turns, or along a way",
         f"LENGTHS = {list(setup.interface.length_parameters)!r}  # parameters that are lengths",
         f"METRE = {setup.interface.metre!r}",

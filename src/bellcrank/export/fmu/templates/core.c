@@ -43,6 +43,9 @@ static const double START_STATE[] = {@START_STATE@};
 static const double START_PARAMETER[] = {@START_PARAMETER@};
 static const double START_INPUT[] = {@START_INPUT@};
 static const double NOMINAL[] = {@NOMINAL@}; /* sizes of states */
+@IF ADAPTIVE@
+static const int64_t UNIT_GROUP[] = {@UNIT_GROUPS@}; /* of the states: a number for each unit */
+@END@
 static const char IS_FIXED[] = {@IS_FIXED@}; /* parameters that can be set before the start only */
 @IF INPUT_SLOPES@
 static const int RATE_OF[] = {@RATE_OF@}; /* of each input the number of that which is its rate, or -1 */
@@ -64,7 +67,7 @@ typedef struct State {
     int32_t changed; /* since the last step of co-simulation */
     int32_t has_rates, has_outputs;
 @IF ADAPTIVE@
-    double tolerance;
+    double tolerance, largest[N_S + 1];
 @END@
 } State;
 
@@ -213,7 +216,8 @@ static void unbind(State *s)
 @END@
 @IF ADAPTIVE@
     job->times = job->breaks = job->atol = job->caps = NULL;
-    job->work = NULL;
+    job->groups = NULL;
+    job->work = job->largest = NULL;
     job->n_breaks = 0;
 @END@
 }
@@ -745,6 +749,8 @@ static int chosen_steps(Unit *m, Job *job)
     job->h = job->t_end - job->t_start;
     job->rtol = m->s.tolerance;
     job->atol = m->allowed;
+    job->groups = UNIT_GROUP;
+    job->largest = m->s.largest;
     job->caps = m->caps;
     job->work = m->work;
     job->look = GOES_OVER ? 2 : 0;

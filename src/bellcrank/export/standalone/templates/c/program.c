@@ -672,7 +672,8 @@ static struct { double *times, *ends, *work; } pace; /* room of a method that ch
 /* Output times, and the stretches between breaks, of a method that chooses its steps. */
 static void set_pace(Job *job)
 {
-    static double allowed[N_S + 1];
+    static double allowed[N_S + 1], largest[N_S + 1];
+    static int64_t groups[] = {@UNIT_GROUPS@}; /* of the states: a number for each unit */
     static const double unit_sizes[] = {@UNIT_SIZES@}; /* 1 m, 1 rad, 1 m/s ... in the units of the equations */
     const double near = NEAR_BREAKS*settings.t_end, distance = settings.step*(double)settings.every;
     double *times = pace.times = room((size_t)(job->total/job->every + 3), sizeof *times);
@@ -699,10 +700,14 @@ static void set_pace(Job *job)
     for (int j = 0; j < N_S; j++) {
         allowed[j] = ABSOLUTE*settings.rtol*unit_sizes[j];
         for (int whose = OF_ALL; whose <= OF_STATE; whose++)
-            if (absolute_of[whose][j] > 0.0)
+            if (absolute_of[whose][j] > 0.0) {
                 allowed[j] = absolute_of[whose][j]*states[j].factor;
+                groups[j] = -1;
+            }
     }
     job->atol = allowed;
+    job->groups = groups;
+    job->largest = largest;
     job->rtol = settings.rtol;
     job->look = settings.method == AUTO ? 2 : 1;
     job->work = pace.work = room((size_t)work_room(), sizeof *job->work);

@@ -39,19 +39,19 @@ class Tolerances:
         return plain(state.keyword), f"{letter}({number})"
 
     def absolute(self, states):
-        """Of each state in equation units."""
-        found = usual_tolerance(self.rtol, np.array(settings.UNIT_SIZES))
+        """Of each state in equation units, and its group, -1 where it was told."""
+        found, groups = usual_tolerance(self.rtol, np.array(settings.UNIT_SIZES)), np.array(settings.UNIT_GROUPS, int)
         for j, s in enumerate(states):
             for value in (self.of_all, self.of_unit.get(plain(s.unit)), self.of_state.get(s.keyword)):
                 if value is not None:
-                    found[j] = value * s.factor
-        return found
+                    found[j], groups[j] = value * s.factor, -1
+        return {"atol": found, "groups": groups}
 
     def options(self, e, y, states):
         """What steps are taken with, from a state on."""
         lengths = [e.p[i] for i in settings.LENGTHS]
         caps = np.array(caps_of(settings.GROWTHS, lengths, settings.METRE, y))
-        return {"rtol": self.rtol, "atol": self.absolute(states), "caps": caps}
+        return {"rtol": self.rtol, "caps": caps, **self.absolute(states)}
 
     def echoed(self, states):
         """Keywords, values, units and labels for the echo."""
