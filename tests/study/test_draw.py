@@ -121,6 +121,8 @@ def test_plots_that_nobody_asked_for():
     assert axes({"kind": ["a", "b"]})[0] == ("sd.svg", "sd", "kind", None)
     drawn = Samples(3, 0, "random", {"k": ("uniform", (0, 1)), "c": ("uniform", (0, 1))})
     assert [x[:3] for x in axes({}, drawn)] == [(f"{m}_{x}.svg", m, x) for m in ("sd", "n") for x in ("k", "c")]
+    state = Samples(3, 0, "random", {"q(mass, 1)": ("uniform", (0, 1))})
+    assert axes({}, state)[0][:3] == ("sd_q_mass_1_.svg", "sd", "q(mass, 1)")
     result = study({"k": [1, 2, 3], "c": [20]}, wave, drawn)
     (points,) = draw(result, PlotSpec("p.png", "sd", "k")).axes[0].lines
     assert ([*points.get_xdata()], [*points.get_ydata()]) == ([1, 2], [20, 40])  # without the run that failed
