@@ -1,19 +1,22 @@
 """Time series against closed forms, and against finite differences of themselves."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
 import bellcrank as bc
+from bellcrank.expr import ZERO, Symbol
+from bellcrank.program.statements import Reduce
 from bellcrank.verify import jets
 from bellcrank.verify.formulas import look_up
 from bellcrank.verify.functions import CHOICES, FUNCTIONS
 from bellcrank.verify.jets import Jet, NoDerivative
 from bellcrank.verify.joints import euler_rates, euler_rotation, rotation_about
 from bellcrank.verify.mechanics import angle
-from bellcrank.verify.taylor import difference
+from bellcrank.verify.taylor import Taylor, difference
 
 T = Jet([0.7, 1.0, 0.0, 0.0])  # time at 0.7
 
@@ -159,3 +162,37 @@ def test_functions_have_their_value_slope_and_bend(name):
 def test_functions_made_of_pieces(name, arguments, value, piece):
     assert FUNCTIONS[name](*arguments) == value
     assert CHOICES[name](*arguments) == piece
+
+
+def test_slopes_of_a_system_with_constraints():
+    """M u' = f + J' lambda with J u' = gamma along a line of its numbers, against differences; one row repeats another."""
+    rng = np.random.default_rng(6)
+    names = ["a", "b", "c", "d", "e", "f0", "f1", "f2", "j0", "j1", "j2", "g"]
+    s = {name: Symbol(name, "variable") for name in names}
+    start, move = rng.normal(size=len(names)) + 0.1, rng.normal(size=len(names))
+    start[[0, 2, 4]] = 5.0, 6.0, 7.0  # the diagonal of M
+
+    def system(x):
+        a, b, c, d, e, *rest = x
+        M = np.array([[a, b, d], [b, c, 0.0], [d, 0.0, e]])
+        J = np.array(rest[3:6])
+        K = np.block([[M, -J[:, None]], [J[None], np.zeros((1, 1))]])
+        return np.linalg.solve(K, [*rest[:3], rest[6]])[:3]
+
+    targets = [Symbol(f"x{i}", "variable") for i in range(4)]
+    rows = [[s["j0"], s["j1"], s["j2"]]] * 2
+    mass = [[s["a"]], [s["b"], s["c"]], [s["d"], ZERO, s["e"]]]
+    reduce = Reduce(
+        tuple(targets),
+        tuple(map(tuple, mass)),
+        (s["f0"], s["f1"], s["f2"]),
+        tuple(map(tuple, rows)),
+        (s["g"],) * 2,
+        None,
+    )
+    taylor = Taylor(SimpleNamespace(routines=()), ())
+    taylor.give([s[name] for name in names], [Jet(pair) for pair in zip(start, move, strict=True)])
+    taylor.run(SimpleNamespace(statements=[reduce]))
+    found = [taylor.values[x].c for x in targets[:3]]
+    assert [c[0] for c in found] == pytest.approx(system(start), rel=1e-10)
+    assert [c[1] for c in found] == pytest.approx(difference(lambda h: system(start + h * move), 1e-3), rel=1e-7)
