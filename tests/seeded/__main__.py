@@ -41,7 +41,7 @@ AREAS = {  # name: folders whose files are changed
     "dynamics": ["dynamics"],
     "expr": ["expr"],
     "program": ["program", "derive"],
-    "emit": ["emit", "export", "backend"],
+    "emit": ["emit", "export", "backend", "kernel"],
     "run": ["run", "numeric", "analysis"],
     "linkage": ["linkage"],
     "verify": ["verify"],

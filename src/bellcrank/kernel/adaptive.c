@@ -84,7 +84,8 @@ static void find_weights(const Job *job, const real *y, const real *next, real *
     const Work *a = (const Work *)job->work;
     for (int j = 0; j < N_S; j++) {
         const real size = fmax(fabs(y[j]), fabs(next[j]));
-        weight[j] = (a->small ? absolute_error(job, j) : job->atol[j]) + fmax(job->rtol*fmin(size, job->caps[j]), FINEST*size);
+        weight[j] = (a->small ? absolute_error(job, j) : job->atol[j])
+            + fmax(job->rtol*fmin(size, job->caps[j]), FINEST*size);
     }
 }
 
