@@ -15,7 +15,7 @@ from bellcrank.emit.event_formula import CEventPrinter, FortranEventPrinter, Pyt
 from bellcrank.expr.formula_steps import FormulaStep
 from tests.models import example, needs_compiler
 from tests.programs import LANGUAGES, MAINLY_C, Built, compiled
-from tests.run.test_actions import LATCH, ball, bolt, bounce, four_bar
+from tests.run.test_actions import LATCH, ball, bolt, bounce, four_bar, hits, row_of_balls
 
 WITHOUT_FORTRAN = [
     pytest.param(*n.values, marks=(*n.marks, pytest.mark.campaign) if n.values == ("fortran",) else n.marks)
@@ -311,3 +311,11 @@ def test_what_programs_with_events_cannot_do_is_told(tmp_path):
         equations.write("python", tmp_path, events={"low": "q(bal)"})
     with pytest.raises(bc.ModelError, match="stop='hit': no event has that name"):
         equations.write("python", tmp_path, events=[bounce()], stop="hit")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_impacts_at_one_time_push_others_over(tmp_path, language):
+    """Three elastic balls: the one in the middle passes on what it gets from both sides."""
+    run, _ = agrees(row_of_balls().equations(), language, tmp_path, hits())
+    assert [e.name for e in run.events] == ["hit0", "hit1", "hit0"]
+    assert [run[f"u(b{i})"][-1] for i in range(3)] == pytest.approx([-1, 0, 1])

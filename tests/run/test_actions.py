@@ -434,3 +434,63 @@ def test_what_breaks_down_beyond_an_event_does_not_count(backend, method, force)
     assert [e.time for e in run.events] == pytest.approx([first, 2 * first], rel=1e-5 if method == "rk4" else 1e-2)
     run = sim.simulate(events=[bc.event("q(b) > 12", name="far", stop=True)], method=method)
     assert run.ended.startswith("stopped by event 'far'") and run["q(b)"][-1] == pytest.approx(12, rel=1e-12)
+
+
+def row_of_balls(n: int = 3) -> bc.System:
+    """Equal elastic balls on a line, 0.1 m wide; the outer ones hit the others at one time."""
+    s = bc.System("balls")
+    for i in range(n):
+        s.add_body(f"b{i}", translate=1, mass=1)
+    start = {f"q(b{i})": (i - (n - 1) / 2) * 0.1 for i in range(n)}
+    start |= {"q(b0)": start["q(b0)"] - 1, f"q(b{n - 1})": start[f"q(b{n - 1})"] + 1, "u(b0)": 1, f"u(b{n - 1})": -1}
+    s.set_run(t_end=2, step=0.01, initial=start)
+    return s
+
+
+def hits(n: int = 3) -> list[Any]:
+    def swapped(i: int) -> dict[str, str]:
+        return {f"u(b{i})": f"u(b{i + 1})", f"u(b{i + 1})": f"u(b{i})"}
+
+    return [bc.event(f"q(b{i}) - q(b{i + 1}) + 0.1", action=swapped(i), name=f"hit{i}") for i in range(n - 1)]
+
+
+@pytest.mark.parametrize("backend", ["c", "python"])
+@pytest.mark.parametrize("method", ["rk4", "tsit5"])
+@pytest.mark.parametrize("n", [3, 5])
+def test_balls_that_are_hit_from_both_sides_at_one_time(backend: str, method: str, n: int) -> None:
+    """Those that touch pass on what they get, until every pair parts: none goes through another."""
+    run = row_of_balls(n).equations().compile(backend=backend).simulate(method=method, events=hits(n))
+    assert run.ok and all(e.time == pytest.approx(1.0, abs=1e-9) for e in run.events)
+    assert [run[f"u(b{i})"][-1] for i in range(n)] == pytest.approx([-1, *[0] * (n - 2), 1])
+    places = np.array([run[f"q(b{i})"] for i in range(n)])
+    assert np.diff(places, axis=0).min() >= 0.1 - 1e-9
+
+
+def test_balls_that_are_hit_at_one_time_side_by_side() -> None:
+    sim = row_of_balls().equations().compile()
+    many = sim.simulate_many(n=5, keep=["u(b0)", "u(b1)", "u(b2)"], events=hits(), backend="lanes")
+    for i, speed in enumerate((-1.0, 0.0, 1.0)):
+        assert many[f"u(b{i})"][:, -1] == pytest.approx(np.full(5, speed))
+
+
+@pytest.mark.parametrize("backend", ["c", "python"])
+@pytest.mark.parametrize("method", ["rk4", "dop853"])
+def test_balls_that_fall_one_upon_the_other(backend: str, method: str) -> None:
+    """The distance is zero from the start; the floor pushes the lower, heavy one into the other, which leaves with
+    three times the speed."""
+    s = bc.System("stack", axes="ISO 8855")
+    s.add_body("a", translate=3, mass="m_a", inertia=0)
+    s.add_body("b", translate=3, mass="m_b", inertia=0)
+    s.add_gravity()
+    s.set_defaults(m_a=1e9, m_b=1, g=G)
+    floor = bc.event("q(a)", -1, {"u(a)": "-u(a)"}, name="floor")
+    passed_on = {
+        "u(a)": "((m_a - m_b)*u(a) + 2*m_b*u(b))/(m_a + m_b)",
+        "u(b)": "((m_b - m_a)*u(b) + 2*m_a*u(a))/(m_a + m_b)",
+    }
+    hit = bc.event("q(b) - q(a)", -1, passed_on, name="hit")
+    sim = s.equations().compile(backend=backend)
+    run = sim.simulate(t_end=0.6, step=0.01, method=method, initial={"q(a)": 1, "q(b)": 1}, events=[floor, hit])
+    assert [e.name for e in run.events] == ["floor", "hit"]
+    fall = math.sqrt(2 / G)
+    assert run["u(b)"][-1] == pytest.approx(3 * G * fall - G * (0.6 - fall), abs=1e-6)

@@ -50,33 +50,20 @@ static real absolute_error(const Job *job, int j)
     return largest > 0.0 ? fmin(job->atol[j], job->rtol*largest) : job->atol[j];
 }
 
-/* Notes how large the states of each unit were so far. */
-static void note_sizes(Job *job)
+/* Notes how large the states of each unit were so far, with what a time h makes of them: is one of these so small that
+   the usual absolute error would be too large for it? */
+static void note_sizes(Job *job, real h)
 {
     Work *a = (Work *)job->work;
     a->small = 0;
     for (int j = 0; job->groups && j < N_S; j++)
-        if (job->groups[j] >= 0)
-            job->largest[job->groups[j]] = fmax(job->largest[job->groups[j]], fabs(job->y[j]));
+        if (job->groups[j] >= 0) {
+            real *largest = &job->largest[job->groups[j]];
+            *largest = fmax(*largest, fmax(fabs(job->y[j]), fabs(h*job->k[j])));
+        }
     for (int j = 0; job->groups && j < N_S; j++)
         if (job->groups[j] >= 0 && !(job->rtol*job->largest[job->groups[j]] >= job->atol[j]))
             a->small = 1;
-}
-
-/* States that are zero, all of one unit, where a stretch begins: what its first step makes of them. */
-static void guess_sizes(Job *job)
-{
-    const Work *a = (const Work *)job->work;
-    real guess[N_S];
-    if (!a->small)
-        return;
-    memset(guess, 0, sizeof guess);
-    for (int j = 0; j < N_S; j++)
-        if (job->groups[j] >= 0)
-            guess[job->groups[j]] = fmax(guess[job->groups[j]], fabs(a->h*job->k[j]));
-    for (int j = 0; j < N_S; j++)
-        if (job->groups[j] >= 0 && !(job->largest[job->groups[j]] > 0.0))
-            job->largest[job->groups[j]] = guess[job->groups[j]];
 }
 
 static void find_weights(const Job *job, const real *y, const real *next, real *weight)
@@ -140,10 +127,10 @@ static int begin_stretch(Job *job, int order, real *w)
     a->memory = CALM;
     a->rejected = a->held = a->free = 0;
     a->under_way = 1;
-    note_sizes(job);
+    a->small = 0;
     const int failed = first_step(job, order, w);
     if (!failed)
-        guess_sizes(job);
+        note_sizes(job, OUTLOOK*a->h);
     return failed;
 }
 
@@ -290,7 +277,7 @@ static int take_step(Job *job, real t, const real *next, const real *known, real
     job->t = t;
     a->under_way = t < a->end;
     if (a->small)
-        note_sizes(job);
+        note_sizes(job, 0.0);
     if (N_UPDATE && t == job->times[job->reached + 1] && (failed = keep_values(job, 0, t, job->y, w)))
         return failed;
     if (known && a->under_way)

@@ -70,30 +70,32 @@ class Control:
         self.t, self.y, self.end, self.count = t, np.array(y, dtype=float), end, count
         self._rtol, self._atol, self._caps, self._rates = rtol, np.asarray(atol), caps, rates
         self._groups, self._grouped = groups, np.empty(0, dtype=int) if groups is None else np.flatnonzero(groups >= 0)
+        self._small = False  # are there states for which the absolute tolerance would be too large?
         if count.largest is None:
             count.largest = np.zeros(len(self.y))
-        self._note_sizes()
         self.status, self.failed = "running", ""
         self.f = rates(t, self.y) if f is None else f
 
     def _size(self, x: np.ndarray, weights: np.ndarray) -> float:
         return float(np.sqrt(np.mean(np.square(x / weights)))) if len(x) else 0.0
 
-    def _note_sizes(self, sizes: np.ndarray | None = None, only_zero: bool = False) -> None:
-        """Notes how large the states of each unit were so far; of those that were all zero alone, what is given."""
+    def _note_sizes(self, h: float = 0.0) -> None:
+        """Notes how large the states of each unit were so far, with what a time makes of them."""
         largest, at = self.count.largest, self._grouped
         if largest is None or self._groups is None or not len(at):
             return
-        before = largest.copy()
-        np.maximum.at(largest, self._groups[at], np.abs(self.y if sizes is None else sizes)[at])
-        if only_zero:
-            largest[before > 0] = before[before > 0]
+        np.maximum.at(largest, self._groups[at], np.maximum(np.abs(self.y), np.abs(h * self.f))[at])
+        self._small = not bool(np.all(self._rtol * largest[self._groups[at]] >= self._usual[at]))
+
+    @property
+    def _usual(self) -> np.ndarray:
+        return np.broadcast_to(self._atol, self.y.shape)
 
     def _absolute(self) -> np.ndarray:
         """The error that a state may have: as told, or what is usual, but not more than a small motion allows."""
-        if self.count.largest is None or self._groups is None or not len(at := self._grouped):
+        if not self._small or self.count.largest is None or self._groups is None:
             return self._atol
-        found = np.array(np.broadcast_to(self._atol, self.y.shape), dtype=float)
+        found, at = np.array(self._usual, dtype=float), self._grouped
         largest = self.count.largest[self._groups[at]]
         found[at] = np.where(largest > 0, np.minimum(found[at], self._rtol * largest), found[at])
         return found
@@ -105,6 +107,13 @@ class Control:
         )
 
     def _first(self, order: int) -> float:
+        """The first step, by the usual absolute tolerance; small motions show themselves there."""
+        self._small = False
+        h = self._first_step(order)
+        self._note_sizes(CONTROL.outlook * h)
+        return h
+
+    def _first_step(self, order: int) -> float:
         """The first step (Hairer, Norsett & Wanner II.4)."""
         c, weights, longest = CONTROL, self._weights(self.y), self.end - self.t
         state, slope = self._size(self.y, weights), self._size(self.f, weights)
@@ -116,9 +125,7 @@ class Control:
             found = max(c.guess, c.opening * guess)
         else:
             found = (c.opening / most) ** (1 / (order + 1)) if math.isfinite(most) else guess
-        h = min(c.leap_most * guess, found, longest)
-        self._note_sizes(h * self.f, only_zero=True)
-        return h
+        return min(c.leap_most * guess, found, longest)
 
     def _hindered(self, tenths: int) -> str:
         """Why no step can be tried any more, after so many tenths of one, else ""."""
@@ -194,7 +201,8 @@ class Stretch(Control):
             self._look_for_stiffness(h, new)
         self._last = self.t, h, self.y, new
         self.t, self.y = self.end if last else self.t + h, new
-        self._note_sizes()
+        if self._small:
+            self._note_sizes()
         if m.same_as_last:
             self.f = self._k[m.result].copy()
         else:

@@ -129,6 +129,7 @@ class Fired:
     watched: Watched
     side: int
     size: float
+    pushed: bool = False  # did the action of another one push a condition over that stood at zero?
 
 
 class Watch:
@@ -307,6 +308,28 @@ class Watch:
                     found.append(Fired(w, side, max(abs(old), abs(new))))
         return found
 
+    def rates_at_zero(
+        self, row: np.ndarray, here: Mapping[str, Fired], rate: Callable[[Watched], float]
+    ) -> dict[str, float]:
+        """How fast the conditions change that are zero at a row; of events that are `here`, but for a share of their
+        sizes."""
+
+        def is_zero(w: Watched) -> bool:
+            return not w.strict and w.is_zero(row, here[w.name].size if w.name in here else 0.0)
+
+        return {w.name: rate(w) for w in self.conditions if is_zero(w)}
+
+    def pushed(self, before: Mapping[str, float], after: Mapping[str, float], here: Mapping[str, Fired]) -> list[Fired]:
+        """The events whose conditions stand at zero and leave it to a side as an action has changed their rates; those
+        that are `here` to the side that they came to, not back."""
+        small = EVENTS.still * max(map(abs, (*before.values(), *after.values())), default=0.0)
+        return [
+            Fired(w, side, here[w.name].size if w.name in here else 0.0, pushed=True)
+            for w in self.conditions
+            for side in ((here[w.name].side,) if w.name in here else w.sides)
+            if w.name in before and side * before[w.name] <= small < side * after.get(w.name, 0.0)
+        ]
+
     def never_counted(self) -> list[str]:
         """A sentence for each event that would stop or act and never did, as its expression was zero where the run
         began, or on the side that is watched all the time: neither is a change of sign."""
@@ -383,11 +406,11 @@ class Book:
         self.problem = ""
         self._times: dict[str, list[float]] = {}
 
-    def note(self, name: str, t: float) -> None:
-        """Notes an action."""
+    def note(self, name: str, t: float, pushed: bool = False) -> None:
+        """Notes an action; was it `pushed` by another one at that time?"""
         times = self._times.setdefault(name, [])
         times.append(t)
-        if len(times) > 1 and t - times[-2] < EVENTS.soon * self.step:
+        if not pushed and len(times) > 1 and t - times[-2] < EVENTS.soon * self.step:
             self.chatters(name, t, "again at once")
         if len(times) > EVENTS.most and (within := t - times[-1 - EVENTS.most]) < self.span:
             self.chatters(name, t, f"{EVENTS.most} times within {within:.2g} s" if within > 0 else "again and again")
@@ -410,6 +433,7 @@ def let_act(
     `act` does what one is to do at a row and gives the row after it; `rate` tells how fast a condition changes then.
     """
     t, fired, stop = float(row[0]), list(watch.fired), watch.stopping
+    here = {f.watched.name: f for f in fired}
     acted: list[tuple[Fired, float, bool]] = []
     while fired:
         one = fired.pop(0)
@@ -421,15 +445,20 @@ def let_act(
             watch.idle.setdefault(one.watched.name, t)
             if not one.watched.stop:
                 continue
-        before, values = rate(one.watched), watch.values(row)
+        before, values, standing = rate(one.watched), watch.values(row), watch.rates_at_zero(row, here, rate)
         row = act(one, row)
         acted.append((one, before, changed))
         if changed:  # what changes nothing cannot chatter
-            book.note(one.watched.name, t)
+            book.note(one.watched.name, t, one.pushed)
         if book.problem:
             break
-        busy = [f.watched for f in (*(f for f, *_ in acted), *fired)]
-        others = watch.jumped(values, row, busy)
+        waiting = [f.watched for f in fired]
+        others = watch.jumped(values, row, [*(f.watched for f, *_ in acted), *waiting])
+        here |= {f.watched.name: f for f in others}
+        pushed = watch.pushed(standing, watch.rates_at_zero(row, here, rate), here)
+        waiting += [f.watched for f in others]
+        others += [f for f in pushed if f.watched not in waiting]
+        here |= {f.watched.name: f for f in others}
         stop = stop or next((f.watched.name for f in others if f.watched.stop), "")
         watch.events += [Event(f.watched.name, t) for f in others if not f.watched.acts]
         fired += [f for f in others if f.watched.acts]

@@ -148,7 +148,8 @@ class StiffStretch(Control):
         self._parts = _divided(m, Z)
         self._last = self.t, h, new
         self.t, self.y = self.end if last else self.t + h, new
-        self._note_sizes()
+        if self._small:
+            self._note_sizes()
         self.f = self._rates(self.t, new)
         count.add(h)
         if theta > NEWTON.kept or self._middle:

@@ -73,7 +73,8 @@ class RosenbrockStretch(Control):
         self._before, self._memory, self._rejected = h, max(error, c.patient), False
         self._last = self.t, h, self.y, new, U
         self.t, self.y = self.end if last else self.t + h, new
-        self._note_sizes()
+        if self._small:
+            self._note_sizes()
         self.f = self._rates(self.t, new)
         count.add(h)
         self.status = "finished" if last else "running"

@@ -232,6 +232,7 @@ class Control:
     guess: float = _of(1e-6, "... the length there, s ...")
     flat: float = _of(1e-15, "... rates that do not change it ...")
     leap_most: float = _of(100.0, "... and the longest, against the first guess")
+    outlook: float = _of(10.0, "first steps in which a motion that begins at zero shows its size")
     fitted: float = _of(1.01, "factor by which the last step of a stretch may be longer")
     shortest: float = _of(3.6e-15, "share of the time below which a step is too small", 1.0)
     near_share: float = _of(

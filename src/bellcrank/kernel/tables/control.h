@@ -11,6 +11,7 @@ enum { TENTHS = 10 };           /* ... and after so many in a row there are none
 #define GUESS 1e-06             /* ... the length there, s ... */
 #define FLAT 1e-15              /* ... rates that do not change it ... */
 #define LEAP_MOST 100.0         /* ... and the longest, against the first guess */
+#define OUTLOOK 10.0            /* first steps in which a motion that begins at zero shows its size */
 #define FITTED 1.01             /* factor by which the last step of a stretch may be longer */
 #define SHORTEST 3.6e-15        /* share of the time below which a step is too small */
 #define NEAR_SHARE 0.5          /* share of the ratio of pivots that a step near a singular position leaves at least ... */

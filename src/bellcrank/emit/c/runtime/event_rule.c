@@ -162,7 +162,7 @@ static int met_at(double t, Crossing *met, int count)
 static int look_between(Watch *watch, const double *g, const double *before, const double *after,
     Crossing *fired, double *ends, int *stops)
 {
-    Crossing found[2*N_EVENTS] = {{0.0, 0.0, 0, 0}};
+    Crossing found[2*N_EVENTS] = {{0.0, 0.0, 0, 0, 0}};
     const double begin = before[0], end = after[0];
     int n = 0, count = 0;
     *ends = HUGE_VAL;
@@ -240,14 +240,61 @@ static int jump_to(Watch *watch, const double *values, double t, const double *r
     return stops;
 }
 
+/* How fast the conditions change that are zero at a row, but for a share of their sizes; NaN of others. */
+static void rates_at_zero(Watch *watch, double t, const double *row, const double *y, const double *sizes, double *found)
+{
+    for (int i = 0; i < N_EVENTS; i++) {
+        const int zero = watched[i].strict == 0 && event_is_zero(watch, i, row, sizes[i]);
+        found[i] = zero ? event_rate(watch, i, t, y) : NAN;
+    }
+}
+
+/* The events whose conditions stand at zero and leave it to a side as an action has changed their rates, to that which
+   they came to, if they are here: those that act join the ones that fired, of which so many are done. Returns the event
+   that stops the run, or -1. */
+static int push_over(Watch *watch, const double *before, const double *after, const double *sizes, const int *came,
+    double t, Crossing *fired, int done, int *count, int stops)
+{
+    double small = 0.0;
+    for (int i = 0; i < N_EVENTS; i++) {
+        small = fabs(before[i]) > small ? fabs(before[i]) : small;
+        small = fabs(after[i]) > small ? fabs(after[i]) : small;
+    }
+    small *= EVENT_STILL;
+    for (int i = 0; i < N_EVENTS; i++)
+        for (int side = 1; side >= -1; side -= 2) {
+            int waits = came[i] ? side != came[i] : !(side > 0 ? watched[i].up : watched[i].down);
+            for (int k = done; k < *count; k++)
+                waits = waits || fired[k].event == i;
+            if (waits || !(side*before[i] <= small && side*after[i] > small))
+                continue;
+            if (watched[i].stops && stops < 0)
+                stops = i;
+            if (!watched[i].acts)
+                tell_event(watch, i, t);
+            else if (*count == MOST_FIRED)
+                event_chatters(watch, i, t, "again and again");
+            else {
+                int none = 0;
+                put_crossing(fired + *count, &none, t, sizes[i], i, side);
+                fired[(*count)++].pushed = 1;
+            }
+        }
+    return stops;
+}
+
 /* Lets all events at the time of a row act, and those that they bring about. `row` becomes the one after them, y its
    state; returns the event that stops the run, or -1. */
 static int events_act(Watch *watch, Crossing *fired, int count, int stops, double t, double *row, double *y)
 {
-    double values[N_EVENTS], rates_before[2*N_EVENTS] = {0.0};
-    int busy[N_EVENTS] = {0}, idle[2*N_EVENTS] = {0}, done = 0;
-    for (int i = 0; i < count; i++)
+    double values[N_EVENTS], rates_before[MOST_FIRED] = {0.0}, sizes[N_EVENTS] = {0.0};
+    double standing[N_EVENTS], leaving[N_EVENTS];
+    int busy[N_EVENTS] = {0}, came[N_EVENTS] = {0}, idle[MOST_FIRED] = {0}, done = 0;
+    for (int i = 0; i < count; i++) {
         busy[fired[i].event] = 1;
+        sizes[fired[i].event] = fired[i].size;
+        came[fired[i].event] = fired[i].side;
+    }
     while (done < count) {
         const int event = fired[done].event;
         if (!watched[event].acts) {
@@ -265,15 +312,25 @@ static int events_act(Watch *watch, Crossing *fired, int count, int stops, doubl
         rates_before[done] = event_rate(watch, event, t, y);
         for (int i = 0; i < N_EVENTS; i++)
             values[i] = condition_of(watch, i, row);
+        rates_at_zero(watch, t, row, y, sizes, standing);
         if (!event_act(watch, event, t, row, y))
             return stops;
         row_after(watch, t, y, row);
         if (idle[done])
             tell_idle(watch, event, t);
-        else if (!note_action(watch, event, t))
+        else if (!note_action(watch, event, t, fired[done].pushed))
             return stops;
-        stops = jump_to(watch, values, t, row, fired, &count, busy, stops);
         done++;
+        const int others = count;
+        stops = jump_to(watch, values, t, row, fired, &count, busy, stops);
+        for (int i = others; i < count; i++) {
+            sizes[fired[i].event] = fired[i].size;
+            came[fired[i].event] = fired[i].side;
+        }
+        rates_at_zero(watch, t, row, y, sizes, leaving);
+        stops = push_over(watch, standing, leaving, sizes, came, t, fired, done, &count, stops);
+        for (int i = others; i < count; i++)
+            came[fired[i].event] = fired[i].side;
     }
     for (int i = 0; i < N_EVENTS; i++) {
         AtZero *zero = zero_of(watch, i);

@@ -13,7 +13,10 @@ static const Watched watched[N_EVENTS] = {
 typedef struct Crossing {
     double time, size; /* size of the condition about it */
     int event, side;
+    int pushed; /* did an action push a condition over that stood at zero? */
 } Crossing;
+
+enum { MOST_FIRED = 18*N_EVENTS }; /* at one time, with those that are pushed again */
 
 static int event_is_over(int event, double g, int side)
 {
@@ -39,5 +42,6 @@ static void put_crossing(Crossing *found, int *n, double time, double size, int 
     found[place].size = size;
     found[place].event = event;
     found[place].side = side;
+    found[place].pushed = 0;
 }
 

@@ -293,14 +293,14 @@ static int event_act(Watch *watch, int event, double t, const double *row, doubl
 }
 
 /* Keeps the book of actions. Zero if there may be too many in too short a time. */
-static int note_action(Watch *watch, int event, double t)
+static int note_action(Watch *watch, int event, double t, int pushed)
 {
     Job *job = watch->job;
     const Batch *b = job->batch;
     const double end = b->t_end > b->t_start ? b->t_end : b->t_start + (double)b->total*b->h;
     const double span = fmin(b->h, EVENT_SPAN*(end - b->t_start));
     Book *book = &job->book[watch->lane*N_EVENTS + event];
-    const int soon = book->acted && t - book->last < EVENT_SOON*b->h;
+    const int soon = !pushed && book->acted && t - book->last < EVENT_SOON*b->h;
     if (!book->acted || t - book->since >= span) {
         book->since = t;
         book->acted = 0;
@@ -367,7 +367,7 @@ RARE static void meet_events(
     double *g = job->g + lane*N_EVENTS;
     Watch run = {job, lane, s, 0}, *watch = &run;
     for (;;) {
-        Crossing fired[3*N_EVENTS];
+        Crossing fired[MOST_FIRED];
         lanes from[N_S + 1], rate[N_S + 1], w[N_W + 1];
         double before[WIDTH], state[N_S + 1], ends;
         lanes *lacks = NULL;

@@ -272,7 +272,7 @@ static int event_act(Watch *watch, int event, double t, const double *row, doubl
 }
 
 /* Keeps the book of actions: too many in too short a time end the run. Zero if that is over. */
-static int note_action(Watch *watch, int event, double t)
+static int note_action(Watch *watch, int event, double t, int pushed)
 {
     double *times = watch->times[event];
     const int64_t n = watch->acted[event]++;
@@ -280,7 +280,7 @@ static int note_action(Watch *watch, int event, double t)
     const double last = n > 0 ? times[(n - 1) % (EVENT_MOST + 1)] : 0.0;
     const double first = n >= EVENT_MOST ? times[(n - EVENT_MOST) % (EVENT_MOST + 1)] : 0.0;
     times[n % (EVENT_MOST + 1)] = t;
-    if (n > 0 && t - last < EVENT_SOON*h)
+    if (!pushed && n > 0 && t - last < EVENT_SOON*h)
         event_chatters(watch, event, t, "again at once");
     if (n >= EVENT_MOST && t - first < span) {
         char how[100];
@@ -353,7 +353,7 @@ static void take_fixed_steps(Watch *watch, int64_t total, int64_t every)
 {
     Job *job = watch->job;
     while (!job->status && job->reached < total) {
-        Crossing fired[2*N_EVENTS];
+        Crossing fired[MOST_FIRED];
         double ends;
         int stops;
         memcpy(watch->y, job->y, N_S*sizeof *job->y);
@@ -432,7 +432,7 @@ static void take_chosen_steps(Watch *watch)
 {
     Job *job = watch->job;
     while (!job->status && job->reached < job->total) {
-        Crossing fired[2*N_EVENTS];
+        Crossing fired[MOST_FIRED];
         double ends, kept[N_W + 1], memory[@MEMORY@ + 1];
         int stops;
         if (!(job->t < job->times[job->reached + 1])) {

@@ -430,7 +430,7 @@
   ! Looks at the last step: what is to act, with what was told at that time; when the first that acts or stops does; the
   ! event that stops the run, or 0.
   subroutine look_at_step(fired, n_fired, ends, stops, ended)
-    type(crossing), intent(out) :: fired(2*n_events)
+    type(crossing), intent(out) :: fired(most_fired)
     integer, intent(out) :: n_fired, stops
     real(dp), intent(out) :: ends
     character(len=*), intent(inout) :: ended
@@ -623,9 +623,10 @@
   end function change
 
   ! Keeps the book of actions: too many in too short a time end the run.
-  subroutine note_action(event, at, ended)
+  subroutine note_action(event, at, pushed, ended)
     integer, intent(in) :: event
     real(dp), intent(in) :: at
+    logical, intent(in) :: pushed
     character(len=*), intent(inout) :: ended
     real(dp) :: last, first
     integer :: n
@@ -634,7 +635,7 @@
     last = acted_at(modulo(n - 1, tuned_event_most + 1), event)
     first = acted_at(modulo(n - tuned_event_most, tuned_event_most + 1), event)
     acted_at(modulo(n, tuned_event_most + 1), event) = at
-    if (n > 0 .and. at - last < tuned_event_soon*step) call chatters(event, at, "again at once", ended)
+    if (.not. pushed .and. n > 0 .and. at - last < tuned_event_soon*step) call chatters(event, at, "again at once", ended)
     if (n < tuned_event_most .or. .not. at - first < min(step, tuned_event_span*t_end)) return
     if (at > first) then
       call chatters(event, at, whole(tuned_event_most) // " times within " // digits_of(at - first, 2) // " s", ended)
@@ -650,21 +651,40 @@
     turns_back = .not. after > merge(tuned_event_still, 1.0_dp, before > 0.0_dp)*abs(before)
   end function turns_back
 
+  ! How fast the conditions change that are zero at a row, but for a share of their sizes.
+  subroutine rates_at_zero(at, row, y, sizes, zero, found)
+    real(dp), intent(in) :: at, row(width), y(n_s), sizes(n_events)
+    logical, intent(out) :: zero(n_events)
+    real(dp), intent(out) :: found(n_events)
+    integer :: i
+    do i = 1, n_events
+      found(i) = 0
+      zero(i) = strict_side(i) == 0
+      if (zero(i)) zero(i) = is_at_zero(i, row, sizes(i))
+      if (zero(i)) found(i) = event_rate(i, at, y)
+    end do
+  end subroutine rates_at_zero
+
   ! Lets all events at the time of a row act, and those that they bring about. `row` becomes the one after them, y its
   ! state.
   subroutine let_act(fired, n_fired, stops, row, y, ended)
-    type(crossing), intent(inout) :: fired(2*n_events)
+    type(crossing), intent(inout) :: fired(most_fired)
     integer, intent(inout) :: n_fired, stops
     real(dp), intent(inout) :: row(width), y(n_s)
     character(len=*), intent(inout) :: ended
-    real(dp) :: values(n_events), rates_before(2*n_events), at, g
-    integer :: done, event, i, side
-    logical :: busy(n_events), idle(2*n_events)
+    real(dp) :: values(n_events), rates_before(most_fired), sizes(n_events), standing(n_events), leaving(n_events)
+    real(dp) :: at, g, small
+    integer :: done, event, i, side, came(n_events)
+    logical :: busy(n_events), idle(most_fired), stood(n_events), stands(n_events)
     at = row(1)
     busy = .false.
     rates_before = 0
+    sizes = 0
+    came = 0
     do i = 1, n_fired
       busy(fired(i)%event) = .true.
+      sizes(fired(i)%event) = fired(i)%size
+      came(fired(i)%event) = fired(i)%side
     end do
     done = 0
     do while (done < n_fired)
@@ -684,6 +704,7 @@
       end if
       rates_before(done) = event_rate(event, at, y)
       values = [(event_condition(i, row), i = 1, n_events)]
+      call rates_at_zero(at, row, y, sizes, stood, standing)
       call act(event, at, y, row, ended)
       if (ended /= "") then
         refused = .true.
@@ -693,7 +714,7 @@
       if (idle(done)) then
         call tell_idle(event, at)
       else
-        call note_action(event, at, ended)
+        call note_action(event, at, fired(done)%pushed, ended)
       end if
       if (ended /= "") return
       do i = 1, n_events
@@ -710,8 +731,36 @@
             n_fired = n_fired + 1
             fired(n_fired) = crossing(at, max(abs(values(i)), abs(g)), i, side)
             busy(i) = .true.
+            sizes(i) = fired(n_fired)%size
+            came(i) = side
           else
             call tell_event(i, at)
+          end if
+        end do
+      end do
+      ! conditions that stand at zero and leave it to a side as the action has changed their rates
+      call rates_at_zero(at, row, y, sizes, stands, leaving)
+      small = 0
+      do i = 1, n_events
+        if (abs(standing(i)) > small) small = abs(standing(i))
+        if (abs(leaving(i)) > small) small = abs(leaving(i))
+      end do
+      small = tuned_event_still*small
+      do i = 1, n_events
+        do side = 1, -1, -2
+          if (.not. (comes_to(i, side) .and. stood(i) .and. stands(i)) .or. came(i) == -side) cycle
+          if (any(fired(done + 1:n_fired)%event == i)) cycle
+          if (.not. (side*standing(i) <= small .and. side*leaving(i) > small)) cycle
+          if (stops_run(i) .and. stops == 0) stops = i
+          if (.not. acts(i)) then
+            call tell_event(i, at)
+          else if (n_fired == most_fired) then
+            call chatters(i, at, "again and again", ended)
+            return
+          else
+            n_fired = n_fired + 1
+            fired(n_fired) = crossing(at, sizes(i), i, side, .true.)
+            came(i) = side
           end if
         end do
       end do
@@ -733,7 +782,7 @@
     real(dp), intent(inout) :: y(n_s), k(n_s)
     integer, intent(out) :: reached
     character(len=*), intent(inout) :: ended
-    type(crossing) :: fired(2*n_events)
+    type(crossing) :: fired(most_fired)
     real(dp) :: w_before(n_w), memory_before(n_memory), w_after(n_w), memory_after(n_memory), start, ends
     integer :: n_fired, stops
     allocate (kept_rows(1 + n_channels, total/every + 100))

@@ -1,5 +1,6 @@
 
 @TUNING@  integer, parameter :: n_events = @N_EVENTS@, n_settings = @N_SETTINGS@, width = 1 + n_s + n_out + n_w
+  integer, parameter :: most_fired = 18*n_events ! at one time, with those that are pushed again
   ! An event that has acted where its condition still is zero: it counts again once that was on the other side of
   ! `side`. Does the action turn it back? That is asked in the first `looks` only.
   type :: wait_at_zero
@@ -10,6 +11,7 @@
   type :: crossing
     real(dp) :: time, size
     integer :: event, side
+    logical :: pushed = .false. ! did an action push a condition over that stood at zero?
   end type crossing
   type(wait_at_zero), save :: at_zero(n_events)
   real(dp), allocatable :: kept_rows(:, :) ! to be written
