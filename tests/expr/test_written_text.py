@@ -56,7 +56,7 @@ def leaves(*numbers):
 
 
 trees = st.recursive(leaves(2, -1, 0.5, -1.5, 3), compound, max_leaves=7)
-# nothing that could cancel: what is not defined goes only with x - x, x/x and 0 x
+# nothing that could cancel: what is not defined goes only with x - x, x/x, 0 x and with common factors in atan2
 growing = st.recursive(leaves(2, 0.5, 3), lambda p: compound(p, "+*", [x for x in EXPONENTS if x > 0]), max_leaves=7)
 
 
@@ -139,6 +139,10 @@ def read(tree):
         return None
 
 
+def holds(tree, kind):
+    return tree[0] == kind or any(isinstance(p, tuple) and holds(p, kind) for p in tree[1:])
+
+
 def compare(e, tree, point, may_cancel=True, rel=1e-7):
     try:
         wanted = value(tree, point)
@@ -146,7 +150,7 @@ def compare(e, tree, point, may_cancel=True, rel=1e-7):
         return
     (found,) = evaluate([e], point)
     if math.isnan(wanted):
-        assert math.isnan(found) or may_cancel, (str(e), found)
+        assert math.isnan(found) or may_cancel or holds(tree, "atan2"), (str(e), found)
     else:
         assert found == pytest.approx(wanted, rel=rel, abs=1e-7), (str(e), found, wanted)
 

@@ -278,7 +278,7 @@ def test_compilers_end_with_the_command(number, code, last, tmp_path):
         assert process.poll() is None
         time.sleep(0.01)
     process.send_signal(number)
-    _, told = process.communicate(timeout=30)
+    _, told = process.communicate(timeout=120)
     assert process.returncode == code
     assert told.splitlines()[-1:] == last
     ends(int(pids.read_text()))

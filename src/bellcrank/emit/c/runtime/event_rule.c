@@ -241,7 +241,8 @@ static int jump_to(Watch *watch, const double *values, double t, const double *r
 }
 
 /* How fast the conditions change that are zero at a row, but for a share of their sizes; NaN of others. */
-static void rates_at_zero(Watch *watch, double t, const double *row, const double *y, const double *sizes, double *found)
+static void rates_at_zero(Watch *watch, double t, const double *row, const double *y, const double *sizes,
+    double *found)
 {
     for (int i = 0; i < N_EVENTS; i++) {
         const int zero = watched[i].strict == 0 && event_is_zero(watch, i, row, sizes[i]);

@@ -635,7 +635,9 @@
     last = acted_at(modulo(n - 1, tuned_event_most + 1), event)
     first = acted_at(modulo(n - tuned_event_most, tuned_event_most + 1), event)
     acted_at(modulo(n, tuned_event_most + 1), event) = at
-    if (.not. pushed .and. n > 0 .and. at - last < tuned_event_soon*step) call chatters(event, at, "again at once", ended)
+    if (.not. pushed .and. n > 0 .and. at - last < tuned_event_soon*step) then
+      call chatters(event, at, "again at once", ended)
+    end if
     if (n < tuned_event_most .or. .not. at - first < min(step, tuned_event_span*t_end)) return
     if (at > first) then
       call chatters(event, at, whole(tuned_event_most) // " times within " // digits_of(at - first, 2) // " s", ended)
