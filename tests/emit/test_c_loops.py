@@ -86,7 +86,7 @@ def test_inputs_are_set_only_for_loops_that_use_them():
 def test_constraints_as_in_python(longest, monkeypatch):
     """Compiled without warnings, in one function and in many."""
     monkeypatch.setattr(
-        "bellcrank.backend.c.c_source", lambda program, **options: c_source(program, longest=longest, **options)
+        "bellcrank.emit.c.source.c_source", lambda program, **options: c_source(program, longest=longest, **options)
     )
     for eom in (example("four_bar"), coupled().equations()):
         sim = eom.compile(backend="python")

@@ -278,7 +278,7 @@ static int need_start(Unit *m)
         Job *job = bound_job(m, 0.0);
         double w[N_W + 1];
         m->x.live = 0;
-        if (find_kept(job, 1, job->t, m->s.y, w))
+        if (find_kept(job, 1, job->t, m->s.y, w, job->externals, job->kept))
             return external_failed(m);
     }
 @END@
