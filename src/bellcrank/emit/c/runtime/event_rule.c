@@ -1,8 +1,12 @@
+#ifndef RARE
+#define RARE
+#endif
+
 /* ---- the rule of events: what counts, in which order, and what follows. `Watch` is a run with its events; what is
    known of it by itself stands above: conditions, rows within its last step, what is set, what is told. */
 
 /* By how much rounding changes a condition. */
-static double event_noise(Watch *watch, int event, const double *row)
+RARE static double event_noise(Watch *watch, int event, const double *row)
 {
     double moved[WIDTH], largest = 0.0;
     const double g = condition_of(watch, event, row);
@@ -216,7 +220,7 @@ static void wait_at_zero(AtZero *zero, int side, int turns, double size)
 /* The events that a jump from some values of the conditions to those at a row brings about, but for those that are
    busy: those that act join the ones that fired. An expression that comes to rest at zero counts from its first sign
    after. Returns the event that stops the run, or -1. */
-static int jump_to(Watch *watch, const double *values, double t, const double *row, Crossing *fired, int *count,
+RARE static int jump_to(Watch *watch, const double *values, double t, const double *row, Crossing *fired, int *count,
     int *busy, int stops)
 {
     for (int i = 0; i < N_EVENTS; i++)
@@ -241,7 +245,7 @@ static int jump_to(Watch *watch, const double *values, double t, const double *r
 }
 
 /* How fast the conditions change that are zero at a row, but for a share of their sizes; NaN of others. */
-static void rates_at_zero(Watch *watch, double t, const double *row, const double *y, const double *sizes,
+RARE static void rates_at_zero(Watch *watch, double t, const double *row, const double *y, const double *sizes,
     double *found)
 {
     for (int i = 0; i < N_EVENTS; i++) {
@@ -253,7 +257,7 @@ static void rates_at_zero(Watch *watch, double t, const double *row, const doubl
 /* The events whose conditions stand at zero and leave it to a side as an action has changed their rates, to that which
    they came to, if they are here: those that act join the ones that fired, of which so many are done. Returns the event
    that stops the run, or -1. */
-static int push_over(Watch *watch, const double *before, const double *after, const double *sizes, const int *came,
+RARE static int push_over(Watch *watch, const double *before, const double *after, const double *sizes, const int *came,
     double t, Crossing *fired, int done, int *count, int stops)
 {
     double small = 0.0;

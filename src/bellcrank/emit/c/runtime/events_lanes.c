@@ -109,7 +109,7 @@ static void row_of(const Watch *watch, double t, const double *state, const lane
 }
 
 /* ... and with those at its time. */
-static void row_after(const Watch *watch, double t, const double *state, double *row)
+RARE static void row_after(const Watch *watch, double t, const double *state, double *row)
 {
     lanes w[N_W + 1];
 @IF SET@
@@ -119,7 +119,7 @@ static void row_after(const Watch *watch, double t, const double *state, double 
 }
 
 /* Goes on from the beginning of a stride to a time within: the state of a step that ends there. */
-static void go_within(Watch *watch, double until, double *state)
+RARE static void go_within(Watch *watch, double until, double *state)
 {
     Job *job = watch->job;
     const Stride *s = watch->stride;
@@ -202,7 +202,7 @@ static void event_chatters(Watch *watch, int event, double t, const char *how)
 }
 
 /* How fast a condition changes at a state: the difference of rows a little way along its rates. */
-static double event_rate(Watch *watch, int event, double t, const double *state)
+RARE static double event_rate(Watch *watch, int event, double t, const double *state)
 {
     Job *job = watch->job;
     const double h = EVENT_GLANCE*job->batch->h;
@@ -237,7 +237,7 @@ static inline void parameters_of(const Watch *watch, double *p)
 }
 
 @MENDED@/* Does what an event does: sets states and parameters at once. Zero if that cannot be. */
-static int event_act(Watch *watch, int event, double t, const double *row, double *y)
+RARE static int event_act(Watch *watch, int event, double t, const double *row, double *y)
 {
     Job *job = watch->job;
     double found[N_SETTINGS + 1], *v = values_of(watch);
