@@ -3,6 +3,7 @@
 import ctypes
 import math
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -15,15 +16,18 @@ from bellcrank.backend.compiler import compile_source, find_compiler
 from bellcrank.emit.c.lanes import BITS
 from bellcrank.emit.c.methods import method_cases, method_names
 from bellcrank.emit.c.printer import CPrinter
-from bellcrank.emit.c.runtime_files import runtime
+from bellcrank.emit.c.runtime_files import definitions, runtime
 from bellcrank.emit.c.source import c_source
 from bellcrank.emit.names import comment, identifier, safe_names
 from bellcrank.emit.number import DOUBLE
 from bellcrank.emit.python.printer import PythonPrinter
 from bellcrank.emit.words import Words
 from bellcrank.expr import Product, Symbol
+from bellcrank.kernel.text import kernel_file
 from bellcrank.numeric.methods import METHODS
-from tests.models import STRICT, example, needs_compiler
+from bellcrank.numeric.tuning import ELIMINATION
+from bellcrank.program import interpret
+from tests.models import EXAMPLES, STRICT, example, needs_compiler, pendulum, random_state, rarely, relative, system
 
 EMIT = Path(bc.__file__).parent / "emit"
 LONG = (
@@ -119,6 +123,188 @@ def constants_of(eom):
     sim = eom.compile(backend="python")
     p = sim.parameter_values()
     return p, sim.loaded.context().model.constants(p)
+
+
+# ---- numbers
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    "name",
+    rarely(
+        EXAMPLES,
+        (
+            *("n_four_bar", "spacecraft_1", "spacecraft_1_small", "andrews_squeezer", "sarrus_linkage"),
+            *("whipple_bicycle", "n_link_chain", "change_point_four_bar", "slider_crank", "passenger_car_small"),
+            *("planar_pendulum", "double_pendulum", "cart", "rolling_disc", "spacecraft_2", "clutch"),
+        ),
+    ),
+)
+def test_c_python_and_interpreter_agree(name):
+    eom = example(name)
+    sim, model = strict_model(eom)
+    p = sim.parameter_values()
+    c, python = model.constants(p), sim.loaded.context().model
+    assert relative(c, python.constants(p)) <= 1e-12 if c else True
+    known = interpret.constants(eom.program, p)
+    user = {r.name: f for r, f in zip(eom.program.routines, sim.loaded.functions, strict=True)}
+    for seed in range(5):
+        q, u = (x.tolist() for x in random_state(eom, seed))
+        w = np.random.default_rng(seed).uniform(-0.01, 0.01, len(eom.program.inputs)).tolist()
+        got = np.concatenate(model.derivatives(0.3, q, u, p, c, w))
+        assert relative(got, np.concatenate(python.derivatives(0.3, q, u, p, c, w))) <= 1e-12
+        plain, values = interpret.derivatives(eom.program, known, 0.3, q, u, w, user)
+        assert relative(got, plain) <= 1e-12
+        out = model.outputs(0.3, q, u, p, c, w)
+        assert relative(out, python.outputs(0.3, q, u, p, c, w)) <= 1e-12
+        assert relative(out, interpret.outputs(eom.program, values, user)) <= 1e-12
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.campaign) if n in LONG else n for n in EXAMPLES])
+@pytest.mark.parametrize(
+    "method",
+    ["rk4", pytest.param("rk2", marks=pytest.mark.campaign), pytest.param("euler", marks=pytest.mark.campaign)],
+)
+def test_runs_agree(name, method):
+    eom = example(name)
+    runs = [eom.compile(backend=b).simulate(method=method, t_end=60 * step_of(eom)) for b in ("c", "python")]
+    assert [r.ended for r in runs] == ["finished"] * 2
+    np.testing.assert_array_equal(runs[0].time, runs[1].time)
+    for channel in runs[1]:
+        difference = np.abs(runs[0][channel] - runs[1][channel]).max()
+        assert difference <= 1e-9 * np.abs(runs[1][channel]).max() + 1e-15, channel  # nothing but rounding: no channel
+
+
+def step_of(eom):
+    return eom.interface.run.step
+
+
+@needs_compiler
+@pytest.mark.parametrize("longest", rarely([1, 7, 19], (1, 19)))
+def test_long_functions_in_parts_give_the_same(longest, tmp_path):
+    eom = example("n_link_chain", n=4)
+    text = c_source(eom.program, longest=longest)
+    assert "derivatives_2(" in text and "constants_2(" in text
+    library = ctypes.CDLL(str(compile_source(text, tmp_path, find_compiler(), STRICT)))
+    sim, model = strict_model(eom)
+    p = sim.parameter_values()
+    c = model.constants(p)
+    q, u = (x.tolist() for x in random_state(eom))
+    got_c, qd, ud = (ctypes.c_double * len(c))(), (ctypes.c_double * 4)(), (ctypes.c_double * 4)()
+    library.constants(array(p), got_c)
+    library.derivatives(ctypes.c_double(0.0), array(q), array(u), array(p), got_c, None, qd, ud, None)
+    assert list(got_c) == c
+    assert (list(qd), list(ud)) == model.derivatives(0.0, q, u, p, c, [])
+
+
+@pytest.mark.skipif(shutil.which("clang") is None, reason="needs clang")
+@pytest.mark.parametrize("flags", [("-O3", "-ffp-contract=fast"), ("-O1", "-ffp-contract=off")], ids=" ".join)
+def test_clang_agrees(flags, tmp_path, monkeypatch):
+    eom = example("spacecraft_2")
+    state = random_state(eom)
+    expected = eom.compile(backend="python").derivatives(0.0, *state)
+    monkeypatch.setenv("CC", "clang")
+    monkeypatch.setenv("BELLCRANK_CACHE", str(tmp_path))
+    assert "clang" in find_compiler().version
+    sim = eom.compile(backend="python")
+    model = CModel(eom.program, sim.loaded.functions, flags=(*flags, *STRICT[2:])).calls()
+    p = sim.parameter_values()
+    got = model.derivatives(0.0, *(x.tolist() for x in state), p, model.constants(p), [])
+    for g, e in zip(got, expected, strict=True):
+        assert relative(np.array(g), np.array(e)) <= 1e-12
+
+
+def test_speeds_are_loaded_after_the_angles():
+    """The C library may be called for angles, and a call does not keep what is in registers."""
+    text = c_source(example("stanford_arm").program)
+    body = text[text.index("EXPORT void derivatives(") :]
+    assert 0 < body.index("sincos_all(LANES(4), angle1") < body.index("= u[0]")
+
+
+@needs_compiler
+@pytest.mark.parametrize("vectors", [4, 2])
+def test_the_last_vector_of_angles_is_full(tmp_path, vectors):
+    """Zeros among the angles would be gathered in memory, and read as a vector before they are there."""
+    text = c_source(example("spacecraft_2").program)
+    body = text[text.index("EXPORT void derivatives(") :]
+    listed = re.search(r"angle1\[LANES\((\d+)\)\] = \{(.*)\};", body)
+    assert listed and listed[1] == "7"
+    source = tmp_path / "room.c"
+    source.write_text(f"#include <stdint.h>\n#include <string.h>\n{runtime('room.c')}\nHERE LANES(7) = {listed[2]}\n")
+    flags = ["-U__AVX512F__", "-U__AVX__", *(["-D__AVX__"] if vectors == 4 else [])]
+    made = subprocess.run([*find_compiler().command, "-E", *flags, str(source)], capture_output=True, text=True)
+    size, values = made.stdout.split("HERE")[1].split("=")
+    assert len(values.split(",")) == eval(size.replace("/", "//"))
+
+
+def array(values):
+    return (ctypes.c_double * len(values))(*values)
+
+
+@needs_compiler
+def test_every_function_of_the_language():
+    """All at once, at a state where each is defined."""
+    text = """sin(a) + cos(a*b) + tan(a) + asin(b/3) + acos(b/3) + atan(a) + atan2(a, b) + sqrt(b) + exp(a) + log(b) + abs(-a)
+              + sign(a - 1) + min(a, b) + max(a, b) + where(a > b, a, -b) + where(a >= b, 1, 0) + a**5 + a**-3 + b**0.3
+              + b**1.5 + sin(cos(a))*cos(cos(a)) + where(a < 0.5, 1, 2)*where(a <= b, 1, 3) + a**-0.5"""
+
+    def prepare(s):
+        s.add_variable("a", units="1")
+        s.add_variable("b", units="1")
+
+    sim, model = strict_model(pendulum(f"m0*({text})", prepare, m0=1.0).equations())
+    p = sim.parameter_values()
+    c, python = model.constants(p), sim.loaded.context().model
+    for w in ([0.4, 1.3], [1.7, 0.6]):
+        got = model.derivatives(0.0, [0.1], [0.2], p, c, w)
+        assert got[1] == pytest.approx(python.derivatives(0.0, [0.1], [0.2], p, c, w)[1], rel=1e-13)
+
+
+@needs_compiler
+def test_numbers_out_of_range_are_no_trap():
+    eom = pendulum("m0*(sqrt(q(rod)) + log(q(rod)) + 1/q(rod))", m0=1).equations()
+    sim, model = strict_model(eom)
+    p = sim.parameter_values()
+    _, udot = model.derivatives(0.0, [-1.0], [0.0], p, model.constants(p), [])
+    assert math.isnan(udot[0])
+
+
+@needs_compiler
+def test_implicit_form_is_solved():
+    explicit = example("stanford_arm")
+    implicit = system("stanford_arm").equations(solve="implicit")
+    assert "solve_symmetric(6, " in c_source(implicit.program)
+    q, u = random_state(explicit)
+    sim, model = strict_model(implicit)
+    p = sim.parameter_values()
+    got = model.derivatives(0.0, q.tolist(), u.tolist(), p, model.constants(p), [])
+    expected = explicit.compile(backend="python").derivatives(0.0, q, u)
+    assert relative(got[1], expected[1]) <= 1e-12
+    constants = interpret.constants(implicit.program, p)
+    rates, _ = interpret.derivatives(implicit.program, constants, 0.0, q.tolist(), u.tolist(), [])
+    assert relative(rates, np.concatenate(expected)) <= 1e-12
+
+
+@needs_compiler
+def test_singular_matrix_gives_nan(tmp_path):
+    source = (
+        "#include <math.h>\n"
+        + "#define real double\n"
+        + definitions(ELIMINATION, DOUBLE)
+        + kernel_file("solve.c")
+        + "void s(int n, double *a, double *b) { solve_symmetric(n, a, b); }\n"
+    )
+    library = ctypes.CDLL(str(compile_source(source, tmp_path, find_compiler(), STRICT)))
+    rng = np.random.default_rng(3)
+    root = rng.uniform(-1, 1, (7, 7))
+    matrix, right = root @ root.T, rng.uniform(-1, 1, 7)
+    a, b = matrix.copy(), right.copy()
+    library.s(7, ctypes.c_void_p(a.ctypes.data), ctypes.c_void_p(b.ctypes.data))
+    assert relative(b, np.linalg.solve(matrix, right)) <= 1e-11
+    a, b = np.ones((3, 3)), np.ones(3)
+    library.s(3, ctypes.c_void_p(a.ctypes.data), ctypes.c_void_p(b.ctypes.data))
+    assert np.isnan(b).all()
 
 
 # ---- sine and cosine, and angles by their tangents

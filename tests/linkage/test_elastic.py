@@ -91,6 +91,17 @@ def test_a_bush_turned_by_hand_is_the_same():
     assert a == pytest.approx(b, rel=1e-9, abs=1e-9 * np.abs(a).max())
 
 
+def test_directions_of_a_bush_may_have_any_length():
+    chain = load(shipped("five_link")).chain
+    bushes = [make_bush(chain, "P2", (AXIAL, RADIAL, 2 * RADIAL), axis=a, up=u) for a, u in (
+        ((0.6, 0, 0.8), (0, 0, 1)), ((3.0, 0, 4.0), (0, 0, 0.2)), ((0.06, 0, 0.08), (0.3, 0, 5.0)),
+    )]  # fmt: skip
+    assert bushes[0].axes @ bushes[0].axes.T == pytest.approx(np.eye(3)) and bushes[0].axes[0] == pytest.approx(
+        [0.6, 0, 0.8]
+    )
+    assert all(b.axes == pytest.approx(bushes[0].axes) for b in bushes)
+
+
 def model_of(linkage, pose, bushes, spring=None):
     """Every link a body that moves freely from a pose, on bushes; the height of the wheel centre is held."""
     chain = linkage.chain
