@@ -1,0 +1,67 @@
+/* A whole run with memory of its own: the state at its end; returns the status. */
+EXPORT int end_of_run(int method, double h, double t_end, double rtol, double *state)
+{
+    static real work[20000], rows[100*(1 + N_S + N_OUT)];
+    real k[N_S], old[N_S], bad[N_S], kept[1] = {0.0}, largest[N_S] = {0.0}, atol[N_S], caps[N_S], none[1] = {0.0};
+    const int64_t total = (int64_t)(t_end/h + 0.5);
+    const real times[2] = {0.0, t_end}, ends[1] = {t_end};
+    int64_t groups[N_S];
+    Externals externals = {NULL, NULL, 0, 0};
+    Job job;
+    memset(&job, 0, sizeof job);
+    for (int j = 0; j < N_S; j++) {
+        atol[j] = 0.01*rtol;
+        caps[j] = HUGE_VAL;
+        groups[j] = j < N_Q ? 0 : 1;
+    }
+    job.method = method;
+    job.last = job.total = method < N_FIXED ? total : 1;
+    job.every = job.total;
+    job.h = method < N_FIXED ? h : t_end;
+    job.p = job.c = none;
+    job.externals = &externals;
+    job.y = state;
+    job.k = k;
+    job.old = old;
+    job.bad = bad;
+    job.kept = kept;
+    job.rows = rows;
+    job.times = times;
+    job.rtol = rtol;
+    job.atol = atol;
+    job.caps = caps;
+    job.groups = groups;
+    job.largest = largest;
+    job.work = work;
+    job.pause = job.most = 1000000;
+#if HAS_ADAPTIVE
+    if (work_room() > (int64_t)(sizeof work/sizeof *work))
+        return -1;
+    memset(work, 0, sizeof work);
+    if (method >= N_FIXED) {
+        job.breaks = ends;
+        job.n_breaks = 1;
+    }
+#else
+    (void)ends;
+#endif
+#if HAS_LOOPS
+    real root_q[N_Q], root_u[N_U], past[3*(1 + N_U)] = {0.0}, passages[6*10];
+    for (int j = 0; j < N_Q; j++)
+        root_q[j] = 1.0;
+    for (int j = 0; j < N_U; j++)
+        root_u[j] = 1.0;
+    job.root_q = root_q;
+    job.root_u = root_u;
+    job.past = past;
+    job.visit[1] = 1.0;
+    job.passages = passages;
+    job.most_passages = 10;
+#endif
+#if HAS_DAE
+    real frozen[2*N_V + 1] = {0.0};
+    job.frozen = frozen;
+    job.dae = PROJECTION;
+#endif
+    return run(&job);
+}

@@ -1,0 +1,160 @@
+"""The kernel by itself: plain C over hand-made models, without warnings, with the order of every method."""
+
+import ctypes
+import math
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bellcrank
+from bellcrank.emit.c.methods import method_number
+from bellcrank.numeric.embedded import EMBEDDED
+from bellcrank.numeric.methods import METHODS
+from tests.models import needs_compiler
+
+pytestmark = needs_compiler
+KERNEL = Path(bellcrank.__file__).parent / "kernel"
+MODELS = Path(__file__).parent / "models"
+WARNINGS = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wvla", "-Werror")
+COMPILERS = [c for c in ("gcc", "clang") if shutil.which(c)] or ["cc"]
+KINDS = {"oscillator": (), "pendulum": (), "pendulum by multipliers": ("-DHAS_DAE=1",)}
+
+
+def compiled(kind, folder, *flags, compiler=COMPILERS[0]):
+    name, path = kind.split()[0], folder / "model.so"
+    command = [compiler, *WARNINGS, *KINDS[kind], f"-I{MODELS}", f"-I{KERNEL}", *flags, "-fPIC", "-shared"]
+    done = subprocess.run([*command, str(MODELS / f"{name}.c"), "-o", str(path), "-lm"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[:2000]
+    return path
+
+
+@pytest.fixture(scope="module")
+def ends(tmp_path_factory):
+    """The state at the end of a run of a model."""
+    libraries = {kind: ctypes.CDLL(str(compiled(kind, tmp_path_factory.mktemp("c"), "-O1"))) for kind in KINDS}
+
+    def end(kind, method, start, t_end, h=1.0, rtol=1e-6):
+        state, numbers = (ctypes.c_double * len(start))(*start), map(ctypes.c_double, (h, t_end, rtol))
+        assert libraries[kind].end_of_run(method_number(method), *numbers, state) == 0
+        return np.array(state)
+
+    return end
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("level", ["-O0", "-O2", "-O3"])
+def test_no_warnings(kind, level, compiler, tmp_path):
+    compiled(kind, tmp_path, level, compiler=compiler)
+
+
+def order_of(error, steps=(0.02, 0.01)):
+    found = [error(h) for h in steps]
+    return math.log(found[0] / found[1]) / math.log(steps[0] / steps[1])
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_orders_of_fixed_steps(ends, method):
+    def error(h):
+        return np.abs(ends("oscillator", method, (1.0, 0.0), 2.0, h) - (math.cos(2), -math.sin(2))).max()
+
+    assert order_of(error) == pytest.approx(METHODS[method].order, abs=0.15)
+
+
+@pytest.mark.parametrize("method", [*EMBEDDED, "radau5", "rodas5p"])
+@pytest.mark.parametrize("size", [1.0, 1e-8])
+def test_methods_that_choose_their_steps(ends, method, size):
+    """The error follows the tolerance, and the size of the motion."""
+    wanted, found = size * np.array([math.cos(9), -math.sin(9)]), []
+    for rtol in (1e-4, 1e-7, 1e-10):
+        found.append(np.abs(ends("oscillator", method, (size, 0.0), 9.0, rtol=rtol) - wanted).max() / size)
+        assert found[-1] < 300 * rtol
+    assert found[0] > 10 * found[1] > 100 * found[2]
+
+
+def swing(t):
+    """The pendulum of length 1 from 60 degrees, by the angle, with steps that are small enough."""
+    x, n = np.array([math.pi / 3, 0.0]), 2000
+
+    def rates(x):
+        return np.array([x[1], -math.sin(x[0])])
+
+    for _ in range(n):
+        h = t / n
+        a = rates(x)
+        b = rates(x + h / 2 * a)
+        c = rates(x + h / 2 * b)
+        x = x + h / 6 * (a + 2 * b + 2 * c + rates(x + h * c))
+    s, c = math.sin(x[0]), math.cos(x[0])
+    return np.array([s, -c, c * x[1], s * x[1]])
+
+
+@pytest.mark.parametrize(("kind", "method", "bound"), [
+    ("pendulum", "rk4", 1e-9), ("pendulum", "heun", 2e-4), ("pendulum", "tsit5", 1e-6), ("pendulum", "dop853", 1e-6),
+    ("pendulum by multipliers", "rk4", 1e-9),
+])  # fmt: skip
+def test_closed_loops(ends, kind, method, bound):
+    """A rod is a loop in Cartesian coordinates: it keeps its length, and swings as by its angle."""
+    start = (math.sin(math.pi / 3), -0.5, 0.0, 0.0)
+    found = ends(kind, method, start, 4.0, 0.01, 1e-8)
+    assert abs(math.hypot(*found[:2]) - 1) < 1e-12 and abs(found[:2] @ found[2:]) < 1e-12
+    assert np.abs(found - swing(4.0)).max() < bound
+
+
+CALLS = """
+#include "{model}.c"
+#include <stdio.h>
+int main(void)
+{{
+    for (int method = 0; method < {n}; method++) {{
+        double state[N_S] = {{{start}}};
+        printf("%d\\n", end_of_run(method, 0.05, 1.0, 1e-6, state));
+    }}
+    return 0;
+}}
+"""
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_sanitizers(kind, compiler, tmp_path):
+    """Nothing beyond arrays, no undefined behaviour, in a run by every method."""
+    start = "1.0, 0.0" if kind == "oscillator" else "0.8, -0.6, 0.0, 0.0"
+    n = len(METHODS) + len(EMBEDDED) if kind != "pendulum by multipliers" else len(METHODS)
+    n += 2 if kind == "oscillator" else 0
+    (tmp_path / "main.c").write_text(CALLS.format(model=kind.split()[0], n=n, start=start))
+    command = [compiler, *WARNINGS, *KINDS[kind], f"-I{MODELS}", f"-I{KERNEL}", "-g", "-O1", "-fno-omit-frame-pointer"]
+    command += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "main.c", "-o", "main", "-lm"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[:2000]
+    ran = subprocess.run([str(tmp_path / "main")], capture_output=True, text=True)
+    assert ran.returncode == 0 and set(ran.stdout.split()) == {"0"}, ran.stderr[:2000]
+
+
+@pytest.mark.campaign
+def test_symbols_that_the_kernel_needs(tmp_path):
+    """Mathematics and memory that is moved: nothing that allocates, prints or is kept."""
+    path = tmp_path / "model.o"
+    command = [
+        "gcc",
+        *WARNINGS,
+        f"-I{MODELS}",
+        f"-I{KERNEL}",
+        "-O2",
+        "-c",
+        str(MODELS / "oscillator.c"),
+        "-o",
+        str(path),
+    ]
+    if not shutil.which("gcc") or not shutil.which("nm"):
+        pytest.skip("gcc and nm are needed")
+    subprocess.run(command, check=True)
+    listed = subprocess.run(["nm", "-u", str(path)], capture_output=True, text=True, check=True).stdout.split()
+    allowed = {"sin", "cos", "exp", "pow", "log", "sqrt", "fmax", "fmin", "nextafter", "floor", "fmod", "memcpy"}
+    allowed |= {"memmove", "memset", "memcmp", "_GLOBAL_OFFSET_TABLE_", "__stack_chk_fail", "sincos", "acos", "tan"}
+    assert {x for x in listed if x != "U"} <= allowed
