@@ -201,12 +201,12 @@ static void by_multipliers(const Factors *restrict F, const real *restrict J, co
     }
     for (int k = 0; k < F->rank; k++) {
         const int pivot = F->order[k];
-        for (int i = k + 1; i < F->rank; i++)
+        for (int i = k + 1; i < F->rank && i < N_V; i++) /* rank <= N_V, which compilers do not see */
             y[F->order[i]] -= F->S[F->order[i]*N_V + pivot]/F->S[pivot*(N_V + 1)]*y[pivot];
     }
     for (int k = F->rank - 1; k >= 0; k--) {
         const int row = F->order[k];
-        for (int i = k + 1; i < F->rank; i++)
+        for (int i = k + 1; i < F->rank && i < N_V; i++)
             y[row] -= F->S[row*N_V + F->order[i]]*y[F->order[i]];
         y[row] /= F->S[row*(N_V + 1)];
     }
