@@ -11,6 +11,7 @@ from bellcrank.api.simulation import Simulation as Simulation
 from bellcrank.api.system import System as System
 from bellcrank.backend.poses import compile_linkage as compile_linkage
 from bellcrank.describe.contacts import Tyre as Tyre
+from bellcrank.describe.event import event as event
 from bellcrank.describe.slip import Slip as Slip
 from bellcrank.errors import BellcrankError as BellcrankError
 from bellcrank.errors import BuildError as BuildError
@@ -46,7 +47,6 @@ from bellcrank.model.formula import project as project
 from bellcrank.model.formula import rot as rot
 from bellcrank.model.formula import vel as vel
 from bellcrank.model.joints.screw import Screw as Screw
-from bellcrank.run.actions import event as event
 from bellcrank.run.dae_methods import Dae as Dae
 from bellcrank.run.result import Run as Run
 from bellcrank.run.result import read as read

@@ -6,11 +6,11 @@ from argparse import Action, ArgumentError, ArgumentParser, ArgumentTypeError, N
 from collections.abc import Callable
 from typing import Any
 
+from bellcrank.describe.event import event
 from bellcrank.errors import ModelError
 from bellcrank.model.guess import with_guess
 from bellcrank.names import key_of
 from bellcrank.numeric.methods import ADAPTIVE, METHODS
-from bellcrank.run.actions import event
 
 MOST_VALUES = 1_000_000  # of a range
 ALL_STATES = "*"  # stands for their names in --atol

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.describe.event import event
 from bellcrank.describe.handles import BodyHandle, ForceHandle, PointHandle
 from bellcrank.errors import ModelError, counted, mapping
 from bellcrank.expr import Expr, Symbol
@@ -373,6 +374,17 @@ class Builder(Checked):
         if not isinstance(value, int) or value < 1:
             raise ModelError(f"small_threshold={value!r} must be a whole number of at least 1", self.name)
         self.description.small_threshold = value
+
+    def add_event(
+        self, name: str, when: Any, action: Mapping[Any, Any] | None = None, stop: bool = False, direction: int = 0
+    ) -> None:
+        """Adds an event that every run looks for, and every program written: `when` crosses zero, from below
+        (`direction=1`), from above (-1) or either way (0), or is a comparison that becomes true. `action` sets states
+        and parameters, {"u(ball)": "-e*u(ball)"}; `stop` ends the run."""
+        events = self.description.run.events
+        if any(e.name == name for e in events):
+            raise ModelError(f"there are two events with the name {name!r}", self.name)
+        events.append(event(when, direction, action, stop, name_of(name, "event")))
 
     def set_run(
         self,

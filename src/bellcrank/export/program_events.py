@@ -16,7 +16,7 @@ from bellcrank.run.jumps import following
 def with_events(setup: Setup, events: Any, stop: Any, independent: Sequence[Any]) -> Setup:
     """The setup of a program that watches events, as `simulate` takes them; `independent` speeds of the model."""
     interface = setup.interface
-    given = listed_events(events, stop, interface.model)
+    given = listed_events(events, stop, interface)
     if not given:
         return setup
     entered = {x.key: x.name for x in interface.entered}

@@ -21,6 +21,7 @@ from bellcrank.export.standalone.setup import Setup
 from bellcrank.files.whole import write_folder
 from bellcrank.interface.interface import Interface
 from bellcrank.program.program import Program
+from bellcrank.run.actions import without_events
 
 Writer = Callable[[Program, Setup, Words], dict[str, str]]
 
@@ -59,6 +60,8 @@ def write_program(
     if purpose != PURPOSES[0] and (events or stop):
         raise ModelError(f"a program for {purpose!r} has no events: leave them to what calls it", derived.name)
     make = CALLED.get(purpose)
+    if make is not None:
+        without_events(derived.interface, f"a program for '{purpose}'")
     written = _program_files(derived, language, events, stop) if make is None else make(derived, precision)
     folder = Path(directory)
     try:

@@ -21,6 +21,7 @@ from bellcrank.files.text import one_line
 from bellcrank.kinematics.dimensions import Quantities
 from bellcrank.kinematics.dimensions.quantities import UNKNOWN
 from bellcrank.kinematics.results import Analysis
+from bellcrank.model.records import GivenEvent, RunRecord
 from bellcrank.names import find_name, key_of, one_each, only, text_of
 from bellcrank.program.program import Program
 from bellcrank.units import ANGLE, LENGTH, UNIT_SYSTEMS, Unit
@@ -100,6 +101,13 @@ class RunDefaults:
     output_every: int | None = None
     initial: Mapping[Any, float] = field(default_factory=dict)
     inputs: Mapping[str, Any] = field(default_factory=dict)
+    events: tuple[GivenEvent, ...] = ()
+
+    @classmethod
+    def of(cls, run: RunRecord) -> RunDefaults:
+        """As described."""
+        own = dict(run.initial), dict(run.inputs), tuple(run.events)
+        return cls(run.t_end, run.step, run.method, run.output_every, *own)
 
 
 @dataclass(frozen=True)
@@ -327,7 +335,6 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
         scalar(s.name, "parameter" if i < given else "entered", s, i) for i, s in enumerate(program.parameters)
     ]
     used, met = {s.name for s in program.parameters}, analysis.parameters
-    run = d.run
     return Interface(
         model=mechanism.name,
         units=d.units,
@@ -341,7 +348,7 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
         kept=tuple(scalar(s.name, "kept", s) for s in program.inputs if s.kind == "kept"),
         outputs=tuple(output(name, i) for i, name in enumerate(program.output_names)),
         echo=tuple(scalar(name, "echo") for name in program.echo_names),
-        run=RunDefaults(run.t_end, run.step, run.method, run.output_every, dict(run.initial), dict(run.inputs)),
+        run=RunDefaults.of(d.run),
         idle=tuple(scalar(name, "idle") for name in met if name not in used),
         unused=tuple(scalar(name, "unused") for name in d.parameters if name not in met),
     )

@@ -97,6 +97,6 @@ def hand_interface(d: Steps, program: Program, outputs: Sequence[Output]) -> Int
             for i, o in enumerate(outputs)
         ),
         echo=(),
-        run=RunDefaults(run.t_end, run.step, run.method, run.output_every, dict(run.initial), dict(run.inputs)),
+        run=RunDefaults.of(run),
         idle=listed("idle", [c for c in d.scalars.constants if c not in program.parameters]),
     )

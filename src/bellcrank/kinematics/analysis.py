@@ -100,6 +100,8 @@ def _unknown_names(checker: Checker) -> list[str]:
     d, met = checker.description, checker.scope.used
     others = {*checker.scope.variables, *checker.scope.states, *checker.scope.returned}
     unread = {s for e in d.externals for a in e.arguments for s in names_in(a)}
+    for event in d.run.events:
+        unread |= {*event.action, *names_in(event.expression), *(s for x in event.action.values() for s in names_in(x))}
     found = []
     for key, record in d.parameters.items():
         if record.declared or key == "g" or key in met or key in others or key in unread:

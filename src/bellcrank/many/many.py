@@ -238,7 +238,7 @@ def _starts(asked: Asked) -> Starts:
 
 def _watched(asked: Asked, backend: str) -> tuple[Asked, str]:
     """What is asked for, with what compiled code watches its runs for; and why it cannot."""
-    if not (asked.events or asked.stop):
+    if not (asked.events or asked.stop or asked.loaded.interface.run.events):
         return asked, ""
     speeds = asked.loaded.analysis.independent_speeds
     watching = watching_of(asked.loaded.interface, asked.events, asked.stop, asked.given, speeds)

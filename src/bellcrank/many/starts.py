@@ -21,7 +21,7 @@ from bellcrank.errors import BellcrankError, ModelError, RunError
 from bellcrank.many.given import Given
 from bellcrank.numeric.events import Watch
 from bellcrank.numeric.methods import ADAPTIVE
-from bellcrank.run.actions import read_events
+from bellcrank.run.actions import no_events
 from bellcrank.run.adaptive import CompiledRun
 from bellcrank.run.assembly import STATES, start_state
 from bellcrank.run.closure import closure_of
@@ -66,10 +66,9 @@ def ready_run(
     origin = origin_of(loaded, None, None, *(given.of(number)[x] or None for x in ("initial", "parameters", "inputs")))
     p = loaded.parameter_values(origin.parameters)
     signals = loaded.inputs(origin.inputs, (plan.begins, plan.t_end))
-    events = read_events(loaded.interface, None, (), origin.parameters)
     context = loaded.context()
     usual = tolerances_of(loaded.interface, plan.method, allowed.rtol, allowed.atol, origin.tolerances)
-    shared = Stretches(loaded, context, signals, Dae(), usual, Watch(()), events, origin.parameters)
+    shared = Stretches(loaded, context, signals, Dae(), usual, Watch(()), no_events(), origin.parameters)
     y = first_state(origin, loaded, shared.closure(p), p, signals, plan.begins)
     shared.tolerances = for_start(usual, loaded.interface, p, y, plan.method)
     return shared.ready(Stretch(plan, p, y), np.zeros(len(loaded.interface.kept)))

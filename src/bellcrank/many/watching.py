@@ -35,7 +35,7 @@ def watching_of(
 ) -> Watching | None:
     """What runs are watched for; None if nothing would stop them or act in them. `independent`: speeds of the model."""
     first = read_events(interface, events, stop, given.of(0)["parameters"])
-    found = event_formulas(interface, listed_events(events, stop, interface.model), first.values)
+    found = event_formulas(interface, listed_events(events, stop, interface), first.values)
     listed = [e for e in found if e.stop or e.settings]
     if not listed:
         return None

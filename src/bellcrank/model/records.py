@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import count
 from typing import Any
@@ -192,6 +192,17 @@ class External:
         raise ModelError(f"the derivative of the external routine {self.name}() is not known")
 
 
+@dataclass(frozen=True)
+class GivenEvent:
+    """An event to look for: an expression that crosses zero or a comparison, and what is set then."""
+
+    expression: str
+    direction: int = 0
+    action: Mapping[str, str] = field(default_factory=dict)
+    stop: bool = False
+    name: str = ""
+
+
 @dataclass
 class RunRecord:
     """What `bellcrank run` uses."""
@@ -202,6 +213,7 @@ class RunRecord:
     output_every: int | None = None
     initial: dict[Any, float] = field(default_factory=dict)
     inputs: dict[str, Any] = field(default_factory=dict)
+    events: list[GivenEvent] = field(default_factory=list)
 
 
 @dataclass
@@ -239,7 +251,9 @@ class Description:
     def snapshot(self) -> Description:
         """The description as it is now, which what the user adds later does not change."""
         own = {f.name: _own(getattr(self, f.name)) for f in fields(self)}
-        run = replace(self.run, initial=dict(self.run.initial), inputs=dict(self.run.inputs))
+        run = replace(
+            self.run, initial=dict(self.run.initial), inputs=dict(self.run.inputs), events=list(self.run.events)
+        )
         return Description(**{**own, "run": run})
 
 

@@ -6,19 +6,18 @@ Formulas are parsed, never executed. Conditions and actions are over channels, p
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Sized
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from bellcrank.errors import ModelError, did_you_mean, mapping
+from bellcrank.errors import ModelError, did_you_mean, mapping, warn
 from bellcrank.expr.formula_steps import COMPARISONS, FormulaStep
 from bellcrank.expr.text import parse, postorder_syntax
 from bellcrank.interface.interface import DECLARED, PLURAL, Interface, Quantity
-from bellcrank.kinds import checked
+from bellcrank.model.records import GivenEvent
 from bellcrank.numeric.events import Condition, Watched
-from bellcrank.numeric.real import displayed, real
 from bellcrank.run.event_units import check_units
 from bellcrank.run.events import as_function, comparison_of, condition_steps, value_steps
 from bellcrank.run.values import number
@@ -26,41 +25,6 @@ from bellcrank.units import TIME, Unit
 
 SETTABLE = ("coordinate", "speed", "parameter", "idle", "unused")
 OTHERS = ("removed", "entered", "output", "input", "kept")
-
-
-@dataclass(frozen=True)
-class GivenEvent:
-    """An event to look for, as `event` makes it."""
-
-    expression: str
-    direction: int = 0
-    action: Mapping[str, str] = field(default_factory=dict)
-    stop: bool = False
-    name: str = ""
-
-
-@checked
-def event(
-    expression: Any, direction: int = 0, action: Mapping[Any, Any] | None = None, stop: bool = False, name: str = ""
-) -> GivenEvent:
-    """An event for `simulate(events=[...])`: `expression` crosses zero, from below (`direction=1`), from above (-1), or
-    either way (0); or it is a comparison that becomes true (with -1: no longer is).
-
-    `action` sets states and parameters: `{"u(ball)": "-e*u(ball)"}`. All its formulas take the values before it. `stop`
-    ends the run. Formulas are over states, outputs, inputs, parameters and t, in user units.
-    """
-    if isinstance(direction, bool) or real(direction) not in (-1, 0, 1):
-        raise ModelError(f"event: direction={displayed(direction)} must be -1, 0 or 1")
-    text = str(expression)
-    named = str(name or text)
-    settings = {_name_of(k): str(v) for k, v in mapping(action, f"event '{named}': action").items()}
-    for given in (text, *settings.values()):
-        parse(given)
-    return GivenEvent(text, int(direction), settings, bool(stop), named)
-
-
-def _name_of(given: Any) -> str:
-    return given.name if hasattr(given, "name") else str(given)
 
 
 @dataclass(frozen=True)
@@ -98,13 +62,15 @@ class EventsGiven:
     used: set[str]  # keys of parameters that events read or set
 
 
-def listed_events(events: Any, stop: Any, model: str) -> list[GivenEvent]:
-    """Events as given: by name, each a condition that comes up from below or becomes true; or a list of `event`."""
+def listed_events(events: Any, stop: Any, interface: Interface) -> list[GivenEvent]:
+    """The events of a model, then those given: by name, each a condition that comes up from below or becomes true; or a
+    list of `event`."""
+    model, own = interface.model, list(interface.run.events)
     stops = stops_of(stop, model)
     if isinstance(events, Sized) and not isinstance(events, str) and not len(events):
         events = None
     if events is None and not stops:
-        return []
+        return own
     found: list[Any]
     if events is None or isinstance(events, Mapping):
         found = [
@@ -118,6 +84,7 @@ def listed_events(events: Any, stop: Any, model: str) -> list[GivenEvent]:
     if not all(isinstance(x, GivenEvent) for x in found):
         what = "must be a dictionary {name: condition}, or a list of bc.event(...)"
         raise ModelError(f"events={events!r} {what}", model)
+    found = [*own, *found]
     names = [x.name for x in found]
     for name in names:
         if names.count(name) > 1:
@@ -126,6 +93,13 @@ def listed_events(events: Any, stop: Any, model: str) -> list[GivenEvent]:
         if name not in names:
             raise ModelError(f"stop={name!r}: no event has that name.{did_you_mean(name, names)}", model)
     return [GivenEvent(x.expression, x.direction, x.action, x.stop or x.name in stops, x.name) for x in found]
+
+
+def without_events(interface: Interface, what: str) -> None:
+    """Tells that the events of a model are not looked for in some way to run it."""
+    if interface.run.events:
+        names = ", ".join(f"'{e.name}'" for e in interface.run.events)
+        warn(f"{interface.model}: events are not looked for in {what}: {names}")
 
 
 def stops_of(stop: Any, model: str) -> tuple[str, ...]:
@@ -175,11 +149,16 @@ def parameters_of(interface: Interface) -> tuple[Quantity, ...]:
     return tuple(interface.all(DECLARED))
 
 
+def no_events() -> EventsGiven:
+    """Of a run that nobody watches."""
+    return EventsGiven([], {}, {}, set())
+
+
 def read_events(interface: Interface, events: Any, stop: Any, parameters: Mapping[str, float] | None) -> EventsGiven:
     """What a run is watched for; parameters as a user gave them, in place of the defaults."""
-    given = listed_events(events, stop, interface.model)
+    given = listed_events(events, stop, interface)
     if not given:
-        return EventsGiven([], {}, {}, set())
+        return no_events()
     columns, known = columns_of(interface), parameters_of(interface)
     values = {x.name: float(x.default) for x in known if x.default is not None}
     given_values = interface.keyed(mapping(parameters, "parameters"), DECLARED, "parameters")

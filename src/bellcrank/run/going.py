@@ -20,7 +20,7 @@ from bellcrank.errors import ModelError, RunError, mapping
 from bellcrank.interface.interface import Interface
 from bellcrank.numeric.events import Watch
 from bellcrank.numeric.methods import ADAPTIVE, one_of
-from bellcrank.run.actions import read_events
+from bellcrank.run.actions import no_events
 from bellcrank.run.assembly import start_state
 from bellcrank.run.goes_on import Origin, Reached, first_state, take_over
 from bellcrank.run.inputs import as_signal
@@ -167,8 +167,7 @@ def going(loaded: Loaded, origin: Origin, step: float | None = None, method: str
     if not origin.dae.usual:
         raise ModelError(f"start=: the run keeps its loops by dae={origin.dae.method!r}, a stepper by projection")
     context, watch = loaded.context(), Watch()
-    events = read_events(interface, None, (), origin.parameters)
-    stretches = Stretches(loaded, context, inputs, origin.dae, origin.tolerances, watch, events, origin.parameters)
+    stretches = Stretches(loaded, context, inputs, origin.dae, origin.tolerances, watch, no_events(), origin.parameters)
     carried = origin.carried(loaded, p, origin.dae)
     y = first_state(origin, loaded, stretches.closure(p), p, inputs, plan.begins)
     stretch = Stretch(plan, p, y, carried)

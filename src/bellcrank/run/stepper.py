@@ -17,6 +17,7 @@ from bellcrank.errors import ModelError, RunError, did_you_mean, mapping
 from bellcrank.interface.interface import PARAMETERS, STATES, Interface
 from bellcrank.names import find_name, one_each
 from bellcrank.numeric.events import Event
+from bellcrank.run.actions import without_events
 from bellcrank.run.goes_on import Origin, Reached, origin_of
 from bellcrank.run.going import Going, going
 from bellcrank.run.inputs import as_signal
@@ -324,6 +325,7 @@ def stepper(
     if events is not None:
         what = "look at state and outputs after a step; what they are to change is yours to set, or let simulate() run"
         raise ModelError(f"events= is not for a stepper: {what}", loaded.name)
+    without_events(loaded.interface, "a stepper")
     return Stepper(loaded, origin_of(loaded, start, t_start, initial, parameters, inputs), step, method)
 
 

@@ -28,6 +28,7 @@ from bellcrank.interface.listing import describe
 from bellcrank.numeric.methods import AUTO, DEFAULT, METHODS, OWN
 from bellcrank.program.slopes import SlopeTable
 from bellcrank.program.statements import NOTHING
+from bellcrank.run.actions import without_events
 
 VERSIONS = (2, 3)
 WHEN = (1980, 1, 1, 0, 0, 0)  # of all files within: the earliest that can be said
@@ -39,6 +40,7 @@ def write_fmu(derived: Derived, path: str | Path, fmi: int = 2, platforms: str |
         raise ModelError(f"fmi={fmi!r} is not a version of FMI that is written; it is 2 or 3", derived.name)
     wanted = platforms_of(platforms)
     require_whole(derived, "a unit")
+    without_events(derived.interface, "a unit")
     files = unit_files(derived, fmi, wanted)
     place = Path(path)
     try:

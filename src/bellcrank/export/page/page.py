@@ -25,6 +25,7 @@ from bellcrank.files.template import template
 from bellcrank.files.whole import write_text
 from bellcrank.numeric.tuning import PLANS, STEPS
 from bellcrank.program.program import Program
+from bellcrank.run.actions import without_events
 from bellcrank.run.posed import at_start, drawn
 from bellcrank.scene.recorded import PAGES, page_text
 
@@ -68,6 +69,7 @@ def live_page(
     derived: Derived, sliders: Any = None, plots: Any = None, title: Any = None, run: Any = None, modes: Any = None
 ) -> Page:
     """The page of a model; what else is given as of `Equations.page`."""
+    without_events(derived.interface, "a live page")
     if derived.analysis.mechanism.description.contacts:
         what = "a live page does not hold rigid wheels, which run inside of Bellcrank alone; use a tyre"
         raise ModelError(what, derived.name)
