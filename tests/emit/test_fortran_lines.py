@@ -7,7 +7,9 @@ import subprocess
 import pytest
 
 import bellcrank as bc
+from bellcrank.emit.c.signals import signal_values
 from bellcrank.emit.fortran.lines import LIMIT, fitted, fortran_string, wrapped
+from bellcrank.kernel.text import kernel_file
 from bellcrank.signals import KINDS, Kind, Number
 from tests.emit.test_programs import everything
 from tests.models import EXAMPLES, example
@@ -79,6 +81,8 @@ def many_kinds(monkeypatch):
         name = f"another_kind_{i}"
         monkeypatch.setitem(KINDS, name, Kind(name, positive, value, breaks=("first_of_the_signal",) * 9))
     monkeypatch.setattr("bellcrank.emit.c.signals.NUMBERED", (*KINDS, "pieces", "function"))
+    printed = {"tables/signals.c": signal_values()}
+    monkeypatch.setattr("bellcrank.kernel.text.kernel_file", lambda name: printed.get(name) or kernel_file(name))
 
 
 @pytest.mark.campaign
