@@ -551,3 +551,13 @@ def test_a_coordinate_in_a_formula_has_the_units_of_its_own_kind():
         s.add_output(f"2*u(b, {i})", f"u{i}")
     units = {x.name: x.unit.text for x in s.equations().interface.outputs}
     assert units == {"q1": "m", "u1": "m/s", "q2": "m", "u2": "m/s", "q3": "rad", "u3": "rad/s"}
+
+
+@pytest.mark.parametrize(("text", "unit"), [
+    ("q(b)**(1 + 2)", "m3"), ("q(b)**(3 - 1)", "m2"), ("q(b)*(1 + 2)", "m"), ("q(b)**(2 - 4 + 3)", "m"), ("u(b)/(7 - 5)", "m/s"),
+])  # fmt: skip
+def test_sums_of_numbers(text, unit):
+    s = bc.System("sums")
+    s.add_body("b", translate=1, mass=1)
+    s.add_output(text, "out")
+    assert str(s.equations().interface.outputs[0].unit) == unit
