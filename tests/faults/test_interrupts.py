@@ -273,6 +273,7 @@ def test_compilers_end_with_the_command(number, code, last, tmp_path):
     process = subprocess.Popen(
         [sys.executable, "-m", "bellcrank", "run", str(model), "--out", str(tmp_path / "r.csv")],
         env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # tests may run under nohup
     )  # fmt: skip
     while not (pids.exists() and pids.read_text().strip()):
         assert process.poll() is None
