@@ -1,6 +1,6 @@
 """The files of the kernel as text: put together for one model, and the structures that callers share with it.
 
-In:  which parts a model has. Out: one text without `#include` of its own files, and without the parts a model lacks.
+In:  which parts a model has. Out: one text without `#include` of kernel files, and without the parts a model lacks.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ class Kernel:
             return ""
         self._taken.add(name)
         lines: list[str] = []
-        stack: list[tuple[bool, bool, bool]] = []  # of branches: told by the parts? is this one taken, was one before?
+        stack: list[tuple[bool, bool, bool]] = []  # branches: decided by the parts? is this one taken, was one before?
         for line in kernel_file(name).splitlines(keepends=True):
             branch = _BRANCH.match(line)
             if branch and self._decides(branch, stack):
                 continue
-            if any(not taken for told, taken, _ in stack if told):
+            if any(not taken for decided, taken, _ in stack if decided):
                 continue
             include = _INCLUDE.match(line)
             lines.append(self._file(include[1]) if include else line)
         return "".join(lines)
 
     def _decides(self, branch: re.Match[str], stack: list[tuple[bool, bool, bool]]) -> bool:
-        """Follows a branch of the preprocessor; is it one that the parts tell, and so left out?"""
+        """Follows a branch of the preprocessor; do the parts decide it, so that its line is left out?"""
         kind, no, name, other, defined = branch.groups()
         if defined or (kind == "if" and name not in self.parts):
             stack.append((False, True, True))
@@ -61,11 +61,11 @@ class Kernel:
             holds = bool(self.parts[name]) != bool(no)
             stack.append((True, holds, holds))
             return True
-        told, _, before = stack.pop()
+        decided, _, before = stack.pop()
         if other != "endif":
-            holds = not before and (other == "else" or bool(self.parts[name]) != bool(no)) if told else True
-            stack.append((told, holds, before or holds))
-        return told
+            holds = not before and (other == "else" or bool(self.parts[name]) != bool(no)) if decided else True
+            stack.append((decided, holds, before or holds))
+        return decided
 
 
 @cache

@@ -1,7 +1,7 @@
 """Tolerances of methods that choose their steps: as a user gives them, and for each state in equation units.
 
 An absolute tolerance is a number in the user unit of every state, or numbers by unit or state: {"m": 1e-9, "rad": 1e-8,
-"q(arm)": 1e-6}. What is not told is a share of the relative one, of 1 m, 1 rad, 1 m/s ..., or, where all states of a
+"q(arm)": 1e-6}. What is not given is a share of the relative one, of 1 m, 1 rad, 1 m/s ..., or, where all states of a
 unit are smaller so far, the relative one of the largest of them: small motions are as exact as large ones.
 
 The relative tolerance of a coordinate counts up to a size that the mechanism has: one turn of an angle, and its largest

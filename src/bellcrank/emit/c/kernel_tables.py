@@ -1,6 +1,6 @@
 """Tables of the kernel that follow from those in Python: methods, tuning constants, kinds of signals and figures.
 
-They are kept as files in kernel/tables. `python -m bellcrank.emit.c.kernel_tables` writes them anew; a test compares.
+They are kept as files in kernel/tables. `python -m bellcrank.emit.c.kernel_tables` writes them again; a test compares.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def parts_of(
     }
 
 
-def told(program: Program, parts: Mapping[str, int], wheels: Sequence[RigidWheel] = ()) -> str:
+def part_tables(program: Program, parts: Mapping[str, int], wheels: Sequence[RigidWheel] = ()) -> str:
     """The parts as C knows them, and their tables."""
     texts = ["/* ---- what the kernel knows of the model */\n", *(f"#define {k} {n}" for k, n in parts.items()), ""]
     texts.append(unit_places(program.unit))

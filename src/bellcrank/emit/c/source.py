@@ -16,7 +16,7 @@ from bellcrank.emit.c.loops import scale_tables
 from bellcrank.emit.c.printer import ExternalCall, external_calls
 from bellcrank.emit.c.rigid import RigidWheel, wheels_at
 from bellcrank.emit.c.routines import prototype, texts
-from bellcrank.emit.c.run import parts_of, told
+from bellcrank.emit.c.run import part_tables, parts_of
 from bellcrank.emit.c.runtime_files import head, runtime, sines
 from bellcrank.emit.c.tables import table_functions
 from bellcrank.emit.c.twins import Twin, called_together, twin_text, twins_of
@@ -87,7 +87,7 @@ def c_source(
     texts = {f.name: printed.text(f, plan) for f, plan in plans}
     far = [name for name in texts if halves and name != "derivatives" and is_long(texts[name])]
     near = [printed.constants(), *(text for name, text in texts.items() if name not in far)]
-    last = [told(program, parts, wheels), kernel.take("kernel.c")]
+    last = [part_tables(program, parts, wheels), kernel.take("kernel.c")]
     if not far:
         return "\n".join(p for p in (*first, *near, *last) if p)
     apart = [of_second(C_NAMES.get(name, name), texts[name]) for name in far]
