@@ -23,6 +23,7 @@ LANGUAGES = [
 ]
 COMPILED = LANGUAGES[:2]
 MAINLY_C = [LANGUAGES[0], *(pytest.param(*n.values, marks=(*n.marks, pytest.mark.campaign)) for n in LANGUAGES[1:])]
+COMPILED_MAINLY_C = MAINLY_C[:2]  # with loops, events or memories, which programs in Python do not have
 LONG_PYTHON = [*COMPILED, pytest.param("python", marks=pytest.mark.campaign)]  # Python takes its time to start
 FLAGS = "-O0 -Werror"
 # a program in Python where the package cannot be imported, although this interpreter has it
@@ -66,6 +67,9 @@ class Built:
         path.write_text(
             "\n".join(["PARSFILE", f"PARSFILE {include or self.default}", *lines, "END", ""]), encoding="utf-8"
         )
+        if self.language == "python":
+            self(path, "--output", folder / "out.csv")
+            return bc.read(folder / "out.csv")
         self(path, "--output", folder / "out.erd", "--echo", folder / "out.echo")
         return bc.read(folder / "out.erd")
 

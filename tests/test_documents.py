@@ -14,7 +14,7 @@ def test_code_of_documents_runs(tmp_path, monkeypatch, name):
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / name).read_text(encoding="utf-8"), re.S)
-    assert len(blocks) == {"many.md": 1, "programs.md": 3}.get(name, 2)
+    assert len(blocks) == {"many.md": 1, "programs.md": 4}.get(name, 2)
     for i, block in enumerate(blocks):
         script = tmp_path / f"block_{i}.py"  # from a file, so that the source of functions is at hand
         script.write_text(block, encoding="utf-8")

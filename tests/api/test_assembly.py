@@ -7,7 +7,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.run.assembly import _from_elsewhere
-from tests.programs import LANGUAGES, build
+from tests.programs import COMPILED, build
 
 LINKS, GROUND = (2.0, 1.2, 1.5), 2.5
 
@@ -63,7 +63,7 @@ def test_of_assemblies_found_from_other_starts_the_nearest_is_taken(double_rocke
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("language", [n for n in LANGUAGES if n.values != ("fortran",)])
+@pytest.mark.parametrize("language", COMPILED[:1])
 def test_programs_close_loops_from_other_starts_as_well(language, double_rocker, tmp_path):
     s = rocker()
     s.set_run(t_end=0.01, step=0.01, initial={"q(a)": 0.3})

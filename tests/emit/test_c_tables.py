@@ -7,7 +7,7 @@ from scipy.interpolate import RectBivariateSpline
 import bellcrank as bc
 from bellcrank.backend.c import CModel
 from bellcrank.emit.c.source import c_source
-from bellcrank.emit.python.runtime.tables import Surface
+from bellcrank.emit.python.runtime.surface import Surface
 from tests.models import STRICT, needs_compiler, pendulum
 
 X = (-2.0, -0.5, 0.0, 1.0, 3.0, 3.5)

@@ -11,17 +11,13 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.backend.compiler import default_flags, find_compiler
-from bellcrank.emit.event_formula import CEventPrinter, FortranEventPrinter, PythonEventPrinter
+from bellcrank.emit.event_formula import CEventPrinter, FortranEventPrinter
 from bellcrank.expr.formula_steps import FormulaStep
 from tests.models import example, needs_compiler
-from tests.programs import LANGUAGES, MAINLY_C, Built, compiled
+from tests.programs import COMPILED, COMPILED_MAINLY_C, Built, compiled
 from tests.run.test_actions import LATCH, ball, bolt, bounce, four_bar, hits, row_of_balls
 
-WITHOUT_FORTRAN = [
-    pytest.param(*n.values, marks=(*n.marks, pytest.mark.campaign) if n.values == ("fortran",) else n.marks)
-    for n in LANGUAGES
-]  # in the quick tests
-BACKEND = {"c": "c", "fortran": "python", "python": "python"}  # whose bits a program has
+BACKEND = {"c": "c", "fortran": "python"}  # whose bits a program has
 
 
 def like_a_run(language, folder):
@@ -93,7 +89,7 @@ def agrees(equations, language, folder, events, code=0, options=(), **settings):
     return run, said
 
 
-@pytest.mark.parametrize("language", MAINLY_C)
+@pytest.mark.parametrize("language", COMPILED_MAINLY_C)
 def test_a_ball_bounces_to_the_bit_as_in_a_run(tmp_path, language):
     """What is told beside an event that acts is told once, too. Others change no motion: at a row, and a little jump."""
     row = bc.event("t >= 0.41", action={"m": "2*m"}, name="row")
@@ -110,7 +106,6 @@ def test_a_ball_bounces_to_the_bit_as_in_a_run(tmp_path, language):
 @pytest.mark.parametrize(("printer", "text"), [
     (CEventPrinter, "larger_of_any(larger_of_any(row[0], 2.0), k)"),  # also of what is not a number
     (FortranEventPrinter, "larger(larger(row(1), 2.0_dp), k)"),
-    (PythonEventPrinter, "np.maximum(np.maximum(rows[:, 0], 2.0), k)"),
 ])  # fmt: skip
 def test_the_largest_of_three_is_found_two_by_two(printer, text):
     parts = FormulaStep("column", column=0), FormulaStep("number", number=2.0), FormulaStep("value", name="k")
@@ -118,13 +113,12 @@ def test_the_largest_of_three_is_found_two_by_two(printer, text):
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("language", WITHOUT_FORTRAN)
-def test_routines_inputs_and_parameters_with_events(tmp_path, language):
-    run, said = agrees(lever().equations(), language, tmp_path, TURN)
+@needs_compiler
+def test_routines_inputs_and_parameters_with_events(tmp_path):
+    run, said = agrees(lever().equations(), "c", tmp_path, TURN)
     assert [e.name for e in run.events] == ["turn", "back", "then"]
     assert "far" in (tmp_path / "lever.par").read_text() and "turn at t" in said
-    if language == "c":
-        chooses_steps_as_a_run(lever().equations().compile(backend="c"), tmp_path, TURN, "auto")
+    chooses_steps_as_a_run(lever().equations().compile(backend="c"), tmp_path, TURN, "auto")
 
 
 def overdamped():
@@ -162,38 +156,9 @@ def test_a_program_with_events_goes_over_to_stiff_steps_and_begins_again_after_e
     assert f"went over to radau5 at t = {run.settings['went_over']:.6g} s" in said
 
 
-@pytest.mark.parametrize(
-    ("make", "events", "method"),
-    [
-        (lambda: ball(), lambda: [bounce()], "dop853"),
-        *(
-            pytest.param(*case, marks=pytest.mark.campaign)
-            for case in (
-                (lever, lambda: TURN, "auto"),
-                (lever, lambda: TURN, "radau5"),
-                (lever, lambda: TURN, "rodas5p"),
-                (overdamped, lambda: [BACK], "auto"),
-                (four_bar, lambda: [bc.event("t - 0.1113", action={"u(a)": "-0.5*u(a)"}, name="hit")], "tsit5"),
-                (lambda: ball(), lambda: [bounce(stop=True)], "tsit5"),
-            )
-        ),
-    ],
-)
-def test_events_with_steps_that_a_program_in_python_chooses(tmp_path, make, events, method):
-    equations, given = make().equations(), events()
-    stops = 4 if given[0].stop else 0
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # steps that are held
-        words = ["--method", method, "--rtol", "1e-4"]
-        run, written, said = both_ways(equations, "python", tmp_path, given, stops, words, method=method, rtol=1e-4)
-    assert np.array_equal(written, as_written(run, run.channels))
-    assert told(given, said) == [str(e) for e in run.events] and run.events
-    assert run.ended in said if stops else run.ended == "finished"
-
-
 @pytest.mark.campaign
 @pytest.mark.parametrize("name", ["slider_crank", "sarrus_linkage", "quarter_car"])
-@pytest.mark.parametrize("language", LANGUAGES[1:2])
+@pytest.mark.parametrize("language", COMPILED[1:])
 def test_formulas_long_names_and_loops_in_fortran(tmp_path, language, name):
     equations = example(name)
     speed = equations.speeds[0].name
@@ -235,7 +200,7 @@ def test_impacts_without_end_are_told_and_end_a_program_that_chooses_its_steps(t
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", COMPILED)
 def test_loops_chattering_and_stops(tmp_path, language):
     actions = [{"u(a)": "-0.5*u(a)"}, {"u(b)": "1"}, {"q(a)": "q(a) + 0.1"}, {"l": 0.61}]
     for i, action in enumerate((*actions, {"u(a)": 0, "u(c)": 3}, {"l": 5})):
@@ -247,9 +212,6 @@ def test_loops_chattering_and_stops(tmp_path, language):
         assert as_written(written, run.channels) == pytest.approx(as_written(run, run.channels), abs=1e-11)
         assert ("against the constraints" in said) == (i >= 4)
     agrees(ball().equations(), language, tmp_path / "zeno", [bounce()], 4, ["--t-end", "8"], t_end=8)
-    if language == "python":
-        words = ["--t-end", "8", "--method", "tsit5"]
-        agrees(ball().equations(), language, tmp_path / "zeno5", [bounce()], 4, words, t_end=8, method="tsit5")
     with pytest.warns(bc.ModelWarning, match="changes nothing"):
         run = bolt().equations().compile(backend=BACKEND[language]).simulate(events=[LATCH])
     bolt().equations().write(language, tmp_path / "latch", events=[LATCH])
@@ -308,12 +270,14 @@ def test_programs_with_events_compile_without_warnings(tmp_path, sets):
 def test_what_programs_with_events_cannot_do_is_told(tmp_path):
     equations = ball().equations()
     with pytest.raises(bc.ModelError, match=r"called 'q\(bal\)'\. Did you mean 'q\(ball\)'"):
-        equations.write("python", tmp_path, events={"low": "q(bal)"})
+        equations.write("c", tmp_path, events={"low": "q(bal)"})
     with pytest.raises(bc.ModelError, match="stop='hit': no event has that name"):
-        equations.write("python", tmp_path, events=[bounce()], stop="hit")
+        equations.write("c", tmp_path, events=[bounce()], stop="hit")
+    with pytest.raises(bc.ModelError, match="programs in Python do not watch events: write one in C or Fortran"):
+        equations.write("python", tmp_path, events=[bounce()])
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", COMPILED)
 def test_impacts_at_one_time_push_others_over(tmp_path, language):
     """Three elastic balls: the one in the middle passes on what it gets from both sides."""
     run, _ = agrees(row_of_balls().equations(), language, tmp_path, hits())

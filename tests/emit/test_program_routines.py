@@ -8,7 +8,7 @@ from bellcrank.backend.compiler import find_compiler
 from bellcrank.backend.fortran import find_fortran
 from tests.late import Late
 from tests.models import system
-from tests.programs import MAINLY_C, SKIPPED, build
+from tests.programs import COMPILED_MAINLY_C, SKIPPED, build
 
 linalg = Late("scipy.linalg")
 
@@ -147,7 +147,7 @@ def test_places_in_process(tmp_path, backend):
     assert np.array_equal(again["q(rod)"], run["q(rod)"])
 
 
-@pytest.mark.parametrize("language", MAINLY_C)
+@pytest.mark.parametrize("language", COMPILED_MAINLY_C)
 def test_places_in_programs(tmp_path, language):
     program = build(places().equations(), language, tmp_path / "program")
     for k in (K, 3.0):  # without new derivation or compilation

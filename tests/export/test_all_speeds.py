@@ -12,7 +12,7 @@ from tests.dynamics.test_driven import slider_crank
 from tests.embedded import Embedded, in_units
 from tests.models import needs_compiler, relative
 from tests.node import needs_node, page_runs
-from tests.programs import LANGUAGES, build
+from tests.programs import COMPILED, build
 from tests.reference.nonholonomic import KINDS
 from tests.reference.nonholonomic import system as nonholonomic
 
@@ -43,7 +43,7 @@ def worst(found, run, names=None):
     return max(relative(np.asarray(found[n]), np.asarray(run[n])) for n in (names or run))
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", COMPILED)
 @pytest.mark.parametrize("name", MODELS)
 def test_programs(tmp_path, name, language):
     run = build(equations(name), language, tmp_path / "program").run(tmp_path)

@@ -10,7 +10,7 @@ import bellcrank as bc
 from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, ZERO, evaluate
 from bellcrank.kane import Derivation
-from tests.programs import MAINLY_C, build
+from tests.programs import COMPILED_MAINLY_C, build
 
 SEQUENCES = [s for s in itertools.product((1, 2, 3), repeat=3) if s[0] != s[1] != s[2]]
 
@@ -263,7 +263,7 @@ def test_four_bar_by_hand_is_the_described_one():
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("language", MAINLY_C)
+@pytest.mark.parametrize("language", COMPILED_MAINLY_C)
 def test_four_bar_by_hand_as_a_program(language, tmp_path):
     d = four_bar()
     d.set_run(t_end=0.2, step=0.005)

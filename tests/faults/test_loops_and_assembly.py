@@ -10,7 +10,7 @@ from bellcrank.expr import ZERO, evaluate, symbols
 from bellcrank.kinematics.analysis import analyse
 from bellcrank.kinematics.rounding import Draw
 from bellcrank.model.check import freeze
-from tests.programs import LANGUAGES, build
+from tests.programs import COMPILED_MAINLY_C, build
 
 campaign = pytest.mark.campaign
 ROWS = {"pin": 5, "slider": 5, "cylindrical": 4, "universal": 4, "planar": 3}
@@ -314,7 +314,7 @@ def test_only_the_other_side_is_refused():
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("language", [LANGUAGES[0], *(pytest.param(x, marks=campaign) for x in ("fortran", "python"))])
+@pytest.mark.parametrize("language", COMPILED_MAINLY_C)
 def test_programs_assemble_as_drawn(tmp_path, language):
     program = build(to_ground("slider").equations(optimise="none"), language, tmp_path / language)
     for i, start in enumerate(STARTS):

@@ -5,13 +5,11 @@ import pytest
 
 import bellcrank as bc
 from tests.models import derived
-from tests.programs import LANGUAGES, build
-
-C_FIRST = [LANGUAGES[0], *(pytest.param(*x.values, marks=[*x.marks, pytest.mark.campaign]) for x in LANGUAGES[1:])]
+from tests.programs import COMPILED_MAINLY_C, build
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("language", C_FIRST)
+@pytest.mark.parametrize("language", COMPILED_MAINLY_C)
 def test_loops_are_assembled_from_rough_guesses_alike(tmp_path, language):
     """Once by least squares in Python, by rows one after the other elsewhere. One row of five repeats others in every assembly,
     but not in the guesses, from which dependent angles move, or all of them."""

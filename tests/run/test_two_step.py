@@ -10,7 +10,7 @@ from tests.emit.test_program_events import TURN, agrees, as_written, both_ways, 
 from tests.export.test_fmu import Opened
 from tests.models import example, needs_compiler, pendulum, relative
 from tests.node import needs_node, page_runs, unpacked
-from tests.programs import LANGUAGES
+from tests.programs import COMPILED
 from tests.run.test_goes_on import four_bar
 from tests.view.test_page import worst
 
@@ -191,7 +191,7 @@ def test_singular_positions_are_passed_by_the_midpoint_rule():
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", COMPILED)
 def test_written_programs_take_the_steps_of_runs(tmp_path, language):
     """Events, routines that remember and keep, an input that jumps, a last step that is shorter."""
     agrees(lever().equations(), language, tmp_path / "lever", TURN, 0, ["--method", "ab2"], method="ab2")

@@ -185,11 +185,11 @@ class Equations(Checked):
         events: Mapping[str, Any] | Sequence[Any] | None = None,
         stop: Iterable[str] | str | None = (),
     ) -> Path:
-        """Writes a stand-alone program in "c", "fortran" or "python": source, Makefile and default input.
+        """Writes a stand-alone program in "c", "fortran" or "python" (fixed steps): source, Makefile, default input.
 
         With `purpose="embedded"`, C that a controller or test rig calls step by step, in "double" or "single"
         `precision`; with "simulink", the same with an S-function. `events` and `stop` as of `simulate`: what a program
-        in C or Python watches and does. Returns the path of the file with the equations.
+        in C or Fortran watches and does. Returns the path of the file with the equations.
         """
         from bellcrank.export.programs import write_program
 

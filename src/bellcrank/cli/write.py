@@ -29,8 +29,10 @@ def command(args: Namespace) -> None:
     path = equations.write(args.language, folder, args.purpose, args.precision, **events_given(args))
     print(equations.summary())
     if alone:
-        (parameters,) = sorted(path.parent.glob("*.par"), key=lambda p: p.stat().st_mtime)[-1:]
-        print(f"to build and run it: make -C {path.parent} run   (input: {parameters.name})")
+        for parameters in sorted(path.parent.glob("*.par"), key=lambda p: p.stat().st_mtime)[-1:]:
+            python = f"to run it: cd {path.parent} && python {parameters.stem}.py"
+            compiled = f"to build and run it: make -C {path.parent} run"
+            print(f"{python if args.language == 'python' else compiled}   (input: {parameters.name})")
     elif args.purpose == "simulink":
         block = max(path.parent.glob("*_sfun.c"), key=lambda p: p.stat().st_mtime)
         print(f"in MATLAB: mex {block.name} {path.name}   (interface: {path.stem}.h)")

@@ -1,4 +1,4 @@
-"""Formulas of events as text of C, Fortran and Python: the operations of a run in the package, in the same order."""
+"""Formulas of events as text of C and Fortran: the operations of a run in the package, in the same order."""
 
 from __future__ import annotations
 
@@ -98,15 +98,3 @@ class FortranEventPrinter(EventPrinter):
         if name == "**":
             return f"({parts[0]}**{parts[1]})"
         return self.two_by_two(name, known, parts)
-
-
-class PythonEventPrinter(EventPrinter):
-    """Over several `rows` of a run."""
-
-    COLUMN = "rows[:, {}]"
-
-    def comparison(self, sign: str, parts: list[str]) -> str:
-        return f"np.asarray({parts[0]} {sign} {parts[1]}, dtype=float)"
-
-    def call(self, known: MathFunction, parts: list[str]) -> str:
-        return self.two_by_two(f"np.{known.numpy or known.name}", known, parts)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +25,7 @@ from bellcrank.run.actions import without_events
 Writer = Callable[[Program, Setup, Words], dict[str, str]]
 
 
-def _python(program: Program, setup: Setup, words: Words) -> dict[str, str]:
-    """A program in Python takes along what computes here, as it stands."""
-    folder = files("bellcrank.numeric")
-    texts = {f"numeric/{f.name}": f.read_text("utf-8") for f in folder.iterdir() if f.name.endswith(".py")}
-    return python_program(program, setup, words) | dict(sorted(texts.items()))
-
-
-LANGUAGES: dict[str, Writer] = {"c": c_program, "fortran": fortran_program, "python": _python}
+LANGUAGES: dict[str, Writer] = {"c": c_program, "fortran": fortran_program, "python": python_program}
 CALLED = {"embedded": embedded_files, "simulink": simulink_files}  # what others call step by step, in C
 PURPOSES = ("program", *CALLED)  # the first stands alone
 
@@ -59,6 +51,8 @@ def write_program(
         raise ModelError(f"precision={precision!r} is for the purpose 'embedded'; programs are in double", derived.name)
     if purpose != PURPOSES[0] and (events or stop):
         raise ModelError(f"a program for {purpose!r} has no events: leave them to what calls it", derived.name)
+    if language == "python" and (events or stop):
+        raise ModelError("programs in Python do not watch events: write one in C or Fortran", derived.name)
     make = CALLED.get(purpose)
     if make is not None:
         without_events(derived.interface, f"a program for '{purpose}'")

@@ -1,4 +1,4 @@
-"""Runs with methods that choose their steps, driven by Python: within the package and in written programs.
+"""Runs with methods that choose their steps, driven by Python.
 
 Each stretch between two breaks of the inputs (jumps, kinks) is integrated on its own, so that no step goes across
 one. Outputs and events lie on the method's own interpolation within its steps. Closed loops are corrected after every

@@ -6,16 +6,25 @@ import math
 import re
 
 from bellcrank.emit.python.runtime_files import runtime
+from bellcrank.numeric.tuning import INPUTS
 from bellcrank.signals import KINDS
 
 
 def python_signals() -> str:
-    """A module with all kinds."""
+    """A module with all kinds, and inputs from files."""
     text = "\n\n".join(k.python for k in KINDS.values())
     called = sorted(set(re.findall(r"\w+(?=\()", text)) & vars(math).keys())
     rows = [
-        f"{k.name!r}: Kind({k.names!r}, {k.name}, {k.name}_breaks, {len(k.orders) - 1}, "
+        f"{k.name!r}: ({k.names!r}, {k.name}, {k.name}_breaks, {len(k.orders) - 1}, "
         f"{[n.name for n in k.numbers if n.positive]!r}),"
         for k in KINDS.values()
     ]
-    return runtime("signals.py.in", FUNCTIONS=", ".join(called), FORMULAS=text, KINDS="\n".join(rows))
+    return runtime(
+        "signals.py.in",
+        FUNCTIONS=", ".join(called),
+        SPLINE=runtime("spline.py"),
+        FORMULAS=text,
+        KINDS="\n".join(rows),
+        KNOWN=repr(INPUTS.known),
+        KINK=repr(INPUTS.kink),
+    )

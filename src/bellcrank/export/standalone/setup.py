@@ -7,6 +7,7 @@ default input of a program and the files of its sampled inputs.
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from bellcrank.files.parsfile import parsfile_line
 from bellcrank.interface.interface import Interface, Quantity
-from bellcrank.numeric.methods import listing
+from bellcrank.numeric.methods import listing, one_of
 from bellcrank.run.actions import EventFormula
 from bellcrank.signals import KINDS, Signal
 
@@ -102,8 +103,8 @@ def number(x: float) -> str:
     return repr(float(x))
 
 
-def default_input(setup: Setup) -> str:
-    """The parameter file that a program comes with: every keyword it knows, with its default."""
+def default_input(setup: Setup, methods: Iterable[str] | None = None) -> str:
+    """The parameter file that a program comes with: every keyword it knows, with its default; `methods`: if not all."""
     lines = [
         "PARSFILE",
         f"* Input of {setup.title}: keyword, value, then words for the reader. Values are in the units named.",
@@ -115,7 +116,7 @@ def default_input(setup: Setup) -> str:
         parsfile_line("STOPT", number(setup.t_end), "s", "end of the run"),
         parsfile_line("STEP", number(setup.step), "s", "time step"),
         parsfile_line("IPRINT", str(setup.every), "", "steps from one output to the next"),
-        parsfile_line("METHOD", setup.method, "", listing()),
+        parsfile_line("METHOD", setup.method, "", one_of(methods) if methods else listing()),
         *(parsfile_line(keyword, number(x), "", "tolerance") for keyword, x in setup.tolerances),
         "",
         "* parameters",
@@ -170,7 +171,7 @@ def signal_file(sampled: Keyed) -> str:
     return "\n".join([*lines, ""])
 
 
-def input_files(setup: Setup) -> dict[str, str]:
-    """The default input and the files it names."""
-    files = {f"{setup.stem}.par": default_input(setup)}
+def input_files(setup: Setup, methods: Iterable[str] | None = None) -> dict[str, str]:
+    """The default input and the files it names; `methods` of the program, if not all."""
+    files = {f"{setup.stem}.par": default_input(setup, methods)}
     return files | {s.file: signal_file(s) for s in setup.signals if s.file}
