@@ -21,6 +21,7 @@ MODELS = Path(__file__).parent / "models"
 WARNINGS = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wvla", "-Werror")
 COMPILERS = [c for c in ("gcc", "clang") if shutil.which(c)] or ["cc"]
 KINDS = {"oscillator": (), "pendulum": (), "pendulum by multipliers": ("-DHAS_DAE=1",)}
+KINDS |= {f"{kind} attached": (*flags, "-DATTACHED") for kind, flags in KINDS.items()}
 
 
 def compiled(kind, folder, *flags, compiler=COMPILERS[0]):
@@ -31,10 +32,23 @@ def compiled(kind, folder, *flags, compiler=COMPILERS[0]):
     return path
 
 
+def kernel_alone(folder, *flags, compiler=COMPILERS[0]):
+    path = folder / "kernel.so"
+    command = [compiler, *WARNINGS, *flags, "-fPIC", "-shared", str(KERNEL / "linked.c"), "-o", str(path), "-lm"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[:2000]
+    return path
+
+
 @pytest.fixture(scope="module")
 def ends(tmp_path_factory):
     """The state at the end of a run of a model."""
     libraries = {kind: ctypes.CDLL(str(compiled(kind, tmp_path_factory.mktemp("c"), "-O1"))) for kind in KINDS}
+    kernel = ctypes.CDLL(str(kernel_alone(tmp_path_factory.mktemp("c"), "-O1")))
+    kernel.kernel_functions.restype = ctypes.c_void_p
+    for kind, library in libraries.items():
+        if "attached" in kind:
+            library.attach(ctypes.c_void_p(kernel.kernel_functions()))
 
     def end(kind, method, start, t_end, h=1.0, rtol=1e-6):
         state, numbers = (ctypes.c_double * len(start))(*start), map(ctypes.c_double, (h, t_end, rtol))
@@ -105,11 +119,27 @@ def test_closed_loops(ends, kind, method, bound):
     assert np.abs(found - swing(4.0)).max() < bound
 
 
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if "attached" not in kind])
+def test_attached_models(ends, kind):
+    """A kernel that was compiled before gives the states of one that is one text with the model."""
+    start = (0.8, 0.1) if kind == "oscillator" else (0.8, -0.6, 0.03, 0.04)
+    methods = [*METHODS, *(EMBEDDED if "by multipliers" not in kind else ())]
+    for method in [*methods, *(("radau5", "rodas5p") if kind == "oscillator" else ())]:
+        found = [ends(k, method, start, 2.0, 0.01, 1e-7) for k in (kind, f"{kind} attached")]
+        assert np.abs(found[0] - found[1]).max() < 1e-13, method
+
+
 CALLS = """
 #include "{model}.c"
 #include <stdio.h>
+#ifdef ATTACHED
+const Kernel *kernel_functions(void);
+#endif
 int main(void)
 {{
+#ifdef ATTACHED
+    attach(kernel_functions());
+#endif
     for (int method = 0; method < {n}; method++) {{
         double state[N_S] = {{{start}}};
         printf("%d\\n", end_of_run(method, 0.05, 1.0, 1e-6, state));
@@ -124,12 +154,13 @@ int main(void)
 @pytest.mark.parametrize("kind", KINDS)
 def test_sanitizers(kind, compiler, tmp_path):
     """Nothing beyond arrays, no undefined behaviour, in a run by every method."""
-    start = "1.0, 0.0" if kind == "oscillator" else "0.8, -0.6, 0.0, 0.0"
-    n = len(METHODS) + len(EMBEDDED) if kind != "pendulum by multipliers" else len(METHODS)
-    n += 2 if kind == "oscillator" else 0
+    start = "1.0, 0.0" if "oscillator" in kind else "0.8, -0.6, 0.0, 0.0"
+    n = len(METHODS) + (len(EMBEDDED) if "by multipliers" not in kind else 0)
+    n += 2 if "oscillator" in kind else 0
     (tmp_path / "main.c").write_text(CALLS.format(model=kind.split()[0], n=n, start=start))
     command = [compiler, *WARNINGS, *KINDS[kind], f"-I{MODELS}", f"-I{KERNEL}", "-g", "-O1", "-fno-omit-frame-pointer"]
     command += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "main.c", "-o", "main", "-lm"]
+    command += [str(KERNEL / "linked.c")] if "attached" in kind else []
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[:2000]
     ran = subprocess.run([str(tmp_path / "main")], capture_output=True, text=True)
@@ -137,7 +168,8 @@ def test_sanitizers(kind, compiler, tmp_path):
 
 
 @pytest.mark.campaign
-def test_symbols_that_the_kernel_needs(tmp_path):
+@pytest.mark.parametrize("file", [MODELS / "oscillator.c", KERNEL / "linked.c"])
+def test_symbols_that_the_kernel_needs(file, tmp_path):
     """Mathematics and memory that is moved: nothing that allocates, prints or is kept."""
     path = tmp_path / "model.o"
     command = [
@@ -147,7 +179,7 @@ def test_symbols_that_the_kernel_needs(tmp_path):
         f"-I{KERNEL}",
         "-O2",
         "-c",
-        str(MODELS / "oscillator.c"),
+        str(file),
         "-o",
         str(path),
     ]

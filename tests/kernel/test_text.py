@@ -14,6 +14,7 @@ def test_tables_are_those_of_python(name):
 
 
 FILES = {
+    "unity.h": "#define LINKED 0\n",
     "a.c": '#include <math.h>\n#include "b.c"\n#if HAS_X\n#include "c.c"\nx\n#else\nno x\n#endif\n#include "b.c"\nend\n',
     "b.c": "b\n#ifdef __AVX__\navx\n#if HAS_X\nboth\n#endif\n#else\nplain\n#endif\n",
     "c.c": "#if !HAS_X\nnever\n#elif HAS_Y\ny\n#else\nneither\n#endif\n#if OTHER\nother\n#endif\n",

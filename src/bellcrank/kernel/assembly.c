@@ -2,21 +2,28 @@
 #include "closing.c"
 
 /* The same for a job, at its time. */
-EXPORT int close_loops(Job *job, double *y, const int *may, int nudges, double *residual, int *reverse)
+EXPORT int close_loops(GIVEN Job *job, double *y, const int *may, int nudges, double *residual, int *reverse)
 {
-    double w[N_W + 1] = {0.0};
+    ARRAY(double, w, N_W + 1);
+    memset(w, 0, (N_W + 1)*sizeof *w);
     const Place at = {job->t, job->p, job->c, w, job->externals};
-    set_inputs(job, job->t, w);
-    return close_at(&at, y, may, nudges, residual, reverse);
+    set_inputs(HERE job, job->t, w);
+    return close_at(HERE &at, y, may, nudges, residual, reverse);
 }
 
 /* The metric in which loops are kept closed: roots of the inverse inertias of coordinates and speeds at the start, so
    that corrections move what is light. */
-EXPORT void find_metric(Job *job, const double *y, double *root_q, double *root_u)
+EXPORT void find_metric(GIVEN Job *job, const double *y, double *root_q, double *root_u)
 {
-    double heavy[N_U + 1], still[N_Q + 1], moving[N_Q + 1], one[N_U + 1] = {0.0}, w[N_W + 1] = {0.0};
+    ARRAY(double, heavy, N_U + 1);
+    ARRAY(double, still, N_Q + 1);
+    ARRAY(double, moving, N_Q + 1);
+    ARRAY(double, one, N_U + 1);
+    memset(one, 0, (N_U + 1)*sizeof *one);
+    ARRAY(double, w, N_W + 1);
+    memset(w, 0, (N_W + 1)*sizeof *w);
     double most = 0.0, least = INFINITY;
-    set_inputs(job, job->t, w);
+    set_inputs(HERE job, job->t, w);
     memset(root_q, 0, N_Q*sizeof *root_q);
     inertias(job->t, y, y + N_Q, job->p, job->c, w, heavy, job->externals);
     for (int i = 0; i < N_U; i++)
@@ -41,8 +48,9 @@ EXPORT void find_metric(Job *job, const double *y, double *root_q, double *root_
 }
 
 /* Brings the state of a job onto its branch, if it is in a singular position. Returns the status. */
-EXPORT int find_branch(Job *job)
+EXPORT int find_branch(GIVEN Job *job)
 {
-    double w[N_W + 1] = {0.0};
-    return begin(job, job->t, w);
+    ARRAY(double, w, N_W + 1);
+    memset(w, 0, (N_W + 1)*sizeof *w);
+    return begin(HERE job, job->t, w);
 }

@@ -7,9 +7,9 @@ enum { MOST_PACES = 30, MOST_TURNS = 8, MOST_LOOKS = 4 };
 #define NO_ENDS (-1.0)
 #define UNKNOWN (-2.0)
 
+#define N_BRIDGE (2 + 7*WIDEST) /* numbers of a bridge, one behind the other: */
 typedef struct {
-    real kind, residual;
-    real A[WIDEST], chord[WIDEST], T_A[WIDEST], K_A[WIDEST], T_B[WIDEST], K_B[WIDEST], share[WIDEST];
+    real *kind, *residual, *A, *chord, *T_A, *K_A, *T_B, *K_B, *share;
 } Bridge;
 
 /* where rows of a block are evaluated: time, inputs, the state from which a curve is built */
@@ -21,7 +21,7 @@ typedef struct {
 } Site;
 
 typedef struct {
-    real z[WIDEST], tangent[WIDEST], bend[WIDEST], ratio;
+    real *z, *tangent, *bend, ratio;
     int coupled;
 } End;
 
@@ -33,20 +33,27 @@ static real dot(int n, const real *a, const real *b)
     return sum;
 }
 
-static Bridge *bridge_of(const Job *job, int b)
+/* The bridge whose numbers begin at a place. */
+static Bridge bridge_at(GIVEN real *at)
 {
-    return (Bridge *)job->bridges + b;
+    real *A = at + 2;
+    return (Bridge){at, at + 1, A, A + WIDEST, A + 2*WIDEST, A + 3*WIDEST, A + 4*WIDEST, A + 5*WIDEST, A + 6*WIDEST};
 }
 
-static int block_size(int b)
+static Bridge bridge_of(GIVEN const Job *job, int b)
+{
+    return bridge_at(HERE job->bridges + b*N_BRIDGE);
+}
+
+static int block_size(GIVEN int b)
 {
     return BLOCK_AT[b + 1] - BLOCK_AT[b];
 }
 
 /* Coordinates of a block, or with speeds its speeds, scaled. */
-static void scaled_block(int b, const real *y, int speeds, real *z)
+static void scaled_block(GIVEN int b, const real *y, int speeds, real *z)
 {
-    for (int i = 0; i < block_size(b); i++) {
+    for (int i = 0; i < block_size(HERE b); i++) {
         const int k = BLOCK_AT[b] + i;
         z[i] = (speeds ? y[N_Q + BLOCK_U[k]] : y[BLOCK_Q[k]])/COLUMN_SCALE[BLOCK_U[k]];
     }
@@ -54,11 +61,12 @@ static void scaled_block(int b, const real *y, int speeds, real *z)
 
 /* t with J t = 0 of length 1, c with J c = right, both scaled, for the rows of a block; the ratio of pivots. right
    may be NULL for zero. */
-static real block_basis(int b, const real *J, const real *right, real *t, real *c)
+static real block_basis(GIVEN int b, const real *J, const real *right, real *t, real *c)
 {
-    const int n = block_size(b), m = BLOCK_ROW_AT[b + 1] - BLOCK_ROW_AT[b], W = n + 1;
-    real a[MOST_BLOCK_ROWS*(WIDEST + 1)];
-    int order[WIDEST], used;
+    const int n = block_size(HERE b), m = BLOCK_ROW_AT[b + 1] - BLOCK_ROW_AT[b], W = n + 1;
+    ARRAY(real, a, MOST_BLOCK_ROWS*(WIDEST + 1));
+    ARRAY(int, order, WIDEST);
+    int used;
     for (int i = 0; i < m; i++) {
         const int row = BLOCK_ROW[BLOCK_ROW_AT[b] + i];
         for (int j = 0; j < n; j++) {
@@ -79,17 +87,19 @@ static real block_basis(int b, const real *J, const real *right, real *t, real *
     return ratio;
 }
 
-static real block_ratio(int b, const real *J)
+static real block_ratio(GIVEN int b, const real *J)
 {
-    real t[WIDEST], c[WIDEST];
-    return block_basis(b, J, NULL, t, c);
+    ARRAY(real, t, WIDEST);
+    ARRAY(real, c, WIDEST);
+    return block_basis(HERE b, J, NULL, t, c);
 }
 
 /* The rows of a block at a point: the largest residual, the basis with c from the residuals; the ratio of pivots. */
-static real block_rows_at(const Site *at, const real *z, real *largest_g, real *t, real *c)
+static real block_rows_at(GIVEN const Site *at, const real *z, real *largest_g, real *t, real *c)
 {
-    real all[N_G*(1 + N_Q) + N_V*(1 + N_U) + 1], state[N_S];
-    memcpy(state, at->from, sizeof state);
+    ARRAY(real, all, N_G*(1 + N_Q) + N_V*(1 + N_U) + 1);
+    ARRAY(real, state, N_S);
+    memcpy(state, at->from, N_S*sizeof *state);
     for (int i = 0; i < at->n; i++)
         state[BLOCK_Q[BLOCK_AT[at->b] + i]] = z[i]*COLUMN_SCALE[BLOCK_U[BLOCK_AT[at->b] + i]];
     closure(at->t, state, state + N_Q, at->job->p, at->job->c, at->w, all, at->job->externals);
@@ -99,13 +109,15 @@ static real block_rows_at(const Site *at, const real *z, real *largest_g, real *
         if (!(g <= *largest_g))
             *largest_g = g;
     }
-    return block_basis(at->b, all + N_G*(1 + N_Q) + N_V, all, t, c);
+    return block_basis(HERE at->b, all + N_G*(1 + N_Q) + N_V, all, t, c);
 }
 
-static real ratio_at(const Site *at, const real *z)
+static real ratio_at(GIVEN const Site *at, const real *z)
 {
-    real g, t[WIDEST], c[WIDEST];
-    return block_rows_at(at, z, &g, t, c);
+    ARRAY(real, t, WIDEST);
+    ARRAY(real, c, WIDEST);
+    real g;
+    return block_rows_at(HERE at, z, &g, t, c);
 }
 
 static void ahead(int n, const End *from, real far, real *z)
@@ -115,19 +127,21 @@ static void ahead(int n, const End *from, real far, real *z)
 }
 
 /* By how much the ratio falls ahead. */
-static real slope_at(const Site *at, const End *e)
+static real slope_at(GIVEN const Site *at, const End *e)
 {
-    real z[WIDEST];
+    ARRAY(real, z, WIDEST);
     ahead(at->n, e, GLANCE, z);
-    return (e->ratio - ratio_at(at, z))/GLANCE;
+    return (e->ratio - ratio_at(HERE at, z))/GLANCE;
 }
 
 /* Moves z to the nearest point of the branch, to round-off; is it one? */
-static int onto(const Site *at, real *z)
+static int onto(GIVEN const Site *at, real *z)
 {
-    real before = HUGE_VAL, g, t[WIDEST], c[WIDEST];
+    ARRAY(real, t, WIDEST);
+    ARRAY(real, c, WIDEST);
+    real before = HUGE_VAL, g;
     for (int turn = 0; turn < MOST_TURNS; turn++) {
-        block_rows_at(at, z, &g, t, c);
+        block_rows_at(HERE at, z, &g, t, c);
         if (g < ROUND_OFF || (g >= before && g < CERTIFIED))
             return 1;
         if (!isfinite(g))
@@ -141,9 +155,10 @@ static int onto(const Site *at, real *z)
 }
 
 /* Are rows of a block coupled to speeds of others? With some parameters they may be. */
-static int coupled_block(int b, const real *J)
+static int coupled_block(GIVEN int b, const real *J)
 {
-    int own[N_U] = {0};
+    ARRAY(int, own, N_U);
+    memset(own, 0, (N_U)*sizeof *own);
     for (int j = BLOCK_AT[b]; j < BLOCK_AT[b + 1]; j++)
         own[BLOCK_U[j]] = 1;
     for (int i = BLOCK_ROW_AT[b]; i < BLOCK_ROW_AT[b + 1]; i++)
@@ -155,16 +170,21 @@ static int coupled_block(int b, const real *J)
 
 /* Ratio of pivots at the point e->z of the branch, the tangent along a direction, the curvature. Forces are evaluated
    too, at a speed that occurs. */
-static void look_from(const Site *at, const real *direction, End *e)
+static void look_from(GIVEN const Site *at, const real *direction, End *e)
 {
-    real all[N_SYSTEM], state[N_S], g, u[WIDEST], t[WIDEST], c[WIDEST];
+    ARRAY(real, all, N_SYSTEM);
+    ARRAY(real, state, N_S);
+    ARRAY(real, u, WIDEST);
+    ARRAY(real, t, WIDEST);
+    ARRAY(real, c, WIDEST);
+    real g;
     const Job *job = at->job;
-    e->ratio = block_rows_at(at, e->z, &g, e->tangent, c);
-    scaled_block(at->b, at->from, 1, u);
+    e->ratio = block_rows_at(HERE at, e->z, &g, e->tangent, c);
+    scaled_block(HERE at->b, at->from, 1, u);
     real speed = length(at->n, u);
     speed = speed > STILL ? speed : 1.0;
     const real sign = dot(at->n, e->tangent, direction) < 0.0 ? -1.0 : 1.0;
-    memcpy(state, at->from, sizeof state);
+    memcpy(state, at->from, N_S*sizeof *state);
     for (int i = 0; i < at->n; i++) {
         const int k = BLOCK_AT[at->b] + i;
         e->tangent[i] *= sign;
@@ -174,40 +194,41 @@ static void look_from(const Site *at, const real *direction, End *e)
     system_at(at->t, state, state + N_Q, job->p, job->c, at->w, all, job->externals);
     for (int i = 0; i < N_V; i++)
         all[AT_GAMMA + i] /= speed*speed;
-    e->coupled = coupled_block(at->b, all + AT_J);
-    block_basis(at->b, all + AT_J, all + AT_GAMMA, t, c);
+    e->coupled = coupled_block(HERE at->b, all + AT_J);
+    block_basis(HERE at->b, all + AT_J, all + AT_GAMMA, t, c);
     const real along = dot(at->n, c, e->tangent);
     for (int i = 0; i < at->n; i++)
         e->bend[i] = c[i] - along*e->tangent[i];
 }
 
 /* From a point outside of the zone: A at its edge, then a look to the other side for B. */
-static int ends_across(const Site *at, const real *u, real zone, End *A, End *B)
+static int ends_across(GIVEN const Site *at, const real *u, real zone, End *A, End *B)
 {
-    look_from(at, u, A);
-    if (slope_at(at, A) < 0.0) /* away from it: the curve is the same */
+    ARRAY(real, before, WIDEST);
+    look_from(HERE at, u, A);
+    if (slope_at(HERE at, A) < 0.0) /* away from it: the curve is the same */
         for (int i = 0; i < at->n; i++)
             A->tangent[i] = -A->tangent[i];
     for (int n = 0; n < MOST_PACES && !(A->ratio <= EDGE*zone); n++) {
-        real slope = slope_at(at, A), before[WIDEST];
+        real slope = slope_at(HERE at, A);
         slope = slope > 0.0 ? slope : 0.2*A->ratio;
         real far = (A->ratio - 0.5*(1 + EDGE)*zone)/slope;
         far = far < PACE ? far : PACE;
-        memcpy(before, A->tangent, sizeof before);
+        memcpy(before, A->tangent, WIDEST*sizeof *before);
         ahead(at->n, A, far, A->z);
-        if (!onto(at, A->z))
+        if (!onto(HERE at, A->z))
             return 0;
-        look_from(at, before, A);
+        look_from(HERE at, before, A);
     }
-    const real slope = slope_at(at, A);
+    const real slope = slope_at(HERE at, A);
     if (!(slope > 0.0 && A->ratio >= 0.5*zone && A->ratio <= 2*EDGE*zone))
         return 0;
     real far = (A->ratio + 1.1*(A->ratio > zone ? A->ratio : zone))/slope;
     for (int n = 0; n < MOST_LOOKS && far <= REACH; n++, far *= WIDEN) {
         ahead(at->n, A, far, B->z);
-        if (!onto(at, B->z))
+        if (!onto(HERE at, B->z))
             continue;
-        look_from(at, A->tangent, B);
+        look_from(HERE at, A->tangent, B);
         if (B->ratio >= BEHIND*zone)
             return 1;
     }
@@ -215,13 +236,13 @@ static int ends_across(const Site *at, const real *u, real zone, End *A, End *B)
 }
 
 /* From a point within the zone, one way. */
-static int end_within(const Site *at, const End *middle, real way, real zone, End *e)
+static int end_within(GIVEN const Site *at, const End *middle, real way, real zone, End *e)
 {
     for (real far = 0.5*zone; far < REACH; far *= WIDEN) {
         ahead(at->n, middle, way*far, e->z);
-        if (ratio_at(at, e->z) < 1.1*zone || !onto(at, e->z))
+        if (ratio_at(HERE at, e->z) < 1.1*zone || !onto(HERE at, e->z))
             continue;
-        look_from(at, middle->tangent, e);
+        look_from(HERE at, middle->tangent, e);
         if (e->ratio >= BEHIND*zone)
             return 1;
     }
@@ -243,7 +264,7 @@ static real by_share(int n, const real *share, const End *e, real *T, real *K)
 }
 
 /* A point of a curve, its slope and its second slope. */
-static void on_curve(const Bridge *B, int n, real s, real *Q, real *T, real *K)
+static void on_curve(Bridge B, int n, real s, real *Q, real *T, real *K)
 {
     const real s2 = s*s, s3 = s2*s, s4 = s3*s, s5 = s4*s;
     const real h[5] = {s - 6*s3 + 8*s4 - 3*s5, 0.5*s2 - 1.5*s3 + 1.5*s4 - 0.5*s5, 10*s3 - 15*s4 + 6*s5,
@@ -253,32 +274,39 @@ static void on_curve(const Bridge *B, int n, real s, real *Q, real *T, real *K)
     const real e[5] = {-36*s + 96*s2 - 60*s3, 1 - 9*s + 18*s2 - 10*s3, 60*s - 180*s2 + 120*s3,
         -24*s + 84*s2 - 60*s3, 3*s - 12*s2 + 10*s3};
     for (int i = 0; i < n; i++) {
-        const real part[5] = {B->T_A[i], B->K_A[i], B->chord[i], B->T_B[i], B->K_B[i]};
-        Q[i] = B->A[i] + dot(5, h, part);
+        const real part[5] = {B.T_A[i], B.K_A[i], B.chord[i], B.T_B[i], B.K_B[i]};
+        Q[i] = B.A[i] + dot(5, h, part);
         T[i] = dot(5, d, part);
         K[i] = dot(5, e, part);
     }
 }
 
 /* A curve for a zone; the residual along it, or NO_ENDS, or UNKNOWN: at rest, or coupled to others. */
-static real curve_between(const Site *at, real zone, Bridge *bridge)
+static real curve_between(GIVEN const Site *at, real zone, Bridge bridge)
 {
     static const real PLACES[] = {0.1, 0.3, 0.5, 0.7, 0.9};
     const int n = at->n;
-    End A, B, middle;
-    real u[WIDEST], Q[WIDEST], T[WIDEST], K[WIDEST], g, worst = 0.0;
-    scaled_block(at->b, at->from, 0, A.z);
-    scaled_block(at->b, at->from, 1, u);
-    const real ratio = ratio_at(at, A.z);
-    bridge->kind = ratio >= zone ? APPROACHED : BEGUN_WITHIN;
+    ARRAY(real, ends, 9*WIDEST);
+    End A = {ends, ends + WIDEST, ends + 2*WIDEST, 0.0, 0};
+    End B = {ends + 3*WIDEST, ends + 4*WIDEST, ends + 5*WIDEST, 0.0, 0};
+    End middle = {ends + 6*WIDEST, ends + 7*WIDEST, ends + 8*WIDEST, 0.0, 0};
+    ARRAY(real, u, WIDEST);
+    ARRAY(real, Q, WIDEST);
+    ARRAY(real, T, WIDEST);
+    ARRAY(real, K, WIDEST);
+    real g, worst = 0.0;
+    scaled_block(HERE at->b, at->from, 0, A.z);
+    scaled_block(HERE at->b, at->from, 1, u);
+    const real ratio = ratio_at(HERE at, A.z);
+    *bridge.kind = ratio >= zone ? APPROACHED : BEGUN_WITHIN;
     if (ratio >= zone) {
-        if (!ends_across(at, u, zone, &A, &B))
+        if (!ends_across(HERE at, u, zone, &A, &B))
             return NO_ENDS;
     } else {
         const real speed = length(n, u);
-        memcpy(middle.z, A.z, sizeof A.z);
+        memcpy(middle.z, A.z, WIDEST*sizeof *A.z);
         if (ratio > SURE)
-            look_from(at, u, &middle);
+            look_from(HERE at, u, &middle);
         else if (!(speed > STILL))
             return UNKNOWN;
         else
@@ -286,24 +314,24 @@ static real curve_between(const Site *at, real zone, Bridge *bridge)
                 middle.tangent[i] = u[i]/speed;
                 middle.bend[i] = 0.0;
             }
-        if (!end_within(at, &middle, -1.0, zone, &A) || !end_within(at, &middle, 1.0, zone, &B))
+        if (!end_within(HERE at, &middle, -1.0, zone, &A) || !end_within(HERE at, &middle, 1.0, zone, &B))
             return NO_ENDS;
     }
     if (A.coupled || B.coupled)
         return UNKNOWN;
     for (int i = 0; i < n; i++) {
-        bridge->A[i] = A.z[i];
-        bridge->chord[i] = B.z[i] - A.z[i];
+        bridge.A[i] = A.z[i];
+        bridge.chord[i] = B.z[i] - A.z[i];
     }
-    const real square = dot(n, bridge->chord, bridge->chord);
+    const real square = dot(n, bridge.chord, bridge.chord);
     for (int i = 0; i < n; i++)
-        bridge->share[i] = bridge->chord[i]/square;
-    if (!(by_share(n, bridge->share, &A, bridge->T_A, bridge->K_A) > 0.0
-            && by_share(n, bridge->share, &B, bridge->T_B, bridge->K_B) > 0.0))
+        bridge.share[i] = bridge.chord[i]/square;
+    if (!(by_share(n, bridge.share, &A, bridge.T_A, bridge.K_A) > 0.0
+            && by_share(n, bridge.share, &B, bridge.T_B, bridge.K_B) > 0.0))
         return NO_ENDS;
     for (int i = 0; i < (int)(sizeof PLACES/sizeof *PLACES); i++) {
         on_curve(bridge, n, PLACES[i], Q, T, K);
-        block_rows_at(at, Q, &g, T, K);
+        block_rows_at(HERE at, Q, &g, T, K);
         if (!(g <= worst))
             worst = g;
     }
@@ -312,20 +340,21 @@ static real curve_between(const Site *at, real zone, Bridge *bridge)
 
 /* Builds the curve of a block that goes on from the start of the step; narrower where it is too bent. Where there is
    none, branches miss each other, by the residual in the whole zone; where nothing is known, nothing is said. */
-static void build_curve(Job *job, real t, int b, real *w)
+static void build_curve(GIVEN Job *job, real t, int b, real *w)
 {
-    const Site at = {job, t, w, job->from, b, block_size(b)};
-    Bridge found, *bridge = bridge_of(job, b);
+    const Site at = {job, t, w, job->from, b, block_size(HERE b)};
+    ARRAY(real, numbers, N_BRIDGE);
+    const Bridge found = bridge_at(HERE numbers), bridge = bridge_of(HERE job, b);
     real zone = ZONE, last = HUGE_VAL, gap = 0.0, row_scale = 0.0;
     for (int n = 0; n < ZONES; n++, zone /= 2) {
-        const real residual = curve_between(&at, zone, &found);
+        const real residual = curve_between(HERE &at, zone, found);
         if (residual == UNKNOWN)
             return;
         if (residual == NO_ENDS)
             continue;
         if (residual < CERTIFIED) {
-            *bridge = found;
-            bridge->residual = residual;
+            memcpy(bridge.kind, numbers, N_BRIDGE*sizeof *numbers);
+            *bridge.residual = residual;
             return;
         }
         gap = gap > 0.0 ? gap : residual;
@@ -335,62 +364,66 @@ static void build_curve(Job *job, real t, int b, real *w)
     }
     for (int i = BLOCK_ROW_AT[b]; i < BLOCK_ROW_AT[b + 1]; i++)
         row_scale = ROW_SCALE[BLOCK_ROW[i]] > row_scale ? ROW_SCALE[BLOCK_ROW[i]] : row_scale;
-    bridge->kind = MISSED;
-    bridge->residual = gap/row_scale;
+    *bridge.kind = MISSED;
+    *bridge.residual = gap/row_scale;
 }
 
-static real place_on(const Job *job, int b, const real *y)
+static real place_on(GIVEN const Job *job, int b, const real *y)
 {
-    const Bridge *bridge = bridge_of(job, b);
-    real z[WIDEST];
-    scaled_block(b, y, 0, z);
-    for (int i = 0; i < block_size(b); i++)
-        z[i] -= bridge->A[i];
-    return dot(block_size(b), bridge->share, z);
+    const Bridge bridge = bridge_of(HERE job, b);
+    ARRAY(real, z, WIDEST);
+    scaled_block(HERE b, y, 0, z);
+    for (int i = 0; i < block_size(HERE b); i++)
+        z[i] -= bridge.A[i];
+    return dot(block_size(HERE b), bridge.share, z);
 }
 
-static int has_curve(const Job *job, int b)
+static int has_curve(GIVEN const Job *job, int b)
 {
-    const real kind = bridge_of(job, b)->kind;
+    const real kind = *bridge_of(HERE job, b).kind;
     return kind == APPROACHED || kind == BEGUN_WITHIN;
 }
 
-static int on_bridge(const Job *job, int b, const real *y)
+static int on_bridge(GIVEN const Job *job, int b, const real *y)
 {
-    if (!has_curve(job, b))
+    if (!has_curve(HERE job, b))
         return 0;
-    const real s = place_on(job, b, y);
+    const real s = place_on(HERE job, b, y);
     return s >= 0.0 && s <= 1.0;
 }
 
 /* Builds the curves that a state needs; J: its rows. */
-static void find_bridges(Job *job, real t, const real *y, const real *J, real *w)
+static void find_bridges(GIVEN Job *job, real t, const real *y, const real *J, real *w)
 {
     for (int b = 0; b < N_BLOCKS; b++)
-        if (!on_bridge(job, b, y) && bridge_of(job, b)->kind != MISSED && block_ratio(b, J) < ZONE)
-            build_curve(job, t, b, w);
+        if (!on_bridge(HERE job, b, y) && *bridge_of(HERE job, b).kind != MISSED && block_ratio(HERE b, J) < ZONE)
+            build_curve(HERE job, t, b, w);
 }
 
 /* Puts the equations of curves in the place of the rows of blocks that are on them; one of those follows from the
    others. Returns how many blocks are, or whether branches miss each other. */
-static int put_bridges(const Job *job, const real *y, real *all)
+static int put_bridges(GIVEN const Job *job, const real *y, real *all)
 {
+    ARRAY(real, z, WIDEST);
+    ARRAY(real, u, WIDEST);
+    ARRAY(real, Q, WIDEST);
+    ARRAY(real, T, WIDEST);
+    ARRAY(real, K, WIDEST);
     int count = 0;
     for (int b = 0; b < N_BLOCKS; b++) {
-        const Bridge *bridge = bridge_of(job, b);
-        const int n = block_size(b), rows = BLOCK_ROW_AT[b + 1] - BLOCK_ROW_AT[b];
-        real z[WIDEST], u[WIDEST], Q[WIDEST], T[WIDEST], K[WIDEST];
-        count += bridge->kind == MISSED;
-        if (!on_bridge(job, b, y))
+        const Bridge bridge = bridge_of(HERE job, b);
+        const int n = block_size(HERE b), rows = BLOCK_ROW_AT[b + 1] - BLOCK_ROW_AT[b];
+        count += *bridge.kind == MISSED;
+        if (!on_bridge(HERE job, b, y))
             continue;
         count++;
-        scaled_block(b, y, 0, z);
-        scaled_block(b, y, 1, u);
-        const real v = dot(n, bridge->share, u);
-        on_curve(bridge, n, place_on(job, b, y), Q, T, K);
+        scaled_block(HERE b, y, 0, z);
+        scaled_block(HERE b, y, 1, u);
+        const real v = dot(n, bridge.share, u);
+        on_curve(bridge, n, place_on(HERE job, b, y), Q, T, K);
         int left_out = 0;
         for (int i = 1; i < n; i++)
-            if (fabs(bridge->share[i]) > fabs(bridge->share[left_out]))
+            if (fabs(bridge.share[i]) > fabs(bridge.share[left_out]))
                 left_out = i;
         for (int k = 0, i = 0; k < rows; k++, i++) {
             const int row = BLOCK_ROW[BLOCK_ROW_AT[b] + k];
@@ -398,7 +431,7 @@ static int put_bridges(const Job *job, const real *y, real *all)
             memset(all + AT_J + row*N_U, 0, N_U*sizeof *all);
             for (int j = 0; j < n && i < n; j++) {
                 const int column = BLOCK_U[BLOCK_AT[b] + j];
-                all[AT_J + row*N_U + column] = ((i == j) - T[i]*bridge->share[j])/(COLUMN_SCALE[column]*ROW_SCALE[row]);
+                all[AT_J + row*N_U + column] = ((i == j) - T[i]*bridge.share[j])/(COLUMN_SCALE[column]*ROW_SCALE[row]);
             }
             all[AT_GAMMA + row] = i < n ? K[i]*v*v/ROW_SCALE[row] : 0.0;
             all[AT_G + row] = i < n ? (z[i] - Q[i])/ROW_SCALE[row] : 0.0;
@@ -410,19 +443,21 @@ static int put_bridges(const Job *job, const real *y, real *all)
 
 /* Near branches that miss each other: is a step from y to next long against the distance, or do speeds turn far in
    it? Those that reverse do not turn. */
-static int too_far(const Job *job, real h, real t, real end, const real *y, const real *next, real *w)
+static int too_far(GIVEN const Job *job, real h, real t, real end, const real *y, const real *next, real *w)
 {
-    real all[N_SYSTEM], before[N_G*(1 + N_Q) + N_V*(1 + N_U) + 1], u[WIDEST];
+    ARRAY(real, all, N_SYSTEM);
+    ARRAY(real, before, N_G*(1 + N_Q) + N_V*(1 + N_U) + 1);
+    ARRAY(real, u, WIDEST);
     const real *mass = all + AT_M;
     closure(t, y, y + N_Q, job->p, job->c, w, before, job->externals);
     system_at(end, next, next + N_Q, job->p, job->c, w, all, job->externals);
     for (int b = 0; b < N_BLOCKS; b++) {
-        const int n = block_size(b);
+        const int n = block_size(HERE b);
         real aa = 0.0, ab = 0.0, bb = 0.0;
-        if (bridge_of(job, b)->kind != MISSED)
+        if (*bridge_of(HERE job, b).kind != MISSED)
             continue;
-        const real ratio = block_ratio(b, before + N_G*(1 + N_Q) + N_V);
-        scaled_block(b, y, 1, u);
+        const real ratio = block_ratio(HERE b, before + N_G*(1 + N_Q) + N_V);
+        scaled_block(HERE b, y, 1, u);
         if (h*length(n, u) > LEAP*ratio)
             return 1;
         for (int i = 0; i < n; i++)
@@ -441,30 +476,30 @@ static int too_far(const Job *job, real h, real t, real end, const real *y, cons
 
 /* What a visit near a singular position is told to be; curves behind a visit that is over, or branches left, are
    forgotten. */
-static void visit_bridges(Job *job, const real *y)
+static void visit_bridges(GIVEN Job *job, const real *y)
 {
     for (int b = 0; b < N_BLOCKS; b++) {
-        Bridge *bridge = bridge_of(job, b);
-        if (has_curve(job, b) && !(job->ratio < NEAR))
-            bridge->kind = NO_CURVE;
-        if (bridge->kind == MISSED && !job->near)
-            bridge->kind = NO_CURVE;
-        if (bridge->kind == NO_CURVE || !(job->ratio < NEAR))
+        const Bridge bridge = bridge_of(HERE job, b);
+        if (has_curve(HERE job, b) && !(job->ratio < NEAR))
+            *bridge.kind = NO_CURVE;
+        if (*bridge.kind == MISSED && !job->near)
+            *bridge.kind = NO_CURVE;
+        if (*bridge.kind == NO_CURVE || !(job->ratio < NEAR))
             continue;
         job->visit[2] = 1 + b;
-        job->visit[3] = bridge->residual;
-        job->visit[4] = bridge->kind == APPROACHED && place_on(job, b, y) < 0.0;
-        job->visit[5] = bridge->kind == MISSED;
+        job->visit[3] = *bridge.residual;
+        job->visit[4] = *bridge.kind == APPROACHED && place_on(HERE job, b, y) < 0.0;
+        job->visit[5] = *bridge.kind == MISSED;
     }
 }
 
 /* Is the start singular, without a speed that tells its branch? */
-static int singular_at_rest(const real *y, const real *J)
+static int singular_at_rest(GIVEN const real *y, const real *J)
 {
+    ARRAY(real, u, WIDEST);
     for (int b = 0; b < N_BLOCKS; b++) {
-        real u[WIDEST];
-        scaled_block(b, y, 1, u);
-        if (!(block_ratio(b, J) > SURE) && !(length(block_size(b), u) > STILL))
+        scaled_block(HERE b, y, 1, u);
+        if (!(block_ratio(HERE b, J) > SURE) && !(length(block_size(HERE b), u) > STILL))
             return 1;
     }
     return 0;

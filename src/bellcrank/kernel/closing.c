@@ -22,9 +22,11 @@ static double largest_of(int n, const double *x, int *where)
 
 /* The smallest x that brings A x nearest to r, rows as long as they are: one that vanishes as loops close does not
    count. A has m rows of n. Its columns are turned until they are orthogonal (Hestenes' method for singular values). */
-static void nearest(int m, int n, double *a, const double *r, double *x)
+static void nearest(GIVEN int m, int n, double *a, const double *r, double *x)
 {
-    double v[MOST_COLUMNS*MOST_COLUMNS + 1], size[MOST_COLUMNS + 1], largest = 0.0;
+    ARRAY(double, v, MOST_COLUMNS*MOST_COLUMNS + 1);
+    ARRAY(double, size, MOST_COLUMNS + 1);
+    double largest = 0.0;
     for (int i = 0; i < n*n; i++)
         v[i] = (double)(i % (n + 1) == 0);
     for (int turned = 1, sweep = 0; turned && sweep < SWEEPS; sweep++) {
@@ -72,9 +74,12 @@ static void nearest(int m, int n, double *a, const double *r, double *x)
 /* The smallest change of the free variables with A change = r, A of a known rank, or, rank NEAREST, the one that comes
    nearest to it. */
 enum { NEAREST = -1 };
-static void free_change(int m, int n, const double *a, const double *r, const int *may, int rank, double *change)
+static void free_change(GIVEN int m, int n, const double *a, const double *r, const int *may, int rank, double *change)
 {
-    double part[LARGEST_A + 1], x[N_S + 1] = {0.0}, one[N_S + 1];
+    ARRAY(double, part, LARGEST_A + 1);
+    ARRAY(double, x, N_S + 1);
+    memset(x, 0, (N_S + 1)*sizeof *x);
+    ARRAY(double, one, N_S + 1);
     int count = 0;
     for (int j = 0; j < n; j++)
         count += may[j];
@@ -85,9 +90,9 @@ static void free_change(int m, int n, const double *a, const double *r, const in
     for (int j = 0; j < count; j++)
         one[j] = 1.0;
     if (count > 0 && rank == NEAREST)
-        nearest(m, count, part, r, x);
+        nearest(HERE m, count, part, r, x);
     else if (count > 0)
-        least_norm(m, count, rank, one, part, r, x);
+        least_norm(HERE m, count, rank, one, part, r, x);
     for (int j = 0, k = 0; j < n; j++)
         change[j] = may[j] ? x[k++] : 0.0;
 }
@@ -95,9 +100,9 @@ static void free_change(int m, int n, const double *a, const double *r, const in
 #if HAS_SIDES
 /* Divides rows, and their slopes, by 1 + the cosine of the angle to the direction drawn: what is left is zero on the
    right side only. */
-static void weigh(const Place *at, const double *y, double *g, double *slopes)
+static void weigh(GIVEN const Place *at, const double *y, double *g, double *slopes)
 {
-    double h[N_SIDES*(1 + N_Q)];
+    ARRAY(double, h, N_SIDES*(1 + N_Q));
     sides(at->t, y, y + N_Q, at->p, at->c, at->w, h, at->externals);
     for (int i = 0; i < N_G; i++)
         if (side_of[i] >= 0) {
@@ -110,9 +115,9 @@ static void weigh(const Place *at, const double *y, double *g, double *slopes)
 }
 
 /* The first row of a direction that points the wrong way, or -1. */
-static int reversed_row(const Place *at, const double *y)
+static int reversed_row(GIVEN const Place *at, const double *y)
 {
-    double h[N_SIDES*(1 + N_Q)];
+    ARRAY(double, h, N_SIDES*(1 + N_Q));
     sides(at->t, y, y + N_Q, at->p, at->c, at->w, h, at->externals);
     for (int i = 0; i < N_G; i++)
         if (side_of[i] >= 0 && !(h[side_of[i]] > 0.0))
@@ -123,13 +128,13 @@ static int reversed_row(const Place *at, const double *y)
 
 /* All rows at a state, those of positions weighed by their sides if asked for; returns the largest residual of these
    as it is and its row. */
-static double rows_at(const Place *at, const double *y, int weighed, double *all, int *worst)
+static double rows_at(GIVEN const Place *at, const double *y, int weighed, double *all, int *worst)
 {
     closure(at->t, y, y + N_Q, at->p, at->c, at->w, all, at->externals);
     const double size = largest_of(N_G, all, worst);
 #if HAS_SIDES
     if (weighed)
-        weigh(at, y, all, all + N_G);
+        weigh(HERE at, y, all, all + N_G);
 #else
     (void)weighed;
 #endif
@@ -138,26 +143,28 @@ static double rows_at(const Place *at, const double *y, int weighed, double *all
 
 /* Closes the loops by damped Newton steps of free coordinates. Returns the number of the row that stays open, or -1.
    Near an assembly, redundant rows move it far along the motion that it leaves: their usual rank is tried first. */
-static int close_positions(const Place *at, double *y, const int *may, int weighed, double *residual)
+static int close_positions(GIVEN const Place *at, double *y, const int *may, int weighed, double *residual)
 {
-    static const int ranks[] = {N_RG, N_G, NEAREST};
-    double all[N_G*(1 + N_Q) + N_V*(1 + N_U) + 1], trial[N_S + 1], change[N_S + 1];
+    const int ranks[] = {N_RG, N_G, NEAREST};
+    ARRAY(double, all, N_G*(1 + N_Q) + N_V*(1 + N_U) + 1);
+    ARRAY(double, trial, N_S + 1);
+    ARRAY(double, change, N_S + 1);
     int worst = 0;
-    *residual = rows_at(at, y, weighed, all, &worst);
+    *residual = rows_at(HERE at, y, weighed, all, &worst);
     for (int n = 0; n < TRIES && *residual >= CLOSED; n++) {
         const double before = length(N_G, all), start = *residual;
         double after = before;
         for (int i = N_RG == N_G; i < (start < CRUMB ? 3 : 2) && !(after < before); i++) {
             if (i)
-                rows_at(at, y, weighed, all, &worst);
-            free_change(N_G, N_Q, all + N_G, all, may, ranks[i], change);
+                rows_at(HERE at, y, weighed, all, &worst);
+            free_change(HERE N_G, N_Q, all + N_G, all, may, ranks[i], change);
             const double size = length(N_Q, change);
             double scale = size > STRIDE ? STRIDE/size : 1.0;
             memcpy(trial, y, N_S*sizeof *trial);
             for (int halvings = 0; halvings < CUTS; halvings++) {
                 for (int j = 0; j < N_Q; j++)
                     trial[j] = y[j] - scale*change[j];
-                *residual = rows_at(at, trial, weighed, all, &worst);
+                *residual = rows_at(HERE at, trial, weighed, all, &worst);
                 after = length(N_G, all);
                 if (after < before || scale < CRUMB)
                     break;
@@ -165,7 +172,7 @@ static int close_positions(const Place *at, double *y, const int *may, int weigh
             }
         }
         if (!(after < before)) {
-            *residual = rows_at(at, y, weighed, all, &worst);
+            *residual = rows_at(HERE at, y, weighed, all, &worst);
             break;
         }
         memcpy(y, trial, N_Q*sizeof *y);
@@ -173,50 +180,59 @@ static int close_positions(const Place *at, double *y, const int *may, int weigh
     return *residual < ASSEMBLED ? -1 : worst;
 }
 
-/* Closes the loops by changing free variables only, with all directions as drawn, then u so that they stay closed.
-   Returns the number of the row that stays open, or -1; `reverse`: it closes with its direction the other way round.
-   `nudges`: how many starts beside the given one are tried. */
-static int close_at(const Place *at, double *y, const int *may, int nudges, double *residual, int *reverse)
-{
-    double all[N_G*(1 + N_Q) + N_V*(1 + N_U) + 1], change[N_S + 1];
-    const double *v = all + N_G*(1 + N_Q), *J = v + N_V;
-    int worst = 0;
-    *reverse = 0;
 #if HAS_SIDES
-    double given[N_S + 1], plain[N_S + 1];
+/* The same with all directions as drawn, or -1; `reverse`: it closes with its direction the other way round. `nudges`:
+   how many starts beside the given one are tried. */
+static int close_as_drawn(GIVEN const Place *at, double *y, const int *may, int nudges, double *residual, int *reverse)
+{
+    ARRAY(double, given, N_S + 1);
+    ARRAY(double, plain, N_S + 1);
+    int open = -1, wrong = -1;
     memcpy(given, y, N_S*sizeof *y);
     memcpy(plain, y, N_S*sizeof *y);
-    int open = -1, wrong = -1;
     for (int nudge = 0; nudge <= nudges; nudge++) {
         double left = 0.0;
         for (int j = 0; j < N_Q; j++)
             y[j] = given[j] + (may[j] ? NUDGE*nudge*sin(j + nudge) : 0.0);
-        if (close_positions(at, y, may, 1, &left) < 0 && reversed_row(at, y) < 0)
-            break;
+        if (close_positions(HERE at, y, may, 1, &left) < 0 && reversed_row(HERE at, y) < 0)
+            return -1;
         if (nudge == 0) { /* as the rows are: what cannot be closed at all is told as such */
-            open = close_positions(at, plain, may, 0, residual);
-            wrong = open < 0 ? reversed_row(at, plain) : -1;
+            open = close_positions(HERE at, plain, may, 0, residual);
+            wrong = open < 0 ? reversed_row(HERE at, plain) : -1;
             if (open < 0 && wrong < 0) {
                 memcpy(y, plain, N_S*sizeof *y);
-                break;
+                return -1;
             }
         }
-        if (nudge == nudges) {
-            *reverse = wrong >= 0;
-            return *reverse ? wrong : open;
-        }
     }
-#else
+    *reverse = wrong >= 0;
+    return *reverse ? wrong : open;
+}
+
+#endif
+/* Closes the loops by changing free variables only, with all directions as drawn, then u so that they stay closed.
+   Returns the number of the row that stays open, or -1. */
+static int close_at(GIVEN const Place *at, double *y, const int *may, int nudges, double *residual, int *reverse)
+{
+    ARRAY(double, all, N_G*(1 + N_Q) + N_V*(1 + N_U) + 1);
+    ARRAY(double, change, N_S + 1);
+    const double *v = all + N_G*(1 + N_Q), *J = v + N_V;
+    int worst = 0, open;
+    *reverse = 0;
     (void)nudges;
-    const int open = close_positions(at, y, may, 0, residual);
+#if HAS_SIDES
+    if (MODEL_HAS(SIDES))
+        open = close_as_drawn(HERE at, y, may, nudges, residual, reverse);
+    else
+#endif
+        open = close_positions(HERE at, y, may, 0, residual);
     if (open >= 0)
         return open;
-#endif
-    rows_at(at, y, 0, all, &worst);
-    free_change(N_V, N_U, J, v, may + N_Q, N_V, change);
+    rows_at(HERE at, y, 0, all, &worst);
+    free_change(HERE N_V, N_U, J, v, may + N_Q, N_V, change);
     for (int j = 0; j < N_U; j++)
         y[N_Q + j] -= change[j];
-    rows_at(at, y, 0, all, &worst);
+    rows_at(HERE at, y, 0, all, &worst);
     int fastest = 0;
     const double speed = largest_of(N_U, y + N_Q, &fastest);
     *residual = largest_of(N_V, v, &worst);

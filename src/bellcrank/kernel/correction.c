@@ -1,14 +1,16 @@
 /* The correction of regular positions: what depends on the rest is moved. 0: the state is on the constraints; 1: a
    pivot is small, or the correction does not settle, and the state is as before; negative: the status of a failure,
    with the other sign. */
-static int correct_dependent(Job *job, real h, real t, real *y, real *w)
+static int correct_dependent(GIVEN Job *job, real h, real t, real *y, real *w)
 {
-    real change[2*N_CORRECTED_U + 1], state[N_S], *q = state, *u = state + N_Q, size = HUGE_VAL;
-    if (CLOSURE_INPUTS && set_inputs(job, t, w))
+    ARRAY(real, change, 2*N_CORRECTED_U + 1);
+    ARRAY(real, state, N_S);
+    real *q = state, *u = state + N_Q, size = HUGE_VAL;
+    if (CLOSURE_INPUTS && set_inputs(HERE job, t, w))
         return -INPUT_FAILED;
     job->externals->live = 0;
     job->moved = job->residual = 0.0;
-    memcpy(state, y, sizeof state);
+    memcpy(state, y, N_S*sizeof *state);
     for (int n = 0; CORRECTION_TURNS(n); n++) {
         correct_q(t, q, u, job->p, job->c, w, change, job->externals);
         for (int i = 0; i < N_CORRECTED_Q; i++)
@@ -28,7 +30,7 @@ static int correct_dependent(Job *job, real h, real t, real *y, real *w)
     }
     if (!(size < SETTLED) || !(job->steady > WATCHED) || job->moved > SHARE*h*length(N_U, u) + LEAST)
         return 1;
-    memcpy(y, state, sizeof state);
+    memcpy(y, state, N_S*sizeof *state);
     return 0;
 }
 

@@ -1,18 +1,16 @@
 /* ---- closed loops by a method for differential-algebraic equations: M u' = f + J' lambda with g = 0 and v = J u +
    b = 0 */
 
-enum { PROJECTION, DLMM, CLMM, BAUMGARTE, STABILISED, POST, HALF_EXPLICIT };
 #include "tables/dae.h"
 #include "tables/half_explicit.h"
-#include "system_places.c"
-#include "redundant.c"
 
 /* T with J T = 0, N_U rows, and c with J c = right; returns the number of columns of T. */
-static int null_basis(const real *restrict rows, const real *restrict right, real *restrict T, real *restrict c)
+static int null_basis(GIVEN const real *restrict rows, const real *restrict right, real *restrict T, real *restrict c)
 {
-    enum { W = N_U + 1 };
-    real a[N_V*W];
-    int order[N_U], used;
+    const int W = N_U + 1;
+    ARRAY(real, a, N_V*(N_U + 1));
+    ARRAY(int, order, N_U);
+    int used;
     for (int i = 0; i < N_V; i++) {
         for (int j = 0; j < N_U; j++)
             a[i*W + j] = rows[i*N_U + j]*ROW_SCALE[i]*COLUMN_SCALE[j];
@@ -68,17 +66,20 @@ static void solve_any(int n, real *restrict a, real *restrict b)
 
 /* The system M x = force + J' lambda, J x = right prepared for several right-hand sides by M = L D L' and S = J M^-1
    J', where M is regular and multipliers are fewer than what they leave free, or M is diagonal. */
-enum { MULTIPLIERS_FIRST = DIAGONAL || N_U - N_RV >= N_RV };
+#define MULTIPLIERS_FIRST (DIAGONAL || N_U - N_RV >= N_RV)
 enum { UNDECIDED, BY_MULTIPLIERS, BY_NULL_SPACE };
 
 typedef struct {
     int ready, rank;
-    int order[N_V];             /* of pivots of S */
-    real L[N_U*N_U], one_by_D[N_U], Y[N_V*N_U], S[N_V*N_V], scale[N_V];
+    int *order;                 /* of pivots of S */
+    real *L, *one_by_D, *Y, *S, *scale;
 } Factors;
+#define FACTORS(F) ARRAY(int, pivots, N_V); ARRAY(real, factors, N_U*(N_U + 1) + N_V*(N_U + N_V + 1)); \
+    Factors F = {0, 0, pivots, factors, factors + N_U*N_U, factors + N_U*(N_U + 1), factors + N_U*(N_U + 1) + N_V*N_U, \
+        factors + N_U*(N_U + 1) + N_V*(N_U + N_V)}
 
 /* L, D of M; 0 if M is singular: a pivot vanishes against its own inertia. */
-static int factor_mass(const real *restrict mass, Factors *restrict F)
+static int factor_mass(GIVEN const real *restrict mass, Factors *restrict F)
 {
     if (DIAGONAL) {
         for (int i = 0; i < N_U; i++) {
@@ -112,7 +113,7 @@ static int factor_mass(const real *restrict mass, Factors *restrict F)
 }
 
 /* b := M^-1 b */
-static void by_mass(const Factors *restrict F, real *restrict b)
+static void by_mass(GIVEN const Factors *restrict F, real *restrict b)
 {
     if (DIAGONAL) {
         for (int i = 0; i < N_U; i++)
@@ -129,11 +130,11 @@ static void by_mass(const Factors *restrict F, real *restrict b)
             b[j] -= F->L[i*N_U + j]*b[i];
 }
 
-static void factor(Job *job, const real *restrict all, Factors *restrict F)
+static void factor(GIVEN Job *job, const real *restrict all, Factors *restrict F)
 {
     const real *J = all + AT_J;
     real most = 0.0;
-    F->ready = MULTIPLIERS_FIRST && job->way != BY_NULL_SPACE && factor_mass(all + AT_M, F);
+    F->ready = MULTIPLIERS_FIRST && job->way != BY_NULL_SPACE && factor_mass(HERE all + AT_M, F);
     if (job->way == UNDECIDED)
         job->way = F->ready ? BY_MULTIPLIERS : BY_NULL_SPACE;
     if (!F->ready)
@@ -145,7 +146,7 @@ static void factor(Job *job, const real *restrict all, Factors *restrict F)
                 F->Y[r*N_U + ROW_COLUMN[k]] = J[r*N_U + ROW_COLUMN[k]]*F->one_by_D[ROW_COLUMN[k]];
         else {
             memcpy(F->Y + r*N_U, J + r*N_U, N_U*sizeof *J);
-            by_mass(F, F->Y + r*N_U);
+            by_mass(HERE F, F->Y + r*N_U);
         }
         for (int s = 0; s <= r; s++) {
             real sum = 0.0;
@@ -185,14 +186,14 @@ static void factor(Job *job, const real *restrict all, Factors *restrict F)
 }
 
 /* x by multipliers. */
-static void by_multipliers(const Factors *restrict F, const real *restrict J, const real *force,
+static void by_multipliers(GIVEN const Factors *restrict F, const real *restrict J, const real *force,
     const real *restrict right, real *restrict x)
 {
-    real y[N_V];
+    ARRAY(real, y, N_V);
     for (int j = 0; j < N_U; j++)
         x[j] = force ? force[j] : 0.0;
     if (force)
-        by_mass(F, x);
+        by_mass(HERE F, x);
     for (int r = 0; r < N_V; r++) {
         y[r] = right[r];
         for (int k = ROW_AT[r]; k < ROW_AT[r + 1] && force; k++)
@@ -224,14 +225,21 @@ static void by_multipliers(const Factors *restrict F, const real *restrict J, co
 
 /* x of M x = force + J' lambda with rows x = right, on null spaces: all is what `system` stored, J its rows; force
    may be NULL for zero, rows for J. */
-static void on_null_space(const real *restrict all, const real *force, const real *rows, const real *restrict right,
+static void on_null_space(GIVEN const real *restrict all, const real *force, const real *rows, const real *restrict right,
     real *restrict x)
 {
-    real T[N_U*N_U], left[N_U*N_U], c[N_U], unused[N_U], MT[N_U*N_U], rest[N_U], K[N_U*N_U], b[N_U];
+    ARRAY(real, T, N_U*N_U);
+    ARRAY(real, left, N_U*N_U);
+    ARRAY(real, c, N_U);
+    ARRAY(real, unused, N_U);
+    ARRAY(real, MT, N_U*N_U);
+    ARRAY(real, rest, N_U);
+    ARRAY(real, K, N_U*N_U);
+    ARRAY(real, b, N_U);
     const real *mass = all + AT_M;
-    const int p = null_basis(rows ? rows : all + AT_J, right, T, c);
+    const int p = null_basis(HERE rows ? rows : all + AT_J, right, T, c);
     const real *L = rows ? left : T;
-    if (rows && null_basis(all + AT_J, right, left, unused) != p) {
+    if (rows && null_basis(HERE all + AT_J, right, left, unused) != p) {
         for (int i = 0; i < N_U; i++)
             x[i] = NAN;
         return;
@@ -267,19 +275,19 @@ static void on_null_space(const real *restrict all, const real *force, const rea
     }
 }
 
-static void motion(const Factors *F, const real *restrict all, const real *force, const real *restrict right,
+static void motion(GIVEN const Factors *F, const real *restrict all, const real *force, const real *restrict right,
     real *restrict x)
 {
     if (F->ready)
-        by_multipliers(F, all + AT_J, force, right, x);
+        by_multipliers(HERE F, all + AT_J, force, right, x);
     else
-        on_null_space(all, force, NULL, right, x);
+        on_null_space(HERE all, force, NULL, right, x);
 }
 
 /* Accelerations without constraints. */
-static void free_motion(const real *restrict all, real *restrict x)
+static void free_motion(GIVEN const real *restrict all, real *restrict x)
 {
-    real M[N_U*N_U];
+    ARRAY(real, M, N_U*N_U);
     for (int i = 0; i < N_U; i++) {
         x[i] = all[AT_F + i];
         for (int j = 0; j <= i; j++)
@@ -289,12 +297,15 @@ static void free_motion(const real *restrict all, real *restrict x)
 }
 
 /* Rates of a method. Residuals at the start of a step are frozen for its stages. */
-static int dae_rates(Job *job, real t, const real *y, real *k, real *w)
+static int dae_rates(GIVEN Job *job, real t, const real *y, real *k, real *w)
 {
-    real all[N_SYSTEM], right[N_V], x[N_U], *gamma = all + AT_GAMMA, *v = all + AT_V;
-    Factors F;
+    ARRAY(real, all, N_SYSTEM);
+    ARRAY(real, right, N_V);
+    ARRAY(real, x, N_U);
+    real *gamma = all + AT_GAMMA, *v = all + AT_V;
+    FACTORS(F);
     system_at(t, y, y + N_Q, job->p, job->c, w, all, job->externals);
-    factor(job, all, &F);
+    factor(HERE job, all, &F);
     memcpy(k, all, N_Q*sizeof *k);
     if (job->fresh) {
         job->fresh = 0;
@@ -308,23 +319,23 @@ static int dae_rates(Job *job, real t, const real *y, real *k, real *w)
             gamma[i] -= job->frozen[N_V + i]/job->h;
             right[i] = -(v[i] + job->frozen[i]/job->h);
         }
-        motion(&F, all, NULL, right, x);
-        shift(job, t, y, x, 1.0, k, w);
+        motion(HERE &F, all, NULL, right, x);
+        shift(HERE job, t, y, x, 1.0, k, w);
     } else if (job->dae == BAUMGARTE) {
         for (int i = 0; i < N_V; i++)
             gamma[i] -= 2*job->alpha*v[i];
-        add_g(all, -job->beta*job->beta, gamma);
+        add_g(HERE all, -job->beta*job->beta, gamma);
     }
     if (job->free_fall)
-        free_motion(all, k + N_Q);
+        free_motion(HERE all, k + N_Q);
     else
-        motion(&F, all, all + AT_F, gamma, k + N_Q);
+        motion(HERE &F, all, all + AT_F, gamma, k + N_Q);
     if (job->dae == STABILISED) {
-        memset(right, 0, sizeof right);
-        add_g(all, 1.0, right);
-        motion(&F, all, NULL, right, x);
-        shift(job, t, y, x, -job->gamma, k, w);
-        motion(&F, all, NULL, v, x);
+        memset(right, 0, N_V*sizeof *right);
+        add_g(HERE all, 1.0, right);
+        motion(HERE &F, all, NULL, right, x);
+        shift(HERE job, t, y, x, -job->gamma, k, w);
+        motion(HERE &F, all, NULL, v, x);
         for (int j = 0; j < N_U; j++)
             k[N_Q + j] -= job->gamma*x[j];
     }
@@ -332,37 +343,40 @@ static int dae_rates(Job *job, real t, const real *y, real *k, real *w)
 }
 
 /* The correction that a method makes after a step. */
-static int correct(Job *job, real t, real *y, real *w)
+static int correct(GIVEN Job *job, real t, real *y, real *w)
 {
-    real all[N_SYSTEM], right[N_V], x[N_U], q[N_Q];
-    Factors F;
-    if (set_inputs(job, t, w))
+    ARRAY(real, all, N_SYSTEM);
+    ARRAY(real, right, N_V);
+    ARRAY(real, x, N_U);
+    ARRAY(real, q, N_Q);
+    FACTORS(F);
+    if (set_inputs(HERE job, t, w))
         return INPUT_FAILED;
     job->externals->live = 0;
-    unit_sizes(job, t, y, w);
+    unit_sizes(HERE job, t, y, w);
     if (job->dae != POST && job->dae != PROJECTION)
         return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
     system_at(t, y, y + N_Q, job->p, job->c, w, all, job->externals);
-    factor(job, all, &F);
-    for (int n = 0; n < (job->dae == POST ? 1 : DAE_NEWTON) && !(residual(all) < DAE_CLOSED); n++) {
-        memset(right, 0, sizeof right);
-        add_g(all, 1.0, right);
-        motion(&F, all, NULL, right, x);
-        memcpy(q, y, sizeof q);
-        shift(job, t, q, x, -1.0, y, w);
+    factor(HERE job, all, &F);
+    for (int n = 0; n < (job->dae == POST ? 1 : DAE_NEWTON) && !(residual(HERE all) < DAE_CLOSED); n++) {
+        memset(right, 0, N_V*sizeof *right);
+        add_g(HERE all, 1.0, right);
+        motion(HERE &F, all, NULL, right, x);
+        memcpy(q, y, N_Q*sizeof *q);
+        shift(HERE job, t, q, x, -1.0, y, w);
         system_at(t, y, y + N_Q, job->p, job->c, w, all, job->externals);
-        factor(job, all, &F);
+        factor(HERE job, all, &F);
     }
-    motion(&F, all, NULL, all + AT_V, x);
+    motion(HERE &F, all, NULL, all + AT_V, x);
     for (int j = 0; j < N_U; j++)
         y[N_Q + j] -= x[j];
     return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
 }
 
 /* Inputs at the time of a stage. */
-static int look(Job *job, real t, real *w)
+static int look(GIVEN Job *job, real t, real *w)
 {
-    if (set_inputs(job, t, w))
+    if (set_inputs(HERE job, t, w))
         return INPUT_FAILED;
     job->externals->live = 0;
     return FINISHED;
@@ -374,51 +388,55 @@ static real stage_time(real place, real h, real t, real middle, real end)
 }
 
 /* A half-explicit step: multipliers let the speeds of each following stage satisfy the constraints. */
-static int half_explicit(Job *job, real h, real t, real middle, real end, const real *y, real *next, real *w)
+static int half_explicit(GIVEN Job *job, real h, real t, real middle, real end, const real *y, real *next, real *w)
 {
     const int stages = HALF_STAGES[job->method];
     const real *place = HALF_PLACES[job->method], *weight = HALF_WEIGHTS[job->method];
-    real all[N_SYSTEM], rows[N_G*(1 + N_Q) + N_V*(1 + N_U)], state[N_S], after[N_S], x[N_U];
+    ARRAY(real, all, N_SYSTEM);
+    ARRAY(real, rows, N_G*(1 + N_Q) + N_V*(1 + N_U));
+    ARRAY(real, state, N_S);
+    ARRAY(real, after, N_S);
+    ARRAY(real, x, N_U);
     real *v = rows + N_G*(1 + N_Q);
-    memcpy(next, y, sizeof state);
-    memcpy(state, y, sizeof state);
+    memcpy(next, y, N_S*sizeof *state);
+    memcpy(state, y, N_S*sizeof *state);
     for (int i = 0; i < stages; i++) {
         const int last = i == stages - 1;
         const real now = stage_time(place[i], h, t, middle, end);
         const real then = last ? end : stage_time(place[i + 1], h, t, middle, end);
         const real reach = last ? weight[i] : place[i + 1];
-        int failed = look(job, now, w);
+        int failed = look(HERE job, now, w);
         if (failed)
             return failed;
         system_at(now, state, state + N_Q, job->p, job->c, w, all, job->externals);
         for (int j = 0; j < N_Q; j++)
             next[j] += h*weight[i]*all[j];
-        memcpy(after, last ? next : y, sizeof after);
+        memcpy(after, last ? next : y, N_S*sizeof *after);
         for (int j = 0; j < N_Q && !last; j++)
             after[j] += h*reach*all[j];
-        if ((failed = look(job, then, w)))
+        if ((failed = look(HERE job, then, w)))
             return failed;
         closure(then, after, after + N_Q, job->p, job->c, w, rows, job->externals);
         for (int j = 0; j < N_V; j++)
             v[j] = -v[j]/(h*reach);
-        on_null_space(all, all + AT_F, v + N_V, v, x);
+        on_null_space(HERE all, all + AT_F, v + N_V, v, x);
         for (int j = 0; j < N_U; j++) {
             next[N_Q + j] += h*weight[i]*x[j];
             after[N_Q + j] += h*reach*x[j];
         }
-        memcpy(state, after, sizeof state);
+        memcpy(state, after, N_S*sizeof *state);
     }
     return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
 }
 
 /* A step of a method, with the correction that belongs to it. */
-static int dae_step(Job *job, real h, real t, real middle, real end, const real *y, const real *k,
+static int dae_step(GIVEN Job *job, real h, real t, real middle, real end, const real *y, const real *k,
     real *next, real *w)
 {
-    int failed = job->dae == HALF_EXPLICIT ? half_explicit(job, h, t, middle, end, y, next, w)
-                                           : advance(job, h, t, middle, end, y, k, next, w);
-    if (!failed && all_finite(next))
-        failed = correct(job, end, next, w);
+    int failed = job->dae == HALF_EXPLICIT ? half_explicit(HERE job, h, t, middle, end, y, next, w)
+                                           : advance(HERE job, h, t, middle, end, y, k, next, w);
+    if (!failed && all_finite(HERE next))
+        failed = correct(HERE job, end, next, w);
     job->fresh = 1;
     return failed;
 }

@@ -4,7 +4,7 @@
 #include "tables/signals.c"
 
 /* All inputs at a time; nonzero if one of them failed. */
-static int set_inputs(const Job *job, real t, real *w)
+static int set_inputs(GIVEN const Job *job, real t, real *w)
 {
     for (int i = 0; i < N_I; i++) {
         const Input *in = &job->inputs[i];

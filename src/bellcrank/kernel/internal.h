@@ -1,12 +1,12 @@
 /* What the files of the kernel know of each other, and what stands in the place of parts that a model lacks. */
 
-static int advance(Job *job, real h, real t, real middle, real end, const real *y, const real *k, real *next, real *w);
+static int advance(GIVEN Job *job, real h, real t, real middle, real end, const real *y, const real *k, real *next, real *w);
 
 #define ONE_BY_ROOT(x) (1/sqrt(x))
 #define CORRECTION_TURNS(n) ((n) < CORRECTIONS && !(size < SETTLED))
 
 #if HAS_LOOPS
-static int wary_rates(Job *job, real t, const real *y, real *k, real *w);
+static int wary_rates(GIVEN Job *job, real t, const real *y, real *k, real *w);
 #else
 #define wary_rates(job, t, y, k, w) FINISHED
 #define admit_step(job, h, t, next, end, w) FINISHED
@@ -17,7 +17,7 @@ static int wary_rates(Job *job, real t, const real *y, real *k, real *w);
 #endif
 
 #if HAS_CORRECTION
-static int staged_rates(Job *job, real t, const real *y, real *k, real *w);
+static int staged_rates(GIVEN Job *job, real t, const real *y, real *k, real *w);
 #else
 #define staged_rates(job, t, y, k, w) FINISHED
 #define correct_dependent(job, h, t, y, w) ((void)(h), 1)
@@ -34,11 +34,14 @@ enum { N_BLOCKS };
 #endif
 
 #if HAS_DAE
-static int dae_rates(Job *job, real t, const real *y, real *k, real *w);
+#if !LINKED
+#define derivatives(t, q, u, p, c, w, qd, ud, x) ((void)0)
+#endif
+static int dae_rates(GIVEN Job *job, real t, const real *y, real *k, real *w);
 #endif
 
 #if HAS_WHEELS
-static void with_ground(Job *job, double t, const double *y, double *w);
+static void with_ground(GIVEN Job *job, double t, const double *y, double *w);
 #else
 #define with_ground(job, t, y, w) ((void)0)
 #define land(job, t, y, w) ((void)0)

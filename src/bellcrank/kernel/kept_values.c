@@ -1,3 +1,4 @@
+#if !LINKED
 /* functions that a model may lack */
 typedef void (*Evaluated)(real, const real *, const real *, const real *, const real *, const real *, real *,
     Externals *);
@@ -7,12 +8,13 @@ static const Evaluated start = NULL;
 #if !N_UPDATE
 static const Evaluated update = NULL;
 #endif
+#endif
 
 /* Values of external routines that are kept over a run (at its first step) and over a step. */
-static int find_kept(const Job *job, int first, real t, const real *y, real *w, Externals *externals, real *kept)
+static int find_kept(GIVEN const Job *job, int first, real t, const real *y, real *w, Externals *externals, real *kept)
 {
-    real found[N_W - N_I + 1];
-    if (set_inputs(job, t, w))
+    ARRAY(real, found, N_W - N_I + 1);
+    if (set_inputs(HERE job, t, w))
         return INPUT_FAILED;
     if (N_START && first) {
         start(t, y, y + N_Q, job->p, job->c, w, found, externals);
@@ -27,10 +29,10 @@ static int find_kept(const Job *job, int first, real t, const real *y, real *w, 
 }
 
 /* The same while a run goes on: what these routines remember may change. */
-static int keep_values(Job *job, int first, real t, const real *y, real *w)
+static int keep_values(GIVEN Job *job, int first, real t, const real *y, real *w)
 {
     if (N_START + N_UPDATE == 0)
         return FINISHED;
     job->externals->live = 2;
-    return find_kept(job, first, t, y, w, job->externals, job->kept);
+    return find_kept(HERE job, first, t, y, w, job->externals, job->kept);
 }

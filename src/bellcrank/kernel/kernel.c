@@ -7,6 +7,10 @@
 #include "internal.h"
 #include "inputs.c"
 #include "rates.c"
+#if HAS_SYSTEM
+#include "system_places.c"
+#include "redundant.c"
+#endif
 #if HAS_LOOPS
 #include "projection.c"
 #endif

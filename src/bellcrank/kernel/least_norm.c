@@ -1,19 +1,22 @@
 /* The smallest change that meets linear equations. */
-enum {
-    MOST_ROWS = N_G > N_V ? N_G : N_V,
-    MOST_COLUMNS = N_Q > N_U ? N_Q : N_U,
-    LARGEST_A = N_G*N_Q > N_V*N_U ? N_G*N_Q : N_V*N_U
-};
+#define MOST_ROWS (N_G > N_V ? N_G : N_V)
+#define MOST_COLUMNS (N_Q > N_U ? N_Q : N_U)
+#define LARGEST_A (N_G*N_Q > N_V*N_U ? N_G*N_Q : N_V*N_U)
 
 /* The x with A x = r that is smallest when each x is divided by its root; A has m rows of n and a known rank. Rows are
    brought to length 1 and orthogonalised, the one with most left first, so that no square of A is formed. Rows that
    vanish against the longest, or of which nothing is left because they repeat others, are left out. What is not finite
    in A or r makes every x NaN. */
-static void least_norm(int m, int n, int rank, const real *restrict root, const real *restrict rows,
+static void least_norm(GIVEN int m, int n, int rank, const real *restrict root, const real *restrict rows,
     const real *restrict r, real *restrict x)
 {
-    real a[LARGEST_A + 1], e[MOST_COLUMNS + 1], y[MOST_ROWS + 1], left[MOST_ROWS + 1], longest = 0.0, finite = 0.0;
-    int from[MOST_ROWS + 1], to[MOST_ROWS + 1]; /* what is not zero in a row */
+    ARRAY(real, a, LARGEST_A + 1);
+    ARRAY(real, e, MOST_COLUMNS + 1);
+    ARRAY(real, y, MOST_ROWS + 1);
+    ARRAY(real, left, MOST_ROWS + 1);
+    real longest = 0.0, finite = 0.0;
+    ARRAY(int, from, MOST_ROWS + 1);
+    ARRAY(int, to, MOST_ROWS + 1); /* what is not zero in a row */
     for (int i = 0; i < m; i++) {
         from[i] = n;
         to[i] = 0;

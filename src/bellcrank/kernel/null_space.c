@@ -1,8 +1,9 @@
 /* How near a position is to a singular one: the ratio of pivots of J. */
-static real pivot_ratio(const real *restrict rows)
+static real pivot_ratio(GIVEN const real *restrict rows)
 {
-    real a[N_V*(N_U + 1)];
-    int order[N_U], used;
+    ARRAY(real, a, N_V*(N_U + 1));
+    ARRAY(int, order, N_U);
+    int used;
     for (int i = 0; i < N_V; i++) {
         for (int j = 0; j < N_U; j++)
             a[i*(N_U + 1) + j] = rows[i*N_U + j]*ROW_SCALE[i]*COLUMN_SCALE[j];
@@ -12,9 +13,10 @@ static real pivot_ratio(const real *restrict rows)
 }
 
 /* How far the pivots that the derivatives divide by are from zero. */
-static real steady_ratio(const real *restrict rows)
+static real steady_ratio(GIVEN const real *restrict rows)
 {
-    real a[N_V*N_U], least = HUGE_VAL;
+    ARRAY(real, a, N_V*N_U);
+    real least = HUGE_VAL;
     for (int i = 0; i < N_V; i++)
         for (int j = 0; j < N_U; j++)
             a[i*N_U + j] = rows[i*N_U + j]*ROW_SCALE[i]*COLUMN_SCALE[j];
@@ -38,12 +40,19 @@ static real steady_ratio(const real *restrict rows)
 /* x of M x = force + J' lambda with J x = right; returns the ratio of pivots. x = T a + c, where J T = 0 and J c =
    right; (T' M T) a = T' (force - M c). mass: rows of the lower triangle of M, packed. force may be NULL for zero: x
    is then the smallest one in the metric of M. Rows with pivots that are not above `least` are left out. */
-static real reduced(const real *restrict mass, const real *force, const real *restrict rows, const real *restrict right,
+static real reduced(GIVEN const real *restrict mass, const real *force, const real *restrict rows, const real *restrict right,
     real least, real *restrict x)
 {
-    enum { W = N_U + 1 };
-    real a[N_V*W], T[N_U*N_U], M[N_U*N_U], MT[N_U*N_U], K[N_U*N_U], b[N_U], rest[N_U];
-    int order[N_U], used;
+    const int W = N_U + 1;
+    ARRAY(real, a, N_V*(N_U + 1));
+    ARRAY(real, T, N_U*N_U);
+    ARRAY(real, M, N_U*N_U);
+    ARRAY(real, MT, N_U*N_U);
+    ARRAY(real, K, N_U*N_U);
+    ARRAY(real, b, N_U);
+    ARRAY(real, rest, N_U);
+    ARRAY(int, order, N_U);
+    int used;
     for (int i = 0; i < N_V; i++) {
         for (int j = 0; j < N_U; j++)
             a[i*W + j] = rows[i*N_U + j]*ROW_SCALE[i]*COLUMN_SCALE[j];

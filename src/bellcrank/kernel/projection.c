@@ -16,58 +16,60 @@ static real largest(int n, const real *x)
     return most;
 }
 
-#include "system_places.c"
-#include "redundant.c"
 #if HAS_BRIDGES
 #include "bridge.c"
 #endif
 /* Do the equations of a state, all, with its curves in the place of rows, hold where rows are
    lost? */
-static int put_curves(const Job *job, const real *y, real *all)
+static int put_curves(GIVEN const Job *job, const real *y, real *all)
 {
-    return HAS_BRIDGES && job->near ? put_bridges(job, y, all) : 0;
+    return MODEL_HAS(BRIDGES) && job->near ? put_bridges(HERE job, y, all) : 0;
 }
 
 /* The same as `project` near a singular position: in the metric of M, in which errors across the branch do not become
    errors along it, and over bridges. */
-static int project_near(Job *job, real t, real *y, real *w)
+static int project_near(GIVEN Job *job, real t, real *y, real *w)
 {
-    real all[N_SYSTEM], right[N_V], x[N_U], q[N_Q], before = HUGE_VAL;
+    ARRAY(real, all, N_SYSTEM);
+    ARRAY(real, right, N_V);
+    ARRAY(real, x, N_U);
+    ARRAY(real, q, N_Q);
+    real before = HUGE_VAL;
     job->moved = job->residual = 0.0;
-    unit_sizes(job, t, y, w);
+    unit_sizes(HERE job, t, y, w);
     system_at(t, y, y + N_Q, job->p, job->c, w, all, job->externals);
-    job->ratio = pivot_ratio(all + AT_J);
-    job->steady = steady_ratio(all + AT_J);
+    job->ratio = pivot_ratio(HERE all + AT_J);
+    job->steady = steady_ratio(HERE all + AT_J);
     job->worst = 0;
     for (int i = 1; i < N_G; i++)
         if (fabs(all[AT_G + i]) > fabs(all[AT_G + job->worst]))
             job->worst = i;
-    find_bridges(job, t, y, all + AT_J, w);
-    int bridged = put_curves(job, y, all);
+    find_bridges(HERE job, t, y, all + AT_J, w);
+    int bridged = put_curves(HERE job, y, all);
     if (!(job->ratio > SINGULAR) && !bridged)
         return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
     for (int n = 0; n < CORRECTIONS; n++) {
-        const real size = residual(all);
+        const real size = residual(HERE all);
         if (size < TIGHT || (size >= before && size < CLOSED))
             break;
         before = size;
-        memset(right, 0, sizeof right);
-        add_g(all, 1.0, right);
-        reduced(all + AT_M, NULL, all + AT_J, right, bridged ? VANISHING : SINGULAR, x);
-        memcpy(q, y, sizeof q);
-        shift(job, t, q, x, -1.0, y, w);
+        memset(right, 0, N_V*sizeof *right);
+        add_g(HERE all, 1.0, right);
+        reduced(HERE all + AT_M, NULL, all + AT_J, right, bridged ? VANISHING : SINGULAR, x);
+        memcpy(q, y, N_Q*sizeof *q);
+        shift(HERE job, t, q, x, -1.0, y, w);
         for (int j = 0; j < N_Q; j++)
             q[j] -= y[j];
         job->moved += length(N_Q, q);
         system_at(t, y, y + N_Q, job->p, job->c, w, all, job->externals);
         if (n == 0) {
-            job->ratio = pivot_ratio(all + AT_J);
-            job->steady = steady_ratio(all + AT_J);
+            job->ratio = pivot_ratio(HERE all + AT_J);
+            job->steady = steady_ratio(HERE all + AT_J);
         }
-        bridged = put_curves(job, y, all);
+        bridged = put_curves(HERE job, y, all);
     }
-    job->residual = residual(all);
-    reduced(all + AT_M, NULL, all + AT_J, all + AT_V, bridged ? VANISHING : SINGULAR, x);
+    job->residual = residual(HERE all);
+    reduced(HERE all + AT_M, NULL, all + AT_J, all + AT_V, bridged ? VANISHING : SINGULAR, x);
     for (int j = 0; j < N_U; j++)
         y[N_Q + j] -= x[j];
     return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
@@ -75,19 +77,21 @@ static int project_near(Job *job, real t, real *y, real *w)
 
 /* Corrects q so that the loops are closed, then u so that they stay closed; in a singular position neither. What had
    to be done is left in the job. */
-static int project(Job *job, real t, real *y, real *w, real small)
+static int project(GIVEN Job *job, real t, real *y, real *w, real small)
 {
-    real all[N_G*(1 + N_Q) + N_V*(1 + N_U) + 1], change[N_S + 1], *q = y, *u = y + N_Q;
+    ARRAY(real, all, N_G*(1 + N_Q) + N_V*(1 + N_U) + 1);
+    ARRAY(real, change, N_S + 1);
+    real *q = y, *u = y + N_Q;
     const real *g = all, *G = g + N_G, *v = G + N_G*N_Q, *J = v + N_V;
-    if (CLOSURE_INPUTS && set_inputs(job, t, w))
+    if (CLOSURE_INPUTS && set_inputs(HERE job, t, w))
         return INPUT_FAILED;
     job->externals->live = 0;
     if (job->near)
-        return project_near(job, t, y, w);
+        return project_near(HERE job, t, y, w);
     job->moved = job->residual = 0.0;
     closure(t, q, u, job->p, job->c, w, all, job->externals);
-    job->ratio = pivot_ratio(J);
-    job->steady = steady_ratio(J);
+    job->ratio = pivot_ratio(HERE J);
+    job->steady = steady_ratio(HERE J);
     job->worst = 0;
     for (int i = 1; i < N_G; i++)
         if (fabs(g[i]) > fabs(g[job->worst]))
@@ -95,18 +99,18 @@ static int project(Job *job, real t, real *y, real *w, real small)
     if (!(job->ratio > SINGULAR))
         return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
     for (int n = 0; n < CORRECTIONS && !(largest(N_G, g) < small); n++) {
-        least_norm(N_G, N_Q, N_RG, job->root_q, G, g, change);
+        least_norm(HERE N_G, N_Q, N_RG, job->root_q, G, g, change);
         job->moved += length(N_Q, change);
         for (int j = 0; j < N_Q; j++)
             q[j] -= change[j];
         closure(t, q, u, job->p, job->c, w, all, job->externals);
         if (n == 0) {
-            job->ratio = pivot_ratio(J);
-            job->steady = steady_ratio(J);
+            job->ratio = pivot_ratio(HERE J);
+            job->steady = steady_ratio(HERE J);
         }
     }
     job->residual = largest(N_G, g);
-    least_norm(N_V, N_U, N_RV, job->root_u, J, v, change);
+    least_norm(HERE N_V, N_U, N_RV, job->root_u, J, v, change);
     for (int j = 0; j < N_U; j++)
         u[j] -= change[j];
     return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
@@ -117,9 +121,9 @@ static int project(Job *job, real t, real *y, real *w, real small)
 #include "staged_rates.c"
 #endif
 /* Accelerations by the parabola, line or constant through those of the last regular steps. */
-static void extrapolate(const Job *job, real t, real *ud)
+static void extrapolate(GIVEN const Job *job, real t, real *ud)
 {
-    enum { W = 1 + N_U };
+    const int W = 1 + N_U;
     for (int j = 0; j < N_U; j++)
         ud[j] = 0.0;
     for (int i = 0; i < job->n_past; i++) {
@@ -134,23 +138,24 @@ static void extrapolate(const Job *job, real t, real *ud)
 
 /* Rates near a singular position: the state is brought onto the constraints first. In it, where there is no bridge,
    accelerations are extrapolated. */
-static int wary_rates(Job *job, real t, const real *y, real *k, real *w)
+static int wary_rates(GIVEN Job *job, real t, const real *y, real *k, real *w)
 {
-    real all[N_SYSTEM], state[N_S];
-    memcpy(state, y, sizeof state);
+    ARRAY(real, all, N_SYSTEM);
+    ARRAY(real, state, N_S);
+    memcpy(state, y, N_S*sizeof *state);
     if (job->near) {
-        const int live = job->externals->live, failed = project(job, t, state, w, TIGHT);
+        const int live = job->externals->live, failed = project(HERE job, t, state, w, TIGHT);
         if (failed)
             return failed;
         job->externals->live = live;
     }
     system_at(t, state, state + N_Q, job->p, job->c, w, all, job->externals);
-    const int bridged = put_curves(job, state, all);
+    const int bridged = put_curves(HERE job, state, all);
     memcpy(k, all, N_Q*sizeof *k);
     const real least = bridged ? VANISHING : SINGULAR;
-    const real ratio = reduced(all + AT_M, all + AT_F, all + AT_J, all + AT_GAMMA, least, k + N_Q);
+    const real ratio = reduced(HERE all + AT_M, all + AT_F, all + AT_J, all + AT_GAMMA, least, k + N_Q);
     if (!(ratio > SINGULAR) && !bridged && job->n_past > 0)
-        extrapolate(job, t, k + N_Q);
+        extrapolate(HERE job, t, k + N_Q);
     return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
 }
 
@@ -163,7 +168,7 @@ static void book(Job *job, const real *what)
 }
 
 /* Visits near singular positions: when each was nearest, the ratio of pivots there, and what carried it. */
-static void visit(Job *job, real t, const real *y)
+static void visit(GIVEN Job *job, real t, const real *y)
 {
     const real ratio = job->ratio;
     job->near = ratio < WATCHED;
@@ -178,15 +183,17 @@ static void visit(Job *job, real t, const real *y)
         memset(job->visit, 0, sizeof job->visit);
         job->visit[1] = 1.0;
     }
-    if (HAS_BRIDGES && (job->wary || job->curves))
-        visit_bridges(job, y);
-    job->curves = HAS_BRIDGES && job->wary;
+    if (MODEL_HAS(BRIDGES) && (job->wary || job->curves))
+        visit_bridges(HERE job, y);
+    job->curves = MODEL_HAS(BRIDGES) && job->wary;
 }
 
 /* Rates from which accelerations are extrapolated: those of the last three regular steps, or of the start. */
-static void remember(Job *job, real t, const real *k)
+static void remember(GIVEN Job *job, real t, const real *k)
 {
-    enum { W = 1 + N_U };
+    if (!MODEL_HAS(LOOPS))
+        return;
+    const int W = 1 + N_U;
     if (job->n_past == 3)
         memmove(job->past, job->past + W, 2*W*sizeof *job->past);
     else
@@ -197,40 +204,44 @@ static void remember(Job *job, real t, const real *k)
 }
 
 /* The end of a step. */
-static void accept(Job *job, real t, const real *k)
+static void accept(GIVEN Job *job, real t, const real *k)
 {
+    if (!MODEL_HAS(LOOPS))
+        return;
     if (job->ratio > SINGULAR)
-        remember(job, t, k);
-    visit(job, t, job->y);
+        remember(HERE job, t, k);
+    visit(HERE job, t, job->y);
 }
 
 /* The start of a run: is it near a singular position? In one, it is brought onto its branch. */
-static int begin(Job *job, real t, real *w)
+static int begin(GIVEN Job *job, real t, real *w)
 {
-    real all[N_G*(1 + N_Q) + N_V*(1 + N_U) + 1];
+    ARRAY(real, all, N_G*(1 + N_Q) + N_V*(1 + N_U) + 1);
     const real *J = all + N_G*(1 + N_Q) + N_V;
     real *y = job->y;
     job->from = y;
-    if (CLOSURE_INPUTS && set_inputs(job, t, w))
+    if (!MODEL_HAS(LOOPS))
+        return FINISHED;
+    if (CLOSURE_INPUTS && set_inputs(HERE job, t, w))
         return INPUT_FAILED;
     closure(t, y, y + N_Q, job->p, job->c, w, all, job->externals);
-    job->ratio = pivot_ratio(J);
-    job->steady = steady_ratio(J);
-    if (singular_at_rest(y, J))
+    job->ratio = pivot_ratio(HERE J);
+    job->steady = steady_ratio(HERE J);
+    if (singular_at_rest(HERE y, J))
         return AT_REST;
-    job->near = HAS_BRIDGES && job->ratio < WATCHED;
+    job->near = MODEL_HAS(BRIDGES) && job->ratio < WATCHED;
     if (job->near) {
-        find_bridges(job, t, y, J, w);
+        find_bridges(HERE job, t, y, J, w);
         for (int b = 0; b < N_BLOCKS; b++)
-            if (on_bridge(job, b, y)) {
+            if (on_bridge(HERE job, b, y)) {
                 const real ratio = job->ratio, steady = job->steady;
-                project(job, t, y, w, TIGHT);
+                project(HERE job, t, y, w, TIGHT);
                 job->ratio = ratio;
                 job->steady = steady;
                 break;
             }
     }
-    visit(job, t, y);
+    visit(HERE job, t, y);
     return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
 }
 

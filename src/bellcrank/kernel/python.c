@@ -25,19 +25,20 @@ EXPORT void know_python(void *const *functions)
     memcpy(&python, functions, sizeof python);
 }
 
-static int is_state(const Py_buffer *given)
+static int is_state(GIVEN const Py_buffer *given)
 {
     return given->ndim == 1 && given->shape[0] == N_S && !strcmp(given->format, "d");
 }
 
-/* rates(t, x, xdot): was it done? If not, arguments are others, or the rates cannot be found; or it raises an error of
+/* rates(HERE t, x, xdot): was it done? If not, arguments are others, or the rates cannot be found; or it raises an error of
    Python. `self` is a piece of bytes, which begins with the address of what is bound. */
-EXPORT void *rates_called(void *self, void *const *given, intptr_t n)
+EXPORT void *rates_called(GIVEN void *self, void *const *given, intptr_t n)
 {
     enum { CONTIGUOUS_WITH_FORMAT = 0x4 | 0x8, WRITABLE = 0x1 };
     const void *bound;
     Py_buffer x, xdot;
-    real from[N_S + 1], to[N_S + 1];
+    ARRAY(real, from, N_S + 1);
+    ARRAY(real, to, N_S + 1);
     int done = 0;
     if (n != 3)
         return python.PyBool_FromLong(0);
@@ -47,7 +48,7 @@ EXPORT void *rates_called(void *self, void *const *given, intptr_t n)
         return NULL;
     if (python.PyObject_GetBuffer(given[1], &x, CONTIGUOUS_WITH_FORMAT))
         return NULL;
-    const int known = is_state(&x);
+    const int known = is_state(HERE &x);
     if (known)
         memcpy(from, x.buf, N_S*sizeof *from);
     python.PyBuffer_Release(&x);
@@ -55,7 +56,7 @@ EXPORT void *rates_called(void *self, void *const *given, intptr_t n)
         return python.PyBool_FromLong(0);
     if (python.PyObject_GetBuffer(given[2], &xdot, CONTIGUOUS_WITH_FORMAT | WRITABLE))
         return NULL;
-    if (is_state(&xdot) && !rates_bound(bound, 1, t, from, to, NULL)) {
+    if (is_state(HERE &xdot) && !rates_bound(HERE bound, 1, t, from, to, NULL)) {
         memcpy(xdot.buf, to, N_S*sizeof *to);
         done = 1;
     }

@@ -9,28 +9,34 @@ static real beyond(const Work *a, int j, real x)
 }
 
 /* Newton's method for the stages of a step, less the state: rates there are left in k, how it went in the memory. */
-static int find_stages(Job *job, real h, real Z[3][N_S + 1], real *w)
+static int find_stages(GIVEN Job *job, real h, real *const *Z, real *w)
 {
     Work *a = (Work *)job->work;
     Stiff *s = stiff_of(job);
     const real limit = fmax(10.0*ROUNDING/job->rtol, fmin(LEFT_OVER, sqrt(job->rtol)));
-    real W[3][N_S + 1], G[3][N_S + 1], weight[N_S], stage[N_S], before = 0.0;
+    ARRAY(real, weight, N_S);
+    ARRAY(real, stage, N_S);
+    ARRAY(real, W_rows, 3*(N_S + 1));
+    real *const W[3] = {W_rows, W_rows + (N_S + 1), W_rows + 2*(N_S + 1)};
+    ARRAY(real, G_rows, 3*(N_S + 1));
+    real *const G[3] = {G_rows, G_rows + (N_S + 1), G_rows + 2*(N_S + 1)};
+    real before = 0.0;
     int failed;
     s->turns = 0;
     s->theta = 0.0;
     s->slow = HOPELESS;
-    if (!s->known && (failed = find_slopes(job, job->t, job->y, job->k, w)))
+    if (!s->known && (failed = find_slopes(HERE job, job->t, job->y, job->k, w)))
         return failed;
     if (s->factored != h) {
         job->factors++;
         s->factored = h;
-        if (factor_real(s, REAL_VALUE/h) || factor_pair(s, PAIR_VALUE[0]/h, PAIR_VALUE[1]/h)) {
+        if (factor_real(HERE s, REAL_VALUE/h) || factor_pair(HERE s, PAIR_VALUE[0]/h, PAIR_VALUE[1]/h)) {
             s->factored = 0.0;
             s->theta = 2.0;
             return FINISHED;
         }
     }
-    find_weights(job, job->y, job->y, weight);
+    find_weights(HERE job, job->y, job->y, weight);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < N_S; j++)
             Z[i][j] = s->polynomial ? beyond(a, j, 1.0 + NODE[i]*h/s->before) : 0.0;
@@ -43,7 +49,7 @@ static int find_stages(Job *job, real h, real Z[3][N_S + 1], real *w)
         for (int i = 0; i < 3; i++) {
             for (int j = 0; j < N_S; j++)
                 stage[j] = job->y[j] + Z[i][j];
-            if ((failed = stage_rates(job, job->t + NODE[i]*h, stage, a->k[i], w)))
+            if ((failed = stage_rates(HERE job, job->t + NODE[i]*h, stage, a->k[i], w)))
                 return failed;
         }
         for (int j = 0; j < N_S; j++) {
@@ -54,8 +60,8 @@ static int find_stages(Job *job, real h, real Z[3][N_S + 1], real *w)
             G[2][j] -= PAIR_VALUE[0]/h*W[2][j] + PAIR_VALUE[1]/h*W[1][j];
         }
         s->solved += 1.0;
-        solve_real(s, G[0]);
-        solve_pair(s, G[1], G[2]);
+        solve_real(HERE s, G[0]);
+        solve_pair(HERE s, G[1], G[2]);
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < N_S; j++) {
                 sum += (G[i][j]/weight[j])*(G[i][j]/weight[j]);
@@ -90,35 +96,38 @@ static int find_stages(Job *job, real h, real Z[3][N_S + 1], real *w)
 }
 
 /* The error of a step to `next`: that of each state, and in all, against what is allowed. */
-static int radau_error(Job *job, real h, real Z[3][N_S + 1], const real *next, real *error, real *size, real *w)
+static int radau_error(GIVEN Job *job, real h, real *const *Z, const real *next, real *error, real *size, real *w)
 {
     const Work *a = (const Work *)job->work;
     Stiff *s = stiff_of(job);
-    real weight[N_S], part[N_S], moved[N_S], rate[N_S];
-    find_weights(job, job->y, next, weight);
+    ARRAY(real, weight, N_S);
+    ARRAY(real, part, N_S);
+    ARRAY(real, moved, N_S);
+    ARRAY(real, rate, N_S);
+    find_weights(HERE job, job->y, next, weight);
     for (int j = 0; j < N_S; j++) {
         part[j] = (ERROR_SHARE[0]*Z[0][j] + ERROR_SHARE[1]*Z[1][j] + ERROR_SHARE[2]*Z[2][j])/h;
         error[j] = job->k[j] + part[j];
     }
-    solve_real(s, error);
-    *size = weighed_size(error, weight);
+    solve_real(HERE s, error);
+    *size = weighed_size(HERE error, weight);
     if (*size > 1.0 && (a->rejected || !s->polynomial)) {
         for (int j = 0; j < N_S; j++)
             moved[j] = job->y[j] + error[j];
-        const int failed = stage_rates(job, job->t, moved, rate, w);
+        const int failed = stage_rates(HERE job, job->t, moved, rate, w);
         if (failed)
             return failed;
         for (int j = 0; j < N_S; j++)
             error[j] = rate[j] + part[j];
-        solve_real(s, error);
-        *size = weighed_size(error, weight);
+        solve_real(HERE s, error);
+        *size = weighed_size(HERE error, weight);
     }
-    told_errors(job, error, weight);
+    told_errors(HERE job, error, weight);
     return FINISHED;
 }
 
 /* A step whose stages were not found is to be tried in another way. */
-static int try_otherwise(Job *job, real h, real Z[3][N_S + 1], real *w)
+static int try_otherwise(GIVEN Job *job, real h, real *const *Z, real *w)
 {
     Work *a = (Work *)job->work;
     Stiff *s = stiff_of(job);
@@ -135,12 +144,13 @@ static int try_otherwise(Job *job, real h, real Z[3][N_S + 1], real *w)
     } else if (!s->fresh)
         s->known = 0;
     else if (!s->middle && s->theta < 2.0) { /* once more with slopes at the second stage */
-        real state[N_S], rate[N_S];
+        ARRAY(real, state, N_S);
+        ARRAY(real, rate, N_S);
         for (int j = 0; j < N_S; j++)
             state[j] = job->y[j] + Z[1][j];
-        const int failed = stage_rates(job, job->t + NODE[1]*h, state, rate, w);
+        const int failed = stage_rates(HERE job, job->t + NODE[1]*h, state, rate, w);
         s->middle = 1;
-        return failed ? failed : find_slopes(job, job->t + NODE[1]*h, state, rate, w);
+        return failed ? failed : find_slopes(HERE job, job->t + NODE[1]*h, state, rate, w);
     } else if (s->slow < HOPELESS)
         a->h = h*fmax(0.3, 0.8*pow(fmin(20.0, s->slow), -1.0/(10 - s->turns)));
     else
@@ -149,44 +159,48 @@ static int try_otherwise(Job *job, real h, real Z[3][N_S + 1], real *w)
 }
 
 /* One step that is accepted; -1 if it comes near a singular position. */
-static int radau_step(Job *job, real *w)
+static int radau_step(GIVEN Job *job, real *w)
 {
     Work *a = (Work *)job->work;
     Stiff *s = stiff_of(job);
-    real next[N_S], error[N_S], Z[3][N_S + 1], size;
+    ARRAY(real, next, N_S);
+    ARRAY(real, error, N_S);
+    ARRAY(real, Z_rows, 3*(N_S + 1));
+    real *const Z[3] = {Z_rows, Z_rows + (N_S + 1), Z_rows + 2*(N_S + 1)};
+    ARRAY(real, loose, N_S); /* before loops are closed */
+    real size;
     int failed;
     if (!a->under_way) {
-        if ((failed = begin_stretch(job, FIRST_ORDER, w)))
+        if ((failed = begin_stretch(HERE job, FIRST_ORDER, w)))
             return failed;
         s->known = s->fresh = s->middle = s->polynomial = 0;
         s->before = s->factored = 0.0;
         s->eta = 1.0;
         a->memory = PATIENT;
-        begin_trial(job, 0);
+        begin_trial(HERE job, 0);
     }
     for (;;) {
         real h, t;
         if ((failed = next_step(job, &h, &t)))
             return failed;
-        if ((failed = find_stages(job, h, Z, w)))
+        if ((failed = find_stages(HERE job, h, Z, w)))
             return failed;
         if (s->slow != 0.0) {
-            if ((failed = try_otherwise(job, h, Z, w)))
+            if ((failed = try_otherwise(HERE job, h, Z, w)))
                 return failed;
             continue;
         }
         for (int j = 0; j < N_S; j++)
             next[j] = job->y[j] + Z[2][j];
-        if ((failed = radau_error(job, h, Z, next, error, &size, w)))
+        if ((failed = radau_error(HERE job, h, Z, next, error, &size, w)))
             return failed;
         const real safety = SAFETY*17.0/(16.0 + s->turns);
-        if (!(size <= 1.0) || !all_finite(next)) {
-            reject_step(job, h, safety, STIFF_EXPONENT, size, next, error);
+        if (!(size <= 1.0) || !all_finite(HERE next)) {
+            reject_step(HERE job, h, safety, STIFF_EXPONENT, size, next, error);
             continue;
         }
-        real loose[N_S];
-        memcpy(loose, next, sizeof loose);
-        if ((failed = admit_step(job, h, t, next, a->k[2], w)) > 0 && job->near)
+        memcpy(loose, next, N_S*sizeof *loose);
+        if ((failed = admit_step(HERE job, h, t, next, a->k[2], w)) > 0 && job->near)
             return -1;
         if (failed > 0)
             continue;
@@ -201,16 +215,16 @@ static int radau_step(Job *job, real *w)
             a->part[1][j] = z;
             a->part[2][j] = z - (y - Z[0][j]/NODE[0])/NODE[1];
         }
-        memcpy(a->from, loose, sizeof loose);
+        memcpy(a->from, loose, N_S*sizeof *loose);
         if (s->theta > KEPT || s->middle)
             s->known = 0;
         s->fresh = s->middle = 0;
         a->h = !s->known || share < 1.0 || share > STEADY ? h*share : h;
         a->was_implicit = 1;
         note_step(job, h);
-        if ((failed = take_step(job, t, next, NULL, w)))
+        if ((failed = take_step(HERE job, t, next, NULL, w)))
             return failed;
-        judge_step(job, h);
+        judge_step(HERE job, h);
         return FINISHED;
     }
 }

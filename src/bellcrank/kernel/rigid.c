@@ -3,7 +3,7 @@
 
 #include "tables/wheels.h"
 
-enum { N_UNITS = 3*N_WHEELS };
+#define N_UNITS (3*N_WHEELS)
 enum { X, Z, VX, VZ, SPIN, AX, AZ, TURN, N_FACTS }; /* of a wheel, as `wheels_at` gives them */
 /* of a wheel in job->modes */
 enum { ROLLS, PART, OFF, NORMAL_X, NORMAL_Z, FOOT_X, FOOT_Z, OTHER_X, OTHER_Z, TURNED, TURNED_AT, N_MODES };
@@ -19,13 +19,13 @@ typedef struct {
 
 static double *mode(Job *job, int i) { return job->modes + i*N_MODES; }
 
-static void nearest(int i, double x, double z, double *near)
+static void nearest(GIVEN int i, double x, double z, double *near)
 {
     ground_near(WHEEL_GROUND[i], x, z, WHEEL_RADIUS[i] + 1.0, near);
 }
 
 /* The part of the ground that a wheel rolls on; returns whether it is still over it. */
-static int on_own_part(Job *job, int i, double x, double z, double *near, double *bend)
+static int on_own_part(GIVEN Job *job, int i, double x, double z, double *near, double *bend)
 {
     memcpy(near, mode(job, i) + OFF, 5*sizeof *near);
     return ground_on(WHEEL_GROUND[i], (int)mode(job, i)[PART], x, z, near, bend);
@@ -42,9 +42,9 @@ static void tell(Job *job, int wheel, int what, double t)
 }
 
 /* Sets inputs, and in their places what the ground exerts; forces may be NULL. */
-static void apply(Job *job, double t, const double *forces, double *w)
+static void apply(GIVEN Job *job, double t, const double *forces, double *w)
 {
-    if (set_inputs(job, t, w))
+    if (set_inputs(HERE job, t, w))
         job->unknown = 1;
     job->externals->live = 0;
     for (int i = 0; i < N_WHEELS && forces; i++)
@@ -53,19 +53,19 @@ static void apply(Job *job, double t, const double *forces, double *w)
                 w[WHEEL_INPUT[i][k]] = forces[3*i + k];
 }
 
-static void observe(Job *job, double t, const double *y, const double *forces, double *facts, double *w)
+static void observe(GIVEN Job *job, double t, const double *y, const double *forces, double *facts, double *w)
 {
-    apply(job, t, forces, w);
+    apply(HERE job, t, forces, w);
     wheels_at(t, y, y + N_Q, job->p, job->c, w, facts, job->externals);
 }
 
-static void speeds(Job *job, double t, const double *y, const double *forces, double *qd, double *ud, double *w)
+static void speeds(GIVEN Job *job, double t, const double *y, const double *forces, double *qd, double *ud, double *w)
 {
-    apply(job, t, forces, w);
+    apply(HERE job, t, forces, w);
     derivatives(t, y, y + N_Q, job->p, job->c, w, qd, ud, job->externals);
 }
 
-static int directions(int i, const double *near, Unit *units)
+static int directions(GIVEN int i, const double *near, Unit *units)
 {
     units[0] = (Unit){i, {near[NX], near[NZ], 0.0}};
     if (!WHEEL_TURNS[i])
@@ -75,10 +75,10 @@ static int directions(int i, const double *near, Unit *units)
 }
 
 /* The same for a wheel in its present mode: one that is held moves in no way. */
-static int held_by(Job *job, int i, const double *near, Unit *units)
+static int held_by(GIVEN Job *job, int i, const double *near, Unit *units)
 {
     if (mode(job, i)[ROLLS] != IS_HELD)
-        return directions(i, near, units);
+        return directions(HERE i, near, units);
     units[0] = (Unit){i, {1.0, 0.0, 0.0}};
     units[1] = (Unit){i, {0.0, 1.0, 0.0}};
     units[2] = (Unit){i, {0.0, 0.0, -WHEEL_RADIUS[i]}};
@@ -92,7 +92,7 @@ static double component(const double *facts, int first, const Unit *unit)
     return d[0]*v[0] + d[1]*v[1] + (double)((d[2] > 0.0) - (d[2] < 0.0))*v[2];
 }
 
-static void spread(const Unit *units, int n, const double *sizes, double *forces)
+static void spread(GIVEN const Unit *units, int n, const double *sizes, double *forces)
 {
     memset(forces, 0, 3*N_WHEELS*sizeof *forces);
     for (int u = 0; u < n; u++)
@@ -101,22 +101,26 @@ static void spread(const Unit *units, int n, const double *sizes, double *forces
 }
 
 /* Accelerations along units per unit force; base: facts without forces. */
-static void response(Job *job, double t, const double *y, const Unit *units, int n, const double *base,
+static void response(GIVEN Job *job, double t, const double *y, const Unit *units, int n, const double *base,
     double *matrix, double *w)
 {
-    double forces[3*N_WHEELS], facts[N_WHEELS*N_FACTS], one = 1.0;
+    ARRAY(double, forces, 3*N_WHEELS);
+    ARRAY(double, facts, N_WHEELS*N_FACTS);
+    double one = 1.0;
     for (int c = 0; c < n; c++) {
-        spread(units + c, 1, &one, forces);
-        observe(job, t, y, forces, facts, w);
+        spread(HERE units + c, 1, &one, forces);
+        observe(HERE job, t, y, forces, facts, w);
         for (int r = 0; r < n; r++)
             matrix[r*n + c] = component(facts, AX, units + r) - component(base, AX, units + r);
     }
 }
 
 /* The smallest x with least error of A x = b, A symmetric: by its eigenvectors (Jacobi's rotations). */
-static void least(int n, double *A, double *b)
+static void least(GIVEN int n, double *A, double *b)
 {
-    double V[N_UNITS*N_UNITS], x[N_UNITS], most = 0.0;
+    ARRAY(double, V, N_UNITS*N_UNITS);
+    ARRAY(double, x, N_UNITS);
+    double most = 0.0;
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
             V[i*n + j] = (double)(i == j);
@@ -154,7 +158,7 @@ static void least(int n, double *A, double *b)
     }
     for (int i = 0; i < n; i++)
         most = fabs(A[i*n + i]) > most ? fabs(A[i*n + i]) : most;
-    memset(x, 0, sizeof x);
+    memset(x, 0, N_UNITS*sizeof *x);
     for (int i = 0; i < n; i++) {
         double sum = 0.0;
         if (!(fabs(A[i*n + i]) > WHEEL_STUCK*most))
@@ -168,16 +172,18 @@ static void least(int n, double *A, double *b)
 }
 
 /* The same; directly where it has one solution. x replaces b. */
-static void solve_least(int n, double *A, double *b)
+static void solve_least(GIVEN int n, double *A, double *b)
 {
-    double L[N_UNITS*N_UNITS], x[N_UNITS], largest = 0.0;
+    ARRAY(double, L, N_UNITS*N_UNITS);
+    ARRAY(double, x, N_UNITS);
+    double largest = 0.0;
     memcpy(L, A, (size_t)(n*n)*sizeof *L);
     memcpy(x, b, (size_t)n*sizeof *x);
     for (int i = 0; i < n; i++)
         largest = L[i*n + i] > largest ? L[i*n + i] : largest;
     for (int k = 0; k < n; k++) {
         if (!(L[k*n + k] > 1e-9*largest)) {
-            least(n, A, b);
+            least(HERE n, A, b);
             return;
         }
         for (int i = k + 1; i < n; i++) {
@@ -197,7 +203,7 @@ static void solve_least(int n, double *A, double *b)
 /* ---- rolling */
 
 /* The lesser load of the two sides of a notch; friction, which takes the moment, is shared by them. */
-static double held_load(Job *job, int i, const double *force, int *side)
+static double held_load(GIVEN Job *job, int i, const double *force, int *side)
 {
     const double *m = mode(job, i), share = -0.5*force[2]/WHEEL_RADIUS[i];
     const double x = force[0] - share*(m[NORMAL_Z] + m[OTHER_Z]), z = force[1] + share*(m[NORMAL_X] + m[OTHER_X]);
@@ -208,34 +214,38 @@ static double held_load(Job *job, int i, const double *force, int *side)
 }
 
 /* Forces of the ground on the wheels that roll, and loads: their parts along the normal. Returns how many roll. */
-static int ground_forces(Job *job, double t, const double *y, double *forces, double *loads, double *w)
+static int ground_forces(GIVEN Job *job, double t, const double *y, double *forces, double *loads, double *w)
 {
-    double base[N_WHEELS*N_FACTS], near[N_WHEELS][5], matrix[N_UNITS*N_UNITS], right[N_UNITS], brakes[3*N_WHEELS];
-    Unit units[N_UNITS];
+    ARRAY(double, base, N_WHEELS*N_FACTS);
+    ARRAY(double, matrix, N_UNITS*N_UNITS);
+    ARRAY(double, right, N_UNITS);
+    ARRAY(double, brakes, 3*N_WHEELS);
+    ARRAY(double, near, 5*N_WHEELS);
+    ARRAY(Unit, units, N_UNITS);
     int n = 0, rolling = 0, braked = 0;
     for (int i = 0; i < N_WHEELS; i++)
         rolling += mode(job, i)[ROLLS] != FLIES;
     memset(forces, 0, 3*N_WHEELS*sizeof *forces);
     if (!rolling)
         return 0;
-    observe(job, t, y, NULL, base, w);
-    memset(brakes, 0, sizeof brakes);
+    observe(HERE job, t, y, NULL, base, w);
+    memset(brakes, 0, (3*N_WHEELS)*sizeof *brakes);
     for (int i = 0; i < N_WHEELS; i++) {
         const double *f = base + i*N_FACTS;
-        double *m = near[i], bend;
+        double *m = near + 5*i, bend;
         if (mode(job, i)[ROLLS] == FLIES)
             continue;
         if (mode(job, i)[ROLLS] == IS_HELD) {
-            const int count = held_by(job, i, m, units + n);
+            const int count = held_by(HERE job, i, m, units + n);
             memset(right + n, 0, (size_t)count*sizeof *right);
             n += count;
             continue;
         }
-        on_own_part(job, i, f[X], f[Z], m, &bend);
+        on_own_part(HERE job, i, f[X], f[Z], m, &bend);
         const double along = m[NZ]*f[VX] - m[NX]*f[VZ], rise = m[NX]*f[VX] + m[NZ]*f[VZ];
         right[n] = -bend*along*along; /* rates of the unit vectors: n' = bend*along*t, t' = -bend*along*n */
         const int first = n;
-        n += directions(i, m, units + n);
+        n += directions(HERE i, m, units + n);
         if (n == first + 2)
             right[first + 1] = bend*along*rise;
         const double size = -WHEEL_RESISTANCE[i]*along;
@@ -243,37 +253,38 @@ static int ground_forces(Job *job, double t, const double *y, double *forces, do
         brakes[3*i] = size*m[NZ];
         brakes[3*i + 1] = -size*m[NX];
     }
-    response(job, t, y, units, n, base, matrix, w);
+    response(HERE job, t, y, units, n, base, matrix, w);
     if (braked)
-        observe(job, t, y, brakes, base, w);
+        observe(HERE job, t, y, brakes, base, w);
     for (int u = 0; u < n; u++)
         right[u] -= component(base, AX, units + u);
-    solve_least(n, matrix, right);
-    spread(units, n, right, forces);
+    solve_least(HERE n, matrix, right);
+    spread(HERE units, n, right, forces);
     for (int k = 0; k < 3*N_WHEELS; k++)
         forces[k] += brakes[k];
     for (int i = 0, side; i < N_WHEELS && loads; i++)
         if (mode(job, i)[ROLLS] == IS_HELD)
-            loads[i] = held_load(job, i, forces + 3*i, &side);
+            loads[i] = held_load(HERE job, i, forces + 3*i, &side);
         else if (mode(job, i)[ROLLS] != FLIES)
-            loads[i] = forces[3*i]*near[i][NX] + forces[3*i + 1]*near[i][NZ];
+            loads[i] = forces[3*i]*near[5*i + NX] + forces[3*i + 1]*near[5*i + NZ];
     return rolling;
 }
 
 /* Inputs at a state, with what the ground exerts. */
-static void with_ground(Job *job, double t, const double *y, double *w)
+static void with_ground(GIVEN Job *job, double t, const double *y, double *w)
 {
-    double forces[3*N_WHEELS];
-    apply(job, t, ground_forces(job, t, y, forces, NULL, w) ? forces : NULL, w);
+    ARRAY(double, forces, 3*N_WHEELS);
+    apply(HERE job, t, ground_forces(HERE job, t, y, forces, NULL, w) ? forces : NULL, w);
 }
 
 /* The wheel with the least load, and that load; -1 if none rolls. */
-static int least_load(Job *job, double t, const double *y, double *load, double *w)
+static int least_load(GIVEN Job *job, double t, const double *y, double *load, double *w)
 {
-    double forces[3*N_WHEELS], loads[N_WHEELS];
+    ARRAY(double, forces, 3*N_WHEELS);
+    ARRAY(double, loads, N_WHEELS);
     int found = -1;
     *load = 0.0;
-    if (!ground_forces(job, t, y, forces, loads, w))
+    if (!ground_forces(HERE job, t, y, forces, loads, w))
         return -1;
     for (int i = 0; i < N_WHEELS; i++)
         if (mode(job, i)[ROLLS] != FLIES && (found < 0 || loads[i] < *load)) {
@@ -284,20 +295,21 @@ static int least_load(Job *job, double t, const double *y, double *load, double 
 }
 
 /* Lets a wheel in a notch roll on the side that carries it. */
-static void let_go(Job *job, double t, int i, const double *y, double *w)
+static void let_go(GIVEN Job *job, double t, int i, const double *y, double *w)
 {
-    double forces[3*N_WHEELS], near[5], bend, *m = mode(job, i);
+    ARRAY(double, forces, 3*N_WHEELS);
+    double near[5], bend, *m = mode(job, i);
     int side;
-    ground_forces(job, t, y, forces, NULL, w);
-    held_load(job, i, forces + 3*i, &side);
+    ground_forces(HERE job, t, y, forces, NULL, w);
+    held_load(HERE job, i, forces + 3*i, &side);
     if (!side) { /* the first side carries less */
         m[NORMAL_X] = m[OTHER_X];
         m[NORMAL_Z] = m[OTHER_Z];
     }
-    double facts[N_WHEELS*N_FACTS];
-    observe(job, t, y, NULL, facts, w);
+    ARRAY(double, facts, N_WHEELS*N_FACTS);
+    observe(HERE job, t, y, NULL, facts, w);
     const double *f = facts + i*N_FACTS, off = WHEEL_ASIDE*WHEEL_RADIUS[i];
-    nearest(i, f[X] - off*m[NORMAL_X], f[Z] - off*m[NORMAL_Z], near); /* deeper in that side than in the other */
+    nearest(HERE i, f[X] - off*m[NORMAL_X], f[Z] - off*m[NORMAL_Z], near); /* deeper in that side than in the other */
     m[ROLLS] = IS_ROLLING;
     m[PART] = ground_shape(WHEEL_GROUND[i], near, &bend);
     memcpy(m + OFF, near, sizeof near);
@@ -305,15 +317,15 @@ static void let_go(Job *job, double t, int i, const double *y, double *w)
 }
 
 /* Lets go of wheels that the ground would have to pull. */
-static void release(Job *job, double t, const double *y, double *w)
+static void release(GIVEN Job *job, double t, const double *y, double *w)
 {
     for (int count = 0; count <= N_WHEELS; count++) {
         double load;
-        const int i = least_load(job, t, y, &load, w);
+        const int i = least_load(HERE job, t, y, &load, w);
         if (load >= 0.0)
             return;
         if (mode(job, i)[ROLLS] == IS_HELD) {
-            let_go(job, t, i, y, w);
+            let_go(HERE job, t, i, y, w);
             continue;
         }
         mode(job, i)[ROLLS] = FLIES;
@@ -324,13 +336,17 @@ static void release(Job *job, double t, const double *y, double *w)
 /* ---- impact */
 
 /* Changes speeds by impulses along unit forces; with `shift`, coordinates as these would change them. */
-static void push(Job *job, double t, double *y, const Unit *units, int n, const double *sizes, int shift, double *w)
+static void push(GIVEN Job *job, double t, double *y, const Unit *units, int n, const double *sizes, int shift, double *w)
 {
-    double forces[3*N_WHEELS], qd[N_Q + 1], with_forces[N_U + 1], without[N_U + 1], moving[N_S];
-    spread(units, n, sizes, forces);
-    speeds(job, t, y, forces, qd, with_forces, w);
-    speeds(job, t, y, NULL, qd, without, w);
-    memcpy(moving, y, sizeof moving);
+    ARRAY(double, forces, 3*N_WHEELS);
+    ARRAY(double, qd, N_Q + 1);
+    ARRAY(double, with_forces, N_U + 1);
+    ARRAY(double, without, N_U + 1);
+    ARRAY(double, moving, N_S);
+    spread(HERE units, n, sizes, forces);
+    speeds(HERE job, t, y, forces, qd, with_forces, w);
+    speeds(HERE job, t, y, NULL, qd, without, w);
+    memcpy(moving, y, N_S*sizeof *moving);
     for (int j = 0; j < N_U; j++) {
         const double change = with_forces[j] - without[j];
         moving[N_Q + j] = change;
@@ -339,31 +355,32 @@ static void push(Job *job, double t, double *y, const Unit *units, int n, const 
     }
     if (!shift)
         return;
-    speeds(job, t, moving, NULL, qd, without, w);
+    speeds(HERE job, t, moving, NULL, qd, without, w);
     for (int j = 0; j < N_Q; j++)
         y[j] += qd[j];
 }
 
 /* The ground that a wheel is on and moves into, if any. */
-static int hit(Job *job, int i, int count, double t, const double *y, double *near, double *w)
+static int hit(GIVEN Job *job, int i, int count, double t, const double *y, double *near, double *w)
 {
-    double all[N_WHEELS*N_FACTS], ahead[5], bend, reach = WHEEL_AHEAD;
+    ARRAY(double, all, N_WHEELS*N_FACTS);
+    double ahead[5], bend, reach = WHEEL_AHEAD;
     if (mode(job, i)[ROLLS] == IS_HELD)
         return 0;
-    observe(job, t, y, NULL, all, w);
+    observe(HERE job, t, y, NULL, all, w);
     const double *f = all + i*N_FACTS, size = hypot(f[VX], f[VZ]);
     const double enters = -WHEEL_CREEP*(1 + size)*(1 + WHEEL_AFTER*count);
-    nearest(i, f[X], f[Z], near);
+    nearest(HERE i, f[X], f[Z], near);
     if (near[DISTANCE] - WHEEL_RADIUS[i] > WHEEL_TOUCH)
         return 0;
     if (near[NX]*f[VX] + near[NZ]*f[VZ] < enters)
         return 1;
     if (mode(job, i)[ROLLS] != FLIES) {
-        on_own_part(job, i, f[X], f[Z], ahead, &bend);
+        on_own_part(HERE job, i, f[X], f[Z], ahead, &bend);
         if (bend*WHEEL_RADIUS[i] < WHEEL_NARROW)
             reach = WHEEL_PEEK*WHEEL_RADIUS[i]/(size > WHEEL_CREEP ? size : WHEEL_CREEP);
     }
-    nearest(i, f[X] + reach*f[VX], f[Z] + reach*f[VZ], ahead);
+    nearest(HERE i, f[X] + reach*f[VX], f[Z] + reach*f[VZ], ahead);
     if (ahead[NX]*f[VX] + ahead[NZ]*f[VZ] < enters) {
         memcpy(near, ahead, sizeof ahead);
         return 1;
@@ -387,12 +404,13 @@ static void note_turn(Job *job, int i, const double *near, double t)
     m[OTHER_Z] = m[NORMAL_Z];
 }
 
-static void strike(Job *job, int i, const double *near, int count, double t, double *y, double *w)
+static void strike(GIVEN Job *job, int i, const double *near, int count, double t, double *y, double *w)
 {
-    double base[N_WHEELS*N_FACTS], before[2] = {0.0, 0.0}, after[2], matrix[4], copy[4], impulse[2], bend;
+    ARRAY(double, base, N_WHEELS*N_FACTS);
+    double before[2] = {0.0, 0.0}, after[2], matrix[4], copy[4], impulse[2], bend;
     Unit units[2];
-    observe(job, t, y, NULL, base, w);
-    const int n = directions(i, near, units);
+    observe(HERE job, t, y, NULL, base, w);
+    const int n = directions(HERE i, near, units);
     for (int u = 0; u < n; u++)
         before[u] = component(base, VX, units + u);
     const double *f = base + i*N_FACTS, pull = -(near[NX]*f[AX] + near[NZ]*f[AZ]);
@@ -400,13 +418,13 @@ static void strike(Job *job, int i, const double *near, int count, double t, dou
     const int rolls = pull > 0.0 && 2*rebound <= pull*job->h, stops = rolls || count > WHEEL_IMPACTS/2;
     after[0] = stops ? 0.0 : rebound;
     after[1] = stops ? 0.0 : WHEEL_RESTITUTION[i][1]*before[1];
-    response(job, t, y, units, n, base, matrix, w);
+    response(HERE job, t, y, units, n, base, matrix, w);
     double work = 0.0;
     for (int pass = 0; pass < 2; pass++) {
         memcpy(copy, matrix, sizeof copy);
         for (int u = 0; u < n; u++)
             impulse[u] = after[u] - before[u];
-        solve_least(n, copy, impulse);
+        solve_least(HERE n, copy, impulse);
         for (int u = 0; u < n; u++)
             work += impulse[u]*(before[u] + after[u]);
         if (pass || !(work > 0.0)) /* twice the work of the impulse: unequal restitution must not add energy */
@@ -414,7 +432,7 @@ static void strike(Job *job, int i, const double *near, int count, double t, dou
         for (int u = 0; u < n; u++)
             after[u] = -WHEEL_RESTITUTION[i][0]*before[u];
     }
-    push(job, t, y, units, n, impulse, 0, w);
+    push(HERE job, t, y, units, n, impulse, 0, w);
     if (rolls && mode(job, i)[ROLLS] == FLIES)
         tell(job, i, LANDS, t);
     else if (!rolls && count == 0)
@@ -428,11 +446,11 @@ static void strike(Job *job, int i, const double *near, int count, double t, dou
 }
 
 /* The ground of a wheel that rolls on: where it leaves its part, the one that it moves along. */
-static void roll_on(Job *job, int i, const double *f, double t, double *near)
+static void roll_on(GIVEN Job *job, int i, const double *f, double t, double *near)
 {
     double ahead[5], bend, *m = mode(job, i);
-    on_own_part(job, i, f[X], f[Z], near, &bend);
-    if (!on_own_part(job, i, f[X] + WHEEL_AHEAD*f[VX], f[Z] + WHEEL_AHEAD*f[VZ], ahead, &bend)) {
+    on_own_part(HERE job, i, f[X], f[Z], near, &bend);
+    if (!on_own_part(HERE job, i, f[X] + WHEEL_AHEAD*f[VX], f[Z] + WHEEL_AHEAD*f[VZ], ahead, &bend)) {
         m[PART] = ground_next(WHEEL_GROUND[i], (int)m[PART], f[X] + WHEEL_AHEAD*f[VX], f[Z] + WHEEL_AHEAD*f[VZ], ahead);
         ground_on(WHEEL_GROUND[i], (int)m[PART], f[X], f[Z], ahead, &bend);
         memcpy(near, ahead, sizeof ahead);
@@ -442,13 +460,16 @@ static void roll_on(Job *job, int i, const double *f, double t, double *near)
 }
 
 /* Takes wheels that roll back onto the ground, and stops what moves them off it. */
-static void keep_on(Job *job, double t, double *y, double *w)
+static void keep_on(GIVEN Job *job, double t, double *y, double *w)
 {
-    double base[N_WHEELS*N_FACTS], near[5], matrix[N_UNITS*N_UNITS], right[N_UNITS];
-    Unit units[N_UNITS];
+    ARRAY(double, base, N_WHEELS*N_FACTS);
+    ARRAY(double, matrix, N_UNITS*N_UNITS);
+    ARRAY(double, right, N_UNITS);
+    double near[5];
+    ARRAY(Unit, units, N_UNITS);
     for (int pass = 0; pass < 2; pass++) {
         int n = 0;
-        observe(job, t, y, NULL, base, w);
+        observe(HERE job, t, y, NULL, base, w);
         for (int i = 0; i < N_WHEELS; i++) {
             const double *f = base + i*N_FACTS;
             if (mode(job, i)[ROLLS] == FLIES)
@@ -456,15 +477,15 @@ static void keep_on(Job *job, double t, double *y, double *w)
             if (mode(job, i)[ROLLS] == IS_ROLLING) {
                 double bend;
                 if (pass)
-                    roll_on(job, i, f, t, near);
+                    roll_on(HERE job, i, f, t, near);
                 else
-                    on_own_part(job, i, f[X], f[Z], near, &bend);
+                    on_own_part(HERE job, i, f[X], f[Z], near, &bend);
                 if (mode(job, i)[TURNED] >= WHEEL_FLIPS) {
                     mode(job, i)[ROLLS] = IS_HELD;
                     tell(job, i, WEDGED, t);
                 }
             }
-            const int count = held_by(job, i, near, units + n);
+            const int count = held_by(HERE job, i, near, units + n);
             memset(right + n, 0, (size_t)count*sizeof *right);
             if (mode(job, i)[ROLLS] == IS_ROLLING)
                 right[n] = WHEEL_RADIUS[i] - near[DISTANCE];
@@ -472,46 +493,48 @@ static void keep_on(Job *job, double t, double *y, double *w)
         }
         if (!n)
             return;
-        response(job, t, y, units, n, base, matrix, w);
+        response(HERE job, t, y, units, n, base, matrix, w);
         for (int u = 0; u < n && pass; u++)
             right[u] = -component(base, VX, units + u);
-        solve_least(n, matrix, right);
-        push(job, t, y, units, n, right, !pass, w);
+        solve_least(HERE n, matrix, right);
+        push(HERE job, t, y, units, n, right, !pass, w);
     }
 }
 
 /* Deals with all wheels that touch the ground: impacts, begin of rolling; those that roll stay on it. */
-static void land(Job *job, double t, double *y, double *w)
+static void land(GIVEN Job *job, double t, double *y, double *w)
 {
+    ARRAY(double, near, 5*N_WHEELS);
+    ARRAY(int, hits, N_WHEELS);
     for (int count = 0; count < WHEEL_IMPACTS; count++) {
-        double near[N_WHEELS][5];
-        int hits[N_WHEELS], any = 0;
+        int any = 0;
         for (int i = 0; i < N_WHEELS; i++)
-            any |= hits[i] = hit(job, i, count, t, y, near[i], w);
+            any |= hits[i] = hit(HERE job, i, count, t, y, near + 5*i, w);
         if (!any)
             break;
         for (int i = 0; i < N_WHEELS; i++)
             if (hits[i])
-                strike(job, i, near[i], count, t, y, w);
+                strike(HERE job, i, near + 5*i, count, t, y, w);
     }
-    keep_on(job, t, y, w);
+    keep_on(HERE job, t, y, w);
 }
 
 /* ---- a step */
 
 /* A step in which wheels on curved ground turn their normal by a small angle. */
-static double longest(Job *job, double t, const double *y, double *w)
+static double longest(GIVEN Job *job, double t, const double *y, double *w)
 {
-    double facts[N_WHEELS*N_FACTS], near[5], bend, h = INFINITY;
+    ARRAY(double, facts, N_WHEELS*N_FACTS);
+    double near[5], bend, h = INFINITY;
     int seen = 0;
     for (int i = 0; i < N_WHEELS; i++) {
         if (mode(job, i)[ROLLS] != IS_ROLLING)
             continue;
         if (!seen)
-            observe(job, t, y, NULL, facts, w);
+            observe(HERE job, t, y, NULL, facts, w);
         seen = 1;
         const double *f = facts + i*N_FACTS;
-        on_own_part(job, i, f[X], f[Z], near, &bend);
+        on_own_part(HERE job, i, f[X], f[Z], near, &bend);
         if (bend != 0.0) { /* it may be small here and large a little farther on */
             const double turn = fabs(bend) > WHEEL_FINE/WHEEL_RADIUS[i] ? fabs(bend) : WHEEL_FINE/WHEEL_RADIUS[i];
             const double rate = turn*hypot(f[VX], f[VZ]), limit = WHEEL_BENT/(rate > WHEEL_CREEP ? rate : WHEEL_CREEP);
@@ -522,12 +545,13 @@ static double longest(Job *job, double t, const double *y, double *w)
 }
 
 /* How near to the ground wheels may come in a step; one that has got into it, in a narrow place, may leave it. */
-static void floors(Job *job, double t, const double *y, double *floor, double *w)
+static void floors(GIVEN Job *job, double t, const double *y, double *floor, double *w)
 {
-    double facts[N_WHEELS*N_FACTS], near[5];
-    observe(job, t, y, NULL, facts, w);
+    ARRAY(double, facts, N_WHEELS*N_FACTS);
+    double near[5];
+    observe(HERE job, t, y, NULL, facts, w);
     for (int i = 0; i < N_WHEELS; i++) {
-        nearest(i, facts[i*N_FACTS + X], facts[i*N_FACTS + Z], near);
+        nearest(HERE i, facts[i*N_FACTS + X], facts[i*N_FACTS + Z], near);
         const double usual = WHEEL_RADIUS[i] - (mode(job, i)[ROLLS] != FLIES ? WHEEL_TOUCH : 0.0);
         const double now = near[DISTANCE] - WHEEL_DEEPER;
         floor[i] = near[DISTANCE] < usual && now < usual ? now : usual;
@@ -535,74 +559,77 @@ static void floors(Job *job, double t, const double *y, double *floor, double *w
 }
 
 /* Has a wheel in flight entered the ground, or a wheel that rolls come to another part of it? */
-static int changed(Job *job, double t, const double *y, const double *floor, double *w)
+static int changed(GIVEN Job *job, double t, const double *y, const double *floor, double *w)
 {
-    double facts[N_WHEELS*N_FACTS], near[5], bend, load;
-    observe(job, t, y, NULL, facts, w);
+    ARRAY(double, facts, N_WHEELS*N_FACTS);
+    double near[5], bend, load;
+    observe(HERE job, t, y, NULL, facts, w);
     for (int i = 0; i < N_WHEELS; i++) {
         const int rolls = mode(job, i)[ROLLS] != FLIES;
         if (mode(job, i)[ROLLS] == IS_HELD)
             continue;
-        nearest(i, facts[i*N_FACTS + X], facts[i*N_FACTS + Z], near);
+        nearest(HERE i, facts[i*N_FACTS + X], facts[i*N_FACTS + Z], near);
         if (near[DISTANCE] < floor[i])
             return 1;
-        if (rolls && !on_own_part(job, i, facts[i*N_FACTS + X], facts[i*N_FACTS + Z], near, &bend))
+        if (rolls && !on_own_part(HERE job, i, facts[i*N_FACTS + X], facts[i*N_FACTS + Z], near, &bend))
             return 1;
     }
-    least_load(job, t, y, &load, w);
+    least_load(HERE job, t, y, &load, w);
     return load < 0.0;
 }
 
-static int attempt(Job *job, double h, double t, double end, const double *y, double *next, double *w)
+static int attempt(GIVEN Job *job, double h, double t, double end, const double *y, double *next, double *w)
 {
-    double k[N_S];
-    const int failed = rates(job, 0, t, y, k, w);
-    return failed ? failed : advance(job, h, t, t + h/2, end, y, k, next, w);
+    ARRAY(double, k, N_S);
+    const int failed = rates(HERE job, 0, t, y, k, w);
+    return failed ? failed : advance(HERE job, h, t, t + h/2, end, y, k, next, w);
 }
 
 /* A step, or a part of one: goes on from change to change. */
-static int rigid_step(Job *job, double h, double t, double middle, double end, const double *y, const double *k,
+static int rigid_step(GIVEN Job *job, double h, double t, double middle, double end, const double *y, const double *k,
     double *next, double *w)
 {
-    double state[N_S], left = h;
+    ARRAY(double, state, N_S);
+    double left = h;
     int failed;
+    ARRAY(double, floor, N_WHEELS);
+    ARRAY(double, trial, N_S);
     (void)t;
     (void)middle;
     (void)k;
     t = job->from_time;
-    memcpy(state, y, sizeof state);
+    memcpy(state, y, N_S*sizeof *state);
     while (left > 0.0) {
-        double floor[N_WHEELS];
-        release(job, t, state, w);
-        floors(job, t, state, floor, w);
-        const double most = longest(job, t, state, w);
+        release(HERE job, t, state, w);
+        floors(HERE job, t, state, floor, w);
+        const double most = longest(HERE job, t, state, w);
         double length = left < most ? left : most, then = length == left ? end : t + length;
-        if ((failed = attempt(job, length, t, then, state, next, w)) || !all_finite(next))
+        if ((failed = attempt(HERE job, length, t, then, state, next, w)) || !all_finite(HERE next))
             return failed;
-        if (changed(job, then, next, floor, w)) {
-            double good = 0.0, bad = length, trial[N_S];
+        if (changed(HERE job, then, next, floor, w)) {
+            double good = 0.0, bad = length;
             for (int n = 0; n < WHEEL_HALVINGS; n++) {
                 const double mid = 0.5*(good + bad);
                 if (!(good < mid && mid < bad) || bad - good < WHEEL_INSTANT*(t > 1.0 ? t : 1.0))
                     break;
-                if ((failed = attempt(job, mid, t, t + mid, state, trial, w)))
+                if ((failed = attempt(HERE job, mid, t, t + mid, state, trial, w)))
                     return failed;
-                if (changed(job, t + mid, trial, floor, w)) {
+                if (changed(HERE job, t + mid, trial, floor, w)) {
                     bad = mid;
-                    memcpy(next, trial, sizeof trial);
+                    memcpy(next, trial, N_S*sizeof *trial);
                 } else
                     good = mid;
             }
             length = bad;
         }
         t = length == left ? end : t + length;
-        land(job, t, next, w);
+        land(HERE job, t, next, w);
         if (job->unknown)
             return INPUT_FAILED;
         if (job->externals->failed)
             return EXTERNAL_FAILED;
-        memcpy(state, next, sizeof state);
-        if (!all_finite(next))
+        memcpy(state, next, N_S*sizeof *state);
+        if (!all_finite(HERE next))
             return FINISHED;
         left = length < left ? left - length : 0.0;
     }

@@ -1,48 +1,53 @@
 /* ---- a run: everything from the first step to the last happens here */
 
 /* A step as the model asks for it. */
-static int move_on(Job *job, real h, real t, real middle, real end, const real *y, const real *k, real *next, real *w)
+static int move_on(GIVEN Job *job, real h, real t, real middle, real end, const real *y, const real *k, real *next, real *w)
 {
 #if HAS_WHEELS
-    return rigid_step(job, h, t, middle, end, y, k, next, w);
-#elif HAS_DAE
-    return dae_step(job, h, t, middle, end, y, k, next, w);
-#elif HAS_LOOPS
-    return projected_step(job, h, t, middle, end, y, k, next, w, 0);
-#else
-    return advance(job, h, t, middle, end, y, k, next, w);
+    if (MODEL_HAS(WHEELS))
+        return rigid_step(HERE job, h, t, middle, end, y, k, next, w);
 #endif
+#if HAS_DAE
+    if (MODEL_HAS(DAE))
+        return dae_step(HERE job, h, t, middle, end, y, k, next, w);
+#endif
+#if HAS_LOOPS
+    if (MODEL_HAS(LOOPS))
+        return projected_step(HERE job, h, t, middle, end, y, k, next, w, 0);
+#endif
+    return advance(HERE job, h, t, middle, end, y, k, next, w);
 }
 
 /* A step, or a part of one, from t to end. Stages at the end see inputs as they are at `before`, what
    follows as at `after`: the two differ where an input jumps. External routines remember at the end of the last part
    only. The state stays the last good one if the step fails. */
-static int part(Job *job, int last, real h, real t, real middle, real end, real before, real after, real *w)
+static int part(GIVEN Job *job, int last, real h, real t, real middle, real end, real before, real after, real *w)
 {
-    real next[N_S], k_new[N_S];
+    ARRAY(real, next, N_S);
+    ARRAY(real, k_new, N_S);
     int failed, follows = TWO_STEP(job->method);
-    real kept[N_W - N_I + 1];
+    ARRAY(real, kept, N_W - N_I + 1);
     memcpy(kept, w + N_I, (N_W - N_I)*sizeof *kept);
-    failed = move_on(job, h, t, middle, before, job->y, job->k, next, w);
+    failed = move_on(HERE job, h, t, middle, before, job->y, job->k, next, w);
     if (failed == EXTERNAL_FAILED || failed == INPUT_FAILED)
         return failed;
-    if (failed || !all_finite(next)) {
-        memcpy(job->bad, next, sizeof next);
+    if (failed || !all_finite(HERE next)) {
+        memcpy(job->bad, next, N_S*sizeof *next);
         return failed ? failed : NOT_FINITE;
     }
     job->from = job->y;
     if (N_UPDATE) {
-        if (last && (failed = keep_values(job, 0, after, next, w)))
+        if (last && (failed = keep_values(HERE job, 0, after, next, w)))
             return failed;
         follows = follows && !memcmp(kept, w + N_I, (N_W - N_I)*sizeof *kept); /* else a jump */
     }
-    if ((failed = rates(job, last, after, next, k_new, w)))
+    if ((failed = rates(HERE job, last, after, next, k_new, w)))
         return failed;
     if (follows)
-        memcpy(job->old, job->k, sizeof k_new);
-    memcpy(job->y, next, sizeof next);
-    memcpy(job->k, k_new, sizeof k_new);
-    accept(job, end, k_new);
+        memcpy(job->old, job->k, N_S*sizeof *k_new);
+    memcpy(job->y, next, N_S*sizeof *next);
+    memcpy(job->k, k_new, N_S*sizeof *k_new);
+    accept(HERE job, end, k_new);
     follows = follows && !job->near;
     job->behind = follows ? h : 0.0;
     job->from_time = after;
@@ -53,13 +58,13 @@ static int part(Job *job, int last, real h, real t, real middle, real end, real 
 #include "parts.c"
 
 /* A step from t to end that is cut at the breaks from number b on. */
-static int step_in_parts(Job *job, int64_t b, real t, real end, real near, real *w)
+static int step_in_parts(GIVEN Job *job, int64_t b, real t, real end, real near, real *w)
 {
     while (t < end) {
         job->behind = 0.0;
         const Part next = next_part(job, &b, end, near);
         const real to = next.to;
-        const int failed = part(job, to >= end, to - t, t, 0.5*(t + to), to, next.before, next.after, w);
+        const int failed = part(HERE job, to >= end, to - t, t, 0.5*(t + to), to, next.before, next.after, w);
         if (failed)
             return failed;
         t = to;
@@ -83,29 +88,29 @@ static real after_jumps(const Job *job, real near)
 
 /* Takes the state from which a run begins, or goes on after it was changed: what routines keep and remember is then as
    it was, and there is no row of it. */
-static int take_start(Job *job, int again, real *w)
+static int take_start(GIVEN Job *job, int again, real *w)
 {
     const real t = again ? after_jumps(job, GAP*job->h) : job->t;
     int failed = FINISHED;
     job->behind = 0.0;
-    if (!again && (failed = keep_values(job, 1, t, job->y, w)))
+    if (!again && (failed = keep_values(HERE job, 1, t, job->y, w)))
         return failed;
-    if ((failed = begin(job, t, w)))
+    if ((failed = begin(HERE job, t, w)))
         return failed;
     job->fresh = 1;
     job->from_time = t;
-    land(job, t, job->y, w);
-    if ((failed = rates(job, !again, t, job->y, job->k, w)) || (!again && (failed = record(job, 2, t, job->y, w))))
+    land(HERE job, t, job->y, w);
+    if ((failed = rates(HERE job, !again, t, job->y, job->k, w)) || (!again && (failed = record(HERE job, 2, t, job->y, w))))
         return failed;
-    remember(job, t, job->k);
+    remember(HERE job, t, job->k);
     return failed;
 }
 
 /* Goes on with a run. Returns the status. */
-EXPORT int run(Job *job)
+EXPORT int run(GIVEN Job *job)
 {
     const real h = job->h, near = GAP*h;
-    real w[N_W + 1];
+    ARRAY(real, w, N_W + 1);
     int64_t b = 0;
     job->externals->failed = 0;
     job->reached = job->first;
@@ -114,7 +119,7 @@ EXPORT int run(Job *job)
     if (job->begun != BEGUN) {
         const int again = job->begun == AGAIN;
         job->begun = BEGUN;
-        if ((job->status = take_start(job, again, w)))
+        if ((job->status = take_start(HERE job, again, w)))
             return job->status;
 #if HAS_ADAPTIVE
         if (job->method >= N_FIXED)
@@ -124,7 +129,7 @@ EXPORT int run(Job *job)
 #if HAS_ADAPTIVE
     if (job->method >= N_FIXED) {
         job->behind = 0.0;
-        return job->status = adaptive(job, w);
+        return job->status = adaptive(HERE job, w);
     }
 #endif
     for (int64_t i = job->first + 1; i <= job->last; i++) {
@@ -136,15 +141,15 @@ EXPORT int run(Job *job)
             b++;
         if ((b < job->n_breaks && job->breaks[b] <= end + near) || end != whole
             || fabs(t - (job->t_start + (real)(i - 1)*h)) > near)
-            job->status = step_in_parts(job, b, t, end, near, w);
+            job->status = step_in_parts(HERE job, b, t, end, near, w);
         else
-            job->status = part(job, 1, h, t, job->t_start + ((real)i - 0.5)*h, end, end, end, w);
+            job->status = part(HERE job, 1, h, t, job->t_start + ((real)i - 0.5)*h, end, end, end, w);
         if (job->status)
             return job->status;
         job->t = end;
-        if ((i % job->every == 0 || i == job->total) && (job->status = record(job, 2, last, job->y, w)))
+        if ((i % job->every == 0 || i == job->total) && (job->status = record(HERE job, 2, last, job->y, w)))
             return job->status;
-        if (HAS_WHEELS && job->n_told + 1000 > job->most_told)
+        if (MODEL_HAS(WHEELS) && job->n_told + 1000 > job->most_told)
             return job->status;
     }
     return job->status;

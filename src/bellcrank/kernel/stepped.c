@@ -2,30 +2,30 @@
 /* ---- runs step by step: all calls leave one row, that of the state reached */
 
 /* Takes n more steps of a run; n = 0: its start, or a state after inputs were changed. Returns the status. */
-EXPORT int steps_on(Job *job, int64_t n)
+EXPORT int steps_on(GIVEN Job *job, int64_t n)
 {
     if (job->begun == AGAIN && !n) {
-        real w[N_W + 1];
+        ARRAY(real, w, N_W + 1);
         job->externals->failed = 0;
         job->begun = BEGUN;
         memcpy(w + N_I, job->kept, (N_W - N_I)*sizeof *w);
-        if ((job->status = take_start(job, 1, w)))
+        if ((job->status = take_start(HERE job, 1, w)))
             return job->status;
         job->filled = 0;
-        return job->status = record(job, 0, job->t, job->y, w);
+        return job->status = record(HERE job, 0, job->t, job->y, w);
     }
     job->first = job->reached;
     job->last = job->total = job->first + n;
     job->filled = 0;
-    return run(job);
+    return run(HERE job);
 }
 
 /* The same for several runs, but those that have failed; how many that are then. */
-EXPORT int64_t steps_of_all(Job *const *jobs, int64_t count, int64_t n)
+EXPORT int64_t steps_of_all(GIVEN Job *const *jobs, int64_t count, int64_t n)
 {
     int64_t failed = 0;
     for (int64_t i = 0; i < count; i++)
-        failed += jobs[i]->status ? 1 : steps_on(jobs[i], n) != FINISHED;
+        failed += jobs[i]->status ? 1 : steps_on(HERE jobs[i], n) != FINISHED;
     return failed;
 }
 

@@ -3,9 +3,11 @@
 /* ---- what stiff methods share: slopes of the rates, what they cost, and how steps grow */
 
 /* The rate of the fastest mode: by how much the slopes lengthen a vector, in the mean of the last of many times. */
-static real fastest_mode(const Stiff *s)
+static real fastest_mode(GIVEN const Stiff *s)
 {
-    real x[N_S + 1], y[N_S + 1], sum = 0.0;
+    ARRAY(real, x, N_S + 1);
+    ARRAY(real, y, N_S + 1);
+    real sum = 0.0;
     for (int i = 0; i < N_S; i++)
         x[i] = i % 2 ? -1.0 : 1.0;
     for (int turn = 0; turn < TURNS_OF_RATE; turn++) {
@@ -28,16 +30,16 @@ static real fastest_mode(const Stiff *s)
 
 #if HAS_SLOPES
 /* Slopes of the rates at y that the program knows; is each column known? */
-static int known_slopes(Job *job, real t, const real *y, int *known, real *w)
+static int known_slopes(GIVEN Job *job, real t, const real *y, int *known, real *w)
 {
     Stiff *s = stiff_of(job);
-    real found[N_SLOPES + 1];
-    memcpy(known, SLOPED, sizeof SLOPED);
-    if (set_inputs(job, t, w))
+    ARRAY(real, found, N_SLOPES + 1);
+    memcpy(known, SLOPED, N_S*sizeof *known);
+    if (set_inputs(HERE job, t, w))
         return INPUT_FAILED;
     job->externals->live = 0;
     slopes(t, y, y + N_Q, job->p, job->c, w, found, job->externals);
-    memset(s->slopes, 0, sizeof s->slopes);
+    memset(s->slopes, 0, (N_S*N_S + 1)*sizeof *s->slopes);
     for (int i = 0; i < N_SLOPES; i++) {
         s->slopes[SLOPE_PLACE[i]] = found[i];
         if (!isfinite(found[i]))
@@ -49,27 +51,29 @@ static int known_slopes(Job *job, real t, const real *y, int *known, real *w)
 #endif
 
 /* Slopes of the rates, which are k at y: columns that the program does not know by differences. */
-static int find_slopes(Job *job, real t, const real *y, const real *k, real *w)
+static int find_slopes(GIVEN Job *job, real t, const real *y, const real *k, real *w)
 {
     Stiff *s = stiff_of(job);
-    real moved[N_S], rate[N_S];
-    int known[N_S + 1] = {0};
-    memcpy(moved, y, sizeof moved);
-    s->usual = !job->wary && !(HAS_CORRECTION && job->staged);
+    ARRAY(real, moved, N_S);
+    ARRAY(real, rate, N_S);
+    ARRAY(int, known, N_S + 1);
+    memset(known, 0, (N_S + 1)*sizeof *known);
+    memcpy(moved, y, N_S*sizeof *moved);
+    s->usual = !job->wary && !(MODEL_HAS(CORRECTION) && job->staged);
 #if HAS_SLOPES
     const Work *a = (const Work *)job->work;
-    if (s->usual) {
-        const int failed = known_slopes(job, t < a->first ? a->first : t > a->last ? a->last : t, y, known, w);
+    if (MODEL_HAS(SLOPES) && s->usual) {
+        const int failed = known_slopes(HERE job, t < a->first ? a->first : t > a->last ? a->last : t, y, known, w);
         if (failed)
             return failed;
     }
 #endif
-    real again[N_S]; /* what routines remember has changed since */
+    ARRAY(real, again, N_S); /* what routines remember has changed since */
     int same = 1;
     for (int j = 0; j < N_S; j++)
         same = same && known[j];
     if (REMEMBERS && !same) {
-        const int failed = stage_rates(job, t, y, again, w);
+        const int failed = stage_rates(HERE job, t, y, again, w);
         if (failed)
             return failed;
         k = again;
@@ -79,7 +83,7 @@ static int find_slopes(Job *job, real t, const real *y, const real *k, real *w)
         if (known[j])
             continue;
         moved[j] += DIFFERENCE*fmax(fabs(y[j]), fmax(job->atol[j]/job->rtol, LEAST_MOVED));
-        const int failed = stage_rates(job, t, moved, rate, w);
+        const int failed = stage_rates(HERE job, t, moved, rate, w);
         if (failed)
             return failed;
         for (int i = 0; i < N_S; i++)
@@ -90,7 +94,7 @@ static int find_slopes(Job *job, real t, const real *y, const real *k, real *w)
     s->known = s->fresh = 1;
     s->factored = 0.0;
     if (job->look == 2) {
-        s->fastest = fastest_mode(s);
+        s->fastest = fastest_mode(HERE s);
         if (!(s->first_fastest > 0.0))
             s->first_fastest = s->fastest;
     }
@@ -98,36 +102,36 @@ static int find_slopes(Job *job, real t, const real *y, const real *k, real *w)
 }
 
 /* What a run has cost so far, in evaluations of rates. */
-static real spent_so_far(const Job *job, const Stiff *s)
+static real spent_so_far(GIVEN const Job *job, const Stiff *s)
 {
     return (real)job->evaluations + SLOPES_COST*(real)job->slopes + FACTOR_COST*(real)job->factors
         + SOLVE_COST*s->solved;
 }
 
-static void begin_trial(Job *job, int tried)
+static void begin_trial(GIVEN Job *job, int tried)
 {
     Stiff *s = stiff_of(job);
     s->tried = tried;
     s->gained = 0.0;
-    s->spent = spent_so_far(job, s);
+    s->spent = spent_so_far(HERE job, s);
 }
 
 /* After a step of a method that may be left: would explicit ones, held by the fastest mode, come on sooner? The first
    steps of a stretch, which grow, do not count. */
-static void judge_step(Job *job, real h)
+static void judge_step(GIVEN Job *job, real h)
 {
     Stiff *s = stiff_of(job);
     s->gained += h;
     if (job->look != 2 || ++s->tried % TRIAL_STEPS != 0)
         return;
-    const real cost = spent_so_far(job, s) - s->spent;
+    const real cost = spent_so_far(HERE job, s) - s->spent;
     if (s->tried > TRIAL_STEPS && SOONER*s->gained*s->fastest < job->pace*s->first_fastest*cost) {
         job->held = 0;
         job->backs++;
         job->went_back = job->t;
         s->first_fastest = 0.0;
     }
-    begin_trial(job, s->tried);
+    begin_trial(HERE job, s->tried);
 }
 
 /* By how much the next step may be longer after one that is accepted; it predicts from the step before, too. */

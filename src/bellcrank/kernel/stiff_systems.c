@@ -3,9 +3,12 @@
 #include "tables/newton.h"
 
 typedef struct Stiff {
-    real slopes[N_S*N_S + 1];                           /* of the rates, states in the order of elimination */
-    real one[N_S*N_S + 1], re[N_S*N_S + 1], im[N_S*N_S + 1]; /* the real and the complex matrix, factored ... */
-    int one_row[N_S + 1], pair_row[N_S + 1];            /* ... their pivots ... */
+    FIELD(real, slopes, N_S*N_S + 1);                   /* of the rates, states in the order of elimination */
+    FIELD(real, one, N_S*N_S + 1);                      /* the real matrix, factored ... */
+    FIELD(real, re, N_S*N_S + 1);                       /* ... the complex one ... */
+    FIELD(real, im, N_S*N_S + 1);
+    FIELD(int, one_row, N_S + 1);                       /* ... their pivots ... */
+    FIELD(int, pair_row, N_S + 1);
     int one_first, pair_first, usual;                   /* ... and how many were eliminated first, if that is usual */
     real factored;                                      /* the step they were factored for, or 0 */
     real before, eta, theta, slow;                      /* the step before; how Newton's method converges */
@@ -21,7 +24,7 @@ static Stiff *stiff_of(const Job *job)
 }
 
 /* Eliminates the first states of a matrix, each by its own pivot; nonzero if one is too small for that. */
-static int eliminate_real(real *A, real s)
+static int eliminate_real(GIVEN real *A, real s)
 {
     for (int k = 0; k < N_FIRST; k++) {
         if (!(fabs(A[k*N_S + k]) >= OWN_PIVOT*fabs(s)))
@@ -38,7 +41,7 @@ static int eliminate_real(real *A, real s)
 }
 
 /* Factors what is left of a matrix from a row on; nonzero if that is singular. */
-static inline int reduce_real(real *A, int *row, const int first)
+static inline int reduce_real(GIVEN real *A, int *row, const int first)
 {
     for (int k = first; k < N_S; k++) {
         int m = k;
@@ -65,7 +68,7 @@ static inline int reduce_real(real *A, int *row, const int first)
 }
 
 /* Factors s - slopes; nonzero if that is singular. */
-static int factor_real(Stiff *f, real s)
+static int factor_real(GIVEN Stiff *f, real s)
 {
     for (f->one_first = f->usual ? N_FIRST : 0;; f->one_first = 0) {
         for (int i = 0; i < N_S*N_S; i++)
@@ -73,13 +76,13 @@ static int factor_real(Stiff *f, real s)
         for (int i = 0; i < N_S; i++)
             f->one[i*N_S + i] += s;
         if (!f->one_first)
-            return reduce_real(f->one, f->one_row, 0);
-        if (!eliminate_real(f->one, s))
-            return reduce_real(f->one, f->one_row, N_FIRST);
+            return reduce_real(HERE f->one, f->one_row, 0);
+        if (!eliminate_real(HERE f->one, s))
+            return reduce_real(HERE f->one, f->one_row, N_FIRST);
     }
 }
 
-static inline void back_real(const real *A, const int *row, const int first, real *b)
+static inline void back_real(GIVEN const real *A, const int *row, const int first, real *b)
 {
     for (int k = first; k < N_S; k++) {
         const real x = b[row[k]];
@@ -100,19 +103,19 @@ static inline void back_real(const real *A, const int *row, const int first, rea
     }
 }
 
-static void solve_real(const Stiff *f, real *given)
+static void solve_real(GIVEN const Stiff *f, real *given)
 {
     const real *A = f->one;
-    real b[N_S + 1];
+    ARRAY(real, b, N_S + 1);
     for (int i = 0; i < N_S; i++)
         b[i] = given[STATE_ORDER[i]];
     if (!f->one_first)
-        back_real(A, f->one_row, 0, b);
+        back_real(HERE A, f->one_row, 0, b);
     else {
         for (int k = 0; k < N_FIRST; k++)
             for (int d = DOWN[k]; d < DOWN[k + 1]; d++)
                 b[BELOW[d]] -= A[BELOW[d]*N_S + k]*b[k];
-        back_real(A, f->one_row, N_FIRST, b);
+        back_real(HERE A, f->one_row, N_FIRST, b);
         for (int k = N_FIRST - 1; k >= 0; k--) {
             real x = b[k];
             for (int c = ACROSS[k]; c < ACROSS[k + 1]; c++)
@@ -125,7 +128,7 @@ static void solve_real(const Stiff *f, real *given)
 }
 
 /* The same with a complex s: real and imaginary parts apart. */
-static int eliminate_pair(real *A, real *B, real size)
+static int eliminate_pair(GIVEN real *A, real *B, real size)
 {
     for (int k = 0; k < N_FIRST; k++) {
         const real a = A[k*N_S + k], b = B[k*N_S + k], square = a*a + b*b;
@@ -147,7 +150,7 @@ static int eliminate_pair(real *A, real *B, real size)
     return 0;
 }
 
-static inline int reduce_pair(real *A, real *B, int *row, const int first)
+static inline int reduce_pair(GIVEN real *A, real *B, int *row, const int first)
 {
     for (int k = first; k < N_S; k++) {
         int m = k;
@@ -181,7 +184,7 @@ static inline int reduce_pair(real *A, real *B, int *row, const int first)
     return 0;
 }
 
-static int factor_pair(Stiff *f, real s, real t)
+static int factor_pair(GIVEN Stiff *f, real s, real t)
 {
     for (f->pair_first = f->usual ? N_FIRST : 0;; f->pair_first = 0) {
         for (int i = 0; i < N_S*N_S; i++) {
@@ -193,13 +196,13 @@ static int factor_pair(Stiff *f, real s, real t)
             f->im[i*N_S + i] = t;
         }
         if (!f->pair_first)
-            return reduce_pair(f->re, f->im, f->pair_row, 0);
-        if (!eliminate_pair(f->re, f->im, s*s + t*t))
-            return reduce_pair(f->re, f->im, f->pair_row, N_FIRST);
+            return reduce_pair(HERE f->re, f->im, f->pair_row, 0);
+        if (!eliminate_pair(HERE f->re, f->im, s*s + t*t))
+            return reduce_pair(HERE f->re, f->im, f->pair_row, N_FIRST);
     }
 }
 
-static inline void back_pair(const real *A, const real *B, const int *row, const int first, real *re, real *im)
+static inline void back_pair(GIVEN const real *A, const real *B, const int *row, const int first, real *re, real *im)
 {
     for (int k = first; k < N_S; k++) {
         const real x = re[row[k]], y = im[row[k]];
@@ -228,16 +231,17 @@ static inline void back_pair(const real *A, const real *B, const int *row, const
     }
 }
 
-static void solve_pair(const Stiff *f, real *given_re, real *given_im)
+static void solve_pair(GIVEN const Stiff *f, real *given_re, real *given_im)
 {
     const real *A = f->re, *B = f->im;
-    real re[N_S + 1], im[N_S + 1];
+    ARRAY(real, re, N_S + 1);
+    ARRAY(real, im, N_S + 1);
     for (int i = 0; i < N_S; i++) {
         re[i] = given_re[STATE_ORDER[i]];
         im[i] = given_im[STATE_ORDER[i]];
     }
     if (!f->pair_first)
-        back_pair(A, B, f->pair_row, 0, re, im);
+        back_pair(HERE A, B, f->pair_row, 0, re, im);
     else {
         for (int k = 0; k < N_FIRST; k++)
             for (int d = DOWN[k]; d < DOWN[k + 1]; d++) {
@@ -245,7 +249,7 @@ static void solve_pair(const Stiff *f, real *given_re, real *given_im)
                 re[i] -= A[i*N_S + k]*re[k] - B[i*N_S + k]*im[k];
                 im[i] -= A[i*N_S + k]*im[k] + B[i*N_S + k]*re[k];
             }
-        back_pair(A, B, f->pair_row, N_FIRST, re, im);
+        back_pair(HERE A, B, f->pair_row, N_FIRST, re, im);
         for (int k = N_FIRST - 1; k >= 0; k--) {
             real x = re[k], y = im[k];
             for (int c = ACROSS[k]; c < ACROSS[k + 1]; c++) {

@@ -17,11 +17,25 @@ _BRANCH = re.compile(r"#(if|elif) (!?)(\w+)|#(else|endif)\b|#(ifn?def)\b")
 _STRUCTURE = re.compile(r"^typedef struct (\w+) \{\n(.*?)^\} \1;", re.MULTILINE | re.DOTALL)
 _NAMES = re.compile(r"(?:const )?(\w+) (\**)(.+);")
 _FUNCTION = re.compile(r"\w+ \(\*(\w+)\)\(.*\);")
+_WORD = re.compile(r"#define (\w+)(?:\(([\w, ]+)\))?(?: (.+))?")
 
 
 @cache
 def kernel_file(name: str) -> str:
     return template("bellcrank.kernel", name)
+
+
+@cache
+def _words(header: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+    """Words that a header defines, and what stands in their places."""
+    found = []
+    for name, given, plain in _WORD.findall(header):
+        arguments = given.split(", ") if given else []
+        behind = r"\((\w+)\)" if len(arguments) == 1 else r"\(" + r"(\w+), " * len(arguments[1:]) + r"(.*?)\)(?=;)"
+        for i, argument in enumerate(arguments, 1):
+            plain = re.sub(rf"(##)?\b{argument}\b", rf"\\g<{i}>", plain)
+        found.append((re.compile(rf"\b{name}" + (behind if arguments else r"\b" + (" " if not plain else ""))), plain))
+    return tuple(found)
 
 
 @dataclass
@@ -31,9 +45,15 @@ class Kernel:
     parts: Mapping[str, int]
     _taken: set[str] = field(default_factory=set)
 
+    def __post_init__(self) -> None:
+        self.parts = {"LINKED": 0, **self.parts}
+
     def take(self, *names: str) -> str:
         """Files with those that they include; those that were taken before are left out."""
-        return "".join(self._file(name) for name in names)
+        text = "".join(self._file(name) for name in names)
+        for word, plain in () if self.parts["LINKED"] else _words(kernel_file("unity.h")):
+            text = word.sub(plain, text)
+        return text
 
     def _file(self, name: str) -> str:
         if name in self._taken:

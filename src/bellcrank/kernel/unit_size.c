@@ -11,7 +11,7 @@ static inline void unit_size(real *e)
 }
 
 /* The same for all Euler parameters of a state. */
-static inline void unit_sizes_of(real *y)
+static inline void unit_sizes_of(GIVEN real *y)
 {
     for (int i = 0; i < N_UNIT; i++)
         unit_size(y + UNIT_AT[i]);

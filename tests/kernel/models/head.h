@@ -8,6 +8,7 @@
 #define SEPARATE
 #define real double
 
+#include "unity.h"
 #include "externals.h"
 
 #define ARGUMENTS real t, const real *q, const real *u, const real *p, const real *c, const real *w

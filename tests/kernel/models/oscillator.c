@@ -25,5 +25,10 @@ static const int STATE_ORDER[] = {0, 1}, DOWN[] = {0}, BELOW[] = {0}, ACROSS[] =
 #define FACTOR_COST 1.0
 #define SOLVE_COST 1.0
 
+#ifdef ATTACHED
+#include "tables/methods.h"
+#include "attached.c"
+#else
 #include "kernel.c"
+#endif
 #include "tail.h"

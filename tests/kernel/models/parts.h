@@ -11,6 +11,7 @@
 #ifndef HAS_STIFF
 #define HAS_STIFF 1
 #endif
+#define HAS_SYSTEM (HAS_LOOPS || HAS_DAE)
 #define HAS_CORRECTION 0
 #define HAS_BRIDGES 0
 #define HAS_SIDES 0

@@ -7,14 +7,18 @@ enum { N_Q = 2, N_U = 2, N_S = 4, N_P = 0, N_C = 0, N_W = 0, N_I = 0, N_OUT = 1,
 
 static const real ROW_SCALE[N_V] = {1.0}, COLUMN_SCALE[N_U] = {1.0, 1.0};
 #define USUAL_RATIO 1.0
+#ifndef ATTACHED
 #include "pivoted.c"
+#endif
 #ifndef HAS_DAE
 #define HAS_LOOPS 1
 #define USUAL_ORDER 1.0
 enum { N_ORDER = 0 };
 static const int ORDER[N_ORDER + 1][2] = {{0, 0}};
+#ifndef ATTACHED
 #include "solve.c"
 #include "null_space.c"
+#endif
 
 static void derivatives(ARGUMENTS, real *qd, real *ud, Externals *x)
 {
@@ -66,5 +70,10 @@ static const int MASS_FROM[N_U] = {0, 1}, ROW_AT[N_V + 1] = {0, 2}, ROW_COLUMN[]
     PAIR_COLUMN[] = {0, 1};
 #endif
 #include "parts.h"
+#ifdef ATTACHED
+#include "tables/methods.h"
+#include "attached.c"
+#else
 #include "kernel.c"
+#endif
 #include "tail.h"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -137,11 +138,20 @@ def method_cases(
 
 def advance_text() -> str:
     """The function of the kernel that takes one step with a fixed method."""
+    cases = method_cases().replace("rates(job,", "rates(HERE job,").replace("(next)", "(HERE next)")
+    arrays = re.sub(r"^    real (.*);", lambda m: _arrays(m[1].split(", ")), cases)
     return f"""/* One step from y with rates k, of length h, to `next`: the rates there are left to the caller. */
-static int advance(Job *job, real h, real t, real middle, real end, const real *y, const real *k, real *next, real *w)
+static int advance(GIVEN Job *job, real h, real t, real middle, real end, const real *y, const real *k, real *next,
+    real *w)
 {{
-{method_cases()}}}
+{arrays}}}
 """
+
+
+def _arrays(declared: Sequence[str]) -> str:
+    """Arrays `name[size]` as the kernel declares them, two to a line."""
+    each = [f"ARRAY(real, {name}, {size.rstrip(']')});" for name, size in (x.split("[") for x in declared)]
+    return "\n".join(f"    {' '.join(each[i : i + 2])}" for i in range(0, len(each), 2))
 
 
 def _told(lines: list[str], before: str) -> list[str]:
@@ -187,7 +197,7 @@ def _semi_implicit(summed: str, states: str) -> list[str]:
         return [f"        {line}" for line in lines]
 
     return [
-        "        memcpy(next, y, sizeof stage);",
+        f"        memcpy(next, y, {states}*sizeof *next);",
         *some(speeds, "for (int j = N_Q; j < N_S; j++)", "k"),
         *_or_ended("failed = rates(job, 0, t, next, k2, w)"),
         *some(coordinates, "for (int j = 0; j < N_Q; j++)", "k2"),

@@ -38,6 +38,7 @@ def parts_of(
         "HAS_BRIDGES": int(loops is not None and bool(loops.scales.blocks)),
         "HAS_SIDES": int(loops is not None and bool(loops.sides)),
         "CLOSURE_INPUTS": int(bool(acts)),
+        "HAS_SYSTEM": int(loops is not None or multipliers),
         "HAS_DAE": int(multipliers),
         "HAS_WHEELS": int(wheels),
         "HAS_ADAPTIVE": int(plain and adaptive),

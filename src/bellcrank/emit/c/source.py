@@ -52,6 +52,7 @@ def c_source(
     assembles: bool = False,
     called: Iterable[str] = (),
     halves: bool = False,
+    linked: bool = False,
 ) -> str:
     """The program as C source. External routines named in `outside` are called back even if they are given in C.
 
@@ -61,7 +62,8 @@ def c_source(
     be taken by one call. With `local`, nothing of it can be seen from outside: for a file that includes this one.
     Without `adaptive`, runs are those with fixed steps. With `looks`, rows within steps can be had, as events need
     them; with `assembles`, closed loops can be closed at a start. Functions of the model language that are `called` by
-    a file that includes this one are defined. With `halves`, a long source can be compiled in two of them.
+    a file that includes this one are defined. With `halves`, a long source can be compiled in two of them. With
+    `linked`, the kernel is not part of it: the program is attached to one that is compiled before.
     """
     parts = parts_of(program, dae, stiff, bool(wheels), adaptive, bound, looks, assembles)
     kernel, multipliers = Kernel(parts), dae and program.loops is not None
@@ -79,7 +81,7 @@ def c_source(
         *used_functions(functions, DOUBLE, called),
         *routine_texts(program, calls.values()),
         "#define real double\n",
-        *helpers(program, steps, multipliers, kernel),
+        *helpers(program, steps, multipliers, kernel, linked),
         *(twin_text(t) for t in twins if any(isinstance(s, Call) and s.routine is t for s in steps)),
         *tables.text,
         *_externals(calls.values(), kernel),
@@ -87,7 +89,7 @@ def c_source(
     texts = {f.name: printed.text(f, plan) for f, plan in plans}
     far = [name for name in texts if halves and name != "derivatives" and is_long(texts[name])]
     near = [printed.constants(), *(text for name, text in texts.items() if name not in far)]
-    last = [part_tables(program, parts, wheels), kernel.take("kernel.c")]
+    last = [part_tables(program, parts, wheels), kernel.take("attached.c" if linked else "kernel.c")]
     if not far:
         return "\n".join(p for p in (*first, *near, *last) if p)
     apart = [of_second(C_NAMES.get(name, name), texts[name]) for name in far]
@@ -132,8 +134,8 @@ def used_functions(functions: Iterable[Function], number: Number = DOUBLE, calle
     return [re.sub(r"\bdouble\b", number.c, text) for text in helpers_in("c", names.union(called))]
 
 
-def helpers(p: Program, steps: Sequence[Step], multipliers: bool, kernel: Kernel) -> list[str]:
-    """What the statements call."""
+def helpers(p: Program, steps: Sequence[Step], multipliers: bool, kernel: Kernel, linked: bool = False) -> list[str]:
+    """What the statements call, and the kernel, unless it is compiled by itself."""
     solved, parts = any(isinstance(s, Solve | Reduce) for s in steps), []
     alike = sorted({s.function for s in steps if isinstance(s, Alike) and len(s.values) > 1})
     angles = [sines(DOUBLE) for _ in [0] if any(isinstance(s, Angles) for s in steps)]
@@ -142,13 +144,14 @@ def helpers(p: Program, steps: Sequence[Step], multipliers: bool, kernel: Kernel
     parts += [*angles, *(runtime(f"{function}.c") for function in alike)]
     if solved or p.loops is not None:
         parts.append(kernel.take("tables/elimination.h"))
-    if solved or (p.loops is not None and not multipliers):
+    if solved or (p.loops is not None and not multipliers and not linked):
         parts.append(kernel.take("solve.c"))
     if p.loops is not None:
         accelerations = any(isinstance(s, Reduce) for s in steps)  # asked for by outputs
         reduced = accelerations or not multipliers
-        parts += [scale_tables(p.loops.scales, reduced), kernel.take("pivoted.c")]
-        parts += [kernel.take("null_space.c")] if reduced else []
+        parts.append(scale_tables(p.loops.scales, reduced))
+        parts += [kernel.take("pivoted.c")] if accelerations or not linked else []
+        parts += [kernel.take("null_space.c")] if accelerations or (reduced and not linked) else []
         parts += [kernel.take("constrained_rates.c")] if accelerations else []
     return parts + table_helpers(p, kernel)
 

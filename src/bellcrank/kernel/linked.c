@@ -1,0 +1,26 @@
+/* The kernel compiled once, for all models that are attached to it. */
+
+#include "linked.h"
+#include "tables/elimination.h"
+#include "solve.c"
+#include "pivoted.c"
+#include "null_space.c"
+#include "kernel.c"
+#include "kernel.h"
+
+#undef EXPORT
+#ifdef _WIN32
+#define EXPORT __declspec(dllexport)
+#else
+#define EXPORT
+#endif
+
+static const Kernel kernel = {
+    structure_sizes, run, work_room, step_once, row_once, look_within, close_loops, find_metric, find_branch, rates_at,
+    rates_of_all, is_calm, is_calm_run, know_python, rates_called, steps_on, steps_of_all, set_of_all
+};
+
+EXPORT const Kernel *kernel_functions(void)
+{
+    return &kernel;
+}

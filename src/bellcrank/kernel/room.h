@@ -1,0 +1,16 @@
+/* How much memory the functions of a kernel take at most that was compiled before, in numbers, for a model whose sizes
+   are known. A step with closed loops takes its halves and closes the loops within each: so its states count most. */
+
+#if !HAS_SYSTEM
+enum { N_G, N_V };
+#endif
+#if !HAS_BRIDGES
+enum { WIDEST };
+#endif
+enum {
+    ROOM_OF_LOOPS = N_G*(1 + N_Q) + N_V*(1 + N_U) + 4,
+    ROOM_OF_SYSTEM = HAS_SYSTEM ? N_Q + N_U*(N_U + 3)/2 + N_V*N_U + N_G + 2*N_V + 4 : 0,
+    ROOM_OF_MATRICES = HAS_SYSTEM ? 10*(N_U + 1)*(N_U + 1) + 6*(N_V + 1)*(N_U + N_V + 2) + 2*(N_Q + 1)*(N_Q + N_G + 1) : 0,
+    ROOM = 200 + 120*(N_S + 2) + 6*(N_W + 2) + 8*ROOM_OF_LOOPS + 8*ROOM_OF_SYSTEM + ROOM_OF_MATRICES + 60*WIDEST
+        + 2*(N_S*N_S + 2)
+};
