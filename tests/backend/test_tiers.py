@@ -1,4 +1,4 @@
-"""A library that is soon ready, and the fast one that follows it: the same bits, whenever it comes."""
+"""A library that is soon ready, and the one that follows it: of large models the same bits, whenever it comes."""
 
 import os
 import shutil
@@ -12,11 +12,13 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.backend import libraries as of_libraries
 from bellcrank.backend import tiers
 from bellcrank.backend.background import Background
 from bellcrank.backend.compiler import Compiler, find_compiler
 from bellcrank.backend.libraries import Libraries
 from bellcrank.backend.processes import Ended, run_program
+from bellcrank.emit.c.sources import Sources
 from bellcrank.errors import BuildError
 from tests.models import needs_compiler, pendulum
 
@@ -45,9 +47,12 @@ def tiered(tmp_path, monkeypatch):
     monkeypatch.setenv("BELLCRANK_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(Compiler, "early", ("-O0",))
     monkeypatch.setattr(Compiler, "fast", ("-O0", "-ffp-contract=off"))
+    monkeypatch.setattr(tiers, "SMALL", -1)
     monkeypatch.setattr(tiers, "SHORT", 0)
     monkeypatch.setattr(tiers, "LATER", 0.0)
-    return tmp_path / "cache"
+    tiers.linked_kernel.cache_clear()
+    yield tmp_path / "cache"
+    tiers.linked_kernel.cache_clear()
 
 
 class Gate:
@@ -64,7 +69,7 @@ class Gate:
 
 
 def libraries(sim) -> Libraries:
-    return sim.loaded.model._compiled.libraries
+    return sim.loaded.model._compiled.builds.now
 
 
 def rows(run):
@@ -106,6 +111,33 @@ def test_the_fast_library_takes_over_within_a_run_and_what_goes_on(tiered, monke
 
 
 @needs_compiler
+def test_where_runs_take_long_those_that_follow_take_a_library_of_one_text(tiered, monkeypatch):
+    monkeypatch.setattr(tiers, "SMALL", 10**9)
+    monkeypatch.setattr(of_libraries, "LONG_RUNS", 0.0)
+    gate, equations = Gate(monkeypatch), pendulum().equations()
+    sim = equations.compile()
+    assert sim.notes[1].startswith("attached to a kernel")
+    builds = sim.loaded.model._compiled.builds
+    first, stepper = sim.simulate(), sim.stepper(step=0.01)
+    waited = builds.now.settled
+    assert not waited.is_set()
+
+    def opens(share):
+        gate.opened.set()
+        assert waited.wait(LONG)
+
+    second = sim.simulate(progress=opens)
+    third = sim.simulate()
+    found = [run.settings["library"] for run in (first, second, third)]
+    assert found == ["linked", "linked", "fast"] and len(sim.notes) == 1
+    assert rows(first) == rows(second)
+    for name, channel in first.channels.items():
+        assert np.allclose(channel, third.channels[name], rtol=1e-12, atol=1e-12), name
+    stepper.step()
+    assert libraries(equations.compile()).speeds == ["fast"]  # from the cache
+
+
+@needs_compiler
 def test_a_fast_library_that_cannot_be_made_is_noted(tiered, monkeypatch):
     made = tiers._Source.made
 
@@ -128,7 +160,7 @@ def test_where_there_is_one_library_alone(tiered, monkeypatch):
     """Code of users, flags of users, flags that a compiler does not know, and sources that are soon compiled."""
 
     def speeds(own=True):
-        found = tiers.libraries_of(SOURCE, find_compiler(), "auto", own=own)
+        found = tiers.builds_of(Sources(SOURCE, "", ""), find_compiler(), "auto", own=own, linked=False).now
         assert found.now.loaded.answer() == 42
         return found.speeds[0], found.settled.wait(LONG)
 
@@ -193,7 +225,7 @@ def test_a_process_that_ends_soon_does_not_begin_with_the_fast_library(tiered, m
     monkeypatch.setattr(tiers._Source, "made", watched)
     monkeypatch.setattr(tiers, "LATER", LONG)
     monkeypatch.setattr(tiers, "background", lambda: background)
-    found = tiers.libraries_of(SOURCE, find_compiler(), "auto", own=True)
+    found = tiers.builds_of(Sources(SOURCE, "", ""), find_compiler(), "auto", own=True, linked=False).now
     start = time.monotonic()
     background.end()
     assert time.monotonic() - start < 5.0 and begun == ["early"] and not found.settled.is_set()
@@ -249,7 +281,7 @@ def test_processes_end_while_a_compiler_is_under_way(tmp_path, end):
     (tmp_path / "temporary").mkdir()
     env |= {"TMPDIR": str(tmp_path / "temporary")}
     env |= {"CC": str(slow), "BELLCRANK_CACHE": str(tmp_path / "cache"), "PYTHONPATH": os.pathsep.join(sys.path)}
-    script = "import bellcrank.backend.tiers as t; t.SHORT, t.LATER = 0, 0.0\n" + SCRIPT
+    script = "import bellcrank.backend.tiers as t; t.SMALL, t.SHORT, t.LATER = -1, 0, 0.0\n" + SCRIPT
     done = subprocess.run(
         [sys.executable, "-c", script, end, str(pid)], env=env, capture_output=True, text=True, timeout=600
     )
@@ -270,6 +302,7 @@ def test_bits_are_the_same_whichever_library_runs(name, tmp_path, monkeypatch):
     monkeypatch.setenv("BELLCRANK_CACHE", str(tmp_path))
     monkeypatch.setattr(Background, "add", lambda self, task: False)
     monkeypatch.setattr(tiers, "SHORT", 0)
+    monkeypatch.setattr(tiers, "SMALL", -1)
     equations = bc.load_model(Path(__file__).parents[2] / "examples" / f"{name}.py").equations()
     early, fast = (equations.compile(backend="c", speed=speed) for speed in ("auto", "fast"))
     if libraries(early).speeds != ["early"]:

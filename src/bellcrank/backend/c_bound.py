@@ -44,12 +44,12 @@ class Bound:
         )  # fmt: skip
         self.data = ctypes.addressof(self._job)
         self.calls_back = asked or bool(calls.compiled.called_back)
-        calls.compiled.libraries.tell(self)
+        calls.libraries.tell(self)
         self.follow()
 
     def follow(self) -> None:
         """Takes the functions of the library that is there now; those of before stay valid."""
-        now = self._calls.compiled.libraries.now
+        now = self._calls.libraries.now
         self._all, self.address = now.rates_of_all, now.rates_address
         vars(self).pop("called", None)
 
@@ -89,14 +89,14 @@ class Bound:
         together below `most`? A: slopes of the rates by differences over a `push` of each state."""
         times, rows = np.ascontiguousarray(t, float), np.ascontiguousarray(x, float)
         given = len(rows), address(times), address(rows), h, push, squarings, most, self.data
-        return self._answer(self._calls.compiled.libraries.now.is_calm, given)
+        return self._answer(self._calls.libraries.now.is_calm, given)
 
     def is_calm_run(self, rows: np.ndarray, h: float, push: float, squarings: int, most: float) -> bool:
         """The same of a run, by its rows, all of them finite: at its start, after each third, and on both sides of the
         three largest changes of speeds."""
         rows = np.ascontiguousarray(rows, float)
         given = *rows.shape, address(rows), h, push, squarings, most, self.data
-        return self._answer(self._calls.compiled.libraries.now.is_calm_run, given)
+        return self._answer(self._calls.libraries.now.is_calm_run, given)
 
     def _answer(self, asked: Callable[..., int], given: tuple[Any, ...]) -> bool:
         """What C says."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from bellcrank.backend.c_job import NO_EXTERNAL, External, Externals, address
 from bellcrank.backend.interrupts import CallsBack
-from bellcrank.backend.libraries import Libraries
+from bellcrank.backend.libraries import Builds
 from bellcrank.backend.protocol import Functions
 from bellcrank.backend.start import Input, Start
 from bellcrank.emit.c.functions import C_NAMES
@@ -25,7 +25,7 @@ class Compiled:
     """A program with its libraries. `called_back`: place and number of arguments of routines that are not in it."""
 
     program: Program
-    libraries: Libraries
+    builds: Builds
     called_back: Sequence[tuple[int, int]]
     memory_size: int
     run: Callable[[Any, Start], Any]
@@ -36,7 +36,7 @@ class Compiled:
     @property
     def library(self) -> ctypes.CDLL:
         """That which is called now."""
-        return self.libraries.now.loaded
+        return self.builds.now.now.loaded
 
 
 class CCalls:
@@ -45,8 +45,8 @@ class CCalls:
     name = "c"
 
     def __init__(self, compiled: Compiled, functions: Functions) -> None:
-        self.compiled, self.program = compiled, compiled.program
-        self._since = len(compiled.libraries.speeds) - 1
+        self.compiled, self.program, self.libraries = compiled, compiled.program, compiled.builds.now
+        self._since = len(self.libraries.speeds) - 1
         self._called = [(functions[place], count) for place, count in compiled.called_back]
         self._callback = External(self._external) if self._called else NO_EXTERNAL
         self.memory = np.zeros(compiled.memory_size + 1)
@@ -64,12 +64,12 @@ class CCalls:
     @property
     def library(self) -> ctypes.CDLL:
         """That which is called now; the next call may find another one."""
-        return self.compiled.libraries.now.loaded
+        return self.libraries.now.loaded
 
     @property
     def speeds(self) -> list[str]:
         """What the libraries were made for that were there since these calls began."""
-        return self.compiled.libraries.speeds[self._since :]
+        return self.libraries.speeds[self._since :]
 
     # ---- single evaluations
 

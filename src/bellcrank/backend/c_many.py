@@ -7,6 +7,7 @@ arrays of the results. The driver is compiled once for all models.
 from __future__ import annotations
 
 import ctypes
+import time
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -132,7 +133,9 @@ class Driver:
         model = self._run.calls.library
         b = self._batch
         b.run, b.constants = (ctypes.cast(f, ctypes.c_void_p).value for f in (model.run, model.constants))
+        began = time.perf_counter()
         self._library.run_many(ctypes.byref(self._batch), ctypes.byref(self._run.fields), first, last)
+        self._run.calls.libraries.took(time.perf_counter() - began)
 
 
 def check_batch(library: Any) -> None:

@@ -273,8 +273,10 @@ class CRun:
         self._job.rows = address(rows)
         began = time.perf_counter()
         self.status = self.in_c(lambda: self.calls.library.run(ctypes.byref(self._job)))
+        seconds = time.perf_counter() - began
+        self.calls.libraries.took(seconds)
         if self._pace is not None:
-            share = PAUSE_SECONDS / max(time.perf_counter() - began, 1e-9)
+            share = PAUSE_SECONDS / max(seconds, 1e-9)
             self._job.pause = max(1, min(int(self._job.pause * min(share, 2.0)), self._job.most))
         self.ended(self.status)
         return rows[: self._job.filled]
@@ -344,7 +346,7 @@ class LoopCRun(CRun):
     @property
     def library(self) -> Library:
         """That which is called now."""
-        return self.calls.compiled.libraries.now
+        return self.calls.libraries.now
 
     @property
     def roots(self) -> Weights:

@@ -29,7 +29,7 @@ class CSteps:
         self.job.rows, self.job.reached = address(self.row), run.reached
         self.job.every, self.job.t_end = NEVER, self.job.t_start
         self.call: Callable[[int, int], int]
-        run.calls.compiled.libraries.tell(self)
+        run.calls.libraries.tell(self)
         self.follow()
         self.at = ctypes.addressof(self.job)
         self.calls_back = run.calls_back
@@ -38,7 +38,7 @@ class CSteps:
 
     def follow(self) -> None:
         """Takes the function of the library that is there now."""
-        self.call = self.run.calls.compiled.libraries.now.steps_on
+        self.call = self.run.calls.libraries.now.steps_on
 
     @property
     def reached(self) -> int:
@@ -111,7 +111,7 @@ class StepsOfAll:
 
     def __init__(self, members: Sequence[CSteps], rows: np.ndarray) -> None:
         self._jobs = np.zeros(len(members), dtype=np.uintp)
-        self._members, self._libraries = list(members), members[0].run.calls.compiled.libraries
+        self._members, self._libraries = list(members), members[0].run.calls.libraries
         self._libraries.tell(self)
         self.follow()
         for i, (member, row) in enumerate(zip(members, rows, strict=True)):

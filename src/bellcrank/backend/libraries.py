@@ -13,6 +13,8 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Protocol
 
+LONG_RUNS = 1.0  # s of runs after which a faster library pays
+
 
 class Library:
     """A loaded library, and functions of it whose calls are too short to let other threads run meanwhile.
@@ -84,11 +86,14 @@ class Follower(Protocol):
 class Libraries:
     """`now` is the library to call. One that was there before stays loaded: calls may be under way in it.
 
-    `speeds` are those of all that were there, in order; `problem` says why a faster one cannot be had.
+    `speeds` are those of all that were there, in order; `problem` says why a faster one cannot be had; `later` makes
+    one where runs take long.
     """
 
     def __init__(self, first: Library) -> None:
         self.now, self.speeds, self.problem = first, [first.speed], ""
+        self.later: Callable[[], None] | None = None
+        self._seconds = 0.0  # that runs took so far
         self.settled = threading.Event()  # no other library is to come
         self._before: list[Library] = []
         self._followers: list[weakref.ref[Follower]] = []
@@ -97,6 +102,13 @@ class Libraries:
         """Tells one that holds functions when these are to be found anew, from any thread; it is to look after that."""
         if not self.settled.is_set():
             self._followers.append(weakref.ref(follower))
+
+    def took(self, seconds: float) -> None:
+        """Counts the time of runs."""
+        self._seconds += seconds
+        if self.later is not None and self._seconds > LONG_RUNS:
+            later, self.later = self.later, None
+            later()
 
     def exchange(self, library: Library) -> None:
         """Takes another library from now on."""
@@ -107,3 +119,10 @@ class Libraries:
             if (follower := reference()) is not None:
                 follower.follow()
         self._followers.clear()
+
+
+class Builds:
+    """`now` are the libraries that runs take which begin now; those that have begun keep theirs."""
+
+    def __init__(self, now: Libraries) -> None:
+        self.now = now

@@ -1,15 +1,20 @@
-"""Libraries of a source at the speed that is asked for: one, or one that is soon ready and then the fast one.
+"""Libraries of a program at the speed that is asked for: one, or one that is soon ready and then a faster one.
 
-The two are compiled from one source such that results have equal bits (`Compiler.early`): a run is the same, whenever
-the fast one takes over. It is made in the background and found in the cache from then on; a process that ends soon
+A program is compiled without the kernel and attached to one that was compiled before (`linked`), or as one text with it
+(`unity`), which takes longer and makes small models faster. The library of a large model that is soon ready and the
+fast one are compiled from one source such that results have equal bits (`Compiler.early`): a run is the same, whenever
+the fast one takes over. The two builds of a small model may differ in the last digits: a run ends with the build with
+which it began. What follows is made in the background and found in the cache from then on; a process that ends soon
 does not begin with it, since it would be ended with the process, each time again.
 """
 
 from __future__ import annotations
 
+import ctypes
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from bellcrank.backend.background import background
@@ -24,40 +29,71 @@ from bellcrank.backend.compiler import (
     load_source,
     named_flags,
 )
-from bellcrank.backend.libraries import Libraries, Library
+from bellcrank.backend.libraries import Builds, Libraries, Library
 from bellcrank.backend.processes import Aside, Ended
+from bellcrank.emit.c.sources import Sources
 from bellcrank.errors import BuildError
+from bellcrank.kernel.text import Kernel
 
+SMALL = 80_000  # characters of a program without the kernel: with it in one text it is faster, below
 SHORT = 80_000  # characters of a source whose fast library is so soon ready (about a second) that no other is made
 LATER = 4.0  # s that a process lives with the library that was soon ready before the fast one is begun
 
 
-def libraries_of(
-    source: str,
+def builds_of(
+    sources: Sources,
     compiler: Compiler,
     speed: str = "fast",
-    linked: Sequence[Path] = (),
+    foreign: Sequence[Path] = (),
     own: bool = False,
     flags: Sequence[str] | None = None,
-) -> Libraries:
-    """The library of a source; with a `speed` of "auto" one that is soon ready, until the fast one is.
+    linked: bool = True,
+) -> Builds:
+    """The libraries of a program; with a `speed` of "auto" one that is soon ready, until a faster one is.
 
     Code of users is compiled once, since it may have variables of its own, and so is a source with `flags` of its own.
-    `own` as of `load`.
+    `foreign`: libraries that it needs; `own` as of `load`; not `linked`: the kernel is to be one text with it.
     """
-    if speed == "auto":
-        if own and flags is None and len(source) > SHORT and compiler.early is not None and not named_flags():
-            return _early_and_fast(_Source(source, compiler, linked))
-        speed = "fast"
-    flags = default_flags(compiler, speed, len(source)) if flags is None else flags
-    return _settled(Library(load_source(source, compiler, flags, linked, own), speed))
+    small = len(sources.common) <= SMALL
+    whole = _Source(sources.of("unity"), compiler, foreign, own)
+    apart = _Source(sources.of("linked"), compiler, foreign, own, attached=True) if linked else whole
+    if flags is not None:
+        return Builds(_settled(whole.library(speed, flags)))
+    if speed in ("quick", "soon"):
+        return Builds(_settled(apart.library(speed)))
+    if speed != "auto" or not own:
+        return Builds(_settled((whole if small else apart).library("fast")))
+    if small and linked:
+        fast = whole.known("fast")
+        return _linked_and_unity(apart, whole) if fast is None else Builds(_settled(fast))
+    if len(apart.text) > SHORT and compiler.early is not None and not named_flags():
+        return Builds(_early_and_fast(apart))
+    return Builds(_settled(apart.library("fast")))
+
+
+@lru_cache(maxsize=4)
+def linked_kernel(compiler: Compiler) -> tuple[ctypes.CDLL, int]:
+    """The kernel that programs are attached to, compiled once for a compiler, and where its functions are listed."""
+    source = Kernel({"LINKED": 1}).take("linked.c")
+    library = load_source(source, compiler, default_flags(compiler))
+    library.kernel_functions.restype = ctypes.c_void_p
+    return library, int(library.kernel_functions())
 
 
 class _Source:
-    """A source to be compiled with flags as they are: with others, bits might be others."""
+    """A source to be compiled; one that follows another is compiled with flags as they are: with others, bits might be
+    others. `attached`: its library is attached to the kernel."""
 
-    def __init__(self, text: str, compiler: Compiler, linked: Sequence[Path]) -> None:
-        self.text, self.compiler, self.linked, self._folder = text, compiler, linked, usable_folder()
+    def __init__(
+        self, text: str, compiler: Compiler, foreign: Sequence[Path], own: bool, attached: bool = False
+    ) -> None:
+        self.text, self.compiler, self.foreign, self._own = text, compiler, foreign, own
+        self._attached, self._folder = attached, usable_folder()
+
+    def library(self, speed: str, flags: Sequence[str] | None = None, name: str = "") -> Library:
+        """The library, compiled if need be with fewer flags; it may have a name other than its speed."""
+        flags = self._flags(speed) if flags is None else flags
+        return self._ready(load_source(self.text, self.compiler, flags, self.foreign, self._own), name or speed)
 
     def known(self, speed: str) -> Library | None:
         """The library from the cache, if it is there."""
@@ -69,15 +105,20 @@ class _Source:
         flags = self._flags(speed)
 
         def make(work: Path) -> Path:
-            return compile_source(self.text, work, self.compiler, flags, linked=self.linked, exactly=True, aside=aside)
+            return compile_source(self.text, work, self.compiler, flags, linked=self.foreign, exactly=True, aside=aside)
 
-        return Library(load_kept(self._key(flags), make, True, self._folder), speed)
+        return self._ready(load_kept(self._key(flags), make, True, self._folder), speed)
+
+    def _ready(self, loaded: ctypes.CDLL, speed: str) -> Library:
+        if self._attached:
+            loaded.attach(ctypes.c_void_p(linked_kernel(self.compiler)[1]))
+        return Library(loaded, speed)
 
     def _flags(self, speed: str) -> tuple[str, ...]:
         return default_flags(self.compiler, speed, len(self.text))
 
     def _key(self, flags: Sequence[str]) -> str:
-        return digest(self.text, self.compiler, (*flags, *map(str, self.linked)))
+        return digest(self.text, self.compiler, (*flags, *map(str, self.foreign)))
 
 
 def _early_and_fast(source: _Source) -> Libraries:
@@ -90,33 +131,56 @@ def _early_and_fast(source: _Source) -> Libraries:
     except Stopped:
         raise
     except BuildError:  # a flag is not known, or nothing can be compiled, which is told then
-        return libraries_of(source.text, source.compiler, "fast", source.linked, own=True)
-    wanted, begins = weakref.ref(libraries), time.monotonic() + LATER
+        return _settled(source.library("fast"))
+    _follow(libraries, lambda aside: source.made("fast", aside), libraries.exchange, LATER)
+    return libraries
+
+
+def _linked_and_unity(linked: _Source, unity: _Source) -> Builds:
+    """A library that is attached to the kernel. Where runs take long, one is made that is one text with it, for runs
+    that begin then."""
+    first = _settled(linked.library("fast", name="linked"))
+    builds = Builds(first)
+
+    def replace(made: Library) -> None:
+        builds.now = _settled(made)
+
+    def follow() -> None:
+        first.settled.clear()
+        _follow(first, lambda aside: unity.made("fast", aside), replace)
+
+    first.later = follow
+    return builds
+
+
+def _follow(
+    libraries: Libraries, make: Callable[[Aside], Library], take: Callable[[Library], None], later: float = 0.0
+) -> None:
+    """Makes another library in the background, some seconds later, unless nobody waits for it any more."""
+    wanted, begins = weakref.ref(libraries), time.monotonic() + later
 
     def follow(aside: Aside) -> None:
-        """Makes the fast library, unless nobody waits for it any more."""
         problem = ""
         try:
             aside.check(max(0.0, begins - time.monotonic()))
             if wanted() is None:
                 return
-            made = source.made("fast", aside)
+            made = make(aside)
         except Ended:
             return
         except Exception as error:  # it has nobody above it, and the model runs without
             problem = str(error)
-        libraries = wanted()
-        if libraries is None:
+        waiting = wanted()
+        if waiting is None:
             return
         if problem:
-            libraries.problem = problem
+            waiting.problem = problem
         else:
-            libraries.exchange(made)
-        libraries.settled.set()
+            take(made)
+        waiting.settled.set()
 
     if not background().add(follow):
         libraries.settled.set()
-    return libraries
 
 
 def _settled(library: Library) -> Libraries:

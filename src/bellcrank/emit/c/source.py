@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 from bellcrank.emit.arranged import arranged
 from bellcrank.emit.c.functions import C_NAMES, Functions, how_called
@@ -18,6 +19,7 @@ from bellcrank.emit.c.rigid import RigidWheel, wheels_at
 from bellcrank.emit.c.routines import prototype, texts
 from bellcrank.emit.c.run import part_tables, parts_of
 from bellcrank.emit.c.runtime_files import head, runtime, sines
+from bellcrank.emit.c.sources import Sources
 from bellcrank.emit.c.tables import table_functions
 from bellcrank.emit.c.twins import Twin, called_together, twin_text, twins_of
 from bellcrank.emit.linkages import routine_source
@@ -35,7 +37,12 @@ from bellcrank.program.program import Program
 from bellcrank.program.statements import Call, Reduce, Section, Solve, section_expressions
 
 
-def c_source(
+def c_source(program: Program, words: Words = NO_WORDS, options: Options = BEST, **how: Any) -> str:
+    """The program and the kernel as one C source; `how` as of `c_sources`."""
+    return c_sources(program, words, options, **how).of("unity")
+
+
+def c_sources(
     program: Program,
     words: Words = NO_WORDS,
     options: Options = BEST,
@@ -52,8 +59,7 @@ def c_source(
     assembles: bool = False,
     called: Iterable[str] = (),
     halves: bool = False,
-    linked: bool = False,
-) -> str:
+) -> Sources:
     """The program as C source. External routines named in `outside` are called back even if they are given in C.
 
     `extra` are further functions by name, which store the results of their sections in `out`. With `dae`, runs of a
@@ -62,8 +68,7 @@ def c_source(
     be taken by one call. With `local`, nothing of it can be seen from outside: for a file that includes this one.
     Without `adaptive`, runs are those with fixed steps. With `looks`, rows within steps can be had, as events need
     them; with `assembles`, closed loops can be closed at a start. Functions of the model language that are `called` by
-    a file that includes this one are defined. With `halves`, a long source can be compiled in two of them. With
-    `linked`, the kernel is not part of it: the program is attached to one that is compiled before.
+    a file that includes this one are defined. With `halves`, a long source can be compiled in two of them.
     """
     parts = parts_of(program, dae, stiff, bool(wheels), adaptive, bound, looks, assembles)
     kernel, multipliers = Kernel(parts), dae and program.loops is not None
@@ -81,7 +86,7 @@ def c_source(
         *used_functions(functions, DOUBLE, called),
         *routine_texts(program, calls.values()),
         "#define real double\n",
-        *helpers(program, steps, multipliers, kernel, linked),
+        *helpers(program, steps, multipliers, kernel),
         *(twin_text(t) for t in twins if any(isinstance(s, Call) and s.routine is t for s in steps)),
         *tables.text,
         *_externals(calls.values(), kernel),
@@ -89,11 +94,19 @@ def c_source(
     texts = {f.name: printed.text(f, plan) for f, plan in plans}
     far = [name for name in texts if halves and name != "derivatives" and is_long(texts[name])]
     near = [printed.constants(), *(text for name, text in texts.items() if name not in far)]
-    last = [part_tables(program, parts, wheels), kernel.take("attached.c" if linked else "kernel.c")]
-    if not far:
-        return "\n".join(p for p in (*first, *near, *last) if p)
     apart = [of_second(C_NAMES.get(name, name), texts[name]) for name in far]
-    return "\n".join(p for p in (*first, of_first(near), *apart, of_first(last)) if p)
+    attached, known = [kernel.also("attached.c")], part_tables(program, parts, wheels)
+    whole = [*_of_kernel(program, multipliers, kernel), kernel.take("kernel.c")]
+    body = [*near] if not far else [of_first(near), *apart]
+    unity, linked = ([known, *end] if not far else [of_first([known, *end])] for end in (whole, attached))
+    return Sources(*("".join(f"{p}\n" for p in pieces if p) for pieces in ((*first, *body), unity, linked)))
+
+
+def _of_kernel(p: Program, multipliers: bool, kernel: Kernel) -> list[str]:
+    """Linear systems of the kernel that no statement of the program needs."""
+    if p.loops is None:
+        return []
+    return [kernel.take("pivoted.c", *(() if multipliers else ("solve.c", "null_space.c")))]
 
 
 def head_of(
@@ -134,8 +147,8 @@ def used_functions(functions: Iterable[Function], number: Number = DOUBLE, calle
     return [re.sub(r"\bdouble\b", number.c, text) for text in helpers_in("c", names.union(called))]
 
 
-def helpers(p: Program, steps: Sequence[Step], multipliers: bool, kernel: Kernel, linked: bool = False) -> list[str]:
-    """What the statements call, and the kernel, unless it is compiled by itself."""
+def helpers(p: Program, steps: Sequence[Step], multipliers: bool, kernel: Kernel) -> list[str]:
+    """What the statements call, and scales of closed loops."""
     solved, parts = any(isinstance(s, Solve | Reduce) for s in steps), []
     alike = sorted({s.function for s in steps if isinstance(s, Alike) and len(s.values) > 1})
     angles = [sines(DOUBLE) for _ in [0] if any(isinstance(s, Angles) for s in steps)]
@@ -144,15 +157,12 @@ def helpers(p: Program, steps: Sequence[Step], multipliers: bool, kernel: Kernel
     parts += [*angles, *(runtime(f"{function}.c") for function in alike)]
     if solved or p.loops is not None:
         parts.append(kernel.take("tables/elimination.h"))
-    if solved or (p.loops is not None and not multipliers and not linked):
+    if solved:
         parts.append(kernel.take("solve.c"))
     if p.loops is not None:
         accelerations = any(isinstance(s, Reduce) for s in steps)  # asked for by outputs
-        reduced = accelerations or not multipliers
-        parts.append(scale_tables(p.loops.scales, reduced))
-        parts += [kernel.take("pivoted.c")] if accelerations or not linked else []
-        parts += [kernel.take("null_space.c")] if accelerations or (reduced and not linked) else []
-        parts += [kernel.take("constrained_rates.c")] if accelerations else []
+        parts.append(scale_tables(p.loops.scales, accelerations or not multipliers))
+        parts += [kernel.take("pivoted.c", "null_space.c", "constrained_rates.c")] if accelerations else []
     return parts + table_helpers(p, kernel)
 
 
