@@ -25,6 +25,8 @@ COMPILED = LANGUAGES[:2]
 MAINLY_C = [LANGUAGES[0], *(pytest.param(*n.values, marks=(*n.marks, pytest.mark.campaign)) for n in LANGUAGES[1:])]
 COMPILED_MAINLY_C = MAINLY_C[:2]  # with loops, events or memories, which programs in Python do not have
 LONG_PYTHON = [*COMPILED, pytest.param("python", marks=pytest.mark.campaign)]  # Python takes its time to start
+SHELLS = [LANGUAGES[0], LANGUAGES[2]]  # of what surrounds the equations; programs in Fortran have that of C
+LONG_SHELLS = [LANGUAGES[0], LONG_PYTHON[2]]
 FLAGS = "-O0 -Werror"
 # a program in Python where the package cannot be imported, although this interpreter has it
 ALONE = "import runpy, sys; sys.modules['bellcrank'] = None; del sys.argv[0]; runpy.run_path(sys.argv[0], run_name='__main__')"

@@ -11,7 +11,7 @@ from bellcrank.export.model_setup import stem_of
 from bellcrank.export.standalone.c import KNOWN_METHODS
 from bellcrank.numeric.methods import METHODS, one_of
 from tests.models import example, pendulum, relative, system
-from tests.programs import COMPILED, FLAGS, LANGUAGES, LONG_PYTHON, build, compiled
+from tests.programs import COMPILED, FLAGS, LANGUAGES, LONG_PYTHON, LONG_SHELLS, SHELLS, build, compiled
 
 AUTOSIM = [
     "passenger_car", "passenger_car_small", "cart", "four_bar", "spacecraft_1", "spacecraft_1_small", "spacecraft_2",
@@ -246,11 +246,14 @@ def test_mass_matrix_solved_numerically(tmp_path, language):
 @pytest.mark.parametrize("language", LANGUAGES[1:2])
 def test_long_routines_in_parts(tmp_path, language):
     from bellcrank.emit.fortran.source import fortran_source
+    from bellcrank.program.inertias import inertia_functions
+    from bellcrank.program.slopes import with_slopes_in
 
     eom = example("spacecraft_2")
     eom.write(language, tmp_path)
-    text = fortran_source(eom.program, longest=15)
-    assert "subroutine derivatives_3(y, z)" in text and "subroutine constants_2()" in text
+    program = with_slopes_in(eom.program, "fortran")
+    text = fortran_source(program, longest=15, extra=inertia_functions(program))
+    assert "subroutine derivatives_3(t, q, u, p, c, w, z, x)" in text and "subroutine constants_2(p, c)" in text
     assert max(map(len, text.splitlines())) <= 132
     (tmp_path / "model.f90").write_text(text, encoding="utf-8")
     run = compiled(language, tmp_path).run(tmp_path / "run", "stopt 50")
@@ -292,7 +295,7 @@ def test_passages_through_singular_positions(tmp_path, name, options, language):
     assert max(np.abs(run[n]).max() for n in run if n.startswith("residual") and "rate" not in n) < 1e-12
 
 
-@pytest.mark.parametrize("language", COMPILED)
+@pytest.mark.parametrize("language", COMPILED[:1])
 @pytest.mark.parametrize("name", ["quarter_car", pytest.param("four_bar", marks=pytest.mark.campaign)])
 def test_echo_reproduces_the_run(built, tmp_path, name, language):
     """Parameter file -> program -> echo -> program: the same run, with initial values the first one had to find."""
@@ -340,7 +343,7 @@ def test_every_parameter_acts_without_new_compilation(built, tmp_path, name, lan
         assert worst(run, base) > 1e-9, p
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", SHELLS)
 def test_options_and_forms_of_input(built, tmp_path, language):
     program = built("quarter_car", language)
     (tmp_path / "inner.par").write_text("PARSFILE\n\nM_B 300\nend\nthis is not read\n", encoding="utf-8")
@@ -374,7 +377,7 @@ def test_options_and_forms_of_input(built, tmp_path, language):
     assert "--every" in program("--help")
 
 
-@pytest.mark.parametrize("language", COMPILED)
+@pytest.mark.parametrize("language", COMPILED[:1])
 def test_layouts_of_the_output(built, tmp_path, language):
     program = built("four_bar", language)
     for name, options in (("text", []), ("binary", ["--binary"]), ("classic", ["--classic"])):
@@ -427,7 +430,7 @@ BAD = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("language", LONG_PYTHON)
+@pytest.mark.parametrize("language", LONG_SHELLS)
 def test_bad_input_is_told_with_its_line(built, tmp_path, language):
     program = built("quarter_car", language)
     path = tmp_path / "bad.par"
@@ -447,7 +450,7 @@ def test_all_problems_are_told_at_once(built, tmp_path, language):
     assert [f"line {n}" in told for n in (1, 2, 3, 4, 5)] == [False, True, True, True, False]
 
 
-@pytest.mark.parametrize("language", LONG_PYTHON)
+@pytest.mark.parametrize("language", LONG_SHELLS)
 def test_files_that_cannot_be_written(built, tmp_path, language):
     program = built("quarter_car", language)
     for option in ("--output", "--echo")[: 1 if language == "python" else 2]:
@@ -460,14 +463,14 @@ def test_files_that_cannot_be_written(built, tmp_path, language):
         program("--classic", "--output", "a.csv", cwd=tmp_path, code=2)
 
 
-@pytest.mark.parametrize("language", LONG_PYTHON)
+@pytest.mark.parametrize("language", LONG_SHELLS)
 def test_dependent_speeds_cannot_be_given(built, tmp_path, language):
     path = tmp_path / "cart.par"
     path.write_text("PARSFILE\nu(lfw) 3\n", encoding="utf-8")
     assert "u(lfw) follows from a constraint and cannot be given" in built("cart", language)(path, cwd=tmp_path, code=1)
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", SHELLS)
 def test_a_run_that_blows_up_ends_with_what_it_has(built, tmp_path, language):
     path = tmp_path / "car.par"
     path.write_text("PARSFILE\nk -1e9\nstep 0.01\nstopt 3\nz_road 1\n", encoding="utf-8")
@@ -478,7 +481,7 @@ def test_a_run_that_blows_up_ends_with_what_it_has(built, tmp_path, language):
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("language", COMPILED)
+@pytest.mark.parametrize("language", COMPILED[:1])
 def test_loops_that_cannot_be_closed(tmp_path, language):
     s = bc.System("three bars", units="mks")
     parent = None
@@ -500,9 +503,6 @@ def test_loops_that_cannot_be_closed(tmp_path, language):
     path = tmp_path / "bars.par"
     path.write_text("PARSFILE\nd 4\n", encoding="utf-8")
     said = program(path, cwd=tmp_path, code=1)
-    if language == "fortran":  # which tries no other starts
-        assert "cannot be closed: a residual of 1" in said
-        return
     with pytest.raises(bc.ModelError, match="cannot be closed: a residual of 2 remains") as refused:
         sim.simulate(parameters={"d": 4})
     assert str(refused.value).splitlines()[-1].split("1. ")[1].rstrip(".") in said
@@ -578,20 +578,17 @@ def test_source_reads_well(tmp_path):
     text = (tmp_path / "model.f90").read_text(encoding="utf-8")
     assert text.startswith("! quarter car\n!\n! 2 coordinates, 2 independent speeds.")
     assert "!   p(5)    k (N/m)                  suspension stiffness\n" in text
-    assert "    rate(1) = u_wheel\n" in text
+    assert "    qd(1) = u_wheel\n" in text
     assert (tmp_path / "quarter_car.par").read_text(encoding="utf-8").startswith("PARSFILE\n* Input of quarter car")
     assert FLAGS.endswith("-Werror")
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("language", COMPILED)
+@pytest.mark.parametrize("language", LANGUAGES[:1])
 def test_mutated_input_with_all_checks_on(tmp_path, language):
     """1,000 seeded mutations of parameter files and points: a result or a clear error, no fault, no hang."""
-    flags = {
-        "c": "-O1 -g -fsanitize=undefined -fno-sanitize-recover=all -D_FORTIFY_SOURCE=2 -fstack-protector-all",
-        "fortran": "-O1 -g -fcheck=all -fbacktrace",
-    }
-    program = build(example("quarter_car"), language, tmp_path / "program", flags[language])
+    flags = "-O1 -g -fsanitize=undefined -fno-sanitize-recover=all -D_FORTIFY_SOURCE=2 -fstack-protector-all"
+    program = build(example("quarter_car"), language, tmp_path / "program", flags)
     text = program.default.read_text(encoding="utf-8") + "z_road file points.txt\nPARSFILE inner.par\n"
     (tmp_path / "inner.par").write_text("PARSFILE\nk 17000\n", encoding="utf-8")
     rng = np.random.default_rng(7)

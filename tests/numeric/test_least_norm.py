@@ -1,34 +1,17 @@
-"""The smallest change that satisfies some rows: the same numbers through Python, C and Fortran."""
+"""The smallest change that satisfies some rows: the same numbers through Python and C."""
 
 import ctypes
-import subprocess
 
 import numpy as np
 import pytest
 
 from bellcrank.backend.compiler import compile_source, find_compiler
-from bellcrank.backend.fortran import find_fortran
-from bellcrank.emit.fortran.runtime_files import definitions
-from bellcrank.files.template import template
+from bellcrank.kernel.text import Kernel
 from bellcrank.numeric.least_norm import least_norm
 from bellcrank.numeric.tuning import LOOPS
 from tests.models import relative
 
 MOST = 9
-FORTRAN = f"""module least
-  use, intrinsic :: iso_c_binding
-  implicit none
-  integer, parameter :: dp = c_double
-{definitions(LOOPS)}contains
-{template("bellcrank.emit/fortran/runtime", "least_norm.f90")}
-  subroutine solve(m, n, rank, root, rows, r, x) bind(c)
-    integer(c_int), value :: m, n, rank
-    real(dp), intent(in) :: root(n), rows(n, m), r(m)
-    real(dp), intent(out) :: x(n)
-    call least_norm(transpose(rows), r, rank, root, x)
-  end subroutine solve
-end module least
-"""
 
 
 def in_python(folder):
@@ -38,22 +21,10 @@ def in_python(folder):
 def in_c(folder):
     text = f"#include <math.h>\nenum {{ N_G = {MOST}, N_V = {MOST}, N_Q = {MOST}, N_U = {MOST} }};\n"
     text += f"typedef double real;\n#define SHORT {LOOPS.short!r}\n#define REPEATED {LOOPS.repeated!r}\n"
-    text += "".join(template("bellcrank.kernel", name) for name in ("length.c", "least_norm.c"))
+    text += Kernel({}).take("length.c", "least_norm.c")
     text += "void solve(int m, int n, int rank, const double *root, const double *rows, const double *r, double *x)\n"
     text += "{ least_norm(m, n, rank, root, rows, r, x); }\n"
     return called(compile_source(text, folder, find_compiler(), ["-Wall", "-Wextra", "-Werror", "-O2"]))
-
-
-def in_fortran(folder):
-    if find_fortran() is None:
-        pytest.skip("there is no Fortran compiler")
-    (folder / "least.f90").write_text(FORTRAN, encoding="utf-8")
-    library = folder / "least.so"
-    subprocess.run(
-        ["gfortran", "-shared", "-fPIC", "-O2", "-Wall", "-Werror", str(folder / "least.f90"), "-o", str(library)],
-        check=True, cwd=folder,
-    )  # fmt: skip
-    return called(library)
 
 
 def called(path):
@@ -68,7 +39,7 @@ def called(path):
     return solve
 
 
-@pytest.fixture(scope="module", params=[in_python, in_c, in_fortran])
+@pytest.fixture(scope="module", params=[in_python, in_c])
 def solve(request, tmp_path_factory):
     return request.param(tmp_path_factory.mktemp("least_norm"))
 

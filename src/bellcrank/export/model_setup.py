@@ -22,7 +22,8 @@ from bellcrank.run.inputs import as_signal
 from bellcrank.run.loaded import Loaded, load
 
 TAKEN = frozenset((
-    "model", "program", "makefile", "all", "run", "clean", "routines", "arguments", "signals", "numpy",
+    "model", "program", "kernel", "main", "plain", "makefile", "all", "run", "clean", "routines", "arguments",
+    "signals", "numpy",
     *sys.stdlib_module_names,
 ))  # files and targets beside it; a program in Python comes before the modules that others import  # fmt: skip
 

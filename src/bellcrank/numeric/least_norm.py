@@ -1,4 +1,4 @@
-"""The smallest change that satisfies some rows, found without their square; C and Fortran have the same rules."""
+"""The smallest change that satisfies some rows, found without their square; C has the same rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Integrators with a fixed step as data: a record here is all that C, Fortran, Python and every listing know of one.
+"""Integrators with a fixed step as data: a record here is all that C, Python and every listing know of one.
 Those that choose their steps are in `embedded`.
 
 Explicit methods are Runge-Kutta tableaux (Hairer, Norsett & Wanner, Solving Ordinary Differential Equations I, 1993,
@@ -43,7 +43,7 @@ class Sum:
         return (h if self.by == 1 else h / self.by) * total
 
     def text(self, rates: Sequence[str]) -> str:
-        """The same in C and Fortran."""
+        """The same in C."""
         added = [rates[i] if abs(w) == 1 else f"{abs(w)!r}*{rates[i]}" for i, w in self.terms]
         signs = ["-" if w < 0 else "+" for _, w in self.terms]
         sums = "".join(f" {sign} {x}" for sign, x in zip(signs, added, strict=True)).removeprefix(" + ")

@@ -1,4 +1,4 @@
-"""Thresholds, ratios and limits of algorithms that stand in several languages: one table, printed into C and Fortran.
+"""Thresholds, ratios and limits of algorithms that stand in several languages: one table, printed into C.
 
 A threshold of rounding grows with the rounding of the numbers a program computes in: by the ratio of their epsilon to
 that of double precision, to a power of its own.

@@ -1,13 +1,14 @@
 """Functions of a program in Fortran: subroutines that load what they use by name, follow the statements, store results.
 
-Functions beyond some length are cut into several that share what they need in an array z.
+All they need are arguments, as in C, which can call them: t, q, u, p, c, w, results, and what external routines
+remember. Functions beyond some length are cut into several that share what they need in an array z.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from bellcrank.emit.c.functions import C_NAMES
 from bellcrank.emit.fortran.lines import wrapped
 from bellcrank.emit.fortran.printer import FortranPrinter, fortran_names
 from bellcrank.emit.parts import cut, shared_symbols
@@ -21,14 +22,14 @@ from bellcrank.program.statements import Assign, Statement, statement_expression
 
 TIME = Symbol("t", "time")
 VALUES = ("start", "update", "entry", "echo")  # in Fortran with `_values`: entry is a word of the language
+GIVEN = ("t", "q", "u", "p", "c", "w")
+ARRAYS = {"q": "n_q", "u": "n_u", "p": "n_p", "c": "n_c", "w": "n_w"}
 OWN_NAMES = frozenset((
-    "t", "y", "p", "c", "w", "k", "z", "out", "rate", "dp", "n_q", "n_u", "n_s", "n_p", "n_c", "n_w", "n_out", "n_g",
-    "n_v", "n_i", "n_memory", "entry_values", "start_values", "update_values", "echo_values", "memory", "live",
-    "constants", "derivatives", "outputs", "closure", "system", "coordinate_rates", "n_paired", "inertias", "model",
-    "sides", "solve_symmetric", "constrained_rates", "pivoted", "scaled", "rank_g", "rank_v", "row_scale",
-    "column_scale", "usual_ratio", "singular", "steady_ratio", "usual_order", "n_order", "order_row", "order_column",
-    "correct_q", "correct_u", "spline_value", "surface_value", "interval", "cubic", "merge", "real", "real64",
-    *names_in("fortran").values(),
+    *GIVEN, "qd", "ud", "x", "z", "out", "dp", "n_q", "n_u", "n_p", "n_c", "n_w", "n_out", "n_i", "n_memory",
+    "entry_values", "start_values", "update_values", "echo_values", "memory", "externals", "constants", "derivatives",
+    "outputs", "closure", "system", "coordinate_rates", "slopes", "inertias", "model", "sides", "solve_symmetric",
+    "constrained_rates", "correct_q", "correct_u", "spline_value", "surface_value", "interval", "cubic", "merge",
+    "real", "iand", "c_f_pointer", *names_in("fortran").values(),
 ))  # fmt: skip
 
 
@@ -37,8 +38,7 @@ class Functions:
 
     def __init__(self, program: Program, calls: Mapping[Routine, str], longest: int) -> None:
         self.program, self.calls, self.longest = program, calls, longest
-        states = (*program.coordinates, *program.speeds)
-        self.groups = {"y": states, "p": program.parameters, "w": program.inputs}
+        self.groups = {"q": program.coordinates, "u": program.speeds, "p": program.parameters, "w": program.inputs}
         self.names = fortran_names([s for group in self.groups.values() for s in group], OWN_NAMES)
         self.place = {s: f"{letter}({i})" for letter, group in self.groups.items() for i, s in enumerate(group, 1)}
         self.fixed = {s: f"c({i})" for i, s in enumerate(program.constant_symbols, 1)}
@@ -54,38 +54,47 @@ class Functions:
         pieces = cut([s for s in self.program.constants.statements if isinstance(s, Assign)], self.longest)
         parts = [f"constants_{i}" for i in range(1, len(pieces) + 1)] if len(pieces) > 1 else ["constants"]
         what, texts = "what follows from the parameters alone", []
+        arguments = {"p": ("in", "n_p"), "c": ("inout", "n_c")}
         for name, piece in zip(parts, pieces, strict=True):
             printer = self.printer()
             body = self._loads([s.value for s in piece], printer)
             body += [line for s in piece for line in wrapped(f"{self.fixed[s.target]} = {printer.expr(s.value)}")]
-            texts.append(_block(name, what, {}, printer, body))
+            bound = "constants" if len(parts) == 1 else ""
+            texts.append(_block(name, what, (), arguments, printer, body, bound))
         if len(parts) > 1:
-            texts.append(_block("constants", what, {}, self.printer(), [f"call {part}()" for part in parts]))
+            calls = [f"call {part}(p, c)" for part in parts]
+            texts.append(_block("constants", what, (), arguments, self.printer(), calls, "constants"))
         return "\n".join(texts)
 
     def text(self, f: Function) -> str:
         """A function in as many parts as its length asks for."""
-        name = f"{f.name}_values" if f.name in VALUES else f.name
-        result, results = "rate" if f.name == "derivatives" else "out", f.section.results
+        name, results = f"{f.name}_values" if f.name in VALUES else f.name, f.section.results
         pieces = cut(f.section.statements, self.longest)
         shared = shared_symbols(pieces, results)
         texts, calls = [], []
         for number, piece in enumerate(pieces[:-1], 1):
             printer, part = self.printer(), f"{name}_{number}"
-            arguments = {"y": ("in", "n_s"), "z": ("inout", str(max(len(shared), 1)))}
             body = self._body(piece, (), shared, printer)
-            texts.append(_block(part, f"part {number} of {name}", arguments, printer, body))
-            calls.append(f"call {part}(y, z)")
+            arguments = {"z": ("inout", str(max(len(shared), 1)))}
+            texts.append(_block(part, f"part {number} of {name}", GIVEN, arguments, printer, body))
+            calls.append(f"call {part}({', '.join(GIVEN)}, z, x)")
         printer = self.printer()
         if shared:
             printer.arrays.append(f"real(dp) :: z({len(shared)})")
         body = calls + self._body(pieces[-1], results, shared, printer)
-        body += [f"{result} = 0"] if f.kind.sparse else []
-        for i, r in enumerate(results, 1):
+        size = "n_out" if name == "outputs" else str(len(results))
+        arguments = {"out": ("out", size)}
+        targets = [f"out({i})" for i in range(1, len(results) + 1)]
+        if name == "derivatives":
+            n_q, n_u = len(self.program.coordinates), len(self.program.speeds)
+            arguments = {"qd": ("out", "n_q"), "ud": ("out", "n_u")}
+            targets = [f"{x}({i})" for x, n in (("qd", n_q), ("ud", n_u)) for i in range(1, n + 1)]
+        body += ["out = 0"] if f.kind.sparse else []
+        for target, r in zip(targets, results, strict=True):
             if not (f.kind.sparse and r is ZERO):
-                body += wrapped(f"{result}({i}) = {printer.expr(r)}")
-        size = {"derivatives": "n_s", "outputs": "n_out"}.get(name, str(len(results)))
-        texts.append(_block(name, f.kind.what, {"y": ("in", "n_s"), result: ("out", size)}, printer, body))
+                body += wrapped(f"{target} = {printer.expr(r)}")
+        bound = C_NAMES.get(f.name, f.name)
+        texts.append(_block(name, f.kind.what, GIVEN, arguments, printer, body, bound))
         return "\n".join(texts)
 
     def _loads(self, roots: Iterable[Expr], printer: FortranPrinter) -> list[str]:
@@ -112,17 +121,24 @@ class Functions:
 
 
 def _block(
-    name: str, what: str, arguments: Mapping[str, tuple[str, str]], printer: FortranPrinter, body: Sequence[str]
+    name: str,
+    what: str,
+    given: Sequence[str],
+    arguments: Mapping[str, tuple[str, str]],
+    printer: FortranPrinter,
+    body: Sequence[str],
+    bound: str = "",
 ) -> str:
-    """A subroutine with its declarations; an argument it does not use is named, so that the compiler need not
-    wonder."""
-    lines = [f"real(dp), intent({intent}) :: {x}({size})" for x, (intent, size) in arguments.items()]
+    """A subroutine with its declarations; one with a name `bound` can be called by C. What is `given` comes first, with
+    the external routines at the end. Large arrays of what is recursive are no variables that calls share."""
+    lines = ["real(dp), value :: t"] if given else []
+    lines += [f"real(dp), intent(in) :: {', '.join(f'{x}({ARRAYS[x]})' for x in given[1:])}"] if given else []
+    for intent in dict.fromkeys(intent for intent, _ in arguments.values()):
+        named = (f"{x}({size})" for x, (how, size) in arguments.items() if how == intent)
+        lines.append(f"real(dp), intent({intent}) :: {', '.join(named)}")
+    lines += ["type(externals), intent(inout) :: x"] if given else []
     lines += printer.declarations()
-    joined = "\n".join(body)
-    for x, (intent, _) in arguments.items():
-        if not re.search(rf"\b{x}\(|\({x},", joined):
-            lines.append(f"{x} = 0" if intent == "out" else f"if (size({x}) < 0) return ! not used")
+    listed = ", ".join([*given, *arguments, *(["x"] if given else [])])
+    head = f"recursive subroutine {name}({listed})" + (f' bind(C, name="{bound}")' if bound else "")
     inner = [f"    {line}" for line in [*lines, *body]]
-    return "\n".join(
-        [f"  ! {what}", f"  subroutine {name}({', '.join(arguments)})", *inner, f"  end subroutine {name}", ""]
-    )
+    return "\n".join([f"  ! {what}", f"  {head}", *inner, f"  end subroutine {name}", ""])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import ClassVar
 
 from bellcrank.emit.fortran.lines import wrapped
 from bellcrank.emit.names import identifier
 from bellcrank.emit.printer import ATOM, TERM, Piece, Printer
-from bellcrank.expr import Expr, Func, Symbol
+from bellcrank.expr import ZERO, Expr, Func, Symbol
 from bellcrank.expr.function_table import names_in
 from bellcrank.expr.node import Rational
 from bellcrank.program.routine import Routine
@@ -23,6 +24,7 @@ class FortranPrinter(Printer):
 
     FUNCTIONS: ClassVar[Mapping[str, str]] = names_in("fortran")
     PI_TEXT = "3.141592653589793_dp"
+    _MEMORY = "real(dp), pointer :: memory(:)"
 
     def __init__(
         self,
@@ -100,17 +102,20 @@ class FortranPrinter(Printer):
         return [*lines, *(f"{t.name} = right{k}({i})" for i, t in enumerate(s.targets, 1))]
 
     def _reduce(self, s: Reduce, k: int) -> list[str]:
-        n, m = len(s.force), len(s.rows)
-        self.arrays += [
-            f"real(dp) :: mass{k}({n}, {n}), force{k}({n}), rows{k}({m}, {n}), right{k}({m}), rates{k}({n + 1})"
-        ]
-        lines = []
-        for i, row in enumerate(s.mass, 1):
-            lines += wrapped(f"mass{k}({i}, 1:{i}) = {self._array(row)}")
-        for i, row in enumerate(s.rows, 1):
-            lines += wrapped(f"rows{k}({i}, :) = {self._array(row)}")
-        lines += [*wrapped(f"force{k} = {self._array(s.force)}"), *wrapped(f"right{k} = {self._array(s.right)}")]
-        lines.append(f"call constrained_rates(mass{k}, force{k}, rows{k}, right{k}, rates{k})")
+        """The kernel solves it: rows one after another, of the mass matrix those of its lower triangle."""
+        given = {
+            f"mass{k}": [*chain(*s.mass)],
+            f"force{k}": s.force,
+            f"rows{k}": [*chain(*s.rows)],
+            f"right{k}": s.right,
+        }
+        sizes = {name: max(len(values), 1) for name, values in given.items()} | {f"rates{k}": len(s.targets)}
+        self.arrays += [f"real(dp) :: {', '.join(f'{name}({n})' for name, n in sizes.items())}"]
+        lines = [f"{name} = 0" for name in given]
+        for name, values in given.items():
+            entries = ((i, x) for i, x in enumerate(values, 1) if x is not ZERO)
+            lines += [line for i, x in entries for line in wrapped(f"{name}({i}) = {self.expr(x)}")]
+        lines.append(f"call constrained_rates({', '.join(sizes)})")
         return [*lines, *(f"{t.name} = rates{k}({i})" for i, t in enumerate(s.targets, 1))]
 
     def _array(self, values: Iterable[Expr]) -> str:
@@ -127,9 +132,11 @@ class FortranPrinter(Printer):
             first = self.offsets[routine] + 1
             place = f"memory({first}:{first + routine.memory - 1})"
             self.arrays.append(f"real(dp) :: kept{k}({routine.memory})")
-            lines.append(f"kept{k} = {place}")
+            lines += ["call c_f_pointer(x%memory, memory, [n_memory])", f"kept{k} = {place}"]
             given.append(f"kept{k}")
-            after.append(f"if (live == {self.whens[routine]}) {place} = kept{k}")
+            after.append(f"if (iand(x%live, {self.whens[routine]}) /= 0) {place} = kept{k}")
+            if self._MEMORY not in self.arrays:
+                self.arrays.append(self._MEMORY)
         name = self.calls[routine]
         if routine.returns:
             lines += wrapped(f"call {name}({', '.join(given)})")

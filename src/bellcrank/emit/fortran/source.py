@@ -1,31 +1,40 @@
-"""Fortran 2008 source of a program: a module with constants, derivatives, outputs and closed loops.
+"""Fortran 2008 source of a program: a module of functions that C can call too, with the arguments of those in C.
 
-In:  a `Program`, and the words for its comments. Out: one file. What the equations are evaluated with (time,
-parameters, constants, inputs) are variables of the module. `functions` prints the functions.
+In:  a `Program`, and the words for its comments. Out: one file, which stands alone where there are no closed loops and
+no external routines in C; and what a program in C around it must hold: prototypes and the kernel. `functions` prints
+the functions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from bellcrank.emit.c.functions import C_NAMES
+from bellcrank.emit.c.loops import scale_tables
+from bellcrank.emit.c.run import part_tables, parts_of
+from bellcrank.emit.c.runtime_files import head
+from bellcrank.emit.c.source import sizes_of, used_functions
 from bellcrank.emit.fortran.functions import Functions
 from bellcrank.emit.fortran.lines import fitted, wrapped
-from bellcrank.emit.fortran.loops import scales
 from bellcrank.emit.fortran.routines import interfaces, texts
 from bellcrank.emit.fortran.runtime_files import real, runtime
 from bellcrank.emit.fortran.tables import table_function
 from bellcrank.emit.linkages import routine_source, solves_equations
 from bellcrank.emit.names import comment, identifier
+from bellcrank.emit.number import DOUBLE
 from bellcrank.emit.parts import LONGEST
 from bellcrank.emit.routines import external_name
 from bellcrank.emit.words import NO_WORDS, Words, about
-from bellcrank.expr import Func, postorder
+from bellcrank.expr import Func, Symbol, postorder
 from bellcrank.expr.function_table import helpers_in
+from bellcrank.kernel.text import Kernel
 from bellcrank.numeric.tuning import ELIMINATION, IMPLICIT
 from bellcrank.program.functions import Function
 from bellcrank.program.program import Program
 from bellcrank.program.routine import Routine
 from bellcrank.program.statements import Reduce, Section, Solve, section_expressions
+
+BINDING = ("c_funptr", "c_null_funptr", "c_ptr", "c_null_ptr", "c_int32_t")
 
 
 def fortran_source(
@@ -33,11 +42,9 @@ def fortran_source(
     words: Words = NO_WORDS,
     longest: int = LONGEST,
     extra: Mapping[str, Section] | None = None,
-    called: Iterable[str] = (),
 ) -> str:
-    """The program as a Fortran module `model`; `extra` are further subroutines by name. Functions of the model language
-    that are `called` by what uses it are defined."""
-    functions = [*program.functions_of("minimal"), *(Function.extra(*item) for item in (extra or {}).items())]
+    """The program as a Fortran module `model`; `extra` are further subroutines by name."""
+    functions = _functions(program, extra)
     calls: dict[Routine, str] = {}
     for t in program.tables:
         calls[t] = identifier(f"table_{t.name.lower()}"[:50], calls.values()).removeprefix("v_")
@@ -46,44 +53,90 @@ def fortran_source(
     own = [r for r in program.externals if r.known_in("fortran")]
     foreign = [r for r in program.externals if not r.known_in("fortran")]
     parts = [printed.constants(), *(printed.text(f) for f in functions if f.name != "constants")]
-    parts += [*_helpers(program, functions, called), *(table_function(calls[t], t) for t in program.tables)]
+    parts += [*_helpers(program, functions), *(table_function(calls[t], t) for t in program.tables)]
     parts += texts((r, routine_source(program, r, "fortran")) for r in own)
-    groups = {"states": printed.groups["y"], "parameters": program.parameters, "inputs": program.inputs}
-    comments = [comment(program.name), "", *about(program), *words.listing(program, groups, "ypw {}({})", 1)]
+    comments = [comment(program.name), "", *about(program), *words.listing(program, _groups(printed), "qupw {}({})", 1)]
+    binding = [*BINDING, *(["c_f_pointer"] if _remembers(program) else []), *(["c_double"] if foreign else [])]
     source = runtime(
         "module.f90",
         ABOUT="\n".join(f"! {line}"[:130].rstrip() for line in comments),
-        BINDING="use, intrinsic :: iso_c_binding, only: c_double" if foreign else "",
+        BINDING=", ".join(binding),
         SIZES="\n".join(wrapped(f"integer, parameter :: {_sizes(program)}")),
-        SCALES="\n".join(scales(program.loops.scales)) + "\n" if program.loops is not None else "",
-        INTERFACES="\n".join(interfaces(foreign)),
+        INTERFACES="\n".join(interfaces(foreign)) + (runtime("reduced.f90") if _reduces(functions) else ""),
         PARTS="\n".join(parts),
     )
     return fitted(source)
 
 
+def kernel_source(
+    program: Program, extra: Mapping[str, Section], looks: bool = False, called: Iterable[str] = ()
+) -> str:
+    """The kernel in C for a model in Fortran. With `looks`, rows within steps can be had; functions of the model
+    language that are `called` by a file that includes this one are defined."""
+    parts = parts_of(program, stiff=True, looks=looks, assembles=True)
+    kernel, functions = Kernel(parts), _functions(program, extra)
+    return "\n".join((
+        f"/* {comment(program.name)}: the kernel that runs the model in model.f90 */\n",
+        head(DOUBLE),
+        sizes_of(program),
+        *used_functions((), DOUBLE, called),
+        "#define real double\n",
+        kernel.take("externals.h"),
+        "/* ---- the model, in Fortran */\n",
+        *(_prototype(f.name) for f in functions),
+        *_loop_solvers(program, _reduces(functions), kernel),
+        part_tables(program, parts),
+        kernel.take("kernel.c"),
+    ))  # fmt: skip
+
+
+def _functions(program: Program, extra: Mapping[str, Section] | None) -> list[Function]:
+    return [*program.functions_of("minimal"), *(Function.extra(*item) for item in (extra or {}).items())]
+
+
+def _prototype(name: str) -> str:
+    if name == "constants":
+        return "void constants(const real *restrict p, real *restrict c);"
+    given = ", ".join(f"const real *restrict {x}" for x in "qupcw")
+    results = ", ".join(f"real *restrict {x}" for x in (("qd", "ud") if name == "derivatives" else ("out",)))
+    return f"void {C_NAMES.get(name, name)}(real t, {given},\n    {results}, Externals *x);"
+
+
+def _loop_solvers(program: Program, reduces: bool, kernel: Kernel) -> list[str]:
+    """What closed loops solve by; with `reduces`, the model calls it, too."""
+    if program.loops is None:
+        return []
+    files = ("tables/elimination.h", "solve.c"), ("pivoted.c", "null_space.c")
+    texts = [kernel.take(*files[0]), scale_tables(program.loops.scales), kernel.take(*files[1])]
+    return [*texts, kernel.take("constrained_rates.c"), runtime("reduced.c")] if reduces else texts
+
+
+def _groups(printed: Functions) -> dict[str, tuple[Symbol, ...]]:
+    return dict(zip(("coordinates", "speeds", "parameters", "inputs"), printed.groups.values(), strict=True))
+
+
+def _remembers(program: Program) -> bool:
+    return any(r.memory for r in program.externals)
+
+
+def _reduces(functions: Iterable[Function]) -> bool:
+    return any(isinstance(s, Reduce) for f in functions for s in f.section.statements)
+
+
 def _sizes(p: Program) -> str:
-    n_q, n_u = len(p.coordinates), len(p.speeds)
-    sizes = {"n_q": n_q, "n_u": n_u, "n_s": n_q + n_u, "n_p": len(p.parameters), "n_c": len(p.constant_symbols)}
+    sizes = {"n_q": len(p.coordinates), "n_u": len(p.speeds), "n_p": len(p.parameters), "n_c": len(p.constant_symbols)}
     sizes |= {"n_w": len(p.inputs), "n_i": len(p.given_inputs), "n_out": len(p.output_names)}
     sizes["n_memory"] = sum(r.memory or 0 for r in p.externals)
-    if p.loops is not None:
-        k = p.loops.scales
-        sizes |= {"n_g": len(p.loops.g), "n_v": len(p.loops.v), "rank_g": k.rank_g, "rank_v": k.rank_v}
-        sizes["n_paired"] = p.loops.paired
     return ", ".join(f"{k} = {v}" for k, v in sizes.items())
 
 
-def _helpers(p: Program, functions: list[Function], called: Iterable[str]) -> list[str]:
+def _helpers(p: Program, functions: list[Function]) -> list[str]:
     """What the statements call."""
     nodes = postorder([e for f in functions for e in section_expressions(f.section)])
-    used = {n.name for n in nodes if isinstance(n, Func) and n.function is None}
-    parts = helpers_in("fortran", used.union(called))
-    if p.loops is not None or any(isinstance(s, Solve | Reduce) for f in functions for s in f.section.statements):
+    parts = helpers_in("fortran", {n.name for n in nodes if isinstance(n, Func) and n.function is None})
+    if any(isinstance(s, Solve) for f in functions for s in f.section.statements):
         parts.append(runtime("solve.f90", DEPENDENT=real(ELIMINATION.dependent)))
-    if p.loops is not None:
-        parts.append(runtime("null_space.f90", VANISHING=real(ELIMINATION.vanishing)))
-    if p.tables or p.given_inputs:
+    if p.tables:
         parts.append(runtime("spline.f90"))
     if any(len(t.axes) == 2 for t in p.tables):
         parts.append(runtime("surface.f90"))

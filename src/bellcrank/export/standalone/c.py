@@ -37,7 +37,7 @@ def c_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
     program = with_slopes_in_c(program)
     events = CEvents(program, setup)
     foreign = [c.routine for c in external_calls(program).values() if c.foreign]
-    common = {"TITLE": comment(setup.title), "STEM": setup.stem, "ABOUT": about(setup, "   ")}
+    common = common_pieces(setup, "model.c", "model.c")
     return {
         "model.c": c_source(
             program,
@@ -48,11 +48,22 @@ def c_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
             assembles=True,
             called=events.called,
         ),
-        "program.c": written("c/program.c", _pieces(program, setup, events), common),
+        "program.c": program_text(program, setup, events, common),
         "Makefile": written("c/Makefile_with_fortran" if foreign else "c/Makefile", common=common),
         **({"routines.f90": routines_file(foreign, setup.title)} if foreign else {}),
         **input_files(setup),
     }
+
+
+def common_pieces(setup: Setup, equations: str, included: str) -> dict[str, str]:
+    """What several files say; `equations`: the file that holds them; `included`: the one that the program includes."""
+    names = {"TITLE": comment(setup.title), "STEM": setup.stem, "EQUATIONS": equations, "INCLUDED": included}
+    return {**names, "ABOUT": about(setup, "   ")}
+
+
+def program_text(program: Program, setup: Setup, events: CEvents, common: dict[str, str]) -> str:
+    """The program around equations in C or in Fortran."""
+    return written("c/program.c", _pieces(program, setup, events), common)
 
 
 def with_slopes_in_c(program: Program) -> Program:

@@ -1,21 +1,24 @@
 @ABOUT@
 module model
-  use, intrinsic :: iso_fortran_env, only: dp => real64
-  @BINDING@
+  use, intrinsic :: iso_c_binding, only: dp => c_double, @BINDING@
   implicit none
   public
 
   @SIZES@
 
-@SCALES@  ! what the equations are evaluated with
-  real(dp) :: t = 0                    ! time, s
-  real(dp) :: p(n_p) = 0, c(n_c) = 0   ! parameters, and what follows from them alone
-  real(dp) :: w(n_w) = 0               ! inputs
-  real(dp) :: memory(n_memory) = 0     ! what external routines remember
-  integer :: live = 0                  ! whose memory may change: 1 routines of rates, 2 of outputs
+  ! What external routines need. A program in Fortran declares one of them; if there is a memory, x%memory = c_loc(of
+  ! n_memory numbers), which may change where live is 1 (rates) or 2 (outputs, kept values).
+  type, bind(C) :: externals
+    type(c_funptr) :: callback = c_null_funptr ! not used
+    type(c_ptr) :: memory = c_null_ptr
+    integer(c_int32_t) :: live = 0
+    integer(c_int32_t) :: failed = 0
+  end type externals
 
 @INTERFACES@
 contains
+
+  ! There are no variables of the module: several threads may call these at once.
 
 @PARTS@
 end module model

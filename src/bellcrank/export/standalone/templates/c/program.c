@@ -4,11 +4,11 @@
 
    reads parameters, initial values and inputs from a parameter file (default: @STEM@.par), writes an echo of all of
    them that is itself a parameter file, runs, and writes every channel over time. `@STEM@ --help` lists the options.
-   The equations of motion are in model.c. Files are in the units named there; equations use rad and consistent units;
-   `factor` leads from the one to the other.
+   The equations of motion are in @EQUATIONS@. Files are in the units named there; equations use rad and consistent
+   units; `factor` leads from the one to the other.
 @ABOUT@*/
 
-#include "model.c"
+#include "@INCLUDED@"
 
 #include <ctype.h>
 #include <stdarg.h>
