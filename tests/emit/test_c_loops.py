@@ -9,7 +9,7 @@ import bellcrank as bc
 from bellcrank.backend.c import CModel
 from bellcrank.backend.c_runs import CRun
 from bellcrank.backend.start import FINISHED, NOT_CLOSED, Start
-from bellcrank.emit.c.source import c_source
+from bellcrank.emit.c.source import c_source, c_sources
 from bellcrank.numeric.course import Course
 from bellcrank.numeric.projection import steadiness
 from bellcrank.program.statements import Section
@@ -86,7 +86,7 @@ def test_inputs_are_set_only_for_loops_that_use_them():
 def test_constraints_as_in_python(longest, monkeypatch):
     """Compiled without warnings, in one function and in many."""
     monkeypatch.setattr(
-        "bellcrank.emit.c.source.c_source", lambda program, **options: c_source(program, longest=longest, **options)
+        "bellcrank.emit.c.source.c_sources", lambda program, **options: c_sources(program, longest=longest, **options)
     )
     for eom in (example("four_bar"), coupled().equations()):
         sim = eom.compile(backend="python")

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from bellcrank.backend.compiler import compile_source, find_compiler
-from bellcrank.emit.c.stiff import order_tables
+from bellcrank.emit.c.listed import listed
+from bellcrank.emit.kernel_data import order_data
 from bellcrank.kernel.text import Kernel
 from bellcrank.program.structure import costs, dependence, elimination
 from tests.models import example, needs_compiler
@@ -69,7 +70,7 @@ def solved_in_c(n, folder):
     """Random slopes of n states, the order of their elimination, and solutions of systems of them in C."""
     n_q, rows, slopes = matrices(np.random.default_rng(5), n)
     e = elimination(rows, n_q)
-    text = HEAD.format(n=n) + order_tables(e) + Kernel({}).take("stiff_systems.c") + SOLVE
+    text = HEAD.format(n=n) + listed(order_data(e)) + Kernel({}).take("stiff_systems.c") + SOLVE
     library = ctypes.CDLL(str(compile_source(text, folder, find_compiler(), ("-O1",))))
 
     def solve(usual, slopes, s, one, pair):

@@ -71,6 +71,16 @@ class CCalls:
         """What the libraries were made for that were there since these calls began."""
         return self.libraries.speeds[self._since :]
 
+    def work_room(self) -> int:
+        """How many numbers methods that choose their steps need."""
+        room = self.library.work_room
+        room.restype = ctypes.c_int64
+        return int(room())
+
+    def took(self, seconds: float) -> None:
+        """Counts the time of runs."""
+        self.libraries.took(seconds)
+
     # ---- single evaluations
 
     def constants(self, p: Sequence[float]) -> list[float]:

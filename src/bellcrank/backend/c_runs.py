@@ -16,9 +16,9 @@ from bellcrank.backend.c_calls import CCalls
 from bellcrank.backend.c_job import NO_FUNCTION, Function, InputSignal, Job, address
 from bellcrank.backend.libraries import Library
 from bellcrank.backend.start import DAE_METHODS, FINISHED, NOT_CLOSED, Carried, Input, Pace, Start, Weights, not_closed
-from bellcrank.emit.c.loops import bridge_room
 from bellcrank.emit.c.methods import method_number
 from bellcrank.emit.c.signals import NUMBERED
+from bellcrank.emit.kernel_data import bridge_room
 from bellcrank.numeric.adapt import Count
 from bellcrank.numeric.branch import Passage
 from bellcrank.numeric.tuning import LOOPS
@@ -62,6 +62,7 @@ class Arrays(dict[str, np.ndarray]):
 class CRun:
     """A run in C. Rows hold time, states, outputs and inputs of the recorded steps; `state` is the last good one."""
 
+    in_process: ClassVar[bool] = True  # may C be given addresses?
     goes_on: ClassVar[tuple[str, ...]] = ("t", "behind")  # what a run that goes on takes over, beside shared arrays
 
     def __init__(self, calls: CCalls, start: Start) -> None:
@@ -86,6 +87,7 @@ class CRun:
             self._share(breaks=np.array([*course.breaks, 0.0]))
         self._width = 1 + len(self.state) + len(self._program.output_names) + len(self._program.inputs)
         self.status, self.problem, self.reached = FINISHED, "", course.first
+        self.rows = np.empty(0)
         self.passages: list[Passage] = []
         self._pace = start.pace
         if start.pace is not None:
@@ -93,9 +95,7 @@ class CRun:
 
     def _set_pace(self, pace: Pace) -> None:
         """A run whose method chooses its steps."""
-        room = self.calls.library.work_room
-        room.restype = ctypes.c_int64
-        work = np.zeros(room())
+        work = np.zeros(self.calls.work_room())
         atol, caps = (np.array([*x, 0.0]) for x in (pace.atol, pace.caps))
         self._share(times=np.array(pace.times), atol=atol, caps=caps, work=work)
         self._share(groups=np.array(pace.groups, dtype=np.int64), largest=np.zeros(len(atol)))
@@ -193,15 +193,14 @@ class CRun:
     def step(self, reached: int) -> int:
         """One step that the method chooses, with `reached` output times behind it; the status."""
         self._job.reached = reached
-        self.status = self.in_c(lambda: self.calls.library.step_once(ctypes.byref(self._job)))
+        self.status = self.call("step_once")
         return self.status
 
     def row(self, t: float, live: int) -> np.ndarray:
         """The row at a time within the last step that the method chose."""
         row = np.empty((1, self._width))
-        self._job.rows = address(row)
-        given = ctypes.byref(self._job), ctypes.c_int(live), ctypes.c_double(t)
-        self.status = self.status or self.in_c(lambda: self.calls.library.row_once(*given))
+        self.write_to(row)
+        self.status = self.status or self.call("row_once", ctypes.c_int(live), t)
         return np.asarray(row[0])
 
     def within(
@@ -217,10 +216,9 @@ class CRun:
             look.state[:], (look._kept[:-1], look.memory[:]) = state, held
             look.look_as(self)
             job, row = look._job, np.empty(self._width)
-            job.first, job.t, job.rows = i - 1, self.course.start(i), address(row)
-            known = None if rates is None else ctypes.c_void_p(address(rates))
-            given = ctypes.byref(job), ctypes.c_double(t), known
-            if look.in_c(lambda: self.calls.library.look_within(*given)):
+            job.first, job.t = i - 1, self.course.start(i)
+            look.write_to(row)
+            if look.call("look_within", t, rates):
                 raise ValueError(f"the row at t = {t:g} s cannot be had")
             return row
 
@@ -270,11 +268,11 @@ class CRun:
         count = last // self.course.every - first // self.course.every + 2
         rows = np.empty((count, self._width))
         self._job.first, self._job.last, self._job.filled = first, last, 0
-        self._job.rows = address(rows)
+        self.write_to(rows)
         began = time.perf_counter()
-        self.status = self.in_c(lambda: self.calls.library.run(ctypes.byref(self._job)))
+        self.status = self.call("run")
         seconds = time.perf_counter() - began
-        self.calls.libraries.took(seconds)
+        self.calls.took(seconds)
         if self._pace is not None:
             share = PAUSE_SECONDS / max(seconds, 1e-9)
             self._job.pause = max(1, min(int(self._job.pause * min(share, 2.0)), self._job.most))
@@ -284,6 +282,22 @@ class CRun:
     def ended(self, status: int) -> None:
         """Notes how far C came, and why it came no further."""
         self.status, self.reached = status, self._job.reached
+
+    def write_to(self, rows: np.ndarray) -> None:
+        """Lets C write its rows there."""
+        self.rows, self._job.rows = rows, address(rows)
+
+    def call(self, name: str, *given: Any) -> int:
+        """Calls a function of the kernel for this run; given are numbers, arrays or None."""
+        function = getattr(self.calls.library, name)
+        further = [ctypes.c_void_p(address(x)) if isinstance(x, np.ndarray) else x for x in given]
+        further = [ctypes.c_double(x) if isinstance(x, float) else x for x in further]
+        return int(self.in_c(lambda: function(ctypes.byref(self._job), *further)))
+
+    @property
+    def more_arrays(self) -> dict[str, np.ndarray]:
+        """What C writes besides `arrays`, by name."""
+        return {}
 
     def in_c(self, call: Callable[[], Any]) -> Any:
         """Calls C; raises what routines or inputs in Python raised."""
@@ -324,6 +338,10 @@ class LoopCRun(CRun):
     @property
     def _blocks(self) -> Any:
         return self._program.loops.scales.blocks  # type: ignore[union-attr]
+
+    @property
+    def more_arrays(self) -> dict[str, np.ndarray]:
+        return {"passages": self._visits}
 
     def take(self, carried: Carried) -> None:
         super().take(carried)

@@ -26,10 +26,12 @@ class CSteps:
     def __init__(self, run: CRun) -> None:
         self.run, self.job = run, run.fields
         self.row = np.zeros(run.width)
-        self.job.rows, self.job.reached = address(self.row), run.reached
+        run.write_to(self.row)
+        self.job.reached = run.reached
         self.job.every, self.job.t_end = NEVER, self.job.t_start
         self.call: Callable[[int, int], int]
-        run.calls.libraries.tell(self)
+        if run.in_process:
+            run.calls.libraries.tell(self)
         self.follow()
         self.at = ctypes.addressof(self.job)
         self.calls_back = run.calls_back
@@ -38,7 +40,10 @@ class CSteps:
 
     def follow(self) -> None:
         """Takes the function of the library that is there now."""
-        self.call = self.run.calls.libraries.now.steps_on
+        if self.run.in_process:
+            self.call = self.run.calls.libraries.now.steps_on
+        else:
+            self.call = lambda _, n: self.run.call("steps_on", n)
 
     @property
     def reached(self) -> int:
@@ -54,13 +59,13 @@ class CSteps:
         """Takes n steps, 0: the start, or a state after inputs were set; the status."""
         if n <= SHORT:
             return int(self.run.in_c(lambda: self.call(self.at, n)))
-        job, calls, first, block = self.job, self.run.calls, self.reached, SHORT
+        job, first, block = self.job, self.reached, SHORT
         while job.reached < first + n:
             job.first, job.filled = job.reached, 0
             job.total, job.last = first + n, min(job.first + block, first + n)
             began = time.perf_counter()
-            if status := self.run.in_c(lambda: calls.library.run(ctypes.byref(job))):
-                return int(status)
+            if status := self.run.call("run"):
+                return status
             share = BLOCK_SECONDS / max(time.perf_counter() - began, 1e-9)
             block = max(1, int(block * min(share, 8.0)))
         return 0
@@ -103,7 +108,8 @@ class CSteps:
         """Keeps its row in such a place from now on."""
         if row is not self.row:
             row[:] = self.row
-            self.row, self.job.rows = row, address(row)
+            self.row = row
+            self.run.write_to(row)
 
 
 class StepsOfAll:

@@ -313,12 +313,12 @@ def digest(source: str, compiler: Compiler, flags: Sequence[str]) -> str:
     """The key of a library in the cache."""
     parts = [source, "\n".join(flags), " ".join(compiler.command), compiler.version, platform.machine(), sys.platform]
     if not {*NATIVE}.isdisjoint(flags):
-        parts.append(_processor())
+        parts.append(processor())
     return hashlib.sha256("\x00".join(parts).encode()).hexdigest()[:40]
 
 
 @lru_cache(maxsize=1)
-def _processor() -> str:
+def processor() -> str:
     """What the processor can do, as far as the system tells: a folder may be shared by different machines."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")

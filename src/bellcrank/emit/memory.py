@@ -46,13 +46,18 @@ def memory_of(program: Program, functions: Iterable[Function]) -> Memory:
     sizes = {"p": len(program.parameters), "c": len(program.constant_symbols), "w": len(program.inputs), "y": states}
     sizes |= {"k": states, "stage": states, "rates": states}
     sizes |= {f.name: len(f.section.results) for f in listed if f.name not in ("constants", "derivatives")}
-    sizes["room"] = max((_room(s) for f in listed for s in f.section.statements), default=0)
+    sizes["room"] = room_of(listed)
     sizes |= {"spare": SPARE * states, "sines": 2 * ROWS}
     at, address = {}, FIRST
     for name, n in sizes.items():
         at[name] = address
         address += SIZE * n
     return Memory({**at, "numbers": address}, {**sizes, "numbers": 0})
+
+
+def room_of(functions: Iterable[Function]) -> int:
+    """How many numbers the matrices and values of a statement are at most."""
+    return max((_room(s) for f in functions for s in f.section.statements), default=0)
 
 
 def places(program: Program, memory: Memory) -> dict[Symbol, int]:

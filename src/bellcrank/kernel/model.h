@@ -2,6 +2,9 @@
 
 typedef void (*Evaluated)(real t, const real *q, const real *u, const real *p, const real *c, const real *w,
     real *out, Externals *x);
+typedef void (*Rates)(real t, const real *q, const real *u, const real *p, const real *c, const real *w,
+    real *qd, real *ud, Externals *x);
+typedef int Pair[2];
 
 typedef struct Model {
     /* parts that it has */
@@ -10,14 +13,14 @@ typedef struct Model {
     /* sizes, and functions of every model */
     int32_t n_q, n_u, n_s, n_i, n_w, n_out, n_unit, n_start, n_update;
     const int *unit_at;
-    void (*derivatives)(real t, const real *q, const real *u, const real *p, const real *c, const real *w,
-        real *qd, real *ud, Externals *x);
+    Rates derivatives;
     Evaluated outputs, start, update;
     /* closed loops */
     int32_t n_g, n_v, n_rg, n_rv, n_paired, speeds_are_rates, n_order, n_sides, n_corrected_q, n_corrected_u;
     real usual_ratio, usual_order;
     const real *row_scale, *column_scale, *pivot_scale;
-    const int (*order)[2], *corrected_q, *corrected_u, *side_of;
+    const Pair *order;
+    const int *corrected_q, *corrected_u, *side_of;
     Evaluated closure, system_at, coordinate_rates, correct_q, correct_u, sides, inertias;
     int32_t n_blocks, widest, most_block_rows;
     const int *block_at, *block_u, *block_q, *block_row_at, *block_row;

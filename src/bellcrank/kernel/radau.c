@@ -1,6 +1,7 @@
 /* ---- stiff steps: Radau IIA (Hairer & Wanner, Solving Ordinary Differential Equations II, section IV.8) */
 
 #include "tables/radau.h"
+#define ROW (N_S + 1) /* of what is known of three stages */
 
 /* The collocation polynomial of the last step at x of it, less the state at its end. */
 static real beyond(const Work *a, int j, real x)
@@ -9,17 +10,15 @@ static real beyond(const Work *a, int j, real x)
 }
 
 /* Newton's method for the stages of a step, less the state: rates there are left in k, how it went in the memory. */
-static int find_stages(GIVEN Job *job, real h, real *const *Z, real *w)
+static int find_stages(GIVEN Job *job, real h, real *Z, real *w)
 {
     Work *a = (Work *)job->work;
     Stiff *s = stiff_of(job);
     const real limit = fmax(10.0*ROUNDING/job->rtol, fmin(LEFT_OVER, sqrt(job->rtol)));
     ARRAY(real, weight, N_S);
     ARRAY(real, stage, N_S);
-    ARRAY(real, W_rows, 3*(N_S + 1));
-    real *const W[3] = {W_rows, W_rows + (N_S + 1), W_rows + 2*(N_S + 1)};
-    ARRAY(real, G_rows, 3*(N_S + 1));
-    real *const G[3] = {G_rows, G_rows + (N_S + 1), G_rows + 2*(N_S + 1)};
+    ARRAY(real, W, 3*ROW);
+    ARRAY(real, G, 3*ROW);
     real before = 0.0;
     int failed;
     s->turns = 0;
@@ -39,37 +38,37 @@ static int find_stages(GIVEN Job *job, real h, real *const *Z, real *w)
     find_weights(HERE job, job->y, job->y, weight);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < N_S; j++)
-            Z[i][j] = s->polynomial ? beyond(a, j, 1.0 + NODE[i]*h/s->before) : 0.0;
+            Z[i*ROW + j] = s->polynomial ? beyond(a, j, 1.0 + NODE[i]*h/s->before) : 0.0;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < N_S; j++)
-            W[i][j] = TO[i][0]*Z[0][j] + TO[i][1]*Z[1][j] + TO[i][2]*Z[2][j];
+            W[i*ROW + j] = TO[i][0]*Z[j] + TO[i][1]*Z[ROW + j] + TO[i][2]*Z[2*ROW + j];
     s->eta = pow(fmax(s->eta, ROUNDING), 0.8);
     for (; s->turns < NEWTON_TURNS; s->turns++) {
         real sum = 0.0;
         for (int i = 0; i < 3; i++) {
             for (int j = 0; j < N_S; j++)
-                stage[j] = job->y[j] + Z[i][j];
+                stage[j] = job->y[j] + Z[i*ROW + j];
             if ((failed = stage_rates(HERE job, job->t + NODE[i]*h, stage, a->k[i], w)))
                 return failed;
         }
         for (int j = 0; j < N_S; j++) {
             for (int i = 0; i < 3; i++)
-                G[i][j] = TO[i][0]*a->k[0][j] + TO[i][1]*a->k[1][j] + TO[i][2]*a->k[2][j];
-            G[0][j] -= REAL_VALUE/h*W[0][j];
-            G[1][j] -= PAIR_VALUE[0]/h*W[1][j] - PAIR_VALUE[1]/h*W[2][j];
-            G[2][j] -= PAIR_VALUE[0]/h*W[2][j] + PAIR_VALUE[1]/h*W[1][j];
+                G[i*ROW + j] = TO[i][0]*a->k[0][j] + TO[i][1]*a->k[1][j] + TO[i][2]*a->k[2][j];
+            G[j] -= REAL_VALUE/h*W[j];
+            G[ROW + j] -= PAIR_VALUE[0]/h*W[ROW + j] - PAIR_VALUE[1]/h*W[2*ROW + j];
+            G[2*ROW + j] -= PAIR_VALUE[0]/h*W[2*ROW + j] + PAIR_VALUE[1]/h*W[ROW + j];
         }
         s->solved += 1.0;
-        solve_real(HERE s, G[0]);
-        solve_pair(HERE s, G[1], G[2]);
+        solve_real(HERE s, G);
+        solve_pair(HERE s, G + ROW, G + 2*ROW);
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < N_S; j++) {
-                sum += (G[i][j]/weight[j])*(G[i][j]/weight[j]);
-                W[i][j] += G[i][j];
+                sum += (G[i*ROW + j]/weight[j])*(G[i*ROW + j]/weight[j]);
+                W[i*ROW + j] += G[i*ROW + j];
             }
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < N_S; j++)
-                Z[i][j] = BACK[i][0]*W[0][j] + BACK[i][1]*W[1][j] + BACK[i][2]*W[2][j];
+                Z[i*ROW + j] = BACK[i][0]*W[j] + BACK[i][1]*W[ROW + j] + BACK[i][2]*W[2*ROW + j];
         const real size = sqrt(sum/(3.0*(N_S > 0 ? N_S : 1)));
         if (!isfinite(size)) {
             s->theta = size - size;
@@ -96,7 +95,7 @@ static int find_stages(GIVEN Job *job, real h, real *const *Z, real *w)
 }
 
 /* The error of a step to `next`: that of each state, and in all, against what is allowed. */
-static int radau_error(GIVEN Job *job, real h, real *const *Z, const real *next, real *error, real *size, real *w)
+static int radau_error(GIVEN Job *job, real h, real *Z, const real *next, real *error, real *size, real *w)
 {
     const Work *a = (const Work *)job->work;
     Stiff *s = stiff_of(job);
@@ -106,7 +105,7 @@ static int radau_error(GIVEN Job *job, real h, real *const *Z, const real *next,
     ARRAY(real, rate, N_S);
     find_weights(HERE job, job->y, next, weight);
     for (int j = 0; j < N_S; j++) {
-        part[j] = (ERROR_SHARE[0]*Z[0][j] + ERROR_SHARE[1]*Z[1][j] + ERROR_SHARE[2]*Z[2][j])/h;
+        part[j] = (ERROR_SHARE[0]*Z[j] + ERROR_SHARE[1]*Z[ROW + j] + ERROR_SHARE[2]*Z[2*ROW + j])/h;
         error[j] = job->k[j] + part[j];
     }
     solve_real(HERE s, error);
@@ -127,7 +126,7 @@ static int radau_error(GIVEN Job *job, real h, real *const *Z, const real *next,
 }
 
 /* A step whose stages were not found is to be tried in another way. */
-static int try_otherwise(GIVEN Job *job, real h, real *const *Z, real *w)
+static int try_otherwise(GIVEN Job *job, real h, real *Z, real *w)
 {
     Work *a = (Work *)job->work;
     Stiff *s = stiff_of(job);
@@ -138,7 +137,7 @@ static int try_otherwise(GIVEN Job *job, real h, real *const *Z, real *w)
     a->h = h;
     if (!isfinite(s->theta)) {
         for (int j = 0; j < N_S; j++)
-            job->bad[j] = job->y[j] + Z[2][j];
+            job->bad[j] = job->y[j] + Z[2*ROW + j];
         a->h = ++a->tenths <= TENTHS ? TENTH*h : 0.0;
         s->known = 0;
     } else if (!s->fresh)
@@ -147,7 +146,7 @@ static int try_otherwise(GIVEN Job *job, real h, real *const *Z, real *w)
         ARRAY(real, state, N_S);
         ARRAY(real, rate, N_S);
         for (int j = 0; j < N_S; j++)
-            state[j] = job->y[j] + Z[1][j];
+            state[j] = job->y[j] + Z[ROW + j];
         const int failed = stage_rates(HERE job, job->t + NODE[1]*h, state, rate, w);
         s->middle = 1;
         return failed ? failed : find_slopes(HERE job, job->t + NODE[1]*h, state, rate, w);
@@ -165,8 +164,7 @@ static int radau_step(GIVEN Job *job, real *w)
     Stiff *s = stiff_of(job);
     ARRAY(real, next, N_S);
     ARRAY(real, error, N_S);
-    ARRAY(real, Z_rows, 3*(N_S + 1));
-    real *const Z[3] = {Z_rows, Z_rows + (N_S + 1), Z_rows + 2*(N_S + 1)};
+    ARRAY(real, Z, 3*ROW);
     ARRAY(real, loose, N_S); /* before loops are closed */
     real size;
     int failed;
@@ -191,7 +189,7 @@ static int radau_step(GIVEN Job *job, real *w)
             continue;
         }
         for (int j = 0; j < N_S; j++)
-            next[j] = job->y[j] + Z[2][j];
+            next[j] = job->y[j] + Z[2*ROW + j];
         if ((failed = radau_error(HERE job, h, Z, next, error, &size, w)))
             return failed;
         const real safety = SAFETY*17.0/(16.0 + s->turns);
@@ -209,11 +207,11 @@ static int radau_step(GIVEN Job *job, real *w)
         const real share = stiff_growth(job, h, safety, STIFF_EXPONENT, STIFF_GROWTH, size);
         s->polynomial = 1;
         for (int j = 0; j < N_S; j++) {
-            const real x = (Z[1][j] - Z[2][j])/(NODE[1] - 1.0), y = (Z[0][j] - Z[1][j])/(NODE[0] - NODE[1]);
+            const real x = (Z[ROW + j] - Z[2*ROW + j])/(NODE[1] - 1.0), y = (Z[j] - Z[ROW + j])/(NODE[0] - NODE[1]);
             const real z = (y - x)/(NODE[0] - 1.0);
             a->part[0][j] = x;
             a->part[1][j] = z;
-            a->part[2][j] = z - (y - Z[0][j]/NODE[0])/NODE[1];
+            a->part[2][j] = z - (y - Z[j]/NODE[0])/NODE[1];
         }
         memcpy(a->from, loose, N_S*sizeof *loose);
         if (s->theta > KEPT || s->middle)

@@ -7,10 +7,8 @@ enum { N_G, N_V };
 #if !HAS_BRIDGES
 enum { WIDEST };
 #endif
-enum {
-    ROOM_OF_LOOPS = N_G*(1 + N_Q) + N_V*(1 + N_U) + 4,
-    ROOM_OF_SYSTEM = HAS_SYSTEM ? N_Q + N_U*(N_U + 3)/2 + N_V*N_U + N_G + 2*N_V + 4 : 0,
-    ROOM_OF_MATRICES = HAS_SYSTEM ? 10*(N_U + 1)*(N_U + 1) + 6*(N_V + 1)*(N_U + N_V + 2) + 2*(N_Q + 1)*(N_Q + N_G + 1) : 0,
-    ROOM = 200 + 120*(N_S + 2) + 6*(N_W + 2) + 8*ROOM_OF_LOOPS + 8*ROOM_OF_SYSTEM + ROOM_OF_MATRICES + 60*WIDEST
-        + 2*(N_S*N_S + 2)
-};
+#define ROOM_OF_LOOPS (N_G*(1 + N_Q) + N_V*(1 + N_U) + 4)
+#define ROOM_OF_SYSTEM (N_Q + N_U*(N_U + 3)/2 + N_V*N_U + N_G + 2*N_V + 4)
+#define ROOM_OF_MATRICES (10*(N_U + 1)*(N_U + 1) + 6*(N_V + 1)*(N_U + N_V + 2) + 2*(N_Q + 1)*(N_Q + N_G + 1))
+#define ROOM (200 + 120*(N_S + 2) + 6*(N_W + 2) + 60*WIDEST + 2*(N_S*N_S + 2) \
+    + (HAS_SYSTEM ? 8*ROOM_OF_LOOPS + 8*ROOM_OF_SYSTEM + ROOM_OF_MATRICES : 0))

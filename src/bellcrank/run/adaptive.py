@@ -29,7 +29,7 @@ ONE_STEP = {"BDF": "Radau", "LSODA": "Radau"}  # what stands in near singular po
 
 def adaptive_run(e: Evaluation, plan: Plan, state: np.ndarray, tolerances: Tolerances, watch: Watch) -> AdaptiveRun:
     """A run that has not begun: compiled where model and method are."""
-    if plan.method in OWN and e.context.loaded.model.compiler is not None:
+    if plan.method in OWN and e.context.loaded.model.name != "python":
         return CompiledRun(e, plan, state, tolerances, watch)
     return AdaptiveRun(e, plan, state, tolerances, watch)
 

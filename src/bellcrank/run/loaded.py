@@ -31,7 +31,7 @@ from bellcrank.run.starts import Starts
 from bellcrank.run.table_range import TableWatch
 from bellcrank.run.values import check_masses, given_parameters, inertia_notes, input_signals
 
-BACKENDS = ("auto", "c", "python")
+BACKENDS = ("auto", "c", "wasm", "python")
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class Loaded:
     @cached_property
     def python(self) -> Model:
         """The program in Python, for what is evaluated there whatever the backend: start and loops."""
-        return self.model if self.model.compiler is None else PythonModel(self.program, self.functions)
+        return self.model if self.model.name == "python" else PythonModel(self.program, self.functions)
 
     @cached_property
     def stiff(self) -> Model:
@@ -181,10 +181,13 @@ class Loaded:
 
     def notes(self) -> list[str]:
         """How the model runs, in sentences."""
-        if self.model.compiler is not None:
+        if self.model.name != "python":
             notes = self.model.notes()
         else:
-            notes = [f"runs in Python{'' if find_compiler() else f': {NO_COMPILER}'}"]
+            from bellcrank.backend.wasm import can_run
+
+            why = f": {NO_COMPILER}, and in WebAssembly {can_run(self.program)}" if find_compiler() is None else ""
+            notes = [f"runs in Python{why}"]
         if self.remembers:
             what = f"what {', '.join(self.remembers)} remembers changes once per accepted step"
             notes.append(f"{what}; with method='rk2' at the middle of a step too, as in AUTOSIM")
@@ -199,7 +202,8 @@ def load(
     external: Mapping[str, Any],
     speed: str = "auto",
 ) -> Loaded:
-    """The program loaded. `backend`: "c" compiles, "python" does not, "auto" compiles if there is a C compiler."""
+    """The program loaded. `backend`: "c" compiles, "wasm" runs it by wasmtime, "python" in Python; "auto" takes the
+    first of these that can be had."""
     for name, given, allowed in (("backend", backend, BACKENDS), ("speed", speed, SPEEDS)):
         if given not in allowed:
             known = ", ".join(repr(b) for b in allowed)
@@ -214,7 +218,12 @@ def load(
         what = f"external {', '.join(only_c)} is given in C or Fortran alone, but the model runs in Python"
         raise ModelError(f"{what}: give python= as well", interface.model)
     else:
-        model = PythonModel(program, functions)
+        from bellcrank.backend.wasm import WasmModel, can_run  # few need it
+
+        why = "there are no rigid wheels" if description.contacts else can_run(program)
+        if backend == "wasm" and why:
+            raise ModelError(f"backend='wasm': in WebAssembly {why}", interface.model)
+        model = PythonModel(program, functions) if backend == "python" or why else WasmModel(program, functions)
     return Loaded(analysis, interface, program, model, tuple(model.functions_in_python()))
 
 

@@ -210,7 +210,11 @@ class Stepper:
     def steps_in_c(self) -> CSteps | None:
         """Its steps, if C can take them by itself."""
         steps = self._going.steps
-        return steps if type(steps) is CSteps and not steps.calls_back and self._limit == NO_LIMIT else None
+        return (
+            steps
+            if type(steps) is CSteps and steps.run.in_process and not steps.calls_back and self._limit == NO_LIMIT
+            else None
+        )
 
     def note(self, at_start: bool) -> None:
         """Notes why it cannot go on, if C has found that; `at_start`: before any step."""

@@ -9,10 +9,12 @@ from __future__ import annotations
 from bellcrank.emit.c.events import EventsText
 from bellcrank.emit.c.functions import Functions
 from bellcrank.emit.c.lanes import SIDE_BY_SIDE, closing_parts, group_run, kernel_of, signals_of, tuning_of_loops
+from bellcrank.emit.c.listed import listed
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.runtime_files import definitions, runtime
-from bellcrank.emit.c.source import routine_texts, sizes_of, table_helpers, used_functions
+from bellcrank.emit.c.source import routine_texts, table_helpers, used_functions
 from bellcrank.emit.c.tables import table_functions
+from bellcrank.emit.kernel_data import size_data
 from bellcrank.emit.number import DOUBLE, FLOAT, Number
 from bellcrank.emit.parts import LONGEST
 from bellcrank.emit.schedule import Options, schedule
@@ -50,7 +52,7 @@ def cuda_source(
     steps += of_closing
     parts = [
         runtime("cuda_head.c", SCALAR=number.c),
-        sizes_of(program),
+        listed(size_data(program)),
         *used_functions(program.functions_of("minimal"), called=events.called if events else ()),
         *routine_texts(program, calls.values()),
         definitions(ELIMINATION, number),

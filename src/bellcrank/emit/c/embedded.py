@@ -11,12 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bellcrank.emit.c.functions import Functions
-from bellcrank.emit.c.loops import corrected_places, scale_tables
-from bellcrank.emit.c.methods import CALLED, method_cases, unit_places
+from bellcrank.emit.c.listed import listed
+from bellcrank.emit.c.methods import CALLED, method_cases
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.runtime_files import definitions, head, runtime, sines
-from bellcrank.emit.c.source import routine_texts, sizes_of, table_helpers, used_functions
+from bellcrank.emit.c.source import routine_texts, table_helpers, used_functions
 from bellcrank.emit.c.tables import table_functions
+from bellcrank.emit.kernel_data import correction_data, scale_data, size_data, unit_data
 from bellcrank.emit.number import DOUBLE, Number
 from bellcrank.emit.parts import LONGEST
 from bellcrank.emit.schedule import BEST, Options, schedule
@@ -59,14 +60,14 @@ def embedded_source(program: Program, stem: str, method: str, begin: Begin, numb
     loops = program.loops
     solved = loops is not None or any(isinstance(s, Solve) for s in steps)
     kernel = Kernel({"N_START": len(program.start.results), "N_UPDATE": len(program.update.results)})
-    null = [scale_tables(loops.scales), kernel.take("pivoted.c", "null_space.c")] if loops is not None else []
+    null = [listed(scale_data(loops.scales)), kernel.take("pivoted.c", "null_space.c")] if loops is not None else []
     null += [kernel.take("constrained_rates.c")] if any(isinstance(s, Reduce) for s in steps) else []
     remembers = any(c.routine.memory for c in calls.values())
     room = "#define LANES(n) (n)\n" + "".join(f"#define FILL_{i}(x)\n" for i in (1, 2, 3)) if number is DOUBLE else ""
     parts = [
         head(number, local=True),
         f'#include "{stem}.h"\n',
-        sizes_of(program),
+        listed(size_data(program)),
         *used_functions(functions, number),
         *routine_texts(program, calls.values()),
         f"#define real {number.c}\n",
@@ -139,7 +140,7 @@ def _steps(
         PAST="yes" if past else "",
         FORGETS="yes" if past and loops is not None else "",
         JUMPS="yes" if past and program.update.results else "",
-        UNIT=f"#define ONE_BY_ROOT(x) (1/{root}(x))\n" + unit_places(program.unit) + kernel.take("unit_size.c"),
+        UNIT=f"#define ONE_BY_ROOT(x) (1/{root}(x))\n" + listed(unit_data(program.unit)) + kernel.take("unit_size.c"),
         ADVANCE=method_cases(
             method, "summed({}, {}, &carried[j])" if carried else "{} + {}", past=CALLED
         ),
@@ -154,7 +155,7 @@ def _closed(loops: Loops, begin: Begin, number: Number, kernel: Kernel) -> str:
     """How loops are kept closed."""
     regular, common = "", kernel.take("length.c", "least_norm.c")
     if loops.correction is not None:
-        regular = corrected_places(loops) + _FIXED_TURNS + kernel.take("correction.c")
+        regular = listed(correction_data(loops)) + _FIXED_TURNS + kernel.take("correction.c")
     pieces = {k: _numbers(x, number) for k, x in zip(("ROOT_Q", "ROOT_U"), begin.roots, strict=True)}
     return common + runtime("embedded_loops.c", pieces, PLACES=kernel.take("system_places.c"), CORRECTION=regular)
 

@@ -13,6 +13,7 @@ from bellcrank.emit.c.runtime_files import definitions
 from bellcrank.emit.c.signals import signal_values
 from bellcrank.emit.c.stiff import radau_tables, rodas_tables
 from bellcrank.emit.number import DOUBLE
+from bellcrank.expr.function_table import CALLED
 from bellcrank.numeric import tuning
 
 GROUPS = {  # of tuning constants: the file, and what their names begin with
@@ -39,8 +40,18 @@ def kernel_tables() -> dict[str, str]:
         "radau.h": radau_tables(),
         "rodas.h": rodas_tables(),
         "signals.c": signal_values(),
+        "functions.c": _functions(),
         "counting.h": figure_kinds() + definitions(tuning.COUNTING, DOUBLE),
     }
+
+
+def _functions() -> str:
+    """Functions of the model language that neither C nor WebAssembly has, to be seen by modules."""
+    lacking = [f for f in CALLED.values() if f.text("javascript").helper]
+    return "".join(
+        f.text("c").helper.replace("static inline ", f'__attribute__((export_name("{f.text("c").name}"))) ')
+        for f in lacking
+    )
 
 
 if __name__ == "__main__":

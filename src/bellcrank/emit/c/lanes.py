@@ -14,14 +14,15 @@ from typing import Any, ClassVar
 
 from bellcrank.emit.c.events import EventsText, at_zero_text, closes_loops, events_text
 from bellcrank.emit.c.functions import Functions
-from bellcrank.emit.c.loops import corrected_places, side_tables
+from bellcrank.emit.c.listed import listed
 from bellcrank.emit.c.methods import SIDE_BY_SIDE as PAST_OF_RUNS
-from bellcrank.emit.c.methods import method_cases, unit_places
+from bellcrank.emit.c.methods import method_cases
 from bellcrank.emit.c.printer import CPrinter, external_calls
 from bellcrank.emit.c.routines import texts as texts_in_c
 from bellcrank.emit.c.runtime_files import definitions, runtime, sines
 from bellcrank.emit.c.source import head_of, routine_texts, table_helpers, used_functions
 from bellcrank.emit.c.tables import table_functions
+from bellcrank.emit.kernel_data import correction_data, side_data, unit_data
 from bellcrank.emit.number import DOUBLE, FLOAT, Number
 from bellcrank.emit.parts import LONGEST
 from bellcrank.emit.printer import ATOM, Piece
@@ -276,7 +277,7 @@ def closing_parts(
     functions = [f for f in program.functions_of("minimal") if f.name in CLOSING]
     plans = [(f, schedule(f.section, replace(options, side_by_side=False))) for f in functions]
     texts = [*(alone.text(*x) for x in plans), kernel.take("length.c", "least_norm.c")]
-    texts += [side_tables(program.loops), kernel.take("closing.c")]
+    texts += [listed(side_data(program.loops)), kernel.take("closing.c")]
     return texts, [s for _, plan in plans for s in plan.steps]
 
 
@@ -301,7 +302,7 @@ def group_run(
     short, loops = number is not DOUBLE, program.loops
     correction, past = "", not only or METHODS[only].two_step is not None
     if loops is not None:
-        places = corrected_places(loops, "double")
+        places = listed(correction_data(loops), "double")
         correction = runtime("correction_lanes.c", PLACES=places, SET=sets_inputs(program))
     return runtime(
         "lanes_run.c",
@@ -316,7 +317,7 @@ def group_run(
         SWAPPED="" if only else "yes",  # a GPU keeps states in registers, which have no addresses
         ALL="yes" if not only or past else "",
         PAST="yes" if past else "",
-        UNIT=unit_places(program.unit) + kernel.take("unit_size.c"),
+        UNIT=listed(unit_data(program.unit)) + kernel.take("unit_size.c"),
         ADVANCE=method_cases(
             only,
             "summed({}, {}, &carried[j])" if short else "{} + {}",

@@ -92,11 +92,6 @@ CALLED = Past("job->behind", "job->old[j]")
 SIDE_BY_SIDE = Past("past && all(past)", "old[j]", "past ? choose(past[j/N_S], {later}, {first}) : {first}")
 
 
-def unit_places(unit: Sequence[int]) -> str:
-    """Places of the first of every four Euler parameters, for the kernel."""
-    return f"enum {{ N_UNIT = {len(unit)} }};\nstatic const int UNIT_AT[] = {{{', '.join(map(str, [*unit, 0]))}}};\n"
-
-
 def _unit_sized(states: str) -> list[str]:
     """Euler parameters of the state `next`, or of several, brought to unit size."""
     if states == "N_S":

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from bellcrank.emit.c.loops import dae_tables, loop_tables
-from bellcrank.emit.c.methods import unit_places
+from bellcrank.emit.c.listed import listed
 from bellcrank.emit.c.rigid import RigidWheel, wheel_tables
-from bellcrank.emit.c.stiff import stiff_tables
+from bellcrank.emit.kernel_data import model_data
 from bellcrank.emit.steps import symbols_in
 from bellcrank.program.program import Program
 from bellcrank.program.statements import section_expressions
@@ -56,12 +55,7 @@ def parts_of(
 def part_tables(program: Program, parts: Mapping[str, int], wheels: Sequence[RigidWheel] = ()) -> str:
     """The parts as C knows them, and their tables."""
     texts = ["/* ---- what the kernel knows of the model */\n", *(f"#define {k} {n}" for k, n in parts.items()), ""]
-    texts.append(unit_places(program.unit))
-    if program.loops is not None and (parts["HAS_LOOPS"] or parts["HAS_DAE"]):
-        tables = loop_tables if parts["HAS_LOOPS"] else dae_tables
-        texts.append(tables(program, program.loops))
-    if parts["HAS_STIFF"]:
-        texts.append(stiff_tables(program))
+    texts.append(listed(model_data(program, parts)))
     if parts["HAS_WHEELS"]:
         texts.append(wheel_tables(wheels))
     return "\n".join(texts)

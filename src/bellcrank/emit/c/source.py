@@ -13,7 +13,7 @@ from typing import Any
 from bellcrank.emit.arranged import arranged
 from bellcrank.emit.c.functions import C_NAMES, Functions, how_called
 from bellcrank.emit.c.halves import is_long, of_first, of_second
-from bellcrank.emit.c.loops import scale_tables
+from bellcrank.emit.c.listed import listed
 from bellcrank.emit.c.printer import ExternalCall, external_calls
 from bellcrank.emit.c.rigid import RigidWheel, wheels_at
 from bellcrank.emit.c.routines import prototype, texts
@@ -22,6 +22,7 @@ from bellcrank.emit.c.runtime_files import head, runtime, sines
 from bellcrank.emit.c.sources import Sources
 from bellcrank.emit.c.tables import table_functions
 from bellcrank.emit.c.twins import Twin, called_together, twin_text, twins_of
+from bellcrank.emit.kernel_data import scale_data, size_data
 from bellcrank.emit.linkages import routine_source
 from bellcrank.emit.names import comment
 from bellcrank.emit.number import DOUBLE, Number
@@ -126,18 +127,7 @@ def head_of(
         *words.listing(p, groups, "qupw {}[{}]", 0),
     ]
     comments = "\n".join([f"/* {comment(p.name)}", "", *(f"   {line}".rstrip() for line in lines), "*/", ""])
-    return [comments, head(number, local), sizes_of(p)]
-
-
-def sizes_of(p: Program) -> str:
-    """How many of all there are."""
-    n_q, n_u = len(p.coordinates), len(p.speeds)
-    sizes = {"Q": n_q, "U": n_u, "S": n_q + n_u, "P": len(p.parameters), "C": len(p.constant_symbols)}
-    sizes |= {"W": len(p.inputs), "I": len(p.given_inputs), "OUT": len(p.output_names)}
-    if p.loops is not None:
-        k = p.loops.scales
-        sizes |= {"G": len(p.loops.g), "V": len(p.loops.v), "RG": k.rank_g, "RV": k.rank_v}
-    return f"enum {{ {', '.join(f'N_{k} = {v}' for k, v in sizes.items())} }};\n"
+    return [comments, head(number, local), listed(size_data(p))]
 
 
 def used_functions(functions: Iterable[Function], number: Number = DOUBLE, called: Iterable[str] = ()) -> list[str]:
@@ -161,7 +151,7 @@ def helpers(p: Program, steps: Sequence[Step], multipliers: bool, kernel: Kernel
         parts.append(kernel.take("solve.c"))
     if p.loops is not None:
         accelerations = any(isinstance(s, Reduce) for s in steps)  # asked for by outputs
-        parts.append(scale_tables(p.loops.scales, accelerations or not multipliers))
+        parts.append(listed(scale_data(p.loops.scales, accelerations or not multipliers)))
         parts += [kernel.take("pivoted.c", "null_space.c", "constrained_rates.c")] if accelerations else []
     return parts + table_helpers(p, kernel)
 

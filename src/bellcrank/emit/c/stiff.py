@@ -1,52 +1,10 @@
-"""Stiff methods in C: their tables, the slopes that a program knows, and the order in which systems are solved."""
+"""Tables of stiff methods in C."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
-from itertools import accumulate
 
 from bellcrank.emit.c.methods import numbers
 from bellcrank.numeric.collocation import RADAU5
 from bellcrank.numeric.rosenbrock import RODAS5P
-from bellcrank.program.program import Program
-from bellcrank.program.structure import Costs, Elimination, costs, dependence, elimination
-
-
-def stiff_tables(program: Program) -> str:
-    """What stiff methods know of a program: the order in which systems are solved, costs, places of its slopes."""
-    order = elimination(dependence(program), len(program.coordinates))
-    slopes = _slope_tables(program, order) if program.sloped else ""
-    return order_tables(order) + _cost_tables(costs(program)) + slopes
-
-
-def order_tables(e: Elimination) -> str:
-    """The order of elimination: the first N_FIRST states, with what lies below and beside each."""
-    lines = [f"enum {{ N_FIRST = {len(e.down)} }};", *_list("STATE_ORDER", e.order)]
-    for starts, places, rows in (("DOWN", "BELOW", e.down), ("ACROSS", "BESIDE", e.across)):
-        lines += _list(starts, [0, *accumulate(map(len, rows))])
-        lines += _list(places, [x for row in rows for x in row])
-    return "\n".join([*lines, ""])
-
-
-def _cost_tables(c: Costs) -> str:
-    """In evaluations of rates."""
-    named = {"SLOPES_COST": c.slopes, "FACTOR_COST": c.factor, "SOLVE_COST": c.solve}
-    return "".join(f"#define {name} {cost!r}\n" for name, cost in named.items())
-
-
-def _slope_tables(program: Program, e: Elimination) -> str:
-    """Where the slopes that a program knows stand in the matrix of all, whose states are in the order of elimination;
-    is every column known?"""
-    n, place = len(e.order), {state: at for at, state in enumerate(e.order)}
-    lines = [f"enum {{ N_SLOPES = {len(program.slope_places)} }};"]
-    lines += _list("SLOPE_PLACE", [place[i] * n + place[j] for i, j in program.slope_places])
-    lines += _list("SLOPE_COLUMN", [j for _, j in program.slope_places])
-    lines += _list("SLOPED", [int(j in program.sloped) for j in range(n)])
-    return "\n".join([*lines, ""])
-
-
-def _list(name: str, row: Sequence[int]) -> list[str]:
-    return [f"static const int {name}[] = {{", *numbers(row or [0], "    ", ""), "};"]
 
 
 def radau_tables() -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Sequence
 
 from bellcrank.emit.memory import SIZE
 from bellcrank.emit.wasm import binary as b
@@ -19,6 +20,12 @@ class Numbers:
     def one(self, x: float) -> bytes:
         """Instructions that give the number."""
         return b.number(x) if _short(x) else b.i32(self._place(x)) + b.load(0)
+
+    def many(self, values: Sequence[float]) -> int:
+        """The address of several numbers, one behind the other."""
+        at = self.at + SIZE * len(self.values)
+        self.values += values
+        return at
 
     def _place(self, x: float) -> int:
         key = struct.pack("<d", x)

@@ -125,7 +125,7 @@ class WasmPrinter:
 
     def _function(self, node: Func, args: list[bytes]) -> bytes:
         if node.function is not None:
-            return b"".join(args) + b.call(self.function("r", self.routines[node.function], len(args), 0))
+            return self._routine(node.function, args)
         if node.name == "where":
             return args[1] + args[2] + _condition(node.args[0], args[0]) + b.SELECT
         known = FUNCTIONS[node.name].code.get("wasm")
@@ -136,6 +136,10 @@ class WasmPrinter:
             return self._sine(node.name, *args)
         outside = FUNCTIONS[node.name].text("javascript")
         return b"".join(args) + b.call(self.function("r" if outside.helper else "m", outside.name, len(args), 0))
+
+    def _routine(self, function: object, args: list[bytes]) -> bytes:
+        """A table at its arguments."""
+        return b"".join(args) + b.call(self.function("r", self.routines[function], len(args), 0))
 
     def _sine(self, name: str, angle: bytes) -> bytes:
         x, result = self._taken(), self._taken()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from bellcrank.emit.c.loops import bridge_room
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.runtime_files import definitions
 from bellcrank.emit.c.source import c_source
+from bellcrank.emit.kernel_data import bridge_room
 from bellcrank.emit.names import comment
 from bellcrank.emit.number import DOUBLE
 from bellcrank.emit.words import Words

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bellcrank.emit.c.events import at_zero_text, cases, event_tables, rule_text
-from bellcrank.emit.c.loops import bridge_room
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.runtime_files import definitions
 from bellcrank.emit.c.signals import break_cases, kind_rows, positive_rows
 from bellcrank.emit.c.source import c_source
 from bellcrank.emit.event_formula import CEventPrinter
 from bellcrank.emit.fortran.routines import routines_file
+from bellcrank.emit.kernel_data import bridge_room
 from bellcrank.emit.names import comment
 from bellcrank.emit.number import DOUBLE
 from bellcrank.emit.words import Words

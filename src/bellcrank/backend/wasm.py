@@ -1,0 +1,302 @@
+"""Programs without a compiler: the kernel and the program in WebAssembly, run by wasmtime.
+
+In:  a `Program`. Out: runs, as compiled programs have them; single evaluations are those of Python. What a run reads
+and writes is copied to the memory of the module for every call, and back: that takes a fraction of a millisecond,
+however many steps the call takes.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import platform
+import re
+import struct
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property, lru_cache
+from importlib import import_module
+from importlib.metadata import version
+from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from bellcrank.backend.c_job import Externals
+from bellcrank.backend.c_runs import CRun, LoopCRun
+from bellcrank.backend.cache import discard, kept, read_kept, usable_folder
+from bellcrank.backend.compiler import processor
+from bellcrank.backend.interrupts import CallsBack
+from bellcrank.backend.protocol import Functions
+from bellcrank.backend.python import PythonCalls, PythonModel
+from bellcrank.backend.start import Start
+from bellcrank.emit.c.run import parts_of
+from bellcrank.emit.kernel_data import REAL_LISTS, Value, model_data, scale_data, size_data
+from bellcrank.emit.memory import PAGE, PARTS, ROWS
+from bellcrank.emit.wasm.attached import attached_program
+from bellcrank.errors import BuildError, InternalError
+from bellcrank.kernel.text import kernel_file, layout_of
+from bellcrank.program.program import Program
+
+_STRUCTURES = (("job.h", "Job"), ("input.h", "Input"), ("externals.h", "Externals"), ("model.h", "Model"))
+_FUNCTION = re.compile(r"\(\*(\w+)\)\(")
+_SPARE = 64  # bytes between what is placed
+_READY = "kernel.cwasm"
+
+
+def can_run(program: Program) -> str:
+    """Why a program cannot run in WebAssembly; nothing if it can."""
+    if program.externals:
+        return "there are no external routines and linkages"
+    return "" if find_spec("wasmtime") is not None else "it needs wasmtime (pip install 'bellcrank[wasm]')"
+
+
+class WasmModel(PythonModel):
+    """A program whose runs are in WebAssembly."""
+
+    name = "wasm"
+
+    def __init__(self, program: Program, functions: Functions, stiff: bool = False) -> None:
+        super().__init__(program, functions)
+        self.instance = Instance(program, parts_of(program, stiff=stiff))
+
+    def notes(self) -> list[str]:
+        """What runs it."""
+        return [f"runs in WebAssembly by wasmtime {version('wasmtime')}"]
+
+    def calls(self, functions: Functions | None = None) -> PythonCalls:
+        found = super().calls(functions)
+        return WasmCalls(self, found._functions)
+
+    def for_stiff(self, program: Program, functions: Functions) -> PythonModel:
+        """The program with slopes, and runs by stiff methods."""
+        return WasmModel(program, functions, stiff=True)
+
+
+class WasmCalls(PythonCalls):
+    """Calls of a program whose runs are in WebAssembly."""
+
+    def __init__(self, model: WasmModel, functions: Functions) -> None:
+        super().__init__(model, functions)
+        self.instance, self.compiled = model.instance, SimpleNamespace(called_back=(), layouts=model.instance.layouts)
+
+    @cached_property
+    def back(self) -> CallsBack:
+        return CallsBack()
+
+    def work_room(self) -> int:
+        return self.instance.work_room()
+
+    def took(self, seconds: float) -> None:
+        """No faster library follows."""
+
+    def externals(self, memory: np.ndarray) -> Any:
+        return Externals()
+
+    def start(self, start: Start) -> Any:
+        """A run that has not begun; None where Python has to drive it."""
+        if start.wheels or start.dae is not None:
+            return None
+        calls: Any = self
+        return WasmRun(calls, start) if self.program.loops is None else WasmLoopRun(calls, start)
+
+
+class WasmRun(CRun):
+    """A run in WebAssembly."""
+
+    calls: Any
+    in_process = False
+
+    def call(self, name: str, *given: Any) -> int:
+        return int(self.in_c(lambda: self.calls.instance.call(self, name, given)))
+
+
+class WasmLoopRun(WasmRun, LoopCRun):
+    """A run in WebAssembly whose loops are kept closed."""
+
+
+@lru_cache(maxsize=1)
+def _kernel() -> tuple[Any, Any]:
+    """The engine, and the kernel made ready for it, which is kept in the cache."""
+    wasmtime: Any = import_module("wasmtime")
+    atexit.register(_kernel.cache_clear)  # before wasmtime itself is cleared away
+    engine, text = wasmtime.Engine(), files("bellcrank.kernel").joinpath("kernel.wasm").read_bytes()
+    made_for = f"{version('wasmtime')} {platform.machine()} {sys.platform} {processor()}"
+    key, folder = f"kernel-{hashlib.sha256(text + made_for.encode()).hexdigest()[:40]}", usable_folder()
+    if (ready := read_kept(key, folder, _READY)) is not None:
+        with suppress(wasmtime.WasmtimeError):
+            return engine, wasmtime.Module.deserialize(engine, ready)
+        discard(key, folder)
+    module = wasmtime.Module(engine, text)
+
+    def make(work: Path) -> Path:
+        (work / _READY).write_bytes(module.serialize())
+        return work / _READY
+
+    with suppress(BuildError, OSError):
+        kept(key, make, folder, _READY)
+    return engine, module
+
+
+class Instance:
+    """The kernel and a program over one memory. Calls from several threads wait for each other."""
+
+    def __init__(self, program: Program, parts: Mapping[str, int]) -> None:
+        wasmtime: Any = import_module("wasmtime")
+        engine, kernel = _kernel()
+        self._lock, self.layouts = threading.Lock(), dict[type, Any]()
+        self._store = wasmtime.Store(engine)
+        self._kernel = wasmtime.Instance(self._store, kernel, []).exports(self._store)
+        self._memory, self._table = self._kernel["memory"], self._kernel["__indirect_function_table"]
+        for which, (file, name) in enumerate(_STRUCTURES):
+            if (size := layout_of(file, name).size) != (found := self._kernel["structure_size"](self._store, which)):
+                raise InternalError(f"{name} has {found} bytes in kernel.wasm and {size} where it is called from")
+        first = _up(self._kernel["__heap_base"].value(self._store))
+        self._program = attached_program(program, first)
+        self._grow(self._program.end + PAGE)
+        module = wasmtime.Module(engine, self._program.module)
+        given = [self._memory if x.module == "e" else self._kernel[x.name] for x in module.imports]
+        made = wasmtime.Instance(self._store, module, given).exports(self._store)
+        self._constants = made["constants"]
+        self._kernel["fill_sines"](self._store, self._program.sines, ROWS, PARTS)
+        self._model = self._place_model(program, parts, {name: made[name] for name in self._program.names})
+        self._functions = self._listed()
+        whole, number = wasmtime.ValType.i32(), wasmtime.ValType.f64()
+        kind = wasmtime.FuncType([whole, number, whole], [whole])
+        self._input = self._put(wasmtime.Func(self._store, kind, self._input_value))
+        self._run: Any = None
+
+    # ---- memory
+
+    def _grow(self, end: int) -> None:
+        more = -(-(end - self._memory.data_len(self._store)) // PAGE)
+        if more > 0:
+            self._memory.grow(self._store, more)
+        bytes_ = self._memory.data_ptr(self._store)
+        self._bytes: Any = np.ctypeslib.as_array(bytes_, (self._memory.data_len(self._store),))
+
+    def _write(self, at: int, array: np.ndarray) -> None:
+        flat = np.ascontiguousarray(array).view(np.uint8).ravel()
+        self._bytes[at : at + flat.size] = flat
+
+    def _read(self, at: int, array: np.ndarray) -> None:
+        flat = array.reshape(-1).view(np.uint8)
+        flat[:] = self._bytes[at : at + flat.size]
+
+    # ---- the model
+
+    def _put(self, function: Any) -> int:
+        """A function in the table; its number."""
+        return int(self._table.grow(self._store, 1, function))
+
+    def _listed(self) -> dict[str, Any]:
+        """Functions of the kernel by name."""
+        names = _FUNCTION.findall(kernel_file("kernel.h"))
+        at = self._kernel["kernel_functions"](self._store)
+        places = struct.unpack_from(f"<{len(names)}I", self._bytes, at)
+        return {name: self._table.get(self._store, place) for name, place in zip(names, places, strict=True)}
+
+    def _place_model(self, program: Program, parts: Mapping[str, int], functions: Mapping[str, Any]) -> int:
+        """The table of the model behind its numbers; where it is."""
+        data: dict[str, Value] = {**size_data(program), **model_data(program, parts)}
+        if program.loops is not None:
+            data |= scale_data(program.loops.scales)
+        layout, values = layout_of("model.h", "Model"), dict[str, int | float]()
+        at = model = _up(self._program.end)
+        at = _up(at + layout.size)
+        for name, x in data.items():
+            if isinstance(x, int | float):
+                values[name.lower()] = x
+                continue
+            array = np.array([*x] or [0], dtype=float if name in REAL_LISTS else np.int32)
+            self._grow(at + array.nbytes + PAGE)
+            self._write(at, array)
+            values[name.lower()], at = at, _up(at + array.nbytes)
+        values |= {name: self._put(f) for name, f in functions.items()}
+        values |= {name.removeprefix("HAS_"): x for name, x in parts.items() if name.startswith("HAS_")}
+        values |= {name.lower(): parts[name] for name in ("CLOSURE_INPUTS", "REMEMBERS", "N_START", "N_UPDATE")}
+        layout.write(self._bytes, model, values)
+        self._room = at
+        self._end = _up(at + 8 * self._kernel["room_size"](self._store, model))
+        self._grow(self._end + PAGE)
+        self._kernel["use_model"](self._store, model, at)
+        return model
+
+    def work_room(self) -> int:
+        with self._lock:
+            return int(self._functions["work_room"](self._store, self._model))
+
+    # ---- runs
+
+    def call(self, run: Any, name: str, given: Sequence[Any]) -> int:
+        """Calls a function of the kernel for a run; other arguments are numbers, arrays or None."""
+        with self._lock:
+            self._run = run
+            try:
+                return self._called(run, name, given)
+            finally:
+                self._run = None
+
+    def _called(self, run: Any, name: str, given: Sequence[Any]) -> int:
+        job, layout = run.fields, layout_of("job.h", "Job")
+        arrays = {**run.arrays, "rows": run.rows, **run.more_arrays}
+        memory = arrays.pop("memory")
+        at = _up(self._end + layout.size)
+        places: dict[str, int] = {}
+        for each, array in arrays.items():
+            places[each], at = at, _up(at + array.nbytes + 8)
+        externals, at = at, _up(at + layout_of("externals.h", "Externals").size)
+        memory_at, at = at, _up(at + memory.nbytes + 8)
+        signals, at = at, _up(at + layout_of("input.h", "Input").size * len(run.signals))
+        points: dict[int, tuple[int, int]] = {}
+        for i, x in enumerate(run.inputs):
+            if x.points is not None and x.pieces is not None:
+                points[i], at = (at, at + x.points.nbytes), _up(at + x.points.nbytes + x.pieces.nbytes)
+        further: list[Any] = []
+        for x in given:
+            further.append(at if isinstance(x, np.ndarray) else 0 if x is None else x)
+            at = _up(at + x.nbytes) if isinstance(x, np.ndarray) else at
+        self._grow(at + PAGE)
+        for each, array in arrays.items():
+            if each != "rows":
+                self._write(places[each], array)
+        for x, place in zip(given, further, strict=True):
+            if isinstance(x, np.ndarray):
+                self._write(place, x)
+        self._write(memory_at, memory)
+        layout_of("externals.h", "Externals").write(self._bytes, externals, {"memory": memory_at})
+        self._write_signals(run, signals, points)
+        pointers = {**places, "externals": externals, "inputs": signals, "function": self._input, "from": places["y"]}
+        layout.write_structure(self._bytes, self._end, job, pointers)
+        status = int(self._functions[name](self._store, self._model, self._room, self._end, *further))
+        layout.read_structure(self._bytes, self._end, job)
+        for each, array in arrays.items():
+            self._read(places[each], array[: job.filled] if each == "rows" and array.ndim > 1 else array)
+        self._read(memory_at, memory)
+        return status
+
+    def _write_signals(self, run: Any, at: int, points: Mapping[int, tuple[int, int]]) -> None:
+        layout = layout_of("input.h", "Input")
+        for i, signal in enumerate(run.signals):
+            x, pieces = points.get(i, (0, 0))
+            if x:
+                self._write(x, run.inputs[i].points)
+                self._write(pieces, run.inputs[i].pieces)
+            layout.write_structure(self._bytes, at + i * layout.size, signal, {"x": x, "pieces": pieces})
+
+    def _input_value(self, number: int, t: float, at: int) -> int:
+        """An input that is a function of Python."""
+        found = [0.0]
+        failed = int(self._run._input(number, t, found))
+        struct.pack_into("<d", self._bytes, at, found[0])
+        return failed
+
+
+def _up(at: int) -> int:
+    """The next address for anything."""
+    return -(-at // _SPARE) * _SPARE

@@ -1,0 +1,149 @@
+"""What the kernel knows of a model, as data: sizes, numbers and lists, by the names that they have in C.
+
+In:  a `Program`, and which parts of the kernel it needs. Out: whole numbers, numbers and lists of either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+
+from bellcrank.expr import ZERO
+from bellcrank.numeric.projection import Block, Scales
+from bellcrank.program.loops import Loops
+from bellcrank.program.program import Program
+from bellcrank.program.structure import Elimination, costs, dependence, elimination
+
+Value = int | float | Sequence[int] | Sequence[float] | Sequence[tuple[int, int]]
+Data = dict[str, Value]
+REAL_LISTS = ("ROW_SCALE", "COLUMN_SCALE", "PIVOT_SCALE", "BLOCK_USUAL")  # those of others are whole numbers
+
+
+def model_data(program: Program, parts: Mapping[str, int]) -> Data:
+    """All that the kernel knows of a model besides its size, with the scales of closed loops (`scale_data`)."""
+    data = unit_data(program.unit)
+    loops = program.loops
+    if loops is not None and (parts["HAS_LOOPS"] or parts["HAS_DAE"]):
+        data |= _redundant(program, loops)
+        data |= _loop_data(loops) if parts["HAS_LOOPS"] else _structure(loops)
+    return data | _stiff_data(program) if parts["HAS_STIFF"] else data
+
+
+def size_data(p: Program) -> Data:
+    """How many of all there are."""
+    n_q, n_u = len(p.coordinates), len(p.speeds)
+    data: Data = {"N_Q": n_q, "N_U": n_u, "N_S": n_q + n_u, "N_P": len(p.parameters), "N_C": len(p.constant_symbols)}
+    data |= {"N_W": len(p.inputs), "N_I": len(p.given_inputs), "N_OUT": len(p.output_names)}
+    if p.loops is not None:
+        k = p.loops.scales
+        data |= {"N_G": len(p.loops.g), "N_V": len(p.loops.v), "N_RG": k.rank_g, "N_RV": k.rank_v}
+    return data
+
+
+def unit_data(unit: Sequence[int]) -> Data:
+    """Places of the first of every four Euler parameters."""
+    return {"N_UNIT": len(unit), "UNIT_AT": [*unit]}
+
+
+def scale_data(scales: Scales, order: bool = True) -> Data:
+    """Numbers that bring the rows of loops to entries of about one, and the `order` of pivots: row and column of those
+    of `derivatives`."""
+    data: Data = {"USUAL_RATIO": float(scales.usual), "ROW_SCALE": scales.rows, "COLUMN_SCALE": scales.columns}
+    pivots: Data = {"USUAL_ORDER": float(scales.usual_order), "N_ORDER": len(scales.order), "ORDER": [*scales.order]}
+    return data | pivots if order else data
+
+
+def correction_data(loops: Loops) -> Data:
+    """Places that the correction of regular positions moves, and scales."""
+    found = loops.correction
+    assert found is not None
+    data: Data = {"N_CORRECTED_Q": len(found.q), "N_CORRECTED_U": len(found.u)}
+    return data | {"CORRECTED_Q": found.q, "CORRECTED_U": found.u, "PIVOT_SCALE": [*map(float, found.pivot_scales)]}
+
+
+def side_data(loops: Loops) -> Data:
+    """Directions that must point as drawn: of each row of g its direction, or -1: on both sides."""
+    return {"N_SIDES": len(loops.sides), "side_of": [*loops.sided]} if loops.sides else {}
+
+
+def bridge_room(blocks: Sequence[Block]) -> int:
+    """How many numbers the bridges of blocks take: each a kind, a residual and seven vectors."""
+    return len(blocks) * (2 + 7 * _widest(blocks))
+
+
+def order_data(e: Elimination) -> Data:
+    """The order in which stiff systems are solved: the first N_FIRST states, with what lies below and beside each."""
+    data: Data = {"N_FIRST": len(e.down), "STATE_ORDER": e.order}
+    for starts, places, rows in (("DOWN", "BELOW", e.down), ("ACROSS", "BESIDE", e.across)):
+        data |= {starts: [0, *accumulate(map(len, rows))], places: [x for row in rows for x in row]}
+    return data
+
+
+def _redundant(program: Program, loops: Loops) -> Data:
+    """What runs need that use the redundant equations: is q' = u, and how many rows of g have rates that are the same
+    rows of v?"""
+    plain = tuple(program.coordinate_rates.results) == program.speeds
+    return {"SPEEDS_ARE_RATES": int(plain), "N_PAIRED": loops.paired}
+
+
+def _loop_data(loops: Loops) -> Data:
+    """Loops whose speeds are the independent ones: steps end on the constraints."""
+    corrected = correction_data(loops) if loops.correction is not None else {}
+    return corrected | (_block_data(loops.scales.blocks) if loops.scales.blocks else {}) | side_data(loops)
+
+
+def _widest(blocks: Sequence[Block]) -> int:
+    return max((len(speeds) for _, speeds, _, _ in blocks), default=0)
+
+
+def _block_data(blocks: Sequence[Block]) -> Data:
+    """Rows, speeds and coordinates of which these are the rates, of blocks, and their usual ratios of pivots."""
+    rows, speeds, coordinates, usual = zip(*blocks, strict=True)
+    return {
+        "N_BLOCKS": len(blocks),
+        "WIDEST": _widest(blocks),
+        "MOST_BLOCK_ROWS": max(map(len, rows)),
+        "BLOCK_AT": _starts(speeds),
+        "BLOCK_U": [j for block in speeds for j in block],
+        "BLOCK_Q": [j for block in coordinates for j in block],
+        "BLOCK_ROW_AT": _starts(rows),
+        "BLOCK_ROW": [i for block in rows for i in block],
+        "BLOCK_USUAL": [*map(float, usual)],
+    }
+
+
+def _structure(loops: Loops) -> Data:
+    """Where entries of M and J stand that are not zero in every position: the first of each row of M, the columns of
+    each row of J, and those that two rows have both."""
+    M, J = ([[x is not ZERO for x in row] for row in rows] for rows in (loops.M, loops.J))
+    columns = [[j for j, x in enumerate(row) if x] for row in J]
+    pairs = [sorted({*columns[r]}.intersection(columns[s])) for r in range(len(J)) for s in range(r + 1)]
+    return {
+        "DIAGONAL": int(all(not x for i, row in enumerate(M) for j, x in enumerate(row) if i != j)),
+        "MASS_FROM": [row.index(True) if any(row) else i for i, row in enumerate(M)],
+        "ROW_AT": _starts(columns),
+        "ROW_COLUMN": [j for row in columns for j in row],
+        "PAIR_AT": _starts(pairs),
+        "PAIR_COLUMN": [j for row in pairs for j in row],
+    }
+
+
+def _stiff_data(program: Program) -> Data:
+    """What stiff methods know: the order in which systems are solved, costs in evaluations of rates, and where slopes
+    that the program knows stand in the matrix of all, whose states are in the order of elimination."""
+    order = elimination(dependence(program), len(program.coordinates))
+    cost, data = costs(program), order_data(order)
+    data |= {"SLOPES_COST": float(cost.slopes), "FACTOR_COST": float(cost.factor), "SOLVE_COST": float(cost.solve)}
+    if not program.sloped:
+        return data
+    n, place = len(order.order), {state: at for at, state in enumerate(order.order)}
+    return data | {
+        "N_SLOPES": len(program.slope_places),
+        "SLOPE_PLACE": [place[i] * n + place[j] for i, j in program.slope_places],
+        "SLOPE_COLUMN": [j for _, j in program.slope_places],
+        "SLOPED": [int(j in program.sloped) for j in range(n)],
+    }
+
+
+def _starts(rows: Sequence[Sequence[int]]) -> list[int]:
+    return [sum(map(len, rows[:i])) for i in range(len(rows) + 1)]

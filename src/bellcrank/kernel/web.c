@@ -1,0 +1,63 @@
+/* The kernel in WebAssembly: that which models are attached to, and what their functions call. No compiler is needed
+   where it runs: `make kernel.wasm` makes it, by clang and the C library of WASI. */
+
+#include "linked.c"
+#include "room.h"
+#include "surface.c"
+#include "tables/functions.c"
+
+#define SEEN(name) __attribute__((export_name(#name)))
+
+/* The model that runs, and memory for its functions: a module has one. */
+static const Model *the_model;
+static real *the_room;
+
+SEEN(use_model) void use_model(const Model *model, real *room)
+{
+    the_model = model;
+    the_room = room;
+}
+
+SEEN(room_size) int room_size(const Model *model)
+{
+    return ROOM;
+}
+
+SEEN(structure_size) int structure_size(int which)
+{
+    const int sizes[] = {sizeof(Job), sizeof(Input), sizeof(Externals), sizeof(Model), sizeof(Kernel)};
+    return sizes[which];
+}
+
+/* Sines, then cosines, of parts of a radian: rows/2 of them on both sides of zero. */
+SEEN(fill_sines) void fill_sines(real *at, int rows, int parts)
+{
+    for (int i = 0; i < rows; i++) {
+        const real x = (real)(i - rows/2)/(real)parts;
+        at[i] = sin(x);
+        at[rows + i] = cos(x);
+    }
+}
+
+SEEN(solve) void solve(int n, real *a, real *b)
+{
+    solve_symmetric(n, a, b);
+}
+
+SEEN(constrained_rates) void constrained_rates(const real *mass, const real *force, const real *rows,
+    const real *right, real *rates)
+{
+    const Model *model = the_model;
+    rates[N_U] = reduced(model, the_room, mass, force, rows, right, SINGULAR, rates);
+}
+
+SEEN(spline) real spline(real v, int n, const real *x, const real *pieces, int d)
+{
+    return spline_value(n, x, pieces, d, v);
+}
+
+SEEN(surface) real surface(real v, real w, int nx, const real *x, int ny, const real *y, const real *pieces, int dx,
+    int dy)
+{
+    return surface_value(nx, x, ny, y, pieces, dx, dy, v, w);
+}

@@ -1,0 +1,166 @@
+"""Runs without a compiler: the kernel and the model in WebAssembly give the rows that C gives."""
+
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.backend import wasm
+from bellcrank.emit.c.methods import method_number
+from bellcrank.kernel import make_wasm
+from bellcrank.numeric.embedded import EMBEDDED
+from bellcrank.numeric.methods import METHODS
+from tests.models import example, needs_compiler, pendulum
+
+pytest.importorskip("wasmtime")
+NAMED = [*METHODS, *EMBEDDED, "radau5", "rodas5p"]
+
+
+def rows(run):
+    return np.array([run.time, *run.channels.values()])
+
+
+def assert_same(a, b, bound=1e-11):
+    one, other = rows(a), rows(b)
+    assert one.shape == other.shape and a.status is b.status
+    sizes = np.maximum(np.abs(one).max(axis=1, keepdims=True), 1e-9)
+    assert (np.abs(one - other) / sizes).max() < bound
+
+
+@needs_compiler
+@pytest.mark.parametrize("method", NAMED)
+def test_a_pendulum(method):
+    """A swing that is large enough that rounding is not what methods that choose their steps follow."""
+    equations = pendulum().equations()
+    a, b = (
+        equations.compile(backend=x).simulate(t_end=0.5, method=method, initial={"q(rod)": 1.0}) for x in ("c", "wasm")
+    )
+    assert b.settings["backend"] == "wasm"
+    assert_same(a, b, 1e-9 if method in ("radau5", "rodas5p") else 1e-11)
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", ["four_bar", "change_point_four_bar", "stanford_arm", "rolling_disc"])
+@pytest.mark.parametrize("method", ["rk4", "tsit5"])
+def test_loops_and_bridges(name, method):
+    """Steps that a method chooses agree as far as its tolerance asks: from rest, rounding chooses the first ones."""
+    equations = example(name)
+    a, b = (equations.compile(backend=x).simulate(t_end=0.1, method=method) for x in ("c", "wasm"))
+    assert_same(a, b, 1e-11 if method == "rk4" else 1e-7)
+
+
+@needs_compiler
+def test_tables_and_functions_that_webassembly_lacks():
+    def prepare(s):
+        s.add_variable("a", units="1")
+        s.define("f", bc.table((-2.0, -0.5, 0.0, 1.0, 3.0), (1.0, -1.0, 0.5, 2.0, -3.0), 3))
+        s.define("g", bc.table((-1.0, 0.0, 2.0), (-1.0, 0.5, 1.0), [[0, 1, 0], [1, 2, 1], [0, 1, 3]], 1))
+
+    law = "m0*(f(a + q(rod)) + g(q(rod), a) + mod(a + 2*q(rod), 0.3) - atan2(q(rod), 1 + a^2) + abs(a)^0.7 - q(rod))"
+    equations = pendulum(law, prepare, m0=2.1).equations()
+    given = {"t_end": 0.5, "inputs": {"a": bc.sine(amplitude=0.9, frequency=1.5)}}
+    assert_same(*(equations.compile(backend=x).simulate(**given) for x in ("c", "wasm")))
+
+
+@needs_compiler
+def test_inputs_of_every_kind():
+    equations = pendulum("-m0*q(rod) + push", lambda s: s.add_variable("push", units="N-m"), m0=3.0).equations()
+    a, b = (equations.compile(backend=x) for x in ("c", "wasm"))
+    for signal in (
+        bc.sine(amplitude=0.3, frequency=2.0), bc.step(at=0.105, height=0.4), bc.sampled([0, 0.1, 0.3], [0.0, 1.0, 0.5]),
+        lambda t: 0.1 * t,
+    ):  # fmt: skip
+        for method in ("rk4", "tsit5"):
+            assert_same(*(x.simulate(t_end=0.3, method=method, inputs={"push": signal}) for x in (a, b)))
+
+
+@needs_compiler
+def test_a_stepper_steps_as_in_c():
+    equations = pendulum().equations()
+    found = []
+    for backend in ("c", "wasm"):
+        stepper = equations.compile(backend=backend).stepper(step=0.01, initial={"q(rod)": 0.4})
+        stepper.step(3)
+        kept = stepper.save()
+        stepper.step(100)
+        found.append([*stepper.state.values(), stepper.t])
+        stepper.restore(kept)
+        stepper.step(100)
+        assert [*stepper.state.values(), stepper.t] == found[-1]
+    assert np.allclose(*found, rtol=1e-12, atol=1e-12)
+
+
+def test_runs_from_several_threads():
+    sim = pendulum().equations().compile(backend="wasm")
+    starts = [0.1 * (i + 1) for i in range(6)]
+    wanted = [rows(sim.simulate(t_end=0.3, initial={"q(rod)": x})) for x in starts]
+    found = [None] * len(starts)
+
+    def go(i):
+        found[i] = rows(sim.simulate(t_end=0.3, initial={"q(rod)": starts[i]}))
+
+    threads = [threading.Thread(target=go, args=(i,)) for i in range(len(starts))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(np.array_equal(a, b) for a, b in zip(wanted, found, strict=True))
+
+
+def test_errors_in_inputs_are_raised():
+    equations = pendulum("push", lambda s: s.add_variable("push", units="N-m")).equations()
+
+    def fails(t):
+        if t > 0.1:
+            raise ValueError("no value here")
+        return 0.0
+
+    with pytest.raises(bc.RunError, match="ValueError: no value here"):
+        equations.compile(backend="wasm").simulate(t_end=0.3, inputs={"push": fails})
+
+
+def test_what_is_said_where_it_is_missing(monkeypatch):
+    equations = pendulum().equations()
+    monkeypatch.setattr("bellcrank.run.loaded.find_compiler", lambda: None)
+    assert equations.compile().simulate(t_end=0.01).settings["backend"] == "wasm"
+    monkeypatch.setattr(wasm, "find_spec", lambda name: None)
+    sim = equations.compile()
+    assert sim.simulate(t_end=0.01).settings["backend"] == "python"
+    assert sim.notes[0].endswith("in WebAssembly it needs wasmtime (pip install 'bellcrank[wasm]')")
+    with pytest.raises(bc.ModelError, match=r"it needs wasmtime"):
+        equations.compile(backend="wasm")
+
+
+def test_numbers_of_methods_are_those_of_the_kernel():
+    assert [method_number(name) for name in NAMED] == list(range(len(NAMED)))
+
+
+@pytest.mark.campaign
+@pytest.mark.skipif(bool(make_wasm.missing()), reason="needs clang 14, lld 14 and wasi-libc")
+def test_the_kernel_is_that_of_its_text():
+    """Otherwise: python -m bellcrank.kernel.make_wasm."""
+    assert (make_wasm.FOLDER / make_wasm.NAME).read_bytes() == make_wasm.made()
+
+
+SCRIPT = """
+import sys
+import bellcrank as bc
+run = bc.load_model(sys.argv[1]).equations().compile().simulate(t_end=0.1)
+assert run.ok and run.settings["backend"] == sys.argv[2], run.settings
+"""
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize(
+    ("name", "backend"), [("quarter_car", "wasm"), ("four_bar", "wasm"), ("suspension_car", "python")]
+)
+def test_examples_run_without_a_compiler(name, backend, tmp_path):
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    env = {"PATH": str(folder), "BELLCRANK_CACHE": str(tmp_path / "cache"), "PYTHONPATH": ":".join(sys.path)}
+    path = make_wasm.FOLDER.parents[2] / "examples" / f"{name}.py"
+    done = subprocess.run([sys.executable, "-c", SCRIPT, str(path), backend], env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
