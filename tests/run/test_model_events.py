@@ -63,8 +63,6 @@ def test_a_written_program(tmp_path):
 @needs_compiler
 def test_ways_without_events_say_so(tmp_path):
     equations = ball().equations()
-    with pytest.warns(bc.ModelWarning, match="events are not looked for in a stepper: 'bounce'"):
-        equations.compile().stepper()
     with pytest.warns(bc.ModelWarning, match="events are not looked for in a program for 'embedded': 'bounce'"):
         equations.write("c", tmp_path, purpose="embedded")
     with pytest.warns(bc.ModelWarning, match="events are not looked for in a live page: 'bounce'"):

@@ -25,7 +25,8 @@ def spaces_of(task: Task) -> tuple[Any, Any]:
 class ModelEnv(gymnasium.Env):
     """An episode is a run, step by step; `stepper` is what takes the steps.
 
-    A step that fails ends the episode at the last good state; `info["problem"]` tells why.
+    A step that fails ends the episode at the last good state, an event that stops the run where it happens;
+    `info["problem"]` tells why.
     """
 
     metadata = {"render_modes": []}
@@ -49,10 +50,11 @@ class ModelEnv(gymnasium.Env):
         info: dict[str, Any] = {}
         try:
             st.step(task.every)
-        except RunError as error:
+        except RunError:
             if not st.problem:
                 raise
-            info["problem"] = str(error)
+        if st.problem:
+            info["problem"] = st.problem
         rows = st.row[None, :]
         info["t"] = st.t
         over = bool(st.problem) or bool(task.is_over(rows)[0])

@@ -122,6 +122,18 @@ class Begun:
 
 
 @dataclass(frozen=True)
+class Happened:
+    """What has happened in a run that another one goes on from: events, conditions that wait at zero, actions that came
+    to nothing, when events acted, and the event that stopped it."""
+
+    events: tuple[Event, ...]
+    at_zero: Mapping[str, AtZero]
+    idle: Mapping[str, float]
+    acted: Mapping[str, Sequence[float]]
+    stopped: Event | None
+
+
+@dataclass(frozen=True)
 class Fired:
     """An event that is to act, or is told where others act: to which side its condition came, and how large that is
     about there."""
@@ -168,6 +180,16 @@ class Watch:
     def at_zero(self, row: np.ndarray | None) -> dict[str, AtZero]:
         """Conditions that are zero at the row from which a run goes on: they have been told."""
         return {} if row is None else {w.name: AtZero(w.sides[0], False) for w in self.conditions if w.is_zero(row)}
+
+    def happened(self, book: Book) -> Happened:
+        """What a run takes over that goes on from here."""
+        acted = {name: tuple(times) for name, times in book.times.items()}
+        return Happened(tuple(self.events), dict(self._at_zero), dict(self.idle), acted, self.stopped)
+
+    def take(self, before: Happened, book: Book) -> None:
+        """Goes on from what another run left."""
+        self.events, self.idle, self.stopped = [*before.events], dict(before.idle), before.stopped
+        book.times = {name: [*times] for name, times in before.acted.items()}
 
     def look(self, rows: np.ndarray, within: Within | None) -> np.ndarray:
         """Records the events up to the last of further rows; the rows to be kept, if one of them stops the run.
@@ -308,6 +330,17 @@ class Watch:
                     found.append(Fired(w, side, max(abs(old), abs(new))))
         return found
 
+    def jump(self, before: Sequence[float], row: np.ndarray) -> bool:
+        """Takes the row to which values that a user has set lead from some values of the conditions. Do events stop the
+        run there or act, which are `fired` then?"""
+        found, t = self.jumped(before, row, ()), float(row[0])
+        self.events += [Event(f.watched.name, t) for f in found if not f.watched.acts]
+        self.fired = found if any(f.watched.acts for f in found) else []
+        self.stopping = next((f.watched.name for f in found if f.watched.stop), "")
+        if self.fired or self.stopping:
+            self.stopped = Event(self.stopping or self.fired[0].watched.name, t)
+        return self.stopped is not None
+
     def rates_at_zero(
         self, row: np.ndarray, here: Mapping[str, Fired], rate: Callable[[Watched], float]
     ) -> dict[str, float]:
@@ -404,12 +437,13 @@ class Book:
     def __init__(self, step: float = 0.0, span: float = 0.0) -> None:
         self.step, self.span = step, min(step, EVENTS.span * span)
         self.problem = ""
-        self._times: dict[str, list[float]] = {}
+        self.times: dict[str, list[float]] = {}  # of the last actions
 
     def note(self, name: str, t: float, pushed: bool = False) -> None:
         """Notes an action; was it `pushed` by another one at that time?"""
-        times = self._times.setdefault(name, [])
+        times = self.times.setdefault(name, [])
         times.append(t)
+        del times[: -EVENTS.most - 1]
         if not pushed and len(times) > 1 and t - times[-2] < EVENTS.soon * self.step:
             self.chatters(name, t, "again at once")
         if len(times) > EVENTS.most and (within := t - times[-1 - EVENTS.most]) < self.span:

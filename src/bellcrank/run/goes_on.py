@@ -44,6 +44,7 @@ class Reached:
     inputs: Mapping[str, Any]
     carried: Carried
     memories: tuple[np.ndarray, ...]  # of external routines in Python
+    behind: Any = None  # what events have done, of a run taken step by step
 
 
 class Origin(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,20 +20,20 @@ from bellcrank.errors import ModelError, RunError, mapping
 from bellcrank.interface.interface import Interface
 from bellcrank.numeric.events import Watch
 from bellcrank.numeric.methods import ADAPTIVE, one_of
-from bellcrank.run.actions import no_events
+from bellcrank.run.actions import read_events
 from bellcrank.run.assembly import start_state
-from bellcrank.run.goes_on import Origin, Reached, first_state, take_over
+from bellcrank.run.goes_on import Origin, Reached, first_state, place_on, take_over
 from bellcrank.run.inputs import as_signal
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.outcome import how_ended
 from bellcrank.run.prepare import Prepared
 from bellcrank.run.rigid import check_rigid
+from bellcrank.run.status import OF_CODE, RunStatus
 from bellcrank.run.stepping import Evaluation, PythonRun
-from bellcrank.run.stretches import Stretch, Stretches
+from bellcrank.run.stretches import Stretch, Stretches, known_to
 from bellcrank.run.values import Plan, finite, positive, run_plan
+from bellcrank.run.watched_steps import ACTION_FAILED, FEW, WatchedSteps
 from bellcrank.signals import Signal
-
-FEW = 1000  # steps of a plan that has no end
 
 
 class PythonSteps:
@@ -71,9 +71,10 @@ class PythonSteps:
         self.row, self.run.reached = row.copy(), reached
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Going:
-    """A run that goes on step by step. `signals`: what is given for each input, by name."""
+    """A run that goes on step by step. `signals`: what is given for each input, by name; `used`: keys of parameters
+    in events. An event that acts changes plan, evaluation, parameters and what takes the steps."""
 
     loaded: Loaded
     origin: Origin
@@ -82,32 +83,50 @@ class Going:
     evaluation: Evaluation
     prepared: Prepared
     watch: Watch
-    steps: CSteps | PythonSteps
+    steps: CSteps | PythonSteps | WatchedSteps
+    used: set[str] = field(default_factory=set)
 
     @property
     def t(self) -> float:
         """The time reached, s."""
+        if isinstance(self.steps, WatchedSteps):
+            return float(self.steps.row[0])
         plan, reached = self.plan, self.steps.reached
         return plan.begins if reached == plan.first else plan.t_start + reached * plan.step
 
     def why(self, at_start: bool = False) -> str:
         """Why the last step failed, which is not counted, or the state at the start of the next."""
         self.steps.ended()
+        if isinstance(self.steps, WatchedSteps) and self.steps.stretches.book.problem:
+            return self.steps.stretches.book.problem
         told = how_ended(self.prepared, self.evaluation, self.watch, False)
         if not at_start:
             self.steps.uncount()
         return told
+
+    def status(self, code: int) -> RunStatus:
+        """How it stands, by the code of its last steps."""
+        if code == ACTION_FAILED:
+            return RunStatus.ACTION_FAILED
+        if code:
+            return OF_CODE[code]
+        return RunStatus.STOPPED_BY_EVENT if self.watch.stopped is not None else RunStatus.RUNNING
 
     def reached(self, signals: Mapping[str, Signal]) -> Reached:
         """All that the steps to come follow from, with what is given for the inputs at present."""
         e, plan, row = self.evaluation, self.plan, self.steps.row.copy()
         n = self.steps.reached
         onward = plan if n == plan.first else plan._replace(first=n, within=None)
+        carried, behind = replace(self.prepared.run.carried(), weights=e.weights), None
+        if isinstance(self.steps, WatchedSteps):
+            behind = self.steps.behind()
+            if self.watch.stopped is not None:
+                onward, carried = place_on(plan, float(row[0])), replace(carried, inside=None)
         origin, state = self.origin, row[1 : 1 + self.loaded.n_states].copy()
         return Reached(
             self.loaded.model.source, onward, origin.dae, origin.tolerances, row, state, tuple(e.p),
-            dict(origin.parameters or {}), dict(signals), replace(self.prepared.run.carried(), weights=e.weights),
-            tuple(m.array.copy() for m in e.context.memories),
+            dict(origin.parameters or {}), dict(signals), carried,
+            tuple(m.array.copy() for m in e.context.memories), behind,
         )  # fmt: skip
 
     def put_back(self, to: Reached) -> bool:
@@ -161,24 +180,33 @@ def going(loaded: Loaded, origin: Origin, step: float | None = None, method: str
     origin = origin._replace(inputs=signals)
     inputs = loaded.inputs(signals)
     plan = _long_enough(plan, [b for i in inputs for b in i.breaks])
-    p = loaded.parameter_values(origin.parameters)
+    events = read_events(interface, None, None, origin.parameters)
+    p = loaded.parameter_values(known_to(loaded, origin.parameters, events.used))
     if loaded.analysis.mechanism.description.contacts:
         check_rigid(loaded, plan, origin.dae.usual)
     if not origin.dae.usual:
         raise ModelError(f"start=: the run keeps its loops by dae={origin.dae.method!r}, a stepper by projection")
-    context, watch = loaded.context(), Watch()
-    stretches = Stretches(loaded, context, inputs, origin.dae, origin.tolerances, watch, no_events(), origin.parameters)
+    context, watch = loaded.context(), Watch(events.watched)
+    stretches = Stretches(loaded, context, inputs, origin.dae, origin.tolerances, watch, events, origin.parameters)
     carried = origin.carried(loaded, p, origin.dae)
     y = first_state(origin, loaded, stretches.closure(p), p, inputs, plan.begins)
     stretch = Stretch(plan, p, y, carried)
     evaluation, prepared = stretches.ready(stretch, np.zeros(len(interface.kept)))
     row = take_over(origin.reached, evaluation, stretch.y, carried)
     run: Any = prepared.run
-    kind = RigidCSteps if isinstance(run, RigidCRun) else CSteps if isinstance(run, CRun) else PythonSteps
-    found = Going(loaded, origin, plan, signals, evaluation, prepared, watch, kind(run))
-    if carried is not None and carried.inside is not None and row is not None:
-        found.steps.put(row, plan.first)
-    elif found.steps.take(0):
+    steps: CSteps | PythonSteps | WatchedSteps
+    if watch.conditions:
+        steps = WatchedSteps(stretches, stretch, row, None if origin.reached is None else origin.reached.behind)
+    else:
+        kind = RigidCSteps if isinstance(run, RigidCRun) else CSteps if isinstance(run, CRun) else PythonSteps
+        steps = kind(run)
+    found = Going(loaded, origin, plan, signals, evaluation, prepared, watch, steps, events.used)
+    if isinstance(steps, WatchedSteps):
+        steps.going = found
+    elif carried is not None and carried.inside is not None and row is not None:
+        steps.put(row, plan.first)
+        return found
+    if steps.take(0):
         raise RunError(found.why(at_start=True))
     return found
 

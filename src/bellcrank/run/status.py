@@ -21,6 +21,7 @@ class RunStatus(Enum):
     TOO_MANY_STEPS = "more steps were needed than allowed"
     INTERRUPTED = "interrupted"
     ACTION_FAILED = "the action of an event cannot be taken"
+    RUNNING = "it can go on"  # of a stepper
     UNKNOWN = "not known"  # of a file that does not say
 
     @property

@@ -14,16 +14,17 @@ import numpy as np
 
 from bellcrank.backend.c_steps import SHORT, CSteps
 from bellcrank.errors import ModelError, RunError, did_you_mean, mapping
-from bellcrank.interface.interface import PARAMETERS, STATES, Interface
+from bellcrank.interface.interface import DECLARED, PARAMETERS, STATES, Interface
 from bellcrank.names import find_name, one_each
 from bellcrank.numeric.events import Event
-from bellcrank.run.actions import without_events
 from bellcrank.run.goes_on import Origin, Reached, origin_of
 from bellcrank.run.going import Going, going
 from bellcrank.run.inputs import as_signal
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.named import Layout, Values
 from bellcrank.run.result import Run
+from bellcrank.run.status import RunStatus
+from bellcrank.run.stretches import known_to
 from bellcrank.run.values import check_parameters
 from bellcrank.signals import Signal, constant
 
@@ -86,16 +87,19 @@ class Stepper:
         """Sets parameters from now on, by name and value or by keywords. Closed loops that no longer fit are closed
         again, as in a run that goes on from another with other parameters."""
         given: dict[str, Any] = {**({} if name is None else {name: value}), **named}
-        check_parameters(self._loaded.interface, given, "set_parameter({}=...)")
+        interface, used = self._loaded.interface, self._going.used
+        checked = [k for k in given if (x := interface.get(k, DECLARED)) is None or x.key not in used]
+        check_parameters(interface, checked, "set_parameter({}=...)")
         here = self.save()
-        parameters = self._loaded.interface.changed_parameters(here.parameters, given)
-        if tuple(self._loaded.parameter_values(parameters)) != here.p:
+        parameters = interface.changed_parameters(here.parameters, given)
+        p = self._loaded.parameter_values(known_to(self._loaded, parameters, used))
+        if tuple(p) != here.p or (used and parameters != here.parameters):
             self._go(going(self._loaded, _onward(here)._replace(parameters=parameters)))
 
     def save(self) -> Reached:
         """All that the steps to come follow from, to be handed to `restore`."""
         self._row()
-        if self._problem:
+        if self._problem and self.status is not RunStatus.STOPPED_BY_EVENT:
             raise RunError(f"there is nothing to save: {self._problem}")
         return self._going.reached(self._signals_now())
 
@@ -188,7 +192,8 @@ class Stepper:
 
     @property
     def events(self) -> list[Event]:
-        """What happened to rigid wheels since the stepper began or anything but the value of an input was changed."""
+        """What happened so far, with its times and what it changed: the events of the model, and those of rigid wheels;
+        the latter alone since anything but the value of an input was changed."""
         return list(self._going.watch.events)
 
     def __reduce__(self) -> Any:
@@ -199,8 +204,13 @@ class Stepper:
 
     @property
     def problem(self) -> str:
-        """Why it cannot go on; nothing if it can."""
+        """Why it cannot go on, as an event has stopped it or something failed; nothing if it can."""
         return self._problem
+
+    @property
+    def status(self) -> RunStatus:
+        """How it stands: running, stopped by an event, or what failed."""
+        return self._status
 
     @property
     def row(self) -> np.ndarray:
@@ -220,7 +230,8 @@ class Stepper:
         """Notes why it cannot go on, if C has found that; `at_start`: before any step."""
         steps = self._going.steps
         if isinstance(steps, CSteps) and steps.job.status and not self._problem:
-            self._set_up(self._going.why(at_start))
+            status = self._going.status(steps.job.status)
+            self._set_up(self._going.why(at_start), status)
 
     # ---- how it goes on
 
@@ -238,11 +249,11 @@ class Stepper:
         until, self._ends = min(((s.covers[1], k) for k, s in self._signals.items()), default=(math.inf, ""))
         plan = found.plan
         self._limit = NO_LIMIT if math.isinf(until) else math.floor((until - plan.t_start) / plan.step)
-        self._set_up("")
+        self._set_up("" if found.watch.stopped is None else found.why(at_start=True), found.status(0))
 
-    def _set_up(self, problem: str) -> None:
+    def _set_up(self, problem: str, status: RunStatus = RunStatus.RUNNING) -> None:
         """How steps are taken from now on; a problem: none are."""
-        steps, self._problem = self._going.steps, problem
+        steps, self._problem, self._status = self._going.steps, problem, status
         self._quick = type(steps) is CSteps and not steps.calls_back and self._limit == NO_LIMIT and not problem
         if isinstance(steps, CSteps):
             self._steps, self._at = steps, steps.at
@@ -267,14 +278,17 @@ class Stepper:
             status = steps.take(count)
         except BaseException:
             if not steps.left():
-                self._set_up(NOT_FINISHED)
+                self._set_up(NOT_FINISHED, RunStatus.INTERRUPTED)
             raise
         if status:
-            self._fail()
+            self._fail(status)
+        elif self._going.watch.stopped is not None:
+            self._set_up(self._going.why(at_start=True), RunStatus.STOPPED_BY_EVENT)
 
-    def _fail(self) -> None:
+    def _fail(self, status: int = 0) -> None:
         """Tells why the run cannot go on; the state stays the last good one."""
-        self._set_up(self._going.why())
+        code = status or self._steps.job.status
+        self._set_up(self._going.why(), self._going.status(code))
         raise RunError(self._problem)
 
     def _row(self) -> np.ndarray:
@@ -286,8 +300,8 @@ class Stepper:
 
     def _settle(self) -> None:
         """Takes the start, or a state after inputs were set."""
-        if self._going.steps.take(0):
-            self._set_up(self._going.why(at_start=True))
+        if status := self._going.steps.take(0):
+            self._set_up(self._going.why(at_start=True), self._going.status(status))
             raise RunError(self._problem)
 
     # ---- inputs
@@ -327,9 +341,8 @@ def stepper(
 ) -> Stepper:
     """A model that is taken step by step; arguments as of `Simulation.simulate`."""
     if events is not None:
-        what = "look at state and outputs after a step; what they are to change is yours to set, or let simulate() run"
+        what = "describe them with the model, by add_event(), or look at state and outputs after a step"
         raise ModelError(f"events= is not for a stepper: {what}", loaded.name)
-    without_events(loaded.interface, "a stepper")
     return Stepper(loaded, origin_of(loaded, start, t_start, initial, parameters, inputs), step, method)
 
 

@@ -144,36 +144,45 @@ class Stretches:
 
         while True:
             rows, self.interrupted = take_steps(prepared, self.watch, None if progress is None else tell)
-            self.context.set_live(0)
-            self._tell_idle()
             if self.watch.again is not None and s.row is not None:
                 rows = rows[rows[:, 0] > s.row[0]] if len(rows) else rows
             if s.row is not None:
                 rows = np.vstack([s.row[None, :], rows]) if len(rows) else s.row[None, :]
             self._keep(rows, e)
             if self.interrupted:
+                self.context.set_live(0)
                 return s, e, prepared, self._rows()
-            self.within = self.watch.stopped is not None
-            if self.watch.stopped is not None:
-                self.watch.forget_after(self.watch.stopped.time)
+            following = self.after(s, e, prepared, rows)
             self.watch.passed(prepared.run.passages)
             self.passages += prepared.run.passages
             add_figures(self.told, prepared.told())
-            if self.watch.again is not None:
-                self.book.chatters(self.watch.again.name, self.watch.again.time, "again at once")
-            if not self.watch.fired or self.book.problem:  # what acts comes before all that broke down beyond it
+            if following is None:
                 return s, e, prepared, self._rows()
-            last = s, e, prepared
-            try:
-                s, e, prepared = self._act(s, e, prepared, rows[-1])
-            except (BellcrankError, *NO_VALUE) as error:
-                why = "; ".join(getattr(error, "problems", [])) or str(error)
-                self.book.problem = f"stopped at t = {rows[-1, 0]:.6g} s, as an event acts: {why}"
-                return *last, self._rows()
+            s, e, prepared = following
             if self.book.problem or self._is_over(s):
                 assert s.row is not None
                 self._keep(s.row[None, :], e)
                 return s, e, prepared, self._rows()
+
+    def after(
+        self, s: Stretch, e: Evaluation, prepared: Prepared, rows: np.ndarray
+    ) -> tuple[Stretch, Evaluation, Prepared] | None:
+        """Lets events act at the last row of some steps; the stretch that follows, or None if none does."""
+        self.context.set_live(0)
+        self._tell_idle()
+        self.within = self.watch.stopped is not None
+        if self.watch.stopped is not None:
+            self.watch.forget_after(self.watch.stopped.time)
+        if self.watch.again is not None:
+            self.book.chatters(self.watch.again.name, self.watch.again.time, "again at once")
+        if not self.watch.fired or self.book.problem:  # what acts comes before all that broke down beyond it
+            return None
+        try:
+            return self._act(s, e, prepared, rows[-1])
+        except (BellcrankError, *NO_VALUE) as error:
+            why = "; ".join(getattr(error, "problems", [])) or str(error)
+            self.book.problem = f"stopped at t = {rows[-1, 0]:.6g} s, as an event acts: {why}"
+            return None
 
     def _keep(self, rows: np.ndarray, e: Evaluation) -> None:
         """Takes rows to those with the same parameters, if these came last."""
