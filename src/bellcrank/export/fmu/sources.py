@@ -14,7 +14,7 @@ from bellcrank.emit.number import DOUBLE
 from bellcrank.emit.words import Words
 from bellcrank.export.begin import fixed_parameters
 from bellcrank.export.fmu.variables import Variables
-from bellcrank.export.standalone.c import assembly, c_string, caps, unit_groups, with_slopes_in_c
+from bellcrank.export.standalone.c import CEvents, assembly, c_string, caps, unit_groups, with_slopes_in_c
 from bellcrank.export.standalone.setup import Setup
 from bellcrank.files.template import filled, template
 from bellcrank.numeric.collocation import STIFF
@@ -40,7 +40,9 @@ def header(version: int) -> tuple[str, str]:
     return HEADERS[version], template(FOLDER, HEADERS[version])
 
 
-def model_source(program: Program, slopes: SlopeTable, indicators: Section, words: Words, method: str) -> str:
+def model_source(
+    program: Program, slopes: SlopeTable, indicators: Section, words: Words, method: str, events: CEvents | None
+) -> str:
     """The equations of motion, with their slopes and event indicators."""
     stiff = method in (*STIFF, AUTO)
     program = with_slopes_in_c(program) if stiff else program
@@ -59,12 +61,23 @@ def model_source(program: Program, slopes: SlopeTable, indicators: Section, word
         local=True,
         stiff=stiff,
         adaptive=adaptive,
+        looks=events is not None,
         assembles=True,
+        called=events.called if events is not None else (),
     )
 
 
-def core_source(program: Program, setup: Setup, variables: Variables, version: int, token: str, method: str) -> str:
+def core_source(
+    program: Program,
+    setup: Setup,
+    variables: Variables,
+    version: int,
+    token: str,
+    method: str,
+    events: CEvents | None,
+) -> str:
     """What is the same for every version."""
+    adaptive, watched = method not in METHODS, events is not None
     loops, held = program.loops, bool(program.start.results or program.update.results)
     by_kind = {kind: variables.of(kind) for kind in ("parameter", "input")}
     fixed = fixed_parameters(program)
@@ -77,7 +90,18 @@ def core_source(program: Program, setup: Setup, variables: Variables, version: i
         "TOKEN": c_string(token),
         "STEP": repr(setup.step),
         "METHOD": (next(iter(EMBEDDED)) if method == AUTO else method).upper(),
-        "ADAPTIVE": "yes" if method not in METHODS else "",
+        "ADAPTIVE": "yes" if adaptive else "",
+        "EVENTS": events.text if events is not None else "",
+        "WATCHES_CHOSEN": "yes" if adaptive and watched else "",
+        "CHOSEN_ALONE": "yes" if adaptive and not watched else "",
+        "WATCHES_FIXED": "yes" if not adaptive and watched else "",
+        "FIXED_ALONE": "yes" if not adaptive and not watched else "",
+        "VALUE_FACTORS": _numbers(x.factor for x in setup.settable),
+        "START_VALUES": _numbers(x.value or 0.0 for x in setup.settable),
+        "N_OWN": str(len(setup.own)),
+        "N_JUMPS": str(len(variables.indicators) - len(setup.events)),
+        "JUMPS": "yes" if len(variables.indicators) > len(setup.events) else "",
+        "EVENT_LOOPS": "yes" if watched and loops is not None else "",
         "RTOL": repr(RTOL),
         "GOES_OVER": str(int(method == AUTO)),
         "WORK_ROOM": "(sizeof(Work) + sizeof(Stiff))/sizeof(double) + 4"
@@ -95,7 +119,7 @@ def core_source(program: Program, setup: Setup, variables: Variables, version: i
         "START_PARAMETER": _numbers(x.start or 0.0 for x in by_kind["parameter"]),
         "START_INPUT": _numbers(x.start or 0.0 for x in by_kind["input"]),
         "NOMINAL": _numbers(x.nominal or 1.0 for x in states),
-        "IS_FIXED": ", ".join([*(str(int(x.quantity.symbol in fixed)) for x in setup.parameters), "0"]),
+        "IS_FIXED": ", ".join([*(str(int(x.quantity.symbol in fixed)) for x in setup.settable), "0"]),
         "RATE_OF": ", ".join(map(str, [*rate_of, -1])),
         "ENTRIES": ", ".join(f"{{{i}, {j}}}" for i, j in (*variables.entries, (0, 0))),
         "TANGENTS": "yes" if variables.exact else "",
@@ -125,11 +149,18 @@ def _numbers(values: Iterable[float]) -> str:
 
 
 def sources(
-    program: Program, setup: Setup, variables: Variables, version: int, token: str, model: str, method: str
+    program: Program,
+    setup: Setup,
+    variables: Variables,
+    version: int,
+    token: str,
+    model: str,
+    method: str,
+    events: CEvents | None,
 ) -> dict[str, str]:
     """The files in the folder `sources` by name."""
     return {
         "model.c": model,
-        "core.c": core_source(program, setup, variables, version, token, method),
+        "core.c": core_source(program, setup, variables, version, token, method, events),
         main_file(version): template(FOLDER, main_file(version)),
     }

@@ -66,9 +66,10 @@ class Variables:
 
 
 def variables_of(
-    program: Program, setup: Setup, state: Sequence[float], slopes: SlopeTable, indicators: int = 0
+    program: Program, setup: Setup, state: Sequence[float], slopes: SlopeTable, jumps: int = 0
 ) -> Variables:
-    """The variables of a unit that starts from a state; so many event indicators are the last of them."""
+    """The variables of a unit that starts from a state; the last of them are event indicators, so many where rates may
+    `jump` and one for each event."""
     interface, fixed = setup.interface, fixed_parameters(program)
     loops = program.loops is not None
     states = [
@@ -85,7 +86,7 @@ def variables_of(
         for i, s in enumerate(states)
     ]
     parameters = []
-    for x in setup.parameters:
+    for x in setup.settable:
         kind = "fixed" if x.quantity.symbol in fixed else "tunable"
         value = None if x.value is None else x.value * x.factor
         parameters.append(Variable(structured(x.name), "parameter", kind, "exact", value, x.quantity.unit, x.label))
@@ -99,11 +100,13 @@ def variables_of(
     ]
     time = Variable("time", "independent", "continuous", label="time")
     switches = [
-        Variable(f"indicators[{i + 1}]", *calculated, label="changes its sign where rates may jump")
-        for i in range(indicators)
+        Variable(f"indicators[{i + 1}]", *calculated, label=label)
+        for i, label in enumerate(
+            [*jumps * ["changes its sign where rates may jump"], *(f"event '{e.name}'" for e in setup.events)]
+        )
     ]
     listed = distinct([time, *states, *rates, *parameters, *inputs, *outputs, *switches])
-    end = len(listed) - indicators
+    end = len(listed) - len(switches)
     places = 1 + 2 * n, 1 + 2 * n + len(parameters), 1 + 2 * n + len(parameters) + len(inputs)
     entries, needs, at_start = _dependences(program, slopes, places)
     through_routines = program.entry.results or program.start.results or program.update.results
@@ -124,8 +127,8 @@ def _dependences(
     """Entries of the matrix of slopes; for each of its rows what it depends on at a state, and at the start."""
     states, n = (*program.coordinates, *program.speeds), len(program.coordinates) + len(program.speeds)
     known = [TIME, *states, *program.given_parameters, *program.given_inputs]
-    references = [0, *range(1, 1 + n), *range(places[0], places[2])]
     first, parameters = 1 + n, len(program.given_parameters)
+    references = [0, *range(1, first), *range(places[0], places[0] + parameters), *range(places[1], places[2])]
     column = {
         j: j - 1 if j <= n else j - 1 - parameters for j in range(1, len(known)) if not first <= j < first + parameters
     }

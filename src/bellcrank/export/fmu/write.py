@@ -21,14 +21,15 @@ from bellcrank.export.fmu.indicators import indicators_of
 from bellcrank.export.fmu.sources import FOLDER, completes_steps, model_source, sources
 from bellcrank.export.fmu.variables import variables_of
 from bellcrank.export.model_setup import setup_of
+from bellcrank.export.program_events import with_events
 from bellcrank.export.programs import words_of
+from bellcrank.export.standalone.c import CEvents
 from bellcrank.files.template import filled, template
 from bellcrank.files.whole import Parts
 from bellcrank.interface.listing import describe
 from bellcrank.numeric.methods import AUTO, DEFAULT, METHODS, OWN
 from bellcrank.program.slopes import SlopeTable
 from bellcrank.program.statements import NOTHING
-from bellcrank.run.actions import without_events
 
 VERSIONS = (2, 3)
 WHEN = (1980, 1, 1, 0, 0, 0)  # of all files within: the earliest that can be said
@@ -40,7 +41,6 @@ def write_fmu(derived: Derived, path: str | Path, fmi: int = 2, platforms: str |
         raise ModelError(f"fmi={fmi!r} is not a version of FMI that is written; it is 2 or 3", derived.name)
     wanted = platforms_of(platforms)
     require_whole(derived, "a unit")
-    without_events(derived.interface, "a unit")
     files = unit_files(derived, fmi, wanted)
     place = Path(path)
     try:
@@ -58,20 +58,21 @@ def write_fmu(derived: Derived, path: str | Path, fmi: int = 2, platforms: str |
 def unit_files(derived: Derived, version: int, wanted: Sequence[str]) -> dict[str, bytes]:
     """All files of a unit by name."""
     program = derived.program
-    setup = setup_of(derived)
+    setup = with_events(setup_of(derived), None, None, derived.analysis.independent_speeds)
     method = _method(derived)
+    events = CEvents(program, setup, unit=True, adaptive=method not in METHODS) if setup.events else None
     slopes = _slopes(derived)
     indicators = indicators_of(program)
     variables = variables_of(program, setup, start_state(derived, setup), slopes, len(indicators.results))
     subject = Subject(
         setup.title, setup.stem, derived.interface.units, variables, setup.t_end, setup.step, setup.every,
-        completes_steps(program) or program.loops is not None, method in METHODS,
+        completes_steps(program) or program.loops is not None or events is not None, method in METHODS,
     )  # fmt: skip
-    model = model_source(program, slopes, indicators, words_of(derived.interface), method)
+    model = model_source(program, slopes, indicators, words_of(derived.interface), method, events)
 
     def made(token: str) -> dict[str, str]:
         texts = {"modelDescription.xml": description(subject, version, token)}
-        written = sources(program, setup, variables, version, token, model, method)
+        written = sources(program, setup, variables, version, token, model, method, events)
         return texts | {f"sources/{name}": text for name, text in written.items()}
 
     texts = made(_token(made("")))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from bellcrank.emit.c.events import at_zero_text, cases, event_tables, rule_text
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.runtime_files import definitions
@@ -16,6 +18,7 @@ from bellcrank.emit.words import Words
 from bellcrank.export.standalone.loops import row_names
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import about, indented, require_language, written
+from bellcrank.interface.interface import Quantity
 from bellcrank.numeric.collocation import STIFF
 from bellcrank.numeric.elsewhere import STARTS, drawn
 from bellcrank.numeric.embedded import EMBEDDED
@@ -116,11 +119,12 @@ def room_of_bridges(program: Program) -> str:
 
 
 class CEvents:
-    """The events of a program in C; `called`: functions of the model language in their formulas."""
+    """The events of a program in C, or of a `unit`; `called`: functions of the model language in their formulas. Can
+    methods choose their steps (`adaptive`)?"""
 
-    def __init__(self, program: Program, setup: Setup) -> None:
+    def __init__(self, program: Program, setup: Setup, unit: bool = False, adaptive: bool = True) -> None:
         named = [x.name for x in setup.settable]
-        printer = CEventPrinter({name: f"parameters[{i}].value" for i, name in enumerate(named)})
+        printer = CEventPrinter({name: f"VALUE({i})" for i, name in enumerate(named)})
         conditions = [printer.text(e.condition) for e in setup.events]
         settings = [(i, x, printer.text(steps)) for i, e in enumerate(setup.events) for x, steps in e.settings]
         self.called = printer.used
@@ -132,10 +136,10 @@ class CEvents:
                 "N_EVENTS": str(len(setup.events)),
                 "N_SETTINGS": str(len(settings)),
                 "TABLES": event_tables(map(_watched, setup.events), [c_string(e.name) for e in setup.events]),
-                "SETTINGS": indented(
-                    f"{{{i}, {x.column - 1 if x.column >= 0 else -1}, {-1 if x.column >= 0 else named.index(x.name)}}},"
-                    for i, x, _ in settings
-                ),
+                "SETTINGS": indented(_setting(i, x, setup, named) for i, x, _ in settings),
+                "N_VALUES": str(len(named)),
+                "UNIT": "yes" if unit else "",
+                "ADAPTIVE": "yes" if adaptive else "",
                 "CONDITIONS": cases(conditions),
                 "VALUES": cases(text for _, _, text in settings),
                 "MEMORY": str(memory_of(program)),
@@ -148,6 +152,13 @@ class CEvents:
                 "FOLLOWS": "".join(f"{int(f)}, " for f in setup.follows),
             },
         )
+
+
+def _setting(event: int, x: Quantity, setup: Setup, named: Sequence[str]) -> str:
+    """What an event sets: a state, or a parameter, by its number; its unit and keyword."""
+    state, place = (x.column - 1, -1) if x.column >= 0 else (-1, named.index(x.name))
+    keyword = (setup.states[state] if state >= 0 else setup.settable[place]).keyword
+    return f"{{{event}, {state}, {place}, {x.unit.factor!r}, {c_string(keyword)}}},"
 
 
 def _watched(e: EventFormula) -> tuple[tuple[int, ...], int, bool, bool]:

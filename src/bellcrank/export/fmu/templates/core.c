@@ -5,6 +5,7 @@
 
 #include "model.c"
 
+#include <float.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@
 enum { GOES_OVER = @GOES_OVER@ }; /* to a stiff method, if a fast mode asks for it? */
 @END@
 
-enum { N_GIVEN = @N_GIVEN@, N_MEMORY = @N_MEMORY@, N_KEPT = N_W - N_I, N_INDICATORS = @N_INDICATORS@ };
+enum { N_GIVEN = @N_GIVEN@, N_OWN = @N_OWN@, N_MEMORY = @N_MEMORY@, N_KEPT = N_W - N_I, N_JUMPS = @N_JUMPS@, N_INDICATORS = @N_INDICATORS@ };
 enum { /* slopes of rates, then outputs, by states, then inputs: the first are exact, the rest by differences */
     N_EXACT = @N_EXACT@, N_ENTRIES = @N_ENTRIES@
 };
@@ -28,7 +29,7 @@ enum { /* value references */
     R_STATE,
     R_RATE = R_STATE + N_S,
     R_PARAMETER = R_RATE + N_S,
-    R_INPUT = R_PARAMETER + N_GIVEN,
+    R_INPUT = R_PARAMETER + N_GIVEN + N_OWN, /* the last of them stand in events alone */
     R_OUTPUT = R_INPUT + N_I,
     R_INDICATOR = R_OUTPUT + N_OUT,
     R_END = R_INDICATOR + N_INDICATORS
@@ -52,6 +53,18 @@ static const int RATE_OF[] = {@RATE_OF@}; /* of each input the number of that wh
 @END@
 static const int ENTRY[][2] = {@ENTRIES@}; /* row and column of each slope */
 
+@IF LOOPS@
+static const int START_GIVEN[] = {@START_GIVEN@};
+static const char *const STATE_NAME[] = {@STATE_NAMES@};
+
+@ASSEMBLY@
+@END@
+@IF EVENTS@
+@EVENTS@
+static const double VALUE_FACTOR[] = {@VALUE_FACTORS@}; /* of parameters, to equation units */
+static const double START_VALUE[] = {@START_VALUES@};   /* in the units of the user */
+
+@END@
 /* All that can be set or that goes on from step to step, without memory elsewhere: a copy of it is the state of a unit.
    The pointers of the job are set before each use, and NULL in copies. */
 typedef struct State {
@@ -69,6 +82,9 @@ typedef struct State {
 @IF ADAPTIVE@
     double tolerance, largest[N_S + 1];
 @END@
+@IF EVENTS@
+    Watch watch;
+@END@
 } State;
 
 typedef struct Unit {
@@ -84,12 +100,6 @@ typedef struct Unit {
     char said[512]; /* what went wrong */
 } Unit;
 
-@IF LOOPS@
-static const int START_GIVEN[] = {@START_GIVEN@};
-static const char *const STATE_NAME[] = {@STATE_NAMES@};
-
-@ASSEMBLY@
-@END@
 @IF ADAPTIVE@
 @CAPS@
 @END@
@@ -150,6 +160,9 @@ static void start_anew(Unit *m, int cosimulation)
 @IF ADAPTIVE@
     m->s.tolerance = TOLERANCE;
 @END@
+@IF EVENTS@
+    memcpy(m->s.watch.v, START_VALUE, N_VALUES*sizeof(double));
+@END@
     m->s.cosimulation = cosimulation;
     m->s.mode = INSTANTIATED;
     forget(m, 1);
@@ -171,6 +184,9 @@ static Job *bound_job(Unit *m, double length)
     job->bad = m->bad;
     job->rows = m->row;
     job->kept = m->s.kept;
+@IF EVENTS@
+    job->with_inputs = 1;
+@END@
 @IF LOOPS@
     job->root_q = m->s.root_q;
     job->root_u = m->s.root_u;
@@ -206,6 +222,11 @@ static Job *bound_job(Unit *m, double length)
 static void unbind(State *s)
 {
     Job *job = &s->job;
+@IF EVENTS@
+    s->watch.job = NULL;
+    s->watch.rows = NULL;
+    s->watch.unit = NULL;
+@END@
     job->p = job->c = NULL;
     job->inputs = NULL;
     job->externals = NULL;
@@ -334,6 +355,23 @@ static int need_outputs(Unit *m)
     return FINE;
 }
 
+@IF EVENTS@
+static Watch *bound_watch(Unit *m, Job *job);
+
+/* Time, state, outputs and inputs as they stand. */
+static int find_row(Unit *m, double *row)
+{
+    const int failed = need_outputs(m);
+    row[0] = m->s.job.t;
+    memcpy(row + 1, m->s.y, N_S*sizeof *row);
+    memcpy(row + 1 + N_S, m->s.out, N_OUT*sizeof *row);
+    memcpy(row + 1 + N_S + N_OUT, m->s.w, N_I*sizeof *row);
+    memcpy(row + 1 + N_S + N_OUT + N_I, m->s.kept, N_KEPT*sizeof *row);
+    return failed;
+}
+
+@END@
+/* Numbers that change their sign where rates may jump, then the conditions of events. */
 static int get_indicators(Unit *m, double *x, size_t n)
 {
     if (n != N_INDICATORS)
@@ -342,14 +380,24 @@ static int get_indicators(Unit *m, double *x, size_t n)
     const int failed = need_start(m);
     if (failed > WARNED)
         return failed;
+@ELSE@
+    (void)x;
+@END@
+@IF JUMPS@
     double w[N_W + 1];
     const Job *job = held(m, w);
     indicators(job->t, m->s.y, m->s.y + N_Q, job->p, job->c, w, x, &m->x);
-    return m->x.failed ? external_failed(m) : FINE;
-@ELSE@
-    (void)x;
-    return FINE;
+    if (m->x.failed)
+        return external_failed(m);
 @END@
+@IF EVENTS@
+    double row[WIDTH];
+    if (find_row(m, row))
+        return WRONG;
+    for (int event = 0; event < N_EVENTS; event++)
+        x[N_JUMPS + event] = condition_of(&m->s.watch, event, row);
+@END@
+    return FINE;
 }
 
 /* Is a value reference among those from one on to another? There may be none. */
@@ -375,6 +423,10 @@ static int get_value(Unit *m, unsigned r, double *value)
             *value = m->s.out[r - R_OUTPUT];
     } else if (r >= R_INPUT)
         *value = m->s.w[r - R_INPUT];
+@IF EVENTS@
+    else if (r >= R_PARAMETER + N_GIVEN)
+        *value = m->s.watch.v[r - R_PARAMETER]*VALUE_FACTOR[r - R_PARAMETER];
+@END@
     else if (r >= R_PARAMETER)
         *value = m->s.p[r - R_PARAMETER];
     else if (r >= R_RATE) {
@@ -412,6 +464,11 @@ static int set_value(Unit *m, unsigned r, double value)
         if (IS_FIXED[r - R_PARAMETER] && !(m->s.mode & BEFORE))
             return complain(m, WRONG, "the parameter with the value reference %u is fixed: it can be set before the "
                 "start only", r);
+@IF EVENTS@
+        m->s.watch.v[r - R_PARAMETER] = value/VALUE_FACTOR[r - R_PARAMETER];
+        if (r >= R_PARAMETER + N_GIVEN)
+            return FINE;
+@END@
         put(m, &m->s.p[r - R_PARAMETER], value, 1);
     } else if (among(r, R_INPUT, R_OUTPUT)) {
         put(m, &m->s.w[r - R_INPUT], value, 0);
@@ -599,6 +656,10 @@ static int other_column(Unit *m, unsigned r, double *slope)
 {
     if (r == R_TIME)
         return difference(m, &m->s.job.t, 1.0, 0, slope);
+    if (r >= R_PARAMETER + N_GIVEN) {
+        memset(slope, 0, (N_S + N_OUT)*sizeof *slope);
+        return FINE;
+    }
     return difference(m, &m->s.p[r - R_PARAMETER], 1.0, 1, slope);
 }
 
@@ -718,6 +779,11 @@ static int initialize(Unit *m)
         return failed;
     forget(m, 0);
     take_outputs(m);
+@IF EVENTS@
+    memcpy(m->s.watch.before, m->row, sizeof m->row);
+    for (int event = 0; event < N_EVENTS; event++)
+        m->s.watch.g[event] = condition_of(&m->s.watch, event, m->row);
+@END@
     job->method = METHOD;
     m->s.mode = m->s.cosimulation ? STEPPING : EVENTS;
     return warned;
@@ -729,6 +795,64 @@ static void begin_again(Job *job)
     job->begun = AGAIN;
 @IF LOOPS@
     job->n_past = job->wary = job->near = job->curves = job->portions = 0;
+@END@
+}
+
+@IF EVENTS@
+/* Parameters as an event has set them. Zero if the model cannot be computed with them. */
+static int use_values(Watch *watch)
+{
+    Unit *m = watch->unit;
+    for (int i = 0; i < N_GIVEN; i++)
+        if (watch->v[i] < m->s.p[i]/VALUE_FACTOR[i] || watch->v[i] > m->s.p[i]/VALUE_FACTOR[i])
+            m->s.p[i] = watch->v[i]*VALUE_FACTOR[i];
+    constants(m->s.p, m->c);
+    for (int i = 0; i < N_C; i++)
+        if (!isfinite(m->c[i]))
+            return 0;
+    return 1;
+}
+
+/* Events of steps that begin at the time of a job. */
+static Watch *bound_watch(Unit *m, Job *job)
+{
+    Watch *watch = &m->s.watch;
+    watch->unit = m;
+    watch->job = job;
+    watch->rows = m->row;
+    watch->h = STEP_SIZE;
+    watch->span = HUGE_VAL;
+    watch->t_end = job->t_end;
+    watch->method = METHOD;
+    watch->before[0] = job->t;
+    job->every = 1;
+    job->status = 0;
+    job->reached = job->first = job->last = 0;
+    if (watch->jumped)
+        begin_after(watch);
+    return watch;
+}
+
+/* What has ended steps with events. */
+static int told_events(Unit *m, int status)
+{
+    const Watch *watch = &m->s.watch;
+    if (status)
+        return status;
+    if (watch->failed)
+        return complain(m, WRONG, "the rates cannot be evaluated within the step after t = %g s", m->s.job.t);
+    return watch->problem[0] && !watch->stopped ? complain(m, WRONG, "%s", watch->problem) : FINE;
+}
+
+@END@
+/* Has an event ended the run? */
+static int is_stopped(const Unit *m)
+{
+@IF EVENTS@
+    return m->s.watch.stopped;
+@ELSE@
+    (void)m;
+    return 0;
 @END@
 }
 
@@ -756,6 +880,19 @@ static int chosen_steps(Unit *m, Job *job)
     job->look = GOES_OVER ? 2 : 0;
     job->steps = job->rejected = 0;
     job->most = job->pause = MOST_STEPS;
+@END@
+@IF WATCHES_CHOSEN@
+    Watch *watch = bound_watch(m, job);
+    watch->goes_over = GOES_OVER;
+    job->first = job->last = job->filled = 0;
+    if (!(status = run(job))) { /* the start */
+        take_chosen_steps(watch);
+        status = job->status;
+    }
+    if (!status && watch->jumped) /* an event at the very end, or one that has ended the run */
+        return FINISHED;
+@END@
+@IF CHOSEN_ALONE@
     status = run(job);
     if (!status && job->reached < job->total && GOES_OVER) {
         memset(m->work, 0, sizeof m->work);
@@ -764,6 +901,8 @@ static int chosen_steps(Unit *m, Job *job)
         job->first = job->reached;
         status = run(job);
     }
+@END@
+@IF ADAPTIVE@
     return status || job->reached == job->total ? status : TOO_MANY_STEPS;
 }
 
@@ -786,6 +925,10 @@ static int do_step(Unit *m, double t, double length)
 @END@
     if ((failed = need_constants(m)))
         return failed;
+@IF EVENTS@
+    if (is_stopped(m))
+        return complain(m, WRONG, "%s", m->s.watch.problem);
+@END@
     m->s.job.t = t;
     Job *job = bound_job(m, length);
     job->first = job->filled = 0;
@@ -795,17 +938,26 @@ static int do_step(Unit *m, double t, double length)
         begin_again(job);
     m->s.mode = FAILED;
 @IF ADAPTIVE@
-    if ((failed = told(m, chosen_steps(m, job))))
-        return failed;
+    failed = told(m, chosen_steps(m, job));
 @ELSE@
     job->total = job->last = job->every = count > 1.0 ? (int64_t)count : 1;
     job->h = length/(double)job->total;
-    if ((failed = told(m, run(job))))
-        return failed;
 @END@
+@IF WATCHES_FIXED@
+    take_fixed_steps(bound_watch(m, job), job->total, job->total);
+    failed = told(m, job->status);
+@END@
+@IF FIXED_ALONE@
+    failed = told(m, run(job));
+@END@
+@IF EVENTS@
+    failed = told_events(m, failed);
+@END@
+    if (failed)
+        return failed;
     m->s.mode = STEPPING;
     for (int i = 0; i < N_I; i++)
-        m->s.w[i] += m->s.slope[i]*length;
+        m->s.w[i] += m->s.slope[i]*(is_stopped(m) ? job->t - t : length);
     forget(m, 0);
     take_outputs(m);
     m->s.changed = 0;
@@ -827,11 +979,73 @@ static double open_by(Unit *m)
 }
 
 @END@
-/* Event mode: loops that the steps of others have opened are closed. Did the state change? */
+@IF EVENTS@
+/* The events whose conditions have come over zero since something was last done: whoever integrates ends a step at zero
+   but for rounding, on either side of it. What has not come over is noted. Returns how many there are. */
+static int find_fired(Watch *watch, const double *row, Crossing *fired)
+{
+    int count = 0;
+    for (int event = 0; event < N_EVENTS; event++) {
+        AtZero *zero = zero_of(watch, event);
+        const double before = watch->g[event], g = condition_of(watch, event, row);
+        const double size = fmax(zero->waits ? zero->size : fabs(before), fabs(g));
+        const int is_zero = event_is_zero(watch, event, row, size);
+        int came = 0;
+        for (int side = 1; side >= -1 && !zero->waits; side -= 2)
+            if (comes_over(event, side, before, is_zero && side*g <= 0.0 && side*before < 0.0 ? side*DBL_MIN : g)) {
+                put_crossing(fired, &count, row[0], size, event, side);
+                came = 1;
+            }
+        if (zero->waits)
+            zero->waits = is_zero;
+        if (!came)
+            watch->g[event] = g;
+    }
+    return count;
+}
+
+/* Event mode: lets events act. Did the state change? */
+static int let_events_act(Unit *m, int *moved)
+{
+    Crossing fired[MOST_FIRED];
+    double row[WIDTH];
+    int failed = find_row(m, row), acts = 0, stops = -1;
+    if (failed)
+        return failed;
+    Job *job = bound_job(m, 0.0);
+    Watch *watch = bound_watch(m, job);
+    const int count = find_fired(watch, row, fired);
+    for (int i = 0; i < count; i++) {
+        acts = acts || watched[fired[i].event].acts;
+        stops = stops < 0 && watched[fired[i].event].stops ? fired[i].event : stops;
+    }
+    if (acts) {
+        stops = events_act(watch, fired, count, stops, job->t, row, m->s.y);
+        *moved = 1;
+        forget(m, 0);
+    }
+    for (int event = 0; event < N_EVENTS; event++)
+        watch->g[event] = condition_of(watch, event, row);
+@END@
+@IF EVENT_LOOPS@
+    if (watch->reset)
+        find_metric(job, m->s.y, m->s.root_q, m->s.root_u);
+@END@
+@IF EVENTS@
+    watch->reset = 0;
+    watch->stopped = stops >= 0 && !watch->problem[0];
+    return watch->problem[0] ? complain(m, WRONG, "%s", watch->problem) : FINE;
+}
+
+@END@
+/* Event mode: loops that the steps of others have opened are closed, and events act. Did the state change? */
 static int find_new_states(Unit *m, int *moved)
 {
-    const int failed = need_constants(m);
+    int failed = need_constants(m);
     *moved = 0;
+@IF EVENTS@
+    failed = failed ? failed : let_events_act(m, moved);
+@END@
 @IF LOOPS@
     double w[N_W + 1];
     if (failed || !(open_by(m) > DRIFT))
@@ -875,6 +1089,13 @@ static int complete_step(Unit *m, int *event)
 @END@
 @IF LOOPS@
     *event = open_by(m) > DRIFT;
+@END@
+@IF EVENTS@
+    Crossing fired[MOST_FIRED];
+    double row[WIDTH];
+    if ((failed = find_row(m, row)))
+        return failed;
+    *event |= find_fired(&m->s.watch, row, fired) > 0;
 @END@
     return FINE;
 }

@@ -221,6 +221,7 @@ fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info)
     const int how = find_new_states(m, &moved);
     memset(info, 0, sizeof *info);
     info->valuesOfContinuousStatesChanged = moved;
+    info->terminateSimulation = is_stopped(m);
     return result(i, how);
 }
 
@@ -304,7 +305,8 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real t, fmi2Real length, fmi2Boolean 
 {
     IN(STEPPING);
     (void)stays;
-    return result(i, do_step(m, t, length));
+    const int how = do_step(m, t, length);
+    return result(i, how == FINE && is_stopped(m) ? complain(m, DISCARDED, "an event has ended the run") : how);
 }
 
 fmi2Status fmi2CancelStep(fmi2Component c)
@@ -324,8 +326,16 @@ fmi2Status fmi2CancelStep(fmi2Component c)
 
 STATUS(Status, fmi2Status)
 STATUS(IntegerStatus, fmi2Integer)
-STATUS(BooleanStatus, fmi2Boolean)
 STATUS(StringStatus, fmi2String)
+
+fmi2Status fmi2GetBooleanStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Boolean *value)
+{
+    IN(ANYTHING);
+    if (kind != fmi2Terminated)
+        return result(i, complain(m, DISCARDED, "steps are over when fmi2DoStep returns"));
+    *value = is_stopped(m);
+    return fmi2OK;
+}
 
 fmi2Status fmi2GetRealStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Real *value)
 {

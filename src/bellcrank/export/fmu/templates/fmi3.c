@@ -8,7 +8,7 @@ typedef struct Instance {
     Unit m;
     fmi3LogMessageCallback log;
     fmi3InstanceEnvironment environment;
-    int logging;
+    int logging, early; /* may steps return early? */
 } Instance;
 
 /* What a call came to, told where it is more than fine. */
@@ -77,11 +77,13 @@ fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3
     (void)resources;
     (void)visible;
     (void)with_events;
-    (void)early;
     (void)r;
     (void)n;
     (void)update;
-    return new_instance(token, logging, environment, log, 1);
+    Instance *i = new_instance(token, logging, environment, log, 1);
+    if (i != NULL)
+        i->early = early;
+    return i;
 }
 
 fmi3Instance fmi3InstantiateScheduledExecution(fmi3String name, fmi3String token, fmi3String resources,
@@ -426,7 +428,8 @@ fmi3Status fmi3UpdateDiscreteStates(fmi3Instance c, fmi3Boolean *again, fmi3Bool
     IN(EVENTS);
     int moved = 0;
     const int how = find_new_states(m, &moved);
-    *again = *end = *nominals = *with_next = fmi3False;
+    *again = *nominals = *with_next = fmi3False;
+    *end = is_stopped(m) != 0;
     *values = moved != 0;
     *next = 0.0;
     return result(i, how);
@@ -527,7 +530,9 @@ fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 t, fmi3Float64 length, fmi3Boo
     IN(STEPPING);
     (void)stays;
     const int how = do_step(m, t, length);
-    *event = *end = *early = fmi3False;
+    *event = fmi3False;
+    *end = is_stopped(m) != 0;
+    *early = is_stopped(m) && i->early;
     *reached = m->s.job.t;
     return result(i, how);
 }

@@ -1,33 +1,24 @@
 /* ---- events: conditions that are watched from step to step, and what they set */
 
-@TUNING@enum { N_EVENTS = @N_EVENTS@, N_SETTINGS = @N_SETTINGS@, WIDTH = 1 + N_S + N_OUT + N_W };
+@TUNING@
+@IF UNIT@
+struct Unit;
+#define VALUE(i) watch->v[i]
+@ELSE@
+#define VALUE(i) parameters[i].value
+@END@
+enum { N_EVENTS = @N_EVENTS@, N_SETTINGS = @N_SETTINGS@, WIDTH = 1 + N_S + N_OUT + N_W, N_VALUES = @N_VALUES@ };
 
 @TABLES@/* What an event sets: the number of a state, or else of a parameter. */
 typedef struct {
     int event, state, parameter;
+    double factor;    /* to equation units */
+    const char *name; /* as it is told */
 } Setting;
 
 static const Setting event_settings[N_SETTINGS + 1] = {
-@SETTINGS@    {-1, -1, -1},
+@SETTINGS@    {-1, -1, -1, 1.0, NULL},
 };
-
-/* The value of a condition at a row, in the units of the user. */
-static double event_condition(int event, const double *row)
-{
-    switch (event) {
-@CONDITIONS@    }
-    (void)row;
-    return 0.0;
-}
-
-/* The value that a setting gives, from the row before the event. */
-static double event_value(int setting, const double *row)
-{
-    switch (setting) {
-@VALUES@    }
-    (void)row;
-    return 0.0;
-}
 
 @IF LOOPS@
 /* states that follow first where an event has set others */
@@ -40,6 +31,13 @@ typedef struct Watch {
     Job *job;
     double *rows; /* to be written, and how many there are */
     int64_t filled, room;
+    double h, t_end, span; /* step and end of the run, and how long it is for those that act too often, s */
+    int method, goes_over; /* of methods that choose their steps: may a stiff one take the place of the first? */
+@IF UNIT@
+    struct Unit *unit;
+    double v[N_VALUES + 1]; /* of parameters, in the units of the user */
+    double g[N_EVENTS];     /* model exchange: conditions where nothing had happened yet */
+@END@
     double before[WIDTH], after[WIDTH];              /* rows at the ends of the last step */
     double y[N_S + 1], k[N_S + 1], kept[N_W + 1], memory[@MEMORY@ + 1]; /* as they were before it */
     int64_t step;                                    /* its number */
@@ -51,11 +49,28 @@ typedef struct Watch {
     int64_t backs;     /* how often explicit steps took their place again, before the last event that acted */
     double went_over;  /* when stiff steps took the place of explicit ones first, s */
     int reset;         /* were parameters set? */
+    int jumped;        /* does the run begin again from a state that an event has left? */
+    int stopped;       /* by an event */
     int failed;        /* a row that was asked for could not be had */
     int refused;       /* what an event sets cannot be */
     char problem[600]; /* what ended the run, if anything did */
 } Watch;
 
+@IF UNIT@
+/* The last row is kept, and nothing told. */
+static void keep_row(Watch *watch, const double *row) { memcpy(watch->rows, row, sizeof watch->before); }
+
+static int use_values(Watch *watch);
+
+static void tell_event(const Watch *watch, int event, double t)
+{
+    (void)watch;
+    (void)event;
+    (void)t;
+}
+
+static void tell_idle(const Watch *watch, int event, double t) { tell_event(watch, event, t); }
+@ELSE@
 static void keep_row(Watch *watch, const double *row)
 {
     if (watch->filled == watch->room) {
@@ -69,17 +84,35 @@ static void keep_row(Watch *watch, const double *row)
     memcpy(watch->rows + WIDTH*watch->filled++, row, sizeof watch->before);
 }
 
+static int use_values(Watch *watch) { return find_parameters(watch->job->externals); }
+
+static void tell_event(const Watch *watch, int event, double t)
+{
+    (void)watch;
+    printf("%s at t = %.6g s\n", watched[event].name, t);
+}
+
+static void tell_idle(Watch *watch, int event, double t)
+{
+    if (!watch->told_idle[event])
+        printf("note: event '%s' changes nothing at t = %.6g s\n", watched[event].name, t);
+    watch->told_idle[event] = 1;
+}
+@END@
+
 /* The row at a time within the last step: on the interpolation of a method that chooses its steps, else by a shorter
    step. */
 static void event_row_at(Watch *watch, double t, double *row)
 {
     Job look = *watch->job;
+@IF ADAPTIVE@
     if (look.method >= N_FIXED) {
         watch->job->rows = row;
         if (row_once(watch->job, 0, t))
             watch->failed = 1;
         return;
     }
+@END@
     double y[N_S + 1], k[N_S + 1], bad[N_S + 1], kept[N_W + 1], memory[@MEMORY@ + 1];
     Externals externals = *look.externals;
 @IF LOOPS@
@@ -108,40 +141,34 @@ static void event_row_at(Watch *watch, double t, double *row)
         watch->failed = 1;
 }
 
+/* The value of a condition at a row, in the units of the user. */
 static double condition_of(const Watch *watch, int event, const double *row)
 {
+    switch (event) {
+@CONDITIONS@    }
     (void)watch;
-    return event_condition(event, row);
+    (void)row;
+    return 0.0;
 }
 
 /* What a setting gives, from the row before the event, and what there is. */
 static double value_set(const Watch *watch, int setting, const double *row)
 {
+    switch (setting) {
+@VALUES@    }
     (void)watch;
-    return event_value(setting, row);
+    (void)row;
+    return 0.0;
 }
 
 static double value_now(const Watch *watch, int setting, const double *row)
 {
     const int state = event_settings[setting].state;
     (void)watch;
-    return state >= 0 ? row[1 + state]/states[state].factor : parameters[event_settings[setting].parameter].value;
+    return state >= 0 ? row[1 + state]/event_settings[setting].factor : VALUE(event_settings[setting].parameter);
 }
 
 static AtZero *zero_of(Watch *watch, int event) { return &watch->at_zero[event]; }
-
-static void tell_event(const Watch *watch, int event, double t)
-{
-    (void)watch;
-    printf("%s at t = %.6g s\n", watched[event].name, t);
-}
-
-static void tell_idle(Watch *watch, int event, double t)
-{
-    if (!watch->told_idle[event])
-        printf("note: event '%s' changes nothing at t = %.6g s\n", watched[event].name, t);
-    watch->told_idle[event] = 1;
-}
 
 static void event_chatters(Watch *watch, int event, double t, const char *how)
 {
@@ -167,7 +194,7 @@ static void row_after(Watch *watch, double t, const double *y, double *row)
 static double event_rate(Watch *watch, int event, double t, const double *y)
 {
     Job *job = watch->job;
-    const double h = EVENT_GLANCE*settings.step;
+    const double h = EVENT_GLANCE*watch->h;
     double w[N_W + 1] = {0.0}, rates_there[N_S + 1], moved[N_S + 1], row[WIDTH], g[2];
     memcpy(w + N_I, job->kept, (N_W - N_I)*sizeof *w);
 @IF INPUTS@
@@ -179,7 +206,7 @@ static double event_rate(Watch *watch, int event, double t, const double *y)
         for (int j = 0; j < N_S; j++)
             moved[j] = way ? y[j] - h*rates_there[j] : y[j] + h*rates_there[j];
         row_after(watch, way ? t - h : t + h, moved, row);
-        g[way] = event_condition(event, row);
+        g[way] = condition_of(watch, event, row);
     }
     return (g[0] - g[1])/(2*h);
 }
@@ -188,7 +215,6 @@ static double event_rate(Watch *watch, int event, double t, const double *y)
    cannot be. */
 static int event_act(Watch *watch, int event, double t, const double *row, double *y)
 {
-    Job *job = watch->job;
     double values[N_SETTINGS + 1] = {0.0}, old[N_S + 1], earlier[N_SETTINGS + 1] = {0.0};
     int set[N_S + 1] = {0}, others = 0;
     watch->refused = 1;
@@ -197,11 +223,11 @@ static int event_act(Watch *watch, int event, double t, const double *row, doubl
         const Setting *s = &event_settings[i];
         if (s->event != event)
             continue;
-        values[i] = event_value(i, row);
+        values[i] = value_set(watch, i, row);
         if (!isfinite(values[i])) {
             snprintf(watch->problem, sizeof watch->problem, "stopped at t = %.6g s, as an event acts: the action of "
                 "event '%.100s' sets %.100s to %g, not a finite number", t, watched[event].name,
-                s->state >= 0 ? states[s->state].keyword : parameters[s->parameter].keyword, values[i]);
+                s->name, values[i]);
             return 0;
         }
     }
@@ -210,21 +236,22 @@ static int event_act(Watch *watch, int event, double t, const double *row, doubl
         if (s->event != event)
             continue;
         if (s->state >= 0) {
-            y[s->state] = values[i]*states[s->state].factor;
+            y[s->state] = values[i]*s->factor;
             set[s->state] = 1;
             continue;
         }
-        earlier[i] = parameters[s->parameter].value;
+        earlier[i] = VALUE(s->parameter);
         others |= earlier[i] < values[i] || earlier[i] > values[i];
-        parameters[s->parameter].value = values[i];
+        VALUE(s->parameter) = values[i];
     }
-    if (others && !find_parameters(job->externals)) {
+    if (others && !use_values(watch)) {
         snprintf(watch->problem, sizeof watch->problem, "stopped at t = %.6g s, as event '%.100s' acts: the constants "
             "of the model cannot be computed: may a mass, inertia or length be zero?", t, watched[event].name);
         return 0;
     }
     watch->reset |= others;
 @IF LOOPS@
+    Job *job = watch->job;
     double closed[N_S + 1], residual = 0.0;
     int open = -1, first_open = -1, may[N_S + 1], reverse = 0;
     double first_left = 0.0;
@@ -248,6 +275,10 @@ static int event_act(Watch *watch, int event, double t, const double *row, doubl
     }
     memcpy(y, closed, sizeof closed);
 @END@
+@IF UNIT@
+    (void)old;
+    (void)earlier;
+@ELSE@
     printf("%s at t = %.6g s", watched[event].name, t);
     const char *before = ": ";
     for (int i = 0; i < N_SETTINGS; i++) {
@@ -267,6 +298,7 @@ static int event_act(Watch *watch, int event, double t, const double *row, doubl
             printf(", %s %.6g -> %.6g %s", x->keyword, old[j]/x->factor, y[j]/x->factor, x->unit);
         }
     putchar('\n');
+@END@
     watch->refused = 0;
     return 1;
 }
@@ -276,7 +308,7 @@ static int note_action(Watch *watch, int event, double t, int pushed)
 {
     double *times = watch->times[event];
     const int64_t n = watch->acted[event]++;
-    const double h = settings.step, span = fmin(h, EVENT_SPAN*settings.t_end);
+    const double h = watch->h, span = fmin(h, EVENT_SPAN*watch->span);
     const double last = n > 0 ? times[(n - 1) % (EVENT_MOST + 1)] : 0.0;
     const double first = n >= EVENT_MOST ? times[(n - EVENT_MOST) % (EVENT_MOST + 1)] : 0.0;
     times[n % (EVENT_MOST + 1)] = t;
@@ -296,7 +328,7 @@ static int look_at_step(Watch *watch, Crossing *fired, double *ends, int *stops)
 {
     double g[N_EVENTS];
     for (int event = 0; event < N_EVENTS; event++)
-        g[event] = event_condition(event, watch->before);
+        g[event] = condition_of(watch, event, watch->before);
     return look_between(watch, g, watch->before, watch->after, fired, ends, stops);
 }
 
@@ -317,14 +349,16 @@ static int end_step_at(Watch *watch, double ends, Crossing *fired, int count, in
             keep_row(watch, watch->before);
     }
     job->t = ends;
-    if (stops >= 0 && !watch->problem[0])
+    watch->jumped = 1;
+    watch->stopped = stops >= 0 && !watch->problem[0];
+    if (watch->stopped)
         snprintf(watch->problem, sizeof watch->problem, "stopped by event '%.100s' at t = %.6g s",
             watched[stops].name, ends);
-    return watch->problem[0] || ends >= settings.t_end;
+    return watch->problem[0] || ends >= watch->t_end;
 }
 
 /* Begins again from the state there is, with nothing behind it. */
-static void begin_again(Watch *watch)
+static void begin_after(Watch *watch)
 {
     Job *job = watch->job;
 @IF LOOPS@
@@ -336,7 +370,7 @@ static void begin_again(Watch *watch)
     memset(job->visit, 0, sizeof job->visit);
     job->visit[1] = 1.0;
 @END@
-    watch->reset = 0;
+    watch->reset = watch->jumped = 0;
     job->begun = AGAIN;
     job->first = job->last = job->reached;
     run(job);
@@ -378,13 +412,14 @@ static void take_fixed_steps(Watch *watch, int64_t total, int64_t every)
             continue;
         }
         const int over = end_step_at(watch, ends, fired, count, stops);
-        job->reached = (int64_t)floor(ends/job->h + GAP);
+        job->reached = (int64_t)floor((ends - job->t_start)/job->h + GAP);
         if (over)
             break;
-        begin_again(watch);
+        begin_after(watch);
     }
 }
 
+@IF ADAPTIVE@
 /* Keeps the row of the next output time. Returns the status. */
 static int keep_output(Watch *watch)
 {
@@ -425,7 +460,7 @@ static void choose_method(Watch *watch, int method)
     Job *job = watch->job;
     memset(job->work, 0, (size_t)work_room()*sizeof *job->work);
     job->method = method;
-    begin_again(watch);
+    begin_after(watch);
 }
 
 static void take_chosen_steps(Watch *watch)
@@ -439,7 +474,7 @@ static void take_chosen_steps(Watch *watch)
             keep_output(watch);
             continue;
         }
-        if (settings.method == AUTO && job->held && job->method < RADAU5) {
+        if (watch->goes_over && job->held && job->method < RADAU5) {
             if (!(watch->went_over > 0.0))
                 watch->went_over = job->t;
             choose_method(watch, RADAU5);
@@ -466,20 +501,27 @@ static void take_chosen_steps(Watch *watch)
         note_held(watch);
         if (end_step_at(watch, ends, fired, count, stops))
             break;
-        while (job->reached + 1 < job->total && job->times[job->reached + 1] <= ends + GAP*settings.step)
+        while (job->reached + 1 < job->total && job->times[job->reached + 1] <= ends + GAP*watch->h)
             job->reached++;
         watch->backs += job->backs;
         job->backs = 0;
         job->held = 0;
-        choose_method(watch, settings.method == AUTO ? TSIT5 : settings.method);
+        choose_method(watch, watch->method);
     }
 }
 
+@END@
+@IF UNIT@
+@ELSE@
 /* Takes the steps of a run one by one, lets events act, and begins again at each that does. */
 static void watch_run(Job *job, Watch *watch)
 {
     const int64_t total = job->total, every = job->every;
     watch->job = job;
+    watch->h = settings.step;
+    watch->t_end = watch->span = settings.t_end;
+    watch->goes_over = settings.method == AUTO;
+    watch->method = watch->goes_over ? TSIT5 : settings.method;
     job->every = 1;
     job->first = job->last = 0;
     job->rows = watch->before;
@@ -497,4 +539,4 @@ static void watch_run(Job *job, Watch *watch)
     job->rows = watch->rows;
     job->filled = watch->filled;
 }
-
+@END@
