@@ -129,8 +129,8 @@ def test_what_is_said_where_it_is_missing(monkeypatch):
     monkeypatch.setattr(wasm, "find_spec", lambda name: None)
     sim = equations.compile()
     assert sim.simulate(t_end=0.01).settings["backend"] == "python"
-    assert sim.notes[0].endswith("in WebAssembly it needs wasmtime (pip install 'bellcrank[wasm]')")
-    with pytest.raises(bc.ModelError, match=r"it needs wasmtime"):
+    assert sim.notes[0].endswith("WebAssembly needs wasmtime (pip install 'bellcrank[wasm]')")
+    with pytest.raises(bc.ModelError, match=r"WebAssembly needs wasmtime"):
         equations.compile(backend="wasm")
 
 

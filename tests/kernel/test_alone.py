@@ -167,6 +167,68 @@ def test_sanitizers(kind, compiler, tmp_path):
     assert ran.returncode == 0 and set(ran.stdout.split()) == {"0"}, ran.stderr[:2000]
 
 
+THREADS = """
+#include "{model}.c"
+#include <pthread.h>
+#include <stdio.h>
+#ifdef ATTACHED
+const Kernel *kernel_functions(void);
+#endif
+static void *go(void *end)
+{{
+    for (int method = 0; method < {n}; method++) {{
+        double state[N_S] = {{{start}}};
+        if (end_of_run(method, 0.05, 1.0, 1e-6, state))
+            return end;
+        ((double *)end)[method] = state[0];
+    }}
+    return NULL;
+}}
+int main(void)
+{{
+    double ends[2][{n}];
+    pthread_t threads[2];
+#ifdef ATTACHED
+    attach(kernel_functions());
+#endif
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, go, ends[i]);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    for (int method = 0; method < {n}; method++)
+        printf("%d\\n", ends[0][method] != ends[1][method]);
+    return 0;
+}}
+"""
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("kind", KINDS)
+def test_runs_in_two_threads(kind, tmp_path):
+    """Nothing is shared that is written to."""
+    start = "1.0, 0.0" if "oscillator" in kind else "0.8, -0.6, 0.0, 0.0"
+    n = len(METHODS) + (len(EMBEDDED) if "by multipliers" not in kind else 0)
+    (tmp_path / "main.c").write_text(THREADS.format(model=kind.split()[0], n=n, start=start))
+    command = [
+        "gcc",
+        "-std=gnu99",
+        *KINDS[kind],
+        f"-I{MODELS}",
+        f"-I{KERNEL}",
+        "-g",
+        "-O1",
+        "-fsanitize=thread",
+        "main.c",
+    ]
+    command += [str(KERNEL / "linked.c")] if "attached" in kind else []
+    done = subprocess.run([*command, "-o", "main", "-lm", "-lpthread"], cwd=tmp_path, capture_output=True, text=True)
+    if "sanitize" in done.stderr or not shutil.which("gcc"):
+        pytest.skip("needs gcc with its thread sanitizer")
+    assert done.returncode == 0, done.stderr[:2000]
+    ran = subprocess.run(["setarch", "-R", str(tmp_path / "main")], capture_output=True, text=True)
+    assert ran.returncode == 0 and set(ran.stdout.split()) == {"0"}, ran.stderr[:2000]
+
+
 @pytest.mark.campaign
 @pytest.mark.parametrize("file", [MODELS / "oscillator.c", KERNEL / "linked.c"])
 def test_symbols_that_the_kernel_needs(file, tmp_path):

@@ -56,8 +56,9 @@ class PythonModel:
         """The program with slopes; runs are driven by Python."""
         return PythonModel(program, functions)
 
-    def for_dae(self) -> None:
+    def for_dae(self) -> PythonModel | None:
         """Runs by methods for differential-algebraic equations are driven by Python."""
+        return None
 
 
 class PythonCalls:

@@ -27,8 +27,9 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.backend.c_calls import CCalls
 from bellcrank.backend.c_job import Externals
-from bellcrank.backend.c_runs import CRun, LoopCRun
+from bellcrank.backend.c_runs import CRun, DaeCRun, LoopCRun
 from bellcrank.backend.cache import discard, kept, read_kept, usable_folder
 from bellcrank.backend.compiler import processor
 from bellcrank.backend.interrupts import CallsBack
@@ -49,11 +50,9 @@ _SPARE = 64  # bytes between what is placed
 _READY = "kernel.cwasm"
 
 
-def can_run(program: Program) -> str:
-    """Why a program cannot run in WebAssembly; nothing if it can."""
-    if program.externals:
-        return "there are no external routines and linkages"
-    return "" if find_spec("wasmtime") is not None else "it needs wasmtime (pip install 'bellcrank[wasm]')"
+def missing() -> str:
+    """What is not there that WebAssembly needs; nothing if all is."""
+    return "" if find_spec("wasmtime") is not None else "needs wasmtime (pip install 'bellcrank[wasm]')"
 
 
 class WasmModel(PythonModel):
@@ -61,9 +60,10 @@ class WasmModel(PythonModel):
 
     name = "wasm"
 
-    def __init__(self, program: Program, functions: Functions, stiff: bool = False) -> None:
+    def __init__(self, program: Program, functions: Functions, stiff: bool = False, dae: bool = False) -> None:
         super().__init__(program, functions)
-        self.instance = Instance(program, parts_of(program, stiff=stiff))
+        self.instance = Instance(program, parts_of(program, dae, stiff), dae)
+        self.run = WasmRun if program.loops is None else WasmDaeRun if dae else WasmLoopRun
 
     def notes(self) -> list[str]:
         """What runs it."""
@@ -77,13 +77,22 @@ class WasmModel(PythonModel):
         """The program with slopes, and runs by stiff methods."""
         return WasmModel(program, functions, stiff=True)
 
+    def for_dae(self) -> PythonModel | None:
+        """The program with runs by methods for differential-algebraic equations."""
+        return WasmModel(self.program, self.functions, dae=True)
+
 
 class WasmCalls(PythonCalls):
     """Calls of a program whose runs are in WebAssembly."""
 
     def __init__(self, model: WasmModel, functions: Functions) -> None:
         super().__init__(model, functions)
-        self.instance, self.compiled = model.instance, SimpleNamespace(called_back=(), layouts=model.instance.layouts)
+        place = {routine: i for i, routine in enumerate(model.program.routines)}
+        self._called = [(functions[place[r]], r.argument_count) for r in model.program.externals]
+        self.instance, self._run = model.instance, model.run
+        self.compiled = SimpleNamespace(called_back=self._called, layouts=model.instance.layouts)
+
+    call_routine = CCalls._call_routine
 
     @cached_property
     def back(self) -> CallsBack:
@@ -100,10 +109,8 @@ class WasmCalls(PythonCalls):
 
     def start(self, start: Start) -> Any:
         """A run that has not begun; None where Python has to drive it."""
-        if start.wheels or start.dae is not None:
-            return None
         calls: Any = self
-        return WasmRun(calls, start) if self.program.loops is None else WasmLoopRun(calls, start)
+        return None if start.wheels else self._run(calls, start)
 
 
 class WasmRun(CRun):
@@ -118,6 +125,10 @@ class WasmRun(CRun):
 
 class WasmLoopRun(WasmRun, LoopCRun):
     """A run in WebAssembly whose loops are kept closed."""
+
+
+class WasmDaeRun(WasmRun, DaeCRun):
+    """A run in WebAssembly by a method for differential-algebraic equations."""
 
 
 @lru_cache(maxsize=1)
@@ -146,7 +157,7 @@ def _kernel() -> tuple[Any, Any]:
 class Instance:
     """The kernel and a program over one memory. Calls from several threads wait for each other."""
 
-    def __init__(self, program: Program, parts: Mapping[str, int]) -> None:
+    def __init__(self, program: Program, parts: Mapping[str, int], dae: bool = False) -> None:
         wasmtime: Any = import_module("wasmtime")
         engine, kernel = _kernel()
         self._lock, self.layouts = threading.Lock(), dict[type, Any]()
@@ -157,7 +168,7 @@ class Instance:
             if (size := layout_of(file, name).size) != (found := self._kernel["structure_size"](self._store, which)):
                 raise InternalError(f"{name} has {found} bytes in kernel.wasm and {size} where it is called from")
         first = _up(self._kernel["__heap_base"].value(self._store))
-        self._program = attached_program(program, first)
+        self._program = attached_program(program, first, "multipliers" if dae and program.loops else "minimal")
         self._grow(self._program.end + PAGE)
         module = wasmtime.Module(engine, self._program.module)
         given = [self._memory if x.module == "e" else self._kernel[x.name] for x in module.imports]
@@ -169,6 +180,8 @@ class Instance:
         whole, number = wasmtime.ValType.i32(), wasmtime.ValType.f64()
         kind = wasmtime.FuncType([whole, number, whole], [whole])
         self._input = self._put(wasmtime.Func(self._store, kind, self._input_value))
+        kind = wasmtime.FuncType([whole] * 4, [whole])
+        self._external = self._put(wasmtime.Func(self._store, kind, self._external_values))
         self._run: Any = None
 
     # ---- memory
@@ -269,7 +282,9 @@ class Instance:
             if isinstance(x, np.ndarray):
                 self._write(place, x)
         self._write(memory_at, memory)
-        layout_of("externals.h", "Externals").write(self._bytes, externals, {"memory": memory_at})
+        layout_of("externals.h", "Externals").write(
+            self._bytes, externals, {"memory": memory_at, "callback": self._external}
+        )
         self._write_signals(run, signals, points)
         pointers = {**places, "externals": externals, "inputs": signals, "function": self._input, "from": places["y"]}
         layout.write_structure(self._bytes, self._end, job, pointers)
@@ -294,6 +309,17 @@ class Instance:
         found = [0.0]
         failed = int(self._run._input(number, t, found))
         struct.pack_into("<d", self._bytes, at, found[0])
+        return failed
+
+    def _external_values(self, number: int, live: int, arguments: int, values: int) -> int:
+        """An external routine in Python."""
+        calls = self._run.calls
+        count = calls._called[number][1]
+        given = list(struct.unpack_from(f"<{count}d", self._bytes, arguments))
+        found: dict[int, float] = {}
+        failed = int(calls.back.guarded(calls.call_routine, number, live, given, found))
+        for i, x in found.items():
+            struct.pack_into("<d", self._bytes, values + 8 * i, x)
         return failed
 
 

@@ -76,4 +76,4 @@ def _room(s: Statement) -> int:
         return len(s.right) * (len(s.right) + 1)
     if isinstance(s, Reduce):
         return sum(reduce_sizes(s))
-    return len(s.targets) if isinstance(s, Call) else 0
+    return len(s.arguments) + len(s.targets) if isinstance(s, Call) else 0

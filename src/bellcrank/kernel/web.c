@@ -3,6 +3,7 @@
 
 #include "linked.c"
 #include "room.h"
+#include "callback.c"
 #include "surface.c"
 #include "tables/functions.c"
 
@@ -39,6 +40,11 @@ SEEN(fill_sines) void fill_sines(real *at, int rows, int parts)
     }
 }
 
+SEEN(sign) real sign(real x)
+{
+    return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : x;
+}
+
 SEEN(solve) void solve(int n, real *a, real *b)
 {
     solve_symmetric(n, a, b);
@@ -49,6 +55,11 @@ SEEN(constrained_rates) void constrained_rates(const real *mass, const real *for
 {
     const Model *model = the_model;
     rates[N_U] = reduced(model, the_room, mass, force, rows, right, SINGULAR, rates);
+}
+
+SEEN(external) void external(Externals *x, int routine, const real *arguments, real *values, int n)
+{
+    call_external(x, routine, arguments, values, n);
 }
 
 SEEN(spline) real spline(real v, int n, const real *x, const real *pieces, int d)

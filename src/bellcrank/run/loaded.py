@@ -184,10 +184,10 @@ class Loaded:
         if self.model.name != "python":
             notes = self.model.notes()
         else:
-            from bellcrank.backend.wasm import can_run
+            from bellcrank.backend.wasm import missing
 
-            why = f": {NO_COMPILER}, and in WebAssembly {can_run(self.program)}" if find_compiler() is None else ""
-            notes = [f"runs in Python{why}"]
+            lacking = f"{NO_COMPILER}; WebAssembly {missing() or 'has no rigid wheels'}"
+            notes = [f"runs in Python{f': {lacking}' if find_compiler() is None else ''}"]
         if self.remembers:
             what = f"what {', '.join(self.remembers)} remembers changes once per accepted step"
             notes.append(f"{what}; with method='rk2' at the middle of a step too, as in AUTOSIM")
@@ -218,11 +218,11 @@ def load(
         what = f"external {', '.join(only_c)} is given in C or Fortran alone, but the model runs in Python"
         raise ModelError(f"{what}: give python= as well", interface.model)
     else:
-        from bellcrank.backend.wasm import WasmModel, can_run  # few need it
+        from bellcrank.backend.wasm import WasmModel, missing  # few need it
 
-        why = "there are no rigid wheels" if description.contacts else can_run(program)
+        why = "has no rigid wheels" if description.contacts else missing()
         if backend == "wasm" and why:
-            raise ModelError(f"backend='wasm': in WebAssembly {why}", interface.model)
+            raise ModelError(f"backend='wasm': WebAssembly {why}", interface.model)
         model = PythonModel(program, functions) if backend == "python" or why else WasmModel(program, functions)
     return Loaded(analysis, interface, program, model, tuple(model.functions_in_python()))
 

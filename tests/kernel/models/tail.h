@@ -1,7 +1,7 @@
 /* A whole run with memory of its own: the state at its end; returns the status. */
 EXPORT int end_of_run(int method, double h, double t_end, double rtol, double *state)
 {
-    static real work[20000], rows[100*(1 + N_S + N_OUT)];
+    real work[20000] = {0.0}, rows[100*(1 + N_S + N_OUT)];
     real k[N_S], old[N_S], bad[N_S], kept[1] = {0.0}, largest[N_S] = {0.0}, atol[N_S], caps[N_S], none[1] = {0.0};
     const int64_t total = (int64_t)(t_end/h + 0.5);
     const real times[2] = {0.0, t_end}, ends[1] = {t_end};

@@ -10,15 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from bellcrank.emit.c.functions import C_NAMES
-from bellcrank.emit.c.loops import scale_tables
+from bellcrank.emit.c.listed import listed
 from bellcrank.emit.c.run import part_tables, parts_of
 from bellcrank.emit.c.runtime_files import head
-from bellcrank.emit.c.source import sizes_of, used_functions
+from bellcrank.emit.c.source import used_functions
 from bellcrank.emit.fortran.functions import Functions
 from bellcrank.emit.fortran.lines import fitted, wrapped
 from bellcrank.emit.fortran.routines import interfaces, texts
 from bellcrank.emit.fortran.runtime_files import real, runtime
 from bellcrank.emit.fortran.tables import table_function
+from bellcrank.emit.kernel_data import scale_data, size_data
 from bellcrank.emit.linkages import routine_source, solves_equations
 from bellcrank.emit.names import comment, identifier
 from bellcrank.emit.number import DOUBLE
@@ -78,7 +79,7 @@ def kernel_source(
     return "\n".join((
         f"/* {comment(program.name)}: the kernel that runs the model in model.f90 */\n",
         head(DOUBLE),
-        sizes_of(program),
+        listed(size_data(program)),
         *used_functions((), DOUBLE, called),
         "#define real double\n",
         kernel.take("externals.h"),
@@ -107,7 +108,7 @@ def _loop_solvers(program: Program, reduces: bool, kernel: Kernel) -> list[str]:
     if program.loops is None:
         return []
     files = ("tables/elimination.h", "solve.c"), ("pivoted.c", "null_space.c")
-    texts = [kernel.take(*files[0]), scale_tables(program.loops.scales), kernel.take(*files[1])]
+    texts = [kernel.take(*files[0]), listed(scale_data(program.loops.scales)), kernel.take(*files[1])]
     return [*texts, kernel.take("constrained_rates.c"), runtime("reduced.c")] if reduces else texts
 
 

@@ -7,7 +7,7 @@ kernel (`k`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from bellcrank.emit.c.functions import C_NAMES
 from bellcrank.emit.memory import ROWS, SIZE, room_of
 from bellcrank.emit.pieces import table_pieces
 from bellcrank.emit.schedule import BEST, Schedule
+from bellcrank.emit.steps import Step
 from bellcrank.emit.wasm import binary as b
 from bellcrank.emit.wasm.functions import RATES, TIME
 from bellcrank.emit.wasm.numbers import Numbers
@@ -24,7 +25,7 @@ from bellcrank.expr import Symbol
 from bellcrank.expr.table import Table
 from bellcrank.program.functions import Function
 from bellcrank.program.program import Program
-from bellcrank.program.statements import Assign
+from bellcrank.program.statements import Assign, Call
 
 OPTIONS = replace(BEST, side_by_side=False)
 _T, _Q, _U, _P, _C, _W, _OUT, _UD = range(8)
@@ -41,9 +42,9 @@ class Attached:
     end: int
 
 
-def attached_program(program: Program, first: int) -> Attached:
-    """The functions of runs; what they keep in memory begins at the address `first`."""
-    functions = [*program.functions_of("minimal")]
+def attached_program(program: Program, first: int, equations: str = "minimal") -> Attached:
+    """The functions of runs by some `equations`; what they keep in memory begins at the address `first`."""
+    functions = [*program.functions_of(equations)]
     sines = first
     room = sines + SIZE * 2 * ROWS
     numbers = Numbers(room + SIZE * room_of(functions))
@@ -72,9 +73,9 @@ class _Printed:
         return self.imports.index(found)
 
     def _printer(self, where: dict[Symbol, tuple[int, int]], known: dict[Symbol, int], first: int) -> WasmPrinter:
-        return _Printer(where, known, first, self.imported, self.numbers, {}, self.room, self.sines, self._table)
+        return _Printer(self, where, known, first)
 
-    def _table(self, t: Table, arguments: Sequence[bytes]) -> bytes:
+    def table(self, t: Table, arguments: Sequence[bytes]) -> bytes:
         """A table at its arguments."""
         key = (t.axes, t.values, t.order)
         if key not in self._arrays:
@@ -112,12 +113,26 @@ class _Printed:
 
 
 class _Printer(WasmPrinter):
-    """Instructions whose tables are functions of the kernel."""
+    """Instructions whose tables are functions of the kernel, as are calls of external routines. The last argument of
+    the function, before its locals, are these routines."""
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given[:-1])
-        self._table = given[-1]
+    def __init__(
+        self, of: _Printed, where: Mapping[Symbol, tuple[int, int]], known: Mapping[Symbol, int], first: int
+    ) -> None:
+        super().__init__(where, known, first, of.imported, of.numbers, {}, of.room, of.sines)
+        self._of, self._externals = of, first - 1
 
-    def _routine(self, function: object, args: list[bytes]) -> bytes:
-        found: bytes = self._table(function, args)
-        return found
+    def _routine(self, function: Any, args: list[bytes]) -> bytes:
+        return self._of.table(function, args)
+
+    def _statement(self, s: Step) -> None:
+        if not isinstance(s, Call):
+            super()._statement(s)
+            return
+        values = self.room + SIZE * len(s.arguments)
+        for i, x in enumerate(s.arguments):
+            self.store(self.room + SIZE * i, x)
+        number = self._of.program.externals.index(s.routine)
+        given = (b.i32(n) for n in (number, self.room, values, len(s.targets)))
+        self.code += b.get(self._externals) + b"".join(given) + b.call(self._of.imported("k", "external", 0, 5))
+        self._fetch(values, s.targets)
