@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from .tuning import EVENTS
 Condition = Callable[[np.ndarray], np.ndarray]
 Rows = Callable[[float], np.ndarray]  # the row at a time
 Within = Callable[[int, np.ndarray], Rows]  # rows within a step, by its number and the row at its start
+Crossing = tuple[float, int, int, int, float]  # time, condition, step, side that it comes to, size about there
 Settings = Callable[[np.ndarray], Iterable[tuple[float, float]]]  # values that are set at a row, and those there are
 
 
@@ -70,9 +72,11 @@ class Watched:
     stop: bool = False
     acts: bool = False
     settings: Settings | None = None  # what its action sets
+    of_time: bool = False  # does it depend on nothing but time and parameters?
 
     def at(self, rows: np.ndarray) -> np.ndarray:
-        return np.broadcast_to(self.value(rows), (len(rows),))
+        g = self.value(rows)
+        return g if g.shape == (len(rows),) else np.broadcast_to(g, (len(rows),))
 
     def is_over(self, g: Any, side: int) -> Any:
         """Is a value of the condition on a side?"""
@@ -90,10 +94,28 @@ class Watched:
 
     def noise(self, row: np.ndarray) -> float:
         """By how much rounding changes its value."""
-        away = EVENTS.rounding * (np.arange(len(row)) % 2 * 2 - 1.0)
-        rows = row * np.array([np.ones(len(row)), 1 + EVENTS.rounding + 0 * row, 1 + away])
+        return float(self.noises(row[None, :])[0])
+
+    def noises(self, rows: np.ndarray) -> np.ndarray:
+        """The same for several rows."""
+        away = EVENTS.rounding * (np.arange(rows.shape[1]) % 2 * 2 - 1.0)
         g = self.at(rows)
-        return float(np.abs(g - g[0]).max())
+        with np.errstate(invalid="ignore"):
+            moved = [np.abs(self.at(rows * by) - g) for by in (1 + EVENTS.rounding, 1 + away)]
+        return np.maximum(*moved)
+
+    def unsure(self, rows: np.ndarray, g: np.ndarray) -> np.ndarray:
+        """At which of some rows, with values g, does rounding decide on its sign?"""
+        small = np.ones(len(g), dtype=bool) if self.of_time else np.abs(g) <= EVENTS.zero * np.nanmax(np.abs(g))
+        if small.any():
+            rows = rows[small, :1] if self.of_time else rows[small]
+            small[small] = np.abs(g[small]) <= 4 * self.noises(rows)
+        return small
+
+    def sure(self, row: np.ndarray) -> float:
+        """Its value at a row; 0 where rounding decides on its sign."""
+        g = float(self.at(row[None, :])[0])
+        return g if abs(g) > 4 * self.noise(row) else 0.0
 
 
 @dataclass(frozen=True)
@@ -164,13 +186,15 @@ class Watch:
         self._last: np.ndarray | None = None
         self._number = -1  # of the step at whose end that row is
         self._at_zero: dict[str, AtZero] = {}
+        self._left: dict[str, tuple[float, float]] = {}  # at a time: with which value a condition left a zero
+        self.until = np.inf  # the end of the run, s
 
     def begin(self, number: int, row: np.ndarray | None, at_zero: Mapping[str, AtZero] | None = None) -> None:
         """Takes the start of a run, or of a stretch of it, with so many steps behind it; its row, or None if that is
         still to come."""
         self._last = row
         self._number = number if row is not None else number - 1
-        self.stopped, self.fired, self.stopping = None, [], ""
+        self.stopped, self.fired, self.stopping, self._left = None, [], "", {}
         if not self.conditions:
             return
         old = {w: self._at_zero[w.name] for w in self.conditions if w.name in self._at_zero}
@@ -206,8 +230,9 @@ class Watch:
             assert within is not None
             return within(first + i + 1, whole[i])
 
-        found: list[tuple[float, int, int, int, float]] = []
+        found: list[Crossing] = []
         waiting: list[tuple[Watched, np.ndarray]] = []
+        searches: list[tuple[int, int, Callable[[], Crossing]]] = []  # step, order of the condition, what finds it
         for order, w in enumerate(self.conditions):
             g = w.at(whole)
             undefined = np.isnan(g)
@@ -218,22 +243,80 @@ class Watch:
                 self._undefined[w.name] = self._undefined[w.name][0], False
             if (w.stop or w.acts) and (w.name not in self._begun or self._begun[w.name].waits):
                 waiting.append((w, g))
-            counted = self._leave_zero(w, g, whole, inside, found, order) if w.name in self._at_zero else 0
+            at = _of_time if w.of_time else inside
+            came, left = self._about_zero(w, g, whole, at)
+            counted = self._leave_zero(w, came, whole, at, found, order) if w.name in self._at_zero else 0
             for side in w.sides:
-                over = w.is_over(g, side)
-                for i in np.flatnonzero(~over[:-1] & over[1:] & ~np.isnan(g[:-1])).tolist():
-                    if i < counted:
-                        continue
-                    ends = (float(whole[i, 0]), float(whole[i + 1, 0])), (float(g[i]), float(g[i + 1]))
-                    when = _crossing(w, side, inside(i), *ends)
-                    found.append((when, order, i, side, float(np.abs(g[i : i + 2]).max())))
+                for i in np.flatnonzero(~w.is_over(left[:-1], side) & w.is_over(came[1:], side)).tolist():
+                    if i >= counted and not np.isnan(left[i]):
+                        ends = (float(whole[i, 0]), float(whole[i + 1, 0])), (float(left[i]), float(came[i + 1]))
+                        size = float(np.abs(ends[1]).max())
+                        find = partial(_crossing_of, w, order, side, at, i, ends, size)
+                        searches.append((i, order, find))
+                for i in np.flatnonzero(~w.is_over(came[1:], side) & w.is_over(left[1:], side)).tolist():
+                    if i >= counted - 1 and not np.isnan(came[i + 1]):
+                        size = float(max(abs(came[i + 1]), abs(left[i + 1])))
+                        found.append((float(whole[i + 1, 0]), order, i, side, size))
         if self.again is not None:
             self.stopped = self.again
             return rows[:0]
-        kept = self._take(sorted(found), rows, inside)
+        kept = self._take(self._found_in_time(found, searches, whole, inside), rows, inside)
         for w, g in waiting:
             self._follow(w, g[whole[:, 0] <= kept[-1, 0]], whole[0])
         return kept
+
+    def _about_zero(
+        self, w: Watched, g: np.ndarray, whole: np.ndarray, at: Callable[[int], Rows]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """With which values a condition comes to rows and leaves them. Where rounding decides on its sign these are the
+        ones a little before and after, so that a zero at the end of a step counts once; 0 where it stays at zero."""
+        came, left = g.copy(), g.copy()
+        when, value = self._left.pop(w.name, (np.nan, 0.0))
+        if len(g) < 2:
+            return came, left
+        unsure = w.unsure(whole, g)
+        if when == whole[0, 0]:
+            left[0] = value
+        elif unsure[0] and not w.strict:
+            left[0] = _value_at(w, at(0), float(whole[0, 0]) + EVENTS.glance * float(whole[1, 0] - whole[0, 0]))
+        elif unsure[0]:
+            left[0] = 0.0  # what is true from its start on becomes true there
+        stays = unsure[0] and left[0] == 0 and (when == whole[0, 0] or not w.strict)
+        for j in range(1, len(g)) if unsure[1:].any() else ():
+            if not unsure[j]:
+                stays = False
+                continue
+            t, away = float(whole[j, 0]), EVENTS.glance * float(whole[j, 0] - whole[j - 1, 0])
+            came[j] = left[j] = 0.0
+            if not stays or w.of_time:
+                came[j] = _value_at(w, at(j - 1), t - away)
+                left[j] = _value_at(w, at(j), t + away) if t < self.until else 0.0
+            stays = left[j] == 0
+        if unsure[-1]:
+            self._left[w.name] = float(whole[-1, 0]), float(left[-1])
+        return came, left
+
+    def _found_in_time(
+        self,
+        found: list[Crossing],
+        searches: list[tuple[int, int, Callable[[], Crossing]]],
+        whole: np.ndarray,
+        inside: Callable[[int], Rows],
+    ) -> list[Crossing]:
+        """All that was found, in order; searches in steps that follow an event that stops the run or acts are left."""
+
+        def ends(when: float, order: int, i: int) -> bool:
+            w = self.conditions[order]
+            return w.stop or (w.acts and not w.is_idle(inside(i)(when)))
+
+        end = next((when for when, order, i, *_ in sorted(found) if ends(when, order, i)), np.inf)
+        for i, _, find in sorted(searches, key=lambda x: x[:2]):
+            if whole[i, 0] > end + EVENTS.instant * max(1.0, abs(end)):
+                break
+            found.append(find())
+            if found[-1][0] < end and ends(*found[-1][:3]):
+                end = found[-1][0]
+        return sorted(found)
 
     def _follow(self, w: Watched, g: np.ndarray, row: np.ndarray) -> None:
         """Follows a condition, with values since a row, from the beginning on, to say at last why it never counted."""
@@ -249,9 +332,7 @@ class Watch:
         elif not w.is_over(g, found.side).all():
             found.side, found.waits = 0, False
 
-    def _take(
-        self, found: Sequence[tuple[float, int, int, int, float]], rows: np.ndarray, inside: Callable[[int], Rows]
-    ) -> np.ndarray:
+    def _take(self, found: Sequence[Crossing], rows: np.ndarray, inside: Callable[[int], Rows]) -> np.ndarray:
         """Records what was found, until something stops the run or acts; the rows to be kept."""
         end, place = np.inf, -1
         taken: list[tuple[float, Fired]] = []
@@ -283,7 +364,7 @@ class Watch:
         g: np.ndarray,
         whole: np.ndarray,
         inside: Callable[[int], Rows],
-        found: list[tuple[float, int, int, int, float]],
+        found: list[Crossing],
         order: int,
     ) -> int:
         """Follows a condition that was zero at the start of a stretch to its first sign; the row from which on it
@@ -291,7 +372,7 @@ class Watch:
         zero = self._at_zero[w.name]
         for i in range(len(whole) - 1):
             around = 4 * max(w.noise(whole[i]), w.noise(whole[i + 1])) + EVENTS.zero * zero.size
-            if abs(g[i + 1]) <= around:
+            if abs(g[i + 1]) <= EVENTS.zero * zero.size:  # what rounding decides on is 0 here
                 zero = self._at_zero[w.name] = replace(zero, looks=zero.looks - 1)
                 continue
             del self._at_zero[w.name]
@@ -299,8 +380,9 @@ class Watch:
                 return i + 1
             a, b, later = float(whole[i, 0]), float(whole[i + 1, 0]), float(g[i + 1])
             at, length = inside(i), b - a
+            known = w.at(a + length * 0.5 ** np.arange(EVENTS.halvings + 1.0)[:, None]) if w.of_time else None
             for k in range(1, EVENTS.halvings + 1):
-                value = float(w.at(at(a + length * 0.5**k)[None, :])[0])
+                value = float(w.at(at(a + length * 0.5**k)[None, :])[0] if known is None else known[k])
                 if zero.side * value < -around:
                     times = a + length * 0.5**k, a + length * 0.5 ** (k - 1)
                     when = _crossing(w, zero.side, at, times, (value, later))
@@ -310,7 +392,7 @@ class Watch:
             if zero.turns and zero.looks > 0:
                 self.again = Event(w.name, a)
             return i + 1
-        return len(whole) - 1
+        return len(whole)
 
     def values(self, row: np.ndarray) -> list[float]:
         """All conditions at a row."""
@@ -408,6 +490,31 @@ def _told(x: Passage) -> str:
         return f"two branches{where} miss each other{gap}, and the motion turns ({near})"
     way = "entered and left where it was entered" if x.turned else "passed"
     return f"singular position{where} {way} ({near})"
+
+
+def _of_time(i: int) -> Rows:
+    """Rows for conditions of nothing but time."""
+    return lambda t: np.array([t])
+
+
+def _value_at(w: Watched, at: Rows, t: float) -> float:
+    """A condition near a row where it is zero; 0 if it is zero there, too, or cannot be had."""
+    try:
+        return w.sure(at(t))
+    except (ArithmeticError, ValueError):
+        return 0.0
+
+
+def _crossing_of(
+    w: Watched,
+    order: int,
+    side: int,
+    at: Callable[[int], Rows],
+    i: int,
+    ends: tuple[tuple[float, float], tuple[float, float]],
+    size: float,
+) -> Crossing:
+    return _crossing(w, side, at(i), *ends), order, i, side, size
 
 
 def _crossing(w: Watched, side: int, at: Rows, times: tuple[float, float], values: tuple[float, float]) -> float:

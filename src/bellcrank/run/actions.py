@@ -169,7 +169,8 @@ def read_events(interface: Interface, events: Any, stop: Any, parameters: Mappin
         action = Action(tuple(Setting(s, as_function(steps, columns, values)) for s, steps in formula.settings))
         acts = bool(action.settings)
         sets = partial(action.beside, values) if acts else None
-        result.watched.append(Watched(x.name, value, formula.sides, formula.strict, x.stop, acts, sets))
+        of_time = all(step.column <= 0 for step in formula.condition)  # the first column, if any
+        result.watched.append(Watched(x.name, value, formula.sides, formula.strict, x.stop, acts, sets, of_time))
         result.used.update(parameters_used(interface, x))
         if acts:
             result.actions[x.name] = action

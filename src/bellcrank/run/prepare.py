@@ -21,6 +21,7 @@ from bellcrank.run.values import Plan
 
 Progress = Callable[[float], None]
 LARGER = "use a larger output_every (--output-every), a shorter run, or segments continued with start="
+FEW = 2  # steps that are taken first after an event that acts: another one may follow
 BLOCK_SECONDS = 0.1  # between two looks at progress, events and the keyboard
 
 
@@ -99,7 +100,7 @@ def prepare(
     remembered = _remembered(run, e)
 
     def within(i: int, row: np.ndarray) -> Rows:
-        rates = remembered.rates if remembered else None
+        rates = None if remembered is None else remembered.rates if i <= run.reached else run.rates
         if isinstance(run, PythonRun):
             return run.within(i, row, rates)
         found: Rows = run.within(i, row[1 : 1 + e.n_s], (e.kept, e.model.memory), rates)
@@ -131,7 +132,7 @@ def take_steps(prepared: Prepared, watch: Watch, progress: Progress | None = Non
     try:
         if not prepared.first_row:
             run.advance(run.reached)  # takes the start
-        block, first = 64, prepared.first_row
+        block, first = 64 if prepared.first_row or not looks else FEW, prepared.first_row
         while first or (run.reached < total and run.status == FINISHED and watch.stopped is None):
             before, start = run.reached, time.perf_counter()
             if looks and prepared.remembered is not None:

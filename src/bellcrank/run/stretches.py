@@ -135,6 +135,7 @@ class Stretches:
     def run(self, s: Stretch, e: Evaluation, prepared: Prepared, progress: Progress | None) -> tuple[Any, ...]:
         """Takes stretch after stretch; the last one with its evaluation, stepper, and all rows."""
         furthest, self.book = 0.0, Book(s.plan.step, s.plan.t_end - s.plan.t_start)
+        self.watch.until = s.plan.t_end
 
         def tell(share: float) -> None:  # steps beyond an event are taken again
             nonlocal furthest

@@ -1,0 +1,85 @@
+"""Events at the ends of steps count once and only once, whatever the rounding; periodic ones that act are found one by one."""
+
+import numpy as np
+import pytest
+
+import bellcrank as bc
+from bellcrank.numeric import events
+from tests.models import needs_compiler
+from tests.programs import compiled
+
+STEP = 0.01
+
+
+def mass():
+    """It moves with 1 m/s."""
+    s = bc.System("mass", units="mks")
+    s.add_body("b", translate=1, mass="m")
+    s.add_parameter("n", 0, units="1")
+    s.set_defaults(m=1)
+    s.set_run(t_end=0.3, step=STEP, initial={"u(b)": 1})
+    return s
+
+
+@pytest.fixture(scope="module")
+def sim():
+    return mass().equations().compile(backend="python")
+
+
+PERIODIC = {
+    "sin(100*pi*t)": np.arange(2, 31, 2) * STEP,
+    "-sin(100*pi*t)": np.arange(1, 31, 2) * STEP,
+    "mod(t, 0.02) - 0.01": np.arange(1, 31, 2) * STEP,
+    "mod(t, 0.02) - 0.005": np.arange(0, 30, 2) * STEP + 0.005,  # it jumps back at the ends of steps
+    "0.01 - mod(t, 0.02)": np.arange(2, 31, 2) * STEP,
+}
+
+
+@pytest.mark.parametrize("method", ["rk4", "tsit5"])
+@pytest.mark.parametrize("condition", PERIODIC)
+def test_zeros_at_the_ends_of_steps_count_once(sim, condition, method):
+    run = sim.simulate(events=[bc.event(condition, 1, name="e")], method=method)
+    expected = PERIODIC[condition]
+    assert [e.time for e in run.events] == pytest.approx([t for t in expected if t <= 0.3 + 1e-9], abs=1e-12)
+
+
+@pytest.mark.parametrize("condition", PERIODIC)
+def test_they_act_once(sim, condition):
+    run = sim.simulate(events=[bc.event(condition, 1, action={"n": "n + 1"}, name="e")])
+    assert run.ended == "finished" and [e.time for e in run.events] == pytest.approx(PERIODIC[condition], abs=1e-12)
+    assert [c.after for e in run.events for c in e.changes] == list(range(1, len(run.events) + 1))
+    times, counts = np.unique(run.time, return_counts=True)
+    assert set(counts[np.isclose(times[:, None], PERIODIC[condition]).any(axis=1)]) == {2}  # before and after
+
+
+@pytest.mark.parametrize("of", ["t", "q(b)"])
+def test_each_step_has_its_event(sim, of):
+    """Sums of steps are not multiples of them: some lie before, some behind a number."""
+    listed = {f"e{k}": f"{of} - {k / 100}" for k in range(1, 31)}
+    run = sim.simulate(events=listed)
+    assert [e.name for e in run.events] == [*listed]
+    assert [e.time for e in run.events] == pytest.approx(np.arange(1, 31) * STEP, abs=1e-12)
+
+
+def test_what_only_touches_zero_is_no_event(sim):
+    assert sim.simulate(events={"touch": "(q(b) - 0.1)**2", "from above": "abs(t - 0.2)"}).events == []
+
+
+def test_an_event_is_looked_for_when_those_before_have_acted(sim, monkeypatch):
+    """Once all of the next 64 steps were looked for, and thrown away."""
+    looked, usual = [], events._crossing
+    monkeypatch.setattr(events, "_crossing", lambda *given: looked.append(given) or usual(*given))
+    run = sim.simulate(events=[bc.event("sin(100*pi*t + 0.3)", 1, action={"n": "n + 1"}, name="e")])
+    assert len(run.events) == 15 == len(looked)
+
+
+@needs_compiler
+@pytest.mark.campaign
+@pytest.mark.parametrize("condition", PERIODIC)
+def test_written_programs_count_them_too(sim, condition, tmp_path):
+    given = [bc.event(condition, 1, action={"n": "n + 1"}, name="e")]
+    mass().equations().write("c", tmp_path, events=given)
+    said = compiled("c", tmp_path)("--output", "out.csv", cwd=tmp_path)
+    assert said.count("e at t = ") == len(PERIODIC[condition])
+    run = sim.simulate(events=given)
+    assert bc.read(tmp_path / "out.csv").time == pytest.approx(run.time, abs=1e-12)
