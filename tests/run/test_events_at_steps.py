@@ -5,8 +5,6 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.numeric import events
-from tests.models import needs_compiler
-from tests.programs import compiled
 
 STEP = 0.01
 
@@ -71,15 +69,3 @@ def test_an_event_is_looked_for_when_those_before_have_acted(sim, monkeypatch):
     monkeypatch.setattr(events, "_crossing", lambda *given: looked.append(given) or usual(*given))
     run = sim.simulate(events=[bc.event("sin(100*pi*t + 0.3)", 1, action={"n": "n + 1"}, name="e")])
     assert len(run.events) == 15 == len(looked)
-
-
-@needs_compiler
-@pytest.mark.campaign
-@pytest.mark.parametrize("condition", PERIODIC)
-def test_written_programs_count_them_too(sim, condition, tmp_path):
-    given = [bc.event(condition, 1, action={"n": "n + 1"}, name="e")]
-    mass().equations().write("c", tmp_path, events=given)
-    said = compiled("c", tmp_path)("--output", "out.csv", cwd=tmp_path)
-    assert said.count("e at t = ") == len(PERIODIC[condition])
-    run = sim.simulate(events=given)
-    assert bc.read(tmp_path / "out.csv").time == pytest.approx(run.time, abs=1e-12)
