@@ -78,6 +78,39 @@ def test_inputs_of_every_kind():
 
 
 @needs_compiler
+@pytest.mark.parametrize("method", ["rk4", "tsit5"])
+def test_events_that_act(method):
+    stroke = bc.event("q(rod)", direction=-1, action={"u(rod)": "-0.5*u(rod)"})
+    equations = pendulum().equations()
+    given = {"t_end": 2.0, "method": method, "initial": {"q(rod)": 1.0}, "events": [stroke]}
+    a, b = (equations.compile(backend=x).simulate(**given) for x in ("c", "wasm"))
+    assert len(a.events) == len(b.events) > 0
+    assert_same(a, b, 1e-10)
+
+
+@needs_compiler
+@pytest.mark.parametrize("dae", ["dlmm", "baumgarte", "half-explicit", "projection"])
+def test_methods_for_differential_algebraic_equations(dae):
+    equations = example("four_bar")
+    assert_same(*(equations.compile(backend=x).simulate(t_end=0.05, dae=dae) for x in ("c", "wasm")))
+
+
+@needs_compiler
+def test_external_routines_are_called_back():
+    """With a memory that changes once per accepted step."""
+
+    def law(q, memory):
+        memory[0] += 1.0
+        return -3.0 * q - 0.01 * memory[0]
+
+    equations = pendulum(
+        "f0*law(q(rod))", lambda s: s.add_external("law", arguments=("x",), memory=1, python=law), f0=1.0
+    ).equations()
+    for method in ("rk4", "tsit5"):
+        assert_same(*(equations.compile(backend=x).simulate(t_end=0.2, method=method) for x in ("c", "wasm")))
+
+
+@needs_compiler
 def test_a_stepper_steps_as_in_c():
     equations = pendulum().equations()
     found = []

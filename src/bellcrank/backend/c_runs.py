@@ -200,7 +200,7 @@ class CRun:
         """The row at a time within the last step that the method chose."""
         row = np.empty((1, self._width))
         self.write_to(row)
-        self.status = self.status or self.call("row_once", ctypes.c_int(live), t)
+        self.status = self.status or self.call("row_once", live, t)
         return np.asarray(row[0])
 
     def within(

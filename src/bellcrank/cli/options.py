@@ -138,7 +138,7 @@ SHARED: dict[str, dict[str, dict[str, Any]]] = {
     "values": {
         "--set": {**NAMED, "type": value_of, "metavar": "NAME=VALUE",
                   "help": "value of a parameter in its user unit (may be repeated)"},
-        "--backend": {"metavar": "NAME", "help": "auto, c or python"},
+        "--backend": {"metavar": "NAME", "help": "auto, c, wasm or python"},
     },
     "compile": {"--quick": {"action": "store_true", "help": "compile in half the time a program of half the speed"}},
     "start": {
