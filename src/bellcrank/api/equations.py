@@ -229,11 +229,9 @@ class Equations(Checked):
     def compile(self, backend: str = "auto", external: Mapping[str, Any] | None = None, speed: str = "auto") -> Any:
         """A simulation, ready to run. `external` replaces external routines by name.
 
-        `backend`: "c" compiles, "wasm" runs in WebAssembly by wasmtime, "python" in Python; "auto" takes the first of
-        these that can be had. `sim.backend` and `sim.notes` tell. `speed`: "auto" has a program soon ready, which a
-        faster one follows: for large models within a run as well, with the same bits, for small ones where runs take
-        more than a second, for runs that begin then. "fast" waits for the fastest, "quick" makes one in about half the
-        time that takes up to twice as long to run, with other last bits.
+        `backend`: "c" compiles, "wasm" runs in WebAssembly by wasmtime, "python" in Python; "auto" takes the first that
+        can be had. `sim.backend` and `sim.notes` tell. `speed`: "auto" has a program soon ready, which a faster one
+        follows where that pays; "fast" waits for the fastest, "quick" makes one that is sooner ready and slower.
         """
         from bellcrank.api.simulation import Simulation
 

@@ -186,7 +186,8 @@ static int next_step(const Job *job, real *h, real *t)
 }
 
 /* A step whose error is too large, or not finite, is to be tried again, shorter. */
-static void reject_step(GIVEN Job *job, real h, real safety, real exponent, real size, const real *next, const real *error)
+static void reject_step(GIVEN Job *job, real h, real safety, real exponent, real size, const real *next,
+    const real *error)
 {
     Work *a = (Work *)job->work;
     job->rejected++;

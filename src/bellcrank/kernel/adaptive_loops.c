@@ -50,9 +50,10 @@ static int admit_step(GIVEN Job *job, real h, real t, real *next, const real *en
         return 1;
     }
     divide = job->near && a->halvings < HALVINGS && a->ratio > NEAR_ZONE && ratio < NEAR_SHARE*a->ratio;
-    divide = divide
-        || (MODEL_HAS(BRIDGES) && job->near && a->halvings < DIVISIONS && too_far(HERE job, h, job->t, t, job->y, next, w));
-    if (!divide && all_finite(HERE next) && job->residual < OPEN && job->moved <= SHARE*h*length(N_U, next + N_Q) + LEAST)
+    divide = divide || (MODEL_HAS(BRIDGES) && job->near && a->halvings < DIVISIONS
+        && too_far(HERE job, h, job->t, t, job->y, next, w));
+    const real most = SHARE*h*length(N_U, next + N_Q) + LEAST;
+    if (!divide && all_finite(HERE next) && job->residual < OPEN && job->moved <= most)
         return 0;
     if (!divide && a->halvings >= HALVINGS) {
         memcpy(job->bad, next, N_S*sizeof *loose);

@@ -124,8 +124,8 @@ EXPORT int is_calm(GIVEN int64_t n, const real *t, const real *x, real h, real p
 
 /* Is it sure for a run of n rows, all of them finite: at its start, after each third, and on both sides of the
    largest changes of speeds between rows? */
-EXPORT int is_calm_run(GIVEN int64_t n, int64_t width, const real *rows, real h, real push, int32_t squarings, real most,
-    const void *bound)
+EXPORT int is_calm_run(GIVEN int64_t n, int64_t width, const real *rows, real h, real push, int32_t squarings,
+    real most, const void *bound)
 {
     enum { HARDEST = 3, LOOKS = 3 + 2*HARDEST };
     const Calm how = {h, push, most, squarings};

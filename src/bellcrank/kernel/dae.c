@@ -225,8 +225,8 @@ static void by_multipliers(GIVEN const Factors *restrict F, const real *restrict
 
 /* x of M x = force + J' lambda with rows x = right, on null spaces: all is what `system` stored, J its rows; force
    may be NULL for zero, rows for J. */
-static void on_null_space(GIVEN const real *restrict all, const real *force, const real *rows, const real *restrict right,
-    real *restrict x)
+static void on_null_space(GIVEN const real *restrict all, const real *force, const real *rows,
+    const real *restrict right, real *restrict x)
 {
     ARRAY(real, T, N_U*N_U);
     ARRAY(real, left, N_U*N_U);

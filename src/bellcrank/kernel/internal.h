@@ -1,6 +1,7 @@
 /* What the files of the kernel know of each other, and what stands in the place of parts that a model lacks. */
 
-static int advance(GIVEN Job *job, real h, real t, real middle, real end, const real *y, const real *k, real *next, real *w);
+static int advance(GIVEN Job *job, real h, real t, real middle, real end, const real *y, const real *k, real *next,
+    real *w);
 
 #define ONE_BY_ROOT(x) (1/sqrt(x))
 #define CORRECTION_TURNS(n) ((n) < CORRECTIONS && !(size < SETTLED))

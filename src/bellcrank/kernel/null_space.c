@@ -40,8 +40,8 @@ static real steady_ratio(GIVEN const real *restrict rows)
 /* x of M x = force + J' lambda with J x = right; returns the ratio of pivots. x = T a + c, where J T = 0 and J c =
    right; (T' M T) a = T' (force - M c). mass: rows of the lower triangle of M, packed. force may be NULL for zero: x
    is then the smallest one in the metric of M. Rows with pivots that are not above `least` are left out. */
-static real reduced(GIVEN const real *restrict mass, const real *force, const real *restrict rows, const real *restrict right,
-    real least, real *restrict x)
+static real reduced(GIVEN const real *restrict mass, const real *force, const real *restrict rows,
+    const real *restrict right, real least, real *restrict x)
 {
     const int W = N_U + 1;
     ARRAY(real, a, N_V*(N_U + 1));

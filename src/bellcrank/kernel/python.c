@@ -30,7 +30,7 @@ static int is_state(GIVEN const Py_buffer *given)
     return given->ndim == 1 && given->shape[0] == N_S && !strcmp(given->format, "d");
 }
 
-/* rates(HERE t, x, xdot): was it done? If not, arguments are others, or the rates cannot be found; or it raises an error of
+/* rates(t, x, xdot): was it done? If not, arguments are others, or the rates cannot be found; or it raises an error of
    Python. `self` is a piece of bytes, which begins with the address of what is bound. */
 EXPORT void *rates_called(GIVEN void *self, void *const *given, intptr_t n)
 {

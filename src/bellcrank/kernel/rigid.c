@@ -336,7 +336,8 @@ static void release(GIVEN Job *job, double t, const double *y, double *w)
 /* ---- impact */
 
 /* Changes speeds by impulses along unit forces; with `shift`, coordinates as these would change them. */
-static void push(GIVEN Job *job, double t, double *y, const Unit *units, int n, const double *sizes, int shift, double *w)
+static void push(GIVEN Job *job, double t, double *y, const Unit *units, int n, const double *sizes, int shift,
+    double *w)
 {
     ARRAY(double, forces, 3*N_WHEELS);
     ARRAY(double, qd, N_Q + 1);

@@ -1,7 +1,8 @@
 /* ---- a run: everything from the first step to the last happens here */
 
 /* A step as the model asks for it. */
-static int move_on(GIVEN Job *job, real h, real t, real middle, real end, const real *y, const real *k, real *next, real *w)
+static int move_on(GIVEN Job *job, real h, real t, real middle, real end, const real *y, const real *k, real *next,
+    real *w)
 {
 #if HAS_WHEELS
     if (MODEL_HAS(WHEELS))
@@ -100,7 +101,9 @@ static int take_start(GIVEN Job *job, int again, real *w)
     job->fresh = 1;
     job->from_time = t;
     land(HERE job, t, job->y, w);
-    if ((failed = rates(HERE job, !again, t, job->y, job->k, w)) || (!again && (failed = record(HERE job, 2, t, job->y, w))))
+    if ((failed = rates(HERE job, !again, t, job->y, job->k, w)))
+        return failed;
+    if (!again && (failed = record(HERE job, 2, t, job->y, w)))
         return failed;
     remember(HERE job, t, job->k);
     return failed;

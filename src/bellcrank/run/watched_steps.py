@@ -7,7 +7,7 @@ bring events about, too: they act when the next step begins.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,9 +15,6 @@ from bellcrank.numeric.events import Book, Happened
 from bellcrank.run.prepare import take_steps
 from bellcrank.run.stretches import Stretch, Stretches
 from bellcrank.run.values import Plan
-
-if TYPE_CHECKING:
-    from bellcrank.run.going import Going
 
 ACTION_FAILED = -1  # a status: the action of an event cannot be taken, or events chatter
 FEW = 1000  # steps of a plan that has no end
@@ -34,7 +31,7 @@ class WatchedSteps:
     """Steps of `going`, a run that changes with every event that acts; as `CSteps`."""
 
     calls_back = is_settled = True
-    going: Going
+    going: Any  # the `Going` whose steps these are
 
     def __init__(self, stretches: Stretches, stretch: Stretch, row: np.ndarray | None, behind: Behind | None) -> None:
         self.stretches, self.stretch = stretches, stretch

@@ -23,6 +23,7 @@ def listed(data: Mapping[str, Value], real: str = "real") -> str:
 
 def _array(name: str, x: Sequence[int] | Sequence[float] | Sequence[tuple[int, int]], real: str) -> list[str]:
     if name == "ORDER":
-        return [f"static const int {name}[][2] = {{", *(f"    {{{i}, {j}}}," for i, j in x), "    {0, 0}", "};"]  # type: ignore[misc]
+        pairs = [f"    {{{i}, {j}}}," for i, j in x]  # type: ignore[misc]
+        return [f"static const int {name}[][2] = {{", *pairs, "    {0, 0}", "};"]
     kind = real if name in REAL_LISTS else "int"
     return [f"static const {kind} {name}[] = {{", *numbers(x or [0], "    ", ""), "};"]  # type: ignore[arg-type]

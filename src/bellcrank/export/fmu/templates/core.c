@@ -20,7 +20,8 @@
 enum { GOES_OVER = @GOES_OVER@ }; /* to a stiff method, if a fast mode asks for it? */
 @END@
 
-enum { N_GIVEN = @N_GIVEN@, N_OWN = @N_OWN@, N_MEMORY = @N_MEMORY@, N_KEPT = N_W - N_I, N_JUMPS = @N_JUMPS@, N_INDICATORS = @N_INDICATORS@ };
+enum { N_GIVEN = @N_GIVEN@, N_OWN = @N_OWN@, N_MEMORY = @N_MEMORY@, N_KEPT = N_W - N_I, N_JUMPS = @N_JUMPS@,
+    N_INDICATORS = @N_INDICATORS@ };
 enum { /* slopes of rates, then outputs, by states, then inputs: the first are exact, the rest by differences */
     N_EXACT = @N_EXACT@, N_ENTRIES = @N_ENTRIES@
 };
