@@ -13,7 +13,8 @@ from bellcrank.emit.c.methods import method_number
 from bellcrank.kernel import make_wasm
 from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.numeric.methods import METHODS
-from tests.models import example, needs_compiler, pendulum
+from bellcrank.program.statements import Reduce
+from tests.models import example, needs_compiler, pendulum, system
 
 pytest.importorskip("wasmtime")
 NAMED = [*METHODS, *EMBEDDED, "radau5", "rodas5p"]
@@ -169,6 +170,39 @@ def test_what_is_said_where_it_is_missing(monkeypatch):
 
 def test_numbers_of_methods_are_those_of_the_kernel():
     assert [method_number(name) for name in NAMED] == list(range(len(NAMED)))
+
+
+def test_the_kernel_is_made_of_the_present_text():
+    """Otherwise: python -m bellcrank.kernel.make_wasm."""
+    assert make_wasm.digest().encode() in (make_wasm.FOLDER / make_wasm.NAME).read_bytes()
+
+
+@needs_compiler
+def test_accelerations_on_constraints_in_outputs():
+    """They are found by the kernel while it runs: what it has under way must stay as it is."""
+    s = system("four_bar")
+    s.add_output("dxdt(u(1))", "alpha")
+    equations = s.equations()
+    assert any(isinstance(x, Reduce) for x in equations.program.outputs.statements)
+    assert_same(*(equations.compile(backend=x).simulate(t_end=0.05) for x in ("c", "wasm")))
+
+
+def test_a_routine_that_runs_the_model_itself():
+    """Within a run: the memory that holds it must stay as it is."""
+    sims, inner = [], []
+
+    def law(q):
+        if sims and not inner:
+            inner.append(None)
+            inner.append(rows(sims[0].simulate(t_end=0.02, initial={"q(rod)": 0.1})))
+        return -3.0 * q
+
+    prepared = pendulum("f0*law(q(rod))", lambda s: s.add_external("law", arguments=("x",), python=law), f0=1.0)
+    sim = prepared.equations().compile(backend="wasm")
+    wanted = [rows(sim.simulate(t_end=0.1)), rows(sim.simulate(t_end=0.02, initial={"q(rod)": 0.1}))]
+    sims.append(sim)
+    assert np.array_equal(rows(sim.simulate(t_end=0.1)), wanted[0])
+    assert np.array_equal(inner[1], wanted[1])
 
 
 @pytest.mark.campaign

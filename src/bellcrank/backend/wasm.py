@@ -155,12 +155,12 @@ def _kernel() -> tuple[Any, Any]:
 
 
 class Instance:
-    """The kernel and a program over one memory. Calls from several threads wait for each other."""
+    """The kernel and a program over one memory, which holds one run at a time: threads wait for each other."""
 
     def __init__(self, program: Program, parts: Mapping[str, int], dae: bool = False) -> None:
         wasmtime: Any = import_module("wasmtime")
         engine, kernel = _kernel()
-        self._lock, self.layouts = threading.Lock(), dict[type, Any]()
+        self._lock, self.layouts, self._given = threading.RLock(), dict[type, Any](), (program, parts, dae)
         self._store = wasmtime.Store(engine)
         self._kernel = wasmtime.Instance(self._store, kernel, []).exports(self._store)
         self._memory, self._table = self._kernel["memory"], self._kernel["__indirect_function_table"]
@@ -173,7 +173,6 @@ class Instance:
         module = wasmtime.Module(engine, self._program.module)
         given = [self._memory if x.module == "e" else self._kernel[x.name] for x in module.imports]
         made = wasmtime.Instance(self._store, module, given).exports(self._store)
-        self._constants = made["constants"]
         self._kernel["fill_sines"](self._store, self._program.sines, ROWS, PARTS)
         self._model = self._place_model(program, parts, {name: made[name] for name in self._program.names})
         self._functions = self._listed()
@@ -234,10 +233,11 @@ class Instance:
         values |= {name.removeprefix("HAS_"): x for name, x in parts.items() if name.startswith("HAS_")}
         values |= {name.lower(): parts[name] for name in ("CLOSURE_INPUTS", "REMEMBERS", "N_START", "N_UPDATE")}
         layout.write(self._bytes, model, values)
-        self._room = at
-        self._end = _up(at + 8 * self._kernel["room_size"](self._store, model))
+        room = 8 * self._kernel["room_size"](self._store, model)
+        self._room, of_functions = at, _up(at + room)
+        self._end = _up(of_functions + room)
         self._grow(self._end + PAGE)
-        self._kernel["use_model"](self._store, model, at)
+        self._kernel["use_model"](self._store, model, of_functions)
         return model
 
     def work_room(self) -> int:
@@ -249,6 +249,8 @@ class Instance:
     def call(self, run: Any, name: str, given: Sequence[Any]) -> int:
         """Calls a function of the kernel for a run; other arguments are numbers, arrays or None."""
         with self._lock:
+            if self._run is not None:  # a routine of a run in Python runs the model, too
+                return Instance(*self._given).call(run, name, given)
             self._run = run
             try:
                 return self._called(run, name, given)

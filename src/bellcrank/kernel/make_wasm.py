@@ -6,11 +6,14 @@ wherever these are the same.
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from bellcrank.kernel.text import Kernel
 
 FOLDER = Path(__file__).parent
 NAME = "kernel.wasm"
@@ -33,11 +36,17 @@ def missing() -> list[str]:
     return needed if Path("/usr/lib/wasm32-wasi/libc.a").exists() else [*needed, "wasi-libc"]
 
 
+def digest() -> str:
+    """Of the text from which the module is made."""
+    return hashlib.sha256(Kernel({"LINKED": 1}).take("web.c").encode()).hexdigest()
+
+
 def made() -> bytes:
     """The module."""
     with tempfile.TemporaryDirectory() as folder:
         found = Path(folder) / NAME
-        subprocess.run([CLANG, *FLAGS, "web.c", "-lc", "-o", str(found)], cwd=FOLDER, check=True)
+        own = f'-DDIGEST="{digest()}"'
+        subprocess.run([CLANG, *FLAGS, own, "web.c", "-lc", "-o", str(found)], cwd=FOLDER, check=True)
         return found.read_bytes()
 
 

@@ -19,6 +19,12 @@ SEEN(use_model) void use_model(const Model *model, real *room)
     the_room = room;
 }
 
+/* Of the text from which it was made. */
+SEEN(digest) const char *digest(void)
+{
+    return DIGEST;
+}
+
 SEEN(room_size) int room_size(const Model *model)
 {
     return ROOM;

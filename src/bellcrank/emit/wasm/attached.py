@@ -1,7 +1,7 @@
 """A program as a module of WebAssembly that is attached to the kernel: its functions are those that C has.
 
-`constants(p, c)`, `derivatives(t, q, u, p, c, w, qd, ud, x)`, and `name(t, q, u, p, c, w, out, x)` for the others, over
-the memory of the kernel (`e`), from an address on. Mathematical functions, tables and linear systems are those of the
+`derivatives(t, q, u, p, c, w, qd, ud, x)`, and `name(t, q, u, p, c, w, out, x)` for the others, over the memory of the
+kernel (`e`), from an address on. Mathematical functions, tables and linear systems are those of the
 kernel (`k`).
 """
 
@@ -25,7 +25,7 @@ from bellcrank.expr import Symbol
 from bellcrank.expr.table import Table
 from bellcrank.program.functions import Function
 from bellcrank.program.program import Program
-from bellcrank.program.statements import Assign, Call
+from bellcrank.program.statements import Call
 
 OPTIONS = replace(BEST, side_by_side=False)
 _T, _Q, _U, _P, _C, _W, _OUT, _UD = range(8)
@@ -33,7 +33,7 @@ _T, _Q, _U, _P, _C, _W, _OUT, _UD = range(8)
 
 @dataclass(frozen=True)
 class Attached:
-    """`module`: bytes; `names` of its functions but `constants`, as C has them; `sines`: where the kernel is to fill
+    """`module`: bytes; `names` of its functions, as C has them; `sines`: where the kernel is to fill
     the table of sines; `end`: where its memory ends."""
 
     module: bytes
@@ -49,10 +49,10 @@ def attached_program(program: Program, first: int, equations: str = "minimal") -
     room = sines + SIZE * 2 * ROWS
     numbers = Numbers(room + SIZE * room_of(functions))
     printed = _Printed(program, numbers, room, sines)
-    defined = [printed.constants(), *(printed.function(f, plan) for f, plan in arranged(program, functions, OPTIONS))]
+    defined = [printed.function(f, plan) for f, plan in arranged(program, functions, OPTIONS)]
     end = numbers.at + SIZE * len(numbers.values)
     made = b.module(printed.imports, defined, 1, numbers.at, numbers.values)
-    return Attached(made, tuple(d.name for d in defined[1:]), sines, end)
+    return Attached(made, tuple(d.name for d in defined), sines, end)
 
 
 class _Printed:
@@ -87,17 +87,6 @@ class _Printed:
         name = ("spline", "surface")[len(t.axes) - 1]
         called = b.call(self.imported("k", name, len(t.axes), len(given), True))
         return b"".join((*arguments, *given)) + called
-
-    def constants(self) -> b.Defined:
-        """What follows from the parameters alone."""
-        symbols = self.program.constant_symbols
-        where = {s: (0, SIZE * i) for i, s in enumerate(self.program.parameters)}
-        printer = self._printer(where, {}, 2)
-        for _ in printer.statements([s for s in self.program.constants.statements if isinstance(s, Assign)], symbols):
-            pass
-        for i, s in enumerate(symbols):
-            printer.store(SIZE * i, s, b.get(1))
-        return b.Defined("constants", b.Type((b.I32, b.I32)), printer.body())
 
     def function(self, f: Function, plan: Schedule) -> b.Defined:
         """A function, arranged."""
