@@ -133,16 +133,18 @@ def test_clang_is_told_the_processor_as_it_asks_for(machine, flag, monkeypatch):
     assert flag in fast and not {*building.GCC}.intersection(fast)
 
 
-def test_without_a_compiler_the_model_runs_in_python(no_compiler):
+def test_without_a_compiler_the_model_runs_in_python(no_compiler, monkeypatch):
     assert find_compiler() is None
+    monkeypatch.setattr("bellcrank.backend.wasm.find_spec", lambda name: None)
     eom = pendulum().equations()
     sim = eom.compile()
     assert sim.backend == "python"
     assert sim.notes == [
-        "runs in Python: there is no C compiler (looked for CC, cc, gcc, clang and the Python package ziglang)"
+        "runs in Python: there is no C compiler (looked for CC, cc, gcc, clang and the Python package ziglang); "
+        "WebAssembly needs wasmtime (pip install 'bellcrank[wasm]')"
     ]
     assert sim.simulate().ended == "finished"
-    with pytest.warns(bc.ModelWarning, match="pendulum runs in Python.*no C compiler"):
+    with pytest.warns(bc.ModelWarning, match=r"pendulum runs in (Python|WebAssembly).*no C compiler"):
         assert eom.compile(backend="c").backend == "python"
 
 
@@ -154,9 +156,9 @@ def test_broken_compiler_falls_back_with_its_message(tmp_path, monkeypatch, cach
     )
     script.chmod(0o755)
     monkeypatch.setenv("CC", str(script))
-    with pytest.warns(bc.ModelWarning, match="(?s)runs in Python.*out of luck"):
+    with pytest.warns(bc.ModelWarning, match=r"(?s)runs in (Python|WebAssembly).*out of luck"):
         sim = pendulum().equations().compile()
-    assert sim.backend == "python"
+    assert sim.backend in ("python", "wasm")
 
 
 @needs_compiler
@@ -164,7 +166,7 @@ def test_backend_is_told():
     sim = pendulum().equations().compile()
     assert sim.backend == "c"
     assert sim.notes[0].startswith("compiled by ")
-    with pytest.raises(bc.ModelError, match=r"backend='fortran'.*'auto', 'c', 'python'"):
+    with pytest.raises(bc.ModelError, match=r"backend='fortran'.*'auto', 'c', 'wasm', 'python'"):
         pendulum().equations().compile(backend="fortran")
 
 

@@ -10,7 +10,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.backend import wasm
 from bellcrank.emit.c.methods import method_number
-from bellcrank.kernel import make_wasm
+from bellcrank.emit.wasm import make_kernel
 from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.numeric.methods import METHODS
 from bellcrank.program.statements import Reduce
@@ -173,8 +173,8 @@ def test_numbers_of_methods_are_those_of_the_kernel():
 
 
 def test_the_kernel_is_made_of_the_present_text():
-    """Otherwise: python -m bellcrank.kernel.make_wasm."""
-    assert make_wasm.digest().encode() in (make_wasm.FOLDER / make_wasm.NAME).read_bytes()
+    """Otherwise: python -m bellcrank.emit.wasm.make_kernel."""
+    assert make_kernel.digest().encode() in (make_kernel.FOLDER / make_kernel.NAME).read_bytes()
 
 
 @needs_compiler
@@ -206,10 +206,10 @@ def test_a_routine_that_runs_the_model_itself():
 
 
 @pytest.mark.campaign
-@pytest.mark.skipif(bool(make_wasm.missing()), reason="needs clang 14, lld 14 and wasi-libc")
+@pytest.mark.skipif(bool(make_kernel.missing()), reason="needs clang 14, lld 14 and wasi-libc")
 def test_the_kernel_is_that_of_its_text():
-    """Otherwise: python -m bellcrank.kernel.make_wasm."""
-    assert (make_wasm.FOLDER / make_wasm.NAME).read_bytes() == make_wasm.made()
+    """Otherwise: python -m bellcrank.emit.wasm.make_kernel."""
+    assert (make_kernel.FOLDER / make_kernel.NAME).read_bytes() == make_kernel.made()
 
 
 SCRIPT = """
@@ -228,6 +228,6 @@ def test_examples_run_without_a_compiler(name, backend, tmp_path):
     folder = tmp_path / "bin"
     folder.mkdir()
     env = {"PATH": str(folder), "BELLCRANK_CACHE": str(tmp_path / "cache"), "PYTHONPATH": ":".join(sys.path)}
-    path = make_wasm.FOLDER.parents[2] / "examples" / f"{name}.py"
+    path = make_kernel.FOLDER.parents[2] / "examples" / f"{name}.py"
     done = subprocess.run([sys.executable, "-c", SCRIPT, str(path), backend], env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

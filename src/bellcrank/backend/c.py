@@ -43,8 +43,12 @@ def c_model(
         found = [f for f in functions if f is not None]
         if len(found) < len(functions):  # an external routine is given in C or Fortran alone
             raise
-        warn(f"{program.name} runs in Python, many times slower than compiled: {error}")
-        return PythonModel(program, found)
+        from bellcrank.backend.wasm import WasmModel, missing
+
+        python = bool(rigid or missing())
+        where = "Python, many times" if python else "WebAssembly, a few times"
+        warn(f"{program.name} runs in {where} slower than compiled: {error}")
+        return PythonModel(program, found) if python else WasmModel(program, found)
 
 
 class CModel:

@@ -161,8 +161,9 @@ def run(rows, method, step, every, t_end, p, c, y, inputs):
         rows.writerow([repr(t), *(repr(x / channel[2]) for x, channel in zip(row, model.CHANNELS))])
 
     write(0.0, y)
+    i = 0
     try:
-        i, k = 0, rates(0.0, y)
+        k = rates(0.0, y)
         for i in range(1, total + 1):
             end = t_end if i == total else i * step
             for t, to, before, after in parts((i - 1) * step, end, model.NEAR * step, breaks):

@@ -1,4 +1,4 @@
-"""Makes kernel.wasm, the kernel without a compiler: `python -m bellcrank.kernel.make_wasm`.
+"""Makes kernel.wasm, the kernel without a compiler: `python -m bellcrank.emit.wasm.make_kernel`.
 
 It needs clang 14, lld 14 and the C library of WASI (Debian: clang-14, lld-14, wasi-libc), and gives the same bytes
 wherever these are the same.
@@ -13,15 +13,20 @@ import sys
 import tempfile
 from pathlib import Path
 
+from bellcrank.expr.function_table import CALLED
 from bellcrank.kernel.text import Kernel
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parents[2] / "kernel"
 NAME = "kernel.wasm"
 CLANG = "clang-14"
-MATH = (
-    "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "exp", "log", "log10", "log2", "log1p", "expm1", "cbrt",
-    "hypot", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "pow",
-)  # functions that models call  # fmt: skip
+MATH = (  # functions that models call
+    "pow",
+    *(
+        f.name
+        for f in CALLED.values()
+        if not (f.syntax or f.macro or f.code.get("wasm") or f.text("javascript").helper or f.name == "sign")
+    ),
+)
 FLAGS = (
     "--target=wasm32-wasi", "-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-fno-math-errno", "-nostdlib",
     "-mbulk-memory", "-Wl,--no-entry", "-Wl,--export-table", "-Wl,--growable-table", "-Wl,--strip-all",
