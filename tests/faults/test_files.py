@@ -398,10 +398,12 @@ def test_a_written_program_leaves_what_stood_there(language, tmp_path):
     program = build(pendulum().equations(), language, tmp_path / "program")
     stem = str(program.folder / program.stem)
     start = [sys.executable, f"{stem}.py"] if language == "python" else [stem]
-    for i, options in enumerate((["r.erd"], ["r.csv"], ["r.erd", "--binary"], ["r.erd", "--classic"])):
+    plain = language == "python"
+    ways = (["r.csv"],) if plain else (["r.erd"], ["r.csv"], ["r.erd", "--binary"], ["r.erd", "--classic"])
+    for i, options in enumerate(ways):
         folder = tmp_path / str(i)
         folder.mkdir()
-        command = [*start, str(program.default), "--output", *options, "--echo", "e.echo"]
+        command = [*start, str(program.default), "--output", *options, *([] if plain else ["--echo", "e.echo"])]
         subprocess.run(command, cwd=folder, check=True, capture_output=True)
         before = contents(folder)
         assert not [name for name in before if name.endswith(".part")]

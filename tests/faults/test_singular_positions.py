@@ -355,7 +355,7 @@ def test_steps_that_were_divided_are_told():
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("language", [pytest.param("c", marks=needs_compiler), "python"])
+@pytest.mark.parametrize("language", [pytest.param("c", marks=needs_compiler)])
 def test_written_programs_tell_of_singular_starts(tmp_path, language):
     s = system("n_four_bar", n=2)
     s.set_run(t_end=0.2, step=0.002, initial=line(2) | along(2, 0.0))

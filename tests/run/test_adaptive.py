@@ -3,7 +3,6 @@
 import json
 import math
 import re
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -336,71 +335,6 @@ def test_programs_choose_their_steps(language, tmp_path):
     assert "the method is rk2, rk4, heun, euler, ab2, tsit5, dop853, radau5, rodas5p or auto" in program(
         "--method", "tsit6", code=1
     )
-
-
-# ---- stand-alone programs in Python
-
-
-@pytest.mark.campaign
-@pytest.mark.parametrize("method", rarely((*METHODS, "auto"), METHODS))
-def test_programs_in_python_take_the_steps_of_a_run_to_the_bit(method, tmp_path):
-    """With an input that jumps, a fast mode, tolerances by unit; keywords and echo repeat the run."""
-    equations = stiff().equations()
-    program = build(equations, "python", tmp_path / "written")
-    lines = (f"METHOD {method}", "W step 0.3 2 0", "STOPT 0.4", "RTOL 1e-4", "ATOL(rad) 1e-5", "ATOL(U(1)) 1e-4")
-    found = program.run(tmp_path, *lines)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # steps that are held
-        run = equations.compile(backend="python").simulate(
-            t_end=0.4, method=method, rtol=1e-4, atol={"rad": 1e-5, "u(rod)": 1e-4},
-            inputs={"w": bc.step(at=0.3, height=2.0)},
-        )  # fmt: skip
-    assert all(np.array_equal(found[name], run[name]) for name in run.channels)
-    assert np.array_equal(found.time, run.time)
-    told = program(tmp_path / "out.echo", "--output", tmp_path / "again.erd", "--echo", tmp_path / "x")
-    figures = run.settings
-    assert f": {figures['steps']} steps of {figures['smallest_step']:.3g} to {figures['largest_step']:.3g} s, " in told
-    assert f"\n{figures['rates']} rates" in told and f"{method}, finished at t = 0.4 s" in told
-    assert all(x in told for x in went_over(figures)) and ("went over" in told) == (method == "auto")
-    assert np.array_equal(bc.read(tmp_path / "again.erd")["q(rod)"], run["q(rod)"])
-
-
-SHORT = {
-    "four_bar": 1.0,
-    "change_point_four_bar": 0.6,
-    "whipple_bicycle": 0.3,
-    "andrews_squeezer": 0.01,
-    "stanford_arm_controlled": 0.5,
-}
-
-
-@pytest.mark.campaign
-@pytest.mark.parametrize(("name", "t_end"), SHORT.items())
-@pytest.mark.parametrize("method", ["dop853", "rodas5p", "auto"])
-@pytest.mark.filterwarnings("ignore:a mode of")
-def test_examples_in_python_take_the_steps_of_a_run_to_the_bit(name, t_end, method, tmp_path):
-    """Loops, also near singular positions, where an explicit method stands in for a stiff one; speed constraints."""
-    equations = example(name)
-    program = build(equations, "python", tmp_path)
-    program("--method", method, "--rtol", "1e-4", "--t-end", repr(t_end), "--output", "out.csv")
-    run = equations.compile(backend="python").simulate(method=method, rtol=1e-4, t_end=t_end)
-    found = bc.read(tmp_path / "out.csv")
-    assert len(run) > 1 and all(np.array_equal(found[x], run[x]) for x in run.channels)
-
-
-@pytest.mark.campaign
-def test_what_programs_in_python_refuse_and_how_their_steps_end(tmp_path):
-    program = build(pendulum("k3*q(rod)**3", k3=50.0).equations(), "python", tmp_path)
-    said = program("--method", "tsit5", "--t-end", "20", code=4)
-    assert re.search(r"stopped at t = 1.26657 s: the step became too small \(last .* s\): [QUqu]\(rod\) asks", said)
-    (tmp_path / "wrong.par").write_text(
-        f"PARSFILE\nPARSFILE {program.default}\nRTOL 1e-14\nATOL(N) 1\nATOL -1\nMETHOD tsit6\nEND\n"
-    )
-    said = program(tmp_path / "wrong.par", code=1)
-    assert "rtol 1e-14 is below 1e-13, which double precision cannot keep" in said
-    assert "atol(n): no state is called 'n', and none has such a unit" in said
-    assert "atol needs a positive number, found '-1'" in said
-    assert "the method is rk2, rk4, heun, euler, ab2, tsit5, dop853, radau5, rodas5p or auto, found 'tsit6'" in said
 
 
 @needs_compiler

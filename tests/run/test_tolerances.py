@@ -189,7 +189,7 @@ def test_studies_take_them():
     assert definition.run == {"atol": {"m": 1e-6}, "rtol": 1e-5} and not any("atol" in p for p in problems)
 
 
-@pytest.mark.parametrize("language", [COMPILED[0], pytest.param("python", marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("language", [COMPILED[0]])
 def test_programs_take_them(language, sims, tmp_path):
     equations = sledge().equations()
     program = build(equations, language, tmp_path / "written")

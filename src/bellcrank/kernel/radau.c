@@ -168,6 +168,7 @@ static int radau_step(GIVEN Job *job, real *w)
     ARRAY(real, loose, N_S); /* before loops are closed */
     real size;
     int failed;
+    memset(Z, 0, 3*ROW*sizeof *Z); /* which compilers would warn of */
     if (!a->under_way) {
         if ((failed = begin_stretch(HERE job, FIRST_ORDER, w)))
             return failed;

@@ -19,6 +19,7 @@ _BRANCH = re.compile(r"#(if|elif) (!?)(\w+)|#(else|endif)\b|#(ifn?def)\b")
 _STRUCTURE = re.compile(r"^typedef struct (\w+) \{\n(.*?)^\} \1;", re.MULTILINE | re.DOTALL)
 _NAMES = re.compile(r"(?:const )?(\w+) (\**)(.+);")
 _FUNCTION = re.compile(r"\w+ \(\*(\w+)\)\(.*\);")
+_PART = re.compile(r"\bMODEL_HAS\((\w+)\)")  # a number where it is known
 _WORD = re.compile(r"#define (\w+)(?:\(([\w, ]+)\))?(?: (.+))?")
 
 
@@ -53,6 +54,8 @@ class Kernel:
     def take(self, *names: str) -> str:
         """Files with those that they include; those that were taken before are left out."""
         text = "".join(self._file(name) for name in names)
+        if not self.parts["LINKED"]:
+            text = _PART.sub(lambda m: str(self.parts.get(f"HAS_{m[1]}", m[0])), text)
         for word, plain in () if self.parts["LINKED"] else _words(kernel_file("unity.h")):
             text = word.sub(plain, text)
         return text

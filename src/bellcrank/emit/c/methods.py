@@ -113,7 +113,9 @@ def method_cases(
     """
     chosen = [METHODS[only]] if only else [*METHODS.values()]
     most = max(m.by_stages for m in chosen)
-    lines = [f"    real stage[{states}], {', '.join(f'k{i}[{states}]' for i in range(2, most + 1))};"]
+    staged = ["stage"] if any(not m.semi_implicit for m in chosen) else []
+    named = [*staged, *(f"k{i}" for i in range(2, most + 1))]
+    lines = [f"    real {', '.join(f'{name}[{states}]' for name in named)};"]
     lines += ["    int failed = FINISHED;"]
     lines += [] if only else ["    switch (job->method) {"]
     for m in chosen:

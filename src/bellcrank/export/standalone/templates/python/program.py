@@ -220,6 +220,7 @@ def main():
                 last, ended = run(rows, method, step, every, t_end, p, c, y, inputs)
             os.replace(part, args.output)
         except OSError as error:
+            Path(part).unlink(missing_ok=True)
             problem(args.output, f"this file cannot be written ({error.strerror})")
     if problems:
         sys.exit("\n".join(f"{STEM}: {x}" for x in problems))
