@@ -135,7 +135,8 @@ MAIN = """
 #include <stdio.h>
 int main(void)
 {
-    double p[N_P + 1] = {@P@}, c[N_C + 1], y[N_S] = {0.3}, k[N_S], bad[N_S], rows[40*(1 + N_S + N_OUT)], memory[2] = {0};
+    double p[N_P + 1] = {@P@}, c[N_C + 1], y[N_S] = {0.3}, k[N_S], bad[N_S], rows[40*(1 + N_S + N_OUT)];
+    double memory[2] = {0}, kept[1] = {0};
     const double x[3] = {0.0, 0.1, 1.0}, pieces[8] = {0.0, 1.0, 0.0, 0.0, 0.1, 2.0, 0.0, 0.0};
     Externals externals = {0, memory, 0, 0};
     Input input = {PIECES, 0, 1.0, {0}, 3, x, pieces};
@@ -144,6 +145,7 @@ int main(void)
         for (int kind = CONSTANT; kind <= PIECES; kind++) {
             Job job = {.method = method, .last = 25, .total = 25, .every = 3, .h = 0.01, .p = p, .c = c};
             job.inputs = &input, job.externals = &externals, job.y = y, job.k = k, job.bad = bad, job.rows = rows;
+            job.kept = kept;
             input.kind = kind, input.a[3] = 1.0;
             if (run(&job) || job.filled != 10)
                 return 1;

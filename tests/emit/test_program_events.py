@@ -164,8 +164,8 @@ def test_formulas_long_names_and_loops_in_fortran(tmp_path, language, name):
         bc.event(
             "t - 0.1113", action={speed: f"-0.5*{speed}"}, name="a name that is longer than a line of Fortran " * 3
         ),
-        bc.event(f"abs({speed}) + sign(t - 0.2)*cbrt(t) > 0.4", name="odd"),
-        bc.event("where(t > 0.3, 1, -1)*t**2 > 0", stop=True, name="end"),
+        bc.event(f"abs({speed}) + sign(t - 0.2037)*cbrt(t) > 0.4", name="odd"),
+        bc.event("where(t > 0.3021, 1, -1)*t**2 > 0", stop=True, name="end"),
     ]
     equations.write(language, tmp_path / "none_acts", events=events[1:])
     compiled(language, tmp_path / "none_acts", "-O2 -Werror")
