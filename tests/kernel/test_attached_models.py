@@ -1,0 +1,36 @@
+"""Models that are attached to the kernel take no more of its memory than there is: examples under a sanitizer."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SCRIPT = """
+import sys, warnings
+warnings.simplefilter("ignore")
+import bellcrank as bc
+sim = bc.load_model(sys.argv[1]).equations().compile(backend="c", speed="quick")
+assert sim.backend == "c", sim.notes
+for method in ("rk4", "ab2", "euler", "tsit5", "dop853", "radau5", "rodas5p"):
+    sim.simulate(t_end=0.02, method=method)
+for dae in ("dlmm", "half-explicit", "stabilised") if sim.loaded.program.loops is not None else ():
+    sim.simulate(t_end=0.02, dae=dae)
+print("all ran")
+"""
+
+
+@pytest.mark.campaign
+@pytest.mark.skipif(not shutil.which("gcc"), reason="needs gcc")
+@pytest.mark.parametrize("name", ["quarter_car", "change_point_four_bar", "sarrus_linkage"])
+def test_nothing_beyond_the_memory_of_the_kernel(name, tmp_path):
+    found = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True)
+    flags = "-O1 -g -fsanitize=address -fno-omit-frame-pointer -ffp-contract=off"
+    env = os.environ | {"LD_PRELOAD": found.stdout.strip(), "ASAN_OPTIONS": "detect_leaks=0", "CC": "gcc"}
+    env |= {"BELLCRANK_CFLAGS": flags, "BELLCRANK_CACHE": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", SCRIPT, str(EXAMPLES / f"{name}.py")]
+    done = subprocess.run(command, env=env, capture_output=True, text=True)
+    assert done.returncode == 0 and "all ran" in done.stdout, done.stderr[-3000:]
