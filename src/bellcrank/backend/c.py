@@ -28,6 +28,8 @@ from bellcrank.expr.collection import no_collection
 from bellcrank.program.inertias import inertia_functions
 from bellcrank.program.program import Program
 
+MOST_SPEEDS = 100  # of a model with closed loops that is attached to the kernel
+
 
 def c_model(
     program: Program,
@@ -49,6 +51,11 @@ def c_model(
         where = "Python, many times" if python else "WebAssembly, a few times"
         warn(f"{program.name} runs in {where} slower than compiled: {error}")
         return PythonModel(program, found) if python else WasmModel(program, found)
+
+
+def _can_be_linked(program: Program, rigid: Sequence[RigidWheel]) -> bool:
+    """Can it be attached to the kernel? Rigid wheels are text with it; memory for large loops would not fit a stack."""
+    return not rigid and (program.loops is None or len(program.speeds) <= MOST_SPEEDS)
 
 
 class CModel:
@@ -105,7 +112,9 @@ class CModel:
             from bellcrank.backend.fortran import fortran_library
 
             foreign_libraries = [fortran_library(foreign, program.name)]
-        builds = builds_of(sources, compiler, speed, foreign_libraries, own, flags, linked=not rigid)
+        builds = builds_of(
+            sources, compiler, speed, foreign_libraries, own, flags, linked=_can_be_linked(program, rigid)
+        )
         place = {routine: i for i, routine in enumerate(program.routines)}
         away = [(place[c.routine], c.routine.argument_count) for c in calls if c.function is None]
         memory_size = sum(c.routine.memory or 0 for c in calls if c.function is not None)

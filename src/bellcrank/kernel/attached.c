@@ -131,14 +131,14 @@ EXPORT int rates_of_all(int64_t n, int32_t afresh, const real *t, const real *x,
 EXPORT int is_calm(int64_t n, const real *t, const real *x, real h, real push, int32_t squarings, real most,
     const void *bound)
 {
-    real room[ROOM];
+    real room[ROOM_WITH_SLOPES];
     return kernel->is_calm(&model, room, n, t, x, h, push, squarings, most, bound);
 }
 
 EXPORT int is_calm_run(int64_t n, int64_t width, const real *rows, real h, real push, int32_t squarings, real most,
     const void *bound)
 {
-    real room[ROOM];
+    real room[ROOM_WITH_SLOPES];
     return kernel->is_calm_run(&model, room, n, width, rows, h, push, squarings, most, bound);
 }
 
