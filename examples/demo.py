@@ -18,7 +18,7 @@ def examine(small):
     """Equations, simulation, run of two seconds, and the figures of one column of the table."""
     equations = bc.load_model(HERE / "passenger_car.py", small=small).equations()
     start = time.perf_counter()
-    sim = equations.compile()
+    sim = equations.compile(speed="fast")
     compiled = time.perf_counter() - start
     run = sim.simulate(output_every=1)
     start = time.perf_counter()
