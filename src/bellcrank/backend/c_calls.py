@@ -43,6 +43,7 @@ class CCalls:
     """Calls of a compiled program with memories of their own; those that remember have `live`, set for each call."""
 
     name = "c"
+    watches = True  # do runs look for events themselves?
 
     def __init__(self, compiled: Compiled, functions: Functions) -> None:
         self.compiled, self.program, self.libraries = compiled, compiled.program, compiled.builds.now

@@ -22,7 +22,9 @@ _TYPES: dict[str, Any] = {
     "*": ctypes.c_void_p,
     "function": ctypes.c_void_p,
 }
-_CALLBACKS: dict[str, Any] = {"callback": External, "function": Function}
+UseValues = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+Hold = ctypes.CFUNCTYPE(None, ctypes.c_int32)
+_CALLBACKS: dict[str, Any] = {"callback": External, "function": Function, "use_values": UseValues, "hold": Hold}
 
 
 def _mirror(file: str, name: str) -> Any:
@@ -35,9 +37,16 @@ def _mirror(file: str, name: str) -> Any:
 
 Externals = _mirror("externals.h", "Externals")
 InputSignal = _mirror("input.h", "Input")
+Events = _mirror("events.h", "Events")
 Job = _mirror("job.h", "Job")
 Array = _mirror("batch.h", "Array")
 Batch = _mirror("batch.h", "Batch")
+
+
+def records(file: str, name: str) -> np.dtype[Any]:
+    """Records of a structure without pointers, for arrays of it."""
+    fields = [(field, _TYPES[kind]) for field, kind, _ in structure_fields(file, name)]
+    return np.dtype(fields, align=True)
 
 
 def address(array: np.ndarray) -> int:
@@ -49,9 +58,9 @@ def address(array: np.ndarray) -> int:
 
 def check_sizes(library: Any) -> None:
     """Compares the structures of a library with those here."""
-    found = (ctypes.c_int64 * 3)()
+    found = (ctypes.c_int64 * 4)()
     library.structure_sizes(found)
-    for kind, size in zip((Job, InputSignal, Externals), found, strict=True):
+    for kind, size in zip((Job, InputSignal, Externals, Events), found, strict=True):
         if ctypes.sizeof(kind) != size:
             raise InternalError(
                 f"{kind.__name__} has {size} bytes in the compiled program and {ctypes.sizeof(kind)} where it is "

@@ -25,6 +25,7 @@ from bellcrank.numeric.tuning import LOOPS
 
 FIRST_PAUSE = 1000  # steps of a run with an adaptive method up to its first look at the keyboard
 PAUSE_SECONDS = 0.1  # between two others
+EVENT_ROWS = 200  # that events add to a block of steps before it pauses
 MOST_PASSAGES = 1000  # near singular positions, in one block of steps
 BEGUN, AGAIN = 1, 2  # of a job: as in run.c
 COUNTED = ("steps", "rejected", "evaluations", "shortest", "longest", "fastest", "slowed", "held", "pace")
@@ -92,6 +93,11 @@ class CRun:
         self._pace = start.pace
         if start.pace is not None:
             self._set_pace(start.pace)
+        self.watching = start.events
+        if self.watching is not None:
+            self.watching.watch(self)
+            job.events = ctypes.addressof(self.watching.fields)
+            self.calls_back = True
 
     def _set_pace(self, pace: Pace) -> None:
         """A run whose method chooses its steps."""
@@ -266,8 +272,10 @@ class CRun:
         """Goes on to step `last`, or as far as it comes before it pauses; the rows recorded on the way."""
         first = self.reached
         count = last // self.course.every - first // self.course.every + 2
+        if self.watching is not None:
+            count += EVENT_ROWS
         rows = np.empty((count, self._width))
-        self._job.first, self._job.last, self._job.filled = first, last, 0
+        self._job.first, self._job.last, self._job.filled, self._job.most_rows = first, last, 0, count
         self.write_to(rows)
         began = time.perf_counter()
         self.status = self.call("run")
@@ -293,6 +301,12 @@ class CRun:
         further = [ctypes.c_void_p(address(x)) if isinstance(x, np.ndarray) else x for x in given]
         further = [ctypes.c_double(x) if isinstance(x, float) else x for x in further]
         return int(self.in_c(lambda: function(ctypes.byref(self._job), *further)))
+
+    def event_room(self, sizes: Any) -> int:
+        """How many numbers events need, by their counts."""
+        room = self.calls.library.event_room
+        room.restype = ctypes.c_int64
+        return int(room(ctypes.byref(sizes)))
 
     @property
     def more_arrays(self) -> dict[str, np.ndarray]:

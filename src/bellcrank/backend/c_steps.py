@@ -23,6 +23,8 @@ class CSteps:
     `call(at, n)` takes up to SHORT steps and returns the status, where nothing is called back (`calls_back`).
     """
 
+    plain = True  # can inputs be given other values between steps?
+
     def __init__(self, run: CRun) -> None:
         self.run, self.job = run, run.fields
         self.row = np.zeros(run.width)
@@ -149,6 +151,8 @@ class StepsOfAll:
 
 class RigidCSteps(CSteps):
     """The same with rigid wheels, whose events are told in between."""
+
+    plain = False
 
     def __init__(self, run: RigidCRun) -> None:
         super().__init__(run)

@@ -70,12 +70,37 @@ class Pace:
     look: int = 0  # 1: it notes whether a fast mode holds its steps; 2: and pauses there
 
 
+@dataclass(frozen=True)
+class EventData:
+    """Events of a run as the kernel reads them (`kernel/events.h`): what is watched, what is set, steps of formulas,
+    and values of parameters in user units. `follows`: the states that closed loops move first where an event sets
+    others.
+
+    `use_values` takes changed values into a run, and raises what is wrong with them; `hold` marks what routines in
+    Python remember and brings it back. `step`, `span` and `until`: of the run, s; does it go on from another one
+    (`continued`)?
+    """
+
+    watched: Sequence[tuple[int, ...]]
+    settings: Sequence[tuple[int | float, ...]]
+    steps: Sequence[tuple[int | float, ...]]
+    follows: Sequence[bool]
+    values: Sequence[float]
+    use_values: Callable[[Any, list[float]], None]
+    hold: Callable[[int], None] | None
+    step: float
+    span: float
+    until: float
+    continued: bool = False
+
+
 class Start(NamedTuple):
     """A run that has not begun: its steps, the state, parameters, constants and inputs, all in equation units.
 
     With loops: `weights` of coordinates and speeds, the metric in which they are closed; are they at every stage
     (`staged`)? `dae`: another method that keeps constraints. With rigid `wheels`, by name: `tell` gets name and time of
-    events; are modes kept for each recorded step (`remember`)? `pace`: of methods that choose their steps.
+    events; are modes kept for each recorded step (`remember`)? `pace`: of methods that choose their steps. `events`:
+    what the run is watched for.
     """
 
     course: Course
@@ -90,6 +115,7 @@ class Start(NamedTuple):
     tell: Callable[[str, float], None] | None = None
     remember: bool = False
     pace: Pace | None = None
+    events: Any = None  # `Watching`
 
 
 def not_closed(row: str, moved: float, residual: float) -> str:

@@ -92,6 +92,11 @@ EXPORT int look_within(Job *job, real until, const real *known)
     real room[ROOM];
     return kernel->look_within(&model, room, job, until, known);
 }
+
+EXPORT int64_t event_room(const Events *sizes)
+{
+    return kernel->event_room(&model, NULL, sizes);
+}
 #endif
 #if HAS_ASSEMBLY
 

@@ -8,6 +8,7 @@ enum { NOT_BEGUN, BEGUN, AGAIN };
 enum { PROJECTION, DLMM, CLMM, BAUMGARTE, STABILISED, POST, HALF_EXPLICIT };
 
 #include "input.h"
+#include "events.h"
 
 typedef struct Job {
     /* every run */
@@ -88,6 +89,9 @@ typedef struct Job {
     real from_time;             /* when inputs are read at the beginning of the next step */
     int64_t modes_of_row;       /* numbers of all wheels */
     int64_t unknown;            /* is there an input without a value? */
+    /* events */
+    Events *events;             /* NULL: the run is not watched */
+    int64_t most_rows;          /* room for rows, of a run that is watched: it pauses where there is no more */
 } Job;
 
 /* The caller's idea of these structures must be that of this file. */
@@ -96,4 +100,5 @@ EXPORT void structure_sizes(int64_t *sizes)
     sizes[0] = sizeof(Job);
     sizes[1] = sizeof(Input);
     sizes[2] = sizeof(Externals);
+    sizes[3] = sizeof(Events);
 }

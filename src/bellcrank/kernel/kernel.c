@@ -25,14 +25,18 @@
 #include "rigid.c"
 #endif
 #include "run.c"
-#if HAS_CALLS
-#include "bound.c"
-#include "python.c"
-#include "stepped.c"
-#endif
 #if HAS_LOOKS
 #include "within.c"
 #endif
 #if HAS_ASSEMBLY
 #include "assembly.c"
+#endif
+#if HAS_LOOKS
+#include "events.c"
+#endif
+#include "runs.c"
+#if HAS_CALLS
+#include "bound.c"
+#include "python.c"
+#include "stepped.c"
 #endif

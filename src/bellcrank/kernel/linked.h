@@ -15,7 +15,7 @@
 #include "model.h"
 
 #ifdef __GNUC__
-#define GIVEN const Model *model, __attribute__((unused)) real *room,
+#define GIVEN __attribute__((unused)) const Model *model, __attribute__((unused)) real *room,
 #else
 #define GIVEN const Model *model, real *room,
 #endif

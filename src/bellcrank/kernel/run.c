@@ -109,8 +109,8 @@ static int take_start(GIVEN Job *job, int again, real *w)
     return failed;
 }
 
-/* Goes on with a run. Returns the status. */
-EXPORT int run(GIVEN Job *job)
+/* Takes the steps of a run up to `last`. Returns the status. */
+static int take_steps(GIVEN Job *job)
 {
     const real h = job->h, near = GAP*h;
     ARRAY(real, w, N_W + 1);

@@ -7,7 +7,7 @@ EXPORT int steps_on(GIVEN Job *job, int64_t n)
     if (job->begun == AGAIN && !n) {
         ARRAY(real, w, N_W + 1);
         job->externals->failed = 0;
-        job->begun = BEGUN;
+        job->begun = job->events ? AGAIN : BEGUN; /* what was changed may bring events about in the next step */
         memcpy(w + N_I, job->kept, (N_W - N_I)*sizeof *w);
         if ((job->status = take_start(HERE job, 1, w)))
             return job->status;
@@ -17,7 +17,11 @@ EXPORT int steps_on(GIVEN Job *job, int64_t n)
     job->first = job->reached;
     job->last = job->total = job->first + n;
     job->filled = 0;
-    return run(HERE job);
+#if HAS_LOOKS
+    if (job->events)
+        return run_watched(HERE job, 1);
+#endif
+    return take_steps(HERE job);
 }
 
 /* The same for several runs, but those that have failed; how many that are then. */

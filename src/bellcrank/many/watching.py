@@ -61,7 +61,8 @@ def _values_of(events: list[EventFormula]) -> list[str]:
 
 def _event(e: EventFormula, printer: CEventPrinter, places: Mapping[str, int]) -> EventText:
     settings = (_setting(x, printer.text(steps), places) for x, steps in e.settings)
-    return EventText(e.sides, e.strict[0] if e.strict else 0, e.stop, printer.text(e.condition), tuple(settings))
+    strict, condition = e.strict[0] if e.strict else 0, printer.text(e.condition)
+    return EventText(e.sides, strict, e.stop, condition, tuple(settings), e.of_time)
 
 
 def _setting(x: Quantity, text: str, places: Mapping[str, int]) -> SettingText:

@@ -183,7 +183,7 @@ class Watch:
         self.idle: dict[str, float] = {}
         self._begun: dict[str, Begun] = {}  # conditions that stop or act
         self._undefined: dict[str, tuple[float, bool]] = {}  # conditions that were nan: first time; always so far
-        self._last: np.ndarray | None = None
+        self.last: np.ndarray | None = None
         self._number = -1  # of the step at whose end that row is
         self._at_zero: dict[str, AtZero] = {}
         self._left: dict[str, tuple[float, float]] = {}  # at a time: with which value a condition left a zero
@@ -192,7 +192,7 @@ class Watch:
     def begin(self, number: int, row: np.ndarray | None, at_zero: Mapping[str, AtZero] | None = None) -> None:
         """Takes the start of a run, or of a stretch of it, with so many steps behind it; its row, or None if that is
         still to come."""
-        self._last = row
+        self.last = row
         self._number = number if row is not None else number - 1
         self.stopped, self.fired, self.stopping, self._left = None, [], "", {}
         if not self.conditions:
@@ -204,6 +204,14 @@ class Watch:
     def at_zero(self, row: np.ndarray | None) -> dict[str, AtZero]:
         """Conditions that are zero at the row from which a run goes on: they have been told."""
         return {} if row is None else {w.name: AtZero(w.sides[0], False) for w in self.conditions if w.is_zero(row)}
+
+    def follow(self, begun: Begun, name: str) -> None:
+        """Takes what a condition was where a run began, and since."""
+        self._begun[name] = begun
+
+    def undefined(self, name: str, first: float, always: bool) -> None:
+        """Notes that a condition was not a number."""
+        self._undefined[name] = first, always
 
     def happened(self, book: Book) -> Happened:
         """What a run takes over that goes on from here."""
@@ -222,8 +230,8 @@ class Watch:
         """
         if not len(rows) or not self.conditions:
             return rows
-        whole = rows if self._last is None else np.vstack([self._last, rows])
-        first, self._last = self._number + (self._last is None), whole[-1].copy()
+        whole = rows if self.last is None else np.vstack([self.last, rows])
+        first, self.last = self._number + (self.last is None), whole[-1].copy()
         self._number += len(rows)
 
         def inside(i: int) -> Rows:
@@ -454,7 +462,7 @@ class Watch:
             told.append(f"event '{name}' is not a number {since}: it cannot occur there; check its formula")
         for w in self.conditions:
             begun = self._begun.get(w.name)
-            if begun is None or w.name in happened or self._last is None or not self._last[0] > begun.time:
+            if begun is None or w.name in happened or self.last is None or not self.last[0] > begun.time:
                 continue
             where = f"at t = {begun.time:.6g} s, where the run begins"
             if begun.zero and begun.side in w.sides:

@@ -8,7 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-MOST = 400  # evaluations
+from .tuning import EVENTS
+
+MOST = EVENTS.tries  # evaluations
 
 
 def zero_between(

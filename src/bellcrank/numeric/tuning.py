@@ -198,6 +198,7 @@ class Events:
     rounding: float = _of(1e-15, "share by which values are moved to see what rounding does to a condition", 1.0)
     zero: float = _of(1e-9, "share of its size about an event below which a condition is zero after the action", 0.5)
     jump: float = _of(1e-3, "share of its values about a step that a condition has where it jumps across zero")
+    tries: int = _of(400, "evaluations of a condition in the search for its zero")
     looks: int = _of(4, "in each step of a method that chooses its steps, which may be long")
     halvings: int = _of(40, "of the first step after an event, to see where its condition goes")
     glance: float = _of(1e-6, "share of a step over which the rate of a condition is found", 0.5)

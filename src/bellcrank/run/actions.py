@@ -60,6 +60,7 @@ class EventsGiven:
     actions: dict[str, Action]
     values: dict[str, float]
     used: set[str]  # keys of parameters that events read or set
+    formulas: list[EventFormula]
 
 
 def listed_events(events: Any, stop: Any, interface: Interface) -> list[GivenEvent]:
@@ -126,6 +127,11 @@ class EventFormula:
     stop: bool
     settings: tuple[tuple[Quantity, tuple[FormulaStep, ...]], ...]
 
+    @property
+    def of_time(self) -> bool:
+        """Does its condition depend on nothing but time and parameters?"""
+        return all(step.column <= 0 for step in self.condition)  # the first column, if any
+
 
 def event_formulas(
     interface: Interface, given: Sequence[GivenEvent], values: Mapping[str, float]
@@ -151,7 +157,7 @@ def parameters_of(interface: Interface) -> tuple[Quantity, ...]:
 
 def no_events() -> EventsGiven:
     """Of a run that nobody watches."""
-    return EventsGiven([], {}, {}, set())
+    return EventsGiven([], {}, {}, set(), [])
 
 
 def read_events(interface: Interface, events: Any, stop: Any, parameters: Mapping[str, float] | None) -> EventsGiven:
@@ -163,14 +169,15 @@ def read_events(interface: Interface, events: Any, stop: Any, parameters: Mappin
     values = {x.name: float(x.default) for x in known if x.default is not None}
     given_values = interface.keyed(mapping(parameters, "parameters"), DECLARED, "parameters")
     values.update({k: number(v, f"parameter '{k}'") for k, v in given_values.items()})
-    result = EventsGiven([], {}, values, set())
-    for x, formula in zip(given, event_formulas(interface, given, values), strict=True):
+    result = EventsGiven([], {}, values, set(), event_formulas(interface, given, values))
+    for x, formula in zip(given, result.formulas, strict=True):
         value = as_function(formula.condition, columns, values)
         action = Action(tuple(Setting(s, as_function(steps, columns, values)) for s, steps in formula.settings))
         acts = bool(action.settings)
         sets = partial(action.beside, values) if acts else None
-        of_time = all(step.column <= 0 for step in formula.condition)  # the first column, if any
-        result.watched.append(Watched(x.name, value, formula.sides, formula.strict, x.stop, acts, sets, of_time))
+        result.watched.append(
+            Watched(x.name, value, formula.sides, formula.strict, x.stop, acts, sets, formula.of_time)
+        )
         result.used.update(parameters_used(interface, x))
         if acts:
             result.actions[x.name] = action

@@ -27,10 +27,12 @@ from bellcrank.run.values import Plan
 ONE_STEP = {"BDF": "Radau", "LSODA": "Radau"}  # what stands in near singular positions for methods of several steps
 
 
-def adaptive_run(e: Evaluation, plan: Plan, state: np.ndarray, tolerances: Tolerances, watch: Watch) -> AdaptiveRun:
-    """A run that has not begun: compiled where model and method are."""
+def adaptive_run(
+    e: Evaluation, plan: Plan, state: np.ndarray, tolerances: Tolerances, watch: Watch, watching: Any = None
+) -> AdaptiveRun:
+    """A run that has not begun: compiled where model and method are. `watching`: events that the kernel looks for."""
     if plan.method in OWN and e.context.loaded.model.name != "python":
-        return CompiledRun(e, plan, state, tolerances, watch)
+        return CompiledRun(e, plan, state, tolerances, watch, watching)
     return AdaptiveRun(e, plan, state, tolerances, watch)
 
 
@@ -94,9 +96,16 @@ class CompiledRun(AdaptiveRun):
     """A run with a method that chooses its own steps, compiled: whole, or step by step where events are looked for."""
 
     def __init__(
-        self, evaluation: Evaluation, plan: Plan, state: np.ndarray, tolerances: Tolerances, watch: Watch
+        self,
+        evaluation: Evaluation,
+        plan: Plan,
+        state: np.ndarray,
+        tolerances: Tolerances,
+        watch: Watch,
+        watching: Any = None,
     ) -> None:
         super().__init__(evaluation, plan, state, tolerances, watch)
+        self._watching = watching
         method, last = next(iter(EMBEDDED)) if plan.method == AUTO else plan.method, len(self.times) - 1
         self._course = Course(method, plan.step * plan.every, last, 1, plan.t_end, tuple(self._ends), self.time)
         self._passed: list[Passage] = []  # before the method changed
@@ -113,7 +122,8 @@ class CompiledRun(AdaptiveRun):
         assert x.atol is not None and x.caps is not None and x.groups is not None
         pace = Pace(self.times, x.rtol, x.atol, x.caps, x.groups, self.count.most, look)
         calls: Any = e.context.stiff if course.method in STIFF else e.model
-        return calls.start(Start(course, state, e.p, e.c, e.inputs, e.weights, e.staged, pace=pace))
+        start = Start(course, state, e.p, e.c, e.inputs, e.weights, e.staged, pace=pace, events=self._watching)
+        return calls.start(start)
 
     def _goes_over(self) -> None:
         """Goes on in the program with stiff methods; that goes back and forth by itself."""
@@ -130,7 +140,7 @@ class CompiledRun(AdaptiveRun):
         self._follow()
 
     def advance(self, last: int) -> np.ndarray:
-        if self.watch.conditions:
+        if self.watch.conditions and self._watching is None:
             return super().advance(last)
         self._goes_over()
         rows = self._run.advance(last)

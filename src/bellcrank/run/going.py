@@ -32,7 +32,7 @@ from bellcrank.run.status import OF_CODE, RunStatus
 from bellcrank.run.stepping import Evaluation, PythonRun
 from bellcrank.run.stretches import Stretch, Stretches, known_to
 from bellcrank.run.values import Plan, finite, positive, run_plan
-from bellcrank.run.watched_steps import ACTION_FAILED, FEW, WatchedSteps
+from bellcrank.run.watched_steps import ACTION_FAILED, FEW, KernelSteps, WatchedSteps
 from bellcrank.signals import Signal
 
 
@@ -89,7 +89,7 @@ class Going:
     @property
     def t(self) -> float:
         """The time reached, s."""
-        if isinstance(self.steps, WatchedSteps):
+        if isinstance(self.steps, WatchedSteps | KernelSteps):
             return float(self.steps.row[0])
         plan, reached = self.plan, self.steps.reached
         return plan.begins if reached == plan.first else plan.t_start + reached * plan.step
@@ -97,7 +97,7 @@ class Going:
     def why(self, at_start: bool = False) -> str:
         """Why the last step failed, which is not counted, or the state at the start of the next."""
         self.steps.ended()
-        if isinstance(self.steps, WatchedSteps) and self.steps.stretches.book.problem:
+        if isinstance(self.steps, WatchedSteps | KernelSteps) and self.steps.stretches.book.problem:
             return self.steps.stretches.book.problem
         told = how_ended(self.prepared, self.evaluation, self.watch, False)
         if not at_start:
@@ -118,7 +118,7 @@ class Going:
         n = self.steps.reached
         onward = plan if n == plan.first else plan._replace(first=n, within=None)
         carried, behind = replace(self.prepared.run.carried(), weights=e.weights), None
-        if isinstance(self.steps, WatchedSteps):
+        if isinstance(self.steps, WatchedSteps | KernelSteps):
             behind = self.steps.behind()
             if self.watch.stopped is not None:
                 onward, carried = place_on(plan, float(row[0])), replace(carried, inside=None)
@@ -187,7 +187,9 @@ def going(loaded: Loaded, origin: Origin, step: float | None = None, method: str
     if not origin.dae.usual:
         raise ModelError(f"start=: the run keeps its loops by dae={origin.dae.method!r}, a stepper by projection")
     context, watch = loaded.context(), Watch(events.watched)
-    stretches = Stretches(loaded, context, inputs, origin.dae, origin.tolerances, watch, events, origin.parameters)
+    stretches = Stretches(
+        loaded, context, inputs, origin.dae, origin.tolerances, watch, events, origin.parameters, ends=False
+    )
     carried = origin.carried(loaded, p, origin.dae)
     y = first_state(origin, loaded, stretches.closure(p), p, inputs, plan.begins)
     stretch = Stretch(plan, p, y, carried)
@@ -195,15 +197,18 @@ def going(loaded: Loaded, origin: Origin, step: float | None = None, method: str
     row = take_over(origin.reached, evaluation, stretch.y, carried)
     run: Any = prepared.run
     steps: CSteps | PythonSteps | WatchedSteps
-    if watch.conditions:
-        steps = WatchedSteps(stretches, stretch, row, None if origin.reached is None else origin.reached.behind)
+    behind = None if origin.reached is None else origin.reached.behind
+    if stretches.watching is not None:
+        steps = KernelSteps(stretches, run, behind)
+    elif watch.conditions:
+        steps = WatchedSteps(stretches, stretch, row, behind)
     else:
         kind = RigidCSteps if isinstance(run, RigidCRun) else CSteps if isinstance(run, CRun) else PythonSteps
         steps = kind(run)
     found = Going(loaded, origin, plan, signals, evaluation, prepared, watch, steps, events.used)
-    if isinstance(steps, WatchedSteps):
+    if isinstance(steps, WatchedSteps | KernelSteps):
         steps.going = found
-    elif carried is not None and carried.inside is not None and row is not None:
+    if not isinstance(steps, WatchedSteps) and carried is not None and carried.inside is not None and row is not None:
         steps.put(row, plan.first)
         return found
     if steps.take(0):

@@ -40,6 +40,7 @@ class Prepared(NamedTuple):
     told: Callable[[], dict[str, Any]] = dict  # figures of the run, when it is over
     done: Callable[[], float] | None = None  # the share done, where the number of steps does not tell it
     ground: Callable[[], Any] | None = None  # rigid wheels as they stood in the last row within a step
+    happened: Callable[[], bool] | None = None  # takes what the kernel tells of events; is the run over?
 
 
 class Remembered:
@@ -81,10 +82,12 @@ def prepare(
     watch: Watch,
     tolerances: Tolerances,
     carried: Carried | None = None,
+    watching: Any = None,
 ) -> Prepared:
-    """A run that has not begun, from the state y; `carried`: what it takes over from another."""
+    """A run that has not begun, from the state y; `carried`: what it takes over from another. `watching`: its
+    events, if the kernel looks for them."""
     if plan.method in ADAPTIVE:
-        adaptive = adaptive_run(e, plan, y, tolerances, watch)
+        adaptive = adaptive_run(e, plan, y, tolerances, watch, watching)
         if carried is not None:
             adaptive.take(carried)
         h, last = plan.step * plan.every, len(adaptive.times) - 1
@@ -93,10 +96,13 @@ def prepare(
             adaptive, last, 1, h, plan.begins, carried is None, behind=behind, told=lambda: adaptive.told,
             done=lambda: (adaptive.time - plan.begins) / (plan.t_end - plan.begins),
         )  # fmt: skip
-    course = plan.course(e.inputs, bool(watch.conditions))
-    run = e.model.start(Start(course, y, e.p, e.c, e.inputs, e.weights, e.staged)) or PythonRun(e, course, y)
+    course = plan.course(e.inputs, bool(watch.conditions) and watching is None)
+    start = Start(course, y, e.p, e.c, e.inputs, e.weights, e.staged, events=watching)
+    run = e.model.start(start) or PythonRun(e, course, y)
     if carried is not None:
         run.take(carried)
+    if watching is not None:
+        return Prepared(run, course.total, plan.every, plan.step, plan.begins, carried is None)
     remembered = _remembered(run, e)
 
     def within(i: int, row: np.ndarray) -> Rows:
@@ -145,6 +151,8 @@ def take_steps(prepared: Prepared, watch: Watch, progress: Progress | None = Non
             kept = _looked_at(prepared, watch, rows, before if first else before + 1)
             first = False
             taken.take(kept, (total - before) // every + 4)
+            if prepared.happened is not None and prepared.happened():
+                break
             if progress is not None:
                 done = run.reached / total if prepared.done is None else prepared.done()
                 progress(prepared.behind + (1 - prepared.behind) * done)
@@ -177,8 +185,11 @@ class _Taken:
         if len(rows):
             if not len(self._room):
                 self._room = _room(expected, rows.shape[1])
-            self._room[self._filled : self._filled + len(rows)] = rows
-            self._filled += len(rows)
+            filled = self._filled + len(rows)
+            if filled > len(self._room):  # events add rows
+                self._room = np.vstack([self.rows, _room(filled, rows.shape[1])])
+            self._room[self._filled : filled] = rows
+            self._filled = filled
 
     @property
     def rows(self) -> np.ndarray:

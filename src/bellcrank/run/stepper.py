@@ -240,7 +240,7 @@ class Stepper:
         self._going = found
         self._signals = dict(found.signals)
         steps = found.steps
-        plain = type(steps) is CSteps
+        plain = isinstance(steps, CSteps) and steps.plain
         self.held = {k: s.numbers[0] for k, s in self._signals.items() if plain and s.name == "constant"}
         self.places = {name: [] for name in self.held}
         for x in self._loaded.interface.inputs:

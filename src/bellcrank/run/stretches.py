@@ -15,10 +15,12 @@ from typing import Any
 import numpy as np
 
 from bellcrank.backend.start import Carried, Input, Weights
+from bellcrank.backend.watching import Watching
 from bellcrank.errors import BellcrankError, warn
 from bellcrank.interface.interface import DECLARED
 from bellcrank.numeric.branch import Keeper, Passage
 from bellcrank.numeric.events import Book, Event, Fired, Watch, Watched, let_act
+from bellcrank.numeric.methods import METHODS, OWN
 from bellcrank.numeric.projection import Closure
 from bellcrank.numeric.steps_told import add_figures
 from bellcrank.numeric.tuning import EVENTS
@@ -35,6 +37,7 @@ from bellcrank.run.closure import (
 )
 from bellcrank.run.dae_methods import Dae
 from bellcrank.run.dae_runs import Piece, dae_evaluation, prepare_dae
+from bellcrank.run.event_data import event_data, take_counted, take_happened, value_names
 from bellcrank.run.goes_on import place_on
 from bellcrank.run.jumps import changes, mended, rate_of, set_by
 from bellcrank.run.loaded import Context, Loaded
@@ -70,6 +73,7 @@ class Stretches:
     watch: Watch
     events: EventsGiven
     parameters: Mapping[str, float] | None
+    ends: bool = True  # has the run an end?
 
     def __post_init__(self) -> None:
         self.pieces: list[Piece] = []
@@ -80,6 +84,9 @@ class Stretches:
         self.within = False  # did the run end within a step, or after its state was changed?
         self._closure: tuple[Sequence[float], Closure | None] | None = None
         self._parts: list[np.ndarray] = []
+        self.stretch: Any = None
+        self.watching: Watching | None = None  # events that the kernel looks for
+        self.changed: list[tuple[int, list[float], list[float]]] = []  # rows before, parameters, constants
         self._told_idle: set[str] = set()
 
     def closure(self, p: Sequence[float]) -> Closure | None:
@@ -120,9 +127,66 @@ class Stretches:
         if contacts:
             return e, prepare_rigid(contacts, s.plan, e, s.y, self.watch, s.carried)
         if self.dae.usual:
-            return e, prepare(s.plan, e, s.y, self.watch, self.tolerances, s.carried)
+            watching = self._watching(s, e) if self.watch.conditions else None
+            prepared = prepare(s.plan, e, s.y, self.watch, self.tolerances, s.carried, watching)
+            if watching is not None:
+                prepared = prepared._replace(happened=lambda: self.happened(prepared.run))
+            self.stretch = s
+            return e, prepared
         inside = dae_evaluation(s.plan, e, self.dae)
         return inside, prepare_dae(s.plan, inside, s.y, self.watch, s.carried)
+
+    def _watching(self, s: Stretch, e: Evaluation) -> Watching | None:
+        """Events as the kernel looks for them, if it takes the steps."""
+        if not getattr(e.model, "watches", False) or not (s.plan.method in METHODS or s.plan.method in OWN):
+            return None
+        memories = [m.array for m in self.context.memories if len(m.array)]
+        hold = Held(memories) if memories else None
+        until = s.plan.t_end if self.ends else np.inf
+        data = event_data(self.loaded, self.events, s.plan, self._use_values, hold, s.carried is not None, until)
+        self.watching, self.changed = Watching(data, e.n_s, len(e.model.memory)), []
+        return self.watching
+
+    def _use_values(self, run: Any, found: list[float]) -> None:
+        """Takes values that an event has set into the parameters of a run."""
+        loaded, values = self.loaded, self.events.values
+        new = dict(zip(value_names(self.events.formulas), found, strict=True))
+        changed = {k: v for k, v in new.items() if v != values[k]}
+        values.update(changed)
+        self.parameters = loaded.interface.changed_parameters(self.parameters, changed)
+        p = loaded.parameter_values(known_to(loaded, self.parameters, self.events.used))
+        c = loaded.constants(p)
+        run.set_given(p, c)
+        assert self.watching is not None
+        self.changed.append((int(self.watching.fields.n_rows), p, c))
+
+    def happened(self, run: Any) -> bool:
+        """Takes what the kernel tells of events; is the run over?"""
+        assert self.watching is not None
+        over = take_happened(self.loaded, self.events, self.watching, self.watch, self.book, float(run.time))
+        self._tell_idle()
+        return over
+
+    def _with_values_set(
+        self, s: Stretch, e: Evaluation, prepared: Prepared, rows: np.ndarray
+    ) -> tuple[Stretch, Evaluation]:
+        """Keeps rows with the parameters that they had; what holds at their end."""
+        first = 0
+        for count, p, c in self.changed:
+            self._keep(rows[first:count], e)
+            first, (s, e) = count, self.with_parameters(s, e, p, c, prepared.run)
+        self._keep(rows[first:], e)
+        return s, e
+
+    def with_parameters(
+        self, s: Stretch, e: Evaluation, p: list[float], c: list[float], run: Any
+    ) -> tuple[Stretch, Evaluation]:
+        """The same with other parameters, which events have set in a run."""
+        s, e, closure = replace(s, p=p), replace(e, p=p, c=c), self.closure(p)
+        if closure is not None:
+            root_q, root_u = getattr(run, "compiled", run).roots
+            e = replace(e, closing=self._closing(closure, s, e.kept, (root_q**2, root_u**2)))
+        return s, e
 
     def _closing(self, closure: Closure, s: Stretch, kept: np.ndarray, weights: Weights) -> Closing:
         t, y, p, staged = s.plan.begins, s.y, s.p, self.dae.staged
@@ -149,11 +213,13 @@ class Stretches:
                 rows = rows[rows[:, 0] > s.row[0]] if len(rows) else rows
             if s.row is not None:
                 rows = np.vstack([s.row[None, :], rows]) if len(rows) else s.row[None, :]
-            self._keep(rows, e)
+            s, e = self._with_values_set(s, e, prepared, rows)
             if self.interrupted:
                 self.context.set_live(0)
                 return s, e, prepared, self._rows()
             following = self.after(s, e, prepared, rows)
+            if self.watching is not None:
+                take_counted(self.watching, self.watch, s.plan.begins, rows[-1] if len(rows) else None)
             self.watch.passed(prepared.run.passages)
             self.passages += prepared.run.passages
             add_figures(self.told, prepared.told())
@@ -278,6 +344,24 @@ class Stretches:
             if name not in self._told_idle:
                 self._told_idle.add(name)
                 warn(f"event '{name}' changes nothing at t = {t:.6g} s")
+
+
+class Held:
+    """What routines in Python remember: marked before a step, put back for a look, or for good; as in events.h."""
+
+    def __init__(self, arrays: Sequence[np.ndarray]) -> None:
+        self._arrays = arrays
+        self._marked = self._later = [a.copy() for a in arrays]
+
+    def __call__(self, what: int) -> None:
+        mark, back, forth, undo = range(4)
+        if what == mark:
+            self._marked = [a.copy() for a in self._arrays]
+        elif what == back:
+            self._later = [a.copy() for a in self._arrays]
+        for array, values in zip(self._arrays, self._later if what == forth else self._marked, strict=True):
+            if what in (back, forth, undo):
+                array[:] = values
 
 
 def known_to(loaded: Loaded, parameters: Mapping[str, float] | None, used: set[str]) -> Mapping[str, float] | None:

@@ -6,11 +6,13 @@ bring events about, too: they act when the next step begins.
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from bellcrank.backend.c_steps import BLOCK_SECONDS, SHORT, CSteps
 from bellcrank.numeric.events import Book, Happened
 from bellcrank.run.prepare import take_steps
 from bellcrank.run.stretches import Stretch, Stretches
@@ -24,7 +26,7 @@ class Behind(NamedTuple):
     """What events have done so far; `values`: of their conditions before anything was set since the last step."""
 
     happened: Happened
-    values: list[float]
+    values: Any
 
 
 class WatchedSteps:
@@ -104,3 +106,50 @@ class WatchedSteps:
 def further(plan: Plan, reached: int) -> Plan:
     """The plan with an end that lies beyond all steps taken."""
     return plan._replace(t_end=max(plan.t_end, plan.t_start + (reached + FEW) * plan.step))
+
+
+class KernelSteps(CSteps):
+    """Steps of a run whose events the kernel looks for. `going` is the `Going` whose steps these are."""
+
+    going: Any
+
+    def __init__(self, stretches: Stretches, run: Any, behind: Behind | None) -> None:
+        super().__init__(run)
+        self.stretches, watch = stretches, stretches.watch
+        stretches.book = Book(run.course.step, np.inf)
+        if behind is not None:
+            assert stretches.watching is not None
+            stretches.watching.restore(behind.values)
+            watch.take(behind.happened, stretches.book)
+
+    def behind(self) -> Behind:
+        """What another run takes over that continues from here."""
+        assert self.stretches.watching is not None
+        return Behind(self.stretches.watch.happened(self.stretches.book), self.stretches.watching.saved())
+
+    def take(self, n: int) -> int:
+        """Takes n steps, 0: the start; the status. An event that stops the run ends them there."""
+        last, block = self.reached + n, SHORT
+        while True:
+            began = time.perf_counter()
+            status = self.run.call("steps_on", min(block, last - self.reached))
+            over = self.stretches.happened(self.run)
+            self._take_parameters()
+            if self.stretches.book.problem:
+                return ACTION_FAILED
+            if status or over or self.reached >= last:
+                return status
+            share = BLOCK_SECONDS / max(time.perf_counter() - began, 1e-9)
+            block = max(1, int(block * min(share, 8.0)))
+
+    def _take_parameters(self) -> None:
+        """Takes the parameters that events have set to what the run is known by."""
+        stretches, going = self.stretches, self.going
+        if not stretches.changed:
+            return
+        _, p, c = stretches.changed[-1]
+        stretches.changed.clear()
+        stretches.stretch, going.evaluation = stretches.with_parameters(
+            stretches.stretch, going.evaluation, p, c, self.run
+        )
+        going.origin = going.origin._replace(parameters=stretches.parameters)

@@ -7,12 +7,12 @@ In:  formulas as text over `row` and the values `v` of parameters, both in doubl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from bellcrank.emit.c.runtime_files import definitions, runtime
 from bellcrank.emit.number import DOUBLE, Number
-from bellcrank.numeric.roots import MOST
+from bellcrank.kernel.text import kernel_file
 from bellcrank.numeric.tuning import EVENTS
 from bellcrank.program.program import Program
 
@@ -40,6 +40,7 @@ class EventText:
     stop: bool
     condition: str
     settings: tuple[SettingText, ...]
+    of_time: bool = False  # does its condition depend on nothing but time and parameters?
 
 
 @dataclass(frozen=True)
@@ -75,11 +76,11 @@ def events_text(program: Program, given: EventsText, past: bool, number: Number)
         N_COLUMNS=str(len(columns)),
         COLUMNS="".join(f"{x}, " for x in columns),
         N_SETTINGS=str(len(settings)),
-        TABLES=event_tables((e.sides, e.strict, e.stop, bool(e.settings)) for e in given.events),
+        TABLES=_tables(given.events),
         SETTINGS="".join(_setting(i, s) for i, s in settings),
         CONDITIONS=cases(e.condition for e in given.events),
         VALUES=cases(s.text for _, s in settings),
-        RULE=rule_text(),
+        RULE=kernel_file("event_rule.c"),
         MENDED=_mended(program, given) if closes_loops(program, given) else "",
         SEEN="yes" if any(states <= column < states + outputs for column in given.columns) else "",
         SET="yes" if program.given_inputs else "",
@@ -99,23 +100,16 @@ def _mended(program: Program, given: EventsText) -> str:
     return runtime("events_mended.c", FOLLOWS=follows, SET="yes" if program.given_inputs else "")
 
 
-def rule_text() -> str:
-    """What counts as an event, when it is, and what follows: one rule for a run alone and for runs side by side."""
-    return runtime("event_rule.c", MOST_LOOKS=str(MOST))
-
-
 def at_zero_text() -> str:
-    """What is remembered of a condition that is zero after its event."""
-    return runtime("event_at_zero.c")
+    """What is known of a condition at zero."""
+    return kernel_file("event_at_zero.h")
 
 
-def event_tables(events: Iterable[tuple[Sequence[int], int, bool, bool]], names: Sequence[str] = ()) -> str:
-    """What is watched, by its sides, the strict one, whether it stops and acts, with `names` as strings of C if they
-    are told; and what tells and orders crossings."""
-    rows = [(int(1 in sides), int(-1 in sides), strict, int(stop), int(acts)) for sides, strict, stop, acts in events]
-    told = [(name, *row) for name, row in zip(names, rows, strict=True)] if names else rows
-    watched = "".join(f"    {{{', '.join(map(str, row))}}},\n" for row in told)
-    return runtime("event_tables.c", WATCHED=watched, NAMED="yes" if names else "")
+def _tables(events: Iterable[EventText]) -> str:
+    """What is watched."""
+    rows = ((1 in e.sides, -1 in e.sides, e.strict, e.stop, bool(e.settings), e.of_time) for e in events)
+    watched = "".join(f"    {{{', '.join(str(int(x)) for x in row)}}},\n" for row in rows)
+    return runtime("event_tables.c", WATCHED=watched)
 
 
 def _setting(event: int, s: SettingText) -> str:

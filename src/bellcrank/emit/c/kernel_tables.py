@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from bellcrank.emit.c.formulas import formula_steps
 from bellcrank.emit.c.many import figure_kinds
 from bellcrank.emit.c.methods import advance_text, embedded_tables, half_explicit_tables, method_names
 from bellcrank.emit.c.runtime_files import definitions
@@ -26,6 +27,7 @@ GROUPS = {  # of tuning constants: the file, and what their names begin with
     "newton.h": (tuning.NEWTON, ""),
     "dae.h": (tuning.MULTIPLIERS, "DAE_"),
     "wheels.h": (tuning.RIGID_WHEELS, "WHEEL_"),
+    "events.h": (tuning.EVENTS, "EVENT_"),
 }
 
 
@@ -41,6 +43,7 @@ def kernel_tables() -> dict[str, str]:
         "rodas.h": rodas_tables(),
         "signals.c": signal_values(),
         "functions.c": _functions(),
+        "formulas.c": formula_steps(),
         "counting.h": figure_kinds() + definitions(tuning.COUNTING, DOUBLE),
     }
 

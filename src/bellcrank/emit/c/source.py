@@ -58,7 +58,6 @@ def c_sources(
     adaptive: bool = True,
     looks: bool = False,
     assembles: bool = False,
-    called: Iterable[str] = (),
     halves: bool = False,
 ) -> Sources:
     """The program as C source. External routines named in `outside` are called back even if they are given in C.
@@ -68,8 +67,8 @@ def c_sources(
     touch, bounce and roll; with `stiff`, there are runs by stiff methods, too. With `bound`, rates can be had and steps
     be taken by one call. With `local`, nothing of it can be seen from outside: for a file that includes this one.
     Without `adaptive`, runs are those with fixed steps. With `looks`, rows within steps can be had, as events need
-    them; with `assembles`, closed loops can be closed at a start. Functions of the model language that are `called` by
-    a file that includes this one are defined. With `halves`, a long source can be compiled in two of them.
+    them; with `assembles`, closed loops can be closed at a start. With `halves`, a long source can be compiled in
+    two of them.
     """
     parts = parts_of(program, dae, stiff, bool(wheels), adaptive, bound, looks, assembles)
     kernel, multipliers = Kernel(parts), dae and program.loops is not None
@@ -84,7 +83,7 @@ def c_sources(
     steps = [s for _, plan in plans for s in plan.steps]
     first = [
         *head_of(program, words, printed, functions, DOUBLE, local),
-        *used_functions(functions, DOUBLE, called),
+        *used_functions(functions, DOUBLE),
         *routine_texts(program, calls.values()),
         "#define real double\n",
         *helpers(program, steps, multipliers, kernel),

@@ -13,7 +13,6 @@ from bellcrank.emit.c.functions import C_NAMES
 from bellcrank.emit.c.listed import listed
 from bellcrank.emit.c.run import part_tables, parts_of
 from bellcrank.emit.c.runtime_files import head
-from bellcrank.emit.c.source import used_functions
 from bellcrank.emit.fortran.functions import Functions
 from bellcrank.emit.fortran.lines import fitted, wrapped
 from bellcrank.emit.fortran.routines import interfaces, texts
@@ -69,18 +68,14 @@ def fortran_source(
     return fitted(source)
 
 
-def kernel_source(
-    program: Program, extra: Mapping[str, Section], looks: bool = False, called: Iterable[str] = ()
-) -> str:
-    """The kernel in C for a model in Fortran. With `looks`, rows within steps can be had; functions of the model
-    language that are `called` by a file that includes this one are defined."""
+def kernel_source(program: Program, extra: Mapping[str, Section], looks: bool = False) -> str:
+    """The kernel in C for a model in Fortran. With `looks`, runs can be watched for events."""
     parts = parts_of(program, stiff=True, looks=looks, assembles=True)
     kernel, functions = Kernel(parts), _functions(program, extra)
     return "\n".join((
         f"/* {comment(program.name)}: the kernel that runs the model in model.f90 */\n",
         head(DOUBLE),
         listed(size_data(program)),
-        *used_functions((), DOUBLE, called),
         "#define real double\n",
         kernel.take("externals.h"),
         "/* ---- the model, in Fortran */\n",

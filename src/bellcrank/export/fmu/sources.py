@@ -14,7 +14,7 @@ from bellcrank.emit.number import DOUBLE
 from bellcrank.emit.words import Words
 from bellcrank.export.begin import fixed_parameters
 from bellcrank.export.fmu.variables import Variables
-from bellcrank.export.standalone.c import CEvents, assembly, c_string, caps, unit_groups, with_slopes_in_c
+from bellcrank.export.standalone.c import assembly, c_string, caps, events_text, unit_groups, with_slopes_in_c
 from bellcrank.export.standalone.setup import Setup
 from bellcrank.files.template import filled, template
 from bellcrank.numeric.collocation import STIFF
@@ -41,7 +41,7 @@ def header(version: int) -> tuple[str, str]:
 
 
 def model_source(
-    program: Program, slopes: SlopeTable, indicators: Section, words: Words, method: str, events: CEvents | None
+    program: Program, slopes: SlopeTable, indicators: Section, words: Words, method: str, watched: bool
 ) -> str:
     """The equations of motion, with their slopes and event indicators."""
     stiff = method in (*STIFF, AUTO)
@@ -61,9 +61,8 @@ def model_source(
         local=True,
         stiff=stiff,
         adaptive=adaptive,
-        looks=events is not None,
+        looks=watched,
         assembles=True,
-        called=events.called if events is not None else (),
     )
 
 
@@ -74,10 +73,9 @@ def core_source(
     version: int,
     token: str,
     method: str,
-    events: CEvents | None,
 ) -> str:
     """What is the same for every version."""
-    adaptive, watched = method not in METHODS, events is not None
+    adaptive, watched = method not in METHODS, bool(setup.events)
     loops, held = program.loops, bool(program.start.results or program.update.results)
     by_kind = {kind: variables.of(kind) for kind in ("parameter", "input")}
     fixed = fixed_parameters(program)
@@ -91,7 +89,7 @@ def core_source(
         "STEP": repr(setup.step),
         "METHOD": (next(iter(EMBEDDED)) if method == AUTO else method).upper(),
         "ADAPTIVE": "yes" if adaptive else "",
-        "EVENTS": events.text if events is not None else "",
+        "EVENTS": events_text(program, setup, unit=True) if watched else "",
         "WATCHES_CHOSEN": "yes" if adaptive and watched else "",
         "CHOSEN_ALONE": "yes" if adaptive and not watched else "",
         "WATCHES_FIXED": "yes" if not adaptive and watched else "",
@@ -156,11 +154,10 @@ def sources(
     token: str,
     model: str,
     method: str,
-    events: CEvents | None,
 ) -> dict[str, str]:
     """The files in the folder `sources` by name."""
     return {
         "model.c": model,
-        "core.c": core_source(program, setup, variables, version, token, method, events),
+        "core.c": core_source(program, setup, variables, version, token, method),
         main_file(version): template(FOLDER, main_file(version)),
     }

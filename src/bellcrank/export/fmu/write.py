@@ -23,7 +23,6 @@ from bellcrank.export.fmu.variables import variables_of
 from bellcrank.export.model_setup import setup_of
 from bellcrank.export.program_events import with_events
 from bellcrank.export.programs import words_of
-from bellcrank.export.standalone.c import CEvents
 from bellcrank.files.template import filled, template
 from bellcrank.files.whole import Parts
 from bellcrank.interface.listing import describe
@@ -60,19 +59,19 @@ def unit_files(derived: Derived, version: int, wanted: Sequence[str]) -> dict[st
     program = derived.program
     setup = with_events(setup_of(derived), None, None, derived.analysis.independent_speeds)
     method = _method(derived)
-    events = CEvents(program, setup, unit=True, adaptive=method not in METHODS) if setup.events else None
+    watched = bool(setup.events)
     slopes = _slopes(derived)
     indicators = indicators_of(program)
     variables = variables_of(program, setup, start_state(derived, setup), slopes, len(indicators.results))
     subject = Subject(
         setup.title, setup.stem, derived.interface.units, variables, setup.t_end, setup.step, setup.every,
-        completes_steps(program) or program.loops is not None or events is not None, method in METHODS,
+        completes_steps(program) or program.loops is not None or watched, method in METHODS,
     )  # fmt: skip
-    model = model_source(program, slopes, indicators, words_of(derived.interface), method, events)
+    model = model_source(program, slopes, indicators, words_of(derived.interface), method, watched)
 
     def made(token: str) -> dict[str, str]:
         texts = {"modelDescription.xml": description(subject, version, token)}
-        written = sources(program, setup, variables, version, token, model, method, events)
+        written = sources(program, setup, variables, version, token, model, method)
         return texts | {f"sources/{name}": text for name, text in written.items()}
 
     texts = made(_token(made("")))

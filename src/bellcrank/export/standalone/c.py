@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bellcrank.emit.c.events import at_zero_text, cases, event_tables, rule_text
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.runtime_files import definitions
 from bellcrank.emit.c.signals import break_cases, kind_rows, positive_rows
 from bellcrank.emit.c.source import c_source
-from bellcrank.emit.event_formula import CEventPrinter
 from bellcrank.emit.fortran.routines import routines_file
 from bellcrank.emit.kernel_data import bridge_room
 from bellcrank.emit.names import comment
@@ -18,16 +16,15 @@ from bellcrank.emit.words import Words
 from bellcrank.export.standalone.loops import row_names
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import about, indented, require_language, written
-from bellcrank.interface.interface import Quantity
 from bellcrank.numeric.collocation import STIFF
 from bellcrank.numeric.elsewhere import STARTS, drawn
 from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.numeric.methods import AUTO, METHODS, RTOL, one_of
-from bellcrank.numeric.tuning import BRIDGES, EVENTS, INPUTS, PLANS
+from bellcrank.numeric.tuning import BRIDGES, INPUTS, PLANS
 from bellcrank.program.inertias import inertia_functions
 from bellcrank.program.program import Program
 from bellcrank.program.slopes import with_slopes_in
-from bellcrank.run.actions import EventFormula
+from bellcrank.run.event_data import event_tables
 from bellcrank.signals import KINDS, MOST_NUMBERS
 
 GROWTHS = {"": "NO_GROWTH", "turn": "GROWS_BY_TURNS", "way": "GROWS_ALONG"}
@@ -38,7 +35,6 @@ def c_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
     """All files of the program, by name."""
     require_language(program, "C", "c", "fortran")
     program = with_slopes_in_c(program)
-    events = CEvents(program, setup)
     foreign = [c.routine for c in external_calls(program).values() if c.foreign]
     common = common_pieces(setup, "model.c", "model.c")
     return {
@@ -49,9 +45,8 @@ def c_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
             stiff=True,
             looks=bool(setup.events),
             assembles=True,
-            called=events.called,
         ),
-        "program.c": program_text(program, setup, events, common),
+        "program.c": program_text(program, setup, common),
         "Makefile": written("c/Makefile_with_fortran" if foreign else "c/Makefile", common=common),
         **({"routines.f90": routines_file(foreign, setup.title)} if foreign else {}),
         **input_files(setup),
@@ -64,9 +59,9 @@ def common_pieces(setup: Setup, equations: str, included: str) -> dict[str, str]
     return {**names, "ABOUT": about(setup, "   ")}
 
 
-def program_text(program: Program, setup: Setup, events: CEvents, common: dict[str, str]) -> str:
+def program_text(program: Program, setup: Setup, common: dict[str, str]) -> str:
     """The program around equations in C or in Fortran."""
-    return written("c/program.c", _pieces(program, setup, events), common)
+    return written("c/program.c", _pieces(program, setup), common)
 
 
 def with_slopes_in_c(program: Program) -> Program:
@@ -74,7 +69,7 @@ def with_slopes_in_c(program: Program) -> Program:
     return with_slopes_in(program, "c", "fortran")
 
 
-def _pieces(program: Program, setup: Setup, events: CEvents) -> dict[str, str]:
+def _pieces(program: Program, setup: Setup) -> dict[str, str]:
     memory = memory_of(program)
     return {
         "TUNING": definitions(PLANS, DOUBLE),
@@ -104,7 +99,7 @@ def _pieces(program: Program, setup: Setup, events: CEvents) -> dict[str, str]:
         "INPUTS": _inputs(setup) if setup.signals else "",
         "ASSEMBLY": _loops(program, setup) if program.loops is not None else "",
         "BRIDGE_ROOM": room_of_bridges(program),
-        "EVENTS": events.text if setup.events else "",
+        "EVENTS": events_text(program, setup) if setup.events else "",
         "GOING_OVER": "" if setup.events else written("c/going_over.c", {"LOOPS": "yes" if program.loops else ""}),
     }
 
@@ -118,51 +113,37 @@ def room_of_bridges(program: Program) -> str:
     return str(bridge_room(program.loops.scales.blocks if program.loops is not None else ()))
 
 
-class CEvents:
-    """The events of a program in C, or of a `unit`; `called`: functions of the model language in their formulas. Can
-    methods choose their steps (`adaptive`)?"""
-
-    def __init__(self, program: Program, setup: Setup, unit: bool = False, adaptive: bool = True) -> None:
-        named = [x.name for x in setup.settable]
-        printer = CEventPrinter({name: f"VALUE({i})" for i, name in enumerate(named)})
-        conditions = [printer.text(e.condition) for e in setup.events]
-        settings = [(i, x, printer.text(steps)) for i, e in enumerate(setup.events) for x, steps in e.settings]
-        self.called = printer.used
-        remembers = memory_of(program) or len(program.inputs) > len(program.given_inputs)
-        self.text = written(
-            "c/events.c",
-            {
-                "TUNING": definitions(EVENTS, DOUBLE, "EVENT_"),
-                "N_EVENTS": str(len(setup.events)),
-                "N_SETTINGS": str(len(settings)),
-                "TABLES": event_tables(map(_watched, setup.events), [c_string(e.name) for e in setup.events]),
-                "SETTINGS": indented(_setting(i, x, setup, named) for i, x, _ in settings),
-                "N_VALUES": str(len(named)),
-                "UNIT": "yes" if unit else "",
-                "ADAPTIVE": "yes" if adaptive else "",
-                "CONDITIONS": cases(conditions),
-                "VALUES": cases(text for _, _, text in settings),
-                "MEMORY": str(memory_of(program)),
-                "BRIDGE_ROOM": room_of_bridges(program),
-                "KNOWN": "watch->k" if remembers else "NULL",
-                "AT_ZERO": at_zero_text(),
-                "RULE": rule_text(),
-                "INPUTS": "yes" if program.given_inputs else "",
-                "LOOPS": "yes" if program.loops is not None else "",
-                "FOLLOWS": "".join(f"{int(f)}, " for f in setup.follows),
-            },
-        )
+def events_text(program: Program, setup: Setup, unit: bool = False) -> str:
+    """The events of a program in C, or of a `unit`, as data."""
+    names = [x.name for x in setup.settable]
+    watched, settings, steps = event_tables(setup.events, names)
+    targets = [x for e in setup.events for x, _ in e.settings]
+    keywords = [(setup.states[x.column - 1] if x.column >= 0 else setup.settable[names.index(x.name)]) for x in targets]
+    lengths = [last - first for first, last, *_ in watched] + [s[4] - s[3] for s in settings]
+    return written(
+        "c/events.c",
+        {
+            "N_EVENTS": str(len(watched)),
+            "N_SETTINGS": str(len(settings)),
+            "N_VALUES": str(len(names)),
+            "LONGEST": str(max(lengths)),
+            "NAMES": ", ".join(c_string(e.name) for e in setup.events),
+            "SETTING_NAMES": "".join(f"{c_string(x.keyword)}, " for x in keywords),
+            "WATCHED": _records(watched),
+            "SETTINGS": _records(settings),
+            "STEPS": _records(steps),
+            "FOLLOWS": "".join(f"{int(f)}, " for f in setup.follows),
+            "MEMORY": str(memory_of(program)),
+            "UNIT": "yes" if unit else "",
+            "LOOPS": "yes" if program.loops is not None else "",
+        },
+    )
 
 
-def _setting(event: int, x: Quantity, setup: Setup, named: Sequence[str]) -> str:
-    """What an event sets: a state, or a parameter, by its number; its unit and keyword."""
-    state, place = (x.column - 1, -1) if x.column >= 0 else (-1, named.index(x.name))
-    keyword = (setup.states[state] if state >= 0 else setup.settable[place]).keyword
-    return f"{{{event}, {state}, {place}, {x.unit.factor!r}, {c_string(keyword)}}},"
-
-
-def _watched(e: EventFormula) -> tuple[tuple[int, ...], int, bool, bool]:
-    return e.sides, e.strict[0] if e.strict else 0, e.stop, bool(e.settings)
+def _records(rows: Sequence[Sequence[float]]) -> str:
+    """Structures of C, one on each line."""
+    shown = (", ".join(repr(x) if isinstance(x, float) else str(int(x)) for x in row) for row in rows)
+    return "".join(f"    {{{row}}},\n" for row in shown)
 
 
 def unit_groups(setup: Setup) -> str:

@@ -14,7 +14,7 @@ from bellcrank.emit.fortran.runtime_files import real
 from bellcrank.emit.fortran.signals import break_cases, read_cases, signal_cases
 from bellcrank.emit.fortran.source import fortran_source, kernel_source
 from bellcrank.emit.words import Words
-from bellcrank.export.standalone.c import CEvents, common_pieces, program_text
+from bellcrank.export.standalone.c import common_pieces, program_text
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import require_language, written
 from bellcrank.numeric.tuning import PLANS, STEPS
@@ -29,14 +29,14 @@ def fortran_program(program: Program, setup: Setup, words: Words) -> dict[str, s
     require_language(program, "Fortran", "fortran", "c")
     program = with_slopes_in(program, "fortran", "c")
     foreign = [r for r in program.externals if not r.known_in("fortran")]
-    events, more = CEvents(program, setup), inertia_functions(program)
+    more = inertia_functions(program)
     common, why_not = common_pieces(setup, "model.f90", "kernel.c"), why_no_plain(program, setup)
     build = {"FOREIGN": "yes" if foreign else "", "WHY_NOT": why_not}
     return {
         "model.f90": fortran_source(program, words, extra=more),
         **({} if why_not else {"main.f90": _plain(program, setup, common)}),
-        "kernel.c": kernel_source(program, more, bool(setup.events), events.called),
-        "program.c": program_text(program, setup, events, common),
+        "kernel.c": kernel_source(program, more, bool(setup.events)),
+        "program.c": program_text(program, setup, common),
         "Makefile": written("fortran/Makefile", build, common),
         **({"routines.c": routines_file(foreign, setup.title)} if foreign else {}),
         **input_files(setup),

@@ -157,11 +157,6 @@ RARE static void go_within(Watch *watch, double until, double *state)
 
 static double *values_of(const Watch *watch) { return watch->job->values + watch->lane*(N_VALUES + 1); }
 
-static double condition_of(const Watch *watch, int event, const double *row)
-{
-    return event_condition(event, row, values_of(watch));
-}
-
 static void event_row_at(Watch *watch, double t, double *row)
 {
     double state[N_S + 1];
@@ -169,35 +164,39 @@ static void event_row_at(Watch *watch, double t, double *row)
     row_after(watch, t, state, row);
 }
 
-/* What a setting gives, from the row before the event, and what there is. */
-static double value_set(const Watch *watch, int setting, const double *row)
+#define LOOKING Watch *watch,
+#define LOOK watch,
+#define LOCAL(type, name, n) type name[n]
+#define EVENT(i) (&watched[i])
+#define SETTING(i) (&event_settings[i])
+#define ZERO(i) (&watch->job->at_zero[watch->lane*N_EVENTS + (i)])
+#define CONDITION(i, row) event_condition(i, row, values_of(watch))
+#define NEW_VALUE(i, row) event_value(i, row, values_of(watch))
+#define OLD_VALUE(i, row) \
+    (SETTING(i)->state >= 0 ? row[1 + SETTING(i)->state]/SETTING(i)->factor : values_of(watch)[SETTING(i)->value])
+#define EVENT_RUN_ENDS batch_ends(watch->job->batch)
+
+static double batch_ends(const Batch *b)
 {
-    return event_value(setting, row, values_of(watch));
+    return b->t_end > b->t_start ? b->t_end : b->t_start + (double)b->total*b->h;
 }
 
-static double value_now(const Watch *watch, int setting, const double *row)
-{
-    const Setting *s = &event_settings[setting];
-    return s->state >= 0 ? row[1 + s->state]/s->factor : values_of(watch)[s->value];
-}
-
-static AtZero *zero_of(Watch *watch, int event) { return watch->job->at_zero + watch->lane*N_EVENTS + event; }
-
-/* Nothing is told of runs side by side; one that would end in a sentence is done alone. */
-static void tell_event(const Watch *watch, int event, double t)
+/* Nothing is noted of runs side by side; one that would end in a sentence is done alone. */
+static void note_event(const Watch *watch, int event, double t)
 {
     (void)watch;
     (void)event;
     (void)t;
 }
 
-static void tell_idle(const Watch *watch, int event, double t) { tell_event(watch, event, t); }
+static void note_idle(const Watch *watch, int event, double t) { note_event(watch, event, t); }
 
-static void event_chatters(Watch *watch, int event, double t, const char *how)
+static void event_chatters(Watch *watch, int event, double t, int how, double within)
 {
     (void)event;
     (void)t;
     (void)how;
+    (void)within;
     watch->failed = 1;
 }
 
@@ -214,7 +213,7 @@ RARE static double event_rate(Watch *watch, int event, double t, const double *s
         for (int j = 0; j < N_S; j++)
             moved[j] = state[j] + (way ? -h : h)*LANE(k[j], watch->lane);
         row_after(watch, way ? t - h : t + h, moved, row);
-        g[way] = condition_of(watch, event, row);
+        g[way] = CONDITION(event, row);
     }
     return (g[0] - g[1])/(2*h);
 }
@@ -248,7 +247,7 @@ RARE static int event_act(Watch *watch, int event, double t, const double *row, 
         const Setting *s = &event_settings[i];
         if (s->event != event)
             continue;
-        found[i] = value_set(watch, i, row);
+        found[i] = NEW_VALUE(i, row);
         if (!isfinite(found[i]) || (s->positive && !(found[i] > 0.0)))
             return 0;
     }
@@ -297,8 +296,7 @@ static int note_action(Watch *watch, int event, double t, int pushed)
 {
     Job *job = watch->job;
     const Batch *b = job->batch;
-    const double end = b->t_end > b->t_start ? b->t_end : b->t_start + (double)b->total*b->h;
-    const double span = fmin(b->h, EVENT_SPAN*(end - b->t_start));
+    const double span = fmin(b->h, EVENT_SPAN*(batch_ends(b) - b->t_start));
     Book *book = &job->book[watch->lane*N_EVENTS + event];
     const int soon = !pushed && book->acted && t - book->last < EVENT_SOON*b->h;
     if (!book->acted || t - book->since >= span) {
@@ -354,7 +352,7 @@ static void begin_events(Job *job)
         state_of(lane, job->y, carried, state);
         row_of(&run, job->t, state, job->w, row);
         for (int event = 0; event < N_EVENTS; event++)
-            job->g[lane*N_EVENTS + event] = condition_of(&run, event, row);
+            job->g[lane*N_EVENTS + event] = event_condition(event, row, values_of(&run));
     }
 }
 
@@ -420,7 +418,7 @@ RARE static void meet_events(
             break;
         }
         for (int event = 0; event < N_EVENTS; event++)
-            g[event] = condition_of(watch, event, row);
+            g[event] = CONDITION(event, row);
         s->begin = ends;
         put_state(-1, state, s->y, lacks);
         memcpy(s->k, rate, N_S*sizeof *rate);
@@ -437,7 +435,16 @@ RARE static void meet_events(
         row_of(watch, s->end, state, w, row);
     }
     for (int event = 0; event < N_EVENTS; event++)
-        g[event] = condition_of(watch, event, row);
+        g[event] = CONDITION(event, row);
+}
+
+/* Is a condition that goes from one value to another at zero, or so near that rounding may decide on its sign? */
+static int is_near(AtZero *zero, double before, double after)
+{
+    const double least = fmin(fabs(before), fabs(after)), most = fmax(fabs(before), fabs(after));
+    if (most > zero->largest && most <= DBL_MAX)
+        zero->largest = most;
+    return zero->waits || zero->known || least <= EVENT_ZERO*zero->largest;
 }
 
 /* Looks for events in all runs of a group at the end of a step. */
@@ -465,9 +472,10 @@ static void watch_step(Job *job, const Stride *s, int64_t number, lanes *y, lane
 @END@
         }
         for (int event = 0; event < N_EVENTS; event++) {
-            after[event] = condition_of(&run, event, row);
-            met |= job->at_zero[lane*N_EVENTS + event].waits || comes_over(event, 1, g[event], after[event])
-                || comes_over(event, -1, g[event], after[event]);
+            after[event] = event_condition(event, row, values_of(&run));
+            met |= is_near(&job->at_zero[lane*N_EVENTS + event], g[event], after[event])
+                || comes_over(&watched[event], 1, g[event], after[event])
+                || comes_over(&watched[event], -1, g[event], after[event]);
         }
         if (met) {
             Stride own = *s;

@@ -264,7 +264,8 @@ static int begin_runs(Job *job)
 @IF EVENTS@
         memcpy(job->values + j*(N_VALUES + 1), b->values + run*b->values_apart, N_VALUES*sizeof(double));
         for (int i = 0; i < N_EVENTS; i++)
-            job->at_zero[j*N_EVENTS + i].waits = job->book[j*N_EVENTS + i].acted = 0;
+            job->book[j*N_EVENTS + i].acted = 0;
+        memset(job->at_zero + j*N_EVENTS, 0, N_EVENTS*sizeof *job->at_zero);
 @END@
         OF_RUN(job->alive, 1, 0, j) = good ? -1 : 0;
         if (!good)

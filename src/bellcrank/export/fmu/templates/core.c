@@ -84,7 +84,7 @@ typedef struct State {
     double tolerance, largest[N_S + 1];
 @END@
 @IF EVENTS@
-    Watch watch;
+    EventMemory watch;
 @END@
 } State;
 
@@ -162,7 +162,7 @@ static void start_anew(Unit *m, int cosimulation)
     m->s.tolerance = TOLERANCE;
 @END@
 @IF EVENTS@
-    memcpy(m->s.watch.v, START_VALUE, N_VALUES*sizeof(double));
+    memcpy(begin_events(&m->s.watch, STEP_SIZE, HUGE_VAL, HUGE_VAL)->values, START_VALUE, N_VALUES*sizeof(double));
 @END@
     m->s.cosimulation = cosimulation;
     m->s.mode = INSTANTIATED;
@@ -224,9 +224,16 @@ static void unbind(State *s)
 {
     Job *job = &s->job;
 @IF EVENTS@
-    s->watch.job = NULL;
-    s->watch.rows = NULL;
-    s->watch.unit = NULL;
+    Events *e = &s->watch.events;
+    e->watched = NULL;
+    e->settings = NULL;
+    e->steps = NULL;
+    e->follows = NULL;
+    e->use_values = NULL;
+    e->at_zero = NULL;
+    e->counted = NULL;
+    e->values = e->times = e->room = NULL;
+    job->events = NULL;
 @END@
     job->p = job->c = NULL;
     job->inputs = NULL;
@@ -357,7 +364,12 @@ static int need_outputs(Unit *m)
 }
 
 @IF EVENTS@
-static Watch *bound_watch(Unit *m, Job *job);
+/* The value of a condition at a row, in the units of the user. */
+static double condition_at(Unit *m, int event, const double *row)
+{
+    const Events *e = bind_events(&m->s.watch);
+    return formula(e, watched[event].first, watched[event].last, row, before_step(e).scratch);
+}
 
 /* Time, state, outputs and inputs as they stand. */
 static int find_row(Unit *m, double *row)
@@ -396,7 +408,7 @@ static int get_indicators(Unit *m, double *x, size_t n)
     if (find_row(m, row))
         return WRONG;
     for (int event = 0; event < N_EVENTS; event++)
-        x[N_JUMPS + event] = condition_of(&m->s.watch, event, row);
+        x[N_JUMPS + event] = condition_at(m, event, row);
 @END@
     return FINE;
 }
@@ -426,7 +438,7 @@ static int get_value(Unit *m, unsigned r, double *value)
         *value = m->s.w[r - R_INPUT];
 @IF EVENTS@
     else if (r >= R_PARAMETER + N_GIVEN)
-        *value = m->s.watch.v[r - R_PARAMETER]*VALUE_FACTOR[r - R_PARAMETER];
+        *value = m->s.watch.values[r - R_PARAMETER]*VALUE_FACTOR[r - R_PARAMETER];
 @END@
     else if (r >= R_PARAMETER)
         *value = m->s.p[r - R_PARAMETER];
@@ -466,7 +478,7 @@ static int set_value(Unit *m, unsigned r, double value)
             return complain(m, WRONG, "the parameter with the value reference %u is fixed: it can be set before the "
                 "start only", r);
 @IF EVENTS@
-        m->s.watch.v[r - R_PARAMETER] = value/VALUE_FACTOR[r - R_PARAMETER];
+        m->s.watch.values[r - R_PARAMETER] = value/VALUE_FACTOR[r - R_PARAMETER];
         if (r >= R_PARAMETER + N_GIVEN)
             return FINE;
 @END@
@@ -781,9 +793,8 @@ static int initialize(Unit *m)
     forget(m, 0);
     take_outputs(m);
 @IF EVENTS@
-    memcpy(m->s.watch.before, m->row, sizeof m->row);
     for (int event = 0; event < N_EVENTS; event++)
-        m->s.watch.g[event] = condition_of(&m->s.watch, event, m->row);
+        m->s.watch.g[event] = condition_at(m, event, m->row);
 @END@
     job->method = METHOD;
     m->s.mode = m->s.cosimulation ? STEPPING : EVENTS;
@@ -800,49 +811,38 @@ static void begin_again(Job *job)
 }
 
 @IF EVENTS@
-/* Parameters as an event has set them. Zero if the model cannot be computed with them. */
-static int use_values(Watch *watch)
+/* Parameters as an event has set them. Nonzero if the model cannot be computed with them. */
+static int use_values(void *job)
 {
-    Unit *m = watch->unit;
+    Unit *m = (Unit *)job; /* a job is the first of its state, which is the first of its unit */
+    const double *v = m->s.watch.values;
     for (int i = 0; i < N_GIVEN; i++)
-        if (watch->v[i] < m->s.p[i]/VALUE_FACTOR[i] || watch->v[i] > m->s.p[i]/VALUE_FACTOR[i])
-            m->s.p[i] = watch->v[i]*VALUE_FACTOR[i];
+        if (v[i] < m->s.p[i]/VALUE_FACTOR[i] || v[i] > m->s.p[i]/VALUE_FACTOR[i])
+            m->s.p[i] = v[i]*VALUE_FACTOR[i];
     constants(m->s.p, m->c);
     for (int i = 0; i < N_C; i++)
         if (!isfinite(m->c[i]))
-            return 0;
-    return 1;
+            return 1;
+    return 0;
 }
 
-/* Events of steps that begin at the time of a job. */
-static Watch *bound_watch(Unit *m, Job *job)
+/* Events of a job. */
+static Events *bound_events(Unit *m, Job *job)
 {
-    Watch *watch = &m->s.watch;
-    watch->unit = m;
-    watch->job = job;
-    watch->rows = m->row;
-    watch->h = STEP_SIZE;
-    watch->span = HUGE_VAL;
-    watch->t_end = job->t_end;
-    watch->method = METHOD;
-    watch->before[0] = job->t;
-    job->every = 1;
-    job->status = 0;
-    job->reached = job->first = job->last = 0;
-    if (watch->jumped)
-        begin_after(watch);
-    return watch;
+    Events *e = job->events = bind_events(&m->s.watch);
+    e->method = METHOD;
+    return e;
 }
 
 /* What has ended steps with events. */
 static int told_events(Unit *m, int status)
 {
-    const Watch *watch = &m->s.watch;
-    if (status)
-        return status;
-    if (watch->failed)
-        return complain(m, WRONG, "the rates cannot be evaluated within the step after t = %g s", m->s.job.t);
-    return watch->problem[0] && !watch->stopped ? complain(m, WRONG, "%s", watch->problem) : FINE;
+    char text[500];
+    if (!status && m->s.watch.events.problem) {
+        explain_events(&m->s.watch.events, text, sizeof text);
+        return complain(m, WRONG, "%s", text);
+    }
+    return status;
 }
 
 @END@
@@ -850,7 +850,7 @@ static int told_events(Unit *m, int status)
 static int is_stopped(const Unit *m)
 {
 @IF EVENTS@
-    return m->s.watch.stopped;
+    return m->s.watch.events.stopped >= 0;
 @ELSE@
     (void)m;
     return 0;
@@ -883,14 +883,9 @@ static int chosen_steps(Unit *m, Job *job)
     job->most = job->pause = MOST_STEPS;
 @END@
 @IF WATCHES_CHOSEN@
-    Watch *watch = bound_watch(m, job);
-    watch->goes_over = GOES_OVER;
-    job->first = job->last = job->filled = 0;
-    if (!(status = run(job))) { /* the start */
-        take_chosen_steps(watch);
-        status = job->status;
-    }
-    if (!status && watch->jumped) /* an event at the very end, or one that has ended the run */
+    const Events *e = bound_events(m, job);
+    status = run_watched(job, 1);
+    if (!status && (e->problem || e->stopped >= 0))
         return FINISHED;
 @END@
 @IF CHOSEN_ALONE@
@@ -928,7 +923,8 @@ static int do_step(Unit *m, double t, double length)
         return failed;
 @IF EVENTS@
     if (is_stopped(m))
-        return complain(m, WRONG, "%s", m->s.watch.problem);
+        return complain(m, WRONG, "the run was stopped by event '%.100s' at t = %.6g s",
+            event_names[m->s.watch.events.stopped], m->s.watch.events.when);
 @END@
     m->s.job.t = t;
     Job *job = bound_job(m, length);
@@ -945,8 +941,8 @@ static int do_step(Unit *m, double t, double length)
     job->h = length/(double)job->total;
 @END@
 @IF WATCHES_FIXED@
-    take_fixed_steps(bound_watch(m, job), job->total, job->total);
-    failed = told(m, job->status);
+    bound_events(m, job);
+    failed = told(m, run_watched(job, 1));
 @END@
 @IF FIXED_ALONE@
     failed = told(m, run(job));
@@ -983,24 +979,29 @@ static double open_by(Unit *m)
 @IF EVENTS@
 /* The events whose conditions have come over zero since something was last done: whoever integrates ends a step at zero
    but for rounding, on either side of it. What has not come over is noted. Returns how many there are. */
-static int find_fired(Watch *watch, const double *row, Crossing *fired)
+static int find_fired(Unit *m, const double *row, Crossing *fired)
 {
+    Job *job = &m->s.job;
+    Events *e = bound_events(m, job);
+    double *scratch = before_step(e).scratch;
     int count = 0;
     for (int event = 0; event < N_EVENTS; event++) {
-        AtZero *zero = zero_of(watch, event);
-        const double before = watch->g[event], g = condition_of(watch, event, row);
+        AtZero *zero = &e->at_zero[event];
+        const double before = m->s.watch.g[event], g = condition_at(m, event, row);
         const double size = fmax(zero->waits ? zero->size : fabs(before), fabs(g));
-        const int is_zero = event_is_zero(watch, event, row, size);
+        const int is_zero = event_is_zero(job, e, scratch, event, row, size);
         int came = 0;
-        for (int side = 1; side >= -1 && !zero->waits; side -= 2)
-            if (comes_over(event, side, before, is_zero && side*g <= 0.0 && side*before < 0.0 ? side*DBL_MIN : g)) {
+        for (int side = 1; side >= -1 && !zero->waits; side -= 2) {
+            const double beyond = is_zero && side*g <= 0.0 && side*before < 0.0 ? side*DBL_MIN : g;
+            if (comes_over(&watched[event], side, before, beyond)) {
                 put_crossing(fired, &count, row[0], size, event, side);
                 came = 1;
             }
+        }
         if (zero->waits)
             zero->waits = is_zero;
         if (!came)
-            watch->g[event] = g;
+            m->s.watch.g[event] = g;
     }
     return count;
 }
@@ -1008,34 +1009,35 @@ static int find_fired(Watch *watch, const double *row, Crossing *fired)
 /* Event mode: lets events act. Did the state change? */
 static int let_events_act(Unit *m, int *moved)
 {
-    Crossing fired[MOST_FIRED];
+    Crossing fired[MOST_AT_ONCE*N_EVENTS];
     double row[WIDTH];
     int failed = find_row(m, row), acts = 0, stops = -1;
     if (failed)
         return failed;
     Job *job = bound_job(m, 0.0);
-    Watch *watch = bound_watch(m, job);
-    const int count = find_fired(watch, row, fired);
+    Events *e = bound_events(m, job);
+    const int count = find_fired(m, row, fired);
     for (int i = 0; i < count; i++) {
         acts = acts || watched[fired[i].event].acts;
         stops = stops < 0 && watched[fired[i].event].stops ? fired[i].event : stops;
     }
     if (acts) {
-        stops = events_act(watch, fired, count, stops, job->t, row, m->s.y);
+        stops = events_act(job, e, before_step(e).scratch, fired, count, stops, job->t, row, m->s.y);
         *moved = 1;
         forget(m, 0);
     }
     for (int event = 0; event < N_EVENTS; event++)
-        watch->g[event] = condition_of(watch, event, row);
+        m->s.watch.g[event] = condition_at(m, event, row);
 @END@
 @IF EVENT_LOOPS@
-    if (watch->reset)
+    if (e->reset)
         find_metric(job, m->s.y, m->s.root_q, m->s.root_u);
 @END@
 @IF EVENTS@
-    watch->reset = 0;
-    watch->stopped = stops >= 0 && !watch->problem[0];
-    return watch->problem[0] ? complain(m, WRONG, "%s", watch->problem) : FINE;
+    e->reset = 0;
+    e->when = job->t;
+    e->stopped = e->problem ? -1 : stops;
+    return told_events(m, FINE);
 }
 
 @END@
@@ -1092,11 +1094,11 @@ static int complete_step(Unit *m, int *event)
     *event = open_by(m) > DRIFT;
 @END@
 @IF EVENTS@
-    Crossing fired[MOST_FIRED];
+    Crossing fired[MOST_AT_ONCE*N_EVENTS];
     double row[WIDTH];
     if ((failed = find_row(m, row)))
         return failed;
-    *event |= find_fired(&m->s.watch, row, fired) > 0;
+    *event |= find_fired(m, row, fired) > 0;
 @END@
     return FINE;
 }

@@ -814,7 +814,7 @@ static int simulate(void)
 @END@
     stop_if_problems();
 @IF EVENTS@
-    static Watch watch;
+    char ended[600];
 @ELSE@
     job.rows = room((size_t)(job.total/job.every + 3), (1 + N_S + N_OUT + N_W)*sizeof(double));
 @END@
@@ -822,8 +822,7 @@ static int simulate(void)
     stop_if_problems();
     const clock_t start = clock();
 @IF EVENTS@
-    watch_run(&job, &watch);
-    const double went_over = watch.went_over;
+    const double went_over = run_with_events(&job, ended, sizeof ended);
 @ELSE@
     run(&job);
     const double went_over = go_over(&job);
@@ -840,8 +839,8 @@ static int simulate(void)
         printf("%s: %ld steps of %.3g to %.3g s, %ld rejected, %s, ", settings.title, (long)job.steps, job.shortest,
             job.longest, (long)job.rejected, methods[settings.method]);
 @IF EVENTS@
-    if (watch.problem[0])
-        printf("%s", watch.problem);
+    if (ended[0])
+        printf("%s", ended);
     else
         tell_end(&job);
 @ELSE@
@@ -865,7 +864,7 @@ static int simulate(void)
     stop_if_problems();
     printf("wrote %s and %s\n", settings.output, settings.echo);
 @IF EVENTS@
-    return job.status == FINISHED && !watch.problem[0] ? FINE : ENDED_EARLY;
+    return job.status == FINISHED && !ended[0] ? FINE : ENDED_EARLY;
 @ELSE@
     return job.status == FINISHED ? FINE : ENDED_EARLY;
 @END@

@@ -1,0 +1,140 @@
+"""Events of a run as the kernel knows them, and what it tells of them.
+
+In:  `EventData`. Out: `Watching`, which belongs to one run, or to several that continue each other with other methods.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bellcrank.backend.c_job import Events, Hold, UseValues, address, records
+from bellcrank.backend.start import EventData
+from bellcrank.numeric.tuning import EVENTS
+
+ACTED, CHANGED_NOTHING = 1, 2  # kinds of what happened
+MOST_AT_ONCE = 18  # of each event, as in events.h
+SAVED = ("at_zero", "counted", "times", "room")
+SAVED_FIELDS = ("started", "stopped", "when", "problem", "culprit", "item", "amount", "went_over")
+PROBLEMS = (
+    "", "again at once", "again and again", "too often", "sets no number", "no values", "not on constraints", "no row",
+)  # fmt: skip
+
+
+class Happened(NamedTuple):
+    """An event at a time (s); where it acted: states and values before and after."""
+
+    event: int
+    time: float
+    kind: int  # ACTED, CHANGED_NOTHING, or 0
+    states: tuple[np.ndarray, np.ndarray]
+    values: tuple[np.ndarray, np.ndarray]
+
+
+class Problem(NamedTuple):
+    """What an event could not do, which ends a run; `item`: the number of a setting, or of a row of loops."""
+
+    kind: str
+    event: int
+    item: int
+    time: float
+    amount: float
+
+
+class Watching:
+    """What a run is watched for. `error`: what was raised where parameters were set."""
+
+    def __init__(self, data: EventData, n_states: int, memory: int) -> None:
+        self.data, self._n_states = data, n_states
+        n, most = len(data.watched), 4 * MOST_AT_ONCE * len(data.watched) + 1000
+        longest = max([b - a for a, b, *_ in data.watched] + [s[4] - s[3] for s in data.settings])
+        at_zero = np.zeros(n, records("event_at_zero.h", "AtZero"))
+        counted = np.zeros(n, records("events.h", "Counted"))
+        counted["idle"] = counted["undefined"] = np.nan
+        self.arrays: dict[str, np.ndarray] = {
+            "watched": np.array([*map(tuple, data.watched)], records("events.h", "Watched")),
+            "settings": np.array([*map(tuple, data.settings), (-1,) * 6], records("events.h", "Setting")),
+            "steps": np.array([*map(tuple, data.steps)], records("events.h", "FormulaStep")),
+            "follows": np.array([*data.follows, 0], np.int32),
+            "values": np.array([*data.values, 0.0]),
+            "at_zero": at_zero,
+            "counted": counted,
+            "times": np.zeros(n * (EVENTS.most + 1)),
+            "happenings": np.zeros(most, records("events.h", "Happening")),
+            "changes": np.zeros((most, 2 * (n_states + len(data.values)))),
+        }
+        self._calls = UseValues(self._use_values), Hold(self._hold)
+        e = self.fields = Events()
+        e.n_events, e.n_settings, e.n_values = n, len(data.settings), len(data.values)
+        e.longest, e.n_held = int(longest), memory
+        e.h, e.span, e.until, e.continued = data.step, data.span, data.until, data.continued
+        e.stopped, e.most_happenings = -1, most
+        e.use_values = self._calls[0]
+        if data.hold is not None:
+            e.hold = self._calls[1]
+        for name, array in self.arrays.items():
+            setattr(e, name, address(array.view(np.uint8)))
+        self.error: BaseException | None = None
+        self._run: Any = None
+
+    def watch(self, run: Any) -> None:
+        """Belongs to a run from now on."""
+        self._run, self.fields.method = run, run.fields.method
+        if "room" not in self.arrays:
+            room = self.arrays["room"] = np.zeros(run.event_room(self.fields))
+            self.fields.room = address(room)
+
+    def _use_values(self, _: int) -> int:
+        return self.use_values(self.arrays["values"][:-1].tolist())
+
+    def use_values(self, values: list[float]) -> int:
+        """Takes values that an event has set into the parameters of the run; 1 if that cannot be."""
+        try:
+            self.data.use_values(self._run, values)
+        except BaseException as error:  # cannot pass through C: it ends the run
+            self.error = error
+            return 1
+        return 0
+
+    def _hold(self, what: int) -> None:
+        assert self.data.hold is not None
+        self.data.hold(what)
+
+    @property
+    def stopped(self) -> int:
+        """The number of the event that stopped the run, or -1."""
+        return int(self.fields.stopped)
+
+    @property
+    def problem(self) -> Problem | None:
+        e = self.fields
+        return Problem(PROBLEMS[e.problem], e.culprit, e.item, e.when, e.amount) if e.problem else None
+
+    def saved(self) -> dict[str, Any]:
+        """All that a run takes over that continues this one, but for values of parameters."""
+        arrays = {name: self.arrays[name].copy() for name in SAVED}
+        return arrays | {name: getattr(self.fields, name) for name in SAVED_FIELDS}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Continues from there."""
+        for name in SAVED:
+            self.arrays[name][...] = saved[name]
+        for name in SAVED_FIELDS:
+            setattr(self.fields, name, saved[name])
+
+    def happened(self) -> list[Happened]:
+        """What happened since this was asked last."""
+        count, self.fields.n_happenings = self.fields.n_happenings, 0
+        found = []
+        for (event, kind, time), row in zip(
+            self.arrays["happenings"][:count].tolist(), self.arrays["changes"][:count].copy(), strict=True
+        ):
+            y, v = np.split(row, [2 * self._n_states])
+            found.append(Happened(event, time, kind, _halves(y), _halves(v)))
+        return found
+
+
+def _halves(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    first, second = np.split(x, 2)
+    return first, second

@@ -1,0 +1,83 @@
+"""Formulas of events as data that the kernel evaluates: the operations of a run in the package, in the same order.
+
+In:  formulas step by step. Out: numbers for each step, and the text of C that evaluates one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from bellcrank.emit.c.printer import CPrinter
+from bellcrank.expr.formula_steps import ARITHMETIC, COMPARISONS, FormulaStep
+from bellcrank.expr.function_table import CALLED, OPERATORS
+
+Encoded = tuple[int, int, int, int, float]  # operation, up to three parts, number: as `FormulaStep` in events.h
+
+_FUNCTIONS = {f.name: f for f in (OPERATORS["**"], *CALLED.values()) if not f.macro}
+_NAMED = {"**": OPERATORS["**"].name}
+OPERATIONS = ("column", "value", "number", *ARITHMETIC, *COMPARISONS, *_FUNCTIONS)
+_PARTS = ("x[s->a]", "x[s->b]", "x[s->c]")
+
+
+def encoded(steps: Sequence[FormulaStep], values: Mapping[str, int]) -> list[Encoded]:
+    """A formula as the kernel reads it; `values`: the numbers of parameters. Functions of any number of arguments take
+    two at a time."""
+    found: list[Encoded] = []
+    places: list[int] = []
+
+    def put(op: str, parts: Sequence[int], number: float) -> int:
+        a, b, c = (*parts, 0, 0, 0)[:3]
+        found.append((OPERATIONS.index(op), a, b, c, number))
+        return len(found) - 1
+
+    for step in steps:
+        op = _NAMED.get(step.op, step.op)
+        parts = [places[i] for i in step.parts]
+        if op == "column":
+            parts = [step.column]
+        elif op == "value":
+            parts = [values[step.name]]
+        elif op in _FUNCTIONS and _FUNCTIONS[op].arity is None:
+            while len(parts) > 2:
+                parts[:2] = [put(op, parts[:2], 0.0)]
+            if len(parts) == 1:  # that of one number is the number
+                parts *= 2
+        places.append(put(op, parts, step.number))
+    return found
+
+
+def formula_steps() -> str:
+    """The function that evaluates one step of a formula."""
+    own = [f.text("c").name for f in _FUNCTIONS.values() if f.text("c").helper]
+    called = re.compile(rf"\b({'|'.join(own)})(?=\(|{CPrinter.ANY})")
+    cases = [f"    case {i}: return {_text(op)}; /* {op} */\n" for i, op in enumerate(OPERATIONS)]
+    text = "".join(
+        (
+            *(f.text("c").helper for f in _FUNCTIONS.values()),
+            "\n/* A step of a formula at a row, with values of parameters; x: the steps before. */\n",
+            "static double formula_step(const FormulaStep *s, const double *row, const double *values, "
+            "const double *x)\n{\n    switch (s->op) {\n",
+            *cases,
+            "    }\n    return NAN;\n}\n",
+        )
+    )
+    return called.sub(r"formula_\1", text)  # a model may have the same functions
+
+
+def _text(op: str) -> str:
+    a, b, c = _PARTS
+    special = {"column": "row[s->a]/s->number", "value": "values[s->a]", "number": "s->number", "neg": f"-{a}"}
+    if op in special:
+        return special[op]
+    if op in ARITHMETIC:
+        return f"{a} {op} {b}"
+    if op in COMPARISONS:
+        return f"(double)({a} {op} {b})"
+    if op == "where":
+        return f"{a} != 0.0 ? {b} : {c}"
+    known = _FUNCTIONS[op]
+    name = known.text("c").name
+    if known.arity is None:
+        return f"{name}{CPrinter.ANY}({a}, {b})"
+    return f"{name}({', '.join(_PARTS[: known.arity])})"

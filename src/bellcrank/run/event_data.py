@@ -1,0 +1,133 @@
+"""Events of a run as data that the kernel reads, and what it tells of them, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from bellcrank.backend.start import EventData
+from bellcrank.backend.watching import ACTED, CHANGED_NOTHING, Watching
+from bellcrank.emit.c.formulas import encoded
+from bellcrank.errors import BellcrankError
+from bellcrank.numeric.driven import NO_VALUE
+from bellcrank.numeric.events import Begun, Book, Event, Watch
+from bellcrank.numeric.tuning import EVENTS
+from bellcrank.run.actions import EventFormula, EventsGiven
+from bellcrank.run.jumps import changes, following
+from bellcrank.run.loaded import Loaded
+from bellcrank.run.values import Plan
+
+
+def value_names(formulas: Sequence[EventFormula]) -> list[str]:
+    """The parameters that events read or set."""
+    steps = [s for e in formulas for f in (e.condition, *(f for _, f in e.settings)) for s in f]
+    read = [s.name for s in steps if s.op == "value"]
+    return list(dict.fromkeys(read + [x.name for e in formulas for x, _ in e.settings if x.column < 0]))
+
+
+def event_tables(formulas: Sequence[EventFormula], names: Sequence[str]) -> tuple[list[Any], list[Any], list[Any]]:
+    """What is watched, what is set, and the steps of all formulas, as in `kernel/events.h`; `names` of the parameters
+    that have values."""
+    numbers = {name: i for i, name in enumerate(names)}
+    watched: list[Any] = []
+    settings: list[Any] = []
+    steps: list[Any] = []
+
+    def put(formula: Any) -> tuple[int, int]:
+        first = len(steps)
+        steps.extend(encoded(formula, numbers))
+        return first, len(steps)
+
+    for i, e in enumerate(formulas):
+        strict = e.strict[0] if e.strict else 0
+        watched.append((*put(e.condition), 1 in e.sides, -1 in e.sides, strict, e.stop, bool(e.settings), e.of_time))
+        for x, formula in e.settings:
+            state, value, factor = (x.column - 1, -1, x.unit.factor) if x.column >= 0 else (-1, numbers[x.name], 1.0)
+            settings.append((i, state, value, *put(formula), factor))
+    return watched, settings, steps
+
+
+def event_data(
+    loaded: Loaded,
+    given: EventsGiven,
+    plan: Plan,
+    use_values: Callable[[Any, list[float]], None],
+    hold: Callable[[int], None] | None,
+    continued: bool,
+    until: float,
+) -> EventData:
+    """Events of a run as the kernel reads them."""
+    follows = following(loaded.interface, loaded.analysis.independent_speeds)
+    names = value_names(given.formulas)
+    values = [given.values[name] for name in names]
+    return EventData(
+        *event_tables(given.formulas, names), follows, values, use_values, hold, plan.step, until - plan.t_start, until,
+        continued,
+    )  # fmt: skip
+
+
+def take_happened(loaded: Loaded, given: EventsGiven, watching: Watching, watch: Watch, book: Book, t: float) -> bool:
+    """Takes what happened in a run up to a time to what is known of it; is it over?"""
+    names = value_names(given.formulas)
+    for x in watching.happened():
+        formula = given.formulas[x.event]
+        if x.kind == CHANGED_NOTHING:
+            continue
+        found: Any = ()
+        if x.kind == ACTED:
+            before, after = ((y, dict(zip(names, v, strict=True))) for y, v in zip(x.states, x.values, strict=True))
+            found = changes(loaded, given.actions[formula.name], before, after)
+        watch.events.append(Event(formula.name, x.time, found))
+    counted = watching.arrays["counted"]
+    for formula, idle in zip(given.formulas, counted["idle"].tolist(), strict=True):
+        if not np.isnan(idle):
+            watch.idle.setdefault(formula.name, idle)
+    problem = watching.problem
+    if problem is not None:
+        _explain(loaded, given, watching, book, problem, t)
+    elif watching.stopped >= 0:
+        watch.stopped = Event(given.formulas[watching.stopped].name, float(watching.fields.when))
+    return problem is not None or watching.stopped >= 0
+
+
+def _explain(loaded: Loaded, given: EventsGiven, watching: Watching, book: Book, problem: Any, t: float) -> None:
+    """What an event could not do, in words."""
+    e = given.formulas[problem.event]
+    when = f"stopped at t = {problem.time:.6g} s"
+    if problem.kind in ("again at once", "again and again"):
+        book.chatters(e.name, problem.time, problem.kind)
+    elif problem.kind == "too often":
+        book.chatters(e.name, problem.time, f"{EVENTS.most} times within {problem.amount:.2g} s")
+    elif problem.kind == "sets no number":
+        targets = [x.name for f in given.formulas for x, _ in f.settings]
+        what = f"the action of event '{e.name}' sets {targets[problem.item]} to {problem.amount}, not a finite number"
+        book.problem = f"{when}, as an event acts: {what}"
+    elif problem.kind == "not on constraints":
+        loops = loaded.program.loops
+        assert loops is not None
+        rows = [*loops.positions, *(f"speeds of {name}" for name in loops.names)]
+        left = f"a residual of {problem.amount:.3g} remains in {rows[problem.item]}"
+        listed = ", ".join(x.name for x, _ in e.settings)
+        book.problem = f"{when}, as an event acts: event '{e.name}' sets {listed} against the constraints: {left}"
+    elif problem.kind == "no values":
+        error = watching.error
+        if not isinstance(error, (BellcrankError, *NO_VALUE)):
+            assert error is not None
+            raise error
+        why = "; ".join(getattr(error, "problems", [])) or str(error)
+        book.problem = f"{when}, as an event acts: {why}"
+    else:
+        book.problem = f"stopped at t = {t:.6g} s: the rates of the states cannot be evaluated any more"
+
+
+def take_counted(watching: Watching, watch: Watch, begins: float, last: np.ndarray | None) -> None:
+    """Takes what is known of conditions over a whole run."""
+    for w, c in zip(watch.conditions, watching.arrays["counted"], strict=True):
+        if w.stop or w.acts:
+            side = int(c["side"])
+            watch.follow(Begun(begins, bool(c["zero"]), float(c["noise"]), side, bool(c["waits"])), w.name)
+        if not np.isnan(c["undefined"]):
+            watch.undefined(w.name, float(c["undefined"]), bool(c["always"]))
+    watch.last = last
