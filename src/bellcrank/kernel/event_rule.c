@@ -1,4 +1,4 @@
-/* ---- the rule of events: what counts, in which order, and what follows; one for a run alone and for runs side by side.
+/* ---- the rule of events: what counts, in which order, and what follows; for a run alone and for runs side by side.
    Who includes this says what a run with its events is (LOOKING, LOOK: first parameters and arguments), where arrays
    come from (LOCAL), and how rows, conditions and actions are had. */
 

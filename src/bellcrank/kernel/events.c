@@ -55,7 +55,7 @@ static Before before_step(GIVEN const Events *watch)
 #endif
 #define PAST_NUMBERS (MODEL_HAS(LOOPS) ? 3*(1 + N_U) : 0)
 
-/* How much memory events need, in numbers: so many events, steps of the longest formula, numbers that are remembered. */
+/* How much memory n events need, in numbers: with so many steps of the longest formula and numbers remembered. */
 #define EVENT_ROOM(n, longest, held) (12*WIDTH + 12*N_S + 6*N_W + 3*(held) + PAST_NUMBERS + BRIDGE_NUMBERS \
     + 600*(n) + 2*(longest) + 100)
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from bellcrank.emit.c.printer import CPrinter
 from bellcrank.expr.formula_steps import ARITHMETIC, COMPARISONS, FormulaStep
-from bellcrank.expr.function_table import CALLED, OPERATORS
+from bellcrank.expr.function_table import CALLED, OPERATORS, MathFunction
 
 Encoded = tuple[int, int, int, int, float]  # operation, up to three parts, number: as `FormulaStep` in events.h
 
@@ -54,7 +54,7 @@ def formula_steps() -> str:
     cases = [f"    case {i}: return {_text(op)}; /* {op} */\n" for i, op in enumerate(OPERATIONS)]
     text = "".join(
         (
-            *(f.text("c").helper for f in _FUNCTIONS.values()),
+            *(_helper(f) for f in _FUNCTIONS.values()),
             "\n/* A step of a formula at a row, with values of parameters; x: the steps before. */\n",
             "static double formula_step(const FormulaStep *s, const double *row, const double *values, "
             "const double *x)\n{\n    switch (s->op) {\n",
@@ -63,6 +63,12 @@ def formula_steps() -> str:
         )
     )
     return called.sub(r"formula_\1", text)  # a model may have the same functions
+
+
+def _helper(known: MathFunction) -> str:
+    """What defines a function that C lacks; of min and max the one of any numbers."""
+    lines = known.text("c").helper.splitlines(keepends=True)
+    return "".join(x for x in lines if known.arity is not None or CPrinter.ANY in x)
 
 
 def _text(op: str) -> str:

@@ -6,9 +6,7 @@ static inline double formula_modulo(double a, double b)
         return copysign(rest, b);
     return (rest < 0) != (b < 0) ? rest + b : rest;
 }
-static inline double formula_smaller(double a, double b) { return a < b ? a : b; } /* a is a number */
 static inline double formula_smaller_of_any(double a, double b) { return a != a ? a + b : a < b ? a : b; }
-static inline double formula_larger(double a, double b) { return a > b ? a : b; } /* a is a number */
 static inline double formula_larger_of_any(double a, double b) { return a != a ? a + b : a > b ? a : b; }
 
 /* A step of a formula at a row, with values of parameters; x: the steps before. */
