@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from bellcrank.emit.wasm import make_kernel
 from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.numeric.methods import METHODS
 from bellcrank.program.statements import Reduce
+from tests.linkage.machines import linkage
 from tests.models import example, needs_compiler, pendulum, system
 
 pytest.importorskip("wasmtime")
@@ -64,6 +66,28 @@ def test_tables_and_functions_that_webassembly_lacks():
     equations = pendulum(law, prepare, m0=2.1).equations()
     given = {"t_end": 0.5, "inputs": {"a": bc.sine(amplitude=0.9, frequency=1.5)}}
     assert_same(*(equations.compile(backend=x).simulate(**given) for x in ("c", "wasm")))
+
+
+@needs_compiler
+@pytest.mark.parametrize("table", [{}, {"step": 0.02, "range": (-0.02, 0.02)}])
+def test_linkages_are_functions_of_the_kernel(table):
+    """Newton's method, and a look-up that the run leaves; nothing of them is called back."""
+    s = bc.System("corner", units="mks", axes="ISO 8855")
+    base = s.add_body("base", translate=3, mass=400)
+    chain = linkage("trailing_arm")
+    wheel = s.add_body("wheel", parent=base, mass=38, inertia=(0.9, 1.4, 0.9), cm=chain.chain.place("wheel_centre"))
+    given = {"linkage": chain.table(**table), "extend": True} if table else {"linkage": chain}
+    joint = s.add_linkage("arm", base=base, carrier=wheel, **given)
+    s.add_force("tyre", magnitude="-k*x", direction=s.inertial[3], at=joint.point("wheel_centre"))
+    s.set_defaults(k=20000)
+    s.set_units(k="F/L")
+    equations = s.equations(optimise="none")
+    c, wasm = (equations.compile(backend=x) for x in ("c", "wasm"))
+    refused = [lambda *given: pytest.fail("called back") for _ in equations.program.routines]
+    wasm.loaded.model.functions = tuple(refused)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert_same(*(x.simulate(t_end=0.1, step=0.002, initial={"u(base)": 1.0}) for x in (c, wasm)))
 
 
 @needs_compiler

@@ -7,7 +7,8 @@ import pytest
 from bellcrank.backend import c_job
 from bellcrank.backend.compiler import find_compiler, load_source
 from bellcrank.errors import InternalError
-from bellcrank.kernel.text import Kernel, structure_fields
+from bellcrank.kernel.layout import structure_fields
+from bellcrank.kernel.text import Kernel
 
 HEAD = "#include <stddef.h>\n#include <stdint.h>\n#define EXPORT\n#define real double\n"
 STRUCTURES = {

@@ -11,8 +11,9 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.backend.c import CModel
-from bellcrank.emit.c.lookup import c_lookup
+from bellcrank.emit.c.linkage import kernel_function
 from bellcrank.emit.c.source import c_source
+from bellcrank.emit.lookup import lookup_function
 from bellcrank.emit.python.lookup import python_lookup
 from bellcrank.errors import ModelWarning
 from bellcrank.expr import Number
@@ -85,12 +86,10 @@ def test_only_wanted_values_are_written(inside):
     assert counted["rear_carrier"]["values"] > counted["rear_rod_5"]["values"]
     assert counted["rear_rod_5"]["total"] < counted["rear_carrier"]["total"]
     function = next(r for r in eom.program.routines if r.name == "rear_carrier").formulas.function
-    full, cut = (c_lookup("rear_carrier", function, wanted) for wanted in (range(24), range(3)))
-    assert [int(re.search(r"_cells\[2\]\[(\d+)\]", text).group(1)) for text in (full, cut)] == [
-        27,
-        9,
-    ]  # of position 4, 4 and, as the travel itself, 1
-    assert cut.count("v[") == 3
+    full, cut = (lookup_function(function, wanted) for wanted in (range(24), range(3)))
+    assert [f.numbers["width"] for f in (full, cut)] == [27, 9]  # of position 4, 4 and, as the travel itself, 1
+    assert [len(f.lists["numbers"]) for f in (full, cut)] == [54, 18]
+    assert kernel_function("rear", cut).count("out[") == 3
 
 
 def test_operations_of_a_look_up():

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.backend.c_job import NO_EXTERNAL, External, Externals, address
+from bellcrank.backend.external import call_routine
 from bellcrank.backend.interrupts import CallsBack
 from bellcrank.backend.libraries import Builds
 from bellcrank.backend.protocol import Functions
@@ -131,19 +132,8 @@ class CCalls:
 
     # ---- external routines
 
-    def _external(self, *given: Any) -> int:
-        return self.back.guarded(self._call_routine, *given)
-
-    def _call_routine(self, number: int, live: int, arguments: Any, values: Any) -> None:
-        routine: Any = self._called[number][0]
-        before = getattr(routine, "live", False)
-        routine.live = bool(live & getattr(routine, "when", 1))
-        try:
-            returned = routine(*arguments[: self._called[number][1]])
-        finally:
-            routine.live = before
-        for i, value in enumerate(returned if isinstance(returned, tuple) else (returned,)):
-            values[i] = value
+    def _external(self, number: int, live: int, arguments: Any, values: Any) -> int:
+        return self.back.guarded(call_routine, *self._called[number], live, arguments, values)
 
     def externals(self, memory: np.ndarray) -> Any:
         """External routines with a memory of their own for those in C."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import InternalError
-from bellcrank.kernel.text import structure_fields
+from bellcrank.kernel.layout import structure_fields
 
 Double = ctypes.POINTER(ctypes.c_double)
 External = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_int32, Double, Double)

@@ -99,3 +99,15 @@ def functions_of(
             raise ModelError(f"external '{routine.name}' {why}", model)
         result.append(None if function is None else external_function(program, routine, function))
     return result
+
+
+def call_routine(routine: Any, count: int, live: int, arguments: Any, values: Any) -> None:
+    """Calls a routine for a program that is not in Python, with so many of the arguments."""
+    before = getattr(routine, "live", False)
+    routine.live = bool(live & getattr(routine, "when", 1))
+    try:
+        returned = routine(*arguments[:count])
+    finally:
+        routine.live = before
+    for i, value in enumerate(returned if isinstance(returned, tuple) else (returned,)):
+        values[i] = value

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.backend.compiler import find_compiler, load_source
-from bellcrank.emit.c.linkage import c_implicit, poses_source, values_source
-from bellcrank.emit.c.lookup import c_lookup
+from bellcrank.emit.c.linkage import c_implicit, c_lookup, poses_source, values_source
 from bellcrank.errors import BuildError, ModelError
 from bellcrank.linkage.chain import Chain
 from bellcrank.linkage.implicit import implicit, pose_values
@@ -128,16 +127,17 @@ def _exact(c: CompiledLinkage) -> str:
     for k, part in enumerate(c.parts):
         texts.append(values_source(f"part_{k}", *pose_values(c.linkage, part, c.second)))
         calls.append(f"part_{k}(s, v + {k * c.layout[-1][2]});")
-    return poses_source(texts, calls, c.second, c.width)
+    return poses_source([function], texts, calls, c.second, c.width)
 
 
 def _table(c: CompiledLinkage, table: Table) -> str:
-    texts, calls = [], []
+    functions, texts, calls = [], [], []
     for k, part in enumerate(c.parts):
         function = pose_lookup(table, part, c.extend)
+        functions.append(function)
         texts.append(c_lookup(f"part_{k}", function, range(len(function.values))))
         calls.append(f"part_{k}(z[i], {'r[i], ' if c.second else ''}v + {k * c.layout[-1][2]});")
-    return poses_source(texts, calls, c.second, c.width)
+    return poses_source(functions, texts, calls, c.second, c.width)
 
 
 def compile_linkage(linkage: Linkage | Table, links: Sequence[str] = (), extend: bool = False) -> CompiledLinkage:

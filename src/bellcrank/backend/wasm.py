@@ -1,6 +1,6 @@
 """Programs without a compiler: the kernel and the program in WebAssembly, run by wasmtime.
 
-In:  a `Program`. Out: runs, as compiled programs have them; single evaluations are those of Python. What a run reads
+In:  a `Program`. Out: runs, as compiled programs have them, and single evaluations. What a run reads
 and writes is copied to the memory of the module for every call, and back: that takes a fraction of a millisecond,
 however many steps the call takes.
 """
@@ -21,27 +21,32 @@ from importlib import import_module
 from importlib.metadata import version
 from importlib.resources import files
 from importlib.util import find_spec
+from itertools import accumulate
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.c_calls import CCalls
 from bellcrank.backend.c_job import Externals
 from bellcrank.backend.c_runs import CRun, DaeCRun, LoopCRun
 from bellcrank.backend.cache import discard, kept, read_kept, usable_folder
 from bellcrank.backend.compiler import processor
+from bellcrank.backend.external import call_routine
 from bellcrank.backend.interrupts import CallsBack
 from bellcrank.backend.protocol import Functions
 from bellcrank.backend.python import PythonCalls, PythonModel
 from bellcrank.backend.start import Start
+from bellcrank.emit.c.functions import C_NAMES
 from bellcrank.emit.c.run import parts_of
 from bellcrank.emit.kernel_data import REAL_LISTS, Value, model_data, scale_data, size_data
 from bellcrank.emit.memory import PAGE, PARTS, ROWS
 from bellcrank.emit.wasm.attached import attached_program
+from bellcrank.emit.wasm.functions import RATES
 from bellcrank.errors import BuildError, InternalError
-from bellcrank.kernel.text import kernel_file, layout_of
+from bellcrank.kernel.layout import layout_of
+from bellcrank.kernel.text import kernel_file
+from bellcrank.numeric.course import At
 from bellcrank.program.program import Program
 
 _STRUCTURES = (("job.h", "Job"), ("input.h", "Input"), ("externals.h", "Externals"), ("model.h", "Model"))
@@ -73,6 +78,10 @@ class WasmModel(PythonModel):
         found = super().calls(functions)
         return WasmCalls(self, found._functions)
 
+    def like(self, program: Program, functions: Functions, once: bool = False) -> PythonModel:
+        """Another program in WebAssembly; in Python if it is evaluated `once` in a while."""
+        return PythonModel(program, functions) if once else WasmModel(program, functions)
+
     def for_stiff(self, program: Program, functions: Functions) -> PythonModel:
         """The program with slopes, and runs by stiff methods."""
         return WasmModel(program, functions, stiff=True)
@@ -92,7 +101,13 @@ class WasmCalls(PythonCalls):
         self.instance, self._run = model.instance, model.run
         self.compiled = SimpleNamespace(called_back=self._called, layouts=model.instance.layouts)
 
-    call_routine = CCalls._call_routine
+    def derivatives(self, *at: *At) -> tuple[list[float], list[float]]:
+        found, n = self.instance.evaluated(RATES, at), len(self.program.coordinates)
+        return super().derivatives(*at) if found is None else (found[:n], found[n:])
+
+    def values(self, section: str, *at: *At) -> list[float]:
+        found = self.instance.evaluated(section, at)
+        return super().values(section, *at) if found is None else found
 
     @cached_property
     def back(self) -> CallsBack:
@@ -168,13 +183,15 @@ class Instance:
             if (size := layout_of(file, name).size) != (found := self._kernel["structure_size"](self._store, which)):
                 raise InternalError(f"{name} has {found} bytes in kernel.wasm and {size} where it is called from")
         first = _up(self._kernel["__heap_base"].value(self._store))
-        self._program = attached_program(program, first, "multipliers" if dae and program.loops else "minimal")
+        places, equations = self._table.size(self._store), "multipliers" if dae and program.loops else "minimal"
+        self._program = attached_program(program, first, places, equations)
         self._grow(self._program.end + PAGE)
         module = wasmtime.Module(engine, self._program.module)
         given = [self._memory if x.module == "e" else self._kernel[x.name] for x in module.imports]
         made = wasmtime.Instance(self._store, module, given).exports(self._store)
         self._kernel["fill_sines"](self._store, self._program.sines, ROWS, PARTS)
-        self._model = self._place_model(program, parts, {name: made[name] for name in self._program.names})
+        self._own = {} if _calls_back(program) else {name: made[name] for name in self._program.names}
+        self._model = self._place_model(program, parts, {n: self._put(made[n]) for n in self._program.names})
         self._functions = self._listed()
         whole, number = wasmtime.ValType.i32(), wasmtime.ValType.f64()
         kind = wasmtime.FuncType([whole, number, whole], [whole])
@@ -213,8 +230,8 @@ class Instance:
         places = struct.unpack_from(f"<{len(names)}I", self._bytes, at)
         return {name: self._table.get(self._store, place) for name, place in zip(names, places, strict=True)}
 
-    def _place_model(self, program: Program, parts: Mapping[str, int], functions: Mapping[str, Any]) -> int:
-        """The table of the model behind its numbers; where it is."""
+    def _place_model(self, program: Program, parts: Mapping[str, int], functions: Mapping[str, int]) -> int:
+        """The table of the model behind its numbers; where it is. `functions` have places in that of the kernel."""
         data: dict[str, Value] = {**size_data(program), **model_data(program, parts)}
         if program.loops is not None:
             data |= scale_data(program.loops.scales)
@@ -229,7 +246,7 @@ class Instance:
             self._grow(at + array.nbytes + PAGE)
             self._write(at, array)
             values[name.lower()], at = at, _up(at + array.nbytes)
-        values |= {name: self._put(f) for name, f in functions.items()}
+        values |= functions
         values |= {name.removeprefix("HAS_"): x for name, x in parts.items() if name.startswith("HAS_")}
         values |= {name.lower(): parts[name] for name in ("CLOSURE_INPUTS", "REMEMBERS", "N_START", "N_UPDATE")}
         layout.write(self._bytes, model, values)
@@ -243,6 +260,26 @@ class Instance:
     def work_room(self) -> int:
         with self._lock:
             return int(self._functions["work_room"](self._store, self._model))
+
+    def evaluated(self, name: str, at: At) -> list[float] | None:
+        """Values of a function of the model; None where Python has to find them: a routine is called back, or a run is
+        under way here."""
+        function = self._own.get(C_NAMES.get(name, name))
+        if function is None or self._run is not None:
+            return None
+        t, *groups = at
+        sizes = [*map(len, groups)]
+        n_q, n_u = sizes[:2]
+        count = n_q + n_u if name == RATES else len(self._given[0].functions[name].section.results)
+        with self._lock:
+            first = _up(self._end + layout_of("externals.h", "Externals").size)
+            places = [first + 8 * n for n in accumulate(sizes, initial=0)]
+            self._grow(places[-1] + 8 * count + PAGE)
+            layout_of("externals.h", "Externals").write(self._bytes, self._end, {})
+            struct.pack_into(f"<{sum(sizes)}d", self._bytes, first, *(x for g in groups for x in g))
+            out = places[-1], *((places[-1] + 8 * n_q,) if name == RATES else ())
+            function(self._store, t, *places[:-1], *out, self._end)
+            return [*struct.unpack_from(f"<{count}d", self._bytes, places[-1])]
 
     # ---- runs
 
@@ -319,10 +356,15 @@ class Instance:
         count = calls._called[number][1]
         given = list(struct.unpack_from(f"<{count}d", self._bytes, arguments))
         found: dict[int, float] = {}
-        failed = int(calls.back.guarded(calls.call_routine, number, live, given, found))
+        failed = int(calls.back.guarded(call_routine, *calls._called[number], live, given, found))
         for i, x in found.items():
             struct.pack_into("<d", self._bytes, values + 8 * i, x)
         return failed
+
+
+def _calls_back(program: Program) -> bool:
+    """Does it call functions of Python?"""
+    return any(r.formulas is None for r in program.externals)
 
 
 def _up(at: int) -> int:

@@ -1,4 +1,5 @@
-"""Functions given by equations (`program.implicit`): what the run-time source `implicit` of a language is filled with.
+"""Functions given by equations (`program.implicit`): what the kernel knows of one, and what the run-time source
+`implicit` of a language without kernel is filled with.
 
 It is Newton's method from a start on a grid, then the first and second derivatives; not-a-number outside the grid or
 where it does not settle.
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from bellcrank.emit.kernel_function import KernelFunction, Listed
 from bellcrank.expr import Symbol
 from bellcrank.names import routine_name
 from bellcrank.numeric.tuning import IMPLICIT
@@ -82,3 +84,32 @@ def implicit_pieces(name: str, f: Implicit, say: Wording) -> dict[str, str]:
         "FIRST": "\n".join(rates),
         "SCATTER": "\n".join(say.second_rate.format(u + first, i) for u, i in place.items()),
     }
+
+
+def implicit_function(f: Implicit) -> KernelFunction:
+    """The function as the kernel knows it."""
+    size, rows, column = len(f.state), len(f.residual), {u: i for i, u in enumerate(f.free)}
+    turns = [u for u in f.updates if u.kind == "turn"]
+    moves = [u for u in f.updates if u.kind != "turn" and u.unknown in column]
+    numbers = {
+        "size": size, "rows": rows, "unknowns": f.unknowns, "inputs": len(f.inputs), "last": len(f.start) - 1,
+        "low": f.low, "per": (len(f.start) - 1) / (f.high - f.low),
+        "n_turned": len(turns), "n_moved": len(moves), "n_held": len(f.prescribed),
+    }  # fmt: skip
+    lists: dict[str, Listed] = {
+        "start": [x for row in f.start for x in row],
+        "column": [*f.free],
+        "turned": [x for u in turns for x in (u.place, *(column.get(u.unknown + i, -1) for i in range(3)))],
+        "moved": [x for u in moves for x in (u.place, column[u.unknown])],
+        "held": [x for p in f.prescribed for x in (p.place, p.given, p.unknown)],
+        "drawn": [float(x) for p in f.prescribed for x in (p.drawn, p.sign)],
+    }
+    values = {
+        "equations": [*(-e for e in f.residual), *(e for row in f.slopes for e in row)],
+        **dict(zip(("by_first", "by_second"), f.by_input, strict=False)),
+        "bias": [e for pair in f.bias for e in pair],
+    }
+    over = (f.state, f.inputs, [s for group in f.rates for s in group])
+    room = size + rows * (rows + 1) + len(f.inputs) * f.unknowns + f.pairs * rows
+    formulas = {name: (over, dict(enumerate(each))) for name, each in values.items()}
+    return KernelFunction("Implicit", numbers, lists, formulas, len(f.inputs), f.values, room, rows)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from bellcrank.emit.c.linkage import c_implicit
-from bellcrank.emit.c.lookup import c_lookup
+from bellcrank.emit.c.linkage import c_implicit, c_lookup
 from bellcrank.emit.fortran.linkage import fortran_implicit
 from bellcrank.emit.fortran.lookup import fortran_lookup
 from bellcrank.emit.javascript.linkage import javascript_implicit
 from bellcrank.emit.javascript.lookup import javascript_lookup
+from bellcrank.emit.kernel_function import KernelFunction
+from bellcrank.emit.linkage import implicit_function
+from bellcrank.emit.lookup import lookup_function
 from bellcrank.emit.python.linkage import python_implicit
 from bellcrank.emit.python.lookup import python_lookup
 from bellcrank.program.implicit import Implicit
@@ -32,6 +34,15 @@ def routine_source(program: Program, routine: Routine, language: str) -> str:
     if language == "javascript":
         return javascript_lookup(function, wanted)
     return LOOKUPS[language](routine.name, function, wanted)
+
+
+def kernel_function(program: Program, routine: Routine) -> KernelFunction:
+    """A routine with formulas as the kernel knows it."""
+    assert routine.formulas is not None
+    function = routine.formulas.function
+    if isinstance(function, Implicit):
+        return implicit_function(function)
+    return lookup_function(function, wanted_values(program, routine))
 
 
 def solves_equations(program: Program) -> bool:

@@ -1,4 +1,5 @@
-"""Look-ups (`program.lookup`): what the run-time source `lookup` of a language is filled with."""
+"""Look-ups (`program.lookup`): what the kernel knows of one, and what the run-time source `lookup` of a language
+without kernel is filled with."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.emit.kernel_function import KernelFunction
 from bellcrank.emit.straight import straight_lines
 from bellcrank.expr import Symbol
 from bellcrank.names import routine_name
@@ -75,3 +77,19 @@ def lookup_filling(name: str, f: Lookup, wanted: Sequence[int], say: Wording) ->
     }
     rows = f.rows[:, used] if used else np.zeros((len(f.rows), 1))
     return Filling(rows, marks, printer, dict(zip(wanted, shown, strict=True)), pieces)
+
+
+def lookup_function(f: Lookup, wanted: Sequence[int]) -> KernelFunction:
+    """The function as the kernel knows it, with those of the values that are wanted."""
+    used, values = f.cut(wanted)
+    axes, slack = len(f.lows), [SLACK * step for step in f.steps]
+    numbers: dict[str, float | Sequence[float]] = {
+        "axes": axes, "beyond": int(bool(f.beyond)), "cells": f.cells, "low": f.lows, "high": f.highs,
+        "least": [x - more for x, more in zip(f.lows, slack, strict=True)],
+        "most": [x + more for x, more in zip(f.highs, slack, strict=True)],
+        "step": f.steps, "per": [1 / step for step in f.steps], "width": max(1, len(used)), "values": len(f.values),
+    }  # fmt: skip
+    rows = f.rows[:, used] if used else np.zeros((len(f.rows), 1))
+    over = ([f.numbers[k] for k in used], (*f.places, *f.beyond, *f.inside), ())
+    formulas = {"formulas": (over, dict(zip(wanted, values, strict=True)))}
+    return KernelFunction("Lookup", numbers, {"numbers": rows.ravel().tolist()}, formulas, axes, len(f.values))

@@ -4,7 +4,7 @@ typedef void (*Evaluated)(real t, const real *q, const real *u, const real *p, c
     real *out, Externals *x);
 typedef void (*Rates)(real t, const real *q, const real *u, const real *p, const real *c, const real *w,
     real *qd, real *ud, Externals *x);
-typedef int Pair[2];
+typedef int Entry[2];
 
 typedef struct Model {
     /* parts that it has */
@@ -19,7 +19,7 @@ typedef struct Model {
     int32_t n_g, n_v, n_rg, n_rv, n_paired, speeds_are_rates, n_order, n_sides, n_corrected_q, n_corrected_u;
     real usual_ratio, usual_order;
     const real *row_scale, *column_scale, *pivot_scale;
-    const Pair *order;
+    const Entry *order;
     const int *corrected_q, *corrected_u, *side_of;
     Evaluated closure, system_at, coordinate_rates, correct_q, correct_u, sides, inertias;
     int32_t n_blocks, widest, most_block_rows;

@@ -5,6 +5,8 @@
 #include "room.h"
 #include "callback.c"
 #include "surface.c"
+#include "lookup.c"
+#include "implicit.c"
 #include "tables/functions.c"
 
 #define SEEN(name) __attribute__((export_name(#name)))
@@ -77,4 +79,15 @@ SEEN(surface) real surface(real v, real w, int nx, const real *x, int ny, const 
     int dy)
 {
     return surface_value(nx, x, ny, y, pieces, dx, dy, v, w);
+}
+
+SEEN(lookup) void lookup(const Lookup *f, const double *x, double *values)
+{
+    look_up(f, x, values);
+}
+
+/* `room`: a number of each equation, then that of implicit_values. */
+SEEN(implicit) void implicit(const Implicit *f, const double *x, double *room, double *values)
+{
+    implicit_values(f, x, room + f->rows, (int32_t *)(void *)room, values);
 }

@@ -54,7 +54,7 @@ def cuda_source(
         runtime("cuda_head.c", SCALAR=number.c),
         listed(size_data(program)),
         *used_functions(program.functions_of("minimal"), called=events.called if events else ()),
-        *routine_texts(program, calls.values()),
+        *routine_texts(program, calls.values(), kernel),
         definitions(ELIMINATION, number),
         *table_helpers(program, kernel),
         *tables.text,

@@ -69,7 +69,7 @@ def embedded_source(program: Program, stem: str, method: str, begin: Begin, numb
         f'#include "{stem}.h"\n',
         listed(size_data(program)),
         *used_functions(functions, number),
-        *routine_texts(program, calls.values()),
+        *routine_texts(program, calls.values(), kernel),
         f"#define real {number.c}\n",
         *([room + sines(number, table=False)] if any(isinstance(s, Angles) for s in steps) else []),
         *([definitions(ELIMINATION, number), kernel.take("solve.c")] if solved else []),

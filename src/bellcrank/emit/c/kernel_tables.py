@@ -25,6 +25,7 @@ GROUPS = {  # of tuning constants: the file, and what their names begin with
     "bridges.h": (tuning.BRIDGES, ""),
     "assembly.h": (tuning.ASSEMBLY, ""),
     "newton.h": (tuning.NEWTON, ""),
+    "implicit.h": (tuning.IMPLICIT, "IMPLICIT_"),
     "dae.h": (tuning.MULTIPLIERS, "DAE_"),
     "wheels.h": (tuning.RIGID_WHEELS, "WHEEL_"),
     "events.h": (tuning.EVENTS, "EVENT_"),

@@ -216,7 +216,7 @@ def lanes_source(
         *head_of(program, NO_WORDS, alone, functions, DOUBLE),
         "#include <stdlib.h>\n",
         *used_functions(program.functions_of("minimal"), called=events.called if events else ()),
-        *routine_texts(program, calls.values()),
+        *routine_texts(program, calls.values(), kernel),
         f"#define real double\ntypedef {number.c} scalar;\n",
         definitions(ELIMINATION, number),
         *table_helpers(program, kernel),

@@ -1,71 +1,88 @@
-"""A function given by equations in C: `void name(double z[, double r], double *values)`, for the `c` of an external
-routine, which needs nothing but the head of a program; and files with many poses."""
+"""Functions of a model that the kernel evaluates, in C: `void name(double z[, double r], double *values)`, for the `c`
+of an external routine; and files with many poses.
+
+The texts need the head of a program and the files of the kernel in which their structures stand (`kernel_files`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from bellcrank.emit.c.printer import CPrinter
 from bellcrank.emit.c.runtime_files import head, runtime
-from bellcrank.emit.c.tables import number_rows
-from bellcrank.emit.linkage import Wording, implicit_names, implicit_pieces
+from bellcrank.emit.c.tables import number_list
+from bellcrank.emit.kernel_function import Formulas, KernelFunction
+from bellcrank.emit.linkage import implicit_function
+from bellcrank.emit.lookup import lookup_function
 from bellcrank.emit.number import DOUBLE
 from bellcrank.emit.straight import straight_lines
 from bellcrank.expr import Expr, Symbol
-from bellcrank.numeric.tuning import IMPLICIT
+from bellcrank.kernel.text import Kernel
+from bellcrank.names import routine_name
 from bellcrank.program.implicit import Implicit
+from bellcrank.program.lookup import Lookup
 
-_SAY = Wording(
-    first=0,
-    real=repr,
-    state="s[{}]",
-    rates="y{}[{}]",
-    solved="g[{}]",
-    add="s[{}] += {};",
-    turn="implicit_turn(s + {}, {});",
-    normal="implicit_normal(s + {});",
-    hold="s[{}] = {} + {}*{};",
-    first_rate="y[j][{}] = g[{}];",
-    known="if (j == {}) y[j][{}] = {};",
-    second_rate="out[{}] = solved[{}];",
-    second="""s[k] += r*(v*from[3*n + k] + t*to[3*n + k] + r/2.0*(v*from[4*n + k] + t*to[4*n + k]
-    + r/3.0*(v*from[5*n + k] + t*to[5*n + k])));""",
-)
+_CALLED = {
+    "Lookup": ["look_up(&{0}_of, x, values);"],
+    "Implicit": [
+        "double room[{1}];",
+        "int32_t pivot[{2}];",
+        "implicit_values(&{0}_of, x, room, pivot, values);",
+    ],
+}
 
 
 def c_implicit(name: str, f: Implicit) -> str:
-    """The routine and those it calls."""
-    pieces = implicit_pieces(name, f, _SAY)
-    own, rows, names = pieces["NAME"], len(f.residual), implicit_names(f, _SAY)
-    given = pieces["GIVEN"].split(", ")
-    taken = f"const double *s, {', '.join(f'double {x}' for x in given)}"
-    rates = [f"y{j}" for j in range(len(given))]
-    silent = _silent("s", *given)
-    equations = {f"g[{i}]": -e for i, e in enumerate(f.residual)}
-    equations |= {f"J[{i * rows + j}]": e for i, row in enumerate(f.slopes) for j, e in enumerate(row)}
-    by_input = [silent]
-    for j, right in enumerate(f.by_input):
-        inner = [*_statements({f"g[{i}]": e for i, e in enumerate(right)}, names), "return;"]
-        by_input += [f"if (j == {j}) {{", *(f"    {line}" for line in inner), "}"]
-    bias = {f"g[{j * rows + i}]": e for j, pair in enumerate(f.bias) for i, e in enumerate(pair)}
-    listed = ", ".join(f"const double *{y}" for y in rates)
-    return runtime(
-        "implicit.c",
-        pieces,
-        SOLVE=runtime("implicit_solve.c", SMALL=repr(IMPLICIT.small)),
-        START=number_rows(f"{own}_start", f.start),
-        EQUATIONS=_function(f"{own}_rows({taken}, double *g, double *J)", [silent, *_statements(equations, names)]),
-        BY_INPUT=_function(f"{own}_by_input({taken}, int j, double *g)", by_input),
-        BIAS=_function(
-            f"{own}_bias({taken}, {listed}, double *g)", [_silent("s", *given, *rates), *_statements(bias, names)]
-        ),
-        ARGUMENTS=", ".join(f"double {x}" for x in given),
-        RATES=", ".join(f"y[{j}]" for j in range(len(given))),
-    )
+    """A function given by equations."""
+    return kernel_function(routine_name(name), implicit_function(f))
+
+
+def c_lookup(name: str, f: Lookup, wanted: Sequence[int]) -> str:
+    """A look-up, which sets those of the values that are wanted."""
+    return kernel_function(routine_name(name), lookup_function(f, wanted))
+
+
+def kernel_files(functions: Iterable[Implicit | Lookup], kernel: Kernel) -> str:
+    """The files of the kernel that functions need."""
+    kinds = {type(f) for f in functions}
+    return kernel.take(*(f for k, f in ((Lookup, "lookup.c"), (Implicit, "implicit.c")) if k in kinds))
+
+
+def kernel_function(name: str, f: KernelFunction) -> str:
+    """The formulas of a function, what the kernel knows of it, and the function itself."""
+    parts = [_formulas(f"{name}_{field}", formulas) for field, formulas in f.formulas.items()]
+    entries: list[str] = []
+    for field, kind, length in f.fields:
+        value: Any = f.numbers.get(field)
+        if field in f.lists:
+            own = "int32_t" if f.is_whole(field) and kind != "double" else "double"
+            parts.append(number_list(f"{name}_{field}", f.lists[field] or [0], own))
+            entries.append(f"{name}_{field}")
+        elif kind == "Formulas":
+            entries.append(f"{name}_{field}" if field in f.formulas else "NULL")
+        elif length > 1:
+            entries.append(f"{{{', '.join(repr(x) for x in value)}}}")
+        else:
+            entries.append(repr(value))
+    given = ("z", "r")[: f.arguments]
+    lines = [f"const double x[] = {{{', '.join(given)}}};"]
+    lines += [line.format(name, f.room, f.pivots) for line in _CALLED[f.kind]]
+    parts.append(f"static const {f.kind} {name}_of = {{{', '.join(entries)}}};\n")
+    parts.append(_function(f"inline void {name}({', '.join(f'double {x}' for x in given)}, double *values)", lines))
+    return "\n".join(parts)
+
+
+def _formulas(name: str, formulas: Formulas) -> str:
+    over, values = formulas
+    names = {s: f"{letter}[{i}]" for letter, group in zip("abc", over, strict=True) for i, s in enumerate(group)}
+    lines = _statements({f"out[{i}]": e for i, e in values.items()}, names)
+    taken = "const double *a, const double *b, const double *c, double *out"
+    return _function(f"inline void {name}({taken})", [_silent("a", "b", "c", "out"), *lines])
 
 
 def _function(head: str, lines: Sequence[str]) -> str:
-    return "\n".join([f"static void {head}", "{", *(f"    {line}" for line in lines), "}", ""])
+    return "\n".join([f"static {head}", "{", *(f"    {line}" for line in lines), "}", ""])
 
 
 def _silent(*names: str) -> str:
@@ -77,12 +94,14 @@ def _statements(results: Mapping[str, Expr], names: Mapping[Symbol, str]) -> lis
     return [*lines, *(f"{target} = {text};" for target, text in zip(results, shown, strict=True))]
 
 
-def poses_source(parts: Sequence[str], calls: Sequence[str], second: bool, width: int) -> str:
-    """A C file with `poses(n, z, r, out)`: many poses, `width` numbers for each. `parts` are functions, `calls`
-    statements that fill `v` from `z[i]` (and `r[i]`)."""
+def poses_source(
+    functions: Sequence[Implicit | Lookup], parts: Sequence[str], calls: Sequence[str], second: bool, width: int
+) -> str:
+    """A C file with `poses(n, z, r, out)`: many poses, `width` numbers for each. `parts` are texts of the functions and
+    of others, `calls` statements that fill `v` from `z[i]` (and `r[i]`)."""
     return runtime(
         "poses.c",
-        HEAD=head(DOUBLE),
+        HEAD=head(DOUBLE) + kernel_files(functions, Kernel({})),
         PARTS="\n".join(parts),
         UNUSED="" if second else "(void)r;",
         WIDTH=str(width),
@@ -94,4 +113,4 @@ def values_source(name: str, symbols: Sequence[Symbol], results: Sequence[Expr])
     """C of straight-line results over an array of values: `void name(const double *s, double *out)`."""
     names = {x: f"s[{i}]" for i, x in enumerate(symbols)}
     lines = _statements({f"out[{i}]": e for i, e in enumerate(results)}, names)
-    return _function(f"{name}(const double *s, double *out)", [_silent("s"), *lines])
+    return _function(f"void {name}(const double *s, double *out)", [_silent("s"), *lines])

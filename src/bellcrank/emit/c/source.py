@@ -13,6 +13,7 @@ from typing import Any
 from bellcrank.emit.arranged import arranged
 from bellcrank.emit.c.functions import C_NAMES, Functions, how_called
 from bellcrank.emit.c.halves import is_long, of_first, of_second
+from bellcrank.emit.c.linkage import kernel_files
 from bellcrank.emit.c.listed import listed
 from bellcrank.emit.c.printer import ExternalCall, external_calls
 from bellcrank.emit.c.rigid import RigidWheel, wheels_at
@@ -84,7 +85,7 @@ def c_sources(
     first = [
         *head_of(program, words, printed, functions, DOUBLE, local),
         *used_functions(functions, DOUBLE),
-        *routine_texts(program, calls.values()),
+        *routine_texts(program, calls.values(), kernel),
         "#define real double\n",
         *helpers(program, steps, multipliers, kernel),
         *(twin_text(t) for t in twins if any(isinstance(s, Call) and s.routine is t for s in steps)),
@@ -161,10 +162,11 @@ def table_helpers(p: Program, kernel: Kernel) -> list[str]:
     return parts + ([kernel.take("surface.c")] if any(len(t.axes) == 2 for t in p.tables) else [])
 
 
-def routine_texts(program: Program, calls: Iterable[ExternalCall]) -> list[str]:
+def routine_texts(program: Program, calls: Iterable[ExternalCall], kernel: Kernel) -> list[str]:
     """External routines that stand in this file, or beside it in Fortran; users may have a `real` of their own."""
     own = [c for c in calls if c.function is not None]
     lines = [prototype(c.routine) for c in own if c.foreign]
+    lines.append(kernel_files([c.routine.formulas.function for c in own if c.routine.formulas is not None], kernel))
     return lines + texts((c.routine, routine_source(program, c.routine, "c")) for c in own if not c.foreign)
 
 

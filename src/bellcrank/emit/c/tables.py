@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,8 +44,7 @@ def _arrays(t: Table, number: int) -> list[str]:
 
 
 def _array(name: str, values: Sequence[float]) -> str:
-    rows = [", ".join(repr(float(v)) for v in values[i : i + 8]) for i in range(0, len(values), 8)]
-    return f"static const real {name}[{len(values)}] = {{\n    " + ",\n    ".join(rows) + "};"
+    return number_list(name, [*map(float, values)], "real")
 
 
 def _function(t: Table, name: str, number: int) -> list[str]:
@@ -57,8 +56,7 @@ def _function(t: Table, name: str, number: int) -> list[str]:
     return [f"static real {name}(real x, real y)", "{", f"    return {call};", "}", ""]
 
 
-def number_rows(name: str, rows: Iterable[Sequence[float]]) -> str:
-    """An array of rows of numbers."""
-    shown = [f"    {{{', '.join(repr(float(x)) for x in row)}}}" for row in rows]
-    width = shown[0].count(",") + 1
-    return f"static const double {name}[{len(shown)}][{width}] = {{\n" + ",\n".join(shown) + "};"
+def number_list(name: str, values: Sequence[float], kind: str) -> str:
+    """An array of numbers, several to a line."""
+    rows = [", ".join(map(repr, values[i : i + 8])) for i in range(0, len(values), 8)]
+    return f"static const {kind} {name}[{len(values)}] = {{\n    " + ",\n    ".join(rows) + "};"

@@ -10,13 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bellcrank.emit.c.lookup import WORDING
 from bellcrank.emit.c.printer import CPrinter, ExternalCall
 from bellcrank.emit.c.runtime_files import runtime
-from bellcrank.emit.lookup import lookup_filling
 from bellcrank.emit.number import DOUBLE, Number
 from bellcrank.emit.routines import external_name
 from bellcrank.emit.steps import symbols_in
+from bellcrank.emit.straight import straight_lines
 from bellcrank.expr.node import Rational
 from bellcrank.names import routine_name
 from bellcrank.program.functions import Function
@@ -63,9 +62,6 @@ class PairPrinter(CPrinter):
 
     def integer_power(self, base: str, exponent: int) -> str:
         return "*".join([base] * exponent)
-
-
-_SAY = replace(WORDING, entry="TWO({1})", printer=lambda names: PairPrinter(names, {}, {}, PAIR))
 
 
 def twins_of(program: Program, calls: Mapping[Routine, ExternalCall]) -> dict[Routine, ExternalCall]:
@@ -125,26 +121,22 @@ def twin_text(twin: Routine) -> str:
     """A twin in C; the texts of its members stand before it."""
     assert isinstance(twin, Twin)
     f = twin.function
-    filling = lookup_filling(twin.name, f, twin.wanted, _SAY)
-    given, count = filling.pieces["GIVEN"].split(", "), len(f.values)
-    places = [s.name for s in f.places]
+    used, values = f.cut(twin.wanted)
+    names = {f.numbers[k]: f"TWO({i})" for i, k in enumerate(used)} | {s: s.name for s in f.places}
+    lines, shown = straight_lines(PairPrinter(names, {}, {}, PAIR), values)
+    given = ("z", "r")[: len(f.lows)]
+    members = [routine_name(m.name) for m in twin.members]
     return runtime(
         "twin.c",
-        filling.pieces,
         NAMES=" and ".join(m.name for m in twin.members),
         CALLED=external_name(twin),
         ARGUMENTS=", ".join(f"double {x}{i}" for i in (0, 1) for x in given),
-        FIRST=", ".join(f"{x} = {x}0" for x in given),
-        SECOND=", ".join(f"{x} = {x}1" for x in given),
-        CELLS_0=f"{routine_name(twin.members[0].name)}_cells",
-        CELLS_1=f"{routine_name(twin.members[1].name)}_cells",
-        PAIRS=", ".join(f"{x}_two = BOTH(0.0)" for x in places),
-        SET_0=" ".join(f"{x}_two[0] = {x};" for x in places),
-        SET_1=" ".join(f"{x}_two[1] = {x};" for x in places),
-        NAMED="\n".join(f"const Pair {x} = {x}_two;" for x in places),
-        UNUSED=" ".join(f"(void){x};" for x in ("a0", "a1", *filling.marks)),
-        RESULTS="\n".join(f"PAIR_TO(v + {2 * i}, {text});" for i, text in filling.shown.items()),
-        MEMBER_0=f"{external_name(twin.members[0])}({', '.join(f'{x}0' for x in given)}, of);",
-        MEMBER_1=f"{external_name(twin.members[1])}({', '.join(f'{x}1' for x in given)}, of + {count});",
-        COUNT=str(count),
+        GIVEN=", ".join(f"x{i}[] = {{{', '.join(f'{x}{i}' for x in given)}}}" for i in (0, 1)),
+        FIRST=f"{members[0]}_of",
+        SECOND=f"{members[1]}_of",
+        PLACES="\n".join(f"const Pair {s.name} = {{p0[{i}], p1[{i}]}};" for i, s in enumerate(f.places)),
+        UNUSED=" ".join(f"(void){x};" for x in ("a0", "a1", *(s.name for s in f.places))),
+        LINES="\n".join(lines),
+        RESULTS="\n".join(f"PAIR_TO(v + {2 * i}, {text});" for i, text in zip(twin.wanted, shown, strict=True)),
+        COUNT=str(len(f.values)),
     )

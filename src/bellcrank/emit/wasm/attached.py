@@ -1,8 +1,8 @@
 """A program as a module of WebAssembly that is attached to the kernel: its functions are those that C has.
 
 `derivatives(t, q, u, p, c, w, qd, ud, x)`, and `name(t, q, u, p, c, w, out, x)` for the others, over the memory of the
-kernel (`e`), from an address on. Mathematical functions, tables and linear systems are those of the
-kernel (`k`).
+kernel (`e`), from an address on. Mathematical functions, tables, linkages and linear systems are those of the
+kernel (`k`), which calls the formulas of linkages by their numbers in its table of functions.
 """
 
 from __future__ import annotations
@@ -11,11 +11,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from bellcrank.emit.arranged import arranged
 from bellcrank.emit.c.functions import C_NAMES
+from bellcrank.emit.kernel_function import Formulas, KernelFunction, Listed
+from bellcrank.emit.linkages import kernel_function
 from bellcrank.emit.memory import ROWS, SIZE, room_of
 from bellcrank.emit.pieces import table_pieces
-from bellcrank.emit.schedule import BEST, Schedule
+from bellcrank.emit.schedule import BEST, Schedule, schedule
 from bellcrank.emit.steps import Step
 from bellcrank.emit.wasm import binary as b
 from bellcrank.emit.wasm.functions import RATES, TIME
@@ -23,9 +27,11 @@ from bellcrank.emit.wasm.numbers import Numbers
 from bellcrank.emit.wasm.printer import WasmPrinter
 from bellcrank.expr import Symbol
 from bellcrank.expr.table import Table
+from bellcrank.kernel.layout import layout_of
 from bellcrank.program.functions import Function
 from bellcrank.program.program import Program
-from bellcrank.program.statements import Call
+from bellcrank.program.scheduler import Scheduler
+from bellcrank.program.statements import Call, Section
 
 OPTIONS = replace(BEST, side_by_side=False)
 _T, _Q, _U, _P, _C, _W, _OUT, _UD = range(8)
@@ -33,8 +39,9 @@ _T, _Q, _U, _P, _C, _W, _OUT, _UD = range(8)
 
 @dataclass(frozen=True)
 class Attached:
-    """`module`: bytes; `names` of its functions, as C has them; `sines`: where the kernel is to fill
-    the table of sines; `end`: where its memory ends."""
+    """`module`: bytes; `names` of its functions, as C has them: all that it exports, in the order in which they must
+    stand in the table of the kernel; `sines`: where the kernel is to fill the table of sines; `end`: where its memory
+    ends."""
 
     module: bytes
     names: tuple[str, ...]
@@ -42,23 +49,31 @@ class Attached:
     end: int
 
 
-def attached_program(program: Program, first: int, equations: str = "minimal") -> Attached:
-    """The functions of runs by some `equations`; what they keep in memory begins at the address `first`."""
+def attached_program(program: Program, first: int, table: int, equations: str = "minimal") -> Attached:
+    """The functions of runs by some `equations`; what they keep in memory begins at the address `first`, their places
+    in the table of the kernel at `table`."""
     functions = [*program.functions_of(equations)]
     sines = first
     room = sines + SIZE * 2 * ROWS
-    numbers = Numbers(room + SIZE * room_of(functions))
-    printed = _Printed(program, numbers, room, sines)
-    defined = [printed.function(f, plan) for f, plan in arranged(program, functions, OPTIONS)]
+    solved = {r: kernel_function(program, r) for r in program.externals if r.formulas is not None}
+    more = max((f.arguments + f.pivots + f.room + f.values for f in solved.values()), default=0)
+    numbers = Numbers(room + SIZE * (room_of(functions) + more))
+    printed = _Printed(program, numbers, room, sines, table)
+    for routine, solution in solved.items():
+        printed.place(routine, solution)
+    for f, plan in arranged(program, functions, OPTIONS):
+        printed.function(f, plan)
     end = numbers.at + SIZE * len(numbers.values)
-    made = b.module(printed.imports, defined, 1, numbers.at, numbers.values)
-    return Attached(made, tuple(d.name for d in defined), sines, end)
+    made = b.module(printed.imports, printed.defined, 1, numbers.at, numbers.values)
+    return Attached(made, tuple(d.name for d in printed.defined), sines, end)
 
 
 class _Printed:
-    def __init__(self, program: Program, numbers: Numbers, room: int, sines: int) -> None:
-        self.program, self.numbers, self.room, self.sines = program, numbers, room, sines
+    def __init__(self, program: Program, numbers: Numbers, room: int, sines: int, table: int) -> None:
+        self.program, self.numbers, self.room, self.sines, self._table = program, numbers, room, sines, table
         self.imports: list[b.Imported] = []
+        self.defined: list[b.Defined] = []
+        self.placed: dict[Any, tuple[int, KernelFunction]] = {}  # where routines lie that the kernel evaluates
         groups = (program.coordinates, program.speeds, program.parameters, program.constant_symbols, program.inputs)
         self.where = {s: (local, SIZE * i) for local, g in enumerate(groups, _Q) for i, s in enumerate(g)}
         self._arrays: dict[Any, tuple[bytes, ...]] = {}
@@ -88,7 +103,35 @@ class _Printed:
         called = b.call(self.imported("k", name, len(t.axes), len(given), True))
         return b"".join((*arguments, *given)) + called
 
-    def function(self, f: Function, plan: Schedule) -> b.Defined:
+    def place(self, routine: Any, f: KernelFunction) -> None:
+        """Brings a function that the kernel evaluates into memory."""
+        layout = layout_of(f.file, f.kind)
+        values: dict[str, float | Sequence[float]] = {**f.numbers}
+        for name, listed in f.lists.items():
+            values[name] = self.numbers.many(_in_pairs(listed) if f.is_whole(name) else listed)
+        name = f"linkage_{len(self.placed)}"
+        values |= {field: self._formulas(f"{name}_{field}", given) for field, given in f.formulas.items()}
+        image = np.zeros(layout.size, np.uint8)
+        layout.write(image, 0, values)
+        self.placed[routine] = self.numbers.many(image.view(float).tolist()), f
+
+    def _formulas(self, name: str, formulas: Formulas) -> int:
+        """A function of formulas over lists; its number in the table."""
+        groups, values = formulas
+        where = {s: (local, SIZE * i) for local, group in enumerate(groups) for i, s in enumerate(group)}
+        found = Scheduler([*values.values()])
+        results = tuple(found.lower(x) for x in values.values())
+        plan = schedule(Section((*found.constants, *found.statements), results), OPTIONS)
+        out = len(groups)
+        printer = self._printer(where, {}, out + 1)
+        for _ in printer.statements(plan.steps, plan.results):
+            pass
+        for i, x in zip(values, plan.results, strict=True):
+            printer.store(SIZE * i, x, b.get(out))
+        self.defined.append(b.Defined(name, b.Type((b.I32,) * (out + 1)), printer.body()))
+        return self._table + len(self.defined) - 1
+
+    def function(self, f: Function, plan: Schedule) -> None:
         """A function, arranged."""
         takes = (b.F64, *(b.I32,) * (8 if f.name == RATES else 7))
         printer = self._printer(self.where, {TIME: _T}, len(takes))
@@ -98,7 +141,13 @@ class _Printed:
         for i, r in enumerate(plan.results):
             at, local = (i, _OUT) if i < n_q else (i - n_q, _UD)
             printer.store(SIZE * at, r, b.get(local))
-        return b.Defined(C_NAMES.get(f.name, f.name), b.Type(takes), printer.body())
+        self.defined.append(b.Defined(C_NAMES.get(f.name, f.name), b.Type(takes), printer.body()))
+
+
+def _in_pairs(listed: Listed) -> list[float]:
+    """Whole numbers, two in the bits of each."""
+    found: list[float] = np.array([*listed, *[0] * (len(listed) % 2)], np.int32).view(float).tolist()
+    return found
 
 
 class _Printer(WasmPrinter):
@@ -118,10 +167,17 @@ class _Printer(WasmPrinter):
         if not isinstance(s, Call):
             super()._statement(s)
             return
-        values = self.room + SIZE * len(s.arguments)
+        at = self.room + SIZE * len(s.arguments)
         for i, x in enumerate(s.arguments):
             self.store(self.room + SIZE * i, x)
-        number = self._of.program.externals.index(s.routine)
-        given = (b.i32(n) for n in (number, self.room, values, len(s.targets)))
-        self.code += b.get(self._externals) + b"".join(given) + b.call(self._of.imported("k", "external", 0, 5))
+        if s.routine in self._of.placed:
+            place, f = self._of.placed[s.routine]
+            values = at + SIZE * (f.pivots + f.room)
+            given = [b.i32(n) for n in (place, self.room, *((at,) if f.room else ()), values)]
+            name = {"Implicit": "implicit", "Lookup": "lookup"}[f.kind]
+        else:
+            values, number = at, self._of.program.externals.index(s.routine)
+            given = [b.get(self._externals), *map(b.i32, (number, self.room, values, len(s.targets)))]
+            name = "external"
+        self.code += b"".join(given) + b.call(self._of.imported("k", name, 0, len(given)))
         self._fetch(values, s.targets)

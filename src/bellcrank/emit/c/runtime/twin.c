@@ -1,26 +1,12 @@
 /* @NAMES@, two at a time. */
 static inline void @CALLED@(@ARGUMENTS@, double *v)
 {
+    const double @GIVEN@;
 #if defined(BOTH) && !defined(ONE_AT_A_TIME)
-    Pair @PAIRS@;
-    const double *a0, *a1;
-    int inside = 1;
-    {
-        const double @FIRST@;
+    double p0[LOOKUP_PLACE], p1[LOOKUP_PLACE];
+    const double *const a0 = lookup_cell(&@FIRST@, x0, p0), *const a1 = lookup_cell(&@SECOND@, x1, p1);
+    if (a0 != NULL && a1 != NULL) {
         @PLACES@
-        @SET_0@
-        a0 = @CELLS_0@[@CELL@];
-        inside &= @WITHIN@;
-    }
-    {
-        const double @SECOND@;
-        @PLACES@
-        @SET_1@
-        a1 = @CELLS_1@[@CELL@];
-        inside &= @WITHIN@;
-    }
-    if (inside) {
-        @NAMED@
         @UNUSED@
         @LINES@
         @RESULTS@
@@ -28,8 +14,8 @@ static inline void @CALLED@(@ARGUMENTS@, double *v)
     }
 #endif
     double of[2*@COUNT@];
-    @MEMBER_0@
-    @MEMBER_1@
+    look_up(&@FIRST@, x0, of);
+    look_up(&@SECOND@, x1, of + @COUNT@);
     for (int k = 0; k < @COUNT@; k++) {
         v[2*k] = of[k];
         v[2*k + 1] = of[@COUNT@ + k];
