@@ -49,7 +49,9 @@ from bellcrank.kernel.text import kernel_file
 from bellcrank.numeric.course import At
 from bellcrank.program.program import Program
 
-_STRUCTURES = (("job.h", "Job"), ("input.h", "Input"), ("externals.h", "Externals"), ("model.h", "Model"))
+_STRUCTURES = (
+    ("job.h", "Job"), ("input.h", "Input"), ("externals.h", "Externals"), ("model.h", "Model"), ("events.h", "Events"),
+)  # fmt: skip
 _FUNCTION = re.compile(r"\(\*(\w+)\)\(")
 _SPARE = 64  # bytes between what is placed
 _READY = "kernel.cwasm"
@@ -94,6 +96,8 @@ class WasmModel(PythonModel):
 class WasmCalls(PythonCalls):
     """Calls of a program whose runs are in WebAssembly."""
 
+    watches = True
+
     def __init__(self, model: WasmModel, functions: Functions) -> None:
         super().__init__(model, functions)
         place = {routine: i for i, routine in enumerate(model.program.routines)}
@@ -133,6 +137,9 @@ class WasmRun(CRun):
 
     calls: Any
     in_process = False
+
+    def event_room(self, sizes: Any) -> int:
+        return int(self.calls.instance.event_room(sizes))
 
     def call(self, name: str, *given: Any) -> int:
         return int(self.in_c(lambda: self.calls.instance.call(self, name, given)))
@@ -198,7 +205,10 @@ class Instance:
         self._input = self._put(wasmtime.Func(self._store, kind, self._input_value))
         kind = wasmtime.FuncType([whole] * 4, [whole])
         self._external = self._put(wasmtime.Func(self._store, kind, self._external_values))
+        self._use_values = self._put(wasmtime.Func(self._store, wasmtime.FuncType([whole], [whole]), self._values_set))
+        self._hold = self._put(wasmtime.Func(self._store, wasmtime.FuncType([whole], []), self._held))
         self._run: Any = None
+        self._places: dict[str, int] = {}  # of arrays of the run
 
     # ---- memory
 
@@ -261,6 +271,14 @@ class Instance:
         with self._lock:
             return int(self._functions["work_room"](self._store, self._model))
 
+    def event_room(self, sizes: Any) -> int:
+        """How many numbers events need, by their counts."""
+        with self._lock:
+            layout, at = layout_of("events.h", "Events"), self._end
+            self._grow(at + layout.size + PAGE)
+            layout.write_structure(self._bytes, at, sizes, {})
+            return int(self._functions["event_room"](self._store, self._model, self._room, at))
+
     def evaluated(self, name: str, at: At) -> list[float] | None:
         """Values of a function of the model; None where Python has to find them: a routine is called back, or a run is
         under way here."""
@@ -310,6 +328,11 @@ class Instance:
             if x.points is not None and x.pieces is not None:
                 points[i], at = (at, at + x.points.nbytes), _up(at + x.points.nbytes + x.pieces.nbytes)
         further: list[Any] = []
+        watching, events = run.watching, at
+        if watching is not None:
+            at = _up(at + layout_of("events.h", "Events").size)
+            for each, array in watching.arrays.items():
+                places[f"events {each}"], at = at, _up(at + array.nbytes + 8)
         for x in given:
             further.append(at if isinstance(x, np.ndarray) else 0 if x is None else x)
             at = _up(at + x.nbytes) if isinstance(x, np.ndarray) else at
@@ -326,13 +349,46 @@ class Instance:
         )
         self._write_signals(run, signals, points)
         pointers = {**places, "externals": externals, "inputs": signals, "function": self._input, "from": places["y"]}
+        if watching is not None:
+            pointers["events"] = self._write_events(watching, events, places)
         layout.write_structure(self._bytes, self._end, job, pointers)
+        self._places = places
         status = int(self._functions[name](self._store, self._model, self._room, self._end, *further))
         layout.read_structure(self._bytes, self._end, job)
         for each, array in arrays.items():
             self._read(places[each], array[: job.filled] if each == "rows" and array.ndim > 1 else array)
         self._read(memory_at, memory)
+        if watching is not None:
+            layout_of("events.h", "Events").read_structure(self._bytes, events, watching.fields)
+            for each, array in watching.arrays.items():
+                self._read(places[f"events {each}"], array)
         return status
+
+    def _write_events(self, watching: Any, at: int, places: Mapping[str, int]) -> int:
+        """The events of a run, and where they are."""
+        for each, array in watching.arrays.items():
+            self._write(places[f"events {each}"], array)
+        pointers = {each: places[f"events {each}"] for each in watching.arrays} | {"use_values": self._use_values}
+        if watching.data.hold is not None:
+            pointers["hold"] = self._hold
+        layout_of("events.h", "Events").write_structure(self._bytes, at, watching.fields, pointers)
+        return at
+
+    def _values_set(self, job: int) -> int:
+        """Parameters that an event sets."""
+        run, places = self._run, self._places
+        events = layout_of("job.h", "Job").fields["events"][0] + job
+        at = struct.unpack_from("<I", self._bytes, events)[0]
+        layout_of("events.h", "Events").read_structure(self._bytes, at, run.watching.fields)
+        values = np.zeros(len(run.watching.arrays["values"]))
+        self._read(places["events values"], values)
+        failed = int(run.watching.use_values(values[:-1].tolist()))
+        for name in ("p", "c"):
+            self._write(places[name], run.arrays[name])
+        return failed
+
+    def _held(self, what: int) -> None:
+        self._run.watching.data.hold(what)
 
     def _write_signals(self, run: Any, at: int, points: Mapping[int, tuple[int, int]]) -> None:
         layout = layout_of("input.h", "Input")

@@ -34,7 +34,7 @@ SEEN(room_size) int room_size(const Model *model)
 
 SEEN(structure_size) int structure_size(int which)
 {
-    const int sizes[] = {sizeof(Job), sizeof(Input), sizeof(Externals), sizeof(Model), sizeof(Kernel)};
+    const int sizes[] = {sizeof(Job), sizeof(Input), sizeof(Externals), sizeof(Model), sizeof(Events)};
     return sizes[which];
 }
 

@@ -29,6 +29,7 @@ from bellcrank.expr import Symbol
 from bellcrank.expr.table import Table
 from bellcrank.kernel.layout import layout_of
 from bellcrank.program.functions import Function
+from bellcrank.program.inertias import inertia_functions
 from bellcrank.program.program import Program
 from bellcrank.program.scheduler import Scheduler
 from bellcrank.program.statements import Call, Section
@@ -53,6 +54,8 @@ def attached_program(program: Program, first: int, table: int, equations: str = 
     """The functions of runs by some `equations`; what they keep in memory begins at the address `first`, their places
     in the table of the kernel at `table`."""
     functions = [*program.functions_of(equations)]
+    if equations == "minimal":
+        functions += [Function.extra(*item) for item in inertia_functions(program).items()]
     sines = first
     room = sines + SIZE * 2 * ROWS
     solved = {r: kernel_function(program, r) for r in program.externals if r.formulas is not None}
