@@ -46,11 +46,10 @@ def compare(sim, many, options, runs, tolerance=1e-12):
     for i in runs:
         alone = sim.simulate(**options(i))
         assert many.ended[i] == alone.ended
-        there = [np.flatnonzero(alone.time == t) for t in many.time]  # two rows at an event: before and after it
+        there = [np.flatnonzero(alone.time == t)[-1:] for t in many.time]  # of two rows at an event that after it
         for name in many:
             size = max(np.abs(alone[name]).max(), 1e-6)
-            found, both = many[name][i], [alone[name][rows] for rows in there]
-            expected = [min(x, key=lambda a: abs(a - y), default=np.nan) for x, y in zip(both, found, strict=True)]
+            found, expected = many[name][i], [alone[name][rows[0]] if len(rows) else np.nan for rows in there]
             np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * size, err_msg=f"{name} of {i}")
         for name, figures in many.reduced.items():
             size = max(np.abs(alone[name]).max(), 1e-6)

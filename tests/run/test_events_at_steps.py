@@ -5,6 +5,8 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.numeric import events
+from tests.emit.test_programs import compiled
+from tests.models import needs_compiler
 
 STEP = 0.01
 
@@ -19,9 +21,11 @@ def mass():
     return s
 
 
-@pytest.fixture(scope="module")
-def sim():
-    return mass().equations().compile(backend="python")
+@pytest.fixture(scope="module", params=["python", "wasm", pytest.param("c", marks=needs_compiler)])
+def sim(request):
+    if request.param == "wasm":
+        pytest.importorskip("wasmtime")
+    return mass().equations().compile(backend=request.param)
 
 
 PERIODIC = {
@@ -63,8 +67,27 @@ def test_what_only_touches_zero_is_no_event(sim):
     assert sim.simulate(events={"touch": "(q(b) - 0.1)**2", "from above": "abs(t - 0.2)"}).events == []
 
 
-def test_an_event_is_looked_for_when_those_before_have_acted(sim, monkeypatch):
+@needs_compiler
+@pytest.mark.parametrize("condition", PERIODIC)
+def test_runs_side_by_side_act_once(condition):
+    sim, expected = mass().equations().compile(), PERIODIC[condition]
+    events = [bc.event(condition, 1, action={"u(b)": "u(b) + 1"}, name="e")]
+    many = sim.simulate_many(parameters={"m": [1.0, 2.0, 3.0]}, events=events)
+    assert many["u(b)"][:, -1] == pytest.approx([1 + len(expected)] * 3)
+
+
+@needs_compiler
+def test_a_written_program_has_each_once(tmp_path):
+    events = [bc.event(c, 1, action={"u(b)": "u(b) + 1"}, name=f"e{i}") for i, c in enumerate(PERIODIC)]
+    mass().equations().write("c", tmp_path, events=events)
+    said = compiled("c", tmp_path)("--output", "out.csv", cwd=tmp_path)
+    assert [said.count(f"e{i} at t = ") for i in range(5)] == [len(x) for x in PERIODIC.values()]
+    assert bc.read(tmp_path / "out.csv")["u(b)"][-1] == 1 + sum(map(len, PERIODIC.values()))
+
+
+def test_an_event_is_looked_for_when_those_before_have_acted(monkeypatch):
     """Once all of the next 64 steps were looked for, and thrown away."""
+    sim = mass().equations().compile(backend="python")
     looked, usual = [], events._crossing
     monkeypatch.setattr(events, "_crossing", lambda *given: looked.append(given) or usual(*given))
     run = sim.simulate(events=[bc.event("sin(100*pi*t + 0.3)", 1, action={"n": "n + 1"}, name="e")])

@@ -23,8 +23,15 @@ _TYPES: dict[str, Any] = {
     "function": ctypes.c_void_p,
 }
 UseValues = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+Close = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int32, Double)
 Hold = ctypes.CFUNCTYPE(None, ctypes.c_int32)
-_CALLBACKS: dict[str, Any] = {"callback": External, "function": Function, "use_values": UseValues, "hold": Hold}
+_CALLBACKS: dict[str, Any] = {
+    "callback": External,
+    "function": Function,
+    "use_values": UseValues,
+    "close": Close,
+    "hold": Hold,
+}
 
 
 def _mirror(file: str, name: str) -> Any:

@@ -77,8 +77,8 @@ class EventData:
     others.
 
     `use_values` takes changed values into a run, and raises what is wrong with them; `hold` marks what routines in
-    Python remember and brings it back. `step`, `span` and `until`: of the run, s; does it go on from another one
-    (`continued`)?
+    Python remember and brings it back; `close` closes loops after an event, where the kernel does not. `step`, `span`
+    and `until`: of the run, s; does it go on from another one (`continued`)?
     """
 
     watched: Sequence[tuple[int, ...]]
@@ -88,6 +88,7 @@ class EventData:
     values: Sequence[float]
     use_values: Callable[[Any, list[float]], None]
     hold: Callable[[int], None] | None
+    close: Callable[[int, np.ndarray], np.ndarray] | None
     step: float
     span: float
     until: float

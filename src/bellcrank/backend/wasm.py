@@ -207,6 +207,7 @@ class Instance:
         self._external = self._put(wasmtime.Func(self._store, kind, self._external_values))
         self._use_values = self._put(wasmtime.Func(self._store, wasmtime.FuncType([whole], [whole]), self._values_set))
         self._hold = self._put(wasmtime.Func(self._store, wasmtime.FuncType([whole], []), self._held))
+        self._close = self._put(wasmtime.Func(self._store, wasmtime.FuncType([whole] * 3, [whole]), self._closed))
         self._run: Any = None
         self._places: dict[str, int] = {}  # of arrays of the run
 
@@ -369,6 +370,8 @@ class Instance:
         for each, array in watching.arrays.items():
             self._write(places[f"events {each}"], array)
         pointers = {each: places[f"events {each}"] for each in watching.arrays} | {"use_values": self._use_values}
+        if watching.data.close is not None:
+            pointers["close"] = self._close
         if watching.data.hold is not None:
             pointers["hold"] = self._hold
         layout_of("events.h", "Events").write_structure(self._bytes, at, watching.fields, pointers)
@@ -386,6 +389,16 @@ class Instance:
         for name in ("p", "c"):
             self._write(places[name], run.arrays[name])
         return failed
+
+    def _closed(self, job: int, event: int, at: int) -> int:
+        """Loops after an event."""
+        run, y = self._run, np.zeros(len(self._run.state))
+        layout_of("job.h", "Job").read_structure(self._bytes, job, run.fields)
+        self._read(at, y)
+        found = run.watching.close(event, y)
+        if found is not None:
+            self._write(at, np.asarray(found, float))
+        return int(found is None)
 
     def _held(self, what: int) -> None:
         self._run.watching.data.hold(what)

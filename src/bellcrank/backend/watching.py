@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bellcrank.backend.c_job import Events, Hold, UseValues, address, records
+from bellcrank.backend.c_job import Close, Events, Hold, UseValues, address, records
 from bellcrank.backend.start import EventData
 from bellcrank.numeric.tuning import EVENTS
 
@@ -64,7 +64,7 @@ class Watching:
             "happenings": np.zeros(most, records("events.h", "Happening")),
             "changes": np.zeros((most, 2 * (n_states + len(data.values)))),
         }
-        self._calls = UseValues(self._use_values), Hold(self._hold)
+        self._calls = UseValues(self._use_values), Hold(self._hold), Close(self._close)
         e = self.fields = Events()
         e.n_events, e.n_settings, e.n_values = n, len(data.settings), len(data.values)
         e.longest, e.n_held = int(longest), memory
@@ -73,14 +73,16 @@ class Watching:
         e.use_values = self._calls[0]
         if data.hold is not None:
             e.hold = self._calls[1]
+        if data.close is not None:
+            e.close = self._calls[2]
         for name, array in self.arrays.items():
             setattr(e, name, address(array.view(np.uint8)))
         self.error: BaseException | None = None
-        self._run: Any = None
+        self.run: Any = None
 
     def watch(self, run: Any) -> None:
         """Belongs to a run from now on."""
-        self._run, self.fields.method = run, run.fields.method
+        self.run, self.fields.method = run, run.fields.method
         if "room" not in self.arrays:
             room = self.arrays["room"] = np.zeros(run.event_room(self.fields))
             self.fields.room = address(room)
@@ -91,11 +93,27 @@ class Watching:
     def use_values(self, values: list[float]) -> int:
         """Takes values that an event has set into the parameters of the run; 1 if that cannot be."""
         try:
-            self.data.use_values(self._run, values)
+            self.data.use_values(self.run, values)
         except BaseException as error:  # cannot pass through C: it ends the run
             self.error = error
             return 1
         return 0
+
+    def _close(self, _: int, event: int, y: Any) -> int:
+        state = np.ctypeslib.as_array(y, (self._n_states,))
+        found = self.close(event, state.copy())
+        if found is not None:
+            state[:] = found
+        return int(found is None)
+
+    def close(self, event: int, y: np.ndarray) -> np.ndarray | None:
+        """The state on the constraints after an event; None if that cannot be."""
+        assert self.data.close is not None
+        try:
+            return self.data.close(event, y)
+        except BaseException as error:
+            self.error = error
+            return None
 
     def _hold(self, what: int) -> None:
         assert self.data.hold is not None

@@ -53,11 +53,16 @@ static Before before_step(GIVEN const Events *watch)
 #else
 #define BRIDGE_NUMBERS 0
 #endif
+#if HAS_DAE
+#define FROZEN_NUMBERS (MODEL_HAS(DAE) ? 2*N_V : 0)
+#else
+#define FROZEN_NUMBERS 0
+#endif
 #define PAST_NUMBERS (MODEL_HAS(LOOPS) ? 3*(1 + N_U) : 0)
 
 /* How much memory n events need, in numbers: with so many steps of the longest formula and numbers remembered. */
 #define EVENT_ROOM(n, longest, held) (12*WIDTH + 12*N_S + 6*N_W + 3*(held) + PAST_NUMBERS + BRIDGE_NUMBERS \
-    + 600*(n) + 2*(longest) + 100)
+    + 2*FROZEN_NUMBERS    + 600*(n) + 2*(longest) + 100)
 
 EXPORT int64_t event_room(GIVEN const Events *sizes)
 {
@@ -153,6 +158,8 @@ static void event_row_at(LOOKING double t, double *row)
     if (MODEL_HAS(LOOPS))
         memcpy(bridges, job->bridges, (size_t)BRIDGE_NUMBERS*sizeof *bridges);
     forget_loops(HERE &look, past, bridges);
+    LOCAL(real, frozen, FROZEN_NUMBERS + 1);
+    look.frozen = frozen;
     look.most_passages = 0;
     memcpy(y, from.y, N_S*sizeof *y);
     memcpy(kept, from.kept, (N_W - N_I)*sizeof *kept);
@@ -195,6 +202,9 @@ static double event_rate(LOOKING int event, double t, const double *y)
     LOCAL(double, row, WIDTH);
     double g[2];
     memcpy(w + N_I, job->kept, (N_W - N_I)*sizeof *w);
+    LOCAL(real, frozen, FROZEN_NUMBERS + 1);
+    look.frozen = frozen;
+    look.fresh = 1;
     look.wary = look.staged = 0;
     if (rates(HERE &look, 0, t, y, k, w))
         watch->failed = 1;
@@ -287,7 +297,9 @@ static int event_act(LOOKING int event, double t, const double *row, double *y)
     if (others && watch->use_values && watch->use_values(job))
         return refuse_action(watch, NO_VALUES, event, -1, t, 0.0);
     watch->reset |= others;
-    if (!close_after(LOOK event, set, t, y))
+    if (watch->close && watch->close(job, event, y))
+        return refuse_action(watch, NO_VALUES, event, -1, t, 0.0);
+    if (!watch->close && !close_after(LOOK event, set, t, y))
         return 0;
     const Happening *last = next_happening(watch, event, ACTED, t);
     if (last && watch->changes) {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -70,17 +70,21 @@ def dae_evaluation(plan: Plan, e: Evaluation, dae: Dae) -> DaeEvaluation:
     return DaeEvaluation(e.context, e.p, e.c, e.inputs, e.kept, None, dae, redundant, plan.step)
 
 
-def prepare_dae(plan: Plan, e: DaeEvaluation, y: np.ndarray, watch: Watch, carried: Carried | None = None) -> Prepared:
-    """A run by a method that has not begun, from the state y; `carried`: what it takes over from another."""
+def prepare_dae(
+    plan: Plan, e: DaeEvaluation, y: np.ndarray, watch: Watch, carried: Carried | None = None, watching: Any = None
+) -> Prepared:
+    """A run by a method that has not begun, from the state y; `carried`: what it takes over from another.
+    `watching`: its events, if the kernel looks for them."""
     if e.dae.base == "free fall" and np.linalg.matrix_rank(M := e.redundant.numbers(e.at(plan.begins, y)).M) < len(M):
         why = "base='free fall' needs a mass for every speed, but the mass matrix is singular"
         raise ModelError(why, e.context.loaded.name)
-    python = DaeRun(e, plan.course(e.inputs, bool(watch.conditions)), y)
-    start = Start(python.course, y, e.p, e.c, e.inputs, dae=e.dae)
+    python = DaeRun(e, plan.course(e.inputs, bool(watch.conditions) and watching is None), y)
+    start = Start(python.course, y, e.p, e.c, e.inputs, dae=e.dae, events=watching)
     run = python if e.context.dae is None else e.context.dae.start(start)
     if carried is not None:
         run.take(carried)
-    return Prepared(run, plan.steps, plan.every, plan.step, plan.begins, carried is None, python.within)
+    within = python.within if watching is None else None
+    return Prepared(run, plan.steps, plan.every, plan.step, plan.begins, carried is None, within)
 
 
 class Piece(NamedTuple):

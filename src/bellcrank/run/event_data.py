@@ -55,6 +55,7 @@ def event_data(
     plan: Plan,
     use_values: Callable[[Any, list[float]], None],
     hold: Callable[[int], None] | None,
+    close: Callable[[int, np.ndarray], np.ndarray] | None,
     continued: bool,
     until: float,
 ) -> EventData:
@@ -63,8 +64,8 @@ def event_data(
     names = value_names(given.formulas)
     values = [given.values[name] for name in names]
     return EventData(
-        *event_tables(given.formulas, names), follows, values, use_values, hold, plan.step, until - plan.t_start, until,
-        continued,
+        *event_tables(given.formulas, names), follows, values, use_values, hold, close, plan.step,
+        until - plan.t_start, until, continued,
     )  # fmt: skip
 
 

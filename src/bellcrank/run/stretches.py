@@ -129,23 +129,38 @@ class Stretches:
         if self.dae.usual:
             watching = self._watching(s, e) if self.watch.conditions else None
             prepared = prepare(s.plan, e, s.y, self.watch, self.tolerances, s.carried, watching)
-            if watching is not None:
-                prepared = prepared._replace(happened=lambda: self.happened(prepared.run))
-            self.stretch = s
-            return e, prepared
+            return e, self._told(s, prepared)
         inside = dae_evaluation(s.plan, e, self.dae)
-        return inside, prepare_dae(s.plan, inside, s.y, self.watch, s.carried)
+        watching = self._watching(s, e) if self.watch.conditions else None
+        prepared = prepare_dae(s.plan, inside, s.y, self.watch, s.carried, watching)
+        return inside, self._told(s, prepared)
+
+    def _told(self, s: Stretch, prepared: Prepared) -> Prepared:
+        """The same, with what takes what the kernel tells of events."""
+        self.stretch = s
+        watched = self.watching is not None
+        return prepared._replace(happened=lambda: self.happened(prepared.run)) if watched else prepared
 
     def _watching(self, s: Stretch, e: Evaluation) -> Watching | None:
         """Events as the kernel looks for them, if it takes the steps."""
-        if not getattr(e.model, "watches", False) or not (s.plan.method in METHODS or s.plan.method in OWN):
+        model: Any = e.model if self.dae.usual else self.context.dae
+        if not getattr(model, "watches", False) or not (s.plan.method in METHODS or s.plan.method in OWN):
             return None
         memories = [m.array for m in self.context.memories if len(m.array)]
         hold = Held(memories) if memories else None
         until = s.plan.t_end if self.ends else np.inf
-        data = event_data(self.loaded, self.events, s.plan, self._use_values, hold, s.carried is not None, until)
-        self.watching, self.changed = Watching(data, e.n_s, len(e.model.memory)), []
+        close = None if self.dae.usual else partial(self._closed, s.plan)
+        data = event_data(self.loaded, self.events, s.plan, self._use_values, hold, close, s.carried is not None, until)
+        self.watching, self.changed = Watching(data, e.n_s, len(model.memory)), []
         return self.watching
+
+    def _closed(self, plan: Plan, event: int, y: np.ndarray) -> np.ndarray:
+        """A state on the constraints after an event has set some of it."""
+        formula, watching = self.events.formulas[event], self.watching
+        assert watching is not None
+        p = self.changed[-1][1] if self.changed else self.stretch.p
+        time = float(watching.run.fields.t)
+        return mended(self.loaded, self.events.actions[formula.name], self.closure(p), time, y, formula.name)
 
     def _use_values(self, run: Any, found: list[float]) -> None:
         """Takes values that an event has set into the parameters of a run."""

@@ -457,7 +457,7 @@ static void watch_step(Job *job, const Stride *s, int64_t number, lanes *y, lane
 @END@
     memcpy(all + 1 + N_S + N_OUT, w, N_W*sizeof *all);
     for (int64_t lane = 0; lane < job->used; lane++) {
-        const Watch run = {job, lane, NULL, 0};
+        Watch run = {job, lane, NULL, 0};
         double row[WIDTH], after[N_EVENTS], *g = job->g + lane*N_EVENTS;
         int met = 0;
         if (!LANE(job->alive[0], lane))
@@ -474,6 +474,7 @@ static void watch_step(Job *job, const Stride *s, int64_t number, lanes *y, lane
         for (int event = 0; event < N_EVENTS; event++) {
             after[event] = event_condition(event, row, values_of(&run));
             met |= is_near(&job->at_zero[lane*N_EVENTS + event], g[event], after[event])
+                || (watched[event].of_time && event_is_unsure(&run, event, row, after[event]))
                 || comes_over(&watched[event], 1, g[event], after[event])
                 || comes_over(&watched[event], -1, g[event], after[event]);
         }
