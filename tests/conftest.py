@@ -7,14 +7,20 @@ import gc
 import os
 import signal
 import sys
+from contextlib import contextmanager
 
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
+from bellcrank.backend.compiler import NO_COMPILER, find_compiler
+from bellcrank.errors import BuildError
+
 # The same examples everywhere, and no limit of time: how long one takes says something of the machine.
 settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("same")
+
+COMPILERS = ("cc", "gcc", "clang", "g++", "gfortran")
 
 # Neither numbers found in the text of whatever modules are imported: others elsewhere, and five seconds of reading.
 providers.is_local_module_file = lambda path: False
@@ -29,6 +35,8 @@ def pytest_configure(config):
     signal.signal(signal.SIGINT, signal.default_int_handler)  # processes of the background are born deaf to it
     level = "-O1" if config.option.markexpr == "campaign" else "-O0"  # short runs: compiling takes longest
     os.environ.setdefault("BELLCRANK_CFLAGS", f"{level} -ffp-contract=off")
+    if find_compiler() is None:  # models run in WebAssembly then, with a warning each
+        config.addinivalue_line("filterwarnings", "ignore:.*there is no C compiler")
     cache = getattr(config, "cache", None)
     if cache is not None:
         folder = cache.mkdir("bellcrank")
@@ -48,6 +56,31 @@ def pytest_collection():
         gc.freeze()
         gc.unfreeze()  # old, not frozen for good: `no_collection` leaves what others have frozen alone
         gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup():
+    with _compilers():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call():
+    with _compilers():
+        return (yield)
+
+
+@contextmanager
+def _compilers():
+    """Skips what asks for a compiler on a machine that has none."""
+    try:
+        yield
+    except (BuildError, FileNotFoundError, AttributeError) as error:
+        missing = NO_COMPILER in str(error) or getattr(error, "filename", None) in COMPILERS
+        of_none = isinstance(error, AttributeError) and error.obj is None and error.name in ("command", "fast", "gnu")
+        if (missing or of_none) and find_compiler() is None:
+            pytest.skip("there is no C compiler")
+        raise
 
 
 class AtOnce:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.compiler import find_compiler, load_source
+from bellcrank.backend.compiler import NO_COMPILER, find_compiler, load_source
 from bellcrank.emit.c.linkage import c_implicit, c_lookup, poses_source, values_source
 from bellcrank.errors import BuildError, ModelError
 from bellcrank.linkage.chain import Chain
@@ -34,7 +34,7 @@ class CompiledLinkage:
     def __init__(self, linkage: Linkage | Table, links: Sequence[str] = (), extend: bool = False) -> None:
         compiler = find_compiler()
         if compiler is None:
-            raise BuildError("no C compiler was found: install one, or use the linkage itself")
+            raise BuildError(f"{NO_COMPILER}: install one, or use the linkage itself")
         if extend and not isinstance(linkage, Table):
             raise ModelError("extend=True is for tables; an exact linkage ends at its folds")
         self.linkage, self.links, self.extend = linkage, list(links), extend

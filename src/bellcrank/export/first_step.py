@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from bellcrank.derive.derived import Derived
-from bellcrank.errors import BellcrankError, ModelWarning
+from bellcrank.errors import BellcrankError, ModelWarning, warn
 from bellcrank.export.standalone.setup import Setup
 from bellcrank.interface.interface import Interface
 from bellcrank.numeric.methods import METHODS
@@ -20,12 +20,16 @@ from bellcrank.run.loaded import load
 def with_stable_step(setup: Setup, derived: Derived) -> Setup:
     """The setup with a step that is small enough, where the model has none because it asks for an adaptive method."""
     run = setup.interface.run
-    if run.step is not None or not run.method or run.method.lower() in METHODS:
+    fixed = not run.method or run.method.lower() in METHODS
+    if fixed or setup.method not in METHODS:
         return setup
-    step = _stable_step(derived, setup.interface)
-    if step >= setup.step:
-        return setup
-    return replace(setup, step=step, notes=(*setup.notes, "The step follows from the fastest motion at the start."))
+    step = _stable_step(derived, setup.interface) if run.step is None else math.inf
+    if step < setup.step:
+        note = "The step follows from the fastest motion at the start."
+        setup = replace(setup, step=step, notes=(*setup.notes, note))
+    asked = f"model '{setup.title}' asks for the method {run.method}"
+    warn(f"{asked}, but fixed steps of {setup.step:g} s are taken by {setup.method} here: compare with a run")
+    return setup
 
 
 def _stable_step(derived: Derived, interface: Interface) -> float:

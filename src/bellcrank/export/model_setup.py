@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from bellcrank.derive.derived import Derived
@@ -28,15 +28,17 @@ TAKEN = frozenset((
 ))  # files and targets beside it; a program in Python comes before the modules that others import  # fmt: skip
 
 
-def setup_of(derived: Derived, interface: Interface | None = None) -> Setup:
-    """Keywords, units, words and defaults of everything in a model's program; `interface` with other defaults."""
+def setup_of(derived: Derived, interface: Interface | None = None, methods: Collection[str] = tuple(METHODS)) -> Setup:
+    """Keywords, units, words and defaults of everything in a model's program; `interface` with other defaults.
+
+    `methods`: those that the program has; a model that asks for another one gets the usual one.
+    """
     interface = interface or derived.interface
     run, notes = interface.run, list[str]()
     t_end = float(run.t_end) if run.t_end is not None else 1.0
     method = (run.method or DEFAULT).lower()
-    if method not in METHODS:
-        asked = f"The model asks for the method {run.method}"
-        notes.append(f"{asked}; {DEFAULT}, which programs in every language have, is used unless METHOD is given.")
+    if method not in methods:
+        notes.append(f"The model asks for the method {run.method}; {DEFAULT} is used unless METHOD is given.")
         method = DEFAULT
     taken = _ambiguous(interface)
     parameters = tuple(Keyed(_keyword(x, taken), x, x.default) for x in interface.parameters)

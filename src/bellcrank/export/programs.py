@@ -13,12 +13,13 @@ from bellcrank.export.embedded.write import embedded_files, simulink_files
 from bellcrank.export.first_step import with_stable_step
 from bellcrank.export.model_setup import setup_of
 from bellcrank.export.program_events import with_events
-from bellcrank.export.standalone.c import c_program
+from bellcrank.export.standalone.c import KNOWN_METHODS, c_program
 from bellcrank.export.standalone.fortran import fortran_program
 from bellcrank.export.standalone.python import python_program
 from bellcrank.export.standalone.setup import Setup
 from bellcrank.files.whole import write_folder
 from bellcrank.interface.interface import Interface
+from bellcrank.numeric.methods import METHODS
 from bellcrank.program.program import Program
 from bellcrank.run.actions import without_events
 
@@ -70,7 +71,8 @@ def _program_files(derived: Derived, language: str, events: Any, stop: Any) -> d
         raise ModelError(
             "programs do not contain rigid wheels, which run inside of Bellcrank alone; use a tyre", derived.name
         )
-    setup = with_stable_step(setup_of(derived), derived)
+    methods = METHODS if language == "python" else KNOWN_METHODS
+    setup = with_stable_step(setup_of(derived, methods=methods), derived)
     setup = with_events(setup, events, stop, derived.analysis.independent_speeds)
     return LANGUAGES[language](derived.program, setup, words_of(derived.interface))
 

@@ -55,9 +55,11 @@ def kernel_function(name: str, f: KernelFunction) -> str:
     entries: list[str] = []
     for field, kind, length in f.fields:
         value: Any = f.numbers.get(field)
-        if field in f.lists:
+        if field in f.lists and not f.lists[field]:
+            entries.append("NULL")
+        elif field in f.lists:
             own = "int32_t" if f.is_whole(field) and kind != "double" else "double"
-            parts.append(number_list(f"{name}_{field}", f.lists[field] or [0], own))
+            parts.append(number_list(f"{name}_{field}", f.lists[field], own))
             entries.append(f"{name}_{field}")
         elif kind == "Formulas":
             entries.append(f"{name}_{field}" if field in f.formulas else "NULL")

@@ -92,7 +92,7 @@ def _pieces(program: Program, setup: Setup) -> dict[str, str]:
         "UNIT_GROUPS": unit_groups(setup),
         "CAPS": caps(setup),
         "HELD": "1" if program.start.results or program.update.results else "n",
-        "METHOD": str(list(METHODS).index(setup.method)),
+        "METHOD": str(KNOWN_METHODS.index(setup.method)),
         "MEMORY": str(memory),
         "ENTERED": "yes" if setup.entered else "",
         "ECHO_ROUTINES": _echo_routines(program, setup) if setup.entered or setup.echoed else "",

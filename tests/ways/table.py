@@ -1,0 +1,176 @@
+"""The table of docs/ways_to_run.md: which capability works in which way to run, and why not.
+
+`python -m tests.ways.table` tries every cell and prints the table as it is found.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bellcrank.errors import BellcrankError, ModelWarning
+from tests.ways.capabilities import CAPABILITIES, Capability
+from tests.ways.ways import WAYS, Elsewhere, Way, native
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a cell does not work, and what the message says that a user gets."""
+
+    sentence: str
+    says: str
+
+
+LOCKSTEP = Reason(
+    "Runs that advance together have the same steps; these runs go one after another on all cores, and a note says so.",
+    "chooses its steps|times of their own",
+)
+STEPS = Reason("A stepper advances by steps that the caller chooses.", "a stepper takes method")
+FIXED = Reason(
+    "Every step takes a known number of operations, so the step is fixed; a warning names the method used instead.",
+    "fixed steps of .* are taken by rk4",
+)
+PLAYED = Reason(
+    "A page advances in real time by fixed steps; a warning names the method used instead.",
+    "fixed steps of .* are taken by rk4",
+)
+NO_EVENTS = Reason("Events are not watched there; a warning names them.", "events are not looked for")
+EVENTS_ON_CORES = Reason(
+    "Python drives these runs one by one, and a note says so; lanes have events.", "driven one by one by Python"
+)
+NOT_CLOSED = Reason("The step returns `NOT_CLOSED`, and the state stays the last good one.", "returns 2")
+PROJECTED = Reason(
+    "Loops are kept closed by projection, to rounding; `dae=` is an argument of `simulate` alone.",
+    "unexpected keyword argument 'dae'",
+)
+NO_RIGID = Reason("Rigid wheels run within the package; use a tyre.", "rigid wheels")
+COMPILED = Reason(
+    "A routine in C needs a compiler; give the routine in Python as well.", "is given in C or Fortran alone"
+)
+BROWSER = Reason("A browser calls neither C nor Python; use formulas or tables.", "cannot call the external routine")
+ONE_BY_ONE = Reason(
+    "Python calls the routine, so the runs go one by one, and a note says so.", "driven one by one by Python"
+)
+IN_C = Reason("The program does not contain Python; give the routine in C as well.", "needs the external routine")
+
+CANNOT: dict[str, dict[str, Reason]] = {
+    "adaptive steps": {"stepper": STEPS, "lanes": LOCKSTEP, "GPU": LOCKSTEP, "embedded": FIXED, "page": PLAYED},
+    "stiff methods": {"stepper": STEPS, "lanes": LOCKSTEP, "GPU": LOCKSTEP, "embedded": FIXED, "page": PLAYED},
+    "events with actions": {"cores": EVENTS_ON_CORES, "embedded": NO_EVENTS, "page": NO_EVENTS},
+    "singular configurations": {"embedded": NOT_CLOSED},
+    "methods for constraints (`dae=`)": {
+        way.name: PROJECTED for way in WAYS if way.name not in ("native", "without compiler")
+    },
+    "rigid wheels": {
+        "without compiler": NO_RIGID, "lanes": LOCKSTEP, "GPU": LOCKSTEP,
+        **dict.fromkeys(("written C", "written Fortran", "FMU co-simulation", "embedded", "page"), NO_RIGID),
+    },
+    "routines in C": {"without compiler": COMPILED, "page": BROWSER},
+    "routines in Python": {
+        **dict.fromkeys(("lanes", "cores", "GPU"), ONE_BY_ONE), "page": BROWSER,
+        **dict.fromkeys(("written C", "written Fortran", "FMU co-simulation", "embedded"), IN_C),
+    },
+}  # fmt: skip
+
+
+def reason(capability: Capability, way: Way) -> Reason | None:
+    return CANNOT.get(capability.name, {}).get(way.name)
+
+
+def table() -> str:
+    """The table and its notes, as the documentation has them."""
+    notes = list(dict.fromkeys(x for c in CAPABILITIES for w in WAYS if (x := reason(c, w))))
+    lines = [" | ".join(["", *(w.name for w in WAYS)]), "|".join(["---"] * (len(WAYS) + 1))]
+    for c in CAPABILITIES:
+        why = (reason(c, w) for w in WAYS)
+        lines.append(" | ".join([c.name, *("yes" if x is None else f"({notes.index(x) + 1})" for x in why)]))
+    return "\n".join([*(f"| {x} |" for x in lines), "", *(f"{i}. {x.sentence}" for i, x in enumerate(notes, 1))])
+
+
+@cache
+def equations(capability: Capability) -> Any:
+    return capability.system().equations()
+
+
+def _rows(capability: Capability, run: Callable[[Capability, Any, Path], Any], folder: Path) -> dict[str, np.ndarray]:
+    """States at the output times of the model; of several rows at one time the last, which is after events."""
+    eom = equations(capability)
+    times, states = run(capability, eom, folder)
+    at = np.searchsorted(times, grid(capability) + 1e-9, side="right") - 1
+    assert np.abs(times[at] - grid(capability)).max() < 1e-9
+    return {name: values[at] for name, values in states.items()}
+
+
+def grid(capability: Capability) -> np.ndarray:
+    run = equations(capability).interface.run
+    length = run.step * (run.output_every or 1)
+    return np.arange(round(run.t_end / length) + 1) * length
+
+
+@cache
+def reference(capability: Capability) -> dict[str, np.ndarray]:
+    return _rows(capability, native, Path())
+
+
+def difference(got: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> float:
+    """The largest, against the largest value of the state."""
+    return max(float(np.abs(got[x] - y).max() / (np.abs(y).max() or 1.0)) for x, y in expected.items())
+
+
+def tried(capability: Capability, way: Way, folder: Path) -> str:
+    """Empty if the way has the states of the run in C, and that those known otherwise; else the message of a user.
+
+    States that are wrong without a message raise an error.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", ModelWarning)
+            got = _rows(capability, way.run, folder)
+    except (BellcrankError, ModelWarning, Elsewhere) as error:
+        return str(error)
+    except TypeError as error:
+        if capability.dae and "'dae'" in str(error):
+            return str(error)
+        raise
+    if way.run is native:
+        found, allowed = difference(got, capability.known(equations(capability), grid(capability))), capability.error
+    else:
+        found, allowed = difference(got, reference(capability)), capability.same
+    assert found < allowed, f"{way.name}: {capability.name}: wrong by {found:.1e} without a word"
+    return ""
+
+
+def holds(capability: Capability, way: Way, message: str) -> bool:
+    """Is that what the table says?"""
+    why = reason(capability, way)
+    return not message if why is None else bool(message) and re.search(why.says, message) is not None
+
+
+def main() -> int:
+    """Tries every cell; those that are not as the table says, and the table."""
+    wrong = 0
+    for capability in CAPABILITIES:
+        for way in WAYS:
+            if missing := way.missing():
+                print(f"not tried: {way.name}: {capability.name}: {missing}")
+                continue
+            with tempfile.TemporaryDirectory() as folder:
+                message = tried(capability, way, Path(folder))
+            if not holds(capability, way, message):
+                wrong += 1
+                print(f"{way.name}: {capability.name}: {message or 'works'}")
+    print(table())
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
