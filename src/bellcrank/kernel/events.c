@@ -2,6 +2,12 @@
    stops the run ends there, and the run begins again from the state after it */
 
 #include "tables/events.h"
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#pragma GCC optimize("O1") /* what happens seldom is not to take long to compile */
+#endif
+
 #include "tables/formulas.c"
 
 #define WIDTH (1 + N_S + N_OUT + N_W)
@@ -692,3 +698,7 @@ static int run_watched(GIVEN Job *job, int only_last)
 #undef N_SETTINGS
 #undef MOST_FIRED
 #undef UNUSED
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif
