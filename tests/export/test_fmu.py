@@ -445,6 +445,21 @@ def test_routines_tables_and_rates_of_inputs(tmp_path):
     exchange.close()
 
 
+def test_the_first_step_is_that_of_a_run(tmp_path):
+    """A routine that remembers is not asked again for the state at which the initialization left it."""
+    code = "double lag(double a, double *memory) { memory[0] += 0.5*(a - memory[0]); return memory[0]; }"
+    s = pendulum("-lag(q(rod))", lambda s: s.add_external("lag", arguments=("a",), memory=1, c=code))
+    s.set_run(t_end=0.1, step=0.01, initial={"q(rod)": 0.3, "u(rod)": 2.0})
+    eom = s.equations()
+    run = eom.compile(speed="quick").simulate()
+    unit = Opened(eom.write_fmu(tmp_path / "x.fmu"), "CoSimulation")
+    unit.start()
+    for i in range(10):
+        unit.step(0.01 * i, 0.01)
+        assert unit.get("rod.q", "rod.u") == pytest.approx([run[x][i + 1] for x in ("q(rod)", "u(rod)")], rel=1e-13)
+    unit.close()
+
+
 def test_methods_of_scipy_are_replaced(tmp_path):
     s = pendulum()
     s.set_run(t_end=1.0, method="RK45")

@@ -796,6 +796,7 @@ static int initialize(Unit *m)
     for (int event = 0; event < N_EVENTS; event++)
         m->s.watch.g[event] = condition_at(m, event, m->row);
 @END@
+    m->s.changed = 0;
     job->method = METHOD;
     m->s.mode = m->s.cosimulation ? STEPPING : EVENTS;
     return warned;
@@ -931,7 +932,7 @@ static int do_step(Unit *m, double t, double length)
     job->first = job->filled = 0;
     job->t_start = t;
     job->t_end = t + length;
-    if (m->s.changed || METHOD >= (int)N_FIXED)
+    if (m->s.changed)
         begin_again(job);
     m->s.mode = FAILED;
 @IF ADAPTIVE@
