@@ -418,3 +418,22 @@ def test_a_car_on_a_measured_tyre(tmp_path, capsys):
     found = bc.tyres.read(copy).forces(np.array(car.stand.load[:2]), 0.0, 0.0)  # of both sides: the driver sits left
     both = float(np.abs(found.Kya).sum()) * math.radians(1) / 1000
     assert car.figures["cornering_tyres_front"] == pytest.approx(both, rel=1e-9)
+
+
+def test_events_of_a_file():
+    """Every run of the car looks for them; formulas stay text."""
+    slip = {"when": "t > 3", "action": {"mu_front": "0.3*mu_front"}, "direction": "up"}
+    events = {"standstill": {"when": "speed < 0.2", "stop": True}, "ice": slip}
+    given = tomllib.loads(template("passenger")) | {"events": events}
+    found = bc.vehicles.Car(**given).system(exact=False).description.run.events
+    assert [(e.name, e.expression, e.direction, e.action, e.stop) for e in found] == [
+        ("standstill", "speed < 0.2", 0, {}, True),
+        ("ice", "t > 3", 1, {"mu_front": "0.3*mu_front"}, False),
+    ]
+    events["ice"] |= {"action": ["mu_front"], "direction": "left", "stop": 1}
+    with pytest.raises(ModelError) as failed:
+        bc.vehicles.Car(**given)
+    told = str(failed.value)
+    assert 'events.ice.action must be formulas by name, such as { mu = "0.5*mu" }' in told
+    assert "events.ice.direction = 'left' is not known; it is one of 'both', 'up', 'down'" in told
+    assert "events.ice.stop must be true or false, given 1." in told

@@ -78,7 +78,9 @@ def take_happened(loaded: Loaded, given: EventsGiven, watching: Watching, watch:
             continue
         found: Any = ()
         if x.kind == ACTED:
-            before, after = ((y, dict(zip(names, v, strict=True))) for y, v in zip(x.states, x.values, strict=True))
+            before, after = (
+                (y, dict(zip(names, v.tolist(), strict=True))) for y, v in zip(x.states, x.values, strict=True)
+            )
             found = changes(loaded, given.actions[formula.name], before, after)
         watch.events.append(Event(formula.name, x.time, found))
     counted = watching.arrays["counted"]

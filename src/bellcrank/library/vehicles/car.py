@@ -19,6 +19,7 @@ from bellcrank.library.vehicles.data import CarData, make_data
 from bellcrank.library.vehicles.extending import add_rolling_start, content
 from bellcrank.library.vehicles.figures import Figures, figures_of
 from bellcrank.library.vehicles.motor import drive_share
+from bellcrank.library.vehicles.records import DIRECTIONS
 from bellcrank.library.vehicles.rest import Stand, stand
 from bellcrank.library.vehicles.setting import set_up
 from bellcrank.linkage import Linkage
@@ -173,6 +174,8 @@ class Car:
         s.car = self
         for function in self.extensions:
             function(s, self)
+        for name, x in (self.data.sections.events or {}).items():
+            s.add_event(name, x.when, x.action, x.stop, DIRECTIONS[x.direction])
         add_rolling_start(s)
         s.made = content(s)
         return s

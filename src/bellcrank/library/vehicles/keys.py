@@ -27,9 +27,10 @@ NUMBERS = ("number", "vector", "numbers", "pairs")  # kinds that have units
 class Key:
     """What a file may say under a name.
 
-    kind: number, vector (three numbers), numbers (a list), pairs (a list of two numbers each), text, mapping (read
-    elsewhere), section (a record of its own) or sections (such records by name). `dimensions`: of the numbers, two for
-    pairs. `sign`: 1 positive, 0 not negative, None any. `usual`: between what a person expects it, in SI units.
+    kind: number, vector (three numbers), numbers (a list), pairs (a list of two numbers each), text, flag (true or
+    false), formulas (by names), mapping (read elsewhere), section (a record of its own) or sections (such records by
+    name). `dimensions`: of the numbers, two for pairs. `sign`: 1 positive, 0 not negative, None any. `usual`: between
+    what a person expects it, in SI units.
     """
 
     kind: str
@@ -144,6 +145,13 @@ def read_value(k: Key, value: Any, where: str, problems: Problems, stated: State
         return {str(n): read_record(k.record, v, f"{where}.{n}", problems, stated) for n, v in value.items()}
     if k.kind == "mapping":
         return value if isinstance(value, Mapping) else problems.wrong(f"{where} must be a section of its own.", {})
+    if k.kind == "formulas":
+        plain = isinstance(value, Mapping) and all(isinstance(x, str | int | float) for x in value.values())
+        such = """must be formulas by name, such as { mu = "0.5*mu" }"""
+        return dict(value) if plain else problems.wrong(f"{where} {such}, given {value!r:.60}.", {})
+    if k.kind == "flag":
+        right = isinstance(value, bool)
+        return value if right else problems.wrong(f"{where} must be true or false, given {value!r:.60}.", False)
     if k.kind == "text":
         return _text(k, value, where, problems)
     if k.kind == "pairs":

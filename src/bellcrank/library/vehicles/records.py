@@ -16,6 +16,7 @@ from bellcrank.linkage.chain import AXES
 
 Vector = tuple[float, float, float]
 Pairs = tuple[tuple[float, float], ...]
+DIRECTIONS = {"both": 0, "up": 1, "down": -1}
 
 
 @dataclass(frozen=True)
@@ -298,6 +299,18 @@ class Setup:
 
 
 @dataclass(frozen=True)
+class CarEvent:
+    """An event that every run of the car looks for, as of `System.add_event`."""
+
+    when: str = key("a value that crosses zero, or a comparison that becomes true, over channels, parameters and t",
+                    kind="text")  # fmt: skip
+    action: Mapping[str, Any] | None = key("what is set then: formulas by names of states and parameters", default=None,
+                                           kind="formulas")  # fmt: skip
+    stop: bool = key("does it end the run?", default=False, kind="flag")
+    direction: str = key("which crossings count", default="both", kind="text", choices=tuple(DIRECTIONS))
+
+
+@dataclass(frozen=True)
 class Sections:
     """The whole file."""
 
@@ -313,4 +326,5 @@ class Sections:
                     default="ISO 8855", kind="text", choices=tuple(AXES))  # fmt: skip
     loads: Mapping[str, Load] | None = key("driver, luggage: by names", default=None, kind="sections", record=Load)
     aerodynamics: Aerodynamics | None = key("forces of the air", default=None, kind="section", record=Aerodynamics)
+    events: Mapping[str, CarEvent] | None = key("events: by names", default=None, kind="sections", record=CarEvent)
     setup: Setup | None = key("targets of the car at rest", default=None, kind="section", record=Setup)
