@@ -50,7 +50,7 @@ def test_bounces_follow_the_analytic_sequence_until_rolling_starts(backend):
     assert run["q(d, 2)"][~before] == pytest.approx(np.full((~before).sum(), RADIUS), abs=1e-9)
 
 
-@pytest.mark.parametrize("backend", rarely(["c", "python"], ["c"]))
+@pytest.mark.parametrize("backend", rarely(["c", "python", "wasm"], ["c", "wasm"]))
 def test_a_wheel_on_the_ground_rolls_at_once_unless_it_rises_for_a_step(backend):
     """It would be back after 2 v/g: at rest or within half a step it stays."""
     sim = disc(bc.terrain.flat(), (0.0, 0.0)).equations().compile(backend=backend)
@@ -149,9 +149,13 @@ def test_energy_never_rises_in_a_thousand_random_drops(block):
 
 
 @needs_compiler
+@pytest.mark.parametrize("ways", [(("c", "fast"), ("python", "fast")), (("c", "quick"), ("wasm", "fast"))])
 @pytest.mark.parametrize(("order", "method"), rarely([(1, "rk2"), (3, "rk4")], [(3, "rk4")], several=True))
-def test_compiled_runs_are_those_in_python(order, method):
-    """Bounces, rolling over straight and curved ground with resistance, leaving it, and a second wheel that a notch holds: to 1e-9."""
+def test_compiled_runs_are_those_in_python(order, method, ways):
+    """Bounces, rolling over straight and curved ground with resistance, leaving it, and a second wheel that a notch holds: to 1e-9.
+    So with a kernel that was compiled before, and in WebAssembly."""
+    if ways[1][0] == "wasm":
+        pytest.importorskip("wasmtime")
     ground = bc.terrain.profile([-3, -1, 0, 1, 2.5, 3.5, 9], [0.2, 0, 0.3, -0.1, 0.2, 0.0, 0.0], order=order)
     s = disc(ground, (0.5, 0.3), rolling_resistance=0.4)
     hub = s.add_point_mass("e", translate=(1, 3), mass=3)
@@ -161,7 +165,8 @@ def test_compiled_runs_are_those_in_python(order, method):
     eom = s.equations()
     start = {"q(d, 2)": 1.2, "u(d, 1)": 1.5, "q(e, 1)": 0.05, "q(e, 2)": 0.4}
     runs = [
-        eom.compile(backend=b).simulate(t_end=1.2, step=0.01, method=method, initial=start) for b in ("c", "python")
+        eom.compile(backend=b, speed=speed).simulate(t_end=1.2, step=0.01, method=method, initial=start)
+        for b, speed in ways
     ]
     assert [e.name for e in runs[0].events] == [e.name for e in runs[1].events]
     assert {e.name for e in runs[0].events} >= {"w impact", "w rolls", "v impact", "v is held in a notch"}
@@ -245,7 +250,7 @@ def test_two_wheels_of_a_carriage_bounce_and_roll_alike():
     )
 
 
-@pytest.mark.parametrize("backend", rarely(["c", "python"], ["c"]))
+@pytest.mark.parametrize("backend", rarely(["c", "python", "wasm"], ["c", "wasm"]))
 def test_loads_of_more_wheels_than_a_carriage_needs_are_the_least(backend):
     """Four wheels under a rigid beam: of all loads that carry it, those with the least sum of squares, a straight line."""
     s = bc.System("beam", axes="ISO 8855")
@@ -264,7 +269,7 @@ def test_loads_of_more_wheels_than_a_carriage_needs_are_the_least(backend):
     assert run["u(b, 1)"][-1] == pytest.approx(0.5, rel=1e-9)
 
 
-@pytest.mark.parametrize("backend", rarely(["c", "python"], ["c"]))
+@pytest.mark.parametrize("backend", rarely(["c", "python", "wasm"], ["c", "wasm"]))
 def test_events_of_the_user_are_found_within_steps(backend):
     """Highest point after the first bounce, and the moment at which a disc passes x = 0.3."""
     sim = disc(bc.terrain.flat(), (0.5, 1.0)).equations().compile(backend=backend)
@@ -280,7 +285,7 @@ def test_events_of_the_user_are_found_within_steps(backend):
     assert any(e.name == "w impact" for e in run.events)
 
 
-@pytest.mark.parametrize("backend", rarely(["c", "python"], ["c"]))
+@pytest.mark.parametrize("backend", rarely(["c", "python", "wasm"], ["c", "wasm"]))
 @pytest.mark.parametrize(
     ("push", "speed"),
     [(bc.step(at=0.503, height=6.0), 6 / 3 * 0.497), (lambda t: 6 * math.cos(3 * t), 6 / 9 * math.sin(3))],

@@ -94,7 +94,7 @@ def in_python(ground, at):
 @needs_compiler
 def test_the_nearest_ground_in_c():
     grounds, calls = [plane(), gentle(), rough()], []
-    parts = ["#include <math.h>", "#include <string.h>"]
+    parts = ["#include <math.h>", "#include <stdint.h>", "#include <string.h>"]
     for i, ground in enumerate(grounds):
         (near, name), (turn, turned) = ground.c, ground.c_turn
         parts += [near, turn]

@@ -118,7 +118,7 @@ def test_the_nearest_ground_in_c():
         (near, name), (turn, turned) = ground.c, ground.c_turn
         parts += [near, turn]
         calls += [f"if (k == {i}) {{ {name}(x, z, reach, out); {turned}(x, z, reach, out + 4); }}"]
-        beside += [f"if (k == {i}) ground_near_lanes(&{name}_is, x[0], x[1], x[2], near);"]
+        beside += [f"if (k == {i}) ground_near_lanes(&{name}_of, x[0], x[1], x[2], near);"]
     parts += ["void around(int k, double x, double z, double reach, double *out)", "{", *calls, "}", ""]
     parts += ["typedef double scalar;", "#define SEPARATE", runtime("lanes.c", BITS="int64_t")]
     parts += [runtime("room.c"), sines(DOUBLE), sines(LANES[DOUBLE]), runtime("roots_lanes.c", ESTIMATED="yes")]

@@ -47,15 +47,14 @@ def c_model(
             raise
         from bellcrank.backend.wasm import WasmModel, missing
 
-        python = bool(rigid or missing())
-        where = "Python, many times" if python else "WebAssembly, a few times"
+        where = "Python, many times" if missing() else "WebAssembly, a few times"
         warn(f"{program.name} runs in {where} slower than compiled: {error}")
-        return PythonModel(program, found) if python else WasmModel(program, found)
+        return PythonModel(program, found) if missing() else WasmModel(program, found, rigid=rigid)
 
 
-def _can_be_linked(program: Program, rigid: Sequence[RigidWheel]) -> bool:
-    """Can it be attached to the kernel? Rigid wheels are text with it; memory for large loops would not fit a stack."""
-    return not rigid and (program.loops is None or len(program.speeds) <= MOST_SPEEDS)
+def _can_be_linked(program: Program) -> bool:
+    """Can it be attached to the kernel? Memory for large loops would not fit a stack."""
+    return program.loops is None or len(program.speeds) <= MOST_SPEEDS
 
 
 class CModel:
@@ -112,9 +111,7 @@ class CModel:
             from bellcrank.backend.fortran import fortran_library
 
             foreign_libraries = [fortran_library(foreign, program.name)]
-        builds = builds_of(
-            sources, compiler, speed, foreign_libraries, own, flags, linked=_can_be_linked(program, rigid)
-        )
+        builds = builds_of(sources, compiler, speed, foreign_libraries, own, flags, linked=_can_be_linked(program))
         place = {routine: i for i, routine in enumerate(program.routines)}
         away = [(place[c.routine], c.routine.argument_count) for c in calls if c.function is None]
         memory_size = sum(c.routine.memory or 0 for c in calls if c.function is not None)

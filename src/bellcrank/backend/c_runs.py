@@ -442,6 +442,7 @@ class RigidCRun(CRun):
         self._mode[:, 4] = 1.0
         self._room = np.zeros((4000, 3))
         self.modes: list[np.ndarray] = []
+        self._snapshots = np.empty((0, *self._mode.shape))
         self._share(modes=self._mode, told=self._room)
         self._job.modes_of_row, self._job.most_told = self._mode.size, len(self._room)
 
@@ -451,14 +452,17 @@ class RigidCRun(CRun):
             self._mode[...] = carried.wheels
         self.modes.append(self._mode.copy())
 
+    @property
+    def more_arrays(self) -> dict[str, np.ndarray]:
+        return {"all_modes": self._snapshots} if self._start.remember else {}
+
     def advance(self, last: int) -> np.ndarray:
-        snapshots = np.empty((0, *self._mode.shape))
         if self._start.remember:
-            snapshots = np.empty((last - self.reached + 2, *self._mode.shape))
-            self._job.all_modes = snapshots.ctypes.data
+            self._snapshots = np.empty((last - self.reached + 2, *self._mode.shape))
+            self._job.all_modes = self._snapshots.ctypes.data
         self._job.n_told = 0
         rows = super().advance(last)
-        self.modes.extend(snapshots[: len(rows)])
+        self.modes.extend(self._snapshots[: len(rows)])
         for t, wheel, kind in self._room[: self._job.n_told].tolist():
             if self._start.tell is not None:
                 self._start.tell(f"{self._start.wheels[int(wheel)]} {self.KINDS[int(kind)]}", t)

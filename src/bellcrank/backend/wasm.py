@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.backend.c_job import Externals
-from bellcrank.backend.c_runs import CRun, DaeCRun, LoopCRun
+from bellcrank.backend.c_runs import CRun, DaeCRun, LoopCRun, RigidCRun
 from bellcrank.backend.cache import discard, kept, read_kept, usable_folder
 from bellcrank.backend.compiler import processor
 from bellcrank.backend.external import call_routine
@@ -38,6 +38,7 @@ from bellcrank.backend.protocol import Functions
 from bellcrank.backend.python import PythonCalls, PythonModel
 from bellcrank.backend.start import Start
 from bellcrank.emit.c.functions import C_NAMES
+from bellcrank.emit.c.rigid import RigidWheel, wheel_data
 from bellcrank.emit.c.run import parts_of
 from bellcrank.emit.kernel_data import REAL_LISTS, Value, model_data, scale_data, size_data
 from bellcrank.emit.memory import PAGE, PARTS, ROWS
@@ -67,10 +68,18 @@ class WasmModel(PythonModel):
 
     name = "wasm"
 
-    def __init__(self, program: Program, functions: Functions, stiff: bool = False, dae: bool = False) -> None:
+    def __init__(
+        self,
+        program: Program,
+        functions: Functions,
+        stiff: bool = False,
+        dae: bool = False,
+        rigid: Sequence[RigidWheel] = (),
+    ) -> None:
         super().__init__(program, functions)
-        self.instance = Instance(program, parts_of(program, dae, stiff), dae)
-        self.run = WasmRun if program.loops is None else WasmDaeRun if dae else WasmLoopRun
+        self.instance = Instance(program, parts_of(program, dae, stiff, bool(rigid)), dae, rigid)
+        plain = WasmRigidRun if rigid else WasmRun
+        self.run = plain if program.loops is None else WasmDaeRun if dae else WasmLoopRun
 
     def notes(self) -> list[str]:
         """What runs it."""
@@ -127,9 +136,9 @@ class WasmCalls(PythonCalls):
         return Externals()
 
     def start(self, start: Start) -> Any:
-        """A run that has not begun; None where Python has to drive it."""
+        """A run that has not begun."""
         calls: Any = self
-        return None if start.wheels else self._run(calls, start)
+        return self._run(calls, start)
 
 
 class WasmRun(CRun):
@@ -151,6 +160,10 @@ class WasmLoopRun(WasmRun, LoopCRun):
 
 class WasmDaeRun(WasmRun, DaeCRun):
     """A run in WebAssembly by a method for differential-algebraic equations."""
+
+
+class WasmRigidRun(WasmRun, RigidCRun):
+    """A run in WebAssembly with rigid wheels."""
 
 
 @lru_cache(maxsize=1)
@@ -179,10 +192,12 @@ def _kernel() -> tuple[Any, Any]:
 class Instance:
     """The kernel and a program over one memory, which holds one run at a time: threads wait for each other."""
 
-    def __init__(self, program: Program, parts: Mapping[str, int], dae: bool = False) -> None:
+    def __init__(
+        self, program: Program, parts: Mapping[str, int], dae: bool = False, rigid: Sequence[RigidWheel] = ()
+    ) -> None:
         wasmtime: Any = import_module("wasmtime")
         engine, kernel = _kernel()
-        self._lock, self.layouts, self._given = threading.RLock(), dict[type, Any](), (program, parts, dae)
+        self._lock, self.layouts, self._given = threading.RLock(), dict[type, Any](), (program, parts, dae, rigid)
         self._store = wasmtime.Store(engine)
         self._kernel = wasmtime.Instance(self._store, kernel, []).exports(self._store)
         self._memory, self._table = self._kernel["memory"], self._kernel["__indirect_function_table"]
@@ -191,7 +206,7 @@ class Instance:
                 raise InternalError(f"{name} has {found} bytes in kernel.wasm and {size} where it is called from")
         first = _up(self._kernel["__heap_base"].value(self._store))
         places, equations = self._table.size(self._store), "multipliers" if dae and program.loops else "minimal"
-        self._program = attached_program(program, first, places, equations)
+        self._program = attached_program(program, first, places, equations, rigid)
         self._grow(self._program.end + PAGE)
         module = wasmtime.Module(engine, self._program.module)
         given = [self._memory if x.module == "e" else self._kernel[x.name] for x in module.imports]
@@ -246,6 +261,8 @@ class Instance:
         data: dict[str, Value] = {**size_data(program), **model_data(program, parts)}
         if program.loops is not None:
             data |= scale_data(program.loops.scales)
+        if wheels := self._given[-1]:
+            data |= {**wheel_data(wheels), "WHEEL_GROUND": self._program.grounds}
         layout, values = layout_of("model.h", "Model"), dict[str, int | float]()
         at = model = _up(self._program.end)
         at = _up(at + layout.size)
@@ -283,13 +300,13 @@ class Instance:
     def evaluated(self, name: str, at: At) -> list[float] | None:
         """Values of a function of the model; None where Python has to find them: a routine is called back, or a run is
         under way here."""
-        function = self._own.get(C_NAMES.get(name, name))
-        if function is None or self._run is not None:
+        function, known = self._own.get(C_NAMES.get(name, name)), self._given[0].functions.get(name)
+        if function is None or known is None or self._run is not None:
             return None
         t, *groups = at
         sizes = [*map(len, groups)]
         n_q, n_u = sizes[:2]
-        count = n_q + n_u if name == RATES else len(self._given[0].functions[name].section.results)
+        count = n_q + n_u if name == RATES else len(known.section.results)
         with self._lock:
             first = _up(self._end + layout_of("externals.h", "Externals").size)
             places = [first + 8 * n for n in accumulate(sizes, initial=0)]
@@ -433,7 +450,7 @@ class Instance:
 
 def _calls_back(program: Program) -> bool:
     """Does it call functions of Python?"""
-    return any(r.formulas is None for r in program.externals)
+    return any(r.formulas is None and r.kernel is None for r in program.externals)
 
 
 def _up(at: int) -> int:

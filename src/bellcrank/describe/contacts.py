@@ -250,10 +250,12 @@ def _add_routine(s: Builder, name: str, terrain: Ground, arguments: tuple[Any, .
     )
     beside = (
         f"{terrain.lanes}\nstatic void {routine_name(routine)}({given.replace('double', 'lanes')}, lanes *near)\n"
-        f"{{\n    ground_near_lanes(&{function}_is, {handed}, near);\n}}\n"
+        f"{{\n    ground_near_lanes(&{function}_of, {handed}, near);\n}}\n"
     )
     lanes = beside if terrain.lanes else None
-    made = replace(s.description.externals[-1], javascript=terrain.javascript, lanes=lanes)
+    made = replace(
+        s.description.externals[-1], javascript=terrain.javascript, lanes=lanes, kernel=terrain.near_function
+    )
     s.description.externals[-1] = with_slopes(made, terrain)
 
 

@@ -33,6 +33,12 @@ class Ground(Protocol):
     def c_turn(self) -> tuple[str, str]: ...
 
     @property
+    def near_function(self) -> Any: ...  # as the kernel knows `nearest` ...
+
+    @property
+    def turn_function(self) -> Any: ...  # ... and `turn`
+
+    @property
     def javascript(self) -> str: ...
 
     @property
@@ -65,7 +71,7 @@ def with_slopes(routine: External, terrain: Ground) -> External:
         name, routine.arguments, values, python=terrain.turn,
         c=f"{source}\nstatic void {routine_name(name)}({given}, double *found)\n"
         f"{{\n    {function}({handed}, found);\n}}\n",
-        javascript=terrain.javascript_turn,
+        javascript=terrain.javascript_turn, kernel=terrain.turn_function,
     )  # fmt: skip
 
     def rule(value: int) -> Rule:

@@ -16,7 +16,9 @@ from bellcrank.program.structure import Elimination, costs, dependence, eliminat
 
 Value = int | float | Sequence[int] | Sequence[float] | Sequence[tuple[int, int]]
 Data = dict[str, Value]
-REAL_LISTS = ("ROW_SCALE", "COLUMN_SCALE", "PIVOT_SCALE", "BLOCK_USUAL")  # those of others are whole numbers
+REAL_LISTS = (
+    "ROW_SCALE", "COLUMN_SCALE", "PIVOT_SCALE", "BLOCK_USUAL", "WHEEL_RADIUS", "WHEEL_RESTITUTION", "WHEEL_RESISTANCE",
+)  # fmt: skip  # those of others are whole numbers
 
 
 def model_data(program: Program, parts: Mapping[str, int]) -> Data:

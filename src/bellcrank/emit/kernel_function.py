@@ -2,41 +2,62 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
 
 from bellcrank.expr import Expr, Symbol
 from bellcrank.kernel.layout import structure_fields
 
-Listed = Sequence[int] | Sequence[float]
 Formulas = tuple[tuple[Sequence[Symbol], Sequence[Symbol], Sequence[Symbol]], Mapping[int, Expr]]
-FILES = {"Implicit": "implicit.c", "Lookup": "lookup.c"}  # of the kernel, by the structures in them
+Lists = Mapping[str, np.ndarray[Any, Any]]
+STRUCTURES = {"Implicit": "implicit.c", "Lookup": "lookup.c", "Ground": "ground.c", "GroundGrid": "ground_grid.c"}
+FILES = {"ground_turn_at": "ground_shape.c"}  # of functions that do not stand with their structure
 
 
 @dataclass(frozen=True)
 class KernelFunction:
     """`kind`: its structure in the kernel, with `numbers` (some in pairs), `lists` and `formulas`: over up to three
-    lists of symbols, values by their places. It has so many `arguments` and `values`, and takes `room` for numbers and
-    for `pivots`, which are whole."""
+    lists of symbols, values by their places. `called`: the function of the kernel. It has so many `arguments` and
+    `values`, and takes `room` for numbers and for `pivots`, which are whole."""
 
     kind: str
+    called: str
     numbers: Mapping[str, float | Sequence[float]]
-    lists: Mapping[str, Listed]
-    formulas: Mapping[str, Formulas]
+    lists: Lists
     arguments: int
     values: int
+    formulas: Mapping[str, Formulas] = field(default_factory=dict)
     room: int = 0
     pivots: int = 0
 
     @property
     def file(self) -> str:
-        return FILES[self.kind]
+        """The file of the kernel that has the function."""
+        return FILES.get(self.called, self.structure)
+
+    @property
+    def structure(self) -> str:
+        """That which has the structure."""
+        return STRUCTURES[self.kind]
 
     @property
     def fields(self) -> tuple[tuple[str, str, int], ...]:
         """Name, type and length of each field of the structure."""
-        return structure_fields(self.file, self.kind)
+        return structure_fields(self.structure, self.kind)
 
-    def is_whole(self, name: str) -> bool:
-        """Are the numbers of a list whole?"""
-        return all(isinstance(x, int) for x in self.lists[name][:1])
+
+def digest_of(f: KernelFunction) -> str:
+    """Names a function without formulas by what it is."""
+    found = hashlib.sha256(repr(sorted(f.numbers.items())).encode())
+    for name in sorted(f.lists):
+        found.update(f.lists[name].tobytes())
+    return found.hexdigest()[:12]
+
+
+def whole(values: Sequence[int]) -> np.ndarray[Any, Any]:
+    """A list of whole numbers."""
+    return np.array(values, np.int32)

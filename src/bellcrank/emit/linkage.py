@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bellcrank.emit.kernel_function import KernelFunction, Listed
+import numpy as np
+
+from bellcrank.emit.kernel_function import KernelFunction, whole
 from bellcrank.expr import Symbol
 from bellcrank.names import routine_name
 from bellcrank.numeric.tuning import IMPLICIT
@@ -96,13 +98,13 @@ def implicit_function(f: Implicit) -> KernelFunction:
         "low": f.low, "per": (len(f.start) - 1) / (f.high - f.low),
         "n_turned": len(turns), "n_moved": len(moves), "n_held": len(f.prescribed),
     }  # fmt: skip
-    lists: dict[str, Listed] = {
-        "start": [x for row in f.start for x in row],
-        "column": [*f.free],
-        "turned": [x for u in turns for x in (u.place, *(column.get(u.unknown + i, -1) for i in range(3)))],
-        "moved": [x for u in moves for x in (u.place, column[u.unknown])],
-        "held": [x for p in f.prescribed for x in (p.place, p.given, p.unknown)],
-        "drawn": [float(x) for p in f.prescribed for x in (p.drawn, p.sign)],
+    lists = {
+        "start": np.array(f.start).ravel(),
+        "column": whole(f.free),
+        "turned": whole([x for u in turns for x in (u.place, *(column.get(u.unknown + i, -1) for i in range(3)))]),
+        "moved": whole([x for u in moves for x in (u.place, column[u.unknown])]),
+        "held": whole([x for p in f.prescribed for x in (p.place, p.given, p.unknown)]),
+        "drawn": np.array([x for p in f.prescribed for x in (p.drawn, p.sign)], float),
     }
     values = {
         "equations": [*(-e for e in f.residual), *(e for row in f.slopes for e in row)],
@@ -112,4 +114,4 @@ def implicit_function(f: Implicit) -> KernelFunction:
     over = (f.state, f.inputs, [s for group in f.rates for s in group])
     room = size + rows * (rows + 1) + len(f.inputs) * f.unknowns + f.pairs * rows
     formulas = {name: (over, dict(enumerate(each))) for name, each in values.items()}
-    return KernelFunction("Implicit", numbers, lists, formulas, len(f.inputs), f.values, room, rows)
+    return KernelFunction("Implicit", "implicit_values", numbers, lists, len(f.inputs), f.values, formulas, room, rows)

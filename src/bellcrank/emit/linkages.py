@@ -36,9 +36,11 @@ def routine_source(program: Program, routine: Routine, language: str) -> str:
     return LOOKUPS[language](routine.name, function, wanted)
 
 
-def kernel_function(program: Program, routine: Routine) -> KernelFunction:
-    """A routine with formulas as the kernel knows it."""
-    assert routine.formulas is not None
+def kernel_function(program: Program, routine: Routine) -> KernelFunction | None:
+    """A routine as the kernel knows it; None of one that it does not evaluate."""
+    if routine.formulas is None:
+        found: KernelFunction | None = routine.kernel
+        return found
     function = routine.formulas.function
     if isinstance(function, Implicit):
         return implicit_function(function)

@@ -92,4 +92,4 @@ def lookup_function(f: Lookup, wanted: Sequence[int]) -> KernelFunction:
     rows = f.rows[:, used] if used else np.zeros((len(f.rows), 1))
     over = ([f.numbers[k] for k in used], (*f.places, *f.beyond, *f.inside), ())
     formulas = {"formulas": (over, dict(zip(wanted, values, strict=True)))}
-    return KernelFunction("Lookup", numbers, {"numbers": rows.ravel().tolist()}, formulas, axes, len(f.values))
+    return KernelFunction("Lookup", "look_up", numbers, {"numbers": rows.ravel()}, axes, len(f.values), formulas)

@@ -37,6 +37,7 @@ class Table:
     needs = None
     when = "derivatives"
     formulas = None
+    kernel = None
 
     @property
     def argument_count(self) -> int:

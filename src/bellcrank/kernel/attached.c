@@ -7,7 +7,8 @@
 
 static const Model model = {
     .LOOPS = HAS_LOOPS, .CORRECTION = HAS_CORRECTION, .BRIDGES = HAS_BRIDGES, .SIDES = HAS_SIDES, .DAE = HAS_DAE,
-    .STIFF = HAS_STIFF, .SLOPES = HAS_SLOPES, .closure_inputs = CLOSURE_INPUTS, .remembers = REMEMBERS,
+    .WHEELS = HAS_WHEELS, .STIFF = HAS_STIFF, .SLOPES = HAS_SLOPES, .closure_inputs = CLOSURE_INPUTS,
+    .remembers = REMEMBERS,
     .n_q = N_Q, .n_u = N_U, .n_s = N_S, .n_i = N_I, .n_w = N_W, .n_out = N_OUT,
     .n_unit = N_UNIT, .unit_at = UNIT_AT, .outputs = outputs,
     .n_start = N_START, .n_update = N_UPDATE,
@@ -53,6 +54,11 @@ static const Model model = {
 #endif
 #if HAS_SLOPES
     .n_slopes = N_SLOPES, .slope_place = SLOPE_PLACE, .slope_column = SLOPE_COLUMN, .sloped = SLOPED, .slopes = slopes,
+#endif
+#if HAS_WHEELS
+    .n_wheels = N_WHEELS, .wheel_radius = WHEEL_RADIUS, .wheel_restitution = WHEEL_RESTITUTION,
+    .wheel_resistance = WHEEL_RESISTANCE, .wheel_turns = WHEEL_TURNS, .wheel_input = WHEEL_INPUT,
+    .wheel_ground = WHEEL_GROUND, .wheels_at = wheels_at,
 #endif
 };
 

@@ -5,6 +5,7 @@
 #include "solve.c"
 #include "pivoted.c"
 #include "null_space.c"
+#include "ground_parts.c"
 #include "kernel.c"
 #include "kernel.h"
 

@@ -40,7 +40,7 @@
 #define HAS_CALLS 1
 #define HAS_LOOKS 1
 #define HAS_ASSEMBLY 1
-#define HAS_WHEELS 0             /* their ground is text of the model */
+#define HAS_WHEELS 1
 
 #define N_Q (model->n_q)
 #define N_U (model->n_u)
@@ -65,6 +65,7 @@
 #define MOST_BLOCK_ROWS (model->most_block_rows)
 #define N_FIRST (model->n_first)
 #define N_SLOPES (model->n_slopes)
+#define N_WHEELS (model->n_wheels)
 #define SPEEDS_ARE_RATES (model->speeds_are_rates)
 #define DIAGONAL (model->diagonal)
 #define CLOSURE_INPUTS (model->closure_inputs)
@@ -101,6 +102,12 @@
 #define SLOPE_PLACE (model->slope_place)
 #define SLOPE_COLUMN (model->slope_column)
 #define SLOPED (model->sloped)
+#define WHEEL_RADIUS (model->wheel_radius)
+#define WHEEL_RESTITUTION (model->wheel_restitution)
+#define WHEEL_RESISTANCE (model->wheel_resistance)
+#define WHEEL_TURNS (model->wheel_turns)
+#define WHEEL_INPUT (model->wheel_input)
+#define WHEEL_GROUND (model->wheel_ground)
 #define side_of (model->side_of)
 
 #define derivatives(...) model->derivatives(__VA_ARGS__)
@@ -115,3 +122,4 @@
 #define sides(...) model->sides(__VA_ARGS__)
 #define inertias(...) model->inertias(__VA_ARGS__)
 #define slopes(...) model->slopes(__VA_ARGS__)
+#define wheels_at(...) model->wheels_at(__VA_ARGS__)

@@ -5,6 +5,7 @@ typedef void (*Evaluated)(real t, const real *q, const real *u, const real *p, c
 typedef void (*Rates)(real t, const real *q, const real *u, const real *p, const real *c, const real *w,
     real *qd, real *ud, Externals *x);
 typedef int Entry[2];
+typedef const struct Ground *GroundOf;
 
 typedef struct Model {
     /* parts that it has */
@@ -33,4 +34,10 @@ typedef struct Model {
     real slopes_cost, factor_cost, solve_cost;
     const int *state_order, *down, *below, *across, *beside, *slope_place, *slope_column, *sloped;
     Evaluated slopes;
+    /* rigid wheels: force and moment of the ground in w (-1: none), two coefficients of restitution ... */
+    int32_t n_wheels;
+    const real *wheel_radius, *wheel_restitution, *wheel_resistance;
+    const int *wheel_turns, *wheel_input;
+    const GroundOf *wheel_ground;
+    Evaluated wheels_at;
 } Model;

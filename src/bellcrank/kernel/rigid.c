@@ -4,7 +4,7 @@
 #include "tables/wheels.h"
 
 #define N_UNITS (3*N_WHEELS)
-enum { X, Z, VX, VZ, SPIN, AX, AZ, TURN, N_FACTS }; /* of a wheel, as `wheels_at` gives them */
+enum { X, Z, VX, VZ, SPIN, AX, AZ, TURN_RATE, N_FACTS }; /* of a wheel, as `wheels_at` gives them */
 /* of a wheel in job->modes */
 enum { ROLLS, PART, OFF, NORMAL_X, NORMAL_Z, FOOT_X, FOOT_Z, OTHER_X, OTHER_Z, TURNED, TURNED_AT, N_MODES };
 /* values of ROLLS: held between the two sides of a notch, with normals NORMAL and OTHER */
@@ -19,7 +19,7 @@ typedef struct {
 
 static double *mode(Job *job, int i) { return job->modes + i*N_MODES; }
 
-static void nearest(GIVEN int i, double x, double z, double *near)
+static void nearest_ground(GIVEN int i, double x, double z, double *near)
 {
     ground_near(WHEEL_GROUND[i], x, z, WHEEL_RADIUS[i] + 1.0, near);
 }
@@ -49,8 +49,8 @@ static void apply(GIVEN Job *job, double t, const double *forces, double *w)
     job->externals->live = 0;
     for (int i = 0; i < N_WHEELS && forces; i++)
         for (int k = 0; k < 3; k++)
-            if (WHEEL_INPUT[i][k] >= 0)
-                w[WHEEL_INPUT[i][k]] = forces[3*i + k];
+            if (WHEEL_INPUT[3*i + k] >= 0)
+                w[WHEEL_INPUT[3*i + k]] = forces[3*i + k];
 }
 
 static void observe(GIVEN Job *job, double t, const double *y, const double *forces, double *facts, double *w)
@@ -309,7 +309,8 @@ static void let_go(GIVEN Job *job, double t, int i, const double *y, double *w)
     ARRAY(double, facts, N_WHEELS*N_FACTS);
     observe(HERE job, t, y, NULL, facts, w);
     const double *f = facts + i*N_FACTS, off = WHEEL_ASIDE*WHEEL_RADIUS[i];
-    nearest(HERE i, f[X] - off*m[NORMAL_X], f[Z] - off*m[NORMAL_Z], near); /* deeper in that side than in the other */
+    /* deeper in that side than in the other */
+    nearest_ground(HERE i, f[X] - off*m[NORMAL_X], f[Z] - off*m[NORMAL_Z], near);
     m[ROLLS] = IS_ROLLING;
     m[PART] = ground_shape(WHEEL_GROUND[i], near, &bend);
     memcpy(m + OFF, near, sizeof near);
@@ -371,7 +372,7 @@ static int hit(GIVEN Job *job, int i, int count, double t, const double *y, doub
     observe(HERE job, t, y, NULL, all, w);
     const double *f = all + i*N_FACTS, size = hypot(f[VX], f[VZ]);
     const double enters = -WHEEL_CREEP*(1 + size)*(1 + WHEEL_AFTER*count);
-    nearest(HERE i, f[X], f[Z], near);
+    nearest_ground(HERE i, f[X], f[Z], near);
     if (near[DISTANCE] - WHEEL_RADIUS[i] > WHEEL_TOUCH)
         return 0;
     if (near[NX]*f[VX] + near[NZ]*f[VZ] < enters)
@@ -381,7 +382,7 @@ static int hit(GIVEN Job *job, int i, int count, double t, const double *y, doub
         if (bend*WHEEL_RADIUS[i] < WHEEL_NARROW)
             reach = WHEEL_PEEK*WHEEL_RADIUS[i]/(size > WHEEL_CREEP ? size : WHEEL_CREEP);
     }
-    nearest(HERE i, f[X] + reach*f[VX], f[Z] + reach*f[VZ], ahead);
+    nearest_ground(HERE i, f[X] + reach*f[VX], f[Z] + reach*f[VZ], ahead);
     if (ahead[NX]*f[VX] + ahead[NZ]*f[VZ] < enters) {
         memcpy(near, ahead, sizeof ahead);
         return 1;
@@ -415,10 +416,10 @@ static void strike(GIVEN Job *job, int i, const double *near, int count, double 
     for (int u = 0; u < n; u++)
         before[u] = component(base, VX, units + u);
     const double *f = base + i*N_FACTS, pull = -(near[NX]*f[AX] + near[NZ]*f[AZ]);
-    const double rebound = -WHEEL_RESTITUTION[i][0]*before[0];
+    const double rebound = -WHEEL_RESTITUTION[2*i]*before[0];
     const int rolls = pull > 0.0 && 2*rebound <= pull*job->h, stops = rolls || count > WHEEL_IMPACTS/2;
     after[0] = stops ? 0.0 : rebound;
-    after[1] = stops ? 0.0 : WHEEL_RESTITUTION[i][1]*before[1];
+    after[1] = stops ? 0.0 : WHEEL_RESTITUTION[2*i + 1]*before[1];
     response(HERE job, t, y, units, n, base, matrix, w);
     double work = 0.0;
     for (int pass = 0; pass < 2; pass++) {
@@ -431,7 +432,7 @@ static void strike(GIVEN Job *job, int i, const double *near, int count, double 
         if (pass || !(work > 0.0)) /* twice the work of the impulse: unequal restitution must not add energy */
             break;
         for (int u = 0; u < n; u++)
-            after[u] = -WHEEL_RESTITUTION[i][0]*before[u];
+            after[u] = -WHEEL_RESTITUTION[2*i]*before[u];
     }
     push(HERE job, t, y, units, n, impulse, 0, w);
     if (rolls && mode(job, i)[ROLLS] == FLIES)
@@ -552,7 +553,7 @@ static void floors(GIVEN Job *job, double t, const double *y, double *floor, dou
     double near[5];
     observe(HERE job, t, y, NULL, facts, w);
     for (int i = 0; i < N_WHEELS; i++) {
-        nearest(HERE i, facts[i*N_FACTS + X], facts[i*N_FACTS + Z], near);
+        nearest_ground(HERE i, facts[i*N_FACTS + X], facts[i*N_FACTS + Z], near);
         const double usual = WHEEL_RADIUS[i] - (mode(job, i)[ROLLS] != FLIES ? WHEEL_TOUCH : 0.0);
         const double now = near[DISTANCE] - WHEEL_DEEPER;
         floor[i] = near[DISTANCE] < usual && now < usual ? now : usual;
@@ -569,7 +570,7 @@ static int changed(GIVEN Job *job, double t, const double *y, const double *floo
         const int rolls = mode(job, i)[ROLLS] != FLIES;
         if (mode(job, i)[ROLLS] == IS_HELD)
             continue;
-        nearest(HERE i, facts[i*N_FACTS + X], facts[i*N_FACTS + Z], near);
+        nearest_ground(HERE i, facts[i*N_FACTS + X], facts[i*N_FACTS + Z], near);
         if (near[DISTANCE] < floor[i])
             return 1;
         if (rolls && !on_own_part(HERE job, i, facts[i*N_FACTS + X], facts[i*N_FACTS + Z], near, &bend))

@@ -100,7 +100,8 @@ static int take_start(GIVEN Job *job, int again, real *w)
         return failed;
     job->fresh = 1;
     job->from_time = t;
-    land(HERE job, t, job->y, w);
+    if (MODEL_HAS(WHEELS))
+        land(HERE job, t, job->y, w);
     if ((failed = rates(HERE job, !again, t, job->y, job->k, w)))
         return failed;
     if (!again && (failed = record(HERE job, 2, t, job->y, w)))

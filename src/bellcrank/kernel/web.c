@@ -7,6 +7,7 @@
 #include "surface.c"
 #include "lookup.c"
 #include "implicit.c"
+#include "ground_grid.c"
 #include "tables/functions.c"
 
 #define SEEN(name) __attribute__((export_name(#name)))
@@ -90,4 +91,24 @@ SEEN(lookup) void lookup(const Lookup *f, const double *x, double *values)
 SEEN(implicit) void implicit(const Implicit *f, const double *x, double *room, double *values)
 {
     implicit_values(f, x, room + f->rows, (int32_t *)(void *)room, values);
+}
+
+SEEN(ground_near) void seen_ground_near(const Ground *ground, const double *x, double *near)
+{
+    ground_near_at(ground, x, near);
+}
+
+SEEN(ground_turn) void seen_ground_turn(const Ground *ground, const double *x, double *found)
+{
+    ground_turn_at(ground, x, found);
+}
+
+SEEN(grid_near) void seen_grid_near(const GroundGrid *ground, const double *x, double *near)
+{
+    grid_near_at(ground, x, near);
+}
+
+SEEN(grid_turn) void seen_grid_turn(const GroundGrid *ground, const double *x, double *found)
+{
+    grid_turn_at(ground, x, found);
 }

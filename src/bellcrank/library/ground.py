@@ -6,16 +6,17 @@ everywhere, so a force that follows from it alone has a potential.
 
 from __future__ import annotations
 
-import hashlib
 import math
 from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
+from bellcrank.emit.kernel_function import KernelFunction, digest_of
 from bellcrank.files.template import filled, template
 from bellcrank.numeric.tuning import GROUND, constants
 
@@ -153,23 +154,39 @@ class Ground:
     def c(self) -> tuple[str, str]:
         """C source of the ground, and the name of its function
         `void f(double x, double z, double reach, double *near)` with near = distance, normal x, normal z, foot x."""
-        return self._source(("near.c",), "")
+        from bellcrank.emit.c.linkage import shared_source  # most models are found compiled
 
-    @cached_property
+        return shared_source(self._called, self._called, self.near_function), self._called
+
+    @property
     def lanes(self) -> str:
         """C source behind that of `c`: `ground_near_lanes`, of several points at once."""
-        return filled(template("bellcrank.library/templates", "near_lanes.c"), {}, _RULES)
+        return template("bellcrank.library/templates", "near_lanes.c")
 
     @cached_property
     def c_turn(self) -> tuple[str, str]:
         """The same for `turn`: `void f(double x, double z, double reach, double *found)`."""
-        return self._source(("bend.c", "turn.c"), "_turn")
+        from bellcrank.emit.c.linkage import shared_source
+
+        name = f"{self._called}_turn"
+        return shared_source(name, self._called, self.turn_function), name
 
     @cached_property
-    def c_rigid(self) -> tuple[str, str]:
-        """C source of the ground for rigid wheels, and the name of its data, a `ground_t` for `ground_near` and
-        `ground_shape`."""
-        return self._source(("bend.c", "shape.c"), "_is")
+    def near_function(self) -> KernelFunction:
+        """`nearest` as the kernel knows it."""
+        starts, pieces = self._lists
+        rows = np.array([[*row, 1 / math.hypot(1.0, row[2])] for row in pieces])
+        lists = {"starts": np.array(starts), "pieces": rows.ravel()}
+        return KernelFunction("Ground", "ground_near_at", {"n": len(starts)}, lists, 3, 4)
+
+    @property
+    def turn_function(self) -> KernelFunction:
+        """The same for `turn`."""
+        return replace(self.near_function, called="ground_turn_at", values=2)
+
+    @cached_property
+    def _called(self) -> str:
+        return "ground_" + digest_of(self.near_function)
 
     @cached_property
     def javascript(self) -> str:
@@ -187,17 +204,6 @@ class Ground:
         texts = [template("bellcrank.library/templates", f) for f in ("ground.js", name)]
         places = {"PIECES": rows, "STARTS": ", ".join(map(repr, starts)), "SAMPLES": str(SAMPLES)}
         return filled("\n".join(texts), places, _RULES)
-
-    def _source(self, names: Sequence[str], ending: str) -> tuple[str, str]:
-        """C source of a ground, written once however often it is included."""
-        starts, pieces = self._lists
-        whole = [[*row, 1 / math.hypot(1.0, row[2])] for row in pieces]
-        rows = ",\n".join("{" + ", ".join(map(repr, row)).replace("inf", "INFINITY") + "}" for row in whole)
-        begins = ", ".join(map(repr, starts)) or "0.0"
-        name = "ground_" + hashlib.sha256((rows + begins).encode()).hexdigest()[:12]
-        texts = [template("bellcrank.library/templates", f) for f in ("ground.c", *names)]
-        places = {"NAME": name, "PIECES": rows, "STARTS": begins, "N": str(len(starts))}
-        return filled("\n".join(texts), places, _RULES), name + ending
 
 
 def _over_edge(pieces: Sequence[Piece], i: int, x: float, z: float, dx: float, dz: float) -> bool:

@@ -9,7 +9,6 @@ slope of the edge. The distance to it is continuous, so a force that follows fro
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from bellcrank.emit.kernel_function import KernelFunction, digest_of
 from bellcrank.errors import ModelError
 from bellcrank.files.template import filled, template
 from bellcrank.library.friction import Grip, grips
@@ -284,7 +284,9 @@ class Surface:
     def c(self) -> tuple[str, str]:
         """C source of the ground, and the name of its function `void f(double x, double y, double z, double reach,
         double *near)` with near = distance, normal x, y, z, foot x, y."""
-        return self._source("surface_near.c"), self._called
+        from bellcrank.emit.c.linkage import shared_source  # most models are found compiled
+
+        return shared_source(self._called, self._called, self.near_function), self._called
 
     @property
     def lanes(self) -> str:
@@ -294,24 +296,40 @@ class Surface:
     @cached_property
     def c_turn(self) -> tuple[str, str]:
         """The same for `turn`."""
-        return self._source("surface_turn.c"), f"{self._called}_turn"
+        from bellcrank.emit.c.linkage import shared_source
+
+        name = f"{self._called}_turn"
+        return shared_source(name, self._called, self.turn_function), name
+
+    @cached_property
+    def near_function(self) -> KernelFunction:
+        """`nearest` as the kernel knows it."""
+        nx, ny = self.heights.shape
+        numbers = {"nx": nx, "ny": ny, "start": [*map(float, self.start)], "spacing": [*map(float, self.spacing)]}
+        bends = np.array([float(f"{x:.2e}") for x in np.ravel(self._bends)], np.float32)
+        lists = {"heights": np.ravel(self._padded).astype(float), "bends": bends}
+        return KernelFunction("GroundGrid", "grid_near_at", numbers, lists, 4, 6)
+
+    @property
+    def turn_function(self) -> KernelFunction:
+        """The same for `turn`."""
+        return replace(self.near_function, called="grid_turn_at", values=7)
 
     @cached_property
     def javascript(self) -> str:
         """The ground in JavaScript: `routine(x, y, z, reach, out)` stores what `c` gives at the address out."""
-        return self._source("surface_near.js", "surface.js")
+        return self._source("surface_near.js")
 
     @cached_property
     def javascript_turn(self) -> str:
         """The same for `turn`."""
-        return self._source("surface_turn.js", "surface.js")
+        return self._source("surface_turn.js")
 
     @cached_property
     def _called(self) -> str:
-        facts = repr((self.start, self.spacing, self.heights.shape, self.beyond)).encode()
-        return "surface_" + hashlib.sha256(facts + self.heights.tobytes()).hexdigest()[:12]
+        return "surface_" + digest_of(self.near_function)
 
-    def _source(self, ending: str, all_of: str = "surface.c") -> str:
+    def _source(self, ending: str) -> str:
         rows = ",\n".join(", ".join(map(repr, row)) for row in self._padded)
         bends = ",\n".join(", ".join(f"{value:.2e}" for value in row) for row in self._bends)
         nx, ny = self.heights.shape
@@ -320,7 +338,7 @@ class Surface:
             "X0": repr(float(self.start[0])), "Y0": repr(float(self.start[1])),
             "DX": repr(float(self.spacing[0])), "DY": repr(float(self.spacing[1])),
         }  # fmt: skip
-        texts = [template("bellcrank.library/templates", name) for name in (all_of, ending)]
+        texts = [template("bellcrank.library/templates", name) for name in ("surface.js", ending)]
         rules = {c.name.upper(): repr(c.value) for c in constants(SURFACE)}
         return filled("\n".join(texts), places, rules | {"NAME": self._called})
 

@@ -155,6 +155,7 @@ class External:
     rule: Callable[[int], Rule] | None = None  # of its i-th value: partial derivatives by arguments
     javascript: str | None = None  # `function routine(arguments, address)`, over the numbers m
     lanes: str | None = None  # C of the same over vectors of runs, behind `c`: arguments and returns are `lanes`
+    kernel: Any = None  # what the kernel knows of it, if it evaluates it (`emit.kernel_function`)
 
     varies = True  # its value may change although its arguments do not
 

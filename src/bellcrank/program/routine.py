@@ -52,6 +52,9 @@ class Routine(Protocol):
     def formulas(self) -> Formulas | None: ...
 
     @property
+    def kernel(self) -> Any: ...  # what the kernel knows of one that it evaluates (`emit.kernel_function`)
+
+    @property
     def rule(self) -> Callable[[int], Any] | None: ...  # slopes of its values
 
     @property

@@ -186,7 +186,7 @@ class Loaded:
         else:
             from bellcrank.backend.wasm import missing
 
-            lacking = f"{NO_COMPILER}; WebAssembly {missing() or 'has no rigid wheels'}"
+            lacking = f"{NO_COMPILER}; WebAssembly {missing()}"
             notes = [f"runs in Python{f': {lacking}' if find_compiler() is None else ''}"]
         if self.remembers:
             what = f"what {', '.join(self.remembers)} remembers changes once per accepted step"
@@ -220,10 +220,12 @@ def load(
     else:
         from bellcrank.backend.wasm import WasmModel, missing  # few need it
 
-        why = "has no rigid wheels" if description.contacts else missing()
-        if backend == "wasm" and why:
-            raise ModelError(f"backend='wasm': WebAssembly {why}", interface.model)
-        model = PythonModel(program, functions) if backend == "python" or why else WasmModel(program, functions)
+        if backend == "wasm" and missing():
+            raise ModelError(f"backend='wasm': WebAssembly {missing()}", interface.model)
+        if backend == "python" or missing():
+            model = PythonModel(program, functions)
+        else:
+            model = WasmModel(program, functions, rigid=rigid_wheels(description.contacts, program))
     return Loaded(analysis, interface, program, model, tuple(model.functions_in_python()))
 
 

@@ -19,7 +19,6 @@ def rigid_wheels(contacts: Sequence[RigidContact], program: Program) -> list[Rig
     for c in contacts:
         places = tuple(inputs.index(name) if (name := f"{c.name}.{i}") in inputs else -1 for i in INPUTS)
         facts = tuple(outputs.index(f"{c.name}.{o}") for o in OUTPUTS)
-        source, ground = c.terrain.c_rigid
         own = c.name, c.radius, c.restitution, c.turns, c.resistance
-        found.append(RigidWheel(*own, places, facts, source, ground))  # type: ignore[arg-type]
+        found.append(RigidWheel(*own, places, facts, c.terrain.near_function))  # type: ignore[arg-type]
     return found

@@ -27,6 +27,8 @@ GROUPS = {  # of tuning constants: the file, and what their names begin with
     "newton.h": (tuning.NEWTON, ""),
     "implicit.h": (tuning.IMPLICIT, "IMPLICIT_"),
     "dae.h": (tuning.MULTIPLIERS, "DAE_"),
+    "ground.h": (tuning.GROUND, "GROUND_"),
+    "ground_grid.h": (tuning.SURFACE, "GRID_"),
     "wheels.h": (tuning.RIGID_WHEELS, "WHEEL_"),
     "events.h": (tuning.EVENTS, "EVENT_"),
 }

@@ -1,5 +1,5 @@
-"""Functions of a model that the kernel evaluates, in C: `void name(double z[, double r], double *values)`, for the `c`
-of an external routine; and files with many poses.
+"""Functions of a model that the kernel evaluates, in C: `void name(double x0, ..., double *values)`, for the `c` of an
+external routine; and files with many poses.
 
 The texts need the head of a program and the files of the kernel in which their structures stand (`kernel_files`).
 """
@@ -23,14 +23,7 @@ from bellcrank.names import routine_name
 from bellcrank.program.implicit import Implicit
 from bellcrank.program.lookup import Lookup
 
-_CALLED = {
-    "Lookup": ["look_up(&{0}_of, x, values);"],
-    "Implicit": [
-        "double room[{1}];",
-        "int32_t pivot[{2}];",
-        "implicit_values(&{0}_of, x, room, pivot, values);",
-    ],
-}
+_TYPES = {"i": "int32_t", "d": "double", "f": "float"}  # of lists
 
 
 def c_implicit(name: str, f: Implicit) -> str:
@@ -51,15 +44,20 @@ def kernel_files(functions: Iterable[Implicit | Lookup], kernel: Kernel) -> str:
 
 def kernel_function(name: str, f: KernelFunction) -> str:
     """The formulas of a function, what the kernel knows of it, and the function itself."""
+    return f"{function_data(name, f)}\n{function_call(name, name, f)}"
+
+
+def function_data(name: str, f: KernelFunction) -> str:
+    """What the kernel knows of a function, as the structure `NAME_of`."""
     parts = [_formulas(f"{name}_{field}", formulas) for field, formulas in f.formulas.items()]
     entries: list[str] = []
     for field, kind, length in f.fields:
         value: Any = f.numbers.get(field)
-        if field in f.lists and not f.lists[field]:
+        if field in f.lists and not f.lists[field].size:
             entries.append("NULL")
         elif field in f.lists:
-            own = "int32_t" if f.is_whole(field) and kind != "double" else "double"
-            parts.append(number_list(f"{name}_{field}", f.lists[field], own))
+            listed = f.lists[field]
+            parts.append(number_list(f"{name}_{field}", listed.tolist(), _TYPES[listed.dtype.char]))
             entries.append(f"{name}_{field}")
         elif kind == "Formulas":
             entries.append(f"{name}_{field}" if field in f.formulas else "NULL")
@@ -67,12 +65,23 @@ def kernel_function(name: str, f: KernelFunction) -> str:
             entries.append(f"{{{', '.join(repr(x) for x in value)}}}")
         else:
             entries.append(repr(value))
-    given = ("z", "r")[: f.arguments]
+    return "\n".join([*parts, f"static const {f.kind} {name}_of = {{{', '.join(entries)}}};", ""])
+
+
+def function_call(name: str, data: str, f: KernelFunction) -> str:
+    """A function over the structure `DATA_of`."""
+    given = [f"x{i}" for i in range(f.arguments)]
     lines = [f"const double x[] = {{{', '.join(given)}}};"]
-    lines += [line.format(name, f.room, f.pivots) for line in _CALLED[f.kind]]
-    parts.append(f"static const {f.kind} {name}_of = {{{', '.join(entries)}}};\n")
-    parts.append(_function(f"inline void {name}({', '.join(f'double {x}' for x in given)}, double *values)", lines))
-    return "\n".join(parts)
+    lines += [f"double room[{f.room}];", f"int32_t pivot[{f.pivots}];"] if f.room else []
+    lines.append(f"{f.called}(&{data}_of, x, {'room, pivot, ' if f.room else ''}values);")
+    return _function(f"inline void {name}({', '.join(f'double {x}' for x in given)}, double *values)", lines)
+
+
+def shared_source(name: str, data: str, f: KernelFunction) -> str:
+    """A function over `DATA_of`, with that and the files of the kernel; it may stand in a text more than once."""
+    parts = {data: function_data(data, f), f"call_{name}": function_call(name, data, f)}
+    once = [f"#ifndef {key}_here\n#define {key}_here\n{text}#endif\n" for key, text in parts.items()]
+    return Kernel({}).take(f.file) + "".join(once)
 
 
 def _formulas(name: str, formulas: Formulas) -> str:

@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from bellcrank.emit.c.linkage import function_data
+from bellcrank.emit.c.listed import listed
+from bellcrank.emit.kernel_data import Data
+from bellcrank.emit.kernel_function import KernelFunction, digest_of
+from bellcrank.kernel.text import Kernel
 from bellcrank.program.program import Program
 from bellcrank.program.statements import Section, needed
 
@@ -14,8 +19,7 @@ class RigidWheel:
     """A rigid wheel as generated code knows it, in equation units.
 
     `inputs`: places in w of the force along x and z and of the moment of the ground (-1: none). `facts`: places among
-    the outputs of x, z, vx, vz, spin, ax, az, turn. `resistance`: rolling resistance. `source`: C text of its ground,
-    `ground` the name of the data there.
+    the outputs of x, z, vx, vz, spin, ax, az, turn. `resistance`: rolling resistance. `ground` as the kernel knows it.
     """
 
     name: str
@@ -25,8 +29,7 @@ class RigidWheel:
     resistance: float
     inputs: tuple[int, int, int]
     facts: tuple[int, ...]
-    source: str
-    ground: str
+    ground: KernelFunction
 
 
 def wheels_at(program: Program, wheels: Sequence[RigidWheel]) -> Section:
@@ -35,17 +38,22 @@ def wheels_at(program: Program, wheels: Sequence[RigidWheel]) -> Section:
     return needed(replace(program.outputs, results=results), program.derivatives.statements)
 
 
-def wheel_tables(wheels: Sequence[RigidWheel]) -> str:
-    """The ground and what is known of the wheels."""
-    n = len(wheels)
-    columns = {
-        f"double WHEEL_RADIUS[{n}]": [repr(w.radius) for w in wheels],
-        f"double WHEEL_RESTITUTION[{n}][2]": [f"{{{w.restitution[0]!r}, {w.restitution[1]!r}}}" for w in wheels],
-        f"double WHEEL_RESISTANCE[{n}]": [repr(w.resistance) for w in wheels],
-        f"int WHEEL_TURNS[{n}]": [str(int(w.turns)) for w in wheels],
-        f"int WHEEL_INPUT[{n}][3]": ["{" + ", ".join(map(str, w.inputs)) + "}" for w in wheels],
-        f"ground_t *const WHEEL_GROUND[{n}]": [f"&{w.ground}" for w in wheels],
+def wheel_data(wheels: Sequence[RigidWheel]) -> Data:
+    """What the kernel knows of the wheels, but for their ground."""
+    return {
+        "N_WHEELS": len(wheels),
+        "WHEEL_RADIUS": [w.radius for w in wheels],
+        "WHEEL_RESTITUTION": [x for w in wheels for x in w.restitution],
+        "WHEEL_RESISTANCE": [w.resistance for w in wheels],
+        "WHEEL_TURNS": [int(w.turns) for w in wheels],
+        "WHEEL_INPUT": [x for w in wheels for x in w.inputs],
     }
-    lines = [*dict.fromkeys(w.source for w in wheels)]
-    lines += [f"static const {head} = {{{', '.join(values)}}};" for head, values in columns.items()]
-    return "\n".join([*lines, f"enum {{ N_WHEELS = {n} }};", ""])
+
+
+def wheel_tables(wheels: Sequence[RigidWheel]) -> str:
+    """The ground and what is known of the wheels, in C."""
+    grounds = {f"wheel_ground_{digest_of(w.ground)}": w.ground for w in wheels}
+    names = [f"&wheel_ground_{digest_of(w.ground)}_of" for w in wheels]
+    texts = [Kernel({}).take("ground_parts.c"), *(function_data(name, g) for name, g in grounds.items())]
+    texts += [f"static const Ground *const WHEEL_GROUND[] = {{{', '.join(names)}}};", listed(wheel_data(wheels))]
+    return "\n".join(texts)

@@ -58,5 +58,6 @@ def _function(t: Table, name: str, number: int) -> list[str]:
 
 def number_list(name: str, values: Sequence[float], kind: str) -> str:
     """An array of numbers, several to a line."""
-    rows = [", ".join(map(repr, values[i : i + 8])) for i in range(0, len(values), 8)]
+    shown = [repr(x).replace("inf", "INFINITY") for x in values]
+    rows = [", ".join(shown[i : i + 8]) for i in range(0, len(shown), 8)]
     return f"static const {kind} {name}[{len(values)}] = {{\n    " + ",\n    ".join(rows) + "};"

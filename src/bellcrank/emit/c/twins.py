@@ -42,6 +42,7 @@ class Twin:
     varies: bool = False
     python: Callable[..., Any] | None = None
     formulas: None = None
+    kernel: None = None
     rule: Callable[[int], Any] | None = None
     needs: None = None
 

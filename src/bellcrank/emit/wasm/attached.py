@@ -15,7 +15,8 @@ import numpy as np
 
 from bellcrank.emit.arranged import arranged
 from bellcrank.emit.c.functions import C_NAMES
-from bellcrank.emit.kernel_function import Formulas, KernelFunction, Listed
+from bellcrank.emit.c.rigid import RigidWheel, wheels_at
+from bellcrank.emit.kernel_function import Formulas, KernelFunction, digest_of
 from bellcrank.emit.linkages import kernel_function
 from bellcrank.emit.memory import ROWS, SIZE, room_of
 from bellcrank.emit.pieces import table_pieces
@@ -35,40 +36,52 @@ from bellcrank.program.scheduler import Scheduler
 from bellcrank.program.statements import Call, Section
 
 OPTIONS = replace(BEST, side_by_side=False)
+EXPORTS = {  # functions of the kernel by their names outside of it
+    "look_up": "lookup", "implicit_values": "implicit", "ground_near_at": "ground_near",
+    "ground_turn_at": "ground_turn", "grid_near_at": "grid_near", "grid_turn_at": "grid_turn",
+}  # fmt: skip
 _T, _Q, _U, _P, _C, _W, _OUT, _UD = range(8)
 
 
 @dataclass(frozen=True)
 class Attached:
     """`module`: bytes; `names` of its functions, as C has them: all that it exports, in the order in which they must
-    stand in the table of the kernel; `sines`: where the kernel is to fill the table of sines; `end`: where its memory
-    ends."""
+    stand in the table of the kernel; `sines`: where the kernel is to fill the table of sines; `grounds`: where those of
+    rigid wheels are; `end`: where its memory ends."""
 
     module: bytes
     names: tuple[str, ...]
     sines: int
+    grounds: tuple[int, ...]
     end: int
 
 
-def attached_program(program: Program, first: int, table: int, equations: str = "minimal") -> Attached:
-    """The functions of runs by some `equations`; what they keep in memory begins at the address `first`, their places
-    in the table of the kernel at `table`."""
+def attached_program(
+    program: Program, first: int, table: int, equations: str = "minimal", wheels: Sequence[RigidWheel] = ()
+) -> Attached:
+    """The functions of runs by some `equations`, with rigid `wheels`; what they keep in memory begins at the address
+    `first`, their places in the table of the kernel at `table`."""
     functions = [*program.functions_of(equations)]
     if equations == "minimal":
         functions += [Function.extra(*item) for item in inertia_functions(program).items()]
+    functions += [Function.extra("wheels_at", wheels_at(program, wheels))] if wheels else []
     sines = first
     room = sines + SIZE * 2 * ROWS
-    solved = {r: kernel_function(program, r) for r in program.externals if r.formulas is not None}
+    found = {r: kernel_function(program, r) for r in program.externals}
+    solved = {r: known for r, known in found.items() if known is not None}
     more = max((f.arguments + f.pivots + f.room + f.values for f in solved.values()), default=0)
     numbers = Numbers(room + SIZE * (room_of(functions) + more))
     printed = _Printed(program, numbers, room, sines, table)
     for routine, solution in solved.items():
-        printed.place(routine, solution)
+        printed.placed[routine] = printed.place(solution), solution
+    grounds = {digest_of(w.ground): w.ground for w in wheels}
+    placed = {key: printed.place(ground) for key, ground in grounds.items()}
     for f, plan in arranged(program, functions, OPTIONS):
         printed.function(f, plan)
     end = numbers.at + SIZE * len(numbers.values)
     made = b.module(printed.imports, printed.defined, 1, numbers.at, numbers.values)
-    return Attached(made, tuple(d.name for d in printed.defined), sines, end)
+    places = tuple(placed[digest_of(w.ground)] for w in wheels)
+    return Attached(made, tuple(d.name for d in printed.defined), sines, places, end)
 
 
 class _Printed:
@@ -106,17 +119,16 @@ class _Printed:
         called = b.call(self.imported("k", name, len(t.axes), len(given), True))
         return b"".join((*arguments, *given)) + called
 
-    def place(self, routine: Any, f: KernelFunction) -> None:
-        """Brings a function that the kernel evaluates into memory."""
-        layout = layout_of(f.file, f.kind)
+    def place(self, f: KernelFunction) -> int:
+        """Brings a function that the kernel evaluates into memory; its address."""
+        layout = layout_of(f.structure, f.kind)
         values: dict[str, float | Sequence[float]] = {**f.numbers}
-        for name, listed in f.lists.items():
-            values[name] = self.numbers.many(_in_pairs(listed) if f.is_whole(name) else listed)
+        values |= {name: self.numbers.many(_numbers(listed)) for name, listed in f.lists.items()}
         name = f"linkage_{len(self.placed)}"
         values |= {field: self._formulas(f"{name}_{field}", given) for field, given in f.formulas.items()}
         image = np.zeros(layout.size, np.uint8)
         layout.write(image, 0, values)
-        self.placed[routine] = self.numbers.many(image.view(float).tolist()), f
+        return self.numbers.many(_numbers(image))
 
     def _formulas(self, name: str, formulas: Formulas) -> int:
         """A function of formulas over lists; its number in the table."""
@@ -147,9 +159,10 @@ class _Printed:
         self.defined.append(b.Defined(C_NAMES.get(f.name, f.name), b.Type(takes), printer.body()))
 
 
-def _in_pairs(listed: Listed) -> list[float]:
-    """Whole numbers, two in the bits of each."""
-    found: list[float] = np.array([*listed, *[0] * (len(listed) % 2)], np.int32).view(float).tolist()
+def _numbers(listed: np.ndarray[Any, Any]) -> list[float]:
+    """A list as numbers with the same bits: two of its own in one, if these are shorter."""
+    short = listed.astype(listed.dtype.newbyteorder("<")).tobytes()
+    found: list[float] = np.frombuffer(short + bytes(-len(short) % SIZE), "<f8").tolist()
     return found
 
 
@@ -177,7 +190,7 @@ class _Printer(WasmPrinter):
             place, f = self._of.placed[s.routine]
             values = at + SIZE * (f.pivots + f.room)
             given = [b.i32(n) for n in (place, self.room, *((at,) if f.room else ()), values)]
-            name = {"Implicit": "implicit", "Lookup": "lookup"}[f.kind]
+            name = EXPORTS[f.called]
         else:
             values, number = at, self._of.program.externals.index(s.routine)
             given = [b.get(self._externals), *map(b.i32, (number, self.room, values, len(s.targets)))]

@@ -19,13 +19,13 @@ static inline void ground_jet_lanes(const lanes *g, lanes x, lanes *jet)
 }
 
 /* The pieces that hold x, and where they begin and end. */
-static inline void ground_piece_lanes(const ground_t *ground, lanes x, lanes *line, lanes *left, lanes *right)
+static inline void ground_piece_lanes(const Ground *ground, lanes x, lanes *line, lanes *left, lanes *right)
 {
     int here = ground_piece(ground, LANE(x, 0));
     *left = SAME(here > 0 ? ground->starts[here - 1] : -INFINITY);
     *right = SAME(here < ground->n ? ground->starts[here] : INFINITY);
     for (int i = 0; i < 10; i++)
-        line[i] = SAME(ground->pieces[here][i]);
+        line[i] = SAME(ground_row(ground, here)[i]);
     if (!any(~((masks)(x >= *left) & (masks)(x < *right))))
         return;
     for (int j = 1; j < N_LANES; j++) {
@@ -33,7 +33,7 @@ static inline void ground_piece_lanes(const ground_t *ground, lanes x, lanes *li
         LANE(*left, j) = here > 0 ? ground->starts[here - 1] : -INFINITY;
         LANE(*right, j) = here < ground->n ? ground->starts[here] : INFINITY;
         for (int i = 0; i < 10; i++)
-            LANE(line[i], j) = ground->pieces[here][i];
+            LANE(line[i], j) = ground_row(ground, here)[i];
     }
 }
 
@@ -49,10 +49,10 @@ static inline void ground_reached_lanes(
 }
 
 /* The same where all lanes stand over one piece that is straight, and nothing else is within reach; zero elsewhere. */
-static inline int ground_straight_lanes(const ground_t *ground, lanes x, lanes z, lanes reach, lanes *near)
+static inline int ground_straight_lanes(const Ground *ground, lanes x, lanes z, lanes reach, lanes *near)
 {
     const int here = ground_piece(ground, LANE(x, 0));
-    const double *g = ground->pieces[here];
+    const double *g = ground_row(ground, here);
     if (g[3] != 0.0 || g[4] != 0.0 || g[5] != 0.0)
         return 0;
     const lanes left = SAME(here > 0 ? ground->starts[here - 1] : -INFINITY);
@@ -68,7 +68,7 @@ static inline int ground_straight_lanes(const ground_t *ground, lanes x, lanes z
 
 /* Distance, normal x, normal z and foot x as `ground_near` finds them. Side by side where nothing is within reach but
    one piece that is straight or has one foot; lane by lane elsewhere. */
-static inline void ground_near_lanes(const ground_t *ground, lanes x, lanes z, lanes reach, lanes *near)
+static inline void ground_near_lanes(const Ground *ground, lanes x, lanes z, lanes reach, lanes *near)
 {
     if (ground_straight_lanes(ground, x, z, reach, near))
         return;
@@ -86,13 +86,13 @@ static inline void ground_near_lanes(const ground_t *ground, lanes x, lanes z, l
     if (any(one)) {
         lanes s = x + above * jet[1] / (SAME(1.0) + jet[1] * jet[1]), h = below;
         masks going = one;
-        for (int k = 0; k < @FEET@ && any(going); k++) {
+        for (int k = 0; k < GROUND_FEET && any(going); k++) {
             ground_jet_lanes(line, s, jet);
             const lanes lack = jet[0] - z, slope = SAME(1.0) + jet[1] * jet[1] + lack * jet[2];
             const lanes step = -(s - x + lack * jet[1]) / slope;
             s = choose(going, s + step, s);
             h = choose(going, jet[0] + step * (jet[1] + SAME(0.5) * step * jet[2]), h);
-            going &= ~(masks)(lanes_abs(step) <= SAME(@FOOT@) * (SAME(1.0) + lanes_abs(s)));
+            going &= ~(masks)(lanes_abs(step) <= SAME(GROUND_FOOT) * (SAME(1.0) + lanes_abs(s)));
         }
         const lanes d = lanes_sqrt((s - x) * (s - x) + (h - z) * (h - z));
         const lanes side = choose(z >= below, SAME(1.0), SAME(-1.0));

@@ -1,13 +1,18 @@
-#ifndef @NAME@_HERE
-#define @NAME@_HERE
 #ifndef GROUND_HERE
 #define GROUND_HERE
+#include "tables/ground.h"
+
 /* The nearest point of a ground made of pieces: a cubic plus a cosine each, with walls where the height jumps. */
-typedef struct {
-    int n; /* numbers of starts; pieces are one more */
+typedef struct Ground {
+    int32_t n;                  /* number of starts; pieces are one more */
     const double *starts;
-    const double (*pieces)[10]; /* the last: 1/sqrt(1 + slope^2) of a straight one */
-} ground_t;
+    const double *pieces;       /* ten numbers of each, the last: 1/sqrt(1 + slope^2) of a straight one */
+} Ground;
+
+static inline const double *ground_row(const Ground *ground, int i)
+{
+    return ground->pieces + 10 * i;
+}
 
 static double ground_height(const double *g, double x)
 {
@@ -31,7 +36,7 @@ static void ground_jet(const double *g, double x, double *jet)
 }
 
 /* The piece that holds x. */
-static int ground_piece(const ground_t *ground, double x)
+static int ground_piece(const Ground *ground, double x)
 {
     int low = 0, high = ground->n;
     if (high <= 16) { /* few: counting them needs no decisions */
@@ -52,7 +57,7 @@ static int ground_piece(const ground_t *ground, double x)
 /* The foot between two bounds, from a point between them. */
 static double ground_newton(const double *g, double x, double z, double s, double low, double high)
 {
-    for (int k = 0; k < @FEET@; k++) {
+    for (int k = 0; k < GROUND_FEET; k++) {
         double jet[3];
         ground_jet(g, s, jet);
         const double f = s - x + (jet[0] - z) * jet[1], f1 = 1 + jet[1] * jet[1] + (jet[0] - z) * jet[2];
@@ -65,7 +70,7 @@ static double ground_newton(const double *g, double x, double z, double s, doubl
             next = 0.5 * (low + high);
         const double change = fabs(next - s);
         s = next;
-        if (change <= @FOOT@ * (1 + fabs(s))) /* the next one would be its square */
+        if (change <= GROUND_FOOT * (1 + fabs(s))) /* the next one would be its square */
             break;
     }
     return s;
@@ -106,10 +111,10 @@ static double ground_foot(const double *g, double x, double z, double a, double 
 }
 
 /* near: distance (negative below ground), normal x, normal z, foot x, foot z. */
-static void ground_near(const ground_t *ground, double x, double z, double reach, double *near)
+static void ground_near(const Ground *ground, double x, double z, double reach, double *near)
 {
     const int here = ground_piece(ground, x);
-    const double *line = ground->pieces[here];
+    const double *line = ground_row(ground, here);
     const int straight = line[3] == 0 && line[4] == 0 && line[5] == 0;
     double jet[3] = {line[1] + line[2] * (x - line[0]), 0, 0};
     if (!straight)
@@ -136,12 +141,12 @@ static void ground_near(const ground_t *ground, double x, double z, double reach
     /* one curved piece with one foot, from that on the tangent below */
     if (alone && best > 0 && line[8] * fabs(z - below) < 1) {
         double s = x + (z - below) * jet[1] / (1 + jet[1] * jet[1]), h = below;
-        for (int k = 0; k < @FEET@; k++) {
+        for (int k = 0; k < GROUND_FEET; k++) {
             ground_jet(line, s, jet);
             const double step = -(s - x + (jet[0] - z) * jet[1]) / (1 + jet[1] * jet[1] + (jet[0] - z) * jet[2]);
             s += step;
             h = jet[0] + step * (jet[1] + 0.5 * step * jet[2]);
-            if (fabs(step) <= @FOOT@ * (1 + fabs(s))) /* the next one would be its square */
+            if (fabs(step) <= GROUND_FOOT * (1 + fabs(s))) /* the next one would be its square */
                 break;
         }
         const double d = sqrt((s - x) * (s - x) + (h - z) * (h - z)), side = z >= below ? 1 : -1;
@@ -155,7 +160,7 @@ static void ground_near(const ground_t *ground, double x, double z, double reach
     }
     const int first = ground_piece(ground, from), last = ground_piece(ground, to);
     for (int i = first; i <= last; i++) {
-        const double *g = ground->pieces[i];
+        const double *g = ground_row(ground, i);
         const double a = i > 0 && ground->starts[i - 1] > from ? ground->starts[i - 1] : from;
         const int whole = i < ground->n && ground->starts[i] <= to;
         const double b = whole ? ground->starts[i] : to;
@@ -169,7 +174,7 @@ static void ground_near(const ground_t *ground, double x, double z, double reach
             }
         }
         if (whole) {
-            const double one = ground_height(g, b), other = ground_height(ground->pieces[i + 1], b);
+            const double one = ground_height(g, b), other = ground_height(ground_row(ground, i + 1), b);
             const double low = one < other ? one : other, high = one < other ? other : one;
             const double h = z < low ? low : z > high ? high : z, d = sqrt((b - x) * (b - x) + (h - z) * (h - z));
             if (d < best) {
@@ -182,7 +187,7 @@ static void ground_near(const ground_t *ground, double x, double z, double reach
     near[3] = fx;
     near[4] = fz;
     if (best == 0) {
-        ground_jet(ground->pieces[here], x, jet);
+        ground_jet(ground_row(ground, here), x, jet);
         const double size = sqrt(1 + jet[1] * jet[1]);
         near[0] = 0;
         near[1] = -jet[1] / size;
@@ -194,10 +199,12 @@ static void ground_near(const ground_t *ground, double x, double z, double reach
     near[1] = side * (x - fx) / best;
     near[2] = side * (z - fz) / best;
 }
-#endif
 
-static const double @NAME@_starts[] = {@STARTS@};
-static const double @NAME@_pieces[][10] = {
-@PIECES@};
-static const ground_t @NAME@_is = {@N@, @NAME@_starts, @NAME@_pieces};
+/* The same of a place x, z, reach, without the height of the foot. */
+static inline void ground_near_at(const Ground *ground, const double *x, double *near)
+{
+    double all[5];
+    ground_near(ground, x[0], x[1], x[2], all);
+    memcpy(near, all, 4 * sizeof *near);
+}
 #endif
