@@ -20,7 +20,7 @@ KERNEL = Path(bellcrank.__file__).parent / "kernel"
 MODELS = Path(__file__).parent / "models"
 WARNINGS = ("-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Wvla", "-Werror")
 COMPILERS = [c for c in ("gcc", "clang") if shutil.which(c)] or ["cc"]
-KINDS = {"oscillator": (), "pendulum": (), "pendulum by multipliers": ("-DHAS_DAE=1",)}
+KINDS = {"oscillator": ("-DHAS_LOOKS=1",), "pendulum": (), "pendulum by multipliers": ("-DHAS_DAE=1",)}
 KINDS |= {f"{kind} attached": (*flags, "-DATTACHED") for kind, flags in KINDS.items()}
 
 
@@ -55,6 +55,7 @@ def ends(tmp_path_factory):
         assert libraries[kind].end_of_run(method_number(method), *numbers, state) == 0
         return np.array(state)
 
+    end.libraries = libraries
     return end
 
 
@@ -88,6 +89,22 @@ def test_methods_that_choose_their_steps(ends, method, size):
         found.append(np.abs(ends("oscillator", method, (size, 0.0), 9.0, rtol=rtol) - wanted).max() / size)
         assert found[-1] < 300 * rtol
     assert found[0] > 10 * found[1] > 100 * found[2]
+
+
+@pytest.mark.parametrize("kind", ["oscillator", "oscillator attached"])
+@pytest.mark.parametrize("method", ["rk4", "ab2", "tsit5", "dop853", "radau5", "rodas5p"])
+def test_events(ends, kind, method):
+    """x = cos t: where it comes down through zero, its speed is turned round and a half of it left: that is so after
+    every half of a period, also where it falls on the end of a step."""
+    for h in (0.05, math.pi / 64):
+        state, when = (ctypes.c_double * 2)(1.0, 0.0), (ctypes.c_double * 10)()
+        end = h * round(10 / h)
+        numbers = map(ctypes.c_double, (h, end, 1e-9, 0.5))
+        assert ends.libraries[kind].events_of_run(method_number(method), *numbers, state, when) == 3
+        bound = 1e-2 if method == "ab2" else 1e-5
+        assert np.abs(np.array(when[:3]) - math.pi * np.array([0.5, 1.5, 2.5])).max() < bound
+        wanted = 0.125 * np.array([math.sin(end - 2.5 * math.pi), math.cos(end - 2.5 * math.pi)])
+        assert np.abs(np.array(state) - wanted).max() < bound
 
 
 def swing(t):
@@ -143,6 +160,10 @@ int main(void)
     for (int method = 0; method < {n}; method++) {{
         double state[N_S] = {{{start}}};
         printf("%d\\n", end_of_run(method, 0.05, 1.0, 1e-6, state));
+#if HAS_LOOKS
+        double when[10];
+        printf("%d\\n", events_of_run(method, 0.05, 4.0, 1e-6, 0.5, state, when) - 1);
+#endif
     }}
     return 0;
 }}
@@ -250,5 +271,7 @@ def test_symbols_that_the_kernel_needs(file, tmp_path):
     subprocess.run(command, check=True)
     listed = subprocess.run(["nm", "-u", str(path)], capture_output=True, text=True, check=True).stdout.split()
     allowed = {"sin", "cos", "exp", "pow", "log", "sqrt", "fmax", "fmin", "nextafter", "floor", "fmod", "memcpy"}
+    allowed |= {"asin", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "log10", "log2", "log1p"}
+    allowed |= {"expm1", "cbrt", "hypot", "ceil", "ldexp", "copysign"}
     allowed |= {"memmove", "memset", "memcmp", "_GLOBAL_OFFSET_TABLE_", "__stack_chk_fail", "sincos", "acos", "tan"}
     assert {x for x in listed if x != "U"} <= allowed

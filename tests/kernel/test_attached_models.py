@@ -15,10 +15,14 @@ warnings.simplefilter("ignore")
 import bellcrank as bc
 sim = bc.load_model(sys.argv[1]).equations().compile(backend="c", speed="quick")
 assert sim.backend == "c", sim.notes
-for method in ("rk4", "ab2", "euler", "tsit5", "dop853", "radau5", "rodas5p"):
+u = next(name for name in sim.stepper().state if name.startswith("u("))
+events = [bc.event("sin(600*t)", action={u: f"0.999*{u}"}), bc.event(f"{u} - 1e9", stop=True)]
+for method in ("rk4", "ab2", "euler", "tsit5", "dop853", "radau5", "rodas5p", "auto"):
     sim.simulate(t_end=0.02, method=method)
+    assert sim.simulate(t_end=0.02, method=method, events=events).events
 for dae in ("dlmm", "half-explicit", "stabilised") if sim.loaded.program.loops is not None else ():
     sim.simulate(t_end=0.02, dae=dae)
+    assert sim.simulate(t_end=0.02, dae=dae, events=events).events
 print("all ran")
 """
 

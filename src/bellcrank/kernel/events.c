@@ -25,11 +25,11 @@
 #define RARE
 typedef Events Watch;
 #ifdef __GNUC__
-#define UNUSED __attribute__((unused))
+#define MAY_BE_UNUSED __attribute__((unused))
 #else
-#define UNUSED
+#define MAY_BE_UNUSED
 #endif
-#define LOOKING GIVEN UNUSED Job *job, UNUSED Events *watch, UNUSED double *scratch,
+#define LOOKING GIVEN MAY_BE_UNUSED Job *job, MAY_BE_UNUSED Events *watch, MAY_BE_UNUSED double *scratch,
 #define LOOK HERE job, watch, scratch,
 #define LOCAL(type, name, n) \
     type *const name = (type *)(void *)scratch; \
@@ -697,7 +697,7 @@ static int run_watched(GIVEN Job *job, int only_last)
 #undef N_EVENTS
 #undef N_SETTINGS
 #undef MOST_FIRED
-#undef UNUSED
+#undef MAY_BE_UNUSED
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC pop_options

@@ -19,7 +19,9 @@
 #define HAS_WHEELS 0
 #define HAS_SLOPES 0
 #define HAS_CALLS 0
+#ifndef HAS_LOOKS
 #define HAS_LOOKS 0
+#endif
 #define HAS_ASSEMBLY 0
 #define REMEMBERS 0
 #define N_START 0
