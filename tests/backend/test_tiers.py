@@ -251,6 +251,7 @@ if end == "interrupt":
     raise KeyboardInterrupt
 """
 SLOW = """#!/bin/sh
+for x in "$@"; do case "$x" in *.c) grep -q "Kernel .kernel_functions" "$x" && exec {cc} "$@";; esac; done
 case "$*" in *--version*) exec {cc} "$@";; *-fdisable-rtl*) ;; *) sleep 900 & echo $! > {pid}; wait;; esac
 exec {cc} "$@"
 """
