@@ -101,7 +101,7 @@ def _generic(source: str) -> str:
     for name, given in {**called, **dict.fromkeys(OF_TWO, "x, y")}.items():
         if re.search(rf"\b{name}\(", source):
             kind = " + ".join(f"({x})" for x in given.split(", "))
-            lines.append(f"#define {name}({given}) OF_TYPE(__typeof__({kind}), {name}f({given}), {name}({given}))")
+            lines.append(f"#define {name}({given}) OF_TYPE(__typeof__({kind}), {name}f, {name})({given})")
     return "\n".join([*lines, "#else", f"#include <{FLOAT.header}>", "#endif", ""])
 
 
