@@ -1,6 +1,7 @@
 """C for controllers: the run of the package step by step, without memory of its own, in double and single precision."""
 
 import ctypes
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.backend.compiler import find_compiler
 from bellcrank.cli.main import main
+from benchmarks.cortex import sizes, stack_of
 from tests.cortex import Board, built, compiled
 from tests.embedded import ALLOWED, STRICT, Embedded, in_units, symbols
 from tests.emulated import emulator
@@ -211,7 +213,8 @@ def test_every_kind_of_model(name, tmp_path):
     for precision, near in (("double", 1e-11), ("single", 1e-4)):
         c, rows = by_itself(eom, name, 300, tmp_path / precision, precision)
         assert worst(rows, reference) < near
-        c.compile("-O2", "-fno-stack-protector", "-c", c.source.name)  # which some systems have by default
+        plain = ("-fno-stack-protector", "-fno-pie")  # some systems have them by default
+        c.compile("-O2", *plain, "-c", c.source.name)
         used, written = symbols(c.folder, f"{c.stem}.o")
         assert all(ALLOWED.fullmatch(x) for x in used), used
         assert not written
@@ -361,3 +364,24 @@ def test_models_of_any_name_without_inputs_or_outputs(name, tmp_path):
     stubs = Path(__file__).parent / "simulink"
     command = [*find_compiler().command, *STRICT, f"-I{stubs}", "-DMATLAB_MEX_FILE", "-c", block.name]
     subprocess.run(command, cwd=tmp_path, check=True)
+
+
+@pytest.mark.campaign
+@pytest.mark.skipif(shutil.which("arm-none-eabi-gcc") is None, reason="arm-none-eabi-gcc is not installed")
+@pytest.mark.parametrize("precision", ["double", "single"])
+@pytest.mark.parametrize("name", ["stanford_arm", "four_bar"])
+def test_memory_on_a_cortex_m_has_a_bound(name, precision, tmp_path):
+    """Compiled with newlib; a stack without a bound is an error of the benchmark, as is a warning."""
+    found = sizes(example(name), precision, tmp_path)
+    assert found.own == 0 and 0 < found.stack < 2000 and found.code < 12_000
+
+
+def test_the_deepest_chain_of_calls_is_the_stack():
+    nodes = {"a": 8, "b": 100, "c": 30, "d": 50}
+    graph = "".join(f'node: {{ title: "{k}" label: "{k}\\nm.c:1:1\\n{n} bytes (static)" }}\n' for k, n in nodes.items())
+    graph += "".join(f'edge: {{ sourcename: "{x}" targetname: "{y}" label: "" }}\n' for x, y in ("ab", "ac", "cd"))
+    assert (stack_of(graph, ["a"]), stack_of(graph, ["c", "d"])) == (108, 80)
+    with pytest.raises(RuntimeError, match="c calls itself"):
+        stack_of(graph + 'edge: { sourcename: "d" targetname: "c" label: "" }\n', ["a"])
+    with pytest.raises(RuntimeError, match="the stack of e is not known"):
+        stack_of(graph + 'node: { title: "e" label: "e\\nm.c:1:1\\n4 bytes (dynamic)" }\n', ["a"])

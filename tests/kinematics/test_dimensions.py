@@ -534,9 +534,9 @@ def test_chain_of_links_takes_milliseconds():
     infer(analysis)
     times = []
     for _ in range(5):
-        start = time.perf_counter()
+        start = time.process_time()
         quantities, problems = infer(analysis)
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     assert problems == []
     assert quantities.unit["c32"].text == "m"
     assert min(times) < 0.05  # some 6 ms on a desktop machine

@@ -2,7 +2,6 @@
 
 import math
 import re
-import shutil
 import subprocess
 import sys
 
@@ -21,6 +20,7 @@ from bellcrank.linkage.lookup import pose_lookup
 from bellcrank.linkage.pose import ONE_INPUT, TWO_INPUTS
 from tests.linkage.machines import linkage
 from tests.models import STRICT, needs_compiler, rarely
+from tests.programs import SKIPPED
 
 
 def two_corners():
@@ -64,8 +64,9 @@ def inside():
     rarely(["c", "fortran", "python"], ("fortran", "python")),
 )
 def test_linkages_in_programs(language, inside, tmp_path):
-    if language == "fortran" and shutil.which("gfortran") is None:
-        pytest.skip("no Fortran compiler")
+    wanting, why = SKIPPED[language]
+    if wanting:
+        pytest.skip(why)
     eom, run = inside
     eom.write(language, tmp_path)
     if language != "python":

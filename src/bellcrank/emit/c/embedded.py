@@ -18,10 +18,11 @@ from bellcrank.emit.c.runtime_files import definitions, head, runtime, sines
 from bellcrank.emit.c.source import routine_texts, table_helpers, used_functions
 from bellcrank.emit.c.tables import table_functions
 from bellcrank.emit.kernel_data import correction_data, scale_data, size_data, unit_data
-from bellcrank.emit.number import DOUBLE, Number
+from bellcrank.emit.number import DOUBLE, FLOAT, Number
 from bellcrank.emit.parts import LONGEST
 from bellcrank.emit.schedule import BEST, Options, schedule
 from bellcrank.emit.steps import Angles, Step
+from bellcrank.expr.function_table import FUNCTIONS as KNOWN
 from bellcrank.expr.function_table import names_in
 from bellcrank.kernel.text import Kernel
 from bellcrank.numeric.methods import METHODS
@@ -33,6 +34,7 @@ from bellcrank.program.statements import Reduce, Solve
 
 FUNCTIONS = ("derivatives", "outputs", "closure", "system", "correct_q", "correct_u", "start", "update", "entry")
 """Besides the constants; each stands where the program has it."""
+OF_TWO = ("fmod", "copysign", "fmin", "fmax")  # functions of the C library that formulas do not call by these names
 LIBRARY = ("memcpy", "memset", "memcmp")  # besides mathematical functions, what of the C library may be called
 
 
@@ -82,7 +84,25 @@ def embedded_source(program: Program, stem: str, method: str, begin: Begin, numb
         *texts,
         _steps(program, stem, method, begin, number, remembers, kernel),
     ]
-    return "\n".join(p for p in parts if p)
+    text = "\n".join(p for p in parts if p)
+    return text.replace(f"#include <{FLOAT.header}>\n", _generic(text), 1)
+
+
+def _generic(source: str) -> str:
+    """Mathematical functions that follow the type of their arguments: libraries for small processors (newlib) lack
+    functions that their tgmath.h needs."""
+    lines = [
+        "#ifdef __GNUC__",
+        "#include <math.h>",
+        "#define OF_TYPE(type, f, g) __builtin_choose_expr(__builtin_types_compatible_p(type, float), f, g)",
+    ]
+    known = names_in("c")
+    called = {known[name]: f.arguments for name, f in KNOWN.items() if name in known and not f.text("c").helper}
+    for name, given in {**called, **dict.fromkeys(OF_TWO, "x, y")}.items():
+        if re.search(rf"\b{name}\(", source):
+            kind = " + ".join(f"({x})" for x in given.split(", "))
+            lines.append(f"#define {name}({given}) OF_TYPE(__typeof__({kind}), {name}f, {name})({given})")
+    return "\n".join([*lines, "#else", f"#include <{FLOAT.header}>", "#endif", ""])
 
 
 def _functions(program: Program) -> list[Function]:
