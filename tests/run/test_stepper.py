@@ -137,7 +137,7 @@ def test_it_goes_on_from_a_run(made: Any) -> None:
     assert np.array_equal(np.asarray(st.state), last(whole, sim)[1:3])
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", [pytest.param("c", marks=needs_compiler), "wasm"])
 def test_rigid_wheels_step_by_step(backend: str) -> None:
     """A disc that bounces and rolls: the bits of a run, and its events; what was saved comes back."""
     sim = disc(bc.terrain.flat(), (0.7, 1.0)).equations().compile(backend=backend)

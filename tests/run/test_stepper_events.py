@@ -145,7 +145,7 @@ def test_routines_that_remember_and_closed_loops(backend: str, model: Any) -> No
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", [pytest.param("c", marks=needs_compiler), "wasm"])
 def test_rigid_wheels(backend: str) -> None:
     s = disc(bc.terrain.flat(), (0.7, 1.0))
     s.add_event("tossed", "t - 0.25", action={"u(d, 2)": 0.5})

@@ -83,7 +83,7 @@ def test_closed_loops(backend, options):
     check(sim, lambda i: {"t_end": 0.02, "step": 0.002, "initial": {"u(a)": 1.0 + i}, **options})
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", [pytest.param("c", marks=needs_compiler), "wasm"])
 def test_rigid_wheels(backend):
     sim = disc(bc.terrain.flat()).equations().compile(backend=backend)
     check(sim, lambda i: {"t_end": 0.3, "step": 0.01, "initial": {"q(d, 2)": RADIUS + 0.05 + 0.01 * i}})

@@ -26,12 +26,13 @@ from bellcrank.numeric.tuning import LOOPS
 FIRST_PAUSE = 1000  # steps of a run with an adaptive method up to its first look at the keyboard
 PAUSE_SECONDS = 0.1  # between two others
 EVENT_ROWS = 200  # that events add to a block of steps before it pauses
+WHEEL_MODES = 11  # numbers of a rigid wheel, as in rigid.c
 MOST_PASSAGES = 1000  # near singular positions, in one block of steps
 BEGUN, AGAIN = 1, 2  # of a job: as in run.c
 COUNTED = ("steps", "rejected", "evaluations", "shortest", "longest", "fastest", "slowed", "held", "pace")
 NO_BREAKS = np.zeros(1)
 NO_BREAKS_AT = address(NO_BREAKS)
-GIVEN = ("p", "c", "breaks", "bad", "told")  # arrays that are a run's own
+GIVEN = ("p", "c", "breaks", "bad", "told", "depths")  # arrays that are a run's own
 
 
 class Layout(NamedTuple):
@@ -431,42 +432,41 @@ class DaeCRun(CRun):
 
 
 class RigidCRun(CRun):
-    """A run in C with rigid wheels. `modes` of the wheels at each recorded step, if they are remembered."""
+    """A run in C with rigid wheels."""
 
     goes_on = (*CRun.goes_on, "from_time")
     KINDS = ("impact", "rolls", "leaves the ground", "is held in a notch")
 
     def __init__(self, calls: CCalls, start: Start) -> None:
         super().__init__(calls, start)
-        self._mode = np.zeros((len(start.wheels), 11))  # as in the template
-        self._mode[:, 4] = 1.0
-        self._room = np.zeros((4000, 3))
-        self.modes: list[np.ndarray] = []
-        self._snapshots = np.empty((0, *self._mode.shape))
-        self._share(modes=self._mode, told=self._room)
-        self._job.modes_of_row, self._job.most_told = self._mode.size, len(self._room)
+        modes = np.zeros((len(start.wheels), WHEEL_MODES))
+        modes[:, 4] = 1.0
+        self._room, self._depths = np.zeros((4000, 3)), np.zeros(len(start.wheels))
+        self._share(modes=modes, told=self._room, depths=self._depths)
+        self._job.most_told = len(self._room)
 
-    def take(self, carried: Carried) -> None:
-        super().take(carried)
-        if carried.wheels is not None:
-            self._mode[...] = carried.wheels
-        self.modes.append(self._mode.copy())
+    def raise_wheels(self) -> dict[str, float]:
+        """Moves wheels that start below the ground out of it; which, and how deep they were."""
+        self.call("raise_wheels")
+        return self.raised()
 
-    @property
-    def more_arrays(self) -> dict[str, np.ndarray]:
-        return {"all_modes": self._snapshots} if self._start.remember else {}
+    def raised(self) -> dict[str, float]:
+        """Wheels that were moved out of the ground since this was asked last, and how deep they were."""
+        found = {name: d for name, d in zip(self._start.wheels, self._depths.tolist(), strict=True) if d > 0}
+        self._depths[:] = 0.0
+        return found
 
     def advance(self, last: int) -> np.ndarray:
-        if self._start.remember:
-            self._snapshots = np.empty((last - self.reached + 2, *self._mode.shape))
-            self._job.all_modes = self._snapshots.ctypes.data
-        self._job.n_told = 0
         rows = super().advance(last)
-        self.modes.extend(self._snapshots[: len(rows)])
-        for t, wheel, kind in self._room[: self._job.n_told].tolist():
+        self.tell()
+        return rows
+
+    def tell(self) -> None:
+        """Tells of the wheels what happened since this was called last."""
+        count, self._job.n_told = self._job.n_told, 0
+        for t, wheel, kind in self._room[:count].tolist():
             if self._start.tell is not None:
                 self._start.tell(f"{self._start.wheels[int(wheel)]} {self.KINDS[int(kind)]}", t)
-        return rows
 
 
 def _plain(value: Any) -> Any:

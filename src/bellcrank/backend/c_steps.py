@@ -23,7 +23,7 @@ class CSteps:
     `call(at, n)` takes up to SHORT steps and returns the status, where nothing is called back (`calls_back`).
     """
 
-    plain = True  # can inputs be given other values between steps?
+    plain: bool = True  # can inputs be given other values between steps?
 
     def __init__(self, run: CRun) -> None:
         self.run, self.job = run, run.fields

@@ -43,7 +43,7 @@ class Input:
 @dataclass(frozen=True)
 class Carried:
     """What a run hands to one that goes on from it: values of routines that hold, memories of those in C, the metric of
-    loops, and how rigid `wheels` stand if the state was changed. `inside`: what the stepper itself had, for a run that
+    loops. `inside`: what the stepper itself had, for a run that
     goes on as if there had been no end; None if the state or anything else was changed in between, so that its rates
     are to be found again."""
 
@@ -51,7 +51,6 @@ class Carried:
     memory: np.ndarray
     weights: Weights | None = None
     inside: Mapping[str, Any] | None = None
-    wheels: Sequence[Sequence[float]] | None = None  # modes, as in `rigid.c`
 
 
 @dataclass(frozen=True)
@@ -100,7 +99,7 @@ class Start(NamedTuple):
 
     With loops: `weights` of coordinates and speeds, the metric in which they are closed; are they at every stage
     (`staged`)? `dae`: another method that keeps constraints. With rigid `wheels`, by name: `tell` gets name and time of
-    events; are modes kept for each recorded step (`remember`)? `pace`: of methods that choose their steps. `events`:
+    events. `pace`: of methods that choose their steps. `events`:
     what the run is watched for.
     """
 
@@ -114,7 +113,6 @@ class Start(NamedTuple):
     dae: Any = None
     wheels: Sequence[str] = ()
     tell: Callable[[str, float], None] | None = None
-    remember: bool = False
     pace: Pace | None = None
     events: Any = None  # `Watching`
 

@@ -45,7 +45,7 @@ class Problem(NamedTuple):
 class Watching:
     """What a run is watched for. `error`: what was raised where parameters were set."""
 
-    def __init__(self, data: EventData, n_states: int, memory: int) -> None:
+    def __init__(self, data: EventData, n_states: int, memory: int, modes: int = 0) -> None:
         self.data, self._n_states = data, n_states
         n, most = len(data.watched), 4 * MOST_AT_ONCE * len(data.watched) + 1000
         longest = max([b - a for a, b, *_ in data.watched] + [s[4] - s[3] for s in data.settings])
@@ -67,7 +67,7 @@ class Watching:
         self._calls = UseValues(self._use_values), Hold(self._hold), Close(self._close)
         e = self.fields = Events()
         e.n_events, e.n_settings, e.n_values = n, len(data.settings), len(data.values)
-        e.longest, e.n_held = int(longest), memory
+        e.longest, e.n_held, e.n_modes = int(longest), memory, modes
         e.h, e.span, e.until, e.continued = data.step, data.span, data.until, data.continued
         e.stopped, e.most_happenings = -1, most
         e.use_values = self._calls[0]

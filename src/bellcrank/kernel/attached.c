@@ -91,6 +91,14 @@ EXPORT int row_once(Job *job, int live, real t)
     real room[ROOM];
     return kernel->row_once(&model, room, job, live, t);
 }
+#if HAS_WHEELS
+
+EXPORT int raise_wheels(Job *job)
+{
+    real room[ROOM];
+    return kernel->raise_wheels(&model, room, job);
+}
+#endif
 #if HAS_LOOKS
 
 EXPORT int look_within(Job *job, real until, const real *known)

@@ -38,7 +38,7 @@ typedef Events Watch;
 /* The memory of a run with events: the row, conditions, state and rates before its last step, and what was kept and
    remembered then; behind it what functions use. */
 typedef struct Before {
-    double *row, *g, *y, *k, *kept, *memory, *scratch;
+    double *row, *g, *y, *k, *kept, *memory, *modes, *seen, *scratch; /* seen: modes in the last look */
 } Before;
 
 static Before before_step(GIVEN const Events *watch)
@@ -50,7 +50,9 @@ static Before before_step(GIVEN const Events *watch)
     b.k = b.y + N_S;
     b.kept = b.k + N_S;
     b.memory = b.kept + (N_W - N_I);
-    b.scratch = b.memory + watch->n_held;
+    b.modes = b.memory + watch->n_held;
+    b.seen = b.modes + watch->n_modes;
+    b.scratch = b.seen + watch->n_modes;
     return b;
 }
 
@@ -64,10 +66,15 @@ static Before before_step(GIVEN const Events *watch)
 #else
 #define FROZEN_NUMBERS 0
 #endif
+#if HAS_WHEELS
+#define WHEEL_NUMBERS (MODEL_HAS(WHEELS) ? 3*N_MODES*N_WHEELS : 0)
+#else
+#define WHEEL_NUMBERS 0
+#endif
 #define PAST_NUMBERS (MODEL_HAS(LOOPS) ? 3*(1 + N_U) : 0)
 
 /* How much memory n events need, in numbers: with so many steps of the longest formula and numbers remembered. */
-#define EVENT_ROOM(n, longest, held) (12*WIDTH + 12*N_S + 6*N_W + 3*(held) + PAST_NUMBERS + BRIDGE_NUMBERS \
+#define EVENT_ROOM(n, longest, held) (12*WIDTH + 12*N_S + 6*N_W + 3*(held) + WHEEL_NUMBERS + PAST_NUMBERS + BRIDGE_NUMBERS \
     + 2*FROZEN_NUMBERS    + 600*(n) + 2*(longest) + 100)
 
 EXPORT int64_t event_room(GIVEN const Events *sizes)
@@ -180,6 +187,10 @@ static void event_row_at(LOOKING double t, double *row)
     look.with_inputs = 1;
     look.first = watch->step - 1;
     look.t = watch->begin;
+    if (watch->n_modes)
+        memcpy(from.seen, from.modes, (size_t)watch->n_modes*sizeof *from.seen);
+    look.modes = from.seen;
+    look.n_told = look.most_told;
     if (look_within(HERE &look, t, REMEMBERS || N_W > N_I ? from.k : NULL))
         watch->failed = 1;
 }
@@ -193,7 +204,10 @@ static void row_after(LOOKING double t, const double *y, double *row)
     look.rows = row;
     look.filled = 0;
     look.with_inputs = 1;
-    if (set_inputs(HERE job, t, w) || record(HERE &look, 0, t, y, w))
+    if (set_inputs(HERE job, t, w))
+        watch->failed = 1;
+    with_ground(HERE &look, t, y, w);
+    if (record(HERE &look, 0, t, y, w))
         watch->failed = 1;
 }
 
@@ -307,6 +321,13 @@ static int event_act(LOOKING int event, double t, const double *row, double *y)
         return refuse_action(watch, NO_VALUES, event, -1, t, 0.0);
     if (!watch->close && !close_after(LOOK event, set, t, y))
         return 0;
+#if HAS_WHEELS
+    if (MODEL_HAS(WHEELS)) {
+        LOCAL(real, w, N_W + 1);
+        memset(w, 0, (N_W + 1)*sizeof *w);
+        stand_again(HERE job, t, y, w);
+    }
+#endif
     const Happening *last = next_happening(watch, event, ACTED, t);
     if (last && watch->changes) {
         const size_t n = N_S, v = (size_t)watch->n_values;
@@ -390,9 +411,10 @@ static void keep_row(Rows *to, const double *row)
 }
 
 /* Is there room for what an event adds? */
-static int has_room(const Rows *to, const Events *watch)
+static int has_room(const Job *job, const Rows *to, const Events *watch)
 {
     return (to->only_last || to->filled + 4 <= to->most)
+        && !(job->told && job->n_told + 1000 > job->most_told)
         && (!watch->happenings || watch->n_happenings + 2*MOST_AT_ONCE*watch->n_events <= watch->most_happenings);
 }
 
@@ -454,6 +476,10 @@ static int end_step_at(LOOKING double ends, Crossing *fired, int count, int stop
     keep_row(to, b.row);
     memcpy(job->y, b.row + 1, N_S*sizeof *job->y);
     put_held(job, watch, b.kept, b.memory, N_W - N_I);
+    if (watch->n_modes)
+        memcpy(job->modes, b.seen, (size_t)watch->n_modes*sizeof *b.seen);
+    while (MODEL_HAS(WHEELS) && job->n_told > 0 && job->told[3*(job->n_told - 1)] > ends)
+        job->n_told--; /* beyond the end of the step */
     return act_here(LOOK fired, count, stops, ends, b.row, to);
 }
 
@@ -507,12 +533,14 @@ static int fixed_steps_watched(LOOKING int64_t last, int64_t every, Rows *to)
     const Before b = before_step(HERE watch);
     LOCAL(double, after, WIDTH);
     LOCAL(Crossing, fired, MOST_FIRED);
-    while (!job->status && job->reached < last && has_room(to, watch)) {
+    while (!job->status && job->reached < last && has_room(job, to, watch)) {
         double ends;
         int stops;
         memcpy(b.y, job->y, N_S*sizeof *b.y);
         memcpy(b.k, job->k, N_S*sizeof *b.k);
         note_held(job, watch, &b, N_W - N_I);
+        if (watch->n_modes)
+            memcpy(b.modes, job->modes, (size_t)watch->n_modes*sizeof *b.modes);
         hold(watch, HOLD_MARK);
         watch->begin = job->t;
         job->first = job->reached;
@@ -608,7 +636,7 @@ static int chosen_steps_watched(LOOKING int64_t last, Rows *to)
     LOCAL(Crossing, fired, MOST_FIRED);
     LOCAL(real, kept, N_W + 1);
     LOCAL(double, memory, watch->n_held + 1);
-    while (!job->status && job->reached < last && has_room(to, watch)) {
+    while (!job->status && job->reached < last && has_room(job, to, watch)) {
         double ends;
         int stops;
         if (!(job->t < job->times[job->reached + 1])) {

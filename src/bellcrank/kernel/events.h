@@ -51,6 +51,7 @@ typedef struct Events {
     int32_t n_events, n_settings, n_values;
     int32_t longest;            /* formula, in steps */
     int32_t n_held;             /* numbers that routines in this file remember */
+    int32_t n_modes;            /* numbers that tell how rigid wheels stand */
     const Watched *watched;
     const Setting *settings;
     const FormulaStep *steps;

@@ -83,11 +83,10 @@ typedef struct Job {
     int32_t way;                /* how linear systems are solved, found at the first one: UNDECIDED ... BY_NULL_SPACE */
     /* rigid wheels */
     real *modes;                /* in, out: of each wheel: does it roll, on which part of the ground, its place ... */
-    real *all_modes;            /* out: the same at each recorded step; may be NULL */
+    real *depths;               /* in, out: how far each wheel was below the ground from which it was raised, or 0 */
     real *told;                 /* out: time, wheel and kind of events ... */
     int64_t n_told, most_told;  /* ... how many there were, and how many there is room for */
     real from_time;             /* when inputs are read at the beginning of the next step */
-    int64_t modes_of_row;       /* numbers of all wheels */
     int64_t unknown;            /* is there an input without a value? */
     /* events */
     Events *events;             /* NULL: the run is not watched */

@@ -34,9 +34,6 @@ static int record(GIVEN Job *job, int live, real t, const real *y, const real *w
     outputs(t, y, y + N_Q, job->p, job->c, w, row + 1 + N_S, job->externals);
     if (job->with_inputs)
         memcpy(row + 1 + N_S + N_OUT, w, N_W*sizeof *w);
-    if (MODEL_HAS(WHEELS) && job->all_modes)
-        memcpy(job->all_modes + (job->filled - 1)*job->modes_of_row, job->modes,
-            (size_t)job->modes_of_row*sizeof *job->modes);
     return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
 }
 

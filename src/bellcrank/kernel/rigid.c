@@ -1,5 +1,4 @@
-/* ---- rigid wheels: flight, impact, rolling, with the time of every change found within the step, as
-   `run/rigid_wheels.py` has it */
+/* ---- rigid wheels: flight, impact, rolling, with the time of every change found within the step */
 
 #include "tables/wheels.h"
 
@@ -519,6 +518,65 @@ static void land(GIVEN Job *job, double t, double *y, double *w)
                 strike(HERE job, i, near + 5*i, count, t, y, w);
     }
     keep_on(HERE job, t, y, w);
+}
+
+/* Moves wheels that are below the ground out of it; how deep each was, if it was, stands in job->depths then. */
+static void raise_all(GIVEN Job *job, double t, double *y, double *w)
+{
+    ARRAY(double, base, N_WHEELS*N_FACTS);
+    for (int turn = 0, deep = 1; deep && turn < WHEEL_RAISES; turn++) {
+        deep = 0;
+        observe(HERE job, t, y, NULL, base, w);
+        for (int i = 0; i < N_WHEELS; i++) {
+            double near[5], matrix;
+            nearest_ground(HERE i, base[i*N_FACTS + X], base[i*N_FACTS + Z], near);
+            const double depth = WHEEL_RADIUS[i] - near[DISTANCE];
+            const Unit unit = {i, {near[NX], near[NZ], 0.0}};
+            if (!(depth > WHEEL_TOUCH))
+                continue;
+            deep = 1;
+            if (!(job->depths[i] > 0.0))
+                job->depths[i] = depth;
+            response(HERE job, t, y, &unit, 1, base, &matrix, w);
+            const double size = depth/matrix;
+            push(HERE job, t, y, &unit, 1, &size, 1, w);
+        }
+    }
+}
+
+/* The same at the start of a run. */
+EXPORT int raise_wheels(GIVEN Job *job)
+{
+    ARRAY(double, w, N_W + 1);
+    memset(w, 0, (N_W + 1)*sizeof *w);
+    job->externals->failed = 0;
+    raise_all(HERE job, job->t, job->y, w);
+    return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
+}
+
+/* Takes a state that was changed: wheels that roll do so on if they still can, all others land or fly. */
+static void stand_again(GIVEN Job *job, double t, double *y, double *w)
+{
+    ARRAY(double, base, N_WHEELS*N_FACTS);
+    observe(HERE job, t, y, NULL, base, w);
+    for (int i = 0; i < N_WHEELS; i++) {
+        const double *f = base + i*N_FACTS;
+        const int held = mode(job, i)[ROLLS] == IS_HELD;
+        double near[5], bend, slip = 0.0;
+        Unit units[3];
+        if (mode(job, i)[ROLLS] == FLIES)
+            continue;
+        memcpy(near, mode(job, i) + OFF, sizeof near);
+        if (!held)
+            on_own_part(HERE job, i, f[X], f[Z], near, &bend);
+        const int n = held_by(HERE job, i, near, units), off = fabs(near[DISTANCE] - WHEEL_RADIUS[i]) > WHEEL_TOUCH;
+        for (int u = 0; u < n; u++)
+            slip = fmax(slip, fabs(component(base, VX, units + u)));
+        if ((off && !held) || slip > WHEEL_CREEP*(1 + hypot(f[VX], f[VZ])))
+            mode(job, i)[ROLLS] = FLIES;
+    }
+    raise_all(HERE job, t, y, w);
+    land(HERE job, t, y, w);
 }
 
 /* ---- a step */

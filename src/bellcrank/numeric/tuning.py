@@ -133,6 +133,7 @@ class RigidWheels:
     shortest: float = _of(1e-4, "share of a step that is taken at least where the normal turns quickly")
     soon: float = _of(0.01, "share of a step within which a wheel in a notch goes back to its other side ...")
     flips: int = _of(8, "... so many times in a row before it is held")
+    raises: int = _of(20, "turns in which wheels are moved out of the ground")
     impacts: int = _of(50, "at one instant")
     halvings: int = _of(60, "of a step, to find an event ...")
     instant: float = _of(1e-14, "s, or share of the time: within this it is found", 1.0)

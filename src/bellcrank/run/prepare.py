@@ -39,7 +39,6 @@ class Prepared(NamedTuple):
     behind: float = 0.0  # share of the run that its steps do not count
     told: Callable[[], dict[str, Any]] = dict  # figures of the run, when it is over
     done: Callable[[], float] | None = None  # the share done, where the number of steps does not tell it
-    ground: Callable[[], Any] | None = None  # rigid wheels as they stood in the last row within a step
     happened: Callable[[], bool] | None = None  # takes what the kernel tells of events; is the run over?
 
 

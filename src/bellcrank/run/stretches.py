@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.backend.c_runs import WHEEL_MODES
 from bellcrank.backend.start import Carried, Input, Weights
 from bellcrank.backend.watching import Watching
 from bellcrank.errors import BellcrankError, warn
@@ -42,8 +43,7 @@ from bellcrank.run.goes_on import place_on
 from bellcrank.run.jumps import changes, mended, rate_of, set_by
 from bellcrank.run.loaded import Context, Loaded
 from bellcrank.run.prepare import Prepared, Progress, prepare, take_steps
-from bellcrank.run.rigid import prepare_rigid, stands_after
-from bellcrank.run.rigid_wheels import RigidRun
+from bellcrank.run.rigid import prepare_rigid, tell_raised
 from bellcrank.run.stepping import NO_VALUE, Evaluation
 from bellcrank.run.tolerances import Tolerances
 from bellcrank.run.values import Plan
@@ -125,7 +125,9 @@ class Stretches:
         e = Evaluation(self.context, s.p, loaded.constants(s.p), self.signals, kept, closing)
         contacts = loaded.analysis.mechanism.description.contacts
         if contacts:
-            return e, prepare_rigid(contacts, s.plan, e, s.y, self.watch, s.carried)
+            watching = self._watching(s, e) if self.watch.conditions else None
+            prepared = prepare_rigid(contacts, s.plan, e, s.y, self.watch, s.carried, watching)
+            return e, self._told(s, prepared)
         if self.dae.usual:
             watching = self._watching(s, e) if self.watch.conditions else None
             prepared = prepare(s.plan, e, s.y, self.watch, self.tolerances, s.carried, watching)
@@ -150,8 +152,9 @@ class Stretches:
         hold = Held(memories) if memories else None
         until = s.plan.t_end if self.ends else np.inf
         close = None if self.dae.usual else partial(self._closed, s.plan)
+        modes = WHEEL_MODES * len(self.loaded.analysis.mechanism.description.contacts)
         data = event_data(self.loaded, self.events, s.plan, self._use_values, hold, close, s.carried is not None, until)
-        self.watching, self.changed = Watching(data, e.n_s, len(model.memory)), []
+        self.watching, self.changed = Watching(data, e.n_s, len(model.memory), modes), []
         return self.watching
 
     def _closed(self, plan: Plan, event: int, y: np.ndarray) -> np.ndarray:
@@ -180,6 +183,10 @@ class Stretches:
         assert self.watching is not None
         over = take_happened(self.loaded, self.events, self.watching, self.watch, self.book, float(run.time))
         self._tell_idle()
+        if hasattr(run, "raised"):  # what wheels do at the time of an event follows from it
+            names = {x.name for x in self.events.formulas}
+            self.watch.events.sort(key=lambda e: (e.time, e.name not in names))
+            tell_raised(run)
         return over
 
     def _with_values_set(
@@ -294,26 +301,21 @@ class Stretches:
         carried = replace(prepared.run.carried(), inside=None)
         e.kept[:], e.model.memory[:] = carried.kept, carried.memory
         y, now, p = row[1 : 1 + n_s].copy(), e, s.p
-        ground = None if prepared.ground is None else prepared.ground()
-        if ground is not None:
-            ground.watch = self.watch
 
         def act(one: Fired, before: np.ndarray) -> np.ndarray:
             nonlocal y, p, now
-            y, p, now = self._done(one, now, t, y, before, p, ground)
-            return (now.row if ground is None else ground.row_of)(t, y)
+            y, p, now = self._done(one, now, t, y, before, p)
+            return now.row(t, y)
 
         def rate(w: Watched) -> float:
             plain = replace(now, closing=None)
-            rates, row_of = (plain.rates, plain.row) if ground is None else (ground.slope, ground.row_of)
-            return rate_of(w, rates, row_of, (t, y), h)
+            return rate_of(w, plain.rates, plain.row, (t, y), h)
 
         after, stop, at_zero = let_act(self.watch, self.book, row, act, rate)
         self._tell_idle()
         plan = place_on(s.plan, t)
         weights = e.weights if p == s.p else None
-        wheels = None if ground is None else ground.modes_now()
-        following = Stretch(plan, p, y, replace(carried, weights=weights, wheels=wheels), after)
+        following = Stretch(plan, p, y, replace(carried, weights=weights), after)
         self.watch.begin(plan.first, after, at_zero)
         if stop:
             self.watch.stopped = Event(stop, t)
@@ -333,7 +335,6 @@ class Stretches:
         y: np.ndarray,
         row: np.ndarray,
         p: list[float],
-        ground: RigidRun | None,
     ) -> tuple[np.ndarray, list[float], Evaluation]:
         """One action: the state and parameters after it, and what evaluates them."""
         w, loaded, values = one.watched, self.loaded, self.events.values
@@ -347,10 +348,7 @@ class Stretches:
         if new_p != p:
             e = replace(e, p=new_p, c=loaded.constants(new_p), closing=None)
         y = mended(loaded, action, self.closure(new_p), t, y, w.name)
-        before = len(self.watch.events)
-        if ground is not None:
-            y = stands_after(ground, e, y)
-        self.watch.events.insert(before, Event(w.name, t, changes(loaded, action, old, (y, values))))
+        self.watch.events.append(Event(w.name, t, changes(loaded, action, old, (y, values))))
         return y, new_p, e
 
     def _tell_idle(self) -> None:

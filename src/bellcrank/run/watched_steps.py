@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bellcrank.backend.c_runs import RigidCRun
 from bellcrank.backend.c_steps import BLOCK_SECONDS, SHORT, CSteps
 from bellcrank.numeric.events import Book, Happened
 from bellcrank.run.prepare import take_steps
@@ -115,6 +116,7 @@ class KernelSteps(CSteps):
 
     def __init__(self, stretches: Stretches, run: Any, behind: Behind | None) -> None:
         super().__init__(run)
+        self.plain = not isinstance(run, RigidCRun)
         self.stretches, watch = stretches, stretches.watch
         stretches.book = Book(run.course.step, np.inf)
         if behind is not None:
@@ -133,6 +135,8 @@ class KernelSteps(CSteps):
         while True:
             began = time.perf_counter()
             status = self.run.call("steps_on", min(block, last - self.reached))
+            if isinstance(self.run, RigidCRun):
+                self.run.tell()
             over = self.stretches.happened(self.run)
             self._take_parameters()
             if self.stretches.book.problem:

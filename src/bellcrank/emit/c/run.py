@@ -44,7 +44,7 @@ def parts_of(
         "HAS_STIFF": int(plain and adaptive and stiff),
         "HAS_SLOPES": int(stiff and bool(program.sloped)),
         "HAS_CALLS": int(calls and not multipliers),
-        "HAS_LOOKS": int(looks and not wheels),
+        "HAS_LOOKS": int(looks),
         "HAS_ASSEMBLY": int(loops is not None and assembles),
         "REMEMBERS": int(bool(program.remembers)),
         "N_START": len(program.start.results),

@@ -6,6 +6,7 @@
 #define WHEEL_SHORTEST 0.0001   /* share of a step that is taken at least where the normal turns quickly */
 #define WHEEL_SOON 0.01         /* share of a step within which a wheel in a notch goes back to its other side ... */
 enum { WHEEL_FLIPS = 8 };       /* ... so many times in a row before it is held */
+enum { WHEEL_RAISES = 20 };     /* turns in which wheels are moved out of the ground */
 enum { WHEEL_IMPACTS = 50 };    /* at one instant */
 enum { WHEEL_HALVINGS = 60 };   /* of a step, to find an event ... */
 #define WHEEL_INSTANT 1e-14     /* s, or share of the time: within this it is found */
