@@ -71,7 +71,7 @@ CANNOT: dict[str, dict[str, Reason]] = {
         way.name: PROJECTED for way in WAYS if way.name not in ("native", "without compiler")
     },
     "rigid wheels": {
-        "without compiler": NO_RIGID, "lanes": LOCKSTEP, "GPU": LOCKSTEP,
+        **dict.fromkeys(("lanes", "GPU"), LOCKSTEP),
         **dict.fromkeys(("written C", "written Fortran", "FMU co-simulation", "embedded", "page"), NO_RIGID),
     },
     "routines in C": {"without compiler": COMPILED, "page": BROWSER},
