@@ -107,6 +107,15 @@ EXPORT int look_within(Job *job, real until, const real *known)
     return kernel->look_within(&model, room, job, until, known);
 }
 
+#if HAS_ADAPTIVE
+
+EXPORT int look_at_step(Job *job)
+{
+    real room[ROOM];
+    return kernel->look_at_step(&model, room, job);
+}
+#endif
+
 EXPORT int64_t event_room(const Events *sizes)
 {
     return kernel->event_room(&model, NULL, sizes);

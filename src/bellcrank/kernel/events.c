@@ -74,8 +74,8 @@ static Before before_step(GIVEN const Events *watch)
 #define PAST_NUMBERS (MODEL_HAS(LOOPS) ? 3*(1 + N_U) : 0)
 
 /* How much memory n events need, in numbers: with so many steps of the longest formula and numbers remembered. */
-#define EVENT_ROOM(n, longest, held) (12*WIDTH + 12*N_S + 6*N_W + 3*(held) + WHEEL_NUMBERS + PAST_NUMBERS + BRIDGE_NUMBERS \
-    + 2*FROZEN_NUMBERS    + 600*(n) + 2*(longest) + 100)
+#define EVENT_ROOM(n, longest, held) (12*WIDTH + 12*N_S + 6*N_W + 3*(held) + WHEEL_NUMBERS \
+    + PAST_NUMBERS + BRIDGE_NUMBERS + 2*FROZEN_NUMBERS    + 600*(n) + 2*(longest) + 100)
 
 EXPORT int64_t event_room(GIVEN const Events *sizes)
 {
@@ -146,6 +146,11 @@ static void forget_loops(GIVEN Job *job, real *past, real *bridges)
 static void event_row_at(LOOKING double t, double *row)
 {
     const Before from = before_step(HERE watch);
+    if (watch->row_at) {
+        if (watch->row_at(job, t, row))
+            watch->failed = 1;
+        return;
+    }
 #if HAS_ADAPTIVE
     if (job->method >= N_FIXED) {
         real *const rows = job->rows;
@@ -410,10 +415,10 @@ static void keep_row(Rows *to, const double *row)
     memcpy(to->rows + to->filled++*to->width, row, (size_t)to->width*sizeof *row);
 }
 
-/* Is there room for what an event adds? */
-static int has_room(const Job *job, const Rows *to, const Events *watch)
+/* Is there room for what an event adds, and so many rows before it? */
+static int has_room(const Job *job, const Rows *to, const Events *watch, int64_t before)
 {
-    return (to->only_last || to->filled + 4 <= to->most)
+    return (to->only_last || to->filled + before + 4 <= to->most)
         && !(job->told && job->n_told + 1000 > job->most_told)
         && (!watch->happenings || watch->n_happenings + 2*MOST_AT_ONCE*watch->n_events <= watch->most_happenings);
 }
@@ -533,7 +538,7 @@ static int fixed_steps_watched(LOOKING int64_t last, int64_t every, Rows *to)
     const Before b = before_step(HERE watch);
     LOCAL(double, after, WIDTH);
     LOCAL(Crossing, fired, MOST_FIRED);
-    while (!job->status && job->reached < last && has_room(job, to, watch)) {
+    while (!job->status && job->reached < last && has_room(job, to, watch, 0)) {
         double ends;
         int stops;
         memcpy(b.y, job->y, N_S*sizeof *b.y);
@@ -615,6 +620,36 @@ static int look_along_step(LOOKING Crossing *fired, double *ends, int *stops)
     return 0;
 }
 
+/* Looks at a step that was taken elsewhere, from the row of the last look up to the time of the job; the first look
+   takes the row there. Returns 1 if an event has ended it: time and state of the job are those after it, and the rows
+   before and after it stand in job->rows. */
+EXPORT int look_at_step(GIVEN Job *job)
+{
+    Events *watch = job->events;
+    const Before b = before_step(HERE watch);
+    double *scratch = b.scratch, ends = HUGE_VAL;
+    Rows to = {job->rows, 0, 4, &watch->n_rows, WIDTH, 0};
+    LOCAL(Crossing, fired, MOST_FIRED);
+    int stops = -1, count = 0;
+    watch->failed = 0;
+    job->filled = 0;
+    note_held(job, watch, &b, N_W - N_I);
+    if (!watch->started) {
+        job->begun = BEGUN;
+        begin_watch(LOOK &to);
+    } else
+        count = look_along_step(LOOK fired, &ends, &stops);
+    if (!watch->failed && !watch->problem && ends < HUGE_VAL) {
+        end_step_at(LOOK ends, fired, count, stops, &to);
+        conditions_at(LOOK b.row, b.g);
+    }
+    if (watch->failed && !watch->problem)
+        watch->problem = NO_ROW;
+    job->rows = to.rows;
+    job->filled = to.filled;
+    return ends < HUGE_VAL || watch->problem;
+}
+
 #if LINKED
 #define WORK_ROOM work_room(model)
 #else
@@ -636,7 +671,7 @@ static int chosen_steps_watched(LOOKING int64_t last, Rows *to)
     LOCAL(Crossing, fired, MOST_FIRED);
     LOCAL(real, kept, N_W + 1);
     LOCAL(double, memory, watch->n_held + 1);
-    while (!job->status && job->reached < last && has_room(job, to, watch)) {
+    while (!job->status && job->reached < last && has_room(job, to, watch, job->total - job->reached)) {
         double ends;
         int stops;
         if (!(job->t < job->times[job->reached + 1])) {

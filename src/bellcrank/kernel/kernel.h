@@ -9,6 +9,7 @@ typedef struct Kernel {
     int (*row_once)(OF, Job *, int live, real t);
     int (*look_within)(OF, Job *, real until, const real *known);
     int (*raise_wheels)(OF, Job *);
+    int (*look_at_step)(OF, Job *);
     int64_t (*event_room)(OF, const Events *sizes);
     int (*close_loops)(OF, Job *, double *y, const int *may, int nudges, double *residual, int *reverse);
     void (*find_metric)(OF, Job *, const double *y, double *root_q, double *root_u);

@@ -163,8 +163,9 @@ static double run_with_events(Job *job, char *ended, size_t size)
     e->most_happenings = 100*N_EVENTS;
     job->events = e;
     do {
-        if (job->filled + 8 > job->most_rows) {
-            job->most_rows = 2*job->most_rows + 1000;
+        const int64_t ahead = job->method < N_FIXED ? 0 : job->total - job->reached;
+        if (job->filled + ahead + 8 > job->most_rows) {
+            job->most_rows = 2*job->most_rows + ahead + 1000;
             job->rows = realloc(job->rows, (size_t)job->most_rows*(1 + N_S + N_OUT + N_W)*sizeof *job->rows);
             if (job->rows == NULL) {
                 problem(NULL, 0, "there is no room for the results: a larger IPRINT keeps fewer steps");
