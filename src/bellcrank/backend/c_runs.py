@@ -275,6 +275,8 @@ class CRun:
         count = last // self.course.every - first // self.course.every + 2
         if self.watching is not None:
             count += EVENT_ROWS
+            if self._pace is not None:  # a step with an event in it records all rows up to that
+                count += self.course.total - last
         rows = np.empty((count, self._width))
         self._job.first, self._job.last, self._job.filled, self._job.most_rows = first, last, 0, count
         self.write_to(rows)
