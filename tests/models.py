@@ -2,6 +2,7 @@
 
 import os
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from runpy import run_path
 
@@ -10,6 +11,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.backend.compiler import find_compiler
+from bellcrank.numeric.methods import OWN
 
 FOLDER = Path(__file__).parents[1] / "examples"
 SOURCES = {p.stem: p.read_text(encoding="utf-8") for p in FOLDER.glob("*.py")}
@@ -22,7 +24,28 @@ LONG_TO_DERIVE = (
     *("andrews_squeezer", "passenger_car_small"),
 )
 STRICT = (*os.environ.get("BELLCRANK_CFLAGS", "-O1").split(), "-Wall", "-Wextra", "-Werror")  # flags of C
+needs_wasm = pytest.mark.skipif(find_spec("wasmtime") is None, reason="there is no wasmtime")
+WASM = pytest.param("wasm", marks=needs_wasm)  # a backend
 needs_compiler = pytest.mark.skipif(find_compiler() is None, reason="there is no C compiler")
+
+
+class Sims(dict):
+    """A model compiled by backend, when it is asked for."""
+
+    def __init__(self, equations):
+        self._equations = equations
+
+    def __missing__(self, backend):
+        found = self[backend] = self._equations.compile(backend=backend)
+        return found
+
+
+def able(backend, method):
+    """The backend, but WebAssembly in the place of plain Python, which has no methods that choose their steps."""
+    if backend == "python" and method in OWN:
+        pytest.importorskip("wasmtime")
+        return "wasm"
+    return backend
 
 
 def rarely(values, those, several=False):

@@ -12,7 +12,6 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.model.formula import SCALAR
-from tests.models import needs_compiler
 
 HEAVY = ("numpy", "scipy", "matplotlib", "pandas", "xarray")
 ROOMS = tuple(
@@ -53,7 +52,6 @@ def test_a_small_model_is_derived_without_pictures_tables_and_checks():
     assert loaded_after(MODEL, (*HEAVY[1:], *ROOMS)) == []
 
 
-@needs_compiler  # without one, WebAssembly is looked for
 def test_a_run_needs_no_scipy_analyses_or_exports():
     code = f"{MODEL}\ns.equations().compile('python').simulate(t_end=0.1, step=0.1)"
     rooms = (f"bellcrank.{room}" for room in ("analysis", "export", "many", "emit.fortran", "emit.javascript"))

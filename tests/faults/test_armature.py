@@ -4,7 +4,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.expr import Symbol
-from tests.models import needs_compiler, rarely, relative
+from tests.models import WASM, needs_compiler, rarely, relative
 
 RATIO, ROTOR = 10.0, 0.02
 
@@ -85,7 +85,7 @@ def test_the_check_knows_armature(make):
     assert report.passed, report
 
 
-@pytest.mark.parametrize("backend", ["python", pytest.param("c", marks=[needs_compiler, pytest.mark.campaign])])
+@pytest.mark.parametrize("backend", [WASM, pytest.param("c", marks=[needs_compiler, pytest.mark.campaign])])
 def test_methods_for_loops_agree(backend):
     """Compiled, outputs that need accelerations once lacked a routine in the program of the other methods."""
     sim = linkage().equations().compile(backend=backend)

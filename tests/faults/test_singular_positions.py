@@ -12,7 +12,6 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.numeric.branch import Keeper
-from bellcrank.run.closure import closure_of, keeper_of
 from tests.faults.planar import (
     change_point,
     four_bar,
@@ -23,7 +22,7 @@ from tests.faults.planar import (
     window_on_a_swing,
     windows,
 )
-from tests.models import example, needs_compiler, system
+from tests.models import WASM, example, needs_compiler, needs_wasm, system
 from tests.programs import build
 
 CERTAIN = 1e-8  # rad, over 10 s
@@ -131,36 +130,6 @@ def test_slider_crank_with_equal_arms():
 # ---- methods that choose their steps
 
 
-SEVERAL_STEPS = ("window", "change point, gravity", "swing")  # also with a method that builds on several steps
-
-
-@pytest.mark.parametrize(
-    ("name", "method", "tolerance", "most"),
-    [
-        ("change point, gravity", "DOP853", 1e-12, 1e-11),
-        *(
-            pytest.param(name, method, tolerance, most, marks=pytest.mark.campaign)
-            for name in CASES
-            if name not in ("ten windows", "two windows")
-            for method, tolerance, most in (
-                ("DOP853", 1e-12, 1e-10),
-                ("DOP853", 1e-10, CERTAIN),
-                ("LSODA", 1e-10, 1e-6),
-            )
-            if method != "LSODA" or name in SEVERAL_STEPS
-        ),
-    ],
-)
-def test_adaptive_methods_do_not_get_stuck(name, method, tolerance, most):
-    """Errors are those of the method itself on a smooth motion."""
-    make, t_end, _ = CASES[name]
-    m, branch, z, v = make()
-    sim = m.done(start_on(branch, z, v)).compile(backend="python")
-    t_end = min(t_end, 1.5)
-    exact = m.exact(branch, z, v, every(t_end))
-    assert error(m, sim, exact, t_end, 0.01, method=method, rtol=tolerance, atol=tolerance)[0] < most
-
-
 @needs_compiler
 @pytest.mark.campaign
 @pytest.mark.parametrize(("method", "tolerance"), [("tsit5", 1e-6), ("dop853", 1e-9), ("radau5", 1e-7)])
@@ -225,7 +194,7 @@ def along(n, speed):
     return {f"u(a{i})": speed for i in range(n + 1)} | {f"u(b{i})": -speed for i in range(1, n + 1)}
 
 
-@pytest.mark.parametrize("backend", ["python", pytest.param("c", marks=needs_compiler)])
+@pytest.mark.parametrize("backend", [WASM, pytest.param("c", marks=needs_compiler)])
 def test_start_that_is_singular_and_at_rest(backend):
     sim = example("n_four_bar", n=2).compile(backend=backend)
     with pytest.raises(bc.RunError, match="singular and at rest: give a speed"):
@@ -275,20 +244,21 @@ def test_passages_name_their_loop_and_no_warning_blames_the_step():
 
 
 @needs_compiler
+@needs_wasm
 def test_both_backends_go_over_the_same_bridge():
     eom = example("change_point_four_bar")
     given = {"t_end": 0.2, "step": 0.002, "initial": {"q(a)": -0.3, "u(a)": 3.0, "q(b)": 0.2, "q(c)": 0.2}}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        c, python = (eom.compile(backend=b).simulate(**given) for b in ("c", "python"))
-    assert len(c.events) == len(python.events) == 1
+        c, wasm = (eom.compile(backend=b).simulate(**given) for b in ("c", "wasm"))
+    assert len(c.events) == len(wasm.events) == 1
     for name in ("q(a)", "q(b)", "u(c)"):
-        assert np.abs(c[name] - python[name]).max() < 1e-10
+        assert np.abs(c[name] - wasm[name]).max() < 1e-10
 
 
 def test_a_stiff_method_tells_who_stood_in_for_it():
     """Where all links are in line: when, and which method; an explicit one needs none, and away from there there is none."""
-    sim = example("change_point_four_bar").compile(backend="python")
+    sim = example("change_point_four_bar").compile()
     near, away = ({"q(a)": -x, "u(a)": 3.0, "q(b)": 0.7 * x, "q(c)": 0.7 * x} for x in (0.05, 0.3))
 
     def notes(method, start, t_end):
@@ -301,34 +271,6 @@ def test_a_stiff_method_tells_who_stood_in_for_it():
         (told,) = notes(method, near, 0.04)
         found = re.fullmatch(f"near singular positions of loops at t = (.*) s, tsit5 stood in for {method}", told)
         assert 0 <= float(found[1]) < 0.02
-
-
-def keeper(sim, y):
-    loaded = sim.loaded
-    calls, p = loaded.context().python, loaded.parameter_values()
-    return keeper_of(closure_of(calls, p, []), calls, y, p, [])
-
-
-def test_rates_are_continuous_at_both_ends_of_a_bridge():
-    m, branch, _, _ = crossing(gravity=9.81)
-    sim = m.done(start_on(branch, [1.0], [3.0])).compile(backend="python")
-    for place, far in ((-0.06, 0.12), (0.06, -0.12)):
-        start = np.concatenate(start_on(branch, [place], [3.0 * np.sign(far)]))
-        k = keeper(sim, start)
-        k.begin(0.0, start)
-        within = np.concatenate(start_on(branch, [0.0], [3.0 * np.sign(far)]))
-        k.rates(0.0, within)  # builds the curve
-        ((number, curve),) = k._curves.items()
-        block = k.blocks[number]
-        for s in (0.0, 1.0):
-            Q, T, _ = curve.at(s)
-            y = start.copy()
-            y[block.coordinates], y[len(m.names) :][block.speeds] = Q * block.scale, T * block.scale
-            inside = k.rates(0.0, y)
-            k._curves.clear()
-            outside = k.rates(0.0, y)
-            k._curves[number] = curve
-            assert np.abs(inside - outside).max() < 1e-9 * np.abs(inside).max()
 
 
 def test_models_that_stay_away_from_singular_positions_take_no_care(monkeypatch):
@@ -368,5 +310,5 @@ def test_written_programs_tell_of_singular_starts(tmp_path, language):
     program = build(eom, language, tmp_path / "pushed")
     assert "its speeds lie off the branch" in program("--output", tmp_path / "pushed.erd")
     with pytest.warns(bc.ModelWarning, match="lie off"):
-        run = eom.compile(backend="python").simulate()
+        run = eom.compile().simulate()
     assert np.abs(bc.read(tmp_path / "pushed.erd")["q(a0)"] - run["q(a0)"]).max() < 1e-9

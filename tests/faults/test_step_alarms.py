@@ -50,7 +50,7 @@ def rod_pendulum():
     s.close_loop(bob.origin, s.inertial.origin, joint="rod", length=1, label="rod")
     s.add_gravity(direction=(0, -1, 0))
     s.set_run(initial={"q(bob, 1)": 1})
-    return s.equations().compile(backend="python")
+    return s.equations().compile()
 
 
 def test_alarm_belongs_to_the_equations_that_a_method_integrates():

@@ -1,4 +1,4 @@
-"""Orders of all methods, at the ends of steps and within them, of a tree and of a closed loop, in C and in Python.
+"""Orders of all methods, at the ends of steps and within them, of a tree and of a closed loop, in C and without a compiler.
 
 The methods that choose their steps are given half the tolerance again and again: their errors fall with the number of
 steps to the power of the order. A row within a step is as good as its interpolant, whose error in a step is of one
@@ -13,6 +13,7 @@ from cases import compiled, loop_residuals
 from bellcrank.numeric.collocation import STIFF
 from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.numeric.methods import AUTO, METHODS
+from tests.models import needs_wasm
 
 MODELS = {"double_pendulum": 1.0, "four_bar": 0.5}  # seconds
 BACKENDS = ("auto", "python")
@@ -34,8 +35,11 @@ def seldom(quickly):
     for model in MODELS:
         for backend in BACKENDS:
             for method in (*METHODS, *CHOOSING):
-                marks = () if quickly(model, backend, method) else pytest.mark.campaign
-                cases.append(pytest.param(model, backend, method, marks=marks))
+                marks = [] if quickly(model, backend, method) else [pytest.mark.campaign]
+                if backend == "python" and method in CHOOSING:
+                    cases.append(pytest.param(model, "wasm", method, marks=[*marks, needs_wasm]))
+                else:
+                    cases.append(pytest.param(model, backend, method, marks=marks))
     return cases
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.numeric.tuning import EVENTS
-from tests.models import example
+from tests.models import Sims, able, example
 
 G = 9.81
 
@@ -30,14 +30,13 @@ def bounce(**options: Any) -> bc.event:
 
 @pytest.fixture(scope="module")
 def balls() -> dict[str, Any]:
-    equations = ball().equations()
-    return {backend: equations.compile(backend=backend) for backend in ("c", "python")}
+    return Sims(ball().equations())
 
 
 @pytest.mark.parametrize("backend", ["c", "python"])
 @pytest.mark.parametrize("method", ["rk4", "rk2", "heun", "ab2", "tsit5", "RK45"])
 def test_impact_times_follow_the_closed_formula(balls: dict[str, Any], backend: str, method: str) -> None:
-    run = balls[backend].simulate(method=method, events=[bounce()])
+    run = balls[able(backend, method)].simulate(method=method, events=[bounce()])
     first = math.sqrt(2 / G)
     expected = [first * (1 + 2 * sum(0.8**k for k in range(1, n + 1))) for n in range(6)]
     assert [x.time for x in run.events] == pytest.approx(expected, abs=1e-10)
@@ -87,7 +86,7 @@ LATCH = bc.event("q(bolt) > 0.5", action={"held": 1}, name="latch")
 def test_a_latch_that_is_closed_already_does_not_chatter(method: str) -> None:
     """The bolt passes its rest ever less far, at last within rounding or the tolerance; that the latch closes again
     changes nothing, ends nothing, and is no event."""
-    sim = bolt().equations().compile(backend="python")
+    sim = bolt().equations().compile(backend=able("python", method))
     with pytest.warns(bc.ModelWarning, match="event 'latch' changes nothing at t = 0.6723"):
         run = sim.simulate(method=method, events=[LATCH])
     assert run.ended == "finished" and run["q(bolt)"][-1] == pytest.approx(0.5, abs=1e-9)
@@ -249,7 +248,7 @@ def spring() -> Any:
     s.add_force("f", magnitude="-k*x", direction=s.inertial[1], at=b.origin)
     s.set_defaults(k=100)
     s.set_run(t_end=1, step=0.01, initial={"q(b)": 1})
-    return s.equations().compile(backend="python")
+    return Sims(s.equations())
 
 
 @pytest.mark.parametrize("method", ["rk4", "tsit5", "dop853", "radau5"])
@@ -257,7 +256,7 @@ def test_a_motion_that_goes_on_through_its_event_counts_once(spring: Any, method
     """A spring is stiffer below zero: half a period of it, pi/20 s, then one of the other, twice as long."""
     below = bc.event("q(b)", -1, {"k": 400, "n": "n + 1"}, name="below")
     above = bc.event("q(b)", 1, {"k": 100, "n": "n + 1"}, name="above")
-    run = spring.simulate(method=method, t_end=1.5, events=[below, above])
+    run = spring[able("python", method)].simulate(method=method, t_end=1.5, events=[below, above])
     expected = [math.pi / 20 * x for x in (1, 2, 4, 5, 7, 8)]
     assert [x.time for x in run.events] == pytest.approx(expected, abs=2e-4)
     assert run.events[-1].changes[-1].after == 6
@@ -272,7 +271,7 @@ def test_what_is_told_where_another_event_acts_counts_once(spring: Any, method: 
         bc.event("q(b) < 0.2", name="under"),
         bc.event("q(b) > 0.2", name="over"),
     ]
-    run = spring.simulate(method=method, t_end=2, events=[acts, *told])
+    run = spring[able("python", method)].simulate(method=method, t_end=2, events=[acts, *told])
     under, over = ["either", "under", "acts"], ["either", "over", "acts"]
     assert [e.name for e in run.events] == (under + over) * 3
 
@@ -282,7 +281,7 @@ def test_what_is_told_where_another_event_acts_counts_once(spring: Any, method: 
 def test_a_condition_that_jumps_across_zero_counts_once(spring: Any, method: str, jump: float) -> None:
     """By however little: the run goes on from the side that it jumps to."""
     jumps = bc.event(f"q(b) - 0.2 + where(q(b) > 0.2, {jump}, -{jump})", action={"n": "n + 1"}, name="jumps")
-    assert len(spring.simulate(method=method, t_end=2, events=[jumps]).events) == 6
+    assert len(spring[able("python", method)].simulate(method=method, t_end=2, events=[jumps]).events) == 6
 
 
 @pytest.mark.parametrize("step", [0.005, 0.0052, 0.0047])
@@ -307,7 +306,9 @@ def test_a_ball_never_falls_through_the_ground(balls: dict[str, Any], e: float) 
 def test_an_event_just_before_the_end_leaves_a_run_that_ends_there(spring: Any, method: str) -> None:
     """What is left is shorter than a step may be otherwise."""
     for early in (5e-16, 9e-16, 1.3e-15, 2.2e-15):
-        run = spring.simulate(method=method, events=[bc.event(f"t - {1 - early!r}", action={"k": 200}, name="late")])
+        run = spring[able("python", method)].simulate(
+            method=method, events=[bc.event(f"t - {1 - early!r}", action={"k": 200}, name="late")]
+        )
         assert (run.ended, len(run.events)) == ("finished", 1) and run.time[-1] == pytest.approx(1, abs=1e-14)
 
 
@@ -459,7 +460,7 @@ def hits(n: int = 3) -> list[Any]:
 @pytest.mark.parametrize("n", [3, 5])
 def test_balls_that_are_hit_from_both_sides_at_one_time(backend: str, method: str, n: int) -> None:
     """Those that touch pass on what they get, until every pair parts: none goes through another."""
-    run = row_of_balls(n).equations().compile(backend=backend).simulate(method=method, events=hits(n))
+    run = row_of_balls(n).equations().compile(backend=able(backend, method)).simulate(method=method, events=hits(n))
     assert run.ok and all(e.time == pytest.approx(1.0, abs=1e-9) for e in run.events)
     assert [run[f"u(b{i})"][-1] for i in range(n)] == pytest.approx([-1, *[0] * (n - 2), 1])
     places = np.array([run[f"q(b{i})"] for i in range(n)])
@@ -489,7 +490,7 @@ def test_balls_that_fall_one_upon_the_other(backend: str, method: str) -> None:
         "u(b)": "((m_b - m_a)*u(b) + 2*m_a*u(a))/(m_a + m_b)",
     }
     hit = bc.event("q(b) - q(a)", -1, passed_on, name="hit")
-    sim = s.equations().compile(backend=backend)
+    sim = s.equations().compile(backend=able(backend, method))
     run = sim.simulate(t_end=0.6, step=0.01, method=method, initial={"q(a)": 1, "q(b)": 1}, events=[floor, hit])
     assert [e.name for e in run.events] == ["floor", "hit"]
     fall = math.sqrt(2 / G)

@@ -56,7 +56,7 @@ def test_largest_stable_step_is_bracketed_from_either_side(begin):
 def test_energy_is_added_for_the_comparison_only():
     s = system("four_bar")
     before = list(s.description.output_groups)
-    found = bc.compare(s, t_end=0.05, step=0.005, methods=["clmm"], limits=False, backend="python")
+    found = bc.compare(s, t_end=0.05, step=0.005, methods=["clmm"], limits=False)
     assert s.description.output_groups == before
     assert found["clmm"].energy is not None
 
@@ -94,7 +94,7 @@ def test_what_cannot_be_compared_is_told(arguments, words, capsys):
 
 def test_progress_and_cost_of_a_step():
     told = []
-    options = {"t_end": 0.005, "step": 0.005, "methods": ["clmm", "dlmm"], "limits": False, "backend": "python"}
+    options = {"t_end": 0.005, "step": 0.005, "methods": ["clmm", "dlmm"], "limits": False}
     found = bc.compare(system("planar_pendulum"), progress=told.append, **options)
     assert told == [0.5, 1.0]
     assert found["clmm"].microseconds > 0 and found["dlmm"].microseconds > 0  # of a single step
@@ -114,12 +114,11 @@ def test_figures_are_those_of_the_runs():
         step,
         methods=["clmm"],
         limits=False,
-        backend="python",
         horizons=[0.05, 0.13],
         initial={"q(bob, 2)": 0},
     )
     row = found["clmm"]
-    sim = s.equations(constraints="multipliers").compile(backend="python")
+    sim = s.equations(constraints="multipliers").compile()
     run = sim.simulate(t_end=t_end, step=step, output_every=1, dae="clmm")
     fine = sim.simulate(t_end=t_end, step=step / 8, output_every=8)
     off = np.abs(run["q(bob, 1)"] ** 2 + run["q(bob, 2)"] ** 2 - 1)
@@ -131,7 +130,7 @@ def test_figures_are_those_of_the_runs():
     assert row.error == max(np.abs(run[c] - fine[c]).max() for c in ("q(bob, 1)", "q(bob, 2)"))
     assert row.energy_error == pytest.approx(np.abs(run["energy"] - fine["energy"]), rel=1e-9)
     assert row.energy == row.energy_error.max() > 0
-    assert (found.horizons, found.backend, found.method) == ((0.05, 0.13), "python", "rk4")
+    assert (found.horizons, found.backend, found.method) == ((0.05, 0.13), sim.backend, "rk4")
     told = found.as_dict()
     assert told["horizons"] == [0.05, 0.13] and told["methods"][0]["drift"] == list(row.drift)
     assert [line.get_ydata()[-1] for a in found.plot().axes for line in a.lines] == pytest.approx(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from tests.models import able
 
 
 def slider_crank(magnitude):
@@ -29,7 +30,7 @@ def slider_crank(magnitude):
 def test_a_force_that_is_not_a_number(backend, method):
     """It is defined for the first 0.2 s: what was computed until then is kept."""
     s = slider_crank("0.1*sqrt(0.2004 - t)")
-    run = s.equations().compile(backend=backend).simulate(method=method)
+    run = s.equations().compile(backend=able(backend, method)).simulate(method=method)
     assert not run.ended.startswith("finished")
     assert 0.15 < run.time[-1] < 0.2005
     assert all(np.isfinite(run[name]).all() for name in ("q(crank)", "q(rod)", "q(slider)", "u(crank)"))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from tests.models import needs_compiler
+from tests.models import able, needs_compiler
 from tests.programs import compiled
 
 G, E = 9.80665, 0.8
@@ -33,7 +33,7 @@ def impacts():
 def test_every_run_looks_for_them(backend, method):
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # e stands in the event alone
-        sim = ball().equations().compile(backend=backend)
+        sim = ball().equations().compile(backend=able(backend, method))
     run = sim.simulate(method=method)
     assert [e.time for e in run.events] == pytest.approx(impacts(), abs=1e-9)
     more = sim.simulate(method=method, events={"low": "q(ball) < 0.5"}, stop="low")

@@ -3,18 +3,18 @@
 import pytest
 
 import bellcrank as bc
-from tests.models import example, needs_compiler
+from tests.models import able, example, needs_compiler
 
 Status = bc.RunStatus
 
 
-def slide(magnitude, **options):
+def slide(magnitude, backend="python", **options):
     """A mass on a rail, pushed."""
     s = bc.System("slide", units="mks")
     b = s.add_body("b", translate=1, mass=1)
     s.add_force("push", magnitude=magnitude, direction=s.inertial[1], at=b.cm)
     s.set_run(t_end=1.0, step=0.1, initial={"u(b)": 1.0}, **options)
-    return s.equations().compile(backend="python")
+    return s.equations().compile(backend=backend)
 
 
 @pytest.mark.parametrize(("magnitude", "options", "status"), [
@@ -24,7 +24,7 @@ def slide(magnitude, **options):
     ("1/(1 - x)**3", {"method": "tsit5"}, Status.STEP_TOO_SMALL),
 ])  # fmt: skip
 def test_statuses(magnitude, options, status):
-    run = slide(magnitude).simulate(**options)
+    run = slide(magnitude, able("python", options.get("method"))).simulate(**options)
     assert run.status is status and run.message == run.ended
     assert run.ok == (status in (Status.FINISHED, Status.STOPPED_BY_EVENT))
 

@@ -121,7 +121,7 @@ def test_what_is_changed_begins_anew(masses, backend):
         on = sim.simulate(start=first, t_end=1.0, **changed)
         anew = sim.simulate(t_start=0.5, t_end=1.0, initial=here, inputs={"f": 0.0}, **changed)
         assert np.array_equal(on["q(b)"], anew["q(b)"])
-    for other in ("rk4", "tsit5"):
+    for other in ("rk4", "tsit5") if backend == "c" else ("rk4",):
         between = sim.simulate(start=first, t_end=0.7, method=other, step=0.01)
         on = sim.simulate(start=between, t_end=0.8, method="ab2", step=0.01)
         there = {x: between[x][-1] for x in ("q(b)", "u(b)")}

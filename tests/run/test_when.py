@@ -9,7 +9,7 @@ import bellcrank as bc
 from bellcrank.backend.c import CModel
 from bellcrank.backend.compiler import find_compiler
 from tests.late import Late
-from tests.models import STRICT, needs_compiler, pendulum
+from tests.models import STRICT, able, needs_compiler, pendulum
 
 linalg = Late("scipy.linalg")
 
@@ -17,8 +17,8 @@ WAYS = ["python", pytest.param("callback", marks=needs_compiler), pytest.param("
 J, K, GAIN = 2.1, 3.0, 4.0
 
 
-def compiled(s, way):
-    return s.equations().compile(backend="python" if way == "python" else "c")
+def compiled(s, way, method="rk4"):
+    return s.equations().compile(backend=able("python", method) if way == "python" else "c")
 
 
 def routine(way, python, c):
@@ -54,7 +54,7 @@ def exact(n, h):
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("method", ["rk4", "DOP853", "dop853"])
 def test_update_holds_over_a_step(way, method):
-    run = compiled(sampled(way), way).simulate(method=method)
+    run = compiled(sampled(way), way, method).simulate(method=method)
     np.testing.assert_allclose(run["q(rod)"], exact(50, 0.02), atol=1e-8)
     np.testing.assert_allclose(run["torque seen"], -GAIN * run["q(rod)"], rtol=1e-14)
 
@@ -134,7 +134,7 @@ def test_output_is_called_for_rows_only(way, method):
         **routine(way, lambda t, m: m.__setitem__(0, m[0] + 1) or m[0], tick),
     ))  # fmt: skip
     s.add_output("tick(t)", "count")
-    run = compiled(s, way).simulate(output_every=10, method=method)
+    run = compiled(s, way, method).simulate(output_every=10, method=method)
     assert run["count"].tolist() == list(range(1, 12))
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Sequence
 
 import numpy as np
 
 from bellcrank.backend.c_calls import CCalls
-from bellcrank.backend.c_job import address
 from bellcrank.backend.c_runs import LoopCRun
 from bellcrank.backend.start import FINISHED, Input, Start, Weights
 from bellcrank.numeric.course import Course
@@ -52,7 +50,8 @@ class CAssembler:
                 return run
         program = self._calls.program
         state = np.zeros(len(program.coordinates) + len(program.speeds))
-        return LoopCRun(self._calls, Start(Course(DEFAULT, 1.0, 1), state, p, c, inputs))
+        made: LoopCRun = self._calls.start(Start(Course(DEFAULT, 1.0, 1), state, p, c, inputs))
+        return made
 
     def _put_back(self, run: LoopCRun) -> None:
         """Leaves a job for the next start."""
@@ -64,17 +63,15 @@ class CAssembler:
     ) -> tuple[np.ndarray, np.ndarray]:
         """A state on the constraints, changing only what is free; raises CannotClose where there is none."""
         y, may = np.concatenate([q, u], dtype=float), np.concatenate([free_q, free_u], dtype=np.int32)
-        run, residual, reverse = self._taken(), ctypes.c_double(), ctypes.c_int()
+        run = self._taken()
         run.fields.t = t
-        tried = ASSEMBLY.nudges if nudges is None else nudges
-        given = address(y), address(may), tried, ctypes.addressof(residual), ctypes.addressof(reverse)
-        row = run.in_c(lambda: run.library.close_loops(run.at, *given))
+        row, residual, reverse = run.close_loops(y, may, ASSEMBLY.nudges if nudges is None else nudges)
         self._put_back(run)
         if row >= 0:
             loops = self._calls.program.loops
             assert loops is not None
             names = [*loops.positions, *(f"speeds of {name}" for name in loops.names)]
-            raise CannotClose(names[row], residual.value, bool(reverse.value))
+            raise CannotClose(names[row], residual, reverse)
         return y[: len(q)], y[len(q) :]
 
     def weights(self, t: float, y: np.ndarray) -> Weights:
@@ -105,13 +102,11 @@ class CAssembler:
 
 def _metric(run: LoopCRun) -> Weights:
     """The weights at the state of a job, which takes them."""
-    job = run.fields
-    run.in_c(lambda: run.library.find_metric(run.at, job.y, job.root_q, job.root_u))
+    run.find_metric()
     root_q, root_u = run.roots
     return root_q * root_q, root_u * root_u
 
 
 def _onto_branch(run: LoopCRun) -> np.ndarray | None:
     """The state of a job on its branch."""
-    status = run.in_c(lambda: run.library.find_branch(run.at))
-    return run.state.copy() if status == FINISHED else None
+    return run.state.copy() if run.find_branch() == FINISHED else None

@@ -14,13 +14,12 @@ import numpy as np
 
 from bellcrank.backend.c_calls import CCalls
 from bellcrank.backend.c_job import NO_FUNCTION, Function, InputSignal, Job, address
-from bellcrank.backend.libraries import Library
 from bellcrank.backend.start import DAE_METHODS, FINISHED, NOT_CLOSED, Carried, Input, Pace, Start, Weights, not_closed
 from bellcrank.emit.c.methods import method_number
 from bellcrank.emit.c.signals import NUMBERED
 from bellcrank.emit.kernel_data import bridge_room
-from bellcrank.numeric.adapt import Count
 from bellcrank.numeric.branch import Passage
+from bellcrank.numeric.count import Count
 from bellcrank.numeric.tuning import LOOPS
 
 FIRST_PAUSE = 1000  # steps of a run with an adaptive method up to its first look at the keyboard
@@ -275,6 +274,8 @@ class CRun:
         count = last // self.course.every - first // self.course.every + 2
         if self.watching is not None:
             count += EVENT_ROWS
+            if self._pace is not None:  # a step with an event in it records all rows up to that
+                count += self.course.total - last
         rows = np.empty((count, self._width))
         self._job.first, self._job.last, self._job.filled, self._job.most_rows = first, last, 0, count
         self.write_to(rows)
@@ -377,11 +378,6 @@ class LoopCRun(CRun):
         return ctypes.addressof(self._job)
 
     @property
-    def library(self) -> Library:
-        """That which is called now."""
-        return self.calls.libraries.now
-
-    @property
     def roots(self) -> Weights:
         """Of the weights of coordinates and speeds."""
         return self._arrays["root_q"], self._arrays["root_u"]
@@ -389,6 +385,22 @@ class LoopCRun(CRun):
     def set_metric(self, weights: Weights) -> None:
         for root, w in zip(self.roots, weights, strict=True):
             np.sqrt(w, out=root)
+
+    def close_loops(self, y: np.ndarray, may: np.ndarray, nudges: int) -> tuple[int, float, bool]:
+        """Brings a state onto the constraints: -1 or the row that stays open, its residual, is a direction reversed?"""
+        residual, reverse = ctypes.c_double(), ctypes.c_int()
+        given = address(y), address(may), nudges, ctypes.addressof(residual), ctypes.addressof(reverse)
+        row = self.in_c(lambda: self.calls.libraries.now.close_loops(self.at, *given))
+        return row, residual.value, bool(reverse.value)
+
+    def find_metric(self) -> None:
+        """Takes the weights at its state."""
+        job = self._job
+        self.in_c(lambda: self.calls.libraries.now.find_metric(self.at, job.y, job.root_q, job.root_u))
+
+    def find_branch(self) -> int:
+        """Brings its state onto a branch; the status."""
+        return int(self.in_c(lambda: self.calls.libraries.now.find_branch(self.at)))
 
     def begin_beside(self, t: float, state: np.ndarray) -> None:
         """Takes a time and state, with nothing behind it."""

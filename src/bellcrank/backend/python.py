@@ -103,5 +103,5 @@ class PythonCalls:
 
     def assembler(
         self, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input], spare: list[Any] | None
-    ) -> None:
+    ) -> Any:
         """Loops are closed by `numeric`."""

@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.backend.c_assembly import CAssembler
 from bellcrank.backend.c_job import Externals
 from bellcrank.backend.c_runs import CRun, DaeCRun, LoopCRun, RigidCRun
 from bellcrank.backend.cache import discard, kept, read_kept, usable_folder
@@ -36,7 +37,7 @@ from bellcrank.backend.external import call_routine
 from bellcrank.backend.interrupts import CallsBack
 from bellcrank.backend.protocol import Functions
 from bellcrank.backend.python import PythonCalls, PythonModel
-from bellcrank.backend.start import Start
+from bellcrank.backend.start import Input, Start
 from bellcrank.emit.c.functions import C_NAMES
 from bellcrank.emit.c.rigid import RigidWheel, wheel_data
 from bellcrank.emit.c.run import parts_of
@@ -112,7 +113,7 @@ class WasmCalls(PythonCalls):
         place = {routine: i for i, routine in enumerate(model.program.routines)}
         self._called = [(functions[place[r]], r.argument_count) for r in model.program.externals]
         self.instance, self._run = model.instance, model.run
-        self.compiled = SimpleNamespace(called_back=self._called, layouts=model.instance.layouts)
+        self.compiled = SimpleNamespace(called_back=self._called, memory_size=0, layouts=model.instance.layouts)
 
     def derivatives(self, *at: *At) -> tuple[list[float], list[float]]:
         found, n = self.instance.evaluated(RATES, at), len(self.program.coordinates)
@@ -140,6 +141,13 @@ class WasmCalls(PythonCalls):
         calls: Any = self
         return self._run(calls, start)
 
+    def assembler(
+        self, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input], spare: list[Any] | None
+    ) -> Any:
+        """What closes loops at a start; None if there are none."""
+        calls: Any = self
+        return CAssembler(calls, p, c, inputs, spare) if self._run is WasmLoopRun else None
+
 
 class WasmRun(CRun):
     """A run in WebAssembly."""
@@ -156,6 +164,17 @@ class WasmRun(CRun):
 
 class WasmLoopRun(WasmRun, LoopCRun):
     """A run in WebAssembly whose loops are kept closed."""
+
+    def close_loops(self, y: np.ndarray, may: np.ndarray, nudges: int) -> tuple[int, float, bool]:
+        residual, reverse = np.zeros(1), np.zeros(1, dtype=np.int32)
+        row = self.call("close_loops", y, may, nudges, residual, reverse)
+        return row, float(residual[0]), bool(reverse[0])
+
+    def find_metric(self) -> None:
+        self.call("find_metric", self.state, *self.roots)
+
+    def find_branch(self) -> int:
+        return self.call("find_branch")
 
 
 class WasmDaeRun(WasmRun, DaeCRun):
@@ -371,10 +390,13 @@ class Instance:
             pointers["events"] = self._write_events(watching, events, places)
         layout.write_structure(self._bytes, self._end, job, pointers)
         self._places = places
-        status = int(self._functions[name](self._store, self._model, self._room, self._end, *further))
+        status = int(self._functions[name](self._store, self._model, self._room, self._end, *further) or 0)
         layout.read_structure(self._bytes, self._end, job)
         for each, array in arrays.items():
             self._read(places[each], array[: job.filled] if each == "rows" and array.ndim > 1 else array)
+        for x, place in zip(given, further, strict=True):
+            if isinstance(x, np.ndarray):
+                self._read(place, x)
         self._read(memory_at, memory)
         if watching is not None:
             layout_of("events.h", "Events").read_structure(self._bytes, events, watching.fields)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .branch import Passage
+from .branch import NearSingular, Passage
 
 FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED, NOT_CLOSED, AT_REST, STEP_TOO_SMALL, TOO_MANY_STEPS = range(8)
 NO_VALUE = (OverflowError, ValueError, ZeroDivisionError)  # of Python's arithmetic, where C has inf or nan
@@ -16,6 +16,8 @@ NO_VALUE = (OverflowError, ValueError, ZeroDivisionError)  # of Python's arithme
 
 class Head(ABC):
     """The head of all of them: `evaluation` is the model with all that it is evaluated with."""
+
+    no_way = ""  # what is said where closed loops come near a singular position
 
     def __init__(self, evaluation: Any, state: np.ndarray) -> None:
         self.evaluation = evaluation
@@ -32,6 +34,8 @@ class Head(ABC):
                 self._go_on(last, rows)
         except NO_VALUE as error:
             self.status, self.problem = NOT_FINITE, str(error)
+        except NearSingular:
+            self.status, self.problem = AT_REST, self.no_way
         return np.array(rows)
 
     @abstractmethod

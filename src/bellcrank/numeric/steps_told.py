@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any
 
-from .adapt import Count
 from .branch import Passage
 from .collocation import STIFF
+from .count import Count
 from .driven import STEP_TOO_SMALL, TOO_MANY_STEPS
 from .embedded import EMBEDDED
 from .methods import AUTO

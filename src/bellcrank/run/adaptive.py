@@ -1,99 +1,274 @@
-"""Runs with methods that choose their steps: those of `numeric`, compiled or driven from here, and SciPy's."""
+"""Runs with methods that choose their steps: those of the kernel, and SciPy's, which Python drives.
+
+Each piece between two breaks of the inputs (jumps, kinks) is integrated on its own, so that no step goes across one.
+Outputs and events lie on the method's own interpolation within its steps. Closed loops are corrected after every step
+and in every row.
+"""
 
 from __future__ import annotations
 
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.start import FINISHED, Carried, Pace, Start
-from bellcrank.numeric.adapt import Count
-from bellcrank.numeric.branch import Passage
-from bellcrank.numeric.chosen import Chosen
+from bellcrank.backend.start import FINISHED, NOT_FINITE, Carried, Pace, Start
+from bellcrank.numeric.branch import Keeper, Passage
 from bellcrank.numeric.collocation import STIFF
+from bellcrank.numeric.count import Count
 from bellcrank.numeric.course import Course
 from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.numeric.events import Watch
-from bellcrank.numeric.methods import AUTO, OWN
+from bellcrank.numeric.integrate import unit_sized
+from bellcrank.numeric.methods import AUTO, METHODS, OWN, one_of
 from bellcrank.numeric.pace import ends_of_stretches
-from bellcrank.numeric.tuning import CONTROL
-from bellcrank.program.structure import costs
-from bellcrank.run.slopes import known_slopes
-from bellcrank.run.stepping import Driven, Evaluation
+from bellcrank.numeric.steps_told import why_it_ended
+from bellcrank.numeric.tuning import CONTROL, EVENTS, LOOPS
+from bellcrank.run.stepping import NO_VALUE, Driven, Evaluation
 from bellcrank.run.tolerances import Tolerances
 from bellcrank.run.values import Plan
 
 ONE_STEP = {"BDF": "Radau", "LSODA": "Radau"}  # what stands in near singular positions for methods of several steps
+SHRINKING = ("RK45", "RK23", "DOP853")  # methods of SciPy that shorten steps to rates without a value
 
 
 def adaptive_run(
     e: Evaluation, plan: Plan, state: np.ndarray, tolerances: Tolerances, watch: Watch, watching: Any = None
 ) -> AdaptiveRun:
-    """A run that has not begun: compiled where model and method are. `watching`: events that the kernel looks for."""
-    if plan.method in OWN and e.context.loaded.model.name != "python":
+    """A run that has not begun. `watching`: events that the kernel looks for."""
+    if plan.method in OWN:
         return CompiledRun(e, plan, state, tolerances, watch, watching)
-    return AdaptiveRun(e, plan, state, tolerances, watch)
+    return SciPyRun(e, plan, state, tolerances, watch)
 
 
-class AdaptiveRun(Chosen, Driven):
-    """A run with a method that chooses its own steps, driven from here; step `i` here is the i-th output time."""
+class AdaptiveRun(Driven):
+    """A run with a method that chooses its own steps; step `i` here is the i-th output time."""
 
     evaluation: Evaluation
 
     def __init__(
         self, evaluation: Evaluation, plan: Plan, state: np.ndarray, tolerances: Tolerances, watch: Watch
     ) -> None:
-        times, method = plan.output_times, plan.method
-        self.plan, self._tolerances = plan, tolerances
-        options: dict[str, Any] = {"rtol": tolerances.rtol, "atol": tolerances.atol}
-        if method in OWN:
-            options |= {"caps": tolerances.caps, "groups": tolerances.groups}
-        updates = times.tolist() if len(evaluation.kept) else []  # what external routines keep jumps there
-        ends = ends_of_stretches({*plan.breaks(evaluation.inputs), *updates}, times)
-        count = Count(CONTROL.most_steps + CONTROL.steps_of_row * len(times))
-        super().__init__(evaluation, state, method, times, ends, options, watch, count)
-        self._shrinks = method in OWN or method in ("RK45", "RK23", "DOP853")  # others would not end
+        super().__init__(evaluation, state)
+        self.plan, self.watch, self._tolerances, self.times = plan, watch, tolerances, plan.output_times
+        updates = self.times.tolist() if len(evaluation.kept) else []  # what external routines keep jumps there
+        self._ends = ends_of_stretches({*plan.breaks(evaluation.inputs), *updates}, self.times)
+        self.count = Count(CONTROL.most_steps + CONTROL.steps_of_row * len(self.times))
+        self.time = float(self.times[0])
+        self._y = self.state
+        self._begun = self._goes_on = False  # has it begun, and does it go on from another run?
+        self._seen: np.ndarray | None = None  # the row at the end of the last step
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """Tolerances and figures, for the settings of the result."""
+        return self._tolerances.told | dict(self.count.told)
+
+    def advance(self, last: int) -> np.ndarray:
+        rows = super().advance(last)
+        if self.status != FINISHED:
+            self.state = self._y
+            self._explain()
+        return rows
+
+    def _explain(self) -> None:
+        """Says what held the steps back, and what is not finite."""
+        names = [x.name for x in self.evaluation.context.loaded.interface.states]
+        told = why_it_ended(
+            self.status, self.count, names, float(self.times[-1]), self.plan.method, self._tolerances.rtol
+        )
+        self.problem = told or self.problem
+        if self.status == NOT_FINITE and len(self.count.bad):
+            self.bad = self.count.bad
+
+    def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
+        if not self._begun:
+            self._begun = True
+            self._seen = self._first()
+            if self.status != FINISHED:
+                return
+            if not self._goes_on:
+                rows.append(self._seen)
+                self.watch.look(self._seen[None, :], None)
+        while self.reached < last or self.watch.stopped is not None:  # whose row belongs to what is given back
+            t = float(self.times[self.reached + 1])
+            stop = self.watch.stopped
+            if stop is not None and t >= stop.time:
+                rows.append(self._row(stop.time))
+                return
+            if self.time < t and stop is None:
+                before = [held.copy() for held in self._held]
+                if not self._step():
+                    self.status = self.status or NOT_FINITE
+                    return
+                self._look(before)
+                continue
+            self.reached += 1
+            rows.append(self._row(t, live=2))
+            self.state = rows[-1][1 : 1 + self.evaluation.n_s]
+
+    def _look(self, before: Sequence[np.ndarray]) -> None:
+        """Looks for events in the last step, with what routines kept and remembered `before`; so it stays if one ends
+        the run there."""
+        if not self.watch.conditions:
+            return
+        assert self._seen is not None
+        after = [held.copy() for held in self._held]
+        self._set_held(before)
+        between = self.times[(self.times > self._seen[0]) & (self.times < self.time)]
+        looks = np.union1d(np.linspace(self._seen[0], self.time, EVENTS.looks + 1)[1:], between)
+        rows = np.array([self._row(float(t)) for t in looks])
+        self._seen = rows[-1]
+        self.watch.look(rows, lambda *_: self._row)
+        if self.watch.stopped is None:
+            self._set_held(after)
+
+    @property
+    def _held(self) -> list[np.ndarray]:
+        """What routines keep and remember."""
+        return [x for x in (self.kept, self.memory, *(m.array for m in self.evaluation.context.memories)) if len(x)]
+
+    def _set_held(self, values: Sequence[np.ndarray]) -> None:
+        for held, value in zip(self._held, values, strict=True):
+            held[:] = value
+
+    @abstractmethod
+    def _first(self) -> np.ndarray:
+        """Takes the start of the run; its row."""
+
+    @abstractmethod
+    def _step(self) -> bool:
+        """One step of the method; False if it failed."""
+
+    @abstractmethod
+    def _row(self, t: float, live: int = 0) -> np.ndarray:
+        """The row at a time within the last step."""
+
+
+class SciPyRun(AdaptiveRun):
+    """A run with a method of SciPy."""
+
+    no_way = f"SciPy's methods do not go through singular positions of closed loops: use {one_of((*METHODS, *OWN))}"
+
+    def __init__(
+        self, evaluation: Evaluation, plan: Plan, state: np.ndarray, tolerances: Tolerances, watch: Watch
+    ) -> None:
+        from scipy import integrate
+
+        super().__init__(evaluation, plan, state, tolerances, watch)
+        method = plan.method
+        self._options: dict[str, Any] = {"rtol": tolerances.rtol, "atol": tolerances.atol}
+        self._shrinks = method in SHRINKING  # others would not end
+        # what takes the steps, and what does near singular positions
+        self._methods = [getattr(integrate, name) for name in (method, ONE_STEP.get(method, method))]
+        self._solver: Any = None
+        self._dense: Any = None
+
+    @property
+    def told(self) -> dict[str, Any]:
+        found = super().told
+        del found["rejected"]  # SciPy does not tell
+        return found
 
     def take(self, carried: Carried) -> None:
         super().take(carried)
         self._goes_on = True
 
-    def _solvers(self, method: str) -> list[Any]:
-        if method in OWN:
-            return super()._solvers(method)
-        from scipy import integrate
+    def _first(self) -> np.ndarray:
+        e = self.evaluation
+        if not self._goes_on:
+            e.hold(self.time, self.state, first=True)
+        if e.keeper is not None:
+            e.keeper.begin(self.time, self.state)
+        if self._goes_on:
+            return e.row(self.time, self.state, live=0)
+        if e.remembers:
+            self._settle()
+        return e.row(self.time, self.state, live=2)
 
-        return [getattr(integrate, name) for name in (method, ONE_STEP.get(method, method))]
+    def _row(self, t: float, live: int = 0) -> np.ndarray:
+        y = np.array(self._y if t == self.time else self._dense(t))
+        unit_sized(y, self.evaluation.unit)
+        if self.evaluation.keeper is not None and t != self.time:
+            y = self.evaluation.keeper.admit(t, y, math.inf)[0]
+        return self.evaluation.row(t, y, live)
 
-    @property
-    def told(self) -> dict[str, Any]:
-        """Tolerances and figures, for the settings of the result."""
-        found = self._tolerances.told | self.figures
-        if not self._own:  # SciPy does not tell
-            del found["rejected"]
-        return found
+    def _step(self) -> bool:
+        keeper = self.evaluation.keeper
+        if self._solver is None or self._solver.status == "finished":
+            self._begin()
+        before, start = self.time, self._y
+        while True:
+            self.problem = self._solver.step() or ""
+            if self._solver.status == "failed" or not np.all(np.isfinite(self._solver.y)):
+                return False
+            self.time, self._y = float(self._solver.t), self._solver.y
+            self._dense = self._solver.dense_output()
+            if self.evaluation.unit:
+                self._y = unit_sized(np.array(self._y), self.evaluation.unit)
+            if keeper is None or not self._again(keeper, before, start):
+                break
+        if keeper is not None:
+            self._keep_closed(keeper, self.time - before)
+        self.count.add(self.time - before)
+        if len(self.evaluation.kept) and self.time == self.times[self.reached + 1]:
+            self.evaluation.hold(self.time, self._y)
+        if self.evaluation.remembers:
+            self._settle()
+        return True
 
-    def _costs(self) -> tuple[float, float, float]:
-        found = costs(self.evaluation.context.stiff.program)
-        return found.slopes, found.factor, found.solve
+    def _settle(self) -> None:
+        """Lets routines remember."""
+        self.evaluation.settled(self.time, self._y)
+        self.count.rates += 1
 
-    def _names(self) -> list[str]:
-        return [x.name for x in self.evaluation.context.loaded.interface.states]
+    def _again(self, keeper: Keeper, before: float, start: np.ndarray) -> bool:
+        """Is a step to be taken again with care, as it comes near a singular position?"""
+        again = not keeper.near and keeper.watch([self._dense(0.5 * (before + self.time)), self._y], self.time)
+        if again:
+            self.time, self._y = before, start
+            self._begin()
+        return again
 
-    @property
-    def _held(self) -> list[np.ndarray]:
-        return [x for x in (self.kept, self.memory, *(m.array for m in self.evaluation.context.memories)) if len(x)]
+    def _keep_closed(self, keeper: Keeper, h: float) -> None:
+        """Brings the end of a step onto the constraints. With methods of several steps only rows are corrected."""
+        near = keeper.near
+        self._y, state, _ = keeper.admit(self.time, self._y, h)
+        if not state.residual < LOOPS.open:
+            raise ValueError(f"the loop {state.row} came open in a step of {h:g} s")
+        rates = self.evaluation.rates(self.time, self._y)
+        keeper.accept(self.time, state)
+        if self._methods[near] is not self._methods[keeper.near]:
+            self._solver = None  # the method changes
+        elif self._methods[near].__name__ not in ONE_STEP:
+            self._solver.y, self._solver.f = self._y, rates
 
-    def _one_step(self, solver: Any) -> bool:
-        return getattr(solver, "__name__", "") not in ONE_STEP
+    def _begin(self) -> None:
+        """A solver up to the next break; it sees inputs as they are before it."""
+        first, end = self.time, next(x for x in self._ends if x > self.time)
+        last = math.nextafter(end, -math.inf)
 
-    def _known_slopes(self, t: float, y: np.ndarray) -> np.ndarray:
-        return known_slopes(self.evaluation.context.stiff, self.evaluation.at(t, y))
+        def rates(t: float, y: np.ndarray) -> np.ndarray:
+            self.count.rates += 1
+            try:
+                found = self.evaluation.rates(min(max(t, first), last), y)
+            except NO_VALUE:
+                if not self._shrinks:
+                    raise
+                return np.full_like(y, math.nan)
+            if not self._shrinks and not np.all(np.isfinite(found)):
+                raise ValueError(f"the rates are not finite at t = {t:g} s")
+            return found
+
+        near = self.evaluation.keeper is not None and self.evaluation.keeper.near
+        self._solver = self._methods[near](rates, first, self._y, end, **self._options)
 
 
 class CompiledRun(AdaptiveRun):
-    """A run with a method that chooses its own steps, compiled: whole, or step by step where events are looked for."""
+    """A run with a method of the kernel: whole, or step by step where events are looked for."""
 
     def __init__(
         self,
@@ -109,12 +284,24 @@ class CompiledRun(AdaptiveRun):
         method, last = next(iter(EMBEDDED)) if plan.method == AUTO else plan.method, len(self.times) - 1
         self._course = Course(method, plan.step * plan.every, last, 1, plan.t_end, tuple(self._ends), self.time)
         self._passed: list[Passage] = []  # before the method changed
+        self.went_over: float | None = None  # when the program with stiff methods took over
         self._run = self._started(self._course, state)
 
     @property
     def compiled(self) -> Any:
         """The run in C."""
         return self._run
+
+    @property
+    def told(self) -> dict[str, Any]:
+        found = super().told
+        if self.count.fastest:
+            found |= {"fastest_mode": self.count.fastest, "held_steps": self.count.slowed}
+        if self.went_over is not None:
+            found["went_over"] = self.went_over
+        if self.count.backs:
+            found |= {"went_back": self.count.went_back, "times_back": self.count.backs}
+        return found
 
     def _started(self, course: Course, state: np.ndarray) -> Any:
         e, x = self.evaluation, self._tolerances
@@ -126,14 +313,13 @@ class CompiledRun(AdaptiveRun):
         return calls.start(start)
 
     def _goes_over(self) -> None:
-        """Goes on in the program with stiff methods; that goes back and forth by itself."""
-        if not self._stiffly:
-            super()._goes_over()
-
-    def _change_method(self, method: str) -> None:
-        before = self._run
+        """Goes on in the program with stiff methods if a fast mode holds the steps; that goes back and forth by
+        itself."""
+        if self.plan.method != AUTO or self.went_over is not None or not self.count.held:
+            return
+        self.went_over, before = self.time, self._run
         self._passed += before.passages
-        course = self._course._replace(method=method, first=self.reached, begins=before.time)
+        course = self._course._replace(method=next(iter(STIFF)), first=self.reached, begins=before.time)
         self._run = self._started(course, before.state)
         self._run.take_over(before)
         self._run.advance(self.reached)
@@ -168,6 +354,7 @@ class CompiledRun(AdaptiveRun):
         return np.asarray(rows[0] if len(rows) else np.empty(0))
 
     def _step(self) -> bool:
+        self._goes_over()
         self._run.step(self.reached)
         self._follow()
         return self.status == FINISHED

@@ -14,12 +14,13 @@ from bellcrank.backend.start import Input, Weights
 from bellcrank.errors import RunError, warn
 from bellcrank.expr import evaluate
 from bellcrank.interface.interface import Interface
-from bellcrank.numeric.branch import Keeper
+from bellcrank.numeric.branch import Keeper, NearSingular
 from bellcrank.numeric.course import At
 from bellcrank.numeric.projection import Closure, Compiled, RegularCorrection, steadiness
 from bellcrank.numeric.redundant import Numbers
 from bellcrank.numeric.sides import Sides
 from bellcrank.numeric.tuning import ASSEMBLY, BRIDGES, LOOPS
+from bellcrank.run.plain import not_in_python
 from bellcrank.run.values import known_symbols
 
 
@@ -137,8 +138,11 @@ def on_branch(closing: Closing, compiled: Compiled | None, t: float, y: np.ndarr
     one."""
     if compiled is not None:
         return (_told(compiled.branch(t, y, closing.weights)),)
-    keeper = closing.keeper
-    return (_told(None if keeper.at_rest(t, y) else keeper.afresh(t, y).start),)
+    try:
+        closing.keeper.begin(t, y)
+    except NearSingular:
+        raise RunError(not_in_python("a start in a singular position of closed loops")) from None
+    return (y,)
 
 
 def begun(compiled: Compiled, t: float, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -11,10 +11,10 @@ from bellcrank.backend.start import Carried, Start
 from bellcrank.errors import ModelError
 from bellcrank.names import numbered
 from bellcrank.numeric.course import At
-from bellcrank.numeric.events import Watch
-from bellcrank.numeric.methods import ADAPTIVE, HALF_EXPLICIT, METHODS, ONE_STEP, one_of
-from bellcrank.run.dae_methods import MINIMAL, Dae, DaeEvaluation, DaeRun, Redundant
+from bellcrank.numeric.methods import ADAPTIVE, HALF_EXPLICIT, METHODS, ONE_STEP, OWN, one_of
+from bellcrank.run.dae_methods import MINIMAL, Dae, DaeEvaluation, Redundant
 from bellcrank.run.loaded import Loaded
+from bellcrank.run.plain import not_in_python
 from bellcrank.run.prepare import Prepared
 from bellcrank.run.result import Residuals
 from bellcrank.run.stepping import Evaluation
@@ -25,12 +25,16 @@ _ALLOWED = {"half-explicit": HALF_EXPLICIT, "dlmm": ONE_STEP}
 
 
 def check_dae(dae: Dae, plan: Plan, loaded: Loaded) -> None:
-    """Tells what a method cannot do for a model."""
+    """Tells what a method cannot do for a model, or plain Python at all."""
     program = loaded.program
+    if loaded.model.name == "python" and plan.method in OWN:
+        raise ModelError(not_in_python(f"method={plan.method!r}"), loaded.name)
     if dae.staged:
         _check_minimal(loaded)
     if dae.usual:
         return
+    if loaded.model.name == "python" and program.loops is not None:
+        raise ModelError(not_in_python(f"dae={dae.method!r}"), loaded.name)
     problems = []
     if program.loops is None:
         problems.append(
@@ -59,32 +63,27 @@ def _check_minimal(loaded: Loaded) -> None:
 def multipliers_at(redundant: Redundant, at: At, names: Sequence[str]) -> dict[str, float]:
     """lambda by row at a state: what the accelerations leave of M u' - f; rows of one name are numbered."""
     n = redundant.numbers(at)
-    rest = n.M @ redundant.solve(n, n.f, n.gamma) - n.f
+    rest = n.M @ n.rates(redundant.scales)[0][redundant.n_q :] - n.f
     found = np.linalg.lstsq(n.J.T, rest, rcond=1e-10)[0]
     return dict(zip(numbered(names), found.tolist(), strict=True))
 
 
-def dae_evaluation(plan: Plan, e: Evaluation, dae: Dae) -> DaeEvaluation:
-    """The equations that a method integrates."""
-    redundant = Redundant(e.context.python)
-    return DaeEvaluation(e.context, e.p, e.c, e.inputs, e.kept, None, dae, redundant, plan.step)
-
-
 def prepare_dae(
-    plan: Plan, e: DaeEvaluation, y: np.ndarray, watch: Watch, carried: Carried | None = None, watching: Any = None
-) -> Prepared:
+    plan: Plan, e: Evaluation, y: np.ndarray, dae: Dae, carried: Carried | None = None, watching: Any = None
+) -> tuple[DaeEvaluation, Prepared]:
     """A run by a method that has not begun, from the state y; `carried`: what it takes over from another.
-    `watching`: its events, if the kernel looks for them."""
-    if e.dae.base == "free fall" and np.linalg.matrix_rank(M := e.redundant.numbers(e.at(plan.begins, y)).M) < len(M):
-        why = "base='free fall' needs a mass for every speed, but the mass matrix is singular"
-        raise ModelError(why, e.context.loaded.name)
-    python = DaeRun(e, plan.course(e.inputs, bool(watch.conditions) and watching is None), y)
-    start = Start(python.course, y, e.p, e.c, e.inputs, dae=e.dae, events=watching)
-    run = python if e.context.dae is None else e.context.dae.start(start)
+    `watching`: its events, which the kernel looks for."""
+    if dae.base == "free fall":
+        M = Redundant(e.context.python).numbers(e.at(plan.begins, y)).M
+        if np.linalg.matrix_rank(M) < len(M):
+            why = "base='free fall' needs a mass for every speed, but the mass matrix is singular"
+            raise ModelError(why, e.context.loaded.name)
+    calls: Any = e.context.dae
+    run = calls.start(Start(plan.course(e.inputs, False), y, e.p, e.c, e.inputs, dae=dae, events=watching))
     if carried is not None:
         run.take(carried)
-    within = python.within if watching is None else None
-    return Prepared(run, plan.steps, plan.every, plan.step, plan.begins, carried is None, within)
+    here = DaeEvaluation(e.context, e.p, e.c, e.inputs, e.kept, dae=dae)
+    return here, Prepared(run, plan.steps, plan.every, plan.step, plan.begins, carried is None)
 
 
 class Piece(NamedTuple):

@@ -217,12 +217,14 @@ def load(
     elif only_c:
         what = f"external {', '.join(only_c)} is given in C or Fortran alone, but the model runs in Python"
         raise ModelError(f"{what}: give python= as well", interface.model)
+    elif backend == "python":
+        model = PythonModel(program, functions)
     else:
         from bellcrank.backend.wasm import WasmModel, missing  # few need it
 
         if backend == "wasm" and missing():
             raise ModelError(f"backend='wasm': WebAssembly {missing()}", interface.model)
-        if backend == "python" or missing():
+        if missing():
             model = PythonModel(program, functions)
         else:
             model = WasmModel(program, functions, rigid=rigid_wheels(description.contacts, program))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.start import FINISHED, NOT_CLOSED, STEP_TOO_SMALL, TOO_MANY_STEPS, Input
+from bellcrank.backend.start import AT_REST, FINISHED, NOT_CLOSED, STEP_TOO_SMALL, TOO_MANY_STEPS, Input
 from bellcrank.errors import RunError
 from bellcrank.interface.interface import Interface
 from bellcrank.numeric.events import Watch
@@ -30,6 +30,8 @@ def how_ended(prepared: Prepared, e: Evaluation, watch: Watch, adaptive: bool) -
     t = run.time
     if run.status == NOT_CLOSED:
         return f"stopped at t = {t:g} s: {run.problem}. A position where the constraints lock? Else try a smaller step"
+    if run.status == AT_REST:
+        return f"stopped at t = {t:g} s: {run.problem}"
     loaded = e.context.loaded
     states = [x.name for x in loaded.interface.states]
     bad = [name for name, v in zip(states, run.bad, strict=True) if not np.isfinite(v)]

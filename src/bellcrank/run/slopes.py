@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import numpy as np
 
 from bellcrank.backend.protocol import Calls
 from bellcrank.numeric.course import At
-from bellcrank.numeric.radau import in_places
 from bellcrank.run.stepping import NO_VALUE
 
 AllRates = Callable[[np.ndarray, np.ndarray], np.ndarray]  # rates of states, one row each, at a time each
@@ -51,6 +51,16 @@ def known_slopes(calls: Calls, at: At) -> np.ndarray:
     except NO_VALUE:
         return in_places([], [], [], n)
     return in_places(values, program.slope_places if len(values) else [], program.sloped, n)
+
+
+def in_places(values: Sequence[float], places: Sequence[tuple[int, int]], columns: Sequence[int], n: int) -> np.ndarray:
+    """Slopes of n rates by n states: values at their places, zero elsewhere in columns that are known, others not."""
+    found = np.full((n, n), math.nan)
+    found[:, list(columns)] = 0.0
+    if len(places):
+        rows, across = zip(*places, strict=True)
+        found[rows, across] = values
+    return found
 
 
 @cache

@@ -192,11 +192,12 @@ def alarm_at(
 ) -> Alarm | None:
     """The mode whose errors grow most against the motion at a state with slopes A, if they do so too quickly."""
     with np.errstate(all="ignore"):
-        found = _alarm(A, t, h, steps, method, n_q)
-        return found and _alarm(without_jumps(rates, t, y, A), t, h, steps, method, n_q)
+        found = alarm_of(A, t, h, steps, method, n_q)
+        return found and alarm_of(without_jumps(rates, t, y, A), t, h, steps, method, n_q)
 
 
-def _alarm(A: np.ndarray, t: float, h: float, steps: int, method: str, n_q: int) -> Alarm | None:
+def alarm_of(A: np.ndarray, t: float, h: float, steps: int, method: str, n_q: int) -> Alarm | None:
+    """The same for states whose rates are A times them."""
     if not np.all(np.isfinite(A)):
         return None
     values, grown, modes = growths(A, h, method, n_q)

@@ -11,10 +11,11 @@ from bellcrank.run.dae_methods import DaeEvaluation
 from bellcrank.run.diagnose import changes_of_loads
 from bellcrank.run.outcome import moment
 from bellcrank.run.slopes import PUSH
-from bellcrank.run.stability import LARGE, SQUARINGS, calm_below, sentence, too_large
+from bellcrank.run.stability import LARGE, SQUARINGS, alarm_of, calm_below, sentence, too_large
 from bellcrank.run.stepping import NO_VALUE, Evaluation
 from bellcrank.run.values import Plan
 
+VIOLATED = 0.1  # share of the lengths in constraints, beyond which a run is in doubt
 MOST_STATES = {"c": 150, "python": 30}  # of a model that is looked at
 
 
@@ -25,25 +26,26 @@ def step_too_large(plan: Plan, evaluation: Evaluation, rows: np.ndarray, whole: 
     n_q, n_s = evaluation.n_q, evaluation.n_s
     # routines that remember, or are given in Python alone, may count their calls: they are not called for this
     own = any(isinstance(r, External) and (r.memory or not r.known_in("c")) for r in loaded.program.routines)
-    constrained = isinstance(evaluation, DaeEvaluation)  # those equations are evaluated in Python
-    few = 0 < n_s <= MOST_STATES["python" if constrained else evaluation.model.name]
+    few = 0 < n_s <= MOST_STATES[evaluation.model.name]
     if plan.method in ADAPTIVE or own or not few or rows.ndim != 2 or not len(rows):
         return ""
     states, times = rows[:, 1 : 1 + n_s], rows[:, 0]
+    if isinstance(evaluation, DaeEvaluation) and (told := _of_method(plan, evaluation, rows)):
+        return told
     try:
-        if whole and not constrained and _goes_calmly(evaluation, plan, rows):
+        if whole and _goes_calmly(evaluation, plan, rows):
             return ""
         good = states if whole else states[np.isfinite(states).all(axis=1)]
         chosen = _looked_at(good, n_q)
-        if not whole and not constrained and _are_calm(evaluation, plan, times[chosen], good[chosen]):
+        if not whole and _are_calm(evaluation, plan, times[chosen], good[chosen]):
             return ""
         bound = evaluation.bound
-        if loaded.program.loops is not None and not constrained:  # near singular positions a run takes other equations
+        if loaded.program.loops is not None:  # near singular positions a run takes other equations
             near = _near_singular(evaluation, times[chosen], good[chosen])
             chosen = [i for i, singular in zip(chosen, near, strict=True) if not singular]
             if any(near) and _are_calm(evaluation, plan, times[chosen], good[chosen]):
                 return ""
-        found, felt = None, np.arange(n_s) if constrained else loaded.felt
+        found, felt = None, loaded.felt
         for some in filter(None, [chosen] if bound is not None else [[i] for i in chosen]):
             both = np.array([i == 0 or n_s <= LARGE for i in some])  # a start may have been put on a kink
             at = times[some], good[some]
@@ -60,6 +62,27 @@ def step_too_large(plan: Plan, evaluation: Evaluation, rows: np.ndarray, whole: 
         return changes_of_loads(moment(evaluation, t, y), loaded.analysis.loads, mode)
 
     return sentence(alarm, plan.step, plan.method, culprit)
+
+
+def _of_method(plan: Plan, e: DaeEvaluation, rows: np.ndarray) -> str:
+    """The same for what a method for constraints does by itself: its feedback, and violations that it lets grow."""
+    dae, loops = e.dae, e.model.program.loops
+    alarm = alarm_of(dae.feedback, float(rows[0, 0]), plan.step, plan.steps, plan.method, 1)
+    if alarm is not None:
+        return sentence(alarm, plan.step, plan.method, lambda *_: f"of dae={dae.method!r} itself")
+    if loops is None or dae.base != "index-1":
+        return ""
+    for i in [0, *_looked_at(rows[:, 1 : 1 + e.n_s], e.n_q)]:
+        t, y = float(rows[i, 0]), rows[i, 1 : 1 + e.n_s]
+        g = np.array(e.model.values("closure", *e.at(t, y))[: loops.paired]) * loops.scales.rows[: loops.paired]
+        if (most := float(np.abs(g).max(initial=0.0))) > VIOLATED:
+            if not i:  # the start was given so
+                return ""
+            return (
+                f"the step of {plan.step:g} s is too large for dae={dae.method!r}: at t = {t:g} s constraints of "
+                f"positions are violated by {most:.2g} of the lengths in them"
+            )
+    return ""
 
 
 def _looked_at(states: np.ndarray, n_q: int) -> list[int]:

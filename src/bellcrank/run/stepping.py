@@ -27,6 +27,7 @@ from bellcrank.numeric.projection import Admitted
 from bellcrank.numeric.tuning import STEPS
 from bellcrank.run.closure import Closing
 from bellcrank.run.loaded import Context
+from bellcrank.run.plain import not_in_python
 
 
 class Advancing(Protocol):
@@ -200,6 +201,8 @@ class Driven(Head):
 class PythonRun(Driven):
     """A run with a fixed step."""
 
+    no_way = not_in_python("a way through singular positions of closed loops")
+
     def __init__(self, evaluation: Evaluation, course: Course, state: np.ndarray) -> None:
         super().__init__(evaluation, state)
         self.course, self._begun, self._again = course, False, False
@@ -241,12 +244,9 @@ class PythonRun(Driven):
     def _begin(self, t: float, live: int = 1) -> None:
         """Takes the start of the run."""
         self._behind = None
-        keeper = self.evaluation.keeper
-        if keeper is not None:
-            self.state = keeper.begin(t, self.state)
+        if self.evaluation.keeper is not None:
+            self.evaluation.keeper.begin(t, self.state)
         self.rates = (self.evaluation.settled if live else self.evaluation.rates)(t, self.state)
-        if keeper is not None:
-            keeper.remember(t, self.rates)
 
     def carried(self) -> Carried:
         keeper = self.evaluation.keeper
@@ -285,7 +285,7 @@ class PythonRun(Driven):
             self.rates = (e.settled if part.last else e.rates)(part.after, new)
             self.state = new
             if e.keeper is not None and admitted is not None:
-                e.keeper.accept(part.end, new, self.rates, admitted)
+                e.keeper.accept(part.end, admitted)
             near = e.keeper is not None and e.keeper.near
             steady = held == e.kept.tobytes()  # a value that changes is a jump
             self._behind = (old, part.h) if self._two_step and part.whole and steady and not near else None

@@ -37,7 +37,7 @@ from bellcrank.run.closure import (
     weights_at,
 )
 from bellcrank.run.dae_methods import Dae
-from bellcrank.run.dae_runs import Piece, dae_evaluation, prepare_dae
+from bellcrank.run.dae_runs import Piece, prepare_dae
 from bellcrank.run.event_data import event_data, take_counted, take_happened, value_names
 from bellcrank.run.goes_on import place_on
 from bellcrank.run.jumps import changes, mended, rate_of, set_by
@@ -132,9 +132,8 @@ class Stretches:
             watching = self._watching(s, e) if self.watch.conditions else None
             prepared = prepare(s.plan, e, s.y, self.watch, self.tolerances, s.carried, watching)
             return e, self._told(s, prepared)
-        inside = dae_evaluation(s.plan, e, self.dae)
         watching = self._watching(s, e) if self.watch.conditions else None
-        prepared = prepare_dae(s.plan, inside, s.y, self.watch, s.carried, watching)
+        inside, prepared = prepare_dae(s.plan, e, s.y, self.dae, s.carried, watching)
         return inside, self._told(s, prepared)
 
     def _told(self, s: Stretch, prepared: Prepared) -> Prepared:
