@@ -31,7 +31,7 @@ typedef struct Counted {
     double undefined;           /* when its condition was not a number first, s, or NaN ... */
     int32_t always;             /* ... and has it never been one? */
     int32_t zero;               /* was it zero where the run began ... */
-    int32_t side;               /* ... and to which side did it go? Else: on which side was it all the time (0: none)? */
+    int32_t side;               /* ... to which side did it go? Else: on which was it all the time (0: none)? */
     int32_t waits;              /* is that still to be found? */
     double noise;
 } Counted;

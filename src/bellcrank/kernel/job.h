@@ -90,7 +90,7 @@ typedef struct Job {
     int64_t unknown;            /* is there an input without a value? */
     /* events */
     Events *events;             /* NULL: the run is not watched */
-    int64_t most_rows;          /* room for rows, of a run that is watched: all output times to come, and a few for events */
+    int64_t most_rows;          /* room for rows of a watched run: all output times to come, and a few for events */
 } Job;
 
 /* The caller's idea of these structures must be that of this file. */
