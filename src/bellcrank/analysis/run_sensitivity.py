@@ -164,7 +164,7 @@ def sensitivity(
         S = run.tangent(0.0, x, S, free)
         run.start(x)
     try:
-        integrate(run.rates, x, S, plan.course(signals, watched=True), plan.every, run.n_q, run.admit, run.record)
+        integrate(run.rates, x, S, plan.course(signals)._replace(every=1), plan.every, run.n_q, run.admit, run.record)
     except FloatingPointError as error:
         raise RunError(f"sensitivity of '{plant.name}': {error}; try a smaller step") from None
     result = _result(plant.name, run, chosen, channels)

@@ -24,12 +24,14 @@ _TYPES: dict[str, Any] = {
 }
 UseValues = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 Close = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int32, Double)
+RowAt = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_double, Double)
 Hold = ctypes.CFUNCTYPE(None, ctypes.c_int32)
 _CALLBACKS: dict[str, Any] = {
     "callback": External,
     "function": Function,
     "use_values": UseValues,
     "close": Close,
+    "row_at": RowAt,
     "hold": Hold,
 }
 

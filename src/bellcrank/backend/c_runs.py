@@ -196,43 +196,6 @@ class CRun:
         stiff = (j.fastest, j.slowed, bool(j.held), j.pace, j.backs, j.went_back)
         return Count(j.most, *figures, *stiff, j.culprit, j.excess, self.bad)
 
-    def step(self, reached: int) -> int:
-        """One step that the method chooses, with `reached` output times behind it; the status."""
-        self._job.reached = reached
-        self.status = self.call("step_once")
-        return self.status
-
-    def row(self, t: float, live: int) -> np.ndarray:
-        """The row at a time within the last step that the method chose."""
-        row = np.empty((1, self._width))
-        self.write_to(row)
-        self.status = self.status or self.call("row_once", live, t)
-        return np.asarray(row[0])
-
-    def within(
-        self, i: int, state: np.ndarray, held: tuple[np.ndarray, np.ndarray], rates: np.ndarray | None
-    ) -> Callable[[float], np.ndarray]:
-        """Rows at times within step i, which starts from a state: that of a step which ends there.
-
-        `held`: what routines keep and remember then; `rates`: those at its start, if they cannot be had again.
-        """
-
-        def row_at(t: float) -> np.ndarray:
-            look = type(self)(self.calls, self._start)
-            look.state[:], (look._kept[:-1], look.memory[:]) = state, held
-            look.look_as(self)
-            job, row = look._job, np.empty(self._width)
-            job.first, job.t = i - 1, self.course.start(i)
-            look.write_to(row)
-            if look.call("look_within", t, rates):
-                raise ValueError(f"the row at t = {t:g} s cannot be had")
-            return row
-
-        return row_at
-
-    def look_as(self, run: Any) -> None:
-        """Takes over what a look into a step of a run needs, beside its state."""
-
     def carried(self) -> Carried:
         """What a run that goes on from here takes over."""
         arrays = {name: a.copy() for name, a in self._arrays.all().items() if name not in GIVEN}
@@ -303,6 +266,19 @@ class CRun:
         further = [ctypes.c_void_p(address(x)) if isinstance(x, np.ndarray) else x for x in given]
         further = [ctypes.c_double(x) if isinstance(x, float) else x for x in further]
         return int(self.in_c(lambda: function(ctypes.byref(self._job), *further)))
+
+    def look(self, t: float, kept: np.ndarray, memory: np.ndarray, reached: int) -> np.ndarray | None:
+        """Looks for events in a step that was taken elsewhere, up to a time; the rows about the one that has ended it,
+        if one has: before it, and after it if it acts. `reached`: output times behind it."""
+        rows = np.empty((4, self._width))
+        self._kept[:-1], self.memory[:] = kept, memory
+        self._job.t, self._job.reached, self._job.total = t, reached, len(self._arrays["times"]) - 1
+        self.write_to(rows)
+        return rows[: self._job.filled] if self.call("look_at_step") else None
+
+    def look_between(self, times: np.ndarray) -> None:
+        """Looks at output times within steps, too."""
+        self._share(times=np.array(times))
 
     def event_room(self, sizes: Any) -> int:
         """How many numbers events need, by their counts."""
@@ -410,10 +386,6 @@ class LoopCRun(CRun):
             arrays[name][:] = 0.0
         job.n_past = job.wary = job.near = job.curves = job.portions = 0
         job.visit[:] = (0.0, 1.0, 0.0, 0.0, 0.0, 0.0)
-
-    def look_as(self, run: LoopCRun) -> None:
-        """Takes over its curves through singular positions."""
-        self._arrays["bridges"][:], self._job.curves = run._arrays["bridges"], run._job.curves
 
     def ended(self, status: int) -> None:
         super().ended(status)

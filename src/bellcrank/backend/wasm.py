@@ -242,6 +242,8 @@ class Instance:
         self._use_values = self._put(wasmtime.Func(self._store, wasmtime.FuncType([whole], [whole]), self._values_set))
         self._hold = self._put(wasmtime.Func(self._store, wasmtime.FuncType([whole], []), self._held))
         self._close = self._put(wasmtime.Func(self._store, wasmtime.FuncType([whole] * 3, [whole]), self._closed))
+        kind = wasmtime.FuncType([whole, number, whole], [whole])
+        self._row_at = self._put(wasmtime.Func(self._store, kind, self._row_within))
         self._run: Any = None
         self._places: dict[str, int] = {}  # of arrays of the run
 
@@ -409,6 +411,8 @@ class Instance:
         for each, array in watching.arrays.items():
             self._write(places[f"events {each}"], array)
         pointers = {each: places[f"events {each}"] for each in watching.arrays} | {"use_values": self._use_values}
+        if watching.row_at is not None:
+            pointers["row_at"] = self._row_at
         if watching.data.close is not None:
             pointers["close"] = self._close
         if watching.data.hold is not None:
@@ -435,6 +439,12 @@ class Instance:
         layout_of("job.h", "Job").read_structure(self._bytes, job, run.fields)
         self._read(at, y)
         found = run.watching.close(event, y)
+        if found is not None:
+            self._write(at, np.asarray(found, float))
+        return int(found is None)
+
+    def _row_within(self, _: int, t: float, at: int) -> int:
+        found = self._run.watching.row_within(t)
         if found is not None:
             self._write(at, np.asarray(found, float))
         return int(found is None)

@@ -5,11 +5,12 @@ In:  `EventData`. Out: `Watching`, which belongs to one run, or to several that 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bellcrank.backend.c_job import Close, Events, Hold, UseValues, address, records
+from bellcrank.backend.c_job import Close, Events, Hold, RowAt, UseValues, address, records
 from bellcrank.backend.start import EventData
 from bellcrank.numeric.tuning import EVENTS
 
@@ -64,7 +65,7 @@ class Watching:
             "happenings": np.zeros(most, records("events.h", "Happening")),
             "changes": np.zeros((most, 2 * (n_states + len(data.values)))),
         }
-        self._calls = UseValues(self._use_values), Hold(self._hold), Close(self._close)
+        self._calls = UseValues(self._use_values), Hold(self._hold), Close(self._close), RowAt(self._row_at)
         e = self.fields = Events()
         e.n_events, e.n_settings, e.n_values = n, len(data.settings), len(data.values)
         e.longest, e.n_held, e.n_modes = int(longest), memory, modes
@@ -78,6 +79,7 @@ class Watching:
         for name, array in self.arrays.items():
             setattr(e, name, address(array.view(np.uint8)))
         self.error: BaseException | None = None
+        self.row_at: Callable[[float], np.ndarray] | None = None  # rows within a step that was taken elsewhere
         self.run: Any = None
 
     def watch(self, run: Any) -> None:
@@ -111,6 +113,27 @@ class Watching:
         assert self.data.close is not None
         try:
             return self.data.close(event, y)
+        except BaseException as error:
+            self.error = error
+            return None
+
+    def look_elsewhere(self, row_at: Callable[[float], np.ndarray]) -> None:
+        """From now on steps are taken elsewhere, with such rows within the last one."""
+        self.row_at, self.fields.row_at = row_at, self._calls[3]
+
+    def _row_at(self, _: int, t: float, to: Any) -> int:
+        found = self.row_within(t)
+        if found is not None:
+            np.ctypeslib.as_array(to, (len(found),))[:] = found
+        return int(found is None)
+
+    def row_within(self, t: float) -> np.ndarray | None:
+        """The row at a time within a step that was taken elsewhere; None if it cannot be had."""
+        assert self.row_at is not None
+        try:
+            return self.row_at(t)
+        except (ArithmeticError, ValueError):
+            return None
         except BaseException as error:
             self.error = error
             return None

@@ -378,7 +378,7 @@ def run_on_cores(
 
 def _in_lanes(asked: Asked, starts: Starts, results: Results, progress: Progress | None) -> None:
     """Does all runs, several side by side in every thread."""
-    wanted, course, made = asked.wanted, asked.plan.course(starts.inputs, False), asked.loaded.side_by_side
+    wanted, course, made = asked.wanted, asked.plan.course(starts.inputs), asked.loaded.side_by_side
     compiler, kind = asked.loaded.model.compiler, (asked.number, asked.watched_text)
     assert compiler is not None
     if kind not in made:
@@ -389,7 +389,7 @@ def _in_lanes(asked: Asked, starts: Starts, results: Results, progress: Progress
 
 def _on_gpu(asked: Asked, starts: Starts, results: Results, progress: Progress | None) -> float:
     """Does all runs on a GPU, each in a thread of its own; how long its launches took, s."""
-    course, inputs = asked.plan.course(starts.inputs, False), starts.others or [starts.inputs]
+    course, inputs = asked.plan.course(starts.inputs), starts.others or [starts.inputs]
     events, made = asked.watched_text, asked.loaded.side_by_side
     shared = len(starts.begin.p) == 1 and not (events is not None and events.sets_parameters)
     kind = asked.plan.method, shared, asked.number, events

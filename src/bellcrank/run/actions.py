@@ -7,19 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
-
-import numpy as np
 
 from bellcrank.errors import ModelError, did_you_mean, mapping, warn
 from bellcrank.expr.formula_steps import COMPARISONS, FormulaStep
 from bellcrank.expr.text import parse, postorder_syntax
 from bellcrank.interface.interface import DECLARED, PLURAL, Interface, Quantity
 from bellcrank.model.records import GivenEvent
-from bellcrank.numeric.events import Condition, Watched
+from bellcrank.numeric.events import Watched
 from bellcrank.run.event_units import check_units
-from bellcrank.run.events import as_function, comparison_of, condition_steps, value_steps
+from bellcrank.run.events import comparison_of, condition_steps, value_steps
 from bellcrank.run.values import number
 from bellcrank.units import TIME, Unit
 
@@ -28,36 +25,10 @@ OTHERS = ("removed", "entered", "output", "input", "kept")
 
 
 @dataclass(frozen=True)
-class Setting:
-    """What an action sets, and the value as a function of rows, in user units."""
-
-    quantity: Quantity
-    value: Condition
-
-
-@dataclass(frozen=True)
-class Action:
-    """All that is set at once."""
-
-    settings: tuple[Setting, ...]
-
-    def values(self, row: np.ndarray) -> list[float]:
-        """What is set, from the row before."""
-        return [float(np.broadcast_to(s.value(row[None, :]), (1,))[0]) for s in self.settings]
-
-    def beside(self, values: Mapping[str, float], row: np.ndarray) -> list[tuple[float, float]]:
-        """What is set, beside what there is: states of the row, and `values` of parameters."""
-        sets = [s.quantity for s in self.settings]
-        there = (x.unit.from_equation(row[x.column]) if x.column >= 0 else values.get(x.name, np.nan) for x in sets)
-        return list(zip(self.values(row), map(float, there), strict=True))
-
-
-@dataclass(frozen=True)
 class EventsGiven:
-    """The events of a run: what is watched, actions by name, and the parameters, in user units, read and set there."""
+    """The events of a run: what is watched, and the parameters, in user units, read and set there."""
 
     watched: list[Watched]
-    actions: dict[str, Action]
     values: dict[str, float]
     used: set[str]  # keys of parameters that events read or set
     formulas: list[EventFormula]
@@ -157,7 +128,7 @@ def parameters_of(interface: Interface) -> tuple[Quantity, ...]:
 
 def no_events() -> EventsGiven:
     """Of a run that nobody watches."""
-    return EventsGiven([], {}, {}, set(), [])
+    return EventsGiven([], {}, set(), [])
 
 
 def read_events(interface: Interface, events: Any, stop: Any, parameters: Mapping[str, float] | None) -> EventsGiven:
@@ -165,22 +136,14 @@ def read_events(interface: Interface, events: Any, stop: Any, parameters: Mappin
     given = listed_events(events, stop, interface)
     if not given:
         return no_events()
-    columns, known = columns_of(interface), parameters_of(interface)
+    known = parameters_of(interface)
     values = {x.name: float(x.default) for x in known if x.default is not None}
     given_values = interface.keyed(mapping(parameters, "parameters"), DECLARED, "parameters")
     values.update({k: number(v, f"parameter '{k}'") for k, v in given_values.items()})
-    result = EventsGiven([], {}, values, set(), event_formulas(interface, given, values))
+    result = EventsGiven([], values, set(), event_formulas(interface, given, values))
     for x, formula in zip(given, result.formulas, strict=True):
-        value = as_function(formula.condition, columns, values)
-        action = Action(tuple(Setting(s, as_function(steps, columns, values)) for s, steps in formula.settings))
-        acts = bool(action.settings)
-        sets = partial(action.beside, values) if acts else None
-        result.watched.append(
-            Watched(x.name, value, formula.sides, formula.strict, x.stop, acts, sets, formula.of_time)
-        )
+        result.watched.append(Watched(x.name, formula.sides, x.stop, bool(formula.settings)))
         result.used.update(parameters_used(interface, x))
-        if acts:
-            result.actions[x.name] = action
     return result
 
 

@@ -8,7 +8,6 @@ and in every row.
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -23,10 +22,10 @@ from bellcrank.numeric.course import Course
 from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.numeric.events import Watch
 from bellcrank.numeric.integrate import unit_sized
-from bellcrank.numeric.methods import AUTO, METHODS, OWN, one_of
+from bellcrank.numeric.methods import AUTO, DEFAULT, METHODS, OWN, one_of
 from bellcrank.numeric.pace import ends_of_stretches
 from bellcrank.numeric.steps_told import why_it_ended
-from bellcrank.numeric.tuning import CONTROL, EVENTS, LOOPS
+from bellcrank.numeric.tuning import CONTROL, LOOPS
 from bellcrank.run.stepping import NO_VALUE, Driven, Evaluation
 from bellcrank.run.tolerances import Tolerances
 from bellcrank.run.values import Plan
@@ -41,7 +40,7 @@ def adaptive_run(
     """A run that has not begun. `watching`: events that the kernel looks for."""
     if plan.method in OWN:
         return CompiledRun(e, plan, state, tolerances, watch, watching)
-    return SciPyRun(e, plan, state, tolerances, watch)
+    return SciPyRun(e, plan, state, tolerances, watch, watching)
 
 
 class AdaptiveRun(Driven):
@@ -58,21 +57,12 @@ class AdaptiveRun(Driven):
         self._ends = ends_of_stretches({*plan.breaks(evaluation.inputs), *updates}, self.times)
         self.count = Count(CONTROL.most_steps + CONTROL.steps_of_row * len(self.times))
         self.time = float(self.times[0])
-        self._y = self.state
-        self._begun = self._goes_on = False  # has it begun, and does it go on from another run?
-        self._seen: np.ndarray | None = None  # the row at the end of the last step
+        self._goes_on = False  # does it go on from another run?
 
     @property
     def told(self) -> dict[str, Any]:
         """Tolerances and figures, for the settings of the result."""
         return self._tolerances.told | dict(self.count.told)
-
-    def advance(self, last: int) -> np.ndarray:
-        rows = super().advance(last)
-        if self.status != FINISHED:
-            self.state = self._y
-            self._explain()
-        return rows
 
     def _explain(self) -> None:
         """Says what held the steps back, and what is not finite."""
@@ -84,69 +74,6 @@ class AdaptiveRun(Driven):
         if self.status == NOT_FINITE and len(self.count.bad):
             self.bad = self.count.bad
 
-    def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
-        if not self._begun:
-            self._begun = True
-            self._seen = self._first()
-            if self.status != FINISHED:
-                return
-            if not self._goes_on:
-                rows.append(self._seen)
-                self.watch.look(self._seen[None, :], None)
-        while self.reached < last or self.watch.stopped is not None:  # whose row belongs to what is given back
-            t = float(self.times[self.reached + 1])
-            stop = self.watch.stopped
-            if stop is not None and t >= stop.time:
-                rows.append(self._row(stop.time))
-                return
-            if self.time < t and stop is None:
-                before = [held.copy() for held in self._held]
-                if not self._step():
-                    self.status = self.status or NOT_FINITE
-                    return
-                self._look(before)
-                continue
-            self.reached += 1
-            rows.append(self._row(t, live=2))
-            self.state = rows[-1][1 : 1 + self.evaluation.n_s]
-
-    def _look(self, before: Sequence[np.ndarray]) -> None:
-        """Looks for events in the last step, with what routines kept and remembered `before`; so it stays if one ends
-        the run there."""
-        if not self.watch.conditions:
-            return
-        assert self._seen is not None
-        after = [held.copy() for held in self._held]
-        self._set_held(before)
-        between = self.times[(self.times > self._seen[0]) & (self.times < self.time)]
-        looks = np.union1d(np.linspace(self._seen[0], self.time, EVENTS.looks + 1)[1:], between)
-        rows = np.array([self._row(float(t)) for t in looks])
-        self._seen = rows[-1]
-        self.watch.look(rows, lambda *_: self._row)
-        if self.watch.stopped is None:
-            self._set_held(after)
-
-    @property
-    def _held(self) -> list[np.ndarray]:
-        """What routines keep and remember."""
-        return [x for x in (self.kept, self.memory, *(m.array for m in self.evaluation.context.memories)) if len(x)]
-
-    def _set_held(self, values: Sequence[np.ndarray]) -> None:
-        for held, value in zip(self._held, values, strict=True):
-            held[:] = value
-
-    @abstractmethod
-    def _first(self) -> np.ndarray:
-        """Takes the start of the run; its row."""
-
-    @abstractmethod
-    def _step(self) -> bool:
-        """One step of the method; False if it failed."""
-
-    @abstractmethod
-    def _row(self, t: float, live: int = 0) -> np.ndarray:
-        """The row at a time within the last step."""
-
 
 class SciPyRun(AdaptiveRun):
     """A run with a method of SciPy."""
@@ -154,7 +81,13 @@ class SciPyRun(AdaptiveRun):
     no_way = f"SciPy's methods do not go through singular positions of closed loops: use {one_of((*METHODS, *OWN))}"
 
     def __init__(
-        self, evaluation: Evaluation, plan: Plan, state: np.ndarray, tolerances: Tolerances, watch: Watch
+        self,
+        evaluation: Evaluation,
+        plan: Plan,
+        state: np.ndarray,
+        tolerances: Tolerances,
+        watch: Watch,
+        watching: Any = None,
     ) -> None:
         from scipy import integrate
 
@@ -166,6 +99,73 @@ class SciPyRun(AdaptiveRun):
         self._methods = [getattr(integrate, name) for name in (method, ONE_STEP.get(method, method))]
         self._solver: Any = None
         self._dense: Any = None
+        self._y, self._begun = self.state, False
+        self.acted: np.ndarray | None = None  # rows about an event that has ended the last step
+        self.looks: Any = None  # the run of the kernel that looks for events
+        if watching is not None:
+            e, course = evaluation, Course(DEFAULT, plan.step, 1, t_start=self.time)
+            self.looks = e.model.start(Start(course, state, e.p, e.c, e.inputs, e.weights, e.staged, events=watching))
+            self.looks.look_between(self.times)
+            watching.look_elsewhere(self._row)
+
+    def advance(self, last: int) -> np.ndarray:
+        rows = super().advance(last)
+        if self.status != FINISHED:
+            self.state = self._y
+            self._explain()
+        return rows
+
+    def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
+        if not self._begun:
+            self._begun = True
+            first = self._first()
+            if self.status != FINISHED:
+                return
+            if not self._goes_on:
+                rows.append(first)
+            self._begin_look()
+        while self.reached < last or self.acted is not None:  # whose rows belong to what is given back
+            t = float(self.times[self.reached + 1]) if self.reached + 1 < len(self.times) else math.inf
+            if self.acted is not None and t >= self.acted[0, 0]:
+                rows.extend(self.acted)
+                self.state = self._y = self.looks.state.copy()
+                return
+            if self.time < t and self.acted is None:
+                before = [held.copy() for held in self._held]
+                if not self._step():
+                    self.status = self.status or NOT_FINITE
+                    return
+                self._look(before)
+                continue
+            self.reached += 1
+            rows.append(self._row(t, live=2))
+            self.state = rows[-1][1 : 1 + self.evaluation.n_s]
+
+    @property
+    def _held(self) -> list[np.ndarray]:
+        """What routines keep and remember."""
+        return [x for x in (self.kept, self.memory, *(m.array for m in self.evaluation.context.memories)) if len(x)]
+
+    def _set_held(self, values: Sequence[np.ndarray]) -> None:
+        for held, value in zip(self._held, values, strict=True):
+            held[:] = value
+
+    def _begin_look(self) -> None:
+        """Looks for events from here on."""
+        if self.looks is not None:
+            self.looks.state[:] = self.state
+            self.looks.look(self.time, self.kept, self.memory, self.reached)
+
+    def _look(self, before: Sequence[np.ndarray]) -> None:
+        """Looks for events in the last step, with what routines kept and remembered `before`; so it stays if one ends
+        the step."""
+        if self.looks is None:
+            return
+        after = [held.copy() for held in self._held]
+        self._set_held(before)
+        self.acted = self.looks.look(self.time, self.kept, self.memory, self.reached)
+        if self.acted is None:
+            self._set_held(after)
 
     @property
     def told(self) -> dict[str, Any]:
@@ -326,8 +326,6 @@ class CompiledRun(AdaptiveRun):
         self._follow()
 
     def advance(self, last: int) -> np.ndarray:
-        if self.watch.conditions and self._watching is None:
-            return super().advance(last)
         self._goes_over()
         rows = self._run.advance(last)
         self._follow()
@@ -335,6 +333,9 @@ class CompiledRun(AdaptiveRun):
         if self.status != FINISHED:
             self._explain()
         return np.asarray(rows)
+
+    def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
+        """The kernel takes the steps."""
 
     def _follow(self) -> None:
         """Takes over what the compiled run tells."""
@@ -345,26 +346,6 @@ class CompiledRun(AdaptiveRun):
     def take(self, carried: Carried) -> None:
         self._goes_on = True
         self._run.take(replace(carried, inside=None))
-
-    def _first(self) -> np.ndarray:
-        rows = self._run.advance(0)
-        self._follow()
-        if self._goes_on:
-            return self._row(self.time)
-        return np.asarray(rows[0] if len(rows) else np.empty(0))
-
-    def _step(self) -> bool:
-        self._goes_over()
-        self._run.step(self.reached)
-        self._follow()
-        return self.status == FINISHED
-
-    def _row(self, t: float, live: int = 0) -> np.ndarray:
-        row = self._run.row(t, live)
-        if self._run.status:
-            self._follow()
-            raise ValueError(f"the row at t = {t:g} s cannot be had")
-        return np.asarray(row)
 
     @property
     def kept(self) -> np.ndarray:

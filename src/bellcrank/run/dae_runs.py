@@ -79,7 +79,7 @@ def prepare_dae(
             why = "base='free fall' needs a mass for every speed, but the mass matrix is singular"
             raise ModelError(why, e.context.loaded.name)
     calls: Any = e.context.dae
-    run = calls.start(Start(plan.course(e.inputs, False), y, e.p, e.c, e.inputs, dae=dae, events=watching))
+    run = calls.start(Start(plan.course(e.inputs), y, e.p, e.c, e.inputs, dae=dae, events=watching))
     if carried is not None:
         run.take(carried)
     here = DaeEvaluation(e.context, e.p, e.c, e.inputs, e.kept, dae=dae)

@@ -12,7 +12,7 @@ from bellcrank.backend.watching import ACTED, CHANGED_NOTHING, Watching
 from bellcrank.emit.c.formulas import encoded
 from bellcrank.errors import BellcrankError
 from bellcrank.numeric.driven import NO_VALUE
-from bellcrank.numeric.events import Begun, Book, Event, Watch
+from bellcrank.numeric.events import Begun, Event, Watch
 from bellcrank.numeric.tuning import EVENTS
 from bellcrank.run.actions import EventFormula, EventsGiven
 from bellcrank.run.jumps import changes, following
@@ -69,8 +69,8 @@ def event_data(
     )  # fmt: skip
 
 
-def take_happened(loaded: Loaded, given: EventsGiven, watching: Watching, watch: Watch, book: Book, t: float) -> bool:
-    """Takes what happened in a run up to a time to what is known of it; is it over?"""
+def take_happened(loaded: Loaded, given: EventsGiven, watching: Watching, watch: Watch, t: float) -> tuple[bool, str]:
+    """Takes what happened in a run up to a time to what is known of it; is it over, and what could an event not do?"""
     names = value_names(given.formulas)
     for x in watching.happened():
         formula = given.formulas[x.event]
@@ -81,7 +81,7 @@ def take_happened(loaded: Loaded, given: EventsGiven, watching: Watching, watch:
             before, after = (
                 (y, dict(zip(names, v.tolist(), strict=True))) for y, v in zip(x.states, x.values, strict=True)
             )
-            found = changes(loaded, given.actions[formula.name], before, after)
+            found = changes(loaded, formula, before, after)
         watch.events.append(Event(formula.name, x.time, found))
     counted = watching.arrays["counted"]
     for formula, idle in zip(given.formulas, counted["idle"].tolist(), strict=True):
@@ -89,40 +89,42 @@ def take_happened(loaded: Loaded, given: EventsGiven, watching: Watching, watch:
             watch.idle.setdefault(formula.name, idle)
     problem = watching.problem
     if problem is not None:
-        _explain(loaded, given, watching, book, problem, t)
-    elif watching.stopped >= 0:
+        return True, _explained(loaded, given, watching, problem, t)
+    if watching.stopped >= 0:
         watch.stopped = Event(given.formulas[watching.stopped].name, float(watching.fields.when))
-    return problem is not None or watching.stopped >= 0
+    return watching.stopped >= 0, ""
 
 
-def _explain(loaded: Loaded, given: EventsGiven, watching: Watching, book: Book, problem: Any, t: float) -> None:
+def _explained(loaded: Loaded, given: EventsGiven, watching: Watching, problem: Any, t: float) -> str:
     """What an event could not do, in words."""
     e = given.formulas[problem.event]
     when = f"stopped at t = {problem.time:.6g} s"
-    if problem.kind in ("again at once", "again and again"):
-        book.chatters(e.name, problem.time, problem.kind)
-    elif problem.kind == "too often":
-        book.chatters(e.name, problem.time, f"{EVENTS.most} times within {problem.amount:.2g} s")
-    elif problem.kind == "sets no number":
+    if problem.kind in ("again at once", "again and again", "too often"):
+        often = f"{EVENTS.most} times within {problem.amount:.2g} s"
+        how = often if problem.kind == "too often" else problem.kind
+        why = "it chatters. Let its action bring the motion to rest, or end the run (stop=True)"
+        return f"{when}: event '{e.name}' acts {how}: {why}"
+    if problem.kind == "sets no number":
         targets = [x.name for f in given.formulas for x, _ in f.settings]
         what = f"the action of event '{e.name}' sets {targets[problem.item]} to {problem.amount}, not a finite number"
-        book.problem = f"{when}, as an event acts: {what}"
-    elif problem.kind == "not on constraints":
+        return f"{when}, as an event acts: {what}"
+    if problem.kind == "not on constraints":
         loops = loaded.program.loops
         assert loops is not None
         rows = [*loops.positions, *(f"speeds of {name}" for name in loops.names)]
         left = f"a residual of {problem.amount:.3g} remains in {rows[problem.item]}"
         listed = ", ".join(x.name for x, _ in e.settings)
-        book.problem = f"{when}, as an event acts: event '{e.name}' sets {listed} against the constraints: {left}"
-    elif problem.kind == "no values":
+        return f"{when}, as an event acts: event '{e.name}' sets {listed} against the constraints: {left}"
+    if problem.kind == "no values":
         error = watching.error
         if not isinstance(error, (BellcrankError, *NO_VALUE)):
             assert error is not None
             raise error
         why = "; ".join(getattr(error, "problems", [])) or str(error)
-        book.problem = f"{when}, as an event acts: {why}"
-    else:
-        book.problem = f"stopped at t = {t:.6g} s: the rates of the states cannot be evaluated any more"
+        return f"{when}, as an event acts: {why}"
+    if watching.error is not None:
+        raise watching.error
+    return f"stopped at t = {t:.6g} s: the rates of the states cannot be evaluated any more"
 
 
 def take_counted(watching: Watching, watch: Watch, begins: float, last: np.ndarray | None) -> None:

@@ -174,8 +174,6 @@ def _reached(
     prepared: Prepared, e: Evaluation, plan: Plan, dae: Dae, row: np.ndarray, stopped: bool, origin: Origin
 ) -> Reached:
     """Where a run ended. One that was `stopped` within a step goes on from there."""
-    if stopped and prepared.remembered is not None:
-        prepared.remembered.undo()
     carried = prepared.run.carried()
     carried = replace(carried, inside=None) if stopped else carried
     if plan.method in METHODS and not stopped:

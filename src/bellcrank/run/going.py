@@ -32,7 +32,7 @@ from bellcrank.run.status import OF_CODE, RunStatus
 from bellcrank.run.stepping import Evaluation, PythonRun
 from bellcrank.run.stretches import Stretch, Stretches, known_to
 from bellcrank.run.values import Plan, finite, positive, run_plan
-from bellcrank.run.watched_steps import ACTION_FAILED, FEW, KernelSteps, WatchedSteps
+from bellcrank.run.watched_steps import ACTION_FAILED, FEW, WatchedSteps
 from bellcrank.signals import Signal
 
 
@@ -83,13 +83,13 @@ class Going:
     evaluation: Evaluation
     prepared: Prepared
     watch: Watch
-    steps: CSteps | PythonSteps | WatchedSteps
+    steps: CSteps | PythonSteps
     used: set[str] = field(default_factory=set)
 
     @property
     def t(self) -> float:
         """The time reached, s."""
-        if isinstance(self.steps, WatchedSteps | KernelSteps):
+        if isinstance(self.steps, WatchedSteps):
             return float(self.steps.row[0])
         plan, reached = self.plan, self.steps.reached
         return plan.begins if reached == plan.first else plan.t_start + reached * plan.step
@@ -97,8 +97,8 @@ class Going:
     def why(self, at_start: bool = False) -> str:
         """Why the last step failed, which is not counted, or the state at the start of the next."""
         self.steps.ended()
-        if isinstance(self.steps, WatchedSteps | KernelSteps) and self.steps.stretches.book.problem:
-            return self.steps.stretches.book.problem
+        if isinstance(self.steps, WatchedSteps) and self.steps.stretches.problem:
+            return self.steps.stretches.problem
         told = how_ended(self.prepared, self.evaluation, self.watch, False)
         if not at_start:
             self.steps.uncount()
@@ -118,7 +118,7 @@ class Going:
         n = self.steps.reached
         onward = plan if n == plan.first else plan._replace(first=n, within=None)
         carried, behind = replace(self.prepared.run.carried(), weights=e.weights), None
-        if isinstance(self.steps, WatchedSteps | KernelSteps):
+        if isinstance(self.steps, WatchedSteps):
             behind = self.steps.behind()
             if self.watch.stopped is not None:
                 onward, carried = place_on(plan, float(row[0])), replace(carried, inside=None)
@@ -196,19 +196,17 @@ def going(loaded: Loaded, origin: Origin, step: float | None = None, method: str
     evaluation, prepared = stretches.ready(stretch, np.zeros(len(interface.kept)))
     row = take_over(origin.reached, evaluation, stretch.y, carried)
     run: Any = prepared.run
-    steps: CSteps | PythonSteps | WatchedSteps
+    steps: CSteps | PythonSteps
     behind = None if origin.reached is None else origin.reached.behind
     if stretches.watching is not None:
-        steps = KernelSteps(stretches, run, behind)
-    elif watch.conditions:
-        steps = WatchedSteps(stretches, stretch, row, behind)
+        steps = WatchedSteps(stretches, run, behind)
     else:
         kind = RigidCSteps if isinstance(run, RigidCRun) else CSteps if isinstance(run, CRun) else PythonSteps
         steps = kind(run)
     found = Going(loaded, origin, plan, signals, evaluation, prepared, watch, steps, events.used)
-    if isinstance(steps, WatchedSteps | KernelSteps):
+    if isinstance(steps, WatchedSteps):
         steps.going = found
-    if not isinstance(steps, WatchedSteps) and carried is not None and carried.inside is not None and row is not None:
+    if carried is not None and carried.inside is not None and row is not None:
         steps.put(row, plan.first)
         return found
     if steps.take(0):

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bellcrank.backend.start import FINISHED, Carried, Start
 from bellcrank.errors import RunError
-from bellcrank.numeric.events import Rows, Watch, Within
+from bellcrank.numeric.events import Watch
 from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.run.adaptive import adaptive_run
 from bellcrank.run.memory import COPIES, check_memory
@@ -21,7 +20,6 @@ from bellcrank.run.values import Plan
 
 Progress = Callable[[float], None]
 LARGER = "use a larger output_every (--output-every), a shorter run, or segments continued with start="
-FEW = 2  # steps that are taken first after an event that acts: another one may follow
 BLOCK_SECONDS = 0.1  # between two looks at progress, events and the keyboard
 
 
@@ -34,44 +32,10 @@ class Prepared(NamedTuple):
     h: float
     begins: float  # s
     first_row: bool  # is there a row of the state at the beginning, or does the run go on from another?
-    within: Within | None = None  # rows within a step, if the run does not look there itself
-    remembered: Remembered | None = None
     behind: float = 0.0  # share of the run that its steps do not count
     told: Callable[[], dict[str, Any]] = dict  # figures of the run, when it is over
     done: Callable[[], float] | None = None  # the share done, where the number of steps does not tell it
-    happened: Callable[[], bool] | None = None  # takes what the kernel tells of events; is the run over?
-
-
-class Remembered:
-    """Memories of a run, each with the array of single evaluations: marked before a step, put back for a look.
-
-    `rates` are those at the mark.
-    """
-
-    def __init__(self, run: Advancing, arrays: Sequence[tuple[np.ndarray, np.ndarray]]) -> None:
-        self.run, self.arrays = run, arrays
-        self.rates = run.rates
-        self.marked: list[np.ndarray] = []
-
-    def mark(self) -> None:
-        self.rates = self.run.rates.copy()
-        self.marked = [running.copy() for running, _ in self.arrays]
-
-    def undo(self) -> None:
-        """Puts the run back to the mark."""
-        for (running, _), marked in zip(self.arrays, self.marked, strict=True):
-            running[:] = marked
-
-    @contextmanager
-    def back(self) -> Iterator[None]:
-        later = [seen.copy() for _, seen in self.arrays]
-        try:
-            for (_, seen), marked in zip(self.arrays, self.marked, strict=True):
-                seen[:] = marked
-            yield
-        finally:
-            for (_, seen), values in zip(self.arrays, later, strict=True):
-                seen[:] = values
+    happened: Callable[[], bool] | None = None  # takes what the kernel tells of events; do steps end there?
 
 
 def prepare(
@@ -95,61 +59,32 @@ def prepare(
             adaptive, last, 1, h, plan.begins, carried is None, behind=behind, told=lambda: adaptive.told,
             done=lambda: (adaptive.time - plan.begins) / (plan.t_end - plan.begins),
         )  # fmt: skip
-    course = plan.course(e.inputs, bool(watch.conditions) and watching is None)
+    course = plan.course(e.inputs)
     start = Start(course, y, e.p, e.c, e.inputs, e.weights, e.staged, events=watching)
     run = e.model.start(start) or PythonRun(e, course, y)
     if carried is not None:
         run.take(carried)
-    if watching is not None:
-        return Prepared(run, course.total, plan.every, plan.step, plan.begins, carried is None)
-    remembered = _remembered(run, e)
-
-    def within(i: int, row: np.ndarray) -> Rows:
-        rates = None if remembered is None else remembered.rates if i <= run.reached else run.rates
-        if isinstance(run, PythonRun):
-            return run.within(i, row, rates)
-        found: Rows = run.within(i, row[1 : 1 + e.n_s], (e.kept, e.model.memory), rates)
-        return found
-
-    return Prepared(run, course.total, plan.every, plan.step, plan.begins, carried is None, within, remembered)
+    return Prepared(run, course.total, plan.every, plan.step, plan.begins, carried is None)
 
 
-def _remembered(run: Advancing, e: Evaluation) -> Remembered | None:
-    """What external routines remember and keep during a run, if any do."""
-    arrays = [(m.array, m.array) for m in e.context.memories if len(m.array)]
-    if len(run.memory) > 1:
-        arrays.append((run.memory, e.model.memory))
-    if len(e.kept):
-        arrays.append((run.kept, e.kept))
-    return Remembered(run, arrays) if arrays else None
-
-
-def take_steps(prepared: Prepared, watch: Watch, progress: Progress | None = None) -> tuple[np.ndarray, bool]:
+def take_steps(prepared: Prepared, progress: Progress | None = None) -> tuple[np.ndarray, bool]:
     """Takes all steps of a run, or as many as can be taken; the rows of every n-th step and of the last. True if that
     was interrupted from the keyboard: rows are then those of the blocks of steps that were finished.
 
-    A run that looks for events by `within` gives a row for each step; `remembered` is then put back to where it was
-    before the step that is looked at. In between, the keyboard is heard and `progress` gets the share done.
+    In between, the keyboard is heard and `progress` gets the share done.
     """
     run, total, every, taken = prepared.run, prepared.total, prepared.every, _Taken()
-    looks = bool(watch.conditions) and prepared.within is not None
-    step_by_step = looks and (prepared.remembered is not None or run.calls_back)
     try:
         if not prepared.first_row:
             run.advance(run.reached)  # takes the start
-        block, first = 64 if prepared.first_row or not looks else FEW, prepared.first_row
-        while first or (run.reached < total and run.status == FINISHED and watch.stopped is None):
+        block, first = 64, prepared.first_row
+        while first or (run.reached < total and run.status == FINISHED):
             before, start = run.reached, time.perf_counter()
-            if looks and prepared.remembered is not None:
-                prepared.remembered.mark()
-            if step_by_step:
-                block = 0 if first else 1
             rows = run.advance(min(before + block, total))
             seconds = time.perf_counter() - start
             block = max(1, min(int(block * min(BLOCK_SECONDS / max(seconds, 1e-6), 8.0)), 10_000_000))
-            kept = _looked_at(prepared, watch, rows, before if first else before + 1)
             first = False
-            taken.take(kept, (total - before) // every + 4)
+            taken.take(rows, (total - before) // every + 4)
             if prepared.happened is not None and prepared.happened():
                 break
             if progress is not None:
@@ -158,18 +93,6 @@ def take_steps(prepared: Prepared, watch: Watch, progress: Progress | None = Non
     except KeyboardInterrupt:
         return taken.rows, True
     return taken.rows, False
-
-
-def _looked_at(prepared: Prepared, watch: Watch, rows: np.ndarray, first: int) -> np.ndarray:
-    """The rows to keep, where the run gives one for each step, from the first on, to look for events."""
-    if not watch.conditions or prepared.within is None or not len(rows):
-        return rows
-    remembered = prepared.remembered
-    with remembered.back() if remembered is not None else nullcontext():
-        kept = watch.look(rows, prepared.within)
-    places = np.arange(len(kept))
-    last = (places + first == prepared.total) | ((places == len(kept) - 1) & (watch.stopped is not None))
-    return np.asarray(kept[((places + first) % prepared.every == 0) | last])
 
 
 class _Taken:

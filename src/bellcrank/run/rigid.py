@@ -53,7 +53,7 @@ def prepare_rigid(
     def tell(what: str, t: float) -> None:
         watch.events.append(Event(what, t))
 
-    course, names = plan.course(e.inputs, False), [c.name for c in contacts]
+    course, names = plan.course(e.inputs), [c.name for c in contacts]
     start = Start(course, y, e.p, e.c, e.inputs, wheels=names, tell=tell, events=watching)
     run: Any = e.model.start(start)
     if run is None:

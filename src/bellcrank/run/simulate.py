@@ -76,7 +76,6 @@ def simulate(
     stretch = Stretch(plan, p, y, carried)
     evaluation, prepared = stretches.ready(stretch, kept)
     stretch.row = take_over(origin.reached, evaluation, stretch.y, carried)
-    watch.begin(plan.first, stretch.row, watch.at_zero(stretch.row))
     began = time.perf_counter()
     stretch, evaluation, prepared, rows = stretches.run(stretch, evaluation, prepared, progress)
     seconds = time.perf_counter() - began
@@ -100,7 +99,7 @@ def simulate(
     n_q = len(loaded.program.coordinates)
     locks = locks_passed(mechanism, rows[:, 0], rows[:, 1 : 1 + n_q]) if rows.shape[1] > n_q else []
     watch.note(Event(x.text, x.time) for x in locks)
-    ended = stretches.book.problem or how_ended(prepared, evaluation, watch, plan.method in ADAPTIVE)
+    ended = stretches.problem or how_ended(prepared, evaluation, watch, plan.method in ADAPTIVE)
     too_large = (
         "" if contacts else step_too_large(plan, evaluation, stretches.pieces[-1].rows, prepared.run.status == FINISHED)
     )
@@ -112,10 +111,10 @@ def simulate(
     status = OF_CODE[prepared.run.status]
     if watch.stopped is not None:
         status = RunStatus.STOPPED_BY_EVENT
-    if stretches.book.problem:
+    if stretches.problem:
         status = RunStatus.ACTION_FAILED
     run = as_run(loaded.interface, rows, ended, status, watch, settings)
-    run.reached = None if stretches.book.problem else left
+    run.reached = None if stretches.problem else left
     run.notes = outside(mechanism.description.ranges, loaded.interface, rows)
     run.notes += stood_in(plan.method, settings, stretches.passages)
     run.find_residuals = residuals_of(loaded, stretches.pieces)

@@ -1,4 +1,4 @@
-"""Runs with a fixed step that go on step by step, driven by Python; and states within a step.
+"""Runs with a fixed step that go on step by step, driven by Python.
 
 A run has `advance(last)`, which goes on to step number `last` and returns the rows recorded on the way (time, states,
 outputs, inputs), `reached`, `status`, `state` (the last good one) and `bad` (the one that is not finite). `CRun` of
@@ -20,7 +20,6 @@ from bellcrank.numeric.branch import Keeper, NotClosed, Passage
 from bellcrank.numeric.course import At, Course, Part
 from bellcrank.numeric.driven import NO_VALUE as NO_VALUE
 from bellcrank.numeric.driven import Head
-from bellcrank.numeric.events import Rows
 from bellcrank.numeric.integrate import Rates, advance_by
 from bellcrank.numeric.methods import METHODS
 from bellcrank.numeric.projection import Admitted
@@ -308,22 +307,3 @@ class PythonRun(Driven):
             state = error.state
             self.status, self.problem = NOT_CLOSED, not_closed(state.row, state.moved, state.residual)
             return np.concatenate([state.q, state.u]), state
-
-    def within(self, i: int, row: np.ndarray, rates: np.ndarray | None = None) -> Rows:
-        """Rows at times within step i, which starts from the row given: the state is that of a step which ends there.
-
-        `rates` are those at its start, if they cannot be had again because external routines remember.
-        """
-        begin, start = self.course.begin(i), row[1 : 1 + self.evaluation.n_s]
-
-        def row_at(t: float) -> np.ndarray:
-            e = self.evaluation.afresh(begin, start)
-            run = type(self)(e, self.course, start)
-            run.rates = e.rates(begin, start) if rates is None else rates
-            for part in self.course.parts(i, until=t):
-                run.state, _ = run.moved(part, e.rates)
-                if part.end < t:
-                    run.rates = e.rates(part.after, run.state)
-            return e.row(t, run.state)
-
-        return row_at

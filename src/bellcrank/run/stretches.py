@@ -17,14 +17,13 @@ import numpy as np
 from bellcrank.backend.c_runs import WHEEL_MODES
 from bellcrank.backend.start import Carried, Input, Weights
 from bellcrank.backend.watching import Watching
-from bellcrank.errors import BellcrankError, warn
+from bellcrank.errors import RunError, warn
 from bellcrank.interface.interface import DECLARED
 from bellcrank.numeric.branch import Keeper, Passage
-from bellcrank.numeric.events import Book, Event, Fired, Watch, Watched, let_act
-from bellcrank.numeric.methods import METHODS, OWN
+from bellcrank.numeric.events import Watch
+from bellcrank.numeric.methods import SCIPY
 from bellcrank.numeric.projection import Closure
 from bellcrank.numeric.steps_told import add_figures
-from bellcrank.numeric.tuning import EVENTS
 from bellcrank.run.actions import EventsGiven
 from bellcrank.run.closure import (
     Closing,
@@ -40,11 +39,12 @@ from bellcrank.run.dae_methods import Dae
 from bellcrank.run.dae_runs import Piece, prepare_dae
 from bellcrank.run.event_data import event_data, take_counted, take_happened, value_names
 from bellcrank.run.goes_on import place_on
-from bellcrank.run.jumps import changes, mended, rate_of, set_by
+from bellcrank.run.jumps import mended
 from bellcrank.run.loaded import Context, Loaded
+from bellcrank.run.plain import not_in_python
 from bellcrank.run.prepare import Prepared, Progress, prepare, take_steps
 from bellcrank.run.rigid import prepare_rigid, tell_raised
-from bellcrank.run.stepping import NO_VALUE, Evaluation
+from bellcrank.run.stepping import Evaluation
 from bellcrank.run.tolerances import Tolerances
 from bellcrank.run.values import Plan
 
@@ -79,7 +79,7 @@ class Stretches:
         self.pieces: list[Piece] = []
         self.told: dict[str, float] = {}
         self.passages: list[Passage] = []  # near singular positions
-        self.book = Book()
+        self.problem = ""  # what an event could not do, which ends the run
         self.interrupted = False
         self.within = False  # did the run end within a step, or after its state was changed?
         self._closure: tuple[Sequence[float], Closure | None] | None = None
@@ -145,8 +145,11 @@ class Stretches:
     def _watching(self, s: Stretch, e: Evaluation) -> Watching | None:
         """Events as the kernel looks for them, if it takes the steps."""
         model: Any = e.model if self.dae.usual else self.context.dae
-        if not getattr(model, "watches", False) or not (s.plan.method in METHODS or s.plan.method in OWN):
-            return None
+        if not getattr(model, "watches", False):
+            raise RunError(f"{self.loaded.name}: {not_in_python('an event')}")
+        if s.plan.method in SCIPY and self.watching is not None:
+            self.changed = []
+            return self.watching
         memories = [m.array for m in self.context.memories if len(m.array)]
         hold = Held(memories) if memories else None
         until = s.plan.t_end if self.ends else np.inf
@@ -162,7 +165,7 @@ class Stretches:
         assert watching is not None
         p = self.changed[-1][1] if self.changed else self.stretch.p
         time = float(watching.run.fields.t)
-        return mended(self.loaded, self.events.actions[formula.name], self.closure(p), time, y, formula.name)
+        return mended(self.loaded, formula, self.closure(p), time, y)
 
     def _use_values(self, run: Any, found: list[float]) -> None:
         """Takes values that an event has set into the parameters of a run."""
@@ -180,20 +183,21 @@ class Stretches:
     def happened(self, run: Any) -> bool:
         """Takes what the kernel tells of events; is the run over?"""
         assert self.watching is not None
-        over = take_happened(self.loaded, self.events, self.watching, self.watch, self.book, float(run.time))
+        over, self.problem = take_happened(self.loaded, self.events, self.watching, self.watch, float(run.time))
         self._tell_idle()
         if hasattr(run, "raised"):  # what wheels do at the time of an event follows from it
             names = {x.name for x in self.events.formulas}
             self.watch.events.sort(key=lambda e: (e.time, e.name not in names))
             tell_raised(run)
-        return over
+        return over or getattr(run, "acted", None) is not None
 
     def _with_values_set(
         self, s: Stretch, e: Evaluation, prepared: Prepared, rows: np.ndarray
     ) -> tuple[Stretch, Evaluation]:
         """Keeps rows with the parameters that they had; what holds at their end."""
-        first = 0
+        first, elsewhere = 0, getattr(prepared.run, "acted", None) is not None
         for count, p, c in self.changed:
+            count = len(rows) - 1 if elsewhere else count
             self._keep(rows[first:count], e)
             first, (s, e) = count, self.with_parameters(s, e, p, c, prepared.run)
         self._keep(rows[first:], e)
@@ -204,8 +208,9 @@ class Stretches:
     ) -> tuple[Stretch, Evaluation]:
         """The same with other parameters, which events have set in a run."""
         s, e, closure = replace(s, p=p), replace(e, p=p, c=c), self.closure(p)
-        if closure is not None:
-            root_q, root_u = getattr(run, "compiled", run).roots
+        kept_closed = getattr(run, "compiled", run)
+        if closure is not None and hasattr(kept_closed, "roots"):
+            root_q, root_u = kept_closed.roots
             e = replace(e, closing=self._closing(closure, s, e.kept, (root_q**2, root_u**2)))
         return s, e
 
@@ -219,8 +224,7 @@ class Stretches:
 
     def run(self, s: Stretch, e: Evaluation, prepared: Prepared, progress: Progress | None) -> tuple[Any, ...]:
         """Takes stretch after stretch; the last one with its evaluation, stepper, and all rows."""
-        furthest, self.book = 0.0, Book(s.plan.step, s.plan.t_end - s.plan.t_start)
-        self.watch.until = s.plan.t_end
+        furthest = 0.0
 
         def tell(share: float) -> None:  # steps beyond an event are taken again
             nonlocal furthest
@@ -229,48 +233,34 @@ class Stretches:
                 progress(furthest)
 
         while True:
-            rows, self.interrupted = take_steps(prepared, self.watch, None if progress is None else tell)
-            if self.watch.again is not None and s.row is not None:
-                rows = rows[rows[:, 0] > s.row[0]] if len(rows) else rows
+            rows, self.interrupted = take_steps(prepared, None if progress is None else tell)
             if s.row is not None:
                 rows = np.vstack([s.row[None, :], rows]) if len(rows) else s.row[None, :]
             s, e = self._with_values_set(s, e, prepared, rows)
+            self.context.set_live(0)
             if self.interrupted:
-                self.context.set_live(0)
                 return s, e, prepared, self._rows()
-            following = self.after(s, e, prepared, rows)
+            self.within = self.watch.stopped is not None
             if self.watching is not None:
                 take_counted(self.watching, self.watch, s.plan.begins, rows[-1] if len(rows) else None)
             self.watch.passed(prepared.run.passages)
             self.passages += prepared.run.passages
             add_figures(self.told, prepared.told())
+            following = self._following(s, e, prepared)
             if following is None:
                 return s, e, prepared, self._rows()
             s, e, prepared = following
-            if self.book.problem or self._is_over(s):
-                assert s.row is not None
-                self._keep(s.row[None, :], e)
-                return s, e, prepared, self._rows()
 
-    def after(
-        self, s: Stretch, e: Evaluation, prepared: Prepared, rows: np.ndarray
-    ) -> tuple[Stretch, Evaluation, Prepared] | None:
-        """Lets events act at the last row of some steps; the stretch that follows, or None if none does."""
-        self.context.set_live(0)
-        self._tell_idle()
-        self.within = self.watch.stopped is not None
-        if self.watch.stopped is not None:
-            self.watch.forget_after(self.watch.stopped.time)
-        if self.watch.again is not None:
-            self.book.chatters(self.watch.again.name, self.watch.again.time, "again at once")
-        if not self.watch.fired or self.book.problem:  # what acts comes before all that broke down beyond it
+    def _following(self, s: Stretch, e: Evaluation, prepared: Prepared) -> tuple[Stretch, Evaluation, Prepared] | None:
+        """What follows where an event has ended steps that were taken elsewhere; None if that is the end."""
+        rows = getattr(prepared.run, "acted", None)
+        if rows is None or self.problem or self.watch.stopped is not None or rows[-1, 0] >= s.plan.t_end:
             return None
-        try:
-            return self._act(s, e, prepared, rows[-1])
-        except (BellcrankError, *NO_VALUE) as error:
-            why = "; ".join(getattr(error, "problems", [])) or str(error)
-            self.book.problem = f"stopped at t = {rows[-1, 0]:.6g} s, as an event acts: {why}"
-            return None
+        weights = None if self.changed else e.weights
+        carried = replace(prepared.run.carried(), inside=None, weights=weights)
+        e.kept[:], e.model.memory[:] = carried.kept, carried.memory
+        following = Stretch(place_on(s.plan, float(rows[-1, 0])), s.p, prepared.run.state.copy(), carried)
+        return following, *self.ready(following, e.kept)
 
     def _keep(self, rows: np.ndarray, e: Evaluation) -> None:
         """Takes rows to those with the same parameters, if these came last."""
@@ -289,66 +279,6 @@ class Stretches:
         """All rows."""
         self._join()
         return np.vstack([x.rows for x in self.pieces]) if len(self.pieces) > 1 else self.pieces[0].rows
-
-    def _act(
-        self, s: Stretch, e: Evaluation, prepared: Prepared, row: np.ndarray
-    ) -> tuple[Stretch, Evaluation, Prepared]:
-        """Lets all events at the time of a row act; the stretch that follows."""
-        t, h, n_s = float(row[0]), EVENTS.glance * s.plan.step, e.n_s
-        if prepared.remembered is not None:
-            prepared.remembered.undo()
-        carried = replace(prepared.run.carried(), inside=None)
-        e.kept[:], e.model.memory[:] = carried.kept, carried.memory
-        y, now, p = row[1 : 1 + n_s].copy(), e, s.p
-
-        def act(one: Fired, before: np.ndarray) -> np.ndarray:
-            nonlocal y, p, now
-            y, p, now = self._done(one, now, t, y, before, p)
-            return now.row(t, y)
-
-        def rate(w: Watched) -> float:
-            plain = replace(now, closing=None)
-            return rate_of(w, plain.rates, plain.row, (t, y), h)
-
-        after, stop, at_zero = let_act(self.watch, self.book, row, act, rate)
-        self._tell_idle()
-        plan = place_on(s.plan, t)
-        weights = e.weights if p == s.p else None
-        following = Stretch(plan, p, y, replace(carried, weights=weights), after)
-        self.watch.begin(plan.first, after, at_zero)
-        if stop:
-            self.watch.stopped = Event(stop, t)
-        if self.book.problem or self._is_over(following):
-            return following, now, prepared
-        return following, *self.ready(following, e.kept)
-
-    def _is_over(self, s: Stretch) -> bool:
-        """Does a run end with the event that a stretch begins with?"""
-        return self.watch.stopped is not None or s.plan.begins >= s.plan.t_end
-
-    def _done(
-        self,
-        one: Fired,
-        e: Evaluation,
-        t: float,
-        y: np.ndarray,
-        row: np.ndarray,
-        p: list[float],
-    ) -> tuple[np.ndarray, list[float], Evaluation]:
-        """One action: the state and parameters after it, and what evaluates them."""
-        w, loaded, values = one.watched, self.loaded, self.events.values
-        action, old = self.events.actions[w.name], (y, dict(values))
-        y = set_by(action, row, values, y, w.name)
-        new_p = p
-        if values != old[1]:
-            changed = {k: v for k, v in values.items() if v != old[1].get(k)}
-            self.parameters = loaded.interface.changed_parameters(self.parameters, changed)
-            new_p = loaded.parameter_values(known_to(loaded, self.parameters, self.events.used))
-        if new_p != p:
-            e = replace(e, p=new_p, c=loaded.constants(new_p), closing=None)
-        y = mended(loaded, action, self.closure(new_p), t, y, w.name)
-        self.watch.events.append(Event(w.name, t, changes(loaded, action, old, (y, values))))
-        return y, new_p, e
 
     def _tell_idle(self) -> None:
         """Tells once of every event whose action changes nothing."""

@@ -54,10 +54,10 @@ class Plan(NamedTuple):
         n = span / self.step
         return round(n) if abs(round(n) * self.step - span) < PLANS.at_end * span else math.ceil(n)
 
-    def course(self, inputs: Sequence[Input], watched: bool) -> Course:
-        """Steps of a run with these inputs; all of a run that is watched for events are recorded."""
-        every, breaks = 1 if watched else self.every, self.breaks(inputs)
-        span = self.steps, every, self.t_end, breaks, self.t_start, self.first, self.within
+    def course(self, inputs: Sequence[Input]) -> Course:
+        """Steps of a run with these inputs."""
+        breaks = self.breaks(inputs)
+        span = self.steps, self.every, self.t_end, breaks, self.t_start, self.first, self.within
         return Course(self.method, self.step, *span)
 
     def breaks(self, inputs: Sequence[Input]) -> tuple[float, ...]:
