@@ -31,6 +31,7 @@ enum { N_BLOCKS };
 #define visit_bridges(job, y) ((void)(y))
 #define too_far(job, h, t, end, y, next, w) 0
 #define on_bridge(job, b, y) 0
+#define in_front(job, b, y) 0
 #define singular_at_rest(y, J) 0
 #endif
 
