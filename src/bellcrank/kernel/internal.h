@@ -25,7 +25,9 @@ static int staged_rates(GIVEN Job *job, real t, const real *y, real *k, real *w)
 #endif
 
 #if !HAS_BRIDGES
+#if !LINKED
 enum { N_BLOCKS };
+#endif
 #define find_bridges(job, t, y, J, w) ((void)0)
 #define put_bridges(job, y, all) ((void)(y), (void)(all), 0)
 #define visit_bridges(job, y) ((void)(y))

@@ -1,6 +1,7 @@
 /* How much memory the functions of a kernel take at most that was compiled before, in numbers, for a model whose sizes
    are known. A step with closed loops takes its halves and closes the loops within each: so its states count most. */
 
+#if !LINKED
 #if !HAS_SYSTEM
 enum { N_G, N_V };
 #endif
@@ -9,6 +10,7 @@ enum { WIDEST };
 #endif
 #if !HAS_WHEELS
 enum { N_WHEELS };
+#endif
 #endif
 #define ROOM_OF_LOOPS (N_G*(1 + N_Q) + N_V*(1 + N_U) + 4)
 #define ROOM_OF_SYSTEM (N_Q + N_U*(N_U + 3)/2 + N_V*N_U + N_G + 2*N_V + 4)
