@@ -22,15 +22,21 @@ class Embedded:
         self.source = equations.write("c", folder, purpose="embedded", precision=precision)
         self.folder, self.stem = folder, self.source.stem
         self.header = self.source.with_suffix(".h").read_text(encoding="utf-8")
-        real = ctypes.c_double if precision == "double" else ctypes.c_float
-        declared = re.search(r"typedef struct \w+ \{\n(.*?)^\}", self.header, re.DOTALL | re.MULTILINE)[1]
-        fields = []
-        for kind, names in re.findall(r"^    (\w+) ([^;]+);", declared, re.MULTILINE):
-            for name in names.split(", "):
-                plain, _, size = name.rstrip("]").partition("[")
-                number = ctypes.c_int64 if kind == "int64_t" else ctypes.c_double if kind == "double" else real
-                fields.append((plain, number * int(size) if size else number))
-        self.structure = type("Model", (ctypes.Structure,), {"_fields_": fields})
+        kinds = {
+            "int64_t": ctypes.c_int64,
+            "int32_t": ctypes.c_int32,
+            "double": ctypes.c_double,
+            "float": ctypes.c_float,
+        }
+        structures = re.findall(r"typedef struct (\w+) \{\n(.*?)^\}", self.header, re.DOTALL | re.MULTILINE)
+        for structure, declared in structures:
+            fields = []
+            for kind, names in re.findall(r"^    (\w+) ([^;]+);", declared, re.MULTILINE):
+                for name in names.split(", "):
+                    plain, _, size = name.rstrip("]").partition("[")
+                    fields.append((plain, kinds[kind] * int(size) if size else kinds[kind]))
+            kinds[structure] = type(structure, (ctypes.Structure,), {"_fields_": fields})
+        self.structure = kinds[f"{self.stem}_model"]
         library = folder / "model.so"
         self.compile("-shared", "-fPIC", *flags, self.source.name, "-o", library.name, "-lm")
         self.library = ctypes.CDLL(str(library))

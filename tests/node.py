@@ -1,4 +1,4 @@
-"""Programs for browsers, run by node: what their functions give, in WebAssembly and in JavaScript."""
+"""Pages run by node: what the functions of their programs give, and whole runs."""
 
 import json
 import math
@@ -6,42 +6,44 @@ import re
 import shutil
 import subprocess
 import zlib
-from base64 import b64decode, b64encode
+from base64 import a85decode, b64encode
+from importlib.resources import files
 
 import pytest
 
-from bellcrank.emit.javascript.runtime_files import runtime
+from bellcrank.emit.memory import PARTS, ROWS
 
 NODE = shutil.which("node")
 needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed")
+_LOAD = (files("bellcrank") / "export/page/templates/engine.js").read_text(encoding="utf-8")
 _EVALUATE = """
-const given = JSON.parse(require("fs").readFileSync(0)), value = text => (0, eval)(`(${text})`);
+const given = JSON.parse(require("fs").readFileSync(0));
 const number = x => typeof x === "string" ? Number(x) : x;  // JSON has no infinities
-const found = given.map(d => {
-  const bytes = Uint8Array.from(atob(d.module), c => c.charCodeAt(0));
-  if (!WebAssembly.validate(bytes)) return {error: "the module is not valid"};
-  const memory = new WebAssembly.Memory({initial: d.pages}), m = new Float64Array(memory.buffer);
-  const r = value(d.routines)(m);
-  const imports = {e: {memory}, m: Math, r};
-  const text = value(d.translate)(bytes);
-  const kinds = {wasm: new WebAssembly.Instance(new WebAssembly.Module(bytes), imports).exports, js: value(text)(m, r)};
-  const put = (name, values) => m.set(values.map(number), d.at[name]/8);
-  for (const [kind, e] of Object.entries(kinds)) {
-    put("p", d.p);
-    e.constants();
-    kinds[kind] = d.points.map(({t, y, w}) => {
-      put("y", y), put("stage", y), put("w", w);
-      return Object.fromEntries(d.names.map(name => {
-        const at = d.at[name === "derivatives" ? "rates" : name];
-        m.fill(-77, at/8, at/8 + d.sizes[name]);
-        e[name](t, d.at.y, at);  // rates have places of their own
-        return [name, Array.from(m.subarray(at/8, at/8 + d.sizes[name]), String)];
-      }));
-    });
-  }
-  return kinds;
-});
-console.log(JSON.stringify(found));
+(0, eval)(given.engine);
+const one = async d => {
+  const me = await engine(d.facts, Uint8Array.from(atob(d.module), c => c.charCodeAt(0)));
+  const put = (name, values) => me.m.set(values.map(number), me.F.at[name]/8);
+  const call = (name, t, to) => {
+    const A = me.F.at, given = [t, A.y, A.y + 8*me.F.n_q, A.p, A.c, A.w, to];
+    me.e[name](...given, ...(name === "derivatives" ? [to + 8*me.F.n_q] : []), A.externals);
+  };
+  put("p", d.p);
+  call("constants", 0, me.F.at.c);
+  const free = me.m.length - 4096;
+  return d.points.map(({t, y, w}) => {
+    put("y", y), put("w", w);
+    return Object.fromEntries(Object.entries(d.sizes).map(([name, n]) => {
+      me.m.fill(-77, free, free + n);
+      call(name, t, 8*free);
+      return [name, Array.from(me.m.subarray(free, free + n), String)];
+    }));
+  });
+};
+(async () => {
+  const found = [];
+  for (const d of given.listed) found.push(await one(d));
+  console.log(JSON.stringify(found));
+})();
 """
 
 
@@ -53,24 +55,21 @@ def node(script, given):
 
 
 def evaluated(listed):
-    """Results of all functions of programs: for each, by "wasm" and "js", for every point, by function.
+    """Results of all functions of programs: for each, for every point, by function.
 
     In: pairs of a browser program and what it is given: parameters p and points {t, y, w}.
     """
     given = []
-    for made, p, points in listed:
-        sizes = {name: made.memory.sizes.get("k" if name == "derivatives" else name, 0) for name in made.names}
+    for made, n_q, p, points in listed:
         points = [{k: [_plain(x) for x in v] if k != "t" else v for k, v in point.items()} for point in points]
+        facts = {"kernel": len(made.kernel), "at": made.at, "job": made.fields}
+        facts |= {"sines": [ROWS, PARTS], "n_q": n_q, "y": [], "parameters": [], "signals": [], "inputs": []}
         given.append({
-            "module": b64encode(made.module).decode(), "translate": runtime("translate.js"), "routines": made.routines,
-            "pages": made.memory.pages, "at": dict(made.memory.at), "sizes": sizes, "names": made.names, "p": list(map(float, p)),
-            "points": points,
+            "module": b64encode(made.kernel + made.module).decode(), "facts": facts,
+            "sizes": made.sizes, "p": list(map(float, p)), "points": points,
         })  # fmt: skip
-    found = node(_EVALUATE, given)
-    return [
-        {k: [{f: [float(x) for x in v] for f, v in at.items()} for at in values] for k, values in each.items()}
-        for each in found
-    ]
+    found = node(_EVALUATE, {"engine": _LOAD, "listed": given})
+    return [[{f: [float(x) for x in v] for f, v in at.items()} for at in each] for each in found]
 
 
 def _plain(x):
@@ -80,9 +79,7 @@ def _plain(x):
 _RUN = """
 const d = JSON.parse(require("fs").readFileSync(0));
 (0, eval)(d.script);
-engine(d.facts, Uint8Array.from(atob(d.module), c => c.charCodeAt(0))).then(({e, m, r}) => {
-  const text = () => (0, eval)(`(${translated(Uint8Array.from(atob(d.module), c => c.charCodeAt(0)))})`)(m, r);
-  const me = runner(d.facts, d.text ? text() : e, m, r, d.facts.free.length ? keeper_of : null);
+engine(d.facts, Uint8Array.from(atob(d.module), c => c.charCodeAt(0))).then(me => {
   console.log(JSON.stringify(d.runs.map(given => {
     try {
       return whole_run(me, ...given);
@@ -107,7 +104,9 @@ def recorded_numbers(text):
 
 def _packed(text):
     """Module, numbers, facts and script of a page."""
-    all_of_it = zlib.decompress(b64decode(re.search(r'id="packed">(.*?)</script>', text, re.S)[1]), -zlib.MAX_WBITS)
+    small = re.search(r'id="packed">(.*?)</script>', text, re.S)[1].translate(str.maketrans("vwx", '"&<'))
+    length = int(re.search(r"buffer\.slice\(0, (\d+)\)", text)[1])
+    all_of_it = zlib.decompress(a85decode(small)[:length], -zlib.MAX_WBITS)
     module, numbers = (int(x) for x in re.search(r"numbers: all\.slice\((\d+), (\d+)\)", text).groups())
     facts = int(re.search(rf"text\({numbers}, (\d+)\)", text)[1])
     return all_of_it[:module], all_of_it[module:numbers], all_of_it[numbers:facts], all_of_it[facts:]
@@ -116,17 +115,15 @@ def _packed(text):
 _CHANGED = """
 const d = JSON.parse(require("fs").readFileSync(0));
 (0, eval)(d.script);
-engine(d.facts, Uint8Array.from(atob(d.module), c => c.charCodeAt(0))).then(({e, m, r}) => {
-  const me = runner(d.facts, e, m, r, d.facts.free.length ? keeper_of : null);
+engine(d.facts, Uint8Array.from(atob(d.module), c => c.charCodeAt(0))).then(me => {
   d.facts.signals.forEach((q, s) => { me.held[s] = q.held; });
-  start(me);
+  me.take();
   me.begin();
-  const go = () => { for (let i = 0; i < d.steps; i++) me.step(); };
-  go();
+  me.advance(d.steps);
   const k = d.facts.parameters.findIndex(q => q.name === d.name);
   me.p[k] = d.value*d.facts.parameters[k].factor;
   me.changed();
-  go();
+  me.advance(d.steps);
   console.log(JSON.stringify({problem: me.problem, y: Array.from(me.y)}));
 });
 """
@@ -140,9 +137,9 @@ def page_changed(page, steps, name, value):
 _ROAD = """
 const d = JSON.parse(require("fs").readFileSync(0));
 (0, eval)(d.script);
-engine(d.facts, Uint8Array.from(atob(d.module), c => c.charCodeAt(0))).then(({r}) => {
+engine(d.facts, Uint8Array.from(atob(d.module), c => c.charCodeAt(0))).then(me => {
   const G = d.facts.scene.ground;
-  road(G, r[d.facts.road].height);
+  road(G, me.height);
   console.log(JSON.stringify(d.eyes.map(eye => {
     const moved = G.moved(eye);
     return {...G, moved};
@@ -156,15 +153,12 @@ def page_ground(page, eyes):
     return node(_ROAD, {**_given(page), "eyes": eyes})
 
 
-def page_runs(page, *runs, text=False):
-    """Whole runs as a page computes them, without its window: channels by name for each list of arguments, or an error.
-
-    With `text`, they are those of the JavaScript in it, not of the WebAssembly.
-    """
-    return node(_RUN, {**_given(page), "runs": runs, "text": text})
+def page_runs(page, *runs):
+    """Whole runs as a page computes them, without its window: channels by name for each list of arguments, or an error."""
+    return node(_RUN, {**_given(page), "runs": runs})
 
 
 def _given(page):
     facts, module, script = unpacked(page.text)
-    script = script[: script.index("async function live")].replace('"use strict";', "")
+    script = script[: script.index("function still")].replace('"use strict";', "")
     return {"facts": facts, "module": b64encode(module).decode(), "script": script}

@@ -54,7 +54,7 @@ def test_a_small_model_is_derived_without_pictures_tables_and_checks():
 
 def test_a_run_needs_no_scipy_analyses_or_exports():
     code = f"{MODEL}\ns.equations().compile('python').simulate(t_end=0.1, step=0.1)"
-    rooms = (f"bellcrank.{room}" for room in ("analysis", "export", "many", "emit.fortran", "emit.javascript"))
+    rooms = (f"bellcrank.{room}" for room in ("analysis", "export", "many", "emit.fortran", "emit.browser"))
     assert loaded_after(code, (*HEAVY[1:], *rooms)) == []
 
 

@@ -82,7 +82,7 @@ def test_inputs_are_set_only_for_loops_that_use_them():
     assert "#define CLOSURE_INPUTS 0\n" in c_source(example("four_bar").program)
 
 
-@pytest.mark.parametrize("longest", [3, pytest.param(500, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("longest", rarely([3, 500], [3]))
 def test_constraints_as_in_python(longest, monkeypatch):
     """Compiled without warnings, in one function and in many."""
     monkeypatch.setattr(

@@ -11,13 +11,13 @@ from bellcrank.export.model_setup import stem_of
 from bellcrank.export.standalone.c import KNOWN_METHODS
 from bellcrank.numeric.methods import METHODS, one_of
 from tests.models import example, pendulum, relative, system
-from tests.programs import COMPILED, FLAGS, LANGUAGES, LONG_PYTHON, LONG_SHELLS, SHELLS, build, compiled
+from tests.programs import COMPILED, FLAGS, LANGUAGES, LONG_PYTHON, LONG_SHELLS, MAINLY_C, SHELLS, build, compiled
 
 AUTOSIM = [
     "passenger_car", "passenger_car_small", "cart", "four_bar", "spacecraft_1", "spacecraft_1_small", "spacecraft_2",
     "stanford_arm", "stanford_arm_controlled",
 ]  # fmt: skip
-SOME = ("passenger_car", "cart", "four_bar")  # the others in the long tests
+SOME = ("cart", "four_bar")  # the others in the long tests
 OFF = {"ltt1": 0.0, "ltt2": 0.0, "ltt3": 0.0}  # thrusters switch, and a switch may fall into another step
 
 
@@ -229,7 +229,7 @@ def everything(memory=True, **options):
 
 
 @pytest.mark.filterwarnings("ignore:table '.*' was asked at:bellcrank.ModelWarning")  # on purpose: beyond its points
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", MAINLY_C)
 def test_tables_routines_inputs_and_functions(tmp_path, language):
     eom = everything(memory=language != "python").equations()
     program = build(eom, language, tmp_path / "program")

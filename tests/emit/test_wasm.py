@@ -1,4 +1,4 @@
-"""WebAssembly and JavaScript of programs: the numbers of the compiled program, for every example; what is refused."""
+"""WebAssembly of programs in pages: the numbers of the compiled program, for every example; what is refused."""
 
 import zlib
 
@@ -7,6 +7,8 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.emit.browser import browser_program
+from bellcrank.emit.c.functions import C_NAMES
+from bellcrank.emit.linkages import kernel_function
 from bellcrank.expr.function_table import CALLED
 from bellcrank.numeric.course import At
 from bellcrank.run.evaluate import complete
@@ -30,6 +32,11 @@ def given_to(eom, loaded, count=3):
     return loaded.parameter_values(), points
 
 
+def named(made):
+    """Functions of the program itself, as it names them."""
+    return [{"system_at": "system"}.get(n, n) for n in made.sizes]
+
+
 def results_of(loaded, p, points, names):
     """What the functions of a loaded program give."""
     model = loaded.model.calls()
@@ -50,7 +57,7 @@ def largest_difference(first, second):
     worst = 0.0
     for one, other in zip(first, second, strict=True):
         for name, wanted in other.items():
-            got = np.array(one[name])
+            got = np.array(one[C_NAMES.get(name, name)])
             same = (got == wanted) | (np.isnan(got) & np.isnan(wanted))
             size = max(np.abs(wanted).max(initial=0.0), 1.0 if name.startswith("correct") else 1e-300)
             worst = max(worst, float(np.where(same, 0.0, np.abs(got - wanted) / size).max(initial=0.0)))
@@ -98,12 +105,11 @@ def test_functions_equal_those_of_python():
     listed = [(eom, load_python(eom)) for eom in models]
     given = [given_to(*pair) for pair in listed]
     made = [browser_program(eom.program) for eom, _ in listed]
-    found = evaluated([(program, *g) for program, g in zip(made, given, strict=True)])
+    found = evaluated([(m, loaded.n_q, *g) for m, (_, loaded), g in zip(made, listed, given, strict=True)])
     for (eom, loaded), program, g, each in zip(listed, made, given, found, strict=True):
-        wanted = results_of(loaded, *g, program.names)
+        wanted = results_of(loaded, *g, named(program))
         assert max(instructions(program.module)) < 0xC0  # WebAssembly of 2017
-        for kind in ("wasm", "js"):
-            assert largest_difference(each[kind], wanted) < 1e-13, eom.name  # Python does not arrange statements
+        assert largest_difference(each, wanted) < 1e-13, eom.name  # Python does not arrange statements
 
 
 def test_sines_of_angles_near_and_far():
@@ -114,9 +120,8 @@ def test_sines_of_angles_near_and_far():
     points = [{"t": 0.0, "y": np.array([*pair, 0.5, -0.7]), "w": np.zeros(0)} for pair in pairs]
     p = loaded.parameter_values()
     wanted = results_of(loaded, p, points, ("derivatives",))
-    (found,) = evaluated([(browser_program(eom.program), p, points)])
-    for kind in ("wasm", "js"):
-        assert largest_difference([{"derivatives": x["derivatives"]} for x in found[kind]], wanted) < 1e-13
+    (found,) = evaluated([(browser_program(eom.program), 2, p, points)])
+    assert largest_difference(found, wanted) < 1e-13
     assert sum(np.isnan(x["derivatives"]).any() for x in wanted) == 1
 
 
@@ -129,7 +134,7 @@ def load_python(eom):
 @pytest.mark.parametrize("name", LINKED)
 def test_every_example_equals_the_compiled_program_or_is_refused(name):
     eom = example(name)
-    foreign = [r.name for r in eom.program.externals if not r.known_in("javascript")]
+    foreign = [r.name for r in eom.program.externals if kernel_function(eom.program, r) is None]
     if foreign:
         with pytest.raises(bc.ModelError, match=f"cannot call the external routines? '{foreign[0]}'"):
             browser_program(eom.program)
@@ -138,11 +143,10 @@ def test_every_example_equals_the_compiled_program_or_is_refused(name):
     p, points = given_to(eom, loaded, 6)
     made = browser_program(eom.program)
     assert max(instructions(made.module)) < 0xC0
-    wanted = results_of(loaded, p, points, made.names)
-    rounding = largest_difference(results_of(load_python(eom), p, points, made.names), wanted)
-    (found,) = evaluated([(made, p, points)])
-    for kind in ("wasm", "js"):
-        assert largest_difference(found[kind], wanted) < max(1e-14, 2 * rounding)
+    wanted = results_of(loaded, p, points, named(made))
+    rounding = largest_difference(results_of(load_python(eom), p, points, named(made)), wanted)
+    (found,) = evaluated([(made, loaded.n_q, p, points)])
+    assert largest_difference(found, wanted) < max(1e-14, 2 * rounding)
 
 
 def every_function():
@@ -176,13 +180,10 @@ def test_all_functions_of_formulas_at_usual_and_unusual_arguments():
     ]
     pairs += [(1e300, 1.0), (np.inf, 1.0), (1.5, np.nan), (np.nan, 1.5), (np.nan, np.nan)]
     points = [{"t": 0.0, "y": np.zeros(2), "w": np.array(pair)} for pair in pairs]
-    (found,) = evaluated([(browser_program(eom.program), [], points)])
+    (found,) = evaluated([(browser_program(eom.program), 1, [], points)])
     model = loaded.model.calls()
-    for kind in ("wasm", "js"):
-        for (x, y), results in zip(pairs, found[kind], strict=True):
-            wanted = model.outputs(0.0, [0.0], [0.0], [], [], [x, y])
-            for name, got, want in zip(eom.outputs, results["outputs"], wanted, strict=True):
-                close = (
-                    got == want or (np.isnan(got) and np.isnan(want)) or abs(got - want) <= 4e-15 * max(1.0, abs(want))
-                )
-                assert close, (kind, name, x, y, got, want)
+    for (x, y), results in zip(pairs, found, strict=True):
+        wanted = model.outputs(0.0, [0.0], [0.0], [], [], [x, y])
+        for name, got, want in zip(eom.outputs, results["outputs"], wanted, strict=True):
+            same = got == want or (np.isnan(got) and np.isnan(want))
+            assert same or abs(got - want) <= 4e-15 * max(1.0, abs(want)), (name, x, y, got, want)

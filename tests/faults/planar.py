@@ -212,3 +212,34 @@ def two_windows():
     m.rod("f", 0.6, parent="b", at=0.8)
     m.pin("e", 0.6, "f", 0.6)
     return m, linear([[1, 0], [-1, 0], [1, 0], [0, 1], [0, -1], [0, 1]])
+
+
+def peaucellier(arm=1.5, side=0.6, crank=1.25, gravity=0.0, number=512):
+    """Peaucellier's inversor: two arms from the origin, a rhombus at their ends, a crank to its near corner. It passes positions in which the
+    rhombus is flat, lengthwise (two rows are lost) and crosswise. Its smooth motion, over the angle of a side of the rhombus to its axis."""
+    m = Planar("inversor", gravity)
+    for name, parent, length, at in (
+        ("a", None, arm, 0.0), ("b", None, arm, 0.0), ("p", "a", side, arm), ("r", "b", side, arm),
+        ("v", "a", side, arm), ("w", "b", side, arm), ("k", None, crank, crank),
+    ):  # fmt: skip
+        m.rod(name, length, parent=parent, at=at)
+    m.pin("p", side, "r", side)
+    m.pin("v", side, "w", side)
+    m.pin("p", side, "k", crank)
+    z = np.arange(number) * 2 * np.pi / number
+    half = np.arcsin(side / arm * np.sin(z))  # angle between an arm and the axis
+    axis = np.arccos((arm * np.cos(half) - side * np.cos(z)) / (2 * crank))
+    waves = [np.fft.rfft(x) / number for x in (half, axis)]
+    turns = ((1, 1, 0), (-1, 1, 0), (-1, 0, 1), (1, 0, -1), (-1, 0, -1), (1, 0, 1), (0, 2, 0))  # of half, axis, z
+    shift = np.array([0, 0, np.pi, -np.pi, 0, 0, 0])
+
+    def branch(z, v):
+        k = np.arange(number // 2 + 1)
+        known = [np.where(k == 0, 1, 2) * c * np.exp(1j * k * z[0]) for c in waves]
+        q = np.array([*(x.sum().real for x in known), z[0]])
+        T = np.array([*((1j * k * x).sum().real for x in known), 1.0])
+        K = np.array([*(-(k * k * x).sum().real for x in known), 0.0]) * v[0] ** 2
+        by = np.array(turns)
+        return by @ q + shift, (by @ T)[:, None], by @ K
+
+    return m, branch

@@ -16,6 +16,7 @@ from tests.faults.planar import (
     change_point,
     four_bar,
     massless_coupler,
+    peaucellier,
     start_on,
     three_cranks,
     two_windows,
@@ -72,14 +73,24 @@ CASES = {  # model, branch, place and speed on it, time, error of the method's o
     "swing": (lambda: two_freedoms(window_on_a_swing(), [-1.4, 0.4], [0.5, -3.0]), 2.0, 2e-7),
     "two blocks": (lambda: two_freedoms(two_windows(), [1.5, 0.3], [-2.0, 1.0]), 2.0, 4e-7),
 }
+INVERSORS = {  # two rows are lost at once; curves are long, mechanisms symmetric: pivots of equal size
+    "inversor": (lambda: two_freedoms(peaucellier(), [0.7], [3.0]), 3.0, 1e-9),
+    "inversor, back": (lambda: two_freedoms(peaucellier(), [2.0], [-4.0]), 3.0, 4e-7),
+    "inversor, far": (lambda: two_freedoms(peaucellier(), [4.0], [3.0]), 3.0, 2e-8),
+    "inversor, gravity": (lambda: two_freedoms(peaucellier(gravity=9.81), [4.0], [3.0]), 3.0, 1e-7),
+    "inversor, flat": (lambda: two_freedoms(peaucellier(gravity=9.81), [np.pi], [3.0]), 1.0, 2e-9),
+    "inversor, crosswise": (lambda: two_freedoms(peaucellier(gravity=9.81), [np.pi / 2], [3.0]), 1.0, 1e-7),
+}
 QUICK = ("window",)
 
 
 @pytest.mark.campaign
 @needs_compiler
-@pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.campaign) for n in CASES])
+@pytest.mark.parametrize(
+    "name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.campaign) for n in (*CASES, *INVERSORS)]
+)
 def test_errors_fall_with_the_step(name):
-    make, t_end, own = CASES[name]
+    make, t_end, own = (CASES | INVERSORS)[name]
     m, branch, z, v = make()
     sim = m.done(start_on(branch, z, v)).compile(backend="c")
     exact, steps = m.exact(branch, z, v, every(t_end)), (0.005, 0.002, 0.001)
@@ -87,6 +98,22 @@ def test_errors_fall_with_the_step(name):
     assert found[1] < own
     assert order(found, steps) > 3.7
     assert error(m, sim, exact, min(t_end, 2.0), 5e-5)[0] < 2e-10
+
+
+@needs_compiler
+@pytest.mark.campaign
+@pytest.mark.parametrize("name", INVERSORS)
+def test_inversors_with_adaptive_methods(name):
+    """Errors once had a floor of 1e-8 that grew to whole radians with smaller steps: the curve was a quintic, too short, and built again at
+    every stage, from ends that rounding chose among equal pivots."""
+    make, t_end, _ = INVERSORS[name]
+    m, branch, z, v = make()
+    sim = m.done(start_on(branch, z, v)).compile(backend="c")
+    exact = m.exact(branch, z, v, every(t_end))
+    for method, tolerance in (("dop853", 1e-8), ("dop853", 1e-12), ("radau5", 1e-9)):
+        found, run = error(m, sim, exact, t_end, 0.05, method=method, rtol=tolerance, atol=tolerance)
+        assert found < 100 * tolerance
+        assert all("passed" in str(e) for e in run.events)
 
 
 @needs_compiler

@@ -10,7 +10,6 @@ import bellcrank as bc
 from bellcrank.backend.compiler import find_compiler, load_source
 from bellcrank.scene.build import spread
 from tests.models import needs_compiler
-from tests.node import needs_node, node
 
 X, Y = np.arange(-5.0, 5.5, 1.0), np.arange(-4.0, 4.5, 1.0)
 
@@ -105,21 +104,6 @@ def test_the_nearest_ground_in_c():
         for at in places(ground, 12):
             function(i, *map(ctypes.c_double, at), ctypes.c_void_p(out.ctypes.data))
             assert out == pytest.approx(in_python(ground, at), rel=1e-7, abs=1e-7), (ground.name, at)
-
-
-@needs_node
-def test_the_nearest_ground_in_javascript():
-    script = """
-        const d = JSON.parse(require("fs").readFileSync(0)), m = new Float64Array(13), {abs, max, min, sqrt} = Math;
-        console.log(JSON.stringify(d.map(([near, turn, states]) => {
-          const [f, g] = [near, turn].map(text => eval(`(() => {${text}; return routine; })()`));
-          return states.map(state => (f(...state, 0), g(...state, 48), Array.from(m)));
-        })));"""
-    grounds = [plane(), gentle(), rough()]
-    found = node(script, [[g.javascript, g.javascript_turn, list(places(g, 12))] for g in grounds])
-    for ground, rows in zip(grounds, found, strict=True):
-        for at, row in zip(places(ground, 12), rows, strict=True):
-            assert row == pytest.approx(in_python(ground, at), rel=1e-7, abs=1e-7), (ground.name, at)
 
 
 def ball(ground, backend="python"):

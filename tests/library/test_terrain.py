@@ -12,7 +12,6 @@ from bellcrank.emit.c.lanes import LANES
 from bellcrank.emit.c.runtime_files import runtime, sines
 from bellcrank.emit.number import DOUBLE
 from tests.models import needs_compiler
-from tests.node import needs_node, node
 
 
 def test_course_has_the_heights_of_the_thesis():
@@ -144,21 +143,6 @@ def test_the_nearest_ground_in_c():
             found.append(values)
         assert (found[0] == found[1]).all()
         np.testing.assert_allclose(found[0], alone, rtol=1e-12, atol=1e-12, err_msg=ground.name)
-
-
-@needs_node
-def test_the_nearest_ground_in_javascript():
-    script = """
-        const d = JSON.parse(require("fs").readFileSync(0)), m = new Float64Array(8), {abs, cos, max, min, sin, sqrt} = Math;
-        console.log(JSON.stringify(d.map(([near, turn, states]) => {
-          const [f, g] = [near, turn].map(text => eval(`(() => {${text}; return routine; })()`));
-          return states.map(state => (f(...state, 0), g(...state, 32), Array.from(m.subarray(0, 6))));
-        })));"""
-    grounds = [*(make() for make in TERRAINS.values()), *gentle()]
-    found = node(script, [[g.javascript, g.javascript_turn, states_around(g)] for g in grounds])
-    for ground, rows in zip(grounds, found, strict=True):
-        for state, row in zip(states_around(ground), rows, strict=True):
-            assert row == pytest.approx(in_python(ground, state), rel=1e-12, abs=1e-12), (ground.name, state)
 
 
 def _kind(ground, near):

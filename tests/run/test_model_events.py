@@ -60,13 +60,9 @@ def test_a_written_program(tmp_path):
     assert bc.read(tmp_path / "out.csv")["q(ball)"].min() > -1e-9
 
 
-@needs_compiler
-def test_ways_without_events_say_so(tmp_path):
-    equations = ball().equations()
-    with pytest.warns(bc.ModelWarning, match="events are not looked for in a program for 'embedded': 'bounce'"):
-        equations.write("c", tmp_path, purpose="embedded")
+def test_ways_without_events_say_so():
     with pytest.warns(bc.ModelWarning, match="events are not looked for in a live page: 'bounce'"):
-        equations.page()
+        ball().equations().page()
 
 
 def test_names_and_formulas():

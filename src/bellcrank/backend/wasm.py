@@ -43,8 +43,7 @@ from bellcrank.emit.c.rigid import RigidWheel, wheel_data
 from bellcrank.emit.c.run import parts_of
 from bellcrank.emit.kernel_data import REAL_LISTS, Value, model_data, scale_data, size_data
 from bellcrank.emit.memory import PAGE, PARTS, ROWS
-from bellcrank.emit.wasm.attached import attached_program
-from bellcrank.emit.wasm.functions import RATES
+from bellcrank.emit.wasm.attached import RATES, attached_program
 from bellcrank.errors import BuildError, InternalError
 from bellcrank.kernel.layout import layout_of
 from bellcrank.kernel.text import kernel_file

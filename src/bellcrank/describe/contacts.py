@@ -253,9 +253,7 @@ def _add_routine(s: Builder, name: str, terrain: Ground, arguments: tuple[Any, .
         f"{{\n    ground_near_lanes(&{function}_of, {handed}, near);\n}}\n"
     )
     lanes = beside if terrain.lanes else None
-    made = replace(
-        s.description.externals[-1], javascript=terrain.javascript, lanes=lanes, kernel=terrain.near_function
-    )
+    made = replace(s.description.externals[-1], lanes=lanes, kernel=terrain.near_function)
     s.description.externals[-1] = with_slopes(made, terrain)
 
 

@@ -39,13 +39,7 @@ class Ground(Protocol):
     def turn_function(self) -> Any: ...  # ... and `turn`
 
     @property
-    def javascript(self) -> str: ...
-
-    @property
     def lanes(self) -> str: ...
-
-    @property
-    def javascript_turn(self) -> str: ...
 
     @property
     def nearest(self) -> Callable[..., Any]: ...
@@ -71,7 +65,7 @@ def with_slopes(routine: External, terrain: Ground) -> External:
         name, routine.arguments, values, python=terrain.turn,
         c=f"{source}\nstatic void {routine_name(name)}({given}, double *found)\n"
         f"{{\n    {function}({handed}, found);\n}}\n",
-        javascript=terrain.javascript_turn, kernel=terrain.turn_function,
+        kernel=terrain.turn_function,
     )  # fmt: skip
 
     def rule(value: int) -> Rule:

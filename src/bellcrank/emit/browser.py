@@ -1,37 +1,87 @@
-"""A program for browsers: WebAssembly, of which a page makes JavaScript where it must, and what both call."""
+"""A program for pages: WebAssembly that is attached to a kernel of pages."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
 
-from bellcrank.emit.arranged import arranged
-from bellcrank.emit.javascript.routines import javascript_routines, refuse_foreign
-from bellcrank.emit.memory import Memory, memory_of
-from bellcrank.emit.schedule import BEST
-from bellcrank.emit.wasm.source import wasm_module
-from bellcrank.program.functions import Function
+from bellcrank.emit.c.functions import C_NAMES
+from bellcrank.emit.kernel_function import KernelFunction, digest_of
+from bellcrank.emit.linkages import kernel_function
+from bellcrank.emit.memory import PAGE
+from bellcrank.emit.wasm.attached import attached_program
+from bellcrank.emit.wasm.placed import Course, Placed
+from bellcrank.errors import ModelError
+from bellcrank.kernel.layout import layout_of
 from bellcrank.program.program import Program
-from bellcrank.program.statements import Section
 
-OPTIONS = replace(BEST, side_by_side=False)  # functions that are known late are called one by one
+PAGE_KERNELS = {  # those that pages choose from, the smallest first, and what they have besides fixed steps
+    "page": (),
+    "page_linkages": ("LINKAGES",),
+    "page_ground": ("GROUND",),
+    "page_loops": ("LOOPS",),
+    "page_bridges": ("LOOPS", "BRIDGES"),
+    "page_all": ("LOOPS", "BRIDGES", "LINKAGES", "GROUND", "LOOKS"),
+}
+TABLE = 1  # where their tables of functions begin for models
+FIELDS = ("t", "h", "t_end", "begun", "reached", "n_breaks")  # of a job, that pages set or read
 
 
 @dataclass(frozen=True)
 class BrowserProgram:
-    """`module`: bytes of WebAssembly; `routines`: `function routines(m)` in JavaScript, what it calls; `names`: the
-    functions but `constants`."""
+    """`kernel` and `module`: bytes of WebAssembly; `at`: addresses by name; `fields`: offsets in the job; `sizes`: how
+    many results functions have, by name; `routines`: addresses, by what the kernel knows of each."""
 
+    kernel: bytes
     module: bytes
-    routines: str
-    memory: Memory
-    names: tuple[str, ...]
+    at: Mapping[str, int]
+    fields: Mapping[str, int]
+    sizes: Mapping[str, int]
+    routines: Mapping[str, int]
+
+    def place_of(self, ground: KernelFunction) -> int | None:
+        """The address of a ground, if the program has it."""
+        return self.routines.get(digest_of(ground))
 
 
-def browser_program(program: Program, extra: Mapping[str, Section] | None = None) -> BrowserProgram:
-    """The functions of runs with fixed steps, and `extra` ones by name; refuses what browsers cannot call."""
+def browser_program(program: Program, course: Course | None = None) -> BrowserProgram:
+    """The functions of runs with fixed steps; refuses what browsers cannot call."""
     refuse_foreign(program)
-    functions = [*program.functions_of("minimal"), *(Function.extra(*item) for item in (extra or {}).items())]
-    plans = arranged(program, functions, OPTIONS)
-    module, memory = wasm_module(program, plans, memory_of(program, functions))
-    return BrowserProgram(module, javascript_routines(program, memory), memory, tuple(f.name for f, _ in plans))
+    listed = [f for f in program.functions_of("minimal") if f.name != "constants"]
+    sizes = {C_NAMES.get(f.name, f.name): len(f.section.results) for f in listed}
+    used = {name: n for name, n in sizes.items() if name in ("poses", "marks", "closure")}
+    placed: list[Placed] = []
+
+    def behind(at: int, names: Sequence[str]) -> bytes:
+        functions = {name: TABLE + i for i, name in enumerate(names)}
+        placed.append(Placed(program, course or Course(), used, at, functions))
+        return bytes(placed[0].data)
+
+    made = attached_program(program, PAGE, TABLE, behind=behind)
+    at = {**placed[0].at, "sines": made.sines, "end": placed[0].end}
+    job = layout_of("job.h", "Job").fields
+    kernel = files("bellcrank.kernel").joinpath(f"{_kernel(program, made.imports)}.wasm").read_bytes()
+    return BrowserProgram(kernel, made.module, at, {x: job[x][0] for x in FIELDS}, sizes, made.routines)
+
+
+def refuse_foreign(program: Program) -> None:
+    """Complains of external routines that are given as text of other languages, or as functions of Python."""
+    foreign = [f"'{r.name}'" for r in program.externals if kernel_function(program, r) is None]
+    if foreign:
+        several = len(foreign) > 1
+        raise ModelError(
+            f"a live page computes in the browser and cannot call the external routine{'s' * several} "
+            f"{', '.join(foreign)}: write what {'they do' if several else 'it does'} as formulas or as tables",
+            program.name,
+        )
+
+
+def _kernel(program: Program, imports: Sequence[str]) -> str:
+    """The smallest kernel that has what a program needs."""
+    loops = program.loops
+    has = {"LOOPS": loops is not None, "BRIDGES": loops is not None and bool(loops.scales.blocks)}
+    has |= {"LINKAGES": not {"lookup", "implicit"}.isdisjoint(imports)}
+    has |= {"GROUND": any(name.startswith(("ground", "grid")) for name in imports)}
+    needed = {part for part, is_needed in has.items() if is_needed}
+    return next(name for name, parts in PAGE_KERNELS.items() if needed <= {*parts})

@@ -69,8 +69,8 @@ def side_data(loops: Loops) -> Data:
 
 
 def bridge_room(blocks: Sequence[Block]) -> int:
-    """How many numbers the bridges of blocks take: each a kind, a residual and seven vectors."""
-    return len(blocks) * (2 + 7 * _widest(blocks))
+    """How many numbers the bridges of blocks take: each four numbers, the places of four points and 14 vectors."""
+    return len(blocks) * (4 + 4 + 14 * _widest(blocks))
 
 
 def order_data(e: Elimination) -> Data:

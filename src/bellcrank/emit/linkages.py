@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 from bellcrank.emit.c.linkage import c_implicit, c_lookup
-from bellcrank.emit.fortran.linkage import fortran_implicit
-from bellcrank.emit.fortran.lookup import fortran_lookup
-from bellcrank.emit.javascript.linkage import javascript_implicit
-from bellcrank.emit.javascript.lookup import javascript_lookup
 from bellcrank.emit.kernel_function import KernelFunction
 from bellcrank.emit.linkage import implicit_function
 from bellcrank.emit.lookup import lookup_function
@@ -17,23 +13,24 @@ from bellcrank.program.lookup import wanted_values
 from bellcrank.program.program import Program
 from bellcrank.program.routine import Routine
 
-LOOKUPS = {"c": c_lookup, "python": python_lookup, "fortran": fortran_lookup}
-IMPLICITS = {"c": c_implicit, "python": python_implicit, "fortran": fortran_implicit}
+LOOKUPS = {"c": c_lookup, "python": python_lookup}
+IMPLICITS = {"c": c_implicit, "python": python_implicit}
 
 
 def routine_source(program: Program, routine: Routine, language: str) -> str:
-    """The text of a routine in "c", "python", "fortran" or "javascript"."""
+    """The text of a routine in "c", "python" or "fortran"."""
     if routine.formulas is None:
         return routine.given_in(language)
+    implicits, lookups = IMPLICITS, LOOKUPS
+    if language == "fortran":  # which runs do without
+        from bellcrank.emit.fortran.linkage import fortran_implicit
+        from bellcrank.emit.fortran.lookup import fortran_lookup
+
+        implicits, lookups = {language: fortran_implicit}, {language: fortran_lookup}
     function = routine.formulas.function
     if isinstance(function, Implicit):
-        if language == "javascript":
-            return javascript_implicit(function)
-        return IMPLICITS[language](routine.name, function)
-    wanted = wanted_values(program, routine)
-    if language == "javascript":
-        return javascript_lookup(function, wanted)
-    return LOOKUPS[language](routine.name, function, wanted)
+        return implicits[language](routine.name, function)
+    return lookups[language](routine.name, function, wanted_values(program, routine))
 
 
 def kernel_function(program: Program, routine: Routine) -> KernelFunction | None:

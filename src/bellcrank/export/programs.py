@@ -21,7 +21,6 @@ from bellcrank.files.whole import write_folder
 from bellcrank.interface.interface import Interface
 from bellcrank.numeric.methods import METHODS
 from bellcrank.program.program import Program
-from bellcrank.run.actions import without_events
 
 Writer = Callable[[Program, Setup, Words], dict[str, str]]
 
@@ -50,14 +49,13 @@ def write_program(
         raise ModelError(f"a program for {purpose!r} is written in C, not in {language!r}", derived.name)
     if purpose == PURPOSES[0] and precision != "double":
         raise ModelError(f"precision={precision!r} is for the purpose 'embedded'; programs are in double", derived.name)
-    if purpose != PURPOSES[0] and (events or stop):
-        raise ModelError(f"a program for {purpose!r} has no events: leave them to what calls it", derived.name)
     if language == "python" and (events or stop):
         raise ModelError("programs in Python do not watch events: write one in C or Fortran", derived.name)
     make = CALLED.get(purpose)
-    if make is not None:
-        without_events(derived.interface, f"a program for '{purpose}'")
-    written = _program_files(derived, language, events, stop) if make is None else make(derived, precision)
+    if make is None:
+        written = _program_files(derived, language, events, stop)
+    else:
+        written = make(derived, precision, events, stop)
     folder = Path(directory)
     try:
         write_folder(folder, written)

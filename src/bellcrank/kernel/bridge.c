@@ -1,22 +1,27 @@
 /* ---- bridges: smooth curves that carry blocks of loops through singular positions, where their rows say nothing.
-   Between two points A and B of a branch, where the rows are good, it is a quintic with their tangents and
-   curvatures. Points z are the coordinates of a block, scaled as the columns of J are. */
+   Between two points A and B of a branch, where the rows are good, it is the polynomial with the tangents and
+   curvatures of these and of a point outside of each. Points z are the coordinates of a block, scaled as the columns of
+   J are. */
 
 enum { NO_CURVE, APPROACHED, BEGUN_WITHIN, MISSED };    /* MISSED: two branches do not meet */
-enum { MOST_PACES = 30, MOST_TURNS = 8, MOST_LOOKS = 4 };
+enum { MOST_PACES = 30, MOST_TURNS = 8 };
 #define NO_ENDS (-1.0)
 #define UNKNOWN (-2.0)
 
-#define N_BRIDGE (2 + 7*WIDEST) /* numbers of a bridge, one behind the other: */
+/* Numbers of a bridge, one behind the other. Where it was built for a narrower zone, this is kept. A curve by Newton's
+   formula: the number of its points, where they lie along it, and its divided differences. */
+enum { POINTS = 4, EACH = 3 };
+#define N_BRIDGE (4 + POINTS + (2 + EACH*POINTS)*WIDEST)
 typedef struct {
-    real *kind, *residual, *A, *chord, *T_A, *K_A, *T_B, *K_B, *share;
+    real *kind, *residual, *zone, *points, *at, *A, *share, *difference;
 } Bridge;
 
-/* where rows of a block are evaluated: time, inputs, the state from which a curve is built */
+/* where rows of a block are evaluated: time, inputs, the state from which a curve is built, and one towards which it
+   leads */
 typedef struct {
     Job *job;
     real t, *w;
-    const real *from;
+    const real *from, *to;
     int b, n;
 } Site;
 
@@ -36,8 +41,8 @@ static real dot(int n, const real *a, const real *b)
 /* The bridge whose numbers begin at a place. */
 static Bridge bridge_at(GIVEN real *at)
 {
-    real *A = at + 2;
-    return (Bridge){at, at + 1, A, A + WIDEST, A + 2*WIDEST, A + 3*WIDEST, A + 4*WIDEST, A + 5*WIDEST, A + 6*WIDEST};
+    real *A = at + 4 + POINTS;
+    return (Bridge){at, at + 1, at + 2, at + 3, at + 4, A, A + WIDEST, A + 2*WIDEST};
 }
 
 static Bridge bridge_of(GIVEN const Job *job, int b)
@@ -201,14 +206,11 @@ static void look_from(GIVEN const Site *at, const real *direction, End *e)
         e->bend[i] = c[i] - along*e->tangent[i];
 }
 
-/* From a point outside of the zone: A at its edge, then a look to the other side for B. */
-static int ends_across(GIVEN const Site *at, const real *u, real zone, End *A, End *B)
+/* From a point A outside of the zone along its tangent: to the edge, then a look to the other side for B. The zone lies
+   between: rows are lost on the way. */
+static int ends_along(GIVEN const Site *at, real zone, End *A, End *B)
 {
     ARRAY(real, before, WIDEST);
-    look_from(HERE at, u, A);
-    if (slope_at(HERE at, A) < 0.0) /* away from it: the curve is the same */
-        for (int i = 0; i < at->n; i++)
-            A->tangent[i] = -A->tangent[i];
     for (int n = 0; n < MOST_PACES && !(A->ratio <= EDGE*zone); n++) {
         real slope = slope_at(HERE at, A);
         slope = slope > 0.0 ? slope : 0.2*A->ratio;
@@ -224,12 +226,37 @@ static int ends_across(GIVEN const Site *at, const real *u, real zone, End *A, E
     if (!(slope > 0.0 && A->ratio >= 0.5*zone && A->ratio <= 2*EDGE*zone))
         return 0;
     real far = (A->ratio + 1.1*(A->ratio > zone ? A->ratio : zone))/slope;
-    for (int n = 0; n < MOST_LOOKS && far <= REACH; n++, far *= WIDEN) {
+    for (; far <= REACH; far *= WIDEN) {
+        ahead(at->n, A, 0.5*far, B->z);
+        if (!(ratio_at(HERE at, B->z) < zone))
+            continue;
         ahead(at->n, A, far, B->z);
         if (!onto(HERE at, B->z))
             continue;
         look_from(HERE at, A->tangent, B);
         if (B->ratio >= BEHIND*zone)
+            return 1;
+    }
+    return 0;
+}
+
+/* The same from the state: towards the one that is given, or the other way. */
+static int ends_across(GIVEN const Site *at, const real *u, real zone, End *A, End *B)
+{
+    ARRAY(real, z, WIDEST);
+    ARRAY(real, way, WIDEST);
+    scaled_block(HERE at->b, at->from, 0, z);
+    scaled_block(HERE at->b, at->to, 0, way);
+    for (int i = 0; i < at->n; i++)
+        way[i] -= z[i];
+    for (int n = 0; n < 2; n++) {
+        memcpy(A->z, z, WIDEST*sizeof *z);
+        look_from(HERE at, u, A);
+        const real along = dot(at->n, A->tangent, way);
+        if ((fabs(along) > GLANCE ? along < 0.0 : slope_at(HERE at, A) < 0.0) != n)
+            for (int i = 0; i < at->n; i++)
+                A->tangent[i] = -A->tangent[i];
+        if (ends_along(HERE at, zone, A, B))
             return 1;
     }
     return 0;
@@ -249,35 +276,68 @@ static int end_within(GIVEN const Site *at, const End *middle, real way, real zo
     return 0;
 }
 
-/* Slopes by length made slopes by the share of the chord; the first is returned. */
-static real by_share(int n, const real *share, const End *e, real *T, real *K)
+/* A point of the branch outside of an end of a curve; sign: on which side. Is there a good one? */
+static int end_outside(GIVEN const Site *at, const End *from, real far, real zone, End *e)
 {
-    const real along = dot(n, share, e->tangent);
-    for (int i = 0; i < n; i++) {
-        T[i] = e->tangent[i]/along;
-        K[i] = e->bend[i]/(along*along);
-    }
-    const real more = dot(n, share, K);
-    for (int i = 0; i < n; i++)
-        K[i] -= more*T[i];
-    return along;
+    ahead(at->n, from, far, e->z);
+    if (!onto(HERE at, e->z))
+        return 0;
+    look_from(HERE at, from->tangent, e);
+    return e->ratio >= zone && dot(at->n, e->tangent, from->tangent) > ALIGNED;
 }
 
-/* A point of a curve, its slope and its second slope. */
+/* Divided differences of the curve through points with tangents and curvatures; is its share of the chord a measure of
+   the way along it? */
+static int through(GIVEN int n, int points, const End *const *ends, Bridge bridge)
+{
+    ARRAY(real, T, WIDEST);
+    ARRAY(real, K, WIDEST);
+    for (int p = 0; p < points; p++) {
+        const End *e = ends[p];
+        const real along = dot(n, bridge.share, e->tangent), more = dot(n, bridge.share, e->bend)/(along*along);
+        bridge.at[p] = 0.0;
+        if (!(along > 0.0))
+            return 0;
+        for (int i = 0; i < n; i++) {
+            T[i] = e->tangent[i]/along;
+            K[i] = e->bend[i]/(along*along) - more*T[i];
+            bridge.at[p] += bridge.share[i]*(e->z[i] - bridge.A[i]);
+        }
+        for (int i = 0; i < n; i++) {
+            real *d = bridge.difference + EACH*POINTS*i;
+            const real known[EACH] = {e->z[i] - bridge.A[i], T[i], 0.5*K[i]};
+            memcpy(d + EACH*p, known, sizeof known);
+        }
+    }
+    *bridge.points = points;
+    for (int i = 0; i < n; i++) {
+        real *d = bridge.difference + EACH*POINTS*i, last[EACH*POINTS];
+        memcpy(last, d, EACH*points*sizeof *d);
+        for (int j = 0; j < EACH*points; j++)
+            d[j] = last[j - j % EACH];
+        for (int k = 1; k < EACH*points; k++)
+            for (int j = EACH*points - 1; j >= k; j--)
+                d[j] = j/EACH == (j - k)/EACH ? last[j - j % EACH + k]
+                    : (d[j] - d[j - 1])/(bridge.at[j/EACH] - bridge.at[(j - k)/EACH]);
+    }
+    return 1;
+}
+
+/* A point of a curve, its derivative and its second derivative. */
 static void on_curve(Bridge B, int n, real s, real *Q, real *T, real *K)
 {
-    const real s2 = s*s, s3 = s2*s, s4 = s3*s, s5 = s4*s;
-    const real h[5] = {s - 6*s3 + 8*s4 - 3*s5, 0.5*s2 - 1.5*s3 + 1.5*s4 - 0.5*s5, 10*s3 - 15*s4 + 6*s5,
-        -4*s3 + 7*s4 - 3*s5, 0.5*s3 - s4 + 0.5*s5};
-    const real d[5] = {1 - 18*s2 + 32*s3 - 15*s4, s - 4.5*s2 + 6*s3 - 2.5*s4, 30*s2 - 60*s3 + 30*s4,
-        -12*s2 + 28*s3 - 15*s4, 1.5*s2 - 4*s3 + 2.5*s4};
-    const real e[5] = {-36*s + 96*s2 - 60*s3, 1 - 9*s + 18*s2 - 10*s3, 60*s - 180*s2 + 120*s3,
-        -24*s + 84*s2 - 60*s3, 3*s - 12*s2 + 10*s3};
+    const int count = EACH*(int)*B.points;
     for (int i = 0; i < n; i++) {
-        const real part[5] = {B.T_A[i], B.K_A[i], B.chord[i], B.T_B[i], B.K_B[i]};
-        Q[i] = B.A[i] + dot(5, h, part);
-        T[i] = dot(5, d, part);
-        K[i] = dot(5, e, part);
+        const real *d = B.difference + EACH*POINTS*i;
+        Q[i] = d[count - 1];
+        T[i] = K[i] = 0.0;
+        for (int j = count - 2; j >= 0; j--) {
+            const real along = s - B.at[j/EACH];
+            K[i] = K[i]*along + 2*T[i];
+            T[i] = T[i]*along + Q[i];
+            Q[i] = Q[i]*along + d[j];
+        }
+        Q[i] += B.A[i];
     }
 }
 
@@ -286,48 +346,56 @@ static real curve_between(GIVEN const Site *at, real zone, Bridge bridge)
 {
     static const real PLACES[] = {0.1, 0.3, 0.5, 0.7, 0.9};
     const int n = at->n;
-    ARRAY(real, ends, 9*WIDEST);
-    End A = {ends, ends + WIDEST, ends + 2*WIDEST, 0.0, 0};
-    End B = {ends + 3*WIDEST, ends + 4*WIDEST, ends + 5*WIDEST, 0.0, 0};
-    End middle = {ends + 6*WIDEST, ends + 7*WIDEST, ends + 8*WIDEST, 0.0, 0};
+    ARRAY(real, numbers, EACH*(POINTS + 1)*WIDEST);
+    End ends[POINTS + 1];
+    for (int i = 0; i <= POINTS; i++) {
+        real *e = numbers + EACH*WIDEST*i;
+        ends[i] = (End){e, e + WIDEST, e + 2*WIDEST, 0.0, 0};
+    }
+    End *A = &ends[0], *B = &ends[1], *middle = &ends[POINTS];
+    const End *through_these[POINTS] = {A, B};
+    int points = 2;
     ARRAY(real, u, WIDEST);
     ARRAY(real, Q, WIDEST);
     ARRAY(real, T, WIDEST);
     ARRAY(real, K, WIDEST);
     real g, worst = 0.0;
-    scaled_block(HERE at->b, at->from, 0, A.z);
+    scaled_block(HERE at->b, at->from, 0, A->z);
     scaled_block(HERE at->b, at->from, 1, u);
-    const real ratio = ratio_at(HERE at, A.z);
+    const real ratio = ratio_at(HERE at, A->z);
     *bridge.kind = ratio >= zone ? APPROACHED : BEGUN_WITHIN;
     if (ratio >= zone) {
-        if (!ends_across(HERE at, u, zone, &A, &B))
+        if (!ends_across(HERE at, u, zone, A, B))
             return NO_ENDS;
     } else {
         const real speed = length(n, u);
-        memcpy(middle.z, A.z, WIDEST*sizeof *A.z);
+        memcpy(middle->z, A->z, WIDEST*sizeof *A->z);
         if (ratio > SURE)
-            look_from(HERE at, u, &middle);
+            look_from(HERE at, u, middle);
         else if (!(speed > STILL))
             return UNKNOWN;
         else
             for (int i = 0; i < n; i++) {
-                middle.tangent[i] = u[i]/speed;
-                middle.bend[i] = 0.0;
+                middle->tangent[i] = u[i]/speed;
+                middle->bend[i] = 0.0;
             }
-        if (!end_within(HERE at, &middle, -1.0, zone, &A) || !end_within(HERE at, &middle, 1.0, zone, &B))
+        if (!end_within(HERE at, middle, -1.0, zone, A) || !end_within(HERE at, middle, 1.0, zone, B))
             return NO_ENDS;
     }
-    if (A.coupled || B.coupled)
+    if (A->coupled || B->coupled)
         return UNKNOWN;
     for (int i = 0; i < n; i++) {
-        bridge.A[i] = A.z[i];
-        bridge.chord[i] = B.z[i] - A.z[i];
+        bridge.A[i] = A->z[i];
+        bridge.share[i] = B->z[i] - A->z[i];
     }
-    const real square = dot(n, bridge.chord, bridge.chord);
+    const real square = dot(n, bridge.share, bridge.share), far = OUTSIDE*sqrt(square);
     for (int i = 0; i < n; i++)
-        bridge.share[i] = bridge.chord[i]/square;
-    if (!(by_share(n, bridge.share, &A, bridge.T_A, bridge.K_A) > 0.0
-            && by_share(n, bridge.share, &B, bridge.T_B, bridge.K_B) > 0.0))
+        bridge.share[i] /= square;
+    if (end_outside(HERE at, A, -far, zone, &ends[points]))
+        through_these[points] = &ends[points], points++;
+    if (end_outside(HERE at, B, far, zone, &ends[points]))
+        through_these[points] = &ends[points], points++;
+    if (!through(HERE n, points, through_these, bridge))
         return NO_ENDS;
     for (int i = 0; i < (int)(sizeof PLACES/sizeof *PLACES); i++) {
         on_curve(bridge, n, PLACES[i], Q, T, K);
@@ -338,11 +406,11 @@ static real curve_between(GIVEN const Site *at, real zone, Bridge bridge)
     return worst;
 }
 
-/* Builds the curve of a block that goes on from the start of the step; narrower where it is too bent. Where there is
-   none, branches miss each other, by the residual in the whole zone; where nothing is known, nothing is said. */
-static void build_curve(GIVEN Job *job, real t, int b, real *w)
+/* Builds the curve of a block from the start of the step towards y; narrower where it is too bent. Where there is none,
+   branches miss each other, by the residual in the whole zone; where nothing is known, nothing is reported. */
+static void build_curve(GIVEN Job *job, real t, int b, const real *y, real *w)
 {
-    const Site at = {job, t, w, job->from, b, block_size(HERE b)};
+    const Site at = {job, t, w, job->from, y, b, block_size(HERE b)};
     ARRAY(real, numbers, N_BRIDGE);
     const Bridge found = bridge_at(HERE numbers), bridge = bridge_of(HERE job, b);
     real zone = ZONE, last = HUGE_VAL, gap = 0.0, row_scale = 0.0;
@@ -355,6 +423,7 @@ static void build_curve(GIVEN Job *job, real t, int b, real *w)
         if (residual < CERTIFIED) {
             memcpy(bridge.kind, numbers, N_BRIDGE*sizeof *numbers);
             *bridge.residual = residual;
+            *bridge.zone = zone;
             return;
         }
         gap = gap > 0.0 ? gap : residual;
@@ -392,12 +461,13 @@ static int on_bridge(GIVEN const Job *job, int b, const real *y)
     return s >= 0.0 && s <= 1.0;
 }
 
-/* Builds the curves that a state needs; J: its rows. */
+/* Builds the curves that a state needs; J: its rows. One that was found before serves as far as it was built for. */
 static void find_bridges(GIVEN Job *job, real t, const real *y, const real *J, real *w)
 {
     for (int b = 0; b < N_BLOCKS; b++)
-        if (!on_bridge(HERE job, b, y) && *bridge_of(HERE job, b).kind != MISSED && block_ratio(HERE b, J) < ZONE)
-            build_curve(HERE job, t, b, w);
+        if (!on_bridge(HERE job, b, y) && *bridge_of(HERE job, b).kind != MISSED
+                && block_ratio(HERE b, J) < (has_curve(HERE job, b) ? *bridge_of(HERE job, b).zone : ZONE))
+            build_curve(HERE job, t, b, y, w);
 }
 
 /* Puts the equations of curves in the place of the rows of blocks that are on them; one of those follows from the
@@ -474,7 +544,13 @@ static int too_far(GIVEN const Job *job, real h, real t, real end, const real *y
     return 0;
 }
 
-/* What a visit near a singular position is told to be; curves behind a visit that is over, or branches left, are
+/* Is a state where the curve of a block was approached from? */
+static int in_front(GIVEN const Job *job, int b, const real *y)
+{
+    return *bridge_of(HERE job, b).kind == APPROACHED && place_on(HERE job, b, y) < 0.0;
+}
+
+/* What is reported of a visit near a singular position; curves behind a visit that is over, or branches left, are
    forgotten. */
 static void visit_bridges(GIVEN Job *job, const real *y)
 {
@@ -488,7 +564,7 @@ static void visit_bridges(GIVEN Job *job, const real *y)
             continue;
         job->visit[2] = 1 + b;
         job->visit[3] = *bridge.residual;
-        job->visit[4] = *bridge.kind == APPROACHED && place_on(HERE job, b, y) < 0.0;
+        job->visit[4] = in_front(HERE job, b, y);
         job->visit[5] = *bridge.kind == MISSED;
     }
 }

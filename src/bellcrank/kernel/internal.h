@@ -25,12 +25,15 @@ static int staged_rates(GIVEN Job *job, real t, const real *y, real *k, real *w)
 #endif
 
 #if !HAS_BRIDGES
+#if !LINKED
 enum { N_BLOCKS };
+#endif
 #define find_bridges(job, t, y, J, w) ((void)0)
 #define put_bridges(job, y, all) ((void)(y), (void)(all), 0)
 #define visit_bridges(job, y) ((void)(y))
 #define too_far(job, h, t, end, y, next, w) 0
 #define on_bridge(job, b, y) 0
+#define in_front(job, b, y) 0
 #define singular_at_rest(y, J) 0
 #endif
 

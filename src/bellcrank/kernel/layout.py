@@ -48,7 +48,7 @@ class Layout:
 
     def write(self, memory: Any, at: int, values: Mapping[str, float | Sequence[float]]) -> None:
         """Writes some fields; others are zero."""
-        memory[at : at + self.size] = 0
+        memory[at : at + self.size] = bytearray(self.size)
         for name, x in values.items():
             if name in self.fields:
                 offset, kind, _ = self.fields[name]

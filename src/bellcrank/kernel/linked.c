@@ -7,6 +7,7 @@
 #include "null_space.c"
 #include "ground_parts.c"
 #include "kernel.c"
+#ifndef PAGE
 #include "kernel.h"
 
 #undef EXPORT
@@ -26,3 +27,4 @@ EXPORT const Kernel *kernel_functions(void)
 {
     return &kernel;
 }
+#endif

@@ -28,19 +28,26 @@
 #define ROWS(type, name, count, n) type *name[count]
 
 #define MODEL_HAS(part) (model->part)
+#ifndef PAGE                     /* pages have fixed steps alone, and of these what they need */
 #define HAS_LOOPS 1
-#define HAS_CORRECTION 1
 #define HAS_BRIDGES 1
-#define HAS_SIDES 1
-#define HAS_SYSTEM 1
-#define HAS_DAE 1
-#define HAS_ADAPTIVE 1
-#define HAS_STIFF 1
-#define HAS_SLOPES 1
-#define HAS_CALLS 1
 #define HAS_LOOKS 1
-#define HAS_ASSEMBLY 1
 #define HAS_WHEELS 1
+#define HAS_LINKAGES 1
+#define HAS_GROUND 1
+#define HAS_ADAPTIVE 1
+#else
+#define HAS_WHEELS 0
+#define HAS_ADAPTIVE 0
+#endif
+#define HAS_CORRECTION HAS_LOOPS
+#define HAS_SIDES HAS_LOOPS
+#define HAS_SYSTEM HAS_LOOPS
+#define HAS_ASSEMBLY HAS_LOOPS
+#define HAS_DAE HAS_ADAPTIVE
+#define HAS_STIFF HAS_ADAPTIVE
+#define HAS_SLOPES HAS_ADAPTIVE
+#define HAS_CALLS 1
 
 #define N_Q (model->n_q)
 #define N_U (model->n_u)

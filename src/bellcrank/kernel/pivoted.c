@@ -1,6 +1,7 @@
 /* ---- closed loops: accelerations on the null space of the constraints, pivoted as the position asks for */
 
-/* Eliminates the rows of a (m rows of n + 1; the last column is a right-hand side), the largest pivot first. Columns
+/* Eliminates the rows of a (m rows of n + 1; the last column is a right-hand side), the largest pivot first, and the
+   first of those that differ by rounding: the ratio must not jump with it where mechanisms are symmetric. Columns
    are left in the given order, `used` rows were taken, as many as the rank; rows whose pivots are not above `least`
    are left out. Returns the ratio of the last pivot to the first, against its usual value. */
 static real pivoted(int m, int n, int rank, real usual, real least, real *restrict a, int *restrict order,
@@ -16,7 +17,7 @@ static real pivoted(int m, int n, int rank, real usual, real least, real *restri
         real largest = 0.0;
         for (int i = k; i < m; i++)
             for (int j = k; j < n; j++)
-                if (fabs(a[i*W + j]) > largest) {
+                if (fabs(a[i*W + j]) > TIED*largest) {
                     largest = fabs(a[i*W + j]);
                     row = i;
                     column = j;

@@ -179,6 +179,8 @@ static void visit(GIVEN Job *job, real t, const real *y)
             job->visit[1] = ratio;
         }
     } else if (job->visit[1] < NEAR) {
+        if (MODEL_HAS(BRIDGES) && job->visit[2] > 0.0)
+            job->visit[4] = in_front(HERE job, (int)job->visit[2] - 1, y); /* a long step may have passed it */
         book(job, job->visit);
         memset(job->visit, 0, sizeof job->visit);
         job->visit[1] = 1.0;

@@ -1,14 +1,23 @@
 /* The kernel in WebAssembly: that which models are attached to, and what their functions call. No compiler is needed
    where it runs: `python -m bellcrank.emit.wasm.make_kernel` makes it, by clang and the C library of WASI. */
 
+#include <math.h>
+
+#include "sine.c"
 #include "linked.c"
 #include "room.h"
 #include "callback.c"
 #include "surface.c"
+#if HAS_LINKAGES
 #include "lookup.c"
 #include "implicit.c"
+#endif
+#if HAS_GROUND
 #include "ground_grid.c"
+#endif
+#ifndef PAGE
 #include "tables/functions.c"
+#endif
 
 #define SEEN(name) __attribute__((export_name(#name)))
 
@@ -59,12 +68,14 @@ SEEN(solve) void solve(int n, real *a, real *b)
     solve_symmetric(n, a, b);
 }
 
+#if HAS_SYSTEM
 SEEN(constrained_rates) void constrained_rates(const real *mass, const real *force, const real *rows,
     const real *right, real *rates)
 {
     const Model *model = the_model;
     rates[N_U] = reduced(model, the_room, mass, force, rows, right, SINGULAR, rates);
 }
+#endif
 
 SEEN(external) void external(Externals *x, int routine, const real *arguments, real *values, int n)
 {
@@ -81,6 +92,7 @@ SEEN(surface) real surface(real v, real w, int nx, const real *x, int ny, const 
 {
     return surface_value(nx, x, ny, y, pieces, dx, dy, v, w);
 }
+#if HAS_LINKAGES
 
 SEEN(lookup) void lookup(const Lookup *f, const double *x, double *values)
 {
@@ -92,6 +104,8 @@ SEEN(implicit) void implicit(const Implicit *f, const double *x, double *room, d
 {
     implicit_values(f, x, room + f->rows, (int32_t *)(void *)room, values);
 }
+#endif
+#if HAS_GROUND
 
 SEEN(ground_near) void seen_ground_near(const Ground *ground, const double *x, double *near)
 {
@@ -112,3 +126,4 @@ SEEN(grid_turn) void seen_grid_turn(const GroundGrid *ground, const double *x, d
 {
     grid_turn_at(ground, x, found);
 }
+#endif

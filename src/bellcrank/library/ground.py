@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bellcrank.emit.kernel_function import KernelFunction, digest_of
-from bellcrank.files.template import filled, template
+from bellcrank.files.template import template
 from bellcrank.numeric.tuning import GROUND, constants
 
 _RULES = {c.name.upper(): repr(c.value) for c in constants(GROUND)}
@@ -187,23 +187,6 @@ class Ground:
     @cached_property
     def _called(self) -> str:
         return "ground_" + digest_of(self.near_function)
-
-    @cached_property
-    def javascript(self) -> str:
-        """The ground in JavaScript: `routine(x, z, reach, out)` stores what `c` gives at the address out."""
-        return self._javascript("near.js")
-
-    @cached_property
-    def javascript_turn(self) -> str:
-        """The same for `turn`."""
-        return self._javascript("turn.js")
-
-    def _javascript(self, name: str) -> str:
-        starts, pieces = self._lists
-        rows = ",\n".join(f"[{', '.join(map(repr, row))}]".replace("inf", "Infinity") for row in pieces)
-        texts = [template("bellcrank.library/templates", f) for f in ("ground.js", name)]
-        places = {"PIECES": rows, "STARTS": ", ".join(map(repr, starts)), "SAMPLES": str(SAMPLES)}
-        return filled("\n".join(texts), places, _RULES)
 
 
 def _over_edge(pieces: Sequence[Piece], i: int, x: float, z: float, dx: float, dz: float) -> bool:

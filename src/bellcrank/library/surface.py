@@ -20,9 +20,8 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from bellcrank.emit.kernel_function import KernelFunction, digest_of
 from bellcrank.errors import ModelError
-from bellcrank.files.template import filled, template
 from bellcrank.library.friction import Grip, grips
-from bellcrank.numeric.tuning import SURFACE, constants
+from bellcrank.numeric.tuning import SURFACE
 
 MOST = 1_000_000  # heights, as they stand in generated programs
 EVEN = 1e-6  # share of a spacing by which points may lie beside an even grid
@@ -316,31 +315,8 @@ class Surface:
         return replace(self.near_function, called="grid_turn_at", values=7)
 
     @cached_property
-    def javascript(self) -> str:
-        """The ground in JavaScript: `routine(x, y, z, reach, out)` stores what `c` gives at the address out."""
-        return self._source("surface_near.js")
-
-    @cached_property
-    def javascript_turn(self) -> str:
-        """The same for `turn`."""
-        return self._source("surface_turn.js")
-
-    @cached_property
     def _called(self) -> str:
         return "surface_" + digest_of(self.near_function)
-
-    def _source(self, ending: str) -> str:
-        rows = ",\n".join(", ".join(map(repr, row)) for row in self._padded)
-        bends = ",\n".join(", ".join(f"{value:.2e}" for value in row) for row in self._bends)
-        nx, ny = self.heights.shape
-        places = {
-            "HEIGHTS": rows, "NX": str(nx), "NY": str(ny), "BENDS": bends,
-            "X0": repr(float(self.start[0])), "Y0": repr(float(self.start[1])),
-            "DX": repr(float(self.spacing[0])), "DY": repr(float(self.spacing[1])),
-        }  # fmt: skip
-        texts = [template("bellcrank.library/templates", name) for name in ("surface.js", ending)]
-        rules = {c.name.upper(): repr(c.value) for c in constants(SURFACE)}
-        return filled("\n".join(texts), places, rules | {"NAME": self._called})
 
 
 OVERSHOOT = (

@@ -43,7 +43,7 @@ def watching_of(
     printer = CEventPrinter({name: f"v[{i}]" for i, name in enumerate(names)})
     places = {name: i for i, name in enumerate(names)}
     text = EventsText(
-        tuple(_event(e, printer, places) for e in listed),
+        tuple(event_text(e, printer, places) for e in listed),
         len(names),
         frozenset(printer.used),
         frozenset(s.column for e in listed for s in e.condition if s.op == "column"),
@@ -59,7 +59,8 @@ def _values_of(events: list[EventFormula]) -> list[str]:
     return list(dict.fromkeys(name for name in (*read, *written) if name))
 
 
-def _event(e: EventFormula, printer: CEventPrinter, places: Mapping[str, int]) -> EventText:
+def event_text(e: EventFormula, printer: CEventPrinter, places: Mapping[str, int]) -> EventText:
+    """An event in C; `places` of values that are none of the model's parameters, or are kept beside them."""
     settings = (_setting(x, printer.text(steps), places) for x, steps in e.settings)
     strict, condition = e.strict[0] if e.strict else 0, printer.text(e.condition)
     return EventText(e.sides, strict, e.stop, condition, tuple(settings), e.of_time)
@@ -68,8 +69,8 @@ def _event(e: EventFormula, printer: CEventPrinter, places: Mapping[str, int]) -
 def _setting(x: Quantity, text: str, places: Mapping[str, int]) -> SettingText:
     if x.column >= 0:
         return SettingText(x.column - 1, -1, -1, x.unit.factor, False, text)
-    of_model = x.kind == "parameter"
-    return SettingText(-1, places[x.name], x.place if of_model else -1, x.unit.factor, of_model and x.positive, text)
+    of_model, value = x.kind == "parameter", places.get(x.name, -1)
+    return SettingText(-1, value, x.place if of_model else -1, x.unit.factor, of_model and x.positive, text)
 
 
 def _values(names: list[str], first: Mapping[str, float], given: Given) -> np.ndarray:

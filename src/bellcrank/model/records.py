@@ -153,7 +153,6 @@ class External:
     fortran: str | None = None
     formulas: Any = None  # from which it is printed in any language (`program.routine.Formulas`)
     rule: Callable[[int], Rule] | None = None  # of its i-th value: partial derivatives by arguments
-    javascript: str | None = None  # `function routine(arguments, address)`, over the numbers m
     lanes: str | None = None  # C of the same over vectors of runs, behind `c`: arguments and returns are `lanes`
     kernel: Any = None  # what the kernel knows of it, if it evaluates it (`emit.kernel_function`)
 
@@ -170,14 +169,14 @@ class External:
         return self.when in ("init", "update")
 
     def known_in(self, language: str) -> bool:
-        """Is it given in "c", "python", "fortran" or "javascript", or can be written so?"""
+        """Is it given in "c", "python" or "fortran", or can be written so?"""
         if language == "python":
             return self.formulas is not None or self.python is not None
         return self.formulas is not None or bool(self.given_in(language))
 
     def given_in(self, language: str) -> str:
-        """Its text in "c", "fortran", "javascript" or "lanes", empty where there is none."""
-        given = {"c": self.c, "fortran": self.fortran, "javascript": self.javascript, "lanes": self.lanes}
+        """Its text in "c", "fortran" or "lanes", empty where there is none."""
+        given = {"c": self.c, "fortran": self.fortran, "lanes": self.lanes}
         return given[language] or ""
 
     @property

@@ -35,6 +35,7 @@ class Elimination:
     singular: float = _of(1e-4, "ratio of the last pivot to the first, against its usual value, in a singular position")
     vanishing: float = _of(1e-12, "a scaled pivot in fixed order that is none", 0.75)
     dependent: float = _of(1e-15, "a pivot of a symmetric matrix that is none, against its largest entry", 1.0)
+    tied: float = _of(1.0001, "ratio of two pivots above which the larger one goes first")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,6 +79,8 @@ class Bridges:
     pace: float = _of(0.05, "longest pace on the way to the beginning of a curve")
     reach: float = _of(0.5, "longest curve")
     widen: float = _of(1.3, "factor by which a look goes farther")
+    outside: float = _of(0.5, "distance of points outside of the ends of a curve, against its length ...")
+    aligned: float = _of(0.5, "... and cosine of the angle between the tangents there, at least")
     sure: float = _of(1e-3, "ratio above which a position tells the direction of its branch", 0.5)
     still: float = _of(1e-9, "speed of a block at rest, 1/s", 0.5)
     round_off: float = _of(4e-16, "residual of a scaled row that cannot be smaller", 1.0)

@@ -64,7 +64,7 @@ class Routine(Protocol):
     def argument_count(self) -> int: ...
 
     def known_in(self, language: str) -> bool:
-        """Is it given in "c", "python", "fortran" or "javascript", or can be written so?"""
+        """Is it given in "c", "python" or "fortran", or can be written so?"""
 
     def given_in(self, language: str) -> str:
-        """Its text in "c", "fortran" or "javascript", or in "lanes" (C over vectors of runs); empty where none is."""
+        """Its text in "c" or "fortran", or in "lanes" (C over vectors of runs); empty where none is."""

@@ -56,13 +56,14 @@ def page_text(
     parts = (module, numbers, as_json(facts), script)
     ends = map(str, accumulate(map(len, parts[:-1])))
     places = dict(zip(("MODULE", "NUMBERS", "FACTS"), ends, strict=True))
+    text, length = packed(b"".join(parts))
     pieces = {
         "VERSION": __version__,
         "TITLE": escape(facts["title"]),
         "STYLE": short_style(template(PAGES, "page.css")),
         "SCENE": "yes" if scene else "",
         "LIVE": "yes" if live else "",
-        "PACKED": packed(b"".join(parts)),
-        "LOADER": filled(short_script(template(PAGES, "loader.js")), places),
+        "PACKED": text,
+        "LOADER": filled(short_script(template(PAGES, "loader.js")), places | {"LENGTH": str(length)}),
     }
     return filled(template(PAGES, "page.html"), pieces)

@@ -21,6 +21,7 @@ typedef struct {
 #define ssGetSFcnParam(S, i) ((S)->dialog[i])
 #define ssSetSFcnParamTunable(S, i, yes) ((void)(S), (void)(i), (void)(yes))
 #define ssSetErrorStatus(S, words) ((S)->error = (words))
+#define ssSetStopRequested(S, yes) ((void)(S), (void)(yes))
 #define ssGetErrorStatus(S) ((S)->error)
 #define ssSetNumContStates(S, n) ((void)(S), (void)(n))
 #define ssSetNumDiscStates(S, n) ((void)(S), (void)(n))

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from bellcrank.emit.c.events import EventsText, event_tables
 from bellcrank.emit.c.functions import Functions
 from bellcrank.emit.c.listed import listed
 from bellcrank.emit.c.methods import CALLED, method_cases
@@ -24,9 +25,9 @@ from bellcrank.emit.schedule import BEST, Options, schedule
 from bellcrank.emit.steps import Angles, Step
 from bellcrank.expr.function_table import FUNCTIONS as KNOWN
 from bellcrank.expr.function_table import names_in
-from bellcrank.kernel.text import Kernel
+from bellcrank.kernel.text import Kernel, kernel_file
 from bellcrank.numeric.methods import METHODS
-from bellcrank.numeric.tuning import ELIMINATION, LOOPS
+from bellcrank.numeric.tuning import ELIMINATION, EVENTS, LOOPS, STEPS
 from bellcrank.program.functions import Function
 from bellcrank.program.loops import Loops
 from bellcrank.program.program import Program
@@ -35,7 +36,8 @@ from bellcrank.program.statements import Reduce, Solve
 FUNCTIONS = ("derivatives", "outputs", "closure", "system", "correct_q", "correct_u", "start", "update", "entry")
 """Besides the constants; each stands where the program has it."""
 OF_TWO = ("fmod", "copysign", "fmin", "fmax")  # functions of the C library that formulas do not call by these names
-LIBRARY = ("memcpy", "memset", "memcmp")  # besides mathematical functions, what of the C library may be called
+LIBRARY = ("memcpy", "memset", "memcmp", "ldexp", *OF_TWO)
+"""Besides mathematical functions of models, what of the C library may be called."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,22 @@ class Begin:
     roots: tuple[Sequence[float], Sequence[float]]
 
 
-def embedded_source(program: Program, stem: str, method: str, begin: Begin, number: Number = DOUBLE) -> str:
+@dataclass(frozen=True)
+class EmbeddedEvents:
+    """Events as `text` over the structure `m`, and values of parameters that stand in them alone, in equation units."""
+
+    text: EventsText
+    values: Sequence[float]
+
+
+def embedded_source(
+    program: Program,
+    stem: str,
+    method: str,
+    begin: Begin,
+    number: Number = DOUBLE,
+    events: EmbeddedEvents | None = None,
+) -> str:
     """The text behind the header `STEM.h`."""
     tables, calls = table_functions(program.tables), external_calls(program)
     printed = Functions(program, tables.names, calls, LONGEST, number)
@@ -70,7 +87,7 @@ def embedded_source(program: Program, stem: str, method: str, begin: Begin, numb
         head(number, local=True),
         f'#include "{stem}.h"\n',
         listed(size_data(program)),
-        *used_functions(functions, number),
+        *used_functions(functions, number, events.text.called if events else ()),
         *routine_texts(program, calls.values(), kernel),
         f"#define real {number.c}\n",
         *([room + sines(number, table=False)] if any(isinstance(s, Angles) for s in steps) else []),
@@ -82,7 +99,7 @@ def embedded_source(program: Program, stem: str, method: str, begin: Begin, numb
         *([kernel.take("memory.c")] if remembers else []),
         printed.constants(),
         *texts,
-        _steps(program, stem, method, begin, number, remembers, kernel),
+        _steps(program, stem, method, begin, number, remembers, kernel, events),
     ]
     text = "\n".join(p for p in parts if p)
     return text.replace(f"#include <{FLOAT.header}>\n", _generic(text), 1)
@@ -135,7 +152,14 @@ _JOB = """typedef struct Job {
 
 
 def _steps(
-    program: Program, stem: str, method: str, begin: Begin, number: Number, remembers: bool, kernel: Kernel
+    program: Program,
+    stem: str,
+    method: str,
+    begin: Begin,
+    number: Number,
+    remembers: bool,
+    kernel: Kernel,
+    events: EmbeddedEvents | None,
 ) -> str:
     loops, carried = program.loops, number is not DOUBLE
     past = METHODS[method].two_step is not None
@@ -144,31 +168,59 @@ def _steps(
     parts = "".join(f"#define {name} {n}\n" for name, n in kernel.parts.items())
     held = parts + "#define set_inputs(job, t, w) 0\n" + kernel.take("kept_values.c")
     given = {"PARAMETERS": begin.parameters, "STATES": begin.states, "INPUTS": begin.inputs}
+    tuning = definitions(LOOPS, number) if loops is not None else ""
+    common = {
+        "STEM": stem,
+        "UPPER": stem.upper(),
+        "HOLD": held if any(kernel.parts.values()) else "",
+        "LOOPS": closed,
+        "CARRIED": "yes" if carried else "",
+        "CARRIES": ", real *carried" if carried else "",
+        "CARRY": ", carried" if carried else "",
+        "PAST": "yes" if past else "",
+        "MEMORY": "m->memory" if remembers else "NULL",
+        "REMEMBERS": "yes" if remembers else "",
+    }
     return runtime(
         "embedded.c",
-        {k: _numbers(values, number) for k, values in given.items()},
-        STEM=stem,
-        UPPER=stem.upper(),
-        TUNING=definitions(LOOPS, number) if loops is not None else "",
+        common | {k: _numbers(values, number) for k, values in given.items()},
+        TUNING=tuning + (definitions(STEPS, number) if events else ""),
         JOB=_JOB,
-        HOLD=held if any(kernel.parts.values()) else "",
         UPDATE="yes" if program.update.results else "",
-        LOOPS=closed,
-        CARRIED="yes" if carried else "",
-        CARRIES=", real *carried" if carried else "",
-        CARRY=", carried" if carried else "",
-        PAST="yes" if past else "",
+        EVENTS=_events(program, stem, number, events, common) if events else "",
+        OWN=_numbers(events.values, number) if events and events.values else "",
+        STEP="static int take_step" if events else f"int {stem}_step",
+        UNTIL="time_of(m, i)" if events else "end",
+        LENGTH="h" if events else "m->h",
+        PARTS="yes" if events and past else "",
         FORGETS="yes" if past and loops is not None else "",
         JUMPS="yes" if past and program.update.results else "",
         UNIT=f"#define ONE_BY_ROOT(x) (1/{root}(x))\n" + listed(unit_data(program.unit)) + kernel.take("unit_size.c"),
         ADVANCE=method_cases(
             method, "summed({}, {}, &carried[j])" if carried else "{} + {}", past=CALLED
         ),
-        MEMORY="m->memory" if remembers else "NULL",
-        REMEMBERS="yes" if remembers else "",
         ENTERED="yes" if program.entry.results else "",
         N_GIVEN=str(len(program.given_parameters)),
     )  # fmt: skip
+
+
+def _events(program: Program, stem: str, number: Number, events: EmbeddedEvents, common: Mapping[str, str]) -> str:
+    """Steps in which events may lie."""
+    given, carried = events.text, number is not DOUBLE
+    tuning = replace(EVENTS, instant=EVENTS.instant / number.rounding)  # times are in double precision
+    corrects = program.loops is not None and program.loops.correction is not None
+    return runtime(
+        "embedded_events.c",
+        common,
+        TUNING=definitions(tuning, replace(number, suffix=""), "EVENT_"),
+        N_EVENTS=str(len(given.events)),
+        N_SETTINGS=str(given.n_settings),
+        TABLES=event_tables(given.events, f"{stem}_model", "m"),
+        RULE=kernel_file("event_rule.c"),
+        CLOSE="correct_dependent" if corrects else "keep_closed",
+        AND_CARRIED=" + (double)m->carried[j]" if carried else "",
+        AND_WHAT_LACKS=" + (double)carried[j]" if carried else "",
+    )
 
 
 def _closed(loops: Loops, begin: Begin, number: Number, kernel: Kernel) -> str:

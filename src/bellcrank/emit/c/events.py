@@ -7,7 +7,7 @@ In:  formulas as text over `row` and the values `v` of parameters, both in doubl
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from bellcrank.emit.c.runtime_files import definitions, runtime
@@ -59,6 +59,10 @@ class EventsText:
         return any(e.settings for e in self.events)
 
     @property
+    def n_settings(self) -> int:
+        return sum(len(e.settings) for e in self.events)
+
+    @property
     def sets_parameters(self) -> bool:
         return any(s.parameter >= 0 for e in self.events for s in e.settings)
 
@@ -66,7 +70,6 @@ class EventsText:
 def events_text(program: Program, given: EventsText, past: bool, number: Number) -> str:
     """Everything about events that a group of runs needs, which compute in some number; may its method know the step
     before (`past`)?"""
-    settings = [(i, s) for i, e in enumerate(given.events) for s in e.settings]
     states, outputs = 1 + len(program.coordinates) + len(program.speeds), len(program.outputs.results)
     columns = sorted(given.columns - {0})
     return runtime(
@@ -75,11 +78,8 @@ def events_text(program: Program, given: EventsText, past: bool, number: Number)
         SHORT="yes" if number is not DOUBLE else "",
         N_COLUMNS=str(len(columns)),
         COLUMNS="".join(f"{x}, " for x in columns),
-        N_SETTINGS=str(len(settings)),
-        TABLES=_tables(given.events),
-        SETTINGS="".join(_setting(i, s) for i, s in settings),
-        CONDITIONS=cases(e.condition for e in given.events),
-        VALUES=cases(s.text for _, s in settings),
+        N_SETTINGS=str(given.n_settings),
+        TABLES=event_tables(given.events, "double", "v"),
         RULE=kernel_file("event_rule.c"),
         MENDED=_mended(program, given) if closes_loops(program, given) else "",
         SEEN="yes" if any(states <= column < states + outputs for column in given.columns) else "",
@@ -105,11 +105,19 @@ def at_zero_text() -> str:
     return kernel_file("event_at_zero.h")
 
 
-def _tables(events: Iterable[EventText]) -> str:
-    """What is watched."""
+def event_tables(events: Sequence[EventText], kind: str, name: str) -> str:
+    """What is watched and set; formulas have parameters from a pointer of some kind and name."""
     rows = ((1 in e.sides, -1 in e.sides, e.strict, e.stop, bool(e.settings), e.of_time) for e in events)
-    watched = "".join(f"    {{{', '.join(str(int(x)) for x in row)}}},\n" for row in rows)
-    return runtime("event_tables.c", WATCHED=watched)
+    settings = [(i, s) for i, e in enumerate(events) for s in e.settings]
+    return runtime(
+        "event_tables.c",
+        WATCHED="".join(f"    {{{', '.join(str(int(x)) for x in row)}}},\n" for row in rows),
+        SETTINGS="".join(_setting(i, s) for i, s in settings),
+        CONDITIONS=cases(e.condition for e in events),
+        VALUES=cases(s.text for _, s in settings),
+        OF=kind,
+        V=name,
+    )
 
 
 def _setting(event: int, s: SettingText) -> str:

@@ -7,7 +7,8 @@ kernel (`k`), which calls the formulas of linkages by their numbers in its table
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import struct
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,7 +24,6 @@ from bellcrank.emit.pieces import table_pieces
 from bellcrank.emit.schedule import BEST, Schedule, schedule
 from bellcrank.emit.steps import Step
 from bellcrank.emit.wasm import binary as b
-from bellcrank.emit.wasm.functions import RATES, TIME
 from bellcrank.emit.wasm.numbers import Numbers
 from bellcrank.emit.wasm.printer import WasmPrinter
 from bellcrank.expr import Symbol
@@ -33,13 +33,15 @@ from bellcrank.program.functions import Function
 from bellcrank.program.inertias import inertia_functions
 from bellcrank.program.program import Program
 from bellcrank.program.scheduler import Scheduler
-from bellcrank.program.statements import Call, Section
+from bellcrank.program.statements import Assign, Call, Section
 
-OPTIONS = replace(BEST, side_by_side=False)
+OPTIONS = replace(BEST, side_by_side=False)  # functions that are known late are called one by one
 EXPORTS = {  # functions of the kernel by their names outside of it
     "look_up": "lookup", "implicit_values": "implicit", "ground_near_at": "ground_near",
     "ground_turn_at": "ground_turn", "grid_near_at": "grid_near", "grid_turn_at": "grid_turn",
 }  # fmt: skip
+TIME = Symbol("t", "time")
+RATES = "derivatives"
 _T, _Q, _U, _P, _C, _W, _OUT, _UD = range(8)
 
 
@@ -47,20 +49,29 @@ _T, _Q, _U, _P, _C, _W, _OUT, _UD = range(8)
 class Attached:
     """`module`: bytes; `names` of its functions, as C has them: all that it exports, in the order in which they must
     stand in the table of the kernel; `sines`: where the kernel is to fill the table of sines; `grounds`: where those of
-    rigid wheels are; `end`: where its memory ends."""
+    rigid wheels are; `end`: where its memory ends; `imports`: what it calls; `routines`: where those are, by what the
+    kernel knows of each."""
 
     module: bytes
     names: tuple[str, ...]
     sines: int
     grounds: tuple[int, ...]
     end: int
+    imports: tuple[str, ...]
+    routines: Mapping[str, int]
 
 
 def attached_program(
-    program: Program, first: int, table: int, equations: str = "minimal", wheels: Sequence[RigidWheel] = ()
+    program: Program,
+    first: int,
+    table: int,
+    equations: str = "minimal",
+    wheels: Sequence[RigidWheel] = (),
+    behind: Callable[[int, Sequence[str]], bytes] | None = None,
 ) -> Attached:
     """The functions of runs by some `equations`, with rigid `wheels`; what they keep in memory begins at the address
-    `first`, their places in the table of the kernel at `table`."""
+    `first`, their places in the table of the kernel at `table`. `behind` gives what stands behind it, at the address
+    that it is given, with the names of all functions; then `constants` is a function, too."""
     functions = [*program.functions_of(equations)]
     if equations == "minimal":
         functions += [Function.extra(*item) for item in inertia_functions(program).items()]
@@ -69,8 +80,8 @@ def attached_program(
     room = sines + SIZE * 2 * ROWS
     found = {r: kernel_function(program, r) for r in program.externals}
     solved = {r: known for r, known in found.items() if known is not None}
-    more = max((f.arguments + f.pivots + f.room + f.values for f in solved.values()), default=0)
-    numbers = Numbers(room + SIZE * (room_of(functions) + more))
+    widest = max((f.arguments + f.pivots + f.room + f.values for f in solved.values()), default=0)
+    numbers = Numbers(room + SIZE * (room_of(functions) + widest))
     printed = _Printed(program, numbers, room, sines, table)
     for routine, solution in solved.items():
         printed.placed[routine] = printed.place(solution), solution
@@ -78,10 +89,14 @@ def attached_program(
     placed = {key: printed.place(ground) for key, ground in grounds.items()}
     for f, plan in arranged(program, functions, OPTIONS):
         printed.function(f, plan)
-    end = numbers.at + SIZE * len(numbers.values)
-    made = b.module(printed.imports, printed.defined, 1, numbers.at, numbers.values)
+    if behind:
+        printed.constants()
+    end, names = numbers.at + SIZE * len(numbers.values), tuple(d.name for d in printed.defined)
+    data = struct.pack(f"<{len(numbers.values)}d", *numbers.values) + (behind(end, names) if behind else b"")
+    made = b.module(printed.imports, printed.defined, 1, numbers.at, data)
     places = tuple(placed[digest_of(w.ground)] for w in wheels)
-    return Attached(made, tuple(d.name for d in printed.defined), sines, places, end)
+    imports, routines = (x.name for x in printed.imports), {digest_of(f): at for at, f in printed.placed.values()}
+    return Attached(made, names, sines, places, end, tuple(imports), routines)
 
 
 class _Printed:
@@ -92,7 +107,7 @@ class _Printed:
         self.placed: dict[Any, tuple[int, KernelFunction]] = {}  # where routines lie that the kernel evaluates
         groups = (program.coordinates, program.speeds, program.parameters, program.constant_symbols, program.inputs)
         self.where = {s: (local, SIZE * i) for local, g in enumerate(groups, _Q) for i, s in enumerate(g)}
-        self._arrays: dict[Any, tuple[bytes, ...]] = {}
+        self._arrays: dict[Any, Any] = {}
 
     def imported(self, _: str, name: str, floats: int, addresses: int, gives: bool | None = None) -> int:
         """The number of a function of the kernel; one without addresses gives a float."""
@@ -123,12 +138,19 @@ class _Printed:
         """Brings a function that the kernel evaluates into memory; its address."""
         layout = layout_of(f.structure, f.kind)
         values: dict[str, float | Sequence[float]] = {**f.numbers}
-        values |= {name: self.numbers.many(_numbers(listed)) for name, listed in f.lists.items()}
+        values |= {name: self._list(_numbers(listed)) for name, listed in f.lists.items()}
         name = f"linkage_{len(self.placed)}"
         values |= {field: self._formulas(f"{name}_{field}", given) for field, given in f.formulas.items()}
         image = np.zeros(layout.size, np.uint8)
         layout.write(image, 0, values)
         return self.numbers.many(_numbers(image))
+
+    def _list(self, numbers: Sequence[float]) -> int:
+        """The address of numbers, which routines over the same ground share."""
+        key = struct.pack(f"<{len(numbers)}d", *numbers)
+        if key not in self._arrays:
+            self._arrays[key] = self.numbers.many(numbers)
+        return int(self._arrays[key])
 
     def _formulas(self, name: str, formulas: Formulas) -> int:
         """A function of formulas over lists; its number in the table."""
@@ -157,6 +179,18 @@ class _Printed:
             at, local = (i, _OUT) if i < n_q else (i - n_q, _UD)
             printer.store(SIZE * at, r, b.get(local))
         self.defined.append(b.Defined(C_NAMES.get(f.name, f.name), b.Type(takes), printer.body()))
+
+    def constants(self) -> None:
+        """What follows from the parameters alone."""
+        symbols = self.program.constant_symbols
+        takes = (b.F64, *(b.I32,) * 7)
+        known = {s: place for s, place in self.where.items() if s not in set(symbols)}
+        printer = self._printer(known, {}, len(takes))
+        for _ in printer.statements([s for s in self.program.constants.statements if isinstance(s, Assign)], symbols):
+            pass
+        for i, s in enumerate(symbols):
+            printer.store(SIZE * i, s, b.get(_OUT))
+        self.defined.append(b.Defined("constants", b.Type(takes), printer.body()))
 
 
 def _numbers(listed: np.ndarray[Any, Any]) -> list[float]:

@@ -134,13 +134,10 @@ class Defined:
     code: bytes
 
 
-def module(
-    imports: Sequence[Imported], functions: Sequence[Defined], pages: int, at: int = 0, numbers: Sequence[float] = ()
-) -> bytes:
-    """A module over the memory `e.memory`, in which it puts numbers at an address; it exports its functions by name."""
+def module(imports: Sequence[Imported], functions: Sequence[Defined], pages: int, at: int, data: bytes) -> bytes:
+    """A module over the memory `e.memory`, in which it puts data at an address; it exports its functions by name."""
     types = list(dict.fromkeys([*(x.type for x in imports), *(f.type for f in functions)]))
     listed = [name(x.module) + name(x.name) + b"\x00" + unsigned(types.index(x.type)) for x in imports]
-    placed = struct.pack(f"<{len(numbers)}d", *numbers)
     memory = name("e") + name("memory") + b"\x02\x00" + unsigned(pages)
     exported = [name(f.name) + b"\x00" + unsigned(len(imports) + i) for i, f in enumerate(functions)]
     return b"\0asm\1\0\0\0" + b"".join((
@@ -149,7 +146,7 @@ def module(
         _section(3, vector([unsigned(types.index(f.type)) for f in functions])),
         _section(7, vector(exported)),
         _section(10, vector([f.code for f in functions])),
-        _section(11, vector([b"\x00" + i32(at) + END + unsigned(len(placed)) + placed])) if numbers else b"",
+        _section(11, vector([b"\x00" + i32(at) + END + unsigned(len(data)) + data])) if data else b"",
     ))  # fmt: skip
 
 

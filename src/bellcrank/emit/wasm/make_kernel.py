@@ -1,7 +1,8 @@
-"""Makes kernel.wasm, the kernel without a compiler: `python -m bellcrank.emit.wasm.make_kernel`.
+"""Makes kernel.wasm, the kernel without a compiler, and those of pages: `python -m bellcrank.emit.wasm.make_kernel`.
 
-It needs clang 14, lld 14 and the C library of WASI (Debian: clang-14, lld-14, wasi-libc), and gives the same bytes
-wherever these are the same.
+Those of pages are small: fixed steps alone, of closed loops, linkages and events what a model needs, and mathematical
+functions of the browser but for sines. It needs clang 14, lld 14 and the C library of WASI (Debian:
+clang-14, lld-14, wasi-libc), and gives the same bytes wherever these are the same.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+from bellcrank.emit.browser import PAGE_KERNELS
 from bellcrank.expr.function_table import CALLED
 from bellcrank.kernel.text import Kernel
 
 FOLDER = Path(__file__).parents[2] / "kernel"
-NAME = "kernel.wasm"
 CLANG = "clang-14"
 MATH = (  # functions that models call
     "pow",
@@ -28,11 +29,25 @@ MATH = (  # functions that models call
     ),
 )
 FLAGS = (
-    "--target=wasm32-wasi", "-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-fno-math-errno", "-nostdlib",
+    "--target=wasm32-wasi", "-std=c99", "-Wall", "-Wextra", "-Werror", "-fno-math-errno", "-nostdlib",
     "-mbulk-memory", "-Wl,--no-entry", "-Wl,--export-table", "-Wl,--growable-table", "-Wl,--strip-all",
-    "-Wl,--export=__heap_base", "-Wl,--export=kernel_functions", "-Wl,-z,stack-size=131072",
+)  # fmt: skip
+WHOLE = (
+    "web.c", "-lc", "-O2", "-Wl,--export=__heap_base", "-Wl,--export=kernel_functions", "-Wl,-z,stack-size=131072",
     *(f"-Wl,--export={name}" for name in MATH),
 )  # fmt: skip
+PAGE = (
+    "page.c", "-DPAGE", "-Oz", "-mllvm", "-disable-lsr", "-fno-strict-aliasing", "-Wno-unused-function",
+    "-Wl,--allow-undefined", "-Wl,-z,stack-size=32768", "-Wl,--initial-memory=65536",
+)  # fmt: skip
+PARTS = ("LOOPS", "BRIDGES", "LINKAGES", "GROUND", "LOOKS")
+KERNELS = {
+    "kernel.wasm": WHOLE,
+    **{
+        f"{name}.wasm": (*PAGE, *(f"-DHAS_{part}={int(part in parts)}" for part in PARTS))
+        for name, parts in PAGE_KERNELS.items()
+    },
+}
 
 
 def missing() -> list[str]:
@@ -42,21 +57,22 @@ def missing() -> list[str]:
 
 
 def digest() -> str:
-    """Of the text from which the module is made."""
-    return hashlib.sha256(Kernel({"LINKED": 1}).take("web.c").encode()).hexdigest()
+    """Of the text from which the modules are made."""
+    return hashlib.sha256(Kernel({"LINKED": 1}).take("page.c").encode()).hexdigest()
 
 
-def made() -> bytes:
-    """The module."""
+def made(name: str) -> bytes:
+    """A module."""
     with tempfile.TemporaryDirectory() as folder:
-        found = Path(folder) / NAME
+        found = Path(folder) / name
         own = f'-DDIGEST="{digest()}"'
-        subprocess.run([CLANG, *FLAGS, own, "web.c", "-lc", "-o", str(found)], cwd=FOLDER, check=True)
+        subprocess.run([CLANG, *FLAGS, own, *KERNELS[name], "-o", str(found)], cwd=FOLDER, check=True)
         return found.read_bytes()
 
 
 if __name__ == "__main__":
     if missing():
-        sys.exit(f"{NAME} is not made: {', '.join(missing())} is not there")
-    (FOLDER / NAME).write_bytes(made())
-    print(f"{NAME}: {(FOLDER / NAME).stat().st_size} bytes")
+        sys.exit(f"the kernel is not made: {', '.join(missing())} is not there")
+    for each in KERNELS:
+        (FOLDER / each).write_bytes(made(each))
+        print(f"{each}: {(FOLDER / each).stat().st_size} bytes")

@@ -44,16 +44,21 @@ def listed(
     marked: Iterable[Quantity] = (),
 ) -> Listed:
     """Quantities with their values in equation units; `marked` are fixed."""
-    taken: set[str] = set()
-    entries, fixed = [], {x.name for x in marked}
-    for x, value in zip(quantities, values, strict=True):
-        base = f"{prefix}_{routine_name(x.name).strip('_').upper() or 'X'}"
+    fixed = {x.name for x in marked}
+    words = (comment(_words(x, system, v, x.name in fixed)) for x, v in zip(quantities, values, strict=True))
+    return Listed(title, tuple(map(Entry, entry_names(prefix, [x.name for x in quantities]), words)))
+
+
+def entry_names(prefix: str, names: Iterable[str]) -> list[str]:
+    """An enumerator for each name."""
+    found: list[str] = []
+    for given in names:
+        base = f"{prefix}_{routine_name(given).strip('_').upper() or 'X'}"
         name, number = base, 2
-        while name in taken:
+        while name in found:
             name, number = f"{base}_{number}", number + 1
-        taken.add(name)
-        entries.append(Entry(name, comment(_words(x, system, value, x.name in fixed))))
-    return Listed(title, tuple(entries))
+        found.append(name)
+    return found
 
 
 def _words(x: Quantity, system: str, value: float | None, fixed: bool) -> str:

@@ -9,46 +9,53 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from bellcrank.derive.derived import Derived
 from bellcrank.emit.c.embedded import Begin, embedded_source, library_calls
+from bellcrank.emit.c.events import at_zero_text
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.names import MADE, comment
 from bellcrank.emit.number import DOUBLE, FLOAT, Number
 from bellcrank.errors import ModelError
 from bellcrank.export.begin import fixed_parameters, metric_of_loops, require_whole, start_of, start_state
+from bellcrank.export.embedded.events import event_list, events_of
 from bellcrank.export.embedded.interface import Listed, listed
 from bellcrank.export.first_step import with_stable_step
 from bellcrank.export.model_setup import setup_of
+from bellcrank.export.program_events import with_events
 from bellcrank.export.standalone.c import c_string
 from bellcrank.export.standalone.setup import Setup
 from bellcrank.export.standalone.text import about
 from bellcrank.files.template import filled, template
 from bellcrank.numeric.methods import METHODS
+from bellcrank.numeric.tuning import EVENTS
 from bellcrank.program.program import Program
+from bellcrank.run.actions import listed_events
 from bellcrank.run.realtime import EDGES
 
 FOLDER = "bellcrank.export/embedded/templates"
 LONGEST_BLOCK = 58  # names of functions in MATLAB have 63 letters at most
+_EVENT_WORDS = ', "an event has ended the run", "an event acts again and again"'
 PRECISIONS: Mapping[str, Number] = {"double": DOUBLE, "single": FLOAT}
 
 
-def embedded_files(derived: Derived, precision: str = "double") -> dict[str, str]:
-    """Files for a controller, by name: with a bench and a Makefile."""
-    made = _made(derived, "C for a controller", precision)
+def embedded_files(derived: Derived, precision: str = "double", events: Any = None, stop: Any = ()) -> dict[str, str]:
+    """Files for a controller, by name: with a bench and a Makefile; events and stop as of `simulate`."""
+    made = _made(derived, "C for a controller", precision, events, stop)
     return made.files | {
         f"{made.stem}_bench.c": _bench(made.setup, PRECISIONS[precision], made.common),
         "Makefile": filled(template(FOLDER, "Makefile"), {}, made.common),
     }
 
 
-def simulink_files(derived: Derived, precision: str = "double") -> dict[str, str]:
+def simulink_files(derived: Derived, precision: str = "double", events: Any = None, stop: Any = ()) -> dict[str, str]:
     """Files for Simulink, which computes in double precision, by name: with an S-function."""
     if precision != "double":
         raise ModelError(f"precision={precision!r} is for the purpose 'embedded'; Simulink's is double", derived.name)
-    made = _made(derived, "an S-function", precision)
+    made = _made(derived, "an S-function", precision, events, stop)
     block = f"{made.stem[:LONGEST_BLOCK]}_sfun"
     return made.files | {f"{block}.c": _sfunction(derived, made, block)}
 
@@ -63,20 +70,25 @@ class _Made:
     common: Mapping[str, str]
 
 
-def _made(derived: Derived, what: str, precision: str) -> _Made:
+def _made(derived: Derived, what: str, precision: str, given: Any, stop: Any) -> _Made:
     if precision not in PRECISIONS:
         known = " or ".join(f"'{x}'" for x in PRECISIONS)
         raise ModelError(f"precision {precision!r} is not known; it is {known}", derived.name)
     require_whole(derived, what)
     program, number = derived.program, PRECISIONS[precision]
     usual, interface = setup_of(derived), derived.interface
-    setup = with_stable_step(usual, derived)
+    setup = with_events(with_stable_step(usual, derived), given, stop, derived.analysis.independent_speeds)
     parameters = [x.factor * (x.value or 0.0) for x in setup.parameters]
     states, inputs = start_state(derived, setup), [start_of(interface, x) for x in interface.inputs]
     begin = Begin(parameters, states, inputs, metric_of_loops(derived, states, inputs))
     stem = f"model_{setup.stem}" if MADE.fullmatch(f"{setup.stem}_model") else setup.stem
-    source = embedded_source(program, stem, setup.method, begin, number)
+    events = events_of(derived, setup)
+    source = embedded_source(program, stem, setup.method, begin, number, events)
     lists = _lists(derived, stem.upper(), begin)
+    if events is not None:
+        own, conditions = [x.quantity for x in setup.own], listed_events(given, stop, interface)
+        lists += [listed(f"{stem.upper()}_E", "parameters of events: e[...]", own, interface.units, events.values)]
+        lists += [event_list(setup, stem.upper(), {x.name: x.expression for x in conditions})]
     common = {"TITLE": comment(setup.title), "STEM": stem, "UPPER": stem.upper()}
     files = {
         f"{stem}.c": f"/* {comment(setup.title)}: steps of a fixed length; see {stem}.h. */\n\n{source}",
@@ -96,6 +108,13 @@ def _notes(program: Program, usual: Setup, setup: Setup, number: Number, source:
             f"The model asks for the method {asked.method}; steps of a fixed length are taken by {setup.method}."
         )
     notes += setup.notes[len(usual.notes) :]
+    if setup.events:
+        notes.append(
+            "Events: conditions are computed at every step, in double precision. A step in which one comes about takes"
+            f" longer: for each that does, at most {EVENTS.tries} shorter steps find its time, the action follows, then"
+            f" the rest of the step. More than {EVENTS.most} actions in one step end it. Inputs, and parameters with a"
+            " call of tune, that were changed between steps may bring events about at the beginning of the next one."
+        )
     if METHODS[setup.method].two_step:
         notes.append(
             f"Steps by {setup.method} know the rates of the step before: an input that changes from step to step is"
@@ -130,6 +149,7 @@ def _header(
 ) -> str:
     memory = sum(c.routine.memory or 0 for c in external_calls(program).values())
     n_s, kept = len(setup.states), len(program.inputs) - len(program.given_inputs)
+    at_zero = at_zero_text().replace("AtZero", f"{common['STEM']}_at_zero") + "\n" if setup.events else ""
     evaluations = METHODS[setup.method].evaluations + bool(memory)
     return filled(
         template(FOLDER, "model.h"),
@@ -152,6 +172,10 @@ def _header(
             "MEMORY": str(memory or ""),
             "PAST": "yes" if METHODS[setup.method].two_step else "",
             "CARRIED": str(n_s) if number is not DOUBLE else "",
+            "EVENTS": str(len(setup.events) or ""),
+            "COMMA": "," if setup.events else " ",
+            "AT_ZERO": at_zero,
+            "N_E": str(len(setup.own) or 1),
         },
         common,
     )
@@ -171,6 +195,7 @@ def _bench(setup: Setup, number: Number, common: Mapping[str, str]) -> str:
             "NAMES": ", ".join(c_string("".join(n.split()).replace(",", ";")) for n in names),
             "DIGITS": "17" if number is DOUBLE else "9",
             "T_END": repr(setup.t_end),
+            "WORDS": _EVENT_WORDS if setup.events else "",
         },
         common,
     )
@@ -190,6 +215,7 @@ def _sfunction(derived: Derived, made: _Made, block: str) -> str:
             "N_S": str(len(interface.states)),
             "N_I": str(len(interface.inputs)),
             "N_OUT": str(len(interface.outputs)),
+            "EVENTS": "yes" if made.setup.events else "",
             "IS_FIXED": ", ".join([*(str(int(x.symbol in fixed)) for x in interface.parameters), "0"]),
         },
         made.common,

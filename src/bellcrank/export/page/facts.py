@@ -14,20 +14,24 @@ from typing import Any
 import numpy as np
 
 from bellcrank.derive.derived import Derived
-from bellcrank.emit.browser import BrowserProgram
+from bellcrank.emit.browser import BrowserProgram, browser_program
+from bellcrank.emit.memory import PARTS, ROWS, SIZE
+from bellcrank.emit.wasm.placed import Course
 from bellcrank.errors import ModelError
 from bellcrank.export.first_step import with_stable_step
 from bellcrank.export.model_setup import setup_of
 from bellcrank.export.page.ranges import Machine, machine_of, parameter_ends
 from bellcrank.export.standalone.setup import Keyed, Setup
 from bellcrank.interface.interface import Interface, Quantity
+from bellcrank.kernel.layout import layout_of
 from bellcrank.model.guess import Guess
 from bellcrank.names import find_name, key_of
-from bellcrank.numeric.methods import METHODS, Sum
+from bellcrank.numeric.tuning import PLANS
 from bellcrank.program.program import Program
 from bellcrank.run.evaluate import complete
 from bellcrank.run.loaded import Loaded, load
 from bellcrank.scene.browser import PACES, pace_of
+from bellcrank.signals import KINDS, Signal
 
 FUNCTION_SAMPLES = 400  # of an input, to find the range of its slider
 WINDOW = 10.0  # s that plots show at most, in real time
@@ -79,9 +83,9 @@ def _ends(name: str, given: Any) -> tuple[float, float]:
 
 
 def facts_of(
-    derived: Derived, program: Program, made: BrowserProgram, chosen: Chosen, reach: float | None = None
-) -> dict[str, Any]:
-    """All facts but the scene; `program`: the one that runs, with poses; `reach`: of the machine, if it has bodies."""
+    derived: Derived, program: Program, chosen: Chosen, reach: float | None = None
+) -> tuple[dict[str, Any], BrowserProgram]:
+    """All facts but the scene, and what runs; `program`: that with poses; `reach`: of the machine, if it has bodies."""
     interface = derived.interface.with_all_inputs()
     setup = with_stable_step(setup_of(derived, interface), derived)
     loaded = load(derived.analysis, interface, derived.program, "python", {})
@@ -89,24 +93,32 @@ def facts_of(
     names = ", ".join(derived.interface.without_course)
     notes = [f"The model has no course over time for {names}: zero, until a slider is moved."] if names else []
     machine = None if reach is None else machine_of(derived, loaded, reach)
-    channels = [_channel(interface, x) for x in interface.channels]
-    return {
+    listed = [_signal(s, setup, chosen, notes, machine) for s in setup.signals]
+    scaled = [(*pair, x.unit.factor) for pair, x in zip(setup.inputs, interface.inputs, strict=True)]
+    made = browser_program(program, Course([signal for _, signal in listed], scaled, setup.method, setup.step))
+    layout = layout_of("input.h", "Input")
+    facts = {
         "title": chosen.title or setup.title,
-        "pages": made.memory.pages,
-        "at": {**made.memory.at, "n": len(q) + len(u)},
+        "kernel": len(made.kernel),
+        "at": made.at,
+        "job": made.fields,
+        "input": [layout.size // SIZE, layout.fields["a"][0] // SIZE],
+        "results": {name: n for name, n in made.sizes.items() if name in ("poses", "marks")},
+        "sines": [ROWS, PARTS],
         "n_q": len(q),
-        "unit": list(program.unit),
+        "n_g": 0 if program.loops is None else len(program.loops.g),
         "y": [*q.tolist(), *u.tolist()],
         "parameters": [_parameter(interface, s.name, chosen) for s in program.parameters],
-        "signals": [_signal(s, setup, chosen, notes, machine) for s in setup.signals],
-        "inputs": [[*pair, x.unit.factor] for pair, x in zip(setup.inputs, interface.inputs, strict=True)],
+        "signals": [facts for facts, _ in listed],
+        "inputs": scaled,
         "outputs": len(interface.outputs),
-        "channels": channels,
+        "channels": [{**_words(x), "column": x.column} for x in interface.channels],
         "plots": _plots(interface, chosen),
         "chosen": chosen.plots is not None,
-        "method": method_facts(setup.method),
+        "method": setup.method,
         "step": setup.step,
         "t_end": setup.t_end,
+        "at_end": PLANS.at_end,
         "window": min(setup.t_end, WINDOW * max(1.0, pace_of(setup.t_end))),
         "paces": PACES,
         "pace": pace_of(setup.t_end),
@@ -114,19 +126,7 @@ def facts_of(
         "guided": any(r.formulas is not None for r in program.routines),  # by linkages
         "notes": notes,
     }
-
-
-def method_facts(name: str) -> dict[str, Any]:
-    """A method as its tableau."""
-    m = METHODS[name]
-
-    def total(s: Sum) -> dict[str, Any]:
-        return {"terms": s.terms, "by": s.by}
-
-    stages = [{"node": s.node, "sum": total(s.sum)} for s in m.stages]
-    two_step = m.two_step and total(m.two_step)
-    known = {"name": name, "stages": stages, "result": total(m.result), "semi_implicit": m.semi_implicit}
-    return {**known, "two_step": two_step}
+    return facts, made
 
 
 def _parameter(interface: Interface, name: str, chosen: Chosen) -> dict[str, Any]:
@@ -140,7 +140,9 @@ def _words(x: Quantity) -> dict[str, Any]:
     return {"name": x.name, "label": x.label or x.name, "unit": x.unit.text, "factor": x.unit.factor}
 
 
-def _signal(s: Keyed, setup: Setup, chosen: Chosen, notes: list[str], machine: Machine | None) -> dict[str, Any]:
+def _signal(
+    s: Keyed, setup: Setup, chosen: Chosen, notes: list[str], machine: Machine | None
+) -> tuple[dict[str, Any], Signal]:
     """An input: its signal in the model, or the value that it is held at where it has none that a page can compute."""
     x, signal = s.quantity, s.signal
     found: dict[str, Any] = {**_words(x), "held": None}
@@ -150,29 +152,18 @@ def _signal(s: Keyed, setup: Setup, chosen: Chosen, notes: list[str], machine: M
         if callable(given):
             values = [float(given(t)) for t in np.linspace(0.0, setup.t_end, FUNCTION_SAMPLES)]
             notes.append(f"{x.name} is a function in Python: it is held where it starts.")
-        found["held"] = values[0]
-        found |= {"kind": "constant", "numbers": [values[0]]}
-    else:
-        values = [signal.value(t) for t in np.linspace(0.0, setup.t_end, FUNCTION_SAMPLES)] if s.formula else values
-        if signal.points is not None and signal.pieces is not None:
-            found |= {"points": signal.points.tolist(), "pieces": signal.pieces.ravel().tolist()}
-            found["bends"] = list(signal.breaks)
-            values = signal.pieces[:, 0].tolist()
-        else:
-            found |= {"kind": signal.name, "numbers": [max(min(v, 1e300), -1e300) for v in signal.numbers]}
-            if signal.name == "constant":
-                found["held"] = signal.numbers[0]
+        signal = KINDS["constant"].signal(values[0])
+    elif signal.pieces is not None:
+        values = signal.pieces[:, 0].tolist()
+    elif s.formula:
+        values = [signal.value(t) for t in np.linspace(0.0, setup.t_end, FUNCTION_SAMPLES)]
+    if signal.name == "constant":
+        found["held"] = signal.numbers[0]
+    found["breaks"] = signal.breaks
     most = 2 * max((abs(v) for v in values if math.isfinite(v)), default=0.0)
     most = most or (1.0 if machine is None else machine.usual(x))
     found["range"] = chosen.sliders.get(x.key) or (-most, most)
-    return found
-
-
-def _channel(interface: Interface, x: Quantity) -> dict[str, Any]:
-    n = len(interface.states)
-    first = {"y": 1, "out": 1 + n, "w": 1 + n + len(interface.outputs)}
-    of = "out" if x.kind == "output" else "y" if x.kind in ("coordinate", "speed") else "w"
-    return {**_words(x), "of": of, "place": x.column - first[of]}
+    return found, signal
 
 
 def _plots(interface: Interface, chosen: Chosen) -> list[int]:
@@ -184,16 +175,14 @@ def _plots(interface: Interface, chosen: Chosen) -> list[int]:
     return [*outputs, *states]
 
 
-def _free(loaded: Loaded) -> list[dict[str, list[int]]]:
-    """What may move when loops are closed, in attempts of which each frees more; nothing without loops."""
+def _free(loaded: Loaded) -> list[list[int]]:
+    """States that may move when loops are closed, in attempts of which each frees more; nothing without loops."""
     if loaded.program.loops is None:
         return []
     interface = loaded.interface
     kept = [k for k, value in interface.run.initial.items() if not isinstance(value, Guess)]
     given = {x.key for k in kept if (x := interface.get(k, ("coordinate", "speed"))) is not None}
-    q = [i for i, x in enumerate(interface.coordinates) if x.key not in given]
-    u = [i for i, x in enumerate(interface.speeds) if x.key not in given]
+    free = [i for i, x in enumerate(interface.states) if x.key not in given]
     independent = {key_of(s) for s in loaded.analysis.independent_speeds}
     guessed = [i for i, x in enumerate(interface.coordinates) if "u" + x.key[1:] not in independent]
-    everything = {"q": list(range(len(interface.coordinates))), "u": list(range(len(interface.speeds)))}
-    return [{"q": q, "u": u}, {"q": sorted({*q, *guessed}), "u": u}, everything]
+    return [free, sorted({*free, *guessed}), list(range(len(interface.states)))]

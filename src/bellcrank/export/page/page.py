@@ -5,17 +5,13 @@ In:  a derivation. Out: `Page`, which is written to a file, or shows itself in a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from bellcrank.derive.derived import Derived
-from bellcrank.emit.browser import BrowserProgram, browser_program
-from bellcrank.emit.javascript.loops import loop_keeping
-from bellcrank.emit.javascript.runtime_files import real, runtime
-from bellcrank.emit.javascript.signals import javascript_signals
+from bellcrank.emit.browser import refuse_foreign
 from bellcrank.errors import BuildError, ModelError
 from bellcrank.export.page.beside import mode_facts, record_facts
 from bellcrank.export.page.facts import chosen_of, facts_of
@@ -23,8 +19,6 @@ from bellcrank.export.page.scene import page_program, scene_facts
 from bellcrank.files.embed import plain, short_script
 from bellcrank.files.template import template
 from bellcrank.files.whole import write_text
-from bellcrank.numeric.tuning import PLANS, STEPS
-from bellcrank.program.program import Program
 from bellcrank.run.actions import without_events
 from bellcrank.run.posed import at_start, drawn
 from bellcrank.scene.recorded import PAGES, page_text
@@ -70,6 +64,7 @@ def live_page(
 ) -> Page:
     """The page of a model; what else is given as of `Equations.page`."""
     without_events(derived.interface, "a live page")
+    refuse_foreign(derived.program)
     if derived.analysis.mechanism.description.contacts:
         what = "a live page does not hold rigid wheels, which run inside of Bellcrank alone; use a tyre"
         raise ModelError(what, derived.name)
@@ -80,25 +75,14 @@ def live_page(
     record, numbers = (None, b"") if run is None else record_facts(derived.interface, run)
     linear = None if modes is None else mode_facts(derived.interface, modes)
     program = page_program(derived) if seen else derived.program
-    made = browser_program(program)
     start = at_start(drawn(derived.analysis, derived.interface, derived.program)) if seen else None
-    facts = facts_of(derived, program, made, chosen, None if start is None else start.scene.reach)
+    facts, made = facts_of(derived, program, chosen, None if start is None else start.scene.reach)
     facts["title"] = plain(facts["title"])
     if start is not None:
-        facts |= scene_facts(derived, program, start)
+        facts |= scene_facts(derived, made, start)
     facts |= {name: x for name, x in (("record", record), ("linear", linear)) if x is not None}
-    script = _script(program, made, facts).encode()
-    return Page(facts["title"], page_text(facts, made.module, numbers, script, seen, live=True))
-
-
-def _script(program: Program, made: BrowserProgram, facts: Mapping[str, Any]) -> str:
-    """All of the page's JavaScript. It holds numbers and names made here, no text of a user."""
-    kinds = [s["kind"] for s in facts["signals"] if "kind" in s]
-    numbers = {"GAP": real(STEPS.gap), "AT_END": real(PLANS.at_end)}
-    parts = ['"use strict";', runtime("run.js", **numbers), javascript_signals(kinds), runtime("spline.js")]
-    if program.loops is not None:
-        parts.append(loop_keeping(program.loops))
-    parts += [made.routines, runtime("translate.js")]
     asked = [name for name, of in ASKED.items() if of in facts]
-    files = ("engine.js", "plots.js", "controls.js", *asked, "player.js", "page.js")
-    return short_script("\n".join([*parts, *(template(PAGES, name) for name in files)]))
+    files = ("engine.js", "plots.js", "controls.js", *asked, "player.js", "page.js")  # no text of a user
+    script = short_script("\n".join(['"use strict";', *(template(PAGES, name) for name in files)]))
+    parts = made.kernel + made.module
+    return Page(facts["title"], page_text(facts, parts, numbers, script.encode(), seen, live=True))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from bellcrank.derive.derived import Derived
-from bellcrank.emit.javascript.routines import routine_names
+from bellcrank.emit.browser import BrowserProgram
 from bellcrank.program.program import Program
 from bellcrank.run.posed import Motion, posed_program
-from bellcrank.scene.browser import browser_scene
+from bellcrank.scene.browser import browser_scene, few_digits
 from bellcrank.scene.camera import camera_of
 from bellcrank.scene.default import draft_of
 
@@ -22,19 +22,19 @@ def page_program(derived: Derived) -> Program:
     return posed_program(derived.analysis, derived.program, draft.parts, draft.expressions())
 
 
-def scene_facts(derived: Derived, program: Program, start: Motion) -> dict[str, Any]:
-    """The `scene`; where marks are follows from the parameters, in the page. Heights of ground that is not flat follow
-    from the routine of the `road`, wherever one looks."""
+def scene_facts(derived: Derived, made: BrowserProgram, start: Motion) -> dict[str, Any]:
+    """The `scene`; where marks are follows from the parameters, in the page, or they and the bodies stand `still`.
+    Heights of ground that is not flat are those at the address of the `road`, wherever one looks."""
     scene = start.scene
     found = browser_scene(scene, camera_of(scene, start.poses))
+    still = {"poses": few_digits(start.poses[0].ravel()), "marks": few_digits([x for m in scene.marks for x in m.at])}
+    facts: dict[str, Any] = {"scene": found, "still": still}
     ground, wheels = scene.ground, derived.analysis.wheels
     if ground is None or not (ground.across or len(ground.way) > 2):
-        return {"scene": found}
-    names = routine_names(program)
-    text = wheels[0].terrain.javascript
-    road = next((names[r] for r in program.externals if r.given_in("javascript") == text), None)
+        return facts
+    road = made.place_of(wheels[0].terrain.near_function)
     if road is None:  # nothing depends on where the ground is
-        return {"scene": found}
+        return facts
     found["ground"] |= {"wide": (WIDE if ground.across else AHEAD) * scene.reach, "way": (), "height": ()}
     found["ground"] |= {"across": ()} if ground.across else {}
-    return {"scene": found, "road": road}
+    return facts | {"road": road}

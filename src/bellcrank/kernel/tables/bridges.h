@@ -5,6 +5,8 @@
 #define PACE 0.05               /* longest pace on the way to the beginning of a curve */
 #define REACH 0.5               /* longest curve */
 #define WIDEN 1.3               /* factor by which a look goes farther */
+#define OUTSIDE 0.5             /* distance of points outside of the ends of a curve, against its length ... */
+#define ALIGNED 0.5             /* ... and cosine of the angle between the tangents there, at least */
 #define SURE 0.001              /* ratio above which a position tells the direction of its branch */
 #define STILL 1e-09             /* speed of a block at rest, 1/s */
 #define ROUND_OFF 4e-16         /* residual of a scaled row that cannot be smaller */

@@ -2,6 +2,9 @@
 
 @TUNING@enum {
     FINISHED = @UPPER@_FINE, NOT_FINITE = @UPPER@_NOT_FINITE, NOT_CLOSED = @UPPER@_NOT_CLOSED,
+@IF EVENTS@
+    STOPPED = @UPPER@_STOPPED, CHATTERS = @UPPER@_CHATTERS,
+@END@
     EXTERNAL_FAILED, INPUT_FAILED
 };
 
@@ -80,10 +83,18 @@ void @STEM@_defaults(@STEM@_model *m)
     memset(m, 0, sizeof *m);
     m->h = @UPPER@_STEP;
     memcpy(m->p, parameters, @N_GIVEN@*sizeof *parameters);
+@IF OWN@
+    static const real own[] = {@OWN@};
+    memcpy(m->e, own, sizeof own);
+@END@
     memcpy(m->y, states, N_S*sizeof *states);
     memcpy(m->w, inputs, N_I*sizeof *inputs);
 }
 
+@IF EVENTS@
+static void begin_events(@STEM@_model *m);
+
+@END@
 int @STEM@_begin(@STEM@_model *m)
 {
     Externals externals = {@MEMORY@, 0, 0};
@@ -127,27 +138,52 @@ int @STEM@_begin(@STEM@_model *m)
 @END@
     job.externals->live = 2;
     outputs(m->t, m->y, m->y + N_Q, m->p, m->c, w, m->out, &externals);
+@IF EVENTS@
+    m->now = (double)m->t;
+    begin_events(m);
+@END@
     return FINISHED;
 }
 
+@IF EVENTS@
+/* When a step ends. */
+static double time_of(const @STEM@_model *m, int64_t step)
+{
+    return (double)m->t_start + (double)step*(double)m->h;
+}
+
+/* Does a model stand at the beginning of its next step, not within? */
+static int at_beginning(const @STEM@_model *m)
+{
+    return m->now - time_of(m, m->steps) <= (double)(GAP*m->h);
+}
+
+/* Step number i, or a part of it, to the state `next` at a time; k: rates at its beginning. */
+static int attempt(Job *job, const @STEM@_model *m, int64_t i, double until, real *k, real *next, real *w@CARRIES@)
+{
+    const int whole = at_beginning(m) && !(until < time_of(m, i)) && !(until > time_of(m, i));
+    const real h = whole ? m->h : (real)(until - m->now), end = (real)until;
+    const real middle = whole ? m->t_start + ((real)i - (real)0.5)*m->h : (real)(0.5*(m->now + until));
+@ELSE@
 /* Step number i, to the state `next` at `end`; k: rates at its beginning. */
 static int attempt(Job *job, const @STEM@_model *m, int64_t i, real end, real *k, real *next, real *w@CARRIES@)
 {
     const real middle = m->t_start + ((real)i - (real)0.5)*m->h;
+@END@
 @IF CARRIED@
     memcpy(carried, m->carried, sizeof m->carried);
 @END@
-    if (rates(job, 0, m->t, m->y, k, w) || advance(job, m->h, m->t, middle, end, m->y, k, next, w@CARRY@)
+    if (rates(job, 0, m->t, m->y, k, w) || advance(job, @LENGTH@, m->t, middle, end, m->y, k, next, w@CARRY@)
         || !all_finite(N_S, next))
         return NOT_FINITE;
 @IF LOOPS@
-    if (keep_closed(job, m->h, end, next, w))
+    if (keep_closed(job, @LENGTH@, end, next, w))
         return NOT_CLOSED;
 @END@
     return FINISHED;
 }
 
-int @STEM@_step(@STEM@_model *m)
+@STEP@(@STEM@_model *m)
 {
     Externals externals = {@MEMORY@, 0, 0};
     real w[N_W + 1], next[N_S], first[N_S];
@@ -160,7 +196,7 @@ int @STEM@_step(@STEM@_model *m)
     Job job = bound(m, &externals, w);
     const int64_t i = m->steps + 1;
     const real end = m->t_start + (real)i*m->h;
-    int failed = attempt(&job, m, i, end, first, next, w@CARRY@);
+    int failed = attempt(&job, m, i, @UNTIL@, first, next, w@CARRY@);
 @IF LOOPS@
     if (!job.wary && (failed || job.steady < NEAR)) { /* again, with other pivots */
         job.wary = 1;
@@ -169,7 +205,7 @@ int @STEM@_step(@STEM@_model *m)
         job.behind = 0;
 @END@
 @IF LOOPS@
-        failed = attempt(&job, m, i, end, first, next, w@CARRY@);
+        failed = attempt(&job, m, i, @UNTIL@, first, next, w@CARRY@);
     }
 @END@
     if (failed)
@@ -188,6 +224,9 @@ int @STEM@_step(@STEM@_model *m)
 @IF JUMPS@
     m->behind = !memcmp(kept, w + N_I, sizeof kept); /* else a jump */
 @END@
+@IF PARTS@
+    m->behind = m->behind && at_beginning(m); /* a part of a step is none before the next */
+@END@
 @IF REMEMBERS@
     rates(&job, 1, end, next, k, w);
 @END@
@@ -201,14 +240,20 @@ int @STEM@_step(@STEM@_model *m)
     m->wary = job.steady < WATCHED;
 @END@
     m->t = end;
+@IF EVENTS@
+    m->now = time_of(m, i);
+@END@
     m->steps = i;
     return FINISHED;
 }
 
-void @STEM@_tune(@STEM@_model *m)
+@EVENTS@void @STEM@_tune(@STEM@_model *m)
 {
     constants(m->p, m->c);
 @IF PAST@
     m->behind = 0;
+@END@
+@IF EVENTS@
+    m->tuned = 1;
 @END@
 }

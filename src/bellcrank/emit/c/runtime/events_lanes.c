@@ -6,15 +6,7 @@
 
 static const int watched_columns[N_COLUMNS + 1] = {@COLUMNS@0}; /* of rows, in conditions */
 
-@TABLES@typedef struct Setting { /* a state, or else a value and maybe a parameter, by their numbers */
-    int event, state, value, parameter, positive;
-    double factor; /* to equation units */
-} Setting;
-
-static const Setting event_settings[N_SETTINGS + 1] = {
-@SETTINGS@    {-1, -1, -1, -1, 0, 1.0},
-};
-
+@TABLES@
 typedef struct Stride { /* a step, or what is left of it: its number, beginning and end, state and rates there */
     int64_t number;
     double begin, end;
@@ -30,26 +22,6 @@ typedef struct Watch { /* one of the runs that is taken through a stride by itse
     Stride *stride;
     int failed; /* something could not be had: the run is left to be done alone */
 } Watch;
-
-/* The value of a condition at a row, in the units of the user; v: parameters. */
-static double event_condition(int event, const double *row, const double *v)
-{
-    (void)v;
-    (void)row;
-    switch (event) {
-@CONDITIONS@    }
-    return 0.0;
-}
-
-/* The value that a setting gives, from the row before the event. */
-static double event_value(int setting, const double *row, const double *v)
-{
-    (void)v;
-    (void)row;
-    switch (setting) {
-@VALUES@    }
-    return 0.0;
-}
 
 /* The state of one of the runs ... */
 static void state_of(int64_t lane, const lanes *y, const lanes *carried, double *state)

@@ -38,7 +38,7 @@ static void print_row(const @STEM@_model *m)
 
 static int told(const @STEM@_model *m, int failed)
 {
-    static const char *const words[] = {"", "a state is no longer a finite number", "loops cannot be closed"};
+    static const char *const words[] = {"", "a state is no longer a finite number", "loops cannot be closed"@WORDS@};
     if (failed)
         fprintf(stderr, "stopped at t = %g s: %s\n", (double)m->t, words[failed]);
     return failed;
@@ -67,6 +67,10 @@ int main(int count, char **given)
         const double began = now();
         failed = @STEM@_step(&m);
         const double took = 1e6*(now() - began);
+@IF WORDS@
+        if (rows && failed == @UPPER@_STOPPED)
+            print_row(&m);
+@END@
         if (told(&m, failed))
             break;
         int bin = 0;

@@ -25,17 +25,26 @@ extern "C" {
 enum { /* what begin and step return; the state stays the last good one if it is not FINE */
     @UPPER@_FINE = 0,
     @UPPER@_NOT_FINITE = 1, /* a state or constant of the model is no finite number: may the step be too long? */
-    @UPPER@_NOT_CLOSED = 2  /* loops cannot be closed, or a singular position is near, or the step is too long */
+    @UPPER@_NOT_CLOSED = 2@COMMA@ /* loops cannot be closed, or a singular position is near, or the step is too long */
+@IF EVENTS@
+    @UPPER@_STOPPED = 3, /* an event has ended the run, at m.t: its number is m.stopped */
+    @UPPER@_CHATTERS = 4 /* an event acts again at once, or there are too many actions in one step */
+@END@
 };
 
 @LISTS@
-typedef struct @STEM@_model {
+@AT_ZERO@typedef struct @STEM@_model {
     @REAL@ t; /* s, time of the state; may be set before begin */
     @REAL@ h; /* s, the step; may be set before begin */
     @REAL@ p[@N_P@]; /* parameters */
     @REAL@ y[@N_S@]; /* state: coordinates, then speeds */
     @REAL@ w[@N_I@]; /* inputs */
     @REAL@ out[@N_OUT@]; /* outputs at t */
+@IF EVENTS@
+    @REAL@ e[@N_E@]; /* parameters of events alone */
+    int64_t count[@EVENTS@]; /* how often each event has come about since begin */
+    int64_t stopped; /* the event that has ended the run, or -1 */
+@END@
     /* what follows is the program's own */
     @REAL@ c[@N_C@], t_start;
 @IF KEPT@
@@ -53,6 +62,12 @@ typedef struct @STEM@_model {
 @END@
 @IF LOOPS@
     int64_t wary; /* are pivots of closed loops chosen at every evaluation? */
+@END@
+@IF EVENTS@
+    @STEM@_at_zero at_zero[@EVENTS@];
+    double g[@EVENTS@], last[@EVENTS@], now; /* conditions at t, times of last actions, t */
+    @REAL@ seen[@N_I@]; /* inputs in the conditions */
+    int64_t acted[@EVENTS@], tuned;
 @END@
     int64_t steps;
 } @STEM@_model;

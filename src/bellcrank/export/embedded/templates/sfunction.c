@@ -109,6 +109,12 @@ static void tell(SimStruct *S, int failed)
 {
     if (failed == @UPPER@_NOT_FINITE)
         ssSetErrorStatus(S, "@STEM@: a state or constant is no finite number: may the step be too long?");
+@IF EVENTS@
+    else if (failed == @UPPER@_STOPPED)
+        ssSetStopRequested(S, 1);
+    else if (failed == @UPPER@_CHATTERS)
+        ssSetErrorStatus(S, "@STEM@: an event acts again at once, or there are too many actions in one step");
+@END@
     else if (failed)
         ssSetErrorStatus(S, "@STEM@: loops cannot be closed, or a singular position is near");
 }

@@ -46,7 +46,7 @@ function controls(me, place, changed) {
   const boxes = F.signals.map((q, s) => {
     const box = q.held === null ? make("input", {type: "checkbox", checked: true}) : null;
     const mark = box ? [make("label", {}, box, " as the model has it")] : [];
-    const read = () => me.held[s] ?? q.value(me.t), write = v => {
+    const read = () => me.held[s] ?? me.signal(s), write = v => {
       me.held[s] = v;
       used.delete(s);
       if (box) box.checked = false;
@@ -76,7 +76,7 @@ function controls(me, place, changed) {
     place.append(make("details", {open: !first.length && rest.length < 13}, title, ...rest.map(slider)));
   }
   const note = text => place.append(make("p", {className: "note", textContent: text}));
-  [...F.notes, `${F.method.name}, steps of ${F.step} s`].forEach(note);
+  [...F.notes, `${F.method}, steps of ${F.step} s`].forEach(note);
   // Keys: a value goes to its end while one is held down, and back to where it rests after it.
   const KEYS = {ArrowLeft: [0, 1], ArrowRight: [0, -1], ArrowUp: [1, 1], ArrowDown: [1, -1],
     " ": [2, 1]};
@@ -104,7 +104,7 @@ function controls(me, place, changed) {
   addEventListener("change", give_back);
   const drive = seconds => {
     for (const s of used) {
-      const q = F.signals[s], [low, high] = q.range, now = me.held[s] ?? q.value(me.t);
+      const q = F.signals[s], [low, high] = q.range, now = me.held[s] ?? me.signal(s);
       let want = 0;
       for (const key of down) if (KEYS[key][0] === s) want += KEYS[key][1];
       const rest = Math.max(low, Math.min(high, q.held ?? 0)), end = want > 0 ? high : want < 0 ? low : rest;

@@ -1,57 +1,154 @@
-// The functions of the program over their memory: WebAssembly, or JavaScript where a policy forbids it.
-async function engine(F, module) {
-  try {
-    const memory = new WebAssembly.Memory({initial: F.pages}), m = new Float64Array(memory.buffer), r = routines(m);
-    const {instance} = await WebAssembly.instantiate(module, {e: {memory}, m: Math, r});
-    return {e: instance.exports, m, r, kind: "WebAssembly"};
-  } catch {
-    const m = new Float64Array(F.pages*8192), r = routines(m);
-    return {e: scripted(translated(module))(m, r), m, r, kind: "JavaScript"};
-  }
+// A model that runs with fixed steps: the kernel and the functions of the model in WebAssembly, over one memory. F: its
+// facts; bytes: the kernel, then the model.
+async function engine(F, bytes) {
+  const made = async (part, given) => (await WebAssembly.instantiate(part, given)).instance.exports;
+  const A = F.at, env = {__proto__: Math, fmod: (a, b) => a % b};
+  const kernel = await made(bytes.slice(0, F.kernel), {env}), {memory} = kernel;
+  const grow = end => memory.grow(Math.max(0, Math.ceil((end - memory.buffer.byteLength)/65536)));
+  grow(A.end);
+  const e = await made(bytes.slice(F.kernel), {e: kernel, k: {__proto__: Math, modulo, ...kernel}});
+  grow(A.end + 16*kernel.room_size(A.model));
+  const table = kernel.__indirect_function_table;
+  for (const name in e) table.grow(1, e[name]);  // in the order of the program
+  kernel.use_model(A.model, A.end);
+  kernel.fill_sines(A.sines, ...F.sines);
+  return runner(F, kernel, e, new Float64Array(memory.buffer), new Int32Array(memory.buffer));
 }
 
-// The value of a text by a script in the page, which policies allow that forbid WebAssembly and `eval`.
-function scripted(text) {
-  const script = document.createElement("script");
-  script.textContent = `window.bellcrank.made = ${text}`;
-  document.body.append(script);
-  return window.bellcrank.made;
+// What is left of a beside whole b, with the sign of b.
+function modulo(a, b) {
+  const rest = a % b;
+  return rest === 0 ? (b < 0 ? -0 : 0) : rest < 0 !== b < 0 ? rest + b : rest;
 }
 
-// Parameters and states as the page came with them, or as they are given; a sentence if loops cannot be closed.
-function start(me, values = {}) {
-  const {F} = me;
-  F.parameters.forEach((q, i) => { me.p[i] = (Object.hasOwn(values, q.name) ? values[q.name] : q.value)*q.factor; });
-  me.y.set(F.y);
-  me.t = 0;
-  me.e.constants();
-  const changed = F.parameters.some((q, i) => me.p[i] !== q.value*q.factor);
-  return F.free.length && changed ? assembled(me, F.free) : "";
+function runner(F, kernel, e, m, whole) {
+  const A = F.at, view = (name, count) => m.subarray(A[name]/8, A[name]/8 + count), {length: n} = F.y;
+  const p = view("p", F.parameters.length), y = view("y", n), w = view("w", F.inputs.length);
+  const row = view("rows", 1 + n + F.outputs + w.length);  // time, states, outputs, inputs
+  const held = F.signals.map(() => null);  // in place of a signal: its value in user units
+  const inputs = m.slice(A.inputs/8, A.signals/8), fresh = m.slice(A.job/8, A.job_end/8);  // as the page came with them
+  const real = name => (A.job + F.job[name])/8, place = Object.fromEntries(Object.keys(F.job).map(x => [x, real(x)]));
+  const me = {F, e, m, p, y, row, held, problem: ""};
+  let h = F.step, breaks = [];
+  Object.defineProperty(me, "t", {get: () => m[place.t]});
+  Object.defineProperty(me, "i", {get: () => whole[2*place.reached]});
+  const call = (name, to = A[name]) => e[name](me.t, A.y, A.y + 8*F.n_q, A.p, A.c, A.w, to, A.externals);
+  // Inputs as they are held, a job at a time that has not begun (0) or goes on from a changed state (2).
+  const set = (t, begun) => {
+    const [size, first] = F.input;
+    m.set(inputs, A.inputs/8);
+    F.inputs.forEach(([s], j) => {
+      if (held[s] === null) return;
+      whole[A.inputs/4 + 2*size*j] = 0;
+      m[A.inputs/8 + size*j + first] = held[s];
+    });
+    m.set(fresh, A.job/8);
+    [m[place.t], m[place.h]] = [t, h];
+    [whole[2*place.reached], whole[2*place.begun], whole[2*place.n_breaks]] = [Math.round(t/h), begun, breaks.length];
+    m.set(breaks, A.breaks/8);
+    call("constants", A.c);
+  };
+  // Closes the loops, in a few attempts of which each moves more.
+  me.assemble = () => {
+    const given = y.slice();
+    me.problem = F.free.length && !F.free.some(free => {
+      y.set(given);
+      whole.fill(0, A.may/4, A.may/4 + n);
+      for (const j of free) whole[A.may/4 + j] = 1;
+      return kernel.close(A.job, A.may);
+    }) ? "the loops cannot be closed with these values" : "";
+    if (me.problem) y.set(given);
+  };
+  // Parameters and the state as the page came with them, or as they are given.
+  me.take = (values = {}) => {
+    F.parameters.forEach((q, i) => { p[i] = (Object.hasOwn(values, q.name) ? values[q.name] : q.value)*q.factor; });
+    me.place();
+  };
+  // The state as the page came with it, with the present parameters.
+  me.place = () => {
+    y.set(F.y);
+    set(0, 0);
+    me.problem = "";
+    if (F.parameters.some((q, i) => p[i] !== q.value*q.factor)) me.assemble();
+  };
+  const begin = () => {
+    if (me.problem) return me.outputs();
+    if (F.free.length) kernel.metric(A.job);
+    me.advance(0);
+  };
+  // Begins with the present parameters, as the page came with the state.
+  me.begin = (step = F.step) => {
+    h = step;
+    const times = F.signals.flatMap((q, s) => held[s] === null ? q.breaks : []);
+    breaks = [...new Set(times)].sort((a, b) => a - b);
+    me.place();
+    begin();
+  };
+  // Parameters or inputs were changed: what follows from them is found again, and loops are closed.
+  me.changed = () => {
+    set(me.t, 2);
+    me.assemble();
+    begin();
+  };
+  // Takes n steps, up to the end of a run if it is given; false if it cannot, which `problem` tells.
+  me.advance = (n, end = 0) => {
+    m[place.t_end] = end;
+    const status = kernel.go(A.job, n), what = status === 4 ? "a loop cannot be kept closed here"
+      : "the state is no longer finite";
+    me.problem = status ? `${what}: choose other values, or restart` : "";
+    return !status;
+  };
+  // The row of the present state.
+  me.outputs = () => {
+    kernel.inputs(A.job, A.w);
+    row.set([me.t, ...y]);
+    call("outputs", A.rows + 8*(1 + n));
+    row.set(w, 1 + n + F.outputs);
+  };
+  me.poses = () => {
+    if (!e.poses) return;
+    kernel.inputs(A.job, A.w);
+    call("marks");
+    call("poses");
+  };
+  me.shown = name => view(name, F.results[name]);
+  me.signal = s => kernel.signal(A.signals + 8*F.input[0]*s, me.t);
+  me.height = (x, y) => F.scene.ground.across ? kernel.grid_height(F.road, x, y) : kernel.ground_height(F.road, x);
+  me.loose = () => {  // how far loops are open
+    if (!F.free.length) return 0;
+    call("closure");
+    return Math.max(0, ...view("closure", F.n_g).map(Math.abs));
+  };
+  // All that a run changes, and how it is put back.
+  me.kept = () => [[h, breaks, me.problem], m.slice(), held.slice()];
+  me.restore = ([course, numbers, signals]) => {
+    [h, breaks, me.problem] = course;
+    m.set(numbers);
+    signals.forEach((x, s) => { held[s] = x; });
+  };
+  return me;
 }
 
-const channel = (me, c) => (c.of === "y" ? me.y : c.of === "out" ? me.out : me.w)[c.place]/c.factor;
+const channel = (me, c) => me.row[c.column]/c.factor;
 
 // A whole run, apart from the one that is seen: channels by name, in user units. Parameters and inputs may be given.
 function whole_run(me, t_end = me.F.t_end, step = me.F.step, every = 1, {parameters = {}, inputs = {}} = {}) {
-  const kept = me.kept(), {F} = me, rows = {__proto__: null, t: []};
+  const kept = me.kept(), {F} = me, rows = {__proto__: null, t: []}, nearest = Math.round(t_end/step);
+  const total = Math.abs(nearest*step - t_end) < F.at_end*t_end ? nearest : Math.ceil(t_end/step);
   for (const [given, listed] of [[parameters, F.parameters], [inputs, F.signals]])
     for (const name in given)
       if (!listed.some(q => q.name === name)) throw Error(`the model has no '${name}' to be given`);
   try {
     F.signals.forEach((s, i) => { me.held[i] = Object.hasOwn(inputs, s.name) ? inputs[s.name] : s.held; });
-    const problem = start(me, {...parameters});
-    if (problem) throw Error(problem);
-    const total = me.begin(step, t_end), note = () => {
-      me.outputs();
-      rows.t.push(me.t);
+    me.take({...parameters});
+    me.begin(step);
+    for (let n = 0;; n = Math.min(every - me.i % every, total - me.i)) {
+      if (n) me.advance(n, me.i + n === total ? t_end : 0);
+      if (me.problem) throw Error(me.problem);
+      rows.t.push(me.row[0]);
       for (const c of F.channels) (rows[c.name] = rows[c.name] || []).push(channel(me, c));
-    };
-    note();
-    while (me.i < total) {
-      if (!me.step()) throw Error(me.problem);
-      if (me.i % every === 0 || me.i === total) note();
+      if (me.i >= total) return rows;
     }
-    return rows;
   } finally {
     me.restore(kept);
   }

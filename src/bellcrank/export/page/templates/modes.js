@@ -7,7 +7,7 @@ function mode(me, F, L, {label, re, im, omega, sigma}, poses) {
   const put = (share, amplitude) => {
     const c = turns ? Math.cos(2*Math.PI*share) : Math.exp(-4*share), s = turns ? Math.sin(2*Math.PI*share) : 0;
     for (let i = 0; i < y.length; i++) y[i] = L.y[i] + amplitude*(re[i]*c - im[i]*s);
-    if (F.free.length) assembled(me, F.free);
+    me.assemble();
     me.poses();
     return poses();
   };
@@ -16,7 +16,7 @@ function mode(me, F, L, {label, re, im, omega, sigma}, poses) {
   const it = {
     label, t: 0, problem: "", window: span, unplotted: true,
     begin() {
-      start(me, L.values);
+      me.take(L.values);
       const small = 1e-4, rest = put(0, 0), ways = [0, 0.25].map(share => moved(put(share, small), rest)/small);
       size = 0.2*F.scene.reach/(Math.max(...ways) || Infinity);
       it.start();

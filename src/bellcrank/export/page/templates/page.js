@@ -1,3 +1,17 @@
+// What a page shows where WebAssembly is refused: the first picture, and why it does not move.
+function still(F, error) {
+  const told = document.getElementById("told");
+  told.textContent = "This browser does not allow WebAssembly here, so the model stands still.";
+  told.title = error;
+  told.className = "bad";
+  document.querySelectorAll("button, label, aside").forEach(x => { x.hidden = true; });
+  if (!F.scene) return;
+  const [poses, marks] = ["poses", "marks"].map(name => Float64Array.from(F.still[name]));
+  const view = scene(document.getElementById("view"), F.scene, poses, marks);
+  view.fit([poses]);
+  view.draw();
+}
+
 // The page of a model: a run that goes on while it is looked at; beside it a recorded run, and modes, if it has them.
 async function live(F) {
   const $ = id => document.getElementById(id), {module, numbers} = window.bellcrank;
@@ -5,42 +19,34 @@ async function live(F) {
     $("told").textContent = `the page failed: ${event.message}`;
     $("told").className = "bad";
   });
-  const {e, m, r, kind} = await engine(F, module);
-  const me = runner(F, e, m, r, F.free.length ? keeper_of : null);
-  F.signals.forEach((q, s) => {
-    q.value = t => q.points ? spline_value(q.points, q.pieces, 0, t) : KINDS[q.kind].value(0, t, q.numbers);
-    me.held[s] = q.held;
-  });
+  const me = await engine(F, module).catch(error => still(F, error));
+  if (!me) return;
   const drawn = plots(F, $("plots"), $("channels"));
   let dead = "", left = 0, late = false, away = null, first = null;
-  const look = () => {
-    me.outputs();
-    drawn.note(me.t, c => channel(me, c));
-  };
+  const look = () => drawn.note(me.t, c => channel(me, c));
   const restart = () => {
-    me.y.set(F.y);
-    [me.t, left, dead] = [0, 0, ""];
-    e.constants();
-    const moved = F.parameters.some((q, i) => me.p[i] !== q.value*q.factor);
-    if (F.free.length && moved) dead = assembled(me, F.free);
+    me.begin();
+    [left, dead] = [0, me.problem];
     drawn.clear();
-    if (!dead) me.begin();
     look();
   };
-  const panel = controls(me, $("values"), () => {
-    [me.problem, me.i] = ["", Math.round(me.t/F.step)];  // from the last state that was right, if a step had failed
+  const changed = () => {  // from the last state that was right, if a step had failed
     me.changed();
     dead = me.problem;
-  });
-  const poses = () => F.scene ? m.slice(F.at.poses/8, F.at.marks/8) : m.slice(0, 0);
-  if (F.road) road(F.scene.ground, r[F.road].height);
-  const view = F.scene ? scene($("view"), F.scene, m.subarray(F.at.poses/8), m.subarray(F.at.marks/8))
+  };
+  const panel = controls(me, $("values"), changed), poses = () => F.scene ? me.shown("poses").slice() : [];
+  if (F.road) road(F.scene.ground, me.height);
+  const view = F.scene ? scene($("view"), F.scene, me.shown("poses"), me.shown("marks"))
     : {fit() {}, draw() {}, seen: () => 0};
   // Takes steps until a time, or until a moment is over.
   const go = (until, moment = Infinity) => {
     const every = Math.max(1, Math.round(F.window/F.step/600)), began = performance.now();
     while (!dead && me.t < until - 1e-9*F.step) {
-      if (!me.step()) dead = me.problem + (F.guided ? " (a linkage may be at the end of its reach)" : "");
+      const rest = Math.max(1, Math.round((until - me.t)/F.step));
+      if (!me.advance(Math.min(every - me.i % every, rest))) {
+        dead = me.problem + (F.guided ? " (a linkage may be at the end of its reach)" : "");
+        me.outputs();
+      }
       if (me.i % every === 0 || dead) look();
       if (performance.now() - began > moment) return true;
     }
@@ -54,10 +60,9 @@ async function live(F) {
       if (me.i % every && performance.now() - last < 10) continue;
       last = performance.now();
       me.poses();
-      me.outputs();
       samples.push(poses());
       seen.push(F.channels.map(c => channel(me, c)));
-    } while (me.t < F.t_end && performance.now() - began < 300 && me.step());
+    } while (me.t < F.t_end && performance.now() - began < 300 && me.advance(Math.min(100, every - me.i % every)));
     me.restore(kept);
     me.poses();
     return {samples, seen};
@@ -79,7 +84,7 @@ async function live(F) {
     },
     start: restart,
     advance(passed, pace) {
-      if (panel.drive(passed)) me.changed();
+      if (panel.drive(passed)) changed();
       left += passed*pace;
       const until = me.t + Math.floor(left/F.step + 1e-9)*F.step, start = me.t;
       late = go(until, 60);
@@ -105,9 +110,10 @@ async function live(F) {
   const sources = [model];
   if (F.record) {
     const {title, time} = F.record, all = new Float32Array(numbers), rows = time.length;
-    const value = (c, k) => all[F.channels.indexOf(c)*rows + k], states = F.channels.filter(c => c.of === "y");
+    const value = (c, k) => all[F.channels.indexOf(c)*rows + k];
+    const states = F.channels.filter(c => c.column <= F.y.length);
     sources.push(recorded(title, time, drawn, k => {
-      states.forEach(c => { me.y[c.place] = value(c, k)*c.factor; });
+      states.forEach(c => { me.y[c.column - 1] = value(c, k)*c.factor; });
       me.poses();
       return poses();
     }, value));
@@ -120,7 +126,7 @@ async function live(F) {
     restart();
   };
   window.bellcrank = {
-    facts: F, exports: e, kind, run: (...given) => whole_run(me, ...given), set: panel.set, restart,
+    facts: F, exports: me.e, run: (...given) => whole_run(me, ...given), set: panel.set, restart,
     pause: shown.pause, choose: shown.choose, seen: view.seen,
     get t() { return shown.source.t; },
     get problem() { return shown.source.problem; },
@@ -128,11 +134,7 @@ async function live(F) {
       shown.source.pose();
       return Array.from(poses());
     },
-    loose: () => {  // how far loops are open
-      if (!F.free.length) return 0;
-      e.closure(me.t, F.at.y, F.at.closure);
-      return Math.max(0, ...m.subarray(F.at.closure/8, F.at.closure/8 + r.LOOPS.n_g).map(Math.abs));
-    },
+    loose: me.loose,
     values: () => {
       me.outputs();
       return Object.fromEntries(F.channels.map(c => [c.name, channel(me, c)]));

@@ -1,4 +1,0 @@
-if (!(@WITHIN@)) {
-  m.fill(NaN, v, v + @VALUES@);
-  return;
-}

@@ -1,0 +1,120 @@
+"""What the memory of a page holds before a run, behind the numbers of its program: the table of the model as the kernel
+knows it, a job with its arrays, inputs and signals.
+
+In:  a `Program`, signals, method and step. Out: bytes, and addresses by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from bellcrank.emit.c.methods import method_number
+from bellcrank.emit.c.run import parts_of
+from bellcrank.emit.c.signals import NUMBERED
+from bellcrank.emit.kernel_data import REAL_LISTS, Value, bridge_room, model_data, scale_data, size_data
+from bellcrank.emit.memory import SIZE
+from bellcrank.kernel.layout import Layout, layout_of
+from bellcrank.numeric.methods import DEFAULT
+from bellcrank.program.program import Program
+from bellcrank.signals import Signal
+
+NEVER = 2**31 - 1  # step that is recorded besides the last one of a call
+
+
+@dataclass(frozen=True)
+class Course:
+    """How a page runs: its signals, in user units; of every input its signal, how often that is differentiated, and the
+    scale to equation units; method and step."""
+
+    signals: Sequence[Signal] = ()
+    inputs: Sequence[tuple[int, int, float]] = ()
+    method: str = DEFAULT
+    step: float = 1.0
+
+
+def model_values(
+    program: Program, parts: Mapping[str, int], functions: Mapping[str, int]
+) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+    """The fields of the table of a model: numbers, with those of its functions, and arrays."""
+    data: dict[str, Value] = {**size_data(program), **model_data(program, parts)}
+    if program.loops is not None:
+        data |= scale_data(program.loops.scales)
+    numbers: dict[str, float] = {name.lower(): x for name, x in data.items() if isinstance(x, int | float)}
+    arrays = {
+        name.lower(): np.array([*x] or [0], dtype=float if name in REAL_LISTS else np.int32)
+        for name, x in data.items()
+        if not isinstance(x, int | float)
+    }
+    numbers |= functions
+    numbers |= {name.removeprefix("HAS_"): x for name, x in parts.items() if name.startswith("HAS_")}
+    numbers |= {name.lower(): parts[name] for name in ("CLOSURE_INPUTS", "REMEMBERS", "N_START", "N_UPDATE")}
+    return numbers, arrays
+
+
+class Placed:
+    """The memory of a page from an address on: `data`, then zeros up to `end`; `at`: addresses by name."""
+
+    def __init__(
+        self, program: Program, course: Course, sizes: Mapping[str, int], first: int, functions: Mapping[str, int]
+    ) -> None:
+        self._first, self.data, self.at = first, bytearray(), dict[str, int]()
+        model = layout_of("model.h", "Model")
+        numbers, arrays = model_values(program, parts_of(program), functions)
+        lists = {name: self._put(x) for name, x in arrays.items()}
+        self.at["model"] = self._structure(model, numbers | lists)
+        self._place_inputs(course)
+        n_q, n_u = len(program.coordinates), len(program.speeds)
+        n, width = n_q + n_u, 1 + n_q + n_u + len(program.output_names) + len(program.inputs)
+        job = layout_of("job.h", "Job")
+        self.at["job"] = self._room(b"\0" * job.size)
+        self.end = self._first + len(self.data)
+        breaks = sum(len(s.breaks) for s in course.signals)
+        zeros = {"past": 3 * (1 + n_u), "bridges": bridge_room(program.loops.scales.blocks)} if program.loops else {}
+        zeros["job_end"] = -1
+        zeros |= {"root_q": n_q, "root_u": n_u, "may": n} if program.loops else {}
+        zeros |= {"p": len(program.parameters), "c": len(program.constant_symbols), "w": len(program.inputs), "y": n}
+        zeros |= dict.fromkeys(("k", "old", "bad"), n) | {"kept": len(program.inputs), "rows": width, "breaks": breaks}
+        for name, count in {**zeros, "externals": 4, **sizes}.items():
+            self.at[name], self.end = self.end, self.end + SIZE * (count + 1)
+        values: dict[str, float | Sequence[float]] = {"method": method_number(course.method), "every": NEVER}
+        values |= {name: at for name, at in self.at.items() if name in job.fields}
+        values |= {"h": course.step, "with_inputs": 1, "from": self.at["y"], "visit": (0.0, 1.0)}
+        job.write(self.data, self.at["job"] - first, values)
+
+    def _put(self, array: np.ndarray) -> int:
+        return self._room(array.tobytes())
+
+    def _room(self, content: bytes) -> int:
+        at = self._first + len(self.data)
+        self.data += content + b"\0" * (-len(content) % SIZE)
+        return at
+
+    def _structure(self, layout: Layout, values: Mapping[str, float]) -> int:
+        content = bytearray(layout.size)
+        layout.write(content, 0, values)
+        return self._room(bytes(content))
+
+    def _place_inputs(self, course: Course) -> None:
+        """Those of the model, then the signals themselves."""
+        layout, known = layout_of("input.h", "Input"), []
+        for s in course.signals:
+            if s.points is not None and s.pieces is not None:
+                x, pieces = (self._put(np.asarray(a, float)) for a in (s.points, s.pieces))
+                known.append({"kind": NUMBERED.index("pieces"), "n": len(s.points), "x": x, "pieces": pieces})
+            else:
+                known.append({"kind": NUMBERED.index(s.name)})
+        listed = [*course.inputs, *((i, 0, 1.0) for i in range(len(course.signals)))]
+        content = bytearray(layout.size * len(listed))
+        for k, (i, rate, scale) in enumerate(listed):
+            values: dict[str, float | Sequence[float]] = {
+                **known[i],
+                "rate": rate,
+                "scale": scale,
+                "a": course.signals[i].numbers,
+            }
+            layout.write(content, k * layout.size, values)
+        self.at["inputs"] = self._room(bytes(content))
+        self.at["signals"] = self.at["inputs"] + layout.size * len(course.inputs)
