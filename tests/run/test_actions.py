@@ -33,7 +33,7 @@ def balls() -> dict[str, Any]:
     return Sims(ball().equations())
 
 
-@pytest.mark.parametrize("backend", ["c", "python"])
+@pytest.mark.parametrize("backend", ["c", "wasm"])
 @pytest.mark.parametrize("method", ["rk4", "rk2", "heun", "ab2", "tsit5", "RK45"])
 def test_impact_times_follow_the_closed_formula(balls: dict[str, Any], backend: str, method: str) -> None:
     run = balls[able(backend, method)].simulate(method=method, events=[bounce()])
@@ -52,9 +52,9 @@ def test_impact_times_follow_the_closed_formula(balls: dict[str, Any], backend: 
 
 
 def test_how_events_are_told(balls: dict[str, Any]) -> None:
-    run = balls["python"].simulate(t_end=1, events=[bounce()])
+    run = balls["wasm"].simulate(t_end=1, events=[bounce()])
     assert str(run.events[0]) == "bounce at t = 0.451524 s: u(ball) -4.42945 -> 3.54356 m/s"
-    run = balls["python"].simulate(t_end=1, events={"low": "q(ball) < 1"})
+    run = balls["wasm"].simulate(t_end=1, events={"low": "q(ball) < 1"})
     assert str(run.events[0]) == "low at t = 0.319275 s" and not run.events[0].changes
 
 
@@ -86,7 +86,7 @@ LATCH = bc.event("q(bolt) > 0.5", action={"held": 1}, name="latch")
 def test_a_latch_that_is_closed_already_does_not_chatter(method: str) -> None:
     """The bolt passes its rest ever less far, at last within rounding or the tolerance; that the latch closes again
     changes nothing, ends nothing, and is no event."""
-    sim = bolt().equations().compile(backend=able("python", method))
+    sim = bolt().equations().compile(backend=able("wasm", method))
     with pytest.warns(bc.ModelWarning, match="event 'latch' changes nothing at t = 0.6723"):
         run = sim.simulate(method=method, events=[LATCH])
     assert run.ended == "finished" and run["q(bolt)"][-1] == pytest.approx(0.5, abs=1e-9)
@@ -121,7 +121,7 @@ def room() -> Any:
     s.add_state("temp", "(heater*p - k*(temp - outside))/c", units="1")
     s.set_defaults(heater=1, p=2, k=0.1, c=1, outside=0)
     s.set_run(t_end=60, step=0.1, initial={"temp": 15})
-    return s.equations().compile(backend="python")
+    return s.equations().compile(backend="wasm")
 
 
 def test_a_thermostat(room: Any) -> None:
@@ -177,7 +177,7 @@ def four_bar() -> bc.System:
     return s
 
 
-@pytest.mark.parametrize("backend", ["c", "python"])
+@pytest.mark.parametrize("backend", ["c", "wasm"])
 def test_loops_are_closed_after_a_jump(backend: str) -> None:
     """Dependent states follow, independent ones stay; what cannot be is told."""
     sim = four_bar().equations().compile(backend=backend)
@@ -209,7 +209,7 @@ def test_actions_that_cannot_be(action: dict, told: str) -> None:
     s = ball()
     s.add_output("dot(dxdt(vel(ball.cm)), [n3])", "az")
     with pytest.raises(bc.ModelError, match=told):
-        s.equations().compile(backend="python").simulate(events=[bc.event("q(ball)", action=action)])
+        s.equations().compile(backend="wasm").simulate(events=[bc.event("q(ball)", action=action)])
 
 
 def test_events_that_cannot_be(balls: dict[str, Any]) -> None:
@@ -227,7 +227,7 @@ def test_events_that_cannot_be(balls: dict[str, Any]) -> None:
         ({"events": [bounce()], "stop": "bonce"}, "Did you mean 'bounce'"),
     ):
         with pytest.raises(bc.ModelError, match=told):
-            balls["python"].simulate(**given)
+            balls["wasm"].simulate(**given)
 
 
 def test_an_expression_that_is_zero_at_the_start_is_told_if_it_never_changes_its_sign(balls: dict[str, Any]) -> None:
@@ -256,7 +256,7 @@ def test_a_motion_that_goes_on_through_its_event_counts_once(spring: Any, method
     """A spring is stiffer below zero: half a period of it, pi/20 s, then one of the other, twice as long."""
     below = bc.event("q(b)", -1, {"k": 400, "n": "n + 1"}, name="below")
     above = bc.event("q(b)", 1, {"k": 100, "n": "n + 1"}, name="above")
-    run = spring[able("python", method)].simulate(method=method, t_end=1.5, events=[below, above])
+    run = spring[able("wasm", method)].simulate(method=method, t_end=1.5, events=[below, above])
     expected = [math.pi / 20 * x for x in (1, 2, 4, 5, 7, 8)]
     assert [x.time for x in run.events] == pytest.approx(expected, abs=2e-4)
     assert run.events[-1].changes[-1].after == 6
@@ -271,7 +271,7 @@ def test_what_is_told_where_another_event_acts_counts_once(spring: Any, method: 
         bc.event("q(b) < 0.2", name="under"),
         bc.event("q(b) > 0.2", name="over"),
     ]
-    run = spring[able("python", method)].simulate(method=method, t_end=2, events=[acts, *told])
+    run = spring[able("wasm", method)].simulate(method=method, t_end=2, events=[acts, *told])
     under, over = ["either", "under", "acts"], ["either", "over", "acts"]
     assert [e.name for e in run.events] == (under + over) * 3
 
@@ -281,7 +281,7 @@ def test_what_is_told_where_another_event_acts_counts_once(spring: Any, method: 
 def test_a_condition_that_jumps_across_zero_counts_once(spring: Any, method: str, jump: float) -> None:
     """By however little: the run goes on from the side that it jumps to."""
     jumps = bc.event(f"q(b) - 0.2 + where(q(b) > 0.2, {jump}, -{jump})", action={"n": "n + 1"}, name="jumps")
-    assert len(spring[able("python", method)].simulate(method=method, t_end=2, events=[jumps]).events) == 6
+    assert len(spring[able("wasm", method)].simulate(method=method, t_end=2, events=[jumps]).events) == 6
 
 
 @pytest.mark.parametrize("step", [0.005, 0.0052, 0.0047])
@@ -306,7 +306,7 @@ def test_a_ball_never_falls_through_the_ground(balls: dict[str, Any], e: float) 
 def test_an_event_just_before_the_end_leaves_a_run_that_ends_there(spring: Any, method: str) -> None:
     """What is left is shorter than a step may be otherwise."""
     for early in (5e-16, 9e-16, 1.3e-15, 2.2e-15):
-        run = spring[able("python", method)].simulate(
+        run = spring[able("wasm", method)].simulate(
             method=method, events=[bc.event(f"t - {1 - early!r}", action={"k": 200}, name="late")]
         )
         assert (run.ended, len(run.events)) == ("finished", 1) and run.time[-1] == pytest.approx(1, abs=1e-14)
@@ -316,13 +316,13 @@ def test_an_event_just_before_the_end_leaves_a_run_that_ends_there(spring: Any, 
 def test_a_condition_that_is_true_all_the_time_is_told(balls: dict[str, Any], condition: str) -> None:
     falls = {"initial": {"q(ball)": 5.0}, "t_end": 0.1}
     with pytest.warns(bc.ModelWarning, match="event 'late' is true at t = 0 s, where the run begins, and all the time"):
-        run = balls["python"].simulate(events=[bc.event(condition, 1, stop=True, name="late")], **falls)
+        run = balls["wasm"].simulate(events=[bc.event(condition, 1, stop=True, name="late")], **falls)
     assert run.ended == "finished"
     seen = [
         bc.event(condition, name="late"),
         bc.event(f"-({condition.split('<')[0].split('>')[0]}) - 100", 1, stop=True),
     ]
-    assert balls["python"].simulate(events=seen, **falls).ended == "finished"  # nothing to tell
+    assert balls["wasm"].simulate(events=seen, **falls).ended == "finished"  # nothing to tell
 
 
 def test_what_never_counted_is_judged_by_the_parameters_of_its_time(balls: dict[str, Any]) -> None:
@@ -333,7 +333,7 @@ def test_what_never_counted_is_judged_by_the_parameters_of_its_time(balls: dict[
     with pytest.warns(bc.ModelWarning) as told:
         below = bc.event("q(ball) < ground - 0.1", stop=True, name="below")
         away = bc.event("ground - q(ball)", 1, stop=True, name="away")
-        run = balls["python"].simulate(events=[level, below, away], **falls)
+        run = balls["wasm"].simulate(events=[level, below, away], **falls)
     assert run.ended == "finished" and [e.name for e in run.events] == ["level"]
     assert [f"event '{x}' is true at t = 0 s, where the run begins, and all the time" in " ".join(str(w.message) for w in told)
             for x in ("below", "away")] == [True, True]  # fmt: skip
@@ -343,7 +343,7 @@ def test_what_never_counted_is_judged_by_the_parameters_of_its_time(balls: dict[
 def test_a_clutch_locks_and_slips() -> None:
     """Moments of the laws, equal speeds while it is locked, and times at which its moment reaches what it holds."""
     clutch = bc.load_model("examples/clutch.py")
-    sim = clutch.equations().compile(backend="python")
+    sim = clutch.equations().compile(backend="wasm")
     locks = bc.event("u(engine) - u(wheel)", action={"locked": 1}, name="locks")
     slips = bc.event("where(locked > 0, abs(hold) - cap, -1)", 1, {"locked": 0, "side": "sign(hold)"}, name="slips")
     run = sim.simulate(events=[locks, slips])
@@ -375,7 +375,7 @@ def test_random_bounces() -> None:
         bc.event("q(b) < 0", action={"u(b)": "-e*u(b)"}, name="b"),
     ]
     equations = s.equations()
-    c, python = (equations.compile(backend=backend) for backend in ("c", "python"))
+    c, python = (equations.compile(backend=backend) for backend in ("c", "wasm"))
     alike = {"t_end": 1.2, "initial": {"q(a)": 1, "q(b)": 1}, "inputs": {"push": bc.step(0.6, 2.0)}, "events": events}
     exact = [x.time for x in c.simulate(method="dop853", step=0.01, rtol=1e-12, atol=1e-14, **alike).events]
     for method, order in (("rk4", 4), ("rk2", 2), ("heun", 2), ("ab2", 2), ("euler", 1)):
@@ -424,7 +424,7 @@ def runaway(force: str) -> bc.System:
 
 
 @pytest.mark.parametrize("force", ["x**3", "careful(x)"])  # that overflows, or is refused, soon after the event
-@pytest.mark.parametrize("backend", ["c", "python"])
+@pytest.mark.parametrize("backend", ["c", "wasm"])
 @pytest.mark.parametrize("method", ["rk4", "ab2"])
 def test_what_breaks_down_beyond_an_event_does_not_count(backend, method, force):
     sim = runaway(force).equations().compile(backend=backend)
@@ -455,7 +455,7 @@ def hits(n: int = 3) -> list[Any]:
     return [bc.event(f"q(b{i}) - q(b{i + 1}) + 0.1", action=swapped(i), name=f"hit{i}") for i in range(n - 1)]
 
 
-@pytest.mark.parametrize("backend", ["c", "python"])
+@pytest.mark.parametrize("backend", ["c", "wasm"])
 @pytest.mark.parametrize("method", ["rk4", "tsit5"])
 @pytest.mark.parametrize("n", [3, 5])
 def test_balls_that_are_hit_from_both_sides_at_one_time(backend: str, method: str, n: int) -> None:
@@ -474,7 +474,7 @@ def test_balls_that_are_hit_at_one_time_side_by_side() -> None:
         assert many[f"u(b{i})"][:, -1] == pytest.approx(np.full(5, speed))
 
 
-@pytest.mark.parametrize("backend", ["c", "python"])
+@pytest.mark.parametrize("backend", ["c", "wasm"])
 @pytest.mark.parametrize("method", ["rk4", "dop853"])
 def test_balls_that_fall_one_upon_the_other(backend: str, method: str) -> None:
     """The distance is zero from the start; the floor pushes the lower, heavy one into the other, which leaves with

@@ -13,7 +13,7 @@ from tests.models import system as machine
 
 linalg = Late("scipy.linalg")
 
-BACKENDS = ["auto", "python"]
+BACKENDS = ["auto", "wasm"]
 J, K, C = 2.1, 3.0, 0.5
 A = np.array([[0.0, 1.0], [-K / J, -C / J]])
 
@@ -169,7 +169,7 @@ def test_event_of_an_input_that_jumps(sim):
 @pytest.mark.parametrize("given", ["python", "c"])
 def test_events_look_back_at_what_externals_remembered(backend, given):
     """A counter that grows by one in each step acts as a force: within a step the count of its beginning holds."""
-    if given == "c" and backend == "python":
+    if given == "c" and backend == "wasm":
         pytest.skip("Python has no C")
     code = {
         "python": lambda t, memory: memory.__setitem__(0, memory[0] + 1) or memory[0],

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from tests.models import Sims, able, rarely
+from tests.models import Sims, rarely
 
 ENDS = (0.2, 0.35, 0.41)  # the last two are multiples of the step but for rounding
 
@@ -111,7 +111,7 @@ def masses() -> Any:
 
 @pytest.fixture(scope="module")
 def mass(masses: Any) -> Any:
-    return masses["python"]
+    return masses["wasm"]
 
 
 def test_adaptive_methods_go_on_to_their_tolerance(mass: Any) -> None:
@@ -173,7 +173,7 @@ def test_what_cannot_go_on_is_told(mass: Any, tmp_path: Path) -> None:
 def test_an_event_that_stopped_a_run_does_not_stop_the_next(masses: Any, method: str) -> None:
     """It is zero at the start, and counts from its first sign after."""
     given: dict[str, Any] = {"events": {"low": "q(b) < 3"}, "stop": "low", "t_end": 40}
-    sim = masses[able("python", method)]
+    sim = masses["wasm"]
     first = sim.simulate(method=method, step=0.05, **given)
     second = sim.simulate(start=first, **given)
     assert second.ended.startswith("stopped by event 'low'") and second.events[0].time > first.events[0].time + 1

@@ -28,7 +28,7 @@ def impacts():
     return [fall, fall * (1 + 2 * E), fall * (1 + 2 * E + 2 * E**2)]
 
 
-@pytest.mark.parametrize("backend", ["python", pytest.param("c", marks=needs_compiler)])
+@pytest.mark.parametrize("backend", ["wasm", pytest.param("c", marks=needs_compiler)])
 @pytest.mark.parametrize("method", ["rk4", "tsit5"])
 def test_every_run_looks_for_them(backend, method):
     with warnings.catch_warnings():

@@ -17,7 +17,7 @@ from tests.programs import build
 interpolate = Late("scipy.interpolate")
 optimize = Late("scipy.optimize")
 
-BACKENDS = ["auto", "python"]
+BACKENDS = ["auto", "wasm"]
 
 
 @pytest.fixture(params=BACKENDS)
@@ -197,7 +197,7 @@ def test_conditions_are_in_user_units_and_know_parameters(backend):
 
 
 def test_condition_may_be_an_output_with_a_space_in_its_name():
-    run = example("passenger_car").compile(backend="python").simulate(events={"slip": "alpha f", "more": "Ay - 0.1"})
+    run = example("passenger_car").compile().simulate(events={"slip": "alpha f", "more": "Ay - 0.1"})
     assert "more" in [e.name for e in run.events]
 
 

@@ -8,7 +8,7 @@ from tests.models import able, example, needs_compiler
 Status = bc.RunStatus
 
 
-def slide(magnitude, backend="python", **options):
+def slide(magnitude, backend="wasm", **options):
     """A mass on a rail, pushed."""
     s = bc.System("slide", units="mks")
     b = s.add_body("b", translate=1, mass=1)
@@ -24,7 +24,7 @@ def slide(magnitude, backend="python", **options):
     ("1/(1 - x)**3", {"method": "tsit5"}, Status.STEP_TOO_SMALL),
 ])  # fmt: skip
 def test_statuses(magnitude, options, status):
-    run = slide(magnitude, able("python", options.get("method"))).simulate(**options)
+    run = slide(magnitude, able("wasm", options.get("method"))).simulate(**options)
     assert run.status is status and run.message == run.ended
     assert run.ok == (status in (Status.FINISHED, Status.STOPPED_BY_EVENT))
 

@@ -12,7 +12,7 @@ from tests.models import needs_compiler
 from tests.run.test_goes_on import driven, four_bar
 from tests.run.test_model_events import ball
 
-BACKENDS = ["python", pytest.param("c", marks=needs_compiler)]
+BACKENDS = ["wasm", pytest.param("c", marks=needs_compiler)]
 
 
 def rows_of(run: bc.Run) -> np.ndarray:
@@ -116,7 +116,7 @@ def test_an_event_stops_a_stepper(bounces: Any) -> None:
 def test_actions_that_fail() -> None:
     s = ball()
     s.add_event("broken", "t - 0.2", action={"u(ball)": "1/(q(ball) - q(ball))"})
-    st = s.equations().compile(backend="python").stepper(step=0.03)
+    st = s.equations().compile(backend="wasm").stepper(step=0.03)
     with pytest.raises(bc.RunError, match=r"stopped at t = 0.2 s, as an event acts: .* not a finite number"):
         st.step(10)
     assert st.status is RunStatus.ACTION_FAILED

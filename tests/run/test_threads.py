@@ -10,7 +10,7 @@ import pytest
 import bellcrank as bc
 from tests.emit.test_c_externals import machine
 from tests.library.test_rigid import RADIUS, disc
-from tests.models import able, example, needs_compiler, pendulum, rarely
+from tests.models import example, needs_compiler, pendulum, rarely
 from tests.run.test_when import WAYS, sampled
 
 THREADS = 8
@@ -60,7 +60,7 @@ def check(sim, settings):
 )
 def test_external_routines_that_remember(way, method, t_end):
     """In Python, called back from C, and in C; events look into steps with the memory as it was there."""
-    sim = machine(c=way == "c").equations().compile(backend=able("python", method) if way == "python" else "c")
+    sim = machine(c=way == "c").equations().compile(backend="wasm" if way == "python" else "c")
     settings = {"t_end": t_end, "step": t_end / 50, "method": method, "events": {"falls": "q(rod) < 0"}}
     settings |= {} if method == "rk2" else {"rtol": 1e-3, "atol": 1e-2}
     check(sim, lambda i: {"initial": {"q(rod)": 0.02 * i}, **settings})

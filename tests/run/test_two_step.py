@@ -31,7 +31,7 @@ def mass(**settings):
 @pytest.fixture(scope="module")
 def masses():
     equations = mass().equations()
-    return {backend: equations.compile(backend=backend) for backend in BACKENDS}
+    return {backend: equations.compile(backend=backend) for backend in (*BACKENDS, "wasm")}
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -65,7 +65,7 @@ def test_a_step_evaluates_rates_once(masses, backend):
     assert counts["rk2", 100] - counts["rk2", 50] == 100
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", ["c", "wasm"])
 def test_order_two_past_jumps_kinks_events_and_short_ends(masses, backend):
     """Within steps, whatever their length, and at the end of one."""
     kick = [bc.event("q(b) < 0.5", action={"u(b)": "u(b) + 1"}, name="kick")]
@@ -219,7 +219,7 @@ def test_pages_take_the_same_steps(model):
     eom = s.equations()
     page = eom.page()
     facts, _, _ = unpacked(page.text)
-    assert facts["method"]["two_step"] == {"terms": [[0, 3], [1, -1]], "by": 2}
+    assert facts["method"] == "ab2"
     (rows,) = page_runs(page, (0.2987, 0.004, 7))
     run = eom.compile(backend="python").simulate(t_end=0.2987, output_every=7)
     assert worst(rows, run) < 1e-12
