@@ -196,19 +196,6 @@ class CRun:
         stiff = (j.fastest, j.slowed, bool(j.held), j.pace, j.backs, j.went_back)
         return Count(j.most, *figures, *stiff, j.culprit, j.excess, self.bad)
 
-    def step(self, reached: int) -> int:
-        """One step that the method chooses, with `reached` output times behind it; the status."""
-        self._job.reached = reached
-        self.status = self.call("step_once")
-        return self.status
-
-    def row(self, t: float, live: int) -> np.ndarray:
-        """The row at a time within the last step that the method chose."""
-        row = np.empty((1, self._width))
-        self.write_to(row)
-        self.status = self.status or self.call("row_once", live, t)
-        return np.asarray(row[0])
-
     def within(
         self, i: int, state: np.ndarray, held: tuple[np.ndarray, np.ndarray], rates: np.ndarray | None
     ) -> Callable[[float], np.ndarray]:

@@ -8,7 +8,6 @@ and in every row.
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -37,42 +36,33 @@ SHRINKING = ("RK45", "RK23", "DOP853")  # methods of SciPy that shorten steps to
 
 def adaptive_run(
     e: Evaluation, plan: Plan, state: np.ndarray, tolerances: Tolerances, watch: Watch, watching: Any = None
-) -> AdaptiveRun:
+) -> CompiledRun | SciPyRun:
     """A run that has not begun. `watching`: events that the kernel looks for."""
     if plan.method in OWN:
-        return CompiledRun(e, plan, state, tolerances, watch, watching)
+        return CompiledRun(e, plan, state, tolerances, watching)
     return SciPyRun(e, plan, state, tolerances, watch)
 
 
-class AdaptiveRun(Driven):
+class AdaptiveRun:
     """A run with a method that chooses its own steps; step `i` here is the i-th output time."""
 
     evaluation: Evaluation
+    status: int
+    problem: str
+    bad: np.ndarray
 
-    def __init__(
-        self, evaluation: Evaluation, plan: Plan, state: np.ndarray, tolerances: Tolerances, watch: Watch
-    ) -> None:
-        super().__init__(evaluation, state)
-        self.plan, self.watch, self._tolerances, self.times = plan, watch, tolerances, plan.output_times
+    def _plan(self, evaluation: Evaluation, plan: Plan, tolerances: Tolerances) -> None:
+        """Output times, ends of the pieces between breaks, and how many steps it may take."""
+        self.plan, self._tolerances, self.times = plan, tolerances, plan.output_times
         updates = self.times.tolist() if len(evaluation.kept) else []  # what external routines keep jumps there
         self._ends = ends_of_stretches({*plan.breaks(evaluation.inputs), *updates}, self.times)
         self.count = Count(CONTROL.most_steps + CONTROL.steps_of_row * len(self.times))
         self.time = float(self.times[0])
-        self._y = self.state
-        self._begun = self._goes_on = False  # has it begun, and does it go on from another run?
-        self._seen: np.ndarray | None = None  # the row at the end of the last step
 
     @property
     def told(self) -> dict[str, Any]:
         """Tolerances and figures, for the settings of the result."""
         return self._tolerances.told | dict(self.count.told)
-
-    def advance(self, last: int) -> np.ndarray:
-        rows = super().advance(last)
-        if self.status != FINISHED:
-            self.state = self._y
-            self._explain()
-        return rows
 
     def _explain(self) -> None:
         """Says what held the steps back, and what is not finite."""
@@ -83,6 +73,47 @@ class AdaptiveRun(Driven):
         self.problem = told or self.problem
         if self.status == NOT_FINITE and len(self.count.bad):
             self.bad = self.count.bad
+
+
+class SciPyRun(AdaptiveRun, Driven):
+    """A run with a method of SciPy."""
+
+    no_way = f"SciPy's methods do not go through singular positions of closed loops: use {one_of((*METHODS, *OWN))}"
+
+    def __init__(
+        self, evaluation: Evaluation, plan: Plan, state: np.ndarray, tolerances: Tolerances, watch: Watch
+    ) -> None:
+        from scipy import integrate
+
+        super().__init__(evaluation, state)
+        self._plan(evaluation, plan, tolerances)
+        self.watch, method = watch, plan.method
+        self._y = self.state
+        self._begun = self._goes_on = False  # has it begun, and does it go on from another run?
+        self._seen: np.ndarray | None = None  # the row at the end of the last step
+        self._options: dict[str, Any] = {"rtol": tolerances.rtol, "atol": tolerances.atol}
+        self._shrinks = method in SHRINKING  # others would not end
+        # what takes the steps, and what does near singular positions
+        self._methods = [getattr(integrate, name) for name in (method, ONE_STEP.get(method, method))]
+        self._solver: Any = None
+        self._dense: Any = None
+
+    @property
+    def told(self) -> dict[str, Any]:
+        found = super().told
+        del found["rejected"]  # SciPy does not tell
+        return found
+
+    def take(self, carried: Carried) -> None:
+        super().take(carried)
+        self._goes_on = True
+
+    def advance(self, last: int) -> np.ndarray:
+        rows = super().advance(last)
+        if self.status != FINISHED:
+            self.state = self._y
+            self._explain()
+        return rows
 
     def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
         if not self._begun:
@@ -135,49 +166,8 @@ class AdaptiveRun(Driven):
         for held, value in zip(self._held, values, strict=True):
             held[:] = value
 
-    @abstractmethod
     def _first(self) -> np.ndarray:
         """Takes the start of the run; its row."""
-
-    @abstractmethod
-    def _step(self) -> bool:
-        """One step of the method; False if it failed."""
-
-    @abstractmethod
-    def _row(self, t: float, live: int = 0) -> np.ndarray:
-        """The row at a time within the last step."""
-
-
-class SciPyRun(AdaptiveRun):
-    """A run with a method of SciPy."""
-
-    no_way = f"SciPy's methods do not go through singular positions of closed loops: use {one_of((*METHODS, *OWN))}"
-
-    def __init__(
-        self, evaluation: Evaluation, plan: Plan, state: np.ndarray, tolerances: Tolerances, watch: Watch
-    ) -> None:
-        from scipy import integrate
-
-        super().__init__(evaluation, plan, state, tolerances, watch)
-        method = plan.method
-        self._options: dict[str, Any] = {"rtol": tolerances.rtol, "atol": tolerances.atol}
-        self._shrinks = method in SHRINKING  # others would not end
-        # what takes the steps, and what does near singular positions
-        self._methods = [getattr(integrate, name) for name in (method, ONE_STEP.get(method, method))]
-        self._solver: Any = None
-        self._dense: Any = None
-
-    @property
-    def told(self) -> dict[str, Any]:
-        found = super().told
-        del found["rejected"]  # SciPy does not tell
-        return found
-
-    def take(self, carried: Carried) -> None:
-        super().take(carried)
-        self._goes_on = True
-
-    def _first(self) -> np.ndarray:
         e = self.evaluation
         if not self._goes_on:
             e.hold(self.time, self.state, first=True)
@@ -190,6 +180,7 @@ class SciPyRun(AdaptiveRun):
         return e.row(self.time, self.state, live=2)
 
     def _row(self, t: float, live: int = 0) -> np.ndarray:
+        """The row at a time within the last step."""
         y = np.array(self._y if t == self.time else self._dense(t))
         unit_sized(y, self.evaluation.unit)
         if self.evaluation.keeper is not None and t != self.time:
@@ -197,6 +188,7 @@ class SciPyRun(AdaptiveRun):
         return self.evaluation.row(t, y, live)
 
     def _step(self) -> bool:
+        """One step of the method; False if it failed."""
         keeper = self.evaluation.keeper
         if self._solver is None or self._solver.status == "finished":
             self._begin()
@@ -268,24 +260,24 @@ class SciPyRun(AdaptiveRun):
 
 
 class CompiledRun(AdaptiveRun):
-    """A run with a method of the kernel: whole, or step by step where events are looked for."""
+    """A run with a method of the kernel, which looks for events."""
 
     def __init__(
-        self,
-        evaluation: Evaluation,
-        plan: Plan,
-        state: np.ndarray,
-        tolerances: Tolerances,
-        watch: Watch,
-        watching: Any = None,
+        self, evaluation: Evaluation, plan: Plan, state: np.ndarray, tolerances: Tolerances, watching: Any = None
     ) -> None:
-        super().__init__(evaluation, plan, state, tolerances, watch)
-        self._watching = watching
+        self.evaluation, self._watching = evaluation, watching
+        self._plan(evaluation, plan, tolerances)
         method, last = next(iter(EMBEDDED)) if plan.method == AUTO else plan.method, len(self.times) - 1
         self._course = Course(method, plan.step * plan.every, last, 1, plan.t_end, tuple(self._ends), self.time)
         self._passed: list[Passage] = []  # before the method changed
         self.went_over: float | None = None  # when the program with stiff methods took over
         self._run = self._started(self._course, state)
+        self.reached, self.rates = 0, np.empty(0)
+        self._follow()
+
+    @property
+    def calls_back(self) -> bool:
+        return bool(self._run.calls_back)
 
     @property
     def compiled(self) -> Any:
@@ -326,12 +318,9 @@ class CompiledRun(AdaptiveRun):
         self._follow()
 
     def advance(self, last: int) -> np.ndarray:
-        if self.watch.conditions and self._watching is None:
-            return super().advance(last)
         self._goes_over()
         rows = self._run.advance(last)
         self._follow()
-        self.reached, self.state = self._run.reached, self._run.state
         if self.status != FINISHED:
             self._explain()
         return np.asarray(rows)
@@ -339,32 +328,14 @@ class CompiledRun(AdaptiveRun):
     def _follow(self) -> None:
         """Takes over what the compiled run tells."""
         run = self._run
-        self.status, self.problem, self.time, self._y = run.status, run.problem, run.time, run.state
-        self.count, self.bad = run.count, run.bad
+        self.status, self.problem, self.time, self.state = run.status, run.problem, run.time, run.state
+        self.count, self.bad, self.reached = run.count, run.bad, run.reached
+
+    def carried(self) -> Carried:
+        return Carried(self.kept.copy(), self.memory.copy())
 
     def take(self, carried: Carried) -> None:
-        self._goes_on = True
         self._run.take(replace(carried, inside=None))
-
-    def _first(self) -> np.ndarray:
-        rows = self._run.advance(0)
-        self._follow()
-        if self._goes_on:
-            return self._row(self.time)
-        return np.asarray(rows[0] if len(rows) else np.empty(0))
-
-    def _step(self) -> bool:
-        self._goes_over()
-        self._run.step(self.reached)
-        self._follow()
-        return self.status == FINISHED
-
-    def _row(self, t: float, live: int = 0) -> np.ndarray:
-        row = self._run.row(t, live)
-        if self._run.status:
-            self._follow()
-            raise ValueError(f"the row at t = {t:g} s cannot be had")
-        return np.asarray(row)
 
     @property
     def kept(self) -> np.ndarray:
