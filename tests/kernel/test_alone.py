@@ -43,8 +43,8 @@ def kernel_alone(folder, *flags, compiler=COMPILERS[0]):
 @pytest.fixture(scope="module")
 def ends(tmp_path_factory):
     """The state at the end of a run of a model."""
-    libraries = {kind: ctypes.CDLL(str(compiled(kind, tmp_path_factory.mktemp("c"), "-O1"))) for kind in KINDS}
-    kernel = ctypes.CDLL(str(kernel_alone(tmp_path_factory.mktemp("c"), "-O1")))
+    libraries = {kind: ctypes.CDLL(str(compiled(kind, tmp_path_factory.mktemp("c"), "-O0"))) for kind in KINDS}
+    kernel = ctypes.CDLL(str(kernel_alone(tmp_path_factory.mktemp("c"), "-O0")))
     kernel.kernel_functions.restype = ctypes.c_void_p
     for kind, library in libraries.items():
         if "attached" in kind:

@@ -425,7 +425,7 @@ def test_events_of_a_file():
     slip = {"when": "t > 3", "action": {"mu_front": "0.3*mu_front"}, "direction": "up"}
     events = {"standstill": {"when": "speed < 0.2", "stop": True}, "ice": slip}
     given = tomllib.loads(template("passenger")) | {"events": events}
-    found = bc.vehicles.Car(**given).system(exact=False).description.run.events
+    found = bc.vehicles.Car(**given).system().description.run.events
     assert [(e.name, e.expression, e.direction, e.action, e.stop) for e in found] == [
         ("standstill", "speed < 0.2", 0, {}, True),
         ("ice", "t > 3", 1, {"mu_front": "0.3*mu_front"}, False),

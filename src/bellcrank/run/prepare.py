@@ -50,7 +50,7 @@ def prepare(
     """A run that has not begun, from the state y; `carried`: what it takes over from another. `watching`: its
     events, if the kernel looks for them."""
     if plan.method in ADAPTIVE:
-        adaptive = adaptive_run(e, plan, y, tolerances, watch, watching)
+        adaptive = adaptive_run(e, plan, y, tolerances, watching)
         if carried is not None:
             adaptive.take(carried)
         h, last = plan.step * plan.every, len(adaptive.times) - 1

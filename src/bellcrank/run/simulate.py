@@ -29,7 +29,7 @@ from bellcrank.run.rigid import check_rigid
 from bellcrank.run.status import OF_CODE, RunStatus
 from bellcrank.run.step_limit import step_too_large
 from bellcrank.run.stretches import Stretch, Stretches, known_to
-from bellcrank.run.tolerances import Absolute, for_start, through_zero, tolerances_of
+from bellcrank.run.tolerances import Absolute, for_start, near_tolerance, through_zero, tolerances_of
 
 if TYPE_CHECKING:
     from bellcrank.run.posed import Motion
@@ -117,6 +117,7 @@ def simulate(
     run.reached = None if stretches.problem else left
     run.notes = outside(mechanism.description.ranges, loaded.interface, rows)
     run.notes += stood_in(plan.method, settings, stretches.passages)
+    run.notes += near_tolerance(stretches.tolerances, loaded.interface, rows) if plan.method in ADAPTIVE else []
     run.find_residuals = residuals_of(loaded, stretches.pieces)
     run.moved = partial(motion, loaded, stretches.pieces, stretches.parameters)
     told = [too_large] if too_large and prepared.run.status == FINISHED else []

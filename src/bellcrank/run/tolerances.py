@@ -46,6 +46,8 @@ class Tolerances:
 
 USUAL = Tolerances()
 LOOSE = 10.0  # times the largest value of a state: an absolute tolerance above it controls nothing
+FEW = 20  # rows from which the size of a motion is not known
+ROUNDING = 1e-3  # of its absolute tolerance: a state that stays below this is zero but for rounding
 SCIPY_FINEST = 100 * float(np.finfo(float).eps)  # what SciPy's methods would use for a smaller relative tolerance
 
 
@@ -110,6 +112,28 @@ def through_zero(found: Tolerances, interface: Interface, rows: np.ndarray) -> l
         if len(passed):
             why = "atol is 0 there, and steps become small for nothing; give a positive one"
             told.append(f"{interface.states[i].name} passes zero before t = {rows[passed[0], 0]:.6g} s: {why}")
+    return told
+
+
+def near_tolerance(found: Tolerances, interface: Interface, rows: np.ndarray) -> list[str]:
+    """States that stay at or below their absolute tolerance without being zero; `rows`: time, states, ... Sizes are
+    those in the rows: a few of them may all lie near zeros of a motion, and report nothing."""
+    if found.atol is None or found.groups is None or len(rows) < FEW:
+        return []
+    largest, allowed = np.abs(rows[:, 1 : 1 + len(found.atol)]).max(axis=0), found.atol.copy()
+    for group in set(found.groups[found.groups >= 0].tolist()):
+        same = found.groups == group
+        if size := largest[same].max():
+            allowed[same] = np.minimum(allowed[same], found.rtol * size)
+    small = np.flatnonzero((largest <= allowed) & (largest > ROUNDING * allowed))
+    told = []
+    for i in small:
+        x = interface.states[i]
+        values = [f"{x.unit.from_equation(v):.3g}" for v in (largest[i], allowed[i], found.rtol * largest[i])]
+        what = f"{x.name} stays at or below its absolute tolerance (largest value {values[0]}, tolerance {values[1]}"
+        told.append(
+            f"{what} {x.unit}): its error is not controlled; if it matters, give atol={{'{x.name}': {values[2]}}}"
+        )
     return told
 
 
