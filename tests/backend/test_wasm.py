@@ -155,6 +155,23 @@ def test_external_routines_are_called_back():
 
 
 @needs_compiler
+@pytest.mark.parametrize("method", ["rk4", "tsit5"])
+def test_many_runs(method):
+    """Parameters, starts and inputs of their own, histories and figures; one run cannot be done."""
+    equations = pendulum("-m0*q(rod) + push", lambda s: s.add_variable("push", units="N-m"), m0=3.0).equations()
+    given = {
+        "parameters": {"m0": [1.0, 2.0, -1e300, 3.0]}, "initial": {"q(rod)": [0.1, 0.2, 0.3, 0.4]}, "t_end": 0.3,
+        "inputs": {"push": [bc.sine(0.3, 1), bc.sampled([0, 0.1, 0.3], [0, 2, 0.5]), 0.0, bc.step(at=0.105, height=0.4)]},
+        "method": method, "keep": "q(rod)", "reduce": {"u(rod)": ["max", "rms", "percentile(90)"]}, "backend": "cores",
+    }  # fmt: skip
+    a, b = (equations.compile(backend=x).simulate_many(**given) for x in ("c", "wasm"))
+    assert b.settings["backend"] == "cores" and a.ended == b.ended and a.ended.count("finished") == 3
+    assert np.allclose(a["q(rod)"], b["q(rod)"], rtol=1e-10, atol=1e-12, equal_nan=True)
+    for name, values in a.reduced["u(rod)"].items():
+        assert np.allclose(values, b.reduced["u(rod)"][name], rtol=1e-10, atol=1e-12, equal_nan=True)
+
+
+@needs_compiler
 def test_a_stepper_steps_as_in_c():
     equations = pendulum().equations()
     found = []

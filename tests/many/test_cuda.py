@@ -17,7 +17,7 @@ from bellcrank.backend.cuda import memory_of, no_gpu
 from bellcrank.emit.c.cuda import cuda_source, on_host
 from bellcrank.emit.c.many import FIGURES
 from bellcrank.many import many as module
-from tests.models import example, rarely
+from tests.models import example, needs_compiler, rarely
 from tests.run.test_free_bodies import tumbling
 
 LOOPS = ["slider_crank", "four_bar", "sarrus_linkage"]
@@ -244,6 +244,7 @@ def test_values_on_a_gpu_that_cannot_be_read_are_told():
         example("quarter_car").compile().simulate_many(parameters={"k": Elsewhere()}, t_end=0.01, step=0.001)
 
 
+@needs_compiler  # which the cores use
 @pytest.mark.skipif(not no_gpu(), reason="there is a GPU")
 def test_a_machine_without_a_gpu_says_so_and_uses_its_cores():
     many = example("quarter_car").compile().simulate_many(n=3, t_end=0.01, step=0.001, backend="cuda")
@@ -263,6 +264,7 @@ class CUDARuntimeError(RuntimeError):
         ("cudaErrorNoDevice: no CUDA-capable device is detected", "there is no CUDA GPU that can be used (cudaErrorNo"),
     ],
 )  # fmt: skip
+@needs_compiler  # which the cores use
 @pytest.mark.parametrize("backend", ["cuda", "auto"])
 def test_a_driver_that_is_too_old_is_told_and_cores_are_used(error, said, backend, monkeypatch):
     """A stand-in for CuPy, which raises what CuPy raises."""

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
+from bellcrank.backend.compiler import find_compiler
 from bellcrank.cli.main import main
 from bellcrank.many.weighting import weighted
 from bellcrank.study.measures import Measure
@@ -60,7 +61,7 @@ def test_initial_values_and_inputs_of_every_run():
     signals = [bc.step(at=0.0105 * i, height=0.02 * i) for i in range(3)]  # jumps within steps, elsewhere in every run
     span = {"t_end": 0.1, "step": STEP}
     many = sim.simulate_many(initial={"q(body)": q}, inputs={"z_road": signals}, **span)
-    assert "inputs jump" in many.notes[0]
+    assert ("inputs jump" if sim.backend == "c" else "the model is not compiled") in many.notes[0]
     alike = lambda i: {"initial": {"q(body)": q[i]}, "inputs": {"z_road": signals[i]}, **span}  # noqa: E731
     same_as_alone(sim, many, lambda i: alike(i) | {"output_every": 10}, range(3))
     tables = [((0, 0.05, 1), (0, 0.01 * i, 0)) for i in range(2)] + [np.array([(0, 0), (0.5, 0.1), (1, 0)])]
@@ -316,6 +317,8 @@ def test_what_helps_where_results_cannot_be_held(monkeypatch, room, given, said)
 
 @pytest.mark.parametrize(("given", "said"), NOT_POSSIBLE)
 def test_what_cannot_be_is_said(given, said):
+    if said.startswith("run ") and find_compiler() is None:
+        pytest.skip("without a C compiler runs begin one by one, and one that cannot leaves the others alone")
     with pytest.raises(bc.BellcrankError) as told:
         quarter_car().simulate_many(**given)
     assert said in " ".join(str(told.value).split())

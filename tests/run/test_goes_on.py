@@ -163,8 +163,8 @@ def test_what_cannot_go_on_is_told(mass: Any, tmp_path: Path) -> None:
     run = sim.simulate(t_end=0.1, step=0.02)
     with pytest.raises(bc.ModelError, match=r"what .*slack.* remembers and the value of .*pull.* is not in a file"):
         sim.simulate(start=bc.read(run.save(tmp_path / "run.csv")), t_end=0.2)
-    compiled = model.compile(backend="c")  # without a compiler in Python, as the run
-    if compiled.backend != sim.backend:
+    compiled = model.compile(backend="c")
+    if compiled.backend == "c":  # in WebAssembly, routines remember in Python, too
         with pytest.raises(bc.ModelError, match="the run is one of another model or backend"):
             compiled.simulate(start=run, t_end=0.2)
 

@@ -79,12 +79,26 @@ class Results:
         self.stopped_by, self.stopped_at = np.zeros(n, dtype=np.int32), np.full(n, np.nan)  # events, and when (s)
 
 
+def apart(array: np.ndarray) -> int:
+    """How far what one run begins with is from that of the next."""
+    return 0 if len(array) == 1 else array.shape[1]
+
+
+def block_of(run: CRun) -> tuple[int, np.ndarray]:
+    """Most steps of a run between two looks at its rows, and room for these."""
+    every = run.course.every
+    block = max(1, ROOM // every) * every if every < ROOM else every
+    return block, np.empty((block // every + 2, run.width))
+
+
+def fresh_arrays(run: CRun) -> dict[str, np.ndarray]:
+    """What arrays of a run hold when it begins."""
+    return {k: a.copy() for k, a in run.arrays.items() if k not in (*GIVEN, "y") and a.size} | {"bad": run.bad}
+
+
 def batch_of(begin: Beginnings, wanted: Wanted, results: Results) -> tuple[Any, list[Any]]:
     """The structure that C reads, without what belongs to one thread, and the arrays that must live as long."""
     n, n_times = len(results.status), results.kept.shape[2]
-
-    def apart(array: np.ndarray) -> int:
-        return 0 if len(array) == 1 else array.shape[1]
 
     held: dict[str, np.ndarray] = {
         "p": begin.p, "y": begin.y, "inputs": begin.inputs, "breaks": begin.breaks, "roots": begin.roots,
@@ -116,10 +130,8 @@ class Driver:
         self._run, program = run, run.calls.program
         self._library = _library(compiler)
         self._batch, self._held = batch_of(begin, wanted, results)
-        every = run.course.every
-        block = max(1, ROOM // every) * every if every < ROOM else every
-        rows = np.empty((block // every + 2, run.width))
-        fresh = {k: a.copy() for k, a in run.arrays.items() if k not in (*GIVEN, "y") and a.size} | {"bad": run.bad}
+        block, rows = block_of(run)
+        fresh = fresh_arrays(run)
         arrays = [Array(address(run.arrays[name]), address(a), a.size) for name, a in fresh.items()]
         listed = (Array * max(len(arrays), 1))(*arrays)
         b = self._batch

@@ -49,6 +49,7 @@ from bellcrank.kernel.layout import layout_of
 from bellcrank.kernel.text import kernel_file
 from bellcrank.numeric.course import At
 from bellcrank.program.program import Program
+from bellcrank.program.routine import Routine
 
 _STRUCTURES = (
     ("job.h", "Job"), ("input.h", "Input"), ("externals.h", "Externals"), ("model.h", "Model"), ("events.h", "Events"),
@@ -112,7 +113,9 @@ class WasmCalls(PythonCalls):
         place = {routine: i for i, routine in enumerate(model.program.routines)}
         self._called = [(functions[place[r]], r.argument_count) for r in model.program.externals]
         self.instance, self._run = model.instance, model.run
-        self.compiled = SimpleNamespace(called_back=self._called, memory_size=0, layouts=model.instance.layouts)
+        self.compiled = SimpleNamespace(
+            called_back=_called_back(model.program), memory_size=0, layouts=model.instance.layouts
+        )
 
     def derivatives(self, *at: *At) -> tuple[list[float], list[float]]:
         found, n = self.instance.evaluated(RATES, at), len(self.program.coordinates)
@@ -224,13 +227,13 @@ class Instance:
                 raise InternalError(f"{name} has {found} bytes in kernel.wasm and {size} where it is called from")
         first = _up(self._kernel["__heap_base"].value(self._store))
         places, equations = self._table.size(self._store), "multipliers" if dae and program.loops else "minimal"
-        self._program = attached_program(program, first, places, equations, rigid)
+        self._program, self._first = attached_program(program, first, places, equations, rigid), places
         self._grow(self._program.end + PAGE)
         module = wasmtime.Module(engine, self._program.module)
         given = [self._memory if x.module == "e" else self._kernel[x.name] for x in module.imports]
         made = wasmtime.Instance(self._store, module, given).exports(self._store)
         self._kernel["fill_sines"](self._store, self._program.sines, ROWS, PARTS)
-        self._own = {} if _calls_back(program) else {name: made[name] for name in self._program.names}
+        self._own = {} if _called_back(program) else {name: made[name] for name in self._program.names}
         self._model = self._place_model(program, parts, {n: self._put(made[n]) for n in self._program.names})
         self._functions = self._listed()
         whole, number = wasmtime.ValType.i32(), wasmtime.ValType.f64()
@@ -356,62 +359,123 @@ class Instance:
         return Instance(*self._given)
 
     def _called(self, run: Any, name: str, given: Sequence[Any]) -> int:
+        at, further = self._placed(run), list[Any]()
+        for x in given:
+            further.append(at if isinstance(x, np.ndarray) else 0 if x is None else x)
+            at = _up(at + x.nbytes) if isinstance(x, np.ndarray) else at
+        self._grow(at + PAGE)
+        for x, place in zip(given, further, strict=True):
+            if isinstance(x, np.ndarray):
+                self._write(place, x)
+        status = int(self._functions[name](self._store, self._model, self._room, self._end, *further) or 0)
+        self._taken(run)
+        for x, place in zip(given, further, strict=True):
+            if isinstance(x, np.ndarray):
+                self._read(place, x)
+        return status
+
+    def _placed(self, run: Any) -> int:
+        """Brings a run into memory, its job first; where memory is free behind it."""
         job, layout = run.fields, layout_of("job.h", "Job")
         arrays = {**run.arrays, "rows": run.rows, **run.more_arrays}
-        memory = arrays.pop("memory")
         at = _up(self._end + layout.size)
         places: dict[str, int] = {}
         for each, array in arrays.items():
             places[each], at = at, _up(at + array.nbytes + 8)
         externals, at = at, _up(at + layout_of("externals.h", "Externals").size)
-        memory_at, at = at, _up(at + memory.nbytes + 8)
         signals, at = at, _up(at + layout_of("input.h", "Input").size * len(run.signals))
         points: dict[int, tuple[int, int]] = {}
         for i, x in enumerate(run.inputs):
             if x.points is not None and x.pieces is not None:
                 points[i], at = (at, at + x.points.nbytes), _up(at + x.points.nbytes + x.pieces.nbytes)
-        further: list[Any] = []
-        watching, events = run.watching, at
+        watching = run.watching
         if watching is not None:
-            at = _up(at + layout_of("events.h", "Events").size)
+            places["events"], at = at, _up(at + layout_of("events.h", "Events").size)
             for each, array in watching.arrays.items():
                 places[f"events {each}"], at = at, _up(at + array.nbytes + 8)
-        for x in given:
-            further.append(at if isinstance(x, np.ndarray) else 0 if x is None else x)
-            at = _up(at + x.nbytes) if isinstance(x, np.ndarray) else at
         self._grow(at + PAGE)
         for each, array in arrays.items():
             if each != "rows":
                 self._write(places[each], array)
-        for x, place in zip(given, further, strict=True):
-            if isinstance(x, np.ndarray):
-                self._write(place, x)
-        self._write(memory_at, memory)
         layout_of("externals.h", "Externals").write(
-            self._bytes, externals, {"memory": memory_at, "callback": self._external}
+            self._bytes, externals, {"memory": places["memory"], "callback": self._external}
         )
         self._write_signals(run, signals, points)
         pointers = {**places, "externals": externals, "inputs": signals, "function": self._input, "from": places["y"]}
         if watching is not None:
-            pointers["events"] = self._write_events(watching, events, places)
+            self._write_events(watching, places["events"], places)
         layout.write_structure(self._bytes, self._end, job, pointers)
         self._places = places
-        status = int(self._functions[name](self._store, self._model, self._room, self._end, *further) or 0)
-        layout.read_structure(self._bytes, self._end, job)
-        for each, array in arrays.items():
+        return at
+
+    def _taken(self, run: Any) -> None:
+        """Takes from memory what a run has changed."""
+        places, job, watching = self._places, run.fields, run.watching
+        layout_of("job.h", "Job").read_structure(self._bytes, self._end, job)
+        for each, array in {**run.arrays, "rows": run.rows, **run.more_arrays}.items():
             self._read(places[each], array[: job.filled] if each == "rows" and array.ndim > 1 else array)
-        for x, place in zip(given, further, strict=True):
-            if isinstance(x, np.ndarray):
-                self._read(place, x)
-        self._read(memory_at, memory)
         if watching is not None:
-            layout_of("events.h", "Events").read_structure(self._bytes, events, watching.fields)
+            layout_of("events.h", "Events").read_structure(self._bytes, places["events"], watching.fields)
             for each, array in watching.arrays.items():
                 self._read(places[f"events {each}"], array)
-        return status
 
-    def _write_events(self, watching: Any, at: int, places: Mapping[str, int]) -> int:
-        """The events of a run, and where they are."""
+    # ---- many runs
+
+    def another(self) -> Instance:
+        """The same program with a memory of its own."""
+        return Instance(*self._given)
+
+    def run_many(
+        self,
+        run: Any,
+        numbers: Mapping[str, int],
+        given: Mapping[str, np.ndarray],
+        found: Mapping[str, np.ndarray],
+        inputs: tuple[np.ndarray, Mapping[int, np.ndarray]],
+        fresh: Mapping[str, np.ndarray],
+    ) -> None:
+        """Many runs as the kernel does them, by way of one that is ready. `numbers` and arrays that are `given` or
+        `found`: fields of a batch; `inputs` of all runs, with arrays by the addresses that stand there; `fresh`: what
+        arrays of a run hold when one begins."""
+        with self._lock:
+            batch, array_of, signal = (
+                layout_of(*x) for x in (("batch.h", "Batch"), ("batch.h", "Array"), ("input.h", "Input"))
+            )
+            places = {"stop": self._placed(run)}
+            at = places["stop"] + _SPARE
+            signals, curves = inputs
+            where: dict[Any, int] = {}
+            written: dict[Any, np.ndarray] = {("fresh", name): x for name, x in fresh.items()}
+            written.update(given)
+            written.update(curves)
+            written.update(found)
+            for key, x in written.items():
+                where[key], at = at, _up(at + x.nbytes + 8)
+            places |= {key: place for key, place in where.items() if isinstance(key, str)}
+            places["arrays"], at = at, _up(at + array_of.size * len(fresh))
+            places["inputs"], at = at, _up(at + signal.size * signals.size)
+            own, at = at, _up(at + batch.size)
+            self._grow(at + PAGE)
+            struct.pack_into("<i", self._bytes, places["stop"], 0)
+            for key, x in written.items():
+                self._write(where[key], x)
+            for i, (name, x) in enumerate(fresh.items()):
+                values = {"to": self._places[name], "from": where["fresh", name], "n": x.size}
+                array_of.write(self._bytes, places["arrays"] + i * array_of.size, values)
+            for i, s in enumerate(signals.ravel()):
+                fields = {name: s[name].tolist() for name in signals.dtype.names or () if name not in ("x", "pieces")}
+                fields |= {name: where.get(int(s[name] or 0), 0) for name in ("x", "pieces")}
+                signal.write(self._bytes, places["inputs"] + i * signal.size, fields)
+            constants = self._first + self._program.names.index("constants")
+            batch.write(self._bytes, own, {**numbers, **places, "n_arrays": len(fresh)})
+            tallies = at
+            self._grow(tallies + self._kernel["tally_room"](self._store, own) + PAGE)
+            self._kernel["run_many"](self._store, self._room, constants, own, self._end, tallies)
+            for key, x in found.items():
+                self._read(where[key], x)
+
+    def _write_events(self, watching: Any, at: int, places: Mapping[str, int]) -> None:
+        """The events of a run."""
         for each, array in watching.arrays.items():
             self._write(places[f"events {each}"], array)
         pointers = {each: places[f"events {each}"] for each in watching.arrays} | {"use_values": self._use_values}
@@ -422,7 +486,6 @@ class Instance:
         if watching.data.hold is not None:
             pointers["hold"] = self._hold
         layout_of("events.h", "Events").write_structure(self._bytes, at, watching.fields, pointers)
-        return at
 
     def _values_set(self, job: int) -> int:
         """Parameters that an event sets."""
@@ -484,9 +547,9 @@ class Instance:
         return failed
 
 
-def _calls_back(program: Program) -> bool:
-    """Does it call functions of Python?"""
-    return any(r.formulas is None and r.kernel is None for r in program.externals)
+def _called_back(program: Program) -> list[Routine]:
+    """Routines that are functions of Python."""
+    return [r for r in program.externals if r.formulas is None and r.kernel is None]
 
 
 def _up(at: int) -> int:

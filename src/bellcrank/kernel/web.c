@@ -17,6 +17,9 @@
 #endif
 #ifndef PAGE
 #include "tables/functions.c"
+
+typedef real scalar;
+#include "many_runs.c"
 #endif
 
 #define SEEN(name) __attribute__((export_name(#name)))
@@ -125,5 +128,37 @@ SEEN(grid_near) void seen_grid_near(const GroundGrid *ground, const double *x, d
 SEEN(grid_turn) void seen_grid_turn(const GroundGrid *ground, const double *x, double *found)
 {
     grid_turn_at(ground, x, found);
+}
+#endif
+#ifndef PAGE
+
+static real *room_of_runs;
+static Evaluated constants_of_model;
+
+static int run_here(struct Job *job)
+{
+    return run(the_model, room_of_runs, job);
+}
+
+static void constants_here(const double *p, double *c)
+{
+    constants_of_model(0.0, NULL, NULL, p, NULL, NULL, c, NULL);
+}
+
+/* Bytes that `run_many` needs for figures. */
+SEEN(tally_room) int tally_room(const Batch *b)
+{
+    return (int)(b->n_figures*(int64_t)sizeof(Tally) + all_cells(b)*(int64_t)sizeof(int32_t)) + 8;
+}
+
+/* All runs of a batch. */
+SEEN(run_many) void seen_run_many(real *room, Evaluated constants, Batch *b, Job *job, Tally *tallies)
+{
+    room_of_runs = room;
+    constants_of_model = constants;
+    b->run = run_here;
+    b->constants = constants_here;
+    give_cells(b, tallies, (int32_t *)(void *)(tallies + b->n_figures));
+    run_all(b, job, tallies, 0, b->n);
 }
 #endif

@@ -327,7 +327,7 @@ def _rest(
 def not_in_c(asked: Asked) -> str:
     """Why compiled code cannot drive such runs alone; nothing if it can."""
     loaded, method = asked.loaded, asked.plan.method
-    if loaded.model.compiler is None:
+    if loaded.model.compiler is None and loaded.model.name != "wasm":
         return "the model is not compiled"
     if method in ADAPTIVE and method not in OWN:
         return f"the method {method} is one of SciPy"
@@ -349,6 +349,8 @@ def not_driven(asked: Asked, starts: Starts) -> str:
 
 def _not_side_by_side(asked: Asked, starts: Starts) -> str:
     """Why these runs cannot go side by side, in lanes or on a GPU; nothing if they can."""
+    if asked.loaded.model.compiler is None:
+        return "the model is not compiled"
     if asked.loaded.analysis.mechanism.description.contacts:
         return "rigid wheels hit and roll at times of their own"
     if len(starts.begin.first_breaks) > 2 and len({*starts.breaks}) > 1:
@@ -369,8 +371,13 @@ def run_on_cores(
 
     def make() -> Goes:
         run = compiled_run(any_run(asked.loaded, asked.plan, asked.of_model, asked.allowed))
-        assert run is not None and compiler is not None
-        driver = Driver(run, compiler, starts.begin, wanted, results)
+        assert run is not None
+        if compiler is None:
+            from bellcrank.backend.wasm_many import WasmDriver  # few need it
+
+            driver: Goes = WasmDriver(run, starts.begin, starts.others or [starts.inputs], wanted, results)
+        else:
+            driver = Driver(run, compiler, starts.begin, wanted, results)
         return Remaining(driver, results.status) if left else driver
 
     on_cores(make, results, progress, 1, threads)

@@ -92,9 +92,9 @@ def _different(given: Given) -> int:
 
 
 def compiled_run(prepared: Prepared) -> CRun | None:
-    """The run in C that a run consists of; None if Python drives it."""
+    """The run of the kernel that a run consists of; None if Python drives it."""
     run = prepared.run.compiled if isinstance(prepared.run, CompiledRun) else prepared.run
-    return run if isinstance(run, CRun) and run.in_process else None
+    return run if isinstance(run, CRun) else None
 
 
 NO_VALUES = np.zeros((1, 1))

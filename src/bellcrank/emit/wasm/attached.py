@@ -71,7 +71,7 @@ def attached_program(
 ) -> Attached:
     """The functions of runs by some `equations`, with rigid `wheels`; what they keep in memory begins at the address
     `first`, their places in the table of the kernel at `table`. `behind` gives what stands behind it, at the address
-    that it is given, with the names of all functions; then `constants` is a function, too."""
+    that it is given, with the names of all functions."""
     functions = [*program.functions_of(equations)]
     if equations == "minimal":
         functions += [Function.extra(*item) for item in inertia_functions(program).items()]
@@ -89,8 +89,7 @@ def attached_program(
     placed = {key: printed.place(ground) for key, ground in grounds.items()}
     for f, plan in arranged(program, functions, OPTIONS):
         printed.function(f, plan)
-    if behind:
-        printed.constants()
+    printed.constants()
     end, names = numbers.at + SIZE * len(numbers.values), tuple(d.name for d in printed.defined)
     data = struct.pack(f"<{len(numbers.values)}d", *numbers.values) + (behind(end, names) if behind else b"")
     made = b.module(printed.imports, printed.defined, 1, numbers.at, data)
