@@ -508,25 +508,3 @@ static int adaptive(GIVEN Job *job, real *w)
     }
     return FINISHED;
 }
-
-/* A single step, for a caller who looks within. */
-EXPORT int step_once(GIVEN Job *job)
-{
-    ARRAY(real, w, N_W + 1);
-    job->externals->failed = 0;
-    memcpy(w + N_I, job->kept, (N_W - N_I)*sizeof *w);
-    use_work(HERE job);
-    return job->status = adaptive_step(HERE job, 1, w);
-}
-
-/* A row within the last step, which leaves all as it is. */
-EXPORT int row_once(GIVEN Job *job, int live, real t)
-{
-    ARRAY(real, w, N_W + 1);
-    job->externals->failed = 0;
-    job->filled = 0;
-    memcpy(w + N_I, job->kept, (N_W - N_I)*sizeof *w);
-    use_work(HERE job);
-    return row_within(HERE job, live, t, w);
-}
-

@@ -79,18 +79,6 @@ EXPORT int run(Job *job)
     real room[ROOM];
     return kernel->run(&model, room, job);
 }
-
-EXPORT int step_once(Job *job)
-{
-    real room[ROOM];
-    return kernel->step_once(&model, room, job);
-}
-
-EXPORT int row_once(Job *job, int live, real t)
-{
-    real room[ROOM];
-    return kernel->row_once(&model, room, job, live, t);
-}
 #if HAS_WHEELS
 
 EXPORT int raise_wheels(Job *job)
@@ -100,13 +88,6 @@ EXPORT int raise_wheels(Job *job)
 }
 #endif
 #if HAS_LOOKS
-
-EXPORT int look_within(Job *job, real until, const real *known)
-{
-    real room[ROOM];
-    return kernel->look_within(&model, room, job, until, known);
-}
-
 #if HAS_ADAPTIVE
 
 EXPORT int look_at_step(Job *job)

@@ -141,6 +141,29 @@ static void forget_loops(GIVEN Job *job, real *past, real *bridges)
     job->visit[1] = 1.0;
 }
 
+#if HAS_ADAPTIVE
+/* A single step, for a caller who looks within. */
+static int step_once(GIVEN Job *job)
+{
+    ARRAY(real, w, N_W + 1);
+    job->externals->failed = 0;
+    memcpy(w + N_I, job->kept, (N_W - N_I)*sizeof *w);
+    use_work(HERE job);
+    return job->status = adaptive_step(HERE job, 1, w);
+}
+
+/* A row within the last step, which leaves all as it is. */
+static int row_once(GIVEN Job *job, int live, real t)
+{
+    ARRAY(real, w, N_W + 1);
+    job->externals->failed = 0;
+    job->filled = 0;
+    memcpy(w + N_I, job->kept, (N_W - N_I)*sizeof *w);
+    use_work(HERE job);
+    return row_within(HERE job, live, t, w);
+}
+#endif
+
 /* The row at a time within the last step: on the interpolation of a method that chooses its steps, else by a shorter
    step. */
 static void event_row_at(LOOKING double t, double *row)

@@ -5,9 +5,6 @@ typedef struct Kernel {
     void (*structure_sizes)(int64_t *sizes);
     int (*run)(OF, Job *);
     int64_t (*work_room)(const Model *);
-    int (*step_once)(OF, Job *);
-    int (*row_once)(OF, Job *, int live, real t);
-    int (*look_within)(OF, Job *, real until, const real *known);
     int (*raise_wheels)(OF, Job *);
     int (*look_at_step)(OF, Job *);
     int64_t (*event_room)(OF, const Events *sizes);

@@ -18,7 +18,7 @@
 #endif
 
 static const Kernel kernel = {
-    structure_sizes, run, work_room, step_once, row_once, look_within, raise_wheels, look_at_step, event_room,
+    structure_sizes, run, work_room, raise_wheels, look_at_step, event_room,
     close_loops, find_metric, find_branch, rates_at, rates_of_all, is_calm, is_calm_run, know_python, rates_called,
     steps_on, steps_of_all, set_of_all
 };

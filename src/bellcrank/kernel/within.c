@@ -4,7 +4,7 @@
 /* The row at a time within the next step of a job that begins again at job->t: the state is that of a step which ends
    there. What external routines keep and remember stays as it is. `known`: rates at the start of the step, or NULL.
    The job is changed: it is one for this look alone. Returns the status. */
-EXPORT int look_within(GIVEN Job *job, real until, const real *known)
+static int look_within(GIVEN Job *job, real until, const real *known)
 {
     const real near = GAP*job->h, whole = job->t_start + (real)(job->first + 1)*job->h;
     ARRAY(real, w, N_W + 1);
