@@ -63,7 +63,15 @@ def evaluated(listed):
     for made, n_q, p, points in listed:
         points = [{k: [_plain(x) for x in v] if k != "t" else v for k, v in point.items()} for point in points]
         facts = {"kernel": len(made.kernel), "at": made.at, "job": made.fields}
-        facts |= {"sines": [ROWS, PARTS], "n_q": n_q, "y": [], "parameters": [], "signals": [], "inputs": []}
+        facts |= {
+            "mirrored": made.mirrored,
+            "sines": [ROWS, PARTS],
+            "n_q": n_q,
+            "y": [],
+            "parameters": [],
+            "signals": [],
+            "inputs": [],
+        }
         given.append({
             "module": b64encode(made.kernel + made.module).decode(), "facts": facts,
             "sizes": made.sizes, "p": list(map(float, p)), "points": points,

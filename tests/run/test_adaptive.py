@@ -319,7 +319,7 @@ def test_programs_choose_their_steps(language, tmp_path):
     np.testing.assert_allclose(bc.read(tmp_path / "over.csv")["q(rod)"], run["q(rod)"], atol=1e-5)
     assert "static const int SLOPED[] = {\n    1, 1\n}" in (tmp_path / "written" / "model.c").read_text()  # exact
     program("--rtol", "1e-14", code=1)
-    assert "the method is rk2, rk4, heun, euler, ab2, tsit5, dop853, radau5, rodas5p or auto" in program(
+    assert "the method is rk2, rk4, heun, euler, ab2, rk3, tsit5, dop853, radau5, rodas5p or auto" in program(
         "--method", "tsit6", code=1
     )
 

@@ -62,6 +62,21 @@ def test_runs_are_those_of_the_package(name):
         assert worst(rows, run) < LONG
 
 
+@needs_node
+@pytest.mark.parametrize("name", ["quarter_car", pytest.param("stanford_arm", marks=pytest.mark.campaign)])
+def test_rows_are_those_of_wasmtime_to_the_bit(name):
+    """The kernel of pages and the one without a compiler are two builds of one text."""
+    pytest.importorskip("wasmtime")
+    eom = example(name)
+    page = eom.page()
+    facts, _, _ = unpacked(page.text)
+    t_end = 50 * facts["step"]
+    run = python_run(eom, facts, t_end, 10, backend="wasm")
+    (rows,) = page_runs(page, (t_end, facts["step"], 10))
+    for name in run:
+        assert rows[name] == run[name].tolist(), name
+
+
 def _from(initial, name):
     """The equations of an example that starts elsewhere."""
     s = system(name)

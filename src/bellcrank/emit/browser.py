@@ -10,7 +10,7 @@ from bellcrank.emit.c.functions import C_NAMES
 from bellcrank.emit.kernel_function import KernelFunction, digest_of
 from bellcrank.emit.linkages import kernel_function
 from bellcrank.emit.memory import PAGE
-from bellcrank.emit.wasm.attached import attached_program
+from bellcrank.emit.wasm.attached import Mirrored, attached_program
 from bellcrank.emit.wasm.placed import Course, Placed
 from bellcrank.errors import ModelError
 from bellcrank.kernel.layout import layout_of
@@ -31,7 +31,8 @@ FIELDS = ("t", "h", "t_end", "begun", "reached", "n_breaks")  # of a job, that p
 @dataclass(frozen=True)
 class BrowserProgram:
     """`kernel` and `module`: bytes of WebAssembly; `at`: addresses by name; `fields`: offsets in the job; `sizes`: how
-    many results functions have, by name; `routines`: addresses, by what the kernel knows of each."""
+    many results functions have, by name; `routines`: addresses, by what the kernel knows of each; `mirrored`: lists
+    that are to be copied first."""
 
     kernel: bytes
     module: bytes
@@ -39,6 +40,7 @@ class BrowserProgram:
     fields: Mapping[str, int]
     sizes: Mapping[str, int]
     routines: Mapping[str, int]
+    mirrored: Sequence[Mirrored]
 
     def place_of(self, ground: KernelFunction) -> int | None:
         """The address of a ground, if the program has it."""
@@ -62,7 +64,8 @@ def browser_program(program: Program, course: Course | None = None) -> BrowserPr
     at = {**placed[0].at, "sines": made.sines, "end": placed[0].end}
     job = layout_of("job.h", "Job").fields
     kernel = files("bellcrank.kernel").joinpath(f"{_kernel(program, made.imports)}.wasm").read_bytes()
-    return BrowserProgram(kernel, made.module, at, {x: job[x][0] for x in FIELDS}, sizes, made.routines)
+    fields = {name: job[name][0] for name in FIELDS}
+    return BrowserProgram(kernel, made.module, at, fields, sizes, made.routines, made.mirrored)
 
 
 def refuse_foreign(program: Program) -> None:

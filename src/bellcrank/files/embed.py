@@ -11,6 +11,8 @@ from typing import Any
 
 from bellcrank.files.text import one_line
 
+BLOCKS = 5  # memory of zlib: little, so that text and programs have tables of their own
+
 
 def plain(text: Any) -> str:
     """Text for a page: one line without control characters."""
@@ -25,7 +27,7 @@ def as_json(facts: Mapping[str, Any]) -> bytes:
 def packed(content: bytes) -> tuple[str, int]:
     """Bytes as text, about a third as long for a program, and how many bytes it stands for: five characters for four of
     them (Ascii85, v, w and x in place of the three that mean something in a page)."""
-    how = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+    how = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS, BLOCKS)
     small = how.compress(content) + how.flush()
     text = a85encode(small + b"\0" * (-len(small) % 4)).decode().replace("z", "!!!!!")
     return text.translate(str.maketrans('"&<', "vwx")), len(small)

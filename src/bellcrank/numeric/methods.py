@@ -119,6 +119,7 @@ def _shifted(total: Sum, powers: Sequence[Sequence[Fraction]]) -> list[Fraction]
 
 DEFAULT = "rk4"
 _MIDPOINT = (Stage(1 / 2, Sum((1,), 2)),)
+_RK3 = (Stage(1 / 2, Sum((1,), 2)), Stage(1.0, Sum((-1, 2))))
 _RK4 = (Stage(1 / 2, Sum((1,), 2)), Stage(1 / 2, Sum((0, 1), 2)), Stage(1.0, Sum((0, 0, 1))))
 METHODS = {
     m.name: m
@@ -128,6 +129,7 @@ METHODS = {
         Method("heun", "trapezoidal rule", 2, (Stage(1.0, Sum((1,))),), Sum((1, 1), 2)),
         Method("euler", "semi-implicit", 1, (), Sum((1,)), semi_implicit=True),
         Method("ab2", "two-step Adams-Bashforth", 2, _MIDPOINT, Sum((0, 1)), two_step=Sum((3, -1), 2)),
+        Method("rk3", "Kutta's third-order rule", 3, _RK3, Sum((1, 4, 1), 6)),
     )
 }
 SCIPY = ("RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")

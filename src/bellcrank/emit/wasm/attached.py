@@ -44,13 +44,16 @@ TIME = Symbol("t", "time")
 RATES = "derivatives"
 _T, _Q, _U, _P, _C, _W, _OUT, _UD = range(8)
 
+Mirrored = tuple[int, int, int, list[int]]  # to, from, how many numbers, and signs of each row of them
+LONG = 200  # numbers of a list that is worth it
+
 
 @dataclass(frozen=True)
 class Attached:
     """`module`: bytes; `names` of its functions, as C has them: all that it exports, in the order in which they must
     stand in the table of the kernel; `sines`: where the kernel is to fill the table of sines; `grounds`: where those of
     rigid wheels are; `end`: where its memory ends; `imports`: what it calls; `routines`: where those are, by what the
-    kernel knows of each."""
+    kernel knows of each; `mirrored`: lists that are to be copied before it is used (of programs with `behind`)."""
 
     module: bytes
     names: tuple[str, ...]
@@ -59,6 +62,7 @@ class Attached:
     end: int
     imports: tuple[str, ...]
     routines: Mapping[str, int]
+    mirrored: tuple[Mirrored, ...]
 
 
 def attached_program(
@@ -83,6 +87,7 @@ def attached_program(
     widest = max((f.arguments + f.pivots + f.room + f.values for f in solved.values()), default=0)
     numbers = Numbers(room + SIZE * (room_of(functions) + widest))
     printed = _Printed(program, numbers, room, sines, table)
+    printed.mirrors = behind is not None
     for routine, solution in solved.items():
         printed.placed[routine] = printed.place(solution), solution
     grounds = {digest_of(w.ground): w.ground for w in wheels}
@@ -95,7 +100,7 @@ def attached_program(
     made = b.module(printed.imports, printed.defined, 1, numbers.at, data)
     places = tuple(placed[digest_of(w.ground)] for w in wheels)
     imports, routines = (x.name for x in printed.imports), {digest_of(f): at for at, f in printed.placed.values()}
-    return Attached(made, names, sines, places, end, tuple(imports), routines)
+    return Attached(made, names, sines, places, end, tuple(imports), routines, tuple(printed.mirrored))
 
 
 class _Printed:
@@ -107,6 +112,7 @@ class _Printed:
         groups = (program.coordinates, program.speeds, program.parameters, program.constant_symbols, program.inputs)
         self.where = {s: (local, SIZE * i) for local, g in enumerate(groups, _Q) for i, s in enumerate(g)}
         self._arrays: dict[Any, Any] = {}
+        self.mirrors, self.mirrored, self._long = False, list[Mirrored](), dict[int, np.ndarray]()
 
     def imported(self, _: str, name: str, floats: int, addresses: int, gives: bool | None = None) -> int:
         """The number of a function of the kernel; one without addresses gives a float."""
@@ -148,8 +154,27 @@ class _Printed:
         """The address of numbers, which routines over the same ground share."""
         key = struct.pack(f"<{len(numbers)}d", *numbers)
         if key not in self._arrays:
-            self._arrays[key] = self.numbers.many(numbers)
+            found = self._mirror_of(np.array(numbers)) if self.mirrors and len(numbers) > LONG else None
+            self._arrays[key] = at = self.numbers.many(numbers if found is None else [0.0] * len(numbers))
+            if found is None:
+                self._long[at] = np.array(numbers)
+            else:
+                self.mirrored.append((at, found[0], len(numbers), found[1]))
         return int(self._arrays[key])
+
+    def _mirror_of(self, numbers: np.ndarray) -> tuple[int, list[int]] | None:
+        """A list before with the same numbers but for signs that repeat, as of a suspension on the other side: where it
+        is, and the signs."""
+        for at, other in self._long.items():
+            if len(other) != len(numbers) or not np.array_equal(np.abs(other), np.abs(numbers)):
+                continue
+            for width in range(1, 100):
+                if len(numbers) % width == 0:
+                    turned = ((other * numbers).reshape(-1, width) < 0).any(axis=0)
+                    signs = np.where(turned, -1, 1)
+                    if np.array_equal(numbers.reshape(-1, width), other.reshape(-1, width) * signs):
+                        return at, signs.tolist()
+        return None
 
     def _formulas(self, name: str, formulas: Formulas) -> int:
         """A function of formulas over lists; its number in the table."""

@@ -105,6 +105,7 @@ def facts_of(
         "input": [layout.size // SIZE, layout.fields["a"][0] // SIZE],
         "results": {name: n for name, n in made.sizes.items() if name in ("poses", "marks")},
         "sines": [ROWS, PARTS],
+        "mirrored": made.mirrored,
         "n_q": len(q),
         "n_g": 0 if program.loops is None else len(program.loops.g),
         "y": [*q.tolist(), *u.tolist()],

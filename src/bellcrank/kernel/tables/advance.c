@@ -48,7 +48,6 @@ static int advance(GIVEN Job *job, real h, real t, real middle, real end, const 
             next[j] = y[j] + h*k2[j];
         break;
     case AB2: /* two-step Adams-Bashforth */
-    default: /* there is no other, which compilers cannot know */
         if (fabs(job->behind - h) < GAP*h) {
             for (int j = 0; j < N_S; j++)
                 next[j] = y[j] + h/2*(3*k[j] - job->old[j]);
@@ -61,6 +60,19 @@ static int advance(GIVEN Job *job, real h, real t, real middle, real end, const 
             return failed;
         for (int j = 0; j < N_S; j++)
             next[j] = y[j] + h*k2[j];
+        break;
+    case RK3: /* Kutta's third-order rule */
+    default: /* there is no other, which compilers cannot know */
+        for (int j = 0; j < N_S; j++)
+            stage[j] = y[j] + h/2*k[j];
+        if ((failed = rates(HERE job, 0, middle, stage, k2, w)))
+            return failed;
+        for (int j = 0; j < N_S; j++)
+            stage[j] = y[j] + h*( - k[j] + 2*k2[j]);
+        if ((failed = rates(HERE job, 0, end, stage, k3, w)))
+            return failed;
+        for (int j = 0; j < N_S; j++)
+            next[j] = y[j] + h/6*(k[j] + 4*k2[j] + k3[j]);
         break;
     }
     unit_sizes_of(HERE next);

@@ -12,7 +12,10 @@ async function engine(F, bytes) {
   for (const name in e) table.grow(1, e[name]);  // in the order of the program
   kernel.use_model(A.model, A.end);
   kernel.fill_sines(A.sines, ...F.sines);
-  return runner(F, kernel, e, new Float64Array(memory.buffer), new Int32Array(memory.buffer));
+  const m = new Float64Array(memory.buffer);
+  for (const [to, from, n, signs] of F.mirrored)  // linkages on the other side
+    for (let i = 0; i < n; i++) m[to/8 + i] = signs[i % signs.length]*m[from/8 + i];
+  return runner(F, kernel, e, m, new Int32Array(memory.buffer));
 }
 
 // What is left of a beside whole b, with the sign of b.
