@@ -34,7 +34,7 @@ def test_what_is_sure_raises_no_alarm(method):
         A = systems(1, 60, 3)
         with np.errstate(all="ignore"):
             stable = surely_stable(A, h, steps, method, 3)
-            found = [stability._alarm(a, 0.0, h, steps, method, 3) for a in A]
+            found = [stability.alarm_of(a, 0.0, h, steps, method, 3) for a in A]
         assert not any(alarm is not None and good for alarm, good in zip(found, stable, strict=True))
         sure += stable.sum()
         alarms += sum(x is not None for x in found)
@@ -184,12 +184,12 @@ def test_each_motion_grows_by_what_the_method_makes_of_it_alone(method):
 def test_the_step_of_an_alarm_is_the_largest_stable_one(method, limit):
     """Of an undamped oscillator of 10 rad/s: by less than a tenth smaller than what is known; what grows by itself is no alarm."""
     A, h = oscillators((10.0, 0.0)), 1.2 * limit / 10
-    found = stability._alarm(A, 3.0, h, 10**6, method, 1)
+    found = stability.alarm_of(A, 3.0, h, 10**6, method, 1)
     assert 0.88 * limit / 10 < found.stable <= limit / 10 * (1 + 1e-3)
     assert (found.time, abs(found.eigenvalue), found.own) == (3.0, pytest.approx(10), 0)
     assert found.growth == pytest.approx(np.abs(np.linalg.eigvals(step_matrix(A, h, method, 1))).max())
-    assert stability._alarm(A, 3.0, 0.95 * limit / 10, 1000, method, 1) is None
-    assert stability._alarm(oscillators((1.0, -0.5)), 0.0, 0.01, 1000, method, 1) is None
+    assert stability.alarm_of(A, 3.0, 0.95 * limit / 10, 1000, method, 1) is None
+    assert stability.alarm_of(oscillators((1.0, -0.5)), 0.0, 0.01, 1000, method, 1) is None
 
 
 def test_excess_is_what_errors_grow_more_than_the_fastest_motion():
