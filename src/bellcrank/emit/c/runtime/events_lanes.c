@@ -414,7 +414,7 @@ RARE static void meet_events(
 static int is_near(AtZero *zero, double before, double after)
 {
     const double least = fmin(fabs(before), fabs(after)), most = fmax(fabs(before), fabs(after));
-    if (most > zero->largest && most <= DBL_MAX)
+    if (most > zero->largest && isfinite(most))
         zero->largest = most;
     return zero->waits || zero->known || least <= EVENT_ZERO*zero->largest;
 }
