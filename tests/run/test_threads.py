@@ -10,7 +10,7 @@ import pytest
 import bellcrank as bc
 from tests.emit.test_c_externals import machine
 from tests.library.test_rigid import RADIUS, disc
-from tests.models import example, needs_compiler, pendulum, rarely
+from tests.models import able, example, needs_compiler, pendulum, rarely
 from tests.run.test_when import WAYS, sampled
 
 THREADS = 8

@@ -160,7 +160,7 @@ static double event_zero_between(LOOKING int event, int side, double a, double b
    is there is zero, or on that side: else it would count again. */
 static double event_crossing(LOOKING int event, int side, double a, double b, double ga, double gb)
 {
-    const double small = EVENT_ROUNDING*fmax(1.0, fabs(b)), first = a, last = b;
+    const double small = EVENT_LOCATED*fmax(1.0, fabs(b)), first = a, last = b;
     if (side*ga < 0.0 && 0.0 < side*gb) {
         const double root = event_zero_between(LOOK event, side, a, b, side*ga, side*gb, small);
         const double left = root == a ? ga : root == b ? gb : event_at_time(LOOK event, root);

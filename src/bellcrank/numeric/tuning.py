@@ -196,9 +196,10 @@ class Inputs:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Events:
-    """Events of a run."""
+    """Events of a run; times are in double precision, whatever a run computes in."""
 
-    instant: float = _of(1e-14, "s, or share of the time: events so near to each other are at one time", 1.0)
+    instant: float = _of(1e-14, "s, or share of the time: events so near to each other are at one time")
+    located: float = _of(1e-15, "s, or share of the time, to which the zero of a condition is found")
     rounding: float = _of(1e-15, "share by which values are moved to see what rounding does to a condition", 1.0)
     zero: float = _of(1e-9, "share of its size about an event below which a condition is zero after the action", 0.5)
     jump: float = _of(1e-3, "share of its values about a step that a condition has where it jumps across zero")

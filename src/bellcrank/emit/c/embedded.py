@@ -207,12 +207,11 @@ def _steps(
 def _events(program: Program, stem: str, number: Number, events: EmbeddedEvents, common: Mapping[str, str]) -> str:
     """Steps in which events may lie."""
     given, carried = events.text, number is not DOUBLE
-    tuning = replace(EVENTS, instant=EVENTS.instant / number.rounding)  # times are in double precision
     corrects = program.loops is not None and program.loops.correction is not None
     return runtime(
         "embedded_events.c",
         common,
-        TUNING=definitions(tuning, replace(number, suffix=""), "EVENT_"),
+        TUNING=definitions(EVENTS, replace(number, suffix=""), "EVENT_"),
         N_EVENTS=str(len(given.events)),
         N_SETTINGS=str(given.n_settings),
         TABLES=event_tables(given.events, f"{stem}_model", "m"),

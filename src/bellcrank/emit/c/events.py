@@ -8,7 +8,7 @@ In:  formulas as text over `row` and the values `v` of parameters, both in doubl
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from bellcrank.emit.c.runtime_files import definitions, runtime
 from bellcrank.emit.number import DOUBLE, Number
@@ -74,7 +74,7 @@ def events_text(program: Program, given: EventsText, past: bool, number: Number)
     columns = sorted(given.columns - {0})
     return runtime(
         "events_lanes.c",
-        TUNING=definitions(replace(EVENTS, instant=EVENTS.instant / number.rounding), number, "EVENT_"),
+        TUNING=definitions(EVENTS, number, "EVENT_"),
         SHORT="yes" if number is not DOUBLE else "",
         N_COLUMNS=str(len(columns)),
         COLUMNS="".join(f"{x}, " for x in columns),

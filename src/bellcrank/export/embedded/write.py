@@ -111,9 +111,10 @@ def _notes(program: Program, usual: Setup, setup: Setup, number: Number, source:
     if setup.events:
         notes.append(
             "Events: conditions are computed at every step, in double precision. A step in which one comes about takes"
-            f" longer: for each that does, at most {EVENTS.tries} shorter steps find its time, the action follows, then"
-            f" the rest of the step. More than {EVENTS.most} actions in one step end it. Inputs, and parameters with a"
-            " call of tune, that were changed between steps may bring events about at the beginning of the next one."
+            f" longer: for each that does, fewer than {EVENTS.tries + 200} shorter steps find its time, the action"
+            f" and the rest of the step follow. More than {EVENTS.most} actions in one step end it. Inputs, and"
+            " parameters with a call of tune, that were changed between steps may bring events about"
+            " at the beginning of the next."
         )
     if METHODS[setup.method].two_step:
         notes.append(

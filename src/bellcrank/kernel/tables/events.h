@@ -1,4 +1,5 @@
 #define EVENT_INSTANT 1e-14     /* s, or share of the time: events so near to each other are at one time */
+#define EVENT_LOCATED 1e-15     /* s, or share of the time, to which the zero of a condition is found */
 #define EVENT_ROUNDING 1e-15    /* share by which values are moved to see what rounding does to a condition */
 #define EVENT_ZERO 1e-09        /* share of its size about an event below which a condition is zero after the action */
 #define EVENT_JUMP 0.001        /* share of its values about a step that a condition has where it jumps across zero */
