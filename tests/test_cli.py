@@ -396,7 +396,7 @@ def test_a_run_goes_on_from_a_file(capsys, tmp_path):
 
 def test_events_act(capsys):
     acts = "soft: z_road > 0.01: c = 500; u(body) = 0"
-    assert run(QUARTER_CAR, "--event", acts, "--t-end", "0.6", "--json") == 0
+    assert bellcrank("run", QUARTER_CAR, "--event", acts, "--t-end", "0.6", "--json") == 0
     (told,) = json.loads(capsys.readouterr().out)["events"]
     assert told.startswith("soft at t = 0.5 s: c ") and told.endswith("m/s") and "-> 500 N-s/m, u(body)" in told
     assert run(QUARTER_CAR, "--event", "soft: z_road > 0.01: c") == 2
@@ -405,7 +405,7 @@ def test_events_act(capsys):
 
 def test_events_are_told_and_stop_the_run(capsys):
     """The road rises at 0.5 s; the tyre load falls below 3 kN while the wheel swings back."""
-    assert run(QUARTER_CAR, "--event", "bump=z_road > 0.01", "--stop", "fz < 3000", "--json") == 4
+    assert bellcrank("run", QUARTER_CAR, "--event", "bump=z_road > 0.01", "--stop", "fz < 3000", "--json") == 4
     figures = json.loads(capsys.readouterr().out)
     assert figures["events"][0] == "bump at t = 0.5 s"
     assert figures["ended"] == f"stopped by event 'fz < 3000' at t = {figures['reached']:.6g} s"

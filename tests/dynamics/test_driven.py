@@ -139,7 +139,7 @@ def test_a_singular_start_hides_no_degree_of_freedom(cranks):
     eom = coupling_rod(cranks).equations()
     assert len(eom.independent_speeds) == 1
     assert any("initial configuration is singular" in note for note in eom.notes)
-    sim = eom.compile(backend="python")
+    sim = eom.compile(speed="quick")
     with pytest.raises(bc.RunError, match=r"singular and at rest.*initial=, guess="):
         sim.simulate(t_end=0.1)
     run = sim.simulate(t_end=0.1, step=0.01, initial={"q(c0)": 1.0, "u(c0)": 3.0})

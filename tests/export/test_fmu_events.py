@@ -47,7 +47,7 @@ def rows_after(run):
 def test_cosimulation_has_the_rows_of_a_run(made, version, method, steps):
     """The kick at 0.5 s falls on the end of a step, with one or four steps of the model in each."""
     equations, path = made(version, method)
-    run, length = equations.compile(backend="python").simulate(), steps * STEP
+    run, length = equations.compile().simulate(), steps * STEP
     rows, unit = rows_after(run), Opened(path, "CoSimulation").start()
     for i in range(128 // steps):
         if i == 32 // steps:  # at 0.5 s, where the event has just acted
@@ -78,7 +78,7 @@ def test_inputs_and_parameters_bring_events_about(made, version):
 @pytest.mark.parametrize("kind", ["CoSimulation", "ModelExchange"])
 def test_an_event_ends_the_run(made, version, kind):
     equations, path = made(version)
-    end = equations.compile(backend="python").simulate(initial={"u(ball)": 9}).time[-1]
+    end = equations.compile().simulate(initial={"u(ball)": 9}).time[-1]
     given = {"early_return_allowed": True} if version == 3 and kind == "CoSimulation" else {}
     found = fmpy.simulate_fmu(
         str(path), fmi_type=kind, stop_time=2, start_values={"ball.u": 9.0}, output=["ball.q"], output_interval=0.125,
@@ -91,7 +91,7 @@ def test_an_event_ends_the_run(made, version, kind):
 def test_model_exchange_by_cvode(made, version):
     """Event indicators, and states that are set in event mode."""
     equations, path = made(version)
-    rows = rows_after(equations.compile(backend="python").simulate())
+    rows = rows_after(equations.compile().simulate())
     found = fmpy.simulate_fmu(
         str(path), fmi_type="ModelExchange", stop_time=2, output=["ball.q", "ball.u", "e"], output_interval=STEP,
         relative_tolerance=1e-10, record_events=True,

@@ -22,7 +22,7 @@ def wheel(terrain, k=2000.0, c=0.0, rim=0.4, **options):
     return s
 
 
-@pytest.mark.parametrize("backend", rarely(BACKENDS, ["c"]))
+@pytest.mark.parametrize("backend", rarely(["c", "wasm"], ["c"]))
 def test_wheel_bounces_with_the_period_of_fall_and_half_oscillation(backend):
     """Fall from a height, then the closed form of an undamped spring; twice."""
     sim = wheel(bc.terrain.flat()).equations().compile(backend=backend)

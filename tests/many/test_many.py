@@ -340,7 +340,7 @@ def test_a_step_that_is_too_large_is_told_of_the_run_that_stands_out():
 
 
 def test_none_stops_no_run():
-    sim, shared = quarter_car("python"), {"t_end": 0.01, "step": STEP, "events": {"up": "t > 0.005"}}
+    sim, shared = quarter_car("wasm"), {"t_end": 0.01, "step": STEP, "events": {"up": "t > 0.005"}}
     assert sim.simulate_many(2, reduce={"az": "rms"}, stop=None, **shared).ended == ["finished"] * 2
     run = sim.simulate(stop=None, **shared)
     assert run.ended == "finished"

@@ -118,10 +118,9 @@ def test_embedded(equations, tmp_path):
 
 @needs_node
 def test_page(equations):
-    for text in (False, True):
-        (run,) = page_runs(equations.page(), (0.5, 2e-3, 10), text=text)
-        assert size_error(run) < 1e-14
-        assert path_error(run, np.asarray(run["t"])) < 1e-11
+    (run,) = page_runs(equations.page(), (0.5, 2e-3, 10))
+    assert size_error(run) < 1e-14
+    assert path_error(run, np.asarray(run["t"])) < 1e-11
 
 
 @pytest.mark.campaign
