@@ -146,6 +146,17 @@ def test_attached_models(ends, kind):
         assert np.abs(found[0] - found[1]).max() < 1e-13, method
 
 
+SANITIZE = "-fsanitize=address,undefined"
+
+
+def beside(folder, *command):
+    """The kernel that models are attached to, compiled by itself."""
+    path = folder / "kernel.o"
+    done = subprocess.run([*command, "-c", str(KERNEL / "linked.c"), "-o", str(path)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[:2000]
+    return str(path)
+
+
 CALLS = """
 #include "{model}.c"
 #include <stdio.h>
@@ -180,8 +191,8 @@ def test_sanitizers(kind, compiler, tmp_path):
     n += 2 if "oscillator" in kind else 0
     (tmp_path / "main.c").write_text(CALLS.format(model=kind.split()[0], n=n, start=start))
     command = [compiler, *WARNINGS, *KINDS[kind], f"-I{MODELS}", f"-I{KERNEL}", "-g", "-O1", "-fno-omit-frame-pointer"]
-    command += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", "main.c", "-o", "main", "-lm"]
-    command += [str(KERNEL / "linked.c")] if "attached" in kind else []
+    command += [SANITIZE, "-fno-sanitize-recover=all", "main.c", "-o", "main", "-lm"]
+    command += [beside(tmp_path, compiler, *WARNINGS, "-g", "-O1", SANITIZE)] if "attached" in kind else []
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[:2000]
     ran = subprocess.run([str(tmp_path / "main")], capture_output=True, text=True)
@@ -241,7 +252,7 @@ def test_runs_in_two_threads(kind, tmp_path):
         "-fsanitize=thread",
         "main.c",
     ]
-    command += [str(KERNEL / "linked.c")] if "attached" in kind else []
+    command += [beside(tmp_path, "gcc", "-std=gnu99", "-g", "-O1", "-fsanitize=thread")] if "attached" in kind else []
     done = subprocess.run([*command, "-o", "main", "-lm", "-lpthread"], cwd=tmp_path, capture_output=True, text=True)
     if "sanitize" in done.stderr or not shutil.which("gcc"):
         pytest.skip("needs gcc with its thread sanitizer")

@@ -77,7 +77,7 @@ def in_pieces(sim: Any, **given: Any) -> bc.Run:
     return run
 
 
-BOTH = [(model, backend) for model in (driven, four_bar) for backend in ("c", "python")]
+BOTH = [(model, backend) for model in (driven, four_bar) for backend in ("c", "wasm")]
 
 
 @pytest.mark.parametrize(("model", "backend"), rarely(BOTH, BOTH[3:], several=True))

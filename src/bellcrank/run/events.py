@@ -1,7 +1,7 @@
 """Conditions as a user writes them: a channel or a formula over channels and parameters, in user units.
 
 A condition is watched for its crossing of zero, or, if it is a comparison, such as "z < 3", for the moment at which it
-becomes true (`numeric/events.py`).
+becomes true (`kernel/event_rule.c`).
 """
 
 from __future__ import annotations
