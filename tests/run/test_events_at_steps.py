@@ -85,3 +85,19 @@ def test_a_written_program_has_each_once(tmp_path):
     said = compiled("c", tmp_path)("--output", "out.csv", cwd=tmp_path)
     assert [said.count(f"e{i} at t = ") for i in range(5)] == [len(x) for x in PERIODIC.values()]
     assert bc.read(tmp_path / "out.csv")["u(b)"][-1] == 1 + sum(map(len, PERIODIC.values()))
+
+
+@pytest.mark.parametrize("condition", ["t - 0.1", "t - 0.1034", "q(b) - 0.1"])
+def test_routines_are_updated_once_in_each_step(condition):
+    """Wherever an event lies in it, also at its end."""
+
+    def counted(t, memory):
+        memory[0] += 1
+        return memory[0]
+
+    s = mass()
+    s.add_external("counted", arguments=("t",), returns="count", when="update", memory=1, python=counted)
+    s.add_output("count", "counted")
+    s.set_run(t_end=0.2)
+    run = s.equations().compile().simulate(events=[bc.event(condition, 1, action={"u(b)": "1.5*u(b)"})])
+    assert len(run.events) == 1 and run["counted"][-1] == 21

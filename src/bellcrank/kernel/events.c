@@ -592,9 +592,17 @@ static int fixed_steps_watched(LOOKING int64_t last, int64_t every, Rows *to)
                 keep_row(to, b.row);
             continue;
         }
-        const int over = end_step_at(LOOK ends, fired, count, stops, to);
-        hold(watch, HOLD_UNDO);
-        job->reached = (int64_t)floor((ends - job->t_start)/job->h + GAP);
+        int over;
+        if (ends < after[0]) {
+            over = end_step_at(LOOK ends, fired, count, stops, to);
+            hold(watch, HOLD_UNDO);
+            job->reached = (int64_t)floor((ends - job->t_start)/job->h + GAP);
+        } else { /* the step is over, with what routines keep and remember at its end */
+            hold(watch, HOLD_FORTH);
+            memcpy(b.row, after, (size_t)WIDTH*sizeof *after);
+            keep_row(to, b.row);
+            over = act_here(LOOK fired, count, stops, ends, b.row, to);
+        }
         conditions_at(LOOK b.row, b.g);
         if (over)
             return FINISHED;
