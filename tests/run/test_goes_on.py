@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from tests.models import Sims, rarely
+from tests.models import Sims, example, needs_compiler
 
 ENDS = (0.2, 0.35, 0.41)  # the last two are multiples of the step but for rounding
 
@@ -178,3 +178,12 @@ def test_an_event_that_stopped_a_run_does_not_stop_the_next(masses: Any, method:
     second = sim.simulate(start=first, **given)
     assert second.ended.startswith("stopped by event 'low'") and second.events[0].time > first.events[0].time + 1
     assert second["q(b)"][1] < 3
+
+
+@needs_compiler
+def test_rows_of_a_run_that_continues_have_their_own_parameters() -> None:
+    """A rod grows in an event: loops are closed with the length that it has in each row."""
+    sim = example("four_bar").compile()
+    grows = bc.event("t - 0.0805", 1, action={"l2": "1.001*l2"}, name="grows")
+    run = sim.simulate(start=sim.simulate(t_end=0.05, step=0.001), t_end=0.1, events=[grows])
+    assert len(run.events) == 1 and run.residuals.position.max() < 1e-12

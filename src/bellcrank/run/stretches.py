@@ -1,8 +1,8 @@
-"""A run as a sequence of stretches: each ends at its end, or at an event that acts; the next one goes on from there.
+"""A run from its first row to its last, with its events. The kernel takes the steps and lets events act; where SciPy
+takes them, a run is a sequence of stretches, each of which ends at an event that acts.
 
-Any stepper serves: it takes steps until something stops it, gives the rows until then, and hands over what external
-routines keep and remember (`Carried`). The rows of a run have the state before and the one after every event that
-acts, at the same time; all others are where they would be without.
+The rows of a run have the state before and the one after every event that acts, at the same time; all others are where
+they would be without.
 """
 
 from __future__ import annotations
@@ -124,17 +124,14 @@ class Stretches:
                 s.y = start
         e = Evaluation(self.context, s.p, loaded.constants(s.p), self.signals, kept, closing)
         contacts = loaded.analysis.mechanism.description.contacts
-        if contacts:
-            watching = self._watching(s, e) if self.watch.conditions else None
-            prepared = prepare_rigid(contacts, s.plan, e, s.y, self.watch, s.carried, watching)
-            return e, self._told(s, prepared)
-        if self.dae.usual:
-            watching = self._watching(s, e) if self.watch.conditions else None
-            prepared = prepare(s.plan, e, s.y, self.watch, self.tolerances, s.carried, watching)
-            return e, self._told(s, prepared)
         watching = self._watching(s, e) if self.watch.conditions else None
-        inside, prepared = prepare_dae(s.plan, e, s.y, self.dae, s.carried, watching)
-        return inside, self._told(s, prepared)
+        if contacts:
+            prepared = prepare_rigid(contacts, s.plan, e, s.y, self.watch, s.carried, watching)
+        elif self.dae.usual:
+            prepared = prepare(s.plan, e, s.y, self.watch, self.tolerances, s.carried, watching)
+        else:
+            e, prepared = prepare_dae(s.plan, e, s.y, self.dae, s.carried, watching)
+        return e, self._told(s, prepared)
 
     def _told(self, s: Stretch, prepared: Prepared) -> Prepared:
         """The same, with what takes what the kernel tells of events."""
@@ -153,13 +150,13 @@ class Stretches:
         memories = [m.array for m in self.context.memories if len(m.array)]
         hold = Held(memories) if memories else None
         until = s.plan.t_end if self.ends else np.inf
-        close = None if self.dae.usual else partial(self._closed, s.plan)
+        close = None if self.dae.usual else self._closed
         modes = WHEEL_MODES * len(self.loaded.analysis.mechanism.description.contacts)
         data = event_data(self.loaded, self.events, s.plan, self._use_values, hold, close, s.carried is not None, until)
         self.watching, self.changed = Watching(data, e.n_s, len(model.memory), modes), []
         return self.watching
 
-    def _closed(self, plan: Plan, event: int, y: np.ndarray) -> np.ndarray:
+    def _closed(self, event: int, y: np.ndarray) -> np.ndarray:
         """A state on the constraints after an event has set some of it."""
         formula, watching = self.events.formulas[event], self.watching
         assert watching is not None
@@ -195,11 +192,12 @@ class Stretches:
         self, s: Stretch, e: Evaluation, prepared: Prepared, rows: np.ndarray
     ) -> tuple[Stretch, Evaluation]:
         """Keeps rows with the parameters that they had; what holds at their end."""
-        first, elsewhere = 0, getattr(prepared.run, "acted", None) is not None
+        first, before = 0, int(s.row is not None)  # a row that the kernel does not count
+        elsewhere = getattr(prepared.run, "acted", None) is not None
         for count, p, c in self.changed:
-            count = len(rows) - 1 if elsewhere else count
-            self._keep(rows[first:count], e)
-            first, (s, e) = count, self.with_parameters(s, e, p, c, prepared.run)
+            last = len(rows) - 1 if elsewhere else before + count
+            self._keep(rows[first:last], e)
+            first, (s, e) = last, self.with_parameters(s, e, p, c, prepared.run)
         self._keep(rows[first:], e)
         return s, e
 
@@ -224,7 +222,7 @@ class Stretches:
 
     def run(self, s: Stretch, e: Evaluation, prepared: Prepared, progress: Progress | None) -> tuple[Any, ...]:
         """Takes stretch after stretch; the last one with its evaluation, stepper, and all rows."""
-        furthest = 0.0
+        furthest, begins = 0.0, s.plan.begins
 
         def tell(share: float) -> None:  # steps beyond an event are taken again
             nonlocal furthest
@@ -242,7 +240,7 @@ class Stretches:
                 return s, e, prepared, self._rows()
             self.within = self.watch.stopped is not None
             if self.watching is not None:
-                take_counted(self.watching, self.watch, s.plan.begins, rows[-1] if len(rows) else None)
+                take_counted(self.watching, self.watch, begins, rows[-1] if len(rows) else None)
             self.watch.passed(prepared.run.passages)
             self.passages += prepared.run.passages
             add_figures(self.told, prepared.told())
