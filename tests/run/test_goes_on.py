@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from tests.models import Sims, example, needs_compiler
+from tests.models import Sims, example, needs_compiler, rarely
 
 ENDS = (0.2, 0.35, 0.41)  # the last two are multiples of the step but for rounding
 
