@@ -57,7 +57,7 @@ def test_many_linkages_over_ten_seconds(kind):
         first = linkage(kind, seed)
         try:
             eom = first.system.equations(optimise="none")
-            sim = eom.compile(backend="c" if kind == "spatial" else "python")
+            sim = eom.compile(backend="c" if kind == "spatial" else "wasm")
             for variant in range(8 if kind == "spatial" else 1):
                 check_linkage(linkage(kind, seed, variant), eom, sim, 10.0, 0.02)
         except (AssertionError, bc.BellcrankError) as error:

@@ -75,7 +75,7 @@ def tricycle(axes=None, heading=0.3, turning=0.0, linkage=True):
 def run_of(made, form, step=None, **settings):
     system, channels = made
     settings |= {"step": step} if step else {}
-    sim = system.equations(constraints=form).compile(backend="python")
+    sim = system.equations(constraints=form).compile(backend="wasm")
     run = sim.simulate(**settings)
     assert run.ended == "finished"
     return run, np.array([run[c] for c in channels])
@@ -106,7 +106,7 @@ def test_weight_of_the_linkage_as_a_rolling_mass():
     system, _ = rolling_four_bar()
     system.add_output("dot(vel(hub.cm), [n1]) + 4*dot(vel(wheel.cm), [n1])", "carried")
     system.add_output("0.5*dot(vel(crank.cm) + vel(coupler.cm) + vel(rocker.cm), [n1])", "hung")
-    run = system.equations().compile(backend="python").simulate()
+    run = system.equations().compile(backend="wasm").simulate()
     total = run["carried"] + run["hung"] + 0.4 / 0.3**2 * run["u(hub)"]
     assert total == pytest.approx(np.full(len(run), total[0]), rel=1e-8)
     assert np.ptp(run["hung"]) > 0.1
