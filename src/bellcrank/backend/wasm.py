@@ -41,9 +41,9 @@ from bellcrank.backend.start import Input, Start
 from bellcrank.emit.c.functions import C_NAMES
 from bellcrank.emit.c.rigid import RigidWheel, wheel_data
 from bellcrank.emit.c.run import parts_of
-from bellcrank.emit.kernel_data import REAL_LISTS, Value, model_data, scale_data, size_data
 from bellcrank.emit.memory import PAGE, PARTS, ROWS
 from bellcrank.emit.wasm.attached import RATES, attached_program
+from bellcrank.emit.wasm.placed import as_fields, model_values
 from bellcrank.errors import BuildError, InternalError
 from bellcrank.kernel.layout import layout_of
 from bellcrank.kernel.text import kernel_file
@@ -281,25 +281,17 @@ class Instance:
 
     def _place_model(self, program: Program, parts: Mapping[str, int], functions: Mapping[str, int]) -> int:
         """The table of the model behind its numbers; where it is. `functions` have places in that of the kernel."""
-        data: dict[str, Value] = {**size_data(program), **model_data(program, parts)}
-        if program.loops is not None:
-            data |= scale_data(program.loops.scales)
+        layout = layout_of("model.h", "Model")
+        values, arrays = model_values(program, parts, functions)
         if wheels := self._given[-1]:
-            data |= {**wheel_data(wheels), "WHEEL_GROUND": self._program.grounds}
-        layout, values = layout_of("model.h", "Model"), dict[str, int | float]()
+            more, lists = as_fields({**wheel_data(wheels), "WHEEL_GROUND": self._program.grounds})
+            values, arrays = values | more, arrays | lists
         at = model = _up(self._program.end)
         at = _up(at + layout.size)
-        for name, x in data.items():
-            if isinstance(x, int | float):
-                values[name.lower()] = x
-                continue
-            array = np.array([*x] or [0], dtype=float if name in REAL_LISTS else np.int32)
+        for name, array in arrays.items():
             self._grow(at + array.nbytes + PAGE)
             self._write(at, array)
-            values[name.lower()], at = at, _up(at + array.nbytes)
-        values |= functions
-        values |= {name.removeprefix("HAS_"): x for name, x in parts.items() if name.startswith("HAS_")}
-        values |= {name.lower(): parts[name] for name in ("CLOSURE_INPUTS", "REMEMBERS", "N_START", "N_UPDATE")}
+            values[name], at = at, _up(at + array.nbytes)
         layout.write(self._bytes, model, values)
         room = 8 * self._kernel["room_size"](self._store, model)
         self._room, of_functions = at, _up(at + room)

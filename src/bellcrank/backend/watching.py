@@ -148,6 +148,12 @@ class Watching:
         return int(self.fields.stopped)
 
     @property
+    def is_quiet(self) -> bool:
+        """Has nothing happened since `happened` was asked last?"""
+        e = self.fields
+        return not e.n_happenings and not e.problem and e.stopped < 0
+
+    @property
     def problem(self) -> Problem | None:
         e = self.fields
         return Problem(PROBLEMS[e.problem], e.culprit, e.item, e.when, e.amount) if e.problem else None

@@ -71,6 +71,8 @@ def event_data(
 
 def take_happened(loaded: Loaded, given: EventsGiven, watching: Watching, watch: Watch, t: float) -> tuple[bool, str]:
     """Takes what happened in a run up to a time to what is known of it; is it over, and what could an event not do?"""
+    if watching.is_quiet:  # steps one by one ask every time
+        return False, ""
     names = value_names(given.formulas)
     for x in watching.happened():
         formula = given.formulas[x.event]

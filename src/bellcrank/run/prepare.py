@@ -1,4 +1,4 @@
-"""Runs made ready, the stepper for a method and what is needed to look into its steps; the loop that takes them."""
+"""Runs made ready by their method, and the loop that takes their steps."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 
 from bellcrank.backend.start import FINISHED, Carried, Start
 from bellcrank.errors import RunError
-from bellcrank.numeric.events import Watch
 from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.run.adaptive import adaptive_run
 from bellcrank.run.memory import COPIES, check_memory
@@ -42,7 +41,6 @@ def prepare(
     plan: Plan,
     e: Evaluation,
     y: np.ndarray,
-    watch: Watch,
     tolerances: Tolerances,
     carried: Carried | None = None,
     watching: Any = None,

@@ -128,7 +128,7 @@ class Stretches:
         if contacts:
             prepared = prepare_rigid(contacts, s.plan, e, s.y, self.watch, s.carried, watching)
         elif self.dae.usual:
-            prepared = prepare(s.plan, e, s.y, self.watch, self.tolerances, s.carried, watching)
+            prepared = prepare(s.plan, e, s.y, self.tolerances, s.carried, watching)
         else:
             e, prepared = prepare_dae(s.plan, e, s.y, self.dae, s.carried, watching)
         return e, self._told(s, prepared)

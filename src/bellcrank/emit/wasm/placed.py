@@ -42,15 +42,21 @@ def model_values(
     data: dict[str, Value] = {**size_data(program), **model_data(program, parts)}
     if program.loops is not None:
         data |= scale_data(program.loops.scales)
+    numbers, arrays = as_fields(data)
+    numbers |= functions
+    numbers |= {name.removeprefix("HAS_"): x for name, x in parts.items() if name.startswith("HAS_")}
+    numbers |= {name.lower(): parts[name] for name in ("CLOSURE_INPUTS", "REMEMBERS", "N_START", "N_UPDATE")}
+    return numbers, arrays
+
+
+def as_fields(data: Mapping[str, Value]) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+    """Data by the names of the fields: numbers, and lists as arrays."""
     numbers: dict[str, float] = {name.lower(): x for name, x in data.items() if isinstance(x, int | float)}
     arrays = {
         name.lower(): np.array([*x] or [0], dtype=float if name in REAL_LISTS else np.int32)
         for name, x in data.items()
         if not isinstance(x, int | float)
     }
-    numbers |= functions
-    numbers |= {name.removeprefix("HAS_"): x for name, x in parts.items() if name.startswith("HAS_")}
-    numbers |= {name.lower(): parts[name] for name in ("CLOSURE_INPUTS", "REMEMBERS", "N_START", "N_UPDATE")}
     return numbers, arrays
 
 
