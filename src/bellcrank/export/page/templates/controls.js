@@ -103,6 +103,7 @@ function controls(me, place, changed) {
   addEventListener("pointerup", () => pointed && pointed.tagName === "SELECT" || give_back());
   addEventListener("change", give_back);
   const drive = seconds => {
+    const moves = used.size > 0;  // in its last turn a value comes to rest
     for (const s of used) {
       const q = F.signals[s], [low, high] = q.range, now = me.held[s] ?? me.signal(s);
       let want = 0;
@@ -113,7 +114,7 @@ function controls(me, place, changed) {
       if (boxes[s]) boxes[s].checked = false;
       if (!want && me.held[s] === rest) used.delete(s);
     }
-    return used.size > 0;
+    return moves;
   };
   const defaults = () => {
     used.clear();
