@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install demo lint test test-all test-versions bench site clean
+.PHONY: install demo lint test test-all test-versions bench site release clean
 
 install: .venv/.installed
 
@@ -58,6 +58,14 @@ bench: .venv/.bench
 # the documentation with live pages of all examples, in build/site/html; the first time takes some minutes, examples are kept
 site: .venv/.site
 	$(BIN)/python -m website
+
+.venv/.release: .venv/.runs
+	$(BIN)/python -m pip install --quiet --editable '.[release]'
+	@touch $@
+
+# sdist and wheel in dist/: built, checked, installed in a clean environment, where the demo runs
+release: .venv/.release
+	$(BIN)/python -m tests.release
 
 clean:
 	rm -rf .venv build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
