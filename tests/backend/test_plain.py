@@ -7,8 +7,8 @@ import bellcrank as bc
 from bellcrank.backend import wasm
 from bellcrank.backend.start import DAE_METHODS
 from bellcrank.numeric.methods import METHODS, OWN, SCIPY
-from tests.faults.test_singular_positions import along, line
 from tests.models import example, needs_compiler, pendulum
+from tests.run.test_singular_positions import along, line
 
 TOLD = r"is not available in plain Python, which runs fixed steps \(rk2, .*a C compiler, or wasmtime \(pip install"
 CROSSING = {"t_end": 0.2, "step": 0.002, "initial": {"q(a)": -0.3, "u(a)": 3.0, "q(b)": 0.21, "q(c)": 0.21}}

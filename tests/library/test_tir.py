@@ -10,7 +10,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.library.tyres.magic_keys import DIMENSION_OF, dimension_factor
-from tests.faults.fuzz import mutated
+from tests.files.fuzz import mutated
 from tests.library.tyre_tables import BOOK, PAC
 
 TEXT = BOOK.read_text("utf-8")

@@ -1,5 +1,4 @@
-"""What is drawn unasked, and ready channels: plots showed internal states of tyres and brakes, and yaw, roll, pitch, slip
-angles and camber had to be written by hand."""
+"""Plots draw outputs unasked, no internal states; yaw, roll, pitch, slip angles and camber are ready channels."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Armature: the inertia of a rotor behind a gear as it acts on a joint. It was to be had by a rotor and a constraint only."""
+"""Armature: the inertia of a rotor behind a gear as it acts on a joint."""
 
 import pytest
 

@@ -1,5 +1,4 @@
-"""Bodies that slide or are fixed, given an orientation in their parent: only bodies that turn could have one. Any joint
-takes it, in any form, and all forms of the equations, the check and written programs agree."""
+"""Bodies on any joint take an orientation in their parent, in any form; equations, check and programs agree."""
 
 import math
 

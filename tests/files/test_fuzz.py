@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.fuzz import FORBIDDEN, Fault, Readers, _state, fuzz, watched
+from tests.files.fuzz import FORBIDDEN, Fault, Readers, _state, fuzz, watched
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "ITIMER_PROF"), reason="needs timers of POSIX")
 

@@ -1,5 +1,4 @@
-"""Tables of parameters and of numbers: `tab(k)` and `tab(1.5)` ended in KeyError, because constants did not tell the
-program which tables they use. Here they stand wherever a formula may, against the same model with the value itself."""
+"""Tables of parameters and of numbers wherever a formula may stand, against the same model with the value itself."""
 
 import numpy as np
 import pytest

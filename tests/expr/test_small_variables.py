@@ -1,4 +1,4 @@
-"""Small variables whose leading terms cancel: x - x0 of a strut was formed from an x that had been truncated before."""
+"""Small variables whose leading terms cancel: x - x0 of a strut is truncated after it is formed."""
 
 import random
 from types import SimpleNamespace

@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from tests.faults.odd_calls import odd_calls, tried
+from tests.api.odd_calls import odd_calls, tried
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "ITIMER_PROF"), reason="needs timers of POSIX")
 

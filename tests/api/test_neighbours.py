@@ -1,4 +1,4 @@
-"""Model files that import what stands beside them: `from car import model` failed under every command and load_model."""
+"""Model files that import modules of their folder, under every command and load_model."""
 
 import sys
 from threading import Thread

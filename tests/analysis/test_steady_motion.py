@@ -1,8 +1,4 @@
-"""Analyses of what drives: equilibria were those of standing machines, whatever speed a run started with.
-
-`equilibrium` of a car at 22.2 m/s gave the standing car, and frequency responses, modes and linear models with it, without a
-word; with a speed held it ended in NoEquilibrium after half a minute; a root locus over a speed kept the spins of the wheels.
-"""
+"""Analyses of a car that drives: equilibria, frequency responses, modes and root loci at the speed of the run."""
 
 import numpy as np
 import pytest

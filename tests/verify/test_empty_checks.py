@@ -1,4 +1,4 @@
-"""The check of right models once failed because of a body at rest, and passed where nothing had been counted."""
+"""The check passes right models with a body at rest, and does not pass where nothing was counted."""
 
 import numpy as np
 import pytest

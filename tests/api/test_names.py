@@ -1,5 +1,4 @@
-"""Names that the model does not have: a mistyped one was answered with a warning at best, and the run went on with the
-old value. Wherever a run is given a name it is known, or an error offers the nearest; what a description leaves aside is named."""
+"""Names that the model does not have: an error offers the nearest, wherever a run is given one."""
 
 import pytest
 

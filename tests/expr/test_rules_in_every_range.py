@@ -1,4 +1,4 @@
-"""Faults of the algebra: rules that held for most values, and changed the result for the others."""
+"""Rules of the algebra hold for every value: inverse functions, factors of atan2 and roots cancel within their range only."""
 
 import math
 

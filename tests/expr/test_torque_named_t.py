@@ -1,4 +1,4 @@
-"""`T`, the torque of every textbook, was refused as a name, or silently meant time: only `t` is time."""
+"""`T`, the torque of every textbook, is a name like others: only `t` is time."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Studies of library vehicles: "car" and "truck" refused terrain, speed and slip, because what they take is open-ended."""
+"""Studies of library vehicles: "car" and "truck" take terrain, speed and slip."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Faults of derivations led by hand: poles that are not there, contradictions accepted, inputs lost, constraints refused."""
+"""Derivations led by hand: no foreign poles, contradictions are refused, inputs and constraints are kept."""
 
 import itertools
 import math

@@ -16,7 +16,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.backend.cache import found
 from bellcrank.backend.compiler import find_compiler
-from tests.faults.kills import Commands
+from tests.run.kills import Commands
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork") or find_compiler() is None, reason="needs fork and a compiler")
 

@@ -1,4 +1,4 @@
-"""Steps were once called too large where a formula jumps, and by equations that the run did not integrate."""
+"""Steps are not called too large where a formula jumps, nor by equations that the run does not integrate."""
 
 import warnings
 

@@ -1,8 +1,4 @@
-"""Loops through singular positions converge: against one differential equation along the smooth branch.
-
-Errors once grew as steps shrank (7e-6 at 0.01 ms where 1.25 ms gave 1e-8), adaptive methods got stuck or lost energy, and the warning blamed
-the step.
-"""
+"""Loops through singular positions converge: against one differential equation along the smooth branch."""
 
 import re
 import warnings
@@ -12,7 +8,9 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.numeric.branch import Keeper
-from tests.faults.planar import (
+from tests.models import WASM, example, needs_compiler, needs_wasm, system
+from tests.programs import build
+from tests.run.planar import (
     change_point,
     four_bar,
     massless_coupler,
@@ -23,8 +21,6 @@ from tests.faults.planar import (
     window_on_a_swing,
     windows,
 )
-from tests.models import WASM, example, needs_compiler, needs_wasm, system
-from tests.programs import build
 
 CERTAIN = 1e-8  # rad, over 10 s
 
