@@ -285,8 +285,34 @@ def with_python() -> bc.System:
     return _mass("with Python", "spring(x)", add, method="rk4")
 
 
+def cart_pole() -> bc.System:
+    """The cart (mass M, body Q1) and pendulum (mass m, body q1) of every textbook, with capitals as there."""
+    s = bc.System("cart-pole", units="mks")
+    cart = s.add_body("Q1", translate=1, mass="M", inertia=0)
+    s.add_body("q1", cart, rotate=3, cm=(0, "-l", 0), mass="m", inertia=0)
+    s.add_gravity(direction="-[n2]", g="G")
+    s.add_force("spring", magnitude="-K*x - k*v", direction=s.inertial[1], at=cart.origin)
+    s.set_defaults(M=2.0, m=0.5, l=0.8, G=9.81, K=30.0, k=1.5)
+    s.set_run(t_end=0.5, step=0.005, method="rk4", initial={"q(Q1)": 0.3, "q(q1)": 0.9})
+    return s
+
+
+def _cart_pole(eom: Any, t: np.ndarray) -> dict[str, np.ndarray]:
+    M, m, l, g, K, k = 2.0, 0.5, 0.8, 9.81, 30.0, 1.5
+
+    def rates(t: float, y: np.ndarray) -> list[float]:
+        x, angle, v, w = y
+        mass = [[M + m, m * l * math.cos(angle)], [m * l * math.cos(angle), m * l**2]]
+        force = [m * l * w**2 * math.sin(angle) - K * x - k * v, -m * g * l * math.sin(angle)]
+        return [v, w, *np.linalg.solve(mass, force)]
+
+    y = solve_ivp(rates, (0, t[-1]), [0.3, 0.9, 0, 0], t_eval=t, rtol=1e-11, atol=1e-12).y
+    return dict(zip(("q(Q1)", "q(q1)", "u(Q1)", "u(q1)"), y, strict=True))
+
+
 CAPABILITIES = [
     Capability("fixed steps", oscillator, _swings),
+    Capability("names that differ by case alone", cart_pole, _cart_pole),
     Capability("adaptive steps", orbit, _orbits, error=1e-2, same=1e-6),
     Capability("stiff methods", stiffening, _follows, error=1e-4, same=1e-6),
     Capability("events with actions", ball, _ball),
