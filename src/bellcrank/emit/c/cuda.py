@@ -19,6 +19,7 @@ from bellcrank.emit.number import DOUBLE, FLOAT, Number
 from bellcrank.emit.parts import LONGEST
 from bellcrank.emit.schedule import Options, schedule
 from bellcrank.emit.steps import Angles, Step
+from bellcrank.kernel.text import Kernel
 from bellcrank.numeric.tuning import ELIMINATION
 from bellcrank.program.program import Program
 from bellcrank.program.statements import Solve
@@ -39,7 +40,6 @@ def cuda_source(
     tables, calls = table_functions(program.tables), external_calls(program)
     alone = Functions(program, tables.names, calls, LONGEST, DOUBLE)
     printed = Functions(program, tables.names, calls, LONGEST, number)
-    own = "" if shared else "yes"
     texts, steps = [], list[Step]()
     for f in program.functions_of("minimal"):
         if f.name in SIDE_BY_SIDE:
@@ -47,11 +47,11 @@ def cuda_source(
             plan = schedule(f.section, Options(critical_path=False, side_by_side=False))
             steps += plan.steps
             texts.append(printed.text(f, plan))
-    kernel = kernel_of(program, allocated=False)
+    kernel = kernel_of(program, number, method, not shared, events)
     closing, of_closing = closing_parts(program, alone, Options(critical_path=False), events, kernel)
     steps += of_closing
     parts = [
-        runtime("cuda_head.c", SCALAR=number.c),
+        kernel.take("gpu.h"),
         listed(size_data(program)),
         *used_functions(program.functions_of("minimal"), called=events.called if events else ()),
         *routine_texts(program, calls.values(), kernel),
@@ -65,21 +65,18 @@ def cuda_source(
         "#undef real\n#define real scalar\n",
         *(runtime(SINES[number]) for _ in [0] if any(isinstance(s, Angles) for s in steps)),
         *(kernel.take("solve.c") for _ in [0] if any(isinstance(s, Solve) for s in steps)),
-        runtime(
-            "cuda_numbers.c",
-            OWN=own,
-            LOOPS="yes" if program.loops is not None else "",
-        ),
+        kernel.take("gpu_numbers.h"),
         *texts,
         *tuning_of_loops(program, kernel),
         *closing,
-        group_run(program, number, kernel, method, own, events),
-        runtime("cuda_kernel.c", OWN=own, THREADS=str(THREADS), BLOCKS=str(BLOCKS)),
+        group_run(program, number, kernel, method, events),
+        f"enum {{ THREADS = {THREADS}, BLOCKS = {BLOCKS} }};",
+        kernel.take("gpu.c"),
     ]
     return "\n".join(p for p in parts if p)
 
 
 def on_host(source: str, shared: bool) -> str:
     """The same for a C++ compiler: `run_on_host` plays the GPU."""
-    play = runtime("cuda_play.c", OWN="" if shared else "yes", THREADS=str(THREADS))
-    return "\n".join([runtime("cuda_host.c"), source, play])
+    kernel = Kernel({"OWN_VALUES": int(not shared)})
+    return "\n".join([kernel.take("gpu_played.h"), source, kernel.take("gpu_played.c")])

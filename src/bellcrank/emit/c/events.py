@@ -11,8 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from bellcrank.emit.c.runtime_files import definitions, runtime
-from bellcrank.emit.number import DOUBLE, Number
-from bellcrank.kernel.text import kernel_file
+from bellcrank.emit.number import Number
 from bellcrank.numeric.tuning import EVENTS
 from bellcrank.program.program import Program
 
@@ -67,27 +66,17 @@ class EventsText:
         return any(s.parameter >= 0 for e in self.events for s in e.settings)
 
 
-def events_text(program: Program, given: EventsText, past: bool, number: Number) -> str:
-    """Everything about events that a group of runs needs, which compute in some number; may its method know the step
-    before (`past`)?"""
+def event_parts(program: Program, given: EventsText | None) -> dict[str, int]:
+    """Parts of the kernel that runs side by side need for their events."""
+    if given is None:
+        return {"HAS_EVENTS": 0}
     states, outputs = 1 + len(program.coordinates) + len(program.speeds), len(program.outputs.results)
-    columns = sorted(given.columns - {0})
-    return runtime(
-        "events_lanes.c",
-        TUNING=definitions(EVENTS, number, "EVENT_"),
-        SHORT="yes" if number is not DOUBLE else "",
-        N_COLUMNS=str(len(columns)),
-        COLUMNS="".join(f"{x}, " for x in columns),
-        N_SETTINGS=str(given.n_settings),
-        TABLES=event_tables(given.events, "double", "v"),
-        RULE=kernel_file("event_rule.c"),
-        MENDED=_mended(program, given) if closes_loops(program, given) else "",
-        SEEN="yes" if any(states <= column < states + outputs for column in given.columns) else "",
-        SET="yes" if program.given_inputs else "",
-        LOOPS="yes" if program.loops is not None else "",
-        PARAMETERS="yes" if given.sets_parameters else "",
-        PAST="yes" if past else "",
-    )
+    return {
+        "HAS_EVENTS": 1,
+        "EVENTS_SEE_OUTPUTS": int(any(states <= column < states + outputs for column in given.columns)),
+        "EVENTS_SET_PARAMETERS": int(given.sets_parameters),
+        "EVENTS_CLOSE_LOOPS": int(closes_loops(program, given)),
+    }
 
 
 def closes_loops(program: Program, given: EventsText | None) -> bool:
@@ -95,14 +84,27 @@ def closes_loops(program: Program, given: EventsText | None) -> bool:
     return program.loops is not None and given is not None and given.acts
 
 
-def _mended(program: Program, given: EventsText) -> str:
-    follows = "".join(f"{int(x)}, " for x in given.follows)
-    return runtime("events_mended.c", FOLLOWS=follows, SET="yes" if program.given_inputs else "")
+def event_sizes(given: EventsText) -> str:
+    """How many events there are, and values of parameters in them."""
+    return f"enum {{ N_EVENTS = {len(given.events)}, N_VALUES = {given.n_values} }};\n"
 
 
-def at_zero_text() -> str:
-    """What is known of a condition at zero."""
-    return kernel_file("event_at_zero.h")
+def events_text(program: Program, given: EventsText, number: Number) -> str:
+    """What the kernel needs to know of the events of runs which compute in some number."""
+    columns = sorted(given.columns - {0})
+    follows = f"static const int follows[] = {_listed(given.follows)}; /* states that loops move first */\n"
+    parts = [
+        definitions(EVENTS, number, "EVENT_"),
+        f"enum {{ N_SETTINGS = {given.n_settings}, N_COLUMNS = {len(columns)} }};\n",
+        f"static const int watched_columns[] = {_listed(columns)}; /* of rows, in conditions */\n",
+        *([follows] if closes_loops(program, given) else []),
+        event_tables(given.events, "double", "v"),
+    ]
+    return "\n".join(parts)
+
+
+def _listed(values: Sequence[int]) -> str:
+    return "{" + "".join(f"{int(x)}, " for x in values) + "0}"
 
 
 def event_tables(events: Sequence[EventText], kind: str, name: str) -> str:

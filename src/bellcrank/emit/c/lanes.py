@@ -12,11 +12,10 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, ClassVar
 
-from bellcrank.emit.c.events import EventsText, at_zero_text, closes_loops, events_text
+from bellcrank.emit.c.events import EventsText, closes_loops, event_parts, event_sizes, events_text
 from bellcrank.emit.c.functions import Functions
 from bellcrank.emit.c.listed import listed
-from bellcrank.emit.c.methods import SIDE_BY_SIDE as PAST_OF_RUNS
-from bellcrank.emit.c.methods import method_cases
+from bellcrank.emit.c.methods import advance_of_group
 from bellcrank.emit.c.printer import CPrinter, external_calls
 from bellcrank.emit.c.routines import texts as texts_in_c
 from bellcrank.emit.c.runtime_files import definitions, runtime, sines
@@ -32,7 +31,7 @@ from bellcrank.emit.words import NO_WORDS
 from bellcrank.expr import Func
 from bellcrank.expr.function_table import FUNCTIONS, names_in
 from bellcrank.expr.node import Rational
-from bellcrank.kernel.text import Kernel
+from bellcrank.kernel.text import Kernel, kernel_file
 from bellcrank.names import routine_name
 from bellcrank.numeric.methods import METHODS
 from bellcrank.numeric.tuning import ELIMINATION
@@ -50,13 +49,12 @@ CLOSING = ("closure", "sides")  # those of one run alone, in which events set wh
 INLINE = 16  # angles whose sines and cosines are taken in registers
 SIDE = "lanes_"  # begins names of what is done for all lanes at once
 FEW_OPERATIONS, VECTORS = 64, 4  # of a right-hand side; runs of so short a one go in so many vectors at once
-BITS = {DOUBLE: "int64_t", FLOAT: "int32_t"}  # as wide
 
 
 @cache
 def in_vectors() -> frozenset[str]:
-    """Functions that functions_lanes.c has, in double precision."""
-    return frozenset(re.findall(r"^static inline lanes lanes_(\w+)\(", runtime("functions_lanes.c"), re.MULTILINE))
+    """Functions that lanes_functions.c has, in double precision."""
+    return frozenset(re.findall(r"^static inline lanes lanes_(\w+)\(", kernel_file("lanes_functions.c"), re.MULTILINE))
 
 
 def not_in_lanes(program: Program, number: Number = DOUBLE) -> str:
@@ -207,11 +205,10 @@ def lanes_source(
     scalar, used = names_in("c"), {name for p in side.printers for name in p.used_functions}
     given = [(r, r.given_in("lanes")) for r in calls] if number is DOUBLE else []
     beside = texts_in_c([x for x in given if x[1]], SIDE)
-    kernel = kernel_of(program)
+    kernel = kernel_of(program, number, events=events)
     closing, of_closing = closing_parts(program, alone, options, events, kernel)
     if any(isinstance(s, Angles) for s in of_closing):
         closing, angles = [*angles[:-1], *closing], angles[-1:]
-    roots = [runtime("roots_lanes.c", ESTIMATED="yes" if number is DOUBLE else "")]
     parts = [
         *head_of(program, NO_WORDS, alone, functions, DOUBLE),
         "#include <stdlib.h>\n",
@@ -228,12 +225,12 @@ def lanes_source(
         *tuning_of_loops(program, kernel),
         *closing,
         "#undef real\n#define real lanes\n",
-        runtime("lanes.c", BITS=BITS[number]),
+        kernel.take("lanes.h"),
         *(angles if beside or any(isinstance(s, Angles) for s in steps) else ()),
-        *(runtime("solve_lanes.c") for _ in [0] if any(isinstance(s, Solve) for s in steps)),
-        *roots,
+        *(kernel.take("lanes_solve.c") for _ in [0] if any(isinstance(s, Solve) for s in steps)),
+        kernel.take("lanes_roots.c"),
         *beside,
-        *(runtime("functions_lanes.c") for _ in [0] if not used.isdisjoint(vectors)),
+        *(kernel.take("lanes_functions.c") for _ in [0] if not used.isdisjoint(vectors)),
         *(
             _lane_by_lane(f, scalar[f], FUNCTIONS[f].arity or 2)
             for f in sorted(used)
@@ -242,20 +239,31 @@ def lanes_source(
         *(_lane_by_lane(name, name, len(t.axes)) for t, name in tables.names.items()),
         *texts,
         group_run(program, number, kernel, events=events, vectors=vectors_of(program, events)),
-        runtime("lanes_driver.c"),
+        kernel.take("lanes_driver.c"),
     ]
     return "\n".join(p for p in parts if p)
 
 
-def kernel_of(program: Program, allocated: bool = True) -> Kernel:
-    """The kernel for runs side by side; is memory for figures `allocated` there?"""
-    sides = program.loops is not None and bool(program.loops.sides)
-    return Kernel({"HAS_SIDES": int(sides), "HAS_MEMORY": int(allocated)})
-
-
-def sets_inputs(program: Program) -> str:
-    """Are inputs set at a time? Nothing if there are none."""
-    return "yes" if program.given_inputs else ""
+def kernel_of(
+    program: Program, number: Number, only: str = "", own: bool = True, events: EventsText | None = None
+) -> Kernel:
+    """The kernel for runs side by side; on a GPU by one method `only`; has each run its `own` parameters?"""
+    loops = program.loops
+    two_steps = not only or METHODS[only].two_step is not None
+    return Kernel(
+        {
+            "ON_GPU": int(bool(only)),  # it keeps states in registers, which have no addresses
+            "SINGLE": int(number is not DOUBLE),
+            "OWN_VALUES": int(own),
+            "TWO_STEPS": int(two_steps),
+            "ASKS_ALL": int(not only or two_steps),
+            "HAS_MEMORY": int(not only),  # for figures
+            "HAS_INPUTS": int(bool(program.given_inputs)),
+            "HAS_CORRECTION": int(loops is not None),
+            "HAS_SIDES": int(loops is not None and bool(loops.sides)),
+            **event_parts(program, events),
+        }
+    )
 
 
 def signals_of(program: Program, kernel: Kernel) -> str:
@@ -293,45 +301,22 @@ def group_run(
     number: Number,
     kernel: Kernel,
     only: str = "",
-    own: str = "yes",
     events: EventsText | None = None,
     vectors: int = 1,
 ) -> str:
-    """A group of runs in some `vectors` from its beginning to its end, by one method `only`, if it is named; has each
-    its `own` p?"""
-    short, loops = number is not DOUBLE, program.loops
-    correction, past = "", not only or METHODS[only].two_step is not None
-    if loops is not None:
-        places = listed(correction_data(loops), "double")
-        correction = runtime("correction_lanes.c", PLACES=places, SET=sets_inputs(program))
-    return runtime(
-        "lanes_run.c",
-        SHORT="yes" if short else "",
-        OWN=own,
-        METHODS=kernel.take("tables/methods.h", "tables/steps.h"),
-        SET=sets_inputs(program),
-        CORRECTION=correction,
-        STILL="" if only else sets_inputs(program),
-        ANEW=sets_inputs(program) if only else "",
-        VECTORS=str(vectors),
-        SWAPPED="" if only else "yes",  # a GPU keeps states in registers, which have no addresses
-        ALL="yes" if not only or past else "",
-        PAST="yes" if past else "",
-        UNIT=listed(unit_data(program.unit)) + kernel.take("unit_size.c"),
-        ADVANCE=method_cases(
-            only,
-            "summed({}, {}, &carried[j])" if short else "{} + {}",
-            "" if only else "UNROLLED",
-            "N_Y",
-            PAST_OF_RUNS,
-        ),
-        PARTS=kernel.take("parts.c"),
-        EVENTS=events_text(program, events, past, number) if events else "",
-        SHORT_EVENTS="yes" if short and events else "",
-        AT_ZERO=at_zero_text() if events else "",
-        N_EVENTS=str(len(events.events)) if events else "",
-        N_VALUES=str(events.n_values) if events else "",
-    )
+    """A group of runs in some `vectors` from its beginning to its end, by one method `only`, if it is named."""
+    places = [] if program.loops is None else [listed(correction_data(program.loops), "double")]
+    parts = [
+        f"enum {{ N_VECTORS = {vectors} }};\n",
+        *([event_sizes(events)] if events else []),
+        kernel.take("lanes_job.c"),
+        listed(unit_data(program.unit)) + kernel.take("unit_size.c"),
+        advance_of_group(only, number is not DOUBLE),
+        *places,
+        *([events_text(program, events, number)] if events else []),
+        kernel.take("lanes_run.c"),
+    ]
+    return "\n".join(parts)
 
 
 def _lane_by_lane(name: str, scalar: str, count: int) -> str:

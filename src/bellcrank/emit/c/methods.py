@@ -145,6 +145,23 @@ static int advance(GIVEN Job *job, real h, real t, real middle, real end, const 
 """
 
 
+def advance_of_group(only: str, single: bool) -> str:
+    """The same for a group of runs, of one method if it is named; in `single` precision sums carry what is rounded."""
+    summed = "summed({}, {}, &carried[j])" if single else "{} + {}"
+    cases = method_cases(only, summed, "" if only else "UNROLLED", "N_Y", SIDE_BY_SIDE)
+    return f"""/* One step from y with rates k, of length h, to `next`: the rates there are left to the caller.
+   `old`: rates at the beginning of the step before, in lanes that know it (`past`; NULL: none does). */
+static int advance(Job *job, scalar h, double t, double middle, double end, const lanes *restrict y,
+    const lanes *restrict k, const masks *past, const lanes *restrict old, lanes *restrict next, lanes *w,
+    lanes *carried)
+{{
+    (void)carried;
+    (void)past;
+    (void)old;
+{cases}}}
+"""
+
+
 def _arrays(declared: Sequence[str]) -> str:
     """Arrays `name[size]` as the kernel declares them, two to a line."""
     each = [f"ARRAY(real, {name}, {size.rstrip(']')});" for name, size in (x.split("[") for x in declared)]

@@ -15,7 +15,6 @@ import numpy as np
 
 from bellcrank.derive.derived import Derived
 from bellcrank.emit.c.embedded import Begin, embedded_source, library_calls
-from bellcrank.emit.c.events import at_zero_text
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.names import MADE, comment
 from bellcrank.emit.number import DOUBLE, FLOAT, Number
@@ -30,6 +29,7 @@ from bellcrank.export.standalone.c import c_string
 from bellcrank.export.standalone.setup import Setup
 from bellcrank.export.standalone.text import about
 from bellcrank.files.template import filled, template
+from bellcrank.kernel.text import kernel_file
 from bellcrank.numeric.methods import METHODS
 from bellcrank.numeric.tuning import EVENTS
 from bellcrank.program.program import Program
@@ -150,7 +150,9 @@ def _header(
 ) -> str:
     memory = sum(c.routine.memory or 0 for c in external_calls(program).values())
     n_s, kept = len(setup.states), len(program.inputs) - len(program.given_inputs)
-    at_zero = at_zero_text().replace("AtZero", f"{common['STEM']}_at_zero") + "\n" if setup.events else ""
+    at_zero = (
+        kernel_file("event_at_zero.h").replace("AtZero", f"{common['STEM']}_at_zero") + "\n" if setup.events else ""
+    )
     evaluations = METHODS[setup.method].evaluations + bool(memory)
     return filled(
         template(FOLDER, "model.h"),

@@ -9,7 +9,12 @@ enum { N_LANES = 16/sizeof(scalar) };
 #endif
 
 typedef scalar lanes __attribute__((vector_size(N_LANES*sizeof(scalar))));
-typedef @BITS@ masks __attribute__((vector_size(N_LANES*sizeof(scalar)))); /* all bits of a lane, or none */
+#if SINGLE
+typedef int32_t bits;
+#else
+typedef int64_t bits;
+#endif
+typedef bits masks __attribute__((vector_size(N_LANES*sizeof(scalar)))); /* all bits of a lane, or none */
 
 #define SAME(x) ((scalar)(x) - (lanes){0})
 #define LANE(x, i) (x)[i]

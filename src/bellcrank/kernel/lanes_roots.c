@@ -1,6 +1,6 @@
 /* ---- square roots of every lane, and their reciprocals */
 
-@IF ESTIMATED@
+#if !SINGLE
 #if defined(__AVX512F__) && !defined(__FAST_MATH__)
 /* A root and a division of eight take a processor four times as long as those of one: a reciprocal root is estimated,
    and one step of fifth order brings it from 14 bits to all of them. A root is made of it. */
@@ -22,7 +22,7 @@ static inline lanes lanes_sqrt(lanes x)
 #define ESTIMATED_ROOTS
 #endif
 
-@END@
+#endif
 #ifndef ESTIMATED_ROOTS
 static inline lanes lanes_sqrt(lanes x)
 {

@@ -23,5 +23,9 @@
 #define EXPORT static
 #define SEPARATE
 #define real double
-typedef @SCALAR@ scalar; /* what runs compute in */
+#if SINGLE
+typedef float scalar; /* what runs compute in */
+#else
+typedef double scalar;
+#endif
 

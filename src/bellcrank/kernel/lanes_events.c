@@ -2,18 +2,15 @@
    its step alone, by functions that compute in all lanes; what they find in the others is not looked at. Its rows and
    states are in double precision, whatever it computes in. */
 
-@TUNING@enum { N_SETTINGS = @N_SETTINGS@, N_COLUMNS = @N_COLUMNS@, WIDTH = 1 + N_S + N_OUT + N_W };
+enum { WIDTH = 1 + N_S + N_OUT + N_W };
 
-static const int watched_columns[N_COLUMNS + 1] = {@COLUMNS@0}; /* of rows, in conditions */
-
-@TABLES@
 typedef struct Stride { /* a step, or what is left of it: its number, beginning and end, state and rates there */
     int64_t number;
     double begin, end;
     lanes y[N_S + 1], k[N_S + 1];
-@IF SHORT@
+#if SINGLE
     lanes carried[N_S + 1]; /* what the numbers of y lack */
-@END@
+#endif
 } Stride;
 
 typedef struct Watch { /* one of the runs that is taken through a stride by itself */
@@ -29,9 +26,9 @@ static void state_of(int64_t lane, const lanes *y, const lanes *carried, double 
     (void)carried;
     for (int i = 0; i < N_S; i++) {
         state[i] = LANE(y[i], lane);
-@IF SHORT@
+#if SINGLE
         state[i] += LANE(carried[i], lane);
-@END@
+#endif
     }
 }
 
@@ -45,12 +42,12 @@ static void put_state(int64_t lane, const double *state, lanes *y, lanes *carrie
             y[i] = SAME(number);
         else
             LANE(y[i], lane) = number;
-@IF SHORT@
+#if SINGLE
         if (carried && lane < 0)
             carried[i] = SAME(state[i] - number);
         else if (carried)
             LANE(carried[i], lane) = (scalar)(state[i] - number);
-@END@
+#endif
     }
 }
 
@@ -84,9 +81,7 @@ static void row_of(const Watch *watch, double t, const double *state, const lane
 RARE static void row_after(const Watch *watch, double t, const double *state, double *row)
 {
     lanes w[N_W + 1];
-@IF SET@
     set_inputs(watch->job, t, w);
-@END@
     row_of(watch, t, state, w, row);
 }
 
@@ -103,9 +98,9 @@ RARE static void go_within(Watch *watch, double until, double *state)
     int64_t at = 0;
     memcpy(y, s->y, N_S*sizeof *y);
     memcpy(k, s->k, N_S*sizeof *k);
-@IF SHORT@
+#if SINGLE
     memcpy(carried, s->carried, N_S*sizeof *carried);
-@END@
+#endif
     while (at < job->n_breaks && job->breaks[at] <= t + near)
         at++;
     const int cut = at < job->n_breaks && job->breaks[at] <= until + near;
@@ -115,10 +110,10 @@ RARE static void go_within(Watch *watch, double until, double *state)
         const double length = regular ? b->h : p.to - t;
         const double middle = regular ? b->t_start + ((double)s->number - 0.5)*b->h : 0.5*(t + p.to);
         advance(job, (scalar)length, t, middle, p.before, y, k, NULL, NULL, next, w, carried);
-@IF LOOPS@
+#if HAS_CORRECTION
         if (!LANE(corrected(job, job->alive[0], length, p.before, next, w), watch->lane))
             watch->failed = 1;
-@END@
+#endif
         memcpy(y, next, N_S*sizeof *y);
         t = p.to;
         if (t < until)
@@ -194,20 +189,24 @@ RARE static double event_rate(Watch *watch, int event, double t, const double *s
 static inline void parameters_of(const Watch *watch, double *p)
 {
     const Job *job = watch->job;
-@IF SHORT@
+#if SINGLE
     const Batch *b = job->batch;
     const double *v = values_of(watch);
     memcpy(p, b->p + (job->run + watch->lane)*b->p_apart, N_P*sizeof *p);
     for (int i = 0; i < N_SETTINGS; i++)
         if (event_settings[i].parameter >= 0)
             p[event_settings[i].parameter] = v[event_settings[i].value]*event_settings[i].factor;
-@ELSE@
+#else
     for (int i = 0; i < N_P; i++)
         p[i] = LANE(PARAMETERS(job)[i], watch->lane);
-@END@
+#endif
 }
 
-@MENDED@/* Does what an event does: sets states and parameters at once. Zero if that cannot be. */
+#if EVENTS_CLOSE_LOOPS
+#include "lanes_events_closing.c"
+
+#endif
+/* Does what an event does: sets states and parameters at once. Zero if that cannot be. */
 RARE static int event_act(Watch *watch, int event, double t, const double *row, double *y)
 {
     Job *job = watch->job;
@@ -234,13 +233,13 @@ RARE static int event_act(Watch *watch, int event, double t, const double *row, 
         }
         if (s->parameter >= 0 && (v[s->value] < found[i] || v[s->value] > found[i])) {
             others = 1;
-@IF PARAMETERS@
+#if EVENTS_SET_PARAMETERS
             LANE(job->p[s->parameter], watch->lane) = (scalar)(found[i]*s->factor);
-@END@
+#endif
         }
         v[s->value] = found[i];
     }
-@IF PARAMETERS@
+#if EVENTS_SET_PARAMETERS
     if (others) {
         double p[N_P + 1], c[N_C + 1];
         parameters_of(watch, p);
@@ -251,14 +250,14 @@ RARE static int event_act(Watch *watch, int event, double t, const double *row, 
                 return 0;
         }
     }
-@END@
+#endif
     (void)others;
     (void)job;
     (void)set;
-@IF MENDED@
+#if EVENTS_CLOSE_LOOPS
     if (!mended(watch, set, t, y))
         return 0;
-@END@
+#endif
     watch->failed = 0;
     return 1;
 }
@@ -281,7 +280,7 @@ static int note_action(Watch *watch, int event, double t, int pushed)
     return !watch->failed;
 }
 
-@RULE@
+#include "event_rule.c"
 /* A row of a run beside those of its steps: figures see it, and histories if it is one of their times (`number`). */
 static void take_event_row(Job *job, int64_t lane, int64_t number, double t, const double *row)
 {
@@ -315,9 +314,9 @@ static int state_is_finite(const double *state)
 static void begin_events(Job *job)
 {
     lanes *carried = NULL;
-@IF SHORT@
+#if SINGLE
     carried = job->carried;
-@END@
+#endif
     for (int64_t lane = 0; lane < job->used; lane++) {
         const Watch run = {job, lane, NULL, 0};
         double state[N_S + 1], row[WIDTH];
@@ -342,9 +341,9 @@ RARE static void meet_events(
         double before[WIDTH], state[N_S + 1], ends;
         lanes *lacks = NULL;
         int stops;
-@IF SHORT@
+#if SINGLE
         lacks = s->carried;
-@END@
+#endif
         state_of(lane, s->y, lacks, state);
         row_after(watch, after_jumps(job, s->begin), state, before);
         before[0] = s->begin;
@@ -378,9 +377,9 @@ RARE static void meet_events(
             end_one(job, lane, STOPPED);
             return;
         }
-@IF PAST@
+#if TWO_STEPS
         LANE(job->past[0], lane) = 0;
-@END@
+#endif
         put_state(-1, state, from, NULL);
         rates(job, 0, after_jumps(job, ends), from, rate, w);
         if (at_end || (int64_t)floor((ends - b->t_start)/b->h + GAP) >= s->number) {
@@ -424,9 +423,9 @@ static void watch_step(Job *job, const Stride *s, int64_t number, lanes *y, lane
 {
     lanes all[WIDTH];
     memcpy(all + 1, y, N_S*sizeof *all);
-@IF SEEN@
+#if EVENTS_SEE_OUTPUTS
     outputs(SAME(s->end), y, y + N_Q, PARAMETERS(job), CONSTANTS(job), w, all + 1 + N_S, NULL);
-@END@
+#endif
     memcpy(all + 1 + N_S + N_OUT, w, N_W*sizeof *all);
     for (int64_t lane = 0; lane < job->used; lane++) {
         Watch run = {job, lane, NULL, 0};
@@ -438,10 +437,10 @@ static void watch_step(Job *job, const Stride *s, int64_t number, lanes *y, lane
         for (int i = 0; i < N_COLUMNS; i++) {
             const int column = watched_columns[i];
             row[column] = LANE(all[column], lane);
-@IF SHORT@
+#if SINGLE
             if (column <= N_S)
                 row[column] += LANE(carried[column - 1], lane);
-@END@
+#endif
         }
         for (int event = 0; event < N_EVENTS; event++) {
             after[event] = event_condition(event, row, values_of(&run));

@@ -10,20 +10,19 @@ typedef int masks;
 #define UNROLLED
 #define STOPPED(b) 0 /* between launches alone */
 
-@IF OWN@
-@ELSE@
+#if !OWN_VALUES
 extern "C" { /* parameters and constants of all runs */
 __constant__ lanes shared_p[N_P + 1], shared_c[N_C + 1];
 }
 
-@END@
+#endif
 
 static inline lanes choose(masks which, lanes a, lanes b)
 {
     return which ? a : b;
 }
 
-@IF LOOPS@
+#if HAS_CORRECTION
 static inline lanes lanes_abs(lanes x)
 {
     return fabs(x);
@@ -34,7 +33,7 @@ static inline lanes lanes_min(lanes a, lanes b)
     return b < a ? b : a;
 }
 
-@END@
+#endif
 static inline lanes lanes_sqrt(lanes x)
 {
     return sqrt(x);

@@ -1,6 +1,5 @@
 /* ---- closed loops in regular positions: what depends on the rest is moved, in every lane as often as it needs it */
 
-@PLACES@
 static lanes length_of(int n, const lanes *x)
 {
     lanes sum = SAME(0.0);
@@ -25,9 +24,7 @@ static masks corrected(const Job *job, masks alive, double h, double t, lanes *y
 {
     lanes change[2*N_CORRECTED_U + 1], *q = y, *u = y + N_Q, size = SAME(HUGE_VAL), moved = SAME(0.0);
     masks going = alive;
-@IF SET@
     set_inputs(job, t, w);
-@END@
     for (int n = 0; n < CORRECTIONS && any(going); n++) {
         correct_q(SAME(t), q, u, PARAMETERS(job), CONSTANTS(job), w, change, NULL);
         for (int i = 0; i < N_CORRECTED_Q; i++)
@@ -56,9 +53,7 @@ RARE static void leave_some(Job *job, masks good)
 static void begin_loops(Job *job)
 {
     lanes change[2*N_CORRECTED_U + 1];
-@IF SET@
     set_inputs(job, job->t, job->w);
-@END@
     leave_some(job, regular(job, job->t, job->y, job->w, change));
 }
 

@@ -1,5 +1,3 @@
-static const int follows[N_S + 1] = {@FOLLOWS@0}; /* states that loops move first where an event has set others */
-
 /* The state on the constraints again, with what an event has set as it is. Zero if that cannot be, or is near a
    singular position. */
 static int mended(const Watch *watch, const int *set, double t, double *state)
@@ -9,9 +7,7 @@ static int mended(const Watch *watch, const int *set, double t, double *state)
     double p[N_P + 1], c[N_C + 1], own[N_W + 1] = {0.0}, residual = 0.0;
     const Place at = {t, p, c, own, NULL};
     int open = 0, reverse = 0;
-@IF SET@
     set_inputs(job, t, w);
-@END@
     for (int i = 0; i < N_W; i++)
         own[i] = LANE(w[i], watch->lane);
     parameters_of(watch, p);

@@ -13,8 +13,7 @@ extern "C" __global__ void sizes(int64_t *found)
         found[2 + kind] = cells_of(kind)*(int64_t)sizeof(int32_t);
 }
 
-@IF OWN@
-@ELSE@
+#if !OWN_VALUES
 /* Parameters and constants of all runs, as they are to be put in their places. */
 extern "C" __global__ void find_constants(lanes *p, lanes *c)
 {
@@ -26,7 +25,7 @@ extern "C" __global__ void find_constants(lanes *p, lanes *c)
         c[i] = (lanes)found[i];
 }
 
-@END@
+#endif
 RARE static void begin_job(Job *job, int64_t run, Tally *tallies)
 {
     job->batch = &batch;
@@ -38,7 +37,7 @@ RARE static void begin_job(Job *job, int64_t run, Tally *tallies)
         begin_rows(job);
 }
 
-extern "C" __global__ void __launch_bounds__(@THREADS@, @BLOCKS@)
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 run_all(Job *jobs, Tally *tallies, int64_t first, int64_t to)
 {
     const int64_t run = blockIdx.x*(int64_t)blockDim.x + threadIdx.x;
