@@ -12,7 +12,7 @@ MORE = """\
 ## More of them
 
 - [Many runs at once](many.md): lanes, cores and a GPU, beside CasADi and jax.
-- [Choosing a method](choosing_a_method.md): methods that choose their steps, beside SciPy and SUNDIALS.
+- [Performance](performance.md): adaptive methods compared with SciPy and SUNDIALS, compile times, calls from Python.
 - [Analysis](analysis.md): operations of exact Jacobians.
 - [Tyres](tyres.md) and [linkages](linkages.md): what a wheel and a corner cost.
 
