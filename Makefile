@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: install demo lint test test-all test-versions bench site release clean
+.PHONY: install demo lint test test-no-compiler test-all test-versions bench site release clean
 
 install: .venv/.installed
 
@@ -29,6 +29,10 @@ lint: install
 
 test: lint
 	$(BIN)/python -m pytest -n 2 --dist loadfile -q
+
+# the quick tests as on a machine without a compiler: models run in WebAssembly, tests that need a compiler are skipped
+test-no-compiler: install
+	$(BIN)/python -m tests.no_compiler -n 2 --dist loadfile -q
 
 # the long tests (marker `campaign`) too, about three quarters of an hour on two cores: a core without work takes some of the other's
 test-all: test .venv/.campaign
