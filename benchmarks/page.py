@@ -21,7 +21,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 TURNS, STEPS = 12, 2000
 NODE = """
 const fs = require("fs"), text = fs.readFileSync(process.argv[1], "utf8"), steps = Number(process.argv[2]);
-const element = {packed: {textContent: /id="packed">(.*?)<\\/script>/s.exec(text)[1]}, told: {}};
+const element = {packed: {textContent: /id="packed">(.*?)<\\/script>/s.exec(text)[1]}, told: {}, style: {}};
 const loader = text.slice(text.lastIndexOf("<script>") + 8, text.lastIndexOf("</script>"));
 globalThis.window = globalThis;
 globalThis.document = {getElementById: id => element[id], createElement: () => ({}), body: {append: run}};

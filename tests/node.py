@@ -6,9 +6,10 @@ import re
 import shutil
 import subprocess
 import zlib
-from base64 import a85decode, b64encode
+from base64 import b64encode
 from importlib.resources import files
 
+import numpy as np
 import pytest
 
 from bellcrank.emit.memory import PARTS, ROWS
@@ -112,12 +113,14 @@ def recorded_numbers(text):
 
 def _packed(text):
     """Module, numbers, facts and script of a page."""
-    small = re.search(r'id="packed">(.*?)</script>', text, re.S)[1].translate(str.maketrans("vwx", '"&<'))
-    length = int(re.search(r"buffer\.slice\(0, (\d+)\)", text)[1])
-    all_of_it = zlib.decompress(a85decode(small)[:length], -zlib.MAX_WBITS)
-    module, numbers = (int(x) for x in re.search(r"numbers: all\.slice\((\d+), (\d+)\)", text).groups())
-    facts = int(re.search(rf"text\({numbers}, (\d+)\)", text)[1])
-    return all_of_it[:module], all_of_it[module:numbers], all_of_it[numbers:facts], all_of_it[facts:]
+    small = re.search(r'id="packed">(.*?)</script>', text, re.S)[1].translate(str.maketrans("|}~", '"&<'))
+    digits = np.frombuffer(small.encode(), np.uint8).astype(int).reshape(-1, 2) - 33
+    bits = (digits @ [91, 1])[:, None] >> np.arange(13)[::-1] & 1
+    length = int(re.search(r"new Uint8Array\((\d+)\)", text)[1])
+    all_of_it = zlib.decompress(np.packbits(bits.astype(np.uint8)).tobytes()[:length], -zlib.MAX_WBITS)
+    module, numbers = (int(x) for x in re.search(r"numbers:all\.slice\((\d+),(\d+)\)", text).groups())
+    facts, style = (int(x) for x in re.search(r"text\((\d+),(\d+)\)", text[text.index("textContent=") :]).groups())
+    return all_of_it[:module], all_of_it[module:numbers], all_of_it[numbers:facts], all_of_it[style:]
 
 
 _CHANGED = """

@@ -1,8 +1,11 @@
 """Templates: every place is filled once, with what was given as it stands."""
 
+import zlib
+
 import pytest
 
 from bellcrank.errors import InternalError
+from bellcrank.files.embed import packed, short_script
 from bellcrank.files.template import filled, template
 
 
@@ -45,3 +48,21 @@ def test_a_choice_needs_its_piece():
 
 def test_files_are_found_in_their_package():
     assert "#include <stdint.h>" in template("bellcrank.emit/c/runtime", "head.c")
+
+
+def test_scripts_are_short_and_say_the_same():
+    script = 'const f = (a, b) => {\n  return a - -b + "x = 1; ";  // why\n};\n// more\nlet t = `${f} = ${ f }`\nf(1)\n'
+    assert short_script(script) == 'const f=(a,b)=>{return a- -b+"x = 1; ";};let t=`${f} = ${ f }`\nf(1)\n'
+
+
+@pytest.mark.parametrize("size", [0, 1, 5, 26, 997])
+def test_packed_bytes_come_back(size):
+    """Two characters for 13 bits, as many as the bytes need; none of them means anything in a page."""
+    content = bytes((i * i * 37 + i // 7) % 256 for i in range(size))
+    text, length = packed([content, content[:3]])
+    assert not {*text} & {*'"&<'}
+    digits = [('"&<'["|}~".index(c)] if c in "|}~" else c) for c in text]
+    values = [91 * (ord(a) - 33) + ord(b) - 33 for a, b in zip(digits[::2], digits[1::2], strict=True)]
+    bits = "".join(f"{x:013b}" for x in values)
+    small = bytes(int(bits[8 * i : 8 * i + 8], 2) for i in range(length))
+    assert zlib.decompress(small, -zlib.MAX_WBITS) == content + content[:3]

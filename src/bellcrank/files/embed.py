@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from base64 import a85encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from bellcrank.files.text import one_line
 
-BLOCKS = 5  # memory of zlib: little, so that text and programs have tables of their own
+LEVELS = (3, 6)  # memory of zlib, little: the less, the sooner it takes other tables
+BITS, DIGITS = 13, 91  # two digits have so many bits
+_STRINGS = r'"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`'
+_AROUND = r"(?<![\w$+-]) | (?![\w$+-])|(?<=[\w$]) (?=[+-])|(?<=[+-]) (?=[\w$])"  # not within words, + + and - -
+_SPACE = re.compile(rf"({_STRINGS})|{_AROUND}|(?<=[;{{,])\n|\n(?=}})")
 
 
 def plain(text: Any) -> str:
@@ -24,20 +29,31 @@ def as_json(facts: Mapping[str, Any]) -> bytes:
     return json.dumps(facts, separators=(",", ":"), allow_nan=False, ensure_ascii=False).encode()
 
 
-def packed(content: bytes) -> tuple[str, int]:
-    """Bytes as text, about a third as long for a program, and how many bytes it stands for: five characters for four of
-    them (Ascii85, v, w and x in place of the three that mean something in a page)."""
-    how = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS, BLOCKS)
-    small = how.compress(content) + how.flush()
-    text = a85encode(small + b"\0" * (-len(small) % 4)).decode().replace("z", "!!!!!")
-    return text.translate(str.maketrans('"&<', "vwx")), len(small)
+def packed(parts: Sequence[bytes]) -> tuple[str, int]:
+    """Bytes as text, about a third as long for a program, and how many bytes it stands for: two characters for 13 bits
+    (|, } and ~ in place of the three that mean something in a page)."""
+    small = b"".join(_compressed(part, part is parts[-1]) for part in parts)
+    bits = np.unpackbits(np.frombuffer(small + b"\0\0", np.uint8))
+    pairs = bits[: len(bits) // BITS * BITS].reshape(-1, BITS) @ (1 << np.arange(BITS)[::-1])
+    digits = np.stack(np.divmod(pairs, DIGITS), axis=1).ravel().astype(np.uint8) + 33
+    return digits.tobytes().decode().translate(str.maketrans('"&<', "|}~")), len(small)
+
+
+def _compressed(part: bytes, last: bool) -> bytes:
+    """A part of a stream of zlib."""
+    found = []
+    for level in LEVELS:
+        how = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS, level)
+        found.append(how.compress(part) + how.flush(zlib.Z_FINISH if last else zlib.Z_FULL_FLUSH))
+    return min(found, key=len)
 
 
 def short_script(text: str) -> str:
     """Text of a program of the house without its comments, on lines of their own or two spaces behind one, and without
-    margins."""
+    space that says nothing."""
     lines = (line.split("  // ")[0].strip() for line in text.splitlines())
-    return "".join(f"{line}\n" for line in lines if line and not line.startswith("//"))
+    kept = "".join(f"{line}\n" for line in lines if line and not line.startswith("//"))
+    return _SPACE.sub(lambda found: found[1] or "", kept)
 
 
 def short_style(text: str) -> str:

@@ -46,21 +46,25 @@ def recorded_page(
     }
     scripts = ("plots.js", "scene.js", "record.js", "player.js", "film.js")
     script = short_script("\n".join(['"use strict";', *(template(PAGES, name) for name in scripts)])).encode()
-    return page_text(facts, b"", numbers, script, scene=True)
+    return page_text(facts, [], numbers, script, scene=True)
 
 
 def page_text(
-    facts: Mapping[str, Any], module: bytes, numbers: bytes, script: bytes, scene: bool = False, live: bool = False
+    facts: Mapping[str, Any],
+    modules: Sequence[bytes],
+    numbers: bytes,
+    script: bytes,
+    scene: bool = False,
+    live: bool = False,
 ) -> str:
-    """The text of a page: its title; a program, recorded numbers, facts and the script of the page packed."""
-    parts = (module, numbers, as_json(facts), script)
+    """The text of a page: its title; packed: modules of a program, recorded numbers, facts, style and script."""
+    parts = (b"".join(modules), numbers, as_json(facts), short_style(template(PAGES, "page.css")).encode(), script)
     ends = map(str, accumulate(map(len, parts[:-1])))
-    places = dict(zip(("MODULE", "NUMBERS", "FACTS"), ends, strict=True))
-    text, length = packed(b"".join(parts))
+    places = dict(zip(("MODULE", "NUMBERS", "FACTS", "STYLE"), ends, strict=True))
+    text, length = packed([*modules, b"".join(parts[1:])])
     pieces = {
         "VERSION": __version__,
         "TITLE": escape(facts["title"]),
-        "STYLE": short_style(template(PAGES, "page.css")),
         "SCENE": "yes" if scene else "",
         "LIVE": "yes" if live else "",
         "PACKED": text,

@@ -84,5 +84,5 @@ def live_page(
     asked = [name for name, of in ASKED.items() if of in facts]
     files = ("engine.js", "plots.js", "controls.js", *asked, "player.js", "page.js")  # no text of a user
     script = short_script("\n".join(['"use strict";', *(template(PAGES, name) for name in files)]))
-    parts = made.kernel + made.module
-    return Page(facts["title"], page_text(facts, parts, numbers, script.encode(), seen, live=True))
+    modules = made.kernel, made.module
+    return Page(facts["title"], page_text(facts, modules, numbers, script.encode(), seen, live=True))

@@ -2,19 +2,20 @@
 (async () => {
   const told = document.getElementById("told"), packed = document.getElementById("packed").textContent;
   try {
-    // Five characters for four bytes.
-    const bytes = new DataView(new ArrayBuffer(packed.length/5*4)), last = "\"&<";
-    [...packed].reduce((sum, c, i) => {
-      sum = 85*sum + (c > "u" ? last["vwx".indexOf(c)] : c).charCodeAt() - 33;
-      return i % 5 < 4 ? sum : bytes.setUint32((i - 4)/5*4, sum) || 0;
-    }, 0);
-    const packed_bytes = new Blob([bytes.buffer.slice(0, @LENGTH@)]).stream();
-    const stream = packed_bytes.pipeThrough(new DecompressionStream("deflate-raw"));
+    // Two characters for 13 bits.
+    const bytes = new Uint8Array(@LENGTH@), last = "\"&<";
+    const digit = c => (c > "{" ? last["|}~".indexOf(c)] : c).charCodeAt() - 33;
+    for (let i = 0, n = 0, k = 0, bits; i < packed.length; i += 2) {
+      bits = bits << 13 | 91*digit(packed[i]) + digit(packed[i + 1]);
+      for (n += 13; n > 7;) bytes[k++] = bits >> (n -= 8);
+    }
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
     const all = await new Response(stream).arrayBuffer(), script = document.createElement("script");
     const text = (...ends) => new TextDecoder().decode(all.slice(...ends));
     const facts = JSON.parse(text(@NUMBERS@, @FACTS@));
     window.bellcrank = {module: all.slice(0, @MODULE@), numbers: all.slice(@MODULE@, @NUMBERS@), facts};
-    script.textContent = text(@FACTS@);
+    document.getElementById("style").textContent = text(@FACTS@, @STYLE@);
+    script.textContent = text(@STYLE@);
     document.body.append(script);
   } catch (error) {
     told.textContent = `this browser cannot unpack the page: ${error}`;
