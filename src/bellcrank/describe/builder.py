@@ -28,6 +28,7 @@ from bellcrank.model.formula import Formula, to_syntax
 from bellcrank.model.guess import with_guess
 from bellcrank.model.joints.joint import JointRecord
 from bellcrank.model.loads.force import Force
+from bellcrank.model.loads.gravity import Gravity
 from bellcrank.model.loads.load import MOTION, LoadRecord
 from bellcrank.model.loads.moment import Moment
 from bellcrank.model.loads.strut import Strut
@@ -176,7 +177,9 @@ class Builder(Checked):
         """
         if self.description.gravity is not None:
             self._problem("gravity is given twice: call add_gravity() once.")
-        self.description.gravity = (self._vector(direction), g)
+        down = -self.inertial[3] if str(self.description.axes).lower().startswith("iso") else self.inertial[3]
+        along = down if direction is None else self._vector(direction)
+        self.description.gravity = Gravity("gravity", g, along, label="acceleration of gravity")
         if isinstance(g, str) and g.isidentifier() and (record := self._parameter(g)).value is None:
             units = unit_system(self.description.units)
             record.value, record.units = units.gees, record.units or f"{units.length}/s2"

@@ -38,8 +38,8 @@ def assemble(analysis: Analysis, tree: Tree, work: Work) -> Loads:
                 total = add(loads.tau.get(freedom.index, ZERO), mul(load.magnitude, effect))
                 loads.tau[freedom.index] = work.hold(total)
         else:
-            _add_wrench(analysis, tree, loads, load, load.body, load.point, 1, work)
-            _add_wrench(analysis, tree, loads, load, load.against, load.reaction or load.point, -1, work)
+            for body, sign, point in load.sides:
+                _add_wrench(analysis, tree, loads, load, body, point, sign, work)
     return loads
 
 

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean, warn
-from bellcrank.expr import ZERO, Expr, Func, Symbol, add, depends_on, derivative, expression, symbols
+from bellcrank.expr import ZERO, Expr, Func, Symbol, add, depends_on, derivative, symbols
 from bellcrank.expr.external_value import ExternalValue
 from bellcrank.expr.text import show
 from bellcrank.kinematics.body_motion import Kinematics, motion_of
@@ -263,24 +263,24 @@ class Reader:
         self.k = analysis.kinematics
         magnitudes = {f.name: partial(self._size, f) for f in checker.description.forces}
         self.language = Language(checker.scope, self.k, analysis.points, magnitudes)
-        self.known: dict[str, Load | None] = {}
+        self.known: dict[str, tuple[Load, ...]] = {}
         self.hiding: dict[str, LoadRecord] = {}  # names of motions in magnitudes: a force whose magnitude holds it
         self.open: list[str] = []
 
     def _size(self, record: LoadRecord) -> Expr:
-        load = self.load(record)
-        return load.magnitude if load else ZERO
+        found = self.load(record)
+        return found[0].magnitude if found else ZERO
 
     def read(self) -> None:
         d = self.checker.description
-        self.analysis.loads += [load for record in d.forces if (load := self.load(record)) is not None]
+        self.analysis.loads += [load for record in d.forces for load in self.load(record)]
         for name, formula in d.definitions.items():
             if self.language.has_read(name, formula):
                 continue
             with self.checker.collecting(f"definition '{name}'"):
                 self.language.value(to_syntax(formula))
         if d.gravity is not None:
-            self.analysis.gravity = self._try("gravity", self._gravity) or Vector({})
+            self.analysis.body_forces += self._read(d.gravity)
         self._outputs()
         self._wheels()
         self._echo()
@@ -295,7 +295,7 @@ class Reader:
             if name in others and name in MOTION:  # other names were chosen for this force by the user
                 both = f"'{name}' is the force's own motion in its magnitude, and something else in the model"
                 message = f"{both}. Rename the other, or give dummies= three other names for the motion of this force."
-                self.checker.problem(f"{record.kind} '{record.name}'", message)
+                self.checker.problem(record.where, message)
 
     def _wheels(self) -> None:
         """Wheels on the ground, as pictures show them; their forces report problems with names."""
@@ -340,32 +340,24 @@ class Reader:
             found = action()
         return found
 
-    def _gravity(self) -> Vector:
-        d = self.checker.description
-        assert d.gravity is not None
-        given, g = d.gravity
-        if given is None:
-            down = -1 if d.axes is not None and "iso" in d.axes.lower() else 1
-            axis = Vector({self.k.frames[-1].axes[2]: expression(down)})
-        else:
-            axis = direction(self.language.vector(given))
-        size = self.language.scalar(g)
-        if not size.constant:
-            raise ModelError(f"g={g!r} must be constant")
-        return axis * size
+    # ---- loads
 
-    # ---- forces
-
-    def load(self, record: LoadRecord) -> Load | None:
+    def load(self, record: LoadRecord) -> tuple[Load, ...]:
         key = record.name
-        where = f"{record.kind} '{record.name}'"
         if key in self.open:
-            raise ModelError(f"{where} depends on itself through fm()")
+            raise ModelError(f"{record.where} depends on itself through fm()")
         if key not in self.known:
             self.open.append(key)
-            self.known[key] = self._try(where, partial(record.read, self))
+            self.known[key] = self._read(record)
             self.open.pop()
         return self.known[key]
+
+    def _read(self, record: LoadRecord) -> tuple[Load, ...]:
+        found: tuple[Load, ...] | None = self._try(record.where, partial(record.read, self))
+        return found or ()
+
+    def scalar(self, given: Any) -> Expr:
+        return self.language.scalar(given)
 
     def body(self, given: Any) -> int:
         return self.language.body(given)

@@ -80,7 +80,7 @@ class Reactions:
         moment = k.derivative(spin(k, index))
         for load in self.analysis.loads:
             acting = load.direction * load.magnitude
-            for body, sign, at in ((load.body, 1, load.point), (load.against, -1, load.reaction or load.point)):
+            for body, sign, at in load.sides:
                 if body != index:
                     continue
                 if load.is_moment:

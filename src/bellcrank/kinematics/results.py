@@ -85,7 +85,7 @@ class Analysis:
     shapes: tuple[Shape, ...] = ()
     wheels: tuple[Wheel, ...] = ()
     loads: list[Load] = field(default_factory=list)
-    gravity: Vector = field(default_factory=lambda: Vector({}))
+    body_forces: list[Load] = field(default_factory=list)  # gravity, which acts on all bodies
     removed: list[Removed] = field(default_factory=list)  # speeds that are no states
     solved: list[Row] = field(default_factory=list)  # the rows that determine them
     loops: Elimination | None = None
@@ -99,6 +99,11 @@ class Analysis:
     echo: list[Output] = field(default_factory=list)  # what external routines give to the echo
     notes: list[str] = field(default_factory=list)
     parameters: tuple[str, ...] = ()  # names met, in that order
+
+    @property
+    def gravity(self) -> Vector:
+        """The acceleration of free fall."""
+        return sum((x.direction * x.magnitude for x in self.body_forces), Vector({}))
 
     def eliminate(self, loops: Elimination) -> None:
         """Takes another elimination of the loops."""

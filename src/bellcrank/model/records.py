@@ -236,7 +236,7 @@ class Description:
     externals: list[External] = field(default_factory=list)
     tables: dict[str, Any] = field(default_factory=dict)
     definitions: dict[str, Any] = field(default_factory=dict)
-    gravity: tuple[Any, Any] | None = None  # direction, g
+    gravity: LoadRecord | None = None
     small: list[Any] = field(default_factory=list)
     large: list[Any] = field(default_factory=list)
     small_threshold: int = 2

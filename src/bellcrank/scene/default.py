@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from bellcrank.expr import ONE, ZERO, Expr, expression, mul
 from bellcrank.kinematics.loop_joints import LoopRow
 from bellcrank.kinematics.results import Analysis, Wheel
-from bellcrank.model.formula import names_in
 from bellcrank.model.loads.load import Load, Point
 from bellcrank.model.mechanism import Body
 from bellcrank.scene.draft import (
@@ -36,6 +35,8 @@ from bellcrank.scene.draft import (
 from bellcrank.scene.suspensions import draw_linkages
 from bellcrank.vector.basis import IDENTITY, NULL, Vec3, dot
 
+SIZES = {"coil": COIL, "rod": (THIN,)}  # of what shows a load between its points
+
 
 def draft_of(analysis: Analysis) -> Draft:
     """The draft of a model."""
@@ -55,10 +56,10 @@ def draft_of(analysis: Analysis) -> Draft:
     for row in _loops(analysis):
         _loop_joint(d, row)
     for load in analysis.loads:
-        if _is_spring(analysis, load) and load.point is not None and load.other is not None:
+        if load.look and load.point is not None and load.other is not None:
             ends = d.at(load.point), d.at(load.other)
             line = None if load.along_points else _line(analysis, load, load.point, load.other)
-            d.add("coil", ends, [Share(x) for x in COIL], STEEL, "force", load.label, along=line)
+            d.add(load.look, ends, [Share(x) for x in SIZES[load.look]], STEEL, "force", load.label, along=line)
     draw_linkages(d)
     _shapes(d)
     return d
@@ -125,7 +126,7 @@ def _ends(a: Analysis, b: Body) -> Iterator[Vec3]:
         yield from (p.at for p in (row.p, row.r) if p.body == b.index)
     for load in a.loads:
         if load.point is not None:
-            other = load.other if _is_spring(a, load) else None
+            other = load.other if load.look else None
             yield from (p.at for p in (load.point, other) if p is not None and p.body == b.index)
     for wheel in a.wheels:
         if wheel.centre.body == b.index:
@@ -134,19 +135,8 @@ def _ends(a: Analysis, b: Body) -> Iterator[Vec3]:
 
 def _on_springs(a: Analysis, b: Body) -> bool:
     """Does a body slide on a spring against its parent, which shows how it is held?"""
-    pairs, look = [{x.body, x.against} for x in a.loads if _is_spring(a, x)], b.joint.look
+    pairs, look = [{x.body, x.against} for x in a.loads if x.look], b.joint.look
     return look is not None and bool(look.slides) and {b.index, b.parent} in pairs
-
-
-def _is_spring(a: Analysis, load: Load) -> bool:
-    """A strut, or a force that depends on the distance of two points."""
-    if load.along_points:
-        return True
-    record = next((f for f in a.mechanism.description.forces if f.name == load.name), None)
-    if record is None or load.is_moment:
-        return False
-    x = record.dummies[0]
-    return any(name == x for name in names_in(record.magnitude))
 
 
 def _loops(a: Analysis) -> list[LoopRow]:

@@ -5,8 +5,9 @@ In:  a `Motion` of all bodies. Out: numbers and vectors (arrays in inertial axes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -187,27 +188,24 @@ class Formulas(Scalars):
 
     def stretch(self, record: LoadRecord) -> tuple[Value, Value]:
         """Distance along a force's direction and its rate, as the force sees them."""
-        p, r = self.point(record.first), self.point(record.second)
-        along = self.line_of_action(record)
-        return along @ self.motion.between(p, r), along @ (self.motion.velocity(*p) - self.motion.velocity(*r))
+        x: Value = 0.0
+        v: Value = 0.0
+        for p, r, along in self.lines(record):
+            x = x + along @ self.motion.between(p, r)
+            v = v + along @ (self.motion.velocity(*p) - self.motion.velocity(*r))
+        return x, v
 
-    def line_of_action(self, record: LoadRecord) -> Value:
-        """Unit vector of a force or moment."""
-        if record.along_points:
-            return direction(self.motion.between(self.point(record.first), self.point(record.second)))
-        return direction(self.evaluate(record.direction))
+    def lines(self, record: LoadRecord) -> Iterator[tuple[Place, Place, Value]]:
+        """Points that a force acts between, and the unit vector from the second to the first, or its direction."""
+        for p, r in pairwise(map(self.point, record.path)):
+            yield p, r, direction(self.motion.between(p, r) if record.along_points else self.evaluate(record.direction))
 
     def gravity(self) -> np.ndarray:
         """Acceleration of free fall, in inertial axes."""
         if self.description.gravity is None:
             return np.zeros(3)
-        given, g = self.description.gravity
-        if given is None:
-            up = "iso" in (self.description.axes or "").lower()
-            along = np.array([0.0, 0.0, -1.0 if up else 1.0])
-        else:
-            along = jets.value(direction(self.evaluate(given)))
-        return along * float(jets.value(self.evaluate(g)))
+        given = self.description.gravity
+        return jets.value(direction(self.evaluate(given.direction))) * float(jets.value(self.evaluate(given.magnitude)))
 
 
 def direction(v: Value) -> Value:

@@ -20,7 +20,7 @@ from bellcrank.verify.closed import LEAST_RATE, Closed
 from bellcrank.verify.formulas import CannotEvaluate, ExternalRoutine, Scalars, state_key
 from bellcrank.verify.jets import Jet, Value
 from bellcrank.verify.joints import PlainJoint
-from bellcrank.verify.mechanics import Formulas
+from bellcrank.verify.mechanics import Formulas, direction
 
 T = TypeVar("T")
 KEPT = 64  # motions and what follows from them
@@ -206,16 +206,18 @@ class Evaluation:
     def _pushes(self, formulas: Formulas) -> Iterator[Push]:
         bodies, motion = self.machine.bodies, formulas.motion
         for record in self.machine.description.forces:
-            f = jets.value(formulas.line_of_action(record)) * float(jets.value(formulas.magnitude(record)))
+            size = record.sense * float(jets.value(formulas.magnitude(record)))
             if record.is_moment:
+                f = jets.value(direction(formulas.evaluate(record.direction))) * size
                 sides = ((self.machine.body(record.first), f), (self.machine.body(record.second), -f))
                 yield from (Push(body, np.zeros(3), moment) for body, moment in sides if body >= 0)
                 continue
-            p, r = formulas.point(record.first), formulas.point(record.second)
-            for body, pushed, at in ((p[0], f, p), (r[0], -f, r if record.along_points else p)):
-                if body >= 0:
-                    arm = jets.value(motion.position(*at)) - mass_centre(motion, bodies[body])
-                    yield Push(body, pushed, np.cross(arm, pushed))
+            for p, r, along in formulas.lines(record):
+                f = jets.value(along) * size
+                for body, pushed, at in ((p[0], f, p), (r[0], -f, r if record.along_points else p)):
+                    if body >= 0:
+                        arm = jets.value(motion.position(*at)) - mass_centre(motion, bodies[body])
+                        yield Push(body, pushed, np.cross(arm, pushed))
 
     def resisting(self, motion: Motion) -> Iterator[Push]:
         """Loads by which rotors behind gears resist the accelerations of joints."""

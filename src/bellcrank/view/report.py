@@ -120,19 +120,13 @@ def _points(s: Subject) -> Raw:
 
 def _forces(s: Subject) -> Raw:
     bodies = s.derived.analysis.mechanism.bodies
-    given = {f.name: f for f in s.derived.analysis.mechanism.description.forces}
+    a = s.derived.analysis
+    given = {f.name: f.magnitude for f in a.mechanism.description.forces}
     rows = []
-    for load in s.derived.analysis.loads:
-        record = given.get(load.name)
-        magnitude = str(record.magnitude) if record is not None else str(load.magnitude)
-        direction = str(load.direction)
-        rows.append(
-            (load.name, load.label, load.kind, _name(bodies, load.body), _name(bodies, load.against), magnitude,
-             direction if len(direction) < 80 else "along the line of its points" if load.along_points else "varies")
-        )  # fmt: skip
-    gravity = str(s.derived.analysis.gravity)
-    if s.derived.analysis.gravity:
-        rows.append(("gravity", "acceleration of gravity", "gravity", "all", "N", "", gravity))
+    for x in (*a.loads, *a.body_forces):
+        on = "all" if x in a.body_forces else _name(bodies, x.body)
+        magnitude = str(given.get(x.name, x.magnitude))
+        rows.append((x.name, x.label, x.kind, on, _name(bodies, x.against), magnitude, x.line()))
     return table(("name", "label", "kind", "on", "against", "magnitude", "direction"), rows)
 
 

@@ -73,7 +73,7 @@ class Settings:
     def _gees(self, system: System) -> None:
         """GEES has the standard value of the unit system, with or without gravity."""
         gravity, gees = system.description.gravity, self.names.gees
-        if gees in self.names.scalars and (gravity is None or gravity[1] != gees):
+        if gees in self.names.scalars and (gravity is None or gravity.magnitude != gees):
             units, form = unit_system(self.deck.units), self.names.scalars[gees]
             self.given["set_units"].setdefault(gees, (f"{units.length}/s2", form))
             self.given["set_defaults"].setdefault(gees, (units.gees, form))

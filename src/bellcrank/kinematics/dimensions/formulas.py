@@ -18,7 +18,7 @@ from bellcrank.model.joints.joint import JointRecord
 from bellcrank.model.joints.words import called
 from bellcrank.model.records import BodyRecord, Description, LoadRecord, ShapeRecord
 from bellcrank.model.shapes import listed
-from bellcrank.units import ACCELERATION, ANGLE, LENGTH, MASS, Dimension, Unit
+from bellcrank.units import ANGLE, LENGTH, MASS, Dimension, Unit
 from bellcrank.units import ONE as PURE
 
 
@@ -33,14 +33,11 @@ def read_model(reader: Reader, d: Description, output_units: Mapping[str, Unit |
     for shape in d.shapes:
         _read_shape(reader, shape)
     if d.gravity is not None:
-        direction, g = d.gravity
-        reader.read(g, "gravity", "acceleration of gravity", "g", ACCELERATION)
-        if direction is not None:
-            reader.read(direction, "gravity", "direction of gravity")
+        _read_load(reader, d.gravity)
     for name, value in d.definitions.items():
         reader.define(name, value)
-    for force in d.forces:
-        _read_force(reader, force)
+    for load in d.forces:
+        _read_load(reader, load)
     for state in d.states:
         reader.read_rate(state.name, state.rate, state.label or state.name)
     for i, constraint in enumerate(d.constraints, 1):
@@ -58,12 +55,9 @@ def read_model(reader: Reader, d: Description, output_units: Mapping[str, Unit |
     return values
 
 
-def _read_force(reader: Reader, force: LoadRecord) -> None:
-    where, words, needed = f"{force.kind} '{force.name}'", force.label or force.name, reader.loads[force.name]
-    dummies = dict(zip(force.dummies, force.motion, strict=False))
-    reader.read(force.magnitude, where, words, "magnitude", needed, dummies=dummies)
-    if force.direction is not None:
-        reader.read(force.direction, where, f"direction of {words}")
+def _read_load(reader: Reader, load: LoadRecord) -> None:
+    for value, words, option, dimension, dummies in load.formulas():
+        reader.read(value, load.where, words, option, dimension, dummies=dummies)
 
 
 def _read_shape(reader: Reader, record: ShapeRecord) -> None:

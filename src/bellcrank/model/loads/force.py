@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import Expr
+from bellcrank.model.formula import names_in
 from bellcrank.model.loads.load import Load, LoadRecord, Point, Reading
+from bellcrank.units import FORCE
 from bellcrank.vector.basis import Vector, dot
 
 Line = tuple[Vector, Callable[[], Expr], Callable[[], Expr], Callable[[], Expr]]
@@ -17,15 +19,17 @@ Line = tuple[Vector, Callable[[], Expr], Callable[[], Expr], Callable[[], Expr]]
 class Force(LoadRecord):
     kind = "force"
 
-    def read(self, reading: Reading) -> Load:
+    def read(self, reading: Reading) -> tuple[Load, ...]:
         p, r = reading.point(self.first), reading.point(self.second)
         along, *motion = self._line(reading, p, r)
         size = reading.magnitude(self, dict(zip(self.dummies, motion, strict=True)))
         if p.body == r.body:
             raise ModelError(f"it acts between two points of the same body ({p.name}, {r.name}) and does nothing")
         points = p, r if self.along_points else None, r
-        label = self.label or self.name
-        return Load(self.name, label, self.kind, size, along, p.body, r.body, *points, self.along_points)
+        words = self.name, self.label or self.name, self.kind
+        spring = self.along_points or self.dummies[0] in names_in(self.magnitude)
+        look = "coil" if spring else ""
+        return (Load(*words, size, along, FORCE, p.body, r.body, *points, self.along_points, look),)
 
     def _line(self, reading: Reading, p: Point, r: Point) -> Line:
         """Its direction, and how x, x0 and v of its magnitude are found."""

@@ -1,12 +1,12 @@
 """A load: what acts on a body and, in the opposite direction, on another; and all that the stages ask of it.
 
-A kind of load is a `LoadRecord` that reads itself. Kinematics, dynamics, pictures and reports know no kinds: a new one
-is a file next to this one and its numerical twin in `verify`.
+A kind of load is a `LoadRecord` that reads itself. Units, kinematics, dynamics, pictures, reports and checks know no
+kinds: a new one is a file next to this one and its method in `describe/builder.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -33,7 +33,7 @@ class Load:
     """A force or moment: `magnitude` along `direction` on `body` (through `point`), the opposite on `against`.
 
     A moment has no point. The reaction of a load `along_points` acts through `reaction`, its other end, which lies on
-    the same line; that of a force through the same point.
+    the same line; that of a force through the same point. Gravity acts on all bodies: its magnitude is an acceleration.
     """
 
     name: str
@@ -41,20 +41,28 @@ class Load:
     kind: str
     magnitude: Expr
     direction: Vector
-    body: int
-    against: int
+    dimension: Dimension
+    body: int = -1
+    against: int = -1
     point: Point | None = None
     reaction: Point | None = None
     other: Point | None = None  # from which x and v of the magnitude are measured
     along_points: bool = False  # is its line that of its two points?
+    look: str = ""  # the shape that shows it between its points: "coil" or "rod"; "" for none
 
     @property
     def is_moment(self) -> bool:
         return self.point is None
 
     @property
-    def dimension(self) -> Dimension:
-        return FORCE * LENGTH if self.is_moment else FORCE
+    def sides(self) -> tuple[tuple[int, int, Point | None], ...]:
+        """The body it acts on and the one it acts against: index, sign, point."""
+        return (self.body, 1, self.point), (self.against, -1, self.reaction or self.point)
+
+    def line(self) -> str:
+        """Its direction for a report."""
+        shown = str(self.direction)
+        return shown if len(shown) < 80 else "along the line of its points" if self.along_points else "varies"
 
 
 class Reading(Protocol):
@@ -69,6 +77,9 @@ class Reading(Protocol):
 
     def between(self, p: Point, r: Point) -> tuple[Vector, Vector]:
         """The way from r to p, and its rate as seen from the ground."""
+
+    def scalar(self, given: Any) -> Expr:
+        """A formula without names of a motion."""
 
     def nominal(self, value: Expr) -> Expr:
         """The value with all coordinates zero."""
@@ -94,9 +105,30 @@ class LoadRecord:
 
     kind: ClassVar[str]  # a word for it
     dimension: ClassVar[Dimension] = FORCE
+    option: ClassVar[str] = "magnitude"  # by which its magnitude is given
     motion: ClassVar[tuple[Dimension, ...]] = (LENGTH, LENGTH, LENGTH / TIME)  # of `dummies` in its magnitude
     along_points: ClassVar[bool] = False
     is_moment: ClassVar[bool] = False
+    sense: ClassVar[int] = 1  # -1: a positive magnitude pulls its points together
 
-    def read(self, reading: Reading) -> Load:
+    @property
+    def where(self) -> str:
+        """What messages call it."""
+        return f"{self.kind} '{self.name}'"
+
+    @property
+    def path(self) -> tuple[Any, ...]:
+        """The points of a force, one after another: it acts between each and the next."""
+        return self.first, self.second
+
+    def formulas(self) -> Iterator[tuple[Any, str, str, Dimension | None, dict[str, Dimension]]]:
+        """What it holds: formula, label, the option that gives it, dimension that it must have, and names in it that
+        are those of a motion."""
+        words = self.label or self.name
+        yield self.magnitude, words, self.option, self.dimension, dict(zip(self.dummies, self.motion, strict=False))
+        if self.direction is not None:
+            yield self.direction, f"direction of {words}", "", None, {}
+
+    def read(self, reading: Reading) -> tuple[Load, ...]:
+        """The loads it consists of, all of the same name and magnitude."""
         raise NotImplementedError
