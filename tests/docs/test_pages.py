@@ -1,0 +1,124 @@
+"""The examples of pages of the documentation run as they are printed, and give what the pages say."""
+
+import doctest
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+import bellcrank as bc
+from bellcrank import cli
+from bellcrank.export.fmu import binaries
+from bellcrank.library.vehicles.key_list import markdown
+from tests.fmus import fmpy
+from tests.models import needs_compiler, rarely
+from tests.node import unpacked
+
+ROOT = Path(__file__).parents[2]
+SESSIONS = {"constraints": 30, "dae_methods": 15, "linkages": 25}  # least numbers of examples
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder to work in that has the examples."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    return tmp_path
+
+
+def text_of(page):
+    return (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+
+
+def blocks(page, language="python"):
+    return re.findall(rf"^```{language}\n(.*?)^```", text_of(page), re.MULTILINE | re.DOTALL)
+
+
+def executed(page, *given):
+    """The names that the Python of a page has defined in the end."""
+    names = {"__name__": "page"}
+    for block in given or blocks(page):
+        exec(compile(block, f"{page}.md", "exec"), names)
+    return names
+
+
+@pytest.mark.filterwarnings("ignore::bellcrank.ModelWarning")  # pages show warnings
+@pytest.mark.parametrize("page", rarely(SESSIONS, ["linkages"]))
+def test_sessions(page):
+    example = doctest.DocTestParser().get_doctest("\n\n".join(blocks(page, "pycon")), {}, page, page, 0)
+    assert len(example.examples) > SESSIONS[page]
+    report: list[str] = []
+    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE).run(example, out=report.append)
+    assert not report, "".join(report)
+
+
+@pytest.mark.campaign
+def test_commands_of_dae_methods(folder, capsys):
+    shutil.copy(ROOT / "examples" / "planar_pendulum.py", "pendulum.py")
+    lines = blocks("dae_methods", "sh")[0].splitlines()
+    assert len(lines) == 4
+    for line in lines:
+        program, *arguments = shlex.split(line)
+        assert program == "bellcrank"
+        assert cli.main(arguments) == 0, line
+        assert "dlmm" in capsys.readouterr().out or "run" in arguments
+    assert Path("pendulum.png").stat().st_size > 10_000
+
+
+@needs_compiler
+def test_fmus(folder, monkeypatch, capsys):
+    monkeypatch.setattr(binaries, "FLAGS", tuple("-O0" if f == "-O2" else f for f in binaries.FLAGS))
+    names = executed("fmu")
+    run = names["eom"].compile(backend="python").simulate(t_end=0.7, inputs={"z_road": bc.step(0.5, 0.05)})
+    assert names["result"]["travel"].min() == pytest.approx(run["travel"].min(), rel=1e-9)
+    commands = re.findall(r"^    bellcrank (fmu .*?)(?:  +#.*)?$", text_of("fmu"), re.MULTILINE)
+    assert len(commands) == 3
+    assert cli.main([*commands[1].split(), "--platform", "sources"]) == 0
+    assert fmpy.read_model_description("car.fmu").fmiVersion == "3.0"
+    assert "wrote car.fmu" in capsys.readouterr().out
+
+
+@pytest.mark.campaign
+def test_pictures(folder):
+    names = executed("pictures")
+    assert len(blocks("pictures")) == 5
+    assert names["motion"].poses.shape == (201, 1, 12) and names["R"].shape == (3, 3)
+    written = {p.name for p in folder.iterdir()}
+    assert {"four_bar.png", "other.png", "clock.png", "strip.png", "clock.gif", "clock.html"} <= written
+
+
+@pytest.mark.campaign
+def test_live_pages(folder):
+    for line in "".join(blocks("page", "bash")).splitlines():
+        assert cli.main(shlex.split(line)[1:]) == 0, line
+    names = executed("page")
+    for page in (names["page"].text, (folder / "pendulum.html").read_text(encoding="utf-8")):
+        assert "mode 2" in str(unpacked(page)[0])
+
+
+@pytest.mark.campaign
+def test_cars(folder, capsys):
+    names = executed("car", blocks("car")[0])
+    assert "understeer gradient of the tyres" in capsys.readouterr().out
+    assert names["softer"].figures["roll_gradient_springs"] > names["car"].figures["roll_gradient_springs"]
+    names = executed("car")
+    assert names["run"]["ay"][-1] > 2 and names["result"]["ay_steady"] > 3.9
+    assert (folder / "step.png").stat().st_size > 5000
+
+
+def test_keys_of_cars():
+    assert text_of("car_keys") == markdown(), "write it: bellcrank car keys --markdown > docs/car_keys.md"
+
+
+@pytest.mark.campaign
+def test_vehicles():
+    assert executed("vehicles")["run"].ended == "finished"
+
+
+@pytest.mark.campaign
+def test_tyres(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    names = executed("tyres")
+    assert names["f"].Fy[0] > 0 > names["f"].Fy[-1]
