@@ -1,5 +1,6 @@
 """Stand-alone programs under test: written, built without warnings, run in a folder of their own."""
 
+import hashlib
 import re
 import shutil
 import subprocess
@@ -10,7 +11,9 @@ from pathlib import Path
 import pytest
 
 import bellcrank as bc
+from bellcrank.backend.cache import kept
 from bellcrank.backend.compiler import find_compiler
+from bellcrank.backend.fortran import find_fortran
 
 GFORTRAN = shutil.which("gfortran")
 SKIPPED = {
@@ -86,12 +89,24 @@ def compiled(language, folder, flags=FLAGS):
     wanting, reason = SKIPPED[language]
     if wanting:
         pytest.skip(reason)
+    (parameters,) = folder.glob("*.par")
     if language != "python":
-        done = subprocess.run(
-            ["make", "-s", "-C", str(folder), f"CFLAGS={flags}", f"FFLAGS={flags}"],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
+        _make(folder, parameters.stem, flags)
+    return Built(language, folder, parameters.stem)
+
+
+def _make(folder, stem, flags):
+    """Runs make, with no word from a compiler, or takes the program that the same files gave before."""
+    files = sorted(p for p in folder.rglob("*") if p.name == "Makefile" or p.suffix in (".c", ".h", ".f90"))
+    texts = [(str(p.relative_to(folder)), p.read_bytes()) for p in files]
+
+    def make(work):
+        command = ["make", "-s", "-C", str(folder), f"CFLAGS={flags}", f"FFLAGS={flags}"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         assert done.stderr == ""
-    (parameters,) = folder.glob("*.par")
-    return Built(language, folder, parameters.stem)
+        return Path(shutil.copy2(folder / stem, work))
+
+    compilers = [c and c.version for c in (find_compiler(), find_fortran())]
+    key = hashlib.sha256(repr((flags, compilers, texts)).encode()).hexdigest()
+    shutil.copy2(kept(f"program-{key}", make, name=stem), folder)
