@@ -13,7 +13,6 @@ import pytest
 import bellcrank as bc
 from bellcrank.backend.c import CModel
 from bellcrank.backend.compiler import compile_source, find_compiler
-from bellcrank.emit.c.lanes import BITS
 from bellcrank.emit.c.methods import method_cases, method_names
 from bellcrank.emit.c.printer import CPrinter
 from bellcrank.emit.c.runtime_files import definitions, runtime
@@ -30,21 +29,12 @@ from bellcrank.program import interpret
 from tests.models import EXAMPLES, STRICT, example, needs_compiler, pendulum, random_state, rarely, relative, system
 
 EMIT = Path(bc.__file__).parent / "emit"
-LONG = (
-    "whipple_bicycle",
-    "n_four_bar",
-    "n_link_chain",
-    "andrews_squeezer",
-    "spacecraft_1",
-    "spacecraft_1_small",
-    "sarrus_linkage",
-    "change_point_four_bar",
-    "passenger_car_small",
-    "planar_pendulum",
-    "rolling_disc",
-    "spacecraft_2",
-    "stanford_arm",
-)  # those left show every kind of program
+# every kind of program: with a table of inputs, loops, constraints, external routines, derived by hand
+KINDS = (
+    *("quarter_car", "passenger_car", "four_bar", "motorcycle", "rolling_coin"),
+    *("stanford_arm_controlled", "kane_rolling_disc"),
+)
+OTHERS = [n for n in EXAMPLES if n not in KINDS]
 
 
 def strict_model(eom, **options):
@@ -129,17 +119,7 @@ def constants_of(eom):
 
 
 @needs_compiler
-@pytest.mark.parametrize(
-    "name",
-    rarely(
-        EXAMPLES,
-        (
-            *("n_four_bar", "spacecraft_1", "spacecraft_1_small", "andrews_squeezer", "sarrus_linkage"),
-            *("whipple_bicycle", "n_link_chain", "change_point_four_bar", "slider_crank", "passenger_car_small"),
-            *("planar_pendulum", "double_pendulum", "cart", "rolling_disc", "spacecraft_2", "clutch"),
-        ),
-    ),
-)
+@pytest.mark.parametrize("name", rarely(EXAMPLES, OTHERS))
 def test_c_python_and_interpreter_agree(name):
     eom = example(name)
     sim, model = strict_model(eom)
@@ -161,7 +141,7 @@ def test_c_python_and_interpreter_agree(name):
 
 
 @needs_compiler
-@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.campaign) if n in LONG else n for n in EXAMPLES])
+@pytest.mark.parametrize("name", rarely(EXAMPLES, OTHERS))
 @pytest.mark.parametrize(
     "method",
     ["rk4", pytest.param("rk2", marks=pytest.mark.campaign), pytest.param("euler", marks=pytest.mark.campaign)],
@@ -331,7 +311,7 @@ def sincos(request, tmp_path_factory):
         }
         typedef double scalar;
         """
-        + runtime("lanes.c", BITS=BITS[DOUBLE])
+        + kernel_file("lanes.h")
         + runtime("sincos_lanes.c")
         + """void f_lanes(int n, const double *x, double *s, double *c)
         {

@@ -17,7 +17,7 @@ def stubbed(eom):
 
 
 @pytest.mark.parametrize("name", rarely(EXAMPLES, LONG_TO_DERIVE))
-def test_a_run_records_the_channels(name):
+def test_it_lists_what_examples_have_and_record(name):
     eom = example(name)
     sim, inputs = stubbed(eom)
     with warnings.catch_warnings():
@@ -28,12 +28,11 @@ def test_a_run_records_the_channels(name):
     assert run.units == {x.name: x.unit.text for x in listed}
     assert run.labels == {x.name: x.label for x in listed}
     assert len({x.column for x in listed}) == len(listed) and max(x.column for x in listed) < eom.interface.width
+    every_spelling_finds_a_state(eom.interface)
+    it_agrees_with_program_and_listing(eom, eom.interface, eom.program)
 
 
-@pytest.mark.parametrize("name", rarely(EXAMPLES, LONG_TO_DERIVE))
-def test_every_spelling_finds_a_state(name):
-    eom = example(name)
-    interface = eom.interface
+def every_spelling_finds_a_state(interface):
     for letter, listed in (("q", interface.coordinates), ("u", interface.speeds)):
         for i, x in enumerate(listed, 1):
             blanks = x.name.replace(",", " ,  ").replace("(", " ( ")
@@ -44,10 +43,7 @@ def test_every_spelling_finds_a_state(name):
         assert interface.channel(x.name.upper()) is x
 
 
-@pytest.mark.parametrize("name", rarely(EXAMPLES, LONG_TO_DERIVE))
-def test_it_agrees_with_program_and_listing(name):
-    eom = example(name)
-    interface, program = eom.interface, eom.program
+def it_agrees_with_program_and_listing(eom, interface, program):
     assert [x.symbol for x in interface.states] == [*program.coordinates, *program.speeds]
     assert [x.symbol for x in (*interface.parameters, *interface.entered)] == list(program.parameters)
     assert [x.symbol for x in (*interface.inputs, *interface.kept)] == list(program.inputs)
