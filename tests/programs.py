@@ -79,9 +79,9 @@ class Built:
         return bc.read(folder / "out.erd")
 
 
-def build(equations, language, folder, flags=FLAGS):
-    """Writes a program and compiles it; any warning is an error."""
-    equations.write(language, folder)
+def build(equations, language, folder, flags=FLAGS, **how):
+    """Writes a program, `how` as `write` takes it, and compiles it; any warning is an error."""
+    equations.write(language, folder, **how)
     return compiled(language, folder, flags)
 
 

@@ -20,7 +20,15 @@ from bellcrank.version import __version__
 
 ROOT = Path(__file__).parent.parent
 DIST = ROOT / "dist"
-IN_SDIST = ("CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "Makefile", "examples/demo.py", "docs/index.md")
+IN_SDIST = (
+    "CHANGELOG.md",
+    "CITATION.cff",
+    "CONTRIBUTING.md",
+    "LICENSE",
+    "Makefile",
+    "examples/demo.py",
+    "docs/index.md",
+)
 
 
 def package_files() -> set[str]:

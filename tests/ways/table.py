@@ -49,8 +49,8 @@ EVENTS_ON_CORES = Reason(
 )
 NOT_CLOSED = Reason("The step returns `NOT_CLOSED`, and the state stays the last good one.", "returns 2")
 PROJECTED = Reason(
-    "Loops are kept closed by projection, to rounding; `dae=` is an argument of `simulate` alone.",
-    "unexpected keyword argument 'dae'",
+    "Loops are kept closed by projection, to rounding; there is no argument `dae=`.",
+    "unexpected keyword argument 'dae'|dae= is for programs in C and Fortran",
 )
 NO_RIGID = Reason("Rigid wheels run within the package; use a tyre.", "rigid wheels")
 COMPILED = Reason(
@@ -62,17 +62,16 @@ ONE_BY_ONE = Reason(
 )
 IN_C = Reason("The program does not contain Python; give the routine in C as well.", "needs the external routine")
 
+WITH_DAE = ("native", "without compiler", "written C", "written Fortran")
 CANNOT: dict[str, dict[str, Reason]] = {
     "adaptive steps": {"stepper": STEPS, "lanes": LOCKSTEP, "GPU": LOCKSTEP, "embedded": FIXED, "page": PLAYED},
     "stiff methods": {"stepper": STEPS, "lanes": LOCKSTEP, "GPU": LOCKSTEP, "embedded": FIXED, "page": PLAYED},
     "events with actions": {"cores": EVENTS_ON_CORES, "page": NO_EVENTS},
     "singular configurations": {"embedded": NOT_CLOSED},
-    "methods for constraints (`dae=`)": {
-        way.name: PROJECTED for way in WAYS if way.name not in ("native", "without compiler")
-    },
+    "methods for constraints (`dae=`)": {way.name: PROJECTED for way in WAYS if way.name not in WITH_DAE},
     "rigid wheels": {
         **dict.fromkeys(("lanes", "GPU"), LOCKSTEP),
-        **dict.fromkeys(("written C", "written Fortran", "FMU co-simulation", "embedded", "page"), NO_RIGID),
+        **dict.fromkeys(("FMU co-simulation", "embedded", "page"), NO_RIGID),
     },
     "routines in C": {"without compiler": COMPILED, "page": BROWSER},
     "routines in Python": {

@@ -94,9 +94,7 @@ def gpu(capability: Capability, eom: Any, folder: Path) -> Found:
 
 def _program(language: str) -> Callable[[Capability, Any, Path], Found]:
     def run(capability: Capability, eom: Any, folder: Path) -> Found:
-        if capability.dae:
-            eom.write(language, folder, **_dae(capability))
-        found = build(eom, language, folder, flags="-O0").run(folder / "run")
+        found = build(eom, language, folder, flags="-O0", **_dae(capability)).run(folder / "run")
         return found.time, {x: found[x] for x in names(eom)}
 
     return run

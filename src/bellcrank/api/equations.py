@@ -22,6 +22,7 @@ from bellcrank.program.lookup import routine_operations
 
 if TYPE_CHECKING:
     from bellcrank.analysis.jacobian import Slopes
+    from bellcrank.run.dae_methods import Dae
 
 
 class Equations(Checked):
@@ -184,16 +185,18 @@ class Equations(Checked):
         precision: str = "double",
         events: Mapping[str, Any] | Sequence[Any] | None = None,
         stop: Iterable[str] | str | None = (),
+        dae: str | Dae | None = None,
     ) -> Path:
         """Writes a stand-alone program in "c", "fortran" or "python" (fixed steps): source, Makefile, default input.
 
         With `purpose="embedded"`, C that a controller or test rig calls step by step, in "double" or "single"
         `precision`; with "simulink", the same with an S-function. `events` and `stop` as of `simulate`: what a program
-        in C or Fortran watches and does. Returns the path of the file with the equations.
+        in C or Fortran watches and does; `dae` as there: how it keeps constraints.
+        Returns the path of the file with the equations.
         """
         from bellcrank.export.programs import write_program
 
-        return write_program(self.derived, language, directory, purpose, precision, events, stop)
+        return write_program(self.derived, language, directory, purpose, precision, events, stop, dae)
 
     def page(
         self,

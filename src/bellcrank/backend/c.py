@@ -99,7 +99,7 @@ class CModel:
             with no_collection():
                 return c_sources(
                     program, options=options, outside=self._outside, dae=dae, stiff=stiff, wheels=rigid, bound=True,
-                    looks=True, assembles=True, extra={} if dae else inertia_functions(program),
+                    looks=True, assembles=not dae, extra={} if dae else inertia_functions(program),
                     halves=own,  # code of users is compiled once: it may have variables of its own
                 ).text()  # fmt: skip
 

@@ -28,6 +28,7 @@ def model_data(program: Program, parts: Mapping[str, int]) -> Data:
     if loops is not None and (parts["HAS_LOOPS"] or parts["HAS_DAE"]):
         data |= _redundant(program, loops)
         data |= _loop_data(loops) if parts["HAS_LOOPS"] else _structure(loops)
+        data |= side_data(loops) if parts["HAS_SIDES"] else {}
     return data | _stiff_data(program) if parts["HAS_STIFF"] else data
 
 
@@ -91,7 +92,7 @@ def _redundant(program: Program, loops: Loops) -> Data:
 def _loop_data(loops: Loops) -> Data:
     """Loops whose speeds are the independent ones: steps end on the constraints."""
     corrected = correction_data(loops) if loops.correction is not None else {}
-    return corrected | (_block_data(loops.scales.blocks) if loops.scales.blocks else {}) | side_data(loops)
+    return corrected | (_block_data(loops.scales.blocks) if loops.scales.blocks else {})
 
 
 def _widest(blocks: Sequence[Block]) -> int:

@@ -9,7 +9,8 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from bellcrank.derive.derived import Derived
-from bellcrank.export.standalone.setup import Keyed, Setup
+from bellcrank.errors import ModelError
+from bellcrank.export.standalone.setup import PLAIN, Keyed, Setup, Special
 from bellcrank.files.parsfile import keyword_for
 from bellcrank.files.record import short_names
 from bellcrank.interface.interface import Interface, Quantity
@@ -17,9 +18,13 @@ from bellcrank.model.guess import Guess
 from bellcrank.names import key_of
 from bellcrank.numeric.methods import DEFAULT, METHODS
 from bellcrank.run.assembly import slides_of
+from bellcrank.run.dae_methods import Dae, as_dae
+from bellcrank.run.dae_runs import dae_problems
 from bellcrank.run.evaluate import complete
 from bellcrank.run.inputs import as_signal
 from bellcrank.run.loaded import Loaded, load
+from bellcrank.run.rigid import rigid_problems
+from bellcrank.run.rigid_layout import rigid_wheels
 
 TAKEN = frozenset((
     "model", "program", "kernel", "main", "plain", "makefile", "all", "run", "clean", "routines", "arguments",
@@ -28,11 +33,18 @@ TAKEN = frozenset((
 ))  # files and targets beside it; a program in Python comes before the modules that others import  # fmt: skip
 
 
-def setup_of(derived: Derived, interface: Interface | None = None, methods: Collection[str] = tuple(METHODS)) -> Setup:
+def setup_of(
+    derived: Derived,
+    interface: Interface | None = None,
+    methods: Collection[str] = tuple(METHODS),
+    special: Special = PLAIN,
+) -> Setup:
     """Keywords, units, words and defaults of everything in a model's program; `interface` with other defaults.
 
     `methods`: those that the program has; a model that asks for another one gets the usual one.
+    `special`: what the kernel does besides plain steps.
     """
+    methods = special.methods([*methods])
     interface = interface or derived.interface
     run, notes = interface.run, list[str]()
     t_end = float(run.t_end) if run.t_end is not None else 1.0
@@ -64,7 +76,19 @@ def setup_of(derived: Derived, interface: Interface | None = None, methods: Coll
         every=run.output_every or 1,
         notes=tuple(notes),
         about=_about(derived),
+        special=special,
     )
+
+
+def special_of(derived: Derived, dae: str | Dae | None = None) -> Special:
+    """What the kernel does besides plain steps; raises an error if it cannot do that for this model."""
+    contacts, kept = derived.analysis.mechanism.description.contacts, None if dae is None else as_dae(dae)
+    problems = dae_problems(kept, derived.program) if kept is not None else []
+    problems += rigid_problems(derived.program, kept is None or kept.usual) if contacts else []
+    if problems:
+        raise ModelError(problems, derived.name)
+    wheels = zip(rigid_wheels(contacts, derived.program), contacts, strict=True) if contacts else ()
+    return Special(tuple((w, c.below == "error") for w, c in wheels), kept)
 
 
 def _about(derived: Derived) -> tuple[str, ...]:

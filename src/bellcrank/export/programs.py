@@ -11,7 +11,7 @@ from bellcrank.emit.words import Words, output_key
 from bellcrank.errors import BuildError, ModelError, did_you_mean
 from bellcrank.export.embedded.write import embedded_files, simulink_files
 from bellcrank.export.first_step import with_stable_step
-from bellcrank.export.model_setup import setup_of
+from bellcrank.export.model_setup import setup_of, special_of
 from bellcrank.export.program_events import with_events
 from bellcrank.export.standalone.c import KNOWN_METHODS, c_program
 from bellcrank.export.standalone.fortran import fortran_program
@@ -38,6 +38,7 @@ def write_program(
     precision: str = "double",
     events: Any = None,
     stop: Any = (),
+    dae: Any = None,
 ) -> Path:
     """Writes all files of a program, with events as `simulate` takes them; the path of the one with the equations."""
     for what, name, known in (("language", language, [*LANGUAGES]), ("purpose", purpose, PURPOSES)):
@@ -51,9 +52,11 @@ def write_program(
         raise ModelError(f"precision={precision!r} is for the purpose 'embedded'; programs are in double", derived.name)
     if language == "python" and (events or stop):
         raise ModelError("programs in Python do not watch events: write one in C or Fortran", derived.name)
+    if dae is not None and (purpose != PURPOSES[0] or language == "python"):
+        raise ModelError("dae= is for programs in C and Fortran", derived.name)
     make = CALLED.get(purpose)
     if make is None:
-        written = _program_files(derived, language, events, stop)
+        written = _program_files(derived, language, events, stop, dae)
     else:
         written = make(derived, precision, events, stop)
     folder = Path(directory)
@@ -64,13 +67,11 @@ def write_program(
     return folder / next(iter(written))
 
 
-def _program_files(derived: Derived, language: str, events: Any, stop: Any) -> dict[str, str]:
-    if derived.analysis.mechanism.description.contacts:
-        raise ModelError(
-            "programs do not contain rigid wheels, which run inside of Bellcrank alone; use a tyre", derived.name
-        )
+def _program_files(derived: Derived, language: str, events: Any, stop: Any, dae: Any) -> dict[str, str]:
+    if language == "python" and derived.analysis.mechanism.description.contacts:
+        raise ModelError("programs in Python do not have rigid wheels: write one in C or Fortran", derived.name)
     methods = METHODS if language == "python" else KNOWN_METHODS
-    setup = with_stable_step(setup_of(derived, methods=methods), derived)
+    setup = with_stable_step(setup_of(derived, methods=methods, special=special_of(derived, dae)), derived)
     setup = with_events(setup, events, stop, derived.analysis.independent_speeds)
     return LANGUAGES[language](derived.program, setup, words_of(derived.interface))
 

@@ -1,4 +1,8 @@
-
+#if !HAS_LOOPS
+#include "tables/loops.h"
+#include "length.c"
+#include "least_norm.c"
+#endif
 #include "closing.c"
 
 /* The same for a job, at its time. */
@@ -11,6 +15,7 @@ EXPORT int close_loops(GIVEN Job *job, double *y, const int *may, int nudges, do
     return close_at(HERE &at, y, may, nudges, residual, reverse);
 }
 
+#if HAS_LOOPS
 /* The metric in which loops are kept closed: roots of the inverse inertias of coordinates and speeds at the start, so
    that corrections move what is light. */
 EXPORT void find_metric(GIVEN Job *job, const double *y, double *root_q, double *root_u)
@@ -54,3 +59,4 @@ EXPORT int find_branch(GIVEN Job *job)
     memset(w, 0, (N_W + 1)*sizeof *w);
     return begin(HERE job, job->t, w);
 }
+#endif

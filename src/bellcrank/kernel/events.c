@@ -284,7 +284,7 @@ static int close_after(LOOKING int event, const int *set, double t, double *y)
     LOCAL(int, may, N_S);
     double residual = 0.0, first_left = 0.0;
     int reverse = 0, first_open = -1;
-    if (!MODEL_HAS(LOOPS))
+    if (!MODEL_HAS(LOOPS) && !MODEL_HAS(DAE))
         return 1;
     job->t = t;
     for (int attempt = 0; attempt < 2; attempt++) {
@@ -464,8 +464,10 @@ static void put_held(const Job *job, const Events *watch, const double *kept, co
 static int begin_after(GIVEN Job *job, Events *watch)
 {
 #if HAS_ASSEMBLY
+#if HAS_LOOPS
     if (MODEL_HAS(LOOPS) && watch->reset)
         find_metric(HERE job, job->y, (double *)job->root_q, (double *)job->root_u);
+#endif
 #endif
     if (MODEL_HAS(LOOPS)) {
         forget_loops(HERE job, job->past, job->bridges);

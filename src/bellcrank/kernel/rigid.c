@@ -554,6 +554,7 @@ EXPORT int raise_wheels(GIVEN Job *job)
     return job->externals->failed ? EXTERNAL_FAILED : FINISHED;
 }
 
+#if HAS_LOOKS
 /* Takes a state that was changed: wheels that roll do so on if they still can, all others land or fly. */
 static void stand_again(GIVEN Job *job, double t, double *y, double *w)
 {
@@ -578,6 +579,7 @@ static void stand_again(GIVEN Job *job, double t, double *y, double *w)
     raise_all(HERE job, t, y, w);
     land(HERE job, t, y, w);
 }
+#endif
 
 /* ---- a step */
 

@@ -12,6 +12,7 @@ from bellcrank.errors import ModelError
 from bellcrank.names import numbered
 from bellcrank.numeric.course import At
 from bellcrank.numeric.methods import ADAPTIVE, HALF_EXPLICIT, METHODS, ONE_STEP, OWN, one_of
+from bellcrank.program.program import Program
 from bellcrank.run.dae_methods import MINIMAL, Dae, DaeEvaluation, Redundant
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.plain import not_in_python
@@ -24,40 +25,48 @@ from bellcrank.run.values import Plan, at_row
 _ALLOWED = {"half-explicit": HALF_EXPLICIT, "dlmm": ONE_STEP}
 
 
+def methods_for(dae: Dae) -> Sequence[str]:
+    """Methods with fixed steps by which a method that keeps constraints can run."""
+    return _ALLOWED.get(dae.method, tuple(METHODS))
+
+
 def check_dae(dae: Dae, plan: Plan, loaded: Loaded) -> None:
     """Tells what a method cannot do for a model, or plain Python at all."""
     program = loaded.program
     if loaded.model.name == "python" and plan.method in OWN:
         raise ModelError(not_in_python(f"method={plan.method!r}"), loaded.name)
-    if dae.staged:
-        _check_minimal(loaded)
+    problems = dae_problems(dae, program)
+    if problems and dae.usual:
+        raise ModelError(problems, loaded.name)
     if dae.usual:
         return
     if loaded.model.name == "python" and program.loops is not None:
         raise ModelError(not_in_python(f"dae={dae.method!r}"), loaded.name)
-    problems = []
-    if program.loops is None:
-        problems.append(
-            f"dae={dae.method!r} is for position constraints and loops, and for constraints='multipliers'; this model "
-            "keeps its constraints by itself"
-        )
     if plan.method in ADAPTIVE:
         problems.append(f"dae={dae.method!r} needs a fixed step: method {one_of()}, not {plan.method}")
-    elif plan.method not in (allowed := _ALLOWED.get(dae.method, METHODS)):
+    elif plan.method not in (allowed := methods_for(dae)):
         problems.append(f"dae={dae.method!r} is available for {', '.join(allowed)}, not for {plan.method}")
-    if loaded.remembers:
-        problems.append(f"dae={dae.method!r} cannot be used with external routines that remember")
     if problems:
         raise ModelError(problems, loaded.name)
 
 
-def _check_minimal(loaded: Loaded) -> None:
-    loops = loaded.program.loops
-    if loops is None:
-        raise ModelError(f"dae={MINIMAL!r}: this model has minimal coordinates as it is", loaded.name)
-    if loops.correction is None:
+def dae_problems(dae: Dae, program: Program) -> list[str]:
+    """Why a model cannot run by a method."""
+    loops = program.loops
+    if dae.staged and loops is None:
+        return [f"dae={MINIMAL!r}: this model has minimal coordinates as it is"]
+    if dae.staged and loops is not None and loops.correction is None:
         why = "a constraint of positions binds coordinates that do not follow one speed each"
-        raise ModelError(f"dae={MINIMAL!r} is not available: {why}", loaded.name)
+        return [f"dae={MINIMAL!r} is not available: {why}"]
+    problems = []
+    if loops is None and not dae.usual:
+        problems.append(
+            f"dae={dae.method!r} is for position constraints and loops, and for constraints='multipliers'; this model "
+            "keeps its constraints by itself"
+        )
+    if program.remembers and not dae.usual:
+        problems.append(f"dae={dae.method!r} cannot be used with external routines that remember")
+    return problems
 
 
 def multipliers_at(redundant: Redundant, at: At, names: Sequence[str]) -> dict[str, float]:

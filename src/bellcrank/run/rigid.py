@@ -12,6 +12,7 @@ from bellcrank.errors import ModelError, RunError, warn
 from bellcrank.model.contact import RigidContact
 from bellcrank.numeric.events import Event, Watch
 from bellcrank.numeric.methods import EXPLICIT
+from bellcrank.program.program import Program
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.prepare import Prepared
 from bellcrank.run.stepping import Evaluation
@@ -23,17 +24,23 @@ NOT_IN_PYTHON = (
 )
 
 
-def check_rigid(loaded: Loaded, plan: Plan, usual: bool) -> None:
-    """Tells what cannot be done with rigid wheels."""
+def rigid_problems(program: Program, usual: bool) -> list[str]:
+    """Why a model cannot run with rigid wheels. `usual`: are constraints kept by the usual method?"""
     problems = []
-    if loaded.program.loops is not None:
+    if program.loops is not None:
         problems.append("rigid wheels in a model with closed loops or multipliers are not available; use a tyre")
     elif not usual:
         problems.append("dae= is for models with closed loops, in which rigid wheels are not available; use a tyre")
+    if program.remembers:
+        problems.append("external routines that remember cannot be used with rigid wheels")
+    return problems
+
+
+def check_rigid(loaded: Loaded, plan: Plan, usual: bool) -> None:
+    """Raises an error if a run with rigid wheels is not possible."""
+    problems = rigid_problems(loaded.program, usual)
     if plan.method not in EXPLICIT:
         problems.append(f"method={plan.method!r}: rigid wheels run with {' or '.join(map(repr, EXPLICIT))}")
-    if loaded.remembers:
-        problems.append("external routines that remember cannot be used with rigid wheels")
     if problems:
         raise ModelError(problems, loaded.name)
 

@@ -30,12 +30,13 @@ def parts_of(
     loops = None if wheels or dae else program.loops
     multipliers = dae and program.loops is not None and not wheels
     plain = not multipliers and not wheels
+    assembled = program.loops if assembles and not wheels else loops
     acts = loops is not None and {*program.inputs}.intersection(symbols_in(section_expressions(program.closure)))
     return {
         "HAS_LOOPS": int(loops is not None),
         "HAS_CORRECTION": int(loops is not None and loops.correction is not None),
         "HAS_BRIDGES": int(loops is not None and bool(loops.scales.blocks)),
-        "HAS_SIDES": int(loops is not None and bool(loops.sides)),
+        "HAS_SIDES": int(assembled is not None and bool(assembled.sides)),
         "CLOSURE_INPUTS": int(bool(acts)),
         "HAS_SYSTEM": int(loops is not None or multipliers),
         "HAS_DAE": int(multipliers),
@@ -45,7 +46,7 @@ def parts_of(
         "HAS_SLOPES": int(stiff and bool(program.sloped)),
         "HAS_CALLS": int(calls and not multipliers),
         "HAS_LOOKS": int(looks),
-        "HAS_ASSEMBLY": int(loops is not None and assembles),
+        "HAS_ASSEMBLY": int(assembled is not None and assembles),
         "REMEMBERS": int(bool(program.remembers)),
         "N_START": len(program.start.results),
         "N_UPDATE": len(program.update.results),

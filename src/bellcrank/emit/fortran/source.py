@@ -7,10 +7,11 @@ the functions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from bellcrank.emit.c.functions import C_NAMES
 from bellcrank.emit.c.listed import listed
+from bellcrank.emit.c.rigid import RigidWheel
 from bellcrank.emit.c.run import part_tables, parts_of
 from bellcrank.emit.c.runtime_files import head
 from bellcrank.emit.fortran.functions import Functions
@@ -42,9 +43,10 @@ def fortran_source(
     words: Words = NO_WORDS,
     longest: int = LONGEST,
     extra: Mapping[str, Section] | None = None,
+    equations: str = "minimal",
 ) -> str:
-    """The program as a Fortran module `model`; `extra` are further subroutines by name."""
-    functions = _functions(program, extra)
+    """The program as a Fortran module `model`; `extra` are further subroutines by name; `equations` of closed loops."""
+    functions = _functions(program, extra, equations)
     calls: dict[Routine, str] = {}
     for t in program.tables:
         calls[t] = identifier(f"table_{t.name.lower()}"[:50], calls.values()).removeprefix("v_")
@@ -68,10 +70,17 @@ def fortran_source(
     return fitted(source)
 
 
-def kernel_source(program: Program, extra: Mapping[str, Section], looks: bool = False) -> str:
-    """The kernel in C for a model in Fortran. With `looks`, runs can be watched for events."""
-    parts = parts_of(program, stiff=True, looks=looks, assembles=True)
-    kernel, functions = Kernel(parts), _functions(program, extra)
+def kernel_source(
+    program: Program,
+    extra: Mapping[str, Section],
+    looks: bool = False,
+    dae: bool = False,
+    wheels: Sequence[RigidWheel] = (),
+) -> str:
+    """The kernel in C for a model in Fortran. With `looks`, runs can be watched for events; `dae` and rigid `wheels` as
+    in C."""
+    parts = parts_of(program, dae, True, bool(wheels), looks=looks, assembles=True)
+    kernel, functions = Kernel(parts), _functions(program, extra, "multipliers" if dae else "minimal")
     return "\n".join((
         f"/* {comment(program.name)}: the kernel that runs the model in model.f90 */\n",
         head(DOUBLE),
@@ -80,14 +89,14 @@ def kernel_source(program: Program, extra: Mapping[str, Section], looks: bool = 
         kernel.take("externals.h"),
         "/* ---- the model, in Fortran */\n",
         *(_prototype(f.name) for f in functions),
-        *_loop_solvers(program, _reduces(functions), kernel),
-        part_tables(program, parts),
+        *_loop_solvers(program, _reduces(functions), dae, kernel),
+        part_tables(program, parts, wheels),
         kernel.take("kernel.c"),
     ))  # fmt: skip
 
 
-def _functions(program: Program, extra: Mapping[str, Section] | None) -> list[Function]:
-    return [*program.functions_of("minimal"), *(Function.extra(*item) for item in (extra or {}).items())]
+def _functions(program: Program, extra: Mapping[str, Section] | None, equations: str) -> list[Function]:
+    return [*program.functions_of(equations), *(Function.extra(*item) for item in (extra or {}).items())]
 
 
 def _prototype(name: str) -> str:
@@ -98,12 +107,13 @@ def _prototype(name: str) -> str:
     return f"void {C_NAMES.get(name, name)}(real t, {given},\n    {results}, Externals *x);"
 
 
-def _loop_solvers(program: Program, reduces: bool, kernel: Kernel) -> list[str]:
+def _loop_solvers(program: Program, reduces: bool, dae: bool, kernel: Kernel) -> list[str]:
     """What closed loops solve by; with `reduces`, the model calls it, too."""
     if program.loops is None:
         return []
-    files = ("tables/elimination.h", "solve.c"), ("pivoted.c", "null_space.c")
-    texts = [kernel.take(*files[0]), listed(scale_data(program.loops.scales)), kernel.take(*files[1])]
+    more = reduces or not dae
+    files = ("tables/elimination.h", *(["solve.c"] if more else [])), ("pivoted.c", *(["null_space.c"] if more else []))
+    texts = [kernel.take(*files[0]), listed(scale_data(program.loops.scales, more)), kernel.take(*files[1])]
     return [*texts, kernel.take("constrained_rates.c"), runtime("reduced.c")] if reduces else texts
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bellcrank.backend.start import DAE_METHODS
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.runtime_files import definitions
 from bellcrank.emit.c.signals import break_cases, kind_rows, positive_rows
@@ -28,13 +29,14 @@ from bellcrank.run.event_data import event_tables
 from bellcrank.signals import KINDS, MOST_NUMBERS
 
 GROWTHS = {"": "NO_GROWTH", "turn": "GROWS_BY_TURNS", "way": "GROWS_ALONG"}
+REPORT_WHEELS = "        report_wheels(job);\n"
 KNOWN_METHODS = (*METHODS, *EMBEDDED, *STIFF, AUTO)  # as they are numbered; the last is no method of its own
 
 
 def c_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
     """All files of the program, by name."""
     require_language(program, "C", "c", "fortran")
-    program = with_slopes_in_c(program)
+    program = with_slopes_in_c(program) if setup.special.adaptive else program
     foreign = [c.routine for c in external_calls(program).values() if c.foreign]
     common = common_pieces(setup, "model.c", "model.c")
     return {
@@ -42,7 +44,9 @@ def c_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
             program,
             words,
             extra=inertia_functions(program),
-            stiff=True,
+            dae=setup.special.multipliers,
+            stiff=setup.special.adaptive,
+            wheels=[w for w, _ in setup.special.wheels],
             looks=bool(setup.events),
             assembles=True,
         ),
@@ -70,7 +74,7 @@ def with_slopes_in_c(program: Program) -> Program:
 
 
 def _pieces(program: Program, setup: Setup) -> dict[str, str]:
-    memory = memory_of(program)
+    memory, methods = memory_of(program), setup.special.methods(KNOWN_METHODS)
     return {
         "TUNING": definitions(PLANS, DOUBLE),
         "TITLE_STRING": c_string(setup.title),
@@ -85,8 +89,9 @@ def _pieces(program: Program, setup: Setup) -> dict[str, str]:
         "T_END": repr(setup.t_end),
         "STEP": repr(setup.step),
         "EVERY": str(setup.every),
-        "METHOD_NAMES": ", ".join(map(c_string, KNOWN_METHODS)),
-        "METHOD_LIST": one_of(KNOWN_METHODS),
+        "METHOD_NAMES": ", ".join(c_string(x if x in methods else "") for x in KNOWN_METHODS),
+        "METHOD_LIST": one_of(methods),
+        "ADAPTIVE": "yes" if setup.special.adaptive else "",
         "RTOL": repr(RTOL),
         "UNIT_SIZES": ", ".join(map(repr, [*setup.interface.unit_sizes.tolist(), 1.0])),
         "UNIT_GROUPS": unit_groups(setup),
@@ -99,9 +104,36 @@ def _pieces(program: Program, setup: Setup) -> dict[str, str]:
         "INPUTS": _inputs(setup) if setup.signals else "",
         "ASSEMBLY": _loops(program, setup) if program.loops is not None else "",
         "BRIDGE_ROOM": room_of_bridges(program),
+        "ROOM": "yes" if setup.special.adaptive or not setup.events else "",
+        "PROJECTED": "yes" if program.loops is not None and not setup.special.multipliers else "",
+        "STAGED": str(int(setup.special.dae is not None and setup.special.dae.staged)),
+        "DAE": dae_settings(setup) if setup.special.multipliers else "",
+        "WHEELS": wheels_text(setup) if setup.special.wheels else "",
         "EVENTS": events_text(program, setup) if setup.events else "",
-        "GOING_OVER": "" if setup.events else written("c/going_over.c", {"LOOPS": "yes" if program.loops else ""}),
+        "WHOLE_RUN": "" if setup.events else _whole_run(program, setup),
     }
+
+
+def _whole_run(program: Program, setup: Setup) -> str:
+    loops = "    job->n_past = job->wary = job->near = job->curves = job->portions = 0;\n" if program.loops else ""
+    wheels = REPORT_WHEELS if setup.special.wheels else ""
+    adaptive = "yes" if setup.special.adaptive else ""
+    return written("c/whole_run.c", {"ADAPTIVE": adaptive, "LOOPS": loops, "WHEELS": wheels})
+
+
+def wheels_text(setup: Setup) -> str:
+    """What a program reports of rigid wheels."""
+    names = ", ".join(c_string(w.name) for w, _ in setup.special.wheels)
+    return written("c/wheels.c", {"NAMES": names, "STRICT": ", ".join(str(int(s)) for _, s in setup.special.wheels)})
+
+
+def dae_settings(setup: Setup, job: str = "job.") -> str:
+    """The method that keeps constraints, as a job knows it."""
+    dae = setup.special.dae
+    assert dae is not None
+    numbers = {"dae": DAE_METHODS.index(dae.method), "free_fall": int(dae.base == "free fall")}
+    settings = numbers | {name: repr(float(getattr(dae, name))) for name in ("alpha", "beta", "gamma")}
+    return "".join(f"{job}{name} = {value};\n" for name, value in settings.items())
 
 
 def memory_of(program: Program) -> int:
@@ -136,6 +168,8 @@ def events_text(program: Program, setup: Setup, unit: bool = False) -> str:
             "MEMORY": str(memory_of(program)),
             "UNIT": "yes" if unit else "",
             "LOOPS": "yes" if program.loops is not None else "",
+            "WHEELS": "yes" if setup.special.wheels else "",
+            "REPORT": REPORT_WHEELS if setup.special.wheels else "",
         },
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from bellcrank.emit.c.rigid import wheels_at
 from bellcrank.emit.c.routines import routines_file
 from bellcrank.emit.fortran.lines import fitted, fortran_string
 from bellcrank.emit.fortran.runtime_files import real
@@ -27,15 +28,17 @@ from bellcrank.signals import KINDS, MOST_NUMBERS
 def fortran_program(program: Program, setup: Setup, words: Words) -> dict[str, str]:
     """All files of the program, by name."""
     require_language(program, "Fortran", "fortran", "c")
-    program = with_slopes_in(program, "fortran", "c")
+    special = setup.special
+    program = with_slopes_in(program, "fortran", "c") if special.adaptive else program
     foreign = [r for r in program.externals if not r.known_in("fortran")]
-    more = inertia_functions(program)
+    wheels = [w for w, _ in special.wheels]
+    more = {**inertia_functions(program), **({"wheels_at": wheels_at(program, wheels)} if wheels else {})}
     common, why_not = common_pieces(setup, "model.f90", "kernel.c"), why_no_plain(program, setup)
     build = {"FOREIGN": "yes" if foreign else "", "WHY_NOT": why_not}
     return {
-        "model.f90": fortran_source(program, words, extra=more),
+        "model.f90": fortran_source(program, words, extra=more, equations=special.equations),
         **({} if why_not else {"main.f90": _plain(program, setup, common)}),
-        "kernel.c": kernel_source(program, more, bool(setup.events)),
+        "kernel.c": kernel_source(program, more, bool(setup.events), special.multipliers, wheels),
         "program.c": program_text(program, setup, common),
         "Makefile": written("fortran/Makefile", build, common),
         **({"routines.c": routines_file(foreign, setup.title)} if foreign else {}),
@@ -48,6 +51,7 @@ def why_no_plain(program: Program, setup: Setup) -> str:
     remembers = any(r.memory or not r.known_in("fortran") for r in program.externals)
     reasons = {
         "closed loops are kept closed by the kernel, which is in C": program.loops is not None,
+        "rigid wheels hit and roll by the kernel, which is in C": bool(setup.special.wheels),
         "events are found by the kernel, which is in C": bool(setup.events),
         "the external routines are in C, or the kernel in C keeps what they give or remember": remembers
         or bool(program.start.results or program.update.results or setup.entered or setup.echoed),

@@ -7,16 +7,19 @@ default input of a program and the files of its sampled inputs.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from bellcrank.emit.c.rigid import RigidWheel
 from bellcrank.files.parsfile import parsfile_line
 from bellcrank.interface.interface import Interface, Quantity
-from bellcrank.numeric.methods import listing, one_of
+from bellcrank.numeric.methods import EXPLICIT, METHODS, listing, one_of
 from bellcrank.run.actions import EventFormula
+from bellcrank.run.dae_methods import Dae
+from bellcrank.run.dae_runs import methods_for
 from bellcrank.signals import KINDS, Signal
 
 
@@ -59,6 +62,39 @@ class Keyed:
 
 
 @dataclass(frozen=True)
+class Special:
+    """What the kernel does for a model besides plain steps."""
+
+    wheels: tuple[tuple[RigidWheel, bool], ...] = ()  # rigid ones; must each start above the ground?
+    dae: Dae | None = None  # a method that keeps constraints, if it is not the usual one
+
+    @property
+    def multipliers(self) -> bool:
+        """Are the equations those with multipliers?"""
+        return self.dae is not None and not self.dae.usual
+
+    @property
+    def equations(self) -> str:
+        """Those of closed loops that runs need."""
+        return "multipliers" if self.multipliers else "minimal"
+
+    @property
+    def adaptive(self) -> bool:
+        """Can steps be chosen by the method?"""
+        return not self.wheels and not self.multipliers
+
+    def methods(self, known: Sequence[str]) -> list[str]:
+        """Those of the methods known that this model can be run by."""
+        if self.adaptive:
+            return [*known]
+        allowed = EXPLICIT if self.wheels or self.dae is None else methods_for(self.dae)
+        return [x for x in known if x in allowed]
+
+
+PLAIN = Special()
+
+
+@dataclass(frozen=True)
 class Setup:
     """All of it. States are the coordinates, then the speeds; channels follow the states, then outputs and inputs."""
 
@@ -85,6 +121,7 @@ class Setup:
     own: tuple[Keyed, ...] = ()  # parameters that stand in events alone
     slides: tuple[bool, ...] = ()  # coordinates that slide
     follows: tuple[bool, ...] = ()  # states that loops move first where an event has set others
+    special: Special = PLAIN
 
     @property
     def settable(self) -> tuple[Keyed, ...]:
@@ -105,6 +142,7 @@ def number(x: float) -> str:
 
 def default_input(setup: Setup, methods: Iterable[str] | None = None) -> str:
     """The parameter file that a program comes with: every keyword it knows, with its default; `methods`: if not all."""
+    methods = methods if setup.special.adaptive else setup.special.methods([*METHODS])
     lines = [
         "PARSFILE",
         f"* Input of {setup.title}: keyword, value, then words for the reader. Values are in the units named.",

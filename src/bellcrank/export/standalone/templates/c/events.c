@@ -53,6 +53,9 @@ static Events *begin_events(EventMemory *m, double h, double span, double until)
     e->n_values = N_VALUES;
     e->longest = LONGEST_FORMULA;
     e->n_held = @MEMORY@;
+@IF WHEELS@
+    e->n_modes = N_WHEELS*N_MODES;
+@END@
     e->h = h;
     e->span = span;
     e->until = until;
@@ -176,7 +179,7 @@ static double run_with_events(Job *job, char *ended, size_t size)
         job->last = job->total;
         run(job);
         tell_events(e);
-    } while (!job->status && job->reached < job->total && !explain_events(e, ended, size));
+@REPORT@    } while (!job->status && job->reached < job->total && !explain_events(e, ended, size));
     explain_events(e, ended, size);
     return e->went_over;
 }

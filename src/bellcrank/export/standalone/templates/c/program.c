@@ -63,8 +63,11 @@ static struct {
 static double absolute_of[3][N_S + 1];
 enum { OF_ALL, OF_UNIT, OF_STATE };
 
-static const char *const methods[] = {@METHOD_NAMES@};
-enum { N_METHODS = sizeof methods/sizeof methods[0], AUTO = N_METHODS - 1 };
+static const char *const methods[] = {@METHOD_NAMES@}; /* "": not for this model */
+enum { N_METHODS = sizeof methods/sizeof methods[0] };
+@IF ADAPTIVE@
+enum { AUTO = N_METHODS - 1 };
+@END@
 
 /* ---- what goes wrong is collected and told before anything runs */
 
@@ -273,7 +276,7 @@ static int read_setting(const char *keyword, const char *word, const char *path,
     double value;
     if (same(keyword, "method")) {
         for (int i = 0; i < N_METHODS; i++)
-            if (same(word, methods[i])) {
+            if (methods[i][0] && same(word, methods[i])) {
                 settings.method = i;
                 return 1;
             }
@@ -295,8 +298,10 @@ static int read_setting(const char *keyword, const char *word, const char *path,
         settings.step = value;
     else if (absolute)
         set_absolute(keyword, value, path, line);
+@IF ADAPTIVE@
     else if (same(keyword, "rtol") && value < FINEST)
         problem(path, line, "%s %g is below %g, which double precision cannot keep", keyword, value, FINEST);
+@END@
     else if (same(keyword, "rtol"))
         settings.rtol = value;
     else if (value < 1.0 || value > 1e9 || floor(value) < value)
@@ -616,7 +621,9 @@ static void write_output(Result *output, double *rows, int64_t samples)
 
 /* ---- the run */
 
-@ASSEMBLY@static void *room(size_t n, size_t size)
+@ASSEMBLY@
+@IF ROOM@
+static void *room(size_t n, size_t size)
 {
     void *memory = calloc(n + 1, size);
     if (memory == NULL) {
@@ -626,6 +633,7 @@ static void write_output(Result *output, double *rows, int64_t samples)
     return memory;
 }
 
+@END@
 static void check_values(void)
 {
     for (int i = 0; i < N_KEYS; i++)
@@ -659,7 +667,7 @@ static int find_parameters(Externals *externals)
     return 1;
 }
 
-@EVENTS@
+@WHEELS@@EVENTS@
 /* The number of steps; an end that is not a multiple of the step is passed by less than a step. */
 static int64_t step_count(void)
 {
@@ -667,6 +675,7 @@ static int64_t step_count(void)
     return (int64_t)(fabs(whole*settings.step - settings.t_end) < AT_END*settings.t_end ? whole : ceil(n));
 }
 
+@IF ADAPTIVE@
 static struct { double *times, *ends, *work; } pace; /* room of a method that chooses its steps */
 
 /* Output times, and the stretches between breaks, of a method that chooses its steps. */
@@ -714,6 +723,7 @@ static void set_pace(Job *job)
     job->most = job->pause = MOST_STEPS + STEPS_OF_ROW*(n + 1);
 }
 
+@END@
 @CAPS@static void tell_end(const Job *job)
 {
     const double reached = job->reached == job->total ? settings.t_end : (double)job->reached*job->h;
@@ -739,7 +749,9 @@ static void set_pace(Job *job)
 @END@
 }
 
-@GOING_OVER@/* What the steps took that a method chose, and whether a fast mode held explicit ones. */
+@WHOLE_RUN@
+@IF ADAPTIVE@
+/* What the steps took that a method chose, and whether a fast mode held explicit ones. */
 static void tell_work(const Job *job, double went_over)
 {
     printf("\n%ld rates", (long)job->evaluations);
@@ -756,6 +768,7 @@ static void tell_work(const Job *job, double went_over)
         printf("\na mode of %.2g 1/s held %ld of %ld steps, not their error: a stiff method takes longer ones",
             job->fastest, (long)job->slowed, (long)job->steps);
 }
+@END@
 
 static int simulate(void)
 {
@@ -769,7 +782,11 @@ static int simulate(void)
             "the constants of the model cannot be computed: may a mass, inertia or length be zero?");
     for (int i = 0; i < N_S; i++)
         y[i] = states[i].value*states[i].factor;
+@IF ADAPTIVE@
     job.method = settings.method == AUTO ? TSIT5 : settings.method;
+@ELSE@
+    job.method = settings.method;
+@END@
     job.total = job.last = step_count();
     job.every = settings.every;
     job.h = settings.step;
@@ -790,19 +807,33 @@ static int simulate(void)
     double *breaks = find_breaks(job.total, &job.n_breaks);
     job.breaks = breaks;
 @END@
+@IF ADAPTIVE@
     if (job.method >= N_FIXED)
         set_pace(&job);
+@END@
     stop_if_problems();
 @IF ASSEMBLY@
-    static double root_q[N_Q + 1], root_u[N_U + 1], past[3*(1 + N_U)], bridges[@BRIDGE_ROOM@ + 1], given[N_S + 1];
+    static double given[N_S + 1];
     assemble(&job, y);
     memcpy(given, y, sizeof given);
+@END@
+@IF DAE@
+    static double frozen[2*N_V + 1];
+    job.frozen = frozen;
+    @DAE@
+@END@
+@IF PROJECTED@
+    static double root_q[N_Q + 1], root_u[N_U + 1], past[3*(1 + N_U)], bridges[@BRIDGE_ROOM@ + 1];
     find_metric(&job, y, root_q, root_u);
     job.root_q = root_q;
     job.root_u = root_u;
     job.past = past;
     job.bridges = bridges;
     job.visit[1] = 1.0;
+    job.staged = @STAGED@;
+@END@
+@IF WHEELS@
+    begin_wheels(&job);
 @END@
     static double caps[N_S + 1];
     find_caps(p, y, caps);
@@ -824,8 +855,7 @@ static int simulate(void)
 @IF EVENTS@
     const double went_over = run_with_events(&job, ended, sizeof ended);
 @ELSE@
-    run(&job);
-    const double went_over = go_over(&job);
+    const double went_over = run_whole(&job);
 @END@
 @IF ASSEMBLY@
     if (job.status == AT_REST)
@@ -849,15 +879,21 @@ static int simulate(void)
 @IF ASSEMBLY@
     tell_branch(&job, given);
 @END@
+@IF ADAPTIVE@
     if (job.method >= N_FIXED)
         tell_work(&job, went_over);
+@ELSE@
+    (void)went_over;
+@END@
     printf("\n%.3g s of computing, %.3g s for each simulated second\n", seconds,
            seconds/fmax((double)job.reached*job.h, 1e-300));
     write_output(&output, job.rows, job.filled);
     free(job.rows);
+@IF ADAPTIVE@
     free(pace.times);
     free(pace.ends);
     free(pace.work);
+@END@
 @IF INPUTS@
     free(breaks);
 @END@
