@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bellcrank.expr import MINUS_ONE, TWO, ZERO, Expr, Symbol, add, derivative, mul, neg, partial, sub
+from bellcrank.expr import MINUS_ONE, ONE, TWO, ZERO, Expr, Symbol, add, derivative, mul, neg, partial, sub
 from bellcrank.expr.node import PRIME
 from bellcrank.kinematics.body_motion import motion_of
 from bellcrank.kinematics.eliminate import solve_rows
@@ -60,7 +60,8 @@ class Reactions:
                   for x in _channels(joint.name, joint.words, values, open_ones)]  # fmt: skip
         for i, row in enumerate(self.rows):
             if not isinstance(row.source, LoopRow):
-                listed.append(Output(f"lambda{i + 1}", f"multiplier of {row.text}", self.multipliers[i]))
+                label = f"multiplier of {row.text}"
+                listed.append(Output(f"lambda{i + 1}", label, self.multipliers[i], self._multiplier_units(row)))
         if marked := [x.name for x in listed if INDETERMINATE in x.label]:
             note = (
                 f"redundant joints leave reactions indeterminate: {', '.join(marked)}. The values given are those of"
@@ -69,6 +70,12 @@ class Reactions:
             self.analysis.notes[:] = [x for x in self.analysis.notes if not x.startswith("redundant joints leave")]
             self.analysis.notes.append(note)
         return listed
+
+    def _multiplier_units(self, row: Row) -> str | None:
+        """A torque or force where the constraint holds a speed itself, as u(crank) - W; unknown otherwise."""
+        driven = [u for u, a in row.slopes if a in (ONE, MINUS_ONE)]
+        found = [b.joint.turns(u) for u in driven[:1] for b in self.bodies if u in b.joint.u]
+        return ("F*L" if found[0] else "F") if found else None
 
     # ---- what constraints have to provide
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from bellcrank.errors import RunError
 from bellcrank.files.picture import finished, new_figure, plain
+from bellcrank.run.interactive import axis_label
 
 STYLES = ("bands", "runs")
 BANDS = ((5, 95), (25, 75))  # percentiles of runs between which a band lies
@@ -50,7 +51,7 @@ def draw(
             axis.plot(many.time, shown.T, color="C0", linewidth=0.6, alpha=max(0.05, min(1.0, 20 / len(shown))))
         else:
             _bands(axis, many.time, x)
-        unit, label = plain(many.units.get(name, "")), plain(many.labels.get(name, name))
+        unit, label = plain(many.units.get(name, "")), plain(axis_label(many, name))
         axis.set_ylabel(f"{label}\n({unit})" if unit else label, fontsize=9)
         axis.grid(True, linewidth=0.4, alpha=0.6)
     axes[-1].set_xlabel("time (s)")

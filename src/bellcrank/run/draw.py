@@ -11,7 +11,7 @@ from bellcrank.files.picture import finished, new_figure, plain
 from bellcrank.files.record import guarded
 from bellcrank.files.whole import write_text
 from bellcrank.names import find_name
-from bellcrank.run.interactive import History, plot_page, x_label
+from bellcrank.run.interactive import History, axis_label, plot_page, x_label
 
 MOST = 8  # channels that are drawn unasked
 PICTURES = (".png", ".svg", ".pdf")
@@ -88,7 +88,7 @@ def _figure(
             for name in names:
                 label = plain(name if len(runs) == 1 else f"{name}, {who}")
                 axis.plot(run[against] if against else run.time, run[name], label=label, linewidth=1.2)
-        single = plain(runs[0].labels.get(names[0], names[0])) if len(names) == 1 else ""
+        single = plain(axis_label(runs[0], names[0])) if len(names) == 1 else ""
         unit = plain(unit)
         axis.set_ylabel(f"{single}\n({unit})" if single and unit else single or unit, fontsize=9)
         axis.grid(True, linewidth=0.4, alpha=0.6)

@@ -45,7 +45,7 @@ def plot_page(
         lines = []
         for name in channels:
             for run, told in zip(runs, names, strict=True):
-                label = run.labels.get(name, name)
+                label = axis_label(run, name)
                 shown = name if label == name else f"{name}: {label}"
                 lines.append(
                     {
@@ -61,12 +61,17 @@ def plot_page(
     return filled(template("bellcrank.run/templates", "plot.html"), pieces)
 
 
+def axis_label(run: Any, name: str) -> str:
+    """What stands beside the axis of a channel: its label, of a state its name, which is shorter."""
+    return name if name.startswith(("q(", "u(")) else str(run.labels.get(name, name))
+
+
 def x_label(run: History, against: str | None) -> str:
     """What stands below the horizontal axis."""
     if against is None:
         return "time (s)"
     unit = run.units.get(against, "")
-    return f"{run.labels.get(against, against)}{f' ({unit})' if unit else ''}"
+    return f"{axis_label(run, against)}{f' ({unit})' if unit else ''}"
 
 
 def _numbers(values: np.ndarray) -> list[float | None]:

@@ -179,11 +179,21 @@ class Run(Shown):
         status = [] if self.status in (RunStatus.FINISHED, RunStatus.UNKNOWN) else [f"{STATUS}{self.status.value}"]
         return Record(self.name, self.time, channels, (*history, f"{ENDED}{self.ended}", *status))
 
-    def plot(self, *channels: str, against: str | None = None, path: str | Path | None = None, **options: Any) -> Any:
-        """Draws channels over time, one panel per unit; saves a picture when a path is given. Returns the figure."""
+    def plot(
+        self,
+        *channels: str,
+        against: str | None = None,
+        others: Sequence[Run] = (),
+        path: str | Path | None = None,
+        **options: Any,
+    ) -> Any:
+        """Draws channels over time, one panel per unit; saves a picture when a path is given. Returns the figure.
+
+        `against` names a channel for the horizontal axis; `others` are runs drawn over this one, told apart by `names`.
+        """
         from bellcrank.run.draw import draw
 
-        return draw([self], list(channels), against=against, path=path, **options)
+        return draw([self, *others], list(channels), against=against, path=path, **options)
 
     @cached_property
     def motion(self) -> Any:
