@@ -56,6 +56,7 @@ OF_SYSTEM = {
     "add_point": lambda s, cart, rod: {"name": "tip", "body": rod, "at": (0, -2, 0)},
     "add_force": lambda s, cart, rod: {"name": "f", "magnitude": 1.0, "direction": cart[1], "at": rod.cm},
     "add_moment": lambda s, cart, rod: {"name": "f", "magnitude": 1.0, "direction": rod[3], "on": rod},
+    "add_cable": lambda s, cart, rod: {"name": "f", "tension": "2*x", "through": (cart.origin, s.inertial.origin)},
     "add_strut": lambda s, cart, rod: {"name": "f", "magnitude": "-2*x", "between": (cart.origin, s.inertial.origin)},
     "add_bushing": lambda s, cart, rod: {"name": "f", "at": rod.cm, "stiffness": (1, 1, 1, 1, 1, 1)},
     "add_constraint": lambda s, cart, rod: {"expression": "u(cart) - u(rod)*r"},

@@ -27,6 +27,7 @@ from bellcrank.model.bodies import states_of
 from bellcrank.model.formula import Formula, to_syntax
 from bellcrank.model.guess import with_guess
 from bellcrank.model.joints.joint import JointRecord
+from bellcrank.model.loads.cable import Cable
 from bellcrank.model.loads.force import Force
 from bellcrank.model.loads.gravity import Gravity
 from bellcrank.model.loads.load import MOTION, LoadRecord
@@ -164,6 +165,25 @@ class Builder(Checked):
             self._problem(f"strut '{name}': between={between!r} must be two points.")
             between = ("o", "o")
         return self._load(Strut(name, magnitude, None, between[0], between[1], label, dummies))
+
+    def add_cable(
+        self,
+        name: str,
+        *,
+        tension: Any,
+        through: Sequence[Any],
+        label: str | None = None,
+        dummies: tuple[str, str, str] = ("x", "x0", "v"),
+    ) -> ForceHandle:
+        """A cable, belt or tendon through two or more points, on which it slides without friction.
+
+        `tension` pulls together where it is positive: "max(0, k*(x - x0) + c*v)" is a cable that may go slack. x is the
+        length of the whole cable, x0 its nominal value, v its rate.
+        """
+        if not isinstance(through, tuple | list) or len(through) < 2:
+            self._problem(f"cable '{name}': through={through!r} must be two or more points.")
+            through = ("o", "o")
+        return self._load(Cable(name, tension, label=label, dummies=dummies, through=tuple(through)))
 
     def add_moment(
         self, name: str, *, magnitude: Any, direction: Any, on: Any, against: Any = None, label: str | None = None

@@ -1,0 +1,49 @@
+"""A cable, belt or tendon that runs through points: the same tension in all of its segments, no friction at the points.
+
+Its power is minus the tension times the rate of its length. A segment between points of one body is part of the length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+from bellcrank.errors import ModelError
+from bellcrank.expr import MINUS_ONE, Expr, add
+from bellcrank.model.loads.load import Load, Motion, Reading
+from bellcrank.model.loads.strut import Strut
+
+
+@dataclass
+class Cable(Strut):
+    through: Sequence[Any] = ()
+
+    kind = "cable"
+    option = "tension"
+    sense = -1
+
+    @property
+    def path(self) -> tuple[Any, ...]:
+        return tuple(self.through)
+
+    def read(self, reading: Reading) -> tuple[Load, ...]:
+        segments = list(pairwise(reading.point(p) for p in self.through))
+        lines = [self._line(reading, p, r) for p, r in segments]
+        x, x0, v = zip(*(line[1:] for line in lines), strict=True)
+        motion: Motion = {name: partial(_total, m) for name, m in zip(self.dummies, (x, x0, v), strict=True)}
+        size, words = reading.magnitude(self, motion), (self.name, self.label or self.name, self.kind)
+        found = tuple(
+            Load(*words, size, line[0] * MINUS_ONE, self.dimension, p.body, r.body, p, r, r, True, "rod")
+            for (p, r), line in zip(segments, lines, strict=True)
+            if p.body != r.body
+        )
+        if not found:
+            raise ModelError("all its points belong to one body, so it does nothing")
+        return found
+
+
+def _total(parts: Sequence[Callable[[], Expr]]) -> Expr:
+    return add(*(part() for part in parts))
