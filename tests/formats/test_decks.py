@@ -115,15 +115,15 @@ def test_four_bar_deck_gives_the_history_of_the_source():
 
 
 def test_states_are_called_as_in_the_source():
-    """Section 9.4, the states of Spacecraft #1 (4550 ff.), and Table 9.1.4 for the car."""
+    """Section 9.4, the states of Spacecraft #1 (4550 ff.), and Table 9.1.4 for the car, in small letters."""
     label = from_deck("spacecraft_1")[0].quantities.state_label
-    assert label["q(b, 4)"] == "Rotation of Bpp relative to N about axis #1"
+    assert label["q(b, 4)"] == "Rotation of bpp relative to n about axis #1"
     assert label["q(d)"] == "Rotation of the camera relative to the clock about axis #1"
-    assert label["q(f)"] == "Rotation of the boom relative to E about axis #1"
-    assert label["u(b, 1)"] == "Abs. trans. speed of B* along axis 1"
+    assert label["q(f)"] == "Rotation of the boom relative to e about axis #1"
+    assert label["u(b, 1)"] == "Abs. trans. speed of b* along axis 1"
     label = from_deck("passenger_car")[0].quantities.state_label
     assert label["q(rb)"] == "Rotation of the rolling body relative to the non-rolling body about axis #1"
-    assert label["u(nrb, 2)"] == "Abs. trans. speed of NRB* along axis 2"
+    assert label["u(nrb, 2)"] == "Abs. trans. speed of nrb* along axis 2"
 
 
 # ---- what is told

@@ -29,8 +29,8 @@ TABLE_9_1_1 = {  # parameter: unit as printed ("?" there for CCOEF1 and CG1, whi
     "KRS2": ("-", "coefficient in term in coefficient in Aligning moment, rear axle"),
     "L": ("in", "coordinate of front axle point in dir 1"),
     "NRBI33": ("in-lb-s2", "moment of inertia of NRB"),
-    "NRBM": ("lbm", "mass of NRB"),
-    "RBM": ("lbm", "mass of RB"),
+    "NRBM": ("lbm", "mass of nrb"),
+    "RBM": ("lbm", "mass of rb"),
     "SPEED": ("in/s", "argument to ATAN in term in coefficient in Aligning moment, rear axle"),
     "STEER": ("deg", "term in coefficient in Aligning moment, front axle"),
     "STEP": ("sec", "simulation time step"),
@@ -99,10 +99,10 @@ def test_units_and_labels_are_deduced_where_the_deck_gives_none():
     [
         ("d", "N-s/m", "damping coefficient in strut"),  # the source prints N-sec/rad/m and says so (erratum)
         ("k", "N/m", "stiffness coefficient in strut"),
-        ("bi33", "kg-m2", "moment of inertia of B (33)"),
-        ("l1", "m", "coordinate of attachment point for B in dir 1"),
+        ("bi33", "kg-m2", "moment of inertia of b (33)"),
+        ("l1", "m", "coordinate of attachment point for b in dir 1"),
         ("l2", "m", "coordinate of strut pt 1 in dir 2"),
-        ("l3", "m", "coordinate of center of mass of B in dir 2"),
+        ("l3", "m", "coordinate of center of mass of b in dir 2"),
         ("step", "s", "simulation time step"),
     ],
 )

@@ -164,8 +164,8 @@ def test_cart_with_rolling_wheels():
         "cmb1": "coordinate of center of mass of the body of cart in dir 1",
         "cmf1": "term in coordinate of center of mass of the front axle in dir 1",
         "l1": "coordinate of attachment point for the front axle in dir 1",
-        "mw": "mass of RRW",
-        "ia": "moment of inertia of RRW (22)",
+        "mw": "mass of rrw",
+        "ia": "moment of inertia of rrw (22)",
         "f": "thrust",
         "r": "coefficient in constraint #1",
     }
@@ -428,28 +428,28 @@ def test_states_of_the_passenger_car():
     """Sayers (1990), Table 9.1.4."""
     quantities, _ = inferred(example("passenger_car"))
     assert {name: (quantities.state_label[name], unit.text) for name, unit in quantities.states.items()} == {
-        "q(nrb, 1)": ("Translation of NRB0 relative to the fixed origin along [n1]", "in"),
-        "q(nrb, 2)": ("Translation of NRB0 relative to the fixed origin along [n2]", "in"),
+        "q(nrb, 1)": ("Translation of nrb0 relative to the fixed origin along [n1]", "in"),
+        "q(nrb, 2)": ("Translation of nrb0 relative to the fixed origin along [n2]", "in"),
         "q(nrb, 3)": ("Rotation of the non-rolling body relative to the inertial reference about axis #3", "deg"),
         "q(rb)": ("Rotation of the rolling body relative to the non-rolling body about axis #1", "deg"),
-        "u(nrb, 1)": ("Abs. trans. speed of NRB* along axis 1", "in/s"),
-        "u(nrb, 2)": ("Abs. trans. speed of NRB* along axis 2", "in/s"),
-        "u(nrb, 3)": ("Abs. rot. of NRB, axis 3", "deg/s"),
-        "u(rb)": ("Rot. of RB relative to NRB, axis 1", "deg/s"),
+        "u(nrb, 1)": ("Abs. trans. speed of nrb* along axis 1", "in/s"),
+        "u(nrb, 2)": ("Abs. trans. speed of nrb* along axis 2", "in/s"),
+        "u(nrb, 3)": ("Abs. rot. of nrb, axis 3", "deg/s"),
+        "u(rb)": ("Rot. of rb relative to nrb, axis 1", "deg/s"),
     }
 
 
 def test_states_of_the_other_joints():
     """Three rotations and a slide from a mass centre as in Sayers (1990), sections 9.4 and 9.6."""
     labels = inferred(example("spacecraft_1"))[0].state_label
-    assert labels["q(b, 4)"] == "Rotation of Bpp relative to N about axis #1"
-    assert labels["q(b, 6)"] == "Rotation of B relative to Bp about axis #3"
-    assert labels["u(b, 5)"] == "Abs. rotation of B about axis #2"
-    assert labels["q(f)"] == "Rotation of the boom relative to E about axis #1"
+    assert labels["q(b, 4)"] == "Rotation of bpp relative to n about axis #1"
+    assert labels["q(b, 6)"] == "Rotation of b relative to bp about axis #3"
+    assert labels["u(b, 5)"] == "Abs. rotation of b about axis #2"
+    assert labels["q(f)"] == "Rotation of the boom relative to e about axis #1"
     labels = inferred(example("stanford_arm"))[0].state_label
-    assert labels["q(c)"] == "Translation of C0 relative to the center of mass of B along [b2]"
-    assert labels["u(c)"] == "Trans. speed of C0 relative to center of mass of B along [b2]"
-    assert labels["u(a)"] == "Abs. rot. of A, axis 2"
+    assert labels["q(c)"] == "Translation of c0 relative to the center of mass of b along [b2]"
+    assert labels["u(c)"] == "Trans. speed of c0 relative to center of mass of b along [b2]"
+    assert labels["u(a)"] == "Abs. rot. of a, axis 2"
 
 
 def test_states_with_euler_parameters_and_skew_slides():
@@ -464,10 +464,10 @@ def test_states_with_euler_parameters_and_skew_slides():
     assert quantities.states["u(a, 1)"].text == "deg/s"
     labels = quantities.state_label
     assert labels["q(a, 1)"] == "Euler parameter e0 of the ship relative to the inertial reference"
-    assert labels["q(b)"] == "Translation of B0 relative to deck centre along (0, cos(th), sin(th)) of A"
-    assert labels["q(c)"] == "Translation of C0 relative to the attachment point for C along -[a1]"
+    assert labels["q(b)"] == "Translation of b0 relative to deck centre along (0, cos(th), sin(th)) of a"
+    assert labels["q(c)"] == "Translation of c0 relative to the attachment point for c along -[a1]"
     assert units_of(quantities)["th"] == "deg"
-    assert quantities.label["th"] == "angle in translation axis of B"
+    assert quantities.label["th"] == "angle in translation axis of b"
 
 
 def test_generic_names():

@@ -41,7 +41,7 @@ def state_words(analysis: Analysis) -> dict[str, State]:
         parent = bodies[b.parent] if b.parent >= 0 else None
         base = called(parent.name, parent.label) if parent else "the inertial reference"
         place, frame = _joint_place(analysis, b, parent), parent.name if parent else "n"
-        joints.append((b.joint, Called(b.name.upper(), called(b.name, b.label), frame, base, place)))
+        joints.append((b.joint, Called(b.name, called(b.name, b.label), frame, base, place)))
     found = [x for joint, names in joints for x in joint.coordinate_words(names)]
     found += [x for joint, names in joints for x in joint.speed_words(names)]
     return {symbol.name: state for symbol, state in found}
@@ -50,9 +50,9 @@ def state_words(analysis: Analysis) -> dict[str, State]:
 def _joint_place(analysis: Analysis, b: Body, parent: Body | None) -> str:
     """The point of the parent from which a translation is counted."""
     if all(x is ZERO for x in b.joint.at):
-        return f"{parent.name.upper()}0" if parent else "the fixed origin"
+        return f"{parent.name}0" if parent else "the fixed origin"
     if parent is not None and parent.cm == b.joint.at:
-        return f"the center of mass of {parent.name.upper()}"
+        return f"the center of mass of {parent.name}"
     here = (p.label for p in analysis.points.values() if p.body == b.parent and p.at == b.joint.at)
     return next(here, f"the attachment point for {called(b.name, b.label)}")
 

@@ -190,7 +190,7 @@ class GuidedJoint(FunctionJoint):
 
     def speed_words(self, c: Called) -> Iterator[tuple[Symbol, State]]:
         for u, long in zip(self.u, self._is_length(), strict=False):
-            words = f"{'Speed of travel' if long else 'Roll rate'} of {c.symbol} relative to {c.parent.upper()}"
+            words = f"{'Speed of travel' if long else 'Roll rate'} of {c.symbol} relative to {c.parent}"
             yield u, State(SPEED, "Translational Speed", words) if long else State(SPIN, "Angular Speed", words)
 
     @property

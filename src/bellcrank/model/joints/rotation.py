@@ -85,7 +85,7 @@ class Rotation:
         return self.q[1], 0.0 if self.axes[0] == self.axes[2] else math.pi / 2
 
     def coordinate_words(self, c: Called) -> Iterator[tuple[Symbol, State]]:
-        between = [c.parent.upper(), f"{c.symbol}pp", f"{c.symbol}p", c.symbol]
+        between = [c.parent, f"{c.symbol}pp", f"{c.symbol}p", c.symbol]
         chain = between if self.absolute else [c.base, c.body]
         for axis, q, turned, fixed in zip(self.axes, self.q, chain[1:], chain, strict=False):
             yield q, State(ANGLE, "Rotation", f"Rotation of {turned} relative to {fixed} about axis #{axis_word(axis)}")
@@ -97,7 +97,7 @@ class Rotation:
             elif c.parent == "n":
                 words = f"Abs. rot. of {c.symbol}, axis {axis_word(self.axes[i])}"
             else:
-                words = f"Rot. of {c.symbol} relative to {c.parent.upper()}, axis {axis_word(self.axes[i])}"
+                words = f"Rot. of {c.symbol} relative to {c.parent}, axis {axis_word(self.axes[i])}"
             yield u, State(SPIN, "Angular Speed", words)
 
     @property

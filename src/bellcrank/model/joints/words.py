@@ -22,7 +22,7 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class Called:
-    """How sentences call a body and its parent: their names in capitals, or their labels with an article."""
+    """How sentences call a body and its parent: their names, or their labels with an article."""
 
     symbol: str
     body: str
@@ -34,7 +34,7 @@ class Called:
 def called(name: str, label: str | None) -> str:
     """A body in a sentence: its label with an article, or its symbol."""
     if label is None or label == name:
-        return name.upper()
+        return name
     return label if label.lower().startswith("the ") else f"the {label}"
 
 
@@ -50,5 +50,5 @@ def direction_word(v: Vec3, frame: str) -> str:
     """A direction along the axes of a frame."""
     number = axis_word(v)
     if number.startswith("("):
-        return f"{number} of {frame.upper()}"
+        return f"{number} of {frame}"
     return f"{number[:-1]}[{frame}{number[-1]}]"
