@@ -174,7 +174,7 @@ def test_forces_agree_in_every_system(system, text):
 def test_unit_system_by_name():
     assert unit_system("IN-LB") is IN_LB and unit_system(MKS) is MKS
     with pytest.raises(
-        ModelError, match=r"no unit system is named 'in-lbs'\. Did you mean 'in-lb'\? Systems: mks, in-lb"
+        ModelError, match=r"no unit system is named 'in-lbs'\. Did you mean 'in-lb'\? Systems: SI, mks, in-lb"
     ):
         unit_system("in-lbs")
 

@@ -217,14 +217,27 @@ UNIT_SYSTEMS = {
 
 
 def unit_system(name: str | UnitSystem) -> UnitSystem:
-    """The unit system of a name, capitals or not."""
+    """The unit system of a name, capitals or not; "SI" is another name of mks."""
     if isinstance(name, UnitSystem):
         return name
-    found = UNIT_SYSTEMS.get(str(name).lower())
+    key = str(name).strip().lower()
+    found = UNIT_SYSTEMS.get("mks" if key == "si" else key)
     if found is None:
-        known = ", ".join(UNIT_SYSTEMS)
+        known = ", ".join(["SI", *UNIT_SYSTEMS])
         raise ModelError(f"no unit system is named '{name}'.{did_you_mean(str(name), UNIT_SYSTEMS)} Systems: {known}.")
     return found
+
+
+def with_unit(given: Any) -> tuple[float, str] | None:
+    """Number and unit of a text such as "90 deg"; None for anything else."""
+    found = WITH_UNIT.fullmatch(given) if isinstance(given, str) else None
+    if found is None:
+        return None
+    try:
+        UNIT_SYSTEMS["mks"].parse_unit(found[2])
+    except ModelError:
+        return None
+    return float(found[1]), found[2]
 
 
 def parse_dimension(text: str) -> Dimension:

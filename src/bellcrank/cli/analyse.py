@@ -19,6 +19,7 @@ from bellcrank.cli.options import (
     MOST_VALUES,
     NAMED,
     compile_settings,
+    number_of,
     run_options,
     run_settings,
     shared,
@@ -45,8 +46,8 @@ def options(parser: ArgumentParser) -> None:
     add("--at", action="append", type=place, metavar="WHERE", help=where)
     add("--with", dest="inputs", **NAMED, type=value_of, metavar="INPUT=VALUE", help="constant value of an input")
     add("--free", **MANY, metavar="NAME", help="parameter or input that is unknown in the equilibrium")
-    add("--fix", **NAMED, type=value_of, metavar="NAME=VALUE", help="state, input or parameter that is held")
-    add("--target", **NAMED, type=value_of, metavar="NAME=VALUE", help="value that an output or state shall have")
+    add("--fix", **NAMED, type=number_of, metavar="NAME=VALUE", help="state, input or parameter that is held")
+    add("--target", **NAMED, type=number_of, metavar="NAME=VALUE", help="value that an output or state shall have")
     shared(parser, "start")
     add("--outputs", nargs="+", metavar="NAME", help="channels of --sensitivity (default: all outputs)")
     hertz = "Hz, spaced evenly on a logarithmic scale"
@@ -128,7 +129,7 @@ def place(text: str) -> str | float | tuple[str, float]:
     except ValueError:
         pass
     try:
-        return value_of(text)
+        return number_of(text)
     except ArgumentTypeError:
         raise ArgumentTypeError(f"{text!r} is not equilibrium, start, a time of the run in s, or STATE=VALUE") from None
 

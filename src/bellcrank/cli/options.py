@@ -11,6 +11,7 @@ from bellcrank.errors import ModelError
 from bellcrank.model.guess import with_guess
 from bellcrank.names import key_of
 from bellcrank.numeric.methods import ADAPTIVE, METHODS
+from bellcrank.units import with_unit
 
 MOST_VALUES = 1_000_000  # of a range
 ALL_STATES = "*"  # stands for their names in --atol
@@ -52,7 +53,13 @@ def _pair(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
-def value_of(text: str) -> tuple[str, float]:
+def value_of(text: str) -> tuple[str, Any]:
+    """k=3, q(f)=.25, l=20 mm"""
+    name, value = _pair(text)
+    return (name, value) if with_unit(value) is not None else number_of(text)
+
+
+def number_of(text: str) -> tuple[str, float]:
     """k=3, q(f)=.25"""
     name, value = _pair(text)
     try:
@@ -63,7 +70,7 @@ def value_of(text: str) -> tuple[str, float]:
 
 def tolerance(text: str) -> tuple[str, float]:
     """1e-8, of all states; m=1e-9, q(arm)=1e-8: of a unit or state."""
-    return value_of(text if "=" in text else f"{ALL_STATES}={text}")
+    return number_of(text if "=" in text else f"{ALL_STATES}={text}")
 
 
 def tolerances(listed: list[tuple[str, float]]) -> float | dict[str, float] | None:

@@ -20,7 +20,7 @@ from bellcrank.describe.handles import BodyHandle, ForceHandle, PointHandle
 from bellcrank.errors import ModelError, counted, mapping
 from bellcrank.expr import Expr, Symbol
 from bellcrank.expr.table import Table
-from bellcrank.expr.text import Syntax, postorder_syntax
+from bellcrank.expr.text import AXES, Syntax, postorder_syntax
 from bellcrank.kinds import Checked
 from bellcrank.model import records
 from bellcrank.model.bodies import states_of
@@ -38,7 +38,7 @@ from bellcrank.model.scope import MECHANICAL, Scope
 from bellcrank.names import key_of
 from bellcrank.numeric.real import displayed, real
 from bellcrank.signals import own_copy
-from bellcrank.units import unit_system
+from bellcrank.units import unit_system, with_unit
 
 PLACES = ("derivatives", "update", "output", "init", "input", "echo")  # where external routines are called
 MACHINE = MECHANICAL.keys() - {"q", "u"}  # functions whose value needs the whole machine
@@ -90,12 +90,12 @@ class Builder(Checked):
     ) -> BodyHandle:
         """Adds a body carried by `parent` (default: the ground) through 0 to 3 translations, then 0, 1 or 3 rotations.
 
-        `translate`: directions in the parent; `rotate`: axes of the new body, or "euler-parameters"; an axis is 1, 2, 3
-        or three components; or `joint`, a joint of another kind, in place of all these. `joint_at` is measured in the
-        parent, `cm` in the body. Mass and inertia default to parameters named after the body. `orientation`: that of
-        the body in its parent with all coordinates zero, a rotation matrix (columns: axes of the body) or turns
-        (axis, angle in rad) one after another. `armature`: inertia of a motor's rotor times the square of its gear
-        ratio, which resists the one speed of the joint.
+        `translate`: directions in the parent; `rotate`: axes of the new body, or "euler-parameters"; an axis is "x",
+        "y", "z" (or 1, 2, 3) or three components; or `joint`, a joint of another kind, in place of all these.
+        `joint_at` is measured in the parent, `cm` in the body. Mass and inertia default to parameters named after the
+        body. `orientation`: that of the body in its parent with all coordinates zero, a rotation matrix (columns: axes
+        of the body) or rotations (axis, angle in rad or as "90 deg") one after another. `armature`: inertia of a
+        motor's rotor times the square of its gear ratio, which resists the one speed of the joint.
         """
         record = records.BodyRecord(
             name_of(name, "body"), parent, label, mass, inertia, translate, rotate, rotation_axis, reference_axis,
@@ -232,7 +232,9 @@ class Builder(Checked):
         self.description.loops.append(records.LoopRecord(p, r, along, joint, self._vector(axis), length, label))
 
     def _vector(self, given: Any) -> Any:
-        """A vector expression as it stands; three components stand for one along the inertial axes."""
+        """A vector expression as it stands; three components, or "x", "y", "z", are along the inertial axes."""
+        if isinstance(given, str) and given.strip() in AXES:
+            return self.inertial[given.strip()]
         if isinstance(given, tuple | list | np.ndarray) and getattr(given, "ndim", 1) == 1 and len(given) == 3:
             parts = [Formula(to_syntax(c)) * self.inertial[i] for i, c in enumerate(given, 1)]
             return parts[0] + parts[1] + parts[2]
@@ -244,13 +246,14 @@ class Builder(Checked):
         return self.description.parameters.setdefault(name_of(name, "parameter"), records.ParameterRecord(name))
 
     def add_parameter(
-        self, name: str, value: float | None = None, units: str | None = None, label: str | None = None
+        self, name: str, value: float | str | None = None, units: str | None = None, label: str | None = None
     ) -> Expr:
-        """Declares a parameter (default value in user units)."""
+        """Declare a parameter. Its default value is a number in user units, or text with a unit ("10 mm")."""
         record = self._parameter(name)
         record.declared = True
-        record.value = record.value if value is None else self._default(name, value)
         record.units = units or record.units
+        if value is not None:
+            self._set_default(record, value)
         record.label = label or record.label
         return Symbol(name, "parameter")
 
@@ -260,22 +263,43 @@ class Builder(Checked):
         record.declared = True
         return Symbol(record.name, "parameter")
 
-    def set_defaults(self, values: Mapping[str, float] | None = None, /, **more: float) -> None:
-        """Default values of parameters, in user units. A name that no formula holds is told by `equations`."""
-        for name, value in {**mapping(values, "set_defaults"), **more}.items():
-            self._parameter(name).value = None if value is None else self._default(name, value)
+    def set_defaults(self, values: Mapping[str, Any] | None = None, /, **more: Any) -> None:
+        """Set default values of parameters: numbers in user units, or text with a unit (`l="10 mm"`).
 
-    def _default(self, name: str, value: Any) -> float | None:
-        found = real(value)
-        if found is None:
-            wanted = "a number in user units; its unit is given by set_units()"
-            self._problem(f"the default of parameter '{name}' is {displayed(value)}; it must be {wanted}.")
-        return found
+        `equations` reports names that no formula contains."""
+        for name, value in {**mapping(values, "set_defaults"), **more}.items():
+            self._set_default(self._parameter(name), value)
+
+    def _set_default(self, record: records.ParameterRecord, value: Any) -> None:
+        record.written = with_unit(value)
+        if record.written is not None:
+            self._convert(record)
+            return
+        record.value = real(value)
+        if record.value is None and value is not None:
+            wanted = "a number in the unit of the parameter, or text with a number and a unit, such as '10 mm'"
+            self._problem(f"the default of parameter '{record.name}' is {displayed(value)}; it must be {wanted}.")
+
+    def _convert(self, record: records.ParameterRecord) -> None:
+        """A default that was given with a unit, in the unit of the parameter; without one, in that of the system."""
+        assert record.written is not None
+        number, text = record.written
+        system = unit_system(self.description.units)
+        given = system.parse_unit(text)
+        record.units = record.units or str(given.dimension)
+        own = system.parse(record.units)
+        if not own.dimension.same_kind(given.dimension):
+            what = f"the default of parameter '{record.name}' is '{number:g} {text}'"
+            self._problem(f"{what}, but its unit is {own.text}.")
+        record.value = float(own.from_equation(given.to_equation(number)))
 
     def set_units(self, values: Mapping[str, str] | None = None, **more: str) -> None:
         """Units of parameters: dimension words ("F/L") or real units ("N/mm")."""
         for name, text in {**mapping(values, "set_units"), **more}.items():
-            self._parameter(name).units = text
+            record = self._parameter(name)
+            record.units = text
+            if record.written is not None:
+                self._convert(record)
 
     def set_labels(self, values: Mapping[str, str] | None = None, **more: str) -> None:
         """What parameters mean, in words."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bellcrank.expr import Expr, Symbol
-from bellcrank.expr.text import Syntax
+from bellcrank.expr.text import AXES, Syntax
 from bellcrank.model.formula import Formula
 from bellcrank.model.owner import OwnName
 
@@ -41,7 +41,8 @@ class PointHandle:
 
 
 class BodyHandle:
-    """A body by name. `b[1]`, `b[2]`, `b[3]` are its unit vectors; `b.q[i]`, `b.u[i]` its coordinates and speeds."""
+    """A body by name. `b.x`, `b.y`, `b.z` (or `b[1]`, `b[2]`, `b[3]`) are its unit vectors; `b.q[i]`, `b.u[i]` its
+    coordinates and speeds."""
 
     def __init__(self, name: str, q: list[Symbol], u: list[Symbol], owner: tuple[int, str] | None = None) -> None:
         self.name = OwnName(name, owner)
@@ -51,10 +52,26 @@ class BodyHandle:
         self.joint = PointHandle(OwnName(f"{name}.joint", owner))
         self.cm = PointHandle(OwnName(f"{name}.cm", owner))
 
-    def __getitem__(self, axis: int) -> Formula:
-        if axis not in (1, 2, 3):
-            raise IndexError(f"body '{self.name}' has unit vectors 1, 2 and 3, not {axis!r}")
-        return Formula(Syntax("unit", (self.name, axis)))
+    def __getitem__(self, axis: int | str) -> Formula:
+        number = AXES.get(axis) if isinstance(axis, str) else axis
+        if number not in (1, 2, 3):
+            raise IndexError(f"body '{self.name}' has unit vectors 1, 2, 3 or 'x', 'y', 'z', not {axis!r}")
+        return Formula(Syntax("unit", (self.name, number)))
+
+    @property
+    def x(self) -> Formula:
+        """The first unit vector."""
+        return self[1]
+
+    @property
+    def y(self) -> Formula:
+        """The second unit vector."""
+        return self[2]
+
+    @property
+    def z(self) -> Formula:
+        """The third unit vector."""
+        return self[3]
 
     def __repr__(self) -> str:
         return f"Body({self.name})"

@@ -13,6 +13,7 @@ from bellcrank.describe.builder import Builder
 from bellcrank.describe.handles import BodyHandle, ForceHandle, PointHandle, States
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import Expr, Symbol
+from bellcrank.expr.text import axis_number
 from bellcrank.linkage.chain import BASE
 from bellcrank.linkage.implicit import implicit
 from bellcrank.linkage.joint import ExactGuide, TableGuide
@@ -242,7 +243,8 @@ def _rack_body(builder: Builder, name: str, rack: Any, linkage: Any, base: Any) 
     axis = next(i.axis for i in linkage.chain.inputs if i.kind == "rack")
     given = record.translate
     slide = given[0] if isinstance(given, tuple | list) and len(given) == 1 else given
-    vector = tuple(1.0 if i == slide - 1 else 0.0 for i in range(3)) if isinstance(slide, int) else slide
+    number = axis_number(slide)
+    vector = slide if number is None else tuple(1.0 if i == number else 0.0 for i in (1, 2, 3))
     rotates = record.rotate not in ((), None, [])
     if _name(record.parent) != _name(base) or rotates or not isinstance(vector, tuple) or len(vector) != 3:
         raise ModelError(

@@ -19,7 +19,7 @@ from bellcrank.errors import ExpressionError, ModelError
 TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eEdD][+-]?\d+)?)"
     r"|(?P<name>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)"
-    r"|(?P<unit>\[\s*[A-Za-z_][\w.]*?\s*[123]\s*\])"
+    r"|(?P<unit>\[\s*[A-Za-z_][\w.]*?\s*(?:[123]|\.[xyz])\s*\])"
     r"|(?P<op>\*\*|\^|<=|>=|[-+*/(),<>]))",
     re.ASCII,
 )
@@ -27,7 +27,8 @@ SPACE = re.compile(r"^\s*", re.ASCII)
 CALL = re.compile(r"\s*\(", re.ASCII)
 BINDING = {"<": 1, "<=": 1, ">": 1, ">=": 1, "+": 2, "-": 2, "*": 3, "/": 3, "neg": 4, "**": 5}
 RIGHT = {"**", "neg"}
-LEAVES = {"number", "name", "unit", "value"}
+LEAVES = {"number", "name", "unit", "quantity", "value"}
+AXES = {"x": 1, "y": 2, "z": 3}
 LONGEST_NUMBER = 1000  # characters
 LONG_SUM = 100  # terms
 T = TypeVar("T")
@@ -35,7 +36,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Syntax:
-    """One node of a formula: an operator, a call, a name, a number, a unit vector, or a value put in by Python."""
+    """One node of a formula: an operator, a call, a name, a number, a unit vector, a number with its unit, or
+    a value put in by Python."""
 
     op: str
     args: tuple[Any, ...]
@@ -51,6 +53,13 @@ class Syntax:
     @property
     def children(self) -> tuple[Syntax, ...]:
         return children_of(self)
+
+
+def axis_number(a: Any) -> int | None:
+    """1, 2 or 3 of a coordinate axis, given so or as "x", "y", "z"; None for anything else."""
+    if isinstance(a, str):
+        return AXES.get(a.strip())
+    return a if isinstance(a, int) and not isinstance(a, bool) and a in (1, 2, 3) else None
 
 
 def children_of(node: Syntax) -> tuple[Syntax, ...]:
@@ -110,7 +119,8 @@ class _Yard:
             args = (_number(token, self.source, at),)
         elif kind == "unit":
             inner = token[1:-1].strip()
-            args = (inner[:-1].strip(), int(inner[-1]))
+            body, axis = inner[:-1].strip(), inner[-1]
+            args = (body.removesuffix("."), AXES[axis]) if axis in AXES else (body, int(axis))
         self.output.append(Syntax(kind, args, at, self.source))
         self.operand_next = False
 
@@ -262,6 +272,8 @@ def show(root: Syntax) -> str:
                 text = node.args[0]
             case "unit":
                 text = f"[{node.args[0]}{node.args[1]}]"
+            case "quantity":
+                text = f"{node.args[0]:g} {node.args[1]}"
             case "value":
                 text = getattr(node.args[0], "name", None) or str(node.args[0])
             case "call":

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -21,10 +21,11 @@ from bellcrank.files.text import one_line
 from bellcrank.kinematics.dimensions import Quantities
 from bellcrank.kinematics.dimensions.quantities import UNKNOWN
 from bellcrank.kinematics.results import Analysis
+from bellcrank.model.guess import Guess, GuessText
 from bellcrank.model.records import GivenEvent, RunRecord
 from bellcrank.names import find_name, key_of, one_each, only, text_of
 from bellcrank.program.program import Program
-from bellcrank.units import ANGLE, LENGTH, UNIT_SYSTEMS, Unit
+from bellcrank.units import ANGLE, LENGTH, UNIT_SYSTEMS, Unit, with_unit
 
 T = TypeVar("T")
 
@@ -255,7 +256,18 @@ class Interface:
         if not given:
             return {}
         found = {name: self.get(name, kinds) for name in given}
-        return one_each(given, {name: key_of(name) if x is None else x.key for name, x in found.items()}, what)
+        values = {name: self.in_user_unit(value, found[name], what) for name, value in given.items()}
+        return one_each(values, {name: key_of(name) if x is None else x.key for name, x in found.items()}, what)
+
+    def in_user_unit(self, value: T, x: Quantity | None, what: str) -> T:
+        """A value, in the unit of the quantity if it is text with another unit ("90 deg")."""
+        if not isinstance(value, str) or x is None or (found := with_unit(value)) is None:
+            return value
+        unit = UNIT_SYSTEMS[self.units].parse_unit(found[1])
+        if not unit.dimension.same_kind(x.unit.dimension):
+            raise ModelError(f"{what}: '{x.name}' is '{value}', but its unit is {x.unit.text}", self.model)
+        number = float(x.unit.from_equation(unit.to_equation(found[0])))
+        return cast(T, Guess(number) if isinstance(value, GuessText) else number)
 
     def changed_parameters(self, given: Mapping[str, T] | None, new: Mapping[str, T]) -> dict[str, T]:
         """Parameters by key, some of them changed."""
@@ -273,7 +285,8 @@ class Interface:
     def start_values(self, given: Mapping[Any, T]) -> dict[Any, T]:
         """Initial values and guesses by name: what is given, else what the model says, however each is spelled."""
         meant = self.keyed(given, STATES, "initial")
-        return {key: value for key, value in self._own_start.items() if key not in meant} | dict(given)
+        values = {name: self.in_user_unit(value, self.get(name, STATES), "initial") for name, value in given.items()}
+        return {key: value for key, value in self._own_start.items() if key not in meant} | values
 
     def channel(self, name: Any) -> Quantity | None:
         """What a run records under that name, or None."""
@@ -335,7 +348,7 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
         scalar(s.name, "parameter" if i < given else "entered", s, i) for i, s in enumerate(program.parameters)
     ]
     used, met = {s.name for s in program.parameters}, analysis.parameters
-    return Interface(
+    made = Interface(
         model=mechanism.name,
         units=d.units,
         parameters=tuple(parameters[:given]),
@@ -352,6 +365,15 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
         idle=tuple(scalar(name, "idle") for name in met if name not in used),
         unused=tuple(scalar(name, "unused") for name in d.parameters if name not in met),
     )
+    return replace(made, run=_in_user_units(made))
+
+
+def _in_user_units(made: Interface) -> RunDefaults:
+    """What a run uses, where initial values and inputs that were given with a unit are numbers."""
+    run = made.run
+    initial = {k: made.in_user_unit(x, made.get(k, STATES), "set_run(initial=)") for k, x in run.initial.items()}
+    inputs = {k: made.in_user_unit(x, made.get(k, ("input",)), "set_run(inputs=)") for k, x in run.inputs.items()}
+    return replace(run, initial=initial, inputs=inputs)
 
 
 def _input(name: str, symbol: Symbol | None, q: Quantities, place: int = -1, column: int = -1) -> Quantity:

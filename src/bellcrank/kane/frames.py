@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, Expr, add, mul, neg
+from bellcrank.expr.text import axis_number
 from bellcrank.kane.statement import Shown, latex_matrix
 from bellcrank.vector import basis
 from bellcrank.vector.basis import Mat3, UnitVector, Vector, axis_rotation, dot_units, transpose
@@ -40,10 +41,26 @@ class Frame(basis.Frame):
         self.turn = None
         self.axes = (Axis(self, 0), Axis(self, 1), Axis(self, 2))
 
-    def __getitem__(self, i: int) -> Vector:
-        if i not in (1, 2, 3):
-            raise ModelError(f"{self.name}[{i!r}]: the unit vectors of a frame are numbered 1, 2, 3")
-        return Vector({self.axes[i - 1]: ONE})
+    def __getitem__(self, i: int | str) -> Vector:
+        number = axis_number(i)
+        if number is None:
+            raise ModelError(f"{self.name}[{i!r}]: the unit vectors of a frame are 1, 2, 3 or 'x', 'y', 'z'")
+        return Vector({self.axes[number - 1]: ONE})
+
+    @property
+    def x(self) -> Vector:
+        """The first unit vector."""
+        return self[1]
+
+    @property
+    def y(self) -> Vector:
+        """The second unit vector."""
+        return self[2]
+
+    @property
+    def z(self) -> Vector:
+        """The third unit vector."""
+        return self[3]
 
     def __str__(self) -> str:
         return self.name

@@ -10,6 +10,7 @@ from typing import Any
 
 from bellcrank.errors import ModelError
 from bellcrank.expr import Expr, Symbol
+from bellcrank.expr.text import axis_number
 from bellcrank.expr.walk import symbols
 from bellcrank.kane import euler
 from bellcrank.kane.contradictions import contradictions
@@ -28,12 +29,13 @@ class Steps(Declared):
 
     # ---- orientation
 
-    def rotate(self, a: Frame | str, b: Frame | str, axis: int, angle: Any) -> DirectionCosines:
-        """B is A turned by an angle (rad) about an axis 1, 2 or 3 that both share."""
-        if axis not in (1, 2, 3):
-            raise ModelError(f"axis={axis!r} must be 1, 2 or 3")
+    def rotate(self, a: Frame | str, b: Frame | str, axis: int | str, angle: Any) -> DirectionCosines:
+        """B is A turned by an angle (rad) about an axis that both share: "x", "y", "z" or 1, 2, 3."""
+        number = axis_number(axis)
+        if number is None:
+            raise ModelError(f"axis={axis!r} must be 'x', 'y', 'z' or 1, 2, 3")
         angle = self.scalar(angle)
-        return self._orient(a, b, axis_rotation(axis - 1, angle), (axis - 1, angle))
+        return self._orient(a, b, axis_rotation(number - 1, angle), (number - 1, angle))
 
     def dircos(self, a: Frame | str, b: Frame | str, matrix: Sequence[Sequence[Any]] | None = None) -> DirectionCosines:
         """Direction cosines a_i . b_j: given as 3 x 3 array, or computed."""

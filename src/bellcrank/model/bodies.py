@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from bellcrank.expr import ONE, Expr, Symbol, evaluate, expression, symbols
+from bellcrank.expr.text import axis_number
 from bellcrank.model.inertia import armature_of, inertia_of, mass_of
 from bellcrank.model.joints.joint import Joint, JointRecord, Site
 from bellcrank.model.joints.plain import PlainJoint
 from bellcrank.model.joints.rotation import EulerParameters
 from bellcrank.model.orientation import orientation_of
-from bellcrank.model.reading import Checker, Draft, is_axis_number, of_unit_size
+from bellcrank.model.reading import AXIS, Checker, Draft, of_unit_size
 from bellcrank.model.records import BodyRecord, Description
 from bellcrank.units import unit_system
 from bellcrank.vector.basis import IDENTITY, NULL, Vec3, add3, cross3, dot3, matmul, matvec, transpose
@@ -92,15 +93,14 @@ def _axis_list(checker: Checker, given: Any, where: str, what: str) -> list[Any]
     """A bare axis, one vector, or a sequence of axes."""
     if given is None or (isinstance(given, Sequence) and not isinstance(given, str) and len(given) == 0):
         return []
-    if isinstance(given, int) and not isinstance(given, bool):
+    if (isinstance(given, int) and not isinstance(given, bool)) or axis_number(given) is not None:
         given = (given,)
     elif isinstance(given, str) or not hasattr(given, "__len__"):
-        allowed = "an axis is 1, 2, 3 or three components; several are given as a tuple."
-        checker.problem(where, f"{what}={given!r}: {allowed}")
+        checker.problem(where, f"{what}={given!r}: {AXIS}; several are given as a tuple.")
         return []
     given = list(given)
     vectors = [hasattr(a, "__len__") and not isinstance(a, str) for a in given]
-    if len(given) == 3 and not all(is_axis_number(a) or v for a, v in zip(given, vectors, strict=True)):
+    if len(given) == 3 and not all(axis_number(a) is not None or v for a, v in zip(given, vectors, strict=True)):
         given = [tuple(given)]  # three components of one vector
     if len(given) > 3:
         checker.problem(where, f"{what}={given!r} has {len(given)} axes; at most 3 are allowed.")
@@ -140,7 +140,7 @@ def _resolve(checker: Checker, draft: Draft) -> None:
 def _three_rotations(checker: Checker, draft: Draft) -> None:
     numbers = [_coordinate_axis(a) for a in draft.axes]
     if any(n is None for n in numbers):
-        checker.problem(draft.where, "three rotations need axis numbers 1, 2 or 3.")
+        checker.problem(draft.where, "three rotations need coordinate axes: 'x', 'y', 'z' (or 1, 2, 3).")
     elif numbers[0] == numbers[1] or numbers[1] == numbers[2]:
         shown = tuple(n + 1 for n in numbers)  # type: ignore[operator]
         told = f"rotate={shown}: two rotations in a row about the same axis are one rotation."

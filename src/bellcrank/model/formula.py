@@ -14,6 +14,7 @@ from bellcrank.expr import Expr, function, symbols
 from bellcrank.expr.function_table import CALLED
 from bellcrank.expr.node import operand, undecided
 from bellcrank.expr.text import Syntax, parse, postorder_syntax, show
+from bellcrank.units import with_unit
 
 
 def _operator(op: str, mirrored: bool = False) -> Callable[[Formula, Any], Formula]:
@@ -61,11 +62,12 @@ class Formula:
 
 
 def to_syntax(value: Any) -> Syntax:
-    """Syntax of a number, an expression, a formula, a body or point, or text."""
+    """Syntax of a number, an expression, a formula, a body or point, or text, which may be a number with its unit."""
     if isinstance(value, Formula):
         return value.syntax
     if isinstance(value, str):
-        return parse(value)
+        found = with_unit(value)
+        return parse(value) if found is None else Syntax("quantity", found, source=value)
     if isinstance(value, Syntax):
         return value
     number = operand(value)

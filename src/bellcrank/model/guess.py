@@ -7,10 +7,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from bellcrank.errors import ModelError, mapping
+from bellcrank.units import with_unit
 
 
 class Guess(float):
     """A value among initial ones from which an assembly starts and which it may change."""
+
+    __slots__ = ()
+
+
+class GuessText(str):
+    """The same as text with a unit ("90 deg"), until the unit of the state is known."""
 
     __slots__ = ()
 
@@ -34,7 +41,9 @@ def _key(name: Any) -> str:
     return "".join(str(getattr(name, "name", name)).split())
 
 
-def _guess(name: Any, value: Any) -> Guess:
+def _guess(name: Any, value: Any) -> Guess | GuessText:
+    if with_unit(value) is not None:
+        return GuessText(value)
     try:
         found = Guess(value)
     except (TypeError, ValueError, OverflowError):

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from bellcrank.expr import Expr, evaluate, expression, symbols
-from bellcrank.model.reading import Checker, is_axis_number
+from bellcrank.expr.text import axis_number
+from bellcrank.model.reading import Checker
 from bellcrank.numeric.tuning import RANKS
 from bellcrank.vector.basis import IDENTITY, Mat3, cross3, dot3, matmul, transpose, turn_about
 
@@ -82,4 +83,4 @@ def _listed(given: Any) -> bool:
 
 def _is_turn(given: Any) -> bool:
     """An axis and an angle."""
-    return _listed(given) and len(given) == 2 and (is_axis_number(given[0]) or _listed(given[0]))
+    return _listed(given) and len(given) == 2 and (axis_number(given[0]) is not None or _listed(given[0]))

@@ -13,12 +13,15 @@ from typing import Any
 
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr import MINUS_ONE, ONE, ZERO, Expr, div, evaluate, sqrt, symbols
+from bellcrank.expr.text import axis_number
 from bellcrank.model.joints.rotation import Rotation
 from bellcrank.model.owner import check_owner
 from bellcrank.model.records import BodyRecord, Description
 from bellcrank.model.scope import Scope, name_in
 from bellcrank.numeric.tuning import RANKS
 from bellcrank.vector.basis import IDENTITY, NULL, ZEROS, Mat3, Vec3, add3, dot3, matvec, neg3, transpose
+
+AXIS = "an axis is 'x', 'y' or 'z' (or 1, 2, 3), or three components"
 
 
 @dataclass
@@ -107,11 +110,11 @@ class Checker:
         return without_rounding((x, y, z))
 
     def direction(self, given: Any, where: str, what: str) -> Vec3 | None:
-        """Unit vector of an axis number or of three constant components."""
-        if is_axis_number(given):
-            return IDENTITY[given - 1]
+        """Unit vector of a coordinate axis or of three constant components."""
+        if (number := axis_number(given)) is not None:
+            return IDENTITY[number - 1]
         if isinstance(given, int | float | str) or not hasattr(given, "__len__") or getattr(given, "ndim", 1) == 0:
-            self.problem(where, f"{what}: {given!r} is not an axis; an axis is 1, 2, 3 or three components.")
+            self.problem(where, f"{what}: {given!r} is not an axis; {AXIS}.")
             return None
         v = self.vector(given, where, what)
         size = dot3(v, v)
@@ -159,7 +162,3 @@ def of_unit_size(v: Vec3, square: Expr) -> Vec3:
         return v
     length = sqrt(square)
     return div(v[0], length), div(v[1], length), div(v[2], length)
-
-
-def is_axis_number(a: Any) -> bool:
-    return isinstance(a, int) and not isinstance(a, bool) and a in (1, 2, 3)

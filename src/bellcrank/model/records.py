@@ -51,6 +51,7 @@ class ParameterRecord:
     units: str | None = None
     label: str | None = None
     positive: bool = False  # a run with another value is refused
+    written: tuple[float, str] | None = field(default=None, compare=False, repr=False)  # number and unit of the value
     declared: bool = field(default=False, compare=False, repr=False)  # it may stand in no formula
 
 

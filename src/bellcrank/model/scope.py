@@ -19,6 +19,7 @@ from bellcrank.expr.text import Syntax, evaluate_syntax, long_sums, show
 from bellcrank.model.formula import to_syntax
 from bellcrank.model.owner import check_owner
 from bellcrank.model.records import Description, External
+from bellcrank.units import unit_system
 
 MECHANICAL = {
     "dot": (2,), "cross": (2,), "angle": (2, 3), "direction": (1,), "dir": (1,), "magnitude": (1,), "mag": (1,),
@@ -143,6 +144,9 @@ class Scope:
         match node.op:
             case "number":
                 return expression(node.args[0])
+            case "quantity":
+                number, unit = node.args
+                return expression(unit_system(self.description.units).parse_unit(unit).to_equation(number))
             case "name":
                 return Name(node.args[0], node)
             case "value":

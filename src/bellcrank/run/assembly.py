@@ -219,9 +219,10 @@ def _read_afresh(interface: Interface, given: Mapping[Any, float]) -> _Given:
     wanted: dict[Symbol, float] = {}
     kept: dict[str, bool] = {}
     for key, value in given.items():
+        x = interface.get(key, STATES)
+        value = interface.in_user_unit(value, x, "initial")
         what = "guess" if isinstance(value, Guess) else "initial value"
         number = finite(value, f"{what} of {key}")
-        x = interface.get(key, STATES)
         if x is None:
             known = [s.name for s in interface.states]
             why = f"no such coordinate or speed.{did_you_mean(str(key), known)} States: {', '.join(known)}."

@@ -24,6 +24,7 @@ from bellcrank.numeric.real import displayed, real
 from bellcrank.numeric.tuning import PLANS, STEPS
 from bellcrank.program.program import Program
 from bellcrank.run.inputs import as_input, as_signal, breaks_of, covering
+from bellcrank.units import WITH_UNIT, with_unit
 
 METHODS = (*FIXED, *ADAPTIVE)
 _FLOAT = np.dtype(float)
@@ -225,7 +226,9 @@ def number(value: Any, what: str) -> float:
     """A real number that was given; text, booleans and complex numbers are errors."""
     found = real(value)
     if found is None:
-        raise ModelError(f"{what} is {displayed(value)}, not a number")
+        written = WITH_UNIT.fullmatch(value) if isinstance(value, str) else None
+        why = f": no unit is named '{written[2]}'" if written and with_unit(value) is None else ", not a number"
+        raise ModelError(f"{what} is {displayed(value)}{why}")
     return found
 
 

@@ -10,6 +10,7 @@ from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.expr.function_table import CALLED, OPERATORS
 from bellcrank.expr.text import Syntax, evaluate_syntax, parse, postorder_syntax
 from bellcrank.names import find_name
+from bellcrank.units import with_unit
 
 BINARY: dict[str, Callable[[float, float], float]] = {
     "+": lambda a, b: a + b,
@@ -22,7 +23,9 @@ BINARY: dict[str, Callable[[float, float], float]] = {
 
 def names_in(text: str) -> set[str]:
     """The names that a formula uses. A formula that cannot be read is an error with its place."""
-    found = set()
+    found: set[str] = set()
+    if with_unit(text) is not None:
+        return found
     for node in postorder_syntax(parse(text)):
         if node.op == "name" and node.args[0] != "pi":
             found.add(str(node.args[0]))

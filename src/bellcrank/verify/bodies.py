@@ -105,7 +105,7 @@ class Machine:
         parent = self.body(r.parent)
         self.index[r.name] = index
         slides = tuple(self._axis(a) for a in _axes(r.translate))
-        euler = isinstance(r.rotate, str)
+        euler = isinstance(r.rotate, str) and r.rotate not in ("x", "y", "z")
         given = [] if euler else _axes(r.rotate)
         bare = not given and not euler and r.rotation_axis is not None
         axes = tuple(self._axis(a) for a in ([r.rotation_axis] if bare else given))
@@ -134,9 +134,11 @@ class Machine:
         return self.index.get(name, -1)
 
     def _axis(self, given: Any) -> Value:
-        """Unit vector of an axis number or of three components."""
+        """Unit vector of an axis by number or name, or of three components."""
         if isinstance(given, int):
             return E[given - 1]
+        if isinstance(given, str):
+            return E["xyz".index(given.strip())]
         v = self.scalars.triple(given)
         return v / jets.norm(v)
 
@@ -356,12 +358,12 @@ class Motion:
 
 def _axes(given: Any) -> list[Any]:
     """A bare axis, one vector, or several axes, as a list."""
-    if isinstance(given, int):
+    if isinstance(given, int) or (isinstance(given, str) and given in ("x", "y", "z")):
         return [given]
     if isinstance(given, str):
         raise CannotEvaluate(f"{given!r} is no axis")
     parts = [] if given is None else list(given)
-    numbers = [isinstance(a, int) and a in (1, 2, 3) for a in parts]
+    numbers = [isinstance(a, int | str) and a in (1, 2, 3, "x", "y", "z") for a in parts]
     vectors = [hasattr(a, "__len__") and not isinstance(a, str) for a in parts]
     if len(parts) == 3 and not all(n or v for n, v in zip(numbers, vectors, strict=True)):
         return [tuple(parts)]

@@ -22,6 +22,7 @@ from bellcrank.expr.node import Expr, Func, Held, Number, Product, Sum, Symbol
 from bellcrank.expr.table import Table
 from bellcrank.expr.text import Syntax, parse, postorder_syntax
 from bellcrank.model.records import Description, External
+from bellcrank.units import unit_system, with_unit
 from bellcrank.verify import jets
 from bellcrank.verify.functions import CHOICES, FUNCTIONS, OPERATORS, Rule
 from bellcrank.verify.jets import Jet, Value
@@ -62,7 +63,8 @@ def _in_order(root: Syntax) -> list[tuple[Syntax, list[int]]]:
 def syntax_of(given: Any) -> Syntax:
     """Syntax of text, of a formula made with Python operators, of a number or of an expression."""
     if isinstance(given, str):
-        return _parsed(given)
+        found = with_unit(given)
+        return _parsed(given) if found is None else Syntax("quantity", found)
     if isinstance(given, Syntax):
         return given
     made = getattr(given, "syntax", None)
@@ -139,6 +141,9 @@ class Scalars:
             case "value":
                 given = node.args[0]
                 return self.expression(given) if isinstance(given, Expr) else given
+            case "quantity":
+                number, unit = node.args
+                return np.float64(unit_system(self.description.units).parse_unit(unit).to_equation(number))
             case "unit":
                 return self.unit_vector(*node.args)
             case "call":

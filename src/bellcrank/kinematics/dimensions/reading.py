@@ -17,7 +17,7 @@ from bellcrank.kinematics.dimensions.algebra import SPEED, SPIN
 from bellcrank.kinematics.dimensions.graph import UNIT, Graph, Node, Root
 from bellcrank.model.formula import to_syntax
 from bellcrank.model.mechanism import Mechanism
-from bellcrank.units import LENGTH, TIME, Dimension
+from bellcrank.units import LENGTH, TIME, Dimension, unit_system
 from bellcrank.units import ONE as PURE
 
 VECTORS = {"pos": LENGTH, "vel": SPEED, "rot": SPIN}
@@ -29,6 +29,7 @@ class Reader:
     def __init__(self, mechanism: Mechanism, states: dict[str, Dimension], given: dict[str, Dimension]) -> None:
         d = mechanism.description
         self.graph = Graph()
+        self.units = unit_system(d.units)
         self.mechanism, self.states, self.given = mechanism, states, given
         self.bodies = {b.name: b for b in mechanism.bodies}
         self.loads = {f.name: f.dimension for f in d.forces}
@@ -55,8 +56,9 @@ class Reader:
         if isinstance(value, int | float):
             return None
         self.graph.where, self._dummies = where, dummies or {}
-        node = self._settle(evaluate_syntax(to_syntax(value), self._meaning))
-        self.graph.roots.append(Root(node, where, words, what, needed, strict))
+        syntax = to_syntax(value)
+        node = self._settle(evaluate_syntax(syntax, self._meaning))
+        self.graph.roots.append(Root(node, where, words, what, needed, strict or syntax.op == "quantity"))
         if needed is not None:
             node.learn(needed, True, where)
         return node
@@ -110,6 +112,8 @@ class Reader:
         match node.op:
             case "number":
                 return self.graph.number(node.args[0])
+            case "quantity":
+                return self.graph.known(show(node), self.units.parse_unit(node.args[1]).dimension)
             case "unit":
                 return self.graph.known(show(node), PURE)
             case "value":
