@@ -8,10 +8,9 @@ import pytest
 import bellcrank as bc
 from bellcrank.backend.c import CModel
 from bellcrank.backend.c_runs import CRun
-from bellcrank.backend.start import FINISHED, NOT_CLOSED, Start
 from bellcrank.emit.c.source import c_source, c_sources
-from bellcrank.numeric.course import Course
 from bellcrank.numeric.projection import steadiness
+from bellcrank.numeric.run_spec import FINISHED, NOT_CLOSED, RunSpec
 from bellcrank.program.statements import Section
 from tests.models import STRICT, example, needs_compiler, random_state, rarely, relative, system
 
@@ -164,7 +163,7 @@ def test_program_with_two_repeated_rows(method):
     for program in (eom.program, with_rows_twice(eom.program)):
         compiled = CModel(program, sim.loaded.functions, flags=STRICT)
         model = compiled.calls()
-        run = model.start(Start(Course(method, 0.002, 500), y, p, model.constants(p), []))
+        run = model.start(RunSpec(1.0, 0.002, method, state=y, p=p, c=model.constants(p)))
         rows.append(run.advance(500))
         assert run.status == FINISHED
     assert "N_G = 4, N_V = 4" in compiled.source
@@ -200,7 +199,7 @@ def test_last_good_state_is_kept():
     p = sim.parameter_values()
     y = np.concatenate(sim.complete())
     model = sim.loaded.context().model
-    run = model.start(Start(Course("rk4", 0.002, 1000), y, p, model.constants(p), []))
+    run = model.start(RunSpec(2.0, 0.002, "rk4", state=y, p=p, c=model.constants(p)))
     rows = run.advance(1000)
     assert (run.status, run.reached) == (NOT_CLOSED, len(rows))
     assert run.state.tolist() == rows[-1, 1 : 1 + len(y)].tolist()

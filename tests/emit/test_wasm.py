@@ -10,7 +10,7 @@ from bellcrank.emit.browser import browser_program
 from bellcrank.emit.c.functions import C_NAMES
 from bellcrank.emit.linkages import kernel_function
 from bellcrank.expr.function_table import CALLED
-from bellcrank.numeric.course import At
+from bellcrank.numeric.run_spec import At
 from bellcrank.run.evaluate import complete
 from bellcrank.run.loaded import load
 from tests.models import SOURCES, example, needs_compiler, system

@@ -160,8 +160,8 @@ def test_explicit_steps_that_a_fast_mode_holds_are_told(backend, method):
 
 
 def test_stiff_steps_lost_in_rounding_are_told():
-    from bellcrank.backend.start import STEP_TOO_SMALL, TOO_MANY_STEPS
     from bellcrank.numeric.count import Count
+    from bellcrank.numeric.run_spec import STEP_TOO_SMALL, TOO_MANY_STEPS
     from bellcrank.numeric.steps_told import why_it_ended
 
     told = "Newton's method failed in 41 of 80 steps: rtol=1e-10 may be below .* double precision: try rtol=1e-08"

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 import bellcrank as bc
-from bellcrank.backend.start import Start
-from bellcrank.numeric.course import Course
 from bellcrank.numeric.methods import METHODS
+from bellcrank.numeric.run_spec import RunSpec
 from tests.late import Late
 from tests.models import able, example, needs_compiler, pendulum, relative
 from tests.programs import build
@@ -208,7 +207,8 @@ def test_condition_may_be_an_output_with_a_space_in_its_name():
 def test_blocks_of_steps_do_not_matter():
     sim = pendulum().equations().compile(backend="c")
     whole = sim.simulate(t_end=5.0, output_every=3)
-    start = Start(Course("rk4", 0.01, 500, 3), np.concatenate(sim.complete()), *known(sim), [])
+    p, c = known(sim)
+    start = RunSpec(5.0, 0.01, "rk4", 3, state=np.concatenate(sim.complete()), p=p, c=c)
     run = sim.loaded.context().model.start(start)
     rows = np.vstack([run.advance(last) for last in (1, 2, 7, 9, 333, 500)])
     np.testing.assert_array_equal(rows[:, 0], whole.time)

@@ -25,7 +25,7 @@ from bellcrank.run.assembly import assembled, complete_state, state_key
 from bellcrank.run.closure import keeper_of
 from bellcrank.run.evaluate import Inputs, Parameters, closure
 from bellcrank.run.loaded import Loaded
-from bellcrank.run.values import known_symbols, run_plan
+from bellcrank.run.values import known_symbols, run_spec
 
 DIFFERENCE = 1e-3  # of a parameter, where an assembly is differentiated by differences
 OFTEN = 4000  # evaluations above which compiling the slopes pays
@@ -137,23 +137,23 @@ def sensitivity(
     channels: Sequence[Quantity] = interface.outputs or interface.states
     if outputs is not None:
         channels = plant.find_all(outputs, CHANNELS, "output")
-    plan = run_plan(interface, t_end, step, _method(interface, method), output_every)
+    spec = run_spec(interface, t_end, step, _method(interface, method), output_every)
     if loaded.remembers:
         raise ModelError("sensitivities of a run with external routines that remember are not defined", plant.name)
     settings = {
-        "t_end": plan.t_end, "step": plan.step, "method": plan.method, "initial": initial, "inputs": inputs,
-        "output_every": plan.every,
+        "t_end": spec.t_end, "step": spec.step, "method": spec.method, "initial": initial, "inputs": inputs,
+        "output_every": spec.every,
     }  # fmt: skip
     if loaded.program.loops is not None and not check:  # a step forward costs as much as hundreds in a compiled run
         by_runs = differences(plant, chosen, channels, values, settings)
         if by_runs is not None:
             return by_runs
     p = loaded.parameter_values(values)
-    signals = loaded.inputs(inputs, (0.0, plan.t_end))
+    signals = loaded.inputs(inputs, (0.0, spec.t_end))
     given = interface.start_values(initial or {})
     state, free = assembled(loaded, given, closure(loaded, p, signals), p, signals)
     x = np.concatenate(state)
-    run = _Sensitive(plant, chosen, channels, p, signals, plan.steps * METHODS[plan.method].evaluations > OFTEN)
+    run = _Sensitive(plant, chosen, channels, p, signals, spec.steps * METHODS[spec.method].evaluations > OFTEN)
     S = np.zeros((run.n, len(chosen)))
     told = {state_key(interface, k) for k, value in given.items() if not isinstance(value, Guess)}
     if interface.removed:
@@ -164,7 +164,7 @@ def sensitivity(
         S = run.tangent(0.0, x, S, free)
         run.start(x)
     try:
-        integrate(run.rates, x, S, plan.course(signals)._replace(every=1), plan.every, run.n_q, run.admit, run.record)
+        integrate(run.rates, x, S, replace(spec, breaks=spec.breaks_of(signals)), run.n_q, run.admit, run.record)
     except FloatingPointError as error:
         raise RunError(f"sensitivity of '{plant.name}': {error}; try a smaller step") from None
     result = _result(plant.name, run, chosen, channels)

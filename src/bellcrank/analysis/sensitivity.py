@@ -17,9 +17,9 @@ import numpy as np
 from bellcrank.analysis.draw import draw_panels
 from bellcrank.analysis.tables import column_of, per, table, write_csv
 from bellcrank.files.notebook import Shown
-from bellcrank.numeric.course import Course
 from bellcrank.numeric.integrate import Times, time_of
 from bellcrank.numeric.methods import METHODS, Method
+from bellcrank.numeric.run_spec import RunSpec
 
 Rates = Callable[[float, np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]  # t, x -> f, df/dx, df/dp
 Admit = Callable[[float, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]  # t, x, S -> both on the constraints
@@ -28,24 +28,24 @@ Record = Callable[[float, np.ndarray, np.ndarray], None]
 
 
 def integrate(
-    rates: Rates, x: np.ndarray, S: np.ndarray, course: Course, every: int, n_q: int, admit: Admit, record: Record
+    rates: Rates, x: np.ndarray, S: np.ndarray, spec: RunSpec, n_q: int, admit: Admit, record: Record
 ) -> None:
     """Take all steps, split where inputs jump as a run does; record(t, x, S) is called at the start, after every n-th
     step and after the last."""
     record(0.0, x, S)
-    start, method = course.begin(1), METHODS[course.method]
+    start, method = spec.begin(1), METHODS[spec.method]
     old: Both | None = None  # rates at the start of the step before, if that was a whole one
-    for i in range(1, course.total + 1):
-        for part in course.parts(i):
+    for i in range(1, spec.steps + 1):
+        for part in spec.parts(i):
             now = _both(rates, start, x, S)
             times = start, part.middle, part.before
             x, S = _step(method, rates, times, x, S, now, old if part.whole else None, part.h, n_q)
             x, S = admit(part.before, x, S)
             start, old = part.after, now if part.whole else None
         if not (np.all(np.isfinite(x)) and np.all(np.isfinite(S))):
-            raise FloatingPointError(f"the run is no longer finite at t = {course.time(i):g} s")
-        if i % every == 0 or i == course.total:
-            record(course.time(i), x, S)
+            raise FloatingPointError(f"the run is no longer finite at t = {spec.time(i):g} s")
+        if i % spec.every == 0 or i == spec.steps:
+            record(spec.time(i), x, S)
 
 
 def _both(rates: Rates, t: float, x: np.ndarray, S: np.ndarray) -> Both:

@@ -16,7 +16,6 @@ from bellcrank.backend.compiler import NO_COMPILER, Compiler, find_compiler
 from bellcrank.backend.external import external_function, remembering
 from bellcrank.backend.protocol import Functions
 from bellcrank.backend.python import PythonModel
-from bellcrank.backend.start import Input
 from bellcrank.backend.tiers import builds_of
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.rigid import RigidWheel
@@ -25,6 +24,7 @@ from bellcrank.emit.routines import external_name
 from bellcrank.emit.schedule import AS_WRITTEN, BEST, Options
 from bellcrank.errors import BuildError, warn
 from bellcrank.expr.collection import no_collection
+from bellcrank.numeric.run_spec import Input
 from bellcrank.program.inertias import inertia_functions
 from bellcrank.program.program import Program
 

@@ -8,10 +8,9 @@ import numpy as np
 
 from bellcrank.backend.c_calls import CCalls
 from bellcrank.backend.c_runs import LoopCRun
-from bellcrank.backend.start import FINISHED, Input, Start, Weights
-from bellcrank.numeric.course import Course
 from bellcrank.numeric.methods import DEFAULT
 from bellcrank.numeric.projection import CannotClose
+from bellcrank.numeric.run_spec import FINISHED, Input, RunSpec, Weights
 from bellcrank.numeric.tuning import ASSEMBLY
 
 Spare = tuple[LoopCRun, Sequence[float], Sequence[float]]  # a job, with the parameters and constants it has
@@ -50,7 +49,7 @@ class CAssembler:
                 return run
         program = self._calls.program
         state = np.zeros(len(program.coordinates) + len(program.speeds))
-        made: LoopCRun = self._calls.start(Start(Course(DEFAULT, 1.0, 1), state, p, c, inputs))
+        made: LoopCRun = self._calls.start(RunSpec(1.0, 1.0, DEFAULT, state=state, p=p, c=c, inputs=inputs))
         return made
 
     def _put_back(self, run: LoopCRun) -> None:

@@ -16,8 +16,8 @@ from bellcrank.backend.c_calls import CCalls
 from bellcrank.backend.c_job import NO_FUNCTION, Function, InputSignal, Job, address
 from bellcrank.backend.c_python import python_function
 from bellcrank.backend.c_runs import signal_of
-from bellcrank.backend.start import Input
 from bellcrank.errors import InternalError
+from bellcrank.numeric.run_spec import Input
 
 
 class Bound:

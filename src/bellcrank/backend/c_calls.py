@@ -15,9 +15,8 @@ from bellcrank.backend.external import call_routine
 from bellcrank.backend.interrupts import CallsBack
 from bellcrank.backend.libraries import Builds
 from bellcrank.backend.protocol import Functions
-from bellcrank.backend.start import Input, Start
 from bellcrank.emit.c.functions import C_NAMES
-from bellcrank.numeric.course import At
+from bellcrank.numeric.run_spec import At, Input, RunSpec
 from bellcrank.program.program import Program
 
 
@@ -29,7 +28,7 @@ class Compiled:
     builds: Builds
     called_back: Sequence[tuple[int, int]]
     memory_size: int
-    run: Callable[[Any, Start], Any]
+    run: Callable[[Any, RunSpec], Any]
     assembler: Callable[..., Any] | None = None  # of closed loops
     held: dict[str, tuple[Sequence[float], Any]] = field(default_factory=dict)  # arrays of the last parameters
     layouts: dict[type, Any] = field(default_factory=dict)  # of arrays, by kinds of runs
@@ -143,9 +142,9 @@ class CCalls:
             found.callback = self._callback
         return found
 
-    def start(self, start: Start) -> Any:
+    def start(self, spec: RunSpec) -> Any:
         """A run that has not begun."""
-        return self.compiled.run(self, start)
+        return self.compiled.run(self, spec)
 
     def assembler(
         self, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input], spare: list[Any] | None

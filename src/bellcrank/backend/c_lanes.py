@@ -11,7 +11,7 @@ from bellcrank.emit.c.events import EventsText
 from bellcrank.emit.c.lanes import lanes_source
 from bellcrank.emit.c.methods import method_number
 from bellcrank.emit.number import Number
-from bellcrank.numeric.course import Course
+from bellcrank.numeric.run_spec import RunSpec
 from bellcrank.program.program import Program
 
 
@@ -31,17 +31,17 @@ class Lanes:
 class LaneDriver:
     """One thread's part of many runs."""
 
-    def __init__(self, lanes: Lanes, course: Course, begin: Beginnings, wanted: Wanted, results: Results) -> None:
+    def __init__(self, lanes: Lanes, spec: RunSpec, begin: Beginnings, wanted: Wanted, results: Results) -> None:
         self._lanes = lanes
         self._batch, self._held = batch_of(begin, wanted, results)
-        set_course(self._batch, course)
+        set_steps(self._batch, spec)
 
     def go(self, first: int, last: int) -> None:
         """Runs from number `first` to before `last`."""
         self._lanes.library.run_lanes(ctypes.byref(self._batch), first, last)
 
 
-def set_course(batch: Any, course: Course) -> None:
+def set_steps(batch: Any, spec: RunSpec) -> None:
     """Tells a batch the steps of its runs."""
-    batch.method, batch.total, batch.every = method_number(course.method), course.total, course.every
-    batch.h, batch.t_start, batch.t_end = course.step, course.t_start, course.t_end
+    batch.method, batch.total, batch.every = method_number(spec.method), spec.steps, spec.every
+    batch.h, batch.t_start, batch.t_end = spec.step, spec.t_start, spec.t_end

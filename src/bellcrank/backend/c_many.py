@@ -86,7 +86,7 @@ def apart(array: np.ndarray) -> int:
 
 def block_of(run: CRun) -> tuple[int, np.ndarray]:
     """Most steps of a run between two looks at its rows, and room for these."""
-    every = run.course.every
+    every = run.spec.every
     block = max(1, ROOM // every) * every if every < ROOM else every
     return block, np.empty((block // every + 2, run.width))
 

@@ -14,12 +14,12 @@ import numpy as np
 
 from bellcrank.backend.c_calls import CCalls
 from bellcrank.backend.c_job import NO_FUNCTION, Function, InputSignal, Job, address
-from bellcrank.backend.start import DAE_METHODS, FINISHED, NOT_CLOSED, Carried, Input, Pace, Start, Weights, not_closed
 from bellcrank.emit.c.methods import method_number
 from bellcrank.emit.c.signals import NUMBERED
 from bellcrank.emit.kernel_data import bridge_room
 from bellcrank.numeric.branch import Passage
 from bellcrank.numeric.count import Count
+from bellcrank.numeric.run_spec import DAE_METHODS, FINISHED, NOT_CLOSED, Carried, Input, RunSpec, Weights, not_closed
 from bellcrank.numeric.tuning import LOOPS
 
 FIRST_PAUSE = 1000  # steps of a run with an adaptive method up to its first look at the keyboard
@@ -66,9 +66,9 @@ class CRun:
     in_process: ClassVar[bool] = True  # may C be given addresses?
     goes_on: ClassVar[tuple[str, ...]] = ("t", "behind")  # what a run that goes on takes over, beside shared arrays
 
-    def __init__(self, calls: CCalls, start: Start) -> None:
-        self.calls, self.course, self._start = calls, start.course, start
-        self._program, course, inputs = calls.program, start.course, start.inputs
+    def __init__(self, calls: CCalls, spec: RunSpec) -> None:
+        self.calls, self.spec = calls, spec
+        self._program, inputs = calls.program, spec.inputs
         self.inputs = inputs  # keeps the arrays of the signals
         self.signals = (InputSignal * max(len(inputs), 1))(*map(signal_of, inputs))
         asked = any(i.kind == "function" for i in inputs)
@@ -77,36 +77,34 @@ class CRun:
         self.memory = np.zeros(len(calls.memory))
         self._externals = calls.externals(self.memory)
         self._job = job = Job()  # fields one by one, which is soonest done
-        job.method, job.total, job.every, job.h = method_number(course.method), course.total, course.every, course.step
-        job.t_end, job.t_start, job.t = course.t_end, course.t_start, course.start(course.first + 1)
+        job.method, job.total, job.every, job.h = method_number(spec.method), spec.steps, spec.every, spec.step
+        job.t_end, job.t_start, job.t = spec.t_end, spec.t_start, spec.start(spec.first + 1)
         job.with_inputs, job.function, job.inputs = 1, self._function, ctypes.addressof(self.signals)
         job.externals = ctypes.addressof(self._externals)
-        self._arrays = self._shared_room(start)
+        self._arrays = self._shared_room(spec)
         self.state = self._arrays["y"]
-        job.n_breaks, job.breaks = len(course.breaks), NO_BREAKS_AT
-        if course.breaks:
-            self._share(breaks=np.array([*course.breaks, 0.0]))
+        job.n_breaks, job.breaks = len(spec.breaks), NO_BREAKS_AT
+        if spec.breaks:
+            self._share(breaks=np.array([*spec.breaks, 0.0]))
         self._width = 1 + len(self.state) + len(self._program.output_names) + len(self._program.inputs)
-        self.status, self.problem, self.reached = FINISHED, "", course.first
+        self.status, self.problem, self.reached = FINISHED, "", spec.first
         self.rows = np.empty(0)
         self.passages: list[Passage] = []
-        self._pace = start.pace
-        if start.pace is not None:
-            self._set_pace(start.pace)
-        self.watching = start.events
+        if spec.times is not None:
+            self._set_tolerances(spec)
+        self.watching = spec.events
         if self.watching is not None:
             self.watching.watch(self)
             job.events = ctypes.addressof(self.watching.fields)
             self.calls_back = True
 
-    def _set_pace(self, pace: Pace) -> None:
-        """A run whose method chooses its steps."""
-        work = np.zeros(self.calls.work_room())
-        atol, caps = (np.array([*x, 0.0]) for x in (pace.atol, pace.caps))
-        self._share(times=np.array(pace.times), atol=atol, caps=caps, work=work)
-        self._share(groups=np.array(pace.groups, dtype=np.int64), largest=np.zeros(len(atol)))
-        self._job.rtol, self._job.most, self._job.pause = pace.rtol, pace.most, FIRST_PAUSE
-        self._job.look = pace.look
+    def _set_tolerances(self, spec: RunSpec) -> None:
+        """An adaptive run."""
+        work, x = np.zeros(self.calls.work_room()), spec.tolerances
+        atol, caps = (np.array([*x, 0.0]) for x in (x.atol, x.caps))
+        self._share(times=np.array(spec.times), atol=atol, caps=caps, work=work)
+        self._share(groups=np.array(x.groups, dtype=np.int64), largest=np.zeros(len(atol)))
+        self._job.rtol, self._job.most, self._job.pause, self._job.look = x.rtol, spec.most, FIRST_PAUSE, spec.look
 
     def take_over(self, before: CRun) -> None:
         """Goes on with another method where a run has come to; its steps count."""
@@ -121,29 +119,29 @@ class CRun:
             setattr(self._job, name, address(array))
             self._arrays[name] = array
 
-    def _usual(self, start: Start) -> dict[str, list[float]]:
+    def _usual(self, spec: RunSpec) -> dict[str, list[float]]:
         """What the arrays that every run has begin with; what is given (`_given`) stands in the first."""
-        zeros = [0.0] * len(start.state)
+        zeros = [0.0] * len(spec.state)
         return {
-            "y": zeros, "p": [0.0] * (len(start.p) + 1), "c": [0.0] * (len(start.c) + 1), "k": zeros, "old": zeros,
-            "bad": [math.nan] * len(zeros), "kept": [0.0] * (len(self._program.inputs) - len(start.inputs) + 1),
+            "y": zeros, "p": [0.0] * (len(spec.p) + 1), "c": [0.0] * (len(spec.c) + 1), "k": zeros, "old": zeros,
+            "bad": [math.nan] * len(zeros), "kept": [0.0] * (len(self._program.inputs) - len(spec.inputs) + 1),
         }  # fmt: skip
 
-    def _given(self, start: Start) -> list[float]:
+    def _given(self, spec: RunSpec) -> list[float]:
         """What is given, in the order of the first arrays."""
-        return [*np.asarray(start.state, float).tolist(), *start.p, 0.0, *start.c, 0.0]
+        return [*np.asarray(spec.state, float).tolist(), *spec.p, 0.0, *spec.c, 0.0]
 
-    def _shared_room(self, start: Start) -> Arrays:
+    def _shared_room(self, spec: RunSpec) -> Arrays:
         """The arrays that every run has; they are laid out once for a program."""
         known: Layout | None = self.calls.compiled.layouts.get(type(self))
         if known is None:
-            usual, places, begin = self._usual(start), {}, 0
+            usual, places, begin = self._usual(spec), {}, 0
             for name, values in usual.items():
                 places[name] = begin, begin + len(values)
                 begin += len(values)
             known = Layout(np.array([*chain.from_iterable(usual.values())]), places)
             self.calls.compiled.layouts[type(self)] = known
-        room, given = known.usual.copy(), self._given(start)
+        room, given = known.usual.copy(), self._given(spec)
         room[: len(given)] = given
         job, place = self._job, address(room)
         for name, (begin, _) in known.places.items():
@@ -186,7 +184,7 @@ class CRun:
 
     @property
     def time(self) -> float:
-        return self.course.time(self.reached) if self._pace is None else float(self._job.t)
+        return self.spec.time(self.reached) if self.spec.times is None else float(self._job.t)
 
     @property
     def count(self) -> Count:
@@ -228,17 +226,17 @@ class CRun:
         self.set_given(p, c)
         for array in (self.rates, self._kept, self.memory):
             array[:] = 0.0
-        job, self.reached, self.status, self.problem = self._job, self.course.first, FINISHED, ""
-        job.begun, job.status, job.reached, job.t = 0, FINISHED, self.reached, self.course.start(self.reached + 1)
+        job, self.reached, self.status, self.problem = self._job, self.spec.first, FINISHED, ""
+        job.begun, job.status, job.reached, job.t = 0, FINISHED, self.reached, self.spec.start(self.reached + 1)
 
     def advance(self, last: int) -> np.ndarray:
         """Goes on to step `last`, or as far as it comes before it pauses; the rows recorded on the way."""
         first = self.reached
-        count = last // self.course.every - first // self.course.every + 2
+        count = last // self.spec.every - first // self.spec.every + 2
         if self.watching is not None:
             count += EVENT_ROWS
-            if self._pace is not None:  # a step with an event in it records all rows up to that
-                count += self.course.total - last
+            if self.spec.times is not None:  # a step with an event in it records all rows up to that
+                count += self.spec.steps - last
         rows = np.empty((count, self._width))
         self._job.first, self._job.last, self._job.filled, self._job.most_rows = first, last, 0, count
         self.write_to(rows)
@@ -246,7 +244,7 @@ class CRun:
         self.status = self.call("run")
         seconds = time.perf_counter() - began
         self.calls.took(seconds)
-        if self._pace is not None:
+        if self.spec.times is not None:
             share = PAUSE_SECONDS / max(seconds, 1e-9)
             self._job.pause = max(1, min(int(self._job.pause * min(share, 2.0)), self._job.most))
         self.ended(self.status)
@@ -307,23 +305,23 @@ class LoopCRun(CRun):
 
     goes_on = (*CRun.goes_on, "ratio", "steady", "n_past", "wary", "near", "curves", "portions", "visit")
 
-    def __init__(self, calls: CCalls, start: Start) -> None:
-        super().__init__(calls, start)
+    def __init__(self, calls: CCalls, spec: RunSpec) -> None:
+        super().__init__(calls, spec)
         self._over: list[Passage] = []
         self._visits, job = np.empty((MOST_PASSAGES, 6)), self._job
         job.passages, job.most_passages = address(self._visits), MOST_PASSAGES
-        job.visit[1], job.staged = 1.0, start.staged
+        job.visit[1], job.staged = 1.0, spec.staged
 
-    def _usual(self, start: Start) -> dict[str, list[float]]:
+    def _usual(self, spec: RunSpec) -> dict[str, list[float]]:
         n_q, n_u = len(self._program.coordinates), len(self._program.speeds)
         past, bridges = [0.0] * (3 * (1 + n_u)), [0.0] * (bridge_room(self._blocks) + 1)
-        usual = super()._usual(start)
+        usual = super()._usual(spec)
         given = {name: usual.pop(name) for name in ("y", "p", "c")} | {"root_q": [1.0] * n_q, "root_u": [1.0] * n_u}
         return given | usual | {"past": past, "bridges": bridges}
 
-    def _given(self, start: Start) -> list[float]:
-        given = super()._given(start)
-        for weights in start.weights or ():
+    def _given(self, spec: RunSpec) -> list[float]:
+        given = super()._given(spec)
+        for weights in spec.weights or ():
             given += map(math.sqrt, weights.tolist())
         return given
 
@@ -407,9 +405,9 @@ class DaeCRun(CRun):
 
     goes_on = (*CRun.goes_on, "fresh", "way")
 
-    def __init__(self, calls: CCalls, start: Start) -> None:
-        super().__init__(calls, start)
-        job, dae = self._job, start.dae
+    def __init__(self, calls: CCalls, spec: RunSpec) -> None:
+        super().__init__(calls, spec)
+        job, dae = self._job, spec.dae
         self._share(frozen=np.zeros(2 * len(self._program.loops.v) + 1))  # type: ignore[union-attr]
         job.dae, job.free_fall = DAE_METHODS.index(dae.method), int(dae.base == "free fall")
         job.alpha, job.beta, job.gamma = dae.alpha, dae.beta, dae.gamma
@@ -421,11 +419,11 @@ class RigidCRun(CRun):
     goes_on = (*CRun.goes_on, "from_time")
     KINDS = ("impact", "rolls", "leaves the ground", "is held in a notch")
 
-    def __init__(self, calls: CCalls, start: Start) -> None:
-        super().__init__(calls, start)
-        modes = np.zeros((len(start.wheels), WHEEL_MODES))
+    def __init__(self, calls: CCalls, spec: RunSpec) -> None:
+        super().__init__(calls, spec)
+        modes = np.zeros((len(spec.wheels), WHEEL_MODES))
         modes[:, 4] = 1.0
-        self._room, self._depths = np.zeros((4000, 3)), np.zeros(len(start.wheels))
+        self._room, self._depths = np.zeros((4000, 3)), np.zeros(len(spec.wheels))
         self._share(modes=modes, told=self._room, depths=self._depths)
         self._job.most_told = len(self._room)
 
@@ -436,7 +434,7 @@ class RigidCRun(CRun):
 
     def raised(self) -> dict[str, float]:
         """Wheels that were moved out of the ground since this was asked last, and how deep they were."""
-        found = {name: d for name, d in zip(self._start.wheels, self._depths.tolist(), strict=True) if d > 0}
+        found = {name: d for name, d in zip(self.spec.wheels, self._depths.tolist(), strict=True) if d > 0}
         self._depths[:] = 0.0
         return found
 
@@ -449,8 +447,8 @@ class RigidCRun(CRun):
         """Tells of the wheels what happened since this was called last."""
         count, self._job.n_told = self._job.n_told, 0
         for t, wheel, kind in self._room[:count].tolist():
-            if self._start.tell is not None:
-                self._start.tell(f"{self._start.wheels[int(wheel)]} {self.KINDS[int(kind)]}", t)
+            if self.spec.note is not None:
+                self.spec.note(f"{self.spec.wheels[int(wheel)]} {self.KINDS[int(kind)]}", t)
 
 
 def _plain(value: Any) -> Any:

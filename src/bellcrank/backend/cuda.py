@@ -10,15 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.c_lanes import set_course
+from bellcrank.backend.c_lanes import set_steps
 from bellcrank.backend.c_many import PENDING, Beginnings, Results, Wanted, batch_of
-from bellcrank.backend.start import Input
 from bellcrank.emit.c.cuda import THREADS, cuda_source
 from bellcrank.emit.c.events import EventsText
 from bellcrank.emit.c.many import FIGURES
 from bellcrank.emit.number import DOUBLE, FLOAT, Number
 from bellcrank.errors import RunError
-from bellcrank.numeric.course import Course
+from bellcrank.numeric.run_spec import Input, RunSpec
 from bellcrank.program.program import Program
 
 OPTIONS = ("--std=c++17", "-default-device")
@@ -83,7 +82,7 @@ class Gpu:
 
     def go(
         self,
-        course: Course,
+        spec: RunSpec,
         begin: Beginnings,
         wanted: Wanted,
         results: Results,
@@ -101,7 +100,7 @@ class Gpu:
 
             own = replace(begin, **{k: getattr(begin, k)[first:last] for k in OF_RUNS if len(getattr(begin, k)) > 1})
             part = Results(last - first, results.kept.shape[2], results.bad.shape[1], wanted)
-            launched += self._go(course, own, wanted, part, inputs, told)
+            launched += self._go(spec, own, wanted, part, inputs, told)
             results.kept[:, first:last], results.figures[:, first:last] = part.kept, part.figures
             for name in ENDS:
                 getattr(results, name)[first:last] = getattr(part, name)
@@ -125,7 +124,7 @@ class Gpu:
 
     def _go(
         self,
-        course: Course,
+        spec: RunSpec,
         begin: Beginnings,
         wanted: Wanted,
         results: Results,
@@ -135,7 +134,7 @@ class Gpu:
         """Does runs at the same time, in launches of about the same time; how long they took, s."""
         cupy, n = self._cupy, len(results.status)
         batch, _ = batch_of(begin, wanted, results)
-        set_course(batch, course)
+        set_steps(batch, spec)
         held = {name: cupy.asarray(array) for name, array in self._arrays(begin, wanted, results, inputs).items()}
         for name, array in held.items():
             setattr(batch, name, array.data.ptr)
@@ -147,15 +146,15 @@ class Gpu:
             self._put(name, array)
         jobs, tallies = (cupy.empty(max(n * size, 1), dtype=np.uint8) for size in memory_of(self._sizes, wanted))
         cupy.cuda.runtime.deviceSynchronize()
-        reached, steps, started = 0, min(course.total, 64), time.perf_counter()
-        while reached < course.total:
-            to, began = min(reached + steps, course.total), time.perf_counter()
+        reached, steps, started = 0, min(spec.steps, 64), time.perf_counter()
+        while reached < spec.steps:
+            to, began = min(reached + steps, spec.steps), time.perf_counter()
             given = jobs, tallies, np.int64(reached == 0), np.int64(to)
             self._run((-(-n // THREADS),), (THREADS,), given)
             cupy.cuda.runtime.deviceSynchronize()
             share = LAUNCH_SECONDS / max(time.perf_counter() - began, 1e-6)
             reached, steps = to, max(1, int(steps * min(share, 8.0)))
-            progress(reached / course.total)
+            progress(reached / spec.steps)
         launched = time.perf_counter() - started
         for name in ("kept", "figures", *ENDS):
             getattr(results, name)[...] = held[name].get()

@@ -13,8 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from bellcrank.backend.compiler import Compiler
-from bellcrank.backend.start import Input, Start
-from bellcrank.numeric.course import At
+from bellcrank.numeric.run_spec import At, Input, RunSpec
 from bellcrank.program.program import Program
 
 Functions = Sequence[Callable[..., Any] | None]
@@ -44,7 +43,7 @@ class Calls(Protocol):
     def values(self, section: str, *at: *At) -> list[float]:
         """Results of a section that stands for itself; compiled programs lack corrections and multipliers."""
 
-    def start(self, start: Start) -> Any:
+    def start(self, spec: RunSpec) -> Any:
         """A whole run of a compiled program; None where Python has to drive it."""
 
     def assembler(

@@ -11,9 +11,8 @@ import numpy as np
 from bellcrank.backend.compiler import Compiler
 from bellcrank.backend.external import remembering
 from bellcrank.backend.protocol import Functions
-from bellcrank.backend.start import Input, Start
 from bellcrank.emit.python.source import python_source
-from bellcrank.numeric.course import At
+from bellcrank.numeric.run_spec import At, Input, RunSpec
 from bellcrank.program import interpret
 from bellcrank.program.program import Program
 
@@ -98,7 +97,7 @@ class PythonCalls:
         _, values = interpret.derivatives(self.program, known, t, q, u, w, user)
         return interpret.outputs(self.program, values, user)
 
-    def start(self, start: Start) -> None:
+    def start(self, spec: RunSpec) -> None:
         """There is no run to start."""
 
     def assembler(

@@ -37,7 +37,6 @@ from bellcrank.backend.external import call_routine
 from bellcrank.backend.interrupts import CallsBack
 from bellcrank.backend.protocol import Functions
 from bellcrank.backend.python import PythonCalls, PythonModel
-from bellcrank.backend.start import Input, Start
 from bellcrank.emit.c.functions import C_NAMES
 from bellcrank.emit.c.rigid import RigidWheel, wheel_data
 from bellcrank.emit.c.run import parts_of
@@ -47,7 +46,7 @@ from bellcrank.emit.wasm.placed import as_fields, model_values
 from bellcrank.errors import BuildError, InternalError
 from bellcrank.kernel.layout import layout_of
 from bellcrank.kernel.text import kernel_file
-from bellcrank.numeric.course import At
+from bellcrank.numeric.run_spec import At, Input, RunSpec
 from bellcrank.program.program import Program
 from bellcrank.program.routine import Routine
 
@@ -138,10 +137,10 @@ class WasmCalls(PythonCalls):
     def externals(self, memory: np.ndarray) -> Any:
         return Externals()
 
-    def start(self, start: Start) -> Any:
+    def start(self, spec: RunSpec) -> Any:
         """A run that has not begun."""
         calls: Any = self
-        return self._run(calls, start)
+        return self._run(calls, spec)
 
     def assembler(
         self, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input], spare: list[Any] | None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bellcrank.backend.c_many import Beginnings, Results, Wanted, apart, block_of, fresh_arrays
-from bellcrank.backend.start import Input
+from bellcrank.numeric.run_spec import Input
 
 SHORT = 0.1  # s: calls that take less do more runs
 MOST = 256  # runs in one call

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bellcrank.backend.c_job import Close, Events, Hold, RowAt, UseValues, address, records
-from bellcrank.backend.start import EventData
+from bellcrank.numeric.run_spec import EventData
 from bellcrank.numeric.tuning import EVENTS
 
 ACTED, CHANGED_NOTHING = 1, 2  # kinds of what happened

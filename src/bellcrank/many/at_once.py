@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from bellcrank.backend.c_many import Results
-from bellcrank.backend.start import FINISHED
 from bellcrank.errors import BellcrankError, ModelWarning
 from bellcrank.interface.interface import Quantity
 from bellcrank.many.figures import Figure
@@ -18,6 +17,7 @@ from bellcrank.many.given import GROUPS, Given
 from bellcrank.many.many import Asked, not_driven, not_in_c, run_on_cores
 from bellcrank.many.starts import ready_run, starts_of
 from bellcrank.numeric.methods import ADAPTIVE
+from bellcrank.numeric.run_spec import FINISHED, RunSpec
 from bellcrank.run.dae_methods import Dae
 from bellcrank.run.dae_runs import Piece, check_dae
 from bellcrank.run.doubts import doubts_of
@@ -25,7 +25,6 @@ from bellcrank.run.gimbal import locks_passed
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.rigid import check_rigid
 from bellcrank.run.step_limit import step_too_large
-from bellcrank.run.values import Plan
 
 BYTES = 2**26  # of histories that are held at a time
 
@@ -39,10 +38,10 @@ class Finished:
     notes: Sequence[str]
 
 
-def most_at_once(loaded: Loaded, plan: Plan, channels: int) -> int:
+def most_at_once(loaded: Loaded, spec: RunSpec, channels: int) -> int:
     """Runs whose histories there is room for."""
     width = channels + loaded.n_states + len(loaded.interface.inputs)
-    return max(1, int(BYTES // (8 * width * (plan.steps // plan.every + 2))))
+    return max(1, int(BYTES // (8 * width * (spec.steps // spec.every + 2))))
 
 
 def given_runs(options: Sequence[Mapping[str, Mapping[Any, Any]]]) -> Given:
@@ -61,22 +60,22 @@ def given_runs(options: Sequence[Mapping[str, Mapping[Any, Any]]]) -> Given:
 
 
 def at_once(
-    loaded: Loaded, plan: Plan, given: Given, channels: Sequence[Quantity], threads: int
+    loaded: Loaded, spec: RunSpec, given: Given, channels: Sequence[Quantity], threads: int
 ) -> list[Finished | None]:
     """Every run that finishes; None for one that must be done by itself, as it ends otherwise or Python drives it."""
     outputs = [x for x in loaded.interface.outputs if x not in channels]
     columns = range(1, 1 + loaded.n_states) if not loaded.program.tables else range(1, loaded.interface.width)
-    asked = Asked(loaded, plan, given, [*channels], [Figure(x, "mean", 0.0, "mean") for x in outputs], tuple(columns))
+    asked = Asked(loaded, spec, given, [*channels], [Figure(x, "mean", 0.0, "mean") for x in outputs], tuple(columns))
     nothing: list[Finished | None] = [None] * given.n
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)  # they come again as each run is looked at
         try:
             if loaded.analysis.mechanism.description.contacts:
-                check_rigid(loaded, plan, True)
-            check_dae(Dae(), plan, loaded)
-            if not_in_c(asked) or plan.method in ADAPTIVE:
+                check_rigid(loaded, spec, True)
+            check_dae(Dae(), spec, loaded)
+            if not_in_c(asked) or spec.method in ADAPTIVE:
                 return nothing
-            starts = starts_of(loaded, plan, given)
+            starts = starts_of(loaded, spec, given)
             if not_driven(asked, starts):
                 return nothing
         except BellcrankError:  # of one of the runs: it will be told by itself
@@ -89,7 +88,7 @@ def at_once(
 
 def _finished(asked: Asked, results: Results, run: int) -> Finished | None:
     """A run with its doubts; None if it has no value somewhere."""
-    loaded, plan, times, own = asked.loaded, asked.plan, asked.times, results.kept[:, run]
+    loaded, spec, times, own = asked.loaded, asked.spec, asked.times, results.kept[:, run]
     count = len(asked.kept)
     if not np.isfinite(own[:count]).all():
         return None
@@ -98,9 +97,9 @@ def _finished(asked: Asked, results: Results, run: int) -> Finished | None:
     rows, mechanism = by_column.T, loaded.analysis.mechanism
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", ModelWarning)
-        evaluation = ready_run(loaded, plan, asked.given, run)[0]
+        evaluation = ready_run(loaded, spec, asked.given, run)[0]
     locks = locks_passed(mechanism, times, rows[:, 1 : 1 + loaded.n_q])
-    too_large = "" if mechanism.description.contacts else step_too_large(plan, evaluation, rows)
+    too_large = "" if mechanism.description.contacts else step_too_large(spec, evaluation, rows)
     pieces = [Piece(rows, evaluation.p, evaluation.c)]
     doubts = doubts_of(loaded, pieces, rows, locks, [too_large] if too_large else [])
     started = [str(w.message) for w in told if issubclass(w.category, ModelWarning)]

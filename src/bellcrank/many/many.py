@@ -13,7 +13,6 @@ import numpy as np
 from bellcrank.backend.c_lanes import LaneDriver, Lanes
 from bellcrank.backend.c_many import Driver, Results, Wanted
 from bellcrank.backend.cuda import Gpu, no_gpu
-from bellcrank.backend.start import EXTERNAL_FAILED, FINISHED, NOT_CLOSED, NOT_FINITE
 from bellcrank.emit.c.events import EventsText
 from bellcrank.emit.c.lanes import not_in_lanes
 from bellcrank.emit.c.many import LEFT, NO_CONSTANTS, STOPPED
@@ -30,6 +29,7 @@ from bellcrank.many.step_doubted import step_doubted
 from bellcrank.many.watching import Watching, watching_of
 from bellcrank.many.weighting import filters_of
 from bellcrank.numeric.methods import ADAPTIVE, OWN
+from bellcrank.numeric.run_spec import EXTERNAL_FAILED, FINISHED, NOT_CLOSED, NOT_FINITE, RunSpec
 from bellcrank.numeric.tuning import EVENTS, STEPS
 from bellcrank.run import memory
 from bellcrank.run.actions import read_events, stops_of
@@ -42,7 +42,7 @@ from bellcrank.run.rigid import check_rigid
 from bellcrank.run.simulate import simulate
 from bellcrank.run.stretches import known_to
 from bellcrank.run.tolerances import USUAL, Absolute, tolerances_of
-from bellcrank.run.values import Plan, check_parameters, run_plan
+from bellcrank.run.values import check_parameters, run_spec
 
 BACKENDS = ("auto", "lanes", "cores", "cuda")
 SIDE_BY_SIDE = ("lanes", "cuda")
@@ -54,7 +54,7 @@ class Asked:
     """Runs that are asked for, and what of them."""
 
     loaded: Loaded
-    plan: Plan
+    spec: RunSpec
     given: Given
     kept: list[Quantity]
     figures: list[Figure]
@@ -74,16 +74,16 @@ class Asked:
     @property
     def times(self) -> np.ndarray:
         """When rows are recorded."""
-        plan = self.plan
-        if plan.method in ADAPTIVE:
-            return plan.output_times
-        steps = np.arange(0, plan.steps, plan.every)
-        return np.append(plan.t_start + steps * plan.step, plan.t_end)
+        spec = self.spec
+        if spec.method in ADAPTIVE:
+            return spec.output_times()
+        steps = np.arange(0, spec.steps, spec.every)
+        return np.append(spec.t_start + steps * spec.step, spec.t_end)
 
     @property
     def near(self) -> float:
         """How near to a row, s, an event leaves no step to it: a run goes on from there."""
-        return max(STEPS.gap * self.plan.step, EVENTS.instant * max(1.0, abs(self.plan.t_end)))
+        return max(STEPS.gap * self.spec.step, EVENTS.instant * max(1.0, abs(self.spec.t_end)))
 
     @property
     def of_model(self) -> Given:
@@ -97,7 +97,7 @@ class Asked:
 
     def run(self, number: int) -> Run:
         """One of the runs by itself."""
-        p, own = self.plan, self.given.of(number)
+        p, own = self.spec, self.given.of(number)
         return simulate(
             self.loaded, p.t_end, p.step, p.method, p.every, own["parameters"], own["initial"], own["inputs"],
             self.allowed.rtol, self.allowed.atol, self.events, self.stop,
@@ -131,36 +131,36 @@ def simulate_many(
         if value not in allowed:
             raise ModelError(f"{name}={value!r} is not known; it is one of {', '.join(map(repr, allowed))}")
     check_called(progress, "progress", "the share done")
-    plan = run_plan(loaded.interface, t_end, step, method, every, called="every")
+    spec = run_spec(loaded.interface, t_end, step, method, every, called="every")
     groups = {"parameters": parameters, "initial": initial, "inputs": inputs}
     read = read_given(loaded.interface, n, groups, sampling, seed)
     stop = stops_of(stop, loaded.interface.model)
     asked = replace(
-        _asked(loaded, plan, read, keep, reduce, PRECISIONS[precision]),
-        allowed=Allowed(rtol, atol) if plan.method in ADAPTIVE else USUAL_ERRORS,  # which is told once, below
+        _asked(loaded, spec, read, keep, reduce, PRECISIONS[precision]),
+        allowed=Allowed(rtol, atol) if spec.method in ADAPTIVE else USUAL_ERRORS,  # which is told once, below
         events=events,
         stop=stop,
     )
     _check_room(asked)
-    tolerances_of(loaded.interface, plan.method, rtol, atol, USUAL)
+    tolerances_of(loaded.interface, spec.method, rtol, atol, USUAL)
     first = read.of(0)["parameters"]
     used = read_events(loaded.interface, events, stop, first).used
     check_parameters(loaded.interface, known_to(loaded, first, used) or ())  # what is not used is told once
     if loaded.analysis.mechanism.description.contacts:
-        check_rigid(loaded, plan, True)
-    check_dae(Dae(), plan, loaded)
+        check_rigid(loaded, spec, True)
+    check_dae(Dae(), spec, loaded)
     results = Results(asked.given.n, len(asked.times), loaded.n_states, asked.wanted)
     began = time.perf_counter()
     asked, longer = _in_numbers(asked)
     ended, how, notes = _done(asked, backend, results, progress)
-    settings = {"t_end": plan.t_end, "step": plan.step, "method": plan.method, "every": plan.every}
+    settings = {"t_end": spec.t_end, "step": spec.step, "method": spec.method, "every": spec.every}
     if asked.number is not DOUBLE and how["backend"] not in SIDE_BY_SIDE:
         longer = "the single one is for runs side by side"
     if longer:
         notes.append(f"the runs were computed in double precision: {longer}")
         precision = "double"
     settings |= {**how, "precision": precision, "seconds": time.perf_counter() - began}
-    if doubt := step_doubted(asked.loaded, plan, asked.of_model, _sizes(results)):
+    if doubt := step_doubted(asked.loaded, spec, asked.of_model, _sizes(results)):
         warn(doubt)
     return _result(asked, results, ended, settings, notes)
 
@@ -191,7 +191,7 @@ def _done(
     """Does all runs by the best way there is: how each ended, by which way, and why not by a better one."""
     ended = [""] * asked.given.n
     one_by_one = OneByOne(asked.run, asked.times, asked.near, asked.kept, asked.figures, results, ended)
-    adaptive, alone = asked.plan.method in ADAPTIVE, ""
+    adaptive, alone = asked.spec.method in ADAPTIVE, ""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)  # of single runs: `many.run(i)` tells them
         asked, why = _watched(asked, backend)
@@ -202,12 +202,12 @@ def _done(
             alone = _not_side_by_side(asked, starts) if not adaptive and backend != "cores" else ""
             why = why or (f"events are looked for, and {alone}" if alone and asked.watching is not None else "")
         if starts is None or why:
-            any_run(asked.loaded, asked.plan, asked.of_model, asked.allowed)  # or an error
+            any_run(asked.loaded, asked.spec, asked.of_model, asked.allowed)  # or an error
             on_cores(lambda: one_by_one, results, progress, 1)
             return ended, {"backend": "python"}, [f"the runs were driven one by one by Python: {why}"]
     if adaptive:
         run_on_cores(asked, starts, results, progress)
-        notes = [_otherwise(backend, f"the method {asked.plan.method} chooses its steps")]
+        notes = [_otherwise(backend, f"the method {asked.spec.method} chooses its steps")]
         return _rest(asked, results, one_by_one, ended, notes if backend in SIDE_BY_SIDE else [])
     notes = []
     how: dict[str, Any] = {"backend": "cores" if alone or backend == "cores" else "lanes"}
@@ -233,7 +233,7 @@ def _otherwise(backend: str, why: str) -> str:
 
 def _starts(asked: Asked) -> Starts:
     values = NO_VALUES if asked.watching is None else asked.watching.values
-    return starts_of(asked.loaded, asked.plan, asked.of_model, asked.allowed, values)
+    return starts_of(asked.loaded, asked.spec, asked.of_model, asked.allowed, values)
 
 
 def _watched(asked: Asked, backend: str) -> tuple[Asked, str]:
@@ -244,8 +244,8 @@ def _watched(asked: Asked, backend: str) -> tuple[Asked, str]:
     watching = watching_of(asked.loaded.interface, asked.events, asked.stop, asked.given, speeds)
     if watching is None:  # nothing comes of them
         return asked, ""
-    if asked.plan.method in ADAPTIVE:
-        return asked, f"events are looked for, and the method {asked.plan.method} chooses its steps"
+    if asked.spec.method in ADAPTIVE:
+        return asked, f"events are looked for, and the method {asked.spec.method} chooses its steps"
     why = ""
     if backend == "cores":
         why = "events are looked for, which is done side by side alone (backend='lanes')"
@@ -273,7 +273,7 @@ def _alone(
     return [f"{counted(len(left), 'run')} met events that chatter or cannot be done{loops} and went alone"]
 
 
-def _asked(loaded: Loaded, plan: Plan, given: Given, keep: Any, reduce: Any, number: Number) -> Asked:
+def _asked(loaded: Loaded, spec: RunSpec, given: Given, keep: Any, reduce: Any, number: Number) -> Asked:
     interface = loaded.interface
     if keep is None:
         kept = [] if isinstance(reduce, Mapping) else list(interface.channels)
@@ -283,13 +283,13 @@ def _asked(loaded: Loaded, plan: Plan, given: Given, keep: Any, reduce: Any, num
     figures = read_figures(interface, reduce, kept)
     if reduce is not None and not isinstance(reduce, Mapping):
         kept = []  # figures alone
-    return Asked(loaded, plan, given, kept, figures, number=number)
+    return Asked(loaded, spec, given, kept, figures, number=number)
 
 
 def _check_room(asked: Asked) -> None:
     """Refuses results that cannot be held, and says what could be."""
-    plan, n, channels, figures = asked.plan, asked.given.n, len(asked.kept), len(asked.figures)
-    rows = -(-plan.steps // plan.every) + 1  # counted, for their times alone may be too many to be held
+    spec, n, channels, figures = asked.spec, asked.given.n, len(asked.kept), len(asked.figures)
+    rows = -(-spec.steps // spec.every) + 1  # counted, for their times alone may be too many to be held
 
     def size(history: int, figures: int) -> int:
         return n * 8 * (history + asked.loaded.n_states + figures)
@@ -326,7 +326,7 @@ def _rest(
 
 def not_in_c(asked: Asked) -> str:
     """Why compiled code cannot drive such runs alone; nothing if it can."""
-    loaded, method = asked.loaded, asked.plan.method
+    loaded, method = asked.loaded, asked.spec.method
     if loaded.model.compiler is None and loaded.model.name != "wasm":
         return "the model is not compiled"
     if method in ADAPTIVE and method not in OWN:
@@ -338,7 +338,7 @@ def not_in_c(asked: Asked) -> str:
 
 def not_driven(asked: Asked, starts: Starts) -> str:
     """Why compiled code cannot drive these runs alone; nothing if it can."""
-    first = compiled_run(any_run(asked.loaded, asked.plan, asked.of_model, asked.allowed))
+    first = compiled_run(any_run(asked.loaded, asked.spec, asked.of_model, asked.allowed))
     if first is None:
         return "Python drives its steps"
     if first.calls.compiled.called_back:
@@ -370,7 +370,7 @@ def run_on_cores(
     compiler, wanted = asked.loaded.model.compiler, asked.wanted
 
     def make() -> Goes:
-        run = compiled_run(any_run(asked.loaded, asked.plan, asked.of_model, asked.allowed))
+        run = compiled_run(any_run(asked.loaded, asked.spec, asked.of_model, asked.allowed))
         assert run is not None
         if compiler is None:
             from bellcrank.backend.wasm_many import WasmDriver  # few need it
@@ -385,24 +385,24 @@ def run_on_cores(
 
 def _in_lanes(asked: Asked, starts: Starts, results: Results, progress: Progress | None) -> None:
     """Does all runs, several side by side in every thread."""
-    wanted, course, made = asked.wanted, asked.plan.course(starts.inputs), asked.loaded.side_by_side
+    wanted, spec, made = asked.wanted, asked.spec, asked.loaded.side_by_side
     compiler, kind = asked.loaded.model.compiler, (asked.number, asked.watched_text)
     assert compiler is not None
     if kind not in made:
         made[kind] = Lanes(asked.loaded.program, compiler, *kind)
     lanes = made[kind]
-    on_cores(lambda: LaneDriver(lanes, course, starts.begin, wanted, results), results, progress, lanes.count)
+    on_cores(lambda: LaneDriver(lanes, spec, starts.begin, wanted, results), results, progress, lanes.count)
 
 
 def _on_gpu(asked: Asked, starts: Starts, results: Results, progress: Progress | None) -> float:
     """Does all runs on a GPU, each in a thread of its own; how long its launches took, s."""
-    course, inputs = asked.plan.course(starts.inputs), starts.others or [starts.inputs]
+    spec, inputs = asked.spec, starts.others or [starts.inputs]
     events, made = asked.watched_text, asked.loaded.side_by_side
     shared = len(starts.begin.p) == 1 and not (events is not None and events.sets_parameters)
-    kind = asked.plan.method, shared, asked.number, events
+    kind = spec.method, shared, asked.number, events
     if kind not in made:
         made[kind] = Gpu(asked.loaded.program, *kind)
-    return float(made[kind].go(course, starts.begin, asked.wanted, results, [i for x in inputs for i in x], progress))
+    return float(made[kind].go(spec, starts.begin, asked.wanted, results, [i for x in inputs for i in x], progress))
 
 
 def _ended(asked: Asked, results: Results, known: list[str]) -> list[str]:
@@ -414,14 +414,14 @@ def _ended(asked: Asked, results: Results, known: list[str]) -> list[str]:
 
 
 def _sentence(asked: Asked, results: Results, run: int) -> str:
-    status, plan = int(results.status[run]), asked.plan
+    status, spec = int(results.status[run]), asked.spec
     if status == STOPPED:
         assert asked.watching is not None
         name, t = asked.watching.names[results.stopped_by[run]], results.stopped_at[run]
         return f"stopped by event '{name}' at t = {t:.6g} s"
     if status == NO_CONSTANTS:
         return "not begun: the constants of the model cannot be computed with these parameters"
-    t = plan.t_end if results.reached[run] == plan.steps else plan.t_start + results.reached[run] * plan.step
+    t = spec.t_end if results.reached[run] == spec.steps else spec.t_start + results.reached[run] * spec.step
     states = asked.loaded.interface.states
     bad = [x.name for x, v in zip(states, results.bad[run], strict=True) if not np.isfinite(v)]
     words = {

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from bellcrank.backend.c_many import PENDING, Results
-from bellcrank.backend.start import FINISHED
 from bellcrank.errors import BellcrankError
 from bellcrank.interface.interface import Quantity
 from bellcrank.many.figures import Figure
 from bellcrank.many.weighting import WEIGHTINGS
+from bellcrank.numeric.run_spec import FINISHED
 from bellcrank.run.result import Run
 
 

@@ -16,11 +16,11 @@ import numpy as np
 from bellcrank.backend.c_job import InputSignal
 from bellcrank.backend.c_many import Beginnings
 from bellcrank.backend.c_runs import CRun, signal_of
-from bellcrank.backend.start import Input, Weights
 from bellcrank.errors import BellcrankError, ModelError, RunError
 from bellcrank.many.given import Given
 from bellcrank.numeric.events import Watch
 from bellcrank.numeric.methods import ADAPTIVE
+from bellcrank.numeric.run_spec import Input, RunSpec, Weights
 from bellcrank.run.actions import no_events
 from bellcrank.run.adaptive import CompiledRun
 from bellcrank.run.assembly import STATES, start_state
@@ -32,7 +32,7 @@ from bellcrank.run.prepare import Prepared
 from bellcrank.run.stepping import Evaluation
 from bellcrank.run.stretches import Stretch, Stretches
 from bellcrank.run.tolerances import Absolute, for_start, tolerances_of
-from bellcrank.run.values import Plan, check_all_masses
+from bellcrank.run.values import check_all_masses
 
 
 @dataclass(frozen=True)
@@ -60,26 +60,26 @@ TRIED = 100  # if so many runs cannot begin, and none before, what keeps the fir
 
 
 def ready_run(
-    loaded: Loaded, plan: Plan, given: Given, number: int, allowed: Allowed = USUAL_ERRORS
+    loaded: Loaded, spec: RunSpec, given: Given, number: int, allowed: Allowed = USUAL_ERRORS
 ) -> tuple[Evaluation, Prepared]:
     """One of the runs, ready to begin as it does in `simulate`."""
     origin = origin_of(loaded, None, None, *(given.of(number)[x] or None for x in ("initial", "parameters", "inputs")))
     p = loaded.parameter_values(origin.parameters)
-    signals = loaded.inputs(origin.inputs, (plan.begins, plan.t_end))
+    signals = loaded.inputs(origin.inputs, (spec.begins, spec.t_end))
     context = loaded.context()
-    usual = tolerances_of(loaded.interface, plan.method, allowed.rtol, allowed.atol, origin.tolerances)
+    usual = tolerances_of(loaded.interface, spec.method, allowed.rtol, allowed.atol, origin.tolerances)
     shared = Stretches(loaded, context, signals, Dae(), usual, Watch(()), no_events(), origin.parameters)
-    y = first_state(origin, loaded, shared.closure(p), p, signals, plan.begins)
-    shared.tolerances = for_start(usual, loaded.interface, p, y, plan.method)
-    return shared.ready(Stretch(plan, p, y), np.zeros(len(loaded.interface.kept)))
+    y = first_state(origin, loaded, shared.closure(p), p, signals, spec.begins)
+    shared.tolerances = for_start(usual, loaded.interface, p, y, spec.method)
+    return shared.ready(Stretch(spec, p, y), np.zeros(len(loaded.interface.kept)))
 
 
-def any_run(loaded: Loaded, plan: Plan, given: Given, allowed: Allowed = USUAL_ERRORS) -> Prepared:
+def any_run(loaded: Loaded, spec: RunSpec, given: Given, allowed: Allowed = USUAL_ERRORS) -> Prepared:
     """The first of the runs that can begin, ready to do so; an error if none can."""
     problem: BellcrankError | None = None
     for number in range(min(_different(given), TRIED)):
         try:
-            return ready_run(loaded, plan, given, number, allowed)[1]
+            return ready_run(loaded, spec, given, number, allowed)[1]
         except BellcrankError as error:
             problem = problem or error
     assert problem is not None
@@ -101,17 +101,17 @@ NO_VALUES = np.zeros((1, 1))
 
 
 def starts_of(
-    loaded: Loaded, plan: Plan, given: Given, allowed: Allowed = USUAL_ERRORS, values: np.ndarray = NO_VALUES
+    loaded: Loaded, spec: RunSpec, given: Given, allowed: Allowed = USUAL_ERRORS, values: np.ndarray = NO_VALUES
 ) -> Starts:
     """What all runs begin with; `values` of parameters in events."""
-    inputs, signals, breaks, others = _inputs(loaded, plan, given)
+    inputs, signals, breaks, others = _inputs(loaded, spec, given)
     p = _parameters(loaded, given)
     errors = np.ones((1, 1))
     unable: list[int] = []
-    if plan.method in ADAPTIVE or _run_by_run(loaded, given):
-        y, roots, errors, breaks, unable = _each_start(loaded, plan, given, allowed, breaks, p)
+    if spec.method in ADAPTIVE or _run_by_run(loaded, given):
+        y, roots, errors, breaks, unable = _each_start(loaded, spec, given, allowed, breaks, p)
     else:
-        y, roots = _states(loaded, plan, given, p, inputs), np.ones((1, 1))
+        y, roots = _states(loaded, spec, given, p, inputs), np.ones((1, 1))
     first = np.cumsum([0, *map(len, breaks)])
     flat = np.array([*(t for own in breaks for t in own), 0.0])
     begin = Beginnings(p, y, signals, flat, first.astype(np.int64), roots, errors, values)
@@ -149,10 +149,10 @@ def _run_by_run(loaded: Loaded, given: Given) -> bool:
     return loaded.program.loops is not None or bool(contacts) or "removed" in kinds
 
 
-def _states(loaded: Loaded, plan: Plan, given: Given, p: np.ndarray, inputs: list[Input]) -> np.ndarray:
+def _states(loaded: Loaded, spec: RunSpec, given: Given, p: np.ndarray, inputs: list[Input]) -> np.ndarray:
     """States that a tree begins with: a row for each run, or one for all."""
     values = given.of(0)["initial"]
-    y = np.concatenate(start_state(loaded, values or None, None, p[0].tolist(), inputs, plan.begins))[None, :]
+    y = np.concatenate(start_state(loaded, values or None, None, p[0].tolist(), inputs, spec.begins))[None, :]
     varied = given.varied["initial"]
     if varied:
         y = np.repeat(y, given.n, axis=0)
@@ -163,17 +163,17 @@ def _states(loaded: Loaded, plan: Plan, given: Given, p: np.ndarray, inputs: lis
 
 
 def _each_start(
-    loaded: Loaded, plan: Plan, given: Given, allowed: Allowed, breaks: list[tuple[float, ...]], p: np.ndarray
+    loaded: Loaded, spec: RunSpec, given: Given, allowed: Allowed, breaks: list[tuple[float, ...]], p: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[tuple[float, ...]], list[int]]:
     """States, roots of inverse inertias, errors allowed, and ends of stretches, as `simulate` finds them run by run;
     and the runs that cannot begin, whose states are no numbers."""
-    closing = _closing(loaded, plan)
+    closing = _closing(loaded, spec)
     found: dict[int, _Start] = {}
     unable: dict[int, BellcrankError] = {}
     count = _different(given)
     for run in range(count):
         try:
-            found[run] = _own_start(loaded, plan, given, allowed, run, p[run % len(p)].tolist(), closing)
+            found[run] = _own_start(loaded, spec, given, allowed, run, p[run % len(p)].tolist(), closing)
         except BellcrankError as error:
             unable[run] = error
             if not found and len(unable) == min(count, TRIED):
@@ -197,38 +197,38 @@ class _Start:
 
 
 def _own_start(
-    loaded: Loaded, plan: Plan, given: Given, allowed: Allowed, run: int, p: list[float], closing: Context | None
+    loaded: Loaded, spec: RunSpec, given: Given, allowed: Allowed, run: int, p: list[float], closing: Context | None
 ) -> _Start:
-    closed = None if closing is None else _closed_start(loaded, plan, given, run, p, closing)
+    closed = None if closing is None else _closed_start(loaded, spec, given, run, p, closing)
     if closed is not None:
         return _Start(closed[0], np.sqrt(np.concatenate(closed[1])), np.ones(1))
-    evaluation, prepared = ready_run(loaded, plan, given, run, allowed)
-    own = compiled_run(prepared) if plan.method in ADAPTIVE else None
+    evaluation, prepared = ready_run(loaded, spec, given, run, allowed)
+    own = compiled_run(prepared) if spec.method in ADAPTIVE else None
     errors = np.ones(1) if own is None else np.concatenate([own.arrays["atol"][:-1], own.arrays["caps"][:-1]])
     weights = evaluation.weights
     roots = np.ones(1) if weights is None else np.sqrt(np.concatenate(weights))
-    return _Start(prepared.run.state.copy(), roots, errors, () if own is None else own.course.breaks)
+    return _Start(prepared.run.state.copy(), roots, errors, () if own is None else own.spec.breaks)
 
 
-def _closing(loaded: Loaded, plan: Plan) -> Context | None:
+def _closing(loaded: Loaded, spec: RunSpec) -> Context | None:
     """What closes loops at starts in C, where a run consists of nothing else before its first step; None elsewhere."""
     contacts, kept = loaded.analysis.mechanism.description.contacts, loaded.interface.kept
-    if plan.method in ADAPTIVE or loaded.program.loops is None or contacts or kept or loaded.remembers:
+    if spec.method in ADAPTIVE or loaded.program.loops is None or contacts or kept or loaded.remembers:
         return None
     return loaded.context()
 
 
 def _closed_start(
-    loaded: Loaded, plan: Plan, given: Given, run: int, p: list[float], closing: Context
+    loaded: Loaded, spec: RunSpec, given: Given, run: int, p: list[float], closing: Context
 ) -> tuple[np.ndarray, Weights] | None:
     """The state of a run with its loops closed, and its metric; None where `simulate` has to say what is wrong.
 
     Masses have been looked at, for all runs at once.
     """
-    known, t = closing.model.constants(p), plan.begins
+    known, t = closing.model.constants(p), spec.begins
     if not np.isfinite(known).all():
         return None
-    signals = loaded.inputs(given.of(run)["inputs"] or None, (t, plan.t_end))
+    signals = loaded.inputs(given.of(run)["inputs"] or None, (t, spec.t_end))
     closure = closure_of(closing.python, p, signals, closing.model, known, loaded.starts.spare)
     if closure is None or closure.compiled is None:
         return None
@@ -237,22 +237,24 @@ def _closed_start(
     return None if start is None else (start, weights)
 
 
-def _inputs(loaded: Loaded, plan: Plan, given: Given) -> tuple[list[Input], np.ndarray, list[tuple[float, ...]], Any]:
+def _inputs(
+    loaded: Loaded, spec: RunSpec, given: Given
+) -> tuple[list[Input], np.ndarray, list[tuple[float, ...]], Any]:
     """Inputs of the first run, those of all as structures of C, and the breaks of each run, or those of all."""
-    span, varied = (plan.begins, plan.t_end), given.varied["inputs"]
+    span, varied = (spec.begins, spec.t_end), given.varied["inputs"]
     first = _inputs_of(loaded, given, 0, span) if varied else loaded.inputs(given.of(0)["inputs"] or None, span)
     row = _structures(first)
     if not varied:
-        return first, row, [plan.breaks(first)], ()
+        return first, row, [spec.breaks_of(first)], ()
     if all(isinstance(values, np.ndarray) for values in varied.values()):  # numbers
         signals = np.repeat(row, given.n, axis=0)
         for name, values in varied.items():
             for x in loaded.interface.inputs:
                 if loaded.interface.get(name, ("input",)) is loaded.interface.get(x.base, ("input",)):
                     signals["a"][:, x.place, 0] = values
-        return first, signals, [plan.breaks(first)], ()
+        return first, signals, [spec.breaks_of(first)], ()
     each = [_inputs_of(loaded, given, run, span) for run in range(given.n)]
-    return first, np.concatenate([_structures(x) for x in each]), [plan.breaks(x) for x in each], each
+    return first, np.concatenate([_structures(x) for x in each]), [spec.breaks_of(x) for x in each], each
 
 
 def _inputs_of(loaded: Loaded, given: Given, run: int, span: tuple[float, float]) -> list[Input]:

@@ -10,26 +10,26 @@ from bellcrank.errors import BellcrankError, ModelWarning
 from bellcrank.many.given import Given
 from bellcrank.many.starts import ready_run
 from bellcrank.numeric.methods import ADAPTIVE
+from bellcrank.numeric.run_spec import RunSpec
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.step_limit import step_too_large
-from bellcrank.run.values import Plan
 
 
-def step_doubted(loaded: Loaded, plan: Plan, given: Given, sizes: np.ndarray) -> str:
+def step_doubted(loaded: Loaded, spec: RunSpec, given: Given, sizes: np.ndarray) -> str:
     """What `simulate` says of a step that is too large where a run begins, with its number; else "".
 
     `sizes`: how large the results of every run are beside those of the others. Growing errors show there.
     """
-    if plan.method in ADAPTIVE or loaded.remembers or loaded.analysis.mechanism.description.contacts:
+    if spec.method in ADAPTIVE or loaded.remembers or loaded.analysis.mechanism.description.contacts:
         return ""
     for run in dict.fromkeys([int(np.argmax(sizes)), 0]):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ModelWarning)  # `many.run(i)` tells them
-                evaluation, prepared = ready_run(loaded, plan, given, run)
+                evaluation, prepared = ready_run(loaded, spec, given, run)
         except BellcrankError:  # it cannot begin, and says so
             continue
-        row = np.concatenate([[plan.begins], prepared.run.state])[None, :]
-        if said := step_too_large(plan, evaluation, row):
+        row = np.concatenate([[spec.begins], prepared.run.state])[None, :]
+        if said := step_too_large(spec, evaluation, row):
             return f"run {run}: {said}"
     return ""

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from .branch import NearSingular, Passage
+from .run_spec import AT_REST, FINISHED, NOT_FINITE
 
-FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED, NOT_CLOSED, AT_REST, STEP_TOO_SMALL, TOO_MANY_STEPS = range(8)
 NO_VALUE = (OverflowError, ValueError, ZeroDivisionError)  # of Python's arithmetic, where C has inf or nan
 
 

@@ -8,9 +8,9 @@ from typing import Any
 from .branch import Passage
 from .collocation import STIFF
 from .count import Count
-from .driven import STEP_TOO_SMALL, TOO_MANY_STEPS
 from .embedded import EMBEDDED
 from .methods import AUTO
+from .run_spec import STEP_TOO_SMALL, TOO_MANY_STEPS
 from .tuning import CONTROL
 
 STIFF_ONE, EXPLICIT_ONE = next(iter(STIFF)), next(iter(EMBEDDED))

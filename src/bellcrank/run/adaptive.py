@@ -14,32 +14,29 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.start import FINISHED, NOT_FINITE, Carried, Pace, Start
 from bellcrank.numeric.branch import Keeper, Passage
 from bellcrank.numeric.collocation import STIFF
 from bellcrank.numeric.count import Count
-from bellcrank.numeric.course import Course
 from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.numeric.integrate import unit_sized
 from bellcrank.numeric.methods import AUTO, DEFAULT, METHODS, OWN, one_of
-from bellcrank.numeric.pace import ends_of_stretches
+from bellcrank.numeric.run_spec import FINISHED, NOT_FINITE, Carried, RunSpec, ends_of_pieces
 from bellcrank.numeric.steps_told import why_it_ended
 from bellcrank.numeric.tuning import CONTROL, LOOPS
 from bellcrank.run.stepping import NO_VALUE, Driven, Evaluation
 from bellcrank.run.tolerances import Tolerances
-from bellcrank.run.values import Plan
 
 ONE_STEP = {"BDF": "Radau", "LSODA": "Radau"}  # what stands in near singular positions for methods of several steps
 SHRINKING = ("RK45", "RK23", "DOP853")  # methods of SciPy that shorten steps to rates without a value
 
 
 def adaptive_run(
-    e: Evaluation, plan: Plan, state: np.ndarray, tolerances: Tolerances, watching: Any = None
+    e: Evaluation, spec: RunSpec, state: np.ndarray, tolerances: Tolerances, watching: Any = None
 ) -> CompiledRun | SciPyRun:
     """A run that has not begun. `watching`: events that the kernel looks for."""
-    if plan.method in OWN:
-        return CompiledRun(e, plan, state, tolerances, watching)
-    return SciPyRun(e, plan, state, tolerances, watching)
+    if spec.method in OWN:
+        return CompiledRun(e, spec, state, tolerances, watching)
+    return SciPyRun(e, spec, state, tolerances, watching)
 
 
 class AdaptiveRun:
@@ -50,11 +47,11 @@ class AdaptiveRun:
     problem: str
     bad: np.ndarray
 
-    def _plan(self, evaluation: Evaluation, plan: Plan, tolerances: Tolerances) -> None:
+    def _set_times(self, evaluation: Evaluation, spec: RunSpec, tolerances: Tolerances) -> None:
         """Output times, ends of the pieces between breaks, and how many steps it may take."""
-        self.plan, self._tolerances, self.times = plan, tolerances, plan.output_times
+        self.spec, self._tolerances, self.times = spec, tolerances, spec.output_times()
         updates = self.times.tolist() if len(evaluation.kept) else []  # what external routines keep jumps there
-        self._ends = ends_of_stretches({*plan.breaks(evaluation.inputs), *updates}, self.times)
+        self._ends = ends_of_pieces({*spec.breaks_of(evaluation.inputs), *updates}, self.times)
         self.count = Count(CONTROL.most_steps + CONTROL.steps_of_row * len(self.times))
         self.time = float(self.times[0])
 
@@ -67,7 +64,7 @@ class AdaptiveRun:
         """Says what held the steps back, and what is not finite."""
         names = [x.name for x in self.evaluation.context.loaded.interface.states]
         told = why_it_ended(
-            self.status, self.count, names, float(self.times[-1]), self.plan.method, self._tolerances.rtol
+            self.status, self.count, names, float(self.times[-1]), self.spec.method, self._tolerances.rtol
         )
         self.problem = told or self.problem
         if self.status == NOT_FINITE and len(self.count.bad):
@@ -80,13 +77,13 @@ class SciPyRun(AdaptiveRun, Driven):
     no_way = f"SciPy's methods do not go through singular positions of closed loops: use {one_of((*METHODS, *OWN))}"
 
     def __init__(
-        self, evaluation: Evaluation, plan: Plan, state: np.ndarray, tolerances: Tolerances, watching: Any = None
+        self, evaluation: Evaluation, spec: RunSpec, state: np.ndarray, tolerances: Tolerances, watching: Any = None
     ) -> None:
         from scipy import integrate
 
         super().__init__(evaluation, state)
-        self._plan(evaluation, plan, tolerances)
-        method = plan.method
+        self._set_times(evaluation, spec, tolerances)
+        method = spec.method
         self._y = self.state
         self._begun = self._goes_on = False  # has it begun, and does it go on from another run?
         self._options: dict[str, Any] = {"rtol": tolerances.rtol, "atol": tolerances.atol}
@@ -98,8 +95,8 @@ class SciPyRun(AdaptiveRun, Driven):
         self.acted: np.ndarray | None = None  # rows about an event that has ended the last step
         self._looks: Any = None  # the run of the kernel that looks for events
         if watching is not None:
-            e, course = evaluation, Course(DEFAULT, plan.step, 1, t_start=self.time)
-            self._looks = e.model.start(Start(course, state, e.p, e.c, e.inputs, e.weights, e.staged, events=watching))
+            here = RunSpec(self.time, spec.step, DEFAULT, t_start=self.time)
+            self._looks = evaluation.model.start(evaluation.spec(here, state, events=watching))
             self._looks.look_between(self.times)
             watching.look_elsewhere(self._row)
 
@@ -264,15 +261,20 @@ class CompiledRun(AdaptiveRun):
     """A run with a method of the kernel, which looks for events."""
 
     def __init__(
-        self, evaluation: Evaluation, plan: Plan, state: np.ndarray, tolerances: Tolerances, watching: Any = None
+        self, evaluation: Evaluation, spec: RunSpec, state: np.ndarray, tolerances: Tolerances, watching: Any = None
     ) -> None:
-        self.evaluation, self._watching = evaluation, watching
-        self._plan(evaluation, plan, tolerances)
-        method, last = next(iter(EMBEDDED)) if plan.method == AUTO else plan.method, len(self.times) - 1
-        self._course = Course(method, plan.step * plan.every, last, 1, plan.t_end, tuple(self._ends), self.time)
+        self.evaluation = evaluation
+        self._set_times(evaluation, spec, tolerances)
+        method = next(iter(EMBEDDED)) if spec.method == AUTO else spec.method
+        assert tolerances.atol is not None and tolerances.caps is not None and tolerances.groups is not None
+        between = RunSpec(spec.t_end, spec.step * spec.every, method, t_start=self.time)
+        self._between = replace(
+            evaluation.spec(between, state, events=watching), breaks=self._ends, times=self.times,
+            tolerances=tolerances, most=self.count.most, look=2 if spec.method == AUTO else 1,
+        )  # fmt: skip
         self._passed: list[Passage] = []  # before the method changed
         self.went_over: float | None = None  # when the program with stiff methods took over
-        self._run = self._started(self._course, state)
+        self._run = self._started(self._between)
         self.reached, self.rates = 0, np.empty(0)
         self._follow()
 
@@ -296,24 +298,19 @@ class CompiledRun(AdaptiveRun):
             found |= {"went_back": self.count.went_back, "times_back": self.count.backs}
         return found
 
-    def _started(self, course: Course, state: np.ndarray) -> Any:
-        e, x = self.evaluation, self._tolerances
-        look = 2 if self.plan.method == AUTO else 1
-        assert x.atol is not None and x.caps is not None and x.groups is not None
-        pace = Pace(self.times, x.rtol, x.atol, x.caps, x.groups, self.count.most, look)
-        calls: Any = e.context.stiff if course.method in STIFF else e.model
-        start = Start(course, state, e.p, e.c, e.inputs, e.weights, e.staged, pace=pace, events=self._watching)
-        return calls.start(start)
+    def _started(self, spec: RunSpec) -> Any:
+        calls: Any = self.evaluation.context.stiff if spec.method in STIFF else self.evaluation.model
+        return calls.start(spec)
 
     def _goes_over(self) -> None:
         """Goes on in the program with stiff methods if a fast mode holds the steps; that goes back and forth by
         itself."""
-        if self.plan.method != AUTO or self.went_over is not None or not self.count.held:
+        if self.spec.method != AUTO or self.went_over is not None or not self.count.held:
             return
         self.went_over, before = self.time, self._run
         self._passed += before.passages
-        course = self._course._replace(method=next(iter(STIFF)), first=self.reached, begins=before.time)
-        self._run = self._started(course, before.state)
+        onward = {"first": self.reached, "within": before.time, "state": before.state}
+        self._run = self._started(replace(self._between, method=next(iter(STIFF)), **onward))
         self._run.take_over(before)
         self._run.advance(self.reached)
         self._follow()

@@ -9,7 +9,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from bellcrank.backend.start import Input
 from bellcrank.errors import ModelError, did_you_mean, mapping, warn
 from bellcrank.expr import Expr, Symbol, evaluate
 from bellcrank.interface.interface import Interface
@@ -18,6 +17,7 @@ from bellcrank.model.mechanism import Mechanism
 from bellcrank.names import key_of
 from bellcrank.numeric.elsewhere import from_elsewhere, reaches
 from bellcrank.numeric.projection import CannotClose, Closure
+from bellcrank.numeric.run_spec import Input
 from bellcrank.numeric.tuning import ASSEMBLY
 from bellcrank.program.program import Program
 from bellcrank.run.gimbal import INSTEAD, beside_locks, gimbal_lock

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 
 from bellcrank.backend.protocol import Calls
-from bellcrank.backend.start import Input, Weights
 from bellcrank.errors import RunError, warn
 from bellcrank.expr import evaluate
 from bellcrank.interface.interface import Interface
 from bellcrank.numeric.branch import Keeper, NearSingular
-from bellcrank.numeric.course import At
 from bellcrank.numeric.projection import Closure, Compiled, RegularCorrection, steadiness
 from bellcrank.numeric.redundant import Numbers
+from bellcrank.numeric.run_spec import At, Input, Weights
 from bellcrank.numeric.sides import Sides
 from bellcrank.numeric.tuning import ASSEMBLY, BRIDGES, LOOPS
 from bellcrank.run.plain import not_in_python

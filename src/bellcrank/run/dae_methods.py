@@ -15,10 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from bellcrank.backend.protocol import Calls
-from bellcrank.backend.start import DAE_METHODS
 from bellcrank.errors import ModelError, did_you_mean
-from bellcrank.numeric.course import At
 from bellcrank.numeric.redundant import Numbers
+from bellcrank.numeric.run_spec import DAE_METHODS, At
 from bellcrank.run.stepping import Evaluation
 
 MINIMAL = "minimal"  # coordinates: dependent ones follow at every stage

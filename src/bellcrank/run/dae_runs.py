@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bellcrank.backend.start import Carried, Start
 from bellcrank.errors import ModelError
 from bellcrank.names import numbered
-from bellcrank.numeric.course import At
 from bellcrank.numeric.methods import ADAPTIVE, HALF_EXPLICIT, METHODS, ONE_STEP, OWN, one_of
+from bellcrank.numeric.run_spec import At, Carried, RunSpec
 from bellcrank.program.program import Program
 from bellcrank.run.dae_methods import MINIMAL, Dae, DaeEvaluation, Redundant
 from bellcrank.run.loaded import Loaded
@@ -19,7 +18,7 @@ from bellcrank.run.plain import not_in_python
 from bellcrank.run.prepare import Prepared
 from bellcrank.run.result import Residuals
 from bellcrank.run.stepping import Evaluation
-from bellcrank.run.values import Plan, at_row
+from bellcrank.run.values import at_row
 
 # with dlmm, rates hold the residuals at the start of a step by its length: those of two steps take back what is left
 _ALLOWED = {"half-explicit": HALF_EXPLICIT, "dlmm": ONE_STEP}
@@ -30,11 +29,11 @@ def methods_for(dae: Dae) -> Sequence[str]:
     return _ALLOWED.get(dae.method, tuple(METHODS))
 
 
-def check_dae(dae: Dae, plan: Plan, loaded: Loaded) -> None:
+def check_dae(dae: Dae, spec: RunSpec, loaded: Loaded) -> None:
     """Tells what a method cannot do for a model, or plain Python at all."""
     program = loaded.program
-    if loaded.model.name == "python" and plan.method in OWN:
-        raise ModelError(not_in_python(f"method={plan.method!r}"), loaded.name)
+    if loaded.model.name == "python" and spec.method in OWN:
+        raise ModelError(not_in_python(f"method={spec.method!r}"), loaded.name)
     problems = dae_problems(dae, program)
     if problems and dae.usual:
         raise ModelError(problems, loaded.name)
@@ -42,10 +41,10 @@ def check_dae(dae: Dae, plan: Plan, loaded: Loaded) -> None:
         return
     if loaded.model.name == "python" and program.loops is not None:
         raise ModelError(not_in_python(f"dae={dae.method!r}"), loaded.name)
-    if plan.method in ADAPTIVE:
-        problems.append(f"dae={dae.method!r} needs a fixed step: method {one_of()}, not {plan.method}")
-    elif plan.method not in (allowed := methods_for(dae)):
-        problems.append(f"dae={dae.method!r} is available for {', '.join(allowed)}, not for {plan.method}")
+    if spec.method in ADAPTIVE:
+        problems.append(f"dae={dae.method!r} needs a fixed step: method {one_of()}, not {spec.method}")
+    elif spec.method not in (allowed := methods_for(dae)):
+        problems.append(f"dae={dae.method!r} is available for {', '.join(allowed)}, not for {spec.method}")
     if problems:
         raise ModelError(problems, loaded.name)
 
@@ -78,21 +77,21 @@ def multipliers_at(redundant: Redundant, at: At, names: Sequence[str]) -> dict[s
 
 
 def prepare_dae(
-    plan: Plan, e: Evaluation, y: np.ndarray, dae: Dae, carried: Carried | None = None, watching: Any = None
+    spec: RunSpec, e: Evaluation, y: np.ndarray, dae: Dae, carried: Carried | None = None, watching: Any = None
 ) -> tuple[DaeEvaluation, Prepared]:
     """A run by a method that has not begun, from the state y; `carried`: what it takes over from another.
     `watching`: its events, which the kernel looks for."""
     if dae.base == "free fall":
-        M = Redundant(e.context.python).numbers(e.at(plan.begins, y)).M
+        M = Redundant(e.context.python).numbers(e.at(spec.begins, y)).M
         if np.linalg.matrix_rank(M) < len(M):
             why = "base='free fall' needs a mass for every speed, but the mass matrix is singular"
             raise ModelError(why, e.context.loaded.name)
     calls: Any = e.context.dae
-    run = calls.start(Start(plan.course(e.inputs), y, e.p, e.c, e.inputs, dae=dae, events=watching))
+    run = calls.start(e.spec(spec, y, dae=dae, events=watching))
     if carried is not None:
         run.take(carried)
     here = DaeEvaluation(e.context, e.p, e.c, e.inputs, e.kept, dae=dae)
-    return here, Prepared(run, plan.steps, plan.every, plan.step, plan.begins, carried is None)
+    return here, Prepared(run, spec.steps, spec.every, spec.step, spec.begins, carried is None)
 
 
 class Piece(NamedTuple):

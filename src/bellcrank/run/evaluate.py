@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.start import Input
 from bellcrank.errors import RunError
-from bellcrank.numeric.course import At
 from bellcrank.numeric.projection import Closure
+from bellcrank.numeric.run_spec import At, Input
 from bellcrank.run.assembly import complete_state, given_start
 from bellcrank.run.closure import closure_of
 from bellcrank.run.dae_methods import Redundant

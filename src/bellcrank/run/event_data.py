@@ -7,17 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.start import EventData
 from bellcrank.backend.watching import ACTED, CHANGED_NOTHING, Watching
 from bellcrank.emit.c.formulas import encoded
 from bellcrank.errors import BellcrankError
 from bellcrank.numeric.driven import NO_VALUE
 from bellcrank.numeric.events import Begun, Event, Watch
+from bellcrank.numeric.run_spec import EventData, RunSpec
 from bellcrank.numeric.tuning import EVENTS
 from bellcrank.run.actions import EventFormula, EventsGiven
 from bellcrank.run.jumps import changes, following
 from bellcrank.run.loaded import Loaded
-from bellcrank.run.values import Plan
 
 
 def value_names(formulas: Sequence[EventFormula]) -> list[str]:
@@ -52,7 +51,7 @@ def event_tables(formulas: Sequence[EventFormula], names: Sequence[str]) -> tupl
 def event_data(
     loaded: Loaded,
     given: EventsGiven,
-    plan: Plan,
+    spec: RunSpec,
     use_values: Callable[[Any, list[float]], None],
     hold: Callable[[int], None] | None,
     close: Callable[[int, np.ndarray], np.ndarray] | None,
@@ -64,8 +63,8 @@ def event_data(
     names = value_names(given.formulas)
     values = [given.values[name] for name in names]
     return EventData(
-        *event_tables(given.formulas, names), follows, values, use_values, hold, close, plan.step,
-        until - plan.t_start, until, continued,
+        *event_tables(given.formulas, names), follows, values, use_values, hold, close, spec.step,
+        until - spec.t_start, until, continued,
     )  # fmt: skip
 
 

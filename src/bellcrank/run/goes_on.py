@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bellcrank.backend.start import FINISHED, Carried, Input
 from bellcrank.errors import ModelError, mapping
 from bellcrank.numeric.methods import METHODS
 from bellcrank.numeric.projection import Closure
+from bellcrank.numeric.run_spec import FINISHED, Carried, Input, RunSpec
 from bellcrank.numeric.tuning import STEPS
 from bellcrank.run.assembly import start_state
 from bellcrank.run.dae_methods import USUAL as USUAL_DAE
@@ -24,17 +24,17 @@ from bellcrank.run.result import Run
 from bellcrank.run.status import RunStatus
 from bellcrank.run.stepping import Driven, Evaluation
 from bellcrank.run.tolerances import USUAL, Tolerances
-from bellcrank.run.values import Plan, run_plan
+from bellcrank.run.values import run_spec
 from bellcrank.signals import own_copy
 
 
 @dataclass(frozen=True, eq=False)
 class Reached:
-    """Where a run ended. `plan`: of one that goes on from there; `row`: the last one; values in equation units, but for
+    """Where a run ended. `spec`: of one that goes on from there; `row`: the last one; values in equation units, but for
     `parameters` and `inputs`, which are as a user gave them."""
 
     source: str  # of the program
-    plan: Plan
+    spec: RunSpec
     dae: Dae
     tolerances: Tolerances
     row: np.ndarray
@@ -63,17 +63,17 @@ class Origin(NamedTuple):
         """How constraints are kept, unless given."""
         return USUAL_DAE if self.reached is None else self.reached.dae
 
-    def plan(self, loaded: Loaded, t_end: Any, step: Any, method: Any, every: Any) -> Plan:
+    def spec(self, loaded: Loaded, t_end: Any, step: Any, method: Any, every: Any) -> RunSpec:
         """How long, how fine and by which method: of a run that goes on as the one before, unless given."""
         if self.reached is None:
-            return run_plan(loaded.interface, t_end, step, method, every, self.t_start)
+            return run_spec(loaded.interface, t_end, step, method, every, self.t_start)
         r, given = self.reached, (step, method, every)
-        usual = r.plan.step, r.plan.method, r.plan.every
+        usual = r.spec.step, r.spec.method, r.spec.every
         step, method, every = (x if x is not None else y for x, y in zip(given, usual, strict=True))
-        plan = run_plan(loaded.interface, t_end, step, method, every, float(r.row[0]))
-        if plan.step != r.plan.step or plan.method not in METHODS or r.plan.method not in METHODS:
-            return plan
-        return plan._replace(t_start=r.plan.t_start, first=r.plan.first, within=r.plan.within)
+        spec = run_spec(loaded.interface, t_end, step, method, every, float(r.row[0]))
+        if spec.step != r.spec.step or spec.method not in METHODS or r.spec.method not in METHODS:
+            return spec
+        return replace(spec, t_start=r.spec.t_start, first=r.spec.first, within=r.spec.within)
 
     def carried(self, loaded: Loaded, p: list[float], dae: Dae) -> Carried | None:
         """What the run before hands over; all of it if nothing else changes."""
@@ -129,11 +129,11 @@ def _held(loaded: Loaded) -> str:
     return " and ".join([*parts, f"the value of {kept}"] if kept else parts)
 
 
-def place_on(plan: Plan, t: float) -> Plan:
-    """The plan of a run that goes on at a time within."""
-    h = plan.step
-    n = math.floor((t - plan.t_start) / h + STEPS.gap)
-    return plan._replace(first=n, within=None if t == plan.t_start + n * h else t)
+def place_on(spec: RunSpec, t: float) -> RunSpec:
+    """The spec of a run that goes on at a time within."""
+    h = spec.step
+    n = math.floor((t - spec.t_start) / h + STEPS.gap)
+    return replace(spec, first=n, within=None if t == spec.t_start + n * h else t)
 
 
 def first_state(
@@ -158,12 +158,12 @@ def take_over(r: Reached | None, e: Evaluation, y: np.ndarray, carried: Carried 
 
 
 def left_behind(
-    prepared: Prepared, e: Evaluation, plan: Plan, dae: Dae, rows: np.ndarray, stopped: bool, origin: Origin
+    prepared: Prepared, e: Evaluation, spec: RunSpec, dae: Dae, rows: np.ndarray, stopped: bool, origin: Origin
 ) -> Callable[[], Reached] | None:
     """What tells where a run ended, to be asked when another one goes on from it; None if it broke down."""
     if prepared.run.status != FINISHED or not len(rows):
         return None
-    found = partial(_reached, prepared, e, plan, dae, rows[-1].copy(), stopped, origin)
+    found = partial(_reached, prepared, e, spec, dae, rows[-1].copy(), stopped, origin)
     if not isinstance(prepared.run, Driven):
         return found
     now = found()  # what Python drives shares its state with what is evaluated later
@@ -171,17 +171,17 @@ def left_behind(
 
 
 def _reached(
-    prepared: Prepared, e: Evaluation, plan: Plan, dae: Dae, row: np.ndarray, stopped: bool, origin: Origin
+    prepared: Prepared, e: Evaluation, spec: RunSpec, dae: Dae, row: np.ndarray, stopped: bool, origin: Origin
 ) -> Reached:
     """Where a run ended. One that was `stopped` within a step goes on from there."""
     carried = prepared.run.carried()
     carried = replace(carried, inside=None) if stopped else carried
-    if plan.method in METHODS and not stopped:
-        whole = plan.t_start + plan.steps * plan.step
-        on_raster = abs(plan.t_end - whole) <= STEPS.gap * plan.step
-        onward = plan._replace(first=plan.steps, within=None if on_raster else plan.t_end)
+    if spec.method in METHODS and not stopped:
+        whole = spec.t_start + spec.steps * spec.step
+        on_raster = abs(spec.t_end - whole) <= STEPS.gap * spec.step
+        onward = replace(spec, first=spec.steps, within=None if on_raster else spec.t_end)
     else:
-        onward = place_on(plan, float(row[0]))
+        onward = place_on(spec, float(row[0]))
     loaded = e.context.loaded
     state = row[1 : 1 + loaded.n_states].copy()
     return Reached(

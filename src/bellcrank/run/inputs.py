@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.start import Input
 from bellcrank.emit.pieces import spline_pieces
 from bellcrank.errors import ModelError, RunError, warn
 from bellcrank.expr.table import Table
 from bellcrank.numeric.real import displayed, real
+from bellcrank.numeric.run_spec import Input
 from bellcrank.numeric.tuning import INPUTS
 from bellcrank.signals import KINDS, Signal, constant, kinks, sampled
-
-
-def breaks_of(inputs: Iterable[Input], t_start: float, t_end: float, steps: int) -> tuple[float, ...]:
-    """Times in order at which steps are to be split. An input with more kinks than steps is taken as smooth."""
-    found: set[float] = set()
-    for i in inputs:
-        inner = [b for b in i.breaks if t_start < b <= t_end]
-        if len(inner) <= steps:
-            found.update(inner)
-    return tuple(sorted(found))
 
 
 def as_signal(given: Any, name: str) -> Signal:

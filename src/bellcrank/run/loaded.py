@@ -19,11 +19,11 @@ from bellcrank.backend.compiler import NO_COMPILER, SPEEDS, find_compiler
 from bellcrank.backend.external import Memory, functions_of, remembering
 from bellcrank.backend.protocol import Bound, Calls, Model
 from bellcrank.backend.python import PythonModel
-from bellcrank.backend.start import Input
 from bellcrank.errors import ModelError
 from bellcrank.expr import symbols
 from bellcrank.interface.interface import Interface
 from bellcrank.kinematics.analysis import Analysis
+from bellcrank.numeric.run_spec import Input
 from bellcrank.program.program import Program
 from bellcrank.program.statements import section_expressions
 from bellcrank.run.rigid_layout import rigid_wheels

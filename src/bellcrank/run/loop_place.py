@@ -13,7 +13,6 @@ import numpy as np
 
 from bellcrank.backend.protocol import Calls
 from bellcrank.backend.python import PythonModel
-from bellcrank.backend.start import Input
 from bellcrank.errors import BellcrankError
 from bellcrank.expr import Expr, evaluate
 from bellcrank.expr.table import Table
@@ -26,6 +25,7 @@ from bellcrank.kinematics.rows import Row
 from bellcrank.model.guess import Guess
 from bellcrank.numeric.projection import CannotClose, Closure
 from bellcrank.numeric.ranks import is_regular, rank_of
+from bellcrank.numeric.run_spec import Input
 from bellcrank.program.build import Parts, build_program
 from bellcrank.program.loops import Loops
 from bellcrank.program.statements import Call

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.start import AT_REST, FINISHED, NOT_CLOSED, STEP_TOO_SMALL, TOO_MANY_STEPS, Input
 from bellcrank.errors import RunError
 from bellcrank.interface.interface import Interface
 from bellcrank.numeric.events import Watch
+from bellcrank.numeric.run_spec import AT_REST, FINISHED, NOT_CLOSED, STEP_TOO_SMALL, TOO_MANY_STEPS, Input
 from bellcrank.run.diagnose import Moment, broken_term, likely_term, without_length
 from bellcrank.run.gimbal import INSTEAD, gimbal_lock
 from bellcrank.run.prepare import Prepared

@@ -8,14 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bellcrank.backend.start import FINISHED, Carried, Start
 from bellcrank.errors import RunError
 from bellcrank.numeric.methods import ADAPTIVE
+from bellcrank.numeric.run_spec import FINISHED, Carried, RunSpec
 from bellcrank.run.adaptive import adaptive_run
 from bellcrank.run.memory import COPIES, check_memory
 from bellcrank.run.stepping import Advancing, Evaluation, PythonRun
 from bellcrank.run.tolerances import Tolerances
-from bellcrank.run.values import Plan
 
 Progress = Callable[[float], None]
 LARGER = "use a larger output_every (--output-every), a shorter run, or segments continued with start="
@@ -38,7 +37,7 @@ class Prepared(NamedTuple):
 
 
 def prepare(
-    plan: Plan,
+    spec: RunSpec,
     e: Evaluation,
     y: np.ndarray,
     tolerances: Tolerances,
@@ -47,22 +46,21 @@ def prepare(
 ) -> Prepared:
     """A run that has not begun, from the state y; `carried`: what it takes over from another. `watching`: its
     events, if the kernel looks for them."""
-    if plan.method in ADAPTIVE:
-        adaptive = adaptive_run(e, plan, y, tolerances, watching)
+    if spec.method in ADAPTIVE:
+        adaptive = adaptive_run(e, spec, y, tolerances, watching)
         if carried is not None:
             adaptive.take(carried)
-        h, last = plan.step * plan.every, len(adaptive.times) - 1
-        behind = (plan.begins - plan.t_start) / (plan.t_end - plan.t_start)
+        h, last = spec.step * spec.every, len(adaptive.times) - 1
+        behind = (spec.begins - spec.t_start) / (spec.t_end - spec.t_start)
         return Prepared(
-            adaptive, last, 1, h, plan.begins, carried is None, behind=behind, told=lambda: adaptive.told,
-            done=lambda: (adaptive.time - plan.begins) / (plan.t_end - plan.begins),
+            adaptive, last, 1, h, spec.begins, carried is None, behind=behind, told=lambda: adaptive.told,
+            done=lambda: (adaptive.time - spec.begins) / (spec.t_end - spec.begins),
         )  # fmt: skip
-    course = plan.course(e.inputs)
-    start = Start(course, y, e.p, e.c, e.inputs, e.weights, e.staged, events=watching)
-    run = e.model.start(start) or PythonRun(e, course, y)
+    spec = e.spec(spec, y, events=watching)
+    run = e.model.start(spec) or PythonRun(e, spec)
     if carried is not None:
         run.take(carried)
-    return Prepared(run, course.total, plan.every, plan.step, plan.begins, carried is None)
+    return Prepared(run, spec.steps, spec.every, spec.step, spec.begins, carried is None)
 
 
 def take_steps(prepared: Prepared, progress: Progress | None = None) -> tuple[np.ndarray, bool]:
@@ -116,9 +114,9 @@ class _Taken:
         return self._room[: self._filled]
 
 
-def check_room(plan: Plan, width: int) -> None:
+def check_room(spec: RunSpec, width: int) -> None:
     """Refuses a run whose result cannot be held."""
-    rows = (plan.steps - plan.first) // plan.every + 2
+    rows = (spec.steps - spec.first) // spec.every + 2
     check_memory(f"{rows} samples of {width} channels", COPIES * rows * width * 8, LARGER)
 
 

@@ -14,7 +14,7 @@ from numpy import empty, ndarray
 
 from bellcrank.backend.protocol import Bound
 from bellcrank.errors import ModelError, counted
-from bellcrank.numeric.course import At
+from bellcrank.numeric.run_spec import At
 from bellcrank.run.closure import rates_near_singular
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.slopes import difference_slopes, known_slopes

@@ -7,16 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.start import Carried, Start
 from bellcrank.errors import ModelError, RunError, warn
 from bellcrank.model.contact import RigidContact
 from bellcrank.numeric.events import Event, Watch
 from bellcrank.numeric.methods import EXPLICIT
+from bellcrank.numeric.run_spec import Carried, RunSpec
 from bellcrank.program.program import Program
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.prepare import Prepared
 from bellcrank.run.stepping import Evaluation
-from bellcrank.run.values import Plan
 
 NOT_IN_PYTHON = (
     "rigid wheels do not run in plain Python; use backend='auto' and a C compiler, or wasmtime "
@@ -36,18 +35,18 @@ def rigid_problems(program: Program, usual: bool) -> list[str]:
     return problems
 
 
-def check_rigid(loaded: Loaded, plan: Plan, usual: bool) -> None:
+def check_rigid(loaded: Loaded, spec: RunSpec, usual: bool) -> None:
     """Raises an error if a run with rigid wheels is not possible."""
     problems = rigid_problems(loaded.program, usual)
-    if plan.method not in EXPLICIT:
-        problems.append(f"method={plan.method!r}: rigid wheels run with {' or '.join(map(repr, EXPLICIT))}")
+    if spec.method not in EXPLICIT:
+        problems.append(f"method={spec.method!r}: rigid wheels run with {' or '.join(map(repr, EXPLICIT))}")
     if problems:
         raise ModelError(problems, loaded.name)
 
 
 def prepare_rigid(
     contacts: Sequence[RigidContact],
-    plan: Plan,
+    spec: RunSpec,
     e: Evaluation,
     y: np.ndarray,
     watch: Watch,
@@ -57,19 +56,17 @@ def prepare_rigid(
     """A run with rigid wheels that has not begun, from the state y; `carried`: what it takes over from another.
     `watching`: its events."""
 
-    def tell(what: str, t: float) -> None:
+    def note(what: str, t: float) -> None:
         watch.events.append(Event(what, t))
 
-    course, names = plan.course(e.inputs), [c.name for c in contacts]
-    start = Start(course, y, e.p, e.c, e.inputs, wheels=names, tell=tell, events=watching)
-    run: Any = e.model.start(start)
+    run: Any = e.model.start(e.spec(spec, y, wheels=[c.name for c in contacts], note=note, events=watching))
     if run is None:
         raise RunError(f"{e.context.loaded.name}: {NOT_IN_PYTHON}")
     if carried is not None:
         run.take(carried)
     else:
         _raise_wheels(run, {c.name for c in contacts if c.below == "error"})
-    return Prepared(run, plan.steps, plan.every, plan.step, plan.begins, carried is None)
+    return Prepared(run, spec.steps, spec.every, spec.step, spec.begins, carried is None)
 
 
 def tell_raised(run: Any) -> None:

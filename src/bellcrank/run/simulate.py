@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bellcrank.backend.start import FINISHED, NOT_CLOSED, NOT_FINITE
 from bellcrank.errors import Interrupted, check_called, warn
 from bellcrank.numeric.events import Event, Watch
 from bellcrank.numeric.methods import ADAPTIVE
+from bellcrank.numeric.run_spec import FINISHED, NOT_CLOSED, NOT_FINITE
 from bellcrank.numeric.steps_told import held_by, stood_in
 from bellcrank.run.actions import GivenEvent, read_events
 from bellcrank.run.dae_methods import Dae, as_dae
@@ -58,32 +58,32 @@ def simulate(
     check_called(progress, "progress", "the share done")
     origin = origin_of(loaded, start, t_start, initial, parameters, inputs)
     dae = origin.dae if dae is None else as_dae(dae)
-    plan = origin.plan(loaded, t_end, step, method, output_every)
-    check_room(plan, 1 + len(loaded.interface.channels))
-    tolerances = tolerances_of(loaded.interface, plan.method, rtol, atol, origin.tolerances)
+    spec = origin.spec(loaded, t_end, step, method, output_every)
+    check_room(spec, 1 + len(loaded.interface.channels))
+    tolerances = tolerances_of(loaded.interface, spec.method, rtol, atol, origin.tolerances)
     given = read_events(loaded.interface, events, stop, origin.parameters)
     p = loaded.parameter_values(known_to(loaded, origin.parameters, given.used))
-    signals = loaded.inputs(origin.inputs, (plan.begins, plan.t_end))
+    signals = loaded.inputs(origin.inputs, (spec.begins, spec.t_end))
     watch, mechanism = Watch(given.watched), loaded.analysis.mechanism
     contacts = mechanism.description.contacts
     if contacts:
-        check_rigid(loaded, plan, dae.usual)
-    check_dae(dae, plan, loaded)
+        check_rigid(loaded, spec, dae.usual)
+    check_dae(dae, spec, loaded)
     context, kept, carried = loaded.context(), np.zeros(len(loaded.interface.kept)), origin.carried(loaded, p, dae)
     stretches = Stretches(loaded, context, signals, dae, tolerances, watch, given, origin.parameters)
-    y = first_state(origin, loaded, stretches.closure(p) if assemble else None, p, signals, plan.begins)
-    stretches.tolerances = for_start(tolerances, loaded.interface, p, y, plan.method)
-    stretch = Stretch(plan, p, y, carried)
+    y = first_state(origin, loaded, stretches.closure(p) if assemble else None, p, signals, spec.begins)
+    stretches.tolerances = for_start(tolerances, loaded.interface, p, y, spec.method)
+    stretch = Stretch(spec, p, y, carried)
     evaluation, prepared = stretches.ready(stretch, kept)
     stretch.row = take_over(origin.reached, evaluation, stretch.y, carried)
     began = time.perf_counter()
     stretch, evaluation, prepared, rows = stretches.run(stretch, evaluation, prepared, progress)
     seconds = time.perf_counter() - began
     settings = {
-        "t_start": plan.begins,
-        "t_end": plan.t_end,
-        "step": plan.step,
-        "method": plan.method,
+        "t_start": spec.begins,
+        "t_end": spec.t_end,
+        "step": spec.step,
+        "method": spec.method,
         "backend": loaded.model.name,
     }
     if library := context.library:
@@ -95,13 +95,13 @@ def simulate(
         raise _interrupted(loaded, rows, watch, settings)
     if stretches.parameters is not origin.parameters or stretches.tolerances is not origin.tolerances:
         origin = origin._replace(parameters=stretches.parameters, tolerances=stretches.tolerances)
-    left = left_behind(prepared, evaluation, stretch.plan, dae, rows, stretches.within, origin)
+    left = left_behind(prepared, evaluation, stretch.spec, dae, rows, stretches.within, origin)
     n_q = len(loaded.program.coordinates)
     locks = locks_passed(mechanism, rows[:, 0], rows[:, 1 : 1 + n_q]) if rows.shape[1] > n_q else []
     watch.note(Event(x.text, x.time) for x in locks)
-    ended = stretches.problem or how_ended(prepared, evaluation, watch, plan.method in ADAPTIVE)
+    ended = stretches.problem or how_ended(prepared, evaluation, watch, spec.method in ADAPTIVE)
     too_large = (
-        "" if contacts else step_too_large(plan, evaluation, stretches.pieces[-1].rows, prepared.run.status == FINISHED)
+        "" if contacts else step_too_large(spec, evaluation, stretches.pieces[-1].rows, prepared.run.status == FINISHED)
     )
     if too_large and prepared.run.status == NOT_FINITE:
         ended = ended.replace("try a smaller step", too_large)
@@ -116,13 +116,13 @@ def simulate(
     run = as_run(loaded.interface, rows, ended, status, watch, settings)
     run.reached = None if stretches.problem else left
     run.notes = outside(mechanism.description.ranges, loaded.interface, rows)
-    run.notes += stood_in(plan.method, settings, stretches.passages)
-    run.notes += near_tolerance(stretches.tolerances, loaded.interface, rows) if plan.method in ADAPTIVE else []
+    run.notes += stood_in(spec.method, settings, stretches.passages)
+    run.notes += near_tolerance(stretches.tolerances, loaded.interface, rows) if spec.method in ADAPTIVE else []
     run.find_residuals = residuals_of(loaded, stretches.pieces)
     run.moved = partial(motion, loaded, stretches.pieces, stretches.parameters)
     told = [too_large] if too_large and prepared.run.status == FINISHED else []
-    told += held_by(plan.method, settings) + watch.never_counted()
-    told += through_zero(stretches.tolerances, loaded.interface, rows) if plan.method in ADAPTIVE else []
+    told += held_by(spec.method, settings) + watch.never_counted()
+    told += through_zero(stretches.tolerances, loaded.interface, rows) if spec.method in ADAPTIVE else []
     doubts = doubts_of(loaded, stretches.pieces, rows, locks, told)
     for doubt in (*not_finite(run, rows, loaded.interface), *doubts):
         warn(doubt)

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 
 from bellcrank.backend.protocol import Calls
-from bellcrank.numeric.course import At
+from bellcrank.numeric.run_spec import At
 from bellcrank.run.stepping import NO_VALUE
 
 AllRates = Callable[[np.ndarray, np.ndarray], np.ndarray]  # rates of states, one row each, at a time each

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from bellcrank.numeric import driven
+from bellcrank.numeric import run_spec
 
 
 class RunStatus(Enum):
@@ -31,14 +31,14 @@ class RunStatus(Enum):
 
 
 OF_CODE = {
-    driven.FINISHED: RunStatus.FINISHED,
-    driven.NOT_FINITE: RunStatus.NOT_FINITE,
-    driven.EXTERNAL_FAILED: RunStatus.ROUTINE_FAILED,
-    driven.INPUT_FAILED: RunStatus.INPUT_FAILED,
-    driven.NOT_CLOSED: RunStatus.NOT_CLOSED,
-    driven.AT_REST: RunStatus.AT_REST,
-    driven.STEP_TOO_SMALL: RunStatus.STEP_TOO_SMALL,
-    driven.TOO_MANY_STEPS: RunStatus.TOO_MANY_STEPS,
+    run_spec.FINISHED: RunStatus.FINISHED,
+    run_spec.NOT_FINITE: RunStatus.NOT_FINITE,
+    run_spec.EXTERNAL_FAILED: RunStatus.ROUTINE_FAILED,
+    run_spec.INPUT_FAILED: RunStatus.INPUT_FAILED,
+    run_spec.NOT_CLOSED: RunStatus.NOT_CLOSED,
+    run_spec.AT_REST: RunStatus.AT_REST,
+    run_spec.STEP_TOO_SMALL: RunStatus.STEP_TOO_SMALL,
+    run_spec.TOO_MANY_STEPS: RunStatus.TOO_MANY_STEPS,
 }
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from bellcrank.model.records import External
 from bellcrank.numeric.methods import ADAPTIVE
+from bellcrank.numeric.run_spec import RunSpec
 from bellcrank.run.closure import rates_near_singular
 from bellcrank.run.dae_methods import DaeEvaluation
 from bellcrank.run.diagnose import changes_of_loads
@@ -13,13 +14,12 @@ from bellcrank.run.outcome import moment
 from bellcrank.run.slopes import PUSH
 from bellcrank.run.stability import LARGE, SQUARINGS, alarm_of, calm_below, sentence, too_large
 from bellcrank.run.stepping import NO_VALUE, Evaluation
-from bellcrank.run.values import Plan
 
 VIOLATED = 0.1  # share of the lengths in constraints, beyond which a run is in doubt
 MOST_STATES = {"c": 150, "python": 30}  # of a model that is looked at
 
 
-def step_too_large(plan: Plan, evaluation: Evaluation, rows: np.ndarray, whole: bool = False) -> str:
+def step_too_large(spec: RunSpec, evaluation: Evaluation, rows: np.ndarray, whole: bool = False) -> str:
     """A sentence if a fixed step is too large at the start, in between, or where speeds change most; else "". `whole`:
     are all states finite, as in a run that came to its end?"""
     loaded = evaluation.context.loaded
@@ -27,30 +27,30 @@ def step_too_large(plan: Plan, evaluation: Evaluation, rows: np.ndarray, whole: 
     # routines that remember, or are given in Python alone, may count their calls: they are not called for this
     own = any(isinstance(r, External) and (r.memory or not r.known_in("c")) for r in loaded.program.routines)
     few = 0 < n_s <= MOST_STATES[evaluation.model.name]
-    if plan.method in ADAPTIVE or own or not few or rows.ndim != 2 or not len(rows):
+    if spec.method in ADAPTIVE or own or not few or rows.ndim != 2 or not len(rows):
         return ""
     states, times = rows[:, 1 : 1 + n_s], rows[:, 0]
-    if isinstance(evaluation, DaeEvaluation) and (told := _of_method(plan, evaluation, rows)):
+    if isinstance(evaluation, DaeEvaluation) and (told := _of_method(spec, evaluation, rows)):
         return told
     try:
-        if whole and _goes_calmly(evaluation, plan, rows):
+        if whole and _goes_calmly(evaluation, spec, rows):
             return ""
         good = states if whole else states[np.isfinite(states).all(axis=1)]
         chosen = _looked_at(good, n_q)
-        if not whole and _are_calm(evaluation, plan, times[chosen], good[chosen]):
+        if not whole and _are_calm(evaluation, spec, times[chosen], good[chosen]):
             return ""
         bound = evaluation.bound
         if loaded.program.loops is not None:  # near singular positions a run takes other equations
             near = _near_singular(evaluation, times[chosen], good[chosen])
             chosen = [i for i, singular in zip(chosen, near, strict=True) if not singular]
-            if any(near) and _are_calm(evaluation, plan, times[chosen], good[chosen]):
+            if any(near) and _are_calm(evaluation, spec, times[chosen], good[chosen]):
                 return ""
         found, felt = None, loaded.felt
         for some in filter(None, [chosen] if bound is not None else [[i] for i in chosen]):
             both = np.array([i == 0 or n_s <= LARGE for i in some])  # a start may have been put on a kink
             at = times[some], good[some]
             found = found or too_large(
-                evaluation.rates_of_all, *at, plan.step, plan.steps, plan.method, n_q, felt, both
+                evaluation.rates_of_all, *at, spec.step, spec.steps, spec.method, n_q, felt, both
             )
     except (*NO_VALUE, np.linalg.LinAlgError):
         return ""
@@ -61,15 +61,15 @@ def step_too_large(plan: Plan, evaluation: Evaluation, rows: np.ndarray, whole: 
     def culprit(mode: np.ndarray, t: float) -> str:
         return changes_of_loads(moment(evaluation, t, y), loaded.analysis.loads, mode)
 
-    return sentence(alarm, plan.step, plan.method, culprit)
+    return sentence(alarm, spec.step, spec.method, culprit)
 
 
-def _of_method(plan: Plan, e: DaeEvaluation, rows: np.ndarray) -> str:
+def _of_method(spec: RunSpec, e: DaeEvaluation, rows: np.ndarray) -> str:
     """The same for what a method for constraints does by itself: its feedback, and violations that it lets grow."""
     dae, loops = e.dae, e.model.program.loops
-    alarm = alarm_of(dae.feedback, float(rows[0, 0]), plan.step, plan.steps, plan.method, 1)
+    alarm = alarm_of(dae.feedback, float(rows[0, 0]), spec.step, spec.steps, spec.method, 1)
     if alarm is not None:
-        return sentence(alarm, plan.step, plan.method, lambda *_: f"of dae={dae.method!r} itself")
+        return sentence(alarm, spec.step, spec.method, lambda *_: f"of dae={dae.method!r} itself")
     if loops is None or dae.base != "index-1":
         return ""
     for i in [0, *_looked_at(rows[:, 1 : 1 + e.n_s], e.n_q)]:
@@ -79,7 +79,7 @@ def _of_method(plan: Plan, e: DaeEvaluation, rows: np.ndarray) -> str:
             if not i:  # the start was given so
                 return ""
             return (
-                f"the step of {plan.step:g} s is too large for dae={dae.method!r}: at t = {t:g} s constraints of "
+                f"the step of {spec.step:g} s is too large for dae={dae.method!r}: at t = {t:g} s constraints of "
                 f"positions are violated by {most:.2g} of the lengths in them"
             )
     return ""
@@ -104,20 +104,20 @@ def _apart(rows: list[int], jolts: np.ndarray) -> list[int]:
     return found
 
 
-def _goes_calmly(evaluation: Evaluation, plan: Plan, rows: np.ndarray) -> bool:
+def _goes_calmly(evaluation: Evaluation, spec: RunSpec, rows: np.ndarray) -> bool:
     """Are motions of a whole run surely slow against the step? That is soon told, where rates are compiled."""
     bound = evaluation.bound
     if bound is None or evaluation.n_s > LARGE:
         return False
-    return bound.is_calm_run(rows, plan.step, PUSH, SQUARINGS, calm_below(plan.steps, plan.method))
+    return bound.is_calm_run(rows, spec.step, PUSH, SQUARINGS, calm_below(spec.steps, spec.method))
 
 
-def _are_calm(evaluation: Evaluation, plan: Plan, times: np.ndarray, states: np.ndarray) -> bool:
+def _are_calm(evaluation: Evaluation, spec: RunSpec, times: np.ndarray, states: np.ndarray) -> bool:
     """The same for some states."""
     bound = evaluation.bound
     if bound is None or evaluation.n_s > LARGE or not len(times):
         return False
-    return bound.is_calm(times, states, plan.step, PUSH, SQUARINGS, calm_below(plan.steps, plan.method))
+    return bound.is_calm(times, states, spec.step, PUSH, SQUARINGS, calm_below(spec.steps, spec.method))
 
 
 def _near_singular(evaluation: Evaluation, times: np.ndarray, states: np.ndarray) -> list[bool]:

@@ -163,7 +163,7 @@ class Stepper:
     @property
     def h(self) -> float:
         """The step, s."""
-        return self._going.plan.step
+        return self._going.spec.step
 
     @property
     def state(self) -> Values:
@@ -183,7 +183,7 @@ class Stepper:
     @property
     def method(self) -> str:
         """The method, by its name."""
-        return self._going.plan.method
+        return self._going.spec.method
 
     @property
     def x(self) -> np.ndarray:
@@ -247,8 +247,8 @@ class Stepper:
             if x.base in self.places:
                 self.places[x.base].append(x.place)
         until, self._ends = min(((s.covers[1], k) for k, s in self._signals.items()), default=(math.inf, ""))
-        plan = found.plan
-        self._limit = NO_LIMIT if math.isinf(until) else math.floor((until - plan.t_start) / plan.step)
+        spec = found.spec
+        self._limit = NO_LIMIT if math.isinf(until) else math.floor((until - spec.t_start) / spec.step)
         self._set_up("" if found.watch.stopped is None else found.why(at_start=True), found.status(0))
 
     def _set_up(self, problem: str, status: RunStatus = RunStatus.RUNNING) -> None:
@@ -267,7 +267,7 @@ class Stepper:
         steps, count = self._going.steps, int(n)
         if steps.reached + count > self._limit:
             covers, begin = self._signals[self._ends].covers, self.t
-            end = begin + count * self._going.plan.step
+            end = begin + count * self._going.spec.step
             told = f"input '{self._ends}' covers t = {covers[0]:g} to {covers[1]:g} s"
             raise RunError(f"{told}, but step({n}) goes from t = {begin:g} to {end:g} s")
         if not count:

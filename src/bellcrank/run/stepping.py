@@ -10,19 +10,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 
 from bellcrank.backend.protocol import Bound, Calls
-from bellcrank.backend.start import NOT_CLOSED, NOT_FINITE, Carried, Input, Weights, not_closed
 from bellcrank.numeric.branch import Keeper, NotClosed, Passage
-from bellcrank.numeric.course import At, Course, Part
 from bellcrank.numeric.driven import NO_VALUE as NO_VALUE
 from bellcrank.numeric.driven import Head
 from bellcrank.numeric.integrate import Rates, advance_by
 from bellcrank.numeric.methods import METHODS
 from bellcrank.numeric.projection import Admitted
+from bellcrank.numeric.run_spec import NOT_CLOSED, NOT_FINITE, At, Carried, Input, Part, RunSpec, Weights, not_closed
 from bellcrank.numeric.tuning import STEPS
 from bellcrank.run.closure import Closing
 from bellcrank.run.loaded import Context
@@ -71,6 +70,12 @@ class Evaluation:
     inputs: Sequence[Input]
     kept: np.ndarray  # values of external routines that hold over a step or a run
     closing: Closing | None = None  # of closed loops
+
+    def spec(self, asked: RunSpec, y: np.ndarray, **more: Any) -> RunSpec:
+        """What a run from the state y is asked to do with these values and inputs."""
+        x, breaks = self, asked.breaks_of(self.inputs)
+        given = {"state": y, "p": x.p, "c": x.c, "inputs": x.inputs, "weights": x.weights, "staged": x.staged, **more}
+        return replace(asked, breaks=breaks, **given)
 
     @property
     def model(self) -> Calls:
@@ -202,24 +207,24 @@ class PythonRun(Driven):
 
     no_way = not_in_python("a way through singular positions of closed loops")
 
-    def __init__(self, evaluation: Evaluation, course: Course, state: np.ndarray) -> None:
-        super().__init__(evaluation, state)
-        self.course, self._begun, self._again = course, False, False
-        self._two_step = METHODS[course.method].two_step is not None
+    def __init__(self, evaluation: Evaluation, spec: RunSpec) -> None:
+        super().__init__(evaluation, spec.state)
+        self.spec, self._begun, self._again = spec, False, False
+        self._two_step = METHODS[spec.method].two_step is not None
         self._behind: tuple[np.ndarray, float] | None = None  # rates at the start of the step before, and its length
-        self.reached = course.first
-        self._advance = advance_by(course.method, evaluation.n_q, evaluation.unit)
+        self.reached = spec.first
+        self._advance = advance_by(spec.method, evaluation.n_q, evaluation.unit)
 
     @property
     def time(self) -> float:
-        return self.course.time(self.reached)
+        return self.spec.time(self.reached)
 
     def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
         if not self._begun:
             self._begun = True
-            t = self.course.start(self.course.first + 1)
+            t = self.spec.start(self.spec.first + 1)
             if self._again:
-                self._begin(self.course.begin(self.course.first + 1), live=0)
+                self._begin(self.spec.begin(self.spec.first + 1), live=0)
             else:
                 self._first(t, rows)
         while self.reached < last:
@@ -227,8 +232,8 @@ class PythonRun(Driven):
             if not self._step(self.reached):
                 self.status = self.status or NOT_FINITE
                 return
-            if self.reached % self.course.every == 0 or self.reached == self.course.total:
-                rows.append(self._row(self.course.time(self.reached)))
+            if self.reached % self.spec.every == 0 or self.reached == self.spec.steps:
+                rows.append(self._row(self.spec.time(self.reached)))
 
     def _first(self, t: float, rows: list[np.ndarray]) -> None:
         """Takes the start and records it, even if its rates have no value: the run then ends in its first step."""
@@ -272,8 +277,8 @@ class PythonRun(Driven):
         """Takes step i; False if it cannot be taken."""
         e = self.evaluation
         # AUTOSIM's rk2 calls external routines at the middle of a step as it does at its end
-        inner = e.settled if METHODS[self.course.method].remembers else e.rates
-        for part in self.course.parts(i):
+        inner = e.settled if METHODS[self.spec.method].remembers else e.rates
+        for part in self.spec.parts(i):
             new, admitted = self.moved(part, inner)
             if self.problem or not np.all(np.isfinite(new)):
                 self.bad = new

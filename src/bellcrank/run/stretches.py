@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from bellcrank.backend.c_runs import WHEEL_MODES
-from bellcrank.backend.start import Carried, Input, Weights
 from bellcrank.backend.watching import Watching
 from bellcrank.errors import RunError, warn
 from bellcrank.interface.interface import DECLARED
@@ -23,6 +22,7 @@ from bellcrank.numeric.branch import Keeper, Passage
 from bellcrank.numeric.events import Watch
 from bellcrank.numeric.methods import SCIPY
 from bellcrank.numeric.projection import Closure
+from bellcrank.numeric.run_spec import Carried, Input, RunSpec, Weights
 from bellcrank.numeric.steps_told import add_figures
 from bellcrank.run.actions import EventsGiven
 from bellcrank.run.closure import (
@@ -46,7 +46,6 @@ from bellcrank.run.prepare import Prepared, Progress, prepare, take_steps
 from bellcrank.run.rigid import prepare_rigid, tell_raised
 from bellcrank.run.stepping import Evaluation
 from bellcrank.run.tolerances import Tolerances
-from bellcrank.run.values import Plan
 
 
 @dataclass
@@ -54,7 +53,7 @@ class Stretch:
     """A part of a run: how it goes, from which state, with which parameters (equation units); `row`: its first, if that
     is known."""
 
-    plan: Plan
+    spec: RunSpec
     p: list[float]
     y: np.ndarray
     carried: Carried | None = None
@@ -101,7 +100,7 @@ class Stretches:
 
     def ready(self, s: Stretch, kept: np.ndarray) -> tuple[Evaluation, Prepared]:
         """A stretch made ready; its state is brought onto the branch of a singular position."""
-        loaded, t, closure, closing = self.loaded, s.plan.begins, self.closure(s.p), None
+        loaded, t, closure, closing = self.loaded, s.spec.begins, self.closure(s.p), None
         if closure is not None:
             found = loaded.starts.found
             w = inputs_at(t, self.signals, kept)
@@ -126,11 +125,11 @@ class Stretches:
         contacts = loaded.analysis.mechanism.description.contacts
         watching = self._watching(s, e) if self.watch.conditions else None
         if contacts:
-            prepared = prepare_rigid(contacts, s.plan, e, s.y, self.watch, s.carried, watching)
+            prepared = prepare_rigid(contacts, s.spec, e, s.y, self.watch, s.carried, watching)
         elif self.dae.usual:
-            prepared = prepare(s.plan, e, s.y, self.tolerances, s.carried, watching)
+            prepared = prepare(s.spec, e, s.y, self.tolerances, s.carried, watching)
         else:
-            e, prepared = prepare_dae(s.plan, e, s.y, self.dae, s.carried, watching)
+            e, prepared = prepare_dae(s.spec, e, s.y, self.dae, s.carried, watching)
         return e, self._told(s, prepared)
 
     def _told(self, s: Stretch, prepared: Prepared) -> Prepared:
@@ -144,15 +143,15 @@ class Stretches:
         model: Any = e.model if self.dae.usual else self.context.dae
         if not getattr(model, "watches", False):
             raise RunError(f"{self.loaded.name}: {not_in_python('an event')}")
-        if s.plan.method in SCIPY and self.watching is not None:
+        if s.spec.method in SCIPY and self.watching is not None:
             self.changed = []
             return self.watching
         memories = [m.array for m in self.context.memories if len(m.array)]
         hold = Held(memories) if memories else None
-        until = s.plan.t_end if self.ends else np.inf
+        until = s.spec.t_end if self.ends else np.inf
         close = None if self.dae.usual else self._closed
         modes = WHEEL_MODES * len(self.loaded.analysis.mechanism.description.contacts)
-        data = event_data(self.loaded, self.events, s.plan, self._use_values, hold, close, s.carried is not None, until)
+        data = event_data(self.loaded, self.events, s.spec, self._use_values, hold, close, s.carried is not None, until)
         self.watching, self.changed = Watching(data, e.n_s, len(model.memory), modes), []
         return self.watching
 
@@ -213,7 +212,7 @@ class Stretches:
         return s, e
 
     def _closing(self, closure: Closure, s: Stretch, kept: np.ndarray, weights: Weights) -> Closing:
-        t, y, p, staged = s.plan.begins, s.y, s.p, self.dae.staged
+        t, y, p, staged = s.spec.begins, s.y, s.p, self.dae.staged
 
         def make() -> Keeper:
             return keeper_of(closure, self.context.python, y, p, self.signals, kept, staged, t, weights)
@@ -222,7 +221,7 @@ class Stretches:
 
     def run(self, s: Stretch, e: Evaluation, prepared: Prepared, progress: Progress | None) -> tuple[Any, ...]:
         """Takes stretch after stretch; the last one with its evaluation, stepper, and all rows."""
-        furthest, begins = 0.0, s.plan.begins
+        furthest, begins = 0.0, s.spec.begins
 
         def tell(share: float) -> None:  # steps beyond an event are taken again
             nonlocal furthest
@@ -252,12 +251,12 @@ class Stretches:
     def _following(self, s: Stretch, e: Evaluation, prepared: Prepared) -> tuple[Stretch, Evaluation, Prepared] | None:
         """What follows where an event has ended steps that were taken elsewhere; None if that is the end."""
         rows = getattr(prepared.run, "acted", None)
-        if rows is None or self.problem or self.watch.stopped is not None or rows[-1, 0] >= s.plan.t_end:
+        if rows is None or self.problem or self.watch.stopped is not None or rows[-1, 0] >= s.spec.t_end:
             return None
         weights = None if self.changed else e.weights
         carried = replace(prepared.run.carried(), inside=None, weights=weights)
         e.kept[:], e.model.memory[:] = carried.kept, carried.memory
-        following = Stretch(place_on(s.plan, float(rows[-1, 0])), s.p, prepared.run.state.copy(), carried)
+        following = Stretch(place_on(s.spec, float(rows[-1, 0])), s.p, prepared.run.state.copy(), carried)
         return following, *self.ready(following, e.kept)
 
     def _keep(self, rows: np.ndarray, e: Evaluation) -> None:

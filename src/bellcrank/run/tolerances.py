@@ -10,7 +10,8 @@ length of a way. Turns of a wheel and the way along a road grow for ever, but no
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +20,6 @@ import numpy as np
 from bellcrank.errors import ExpressionError, ModelError, counted, did_you_mean, warn
 from bellcrank.interface.interface import STATES, Interface
 from bellcrank.numeric.methods import ADAPTIVE, OWN, RTOL
-from bellcrank.numeric.pace import caps_of, usual_tolerance
 from bellcrank.numeric.tuning import CONTROL
 from bellcrank.run.values import finite, positive
 from bellcrank.units import UNIT_SYSTEMS
@@ -45,6 +45,22 @@ class Tolerances:
 
 
 USUAL = Tolerances()
+
+
+def usual_tolerance(rtol: float, unit_sizes: np.ndarray) -> np.ndarray:
+    """The absolute tolerance of each state, unless given: a fraction of the relative one, of 1 m, 1 rad, 1 m/s ..."""
+    return np.asarray(CONTROL.absolute * rtol * unit_sizes)
+
+
+def caps_of(growths: Sequence[str], lengths: Iterable[float], metre: float, y: Iterable[float]) -> list[float]:
+    """Sizes of the states in equation units above which the error allowed does not grow with them: one turn where they
+    grow by turns, and the largest length of the model where they grow along a way."""
+    known = [abs(float(x)) for x in lengths]
+    known += [abs(float(v)) for v, how in zip(y, growths, strict=True) if how == "way"]
+    caps = {"turn": 2 * math.pi, "way": max(known, default=0.0) or metre}
+    return [caps.get(how, math.inf) for how in growths]
+
+
 LOOSE = 10.0  # times the largest value of a state: an absolute tolerance above it controls nothing
 FEW = 20  # rows from which the size of a motion is not known
 ROUNDING = 1e-3  # of its absolute tolerance: a state that stays below this is zero but for rounding

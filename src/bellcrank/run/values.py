@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from bellcrank.backend.start import Input
 from bellcrank.errors import ModelError, counted, did_you_mean, mapping, warn
 from bellcrank.expr import Expr, Symbol, evaluate, postorder, symbols
 from bellcrank.expr.evaluate import evaluate_all
@@ -16,64 +15,20 @@ from bellcrank.expr.show import text
 from bellcrank.interface.interface import DECLARED, PARAMETERS, Interface, Quantity
 from bellcrank.model.inertia import not_of_a_body
 from bellcrank.model.mechanism import Body
-from bellcrank.numeric.course import At, Course
 from bellcrank.numeric.methods import ADAPTIVE, DEFAULT
 from bellcrank.numeric.methods import METHODS as FIXED
-from bellcrank.numeric.pace import output_times
 from bellcrank.numeric.real import displayed, real
-from bellcrank.numeric.tuning import PLANS, STEPS
+from bellcrank.numeric.run_spec import At, Input, RunSpec
+from bellcrank.numeric.tuning import PLANS
 from bellcrank.program.program import Program
-from bellcrank.run.inputs import as_input, as_signal, breaks_of, covering
+from bellcrank.run.inputs import as_input, as_signal, covering
 from bellcrank.units import WITH_UNIT, with_unit
 
 METHODS = (*FIXED, *ADAPTIVE)
 _FLOAT = np.dtype(float)
 
 
-class Plan(NamedTuple):
-    """How long, how fine and by which method a run goes: times and step in s, every n-th step recorded.
-
-    Steps count from `t_start`. A run that goes on has its `first` steps behind it, and may begin within the next.
-    """
-
-    t_end: float
-    step: float
-    method: str
-    every: int
-    t_start: float = 0.0
-    first: int = 0
-    within: float | None = None
-
-    @property
-    def begins(self) -> float:
-        """The time from which the run goes."""
-        return self.t_start + self.first * self.step if self.within is None else self.within
-
-    @property
-    def steps(self) -> int:
-        span = self.t_end - self.t_start
-        n = span / self.step
-        return round(n) if abs(round(n) * self.step - span) < PLANS.at_end * span else math.ceil(n)
-
-    def course(self, inputs: Sequence[Input]) -> Course:
-        """Steps of a run with these inputs."""
-        breaks = self.breaks(inputs)
-        span = self.steps, self.every, self.t_end, breaks, self.t_start, self.first, self.within
-        return Course(self.method, self.step, *span)
-
-    def breaks(self, inputs: Sequence[Input]) -> tuple[float, ...]:
-        """Times in order at which steps are to be split."""
-        if not any([i.breaks for i in inputs]):
-            return ()
-        return breaks_of(inputs, self.t_start, self.t_end + STEPS.gap * self.step, self.steps)
-
-    @property
-    def output_times(self) -> np.ndarray:
-        """All from where the run begins."""
-        return output_times(self.t_start, self.t_end, self.step, self.every, self.begins)
-
-
-def run_plan(
+def run_spec(
     interface: Interface,
     t_end: float | None,
     step: float | None,
@@ -82,7 +37,7 @@ def run_plan(
     t_start: float | None = None,
     *,
     called: str = "output_every",
-) -> Plan:
+) -> RunSpec:
     """What is given, else what set_run says, else t_end = 1 s, a thousand steps, rk4, every step, from t = 0; how is
     `output_every` called where it is given?"""
     r, name = interface.run, interface.model
@@ -105,7 +60,7 @@ def run_plan(
     if step > span * (1 + PLANS.over):
         what = f"the run, t = {t_start:g} to {t_end:g} s" if t_start else f"t_end={t_end:g} s"
         raise ModelError(f"step={step:g} s is larger than {what}", name)
-    return Plan(t_end, step, method, int(every), t_start)
+    return RunSpec(t_end, step, method, int(every), t_start)
 
 
 def given_parameters(interface: Interface, given: Mapping[str, float] | None = None) -> list[float]:

@@ -10,7 +10,7 @@ from bellcrank.interface.interface import PARAMETERS, STATES, Interface
 from bellcrank.names import find_name
 from bellcrank.run.dae_methods import Dae
 from bellcrank.run.loaded import BACKENDS
-from bellcrank.run.values import run_plan
+from bellcrank.run.values import run_spec
 from bellcrank.study.formulas import Circle, names_in
 from bellcrank.study.job import GROUPS, Job, is_state, measures_of
 from bellcrank.study.records import Definition, PlotSpec, TableSpec
@@ -126,13 +126,13 @@ def _run(definition: Definition, job: Job, interface: Interface) -> Iterator[str
     if run.get("backend", "auto") not in BACKENDS:
         yield f"[run] backend = {run['backend']!r} is not known; it is one of {', '.join(BACKENDS)}."
     try:
-        plan = run_plan(interface, run.get("t_end"), run.get("step"), run.get("method"), None)
+        spec = run_spec(interface, run.get("t_end"), run.get("step"), run.get("method"), None)
     except BellcrankError as error:
         yield f"[run]: {'; '.join(getattr(error, 'problems', [str(error)]))}."
     else:
         for m in definition.measures:
-            if m.start >= plan.t_end:
-                yield f"measure '{m.name}': from = {m.start:g} s lies after the end of the runs, {plan.t_end:g} s."
+            if m.start >= spec.t_end:
+                yield f"measure '{m.name}': from = {m.start:g} s lies after the end of the runs, {spec.t_end:g} s."
     if "dae" in run:
         try:
             Dae(str(run["dae"]).lower())

@@ -21,7 +21,7 @@ from bellcrank.run.dae_methods import KNOWN, MINIMAL, WITH_BASE, Dae, Redundant,
 from bellcrank.run.evaluate import closure, state_at
 from bellcrank.run.result import Run
 from bellcrank.run.status import RunStatus
-from bellcrank.run.values import run_plan
+from bellcrank.run.values import run_spec
 from bellcrank.view.comparison import draw_comparison
 
 FINER = 8  # steps of the reference for one step of the runs
@@ -121,25 +121,25 @@ def compare(
     equations = model if isinstance(model, Equations) else _with_energy(model)
     if equations.program.loops is None:
         raise ModelError("there is nothing to compare: the model has no constraints", equations.name)
-    plan = run_plan(equations.interface, t_end, step, method, 1)
-    if plan.method not in METHODS:
-        raise ModelError(f"methods are compared with a fixed step: {one_of()}, not {plan.method}", equations.name)
-    until = tuple(sorted(horizons or (plan.t_end / 100, plan.t_end / 10, plan.t_end)))
-    if not all(0 < x <= plan.t_end * (1 + 1e-12) for x in until):
-        raise ModelError(f"horizons={list(until)} must lie between 0 and t_end={plan.t_end:g} s", equations.name)
+    spec = run_spec(equations.interface, t_end, step, method, 1)
+    if spec.method not in METHODS:
+        raise ModelError(f"methods are compared with a fixed step: {one_of()}, not {spec.method}", equations.name)
+    until = tuple(sorted(horizons or (spec.t_end / 100, spec.t_end / 10, spec.t_end)))
+    if not all(0 < x <= spec.t_end * (1 + 1e-12) for x in until):
+        raise ModelError(f"horizons={list(until)} must lie between 0 and t_end={spec.t_end:g} s", equations.name)
     minimal = equations.program.loops.correction is not None
-    chosen = [as_dae(m) for m in (_every_method(plan.method, free_fall, minimal) if methods is None else methods)]
+    chosen = [as_dae(m) for m in (_every_method(spec.method, free_fall, minimal) if methods is None else methods)]
     sim = equations.compile(backend=backend, speed="fast")  # what methods take is told
-    trial = _Trial(sim, plan.t_end, plan.method, {"parameters": parameters, "initial": initial, "inputs": inputs})
+    trial = _Trial(sim, spec.t_end, spec.method, {"parameters": parameters, "initial": initial, "inputs": inputs})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)  # of runs that break down
-        trial.find_reference(plan.step)
+        trial.find_reference(spec.step)
         rows = []
         for i, dae in enumerate(chosen):
-            rows.append(trial.row(dae, plan.step, until, limits))
+            rows.append(trial.row(dae, spec.step, until, limits))
             if progress is not None:
                 progress((i + 1) / len(chosen))
-    return Comparison(equations.name, plan.step, plan.t_end, plan.method, sim.backend, until, tuple(rows))
+    return Comparison(equations.name, spec.step, spec.t_end, spec.method, sim.backend, until, tuple(rows))
 
 
 def _with_energy(system: System) -> Equations:

@@ -22,7 +22,8 @@ from bellcrank.library import terrain as terrains
 from bellcrank.library import tyres, vehicles
 from bellcrank.many.at_once import at_once, given_runs, most_at_once
 from bellcrank.model.guess import with_guess
-from bellcrank.run.values import Plan, run_plan
+from bellcrank.numeric.run_spec import RunSpec
+from bellcrank.run.values import run_spec
 from bellcrank.signals import made
 from bellcrank.study.formulas import Names
 from bellcrank.study.job import Job, measures_of
@@ -162,13 +163,13 @@ class Runner:
     def run_some(self, jobs: Sequence[Job], seconds: float, threads: int) -> list[dict[str, Any]]:
         """The same for the first of some jobs with the same settings of the run, as many as take about so long of each
         thread: at once where compiled code can."""
-        alike, options, plan = self._alike(jobs, int(min(seconds * threads / max(self._cpu, 1e-6), len(jobs))))
-        if len(alike) < 2 or plan is None:
+        alike, options, spec = self._alike(jobs, int(min(seconds * threads / max(self._cpu, 1e-6), len(jobs))))
+        if len(alike) < 2 or spec is None:
             return [self.run(jobs[0])]
         began, cpu = time.perf_counter(), time.process_time()
         names = dict.fromkeys(c for m in measures_of(jobs[0]) for c in m.channels)
         channels = [x for c in names if (x := self.interface.channel(c))]
-        found = at_once(self.sim.loaded, plan, given_runs(options), channels, threads)
+        found = at_once(self.sim.loaded, spec, given_runs(options), channels, threads)
         records = []
         for job, run in zip(alike, found, strict=True):
             if run is not None:
@@ -181,8 +182,8 @@ class Runner:
         each = iter([r | {"seconds": spent} for r in records])
         return [self.run(job) if run is None else next(each) for job, run in zip(alike, found, strict=True)]
 
-    def _alike(self, jobs: Sequence[Job], most: int) -> tuple[list[Job], list[dict[str, Any]], Plan | None]:
-        """The first jobs that one plan serves, what each is given, and the plan; none that must go by itself."""
+    def _alike(self, jobs: Sequence[Job], most: int) -> tuple[list[Job], list[dict[str, Any]], RunSpec | None]:
+        """The first jobs that one spec serves, what each is given, and the spec; none that must go by itself."""
         settings = {k: v for k, v in jobs[0]["run"].items() if k in SIMULATE}
         alike: list[Job] = []
         options: list[dict[str, Any]] = []
@@ -193,8 +194,8 @@ class Runner:
         try:
             if not {"dae", "rtol", "atol"}.isdisjoint(settings) or most < 2:
                 return [], [], None
-            plan = run_plan(self.interface, *(settings.get(k) for k in ("t_end", "step", "method", "output_every")))
-            most = min(most, most_at_once(self.sim.loaded, plan, len(self.interface.outputs)))
+            spec = run_spec(self.interface, *(settings.get(k) for k in ("t_end", "step", "method", "output_every")))
+            most = min(most, most_at_once(self.sim.loaded, spec, len(self.interface.outputs)))
             for job in jobs[:most]:
                 given = options_of(self.interface, job)
                 if options and names(given) != names(options[0]):
@@ -203,7 +204,7 @@ class Runner:
                 options.append(given)
         except BellcrankError:  # of a job that tells it itself
             pass
-        return alike, options, plan if alike else None
+        return alike, options, spec if alike else None
 
     def _measure(
         self, job: Job, times: np.ndarray, histories: Mapping[str, np.ndarray]

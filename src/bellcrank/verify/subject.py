@@ -26,9 +26,9 @@ from bellcrank.expr.text import show
 from bellcrank.interface.interface import DECLARED
 from bellcrank.model.formula import to_syntax
 from bellcrank.model.records import External
-from bellcrank.numeric.course import At
 from bellcrank.numeric.null_space import pivoted
 from bellcrank.numeric.projection import CannotClose
+from bellcrank.numeric.run_spec import At
 from bellcrank.run.assembly import initial_state
 from bellcrank.run.closure import rates_near_singular
 from bellcrank.run.evaluate import closure, state_at

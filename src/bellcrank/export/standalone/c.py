@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bellcrank.backend.start import DAE_METHODS
 from bellcrank.emit.c.printer import external_calls
 from bellcrank.emit.c.runtime_files import definitions
 from bellcrank.emit.c.signals import break_cases, kind_rows, positive_rows
@@ -21,6 +20,7 @@ from bellcrank.numeric.collocation import STIFF
 from bellcrank.numeric.elsewhere import STARTS, drawn
 from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.numeric.methods import AUTO, METHODS, RTOL, one_of
+from bellcrank.numeric.run_spec import DAE_METHODS
 from bellcrank.numeric.tuning import BRIDGES, INPUTS, PLANS
 from bellcrank.program.inertias import inertia_functions
 from bellcrank.program.program import Program

@@ -1,0 +1,215 @@
+"""What a run is asked to do: times, method, tolerances, values, inputs, events; and what it hands to the next."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .tuning import CONTROL, PLANS, STEPS
+
+FINISHED, NOT_FINITE, EXTERNAL_FAILED, INPUT_FAILED, NOT_CLOSED, AT_REST, STEP_TOO_SMALL, TOO_MANY_STEPS = range(8)
+DAE_METHODS = ("projection", "dlmm", "clmm", "baumgarte", "stabilised", "post", "half-explicit")
+Weights = tuple[np.ndarray, np.ndarray]
+# t, q, u, p, c, w: time, coordinates, speeds, parameters, constants that follow from them, inputs; all in equation
+# units
+At = tuple[float, Sequence[float], Sequence[float], Sequence[float], Sequence[float], Sequence[float]]
+
+
+@dataclass(frozen=True)
+class Input:
+    """One input of a program over time, in equation units.
+
+    `function` gives its value. Where C knows the signal too, `kind` and `numbers` (or `points` and cubic `pieces`, in
+    contiguous arrays) describe it, in user units: the value, differentiated `rate` times, is scale * signal.
+    """
+
+    function: Callable[[float], float]
+    kind: str = "function"
+    numbers: tuple[float, ...] = ()
+    points: np.ndarray | None = None
+    pieces: np.ndarray | None = None
+    rate: int = 0
+    scale: float = 1.0
+    breaks: tuple[float, ...] = ()  # times of jumps and kinks
+
+
+@dataclass(frozen=True)
+class EventData:
+    """Events of a run as the kernel reads them (`kernel/events.h`): what is watched, what is set, steps of formulas,
+    and values of parameters in user units. `follows`: the states that closed loops move first where an event sets
+    others.
+
+    `use_values` takes changed values into a run, and raises what is wrong with them; `hold` marks the internal states
+    of routines in Python and brings them back; `close` closes loops after an event, where the kernel does not. `step`,
+    `span` and `until`: of the run, s; does it continue another one?
+    """
+
+    watched: Sequence[tuple[int, ...]]
+    settings: Sequence[tuple[int | float, ...]]
+    steps: Sequence[tuple[int | float, ...]]
+    follows: Sequence[bool]
+    values: Sequence[float]
+    use_values: Callable[[Any, list[float]], None]
+    hold: Callable[[int], None] | None
+    close: Callable[[int, np.ndarray], np.ndarray] | None
+    step: float
+    span: float
+    until: float
+    continued: bool = False
+
+
+@dataclass(frozen=True)
+class Carried:
+    """What a run hands to one that continues it: values of routines that hold, memories of those in C, the metric of
+    loops. `inside`: the internal values of what takes the steps, for a run that continues as if there had been no end;
+    None if the state or anything else was changed in between, so that derivatives are to be found again."""
+
+    kept: np.ndarray
+    memory: np.ndarray
+    weights: Weights | None = None
+    inside: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class RunSpec:
+    """A run as it is asked for: times and step in s, every n-th step recorded and the last; values in equation units.
+
+    Steps count from `t_start`; the last one ends at `t_end` and may be shorter. A run that continues another has its
+    `first` steps behind it and may begin `within` the next, at that time. At `breaks`, times in order at which inputs
+    jump or have a kink, steps are split; those nearer than a billionth of a step to its end lie at it.
+
+    Adaptive methods have output `times`, `tolerances` (`run.tolerances`) and the `most` steps that they may take; the
+    breaks of those are the ends of what is integrated in one go. `look`: 1, note whether a fast mode holds the steps;
+    2, and pause there.
+
+    With loops: `weights` of coordinates and speeds, the metric in which they are closed; are they at every stage
+    (`staged`)? `dae`: another method that keeps constraints. With rigid `wheels`, by name: `note` gets name and time
+    of what they do. `events`: what the run is watched for (`backend.watching`).
+    """
+
+    t_end: float
+    step: float
+    method: str
+    every: int = 1
+    t_start: float = 0.0
+    first: int = 0
+    within: float | None = None
+    breaks: tuple[float, ...] = ()
+    state: Any = ()
+    p: Sequence[float] = ()
+    c: Sequence[float] = ()
+    inputs: Sequence[Input] = ()
+    weights: Weights | None = None
+    staged: bool = False
+    dae: Any = None
+    wheels: Sequence[str] = ()
+    note: Callable[[str, float], None] | None = None
+    events: Any = None
+    times: np.ndarray | None = None
+    tolerances: Any = None
+    most: int = 0
+    look: int = 0
+
+    @property
+    def begins(self) -> float:
+        """The time from which the run goes."""
+        return self.t_start + self.first * self.step if self.within is None else self.within
+
+    @cached_property
+    def steps(self) -> int:
+        """How many there are; of adaptive methods: those from one output time to the next."""
+        if self.times is not None:
+            return len(self.times) - 1
+        span = self.t_end - self.t_start
+        n = span / self.step
+        return round(n) if abs(round(n) * self.step - span) < PLANS.at_end * span else math.ceil(n)
+
+    def breaks_of(self, inputs: Sequence[Input]) -> tuple[float, ...]:
+        """Times in order at which steps are to be split. An input with more kinks than steps is taken as smooth."""
+        if not any([i.breaks for i in inputs]):
+            return ()
+        found: set[float] = set()
+        for i in inputs:
+            inner = [b for b in i.breaks if self.t_start < b <= self.t_end + STEPS.gap * self.step]
+            if len(inner) <= self.steps:
+                found.update(inner)
+        return tuple(sorted(found))
+
+    def output_times(self) -> np.ndarray:
+        """All from where the run begins, of an adaptive method."""
+        span = (self.t_end - self.t_start) * (1 - PLANS.at_end)
+        times = np.append(self.t_start + np.arange(0.0, span, self.step * self.every), self.t_end)
+        later = times[times > self.begins + STEPS.gap * self.step]
+        return np.array([self.begins, *later]) if len(later) else np.array([self.begins, self.t_end])
+
+    def time(self, i: int) -> float:
+        """The end of step i."""
+        return self.t_end if i == self.steps and self.t_end > self.t_start else self.t_start + i * self.step
+
+    def start(self, i: int) -> float:
+        """The beginning of step i."""
+        if i == self.first + 1 and self.within is not None:
+            return self.within
+        return self.t_start + (i - 1) * self.step
+
+    def parts(self, i: int) -> Iterator[Part]:
+        """Step i in the parts it is taken in, as in `run.c`."""
+        h, near, whole = self.step, STEPS.gap * self.step, self.t_start + i * self.step
+        t, end = self.start(i), self.time(i)
+        if abs(end - whole) <= near:
+            end = whole  # as in a run that continues from here
+        first = bisect_right(self.breaks, t + near)
+        inner = list(self.breaks[first : bisect_right(self.breaks, end + near)])
+        if not inner and end == whole and abs(t - (self.t_start + (i - 1) * h)) <= near:
+            yield Part(h, t, self.t_start + (i - 0.5) * h, end, end, end, whole=True)
+            return
+        while t < end:
+            to = before = after = end
+            if inner:
+                at = last = inner.pop(0)
+                while inner and inner[0] <= last + near:
+                    last = inner.pop(0)
+                to = at if at < end - near else end
+                before, after = math.nextafter(min(at, to), -math.inf), max(last, to)
+            yield Part(to - t, t, 0.5 * (t + to), to, before, after, to >= end)
+            t = to
+
+    def begin(self, i: int) -> float:
+        """The time at which inputs are read at the beginning of step i: after all jumps there."""
+        t, near = self.start(i), STEPS.gap * self.step
+        return max([t, *self.breaks[bisect_left(self.breaks, t - near) : bisect_right(self.breaks, t + near)]])
+
+
+class Part(NamedTuple):
+    """A step, or a part of one, of length h from t to end. Inputs are read `before` a jump at its end, and `after` it
+    for what follows."""
+
+    h: float
+    t: float
+    middle: float
+    end: float
+    before: float
+    after: float
+    last: bool = True  # of its step
+    whole: bool = False  # is it all of a step that has the full length?
+
+
+def ends_of_pieces(breaks: Iterable[float], times: np.ndarray) -> tuple[float, ...]:
+    """Where an adaptive method must end a step; breaks that nearly coincide are one, the later."""
+    t_start, t_end = float(times[0]), float(times[-1])
+    near = CONTROL.near_breaks * max(t_end - t_start, abs(t_start), abs(t_end))
+    ends = [*(b for b in sorted(breaks) if t_start + near < b < t_end - near), t_end]
+    return (*(b for b, following in pairwise(ends) if following - b > near), t_end)
+
+
+def not_closed(row: str, moved: float, residual: float) -> str:
+    """What ends a run whose loops had to be moved too far to stay closed."""
+    left = f", and a residual of {residual:.2g} is left" if residual > 1e-9 else ""
+    return f"the loop {row} cannot be kept closed: a correction of {moved:.2g} was needed{left}"
