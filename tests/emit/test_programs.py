@@ -270,18 +270,6 @@ def test_long_routines_in_parts(tmp_path, language):
 @pytest.mark.campaign
 @pytest.mark.parametrize("language", COMPILED)
 @pytest.mark.parametrize(
-    "name",
-    ["change_point_four_bar", "n_four_bar", "andrews_squeezer", "sarrus_linkage", "slider_crank", "rolling_coin"],
-)
-def test_loops_through_singular_positions(tmp_path, name, language):
-    """Where rounding is magnified, half of the digits are asked for."""
-    run = build(example(name), language, tmp_path / "program").run(tmp_path)
-    assert worst(run, example(name).compile(backend="c").simulate()) < 1e-5
-
-
-@pytest.mark.campaign
-@pytest.mark.parametrize("language", COMPILED)
-@pytest.mark.parametrize(
     ("name", "options"),
     [("change_point_four_bar", {}), ("slider_crank", {"equal_arms": True}), ("n_four_bar", {"n": 2})],
 )
@@ -658,17 +646,6 @@ def test_a_model_without_parameters(tmp_path, language):
     s.set_run(t_end=1, step=0.1, initial={"u(b)": 2.0})
     run = build(s.equations(), language, tmp_path / "program").run(tmp_path / "run")
     np.testing.assert_allclose(run["q(b)"], 2 * run.time, rtol=1e-14)
-
-
-@pytest.mark.campaign
-@pytest.mark.parametrize("language", COMPILED)
-def test_linkages_and_contact(tmp_path, language):
-    """Their routines are in C, which Fortran calls."""
-    eom = example("formula_student")
-    reference = eom.compile(backend="c").simulate(t_end=0.05)
-    run = build(eom, language, tmp_path / "program").run(tmp_path / "run", "stopt 0.05")
-    moving = [n for n in run if np.abs(reference[n]).max() > 1e-9]
-    assert max(relative(run[n], reference[n]) for n in moving) < 1e-9 and len(moving) > 4
 
 
 @pytest.mark.parametrize("language", ["c", "fortran", "python"])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from deck_cases import EXAMPLES, INITIAL, NAMES, SET, file_of, from_deck, from_python
+from deck_cases import EXAMPLES, INITIAL, NAMES, SET, file_of, from_deck, from_python, quiet
 
 import bellcrank as bc
 from bellcrank.formats.decks import read_deck_file, translate
@@ -224,3 +224,14 @@ def test_translations_are_written_as_the_examples_are(tmp_path):
         command = [sys.executable, "-m", "ruff", *words, "--no-cache", "--config", str(project), str(tmp_path)]
         result = subprocess.run(command, capture_output=True, text=True, check=False)
         assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_what_a_deck_lacks_is_told(tmp_path):
+    path = tmp_path / "craft.lsp"
+    path.write_text(file_of("spacecraft_1_small").read_text(encoding="utf-8"), encoding="utf-8")
+    path.with_suffix(".py").write_text("def cmd(t):\n    return t, t\n\n\ndef thrust(t, axis, err):\n    return 0.0\n")
+    eom = quiet(lambda: bc.load_model(path).equations())
+    for language, files in (("c", "craft.c or craft.f90"), ("fortran", "craft.f90 or craft.c")):
+        wanted = files.replace("craft", "DECK")
+        with pytest.raises(bc.ModelError, match=f"routine 'cmd', 'thrust' in .* of a deck, {wanted} beside it"):
+            eom.write(language, tmp_path / language)

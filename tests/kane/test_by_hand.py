@@ -10,7 +10,6 @@ import bellcrank as bc
 from bellcrank.errors import ModelError
 from bellcrank.expr import ONE, ZERO, evaluate
 from bellcrank.kane import Derivation
-from tests.programs import COMPILED_MAINLY_C, build
 
 SEQUENCES = [s for s in itertools.product((1, 2, 3), repeat=3) if s[0] != s[1] != s[2]]
 
@@ -260,13 +259,3 @@ def test_four_bar_by_hand_is_the_described_one():
     assert ours["qc"] == pytest.approx(theirs["q(c)"], abs=1e-7)
     report = bc.check(d, states=3, backend="python")
     assert report.passed, str(report)
-
-
-@pytest.mark.campaign
-@pytest.mark.parametrize("language", COMPILED_MAINLY_C)
-def test_four_bar_by_hand_as_a_program(language, tmp_path):
-    d = four_bar()
-    d.set_run(t_end=0.2, step=0.005)
-    wanted = d.equations().compile(backend="python").simulate()
-    found = build(d.equations(), language, tmp_path).run(tmp_path)
-    assert found["qc"] == pytest.approx(wanted["qc"], abs=1e-6)

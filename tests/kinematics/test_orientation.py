@@ -8,7 +8,6 @@ import pytest
 import bellcrank as bc
 from tests.late import Late
 from tests.models import relative
-from tests.programs import LANGUAGES, build
 
 transform = Late("scipy.spatial.transform")
 SHAPES = (
@@ -125,15 +124,6 @@ def test_an_orientation_is_that_of_a_body_that_was_turned_and_stopped(joint):
     for name in ("x", "z", "energy", "q(base)"):
         assert relative(found[name], held[name]) < 1e-10
         assert relative(same[name], found[name]) < 1e-12
-
-
-@pytest.mark.campaign
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_programs_turn_bodies_too(tmp_path, language):
-    s = arm(TURNS, translate=2, armature=0.7)
-    run = build(s.equations(), language, tmp_path).run(tmp_path / "run")
-    reference = s.equations().compile(backend="python").simulate()
-    assert max(relative(run[name], reference[name]) for name in reference) < 1e-9
 
 
 @pytest.mark.parametrize(
