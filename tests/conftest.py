@@ -1,4 +1,4 @@
-"""Compiled models of the tests: plain arithmetic that agrees to the last digits, kept beside pytest's own cache.
+"""Derived and compiled models of the tests: plain arithmetic that agrees to the last digits, kept in pytest's own cache.
 
 Failures are told when they happen, in a word, beside all that is told at the end.
 """
@@ -60,7 +60,11 @@ def pytest_collection():
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_setup():
+def pytest_runtest_setup(item):
+    from bellcrank.api.system import System
+
+    # Many tests derive the same model. A test that replaces parts of the package must find and leave no other's.
+    System.keeps = "monkeypatch" not in item.fixturenames
     with _compilers():
         return (yield)
 

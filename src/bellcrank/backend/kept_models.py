@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,6 +21,8 @@ from bellcrank.model.records import Description
 
 T = TypeVar("T")
 FILE = "model"
+SELDOM = 50  # the size of all is looked at with the first model of a process, and then with one in so many
+_written = count()
 
 
 def kept_model(description: Description, asked: Collection[Any], derive: Callable[[], Derived]) -> Derived:
@@ -57,7 +60,8 @@ def _kept(key: str, make: Callable[[], T], known: dict[str, Any]) -> T:
         with suppress(NotPortable, BuildError, OSError):
             written = dumps(made, known)
             kept(key, lambda work: _write(work / FILE, written), folder, FILE)
-            limit_models(folder)
+            if not next(_written) % SELDOM:
+                limit_models(folder)
     return made
 
 
