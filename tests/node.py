@@ -142,7 +142,7 @@ engine(d.facts, Uint8Array.from(atob(d.module), c => c.charCodeAt(0))).then(me =
 
 def page_changed(page, steps, name, value):
     """The state after some steps, then as many with another value of a parameter."""
-    return node(_CHANGED, {**_given(page), "steps": steps, "name": name, "value": value})
+    return node(_CHANGED, {**given_by(page), "steps": steps, "name": name, "value": value})
 
 
 _ROAD = """
@@ -161,15 +161,16 @@ engine(d.facts, Uint8Array.from(atob(d.module), c => c.charCodeAt(0))).then(me =
 
 def page_ground(page, eyes):
     """The ground that a page draws, from one place to look at to the next."""
-    return node(_ROAD, {**_given(page), "eyes": eyes})
+    return node(_ROAD, {**given_by(page), "eyes": eyes})
 
 
 def page_runs(page, *runs):
     """Whole runs as a page computes them, without its window: channels by name for each list of arguments, or an error."""
-    return node(_RUN, {**_given(page), "runs": runs})
+    return node(_RUN, {**given_by(page), "runs": runs})
 
 
-def _given(page):
+def given_by(page):
+    """What scripts need to run a page without its window."""
     facts, module, script = unpacked(page.text)
     script = script[: script.index("function still")].replace('"use strict";', "")
     return {"facts": facts, "module": b64encode(module).decode(), "script": script}

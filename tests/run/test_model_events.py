@@ -60,11 +60,6 @@ def test_a_written_program(tmp_path):
     assert bc.read(tmp_path / "out.csv")["q(ball)"].min() > -1e-9
 
 
-def test_ways_without_events_say_so():
-    with pytest.warns(bc.ModelWarning, match="events are not looked for in a live page: 'bounce'"):
-        ball().equations().page()
-
-
 def test_names_and_formulas():
     s = ball()
     with pytest.raises(bc.ModelError, match="there are two events with the name 'bounce'"):

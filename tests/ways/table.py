@@ -43,7 +43,6 @@ PLAYED = Reason(
     "A page advances in real time by fixed steps; a warning names the method used instead.",
     "fixed steps of .* are taken by rk4",
 )
-NO_EVENTS = Reason("Events are not watched there; a warning names them.", "events are not looked for")
 EVENTS_ON_CORES = Reason(
     "Python drives these runs one by one, and a note says so; lanes have events.", "driven one by one by Python"
 )
@@ -66,7 +65,7 @@ WITH_DAE = ("native", "without compiler", "written C", "written Fortran")
 CANNOT: dict[str, dict[str, Reason]] = {
     "adaptive steps": {"stepper": STEPS, "lanes": LOCKSTEP, "GPU": LOCKSTEP, "embedded": FIXED, "page": PLAYED},
     "stiff methods": {"stepper": STEPS, "lanes": LOCKSTEP, "GPU": LOCKSTEP, "embedded": FIXED, "page": PLAYED},
-    "events with actions": {"cores": EVENTS_ON_CORES, "page": NO_EVENTS},
+    "events with actions": {"cores": EVENTS_ON_CORES},
     "singular configurations": {"embedded": NOT_CLOSED},
     "methods for constraints (`dae=`)": {way.name: PROJECTED for way in WAYS if way.name not in WITH_DAE},
     "rigid wheels": {

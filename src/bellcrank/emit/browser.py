@@ -21,7 +21,9 @@ PAGE_KERNELS = {  # those that pages choose from, the smallest first, and what t
     "page_linkages": ("LINKAGES",),
     "page_ground": ("GROUND",),
     "page_loops": ("LOOPS",),
+    "page_events": ("LOOKS",),
     "page_bridges": ("LOOPS", "BRIDGES"),
+    "page_mechanisms": ("LOOPS", "BRIDGES", "LINKAGES", "GROUND"),
     "page_all": ("LOOPS", "BRIDGES", "LINKAGES", "GROUND", "LOOKS"),
 }
 TABLE = 1  # where their tables of functions begin for models
@@ -53,17 +55,18 @@ def browser_program(program: Program, course: Course | None = None) -> BrowserPr
     listed = [f for f in program.functions_of("minimal") if f.name != "constants"]
     sizes = {C_NAMES.get(f.name, f.name): len(f.section.results) for f in listed}
     used = {name: n for name, n in sizes.items() if name in ("poses", "marks", "closure")}
+    course = course or Course()
     placed: list[Placed] = []
 
     def behind(at: int, names: Sequence[str]) -> bytes:
         functions = {name: TABLE + i for i, name in enumerate(names)}
-        placed.append(Placed(program, course or Course(), used, at, functions))
+        placed.append(Placed(program, course, used, at, functions))
         return bytes(placed[0].data)
 
     made = attached_program(program, PAGE, TABLE, behind=behind)
     at = {**placed[0].at, "sines": made.sines, "end": placed[0].end}
     job = layout_of("job.h", "Job").fields
-    kernel = files("bellcrank.kernel").joinpath(f"{_kernel(program, made.imports)}.wasm").read_bytes()
+    kernel = files("bellcrank.kernel").joinpath(f"{_kernel(program, made.imports, course)}.wasm").read_bytes()
     fields = {name: job[name][0] for name in FIELDS}
     return BrowserProgram(kernel, made.module, at, fields, sizes, made.routines, made.mirrored)
 
@@ -80,11 +83,12 @@ def refuse_foreign(program: Program) -> None:
         )
 
 
-def _kernel(program: Program, imports: Sequence[str]) -> str:
+def _kernel(program: Program, imports: Sequence[str], course: Course) -> str:
     """The smallest kernel that has what a program needs."""
     loops = program.loops
     has = {"LOOPS": loops is not None, "BRIDGES": loops is not None and bool(loops.scales.blocks)}
     has |= {"LINKAGES": not {"lookup", "implicit"}.isdisjoint(imports)}
     has |= {"GROUND": any(name.startswith(("ground", "grid")) for name in imports)}
+    has |= {"LOOKS": course.events is not None}
     needed = {part for part, is_needed in has.items() if is_needed}
     return next(name for name, parts in PAGE_KERNELS.items() if needed <= {*parts})

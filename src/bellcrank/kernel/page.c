@@ -53,6 +53,24 @@ SEEN(grid_height) double grid_height(const GroundGrid *ground, double x, double 
     return jet[0];
 }
 #endif
+#if HAS_LOOKS
+
+/* A function of the page: takes values that events have set into the parameters; nonzero if that cannot be. */
+int values_set(void);
+
+SEEN(use_values) int use_values(void *job)
+{
+    (void)job;
+    return values_set();
+}
+
+/* Gives events their memory, behind that of the kernel; how many numbers that is. */
+SEEN(watch) int watch(Events *events)
+{
+    events->room = the_room + 2*room_size(the_model);
+    return (int)event_room(IT, events);
+}
+#endif
 
 /* ---- what browsers lack of the C library */
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any
 
-from bellcrank.errors import ModelError, did_you_mean, mapping, warn
+from bellcrank.errors import ModelError, did_you_mean, mapping
 from bellcrank.expr.formula_steps import COMPARISONS, FormulaStep
 from bellcrank.expr.text import parse, postorder_syntax
 from bellcrank.interface.interface import DECLARED, PLURAL, Interface, Quantity
@@ -65,13 +65,6 @@ def listed_events(events: Any, stop: Any, interface: Interface) -> list[GivenEve
         if name not in names:
             raise ModelError(f"stop={name!r}: no event has that name.{did_you_mean(name, names)}", model)
     return [GivenEvent(x.expression, x.direction, x.action, x.stop or x.name in stops, x.name) for x in found]
-
-
-def without_events(interface: Interface, what: str) -> None:
-    """Tells that the events of a model are not looked for in some way to run it."""
-    if interface.run.events:
-        names = ", ".join(f"'{e.name}'" for e in interface.run.events)
-        warn(f"{interface.model}: events are not looked for in {what}: {names}")
 
 
 def stops_of(stop: Any, model: str) -> tuple[str, ...]:

@@ -6,6 +6,8 @@ In:  a `Program`, signals, method and step. Out: bytes, and addresses by name.
 
 from __future__ import annotations
 
+import math
+import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,21 +20,41 @@ from bellcrank.emit.kernel_data import REAL_LISTS, Value, bridge_room, model_dat
 from bellcrank.emit.memory import SIZE
 from bellcrank.kernel.layout import Layout, layout_of
 from bellcrank.numeric.methods import DEFAULT
+from bellcrank.numeric.tuning import EVENTS
 from bellcrank.program.program import Program
 from bellcrank.signals import Signal
 
+MOST_AT_ONCE = 18  # actions of an event at one time, as in events.h
 NEVER = 2**31 - 1  # step that is recorded besides the last one of a call
+
+
+Rows = Sequence[Sequence[float]]
+
+
+@dataclass(frozen=True)
+class EventTables:
+    """Events as the kernel reads them (`kernel/events.h`): what is watched, what is set, steps of formulas, the states
+    that closed loops move first, how many values events read or set, and how many of these are no parameters of the
+    program."""
+
+    watched: Rows
+    settings: Rows
+    steps: Rows
+    follows: Sequence[bool]
+    values: int
+    more: int
 
 
 @dataclass(frozen=True)
 class Course:
     """How a page runs: its signals, in user units; of every input its signal, how often that is differentiated, and the
-    scale to equation units; method and step."""
+    scale to equation units; method and step; events."""
 
     signals: Sequence[Signal] = ()
     inputs: Sequence[tuple[int, int, float]] = ()
     method: str = DEFAULT
     step: float = 1.0
+    events: EventTables | None = None
 
 
 def model_values(
@@ -74,14 +96,21 @@ class Placed:
         self._place_inputs(course)
         n_q, n_u = len(program.coordinates), len(program.speeds)
         n, width = n_q + n_u, 1 + n_q + n_u + len(program.output_names) + len(program.inputs)
+        events = course.events
+        of_events = {} if events is None else self._place_events(events)
         job = layout_of("job.h", "Job")
         self.at["job"] = self._room(b"\0" * job.size)
         self.end = self._first + len(self.data)
         breaks = sum(len(s.breaks) for s in course.signals)
         zeros = {"past": 3 * (1 + n_u), "bridges": bridge_room(program.loops.scales.blocks)} if program.loops else {}
-        zeros["job_end"] = -1
+        zeros |= {"job_end": -1, **of_events}
         zeros |= {"root_q": n_q, "root_u": n_u, "may": n} if program.loops else {}
-        zeros |= {"p": len(program.parameters), "c": len(program.constant_symbols), "w": len(program.inputs), "y": n}
+        zeros |= {
+            "p": len(program.parameters) + (events.more if events else 0),
+            "c": len(program.constant_symbols),
+            "w": len(program.inputs),
+            "y": n,
+        }
         zeros |= dict.fromkeys(("k", "old", "bad"), n) | {"kept": len(program.inputs), "rows": width, "breaks": breaks}
         for name, count in {**zeros, "externals": 4, **sizes}.items():
             self.at[name], self.end = self.end, self.end + SIZE * (count + 1)
@@ -89,6 +118,11 @@ class Placed:
         values |= {name: at for name, at in self.at.items() if name in job.fields}
         values |= {"h": course.step, "with_inputs": 1, "from": self.at["y"], "visit": (0.0, 1.0)}
         job.write(self.data, self.at["job"] - first, values)
+        if events is not None:
+            fields = layout_of("events.h", "Events").fields
+            for name, at in self.at.items():
+                if name.startswith("events."):
+                    struct.pack_into("<I", self.data, self.at["events"] - first + fields[name[7:]][0], at)
 
     def _put(self, array: np.ndarray) -> int:
         return self._room(array.tobytes())
@@ -101,6 +135,35 @@ class Placed:
     def _structure(self, layout: Layout, values: Mapping[str, float]) -> int:
         content = bytearray(layout.size)
         layout.write(content, 0, values)
+        return self._room(bytes(content))
+
+    def _place_events(self, events: EventTables) -> dict[str, int]:
+        """Events and what is known of them; how many numbers follow that need not be there before a run."""
+        tables = {"watched": ("Watched", events.watched), "settings": ("Setting", events.settings)}
+        for name, (kind, rows) in {**tables, "steps": ("FormulaStep", events.steps)}.items():
+            layout = layout_of("events.h", kind)
+            self.at[f"events.{name}"] = self._records(layout, [dict(zip(layout.fields, r, strict=True)) for r in rows])
+        self.at["events.follows"] = self._put(np.array([*events.follows, 0], np.int32))
+        n = len(events.watched)
+        longest = max(
+            last - first for first, last in [*(w[:2] for w in events.watched), *(s[3:5] for s in events.settings)]
+        )
+        most = 4 * MOST_AT_ONCE * n
+        numbers = {"n_events": n, "n_settings": len(events.settings), "n_values": events.values, "longest": longest}
+        numbers |= {"stopped": -1, "most_happenings": most}
+        self.at["events"] = self._structure(layout_of("events.h", "Events"), numbers)
+        self.at["events.at_zero"] = self._records(layout_of("event_at_zero.h", "AtZero"), [{}] * n)
+        unknown = {"idle": math.nan, "undefined": math.nan}
+        self.at["events.counted"] = self._records(layout_of("events.h", "Counted"), [unknown] * n)
+        self.at["events_end"] = self._first + len(self.data)
+        happening = layout_of("events.h", "Happening").size // SIZE
+        room = {"values": events.values, "times": n * (EVENTS.most + 1), "happenings": most * happening}
+        return {f"events.{name}": count for name, count in room.items()}
+
+    def _records(self, layout: Layout, rows: Sequence[Mapping[str, float]]) -> int:
+        content = bytearray(layout.size * (len(rows) + 1))
+        for k, row in enumerate(rows):
+            layout.write(content, k * layout.size, row)
         return self._room(bytes(content))
 
     def _place_inputs(self, course: Course) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,23 +16,28 @@ import numpy as np
 from bellcrank.derive.derived import Derived
 from bellcrank.emit.browser import BrowserProgram, browser_program
 from bellcrank.emit.memory import PARTS, ROWS, SIZE
-from bellcrank.emit.wasm.placed import Course
+from bellcrank.emit.wasm.placed import Course, EventTables
 from bellcrank.errors import ModelError
 from bellcrank.export.first_step import with_stable_step
 from bellcrank.export.model_setup import setup_of
 from bellcrank.export.page.ranges import Machine, machine_of, parameter_ends
 from bellcrank.export.standalone.setup import Keyed, Setup
-from bellcrank.interface.interface import Interface, Quantity
+from bellcrank.files.embed import plain
+from bellcrank.interface.interface import DECLARED, Interface, Quantity
 from bellcrank.kernel.layout import layout_of
 from bellcrank.model.guess import Guess
 from bellcrank.names import find_name, key_of
 from bellcrank.numeric.tuning import PLANS
 from bellcrank.program.program import Program
+from bellcrank.run.actions import read_events
 from bellcrank.run.evaluate import complete
+from bellcrank.run.event_data import event_tables, value_names
+from bellcrank.run.jumps import following
 from bellcrank.run.loaded import Loaded, load
 from bellcrank.scene.browser import PACES, pace_of
 from bellcrank.signals import KINDS, Signal
 
+EVENT_FIELDS = ("h", "span", "until", "use_values", "n_happenings", "stopped", "problem", "culprit", "when")
 FUNCTION_SAMPLES = 400  # of an input, to find the range of its slider
 WINDOW = 10.0  # s that plots show at most, in real time
 
@@ -50,8 +55,11 @@ def chosen_of(interface: Interface, sliders: Any, plots: Any, title: Any) -> Cho
     """What was given, checked: sliders are names, or ends by name; plots are names of channels."""
     found: dict[str, tuple[float, float] | None] = {}
     given = dict(sliders) if isinstance(sliders, Mapping) else dict.fromkeys(_names(sliders, "sliders"))
+    used = read_events(interface, None, None, None).used
     for name, ends in given.items():
-        x = interface.find(name, ("parameter", "input"), "parameter or input")
+        own = interface.get(name, DECLARED)
+        kinds = DECLARED if own is not None and own.key in used else ("parameter", "input")
+        x = interface.find(name, kinds, "parameter or input")
         found[x.key] = None if ends is None else _ends(name, ends)
     listed = None
     if plots is not None:
@@ -94,8 +102,18 @@ def facts_of(
     notes = [f"The model has no course over time for {names}: zero, until a slider is moved."] if names else []
     machine = None if reach is None else machine_of(derived, loaded, reach)
     listed = [_signal(s, setup, chosen, notes, machine) for s in setup.signals]
+    events = read_events(interface, None, None, None)
+    values = value_names(events.formulas)
+    known = [s.name for s in program.parameters]
+    known += [name for name in values if name not in known]
     scaled = [(*pair, x.unit.factor) for pair, x in zip(setup.inputs, interface.inputs, strict=True)]
-    made = browser_program(program, Course([signal for _, signal in listed], scaled, setup.method, setup.step))
+    course = Course([signal for _, signal in listed], scaled, setup.method, setup.step)
+    if events.formulas:
+        follows = following(interface, derived.analysis.independent_speeds)
+        more = len(known) - len(program.parameters)
+        tables = EventTables(*event_tables(events.formulas, values), follows, len(values), more)
+        course = replace(course, events=tables)
+    made = browser_program(program, course)
     layout = layout_of("input.h", "Input")
     facts = {
         "title": chosen.title or setup.title,
@@ -109,7 +127,7 @@ def facts_of(
         "n_q": len(q),
         "n_g": 0 if program.loops is None else len(program.loops.g),
         "y": [*q.tolist(), *u.tolist()],
-        "parameters": [_parameter(interface, s.name, chosen) for s in program.parameters],
+        "parameters": [_parameter(interface, name, chosen) for name in known],
         "signals": [facts for facts, _ in listed],
         "inputs": scaled,
         "outputs": len(interface.outputs),
@@ -127,11 +145,18 @@ def facts_of(
         "guided": any(r.formulas is not None for r in program.routines),  # by linkages
         "notes": notes,
     }
+    if events.formulas:
+        fields = layout_of("events.h", "Events").fields
+        facts["events"] = {
+            "names": [plain(e.name) for e in events.formulas],
+            "values": [known.index(name) for name in values],
+            "at": {name: fields[name][0] for name in EVENT_FIELDS},
+        }
     return facts, made
 
 
 def _parameter(interface: Interface, name: str, chosen: Chosen) -> dict[str, Any]:
-    x = interface.find(name, ("parameter", "idle"), "parameter")
+    x = interface.find(name, DECLARED, "parameter")
     value = 0.0 if x.default is None else float(x.default)
     ends = chosen.sliders.get(x.key) or parameter_ends(value)
     return {**_words(x), "value": value, "range": ends, "shown": x.key in chosen.sliders, "positive": x.positive}

@@ -19,12 +19,17 @@ from bellcrank.export.page.scene import page_program, scene_facts
 from bellcrank.files.embed import plain, short_script
 from bellcrank.files.template import template
 from bellcrank.files.whole import write_text
-from bellcrank.run.actions import without_events
 from bellcrank.run.posed import at_start, drawn
 from bellcrank.scene.recorded import PAGES, page_text
 
 HEIGHT = 720  # pixels of a page in a notebook
-ASKED = {"scene.js": "scene", "road.js": "road", "record.js": "record", "modes.js": "linear"}  # for those facts
+ASKED = {
+    "events.js": "events",
+    "scene.js": "scene",
+    "road.js": "road",
+    "record.js": "record",
+    "modes.js": "linear",
+}  # for those facts
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,6 @@ def live_page(
     derived: Derived, sliders: Any = None, plots: Any = None, title: Any = None, run: Any = None, modes: Any = None
 ) -> Page:
     """The page of a model; what else is given as of `Equations.page`."""
-    without_events(derived.interface, "a live page")
     refuse_foreign(derived.program)
     if derived.analysis.mechanism.description.contacts:
         what = "a live page does not hold rigid wheels, which run inside of Bellcrank alone; use a tyre"

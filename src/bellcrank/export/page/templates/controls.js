@@ -118,7 +118,7 @@ function controls(me, place, changed) {
   };
   const defaults = () => {
     used.clear();
-    F.parameters.forEach((q, i) => { me.p[i] = q.value*q.factor; });
+    me.take();
     F.signals.forEach((q, s) => {
       me.held[s] = q.held;
       if (boxes[s]) boxes[s].checked = true;

@@ -2,7 +2,7 @@
 // facts; bytes: the kernel, then the model.
 async function engine(F, bytes) {
   const made = async (part, given) => (await WebAssembly.instantiate(part, given)).instance.exports;
-  const A = F.at, env = {__proto__: Math, fmod: (a, b) => a % b};
+  const A = F.at, env = {__proto__: Math, fmod: (a, b) => a % b, values_set: () => me.events.use_values()};
   const kernel = await made(bytes.slice(0, F.kernel), {env}), {memory} = kernel;
   const grow = end => memory.grow(Math.max(0, Math.ceil((end - memory.buffer.byteLength)/65536)));
   grow(A.end);
@@ -11,11 +11,13 @@ async function engine(F, bytes) {
   const table = kernel.__indirect_function_table;
   for (const name in e) table.grow(1, e[name]);  // in the order of the program
   kernel.use_model(A.model, A.end);
+  if (F.events) watch(F, kernel, table, grow);
   kernel.fill_sines(A.sines, ...F.sines);
   const m = new Float64Array(memory.buffer);
   for (const [to, from, n, signs] of F.mirrored)  // linkages on the other side
     for (let i = 0; i < n; i++) m[to/8 + i] = signs[i % signs.length]*m[from/8 + i];
-  return runner(F, kernel, e, m, new Int32Array(memory.buffer));
+  const me = runner(F, kernel, e, m, new Int32Array(memory.buffer));
+  return me;
 }
 
 // What is left of a beside whole b, with the sign of b.
@@ -32,7 +34,7 @@ function runner(F, kernel, e, m, whole) {
   const inputs = m.slice(A.inputs/8, A.signals/8), fresh = m.slice(A.job/8, A.job_end/8);  // as the page came with them
   const real = name => (A.job + F.job[name])/8, place = Object.fromEntries(Object.keys(F.job).map(x => [x, real(x)]));
   const me = {F, e, m, p, y, row, held, problem: ""};
-  let h = F.step, breaks = [];
+  let h = F.step, breaks = [], until = Infinity;
   Object.defineProperty(me, "t", {get: () => m[place.t]});
   Object.defineProperty(me, "i", {get: () => whole[2*place.reached]});
   const call = (name, to = A[name]) => e[name](me.t, A.y, A.y + 8*F.n_q, A.p, A.c, A.w, to, A.externals);
@@ -50,6 +52,7 @@ function runner(F, kernel, e, m, whole) {
     [whole[2*place.reached], whole[2*place.begun], whole[2*place.n_breaks]] = [Math.round(t/h), begun, breaks.length];
     m.set(breaks, A.breaks/8);
     call("constants", A.c);
+    if (me.events) me.events.set(begun, h, until);
   };
   // Closes the loops, in a few attempts of which each moves more.
   me.assemble = () => {
@@ -65,11 +68,13 @@ function runner(F, kernel, e, m, whole) {
   // Parameters and the state as the page came with them, or as they are given.
   me.take = (values = {}) => {
     F.parameters.forEach((q, i) => { p[i] = (Object.hasOwn(values, q.name) ? values[q.name] : q.value)*q.factor; });
+    if (me.events) me.events.forget();
     me.place();
   };
   // The state as the page came with it, with the present parameters.
   me.place = () => {
     y.set(F.y);
+    if (me.events) me.events.undo();
     set(0, 0);
     me.problem = "";
     if (F.parameters.some((q, i) => p[i] !== q.value*q.factor)) me.assemble();
@@ -80,8 +85,8 @@ function runner(F, kernel, e, m, whole) {
     me.advance(0);
   };
   // Begins with the present parameters, as the page came with the state.
-  me.begin = (step = F.step) => {
-    h = step;
+  me.begin = (step = F.step, end = Infinity) => {
+    [h, until] = [step, end];
     const times = F.signals.flatMap((q, s) => held[s] === null ? q.breaks : []);
     breaks = [...new Set(times)].sort((a, b) => a - b);
     me.place();
@@ -96,10 +101,11 @@ function runner(F, kernel, e, m, whole) {
   // Takes n steps, up to the end of a run if it is given; false if it cannot, which `problem` tells.
   me.advance = (n, end = 0) => {
     m[place.t_end] = end;
-    const status = kernel.go(A.job, n), what = status === 4 ? "a loop cannot be kept closed here"
-      : "the state is no longer finite";
-    me.problem = status ? `${what}: choose other values, or restart` : "";
-    return !status;
+    const status = me.events ? me.events.go(n) : kernel.go(A.job, n);
+    const what = status === 4 ? "a loop cannot be kept closed here" : "the state is no longer finite";
+    const why = F.guided ? " (a linkage may be at the end of its reach)" : "";
+    me.problem = status ? `${what}: choose other values, or restart${why}` : me.events ? me.events.problem() : "";
+    return !me.problem;
   };
   // The row of the present state.
   me.outputs = () => {
@@ -123,12 +129,14 @@ function runner(F, kernel, e, m, whole) {
     return Math.max(0, ...view("closure", F.n_g).map(Math.abs));
   };
   // All that a run changes, and how it is put back.
-  me.kept = () => [[h, breaks, me.problem], m.slice(), held.slice()];
-  me.restore = ([course, numbers, signals]) => {
-    [h, breaks, me.problem] = course;
+  me.kept = () => [[h, breaks, until, me.problem], m.slice(), held.slice(), me.events && me.events.kept()];
+  me.restore = ([course, numbers, signals, events]) => {
+    [h, breaks, until, me.problem] = course;
+    if (events) me.events.restore(events);
     m.set(numbers);
     signals.forEach((x, s) => { held[s] = x; });
   };
+  if (F.events) me.events = events(me, kernel, whole, () => call("constants", A.c));
   return me;
 }
 
@@ -144,13 +152,14 @@ function whole_run(me, t_end = me.F.t_end, step = me.F.step, every = 1, {paramet
   try {
     F.signals.forEach((s, i) => { me.held[i] = Object.hasOwn(inputs, s.name) ? inputs[s.name] : s.held; });
     me.take({...parameters});
-    me.begin(step);
+    me.begin(step, t_end);
     for (let n = 0;; n = Math.min(every - me.i % every, total - me.i)) {
       if (n) me.advance(n, me.i + n === total ? t_end : 0);
-      if (me.problem) throw Error(me.problem);
+      const stopped = me.events && me.events.stopped();
+      if (me.problem && !stopped) throw Error(me.problem);
       rows.t.push(me.row[0]);
       for (const c of F.channels) (rows[c.name] = rows[c.name] || []).push(channel(me, c));
-      if (me.i >= total) return rows;
+      if (me.i >= total || stopped) return rows;
     }
   } finally {
     me.restore(kept);

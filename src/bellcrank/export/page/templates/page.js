@@ -44,7 +44,7 @@ async function live(F) {
     while (!dead && me.t < until - 1e-9*F.step) {
       const rest = Math.max(1, Math.round((until - me.t)/F.step));
       if (!me.advance(Math.min(every - me.i % every, rest))) {
-        dead = me.problem + (F.guided ? " (a linkage may be at the end of its reach)" : "");
+        dead = me.problem;
         me.outputs();
       }
       if (me.i % every === 0 || dead) look();
@@ -95,7 +95,10 @@ async function live(F) {
       late = go(t, 3000);  // ms: a time of an address may be out of reach
     },
     pose: me.poses,
-    shown: panel.show,
+    shown() {
+      panel.show();
+      if (me.events) me.events.show($("plots"));
+    },
     samples: () => first.samples,
   };
   panel.defaults();
@@ -135,6 +138,7 @@ async function live(F) {
       return Array.from(poses());
     },
     loose: me.loose,
+    get events() { return me.events ? me.events.happened() : []; },
     values: () => {
       me.outputs();
       return Object.fromEntries(F.channels.map(c => [c.name, channel(me, c)]));
