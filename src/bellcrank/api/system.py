@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bellcrank.describe.linkage_joint import LinkageJoint
     from bellcrank.describe.tyre_model import TyreModel
     from bellcrank.linkage import Linkage, Table
-    from bellcrank.model.contact import RigidContact
+    from bellcrank.model.loads.contact import RigidContact
 
 
 class System(Builder):

@@ -20,7 +20,7 @@ from bellcrank.describe.tyre_model import TyreModel, is_tyre
 from bellcrank.describe.tyre_patch import FORMULAS, add_tyre
 from bellcrank.errors import ModelError
 from bellcrank.model.formula import Formula, cross, dot, pos, to_syntax, vel
-from bellcrank.model.records import WheelRecord
+from bellcrank.model.loads.contact import ContactRecord
 from bellcrank.names import routine_name
 from bellcrank.units import unit_system
 
@@ -94,7 +94,7 @@ def add_contact(
         model = cast(TyreModel, tyre.slip)
         return _add_model(s, name, point, rim, terrain, rolling_resistance, model, drive, wheel, tyre)
     contact = Contact(name)
-    s.description.wheels.append(WheelRecord(name, point, rim, wheel, terrain, upwards(s)))
+    s.description.wheels.append(ContactRecord(name, point, rim, wheel, terrain, upwards(s)))
     _require_wide(s, name, terrain, tyre, _given(rolling_resistance) or _given(drive))
     normal = _add_ground(s, name, terrain, point, rim)
     s.define(contact.depth, f"max(0, {_text(rim)} - {name}_distance)")
@@ -138,7 +138,7 @@ def _add_model(
         raise ModelError([f"contact '{name}': {p}" for p in problems], s.name)
     metre = unit_system(s.description.units).parse_unit("m").factor
     radius = own * metre if given is None else rim
-    s.description.wheels.append(WheelRecord(name, point, radius, wheel, terrain, upwards(s)))
+    s.description.wheels.append(ContactRecord(name, point, radius, wheel, terrain, upwards(s)))
     _add_ground(s, name, terrain, point, 1.5 * own * metre if given is None else rim)
     spring = None
     if given is not None:

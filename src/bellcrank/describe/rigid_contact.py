@@ -13,9 +13,8 @@ from bellcrank.describe.builder import Builder
 from bellcrank.describe.contacts import Ground, _point
 from bellcrank.describe.patch import road_axes, upwards
 from bellcrank.errors import ModelError
-from bellcrank.model.contact import INPUTS, OUTPUTS, RigidContact
 from bellcrank.model.formula import cross, dot, dxdt, pos, rot, vel
-from bellcrank.model.records import WheelRecord
+from bellcrank.model.loads.contact import INPUTS, OUTPUTS, RigidContact
 
 
 def add_rigid_contact(
@@ -71,7 +70,7 @@ def add_rigid_contact(
         s.add_output(value, f"{name}.{part}", label=f"{part} of {name}")
     s.set_run(inputs={f"{name}.{part}": 0.0 for part in used})
     e = (float(pair[0]), float(pair[1]))
-    contact = RigidContact(name, float(rim), terrain, e, wheel is not None, below, float(rolling_resistance))
-    s.description.contacts.append(contact)
-    s.description.wheels.append(WheelRecord(name, point, float(rim), wheel, terrain, upwards(s)))
+    own = e, below, float(rolling_resistance)
+    contact = RigidContact(name, point, float(rim), wheel, terrain, upwards(s), *own)
+    s.description.wheels.append(contact)
     return contact

@@ -20,7 +20,7 @@ from bellcrank.kinematics.integrals import gravity_potential, kinetic_energy, mo
 from bellcrank.kinematics.language import Language
 from bellcrank.kinematics.loop_joints import loop_rows
 from bellcrank.kinematics.reactions import Reactions
-from bellcrank.kinematics.results import Analysis, ConstraintForm, Elimination, Kept, Output, Wheel
+from bellcrank.kinematics.results import Analysis, ConstraintForm, Elimination, Kept, Output
 from bellcrank.kinematics.rounding import Rounding
 from bellcrank.kinematics.rows import Row, ignored, never, sort_rows, with_slopes
 from bellcrank.kinematics.speed_constraints import Removed, not_everywhere, solve_speed_constraint, speed_values
@@ -282,7 +282,7 @@ class Reader:
         if d.gravity is not None:
             self.analysis.body_forces += self._read(d.gravity)
         self._outputs()
-        self._wheels()
+        self.analysis.wheels = tuple(x.read(self) for x in d.wheels)
         self._echo()
         self._kept()
         self._hidden()
@@ -296,15 +296,6 @@ class Reader:
                 both = f"'{name}' is the force's own motion in its magnitude, and something else in the model"
                 message = f"{both}. Rename the other, or give dummies= three other names for the motion of this force."
                 self.checker.problem(record.where, message)
-
-    def _wheels(self) -> None:
-        """Wheels on the ground, as pictures show them; their forces report problems with names."""
-        found = []
-        for x in self.checker.description.wheels:
-            centre = self.language.point(x.point)
-            body = centre.body if x.body is None else self.language.body(x.body)
-            found.append(Wheel(x.name, centre, self.language.scalar(x.radius), body, x.terrain, x.upwards))
-        self.analysis.wheels = tuple(found)
 
     def _echo(self) -> None:
         """Values that external routines give to the echo of a run."""

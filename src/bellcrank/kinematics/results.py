@@ -5,30 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
 
 from bellcrank.expr import Expr, Symbol
 from bellcrank.kinematics.body_motion import Kinematics
 from bellcrank.kinematics.rows import Row
 from bellcrank.kinematics.speed_constraints import Removed
+from bellcrank.model.loads.contact import Wheel
 from bellcrank.model.loads.load import Load, Point
 from bellcrank.model.mechanism import Mechanism
 from bellcrank.model.records import External
 from bellcrank.model.scope import symbol_of
 from bellcrank.model.shapes import Shape
 from bellcrank.vector.basis import Vector
-
-
-@dataclass(frozen=True)
-class Wheel:
-    """A wheel on the ground, for pictures: `body` turns about its second axis."""
-
-    name: str
-    centre: Point
-    radius: Expr
-    body: int
-    terrain: Any
-    upwards: bool  # does the third axis of the ground point up?
 
 
 @dataclass(frozen=True)

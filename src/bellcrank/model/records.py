@@ -11,6 +11,7 @@ from bellcrank.errors import ModelError
 from bellcrank.expr import Expr
 from bellcrank.expr.external_value import Rule
 from bellcrank.model.joints.joint import JointRecord as JointRecord
+from bellcrank.model.loads.contact import ContactRecord, RigidContact
 from bellcrank.model.loads.load import LoadRecord as LoadRecord
 
 
@@ -114,19 +115,6 @@ class ShapeRecord:
     color: str | None = None
     label: str | None = None
     mesh: Any = None
-
-
-@dataclass(frozen=True)
-class WheelRecord:
-    """A wheel on the ground, as a picture shows it: its centre, its radius (user units), the body that turns about its
-    second axis (None: that of the centre), and the ground."""
-
-    name: str
-    point: Any
-    radius: Any
-    body: Any
-    terrain: Any
-    upwards: bool  # does the third axis of the ground point up?
 
 
 @dataclass(frozen=True)
@@ -242,12 +230,16 @@ class Description:
     large: list[Any] = field(default_factory=list)
     small_threshold: int = 2
     run: RunRecord = field(default_factory=RunRecord)
-    contacts: list[Any] = field(default_factory=list)  # rigid wheels on the ground
     ranges: list[RangeRecord] = field(default_factory=list)
     shapes: list[ShapeRecord] = field(default_factory=list)
-    wheels: list[WheelRecord] = field(default_factory=list)
+    wheels: list[ContactRecord] = field(default_factory=list)  # on the ground
     number: int = field(default_factory=count().__next__, metadata={"content": False})  # which System it is
     problems: list[str] = field(default_factory=list)
+
+    @property
+    def contacts(self) -> list[RigidContact]:
+        """Of rigid wheels."""
+        return [w for w in self.wheels if isinstance(w, RigidContact)]
 
     def snapshot(self) -> Description:
         """The description as it is now, which what the user adds later does not change."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bellcrank.errors import ModelError, RunError, warn
-from bellcrank.model.contact import RigidContact
+from bellcrank.model.loads.contact import RigidContact
 from bellcrank.numeric.events import Event, Watch
 from bellcrank.numeric.methods import EXPLICIT
 from bellcrank.numeric.run_spec import Carried, RunSpec

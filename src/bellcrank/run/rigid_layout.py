@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bellcrank.emit.c.rigid import RigidWheel
-from bellcrank.model.contact import INPUTS, OUTPUTS, RigidContact
+from bellcrank.model.loads.contact import INPUTS, OUTPUTS, RigidContact
 from bellcrank.program.program import Program
 
 

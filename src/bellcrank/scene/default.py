@@ -11,7 +11,8 @@ from collections.abc import Iterator
 
 from bellcrank.expr import ONE, ZERO, Expr, expression, mul
 from bellcrank.kinematics.loop_joints import LoopRow
-from bellcrank.kinematics.results import Analysis, Wheel
+from bellcrank.kinematics.results import Analysis
+from bellcrank.model.loads.contact import Wheel
 from bellcrank.model.loads.load import Load, Point
 from bellcrank.model.mechanism import Body
 from bellcrank.scene.draft import (

@@ -1,0 +1,59 @@
+"""A wheel on the ground: what the loads that act on it, which are named after it, have in common.
+
+A tyre's forces and moments are formulas. Those of a rigid wheel are inputs, which a run determines from outputs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from bellcrank.expr import Expr
+from bellcrank.model.loads.load import Point, Reading
+
+INPUTS = ("fx", "fz", "m")
+OUTPUTS = ("x", "z", "vx", "vz", "spin", "ax", "az", "turn")
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """A wheel on the ground, for pictures: `body` turns about its second axis."""
+
+    name: str
+    centre: Point
+    radius: Expr
+    body: int
+    terrain: Any
+    upwards: bool  # does the third axis of the ground point up?
+
+
+@dataclass(frozen=True)
+class ContactRecord:
+    """A contact as it was given: the wheel's centre, its radius (user units), the body that turns about its second axis
+    (None: that of the centre), and the ground."""
+
+    name: str
+    point: Any
+    radius: Any
+    body: Any
+    terrain: Any
+    upwards: bool
+
+    def read(self, reading: Reading) -> Wheel:
+        centre = reading.point(self.point)
+        body = centre.body if self.body is None else reading.body(self.body)
+        return Wheel(self.name, centre, reading.scalar(self.radius), body, self.terrain, self.upwards)
+
+
+@dataclass(frozen=True)
+class RigidContact(ContactRecord):
+    """A rigid wheel: `restitution` of its normal speed and its slip, what to do where it starts `below` ground, and its
+    rolling `resistance`."""
+
+    restitution: tuple[float, float]
+    below: str
+    resistance: float
+
+    @property
+    def turns(self) -> bool:
+        return self.body is not None
