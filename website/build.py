@@ -10,7 +10,6 @@ from typing import Any
 
 from website.check import problems_of
 from website.gallery import make_example, write_gallery
-from website.guide import copy_guide
 from website.reference import write_reference
 
 HERE = Path(__file__).parent
@@ -22,7 +21,7 @@ def build(folder: Path, examples: Iterable[Path], tell: Callable[[str], None] = 
     pages, site, kept = folder / "pages", folder / "html", folder / "examples"
     for old in (pages, site):
         shutil.rmtree(old, ignore_errors=True)
-    copy_guide(pages)
+    shutil.copytree(HERE.parent / "docs", pages, dirs_exist_ok=True)
     shutil.copytree(HERE / "assets", pages / "assets")
     made = []
     for path in examples:

@@ -24,8 +24,8 @@ WIDEST, COLOURS = 360, 16  # of animations
 
 
 def shown_pages() -> list[Path]:
-    """Pages with outputs and figures."""
-    return [p for folder in FOLDERS for p in sorted((DOCS / folder).glob("*.md"))]
+    """Pages with outputs and figures, and the README."""
+    return [DOCS.parent / "README.md", *(p for folder in FOLDERS for p in sorted((DOCS / folder).glob("*.md")))]
 
 
 def run_blocks(page: Path, names: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -48,9 +48,9 @@ def write_page(page: Path) -> None:
             saved, kept = Path(Path(link).name), page.parent / link
             if saved.exists():
                 kept.parent.mkdir(parents=True, exist_ok=True)
-                kept.write_bytes(_small(saved) if saved.suffix == ".gif" else saved.read_bytes())
+                kept.write_bytes(small_animation(saved) if saved.suffix == ".gif" else saved.read_bytes())
             elif not kept.exists():
-                raise SystemExit(f"{page.name} shows {link}, which its code does not save")
+                print(f"{page.name} shows {link}, which its code does not save")
 
 
 def _block(code: str, printed: str) -> str:
@@ -58,25 +58,30 @@ def _block(code: str, printed: str) -> str:
     return f"```python\n{code}```\n{shown}"
 
 
-def _small(path: Path) -> bytes:
+def small_animation(path: Path) -> bytes:
     """An animation in fewer colours and points: a few ten kilobytes."""
     from PIL import Image, ImageSequence
 
-    with Image.open(path) as film:
-        duration = film.info.get("duration", 80)
-        scale = min(1.0, WIDEST / film.width)
-        size = (round(film.width * scale), round(film.height * scale))
-        frames = [
-            f.convert("RGB").resize(size, Image.Resampling.LANCZOS).quantize(COLOURS, dither=Image.Dither.NONE)
-            for f in ImageSequence.Iterator(film)
-        ]
+    with Image.open(path) as given:
+        scale = min(1.0, WIDEST / given.width)
+        size = (round(given.width * scale), round(given.height * scale))
+        frames = [f.convert("RGB").resize(size, Image.Resampling.LANCZOS) for f in ImageSequence.Iterator(given)]
+        return as_gif(frames, given.info.get("duration", 80))
+
+
+def as_gif(frames: list[Any], duration: float) -> bytes:
+    """Frames of one palette; `duration` of each in ms."""
+    from PIL import Image
+
+    palette = frames[len(frames) // 2].quantize(COLOURS)
+    drawn = [f.quantize(palette=palette, dither=Image.Dither.NONE) for f in frames]
     result = io.BytesIO()
-    frames[0].save(result, "GIF", save_all=True, append_images=frames[1:], duration=duration, loop=0, optimize=True)
+    drawn[0].save(result, "GIF", save_all=True, append_images=drawn[1:], duration=duration, loop=0, optimize=True)
     return result.getvalue()
 
 
 if __name__ == "__main__":
     for path in shown_pages():
         if not sys.argv[1:] or path.stem in sys.argv[1:]:
-            print(path.relative_to(DOCS), flush=True)
+            print(path.name, flush=True)
             write_page(path)

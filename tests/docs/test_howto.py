@@ -1,4 +1,4 @@
-"""How-to pages: their code runs as it stands, prints what they say, and agrees with closed forms and known numbers."""
+"""How-to pages and README: their code runs as it stands, prints what they say, and agrees with closed forms and known numbers."""
 
 import re
 from itertools import pairwise
@@ -13,8 +13,8 @@ from bellcrank.run.result import Run
 from website.shown import BLOCK, DOCS, FIGURE, run_blocks, shown_pages
 
 G = 9.80665
-PAGES = {p.stem: p for p in shown_pages() if p.parent.name == "howto"}
-QUICK = ("bouncing_ball", "cart_pole_lqr", "three_masses")
+PAGES = {p.stem: p for p in shown_pages() if p.parent.name == "howto" or p.stem == "README"}
+QUICK = ("README", "bouncing_ball", "cart_pole_lqr", "three_masses")
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
@@ -124,7 +124,19 @@ def slider_crank_gas_force(n):
     assert np.interp(np.radians(90), phi, run["pressure"]) == pytest.approx(-2000, rel=2e-3)
 
 
-CHECKS = [pendulum_with_friction, double_pendulum, overlay_springs, four_bar_torque, cart_pole_lqr, rolling_coin, bouncing_ball,
+def README(n):
+    """Eigenvalues of the matrices of the quarter car."""
+    K = np.array([[16800, -16800], [-16800, 206800]]) / [[290], [59]]
+    C = np.array([[1000, -1000], [-1000, 1000]]) / [[290], [59]]
+    values = np.linalg.eigvals(np.block([[np.zeros((2, 2)), np.eye(2)], [-K, -C]]))
+    exact = sorted((x.imag / 2 / np.pi, -x.real / abs(x)) for x in values if x.imag > 0)
+    assert np.array([(m.frequency, m.damping) for m in n["sim"].modes(inputs={"z_road": 0})]) == pytest.approx(
+        np.array(exact), rel=1e-9
+    )
+    assert n["run"]["z_body"][-1] == pytest.approx(0.05, abs=0.01)
+
+
+CHECKS = [README, pendulum_with_friction, double_pendulum, overlay_springs, four_bar_torque, cart_pole_lqr, rolling_coin, bouncing_ball,
           monte_carlo, three_masses, slider_crank_gas_force]  # fmt: skip
 
 
@@ -151,4 +163,5 @@ def test_every_how_to_page_is_short_and_shows_its_results():
         assert len([line for line in block["code"].splitlines() if line.strip()]) <= 30, page.name
         figures = FIGURE.findall(text)
         assert block["text"] and figures and all((page.parent / f).exists() for f in figures), page.name
+    assert len(PAGES["README"].read_text(encoding="utf-8").splitlines()) <= 120
     assert sum(p.stat().st_size for p in (DOCS / "images" / "howto").iterdir()) < 1.5e6

@@ -9,7 +9,6 @@ import pytest
 from tests.browser import needs_chromium
 from website.check import problems_of
 from website.gallery import GROUPS, SCRIPTS, Made, example_files, example_page
-from website.guide import benchmarks
 from website.reference import PAGES, page_of, public_entries, returned_classes
 from website.words import as_markdown
 
@@ -21,7 +20,7 @@ def test_every_page_of_the_guide_is_listed():
     text = (ROOT / "website" / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:")[2]
     listed = set(re.findall(r"[\w/]+\.md", text))
     written = {p.relative_to(ROOT / "docs").as_posix() for p in (ROOT / "docs").rglob("*.md")}
-    assert listed == written | {"benchmarks.md"}
+    assert listed == written
 
 
 def test_no_words_are_taken_for_a_link_by_name():
@@ -39,11 +38,6 @@ def test_every_public_name_has_a_place():
     assert {"bc.System", "bc.tyres.Fiala", "bc.kane.Derivation", "bc.gym.make"} <= set(names) and len(names) > 90
     returned = {name for name, _ in returned_classes([x for _, x in entries])}  # some by names for type checkers alone
     assert {"LinearModel", "Equilibrium", "Many", "Slopes", "Contact", "LoadTable"} <= returned | {n[3:] for n in names}
-
-
-def test_tables_of_the_readme_are_found():
-    text = benchmarks((ROOT / "README.md").read_text(encoding="utf-8"))
-    assert "| Stanford arm | 6 |" in text and "MuJoCo" in text and "## Why believe it" not in text
 
 
 def test_words_of_others_stay_words():
