@@ -53,6 +53,7 @@ from bellcrank.program.routine import Routine
 _STRUCTURES = (
     ("job.h", "Job"), ("input.h", "Input"), ("externals.h", "Externals"), ("model.h", "Model"), ("events.h", "Events"),
 )  # fmt: skip
+CONSTANTS = "constants"  # of the parameters, in the program in WebAssembly
 _FUNCTION = re.compile(r"\(\*(\w+)\)\(")
 _SPARE = 64  # bytes between what is placed
 _READY = "kernel.cwasm"
@@ -115,6 +116,10 @@ class WasmCalls(PythonCalls):
         self.compiled = SimpleNamespace(
             called_back=_called_back(model.program), memory_size=0, layouts=model.instance.layouts
         )
+
+    def constants(self, p: Sequence[float]) -> list[float]:
+        found = self.instance.evaluated(CONSTANTS, (0.0, (), (), p, (), ()))  # as many runs have them, to the bit
+        return super().constants(p) if found is None else found
 
     def derivatives(self, *at: *At) -> tuple[list[float], list[float]]:
         found, n = self.instance.evaluated(RATES, at), len(self.program.coordinates)
@@ -314,13 +319,14 @@ class Instance:
     def evaluated(self, name: str, at: At) -> list[float] | None:
         """Values of a function of the model; None where Python has to find them: a routine is called back, or a run is
         under way here."""
-        function, known = self._own.get(C_NAMES.get(name, name)), self._given[0].functions.get(name)
+        function, program = self._own.get(C_NAMES.get(name, name)), self._given[0]
+        known = program.constants if name == CONSTANTS else getattr(program.functions.get(name), "section", None)
         if function is None or known is None or self._run is not None:
             return None
         t, *groups = at
         sizes = [*map(len, groups)]
         n_q, n_u = sizes[:2]
-        count = n_q + n_u if name == RATES else len(known.section.results)
+        count = n_q + n_u if name == RATES else len(known.statements if name == CONSTANTS else known.results)
         with self._lock:
             first = _up(self._end + layout_of("externals.h", "Externals").size)
             places = [first + 8 * n for n in accumulate(sizes, initial=0)]
@@ -457,7 +463,7 @@ class Instance:
                 fields = {name: s[name].tolist() for name in signals.dtype.names or () if name not in ("x", "pieces")}
                 fields |= {name: where.get(int(s[name] or 0), 0) for name in ("x", "pieces")}
                 signal.write(self._bytes, places["inputs"] + i * signal.size, fields)
-            constants = self._first + self._program.names.index("constants")
+            constants = self._first + self._program.names.index(CONSTANTS)
             batch.write(self._bytes, own, {**numbers, **places, "n_arrays": len(fresh)})
             tallies = at
             self._grow(tallies + self._kernel["tally_room"](self._store, own) + PAGE)
