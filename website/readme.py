@@ -27,7 +27,7 @@ HEAD = "| | Bellcrank |"  # of the table that is drawn
 
 
 def lane_change() -> None:
-    """The passenger car in the double lane change of ISO 3888-1, from above, with cones and the lateral acceleration."""
+    """The passenger car in the double lane change of ISO 3888-1, from above, with its lateral acceleration."""
     car = bc.vehicles.Car.read("passenger")
     run = bc.manoeuvres.run(car, "iso3888-1", speed=80).run
     length, width = car.data.sections.body.length, car.data.sections.body.width
