@@ -63,8 +63,9 @@ def pytest_collection():
 def pytest_runtest_setup(item):
     from bellcrank.api.system import System
 
-    # Many tests derive the same model. A test that replaces parts of the package must find and leave no other's.
-    System.keeps = "monkeypatch" not in item.fixturenames
+    # Many tests derive the same model; long ones thousands that are their own. A test that replaces parts of the package
+    # must neither find nor leave one.
+    System.keeps = "monkeypatch" not in item.fixturenames and item.get_closest_marker("campaign") is None
     with _compilers():
         return (yield)
 

@@ -366,10 +366,8 @@ def test_events_act_on_rigid_wheels(backend):
     assert [e.name for e in sim.simulate(events={"end": "t - 0.3"}, stop="end", **falls).events] == ["end"]
 
 
-def test_programs_with_rigid_wheels_are_not_written(tmp_path):
+def test_embedded_code_and_fmus_with_rigid_wheels_are_not_written(tmp_path):
     eom, folder = disc(bc.terrain.flat()).equations(), tmp_path / "none"
-    with pytest.raises(bc.ModelError, match="programs do not contain rigid wheels"):
-        eom.write("c", folder)
     for purpose in ("embedded", "simulink"):
         with pytest.raises(bc.ModelError, match="does not contain rigid wheels, which run inside of Bellcrank alone"):
             eom.write("c", folder, purpose=purpose)

@@ -11,6 +11,7 @@ from bellcrank.backend.compiler import find_compiler, load_source
 from bellcrank.emit.c.lanes import LANES
 from bellcrank.emit.c.runtime_files import runtime, sines
 from bellcrank.emit.number import DOUBLE
+from bellcrank.kernel.text import kernel_file
 from tests.models import needs_compiler
 
 
@@ -119,8 +120,8 @@ def test_the_nearest_ground_in_c():
         calls += [f"if (k == {i}) {{ {name}(x, z, reach, out); {turned}(x, z, reach, out + 4); }}"]
         beside += [f"if (k == {i}) ground_near_lanes(&{name}_of, x[0], x[1], x[2], near);"]
     parts += ["void around(int k, double x, double z, double reach, double *out)", "{", *calls, "}", ""]
-    parts += ["typedef double scalar;", "#define SEPARATE", runtime("lanes.c", BITS="int64_t")]
-    parts += [runtime("room.c"), sines(DOUBLE), sines(LANES[DOUBLE]), runtime("roots_lanes.c", ESTIMATED="yes")]
+    parts += ["typedef double scalar;", "#define SEPARATE", kernel_file("lanes.h")]
+    parts += [runtime("room.c"), sines(DOUBLE), sines(LANES[DOUBLE]), kernel_file("lanes_roots.c")]
     parts += [grounds[0].lanes, "int width = N_LANES;"]
     parts += ["void side_by_side(int k, const double *given, double *out)", "{", "lanes x[3], near[4];"]
     parts += ["memcpy(x, given, sizeof x);", *beside, "memcpy(out, near, sizeof near);", "}"]
