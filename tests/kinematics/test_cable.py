@@ -95,6 +95,13 @@ def test_like_a_strut_between_two_points():
     assert cable == pytest.approx(strut, rel=1e-14)
 
 
+def test_tension_by_inverse_dynamics():
+    sim = pulled().equations().compile(backend="python")
+    q, u = np.array([0.1, -0.2, 0.7]), np.array([0.4, 0.3, -0.8])
+    found = sim.inverse(q, u, sim.derivatives(0.0, q, u)[1], forces=["rope"])
+    assert found["rope"] == pytest.approx(sim.outputs(0.0, q, u)["rope"], rel=1e-12)
+
+
 def test_units_and_picture():
     found = infer(analyse(*freeze(pulled("k*(x - l0) + c*v").description)))[0].unit
     assert [found[name].text for name in ("k", "c", "l0")] == ["N/m", "N-s/m", "m"]

@@ -151,7 +151,7 @@ def inverse_dynamics(
 def _loads(plant: Plant, forces: Iterable[Any] | str | None) -> list[str]:
     if forces is None:
         return []
-    known = [x.name for x in plant.derived.analysis.loads]
+    known = list(dict.fromkeys(x.name for x in plant.derived.analysis.loads))
     found = []
     for given in [forces] if isinstance(forces, str) else forces:
         name = str(getattr(given, "name", given))

@@ -18,8 +18,8 @@ def model_html(derived: Derived) -> str:
     names = [b.name for b in a.mechanism.bodies]
     bodies = [(b.name, b.label, "N" if b.parent < 0 else names[b.parent], b.joint.text) for b in a.mechanism.bodies]
     told = [heading(derived.name), model_image(derived), table(("body", "label", "parent", "joint"), bodies)]
-    if a.loads or a.body_forces:
-        told.append(table(("force", "label", "kind"), [(x.name, x.label, x.kind) for x in (*a.loads, *a.body_forces)]))
+    if loads := dict.fromkeys((x.name, x.label, x.kind) for x in (*a.loads, *a.body_forces)):
+        told.append(table(("load", "label", "kind"), list(loads)))
     return card(told, lambda: None, derived.name)
 
 
