@@ -35,47 +35,36 @@ LOCKSTEP = Reason(
     "chooses its steps|times of their own",
 )
 STEPS = Reason("A stepper advances by steps that the caller chooses.", "a stepper takes method")
-FIXED = Reason(
-    "Every step takes a known number of operations, so the step is fixed; a warning names the method used instead.",
-    "fixed steps of .* are taken by rk4",
+REAL_TIME = Reason(
+    "Steps are fixed, for real time; a warning names the method used instead.", "fixed steps of .* are taken by rk4"
 )
-PLAYED = Reason(
-    "A page advances in real time by fixed steps; a warning names the method used instead.",
-    "fixed steps of .* are taken by rk4",
-)
-EVENTS_ON_CORES = Reason(
-    "Python drives these runs one by one, and a note says so; lanes have events.", "driven one by one by Python"
-)
+ONE_BY_ONE = Reason("Python drives these runs one by one, and a note says so.", "driven one by one by Python")
 NOT_CLOSED = Reason("The step returns `NOT_CLOSED`, and the state stays the last good one.", "returns 2")
 PROJECTED = Reason(
     "Loops are kept closed by projection, to rounding; there is no argument `dae=`.",
     "unexpected keyword argument 'dae'|dae= is for programs in C and Fortran",
 )
-NO_RIGID = Reason("Rigid wheels run within the package; use a tyre.", "rigid wheels")
-COMPILED = Reason(
-    "A routine in C needs a compiler; give the routine in Python as well.", "is given in C or Fortran alone"
+NO_RIGID = Reason("Rigid wheels raise an error; use a tyre.", "rigid wheels")
+NO_ROUTINE = Reason(
+    "The routine cannot be called there; the message says what to give instead.",
+    "is given in C or Fortran alone|needs the external routine|cannot call the external routine",
 )
-BROWSER = Reason("A browser calls neither C nor Python; use formulas or tables.", "cannot call the external routine")
-ONE_BY_ONE = Reason(
-    "Python calls the routine, so the runs go one by one, and a note says so.", "driven one by one by Python"
-)
-IN_C = Reason("The program does not contain Python; give the routine in C as well.", "needs the external routine")
 
-WITH_DAE = ("native", "without compiler", "written C", "written Fortran")
+WITH_DAE = ("native", "without compiler", "written C", "written Fortran", "FMU co-simulation")
 CANNOT: dict[str, dict[str, Reason]] = {
-    "adaptive steps": {"stepper": STEPS, "lanes": LOCKSTEP, "GPU": LOCKSTEP, "embedded": FIXED, "page": PLAYED},
-    "stiff methods": {"stepper": STEPS, "lanes": LOCKSTEP, "GPU": LOCKSTEP, "embedded": FIXED, "page": PLAYED},
-    "events with actions": {"cores": EVENTS_ON_CORES},
+    "adaptive steps": {"stepper": STEPS, "lanes": LOCKSTEP, "GPU": LOCKSTEP, "embedded": REAL_TIME, "page": REAL_TIME},
+    "stiff methods": {"stepper": STEPS, "lanes": LOCKSTEP, "GPU": LOCKSTEP, "embedded": REAL_TIME, "page": REAL_TIME},
+    "events with actions": {"cores": ONE_BY_ONE},
     "singular configurations": {"embedded": NOT_CLOSED},
     "methods for constraints (`dae=`)": {way.name: PROJECTED for way in WAYS if way.name not in WITH_DAE},
     "rigid wheels": {
         **dict.fromkeys(("lanes", "GPU"), LOCKSTEP),
-        **dict.fromkeys(("FMU co-simulation", "embedded", "page"), NO_RIGID),
+        **dict.fromkeys(("embedded", "page"), NO_RIGID),
     },
-    "routines in C": {"without compiler": COMPILED, "page": BROWSER},
+    "routines in C": dict.fromkeys(("without compiler", "page"), NO_ROUTINE),
     "routines in Python": {
-        **dict.fromkeys(("lanes", "cores", "GPU"), ONE_BY_ONE), "page": BROWSER,
-        **dict.fromkeys(("written C", "written Fortran", "FMU co-simulation", "embedded"), IN_C),
+        **dict.fromkeys(("lanes", "cores", "GPU"), ONE_BY_ONE),
+        **dict.fromkeys(("written C", "written Fortran", "FMU co-simulation", "embedded", "page"), NO_ROUTINE),
     },
 }  # fmt: skip
 

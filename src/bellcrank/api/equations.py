@@ -219,15 +219,21 @@ class Equations(Checked):
         page = live_page(self.derived, sliders, plots, title, run, modes)
         return page if path is None else page.write(path)
 
-    def write_fmu(self, path: str | Path, fmi: int = 2, platforms: str | Sequence[str] = "host") -> Path:
+    def write_fmu(
+        self,
+        path: str | Path,
+        fmi: int = 2,
+        platforms: str | Sequence[str] = "host",
+        dae: str | Dae | None = None,
+    ) -> Path:
         """Writes a functional mock-up unit by FMI 2 or 3: model exchange and co-simulation in one file.
 
         `platforms`: "host" for this machine, "all" or names (x86_64-linux ...) by the package ziglang, "sources" for
-        none.
+        none. `dae`: how constraints are kept, as in `simulate`. With `dae` or rigid wheels, co-simulation alone.
         """
         from bellcrank.export.fmu.write import write_fmu
 
-        return write_fmu(self.derived, path, fmi, platforms)
+        return write_fmu(self.derived, path, fmi, platforms, dae)
 
     def compile(self, backend: str = "auto", external: Mapping[str, Any] | None = None, speed: str = "auto") -> Any:
         """A simulation, ready to run. `external` replaces external routines by name.

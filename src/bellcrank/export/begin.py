@@ -23,10 +23,6 @@ from bellcrank.run.inputs import as_input, as_signal
 
 def require_whole(derived: Derived, what: str) -> None:
     """Is there anything that `what` is written cannot hold? It is said."""
-    if derived.analysis.mechanism.description.contacts:
-        raise ModelError(
-            f"{what} does not contain rigid wheels, which run inside of Bellcrank alone; use a tyre", derived.name
-        )
     require_language(derived.program, "C", "c")
     missing = [x.name for x in derived.interface.parameters if x.default is None]
     if missing:

@@ -14,7 +14,7 @@ enum { IMPACT, LANDS, LEAVES, WEDGED };            /* events */
 typedef struct {
     int wheel;
     double d[3]; /* force and moment of unit size: x, z, moment */
-} Unit;
+} UnitLoad;
 
 static double *mode(Job *job, int i) { return job->modes + i*N_MODES; }
 
@@ -30,7 +30,7 @@ static int on_own_part(GIVEN Job *job, int i, double x, double z, double *near, 
     return ground_on(WHEEL_GROUND[i], (int)mode(job, i)[PART], x, z, near, bend);
 }
 
-static void tell(Job *job, int wheel, int what, double t)
+static void report_wheel(Job *job, int wheel, int what, double t)
 {
     if (job->n_told == job->most_told)
         return;
@@ -64,34 +64,34 @@ static void speeds(GIVEN Job *job, double t, const double *y, const double *forc
     derivatives(t, y, y + N_Q, job->p, job->c, w, qd, ud, job->externals);
 }
 
-static int directions(GIVEN int i, const double *near, Unit *units)
+static int directions(GIVEN int i, const double *near, UnitLoad *units)
 {
-    units[0] = (Unit){i, {near[NX], near[NZ], 0.0}};
+    units[0] = (UnitLoad){i, {near[NX], near[NZ], 0.0}};
     if (!WHEEL_TURNS[i])
         return 1;
-    units[1] = (Unit){i, {near[NZ], -near[NX], -WHEEL_RADIUS[i]}};
+    units[1] = (UnitLoad){i, {near[NZ], -near[NX], -WHEEL_RADIUS[i]}};
     return 2;
 }
 
 /* The same for a wheel in its present mode: one that is held moves in no way. */
-static int held_by(GIVEN Job *job, int i, const double *near, Unit *units)
+static int held_by(GIVEN Job *job, int i, const double *near, UnitLoad *units)
 {
     if (mode(job, i)[ROLLS] != IS_HELD)
         return directions(HERE i, near, units);
-    units[0] = (Unit){i, {1.0, 0.0, 0.0}};
-    units[1] = (Unit){i, {0.0, 1.0, 0.0}};
-    units[2] = (Unit){i, {0.0, 0.0, -WHEEL_RADIUS[i]}};
+    units[0] = (UnitLoad){i, {1.0, 0.0, 0.0}};
+    units[1] = (UnitLoad){i, {0.0, 1.0, 0.0}};
+    units[2] = (UnitLoad){i, {0.0, 0.0, -WHEEL_RADIUS[i]}};
     return WHEEL_TURNS[i] ? 3 : 2;
 }
 
 /* Component of velocity or acceleration (first: VX or AX) that a unit force works on. */
-static double component(const double *facts, int first, const Unit *unit)
+static double component(const double *facts, int first, const UnitLoad *unit)
 {
     const double *v = facts + unit->wheel*N_FACTS + first, *d = unit->d;
     return d[0]*v[0] + d[1]*v[1] + (double)((d[2] > 0.0) - (d[2] < 0.0))*v[2];
 }
 
-static void spread(GIVEN const Unit *units, int n, const double *sizes, double *forces)
+static void spread(GIVEN const UnitLoad *units, int n, const double *sizes, double *forces)
 {
     memset(forces, 0, 3*N_WHEELS*sizeof *forces);
     for (int u = 0; u < n; u++)
@@ -100,7 +100,7 @@ static void spread(GIVEN const Unit *units, int n, const double *sizes, double *
 }
 
 /* Accelerations along units per unit force; base: facts without forces. */
-static void response(GIVEN Job *job, double t, const double *y, const Unit *units, int n, const double *base,
+static void response(GIVEN Job *job, double t, const double *y, const UnitLoad *units, int n, const double *base,
     double *matrix, double *w)
 {
     ARRAY(double, forces, 3*N_WHEELS);
@@ -220,7 +220,7 @@ static int ground_forces(GIVEN Job *job, double t, const double *y, double *forc
     ARRAY(double, right, N_UNITS);
     ARRAY(double, brakes, 3*N_WHEELS);
     ARRAY(double, near, 5*N_WHEELS);
-    ARRAY(Unit, units, N_UNITS);
+    ARRAY(UnitLoad, units, N_UNITS);
     int n = 0, rolling = 0, braked = 0;
     for (int i = 0; i < N_WHEELS; i++)
         rolling += mode(job, i)[ROLLS] != FLIES;
@@ -329,14 +329,14 @@ static void release(GIVEN Job *job, double t, const double *y, double *w)
             continue;
         }
         mode(job, i)[ROLLS] = FLIES;
-        tell(job, i, LEAVES, t);
+        report_wheel(job, i, LEAVES, t);
     }
 }
 
 /* ---- impact */
 
 /* Changes speeds by impulses along unit forces; with `shift`, coordinates as these would change them. */
-static void push(GIVEN Job *job, double t, double *y, const Unit *units, int n, const double *sizes, int shift,
+static void push(GIVEN Job *job, double t, double *y, const UnitLoad *units, int n, const double *sizes, int shift,
     double *w)
 {
     ARRAY(double, forces, 3*N_WHEELS);
@@ -409,7 +409,7 @@ static void strike(GIVEN Job *job, int i, const double *near, int count, double 
 {
     ARRAY(double, base, N_WHEELS*N_FACTS);
     double before[2] = {0.0, 0.0}, after[2], matrix[4], copy[4], impulse[2], bend;
-    Unit units[2];
+    UnitLoad units[2];
     observe(HERE job, t, y, NULL, base, w);
     const int n = directions(HERE i, near, units);
     for (int u = 0; u < n; u++)
@@ -435,9 +435,9 @@ static void strike(GIVEN Job *job, int i, const double *near, int count, double 
     }
     push(HERE job, t, y, units, n, impulse, 0, w);
     if (rolls && mode(job, i)[ROLLS] == FLIES)
-        tell(job, i, LANDS, t);
+        report_wheel(job, i, LANDS, t);
     else if (!rolls && count == 0)
-        tell(job, i, IMPACT, t);
+        report_wheel(job, i, IMPACT, t);
     mode(job, i)[ROLLS] = rolls ? IS_ROLLING : FLIES;
     mode(job, i)[PART] = ground_shape(WHEEL_GROUND[i], near, &bend);
     if (rolls) {
@@ -467,7 +467,7 @@ static void keep_on(GIVEN Job *job, double t, double *y, double *w)
     ARRAY(double, matrix, N_UNITS*N_UNITS);
     ARRAY(double, right, N_UNITS);
     double near[5];
-    ARRAY(Unit, units, N_UNITS);
+    ARRAY(UnitLoad, units, N_UNITS);
     for (int pass = 0; pass < 2; pass++) {
         int n = 0;
         observe(HERE job, t, y, NULL, base, w);
@@ -483,7 +483,7 @@ static void keep_on(GIVEN Job *job, double t, double *y, double *w)
                     on_own_part(HERE job, i, f[X], f[Z], near, &bend);
                 if (mode(job, i)[TURNED] >= WHEEL_FLIPS) {
                     mode(job, i)[ROLLS] = IS_HELD;
-                    tell(job, i, WEDGED, t);
+                    report_wheel(job, i, WEDGED, t);
                 }
             }
             const int count = held_by(HERE job, i, near, units + n);
@@ -531,7 +531,7 @@ static void raise_all(GIVEN Job *job, double t, double *y, double *w)
             double near[5], matrix;
             nearest_ground(HERE i, base[i*N_FACTS + X], base[i*N_FACTS + Z], near);
             const double depth = WHEEL_RADIUS[i] - near[DISTANCE];
-            const Unit unit = {i, {near[NX], near[NZ], 0.0}};
+            const UnitLoad unit = {i, {near[NX], near[NZ], 0.0}};
             if (!(depth > WHEEL_TOUCH))
                 continue;
             deep = 1;
@@ -564,7 +564,7 @@ static void stand_again(GIVEN Job *job, double t, double *y, double *w)
         const double *f = base + i*N_FACTS;
         const int held = mode(job, i)[ROLLS] == IS_HELD;
         double near[5], bend, slip = 0.0;
-        Unit units[3];
+        UnitLoad units[3];
         if (mode(job, i)[ROLLS] == FLIES)
             continue;
         memcpy(near, mode(job, i) + OFF, sizeof near);

@@ -153,7 +153,7 @@ static int take_steps(GIVEN Job *job)
         job->t = end;
         if ((i % job->every == 0 || i == job->total) && (job->status = record(HERE job, 2, last, job->y, w)))
             return job->status;
-        if (MODEL_HAS(WHEELS) && job->n_told + 1000 > job->most_told)
+        if (MODEL_HAS(WHEELS) && job->most_told && job->n_told + 1000 > job->most_told)
             return job->status;
     }
     return job->status;

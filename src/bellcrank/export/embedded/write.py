@@ -74,6 +74,8 @@ def _made(derived: Derived, what: str, precision: str, given: Any, stop: Any) ->
     if precision not in PRECISIONS:
         known = " or ".join(f"'{x}'" for x in PRECISIONS)
         raise ModelError(f"precision {precision!r} is not known; it is {known}", derived.name)
+    if derived.analysis.mechanism.description.contacts:
+        raise ModelError(f"{what} does not contain rigid wheels; use a tyre", derived.name)
     require_whole(derived, what)
     program, number = derived.program, PRECISIONS[precision]
     usual, interface = setup_of(derived), derived.interface

@@ -20,7 +20,7 @@ LOGGED = {"logStatusWarning": "warnings", "logStatusDiscard": "calls that came t
 @dataclass(frozen=True)
 class Subject:
     """What the description is about. `completes`: must steps of model exchange be told?
-    `fixed`: are those of co-simulation of one length?"""
+    `fixed`: are those of co-simulation of one length? `exchange`: is there model exchange, with derivatives?"""
 
     title: str
     stem: str
@@ -31,6 +31,7 @@ class Subject:
     every: int
     completes: bool
     fixed: bool
+    exchange: bool = True
 
 
 def description(about: Subject, version: int, token: str) -> str:
@@ -65,29 +66,32 @@ def description(about: Subject, version: int, token: str) -> str:
 def _kinds_2(about: Subject) -> list[str]:
     can = (
         'canNotUseMemoryManagementFunctions="true" canGetAndSetFMUstate="true" canSerializeFMUstate="true" '
-        'providesDirectionalDerivative="true"'
+        f'providesDirectionalDerivative="{_truth(about.exchange)}"'
     )
     sources = '<SourceFiles><File name="fmi2.c"/></SourceFiles>'
     quiet = "" if about.completes else ' completedIntegratorStepNotNeeded="true"'
     steps = 'canHandleVariableCommunicationStepSize="true" canInterpolateInputs="true"'
-    return [
-        f'  <ModelExchange modelIdentifier="{about.stem}"{quiet} {can}>{sources}</ModelExchange>',
-        f'  <CoSimulation modelIdentifier="{about.stem}" {steps} {can}>{sources}</CoSimulation>',
-    ]
+    exchange = f'  <ModelExchange modelIdentifier="{about.stem}"{quiet} {can}>{sources}</ModelExchange>'
+    together = f'  <CoSimulation modelIdentifier="{about.stem}" {steps} {can}>{sources}</CoSimulation>'
+    return [exchange, together] if about.exchange else [together]
+
+
+def _truth(holds: bool) -> str:
+    return "true" if holds else "false"
 
 
 def _kinds_3(about: Subject) -> list[str]:
     can = (
-        'canGetAndSetFMUState="true" canSerializeFMUState="true" providesDirectionalDerivatives="true" '
-        'providesAdjointDerivatives="true"'
+        'canGetAndSetFMUState="true" canSerializeFMUState="true" '
+        f'providesDirectionalDerivatives="{_truth(about.exchange)}" '
+        f'providesAdjointDerivatives="{_truth(about.exchange)}"'
     )
-    needs = f'needsCompletedIntegratorStep="{"true" if about.completes else "false"}"'
+    needs = f'needsCompletedIntegratorStep="{_truth(about.completes)}"'
     steps = 'canHandleVariableCommunicationStepSize="true"'
     steps += f' fixedInternalStepSize="{about.step!r}"' if about.fixed else ""
-    return [
-        f'  <ModelExchange modelIdentifier="{about.stem}" {needs} {can}/>',
-        f'  <CoSimulation modelIdentifier="{about.stem}" {steps} {can}/>',
-    ]
+    exchange = f'  <ModelExchange modelIdentifier="{about.stem}" {needs} {can}/>'
+    together = f'  <CoSimulation modelIdentifier="{about.stem}" {steps} {can}/>'
+    return [exchange, together] if about.exchange else [together]
 
 
 def _variable(x: Variable, reference: int, units: UnitDefinitions, version: int) -> str:

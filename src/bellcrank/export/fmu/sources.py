@@ -14,8 +14,16 @@ from bellcrank.emit.number import DOUBLE
 from bellcrank.emit.words import Words
 from bellcrank.export.begin import fixed_parameters
 from bellcrank.export.fmu.variables import Variables
-from bellcrank.export.standalone.c import assembly, c_string, caps, events_text, unit_groups, with_slopes_in_c
-from bellcrank.export.standalone.setup import Setup
+from bellcrank.export.standalone.c import (
+    assembly,
+    c_string,
+    caps,
+    dae_settings,
+    events_text,
+    unit_groups,
+    with_slopes_in_c,
+)
+from bellcrank.export.standalone.setup import Setup, Special
 from bellcrank.files.template import filled, template
 from bellcrank.numeric.collocation import STIFF
 from bellcrank.numeric.embedded import EMBEDDED
@@ -41,7 +49,13 @@ def header(version: int) -> tuple[str, str]:
 
 
 def model_source(
-    program: Program, slopes: SlopeTable, indicators: Section, words: Words, method: str, watched: bool
+    program: Program,
+    slopes: SlopeTable,
+    indicators: Section,
+    words: Words,
+    method: str,
+    watched: bool,
+    special: Special,
 ) -> str:
     """The equations of motion, with their slopes and event indicators."""
     stiff = method in (*STIFF, AUTO)
@@ -57,8 +71,10 @@ def model_source(
         known,
         words,
         extra=extra,
-        bound=True,
+        bound=special.adaptive,
         local=True,
+        dae=special.multipliers,
+        wheels=[w for w, _ in special.wheels],
         stiff=stiff,
         adaptive=adaptive,
         looks=watched,
@@ -77,6 +93,7 @@ def core_source(
     """What is the same for every version."""
     adaptive, watched = method not in METHODS, bool(setup.events)
     loops, held = program.loops, bool(program.start.results or program.update.results)
+    special, projected = setup.special, loops is not None and not setup.special.multipliers
     by_kind = {kind: variables.of(kind) for kind in ("parameter", "input")}
     fixed = fixed_parameters(program)
     names = [x.name for x in by_kind["input"]]
@@ -99,7 +116,7 @@ def core_source(
         "N_OWN": str(len(setup.own)),
         "N_JUMPS": str(len(variables.indicators) - len(setup.events)),
         "JUMPS": "yes" if len(variables.indicators) > len(setup.events) else "",
-        "EVENT_LOOPS": "yes" if watched and loops is not None else "",
+        "EVENT_LOOPS": "yes" if watched and projected else "",
         "RTOL": repr(RTOL),
         "GOES_OVER": str(int(method == AUTO)),
         "WORK_ROOM": "(sizeof(Work) + sizeof(Stiff))/sizeof(double) + 4"
@@ -129,6 +146,14 @@ def core_source(
         "UPDATE": "yes" if program.update.results else "",
         "REMEMBERS": "yes" if completes_steps(program) else "",
         "LOOPS": "yes" if loops is not None else "",
+        "PROJECTED": "yes" if projected else "",
+        "COSIMULATION_ALONE": "" if special.adaptive else "yes",
+        "ALONE": str(int(not special.adaptive)),
+        "STAGED": str(int(special.dae is not None and special.dae.staged)),
+        "DAE": dae_settings(setup, "m->s.job.") if special.multipliers else "",
+        "WHEELS": "yes" if special.wheels else "",
+        "WHEEL_NAMES": ", ".join(c_string(w.name) for w, _ in special.wheels),
+        "WHEELS_ABOVE": ", ".join(str(int(above)) for _, above in special.wheels),
         "BRIDGE_ROOM": str(bridge_room(loops.scales.blocks if loops is not None else ())),
         "ASSEMBLY": assembly(program, setup) if loops is not None else "",
         "START_GIVEN": ", ".join([*(str(int(x.given)) for x in setup.states), "0"]),

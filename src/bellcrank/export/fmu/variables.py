@@ -42,10 +42,10 @@ class Variable:
 
 @dataclass(frozen=True)
 class Unknown:
-    """A rate or an output: references of what it depends on at a state, and at the start (None: on everything)."""
+    """A rate or an output: references of what it depends on at a state, and at the start (None: on all)."""
 
     reference: int
-    needs: tuple[int, ...]
+    needs: tuple[int, ...] | None
     at_start: tuple[int, ...] | None
 
 
@@ -109,9 +109,10 @@ def variables_of(
     end = len(listed) - len(switches)
     places = 1 + 2 * n, 1 + 2 * n + len(parameters), 1 + 2 * n + len(parameters) + len(inputs)
     entries, needs, at_start = _dependences(program, slopes, places)
+    plain = setup.special.adaptive  # else the kernel adds forces of its own
     through_routines = program.entry.results or program.start.results or program.update.results
     unknowns = [
-        Unknown(ref, tuple(a), None if loops or through_routines else tuple(b))
+        Unknown(ref, tuple(a) if plain else None, None if loops or through_routines or not plain else tuple(b))
         for ref, a, b in zip((*range(1 + n, 1 + 2 * n), *range(places[2], end)), needs, at_start, strict=True)
     ]
     found = tuple(range(1, 1 + n)) if loops else ()

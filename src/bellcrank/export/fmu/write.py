@@ -20,27 +20,36 @@ from bellcrank.export.fmu.description import Subject, build_description, descrip
 from bellcrank.export.fmu.indicators import indicators_of
 from bellcrank.export.fmu.sources import FOLDER, completes_steps, model_source, sources
 from bellcrank.export.fmu.variables import variables_of
-from bellcrank.export.model_setup import setup_of
+from bellcrank.export.model_setup import setup_of, special_of
 from bellcrank.export.program_events import with_events
 from bellcrank.export.programs import words_of
+from bellcrank.export.standalone.setup import PLAIN, Special
 from bellcrank.files.template import filled, template
 from bellcrank.files.whole import Parts
 from bellcrank.interface.listing import describe
 from bellcrank.numeric.methods import AUTO, DEFAULT, METHODS, OWN
 from bellcrank.program.slopes import SlopeTable
 from bellcrank.program.statements import NOTHING
+from bellcrank.run.dae_methods import Dae
 
 VERSIONS = (2, 3)
+NO_SLOPES = SlopeTable(NOTHING, (), (), (), ())
 WHEN = (1980, 1, 1, 0, 0, 0)  # of all files within: the earliest that can be said
 
 
-def write_fmu(derived: Derived, path: str | Path, fmi: int = 2, platforms: str | Sequence[str] = "host") -> Path:
+def write_fmu(
+    derived: Derived,
+    path: str | Path,
+    fmi: int = 2,
+    platforms: str | Sequence[str] = "host",
+    dae: str | Dae | None = None,
+) -> Path:
     """Writes the unit; its path. What cannot be exported is said, and nothing is written."""
     if fmi not in VERSIONS:
         raise ModelError(f"fmi={fmi!r} is not a version of FMI that is written; it is 2 or 3", derived.name)
     wanted = platforms_of(platforms)
     require_whole(derived, "a unit")
-    files = unit_files(derived, fmi, wanted)
+    files = unit_files(derived, fmi, wanted, special_of(derived, dae))
     place = Path(path)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -54,20 +63,21 @@ def write_fmu(derived: Derived, path: str | Path, fmi: int = 2, platforms: str |
     return place
 
 
-def unit_files(derived: Derived, version: int, wanted: Sequence[str]) -> dict[str, bytes]:
-    """All files of a unit by name."""
+def unit_files(derived: Derived, version: int, wanted: Sequence[str], special: Special = PLAIN) -> dict[str, bytes]:
+    """All files of a unit by name; `special`: what its kernel does besides plain steps."""
     program = derived.program
-    setup = with_events(setup_of(derived), None, None, derived.analysis.independent_speeds)
-    method = _method(derived)
+    setup = with_events(setup_of(derived, special=special), None, None, derived.analysis.independent_speeds)
+    method = _method(derived) if special.adaptive else setup.method
     watched = bool(setup.events)
-    slopes = _slopes(derived)
+    slopes = _slopes(derived) if special.adaptive else NO_SLOPES
     indicators = indicators_of(program)
     variables = variables_of(program, setup, start_state(derived, setup), slopes, len(indicators.results))
     subject = Subject(
         setup.title, setup.stem, derived.interface.units, variables, setup.t_end, setup.step, setup.every,
         completes_steps(program) or program.loops is not None or watched, method in METHODS,
+        special.adaptive,
     )  # fmt: skip
-    model = model_source(program, slopes, indicators, words_of(derived.interface), method, watched)
+    model = model_source(program, slopes, indicators, words_of(derived.interface), method, watched, special)
 
     def made(token: str) -> dict[str, str]:
         texts = {"modelDescription.xml": description(subject, version, token)}
@@ -106,4 +116,4 @@ def _token(texts: Mapping[str, str]) -> str:
 def _slopes(derived: Derived) -> SlopeTable:
     """Slopes, if all that they call can be had in C."""
     found = derived.slopes
-    return found if all(r.known_in("c") for r in found.routines) else SlopeTable(NOTHING, (), (), (), ())
+    return found if all(r.known_in("c") for r in found.routines) else NO_SLOPES

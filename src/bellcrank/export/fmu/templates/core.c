@@ -15,6 +15,7 @@
 #define TOKEN @TOKEN@
 #define STEP_SIZE @STEP@ /* of co-simulation, s */
 #define METHOD @METHOD@
+enum { COSIMULATION_ALONE = @ALONE@ }; /* no model exchange: the kernel moves more than states */
 @IF ADAPTIVE@
 #define TOLERANCE @RTOL@
 enum { GOES_OVER = @GOES_OVER@ }; /* to a stiff method, if a fast mode asks for it? */
@@ -72,8 +73,16 @@ typedef struct State {
     Job job;
     double y[N_S + 1], k[N_S + 1], old[N_S + 1], p[N_P + 1], w[N_I + 1], slope[N_I + 1], kept[N_KEPT + 1];
     double memory[N_MEMORY + 1], rates[N_S + 1], out[N_OUT + 1];
-@IF LOOPS@
+@IF WHEELS@
+    double modes[N_WHEELS*N_MODES], depths[N_WHEELS];
+@END@
+@IF DAE@
+    double frozen[2*N_V + 1];
+@END@
+@IF PROJECTED@
     double root_q[N_Q + 1], root_u[N_U + 1], past[3*(1 + N_U)], bridges[@BRIDGE_ROOM@ + 1];
+@END@
+@IF LOOPS@
     int32_t given[N_S + 1]; /* is the initial value of a state told, or found from the others? */
     int32_t assembled;
 @END@
@@ -157,6 +166,14 @@ static void start_anew(Unit *m, int cosimulation)
     for (int j = 0; j < N_S; j++)
         m->s.given[j] = START_GIVEN[j];
     m->s.job.visit[1] = 1.0;
+    m->s.job.staged = @STAGED@;
+@END@
+@IF DAE@
+    @DAE@
+@END@
+@IF WHEELS@
+    for (int i = 0; i < N_WHEELS; i++)
+        m->s.modes[i*N_MODES + NORMAL_Z] = 1.0;
 @END@
 @IF ADAPTIVE@
     m->s.tolerance = TOLERANCE;
@@ -188,7 +205,14 @@ static Job *bound_job(Unit *m, double length)
 @IF EVENTS@
     job->with_inputs = 1;
 @END@
-@IF LOOPS@
+@IF WHEELS@
+    job->modes = m->s.modes;
+    job->depths = m->s.depths;
+@END@
+@IF DAE@
+    job->frozen = m->s.frozen;
+@END@
+@IF PROJECTED@
     job->root_q = m->s.root_q;
     job->root_u = m->s.root_u;
     job->past = m->s.past;
@@ -239,10 +263,8 @@ static void unbind(State *s)
     job->inputs = NULL;
     job->externals = NULL;
     job->y = job->k = job->old = job->bad = job->rows = job->kept = NULL;
-@IF LOOPS@
     job->root_q = job->root_u = job->from = NULL;
-    job->past = job->bridges = NULL;
-@END@
+    job->past = job->bridges = job->modes = job->depths = job->frozen = NULL;
 @IF ADAPTIVE@
     job->times = job->breaks = job->atol = job->caps = NULL;
     job->groups = NULL;
@@ -315,11 +337,21 @@ static int need_start(Unit *m)
 }
 
 /* Rates of the state as it stands; constants are known. */
+@IF COSIMULATION_ALONE@
+static int find_rates(Unit *m, double *k)
+{
+    Job *job = bound_job(m, 0.0);
+    double w[N_W + 1] = {0.0};
+    memcpy(w + N_I, m->s.kept, N_KEPT*sizeof *w);
+    return rates(job, 0, job->t, m->s.y, k, w) ? external_failed(m) : FINE;
+}
+@ELSE@
 static int find_rates(Unit *m, double *rates)
 {
     const Job *job = bound_job(m, 0.0);
     return rates_bound(job, N_KEPT == 0, job->t, m->s.y, rates, NULL) ? external_failed(m) : FINE;
 }
+@END@
 
 /* The job of the state as it stands, for what changes nothing; w: inputs, then the values that are kept. */
 static const Job *held(Unit *m, double *w)
@@ -334,6 +366,9 @@ static int find_outputs(Unit *m, double *out)
 {
     double w[N_W + 1];
     const Job *job = held(m, w);
+@IF WHEELS@
+    with_ground(&m->s.job, job->t, m->s.y, w);
+@END@
     outputs(job->t, m->s.y, m->s.y + N_Q, job->p, job->c, w, out, &m->x);
     return m->x.failed ? external_failed(m) : FINE;
 }
@@ -770,17 +805,39 @@ static void take_outputs(Unit *m)
     m->s.has_outputs = 1;
 }
 
+@IF WHEELS@
+static const char *const WHEEL_NAME[] = {@WHEEL_NAMES@};
+static const int MUST_BE_ABOVE[] = {@WHEELS_ABOVE@}; /* may a wheel not start below the ground? */
+
+/* Moves wheels that start below the ground up. */
+static int raise_from_ground(Unit *m, Job *job)
+{
+    int failed = told(m, raise_wheels(job));
+    for (int i = 0; i < N_WHEELS && failed <= WARNED; i++)
+        if (m->s.depths[i] > 0.0)
+            failed = complain(m, MUST_BE_ABOVE[i] ? WRONG : WARNED, "%s starts %g below ground%s", WHEEL_NAME[i],
+                m->s.depths[i], MUST_BE_ABOVE[i] ? "" : " and is moved up");
+    memset(m->s.depths, 0, sizeof m->s.depths);
+    return failed;
+}
+
+@END@
 /* The start of a run: loops are closed, external routines called for the first time. */
 static int initialize(Unit *m)
 {
     int failed = need_start(m);
-    const int warned = failed == WARNED ? WARNED : FINE;
+    int warned = failed == WARNED ? WARNED : FINE;
     m->s.mode = FAILED;
     if (failed > WARNED)
         return failed;
     Job *job = bound_job(m, 0.0);
-@IF LOOPS@
+@IF PROJECTED@
     find_metric(job, m->s.y, m->s.root_q, m->s.root_u);
+@END@
+@IF WHEELS@
+    if ((failed = raise_from_ground(m, job)) > WARNED)
+        return failed;
+    warned = failed ? failed : warned;
 @END@
     job->method = RK4;
     job->begun = NOT_BEGUN;
@@ -966,7 +1023,7 @@ static int do_step(Unit *m, double t, double length)
 
 /* ---- model exchange */
 
-@IF LOOPS@
+@IF PROJECTED@
 /* By how much loops are open: the largest residual of positions. */
 static double open_by(Unit *m)
 {
@@ -1050,7 +1107,7 @@ static int find_new_states(Unit *m, int *moved)
 @IF EVENTS@
     failed = failed ? failed : let_events_act(m, moved);
 @END@
-@IF LOOPS@
+@IF PROJECTED@
     double w[N_W + 1];
     if (failed || !(open_by(m) > DRIFT))
         return failed;
@@ -1091,7 +1148,7 @@ static int complete_step(Unit *m, int *event)
     take_outputs(m);
     m->s.has_rates = 1;
 @END@
-@IF LOOPS@
+@IF PROJECTED@
     *event = open_by(m) > DRIFT;
 @END@
 @IF EVENTS@

@@ -63,7 +63,7 @@ fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String token, 
                 "the GUID %s is not that of this model, %s", token == NULL ? "" : token, TOKEN);
         return NULL;
     }
-    Instance *i = calloc(1, sizeof *i);
+    Instance *i = COSIMULATION_ALONE && type != fmi2CoSimulation ? NULL : calloc(1, sizeof *i);
     if (i == NULL)
         return NULL;
     start_anew(&i->m, type == fmi2CoSimulation);

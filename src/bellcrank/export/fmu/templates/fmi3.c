@@ -50,7 +50,7 @@ static fmi3Instance new_instance(fmi3String token, fmi3Boolean logging, fmi3Inst
             log(environment, fmi3Error, "logStatusError", "the instantiation token is not that of this model, " TOKEN);
         return NULL;
     }
-    Instance *i = calloc(1, sizeof *i);
+    Instance *i = COSIMULATION_ALONE && !cosimulation ? NULL : calloc(1, sizeof *i);
     if (i == NULL)
         return NULL;
     start_anew(&i->m, cosimulation);
