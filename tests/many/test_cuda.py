@@ -11,7 +11,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.backend import cuda as backend_cuda
-from bellcrank.backend.c_lanes import set_course
+from bellcrank.backend.c_lanes import set_steps
 from bellcrank.backend.c_many import batch_of
 from bellcrank.backend.cuda import memory_of, no_gpu
 from bellcrank.emit.c.cuda import cuda_source, on_host
@@ -53,14 +53,14 @@ class Played:
         self.sizes = np.zeros(2 + len(FIGURES), dtype=np.int64)
         self.library.sizes(ctypes.c_void_p(self.sizes.ctypes.data))
 
-    def go(self, course, begin, wanted, results, inputs, progress):
+    def go(self, spec, begin, wanted, results, inputs, progress):
         batch, _ = batch_of(begin, wanted, results)
-        set_course(batch, course)
+        set_steps(batch, spec)
         n, long = len(results.status), ctypes.c_int64
         jobs, tallies = (np.empty(n * size // 8 + 1) for size in memory_of(self.sizes, wanted))
         for i in (1, 2, 3):
             at = [ctypes.c_void_p(x.ctypes.data) for x in (jobs, tallies)]
-            self.library.run_on_host(ctypes.byref(batch), *at, long(i == 1), long(course.total * i // 3))
+            self.library.run_on_host(ctypes.byref(batch), *at, long(i == 1), long(spec.steps * i // 3))
         return 0.0
 
 
