@@ -68,13 +68,11 @@ class System(Builder):
         damping: Any = None,
         label: str | None = None,
     ) -> None:
-        """Six springs and dampers between the body of the point `at` and `against` (default: the ground), without force
-        in the nominal position.
+        """Add six springs and dampers between the body of `at` and `against` (default: the ground), without preload.
 
         `stiffness` and `damping`: six values, three along and three about the axes of `against`, or six rows of six
-        (the first three: force over deflection and rotation, the others: moment); numbers, or formulas of parameters.
-        Rotations may be large: the moment is the slope of an energy over the rotation vector. Forces are called
-        <name>.f1 to f3, moments <name>.m1 to m3.
+        (force, then moment, over deflection and rotation vector); numbers, or formulas of parameters. Rotations may be
+        large: the moment is the derivative of an energy. Loads are called <name>.f1 to f3 and <name>.m1 to m3.
         """
         from bellcrank.describe.bushing import add_bushing
 
