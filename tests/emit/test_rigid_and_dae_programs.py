@@ -10,12 +10,15 @@ from tests.programs import COMPILED_MAINLY_C, build
 from tests.ways.capabilities import oscillator, pendulum, rigid_wheel
 
 
-def tandem(low=0.0, **last):
-    """Two discs on a beam that fall onto a bump: they hit, roll and leave the ground at times of their own."""
+PLACES = {"rear": "-a", "front": "a", "second": "-a/2", "third": "a/3"}
+
+
+def tandem(low=0.0, wheels=2, **last):
+    """Discs on a beam that fall onto a bump: they hit, roll and leave the ground at times of their own."""
     s = bc.System("tandem", axes="ISO 8855")
     ground = bc.terrain.profile([-5, 0.3, 0.5, 0.8, 9], [0, 0, 0.05, 0, 0])
     beam = s.add_body("beam", translate=(1, 3), rotate=2, mass="m", inertia=(1, "j", 1))
-    for name, x in (("rear", "-a"), ("front", "a")):
+    for name, x in list(PLACES.items())[:wheels]:
         hub = s.add_point(f"{name}_hub", body=beam, at=(x, 0, 0))
         disc = s.add_body(f"{name}_disc", beam, rotate=2, joint_at=(x, 0, 0), mass=0, inertia=(0.1, 0.05, 0.1))
         given = last if name == "front" else {}
