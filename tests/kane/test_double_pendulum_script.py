@@ -215,19 +215,10 @@ def test_euler_parameters_give_the_same_swing(plan, tmp_path):
     # four digits of the start are not the angle .7854 exactly, and the swing keeps that in mind
     exact = simulate(other, text.replace(".3827,.9239", f"{np.sin(0.3927)},{np.cos(0.3927)}"), "in", 10.0, 0.1)
     np.testing.assert_allclose(2 * np.arctan2(exact.run["EAN3"], exact.run["EAN4"]), angles["PHI1"], atol=2e-8)
-    assert np.abs(2 * np.arctan2(e3, e4) - angles["PHI1"]).max() < 1e-3
+    apart = np.abs(2 * np.arctan2(e3, e4) - angles["PHI1"])
+    assert apart.max() < 1e-3 and apart[:11].max() < 1e-4  # the report finds less within the first second
     assert np.abs(e3**2 + e4**2 - 1).max() < 1e-14
     assert any("brought to size 1" in n for n in o.notes)
-
-
-@pytest.mark.campaign
-def test_angle_of_the_euler_parameter_run_after_a_second(plan, tmp_path):
-    """The report finds differences below 1e-4 between the two runs."""
-    other = run_script(script("double_pendulum_eulerp.al"), "e", Files(tmp_path)).plan("X")
-    text = (DECKS / "slinger_undamped.in").read_text().replace(".7854,.7854", "0,0,.3827,.9239,.7854")
-    o = simulate(other, text, "in", 1.0, 0.1)
-    angles = run(plan, "slinger_undamped.in").run["PHI1"][:11]
-    assert np.abs(2 * np.arctan2(o.run["EAN3"], o.run["EAN4"]) - angles).max() < 1e-4
 
 
 def test_system_gives_the_same_accelerations_with_fewer_operations(plan):

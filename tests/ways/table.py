@@ -56,6 +56,7 @@ CANNOT: dict[str, dict[str, Reason]] = {
     "stiff methods": {"stepper": STEPS, "lanes": LOCKSTEP, "GPU": LOCKSTEP, "embedded": REAL_TIME, "page": REAL_TIME},
     "events with actions": {"cores": ONE_BY_ONE},
     "singular configurations": {"embedded": NOT_CLOSED},
+    "tricycle": {"embedded": NOT_CLOSED},  # one choice of dependent speeds: not near steering by 90 degrees
     "methods for constraints (`dae=`)": {way.name: PROJECTED for way in WAYS if way.name not in WITH_DAE},
     "rigid wheels": {
         **dict.fromkeys(("lanes", "GPU"), LOCKSTEP),
