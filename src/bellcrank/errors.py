@@ -79,6 +79,12 @@ class RunError(BellcrankError):
     """A run that could not start or go on: says at what time, in what state, and why."""
 
 
+class NoChannel(RunError, KeyError):
+    """A channel that a run does not have."""
+
+    __str__ = Exception.__str__
+
+
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C during a run: `run` is what was computed until then, a `Run` as any other."""
 

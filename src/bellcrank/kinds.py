@@ -17,7 +17,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from bellcrank.errors import ModelError
+from bellcrank.errors import ModelError, did_you_mean
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -53,10 +53,11 @@ def checked(function: Callable[Arguments, Result]) -> Callable[Arguments, Result
     parameters = signature(function).parameters
     tests = {name: found for name, p in parameters.items() if (found := _kinds(p))}
     late = {name: tests[name] for name in USED_LATER if name in tests}
-    order = list(parameters)
+    order = [name for name in parameters if name != "self"]
+    any_name = any(p.kind is Parameter.VAR_KEYWORD for p in parameters.values())
 
     def check(tests: Mapping[str, Kinds], given: tuple[Any, ...], named: Mapping[str, Any]) -> None:
-        for name, value in (*zip(order, given, strict=False), *named.items()):
+        for name, value in (*zip(parameters, given, strict=False), *named.items()):
             allowed = tests.get(name)
             if allowed is not None and not any(test(value) for _, test in allowed):
                 *others, last = dict.fromkeys(words for words, _ in allowed)
@@ -73,6 +74,10 @@ def checked(function: Callable[Arguments, Result]) -> Callable[Arguments, Result
         try:
             return function(*given, **named)
         except (TypeError, ValueError, AttributeError):
+            for name in () if any_name else named:
+                if name not in parameters:
+                    near = did_you_mean(name, order)
+                    raise TypeError(f"{function.__name__}() has no argument '{name}'.{near}") from None
             check(tests, given, named)
             raise
 

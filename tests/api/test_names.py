@@ -80,7 +80,8 @@ def test_what_is_told_of_a_name_that_no_formula_holds(path, method, value, what)
     s = bc.load_model(path)
     getattr(s, method)(stifness=value)
     with pytest.warns(
-        bc.ModelWarning, match=f"{what} is given for 'stifness', but no formula.*Did you mean 'stiffness'"
+        bc.ModelWarning,
+        match=f"{what} is given for 'stifness', which is not used in any formula.*Did you mean 'stiffness'",
     ):
         s.equations()
 
@@ -176,6 +177,6 @@ def test_what_was_meant_is_told(add, told):
 def test_a_warning_of_a_model_points_at_the_line_that_derives_it():
     s = bc.System("m", units="mks")
     s.add_body("b", rotate=3, mass=1, inertia=(0, 0, 1))
-    with pytest.warns(bc.ModelWarning, match="in a plane, where only one counts, give all three alike") as told:
+    with pytest.warns(bc.ModelWarning, match="For planar motion only one of them matters: give it three times") as told:
         s.equations()
     assert told[0].filename == __file__

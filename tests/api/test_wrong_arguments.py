@@ -99,7 +99,7 @@ def test_single_evaluations_and_results(sim, tmp_path):
     with pytest.raises(bc.ModelError, match="external=3 must be a dictionary"):
         bc.Equations(sim.derived).compile(external=3)
     run = sim.simulate()
-    with pytest.raises(bc.RunError, match=r"cannot draw to .*x\.foo.*foo"):
+    with pytest.raises(bc.RunError, match=r"cannot draw to .*x\.foo: known file extensions"):
         run.plot(path=tmp_path / "x.foo")
     with pytest.raises(KeyError, match=r"^no channel 'p\(rod\)'. Did you mean"):
         run["p(rod)"]

@@ -86,7 +86,7 @@ def many_kinds(monkeypatch):
 
 
 @pytest.mark.campaign
-@pytest.mark.filterwarnings("ignore:table '.*' was asked at:bellcrank.ModelWarning")
+@pytest.mark.filterwarnings("ignore:table '.*' was evaluated at:bellcrank.ModelWarning")
 @pytest.mark.parametrize("language", SHELLS)
 def test_every_positive_number_of_every_kind_is_checked(tmp_path, many_kinds, language):
     program = build(everything(memory=language != "python").equations(), language, tmp_path / "program")

@@ -228,7 +228,9 @@ def everything(memory=True, **options):
     return pendulum(moment, prepare, m0=1.0, p0=0.7, tau=1.0)
 
 
-@pytest.mark.filterwarnings("ignore:table '.*' was asked at:bellcrank.ModelWarning")  # on purpose: beyond its points
+@pytest.mark.filterwarnings(
+    "ignore:table '.*' was evaluated at:bellcrank.ModelWarning"
+)  # on purpose: beyond its points
 @pytest.mark.parametrize("language", MAINLY_C)
 def test_tables_routines_inputs_and_functions(tmp_path, language):
     eom = everything(memory=language != "python").equations()
@@ -495,7 +497,7 @@ def test_loops_that_cannot_be_closed(tmp_path, language):
     path = tmp_path / "bars.par"
     path.write_text("PARSFILE\nd 4\n", encoding="utf-8")
     said = program(path, cwd=tmp_path, code=1)
-    with pytest.raises(bc.ModelError, match="cannot be closed: a residual of 2 remains") as refused:
+    with pytest.raises(bc.ModelError, match="cannot be assembled: a residual of 2 remains") as refused:
         sim.simulate(parameters={"d": 4})
     assert str(refused.value).splitlines()[-1].split("1. ")[1].rstrip(".") in said
 

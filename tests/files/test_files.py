@@ -187,7 +187,7 @@ def test_damaged_erd_files(tmp_path, text, message):
             "'a' has 0 values, t 1",
         ),
         pytest.param("a.parquet", b"nothing", "cannot read", marks=needs_pyarrow),
-        ("a.xyz", b"", "known endings are .csv, .erd, .parquet, .nc, .mat, .mf4 and .json"),
+        ("a.xyz", b"", "known file extensions are .csv, .erd, .parquet, .nc, .mat, .mf4 and .json"),
     ],
 )
 def test_damaged_tables(tmp_path, name, content, message):

@@ -119,7 +119,7 @@ def test_mutated_formulas():
 def test_powers_of_negative_numbers_have_no_value_and_are_named():
     """In Python (-0.1)**0.7 is a complex number; in a run it has no value."""
     sim = machine("kk*(q(1) - 1)**0.7").equations().compile(backend="python")
-    with pytest.warns(bc.ModelWarning, match="output 'y' is no finite number at t = 0 s and 2 more times: nan"):
+    with pytest.warns(bc.ModelWarning, match="output 'y' is not finite at t = 0 s and 2 more times: nan"):
         run = sim.simulate(t_end=0.02, step=0.01, parameters={x.name: 0.7 for x in sim.interface.parameters})
     assert np.isnan(run["y"]).all()
 

@@ -337,31 +337,31 @@ def test_external_arguments_and_tables():
     [
         (
             force("f + k", f="F", k="F/L"),
-            "force 'push': f + k adds quantities of different units: f is F, k is F/L",
+            "force 'push': f + k adds quantities of different units: f is N, k is N/m",
         ),
         (
             force("f0 - k*x - k*v", k="F/L"),
-            "force 'push': f0 - k*x - k*v adds quantities of different units: f0 - k*x is F, k*v is F/T",
+            "force 'push': f0 - k*x - k*v adds quantities of different units: f0 - k*x is N, k*v is N/s",
         ),
         (
             force("k*(x + v)"),
-            "force 'push': x + v adds quantities of different units: x is L, v is L/T",
+            "force 'push': x + v adds quantities of different units: x is m, v is m/s",
         ),
         (
             force("k*x", k="F"),
-            "force 'push': the units of its magnitude k*x are F*L, but F is needed",
+            "force 'push': the units of its magnitude k*x are N-m, but N is needed",
         ),
         (
             force("f*sin(x/a)", f="F", a="T"),
-            "force 'push': sin(x/a) needs an angle, but the units of x/a are L/T",
+            "force 'push': sin(x/a) needs an angle, but the units of x/a are m/s",
         ),
         (
             force("where(x > a, f, 0)", a="T"),
-            "force 'push': gt(x, a) compares quantities of different units: x is L, a is T",
+            "force 'push': gt(x, a) compares quantities of different units: x is m, a is s",
         ),
         (
             moment("m0 - k*(q(rod) + x1)", k="F*L/A", x1="L"),
-            "moment 'turn': q(rod) + x1 adds quantities of different units: q(rod) is A, x1 is L",
+            "moment 'turn': q(rod) + x1 adds quantities of different units: q(rod) is rad, x1 is m",
         ),
         (force("f", f="furlong"), "parameter 'f': no unit is named 'furlong'."),
     ],
@@ -382,10 +382,10 @@ def test_conflicts_of_facts_name_the_place():
     _, problems = inferred(s)
     assert problems == [
         "constraint 'u(b, 1) - l1*q(b, 2)': u(b, 1) - l1*q(b, 2) adds quantities of different units: "
-        "u(b, 1) is L/T, l1*q(b, 2) is L*A (l1 is L by body 'b')",
-        "body 'b': the units of its moment of inertia i1 are M, but M*L**2 is needed",
-        "point 'p': the units of its coordinate m1 are M (by body 'b'), but L is needed",
-        "output 'shift': the units of its value q(b, 1) are L, but A is needed",
+        "u(b, 1) is m/s, l1*q(b, 2) is m-rad (l1 is m by body 'b')",
+        "body 'b': the units of its moment of inertia i1 are kg, but kg-m2 is needed",
+        "point 'p': the units of its coordinate m1 are kg (by body 'b'), but m is needed",
+        "output 'shift': the units of its value q(b, 1) are m, but rad is needed",
     ]
 
 

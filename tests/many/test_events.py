@@ -113,7 +113,7 @@ def test_what_needs_more_than_compiled_code_goes_alone():
     many = sim.simulate_many(parameters={"e": e}, keep=["q(ball)"], every=1, **shared)
     assert many.settings["backend"] == "lanes"
     assert "3 runs met events" in many.notes[0]
-    assert "it chatters" in many.ended[0] and many.ended[1] == "finished"
+    assert "chattering" in many.ended[0] and many.ended[1] == "finished"
     compare(sim, many, lambda i: {"parameters": {"e": e[i]}, "output_every": 1, **shared}, range(5))
     wrong = bc.event("q(ball) - 1.2", action={"c": "c*sqrt(e - 0.5)"}, name="wrong")
     many = sim.simulate_many(parameters={"e": e}, keep=["q(ball)"], every=1, events=[wrong])

@@ -142,7 +142,7 @@ def test_inputs_and_initial_values_of_every_run():
 ARGUMENTS = {"acosh": ("1.5 + x**2",), "where": ("x > 0", "x", "-2*x"), "mod": ("x", "0.3"), "atan2": ("x", "0.2 - x")}
 
 
-@pytest.mark.filterwarnings("ignore:output .* is no finite number")
+@pytest.mark.filterwarnings("ignore:output .* is not finite")
 def test_every_function_of_formulas():
     """Chosen without branches, or called lane by lane; runs lie on both sides of every choice."""
     s = bc.System("functions")

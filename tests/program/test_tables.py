@@ -139,7 +139,7 @@ def test_tables_asked_beyond_their_points_are_told_wherever_they_stand(backend):
     sim = s.equations().compile(backend=backend)
     with pytest.warns(bc.ModelWarning) as told:
         sim.simulate(t_end=0.1, step=0.05, initial={"q(b)": 2.5, "u(b)": 1})
-    asked = sorted(str(w.message).split("'")[1] for w in told if "was asked at" in str(w.message))
+    asked = sorted(str(w.message).split("'")[1] for w in told if "was evaluated at" in str(w.message))
     assert asked == ["fixed", "inner", "outer", "shown", "within"]
     sim.simulate(t_end=0.01, step=0.005, initial={"q(b)": 0.5}, parameters={"k": 1})  # a warning would be an error
 

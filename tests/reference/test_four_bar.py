@@ -97,7 +97,7 @@ def test_impossible_length_names_the_loop():
     s.set_defaults(l=2.0)
     sim = s.equations().compile(backend="python")
     assert sim.complete({"q(a)": 1.0}) is not None
-    with pytest.raises(bc.ModelError, match=r"(?s)coupler.*cannot be closed"):
+    with pytest.raises(bc.ModelError, match=r"(?s)coupler.*cannot be assembled"):
         sim.simulate(parameters={"l": 50.0}, initial={"q(a)": 1.0})
     with pytest.warns(bc.ModelWarning, match="contradict"):
         sim.complete({"q(a)": 1.0, "q(b)": 1.0})

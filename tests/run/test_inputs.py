@@ -105,7 +105,7 @@ def test_an_input_that_is_one_sample_short_holds_its_last_value(backend, method)
 
 def test_missing_and_unknown_inputs():
     sim = driven().equations().compile(backend="python")
-    with pytest.raises(bc.ModelError, match="no input is given for w"):
+    with pytest.raises(bc.ModelError, match="input 'w' has no value"):
         sim.simulate()
     with pytest.raises(bc.ModelError, match=r"inputs={'ww': ...}: the model has no such input. Did you mean 'w'"):
         sim.simulate(inputs={"w": 1.0, "ww": 2.0})

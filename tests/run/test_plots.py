@@ -63,7 +63,7 @@ def test_default_channels_and_list(saved, capsys, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [(("x.txt", "y"), "no file is named: 'x.txt' does not end in"), (("none.erd", "x"), "cannot read none.erd"),
-     (("ONE", "z"), "two waves has no channel 'z'"), (("ONE", "x", "--out", "a.bmp"), "known endings are .png"),
+     (("ONE", "z"), "no channel 'z' in two waves"), (("ONE", "x", "--out", "a.bmp"), "known file extensions are .png"),
      (("ONE", "x", "--against", "w"), "no channel 'w'")],
 )  # fmt: skip
 def test_what_cannot_be_drawn(saved, capsys, words, message):

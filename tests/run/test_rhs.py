@@ -259,7 +259,7 @@ def test_what_is_no_state_is_told(backend):
             f(t, np.zeros(2))
     with pytest.raises(bc.ModelError, match="no such parameter"):
         pendulum().equations().compile(backend=backend).rhs(parameters={"kk": 3})
-    with pytest.raises(bc.ModelError, match="no input is given for gust"):
+    with pytest.raises(bc.ModelError, match="input 'gust' has no value"):
         driven().equations().compile(backend=backend).rhs()
 
 

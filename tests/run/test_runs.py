@@ -258,7 +258,7 @@ def undefined():
     return without_a_start().equations()
 
 
-@pytest.mark.filterwarnings("ignore:output 'none' is no finite number")
+@pytest.mark.filterwarnings("ignore:output 'none' is not finite")
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("method", ["rk4", "ab2", "tsit5"])
 def test_the_start_is_kept_of_a_run_that_ends_in_its_first_step(undefined, backend, method):

@@ -187,7 +187,7 @@ def test_files_hold_names_and_units(tmp_path):
     assert [c["unit"] for c in found] == units
     assert found[1]["values"] == ["rk4", "rk2"] * 2
     assert found[2]["values"] == result["end"].tolist()
-    with pytest.raises(bc.RunError, match="known endings"):
+    with pytest.raises(bc.RunError, match="known file extensions"):
         result.save(tmp_path / "t.xls")
 
 

@@ -82,7 +82,7 @@ WRONG = [
     ({"fps": 0}, "fps=0 must be a positive number"),
     ({"speed": "slow"}, "speed='slow' must be"),
     ({"speed": 1e-6}, "too long"),
-    ({"path": "a.avi"}, r"no picture ends in '\.avi'; known endings are \.mp4, \.gif and \.html"),
+    ({"path": "a.avi"}, r"no picture ends in '\.avi'; known file extensions are \.mp4, \.gif and \.html"),
 ]
 
 

@@ -18,7 +18,7 @@ from bellcrank.files.notebook import Shown
 
 
 class NoEquilibrium(RunError):
-    """No equilibrium. `residuals`: what is left of each equation nearby; `runaway`: freedoms that run away."""
+    """No equilibrium. `residuals`: what is left of each equation nearby; `runaway`: diverging variables."""
 
     def __init__(self, message: str, residuals: dict[str, float], runaway: Sequence[str]) -> None:
         super().__init__(message)

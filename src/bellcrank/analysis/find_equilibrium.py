@@ -350,7 +350,7 @@ def _indifferent(asked: Asked, problem: Problem, root: Root, freed: tuple[Quanti
 
 
 def _none(asked: Asked, problem: Problem, root: Root) -> NoEquilibrium:
-    """What is left, and which freedoms run away."""
+    """What is left, and which variables diverge."""
     rows = problem.equations
     left = {n: float(r) for n, r in zip(rows, root.residuals, strict=True)}
     worst = sorted(left, key=lambda n: -abs(left[n]))[:4]
@@ -368,12 +368,12 @@ def _none(asked: Asked, problem: Problem, root: Root) -> NoEquilibrium:
     motion = f"steady motion at {speed_words}" if held else "equilibrium"
     parts = [
         f"the model '{problem.plant.name}' has no {motion} that could be found"
-        + (f" ({counts}: free more, or fix less)" if more else ""),
+        + (f" ({counts}: name more in free=, or fewer in fixed=)" if more else ""),
         _reached(problem, root),
         _advice(asked) if held else "",
         left_behind(problem.plant, asked.start, asked.onward).strip(" ()") if held else "",
         f"nearest point, in equation units: {', '.join(told)}",
-        f"freedoms that run away: {', '.join(runaway)}" if runaway else "",
+        f"diverging variables: {', '.join(runaway)}" if runaway else "",
     ]
     return NoEquilibrium("; ".join(p for p in parts if p), left, runaway)
 

@@ -132,8 +132,8 @@ def _found(variable: str, named: str, usual: tuple[tuple[str, ...], ...], path: 
     if found is None:
         found = next((other for command in usual if (other := _compiler(command, path))), None)
         if named.strip() and found is not None:
-            why = why or "there is no such compiler, or it does not tell its version"
-            warn(f"{variable}={named!r} is not used: {why}; {found.command[0]} compiles instead")
+            why = why or "not found, or it reports no version"
+            warn(f"compiler {named!r} (from {variable}): {why}; using {found.command[0]}")
     return found
 
 

@@ -333,4 +333,6 @@ def _solved(system: Reduced, names: dict[int, str], how: str) -> Derivation:
 
 def require_freedom(analysis: Analysis) -> None:
     if not analysis.mechanism.speeds:
-        raise ModelError("the model has no freedom: give a body translate= or rotate=", analysis.mechanism.name)
+        raise ModelError(
+            "the model has no degrees of freedom: give a body translate= or rotate=", analysis.mechanism.name
+        )

@@ -64,7 +64,7 @@ def _format(path: Path, what: str, formats: dict[str, Format] = FORMATS) -> Form
     chosen = formats.get(path.suffix.lower())
     if chosen is None:
         *others, last = formats
-        raise RunError(f"cannot {what} '{path.name}': known endings are {', '.join(others)} and {last}")
+        raise RunError(f"cannot {what} '{path.name}': known file extensions are {', '.join(others)} and {last}")
     if chosen.needs and find_spec(chosen.needs) is None:
         raise RunError(f"{chosen.name} files need the package {chosen.needs}: pip install bellcrank[{chosen.extra}]")
     return chosen

@@ -49,7 +49,7 @@ def closed(scalars: Scalars, positions: Sequence[Expr], motions: Sequence[Expr],
     if problems := [*found.problems, *found.open.values()]:
         raise ModelError(problems, name)
     if len(found.kept) >= len(speeds):
-        raise ModelError("the constraints leave no freedom: every speed is determined", name)
+        raise ModelError("the model has 0 degrees of freedom: the constraint equations determine every speed", name)
     pivots = usual_pivots(found.kept, speeds, Work([*scalars.coordinates, *speeds]), list)
     kept = tuple(found.kept)
     return Closed(Elimination(kept, kept, tuple(pivots)), found.notes)

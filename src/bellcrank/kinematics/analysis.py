@@ -109,8 +109,8 @@ def _unknown_names(checker: Checker) -> list[str]:
         listed = {"a value": record.value, "a unit": record.units, "a label": record.label, "a sign": record.positive}
         given = " and ".join(what for what, x in listed.items() if x is not None and x is not False)
         near = did_you_mean(record.name, met)
-        why = f"{given} is given for '{record.name}', but no formula of the model holds that name"
-        found.append(f"{why}.{near} A parameter that may stay unused is declared by add_parameter.")
+        why = f"{given} is given for '{record.name}', which is not used in any formula"
+        found.append(f"{why}.{near} If this is intended, declare it with add_parameter().")
     return found
 
 

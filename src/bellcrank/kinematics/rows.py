@@ -40,7 +40,9 @@ def slopes_of(v: Expr, speeds: Sequence[Symbol], text: str) -> dict[Symbol, Expr
     found = {u: a for u in speeds if u in present and (a := partial(v, u)).fingerprint != 0}
     for u, a in found.items():
         if depends_on(a, lambda s: s.kind == "speed"):
-            raise ModelError(f"the constraint {text} is not linear in the speeds: its slope for {u} is {a}")
+            raise ModelError(
+                f"the constraint {text} is not linear in the speeds: its derivative with respect to {u} is {a}"
+            )
     return found
 
 

@@ -126,8 +126,7 @@ def _count(n: Any, varied: Mapping[str, Mapping[Any, Any]], drawn_ones: bool) ->
     lengths = {f"{group}={{'{name}': ...}}": len(v) for group in GROUPS for name, v in varied[group].items()}
     if n is None:
         if not lengths:
-            why = "distributions do not tell" if drawn_ones else "no array over runs tells"
-            raise ModelError(f"n= is needed: {why} how many runs are wanted")
+            raise ModelError("n is required, the number of runs, unless an array of values is given")
         n = max(lengths.values())
         if n == 0:
             raise ModelError(f"{next(iter(lengths))} has no values, one for each run")

@@ -94,5 +94,5 @@ def not_of_a_body(principal: np.ndarray) -> str:
     if principal[0] + principal[1] >= principal[2] * (1 - 1e-9):
         return ""
     shown = ", ".join(f"{p:.6g}" for p in principal)
-    plane = "; in a plane, where only one counts, give all three alike" if principal[1] == 0 else ""
-    return f"principal moments of inertia {shown} break the triangle inequality (no real body has them{plane})"
+    plane = ". For planar motion only one of them matters: give it three times, (i, i, i)" if principal[1] == 0 else ""
+    return f"principal moments of inertia {shown} violate the triangle inequality (no real body has them){plane}"

@@ -84,8 +84,8 @@ class Checker:
         with self.collecting(f"{where}: {what}"):
             check_owner(name, self.description, "body")
         if name not in self.index:
-            known = [b.name for b in self.description.bodies]
-            told = f"no body has that name.{did_you_mean(name, known)} Bodies: {', '.join(['n', *known])}."
+            known = [b.name for b in self.description.bodies if f"body '{b.name}'" != where]
+            told = f"no body has that name.{did_you_mean(name, known)} Bodies: {', '.join(['n (the ground)', *known])}."
             self.problem(where, f"{what} '{name}' does not exist: {told}")
             return None
         return self.index[name]

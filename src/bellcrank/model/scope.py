@@ -134,6 +134,8 @@ class Scope:
         value = self.settle(value)
         if isinstance(value, Expr):
             return value
+        if callable(value) and not hasattr(value, "name"):
+            raise ModelError("a Python function is no formula: use a formula, bc.table() or add_external()")
         raise _fail(node, f"a scalar is needed here, but this is {_what(value)}")
 
     def scalars(self, node: Syntax, parts: list[Any]) -> tuple[Expr, ...]:

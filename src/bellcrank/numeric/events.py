@@ -108,11 +108,11 @@ class Watch:
                 continue
             where = f"at t = {begun.time:.6g} s, where the run begins"
             if begun.zero and begun.side in w.sides:
-                what = f"event '{w.name}' is zero {where}"
-                told.append(f"{what}: that is no change of sign, and there was none later; begin beside it")
+                what = f"event '{w.name}' is zero {where}, and never changes sign"
+                told.append(f"{what}, so it was not triggered. Start from a slightly different state")
             elif not begun.zero and begun.side:
                 what = f"event '{w.name}' is true {where}, and all the time"
-                told.append(f"{what}: it counts when it becomes true, which it never did")
+                told.append(f"{what}: it is triggered when it becomes true, which never happened")
         return told
 
     def passed(self, passages: Sequence[Passage]) -> None:

@@ -56,7 +56,7 @@ class CannotClose(Exception):
                 " Give initial values nearer to the position meant, or turn the axis."
             )
         return (
-            f"the loop {self.row} cannot be closed: a residual of {self.residual:.3g} remains."
+            f"the loop {self.row} cannot be assembled: a residual of {self.residual:.3g} remains."
             " Check lengths, or give initial values nearer to an assembly."
         )
 

@@ -63,7 +63,10 @@ def listed_events(events: Any, stop: Any, interface: Interface) -> list[GivenEve
             raise ModelError(f"events: two have the name {name!r}; give another by name=", model)
     for name in sorted(stops):
         if name not in names:
-            raise ModelError(f"stop={name!r}: no event has that name.{did_you_mean(name, names)}", model)
+            near = did_you_mean(name, names)
+            raise ModelError(
+                f"stop={name!r}: no event has that name.{near} Events: {', '.join(names) or 'none'}.", model
+            )
     return [GivenEvent(x.expression, x.direction, x.action, x.stop or x.name in stops, x.name) for x in found]
 
 

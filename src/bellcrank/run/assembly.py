@@ -20,7 +20,7 @@ from bellcrank.numeric.projection import CannotClose, Closure
 from bellcrank.numeric.run_spec import Input
 from bellcrank.numeric.tuning import ASSEMBLY
 from bellcrank.program.program import Program
-from bellcrank.run.gimbal import INSTEAD, beside_locks, gimbal_lock
+from bellcrank.run.gimbal import ELSEWHERE, beside_locks, gimbal_lock
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.starts import bytes_of
 from bellcrank.run.values import finite, known_symbols, state_lists
@@ -97,7 +97,7 @@ def _warned(loaded: Loaded, state: State) -> State:
     """The state, with a warning where it is in gimbal lock, or Euler parameters do not tell an orientation."""
     mechanism = loaded.analysis.mechanism
     for told in gimbal_lock(mechanism, state[0]):
-        warn(f"{told}: the rates of its angles are not determined there. Start beside it, {INSTEAD}")
+        warn(f"{told}: the rates of its angles are not determined there. {ELSEWHERE}")
     if norms := mechanism.norms:
         values: dict[Expr, float] = dict(zip(mechanism.coordinates, state[0].tolist(), strict=False))
         for text, norm in norms:
@@ -123,7 +123,10 @@ def _closed(
     q = beside_locks(mechanism, q, free_q)
     numbers = [*p, *[i.function(t) for i in signals], t]
     if locked := gimbal_lock(mechanism, q):
-        raise ModelError(f"{locked[0]}, where loops cannot be assembled. Start beside it, {INSTEAD}", loaded.name)
+        raise ModelError(
+            f"{locked[0]}, where loops cannot be assembled. {ELSEWHERE}",
+            loaded.name,
+        )
     failed = None
     for attempt in range(3):
         may_q, may_u = free_q, free_u  # what is given is kept

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bellcrank.errors import RunError, did_you_mean
+from bellcrank.errors import NoChannel, RunError, did_you_mean
 from bellcrank.files.picture import finished, new_figure, plain
 from bellcrank.files.record import guarded
 from bellcrank.files.whole import write_text
@@ -42,10 +42,7 @@ def draw(
     figure = _figure(runs, groups, against, title, told)
     if path is not None:
         if Path(path).suffix.lower() not in PICTURES:
-            ending = Path(path).suffix
-            raise RunError(
-                f"cannot draw to {path}: no plot ends in '{ending}'; known endings are .png, .svg, .pdf and .html"
-            )
+            raise RunError(f"cannot draw to {path}: known file extensions are .png, .svg, .pdf and .html")
     return finished(figure, path)
 
 
@@ -61,7 +58,7 @@ def chosen(runs: Sequence[History], channels: Sequence[str], against: str | None
             found = find_name(name, ["t", *run], "channel")
             if found is None:
                 listed = ", ".join(run)
-                raise RunError(f"{run.name} has no channel '{name}'.{did_you_mean(name, run)} Channels: {listed}.")
+                raise NoChannel(f"no channel '{name}' in {run.name}.{did_you_mean(name, run)} Channels: {listed}.")
         result.append(found or name)
     return (result[:-1], result[-1]) if against else (result, None)
 

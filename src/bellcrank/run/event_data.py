@@ -103,8 +103,8 @@ def _explained(loaded: Loaded, given: EventsGiven, watching: Watching, problem: 
     if problem.kind in ("again at once", "again and again", "too often"):
         often = f"{EVENTS.most} times within {problem.amount:.2g} s"
         how = often if problem.kind == "too often" else problem.kind
-        why = "it chatters. Let its action bring the motion to rest, or end the run (stop=True)"
-        return f"{when}: event '{e.name}' acts {how}: {why}"
+        why = "Set the speed to zero in the action, or stop the run with stop=True"
+        return f"{when}: event '{e.name}' fires repeatedly (chattering, {how}). {why}"
     if problem.kind == "sets no number":
         targets = [x.name for f in given.formulas for x, _ in f.settings]
         what = f"the action of event '{e.name}' sets {targets[problem.item]} to {problem.amount}, not a finite number"

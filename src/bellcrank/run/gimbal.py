@@ -16,6 +16,7 @@ from bellcrank.numeric.tuning import ASSEMBLY
 NEAR = 1e-3  # sine of the angle between the axes, below which rates are thousands of times the spin
 STILL = 1e-9  # rad in a step: an angle that stays where it is
 INSTEAD = "choose another order of rotations, or rotate='euler-parameters'"
+ELSEWHERE = f"Start from a slightly different angle, {INSTEAD}"
 
 
 @dataclass(frozen=True)

@@ -142,7 +142,9 @@ class Loaded:
             why = "" if np.all(np.isfinite(known)) else "a result is not finite"
         if why:
             what = f"the constants of the model cannot be computed with these parameters ({why})"
-            raise ModelError(f"{what}: a mass, inertia or length that may not be zero?", self.name)
+            zero = [f"'{x.name}'" for x, value in zip(self.interface.parameters, p, strict=False) if value == 0]
+            hint = f"zero are {', '.join(zero)}; may one of them not be zero?" if zero else "is a value too large?"
+            raise ModelError(f"{what}: {hint}", self.name)
         return known
 
     def inputs(self, given: Mapping[str, Any] | None, span: tuple[float, float] | None = None) -> list[Input]:

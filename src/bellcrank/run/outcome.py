@@ -102,7 +102,7 @@ def not_finite(run: Run, rows: np.ndarray, interface: Interface) -> list[str]:
         if not finite.all():
             bad = np.flatnonzero(~finite)
             times = f"t = {run.time[bad[0]]:.6g} s" + (f" and {len(bad) - 1} more times" if len(bad) > 1 else "")
-            found.append(f"output '{name}' is no finite number at {times}: {run[name][bad[0]]}")
+            found.append(f"output '{name}' is not finite at {times}: {run[name][bad[0]]}")
     return found
 
 

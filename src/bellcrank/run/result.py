@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from bellcrank.errors import RunError, did_you_mean, optional_package
+from bellcrank.errors import NoChannel, RunError, did_you_mean, optional_package
 from bellcrank.files.choose import read_record, write_record
 from bellcrank.files.html import heading, table
 from bellcrank.files.notebook import Shown
@@ -23,12 +23,6 @@ from bellcrank.run.status import RunStatus, status_in
 
 ENDED = "The run: "  # before the sentence that says how a run ended, in files
 STATUS = "Status: "  # before the words for that, unless it finished
-
-
-class NoChannel(RunError, KeyError):
-    """A channel that a run does not have."""
-
-    __str__ = Exception.__str__
 
 
 @dataclass(frozen=True)

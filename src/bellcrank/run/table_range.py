@@ -97,11 +97,9 @@ class TableWatch:
             i = int(np.argmax(np.where(np.isnan(beyond), -math.inf, beyond)))
             name = table.given.name
             if beyond[i] > 1e-9 * (axis[-1] - axis[0]) and beyond[i] > farthest.get(name, (0.0, ""))[0]:
-                goes_on = "end slope" if len(table.axes) == 1 else "end value"
-                told = (
-                    f"table '{name}' was asked at {values[i]:.6g}, but its points go from {axis[0]:g} to {axis[-1]:g}"
-                )
-                farthest[name] = (float(beyond[i]), f"{told}: beyond them it goes on with its {goes_on}")
+                how = "extrapolated linearly" if len(table.axes) == 1 else "held at the end value"
+                outside = f"evaluated at {values[i]:.6g}, outside its range {axis[0]:g} to {axis[-1]:g}"
+                farthest[name] = (float(beyond[i]), f"table '{name}' was {outside}; values were {how}")
         return [sentence for _, sentence in farthest.values()]
 
 

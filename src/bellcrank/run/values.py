@@ -25,6 +25,7 @@ from bellcrank.run.inputs import as_input, as_signal, covering
 from bellcrank.units import WITH_UNIT, with_unit
 
 METHODS = (*FIXED, *ADAPTIVE)
+MATLAB = {"ode45": "tsit5", "ode15s": "radau5", "ode23s": "rodas5p", "ode113": "dop853"}  # a method for the same use
 _FLOAT = np.dtype(float)
 
 
@@ -134,8 +135,8 @@ def input_signals(
             signal = covering(signal, x.base, span)
         result.append(as_input(signal, x.base, x.unit.factor, x.rate))
     if missing:
-        names = ", ".join(dict.fromkeys(missing))
-        raise ModelError(f"no input is given for {names}: use inputs= or set_run(inputs=)", interface.model)
+        names = [f"input '{name}' has no value" for name in dict.fromkeys(missing)]
+        raise ModelError([*names[:-1], f"{names[-1]}. Use inputs= or set_run(inputs=)."], interface.model)
     return result
 
 
@@ -172,9 +173,9 @@ def method_name(method: str, model: str | None = None) -> str:
     for known in METHODS:
         if str(method).lower() == known.lower():
             return known
-    raise ModelError(
-        f"method={method!r} is not known.{did_you_mean(str(method), METHODS)} Methods: {', '.join(METHODS)}.", model
-    )
+    alike = MATLAB.get(str(method).lower())
+    near = f" Did you mean '{alike}'?" if alike else did_you_mean(str(method), METHODS)
+    raise ModelError(f"method={method!r} is not known.{near} Methods: {', '.join(METHODS)}.", model)
 
 
 def number(value: Any, what: str) -> float:

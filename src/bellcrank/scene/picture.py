@@ -67,7 +67,9 @@ def check_path(path: str | Path | None, endings: Sequence[str]) -> None:
     """Refuses an ending that no picture has."""
     if path is not None and Path(path).suffix.lower() not in endings:
         known = f"{', '.join(endings[:-1])} and {endings[-1]}"
-        raise RunError(f"cannot draw to {path}: no picture ends in '{Path(path).suffix}'; known endings are {known}")
+        raise RunError(
+            f"cannot draw to {path}: no picture ends in '{Path(path).suffix}'; known file extensions are {known}"
+        )
 
 
 def _columns(n: int) -> int:

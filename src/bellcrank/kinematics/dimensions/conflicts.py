@@ -10,14 +10,14 @@ from collections.abc import Sequence
 
 from bellcrank.kinematics.dimensions.algebra import multiplied
 from bellcrank.kinematics.dimensions.graph import ARGUMENT, Node, Root, postorder
-from bellcrank.units import ANGLE, Dimension
+from bellcrank.units import ANGLE, Dimension, UnitSystem
 from bellcrank.units import ONE as PURE
 
 LONGEST = 120
 RANK = {"sum": 1, "neg": 1, "product": 2}
 
 
-def conflicts(roots: Sequence[Root]) -> list[str]:
+def conflicts(roots: Sequence[Root], system: UnitSystem) -> list[str]:
     """Sums of different quantities, and formulas that give another quantity than is needed.
 
     States and time by themselves may be arguments and magnitudes: in sin(t) and -q(b) a factor 1 is meant that
@@ -32,16 +32,18 @@ def conflicts(roots: Sequence[Root]) -> list[str]:
         clash = _clash(node, own)
         if clash is not None:
             verb = "adds" if node.op == "sum" else "compares"
-            terms = ", ".join(f"{_text(p)} is {own[p]}{_origin(p, node.where)}" for p in clash)
+            terms = ", ".join(
+                f"{_text(p)} is {system.display(own[p] or PURE).text}{_origin(p, node.where, system)}" for p in clash
+            )
             problems.append(f"{node.where}: {_text(node)} {verb} quantities of different units: {terms}")
             own[node] = None
         if node.op == "call" and node.name in ARGUMENT and named[node.parts[0]]:
             found = own[node.parts[0]]
             if found is not None and not found.same_kind(PURE):
                 needed = "an angle" if ARGUMENT[node.name] is ANGLE else "a pure number"
-                inside = f"the units of {_text(node.parts[0])} are {found}"
+                inside = f"the units of {_text(node.parts[0])} are {system.display(found).text}"
                 problems.append(f"{node.where}: {_text(node)} needs {needed}, but {inside}")
-    unmet = (_unmet(r, own[r.node]) for r in roots if r.strict or named[r.node])
+    unmet = (_unmet(r, own[r.node], system) for r in roots if r.strict or named[r.node])
     return problems + [problem for problem in unmet if problem is not None]
 
 
@@ -61,19 +63,24 @@ def _clash(node: Node, own: dict[Node, Dimension | None]) -> tuple[Node, Node] |
     return next(((known[0][0], p) for p, d in known if not d.same_kind(known[0][1])), None)
 
 
-def _unmet(root: Root, found: Dimension | None) -> str | None:
+def _unmet(root: Root, found: Dimension | None, system: UnitSystem) -> str | None:
     if found is None or root.needed is None or found.same_kind(root.needed):
         return None
-    units = f"the units of its {root.what} {_text(root.node)} are {found}{_origin(root.node, root.where)}"
-    return f"{root.where}: {units}, but {root.needed} is needed"
+    own = f"{system.display(found).text}{_origin(root.node, root.where, system)}"
+    units = f"the units of its {root.what} {_text(root.node)} are {own}"
+    return f"{root.where}: {units}, but {system.display(root.needed).text} is needed"
 
 
-def _origin(root: Node, where: str) -> str:
+def _origin(root: Node, where: str, system: UnitSystem) -> str:
     """Where the units of names in a formula were found, if elsewhere: that place may be the one at fault."""
     found = {n.name: n for n in postorder((root,)) if n.op == "scalar" and n.source not in ("", where)}
     if root.op == "scalar":
         return f" (by {root.source})" if found else ""
-    listed = [f"{n.name} is {n.dimension} by {n.source}" for n in found.values() if n.dimension is not None]
+    listed = [
+        f"{n.name} is {system.display(n.dimension or PURE).text} by {n.source}"
+        for n in found.values()
+        if n.dimension is not None
+    ]
     return f" ({', '.join(listed[:3])})" if listed else ""
 
 

@@ -64,7 +64,7 @@ def infer(analysis: Analysis) -> tuple[Quantities, list[str]]:
     )
     values = read_model(reader, d, given_out)
     solve(reader.graph.nodes)
-    problems.extend(conflicts(reader.graph.roots))
+    problems.extend(conflicts(reader.graph.roots, system))
 
     @cache
     def shown(deduced: Dimension | None) -> Unit:

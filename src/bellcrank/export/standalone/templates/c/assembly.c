@@ -10,7 +10,7 @@ typedef struct Assembly {
 } Assembly;
 
 /* For the name of a row, and the residual that remains. */
-#define CANNOT_CLOSE "the loop %s cannot be closed: a residual of %.3g remains. Check lengths, or give initial " \
+#define CANNOT_CLOSE "the loop %s cannot be assembled: a residual of %.3g remains. Check lengths, or give initial " \
     "values nearer to an assembly"
 #define CLOSES_REVERSED "the loop %s closes only with its axis the other way round than it was drawn. Give initial " \
     "values nearer to the position meant, or turn the axis"

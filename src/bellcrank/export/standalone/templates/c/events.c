@@ -82,8 +82,8 @@ static int explain_events(const Events *e, char *text, size_t size)
         if (e->problem == TOO_OFTEN)
             snprintf(how, sizeof how, "%d times within %.2g s", EVENT_MOST, e->amount); /* fall through */
     case AGAIN_AND_AGAIN:
-        snprintf(text, size, "stopped at t = %.6g s: event '%.100s' acts %.100s: it chatters. Let its action bring the "
-            "motion to rest, or end the run (stop=True)", e->when, name, how);
+        snprintf(text, size, "stopped at t = %.6g s: event '%.100s' fires repeatedly (chattering, %.100s). Set "
+            "the speed to zero in the action, or stop the run with stop=True", e->when, name, how);
         break;
     case SETS_NO_NUMBER:
         snprintf(text, size, "stopped at t = %.6g s, as an event acts: the action of event '%.100s' sets %.100s to %g, "
