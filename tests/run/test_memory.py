@@ -93,8 +93,8 @@ sim.simulate(t_end=1, step=0.01)
 noted = []
 def note(what, needed, ways):
     noted.append(needed)
-import bellcrank.run.prepare as prepare
-prepare.check_memory = note
+
+memory.check_memory = note
 def peak():  # of this process alone: `resource` counts that of the process it was started by, too
     return int(re.search(r"VmHWM:\\s*([0-9]+) kB", open("/proc/self/status").read())[1])
 before = peak()

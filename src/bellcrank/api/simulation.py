@@ -17,9 +17,9 @@ from bellcrank.run.actions import GivenEvent
 from bellcrank.run.dae_methods import Dae
 from bellcrank.run.evaluate import Inputs, Parameters
 from bellcrank.run.loaded import load
-from bellcrank.run.prepare import Progress
 from bellcrank.run.result import Run
 from bellcrank.run.rhs import Rhs, rhs_of
+from bellcrank.run.session import Progress
 from bellcrank.run.simulate import simulate
 from bellcrank.run.stepper import Stepper, stepper
 from bellcrank.run.tolerances import Absolute

@@ -19,7 +19,16 @@ from bellcrank.emit.c.signals import NUMBERED
 from bellcrank.emit.kernel_data import bridge_room
 from bellcrank.numeric.branch import Passage
 from bellcrank.numeric.count import Count
-from bellcrank.numeric.run_spec import DAE_METHODS, FINISHED, NOT_CLOSED, Carried, Input, RunSpec, Weights, not_closed
+from bellcrank.numeric.run_spec import (
+    DAE_METHODS,
+    FINISHED,
+    NOT_CLOSED,
+    Checkpoint,
+    Input,
+    RunSpec,
+    Weights,
+    not_closed,
+)
 from bellcrank.numeric.tuning import LOOPS
 
 FIRST_PAUSE = 1000  # steps of a run with an adaptive method up to its first look at the keyboard
@@ -108,7 +117,7 @@ class CRun:
 
     def take_over(self, before: CRun) -> None:
         """Goes on with another method where a run has come to; its steps count."""
-        self.take(replace(before.carried(), inside=None))
+        self.restore(replace(before.save(), inside=None))
         self._arrays["largest"][:] = before._arrays["largest"]
         for name in COUNTED:
             setattr(self._job, name, getattr(before._job, name))
@@ -194,19 +203,19 @@ class CRun:
         stiff = (j.fastest, j.slowed, bool(j.held), j.pace, j.backs, j.went_back)
         return Count(j.most, *figures, *stiff, j.culprit, j.excess, self.bad)
 
-    def carried(self) -> Carried:
+    def save(self) -> Checkpoint:
         """What a run that goes on from here takes over."""
         arrays = {name: a.copy() for name, a in self._arrays.all().items() if name not in GIVEN}
         fields = {name: _plain(getattr(self._job, name)) for name in self.goes_on}
-        return Carried(
+        return Checkpoint(
             self.kept.copy(), self.memory.copy(), inside={"stepper": type(self).__name__, **arrays, **fields}
         )
 
-    def take(self, carried: Carried) -> None:
+    def restore(self, saved: Checkpoint) -> None:
         """Goes on from what another run left."""
-        self._kept[:-1], self.memory[:] = carried.kept, carried.memory
+        self._kept[:-1], self.memory[:] = saved.kept, saved.memory
         self._job.begun = AGAIN
-        inside = carried.inside
+        inside = saved.inside
         if inside is None or inside["stepper"] != type(self).__name__:
             return
         self._job.begun = BEGUN
@@ -333,8 +342,8 @@ class LoopCRun(CRun):
     def more_arrays(self) -> dict[str, np.ndarray]:
         return {"passages": self._visits}
 
-    def take(self, carried: Carried) -> None:
-        super().take(carried)
+    def restore(self, saved: Checkpoint) -> None:
+        super().restore(saved)
         setattr(self._job, "from", self.state.ctypes.data)
 
     def advance(self, last: int) -> np.ndarray:

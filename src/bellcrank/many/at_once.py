@@ -97,7 +97,7 @@ def _finished(asked: Asked, results: Results, run: int) -> Finished | None:
     rows, mechanism = by_column.T, loaded.analysis.mechanism
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", ModelWarning)
-        evaluation = ready_run(loaded, spec, asked.given, run)[0]
+        evaluation = ready_run(loaded, spec, asked.given, run).evaluation
     locks = locks_passed(mechanism, times, rows[:, 1 : 1 + loaded.n_q])
     too_large = "" if mechanism.description.contacts else step_too_large(spec, evaluation, rows)
     pieces = [Piece(rows, evaluation.p, evaluation.c)]

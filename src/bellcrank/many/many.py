@@ -36,11 +36,10 @@ from bellcrank.run.actions import read_events, stops_of
 from bellcrank.run.dae_methods import Dae
 from bellcrank.run.dae_runs import check_dae
 from bellcrank.run.loaded import Loaded
-from bellcrank.run.prepare import Progress
 from bellcrank.run.result import Run
 from bellcrank.run.rigid import check_rigid
+from bellcrank.run.session import Progress, known_to
 from bellcrank.run.simulate import simulate
-from bellcrank.run.stretches import known_to
 from bellcrank.run.tolerances import USUAL, Absolute, tolerances_of
 from bellcrank.run.values import check_parameters, run_spec
 

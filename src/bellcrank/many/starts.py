@@ -18,20 +18,17 @@ from bellcrank.backend.c_many import Beginnings
 from bellcrank.backend.c_runs import CRun, signal_of
 from bellcrank.errors import BellcrankError, ModelError, RunError
 from bellcrank.many.given import Given
-from bellcrank.numeric.events import Watch
 from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.numeric.run_spec import Input, RunSpec, Weights
 from bellcrank.run.actions import no_events
 from bellcrank.run.adaptive import CompiledRun
 from bellcrank.run.assembly import STATES, start_state
+from bellcrank.run.checkpoint import initial_conditions
 from bellcrank.run.closure import closure_of
 from bellcrank.run.dae_methods import Dae
-from bellcrank.run.goes_on import first_state, origin_of
 from bellcrank.run.loaded import Context, Loaded
-from bellcrank.run.prepare import Prepared
-from bellcrank.run.stepping import Evaluation
-from bellcrank.run.stretches import Stretch, Stretches
-from bellcrank.run.tolerances import Absolute, for_start, tolerances_of
+from bellcrank.run.session import Session
+from bellcrank.run.tolerances import Absolute, tolerances_of
 from bellcrank.run.values import check_all_masses
 
 
@@ -59,27 +56,20 @@ USUAL_ERRORS = Allowed()
 TRIED = 100  # if so many runs cannot begin, and none before, what keeps the first from it is told of all
 
 
-def ready_run(
-    loaded: Loaded, spec: RunSpec, given: Given, number: int, allowed: Allowed = USUAL_ERRORS
-) -> tuple[Evaluation, Prepared]:
+def ready_run(loaded: Loaded, spec: RunSpec, given: Given, number: int, allowed: Allowed = USUAL_ERRORS) -> Session:
     """One of the runs, ready to begin as it does in `simulate`."""
-    origin = origin_of(loaded, None, None, *(given.of(number)[x] or None for x in ("initial", "parameters", "inputs")))
-    p = loaded.parameter_values(origin.parameters)
-    signals = loaded.inputs(origin.inputs, (spec.begins, spec.t_end))
-    context = loaded.context()
-    usual = tolerances_of(loaded.interface, spec.method, allowed.rtol, allowed.atol, origin.tolerances)
-    shared = Stretches(loaded, context, signals, Dae(), usual, Watch(()), no_events(), origin.parameters)
-    y = first_state(origin, loaded, shared.closure(p), p, signals, spec.begins)
-    shared.tolerances = for_start(usual, loaded.interface, p, y, spec.method)
-    return shared.ready(Stretch(spec, p, y), np.zeros(len(loaded.interface.kept)))
+    own = given.of(number)
+    initial = initial_conditions(loaded, None, None, *(own[x] or None for x in ("initial", "parameters", "inputs")))
+    usual = tolerances_of(loaded.interface, spec.method, allowed.rtol, allowed.atol, initial.tolerances)
+    return Session(loaded, initial, spec, no_events(), Dae(), usual)
 
 
-def any_run(loaded: Loaded, spec: RunSpec, given: Given, allowed: Allowed = USUAL_ERRORS) -> Prepared:
+def any_run(loaded: Loaded, spec: RunSpec, given: Given, allowed: Allowed = USUAL_ERRORS) -> Session:
     """The first of the runs that can begin, ready to do so; an error if none can."""
     problem: BellcrankError | None = None
     for number in range(min(_different(given), TRIED)):
         try:
-            return ready_run(loaded, spec, given, number, allowed)[1]
+            return ready_run(loaded, spec, given, number, allowed)
         except BellcrankError as error:
             problem = problem or error
     assert problem is not None
@@ -91,9 +81,9 @@ def _different(given: Given) -> int:
     return given.n if any(given.varied.values()) else 1
 
 
-def compiled_run(prepared: Prepared) -> CRun | None:
+def compiled_run(session: Session) -> CRun | None:
     """The run of the kernel that a run consists of; None if Python drives it."""
-    run = prepared.run.compiled if isinstance(prepared.run, CompiledRun) else prepared.run
+    run = session.run.compiled if isinstance(session.run, CompiledRun) else session.run
     return run if isinstance(run, CRun) else None
 
 
@@ -202,12 +192,12 @@ def _own_start(
     closed = None if closing is None else _closed_start(loaded, spec, given, run, p, closing)
     if closed is not None:
         return _Start(closed[0], np.sqrt(np.concatenate(closed[1])), np.ones(1))
-    evaluation, prepared = ready_run(loaded, spec, given, run, allowed)
-    own = compiled_run(prepared) if spec.method in ADAPTIVE else None
+    session = ready_run(loaded, spec, given, run, allowed)
+    own = compiled_run(session) if spec.method in ADAPTIVE else None
     errors = np.ones(1) if own is None else np.concatenate([own.arrays["atol"][:-1], own.arrays["caps"][:-1]])
-    weights = evaluation.weights
+    weights = session.evaluation.weights
     roots = np.ones(1) if weights is None else np.sqrt(np.concatenate(weights))
-    return _Start(prepared.run.state.copy(), roots, errors, () if own is None else own.spec.breaks)
+    return _Start(session.run.state.copy(), roots, errors, () if own is None else own.spec.breaks)
 
 
 def _closing(loaded: Loaded, spec: RunSpec) -> Context | None:

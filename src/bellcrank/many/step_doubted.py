@@ -26,10 +26,10 @@ def step_doubted(loaded: Loaded, spec: RunSpec, given: Given, sizes: np.ndarray)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ModelWarning)  # `many.run(i)` tells them
-                evaluation, prepared = ready_run(loaded, spec, given, run)
+                session = ready_run(loaded, spec, given, run)
         except BellcrankError:  # it cannot begin, and says so
             continue
-        row = np.concatenate([[spec.begins], prepared.run.state])[None, :]
-        if said := step_too_large(spec, evaluation, row):
+        row = np.concatenate([[spec.begins], session.run.state])[None, :]
+        if said := step_too_large(spec, session.evaluation, row):
             return f"run {run}: {said}"
     return ""

@@ -18,7 +18,8 @@ from bellcrank.backend.c_steps import StepsOfAll
 from bellcrank.errors import ModelError, RunError, counted, mapping
 from bellcrank.many.cores import core_count
 from bellcrank.many.given import Given, read_given
-from bellcrank.run.goes_on import Origin, Reached
+from bellcrank.numeric.run_spec import Checkpoint
+from bellcrank.run.checkpoint import InitialConditions
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.named import Layout, Values
 from bellcrank.run.stepper import Stepper, input_names
@@ -40,7 +41,7 @@ class Steppers:
         self._members = []
         for run in range(given.n):
             v = given.of(run)
-            origin = Origin(t_start, v["initial"], v["parameters"], v["inputs"])
+            origin = InitialConditions(t_start, v["initial"], v["parameters"], v["inputs"])
             self._members.append(Stepper(loaded, origin, step, method))
         self._states, self._outputs = Layout(interface, interface.states), Layout(interface, interface.outputs)
         self._rows = np.zeros((given.n, interface.width))
@@ -116,12 +117,12 @@ class Steppers:
                 v = given.of(place) if given is not None else {}
                 self._members[i].reset(**{name: values or None for name, values in v.items()})
 
-    def save(self) -> list[Reached]:
+    def save(self) -> list[Checkpoint]:
         """All that the steps to come follow from, of each run."""
         self._synchronise()
         return [member.save() for member in self._members]
 
-    def restore(self, saved: list[Reached]) -> None:
+    def restore(self, saved: list[Checkpoint]) -> None:
         """Goes back, or on, to what `save` has returned."""
         if not isinstance(saved, list | tuple) or len(saved) != len(self):
             raise ModelError(f"restore(): it takes what save() of {len(self)} runs has returned", self._loaded.name)

@@ -20,7 +20,7 @@ from bellcrank.numeric.count import Count
 from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.numeric.integrate import unit_sized
 from bellcrank.numeric.methods import AUTO, DEFAULT, METHODS, OWN, one_of
-from bellcrank.numeric.run_spec import FINISHED, NOT_FINITE, Carried, RunSpec, ends_of_pieces
+from bellcrank.numeric.run_spec import FINISHED, NOT_FINITE, Checkpoint, RunSpec, ends_of_pieces
 from bellcrank.numeric.steps_told import why_it_ended
 from bellcrank.numeric.tuning import CONTROL, LOOPS
 from bellcrank.run.stepping import NO_VALUE, Driven, Evaluation
@@ -106,8 +106,8 @@ class SciPyRun(AdaptiveRun, Driven):
         del found["rejected"]  # SciPy does not tell
         return found
 
-    def take(self, carried: Carried) -> None:
-        super().take(carried)
+    def restore(self, saved: Checkpoint) -> None:
+        super().restore(saved)
         self._goes_on = True
 
     def advance(self, last: int) -> np.ndarray:
@@ -329,11 +329,11 @@ class CompiledRun(AdaptiveRun):
         self.status, self.problem, self.time, self.state = run.status, run.problem, run.time, run.state
         self.count, self.bad, self.reached = run.count, run.bad, run.reached
 
-    def carried(self) -> Carried:
-        return Carried(self.kept.copy(), self.memory.copy())
+    def save(self) -> Checkpoint:
+        return Checkpoint(self.kept.copy(), self.memory.copy())
 
-    def take(self, carried: Carried) -> None:
-        self._run.take(replace(carried, inside=None))
+    def restore(self, saved: Checkpoint) -> None:
+        self._run.restore(replace(saved, inside=None))
 
     @property
     def kept(self) -> np.ndarray:

@@ -10,12 +10,11 @@ import numpy as np
 from bellcrank.errors import ModelError
 from bellcrank.names import numbered
 from bellcrank.numeric.methods import ADAPTIVE, HALF_EXPLICIT, METHODS, ONE_STEP, OWN, one_of
-from bellcrank.numeric.run_spec import At, Carried, RunSpec
+from bellcrank.numeric.run_spec import At, Checkpoint, RunSpec
 from bellcrank.program.program import Program
 from bellcrank.run.dae_methods import MINIMAL, Dae, DaeEvaluation, Redundant
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.plain import not_in_python
-from bellcrank.run.prepare import Prepared
 from bellcrank.run.result import Residuals
 from bellcrank.run.stepping import Evaluation
 from bellcrank.run.values import at_row
@@ -76,10 +75,10 @@ def multipliers_at(redundant: Redundant, at: At, names: Sequence[str]) -> dict[s
     return dict(zip(numbered(names), found.tolist(), strict=True))
 
 
-def prepare_dae(
-    spec: RunSpec, e: Evaluation, y: np.ndarray, dae: Dae, carried: Carried | None = None, watching: Any = None
-) -> tuple[DaeEvaluation, Prepared]:
-    """A run by a method that has not begun, from the state y; `carried`: what it takes over from another.
+def dae_run(
+    spec: RunSpec, e: Evaluation, y: np.ndarray, dae: Dae, saved: Checkpoint | None = None, watching: Any = None
+) -> tuple[DaeEvaluation, Any]:
+    """A run by a method that has not begun, from the state y; `saved`: what it takes over from another.
     `watching`: its events, which the kernel looks for."""
     if dae.base == "free fall":
         M = Redundant(e.context.python).numbers(e.at(spec.begins, y)).M
@@ -88,10 +87,10 @@ def prepare_dae(
             raise ModelError(why, e.context.loaded.name)
     calls: Any = e.context.dae
     run = calls.start(e.spec(spec, y, dae=dae, events=watching))
-    if carried is not None:
-        run.take(carried)
+    if saved is not None:
+        run.restore(saved)
     here = DaeEvaluation(e.context, e.p, e.c, e.inputs, e.kept, dae=dae)
-    return here, Prepared(run, spec.steps, spec.every, spec.step, spec.begins, carried is None)
+    return here, run
 
 
 class Piece(NamedTuple):

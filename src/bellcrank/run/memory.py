@@ -7,10 +7,14 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
+
 from bellcrank.errors import RunError
+from bellcrank.numeric.run_spec import RunSpec
 
 SMALL = 2**26  # bytes that are always taken
 CGROUP = Path("/sys/fs/cgroup")
+LARGER = "use a larger output_every (--output-every), a shorter run, or segments continued with start="
 TIMES = 24.0  # bytes for each output time of many runs: as counted, scaled and joined
 COPIES = 2.25  # of the samples of a run: as they are recorded, as channels in user units, and what is looked at
 
@@ -74,3 +78,40 @@ def check_memory(what: str, needed: float, ways: str) -> None:
 
 def _size(count: float) -> str:
     return f"{count / 2**30:.1f} GiB" if count >= 2**30 else f"{count / 2**20:.0f} MiB"
+
+
+class Samples:
+    """Samples of a run as they come."""
+
+    def __init__(self) -> None:
+        self._room = np.empty((0, 1))
+        self._filled = 0
+
+    def take(self, rows: np.ndarray, expected: int) -> None:
+        """Takes rows; so many are `expected` in all when the first come."""
+        if len(rows):
+            if not len(self._room):
+                self._room = _room(expected, rows.shape[1])
+            filled = self._filled + len(rows)
+            if filled > len(self._room):  # events add rows
+                self._room = np.vstack([self.rows, _room(filled, rows.shape[1])])
+            self._room[self._filled : filled] = rows
+            self._filled = filled
+
+    @property
+    def rows(self) -> np.ndarray:
+        return self._room[: self._filled]
+
+
+def check_room(spec: RunSpec, width: int) -> None:
+    """Refuses a run whose result cannot be held."""
+    rows = (spec.steps - spec.first) // spec.every + 2
+    check_memory(f"{rows} samples of {width} channels", COPIES * rows * width * 8, LARGER)
+
+
+def _room(rows: int, width: int) -> np.ndarray:
+    try:
+        return np.empty((rows, width))
+    except MemoryError:
+        size = rows * width * 8 / 2**30
+        raise RunError(f"{rows} samples of {width} channels need {size:.1f} GiB of memory: {LARGER}") from None

@@ -11,20 +11,21 @@ import numpy as np
 from bellcrank.errors import RunError
 from bellcrank.interface.interface import Interface
 from bellcrank.numeric.events import Watch
-from bellcrank.numeric.run_spec import AT_REST, FINISHED, NOT_CLOSED, STEP_TOO_SMALL, TOO_MANY_STEPS, Input
+from bellcrank.numeric.methods import ADAPTIVE
+from bellcrank.numeric.run_spec import AT_REST, FINISHED, NOT_CLOSED, STEP_TOO_SMALL, TOO_MANY_STEPS, Input, RunSpec
 from bellcrank.run.diagnose import Moment, broken_term, likely_term, without_length
 from bellcrank.run.gimbal import INSTEAD, gimbal_lock
-from bellcrank.run.prepare import Prepared
 from bellcrank.run.result import Run
 from bellcrank.run.status import RunStatus
-from bellcrank.run.stepping import Evaluation
+from bellcrank.run.stepping import Advancing, Evaluation
 
 
-def how_ended(prepared: Prepared, e: Evaluation, watch: Watch, adaptive: bool) -> str:
+def how_ended(run: Advancing, e: Evaluation, watch: Watch, spec: RunSpec) -> str:
     """The sentence that says how a run ended."""
     if watch.stopped is not None:
         return f"stopped by event '{watch.stopped.name}' at t = {watch.stopped.time:.6g} s"
-    run, h = prepared.run, prepared.h
+    adaptive = spec.method in ADAPTIVE
+    h = spec.step * spec.every if adaptive else spec.step
     if run.status == FINISHED:
         return "finished"
     t = run.time
@@ -52,7 +53,7 @@ def how_ended(prepared: Prepared, e: Evaluation, watch: Watch, adaptive: bool) -
         what = f"{listed} {'is no longer a finite number' if len(bad) == 1 else 'are no longer finite numbers'}"
     after = t + 1e-9 * max(abs(t), h) if adaptive else t  # where its steps became too small
     broken = run.status != TOO_MANY_STEPS
-    likely = _likely(replace(e, kept=run.kept), run.state, (max(t - h, prepared.begins), t, after)) if broken else ""
+    likely = _likely(replace(e, kept=run.kept), run.state, (max(t - h, spec.begins), t, after)) if broken else ""
     return "; ".join(
         x for x in (f"stopped at t = {t:g} s: {what}", likely, "" if held or adaptive else "try a smaller step") if x
     )

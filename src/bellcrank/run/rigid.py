@@ -11,10 +11,9 @@ from bellcrank.errors import ModelError, RunError, warn
 from bellcrank.model.loads.contact import RigidContact
 from bellcrank.numeric.events import Event, Watch
 from bellcrank.numeric.methods import EXPLICIT
-from bellcrank.numeric.run_spec import Carried, RunSpec
+from bellcrank.numeric.run_spec import Checkpoint, RunSpec
 from bellcrank.program.program import Program
 from bellcrank.run.loaded import Loaded
-from bellcrank.run.prepare import Prepared
 from bellcrank.run.stepping import Evaluation
 
 NOT_IN_PYTHON = (
@@ -44,16 +43,16 @@ def check_rigid(loaded: Loaded, spec: RunSpec, usual: bool) -> None:
         raise ModelError(problems, loaded.name)
 
 
-def prepare_rigid(
+def rigid_run(
     contacts: Sequence[RigidContact],
     spec: RunSpec,
     e: Evaluation,
     y: np.ndarray,
     watch: Watch,
-    carried: Carried | None = None,
+    saved: Checkpoint | None = None,
     watching: Any = None,
-) -> Prepared:
-    """A run with rigid wheels that has not begun, from the state y; `carried`: what it takes over from another.
+) -> Any:
+    """A run with rigid wheels that has not begun, from the state y; `saved`: what it takes over from another.
     `watching`: its events."""
 
     def note(what: str, t: float) -> None:
@@ -62,11 +61,11 @@ def prepare_rigid(
     run: Any = e.model.start(e.spec(spec, y, wheels=[c.name for c in contacts], note=note, events=watching))
     if run is None:
         raise RunError(f"{e.context.loaded.name}: {NOT_IN_PYTHON}")
-    if carried is not None:
-        run.take(carried)
+    if saved is not None:
+        run.restore(saved)
     else:
         _raise_wheels(run, {c.name for c in contacts if c.below == "error"})
-    return Prepared(run, spec.steps, spec.every, spec.step, spec.begins, carried is None)
+    return run
 
 
 def tell_raised(run: Any) -> None:

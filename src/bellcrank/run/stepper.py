@@ -1,7 +1,7 @@
 """A run step by step: inputs are set, steps taken, states and outputs read, from Python.
 
 In:  a loaded model and what a user gives. Out: `Stepper`. A step is that of `simulate` with the same method; where
-inputs or parameters are changed, a stepper goes on as a run does that goes on from another with them (`goes_on`).
+inputs or parameters are changed, a stepper goes on as a run does that goes on from another with them (`checkpoint`).
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from bellcrank.errors import ModelError, RunError, did_you_mean, mapping
 from bellcrank.interface.interface import DECLARED, PARAMETERS, STATES, Interface
 from bellcrank.names import find_name, one_each
 from bellcrank.numeric.events import Event
-from bellcrank.run.goes_on import Origin, Reached, origin_of
-from bellcrank.run.going import Going, going
+from bellcrank.numeric.run_spec import Checkpoint
+from bellcrank.run.checkpoint import InitialConditions, initial_conditions
 from bellcrank.run.inputs import as_signal
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.named import Layout, Values
 from bellcrank.run.result import Run
+from bellcrank.run.session import Session, known_to, step_by_step
 from bellcrank.run.status import RunStatus
-from bellcrank.run.stretches import known_to
 from bellcrank.run.values import check_parameters
 from bellcrank.signals import Signal, constant
 
@@ -42,17 +42,17 @@ class Stepper:
     For those that take several together: `held` are the values of inputs that are constant, `places` where these stand.
     """
 
-    _going: Going
+    _session: Session
     _signals: dict[str, Signal]
     _problem: str
     held: dict[str, float]
     places: dict[str, list[int]]
 
-    def __init__(self, loaded: Loaded, origin: Origin, step: float | None, method: str | None) -> None:
-        self._loaded, self._begun_with = loaded, (origin, step, method)
+    def __init__(self, loaded: Loaded, conditions: InitialConditions, step: float | None, method: str | None) -> None:
+        self._loaded, self._begun_with = loaded, (conditions, step, method)
         interface = loaded.interface
         self._states, self._outputs = Layout(interface, interface.states), Layout(interface, interface.outputs)
-        self._go(going(loaded, origin, step, method))
+        self._go(step_by_step(loaded, conditions, step, method))
         self._first_signals = self._signals
 
     def __repr__(self) -> str:
@@ -87,37 +87,37 @@ class Stepper:
         """Sets parameters from now on, by name and value or by keywords. Closed loops that no longer fit are closed
         again, as in a run that goes on from another with other parameters."""
         given: dict[str, Any] = {**({} if name is None else {name: value}), **named}
-        interface, used = self._loaded.interface, self._going.used
+        interface, used = self._loaded.interface, self._session.events.used
         checked = [k for k in given if (x := interface.get(k, DECLARED)) is None or x.key not in used]
         check_parameters(interface, checked, "set_parameter({}=...)")
         here = self.save()
         parameters = interface.changed_parameters(here.parameters, given)
         p = self._loaded.parameter_values(known_to(self._loaded, parameters, used))
         if tuple(p) != here.p or (used and parameters != here.parameters):
-            self._go(going(self._loaded, _onward(here)._replace(parameters=parameters)))
+            self._go(step_by_step(self._loaded, _onward(here)._replace(parameters=parameters)))
 
-    def save(self) -> Reached:
+    def save(self) -> Checkpoint:
         """All that the steps to come follow from, to be handed to `restore`."""
         self._row()
         if self._problem and self.status is not RunStatus.STOPPED_BY_EVENT:
             raise RunError(f"there is nothing to save: {self._problem}")
-        return self._going.reached(self._signals_now())
+        return self._session.save(self._signals_now())
 
-    def restore(self, saved: Reached) -> None:
+    def restore(self, saved: Checkpoint) -> None:
         """Goes back, or on, to what `save` of this stepper, or of another one of the same model, has returned."""
-        if not isinstance(saved, Reached):
+        if not isinstance(saved, Checkpoint):
             raise ModelError(f"restore({saved!r}): it takes what save() has returned", self._loaded.name)
         if saved.source != self._loaded.model.source:
             raise ModelError("restore(): that was saved by a stepper of another model or backend", self._loaded.name)
         now, signals = self._signals_now(), saved.inputs
         changed = [name for name, signal in signals.items() if not _same(signal, now[name])]
         if all(name in self.held and signals[name].name == "constant" for name in changed):
-            if self._going.put_back(saved):
+            if self._session.restore(saved):
                 for name in changed:
                     self._set_constant(name, signals[name].numbers[0], again=False)
                 self._set_up("")
                 return
-        self._go(going(self._loaded, _onward(saved)))
+        self._go(step_by_step(self._loaded, _onward(saved)))
 
     def reset(
         self,
@@ -126,44 +126,42 @@ class Stepper:
         inputs: Mapping[str, Any] | None = None,
     ) -> None:
         """Begins again as the stepper began, with what is given in place of what it began with."""
-        origin, step, method = self._begun_with
-        if origin.reached is not None and (initial is not None or parameters or inputs):
+        conditions, step, method = self._begun_with
+        if conditions.saved is not None and (initial is not None or parameters or inputs):
             why = "this stepper goes on from a run: reset() takes nothing else"
             raise ModelError(f"reset(): {why}", self._loaded.name)
         own = self._loaded.interface
-        if isinstance(initial, Mapping) and isinstance(origin.initial, Mapping):
-            initial = own.keyed(origin.initial, STATES, "initial") | own.keyed(initial, STATES, "initial")
+        if isinstance(initial, Mapping) and isinstance(conditions.initial, Mapping):
+            initial = own.keyed(conditions.initial, STATES, "initial") | own.keyed(initial, STATES, "initial")
         if initial is not None:
-            origin = origin._replace(initial=initial)
+            conditions = conditions._replace(initial=initial)
         if parameters is not None:
             given = mapping(parameters, "parameters")
-            origin = origin._replace(parameters=own.changed_parameters(origin.parameters, given))
+            conditions = conditions._replace(parameters=own.changed_parameters(conditions.parameters, given))
         if inputs is not None:
-            before, after = (own.keyed(x, ("input",), "inputs") for x in (origin.inputs, mapping(inputs, "inputs")))
-            origin = origin._replace(inputs=before | after)
+            before, after = (own.keyed(x, ("input",), "inputs") for x in (conditions.inputs, mapping(inputs, "inputs")))
+            conditions = conditions._replace(inputs=before | after)
         first = self._first_signals
         same = inputs is None and all(self._signals[name] is signal for name, signal in first.items())
-        start = self._going.start_of(origin) if same else None
-        if start is None:
-            self._go(going(self._loaded, origin, step, method))
+        if not same or not self._session.begin_again(conditions):
+            self._go(step_by_step(self._loaded, conditions, step, method))
             self._first_signals = self._signals if inputs is None else first
             return
         for name, value in self.held.items():
             if first[name].numbers[0] != value:
-                self._set_constant(name, first[name].numbers[0])
-        self._going = self._going.begun_at(start)
+                self._set_constant(name, first[name].numbers[0], again=False)
         self._set_up("")
         self._settle()
 
     @property
     def t(self) -> float:
         """The time reached, s."""
-        return self._going.t
+        return self._session.t
 
     @property
     def h(self) -> float:
         """The step, s."""
-        return self._going.spec.step
+        return self._session.spec.step
 
     @property
     def state(self) -> Values:
@@ -183,7 +181,7 @@ class Stepper:
     @property
     def method(self) -> str:
         """The method, by its name."""
-        return self._going.spec.method
+        return self._session.spec.method
 
     @property
     def x(self) -> np.ndarray:
@@ -194,7 +192,7 @@ class Stepper:
     def events(self) -> list[Event]:
         """What happened so far, with its times and what it changed: the events of the model, and those of rigid wheels;
         the latter alone since anything but the value of an input was changed."""
-        return list(self._going.watch.events)
+        return list(self._session.watch.events)
 
     def __reduce__(self) -> Any:
         where = "is bound to memory of this process: it cannot be stored, copied or sent elsewhere"
@@ -219,7 +217,7 @@ class Stepper:
 
     def steps_in_c(self) -> CSteps | None:
         """Its steps, if C can take them by itself."""
-        steps = self._going.steps
+        steps = self._session.steps
         return (
             steps
             if type(steps) is CSteps and steps.run.in_process and not steps.calls_back and self._limit == NO_LIMIT
@@ -228,17 +226,17 @@ class Stepper:
 
     def note(self, at_start: bool) -> None:
         """Notes why it cannot go on, if C has found that; `at_start`: before any step."""
-        steps = self._going.steps
+        steps = self._session.steps
         if isinstance(steps, CSteps) and steps.job.status and not self._problem:
-            status = self._going.status(steps.job.status)
-            self._set_up(self._going.why(at_start), status)
+            status = self._session.status(steps.job.status)
+            self._set_up(self._session.why(at_start), status)
 
     # ---- how it goes on
 
-    def _go(self, found: Going) -> None:
+    def _go(self, found: Session) -> None:
         """Goes on with a run that was made ready."""
-        self._going = found
-        self._signals = dict(found.signals)
+        self._session = found
+        self._signals = dict(found.initial.inputs or {})
         steps = found.steps
         plain = isinstance(steps, CSteps) and steps.plain
         self.held = {k: s.numbers[0] for k, s in self._signals.items() if plain and s.name == "constant"}
@@ -253,7 +251,7 @@ class Stepper:
 
     def _set_up(self, problem: str, status: RunStatus = RunStatus.RUNNING) -> None:
         """How steps are taken from now on; a problem: none are."""
-        steps, self._problem, self._status = self._going.steps, problem, status
+        steps, self._problem, self._status = self._session.steps, problem, status
         self._quick = type(steps) is CSteps and not steps.calls_back and self._limit == NO_LIMIT and not problem
         if isinstance(steps, CSteps):
             self._steps, self._at = steps, steps.at
@@ -264,10 +262,10 @@ class Stepper:
             raise ModelError(f"step({n!r}): how many steps must be a whole number", self._loaded.name)
         if self._problem:
             raise RunError(self._problem)
-        steps, count = self._going.steps, int(n)
+        steps, count = self._session.steps, int(n)
         if steps.reached + count > self._limit:
             covers, begin = self._signals[self._ends].covers, self.t
-            end = begin + count * self._going.spec.step
+            end = begin + count * self._session.spec.step
             told = f"input '{self._ends}' covers t = {covers[0]:g} to {covers[1]:g} s"
             raise RunError(f"{told}, but step({n}) goes from t = {begin:g} to {end:g} s")
         if not count:
@@ -282,32 +280,32 @@ class Stepper:
             raise
         if status:
             self._fail(status)
-        elif self._going.watch.stopped is not None:
-            self._set_up(self._going.why(at_start=True), RunStatus.STOPPED_BY_EVENT)
+        elif self._session.watch.stopped is not None:
+            self._set_up(self._session.why(at_start=True), RunStatus.STOPPED_BY_EVENT)
 
     def _fail(self, status: int = 0) -> None:
         """Tells why the run cannot go on; the state stays the last good one."""
         code = status or self._steps.job.status
-        self._set_up(self._going.why(), self._going.status(code))
+        self._set_up(self._session.why(), self._session.status(code))
         raise RunError(self._problem)
 
     def _row(self) -> np.ndarray:
         """Time, state, outputs and inputs reached."""
-        steps = self._going.steps
+        steps = self._session.steps
         if not steps.is_settled and not self._problem:
             self._settle()
         return steps.row
 
     def _settle(self) -> None:
         """Takes the start, or a state after inputs were set."""
-        if status := self._going.steps.take(0):
-            self._set_up(self._going.why(at_start=True), self._going.status(status))
+        if status := self._session.steps.take(0):
+            self._set_up(self._session.why(at_start=True), self._session.status(status))
             raise RunError(self._problem)
 
     # ---- inputs
 
     def _set_constant(self, name: str, value: float, again: bool = True) -> None:
-        steps = self._going.steps
+        steps = self._session.steps
         assert isinstance(steps, CSteps)
         steps.set_constant(self.places[name], value, again)
         self.held[name] = value
@@ -325,7 +323,7 @@ class Stepper:
                 self._set_constant(name, signal.numbers[0])
         else:
             onward = _onward(self.save())._replace(inputs={**now, **new}, same_inputs=False)
-            self._go(going(self._loaded, onward))
+            self._go(step_by_step(self._loaded, onward))
 
 
 def stepper(
@@ -343,12 +341,12 @@ def stepper(
     if events is not None:
         what = "describe them with the model, by add_event(), or look at state and outputs after a step"
         raise ModelError(f"events= is not for a stepper: {what}", loaded.name)
-    return Stepper(loaded, origin_of(loaded, start, t_start, initial, parameters, inputs), step, method)
+    return Stepper(loaded, initial_conditions(loaded, start, t_start, initial, parameters, inputs), step, method)
 
 
-def _onward(reached: Reached) -> Origin:
+def _onward(saved: Checkpoint) -> InitialConditions:
     """What a run begins with that goes on from there."""
-    return Origin(None, None, reached.parameters, reached.inputs, reached, True, reached.tolerances)
+    return InitialConditions(None, None, saved.parameters, saved.inputs, saved, True, saved.tolerances)
 
 
 def input_names(interface: Interface, given: Mapping[str, Any]) -> dict[str, str]:

@@ -21,7 +21,18 @@ from bellcrank.numeric.driven import Head
 from bellcrank.numeric.integrate import Rates, advance_by
 from bellcrank.numeric.methods import METHODS
 from bellcrank.numeric.projection import Admitted
-from bellcrank.numeric.run_spec import NOT_CLOSED, NOT_FINITE, At, Carried, Input, Part, RunSpec, Weights, not_closed
+from bellcrank.numeric.run_spec import (
+    NOT_CLOSED,
+    NOT_FINITE,
+    At,
+    Checkpoint,
+    Input,
+    Part,
+    RunSpec,
+    Weights,
+    changed,
+    not_closed,
+)
 from bellcrank.numeric.tuning import STEPS
 from bellcrank.run.closure import Closing
 from bellcrank.run.loaded import Context
@@ -55,9 +66,9 @@ class Advancing(Protocol):
 
     def advance(self, last: int) -> np.ndarray: ...
 
-    def carried(self) -> Carried: ...  # what a run that goes on from here takes over
+    def save(self) -> Checkpoint: ...  # what a run that goes on from here takes over
 
-    def take(self, carried: Carried) -> None: ...  # ... and takes it over
+    def restore(self, saved: Checkpoint) -> None: ...  # ... and takes it over
 
 
 @dataclass(frozen=True)
@@ -75,7 +86,7 @@ class Evaluation:
         """What a run from the state y is asked to do with these values and inputs."""
         x, breaks = self, asked.breaks_of(self.inputs)
         given = {"state": y, "p": x.p, "c": x.c, "inputs": x.inputs, "weights": x.weights, "staged": x.staged, **more}
-        return replace(asked, breaks=breaks, **given)
+        return changed(asked, breaks=breaks, **given)
 
     @property
     def model(self) -> Calls:
@@ -195,11 +206,11 @@ class Driven(Head):
     def memory(self) -> np.ndarray:
         return self.evaluation.model.memory
 
-    def carried(self) -> Carried:
-        return Carried(self.kept.copy(), self.memory.copy())
+    def save(self) -> Checkpoint:
+        return Checkpoint(self.kept.copy(), self.memory.copy())
 
-    def take(self, carried: Carried) -> None:
-        self.kept[:], self.memory[:] = carried.kept, carried.memory
+    def restore(self, saved: Checkpoint) -> None:
+        self.kept[:], self.memory[:] = saved.kept, saved.memory
 
 
 class PythonRun(Driven):
@@ -252,14 +263,14 @@ class PythonRun(Driven):
             self.evaluation.keeper.begin(t, self.state)
         self.rates = (self.evaluation.settled if live else self.evaluation.rates)(t, self.state)
 
-    def carried(self) -> Carried:
+    def save(self) -> Checkpoint:
         keeper = self.evaluation.keeper
         inside = {"stepper": type(self).__name__, "y": self.state.copy(), "k": self.rates.copy(), "old": self._behind}
-        return replace(super().carried(), inside=inside | {"keeper": None if keeper is None else keeper.carried()})
+        return replace(super().save(), inside=inside | {"keeper": None if keeper is None else keeper.carried()})
 
-    def take(self, carried: Carried) -> None:
-        super().take(carried)
-        self._again, inside = True, carried.inside
+    def restore(self, saved: Checkpoint) -> None:
+        super().restore(saved)
+        self._again, inside = True, saved.inside
         if inside is None or inside["stepper"] != type(self).__name__:
             return
         self._begun, self.state, self.rates, self._behind = True, inside["y"].copy(), inside["k"].copy(), inside["old"]
