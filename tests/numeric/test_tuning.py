@@ -48,7 +48,7 @@ SOURCES = {
     "bellcrank.export.standalone/templates/c": ("loops.c", "inputs.c"),
     "bellcrank.export.standalone/templates/fortran": ("main.f90",),
     "bellcrank.export.standalone/templates/python": ("program.py",),
-    "bellcrank.numeric": ("branch.py", "course.py", "integrate.py", "least_norm.py", "null_space.py", "projection.py"),
+    "bellcrank.numeric": ("branch.py", "integrate.py", "least_norm.py", "null_space.py", "projection.py", "run_spec.py"),
     "bellcrank.library/templates": ("near_lanes.c",),
 }  # fmt: skip
 # of one language alone: when Jacobi's rotations end and when they are not needed; a division that is never by zero
