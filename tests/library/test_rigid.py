@@ -316,8 +316,6 @@ def test_bad_rigid_contacts(options, message):
 
 def test_what_rigid_wheels_cannot_do_is_told():
     eom = disc(bc.terrain.flat()).equations()
-    with pytest.raises(bc.ModelError, match="a live page does not hold rigid wheels, which run inside"):
-        eom.page()
     sim = eom.compile(backend="python")
     with pytest.raises(bc.ModelError, match="rigid wheels run with 'rk2' or 'rk4'"):
         sim.simulate(method="RK45")

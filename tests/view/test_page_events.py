@@ -7,6 +7,7 @@ import pytest
 
 import bellcrank as bc
 from tests.browser import needs_chromium
+from tests.library.test_rigid import disc
 from tests.models import example
 from tests.node import given_by, needs_node, node, page_runs, unpacked
 from tests.ways.capabilities import G, ball, pendulum
@@ -159,6 +160,33 @@ def test_events_are_shown_in_a_browser(tmp_path):
             browser.until("document.getElementById('told').textContent.includes(\"event 'ground' stopped the run\")")
             assert browser.value("bellcrank.events.map(e => e.name)") == ["half way", "ground"]
         assert not browser.complaints
+
+
+@needs_node
+def test_rigid_wheels_roll_as_in_webassembly_to_the_bit():
+    """Bounces, rolling and an event that throws the wheel up: rows, and what is said of it."""
+    s = disc(bc.terrain.ramp(-0.2), (0.3, 0.0))
+    s.add_event("kicked", "t - 1.2", action={"u(d, 2)": "2 + u(d, 2)"})
+    s.set_run(t_end=1.5, step=0.01, method="rk4", initial={"q(d, 2)": 0.5})
+    eom = s.equations()
+    run, _ = same_rows(eom)
+    assert {"w impact", "w rolls", "kicked"} == {e.name for e in run.events}
+    page = eom.page()
+    assert unpacked(page.text)[0]["signals"] == []  # the ground has no sliders
+    begun, _, end, again, repeated = live(page, ["begin"], ["look", 100], ["go", 150], ["begin"], ["go", 150])
+    assert [e["name"] for e in end["events"]] == [e.name for e in run.events]
+    assert [e["t"] for e in end["events"]] == [e.time for e in run.events]
+    assert again == begun and repeated == end
+
+
+@needs_node
+def test_wheels_below_the_ground_are_moved_up_or_named():
+    for below, problem in (("raise", ""), ("error", "w starts below the ground: choose other values, and restart")):
+        s = disc(bc.terrain.flat(), **({} if below == "raise" else {"below": below}))
+        s.set_run(t_end=1, step=0.01, method="rk4", initial={"q(d, 2)": 0.2})
+        (found,) = live(s.equations().page(), ["begin"])
+        assert found["problem"] == problem
+        assert found["y"][1] == pytest.approx(0.3, abs=1e-9)
 
 
 def test_a_page_without_events_has_a_kernel_without_them():

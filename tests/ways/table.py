@@ -60,7 +60,7 @@ CANNOT: dict[str, dict[str, Reason]] = {
     "methods for constraints (`dae=`)": {way.name: PROJECTED for way in WAYS if way.name not in WITH_DAE},
     "rigid wheels": {
         **dict.fromkeys(("lanes", "GPU"), LOCKSTEP),
-        **dict.fromkeys(("embedded", "page"), NO_RIGID),
+        "embedded": NO_RIGID,
     },
     "routines in C": dict.fromkeys(("without compiler", "page"), NO_ROUTINE),
     "routines in Python": {

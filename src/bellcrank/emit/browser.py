@@ -23,11 +23,12 @@ PAGE_KERNELS = {  # those that pages choose from, the smallest first, and what t
     "page_loops": ("LOOPS",),
     "page_events": ("LOOKS",),
     "page_bridges": ("LOOPS", "BRIDGES"),
+    "page_wheels": ("WHEELS", "LINKAGES", "GROUND", "LOOKS"),
     "page_mechanisms": ("LOOPS", "BRIDGES", "LINKAGES", "GROUND"),
     "page_all": ("LOOPS", "BRIDGES", "LINKAGES", "GROUND", "LOOKS"),
 }
 TABLE = 1  # where their tables of functions begin for models
-FIELDS = ("t", "h", "t_end", "begun", "reached", "n_breaks")  # of a job, that pages set or read
+FIELDS = ("t", "h", "t_end", "begun", "reached", "n_breaks", "n_told")  # of a job, that pages set or read
 
 
 @dataclass(frozen=True)
@@ -58,12 +59,12 @@ def browser_program(program: Program, course: Course | None = None) -> BrowserPr
     course = course or Course()
     placed: list[Placed] = []
 
-    def behind(at: int, names: Sequence[str]) -> bytes:
+    def behind(at: int, names: Sequence[str], grounds: Sequence[int]) -> bytes:
         functions = {name: TABLE + i for i, name in enumerate(names)}
-        placed.append(Placed(program, course, used, at, functions))
+        placed.append(Placed(program, course, used, at, functions, grounds))
         return bytes(placed[0].data)
 
-    made = attached_program(program, PAGE, TABLE, behind=behind)
+    made = attached_program(program, PAGE, TABLE, wheels=course.wheels, behind=behind)
     at = {**placed[0].at, "sines": made.sines, "end": placed[0].end}
     job = layout_of("job.h", "Job").fields
     kernel = files("bellcrank.kernel").joinpath(f"{_kernel(program, made.imports, course)}.wasm").read_bytes()
@@ -89,6 +90,6 @@ def _kernel(program: Program, imports: Sequence[str], course: Course) -> str:
     has = {"LOOPS": loops is not None, "BRIDGES": loops is not None and bool(loops.scales.blocks)}
     has |= {"LINKAGES": not {"lookup", "implicit"}.isdisjoint(imports)}
     has |= {"GROUND": any(name.startswith(("ground", "grid")) for name in imports)}
-    has |= {"LOOKS": course.events is not None}
+    has |= {"LOOKS": course.events is not None, "WHEELS": bool(course.wheels)}
     needed = {part for part, is_needed in has.items() if is_needed}
     return next(name for name, parts in PAGE_KERNELS.items() if needed <= {*parts})

@@ -37,7 +37,6 @@
 #define HAS_GROUND 1
 #define HAS_ADAPTIVE 1
 #else
-#define HAS_WHEELS 0
 #define HAS_ADAPTIVE 0
 #endif
 #define HAS_CORRECTION HAS_LOOPS

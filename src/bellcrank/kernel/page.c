@@ -16,6 +16,10 @@ SEEN(go) int go(Job *job, int n)
 SEEN(inputs) void inputs_now(const Job *job, real *w)
 {
     set_inputs(IT, job, job->t, w);
+#if HAS_WHEELS
+    if (the_model->WHEELS)
+        with_ground(IT, (Job *)job, job->t, job->y, w);
+#endif
 }
 
 /* A signal at a time. */
@@ -63,6 +67,13 @@ SEEN(use_values) int use_values(void *job)
     (void)job;
     return values_set();
 }
+#if HAS_WHEELS
+
+SEEN(raise_wheels) int raised(Job *job)
+{
+    return raise_wheels(IT, job);
+}
+#endif
 
 /* Gives events their memory, behind that of the kernel; how many numbers that is. */
 SEEN(watch) int watch(Events *events)

@@ -71,11 +71,11 @@ def attached_program(
     table: int,
     equations: str = "minimal",
     wheels: Sequence[RigidWheel] = (),
-    behind: Callable[[int, Sequence[str]], bytes] | None = None,
+    behind: Callable[[int, Sequence[str], Sequence[int]], bytes] | None = None,
 ) -> Attached:
     """The functions of runs by some `equations`, with rigid `wheels`; what they keep in memory begins at the address
     `first`, their places in the table of the kernel at `table`. `behind` gives what stands behind it, at the address
-    that it is given, with the names of all functions."""
+    that it is given, with the names of all functions and the grounds of all wheels."""
     functions = [*program.functions_of(equations)]
     if equations == "minimal":
         functions += [Function.extra(*item) for item in inertia_functions(program).items()]
@@ -96,9 +96,9 @@ def attached_program(
         printed.function(f, plan)
     printed.constants()
     end, names = numbers.at + SIZE * len(numbers.values), tuple(d.name for d in printed.defined)
-    data = struct.pack(f"<{len(numbers.values)}d", *numbers.values) + (behind(end, names) if behind else b"")
-    made = b.module(printed.imports, printed.defined, 1, numbers.at, data)
     places = tuple(placed[digest_of(w.ground)] for w in wheels)
+    data = struct.pack(f"<{len(numbers.values)}d", *numbers.values) + (behind(end, names, places) if behind else b"")
+    made = b.module(printed.imports, printed.defined, 1, numbers.at, data)
     imports, routines = (x.name for x in printed.imports), {digest_of(f): at for at, f in printed.placed.values()}
     return Attached(made, names, sines, places, end, tuple(imports), routines, tuple(printed.mirrored))
 

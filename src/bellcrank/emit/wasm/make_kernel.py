@@ -40,7 +40,7 @@ PAGE = (
     "page.c", "-DPAGE", "-Oz", "-mllvm", "-disable-lsr", "-fno-strict-aliasing", "-Wno-unused-function",
     "-Wl,--allow-undefined", "-Wl,-z,stack-size=32768", "-Wl,--initial-memory=65536",
 )  # fmt: skip
-PARTS = ("LOOPS", "BRIDGES", "LINKAGES", "GROUND", "LOOKS")
+PARTS = ("LOOPS", "BRIDGES", "LINKAGES", "GROUND", "LOOKS", "WHEELS")
 KERNELS = {
     "kernel.wasm": WHOLE,
     **{

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bellcrank.emit.c.methods import method_number
+from bellcrank.emit.c.rigid import RigidWheel, wheel_data
 from bellcrank.emit.c.run import parts_of
 from bellcrank.emit.c.signals import NUMBERED
 from bellcrank.emit.kernel_data import REAL_LISTS, Value, bridge_room, model_data, scale_data, size_data
@@ -24,6 +25,7 @@ from bellcrank.numeric.tuning import EVENTS
 from bellcrank.program.program import Program
 from bellcrank.signals import Signal
 
+MODES, TOLD = 11, 2000  # numbers of a rigid wheel, as in rigid.c; room for what wheels do, of which half stays free
 MOST_AT_ONCE = 18  # actions of an event at one time, as in events.h
 NEVER = 2**31 - 1  # step that is recorded besides the last one of a call
 
@@ -48,13 +50,14 @@ class EventTables:
 @dataclass(frozen=True)
 class Course:
     """How a page runs: its signals, in user units; of every input its signal, how often that is differentiated, and the
-    scale to equation units; method and step; events."""
+    scale to equation units; method and step; events; rigid wheels."""
 
     signals: Sequence[Signal] = ()
     inputs: Sequence[tuple[int, int, float]] = ()
     method: str = DEFAULT
     step: float = 1.0
     events: EventTables | None = None
+    wheels: Sequence[RigidWheel] = ()
 
 
 def model_values(
@@ -86,18 +89,32 @@ class Placed:
     """The memory of a page from an address on: `data`, then zeros up to `end`; `at`: addresses by name."""
 
     def __init__(
-        self, program: Program, course: Course, sizes: Mapping[str, int], first: int, functions: Mapping[str, int]
+        self,
+        program: Program,
+        course: Course,
+        sizes: Mapping[str, int],
+        first: int,
+        functions: Mapping[str, int],
+        grounds: Sequence[int] = (),
     ) -> None:
         self._first, self.data, self.at = first, bytearray(), dict[str, int]()
         model = layout_of("model.h", "Model")
-        numbers, arrays = model_values(program, parts_of(program), functions)
+        numbers, arrays = model_values(program, parts_of(program, wheels=bool(course.wheels)), functions)
+        if course.wheels:
+            more, of_wheels = as_fields({**wheel_data(course.wheels), "WHEEL_GROUND": grounds})
+            numbers, arrays = numbers | more, arrays | of_wheels
         lists = {name: self._put(x) for name, x in arrays.items()}
         self.at["model"] = self._structure(model, numbers | lists)
         self._place_inputs(course)
         n_q, n_u = len(program.coordinates), len(program.speeds)
         n, width = n_q + n_u, 1 + n_q + n_u + len(program.output_names) + len(program.inputs)
         events = course.events
-        of_events = {} if events is None else self._place_events(events)
+        of_events = {} if events is None else self._place_events(events, MODES * len(course.wheels))
+        if course.wheels:
+            modes = np.zeros((len(course.wheels), MODES))
+            modes[:, 4] = 1.0
+            self.at["modes"] = self._put(modes)
+            of_events |= {"depths": len(course.wheels), "told": 3 * TOLD}
         job = layout_of("job.h", "Job")
         self.at["job"] = self._room(b"\0" * job.size)
         self.end = self._first + len(self.data)
@@ -117,6 +134,7 @@ class Placed:
         values: dict[str, float | Sequence[float]] = {"method": method_number(course.method), "every": NEVER}
         values |= {name: at for name, at in self.at.items() if name in job.fields}
         values |= {"h": course.step, "with_inputs": 1, "from": self.at["y"], "visit": (0.0, 1.0)}
+        values |= {"most_told": TOLD} if course.wheels else {}
         job.write(self.data, self.at["job"] - first, values)
         if events is not None:
             fields = layout_of("events.h", "Events").fields
@@ -137,7 +155,7 @@ class Placed:
         layout.write(content, 0, values)
         return self._room(bytes(content))
 
-    def _place_events(self, events: EventTables) -> dict[str, int]:
+    def _place_events(self, events: EventTables, modes: int) -> dict[str, int]:
         """Events and what is known of them; how many numbers follow that need not be there before a run."""
         tables = {"watched": ("Watched", events.watched), "settings": ("Setting", events.settings)}
         for name, (kind, rows) in {**tables, "steps": ("FormulaStep", events.steps)}.items():
@@ -145,12 +163,11 @@ class Placed:
             self.at[f"events.{name}"] = self._records(layout, [dict(zip(layout.fields, r, strict=True)) for r in rows])
         self.at["events.follows"] = self._put(np.array([*events.follows, 0], np.int32))
         n = len(events.watched)
-        longest = max(
-            last - first for first, last in [*(w[:2] for w in events.watched), *(s[3:5] for s in events.settings)]
-        )
+        formulas = [*(w[:2] for w in events.watched), *(s[3:5] for s in events.settings)]
+        longest = max((last - first for first, last in formulas), default=0)
         most = 4 * MOST_AT_ONCE * n
         numbers = {"n_events": n, "n_settings": len(events.settings), "n_values": events.values, "longest": longest}
-        numbers |= {"stopped": -1, "most_happenings": most}
+        numbers |= {"stopped": -1, "most_happenings": most, "n_modes": modes}
         self.at["events"] = self._structure(layout_of("events.h", "Events"), numbers)
         self.at["events.at_zero"] = self._records(layout_of("event_at_zero.h", "AtZero"), [{}] * n)
         unknown = {"idle": math.nan, "undefined": math.nan}

@@ -13,19 +13,21 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.backend.c_runs import RigidCRun
 from bellcrank.derive.derived import Derived
 from bellcrank.emit.browser import BrowserProgram, browser_program
 from bellcrank.emit.memory import PARTS, ROWS, SIZE
-from bellcrank.emit.wasm.placed import Course, EventTables
+from bellcrank.emit.wasm.placed import MODES, Course, EventTables
 from bellcrank.errors import ModelError
 from bellcrank.export.first_step import with_stable_step
-from bellcrank.export.model_setup import setup_of
+from bellcrank.export.model_setup import setup_of, special_of
 from bellcrank.export.page.ranges import Machine, machine_of, parameter_ends
 from bellcrank.export.standalone.setup import Keyed, Setup
 from bellcrank.files.embed import plain
 from bellcrank.interface.interface import DECLARED, Interface, Quantity
 from bellcrank.kernel.layout import layout_of
 from bellcrank.model.guess import Guess
+from bellcrank.model.loads.contact import INPUTS
 from bellcrank.names import find_name, key_of
 from bellcrank.numeric.tuning import PLANS
 from bellcrank.program.program import Program
@@ -95,24 +97,28 @@ def facts_of(
 ) -> tuple[dict[str, Any], BrowserProgram]:
     """All facts but the scene, and what runs; `program`: that with poses; `reach`: of the machine, if it has bodies."""
     interface = derived.interface.with_all_inputs()
-    setup = with_stable_step(setup_of(derived, interface), derived)
+    setup = with_stable_step(setup_of(derived, interface, special=special_of(derived)), derived)
     loaded = load(derived.analysis, interface, derived.program, "python", {})
     q, u = complete(loaded)
     names = ", ".join(derived.interface.without_course)
     notes = [f"The model has no course over time for {names}: zero, until a slider is moved."] if names else []
     machine = None if reach is None else machine_of(derived, loaded, reach)
-    listed = [_signal(s, setup, chosen, notes, machine) for s in setup.signals]
+    wheels = setup.special.wheels
+    of_ground = {f"{w.name}.{what}" for w, _ in wheels for what in INPUTS}
+    signals = sorted(setup.signals, key=lambda s: s.quantity.name in of_ground)  # those without a slider at last
+    listed = [_signal(s, setup, chosen, notes, machine) for s in signals]
     events = read_events(interface, None, None, None)
     values = value_names(events.formulas)
     known = [s.name for s in program.parameters]
     known += [name for name in values if name not in known]
-    scaled = [(*pair, x.unit.factor) for pair, x in zip(setup.inputs, interface.inputs, strict=True)]
+    places = [signals.index(s) for s in setup.signals]
+    scaled = [(places[i], rate, x.unit.factor) for (i, rate), x in zip(setup.inputs, interface.inputs, strict=True)]
     course = Course([signal for _, signal in listed], scaled, setup.method, setup.step)
-    if events.formulas:
+    if events.formulas or wheels:
         follows = following(interface, derived.analysis.independent_speeds)
         more = len(known) - len(program.parameters)
         tables = EventTables(*event_tables(events.formulas, values), follows, len(values), more)
-        course = replace(course, events=tables)
+        course = replace(course, events=tables, wheels=[w for w, _ in wheels])
     made = browser_program(program, course)
     layout = layout_of("input.h", "Input")
     facts = {
@@ -128,7 +134,7 @@ def facts_of(
         "n_g": 0 if program.loops is None else len(program.loops.g),
         "y": [*q.tolist(), *u.tolist()],
         "parameters": [_parameter(interface, name, chosen) for name in known],
-        "signals": [facts for facts, _ in listed],
+        "signals": [facts for facts, _ in listed if facts["name"] not in of_ground],
         "inputs": scaled,
         "outputs": len(interface.outputs),
         "channels": [{**_words(x), "column": x.column} for x in interface.channels],
@@ -145,12 +151,15 @@ def facts_of(
         "guided": any(r.formulas is not None for r in program.routines),  # by linkages
         "notes": notes,
     }
-    if events.formulas:
+    if events.formulas or wheels:
         fields = layout_of("events.h", "Events").fields
         facts["events"] = {
             "names": [plain(e.name) for e in events.formulas],
             "values": [known.index(name) for name in values],
             "at": {name: fields[name][0] for name in EVENT_FIELDS},
+            "wheels": [[plain(w.name), strict] for w, strict in wheels],
+            "does": RigidCRun.KINDS,
+            "modes": MODES * len(wheels),
         }
     return facts, made
 

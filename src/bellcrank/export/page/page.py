@@ -69,9 +69,6 @@ def live_page(
 ) -> Page:
     """The page of a model; what else is given as of `Equations.page`."""
     refuse_foreign(derived.program)
-    if derived.analysis.mechanism.description.contacts:
-        what = "a live page does not hold rigid wheels, which run inside of Bellcrank alone; use a tyre"
-        raise ModelError(what, derived.name)
     chosen = chosen_of(derived.interface, sliders, plots, title)
     seen = bool(derived.analysis.mechanism.bodies)  # equations that were derived by hand have none
     if modes is not None and not seen:

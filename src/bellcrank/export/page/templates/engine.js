@@ -43,7 +43,7 @@ function runner(F, kernel, e, m, whole) {
     const [size, first] = F.input;
     m.set(inputs, A.inputs/8);
     F.inputs.forEach(([s], j) => {
-      if (held[s] === null) return;
+      if (held[s] == null) return;  // those of the ground under rigid wheels have no slider
       whole[A.inputs/4 + 2*size*j] = 0;
       m[A.inputs/8 + size*j + first] = held[s];
     });
