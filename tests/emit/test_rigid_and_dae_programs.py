@@ -9,7 +9,6 @@ import bellcrank as bc
 from tests.programs import COMPILED_MAINLY_C, build
 from tests.ways.capabilities import oscillator, pendulum, rigid_wheel
 
-
 PLACES = {"rear": "-a", "front": "a", "second": "-a/2", "third": "a/3"}
 
 

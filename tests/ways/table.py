@@ -32,7 +32,7 @@ class Reason:
 
 LOCKSTEP = Reason(
     "Runs that advance together have the same steps; these runs go one after another on all cores, and a note says so.",
-    "chooses its steps|times of their own",
+    "chooses its steps|times of their own|run by run",
 )
 STEPS = Reason("A stepper advances by steps that the caller chooses.", "a stepper takes method")
 REAL_TIME = Reason(
@@ -50,14 +50,17 @@ NO_ROUTINE = Reason(
     "is given in C or Fortran alone|needs the external routine|cannot call the external routine",
 )
 
-WITH_DAE = ("native", "without compiler", "written C", "written Fortran", "FMU co-simulation")
+WITH_DAE = ("native", "without compiler", "cores", "written C", "written Fortran", "FMU co-simulation")
 CANNOT: dict[str, dict[str, Reason]] = {
     "adaptive steps": {"stepper": STEPS, "lanes": LOCKSTEP, "GPU": LOCKSTEP, "embedded": REAL_TIME, "page": REAL_TIME},
     "stiff methods": {"stepper": STEPS, "lanes": LOCKSTEP, "GPU": LOCKSTEP, "embedded": REAL_TIME, "page": REAL_TIME},
     "events with actions": {"cores": ONE_BY_ONE},
     "singular configurations": {"embedded": NOT_CLOSED},
     "tricycle": {"embedded": NOT_CLOSED},  # one choice of dependent speeds: not near steering by 90 degrees
-    "methods for constraints (`dae=`)": {way.name: PROJECTED for way in WAYS if way.name not in WITH_DAE},
+    "methods for constraints (`dae=`)": {
+        **{way.name: PROJECTED for way in WAYS if way.name not in WITH_DAE},
+        **dict.fromkeys(("lanes", "GPU"), LOCKSTEP),
+    },
     "rigid wheels": {
         **dict.fromkeys(("lanes", "GPU"), LOCKSTEP),
         "embedded": NO_RIGID,

@@ -221,6 +221,7 @@ class Simulation(Analyses):
         events: Mapping[str, Any] | Sequence[GivenEvent] | None = None,
         stop: Iterable[str] | str | None = (),
         guess: Mapping[Any, float] | None = None,
+        dae: str | Dae | None = None,
     ) -> Many:
         """Runs the model n times on all cores, with values that vary from run to run.
 
@@ -228,12 +229,12 @@ class Simulation(Analyses):
         b)`, `bc.normal(mean, deviation)`, `bc.log_uniform(a, b)`, drawn together by `sampling` ("latin-hypercube",
         "sobol", "halton", "random") with a `seed`. `keep` names channels whose histories are kept, of every `every`-th
         step; `reduce` figures that are found while runs go on, `{"az": ["rms", "max", "percentile(95)"]}`, of the same
-        rows. `rtol`, `atol`, `events`, `stop` and `guess` (numbers that all runs share) as of `simulate`. A run that
-        stops leaves the others alone; `many.ended` says why.
+        rows. `rtol`, `atol`, `events`, `stop`, `dae` and `guess` (numbers that all runs share) as of `simulate`. A run
+        that stops leaves the others alone; `many.ended` says why.
         """
         from bellcrank.many.many import simulate_many
 
         return simulate_many(
             self.loaded, n, parameters, with_guess(initial, guess), inputs, t_end, step, method, keep, every, reduce,
-            backend, precision, progress, sampling, seed, rtol, atol, events, stop,
+            backend, precision, progress, sampling, seed, rtol, atol, events, stop, dae,
         )  # fmt: skip

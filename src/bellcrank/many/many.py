@@ -33,7 +33,8 @@ from bellcrank.numeric.run_spec import EXTERNAL_FAILED, FINISHED, NOT_CLOSED, NO
 from bellcrank.numeric.tuning import EVENTS, STEPS
 from bellcrank.run import memory
 from bellcrank.run.actions import read_events, stops_of
-from bellcrank.run.dae_methods import Dae
+from bellcrank.run.dae_methods import USUAL as PROJECTED
+from bellcrank.run.dae_methods import Dae, as_dae
 from bellcrank.run.dae_runs import check_dae
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.result import Run
@@ -99,7 +100,7 @@ class Asked:
         p, own = self.spec, self.given.of(number)
         return simulate(
             self.loaded, p.t_end, p.step, p.method, p.every, own["parameters"], own["initial"], own["inputs"],
-            self.allowed.rtol, self.allowed.atol, self.events, self.stop,
+            self.allowed.rtol, self.allowed.atol, self.events, self.stop, dae=self.allowed.dae,
         )  # fmt: skip
 
 
@@ -124,6 +125,7 @@ def simulate_many(
     atol: Absolute | None = None,
     events: Any = None,
     stop: Iterable[str] | str | None = (),
+    dae: str | Dae | None = None,
 ) -> Many:
     """Runs a model many times; arguments as of `Simulation.simulate_many`."""
     for name, value, allowed in (("backend", backend, BACKENDS), ("precision", precision, PRECISIONS)):
@@ -133,10 +135,13 @@ def simulate_many(
     spec = run_spec(loaded.interface, t_end, step, method, every, called="every")
     groups = {"parameters": parameters, "initial": initial, "inputs": inputs}
     read = read_given(loaded.interface, n, groups, sampling, seed)
+    kept = PROJECTED if dae is None else as_dae(dae)
     stop = stops_of(stop, loaded.interface.model)
     asked = replace(
         _asked(loaded, spec, read, keep, reduce, PRECISIONS[precision]),
-        allowed=Allowed(rtol, atol) if spec.method in ADAPTIVE else USUAL_ERRORS,  # which is told once, below
+        allowed=Allowed(rtol, atol, kept)
+        if spec.method in ADAPTIVE
+        else Allowed(dae=kept),  # which is told once, below
         events=events,
         stop=stop,
     )
@@ -146,8 +151,8 @@ def simulate_many(
     used = read_events(loaded.interface, events, stop, first).used
     check_parameters(loaded.interface, known_to(loaded, first, used) or ())  # what is not used is told once
     if loaded.analysis.mechanism.description.contacts:
-        check_rigid(loaded, spec, True)
-    check_dae(Dae(), spec, loaded)
+        check_rigid(loaded, spec, kept.usual)
+    check_dae(kept, spec, loaded)
     results = Results(asked.given.n, len(asked.times), loaded.n_states, asked.wanted)
     began = time.perf_counter()
     asked, longer = _in_numbers(asked)
@@ -352,6 +357,8 @@ def _not_side_by_side(asked: Asked, starts: Starts) -> str:
         return "the model is not compiled"
     if asked.loaded.analysis.mechanism.description.contacts:
         return "rigid wheels hit and roll at times of their own"
+    if asked.allowed.dae != PROJECTED:
+        return f"dae={asked.allowed.dae.method!r} keeps constraints run by run"
     if len(starts.begin.first_breaks) > 2 and len({*starts.breaks}) > 1:
         return "inputs jump or have kinks at other times in every run"
     return not_in_lanes(asked.loaded.program, asked.number)

@@ -25,7 +25,7 @@ from bellcrank.run.adaptive import CompiledRun
 from bellcrank.run.assembly import STATES, start_state
 from bellcrank.run.checkpoint import initial_conditions
 from bellcrank.run.closure import closure_of
-from bellcrank.run.dae_methods import Dae
+from bellcrank.run.dae_methods import USUAL, Dae
 from bellcrank.run.loaded import Context, Loaded
 from bellcrank.run.session import Session
 from bellcrank.run.tolerances import Absolute, tolerances_of
@@ -46,10 +46,11 @@ class Starts:
 
 @dataclass(frozen=True)
 class Allowed:
-    """Errors that a user allows in the steps of a method that chooses them."""
+    """Errors that a user allows in the steps of a method that chooses them, and how constraints are kept."""
 
     rtol: float | None = None
     atol: Absolute | None = None
+    dae: Dae = USUAL
 
 
 USUAL_ERRORS = Allowed()
@@ -61,7 +62,7 @@ def ready_run(loaded: Loaded, spec: RunSpec, given: Given, number: int, allowed:
     own = given.of(number)
     initial = initial_conditions(loaded, None, None, *(own[x] or None for x in ("initial", "parameters", "inputs")))
     usual = tolerances_of(loaded.interface, spec.method, allowed.rtol, allowed.atol, initial.tolerances)
-    return Session(loaded, initial, spec, no_events(), Dae(), usual)
+    return Session(loaded, initial, spec, no_events(), allowed.dae, usual)
 
 
 def any_run(loaded: Loaded, spec: RunSpec, given: Given, allowed: Allowed = USUAL_ERRORS) -> Session:
@@ -157,7 +158,7 @@ def _each_start(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[tuple[float, ...]], list[int]]:
     """States, roots of inverse inertias, errors allowed, and ends of stretches, as `simulate` finds them run by run;
     and the runs that cannot begin, whose states are no numbers."""
-    closing = _closing(loaded, spec)
+    closing = _closing(loaded, spec) if allowed.dae == USUAL else None
     found: dict[int, _Start] = {}
     unable: dict[int, BellcrankError] = {}
     count = _different(given)
