@@ -62,7 +62,7 @@ def hopping_quarter_car():
     wheel = car.add_body("wheel", translate=3, joint_at=(0, 0, "r_w"), mass="m_w")
     body = car.add_body("body", parent=wheel, translate=3, joint_at=(0, 0, "h"), mass="m_b")
     for name in ("edge", "waves"):
-        car.add_variable(name, units="L")
+        car.add_input(name, units="L")
     car.add_gravity()
     car.add_force("strut", magnitude="f0 - k*(x - x0) - c*v", direction=up, at=body.origin, against=wheel.origin)
     car.add_force("tyre", magnitude="max(0, f1 - k_t*(x - x0 - edge - waves))", direction=up, at=wheel.origin)

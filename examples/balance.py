@@ -22,7 +22,7 @@ def pole_on_cart():
     s = bc.System("pole on a cart", units="mks", axes="ISO 8855")
     cart = s.add_body("cart", translate=1, mass="m_c")
     pole = s.add_body("pole", parent=cart, rotate=2, cm=(0, 0, "l"), mass="m_p", inertia=(0, "i", 0))
-    s.add_variable("force", units="F", label="force on the cart")
+    s.add_input("force", units="F", label="force on the cart")
     s.add_gravity()
     s.add_force("push", magnitude="force", direction=s.inertial[1], at=cart.origin)
     s.add_moment("friction", magnitude="-c*u(pole)", direction=pole[2], on=pole)

@@ -49,7 +49,7 @@ def start(s):
 def car():
     """Input: the angle of the front wheels."""
     s = system("car")
-    s.add_variable("steer", units="A", label="angle of the front wheels")
+    s.add_input("steer", units="A", label="angle of the front wheels")
     add_car(s, "steer")
     start(s)
     return s
@@ -58,8 +58,8 @@ def car():
 def driver():
     """Inputs: offset and heading of the car."""
     s = system("driver")
-    s.add_variable("y", units="L", label="offset from the lane")
-    s.add_variable("yaw", units="A", label="heading")
+    s.add_input("y", units="L", label="offset from the lane")
+    s.add_input("yaw", units="A", label="heading")
     add_driver(s, "y", "yaw")
     return s
 

@@ -13,7 +13,7 @@ def model():
     n = car.inertial
     wheel = car.add_body("wheel", translate=3, joint_at=(0, 0, "r_w"), mass="m_w", label="unsprung mass")
     body = car.add_body("body", parent=wheel, translate=3, joint_at=(0, 0, "h"), mass="m_b", label="sprung mass")
-    car.add_variable("z_road", units="L", label="road height")
+    car.add_input("z_road", units="L", label="road height")
     car.add_gravity()
     car.add_force("strut", magnitude="f0 - k*(x - x0) - c*v", direction=n[3], at=body.origin, against=wheel.origin)
     car.add_force("tyre", magnitude="f1 - k_t*(x - x0 - z_road)", direction=n[3], at=wheel.origin)

@@ -109,9 +109,9 @@ def model_1():
             s.add_force(f"{side}.{part}.spring", magnitude=spring, direction=n[3], at=body.origin, against=low.origin)
             s.add_output(f"q({side}.{part}) + {height}", f"{side}.{part}.z", units="L")
             low = body
-        s.add_variable(f"{side}.load", units="F")
+        s.add_input(f"{side}.load", units="F")
         s.add_force(f"{side}.push", magnitude=f"{side}.load", direction=n[3], at=low.origin)
-        s.add_variable(f"{side}.drive", units="F")
+        s.add_input(f"{side}.drive", units="F")
         s.add_force(f"{side}.thrust", magnitude=f"{side}.drive", direction=n[1], at=contact.origin)
     s.add_constraint("magnitude(pos(front.chassis.origin, rear.chassis.origin)) - 1", label="rod")
     s.add_output(

@@ -15,7 +15,7 @@ import bellcrank as bc
 def model():
     s = bc.System("mass")
     body = s.add_body("body", translate=1, mass="m", inertia=0)
-    s.add_variable("push", units="N")
+    s.add_input("push", units="N")
     s.add_force("spring", magnitude="push - k*x", direction=s.inertial[1], at=body.origin)
     s.set_defaults(m=1, k=4)
     s.set_run(t_end=0.1, step=0.01, initial={"q(body)": 1}, inputs={"push": 0})

@@ -20,8 +20,8 @@ def model():
     hub = s.add_point_mass("hub", translate=(1, 2, 3), mass=MASS)
     wheel = s.add_body("wheel", hub, rotate=2, mass=0, inertia=(SPIN / 2, SPIN, SPIN / 2))
     s.add_gravity()
-    s.add_variable("brake", units="F*L", label="most moment of the brake")
-    s.add_variable("drive", units="F*L", label="driving moment")
+    s.add_input("brake", units="F*L", label="most moment of the brake")
+    s.add_input("drive", units="F*L", label="driving moment")
     slides = "max(0, sqrt((k*pad)**2 + 1e-18) - brake)/sqrt((k*pad)**2 + 1e-18)/t_flow*pad"
     s.define("pad_rate", f"where(brake > 0, u(wheel) - {slides}, -pad/t_flow)")
     s.add_state("pad", rate="pad_rate", units="A", label="elastic turn of the brake")

@@ -16,8 +16,8 @@ def hard_point_car(speed=20.0, front=60e3, rear=75e3):
     chassis = s.add_body(
         "chassis", translate=(1, 2, 3), rotate=(3, 2, 1), mass=MASS, inertia=(480, 2100, 2300), cm=(-1.25, 0, 0.55)
     )
-    s.add_variable("steer", units="mm", label="displacement of the rack that is wanted")
-    s.add_variable("drive", units="F*L", label="driving moment")
+    s.add_input("steer", units="mm", label="displacement of the rack that is wanted")
+    s.add_input("drive", units="F*L", label="driving moment")
     rack = s.add_body("rack", parent=chassis, translate=2, joint_at=(-0.13, 0, 0.236), mass=3, inertia=0)
     s.add_force("hold", magnitude="-k_r*(x - steer) - c_r*v", direction=chassis[2], at=rack.origin, against=rack.joint)
     s.add_gravity()

@@ -244,7 +244,7 @@ def test_an_input_that_drives_a_constraint_acts_with_its_rates():
     s = bc.System("shaker", units="mks")
     base = s.add_body("base", translate=1, mass=1)
     mass = s.add_body("mass", parent=base, translate=1, mass=2)
-    s.add_variable("z", units="L")
+    s.add_input("z", units="L")
     s.add_constraint("q(base) - z")
     s.add_force("mount", magnitude="-80*x - 3*v", direction=s.inertial[1], at=mass.origin, against=base.origin)
     s.add_output("dot(pos(mass.cm), [n1])", "place")

@@ -55,8 +55,8 @@ def test_forward_dynamics_undoes_inverse_dynamics(name):
 def actuated_pendulum():
     """The double pendulum with a torque in each hinge that is given from outside."""
     s = system("double_pendulum")
-    s.add_variable("t1", units="F*L")
-    s.add_variable("t2", units="F*L")
+    s.add_input("t1", units="F*L")
+    s.add_input("t2", units="F*L")
     s.add_moment("m1", magnitude="t1", direction=s.inertial[3], on="a")
     s.add_moment("m2", magnitude="t2", direction=s.inertial[3], on="b", against="a")
     return s.equations().compile(backend="python")
@@ -95,7 +95,7 @@ def test_laws_of_actuators_are_recovered():
 def test_a_driven_loop():
     """A motor on the crank of the four-bar linkage: its torque for the motion without it is zero, for another it is not."""
     s = system("four_bar")
-    s.add_variable("torque", units="F*L")
+    s.add_input("torque", units="F*L")
     s.add_moment("motor", magnitude="torque", direction=s.inertial[3], on="a")
     s.set_run(inputs={"torque": 0.0})
     sim = s.equations().compile(backend="python")

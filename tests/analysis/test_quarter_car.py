@@ -133,7 +133,7 @@ def test_rates_of_an_input_act_along_with_it():
     """A mass on a moving base with spring and damper: x/z = (c s + k)/(m s^2 + c s + k)."""
     s = bc.System("base excitation", units="mks")
     mass = s.add_body("mass", translate=3, mass=2)
-    s.add_variable("z", units="L")
+    s.add_input("z", units="L")
     s.add_force("mount", magnitude="-k*(x - z) - c*(v - dxdt(z))", direction=s.inertial[3], at=mass.origin)
     s.add_output("q(mass)", "x")
     s.set_defaults(k=80, c=3)
@@ -151,7 +151,7 @@ def test_rates_of_an_input_act_along_with_it():
 def test_a_frequency_at_a_pole_is_infinite():
     s = bc.System("oscillator", units="mks")
     mass = s.add_body("mass", translate=3, mass=1)
-    s.add_variable("f", units="F")
+    s.add_input("f", units="F")
     s.add_force("spring", magnitude="f - 4*x", direction=s.inertial[3], at=mass.origin)
     s.set_run(inputs={"f": 0.0})
     sim = s.equations().compile(backend="python")

@@ -41,7 +41,7 @@ def system(gravity=True):
     s = bc.System("odd", units="mks")
     cart = s.add_body("cart", translate=1, mass="m")
     rod = s.add_body("rod", parent=cart, rotate=3, cm=(0, -1, 0), mass=1, inertia=(0.1, 0.1, 0.1))
-    s.add_variable("push", units="N")
+    s.add_input("push", units="N")
     s.add_force("spring", magnitude="-k*x - c*v + push", direction=cart[1], at=cart.origin)
     if gravity:
         s.add_gravity(direction=-s.inertial[2])
@@ -63,7 +63,7 @@ OF_SYSTEM = {
     "add_gravity": lambda s, cart, rod: {"direction": s.inertial[1], "g": 9.81},
     "add_output": lambda s, cart, rod: {"expression": "q(rod)", "name": "angle", "units": "deg", "label": "angle"},
     "add_parameter": lambda s, cart, rod: {"name": "p", "value": 1.0, "units": "m", "label": "x"},
-    "add_variable": lambda s, cart, rod: {"name": "v2", "units": "m"},
+    "add_input": lambda s, cart, rod: {"name": "v2", "units": "m"},
     "add_state": lambda s, cart, rod: {"name": "z", "rate": "-z", "units": "m"},
     "add_shape": lambda s, cart, rod: {"body": rod, "kind": "sphere", "size": 0.1},
     "add_external": lambda s, cart, rod: {"name": "h", "arguments": ("x",), "python": abs},

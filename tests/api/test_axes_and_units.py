@@ -82,7 +82,7 @@ def test_a_default_in_another_unit_whatever_the_order():
 
 def test_a_guess_and_an_input_with_units():
     s = bc.System("mass", units="mm-tonne")
-    s.add_variable("road", units="L")
+    s.add_input("road", units="L")
     mass = s.add_body("mass", translate="x", mass="1 kg")
     s.add_force("spring", magnitude="-k*(x - road)", direction="x", at=mass.origin)
     s.set_defaults(k="1 N/mm")
@@ -148,3 +148,13 @@ def test_hand_led_derivations_take_axes_by_name():
     d.rotate("N", a, "z", d.coordinates("q")[0])
     assert str(d.dircos("N", a)[1, 2]) == "-sin(q)"
     assert str(a.y) == str(a[2]) == str(a["y"])
+
+
+def test_default_of_an_input():
+    s = bc.System("mass", units="SI")
+    s.add_input("push", units="N", default="2 kN")
+    mass = s.add_body("mass", translate="x", mass=1)
+    s.add_force("pull", magnitude="push", direction="x", at=mass.origin)
+    sim = s.equations().compile(backend="python")
+    assert sim.derivatives(0, [0], [0])[1] == pytest.approx([2000])
+    assert sim.simulate(t_end=0.1, step=0.1, inputs={"push": 5})["push"][-1] == 5

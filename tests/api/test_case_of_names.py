@@ -22,7 +22,7 @@ def system(capitals=True):
     cart = s.add_body(new("A"), translate=1, mass=new("M"), inertia=0)
     s.add_body(new("a"), cart, rotate=3, cm=(new("R"), new("-r"), 0), mass=new("m"), inertia=(0, 0, new("m*r**2")))
     s.add_gravity(direction="-[n2]")
-    s.add_variable(new("F"), units="F")
+    s.add_input(new("F"), units="F")
     s.add_force("spring", magnitude=new("F*f - k*x - K*x**3 + Z - z"), direction="[n1]", at=cart.origin)
     s.add_state(new("Z"), new("-h*Z + b*q(A)"))
     s.add_state(new("z"), new("-3*h*z + e*q(a)"))

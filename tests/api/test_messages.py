@@ -58,7 +58,7 @@ def test_a_parent_that_does_not_exist():
 
 def test_an_input_without_value():
     s = mass("-k*(x - road)")
-    s.add_variable("road", units="L")
+    s.add_input("road", units="L")
     sim = s.equations().compile(backend="python")
     assert "input 'road' has no value. Use inputs= or set_run(inputs=)." in message(sim.simulate)
 

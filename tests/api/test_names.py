@@ -11,7 +11,7 @@ import bellcrank as bc
 def model():
     s = bc.System("slide", units="mks")
     b = s.add_body("b", translate=1, mass="mass", inertia=0)
-    s.add_variable("push", units="F")
+    s.add_input("push", units="F")
     s.add_force("f", magnitude="push - stiffness*x", direction=s.inertial[1], at=b.origin)
     s.set_defaults(mass=2, stiffness=3)
     s.set_run(t_end=0.1, step=0.01, inputs={"push": 1})

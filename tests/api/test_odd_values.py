@@ -17,7 +17,7 @@ import bellcrank as bc
 def oscillator():
     s = bc.System("oscillator", axes="ISO 8855")
     b = s.add_body("b", translate=1, mass="m", inertia=0)
-    s.add_variable("z", units="L")
+    s.add_input("z", units="L")
     s.add_force("k", magnitude="-k*(x - z)", direction=s.inertial[1], at=b.origin)
     s.set_defaults(m=1, k=100)
     s.set_run(t_end=0.1, step=0.01, inputs={"z": bc.sine(0.01, 2)})

@@ -11,7 +11,7 @@ def lagged():
     """A mass pushed by a force that follows its command with a lag."""
     s = bc.System("lag", axes="ISO 8855")
     body = s.add_body("b", translate=1, mass="m", inertia=0)
-    s.add_variable("command", units="F")
+    s.add_input("command", units="F")
     s.add_state("f", rate="(command - f)/tau", label="lagged force")
     s.add_force("push", magnitude="f", direction=s.inertial[1], at=body.origin)
     s.set_defaults(m=2, tau=0.1)
@@ -67,7 +67,7 @@ def test_bad_rates(rate, message):
 def test_names_of_states_are_scalars():
     s = lagged()
     name = s.description.states[0].name
-    s.add_variable(name)
+    s.add_input(name)
     with pytest.raises(bc.ModelError, match=f"scalar '{name}': the name is used twice"):
         s.equations()
 
@@ -84,7 +84,7 @@ def test_constraint_may_hold_a_state():
     s = bc.System("follower", axes="ISO 8855")
     body = s.add_body("b", translate=1, mass=2, inertia=0)
     rider = s.add_body("r", body, translate=3, mass=1, inertia=0)
-    s.add_variable("goal", units="L")
+    s.add_input("goal", units="L")
     s.add_state("z", rate="(goal - z)/tau", units="L")
     s.add_constraint("u(b) - (z - q(b))/tau", eliminate=body.u[1])
     s.add_force("spring", magnitude="-k*x", direction=s.inertial[3], at=rider.origin)

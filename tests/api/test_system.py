@@ -120,7 +120,7 @@ def test_what_belongs_to_another_system_is_refused(what):
 ])  # fmt: skip
 def test_names_of_channels_are_told_apart(name, told):
     s, _ = pendulum()
-    s.add_variable("push")
+    s.add_input("push")
     s.add_output("push*q(rod)", "a b")
     s.add_output("u(rod)", name)
     with pytest.raises(bc.ModelError, match=told):
@@ -129,7 +129,7 @@ def test_names_of_channels_are_told_apart(name, told):
 
 def test_an_input_does_not_hide_an_output_of_a_group():
     s, _ = pendulum()
-    s.add_variable("energy")
+    s.add_input("energy")
     s.add_outputs("energy")
     with pytest.raises(bc.ModelError, match="the input 'energy' has the name of one of them"):
         s.equations()
@@ -187,7 +187,7 @@ def test_external_returns_become_variables():
 
 def test_rates_of_inputs_are_inputs():
     s, rod = pendulum()
-    s.add_variable("z", units="A")
+    s.add_input("z", units="A")
     s.add_moment("damper", magnitude="-c*(u(rod) - dxdt(z))", direction=rod[3], on=rod)
     s.set_defaults(c=0.6)
     sim = s.equations().compile(backend="python")

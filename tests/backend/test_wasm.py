@@ -58,7 +58,7 @@ def test_loops_and_bridges(name, method):
 @needs_compiler
 def test_tables_and_functions_that_webassembly_lacks():
     def prepare(s):
-        s.add_variable("a", units="1")
+        s.add_input("a", units="1")
         s.define("f", bc.table((-2.0, -0.5, 0.0, 1.0, 3.0), (1.0, -1.0, 0.5, 2.0, -3.0), 3))
         s.define("g", bc.table((-1.0, 0.0, 2.0), (-1.0, 0.5, 1.0), [[0, 1, 0], [1, 2, 1], [0, 1, 3]], 1))
 
@@ -111,7 +111,7 @@ def test_ground_is_a_function_of_the_kernel(method):
 
 @needs_compiler
 def test_inputs_of_every_kind():
-    equations = pendulum("-m0*q(rod) + push", lambda s: s.add_variable("push", units="N-m"), m0=3.0).equations()
+    equations = pendulum("-m0*q(rod) + push", lambda s: s.add_input("push", units="N-m"), m0=3.0).equations()
     a, b = (equations.compile(backend=x) for x in ("c", "wasm"))
     for signal in (
         bc.sine(amplitude=0.3, frequency=2.0), bc.step(at=0.105, height=0.4), bc.sampled([0, 0.1, 0.3], [0.0, 1.0, 0.5]),
@@ -158,7 +158,7 @@ def test_external_routines_are_called_back():
 @pytest.mark.parametrize("method", ["rk4", "tsit5"])
 def test_many_runs(method):
     """Parameters, starts and inputs of their own, histories and figures; one run cannot be done."""
-    equations = pendulum("-m0*q(rod) + push", lambda s: s.add_variable("push", units="N-m"), m0=3.0).equations()
+    equations = pendulum("-m0*q(rod) + push", lambda s: s.add_input("push", units="N-m"), m0=3.0).equations()
     given = {
         "parameters": {"m0": [1.0, 2.0, -1e300, 3.0]}, "initial": {"q(rod)": [0.1, 0.2, 0.3, 0.4]}, "t_end": 0.3,
         "inputs": {"push": [bc.sine(0.3, 1), bc.sampled([0, 0.1, 0.3], [0, 2, 0.5]), 0.0, bc.step(at=0.105, height=0.4)]},
@@ -205,7 +205,7 @@ def test_runs_from_several_threads():
 
 
 def test_errors_in_inputs_are_raised():
-    equations = pendulum("push", lambda s: s.add_variable("push", units="N-m")).equations()
+    equations = pendulum("push", lambda s: s.add_input("push", units="N-m")).equations()
 
     def fails(t):
         if t > 0.1:

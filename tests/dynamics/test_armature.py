@@ -61,7 +61,7 @@ def linkage():
 def constrained():
     """Speeds that follow others, with rotors on all of them, and one that is driven."""
     s = bc.System("constrained", units="mks")
-    s.add_variable("w", units="A/T")
+    s.add_input("w", units="A/T")
     a = s.add_body("a", rotate=3, mass=1, inertia=(0.1, 0.1, 0.1), cm=(0.2, 0, 0), armature=0.7)
     b = s.add_body(
         "b", a, translate=1, mass=2, inertia=(0.2, 0.2, 0.3), cm=(0.5, 0, 0), joint_at=(0.4, 0, 0), armature=0.3

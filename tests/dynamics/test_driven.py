@@ -80,7 +80,7 @@ def test_driven_by_an_input_and_by_a_speed():
     for drive, inputs in (("u(a) - W", None), ("q(a) - W*t - turned", {"turned": 0.0})):
         s = slider_crank(drive)
         if inputs:
-            s.add_variable("turned")
+            s.add_input("turned")
         run = s.equations().compile(backend="python").simulate(t_end=0.02, inputs=inputs, initial={"q(a)": 0})
         assert run["lambda3"][5] == pytest.approx(torque(W * run.time[5]), abs=1e-5)
 

@@ -232,8 +232,8 @@ def test_every_function_of_the_language():
               + b**1.5 + sin(cos(a))*cos(cos(a)) + where(a < 0.5, 1, 2)*where(a <= b, 1, 3) + a**-0.5"""
 
     def prepare(s):
-        s.add_variable("a", units="1")
-        s.add_variable("b", units="1")
+        s.add_input("a", units="1")
+        s.add_input("b", units="1")
 
     sim, model = strict_model(pendulum(f"m0*({text})", prepare, m0=1.0).equations())
     p = sim.parameter_values()

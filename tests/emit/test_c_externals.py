@@ -162,7 +162,7 @@ int main(void)
 def test_clean_under_the_sanitizers(tmp_path):
     def prepare(s):
         s.add_external("counter", arguments=("t",), memory=2, c=COUNTER_C)
-        s.add_variable("w", units="1")
+        s.add_input("w", units="1")
         s.define("f", bc.table((-1, 0, 1, 2), (0, 1, 0, 2), 3))
         s.define("g", bc.table((-1, 0, 1), (0, 1), ((1, 2), (3, 4), (5, 6)), 1))
         s.add_output("sin(q(rod))*w", "out")

@@ -34,7 +34,7 @@ def coupled():
     a = s.add_body("a", rotate=3, cm=(1, 0, 0), mass=1, inertia=(1, 1, 1))
     b = s.add_body("b", rotate=3, joint_at=(3, 0, 0), cm=(1, 0, 0), mass=1, inertia=(1, 1, 1))
     s.add_body("wheel", rotate=3, mass=1, inertia=(1, 1, 1))
-    s.add_variable("drive", units="1/T")
+    s.add_input("drive", units="1/T")
     s.close_loop(a.cm, b.cm, joint="rod", length=2.5, label="coupler")
     s.add_constraint("u(wheel) - drive*cos(q(wheel))")
     s.add_gravity(direction=-s.inertial[2])

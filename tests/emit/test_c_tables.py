@@ -20,8 +20,8 @@ def model_of(formula, *tables):
     """The pendulum with tables f, g of the inputs a and b."""
 
     def prepare(s):
-        s.add_variable("a", units="1")
-        s.add_variable("b", units="1")
+        s.add_input("a", units="1")
+        s.add_input("b", units="1")
         for name, table in zip("fg", tables, strict=False):
             s.define(name, table)
 

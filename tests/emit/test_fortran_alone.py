@@ -62,7 +62,7 @@ def test_the_plain_program_has_the_rows_of_a_run(tmp_path):
 def turning():
     """Euler parameters, a table, a routine in Fortran, a chirp."""
     s = bc.System("turning", units="mks")
-    s.add_variable("f", units="1")
+    s.add_input("f", units="1")
     b = s.add_body("b", rotate="euler-parameters", mass=2, inertia=(1, 2, 3), cm=(0.1, 0.2, 0.3))
     s.define("tab", bc.table([0, 1, 2, 4], [0, 1, 0.5, 2]))
     s.add_external(

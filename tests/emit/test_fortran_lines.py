@@ -106,7 +106,7 @@ def test_one_mass_compiles_without_warnings(tmp_path, language, flags, inputs):
     s = bc.System("one mass", units="mks")
     b = s.add_body("b", translate=1, mass="m")
     if inputs:
-        s.add_variable("f", units="F")
+        s.add_input("f", units="F")
         s.add_force("push", magnitude="f", direction=s.inertial[1], at=b.origin)
         s.set_run(inputs={"f": bc.step()})
     s.set_defaults(m=1)

@@ -37,7 +37,7 @@ def lever():
     """Routines that remember and keep, an input that jumps, a parameter of events alone, a step that does not fit."""
     s = bc.System("lever", units="mks")
     b = s.add_body("b", rotate=3, mass=2, inertia=(1, 1, 1), cm=(0.3, 0, 0))
-    s.add_variable("f", units="F")
+    s.add_input("f", units="F")
     s.add_parameter("far", 0.5, units="rad", label="where it turns")
     s.add_external(
         "count", arguments=("t",), memory=1, python=count,

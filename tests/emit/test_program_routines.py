@@ -94,7 +94,7 @@ def places(languages=("python", "c", "fortran")):
     add("show", arguments=("q(rod)", "mass", "amp"), returns=("weight", "start"), when="echo")
     add("tick", arguments=("t",), memory=1, when="output")
     add("spring", arguments=("q", "c"))
-    s.add_variable("push", units="N-m", label="a push")
+    s.add_input("push", units="N-m", label="a push")
     s.add_moment("m", magnitude="spring(q(rod), c) + torque*m0 + amp*m0 + push", direction="[rod3]", on=rod)
     s.add_output("tick(t)", "rows")
     s.set_units(weight="deg")

@@ -200,7 +200,7 @@ def everything(memory=True, **options):
             s.add_external("counter", arguments=("t",), memory=2, python=counter, **COUNTER)
         s.add_external("pair", arguments=("q(rod)", "u(rod)"), returns=("first", "second"), python=pair, **PAIR)
         for name in ("steady", "jump", "rise", "wave", "sweep", "line", "curve"):
-            s.add_variable(name, units="1", label=f'the {name}, "as it is"')
+            s.add_input(name, units="1", label=f'the {name}, "as it is"')
         s.set_units(tau="T", p0="1")
         s.add_output("straight(3*q(rod)) + smooth(q(rod)) + tau*dxdt(smooth(q(rod)))", "one", units="1")
         s.add_output("flat(q(rod), v) + curved(v, q(rod)) + tau*dxdt(curved(q(rod), v))", "two", units="1")

@@ -154,7 +154,7 @@ def every_function():
     s = bc.System("functions", units="mks")
     s.add_body("b", translate=1, mass=1)
     for name in ("x", "y"):
-        s.add_variable(name)
+        s.add_input(name)
     names = []
     for f in CALLED.values():
         arguments = {1: "x", 2: "x, y", 3: "x, y, 2"}[f.arity or 2]

@@ -351,7 +351,7 @@ def test_random_calls_under_sanitizers(tmp_path, name, version, sequences):
 def test_indicators_tell_where_rates_jump(tmp_path, version):
     """A rod against a stop without give, with friction: one for each comparison in the rates, none for what bends."""
     s = pendulum("where(q(rod) < -0.1, 40, 0) - 0.2*sign(u(rod)) - k*min(q(rod), 0) + where(z > 0.5, 1, 0)",
-                 lambda s: s.add_variable("z", units="1"), k=1)  # fmt: skip
+                 lambda s: s.add_input("z", units="1"), k=1)  # fmt: skip
     s.add_output("where(u(rod) > 100, 1, 2)", "not_in_the_rates")
     path = s.equations().write_fmu(tmp_path / "x.fmu", fmi=version)
     assert validate_fmu(str(path)) == []
@@ -392,7 +392,7 @@ def machine(method="rk4"):
         s.add_external("slack", arguments=("a",), memory=1, c=SLACK)
         s.add_external("control", arguments=("q(rod)",), returns="pull", when="update", memory=1, c=CONTROL)
         s.add_external("twice", arguments=("k",), returns="k2", when="input", c=TWICE)
-        s.add_variable("z", units="N-m")
+        s.add_input("z", units="N-m")
 
     s = pendulum("m0*(-k2*curve(q(rod)) - slack(q(rod)) + pull) + z + t0*dxdt(z)", prepare, k=1.5, m0=1, t0=0.1)
     s.add_output("slack(q(rod))", "held")

@@ -39,7 +39,7 @@ def machine():
     """A sliding body with every formula as an output; only p is known to be positive."""
     s = bc.System("formulas", units="mks")
     s.add_body("body", translate=1, mass=1, inertia=0)
-    s.add_variable("z")
+    s.add_input("z")
     for i, text in enumerate(FORMULAS):
         s.add_output(text, f"value{i}")
     s.set_defaults(**VALUES)

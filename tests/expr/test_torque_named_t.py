@@ -11,7 +11,7 @@ from tests.programs import MAINLY_C, build
 
 KINDS = {
     "parameter": lambda s: s.set_defaults(T=3),
-    "input": lambda s: (s.add_variable("T", units="N*m"), s.set_run(inputs={"T": 3})),
+    "input": lambda s: (s.add_input("T", units="N*m"), s.set_run(inputs={"T": 3})),
     "state": lambda s: (s.add_state("T", rate="(3 - T)/tau*0", units="F*L"), s.set_defaults(tau=1)),
     "definition": lambda s: (s.define("T", "T0"), s.set_defaults(T0=3)),
 }
@@ -72,7 +72,7 @@ def test_names_that_mean_time_stay_refused():
         s.equations()
     s = bc.System("m")
     s.add_body("b", translate=1)
-    s.add_variable("t")
+    s.add_input("t")
     with pytest.raises(ModelError, match="reserved"):
         s.equations()
 

@@ -231,7 +231,7 @@ class Readers:
         self.folder = Path(folder)
         system = bc.System("rod")
         rod = system.add_body("rod", rotate=3, cm=(0, -1, 0), mass=2, inertia=(0.1, 0.1, 0.1))
-        system.add_variable("load", units="Nm")
+        system.add_input("load", units="Nm")
         system.add_moment("drive", magnitude="-k*q(rod) - c*u(rod) + load", direction=rod[3], on=rod)
         system.set_defaults(k=3.0, c=0.5)
         self.equations = system.equations()

@@ -64,8 +64,8 @@ def test_near_names_are_told():
 def test_kinds_stand_apart():
     s = bc.System("apart", units="mks")
     rod = s.add_body("rod", rotate=2, mass="m", inertia=(0, "i", 0))
-    s.add_variable("m_in", units="F*L", label="moment")
-    s.add_variable("idle_in", units="L")
+    s.add_input("m_in", units="F*L", label="moment")
+    s.add_input("idle_in", units="L")
     s.add_moment("drive", magnitude="m_in", direction=rod[2], on=rod)
     s.add_parameter("nobody", 3.0)
     s.set_defaults(i=2.0)

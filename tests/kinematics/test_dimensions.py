@@ -296,7 +296,7 @@ def test_labels_belong_to_names_as_they_are_spelled():
 
 def test_variables_have_units_too():
     s, body, _ = cart()
-    s.add_variable("road", label="road height")
+    s.add_input("road", label="road height")
     s.add_force("tyre", magnitude="-k*(x - road) - c*(v - dxdt(road))", direction=body[1], at=body.origin)
     quantities, problems = inferred(s)
     assert problems == []

@@ -118,7 +118,7 @@ def test_another_speed_is_taken_if_its_coefficient_cannot_vanish():
 @pytest.mark.parametrize("coefficient", ["q(b)", "w*t - 1", "sin(w*t)", "z"])
 def test_coefficients_of_time_and_inputs_are_not_trusted(coefficient):
     s = two_discs()
-    s.add_variable("z", units="1")
+    s.add_input("z", units="1")
     s.add_constraint(f"({coefficient})*u(a) + cos(q(a))*u(b)")
     s.set_defaults(**({"w": 1.0} if "w" in coefficient else {}))
     assert len(s.equations().speeds) == 2

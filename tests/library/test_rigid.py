@@ -283,7 +283,7 @@ def test_events_of_the_user_are_found_within_steps(backend):
 )
 def test_inputs_push_and_their_jumps_split_steps(push, speed, backend):
     s = disc(bc.terrain.flat(), (0, 0))
-    s.add_variable("push", units="F")
+    s.add_input("push", units="F")
     s.add_force("side", magnitude="push", direction=s.inertial[1], at="d.origin")
     sim = s.equations().compile(backend=backend)
     run = sim.simulate(t_end=1, step=0.02, method="rk4", initial={"q(d, 2)": RADIUS}, inputs={"push": push})

@@ -27,7 +27,7 @@ def towed(slip=NAMED, axes="ISO 8855"):
     wheel = s.add_body(
         "wheel", hub, rotate=2, rotation_axis=(f"{-side}*sin(a)", "cos(a)", 0), mass=0, inertia=(1, 1, 1)
     )
-    s.add_variable("moment", units="F*L")
+    s.add_input("moment", units="F*L")
     s.add_moment("drive", magnitude="moment", direction="[hub2]", on=wheel)
     s.add_gravity()
     s.add_contact("t", at=hub, rim="r", terrain=bc.terrain.flat(), tyre=bc.Tyre(K, 3000, slip), wheel=wheel)

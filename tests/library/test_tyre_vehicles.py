@@ -47,7 +47,7 @@ def two_track(tyre, car):
     body = s.add_body(
         "car", translate=(1, 2), rotate=3, mass=rest, inertia=(1500, 1500, 2000), cm=(2 * hub * (b - a) / rest, 0, 0)
     )
-    s.add_variable("steer", units="A")
+    s.add_input("steer", units="A")
     s.define("vx", "dot(vel(car.origin), [car1])")
     s.define("vy", "dot(vel(car.origin), [car2])")
     s.define("ay", f"{V}*u(car, 3)")

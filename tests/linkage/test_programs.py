@@ -32,7 +32,7 @@ def two_corners():
         linkage("double_wishbone"),
         linkage("five_link").table(step=0.02, range=(-0.02, 0.02), scheme="three-rotations"),
     )
-    for name, chain, given in (("front", front, {"rack": s.add_variable("steer")}), ("rear", rear, {"extend": True})):
+    for name, chain, given in (("front", front, {"rack": s.add_input("steer")}), ("rear", rear, {"extend": True})):
         centre = chain.chain.place("wheel_centre")
         wheel = s.add_body(f"{name}_wheel", parent=base, mass=38, inertia=(0.9, 1.4, 0.9), cm=centre)
         joint = s.add_linkage(name, chain, base=base, carrier=wheel, **given)

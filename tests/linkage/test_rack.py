@@ -19,7 +19,7 @@ def steered(kind, table=False):
     chain = linkage("double_wishbone")
     rack = "r_0*sin(w_0*t)"
     if kind == "input":
-        rack = s.add_variable("r_in")
+        rack = s.add_input("r_in")
     elif kind == "body":
         rack = s.add_body("rack", parent=body, translate=2, mass=0, inertia=0)
         s.add_constraint("u(rack) - r_0*w_0*cos(w_0*t)")
@@ -111,7 +111,7 @@ def test_a_rack_in_inches_and_its_units():
     """A rack travel without stated units is a length."""
     s = bc.System("corner", units="in-lb", axes="ISO 8855")
     wheel = s.add_body("wheel", mass=80, inertia=(0, 0, 0))
-    joint = s.add_linkage("front", linkage("double_wishbone"), carrier=wheel, rack=s.add_variable("steer"))
+    joint = s.add_linkage("front", linkage("double_wishbone"), carrier=wheel, rack=s.add_input("steer"))
     s.add_output(f"dot(pos({joint.point('tie_base').name}), [n2])", "rack", units="L")
     eom = s.equations()
     assert eom.quantities.unit["steer"].text == "in"
@@ -123,7 +123,7 @@ def test_a_rack_in_inches_and_its_units():
 def test_bad_racks():
     def made(rack, **data):
         s = bc.System("corner", units="mks", axes="ISO 8855")
-        s.add_variable("steer")
+        s.add_input("steer")
         wheel = s.add_body("wheel", mass=38, inertia=(0.9, 1.4, 0.9))
         chain = linkage("double_wishbone")
         chain = chain.table(step=0.05, range=(-0.05, 0.05), rack=(-0.02, 0.02), rack_step=0.02) if data else chain

@@ -23,7 +23,7 @@ def ball():
     s.add_parameter("e", 0.8, units="1")
     s.add_parameter("ground", 0.5, units="L")
     s.add_gravity()
-    s.add_variable("f", units="F")
+    s.add_input("f", units="F")
     s.add_force("push", magnitude="f - c*v", direction=s.inertial[3], at=body.origin)
     s.add_output("u(ball)**2/2 + g*q(ball)", "energy")
     s.set_defaults(m=1, g=9.81, c=0.1)
@@ -221,7 +221,7 @@ def test_events_at_jumps_of_inputs_that_drive_a_loop(at):
     """A load jumps, and an input that stands in the constraints has a kink, where an event acts, just before and after,
     and in the same step."""
     machine = coupled()
-    machine.add_variable("push", units="F*L")
+    machine.add_input("push", units="F*L")
     machine.add_moment("turn", magnitude="push", direction=machine.inertial[3], on="a")
     sim, weights = machine.equations().compile(), np.linspace(9.0, 10.0, 5)
     inputs = {"drive": bc.ramp(start=at, slope=2.0), "push": bc.step(at=at, height=20.0)}

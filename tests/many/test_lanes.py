@@ -147,7 +147,7 @@ def test_every_function_of_formulas():
     """Chosen without branches, or called lane by lane; runs lie on both sides of every choice."""
     s = bc.System("functions")
     s.add_body("b", translate=1, mass=1)
-    s.add_variable("x", units="1")
+    s.add_input("x", units="1")
     texts = {}
     for name, f in CALLED.items():
         if f.syntax and name != "where":

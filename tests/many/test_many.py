@@ -120,7 +120,7 @@ def test_percentiles_of_numbers_that_spread_far():
     """A sine whose amplitude grows a millionfold while it is counted, upwards and downwards."""
     s = bc.System("line")
     s.add_body("b", translate=1, mass=1)
-    s.add_variable("x")
+    s.add_input("x")
     s.add_output("x", "y")
     sim = s.equations().compile()
     for sign in (1.0, -1.0):

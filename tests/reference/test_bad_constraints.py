@@ -171,7 +171,7 @@ ROUGH = {"step": bc.step(0.05, 0.3), "straight pieces": ([0.0, 0.05, 0.1], [0.0,
 
 def driven(constraint, units):
     s = tree()
-    s.add_variable("z", units=units)
+    s.add_input("z", units=units)
     s.add_constraint(constraint, label="drive")
     return s
 

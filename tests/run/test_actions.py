@@ -373,7 +373,7 @@ def test_random_bounces() -> None:
         body = s.add_body(name, translate=3, mass="m")
         air = "-cd*v*sqrt(v**2 + 0.01) + push"
         s.add_force(f"air_{name}", magnitude=air, direction=s.inertial[3], at=body.origin)
-    s.add_variable("push", units="F")
+    s.add_input("push", units="F")
     s.add_parameter("e", 0.7, units="1")
     s.add_gravity()
     s.set_defaults(m=1, g=G, cd=0.3)

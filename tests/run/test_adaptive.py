@@ -23,7 +23,7 @@ BACKENDS = ("auto", WASM)
 
 def driven(**values):
     """A pendulum with an input that jumps, and an output."""
-    s = pendulum("-k*q(rod)**3 - c*u(rod) + w", lambda s: s.add_variable("w", units="F*L"), k=40.0, c=0.1, **values)
+    s = pendulum("-k*q(rod)**3 - c*u(rod) + w", lambda s: s.add_input("w", units="F*L"), k=40.0, c=0.1, **values)
     s.add_output("q(rod)**2", "square")
     s.set_run(inputs={"w": 0.0})
     return s
@@ -215,7 +215,7 @@ def test_progress_within_one_output(sim, method, monkeypatch):
 
 def stiff():
     """A pendulum whose speed is held by a hard damper, and an input that jumps."""
-    s = pendulum("-c*(u(rod) - w) - k*q(rod)", lambda s: s.add_variable("w", units="1/T"), k=3.0, c=2e4)
+    s = pendulum("-c*(u(rod) - w) - k*q(rod)", lambda s: s.add_input("w", units="1/T"), k=3.0, c=2e4)
     s.set_run(t_end=2.0, step=0.1, inputs={"w": bc.step(at=0.777, height=2.0)})
     return s
 
@@ -242,7 +242,7 @@ def test_auto_goes_over_where_a_fast_mode_holds_the_steps(backend):
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_auto_goes_back_where_stiff_steps_do_not_come_on_sooner(backend):
     """A hard damper that opens at 0.5 s: the pendulum then swings freely."""
-    s = pendulum("-c*grip*u(rod) - k*q(rod)", lambda s: s.add_variable("grip"), k=300.0, c=2e4)
+    s = pendulum("-c*grip*u(rod) - k*q(rod)", lambda s: s.add_input("grip"), k=300.0, c=2e4)
     s.set_run(t_end=3.0, step=0.1, inputs={"grip": bc.step(at=0.5, height=-1.0, before=1.0)})
     sim = s.equations().compile(backend=backend)
     run = sim.simulate(method="auto", rtol=1e-6, atol=1e-8)

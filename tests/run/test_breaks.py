@@ -19,7 +19,7 @@ A = np.array([[0.0, 1.0], [-K / J, -C / J]])
 
 
 def drive(s):
-    s.add_variable("w", units="F*L")
+    s.add_input("w", units="F*L")
 
 
 def system():
@@ -216,7 +216,7 @@ def test_comparison_from_equal_values(sim, sims, method):
 def cranks():
     """A slider-crank with a torque on the crank, compiled and in Python."""
     s = machine("slider_crank")
-    s.add_variable("kick", units="F*L")
+    s.add_input("kick", units="F*L")
     s.add_moment("kick", magnitude="kick", direction="[crank3]", on="crank")
     s.add_outputs("residuals")
     eom = s.equations()

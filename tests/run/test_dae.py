@@ -257,7 +257,7 @@ def test_event_at_a_quarter_of_the_period(pendulum):
 @pytest.mark.campaign
 def test_last_step_may_be_short_and_steps_may_be_split():
     s = system("planar_pendulum")
-    s.add_variable("push", units="F")
+    s.add_input("push", units="F")
     s.add_force("side", magnitude="push", direction=s.inertial[1], at="bob.origin")
     sim = s.equations().compile()
     inputs = {"push": bc.step(at=0.123, height=3.0)}

@@ -76,7 +76,7 @@ def test_table_of_two_arguments_keeps_its_end_value():
 
 
 def test_table_as_input_that_ends_before_the_run():
-    s = pendulum("m0*w", lambda s: s.add_variable("w"), m0=1.0)
+    s = pendulum("m0*w", lambda s: s.add_input("w"), m0=1.0)
     sim = s.equations().compile(backend="python")
     table = bc.table([0, 1], [0, 1])
     sim.simulate(t_end=1, inputs={"w": table})

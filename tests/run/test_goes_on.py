@@ -17,7 +17,7 @@ def driven() -> bc.System:
     """A mass with inputs, formulas over t, and routines that remember and keep."""
     s = bc.System("driven", units="mks")
     mass = s.add_body("mass", translate=3, mass="m")
-    s.add_variable("z", units="L")
+    s.add_input("z", units="L")
     s.add_external(
         "control", arguments=("u(mass)", "gain"), returns=("pull",), when="update", memory=1, python=_control,
         c="void control(double u, double g, double *r, double *m) { m[0] += 0.01*u; r[0] = -g*u - m[0]; }",
@@ -102,7 +102,7 @@ def test_pieces_have_the_bits_of_one_run(model: Any, backend: str) -> None:
 def masses() -> Any:
     s = bc.System("mass", units="in-lb")
     b = s.add_body("b", rotate=3, mass=1, inertia=("i", "i", "i"))
-    s.add_variable("twist", units="F*L")
+    s.add_input("twist", units="F*L")
     s.add_moment("spring", magnitude="twist - k*q(b) - c*u(b)", direction=s.inertial[3], on=b)
     s.set_defaults(i=2.0, k=0.1, c=0.001)
     s.set_run(t_end=1, step=0.01, initial={"q(b)": 10}, inputs={"twist": 0})

@@ -123,7 +123,7 @@ def test_studies_take_a_guess(tmp_path):
 def test_an_environment_takes_a_guess():
     pytest.importorskip("gymnasium")
     s = four_bar(initial=KEPT)
-    s.add_variable("T", units="F*L")
+    s.add_input("T", units="F*L")
     s.add_moment("drive", magnitude="T", direction="[n3]", on="a")
     sim = s.equations(optimise="none").compile(backend="python")
     env = bc.gym.make(sim, actions={"T": (-1, 1)}, observations=["q(c)"], guess=DOWN)

@@ -27,7 +27,7 @@ SIGNALS = {
 
 def driven(units="1", rate=False):
     def prepare(s):
-        s.add_variable("w", units=units)
+        s.add_input("w", units=units)
         s.add_output("w", "w_out", units=units)
 
     if rate:

@@ -9,7 +9,7 @@ import bellcrank as bc
 def oscillator(**settings):
     s = bc.System("oscillator", axes="ISO 8855")
     b = s.add_body("b", translate=1, mass=1, inertia=0)
-    s.add_variable("z", units="L")
+    s.add_input("z", units="L")
     s.add_force("k", magnitude="-100*(x - z)", direction=s.inertial[1], at=b.origin)
     s.set_run(t_end=1, step=0.01, **settings)
     return s.equations()

@@ -34,7 +34,7 @@ def with_routine(load=lambda q, u: -3 * q - u):
 
 def with_function():
     """A compiled run whose input is a function in Python."""
-    system = pendulum("drive_moment", lambda s: s.add_variable("drive_moment", units="Nm"))
+    system = pendulum("drive_moment", lambda s: s.add_input("drive_moment", units="Nm"))
     sim = system.equations().compile(backend="c")
     return lambda t_end=1e9: sim.simulate(
         t_end=t_end, step=0.01, output_every=10**9, inputs={"drive_moment": lambda t: 0.1 * np.sin(t)}
@@ -129,7 +129,7 @@ def test_a_routine_that_a_signal_ends_has_not_failed():
 
 @needs_compiler
 def test_what_a_function_raises_comes_out_as_it_is():
-    system = pendulum("drive_moment", lambda s: s.add_variable("drive_moment", units="Nm"))
+    system = pendulum("drive_moment", lambda s: s.add_input("drive_moment", units="Nm"))
     sim = system.equations().compile(backend="c")
 
     def broken(t):

@@ -26,7 +26,7 @@ GUST = bc.sine(amplitude=0.3, frequency=0.7)
 
 def driven():
     """A pendulum with a lag of its own and an input."""
-    s = pendulum("-k*q(rod) - c*u(rod) + lag", lambda s: s.add_variable("gust", units="F*L"), k=3.0, c=0.5, tau=0.2)
+    s = pendulum("-k*q(rod) - c*u(rod) + lag", lambda s: s.add_input("gust", units="F*L"), k=3.0, c=0.5, tau=0.2)
     s.add_state("lag", rate="(gust - lag)/tau", units="F*L")
     return s
 

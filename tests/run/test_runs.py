@@ -186,7 +186,7 @@ def test_event_stops_the_run(sim):
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_conditions_are_in_user_units_and_know_parameters(backend):
     def prepare(s):
-        s.add_variable("w", units="deg")
+        s.add_input("w", units="deg")
         s.add_output("w", "Angle W", units="deg")
 
     sim = pendulum("-m0*w", prepare, m0=1.0).equations().compile(backend=backend)
@@ -235,7 +235,7 @@ def test_initial_values_of_removed_speeds_decide_what_is_left_free():
     s = bc.System("gears", units="mks")
     for name in "abc":
         s.add_body(name, rotate=3, mass=1, inertia=(1, 1, 1))
-    s.add_variable("w")
+    s.add_input("w")
     s.add_constraint("u(c) - u(a) - 2*u(b) - w", eliminate="u(c)")
     sim = s.equations().compile(backend="python")
     run = sim.simulate(t_end=0.1, step=0.1, initial={"u(a)": 1.0, "u(c)": 4.5}, inputs={"w": 0.5})

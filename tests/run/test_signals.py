@@ -19,7 +19,7 @@ def watched(smooth):
     shown = ["w", "dxdt(w)", "dxdt(dxdt(w))"][: smooth + 1]
 
     def prepare(s):
-        s.add_variable("w", units="F*L")
+        s.add_input("w", units="F*L")
         for i, text in enumerate(shown):
             s.add_output(text, f"w{i}")
 
@@ -111,7 +111,7 @@ import bellcrank as bc
 def model():
     s = bc.System("pendulum", units="mks")
     rod = s.add_body("rod", rotate=3, cm=(0, -1, 0), mass=2, inertia=(0.1, 0.1, 0.1))
-    s.add_variable("w", units="F*L")
+    s.add_input("w", units="F*L")
     s.add_moment("drive", magnitude="-k*q(rod) + w", direction=rod[3], on=rod)
     s.add_output("w", "w0")
     s.set_defaults(k=1)

@@ -9,7 +9,7 @@ import bellcrank as bc
 def oscillator() -> bc.System:
     s = bc.System("oscillator", units="mks")
     mass = s.add_body("mass", translate=3, mass="m")
-    s.add_variable("z", units="L")
+    s.add_input("z", units="L")
     s.add_force("f", magnitude="-k*(x - z) - c*v + f0*sin(3*t)", direction=s.inertial[3], at=mass.origin)
     s.set_defaults(m=1, k=40, c=0.5, f0=3)
     return s

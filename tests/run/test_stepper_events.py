@@ -29,7 +29,7 @@ def row_of(st: Any, run: bc.Run) -> np.ndarray:
 def bouncing() -> bc.System:
     """A ball that is kicked at 0.5 s, which is one of the times of its steps, and bounces less from then on."""
     s = ball()
-    s.add_variable("z", units="L")
+    s.add_input("z", units="L")
     s.add_event("kick", "t - 0.5", action={"u(ball)": "u(ball) + 1", "e": "0.9*e"}, direction=1)
     s.add_event("pressed", "z > 1", action={"m": "2*m"})
     s.add_event("far", "q(ball) > 3", stop=True)

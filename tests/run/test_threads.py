@@ -92,7 +92,7 @@ def test_rigid_wheels(backend):
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_functions_as_inputs_and_breaks(backend):
     def road(s):
-        s.add_variable("push", units="F*L")
+        s.add_input("push", units="F*L")
 
     sim = pendulum("push - k*q(rod)", road, k=3.0).equations().compile(backend=backend)
     check(sim, lambda i: {"t_end": 0.3, "inputs": {"push": lambda t: np.sin((1 + i) * t)}})

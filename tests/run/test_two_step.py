@@ -21,7 +21,7 @@ def mass(**settings):
     """A mass on a spring that is pushed."""
     s = bc.System("mass", units="mks")
     b = s.add_body("b", translate=1, mass=1)
-    s.add_variable("f", units="F")
+    s.add_input("f", units="F")
     s.add_force("all", magnitude="f - k*q(b) - e*q(b)^3 - c*u(b)", direction=s.inertial[1], at=b.cm)
     s.set_defaults(k=4, c=0.3, e=1)
     s.set_run(**{"t_end": 2, "step": 0.01, "method": "ab2", "initial": {"q(b)": 1}, **settings})

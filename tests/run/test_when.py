@@ -63,7 +63,7 @@ def test_update_holds_over_a_step(way, method):
 def test_jump_of_an_input_is_no_step_for_it(way):
     """With a split step the torque still changes at the ends of whole steps only."""
     s = sampled(way)
-    s.add_variable("w", units="F*L")
+    s.add_input("w", units="F*L")
     s.add_moment("more", magnitude="w", direction="[rod3]", on="rod")
     sim = compiled(s, way)
     plain = sim.simulate(inputs={"w": 0})

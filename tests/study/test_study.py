@@ -295,7 +295,7 @@ def test_inputs_and_added_channels(tmp_path):
     model = tmp_path / "pushed.py"
     model.write_text(
         "import bellcrank as bc\n\ndef model():\n    s = bc.System('pushed')\n    b = s.add_body('b', translate=1, mass=1, inertia=0)\n"
-        "    s.add_variable('push', units='F')\n    s.add_force('f', magnitude='push', direction=s.inertial[1], at=b.origin)\n    return s\n",
+        "    s.add_input('push', units='F')\n    s.add_force('f', magnitude='push', direction=s.inertial[1], at=b.origin)\n    return s\n",
         encoding="utf-8",
     )
     study = {

@@ -48,7 +48,7 @@ def words():
     b = s.add_body("b", parent=a, rotate=2, joint_at=(1, 0, 0), cm=(0.3, 0.1, 0), mass=1, inertia=(0.1, 0.2, 0.2))
     c = s.add_body("c", parent=b, translate=1, joint_at=(0.4, 0, 0), mass=0.5, inertia=0)
     p = s.add_point("p", body=c, at=(0, 0, 0.2))
-    s.add_variable("z", units="L")
+    s.add_input("z", units="L")
     s.define("cubic", bc.table([-3, -1, 0, 2], [-2, -1.5, 0, 4], 3))
     s.define("lines", bc.table([-3, -1, 0, 2], [-2, -1.5, 0, 4]))
     s.define(

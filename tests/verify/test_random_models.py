@@ -73,7 +73,7 @@ def machine(seed):
     fixed = s.add_point("fixed", at=numbers(rng, 3 * length))
     s.add_gravity(direction=numbers(rng))
     s.define("curve", bc.table(length * np.array([-3, -1, 0, 1, 3]), force * np.array([-2, -1, 0, 2, 2.5]), 3))
-    s.add_variable("w")
+    s.add_input("w")
     s.add_state("z", rate="-2*z + w + cos(t)")
     laws = [LAWS[int(rng.integers(len(LAWS)))] for _ in points]
     for i, (p, law) in enumerate(zip(points, laws, strict=True)):

@@ -166,7 +166,7 @@ def hostile():
     s = bc.System(HOSTILE.replace("\0", ""), units="mks")
     rod = s.add_body("rod", rotate=3, cm=(0, -1, 0), mass=2, inertia=(0.1, 0.1, 0.1), label=HOSTILE)
     s.add_moment("drive", magnitude="-k*q(rod) + m", direction=rod[3], on=rod, label=HOSTILE)
-    s.add_variable("m", units="F*L", label=HOSTILE)
+    s.add_input("m", units="F*L", label=HOSTILE)
     s.add_parameter("k", label=HOSTILE)
     s.add_output("k*q(rod)", "back", label=HOSTILE)
     s.set_defaults(k=3.0)
@@ -226,7 +226,7 @@ def test_sliders_of_inputs_that_are_zero_follow_from_the_size_of_the_machine():
     b = s.add_body("b", translate=1, cm=(0, 0, "l"), mass="m")
     for name, units in (("f", "F"), ("mt", "F*L"), ("z", "L"), ("a", "A"), ("e", "1"), ("given", "F"),
                         ("wind", "L/T")):  # fmt: skip
-        s.add_variable(name, units=units)
+        s.add_input(name, units=units)
     s.add_force(
         "push",
         magnitude="f + mt/l + k*(z - x) + k*l*(e + sin(a)) + given + d*wind",

@@ -327,9 +327,14 @@ class Builder(Checked):
         else:
             self.description.definitions[name] = expression
 
-    def add_variable(self, name: str, units: str | None = None, label: str | None = None) -> Expr:
-        """Declares an input that is given at run time."""
-        self.description.variables.append(records.VariableRecord(name_of(name, "variable"), units, label))
+    def add_input(self, name: str, *, units: str | None = None, label: str | None = None, default: Any = None) -> Expr:
+        """Declare an input, a value that a run is given over time.
+
+        `default`, a number in user units, text with a unit or a signal, holds where a run is given nothing else.
+        """
+        self.description.variables.append(records.VariableRecord(name_of(name, "input"), units, label))
+        if default is not None:
+            self.description.run.inputs.setdefault(name, own_copy(default))
         return Symbol(name, "variable")
 
     def add_state(self, name: str, rate: Any, units: str | None = None, label: str | None = None) -> Expr:
@@ -474,7 +479,8 @@ def _replaced(own: Mapping[Any, Any], given: Mapping[Any, Any]) -> dict[Any, Any
 def name_of(given: Any, what: str) -> str:
     """A name, which is text that can be printed: no line ends, tabs or other control characters."""
     if not isinstance(given, str) or not given.isprintable():
-        raise ModelError(f"the name of a {what} is {given!r}; it must be text{' on one line' * isinstance(given, str)}")
+        what = f"{'an' if what[0] in 'aeiou' else 'a'} {what}"
+        raise ModelError(f"the name of {what} is {given!r}; it must be text{' on one line' * isinstance(given, str)}")
     return given
 
 

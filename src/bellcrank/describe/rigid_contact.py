@@ -54,7 +54,7 @@ def add_rigid_contact(
     axis = cross(up, along)
     used = INPUTS if wheel is not None else INPUTS[:2]
     for part, units in zip(used, ("F", "F", "F*L"), strict=False):
-        s.add_variable(f"{name}.{part}", units=units, label=f"of the ground on {name}: {part}")
+        s.add_input(f"{name}.{part}", units=units, label=f"of the ground on {name}: {part}")
     s.add_force(f"{name}.x", magnitude=f"{name}.fx", direction=along, at=point, label=f"horizontal force on {name}")
     s.add_force(f"{name}.z", magnitude=f"{name}.fz", direction=up, at=point, label=f"vertical force on {name}")
     spin: Any = 0

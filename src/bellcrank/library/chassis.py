@@ -148,7 +148,7 @@ def _gliding_corners(s: System, chassis: BodyHandle, design: Design) -> list[Par
     """Wheels without slip, each pushed by a force."""
     corners = []
     for _, name, x, y in _places(design):
-        s.add_variable(f"{name}.drive", units="F", label=f"driving force, wheel {name}")
+        s.add_input(f"{name}.drive", units="F", label=f"driving force, wheel {name}")
         rim = _add_rim(s, chassis, name, x, y)
         corners.append(on_tyre(s, name, rim, chassis, design.terrain, drive=f"{name}.drive"))
     s.set_run(inputs={f"{w.name}.drive": 0.0 for w in corners})

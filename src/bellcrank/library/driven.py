@@ -117,7 +117,7 @@ def set_driven(s: System, spin: float, shares: Sequence[float], *inputs: str) ->
     """Inputs of the driver, zero unless given, and the parameters of wheels and brakes."""
     for name in inputs:
         units, label = INPUTS[name]
-        s.add_variable(name, units=units, label=label)
+        s.add_input(name, units=units, label=label)
     s.set_run(inputs=dict.fromkeys(inputs, 0.0))
     s.set_defaults(i_spin=spin, k_brake=RING**2 * spin)
     s.set_units(i_spin="M*L**2", k_brake="F*L/A")

@@ -103,7 +103,7 @@ def partial_vehicle(
 
 def add_part(s: System, name: str, at: Any, terrain: Terrain | None, translate: Any = (1, 3)) -> PartialVehicle:
     """A partial vehicle with the parameters of `set_springs` and m_chassis, and an input <name>.drive."""
-    s.add_variable(f"{name}.drive", units="F", label=f"driving force, {name}")
+    s.add_input(f"{name}.drive", units="F", label=f"driving force, {name}")
     return partial_vehicle(
         s, name, at=at, rim="m_rim", chassis="m_chassis", k=("k_tyre", "k_strut"), c=("c_tyre", "c_strut"),
         length=("l_tyre", "l_strut"), terrain=terrain, rolling_resistance="c_roll", drive=f"{name}.drive",

@@ -154,7 +154,7 @@ class Interpreter(DeckState):
             self.call("add_point", f"{body}_composite", body=body, at=at, label=label)
         for name in self.declared:
             if name not in self.returned:
-                self.call("add_variable", name, **self.settings.of_variable(name))
+                self.call("add_input", name, **self.settings.of_variable(name))
         for made in self.settings.calls(self.system):
             self.make(made)
         externals = {e.name for e in self.system.description.externals}

@@ -53,7 +53,7 @@ MACROS = {
               ("name", "direction", "magnitude", "body1", "body2", "no-forcem")),
         Macro("add-point", "System.add_point", ("symbol",), ("name", "body", "coordinates", "coordinate-system")),
         Macro("add-subroutine", "System.add_external", ("where", "name"), (), ("argument",)),
-        Macro("add-variables", "returned values of System.add_external, or System.add_variable",
+        Macro("add-variables", "returned values of System.add_external, or System.add_input",
               ("where", "type"), (), ("name",)),
         Macro("large", "System.large", (), (), ("symbol",)),
         Macro("small", "System.small", (), (), ("symbol",)),

@@ -27,7 +27,7 @@ def add_air(s: System, car: CarData, chassis: BodyHandle, at_rest: Stand) -> Non
     put(s, "c_drag", air.drag, "1", "drag coefficient")
     sided = air.side != 0 or air.yaw != 0
     if sided:
-        s.add_variable("wind", units="L/T", label="side wind across the ground, to the left")
+        s.add_input("wind", units="L/T", label="side wind across the ground, to the left")
         s.set_run(inputs={"wind": 0.0})
     s.define("ahead", "dot(vel(chassis.cm), [chassis1])" + (" - wind*dot([n2], [chassis1])" if sided else ""))
     pressure = "rho/2*area*airspeed" if sided else "rho/2*area*abs(ahead)"

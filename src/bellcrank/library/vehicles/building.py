@@ -105,7 +105,7 @@ def build(
     s = CarSystem(car, at_rest, speed, tracks)
     torques = {f"{name}.{kind}": ("F*L", label.format(name)) for kind, label in TORQUES.items() for name in CORNERS}
     for name, (units, label) in (INPUTS | torques).items():
-        s.add_variable(name, units=units, label=label)
+        s.add_input(name, units=units, label=label)
     s.set_run(inputs=dict.fromkeys(INPUTS | torques, 0.0))
     chassis = _add_body(s, car)
     _add_shapes(s, car, chassis)
@@ -202,7 +202,7 @@ def _add_steering(s: System, car: CarData, chassis: BodyHandle, steer: str) -> B
 
 def _add_post(s: System, name: str, ground: Ground) -> Ground:
     """The ground of a wheel on a post: how high it is is a state, how fast it rises an input."""
-    s.add_variable(f"{name}.post_speed", units="L/T", label=f"speed of the post below {name}, up")
+    s.add_input(f"{name}.post_speed", units="L/T", label=f"speed of the post below {name}, up")
     s.set_run(inputs={f"{name}.post_speed": 0.0})
     s.add_state(f"{name}.post", rate=f"{name}.post_speed", units="L", label=f"height of the post below {name}")
     return ground.lifted_by(f"{name}.post", f"{name}.post_speed")

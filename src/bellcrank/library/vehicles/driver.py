@@ -118,7 +118,7 @@ class Driver:
 
     def _circle(self, s: System, car: CarData, known: SingleTrack) -> str:
         """An integral of the error of the yaw rate, scaled so that k_turn is the speed of its answer."""
-        s.add_variable("curve_set", units="1/L", label="curvature that the driver keeps")
+        s.add_input("curve_set", units="1/L", label="curvature that the driver keeps")
         s.set_run(inputs={"curve_set": 0.0})
         s.add_parameter("k_turn", 0.0, units="1/T", label="driver: how quickly the curvature is kept")
         ratio = steering_ratio(car)
@@ -132,7 +132,7 @@ class Driver:
         return "driver.turn"
 
     def _speed(self, s: System, car: CarData, at_rest: Stand) -> dict[str, str]:
-        s.add_variable("speed_set", units="L/T", label="speed that the driver keeps")
+        s.add_input("speed_set", units="L/T", label="speed that the driver keeps")
         s.set_run(inputs={"speed_set": 0.0})
         s.add_parameter("k_speed", self.k_speed, units="1/T", label="driver: acceleration over speed error")
         s.add_parameter("i_speed", self.i_speed, units="1/T**2", label="driver: acceleration over its integral")

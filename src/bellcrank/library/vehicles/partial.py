@@ -81,7 +81,7 @@ def motorcycle(
         set_driven(s, spin, brakes, "drive", "brake")
     parts = _free_halves(s, ground) if coordinates == "redundant" else _carried_halves(s, ground, model, slips)
     for side, part in zip(SIDES, parts, strict=True):
-        s.add_variable(f"{side}.load", units="F", label=f"upward force on the {side} chassis part")
+        s.add_input(f"{side}.load", units="F", label=f"upward force on the {side} chassis part")
         s.add_force(f"{side}.push", magnitude=f"{side}.load", direction=s.inertial[3], at=part.chassis.origin)
         for body, what in ((part.rim, "rim"), (part.chassis, "chassis")):
             for axis, letter in ((1, "x"), (3, "z")):
@@ -128,7 +128,7 @@ def _carried_halves(s: System, ground: Terrain, model: int, slips: Sequence[Slip
             wheel = add_wheel(s, side, rim, "drive" if side == "rear" else None, f"brake*share_{i}")
             parts.append(on_tyre(s, side, rim, body, ground, named_slip(s, slips[i - 1], i), wheel=wheel))
         else:
-            s.add_variable(f"{side}.drive", units="F", label=f"driving force, {side}")
+            s.add_input(f"{side}.drive", units="F", label=f"driving force, {side}")
             parts.append(on_tyre(s, side, rim, body, ground, drive=f"{side}.drive"))
     return parts
 
