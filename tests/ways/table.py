@@ -42,7 +42,7 @@ ONE_BY_ONE = Reason("Python drives these runs one by one, and a note says so.", 
 NOT_CLOSED = Reason("The step returns `NOT_CLOSED`, and the state stays the last good one.", "returns 2")
 PROJECTED = Reason(
     "Loops are kept closed by projection, to rounding; there is no argument `dae=`.",
-    "unexpected keyword argument 'dae'|dae= is for programs in C and Fortran",
+    "has no argument 'dae'|dae= is for programs in C and Fortran",
 )
 NO_RIGID = Reason("Rigid wheels raise an error; use a tyre.", "rigid wheels")
 NO_ROUTINE = Reason(
