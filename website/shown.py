@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 DOCS = Path(__file__).parents[1] / "docs"
-FOLDERS = ("howto", "tutorials")
+FOLDERS = ("concepts", "howto", "tutorials")
 BLOCK = re.compile(r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<text>.*?)^```\n)?", re.MULTILINE | re.DOTALL)
 FIGURE = re.compile(r"!\[[^\]]*\]\(([^)]+)\)")
 WIDEST, COLOURS = 360, 16  # of animations
@@ -25,7 +25,11 @@ WIDEST, COLOURS = 360, 16  # of animations
 
 def shown_pages() -> list[Path]:
     """Pages with outputs and figures, and the README."""
-    return [DOCS.parent / "README.md", *(p for folder in FOLDERS for p in sorted((DOCS / folder).glob("*.md")))]
+    return [
+        DOCS.parent / "README.md",
+        DOCS / "getting_started.md",
+        *(p for folder in FOLDERS for p in sorted((DOCS / folder).glob("*.md"))),
+    ]
 
 
 def run_blocks(page: Path, names: dict[str, Any]) -> Iterator[tuple[str, str]]:
