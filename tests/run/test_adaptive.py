@@ -11,7 +11,7 @@ import pytest
 import bellcrank as bc
 from bellcrank.numeric.collocation import STIFF
 from bellcrank.numeric.embedded import EMBEDDED
-from bellcrank.numeric.steps_told import went_over
+from bellcrank.numeric.step_report import went_over
 from bellcrank.run.adaptive import CompiledRun
 from tests.models import WASM, needs_compiler, needs_wasm, pendulum, rarely, relative
 from tests.programs import COMPILED, build
@@ -162,7 +162,7 @@ def test_explicit_steps_that_a_fast_mode_holds_are_told(backend, method):
 def test_stiff_steps_lost_in_rounding_are_told():
     from bellcrank.numeric.count import Count
     from bellcrank.numeric.run_spec import STEP_TOO_SMALL, TOO_MANY_STEPS
-    from bellcrank.numeric.steps_told import why_it_ended
+    from bellcrank.numeric.step_report import why_it_ended
 
     told = "Newton's method failed in 41 of 80 steps: rtol=1e-10 may be below .* double precision: try rtol=1e-08"
     count = Count(80, 30, 50, 400, slopes=40, failures=41)

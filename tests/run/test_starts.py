@@ -7,8 +7,8 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.errors import ModelError
-from bellcrank.run import stretches
-from bellcrank.run.starts import MOST, Starts
+from bellcrank.run import session
+from bellcrank.run.start_cache import MOST, Starts
 from tests.models import example, needs_compiler
 from tests.run.test_goes_on import four_bar
 
@@ -73,8 +73,8 @@ def test_starts_that_threads_find_in_turn_are_those_of_their_own_numbers() -> No
 def test_compiled_runs_make_nothing_that_keeps_loops_closed_in_python(monkeypatch):
     """It is asked for when a run is looked into; that is not what a run around its steps is to cost."""
     sim, made = example("four_bar").compile("c"), []
-    keeper = stretches.keeper_of
-    monkeypatch.setattr(stretches, "keeper_of", lambda *given: made.append(1) or keeper(*given))
+    keeper = session.keeper_of
+    monkeypatch.setattr(session, "keeper_of", lambda *given: made.append(1) or keeper(*given))
     run = sim.simulate(t_end=0.05)
     assert sim.simulate(t_end=0.1, start=run).ended == "finished" and not made
     example("four_bar").compile("python").simulate(t_end=0.01)

@@ -5,8 +5,8 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.backend.compiler import find_compiler
+from bellcrank.run.body_motion import posed, posed_program
 from bellcrank.run.dae_runs import Piece
-from bellcrank.run.posed import posed, posed_program
 from bellcrank.verify.bodies import Machine
 from bellcrank.verify.formulas import Values
 from tests.models import example

@@ -8,7 +8,7 @@ import pytest
 
 import bellcrank as bc
 from bellcrank.files.stl import read_stl
-from bellcrank.run.posed import at_start, drawn
+from bellcrank.run.body_motion import at_start, drawn
 from bellcrank.scene.camera import camera_of
 from bellcrank.scene.picture import polygons_of
 from tests.models import EXAMPLES, example, pendulum

@@ -163,7 +163,7 @@ class System(Builder):
 
         Saves a picture (.png, .svg, .pdf) when a path is given; returns the matplotlib figure.
         """
-        from bellcrank.run.posed import at_start, drawn
+        from bellcrank.run.body_motion import at_start, drawn
         from bellcrank.scene.picture import draw_scene
 
         d = self.equations(optimise="none").derived

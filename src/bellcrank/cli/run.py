@@ -29,7 +29,7 @@ from bellcrank.export.model_setup import setup_of
 from bellcrank.export.parameter_files import write_echo
 from bellcrank.files.choose import FORMATS
 from bellcrank.numeric.methods import METHODS
-from bellcrank.numeric.steps_told import went_over
+from bellcrank.numeric.step_report import went_over
 from bellcrank.run.dae_methods import KNOWN
 from bellcrank.run.status import RunStatus
 

@@ -14,15 +14,15 @@ from bellcrank.errors import BellcrankError, ModelWarning
 from bellcrank.interface.interface import Quantity
 from bellcrank.many.figures import Figure
 from bellcrank.many.given import GROUPS, Given
+from bellcrank.many.initial_states import ready_run, starts_of
 from bellcrank.many.many import Asked, not_driven, not_in_c, run_on_cores
-from bellcrank.many.starts import ready_run, starts_of
 from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.numeric.run_spec import FINISHED, RunSpec
 from bellcrank.run.dae_methods import Dae
 from bellcrank.run.dae_runs import Piece, check_dae
-from bellcrank.run.doubts import doubts_of
 from bellcrank.run.gimbal import locks_passed
 from bellcrank.run.loaded import Loaded
+from bellcrank.run.post_run_checks import post_run_checks
 from bellcrank.run.rigid import check_rigid
 from bellcrank.run.step_limit import step_too_large
 
@@ -101,7 +101,7 @@ def _finished(asked: Asked, results: Results, run: int) -> Finished | None:
     locks = locks_passed(mechanism, times, rows[:, 1 : 1 + loaded.n_q])
     too_large = "" if mechanism.description.contacts else step_too_large(spec, evaluation, rows)
     pieces = [Piece(rows, evaluation.p, evaluation.c)]
-    doubts = doubts_of(loaded, pieces, rows, locks, [too_large] if too_large else [])
+    doubts = post_run_checks(loaded, pieces, rows, locks, [too_large] if too_large else [])
     started = [str(w.message) for w in told if issubclass(w.category, ModelWarning)]
     channels = {x.name: own[i] for i, x in enumerate(asked.kept)}
     return Finished(times, channels, list(dict.fromkeys([*started, *doubts])))

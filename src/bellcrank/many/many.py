@@ -22,10 +22,18 @@ from bellcrank.interface.interface import Quantity
 from bellcrank.many.cores import Goes, Remaining, on_cores
 from bellcrank.many.figures import Figure, channel_of, read_figures
 from bellcrank.many.given import Given, read_given
-from bellcrank.many.one_by_one import OneByOne
+from bellcrank.many.initial_states import (
+    NO_VALUES,
+    USUAL_ERRORS,
+    Allowed,
+    Starts,
+    any_run,
+    compiled_run,
+    first_step_check,
+    starts_of,
+)
 from bellcrank.many.result import Many
-from bellcrank.many.starts import NO_VALUES, USUAL_ERRORS, Allowed, Starts, any_run, compiled_run, starts_of
-from bellcrank.many.step_doubted import step_doubted
+from bellcrank.many.single_runs import SingleRuns
 from bellcrank.many.watching import Watching, watching_of
 from bellcrank.many.weighting import filters_of
 from bellcrank.numeric.methods import ADAPTIVE, OWN
@@ -164,7 +172,7 @@ def simulate_many(
         notes.append(f"the runs were computed in double precision: {longer}")
         precision = "double"
     settings |= {**how, "precision": precision, "seconds": time.perf_counter() - began}
-    if doubt := step_doubted(asked.loaded, spec, asked.of_model, _sizes(results)):
+    if doubt := first_step_check(asked.loaded, spec, asked.of_model, _sizes(results)):
         warn(doubt)
     return _result(asked, results, ended, settings, notes)
 
@@ -194,7 +202,7 @@ def _done(
 ) -> tuple[list[str], dict[str, Any], list[str]]:
     """Does all runs by the best way there is: how each ended, by which way, and why not by a better one."""
     ended = [""] * asked.given.n
-    one_by_one = OneByOne(asked.run, asked.times, asked.near, asked.kept, asked.figures, results, ended)
+    single_runs = SingleRuns(asked.run, asked.times, asked.near, asked.kept, asked.figures, results, ended)
     adaptive, alone = asked.spec.method in ADAPTIVE, ""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)  # of single runs: `many.run(i)` tells them
@@ -207,12 +215,12 @@ def _done(
             why = why or (f"events are looked for, and {alone}" if alone and asked.watching is not None else "")
         if starts is None or why:
             any_run(asked.loaded, asked.spec, asked.of_model, asked.allowed)  # or an error
-            on_cores(lambda: one_by_one, results, progress, 1)
+            on_cores(lambda: single_runs, results, progress, 1)
             return ended, {"backend": "python"}, [f"the runs were driven one by one by Python: {why}"]
     if adaptive:
         run_on_cores(asked, starts, results, progress)
         notes = [_otherwise(backend, f"the method {asked.spec.method} chooses its steps")]
-        return _rest(asked, results, one_by_one, ended, notes if backend in SIDE_BY_SIDE else [])
+        return _rest(asked, results, single_runs, ended, notes if backend in SIDE_BY_SIDE else [])
     notes = []
     how: dict[str, Any] = {"backend": "cores" if alone or backend == "cores" else "lanes"}
     missing = (alone or no_gpu()) if backend == "cuda" else ""
@@ -222,9 +230,9 @@ def _done(
         how = {"backend": "cuda", "launched": _on_gpu(asked, starts, results, progress)}
     else:
         (_in_lanes if how["backend"] == "lanes" else run_on_cores)(asked, starts, results, progress)
-    notes += _alone(asked, starts, results, one_by_one, progress)
+    notes += _alone(asked, starts, results, single_runs, progress)
     for run in starts.unable:
-        one_by_one.go(run, run + 1)
+        single_runs.go(run, run + 1)
     return _ended(asked, results, ended), how, notes
 
 
@@ -259,7 +267,7 @@ def _watched(asked: Asked, backend: str) -> tuple[Asked, str]:
 
 
 def _alone(
-    asked: Asked, starts: Starts, results: Results, one_by_one: OneByOne, progress: Progress | None
+    asked: Asked, starts: Starts, results: Results, single_runs: SingleRuns, progress: Progress | None
 ) -> list[str]:
     """Does those runs alone that were left: near singular positions, or where events need more than compiled code
     does."""
@@ -272,7 +280,7 @@ def _alone(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
         for run in left:
-            one_by_one.go(run, run + 1)
+            single_runs.go(run, run + 1)
     loops = "" if asked.loaded.program.loops is None else ", or closed loops near singular positions,"
     return [f"{counted(len(left), 'run')} met events that chatter or cannot be done{loops} and went alone"]
 
@@ -315,7 +323,7 @@ def _check_room(asked: Asked) -> None:
 
 
 def _rest(
-    asked: Asked, results: Results, one_by_one: OneByOne, ended: list[str], notes: list[str]
+    asked: Asked, results: Results, single_runs: SingleRuns, ended: list[str], notes: list[str]
 ) -> tuple[list[str], dict[str, Any], list[str]]:
     """Runs whose method chooses its steps and that did not finish in C: Python does them again, or goes on."""
     others = np.flatnonzero(results.status != FINISHED).tolist()
@@ -323,7 +331,7 @@ def _rest(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
         for run in others:
-            one_by_one.go(run, run + 1)
+            single_runs.go(run, run + 1)
     alone = f"{counted(len(others), 'run')} went on with stiff steps or did not finish: driven by Python"
     return ended, {"backend": "cores"}, [*notes, alone] if others else notes
 

@@ -21,7 +21,7 @@ from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.numeric.integrate import unit_sized
 from bellcrank.numeric.methods import AUTO, DEFAULT, METHODS, OWN, one_of
 from bellcrank.numeric.run_spec import FINISHED, NOT_FINITE, Checkpoint, RunSpec, ends_of_pieces
-from bellcrank.numeric.steps_told import why_it_ended
+from bellcrank.numeric.step_report import why_it_ended
 from bellcrank.numeric.tuning import CONTROL, LOOPS
 from bellcrank.run.stepping import NO_VALUE, Driven, Evaluation
 from bellcrank.run.tolerances import Tolerances

@@ -15,14 +15,14 @@ from bellcrank.interface.interface import Interface
 from bellcrank.model.guess import Guess, with_guess
 from bellcrank.model.mechanism import Mechanism
 from bellcrank.names import key_of
-from bellcrank.numeric.elsewhere import from_elsewhere, reaches
+from bellcrank.numeric.multistart import from_elsewhere, reaches
 from bellcrank.numeric.projection import CannotClose, Closure
 from bellcrank.numeric.run_spec import Input
 from bellcrank.numeric.tuning import ASSEMBLY
 from bellcrank.program.program import Program
 from bellcrank.run.gimbal import ELSEWHERE, beside_locks, gimbal_lock
 from bellcrank.run.loaded import Loaded
-from bellcrank.run.starts import bytes_of
+from bellcrank.run.start_cache import bytes_of
 from bellcrank.run.values import finite, known_symbols, state_lists
 
 State = tuple[np.ndarray, np.ndarray]

@@ -27,7 +27,7 @@ from bellcrank.numeric.run_spec import Input
 from bellcrank.program.program import Program
 from bellcrank.program.statements import section_expressions
 from bellcrank.run.rigid_layout import rigid_wheels
-from bellcrank.run.starts import Starts
+from bellcrank.run.start_cache import Starts
 from bellcrank.run.table_range import TableWatch
 from bellcrank.run.values import check_masses, given_parameters, inertia_notes, input_signals
 

@@ -29,7 +29,7 @@ from bellcrank.numeric.events import Watch
 from bellcrank.numeric.methods import ADAPTIVE, METHODS, SCIPY, one_of
 from bellcrank.numeric.projection import Closure
 from bellcrank.numeric.run_spec import FINISHED, Checkpoint, RunSpec, Weights, changed
-from bellcrank.numeric.steps_told import add_figures
+from bellcrank.numeric.step_report import add_figures
 from bellcrank.numeric.tuning import STEPS
 from bellcrank.run.actions import EventsGiven, read_events
 from bellcrank.run.adaptive import adaptive_run

@@ -13,16 +13,16 @@ from bellcrank.errors import Interrupted, check_called, warn
 from bellcrank.numeric.events import Event, Watch
 from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.numeric.run_spec import FINISHED, NOT_CLOSED, NOT_FINITE
-from bellcrank.numeric.steps_told import held_by, stood_in
+from bellcrank.numeric.step_report import held_by, stood_in
 from bellcrank.run.actions import GivenEvent, read_events
 from bellcrank.run.checkpoint import initial_conditions
 from bellcrank.run.dae_methods import Dae, as_dae
 from bellcrank.run.dae_runs import Piece, residuals_of
-from bellcrank.run.doubts import doubts_of
 from bellcrank.run.gimbal import locks_passed
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.memory import check_room
 from bellcrank.run.outcome import as_run, not_finite
+from bellcrank.run.post_run_checks import post_run_checks
 from bellcrank.run.ranges import outside
 from bellcrank.run.result import Run
 from bellcrank.run.session import Progress, Session
@@ -31,7 +31,7 @@ from bellcrank.run.step_limit import step_too_large
 from bellcrank.run.tolerances import Absolute, near_tolerance, through_zero, tolerances_of
 
 if TYPE_CHECKING:
-    from bellcrank.run.posed import Motion
+    from bellcrank.run.body_motion import Motion
 
 
 def simulate(
@@ -109,7 +109,7 @@ def simulate(
     told = [too_large] if too_large and taken.status == FINISHED else []
     told += held_by(spec.method, settings) + watch.never_counted()
     told += through_zero(session.tolerances, loaded.interface, rows) if spec.method in ADAPTIVE else []
-    doubts = doubts_of(loaded, session.pieces, rows, locks, told)
+    doubts = post_run_checks(loaded, session.pieces, rows, locks, told)
     for doubt in (*not_finite(run, rows, loaded.interface), *doubts):
         warn(doubt)
     return run
@@ -117,7 +117,7 @@ def simulate(
 
 def motion(loaded: Loaded, pieces: Sequence[Piece], parameters: Mapping[str, float] | None) -> Motion:
     """Where bodies were; imported when it is asked for."""
-    from bellcrank.run.posed import motion_of
+    from bellcrank.run.body_motion import motion_of
 
     return motion_of(loaded, pieces, parameters)
 

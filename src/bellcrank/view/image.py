@@ -8,7 +8,7 @@ from bellcrank.derive.derived import Derived
 from bellcrank.errors import BellcrankError
 from bellcrank.files.html import Raw, paragraph
 from bellcrank.files.picture import image
-from bellcrank.run.posed import at_start, drawn
+from bellcrank.run.body_motion import at_start, drawn
 from bellcrank.run.result import Run
 from bellcrank.scene.picture import draw_scene
 

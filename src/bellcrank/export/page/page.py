@@ -19,7 +19,7 @@ from bellcrank.export.page.scene import page_program, scene_facts
 from bellcrank.files.embed import plain, short_script
 from bellcrank.files.template import template
 from bellcrank.files.whole import write_text
-from bellcrank.run.posed import at_start, drawn
+from bellcrank.run.body_motion import at_start, drawn
 from bellcrank.scene.recorded import PAGES, page_text
 
 HEIGHT = 720  # pixels of a page in a notebook

@@ -7,7 +7,7 @@ from typing import Any
 from bellcrank.derive.derived import Derived
 from bellcrank.emit.browser import BrowserProgram
 from bellcrank.program.program import Program
-from bellcrank.run.posed import Motion, posed_program
+from bellcrank.run.body_motion import Motion, posed_program
 from bellcrank.scene.browser import browser_scene, few_digits
 from bellcrank.scene.camera import camera_of
 from bellcrank.scene.default import draft_of

@@ -17,9 +17,9 @@ from bellcrank.export.standalone.loops import row_names
 from bellcrank.export.standalone.setup import Keyed, Setup, input_files
 from bellcrank.export.standalone.text import about, indented, require_language, written
 from bellcrank.numeric.collocation import STIFF
-from bellcrank.numeric.elsewhere import STARTS, drawn
 from bellcrank.numeric.embedded import EMBEDDED
 from bellcrank.numeric.methods import AUTO, METHODS, RTOL, one_of
+from bellcrank.numeric.multistart import STARTS, drawn
 from bellcrank.numeric.run_spec import DAE_METHODS
 from bellcrank.numeric.tuning import BRIDGES, INPUTS, PLANS
 from bellcrank.program.inertias import inertia_functions

@@ -13,7 +13,7 @@ from bellcrank.run.loaded import Loaded
 from bellcrank.run.poles import poles_passed
 
 
-def doubts_of(
+def post_run_checks(
     loaded: Loaded, pieces: Sequence[Piece], rows: np.ndarray, locks: Sequence[Lock], told: Sequence[str]
 ) -> Iterator[str]:
     """A sentence for each doubt that states and inputs show; `pieces`: rows with their parameters; `told`: others."""

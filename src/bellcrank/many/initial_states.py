@@ -7,6 +7,7 @@ by run as `simulate` does it.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,7 +17,7 @@ import numpy as np
 from bellcrank.backend.c_job import InputSignal
 from bellcrank.backend.c_many import Beginnings
 from bellcrank.backend.c_runs import CRun, signal_of
-from bellcrank.errors import BellcrankError, ModelError, RunError
+from bellcrank.errors import BellcrankError, ModelError, ModelWarning, RunError
 from bellcrank.many.given import Given
 from bellcrank.numeric.methods import ADAPTIVE
 from bellcrank.numeric.run_spec import Input, RunSpec, Weights
@@ -28,6 +29,7 @@ from bellcrank.run.closure import closure_of
 from bellcrank.run.dae_methods import USUAL, Dae
 from bellcrank.run.loaded import Context, Loaded
 from bellcrank.run.session import Session
+from bellcrank.run.step_limit import step_too_large
 from bellcrank.run.tolerances import Absolute, tolerances_of
 from bellcrank.run.values import check_all_masses
 
@@ -260,3 +262,23 @@ def _structures(inputs: Sequence[Input]) -> np.ndarray:
     """A row of structures."""
     listed = (InputSignal * max(len(inputs), 1))(*map(signal_of, inputs))
     return np.frombuffer(listed, dtype=np.dtype(InputSignal)).reshape(1, -1).copy()
+
+
+def first_step_check(loaded: Loaded, spec: RunSpec, given: Given, sizes: np.ndarray) -> str:
+    """What `simulate` says of a step that is too large where a run begins, with its number; else "".
+
+    `sizes`: how large the results of every run are beside those of the others. Growing errors show there.
+    """
+    if spec.method in ADAPTIVE or loaded.remembers or loaded.analysis.mechanism.description.contacts:
+        return ""
+    for run in dict.fromkeys([int(np.argmax(sizes)), 0]):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ModelWarning)  # `many.run(i)` tells them
+                session = ready_run(loaded, spec, given, run)
+        except BellcrankError:  # it cannot begin, and says so
+            continue
+        row = np.concatenate([[spec.begins], session.run.state])[None, :]
+        if said := step_too_large(spec, session.evaluation, row):
+            return f"run {run}: {said}"
+    return ""

@@ -16,7 +16,7 @@ from bellcrank.numeric.run_spec import FINISHED
 from bellcrank.run.result import Run
 
 
-class OneByOne:
+class SingleRuns:
     """One thread's part of many runs."""
 
     def __init__(
