@@ -50,7 +50,7 @@ NO_ROUTINE = Reason(
     "is given in C or Fortran alone|needs the external routine|cannot call the external routine",
 )
 
-WITH_DAE = ("native", "without compiler", "cores", "written C", "written Fortran", "FMU co-simulation")
+WITH_DAE = ("native", "without compiler", "stepper", "cores", "written C", "written Fortran", "FMU co-simulation")
 CANNOT: dict[str, dict[str, Reason]] = {
     "adaptive steps": {"stepper": STEPS, "lanes": LOCKSTEP, "GPU": LOCKSTEP, "embedded": REAL_TIME, "page": REAL_TIME},
     "stiff methods": {"stepper": STEPS, "lanes": LOCKSTEP, "GPU": LOCKSTEP, "embedded": REAL_TIME, "page": REAL_TIME},

@@ -171,6 +171,7 @@ class Simulation(Analyses):
         start: Run | None = None,
         events: Any = None,
         guess: Mapping[Any, float] | None = None,
+        dae: str | Dae | None = None,
     ) -> Stepper:
         """The model to be taken step by step from Python: `set` inputs, take a `step`, read `t`, `state`, `outputs`.
 
@@ -178,7 +179,7 @@ class Simulation(Analyses):
         are left to whoever takes the steps.
         """
         values = with_guess(initial, guess)
-        return stepper(self.loaded, step, parameters, values, inputs, method, t_start, start, events)
+        return stepper(self.loaded, step, parameters, values, inputs, method, t_start, start, events, dae)
 
     def steppers(
         self,

@@ -36,10 +36,13 @@ class InitialConditions(NamedTuple):
     saved: Checkpoint | None = None
     same_inputs: bool = False
     tolerances: Tolerances = USUAL  # unless given
+    given_dae: Dae | None = None
 
     @property
     def dae(self) -> Dae:
-        """How constraints are kept, unless given."""
+        """How constraints are kept: as given, or as the run before does."""
+        if self.given_dae is not None:
+            return self.given_dae
         return USUAL_DAE if self.saved is None else self.saved.dae
 
     def spec(self, loaded: Loaded, t_end: Any, step: Any, method: Any, every: Any) -> RunSpec:

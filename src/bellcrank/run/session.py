@@ -448,8 +448,6 @@ def step_by_step(
     initial = initial._replace(inputs=signals_of(loaded.interface, initial.inputs))
     spec = _long_enough(spec, [b for i in loaded.inputs(initial.inputs) for b in i.breaks])
     events = read_events(loaded.interface, None, None, initial.parameters)
-    if not initial.dae.usual:
-        raise ModelError(f"start=: the run keeps its loops by dae={initial.dae.method!r}, a stepper by projection")
     session = Session(loaded, initial, spec, events, initial.dae, initial.tolerances, ends=False)
     run = session.run
     if session.watching is not None:

@@ -19,6 +19,7 @@ from bellcrank.names import find_name, one_each
 from bellcrank.numeric.events import Event
 from bellcrank.numeric.run_spec import Checkpoint
 from bellcrank.run.checkpoint import InitialConditions, initial_conditions
+from bellcrank.run.dae_methods import Dae, as_dae
 from bellcrank.run.inputs import as_signal
 from bellcrank.run.loaded import Loaded
 from bellcrank.run.named import Layout, Values
@@ -336,12 +337,16 @@ def stepper(
     t_start: float | None = None,
     start: Run | None = None,
     events: Any = None,
+    dae: str | Dae | None = None,
 ) -> Stepper:
     """A model that is taken step by step; arguments as of `Simulation.simulate`."""
     if events is not None:
         what = "describe them with the model, by add_event(), or look at state and outputs after a step"
         raise ModelError(f"events= is not for a stepper: {what}", loaded.name)
-    return Stepper(loaded, initial_conditions(loaded, start, t_start, initial, parameters, inputs), step, method)
+    conditions = initial_conditions(loaded, start, t_start, initial, parameters, inputs)
+    if dae is not None:
+        conditions = conditions._replace(given_dae=as_dae(dae))
+    return Stepper(loaded, conditions, step, method)
 
 
 def _onward(saved: Checkpoint) -> InitialConditions:

@@ -44,7 +44,7 @@ def parts_of(
         "HAS_ADAPTIVE": int(plain and adaptive),
         "HAS_STIFF": int(plain and adaptive and stiff),
         "HAS_SLOPES": int(stiff and bool(program.sloped)),
-        "HAS_CALLS": int(calls and not multipliers),
+        "HAS_CALLS": int(calls),
         "HAS_LOOKS": int(looks),
         "HAS_ASSEMBLY": int(assembled is not None and assembles),
         "REMEMBERS": int(bool(program.remembers)),
