@@ -16,6 +16,7 @@ import numpy as np
 from bellcrank.backend.c_runs import RigidCRun
 from bellcrank.derive.derived import Derived
 from bellcrank.emit.browser import BrowserProgram, browser_program
+from bellcrank.emit.c.rigid import RigidWheel
 from bellcrank.emit.memory import PARTS, ROWS, SIZE
 from bellcrank.emit.wasm.placed import MODES, Course, EventTables
 from bellcrank.errors import ModelError
@@ -105,14 +106,16 @@ def facts_of(
     machine = None if reach is None else machine_of(derived, loaded, reach)
     wheels = setup.special.wheels
     of_ground = {f"{w.name}.{what}" for w, _ in wheels for what in INPUTS}
-    signals = sorted(setup.signals, key=lambda s: s.quantity.name in of_ground)  # those without a slider at last
-    listed = [_signal(s, setup, chosen, notes, machine) for s in signals]
+    order = [*range(len(setup.signals))]
+    order.sort(key=lambda i: setup.signals[i].quantity.name in of_ground)  # those without a slider at last
+    listed = [_signal(setup.signals[i], setup, chosen, notes, machine) for i in order]
     events = read_events(interface, None, None, None)
     values = value_names(events.formulas)
     known = [s.name for s in program.parameters]
     known += [name for name in values if name not in known]
-    places = [signals.index(s) for s in setup.signals]
-    scaled = [(places[i], rate, x.unit.factor) for (i, rate), x in zip(setup.inputs, interface.inputs, strict=True)]
+    scaled = [
+        (order.index(i), rate, x.unit.factor) for (i, rate), x in zip(setup.inputs, interface.inputs, strict=True)
+    ]
     course = Course([signal for _, signal in listed], scaled, setup.method, setup.step)
     if events.formulas or wheels:
         follows = following(interface, derived.analysis.independent_speeds)
@@ -152,16 +155,24 @@ def facts_of(
         "notes": notes,
     }
     if events.formulas or wheels:
-        fields = layout_of("events.h", "Events").fields
-        facts["events"] = {
-            "names": [plain(e.name) for e in events.formulas],
-            "values": [known.index(name) for name in values],
-            "at": {name: fields[name][0] for name in EVENT_FIELDS},
-            "wheels": [[plain(w.name), strict] for w, strict in wheels],
-            "does": RigidCRun.KINDS,
-            "modes": MODES * len(wheels),
-        }
+        names_of = [plain(e.name) for e in events.formulas]
+        facts["events"] = _event_facts(names_of, [known.index(name) for name in values], wheels)
     return facts, made
+
+
+def _event_facts(
+    names: Sequence[str], values: Sequence[int], wheels: Sequence[tuple[RigidWheel, bool]]
+) -> dict[str, Any]:
+    """Events by name, the parameters that they read or set, and rigid wheels: must they not start below the ground?"""
+    fields = layout_of("events.h", "Events").fields
+    return {
+        "names": names,
+        "values": values,
+        "at": {name: fields[name][0] for name in EVENT_FIELDS},
+        "wheels": [[plain(w.name), strict] for w, strict in wheels],
+        "does": RigidCRun.KINDS,
+        "modes": MODES * len(wheels),
+    }
 
 
 def _parameter(interface: Interface, name: str, chosen: Chosen) -> dict[str, Any]:
