@@ -42,7 +42,7 @@ def model():
     fixed = s.add_point("fixed", at=("xc", "yc", 0), label="fixed end of the spring")
     s.add_strut("spring", magnitude="-c0*(x - lo)", between=(top, fixed), label="spring force")
     s.add_moment("motor", magnitude="mom", direction=n[3], on=k1, label="motor torque")
-    s.add_output("fm(spring)", "force", label="spring force, positive in compression", body=k3)
+    s.add_output("force", "fm(spring)", label="spring force, positive in compression", body=k3)
 
     s.set_units(c0="F/L", mom="F*L")
     s.set_defaults(m1=0.04325, m2=0.00365, m3=0.02373, m4=0.00706, m5=0.07050, m6=0.00706, m7=0.05498)

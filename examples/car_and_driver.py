@@ -19,8 +19,8 @@ def add_car(s, steer):
         axle = s.add_point(name, body=car, at=(place, 0, 0))
         slip = f"atan2(dot(vel({name}), [car2]), dot(vel({name}), [car1])) - ({angle})"
         s.add_force(f"tyre_{name}", magnitude=f"-c_{name}*({slip})", direction=car[2], at=axle)
-    s.add_output("dot(pos(car.cm), [n2])", "y", label="offset from the lane", body=car)
-    s.add_output("angle([n1], [car1], [n3])", "yaw", label="heading", body=car)
+    s.add_output("y", "dot(pos(car.cm), [n2])", label="offset from the lane", body=car)
+    s.add_output("yaw", "angle([n1], [car1], [n3])", label="heading", body=car)
     s.set_units(m="M", iz="M*L**2", c_front="F/A", c_rear="F/A", a="L", b="L")
     s.set_defaults(m=1200, iz=1800, a=1.2, b=1.4, c_front=60e3, c_rear=70e3)
     return n
@@ -31,7 +31,7 @@ def add_driver(s, y, yaw):
     hands = s.add_body("hands", rotate=1, inertia=("iw", 0, 0), mass=0, label="steering wheel")
     wanted = f"-gain*({y} + ahead*({yaw})/one)"
     s.add_moment("arms", magnitude=f"k*({wanted} - q(hands)) - c*u(hands)", direction=hands[1], on=hands)
-    s.add_output("q(hands)/ratio", "steer", label="angle of the front wheels")
+    s.add_output("steer", "q(hands)/ratio", label="angle of the front wheels")
     s.set_units(gain="A/L", ahead="L", one="A", ratio="1", k="F*L/A", c="F*L*T/A", iw="M*L**2")
     s.set_defaults(iw=0.05, k=20, c=1.6, gain=0.5, ahead=20, one=1, ratio=16)
 

@@ -46,7 +46,7 @@ def add_trailer(system, car):
             direction=trailer[3], at=axle.origin, against=trailer.origin,
         )  # fmt: skip
         system.add_contact(f"{name}.tyre", at=wheel, rim=RADIUS, terrain=ground, tyre=tyre, wheel=wheel)
-    system.add_output("q(trailer, 1)", "hitch_angle", label="yaw angle of the trailer at the hitch", units="deg")
+    system.add_output("hitch_angle", "q(trailer, 1)", label="yaw angle of the trailer at the hitch", units="deg")
 
 
 def add_esc(system, car):

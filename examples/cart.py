@@ -30,8 +30,8 @@ def model():
         s.add_shape(w, "cylinder", size=("r", "0.25*r"), axis=2, color="#2f3338")
         s.add_shape(w, "box", size=("1.6*r", "0.3*r", "0.2*r"), color="silver")
 
-    s.add_output("dot(rot(b), [b3])", "r", label="yaw rate", body=b)
-    s.add_output("dot(rot(f) - rot(b), [b3])", "deldot", label="steer rate", body=f)
+    s.add_output("r", "dot(rot(b), [b3])", label="yaw rate", body=b)
+    s.add_output("deldot", "dot(rot(f) - rot(b), [b3])", label="steer rate", body=f)
     s.set_defaults(bi33=12, bm=20, cmb1=0.5, cmf1=0.02, eps=0.1, f=100, fi33=0.5, fm=5, ia=0.02, it=0.01, l1=1.5, mw=1)
     s.set_defaults(r=0.2, trk2=0.5)
     s.set_run(t_end=3, step=0.02, method="rk2", output_every=5, initial={"q(f)": 0.25})

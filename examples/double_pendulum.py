@@ -35,7 +35,7 @@ def model():
     s.set_defaults(la=1, lb=1, massa=2, massb=4, wda=0, wdab=0, g=9.81)
     s.set_defaults(ia1=0, ia2=2.66667, ia3=2.66667, ib1=0, ib2=5.33333, ib3=5.33333)
     s.add_output(
-        "(massa + 2*massb)*(1 - cos(q(a)))*g*la + massb*g*(1 - cos(q(a) + q(b)))*lb", "pe", label="potential energy"
+        "pe", "(massa + 2*massb)*(1 - cos(q(a)))*g*la + massb*g*(1 - cos(q(a) + q(b)))*lb", label="potential energy"
     )
     s.add_outputs("moments", "energy")
     s.set_run(t_end=10, step=0.005, output_every=20, initial={"q(a)": 0.7854, "q(b)": 0.7854})

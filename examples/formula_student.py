@@ -42,9 +42,9 @@ def model(case="spring", exact=True, pushrod="carrier", arms=False):
     if arms:
         for name, mass in (("lower_arm", 1.2), ("upper_arm", 0.9)):
             joint.link(name, mass=mass, inertia=(0.012, 0.02, 0.03), cm=_middle(chain, name[:5]))
-    s.add_output("dot(pos(wheel.origin), [n3])", "z", label="height of the wheel centre", units="L")
+    s.add_output("z", "dot(pos(wheel.origin), [n3])", label="height of the wheel centre", units="L")
     for i in (1, 2, 3):
-        s.add_output(f"dot(rot(wheel), [n{i}])", f"w{i}", label=f"angular velocity, axis {i}", units="A/T")
+        s.add_output(f"w{i}", f"dot(rot(wheel), [n{i}])", label=f"angular velocity, axis {i}", units="A/T")
     s.set_run(t_end=0.25 if case == "drop" else 2, step=0.0005, initial={joint.q: 0.1 if case == "drop" else 0.0})
     return s
 

@@ -25,10 +25,10 @@ def model(displaced=True, massive=False):
     s.add_gravity(direction=-n[2])
     s.add_strut("F", magnitude="-k*(x - x0) - d*v", between=(s1, s2), label="strut force")
 
-    s.add_output("-fm(F)", "pull", label="strut force, positive in tension", body=b)
-    s.add_output("dot(pos(b.cm), [n1])", "x", label="X coordinate of B*", body=b)
-    s.add_output("dot(pos(b.cm), [n2])", "y", label="Y coordinate of B*", body=b)
-    s.add_output("angle([n1], [b1], [n3])", "angle", label="angle of B relative to N", body=b)
+    s.add_output("pull", "-fm(F)", label="strut force, positive in tension", body=b)
+    s.add_output("x", "dot(pos(b.cm), [n1])", label="X coordinate of B*", body=b)
+    s.add_output("y", "dot(pos(b.cm), [n2])", label="Y coordinate of B*", body=b)
+    s.add_output("angle", "angle([n1], [b1], [n3])", label="angle of B relative to N", body=b)
     s.set_units(k="F/L", d="F*T/L")
     s.set_defaults(bi33=1, bm=10, d=100, k=10000, l1=0.5, l2=0.1, l3=0.2, l4=0.3, l5=0.1, l6=0.3, l7=0.5)
     if massive:

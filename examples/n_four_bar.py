@@ -27,7 +27,7 @@ def model(n=8, step=0.002):
             s.close_loop(end, tip, directions=(ground[1], ground[2]), label=f"window {i}")
         previous = crank
     s.add_gravity(direction=-ground[2])
-    s.add_output("dot(pos(p0), [n2])", "height", label="height of the first tip")
+    s.add_output("height", "dot(pos(p0), [n2])", label="height of the first tip")
     s.add_outputs("energy")
     s.set_defaults(l=1, m=1, g=9.81)
     start = {f"q(a{i})": pi / 2 for i in range(n + 1)} | {f"q(b{i})": -pi / 2 for i in range(1, n + 1)}

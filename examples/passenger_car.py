@@ -50,15 +50,15 @@ def model(small=False):
     )
 
     s.add_output(
-        "dot(direction(project([rb2], [n3])), dxdt(vel(rb.cm)))",
         "Ay",
+        "dot(direction(project([rb2], [n3])), dxdt(vel(rb.cm)))",
         label="Lateral Acceleration",
         body=rb,
         units="L/T**2",
     )
-    s.add_output("dot(rot(nrb), [n3])", "r", label="Yaw Rate", body=nrb, units="A/T")
-    s.add_output("alpha_f", "alpha f", label="Front slip angle", body=nrb, units="A", generic="Slip Angle")
-    s.add_output("alpha_r", "alpha r", label="Rear slip angle", body=nrb, units="A", generic="Slip Angle")
+    s.add_output("r", "dot(rot(nrb), [n3])", label="Yaw Rate", body=nrb, units="A/T")
+    s.add_output("alpha f", "alpha_f", label="Front slip angle", body=nrb, units="A", generic="Slip Angle")
+    s.add_output("alpha r", "alpha_r", label="Rear slip angle", body=nrb, units="A", generic="Slip Angle")
     s.add_outputs("forces", "moments")
 
     s.set_units(ca1="F/A", ca2="F/A", cam1="L*F/A", cam2="L*F/A", cg1="F/A", ccoef1="1", krs2="1")

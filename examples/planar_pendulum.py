@@ -15,7 +15,7 @@ def model(length=1.0):
     bob = s.add_point_mass("bob", translate=(1, 2), joint_at=(0, "l", 0), mass="m", label="point mass")
     s.close_loop(bob.origin, pivot, joint="rod", length="l", label="rod")
     s.add_gravity(direction=(0, -1, 0))
-    s.add_output("sqrt(q(bob, 1)**2 + q(bob, 2)**2)", "r", label="distance from the pivot", units="L")
+    s.add_output("r", "sqrt(q(bob, 1)**2 + q(bob, 2)**2)", label="distance from the pivot", units="L")
     s.add_outputs("energy")
     s.set_defaults(m=1, l=length, g=9.81)
     s.set_run(t_end=10, step=0.01, initial={"q(bob, 1)": length})

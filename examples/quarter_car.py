@@ -28,9 +28,9 @@ def model():
         h="height of the sprung mass above the wheel",
     )
     car.set_defaults(m_b=290, m_w=59, k=16800, c=1000, k_t=190000, r_w=0.3, h=0.5, f0=2845, f1=3424)
-    car.add_output("dot(dxdt(vel(body.cm)), [n3])", "az", label="acceleration of the sprung mass", body=body)
-    car.add_output("q(body)", "travel", label="suspension travel", body=body)
-    car.add_output("fm(tyre)", "fz", label="tyre load", body=wheel)
+    car.add_output("az", "dot(dxdt(vel(body.cm)), [n3])", label="acceleration of the sprung mass", body=body)
+    car.add_output("travel", "q(body)", label="suspension travel", body=body)
+    car.add_output("fz", "fm(tyre)", label="tyre load", body=wheel)
     car.add_shape(wheel, "cylinder", size=("0.9*r_w", "0.3*r_w"), axis=2, color="#2f3338")
     car.add_shape(wheel, "cylinder", size=("0.5*r_w", "0.32*r_w"), axis=2, color="silver")
     car.add_shape(body, "box", size=("2*r_w", "r_w", "0.5*r_w"), at=(0, 0, "0.25*r_w"))

@@ -22,8 +22,8 @@ def model(slope=20.0):
             f"dot(vel(coin.origin) + cross(rot(coin), -r*[n3]), [stand{axis}])", label=f"rolling, axis {axis}"
         )
     s.add_gravity(direction="sin(slope)*[n1] - cos(slope)*[n3]")
-    s.add_output("dot(pos(coin.origin), [n1])", "x", label="distance downhill", body=coin)
-    s.add_output("dot(pos(coin.origin), [n2])", "y", label="distance across the slope", body=coin)
+    s.add_output("x", "dot(pos(coin.origin), [n1])", label="distance downhill", body=coin)
+    s.add_output("y", "dot(pos(coin.origin), [n2])", label="distance across the slope", body=coin)
     s.add_outputs("energy")
     s.add_parameter("slope", radians(slope), units="A", label="angle of the incline")
     s.set_defaults(m=0.01, r=0.012)

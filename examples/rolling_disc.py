@@ -20,8 +20,8 @@ def model():
     s.add_gravity()
     for axis in (1, 2):
         s.add_constraint(f"dot(vel(disc.origin) + cross(rot(disc), -r*[lean3]), [yaw{axis}])")
-    s.add_output("q(lean)", "lean", label="lean angle", body=lean)
-    s.add_output("dot(vel(disc.origin), [yaw1])", "speed", label="forward speed", body=disc)
+    s.add_output("lean", "q(lean)", label="lean angle", body=lean)
+    s.add_output("speed", "dot(vel(disc.origin), [yaw1])", label="forward speed", body=disc)
     s.add_outputs("energy")
     s.set_defaults(m=1, r=0.3)
     s.add_shape(disc, "cylinder", size=("r", "r/10"), axis=2, color="teal")

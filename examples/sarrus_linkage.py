@@ -27,7 +27,7 @@ def model():
     s.close_loop(end, edge, joint="pin", axis=b2[1], label="last hinge")
     s.add_gravity()
     s.add_strut("spring", magnitude="-k*(x - l_0)", between=(top.cm, s.inertial.origin), label="spring force")
-    s.add_output("dot(pos(top.cm), [n3])", "height", label="height of the platform", body=top)
+    s.add_output("height", "dot(pos(top.cm), [n3])", label="height of the platform", body=top)
     s.add_outputs("forces", "energy")
     s.set_defaults(l=0.5, h=0.3, m=0.4, m_p=2, i_p=0.02, k=200, l_0=0.5)
     start = {"q(a1)": pi / 3, "q(a2)": -2 * pi / 3, "q(top)": pi / 3, "q(b1)": -pi / 3, "q(b2)": 2 * pi / 3}

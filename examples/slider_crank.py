@@ -21,7 +21,7 @@ def model(crank=0.1, rod=0.4, equal_arms=False):
     end = s.add_point("end", body=b, at=("l", 0, 0), label="end of the rod")
     s.close_loop(end, piston.origin, joint="pin", axis=b[3], label="gudgeon pin")
     s.add_force("friction", magnitude="-c*v", direction=s.inertial[1], at=piston.origin)
-    s.add_output("dot(pos(piston.origin), [n1])", "x", label="position of the piston", body=piston)
+    s.add_output("x", "dot(pos(piston.origin), [n1])", label="position of the piston", body=piston)
     s.add_outputs("forces", "energy")
     s.set_defaults(r=crank, l=rod, m_crank=2, m_rod=1, m_piston=0.5, c=1)
     speed = 8 if equal_arms else 20

@@ -42,10 +42,10 @@ def model(exact=True, rear="five_link"):
     )
     s.set_units(k_bf="F/L", k_br="F/L", k_r="F/L", c_r="F*T/L", k_t="F/L", c_t="F*T/L", k_h="F/L", c_h="F*T/L")
     s.set_defaults(k_bf=12000, k_br=8000, k_r=50000, c_r=1500, k_t=220000, c_t=400, k_h=150000, c_h=3000)
-    s.add_output("dot(pos(chassis.cm), [n3])", "height", label="height of the mass centre", units="L")
-    s.add_output("angle([n3], [chassis3], [n2])", "pitch", label="pitch angle", units="A")
+    s.add_output("height", "dot(pos(chassis.cm), [n3])", label="height of the mass centre", units="L")
+    s.add_output("pitch", "angle([n3], [chassis3], [n2])", label="pitch angle", units="A")
     for name in ("fl", "fr", "rl", "rr"):
-        s.add_output(f"fm(load_{name})", f"load {name}", label=f"wheel load {name}", units="F")
+        s.add_output(f"load {name}", f"fm(load_{name})", label=f"wheel load {name}", units="F")
     s.add_shape(chassis, "box", size=(3.4, 0.9, 0.3), at=(-WHEELBASE / 2, 0, 0.42))
     s.add_shape(chassis, "box", size=(1.6, 0.85, 0.45), at=(-1.6, 0, 0.78), color="#7d99b8")
     s.set_run(t_end=4, step=0.001, output_every=10, initial={"q(chassis, 3)": 0.005})

@@ -107,7 +107,7 @@ def model_1():
             body = s.add_point_mass(f"{side}.{part}", contact, translate=3, joint_at=(0, 0, height), mass="m")
             spring = "k*(0.4 - x) - c*v"
             s.add_force(f"{side}.{part}.spring", magnitude=spring, direction=n[3], at=body.origin, against=low.origin)
-            s.add_output(f"q({side}.{part}) + {height}", f"{side}.{part}.z", units="L")
+            s.add_output(f"{side}.{part}.z", f"q({side}.{part}) + {height}", units="L")
             low = body
         s.add_input(f"{side}.load", units="F")
         s.add_force(f"{side}.push", magnitude=f"{side}.load", direction=n[3], at=low.origin)
@@ -115,7 +115,7 @@ def model_1():
         s.add_force(f"{side}.thrust", magnitude=f"{side}.drive", direction=n[1], at=contact.origin)
     s.add_constraint("magnitude(pos(front.chassis.origin, rear.chassis.origin)) - 1", label="rod")
     s.add_output(
-        "atan2(q(front.chassis) - q(rear.chassis), 1 + q(front.contact) - q(rear.contact))", "pitch", units="deg"
+        "pitch", "atan2(q(front.chassis) - q(rear.chassis), 1 + q(front.contact) - q(rear.contact))", units="deg"
     )
     s.set_defaults(m=1, k=1000, c=0, g=G)
     s.set_run(inputs={f"{side}.{i}": 0.0 for side in SIDES for i in ("load", "drive")})

@@ -50,9 +50,9 @@ def model(speed=4.6):
             label=f"front wheel rolls, axis {axis}",
         )
 
-    s.add_output("q(lean)", "lean", label="lean angle", body=lean)
-    s.add_output("q(fork)", "steer", label="steer angle", body=fork)
-    s.add_output("dot(vel(rw.origin), [yaw1])", "speed", label="forward speed", body=frame)
+    s.add_output("lean", "q(lean)", label="lean angle", body=lean)
+    s.add_output("steer", "q(fork)", label="steer angle", body=fork)
+    s.add_output("speed", "dot(vel(rw.origin), [yaw1])", label="forward speed", body=frame)
     s.add_outputs("energy")
     s.set_defaults(w=1.02, c=0.08, g=9.81, r_r=0.3, m_r=2, irxx=0.0603, iryy=0.12)
     s.add_parameter("lam", 18, units="deg", label="tilt of the steering axis")

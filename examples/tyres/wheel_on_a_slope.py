@@ -30,7 +30,7 @@ def model():
     s.set_defaults(k=6e4, t_flow=0.005)
     s.set_units(k="F*L/A", t_flow="T")
     s.add_contact("tyre", at=wheel, terrain=bc.terrain.ramp(SLOPE), tyre=tyre, wheel=wheel)
-    s.add_output("dot(vel(hub.origin), [n1])", "speed", label="speed along the road", units="L/T")
+    s.add_output("speed", "dot(vel(hub.origin), [n1])", label="speed along the road", units="L/T")
     s.add_outputs("energy")
     start = {"q(hub, 3)": 0.2985, "u(hub, 1)": 15.0, "u(hub, 3)": 15.0 * SLOPE, "u(wheel)": 49.8}
     inputs = {

@@ -28,9 +28,9 @@ def hard_point_car(speed=20.0, front=60e3, rear=75e3):
     s.set_units(k_r="F/L", c_r="F*T/L", k_t="F/L", c_t="F*T/L", c_roll="F*T/L")
     s.set_defaults(k_r=2e6, c_r=1e4, k_t=220000, c_t=400, c_roll=ROLLING)
     up, ahead = "[n3]", "direction(project([chassis1], [n3]))"
-    s.add_output(f"dot(vel(chassis.cm), {ahead})", "speed", units="L/T")
-    s.add_output(f"dot(rot(chassis), {up})", "yaw_rate", units="A/T")
-    s.add_output(f"dot(dxdt(vel(chassis.cm)), cross({up}, {ahead}))", "ay", units="L/T**2")
+    s.add_output("speed", f"dot(vel(chassis.cm), {ahead})", units="L/T")
+    s.add_output("yaw_rate", f"dot(rot(chassis), {up})", units="A/T")
+    s.add_output("ay", f"dot(dxdt(vel(chassis.cm)), cross({up}, {ahead}))", units="L/T**2")
     s.set_run(t_end=1, step=0.0005, output_every=20, initial=start, inputs={"steer": 0.0, "drive": 0.0})
     return s
 

@@ -149,7 +149,7 @@ def test_every_value_of_a_routine_has_its_own_slope():
 
 def test_an_output_without_slopes_does_not_hinder_the_rest():
     def prepare(s):
-        s.add_output("sqrt(q(rod)**2*q(rod)**2)**0.25", "root")
+        s.add_output("root", "sqrt(q(rod)**2*q(rod)**2)**0.25")
 
     sim = pendulum(prepare=prepare).equations().compile(backend="python")
     model = sim.linearize(at={"q(rod)": 0.0})

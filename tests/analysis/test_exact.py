@@ -247,7 +247,7 @@ def test_an_input_that_drives_a_constraint_acts_with_its_rates():
     s.add_input("z", units="L")
     s.add_constraint("q(base) - z")
     s.add_force("mount", magnitude="-80*x - 3*v", direction=s.inertial[1], at=mass.origin, against=base.origin)
-    s.add_output("dot(pos(mass.cm), [n1])", "place")
+    s.add_output("place", "dot(pos(mass.cm), [n1])")
     s.set_run(inputs={"z": 0.0})
     model = s.equations().compile(backend="python").linearize(at={}, inputs=["z"])
     assert model.input_names == ["z", "dxdt(z)", "dxdt(dxdt(z))"]

@@ -135,7 +135,7 @@ def test_rates_of_an_input_act_along_with_it():
     mass = s.add_body("mass", translate=3, mass=2)
     s.add_input("z", units="L")
     s.add_force("mount", magnitude="-k*(x - z) - c*(v - dxdt(z))", direction=s.inertial[3], at=mass.origin)
-    s.add_output("q(mass)", "x")
+    s.add_output("x", "q(mass)")
     s.set_defaults(k=80, c=3)
     s.set_run(inputs={"z": 0.0})
     sim = s.equations().compile(backend="python")

@@ -19,7 +19,7 @@ def motorcycle(speed=SPEED):
     """A motorcycle at a speed, its wheels rolling, standing on relaxed springs; the rear wheel is driven."""
     s = bc.vehicles.motorcycle(**BIKE, rolling_resistance=DRAG)
     spins = {f"u({side}.wheel)": speed / RADIUS for side in ("rear", "front")}
-    s.add_output("dot(vel(frame.origin), [n1])", "speed", units="L/T")
+    s.add_output("speed", "dot(vel(frame.origin), [n1])", units="L/T")
     s.set_run(initial={"u(frame, 1)": speed, **spins}, inputs={"drive": 0.0, "brake": 0.0})
     return s
 

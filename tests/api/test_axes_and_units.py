@@ -116,9 +116,9 @@ def test_three_names_are_axes_and_components_stay_components():
 def test_axes_of_formulas():
     s = bc.System("slope", units="SI")
     b = s.add_body("rear.b", translate="y", mass=1)
-    s.add_output("dot(vel(rear.b.origin), [rear.b.y])", "v")
-    s.add_output(bc.dot(bc.vel(b.origin), b["y"]), "w")
-    s.add_output("dot(vel(rear.b.origin), [ n.y ])", "n")
+    s.add_output("v", "dot(vel(rear.b.origin), [rear.b.y])")
+    s.add_output("w", bc.dot(bc.vel(b.origin), b["y"]))
+    s.add_output("n", "dot(vel(rear.b.origin), [ n.y ])")
     run = s.equations().compile(backend="python").simulate(t_end=0.1, step=0.1, initial={"u(rear.b)": 2})
     assert [run[name][-1] for name in "vwn"] == [2, 2, 2]
     with pytest.raises(IndexError, match="1, 2, 3 or 'x', 'y', 'z', not 'w'"):

@@ -28,8 +28,8 @@ def system(capitals=True):
     s.add_state(new("z"), new("-3*h*z + e*q(a)"))
     s.define(new("D"), new("M*R"))
     s.define(new("d"), new("m*r"))
-    s.add_output(new("D*u(A)"), new("Ay"))
-    s.add_output(new("d*u(a)"), new("ay"))
+    s.add_output(new("Ay"), new("D*u(A)"))
+    s.add_output(new("ay"), new("d*u(a)"))
     s.set_defaults({new(k): v for k, v in VALUES.items()})
     s.set_run(t_end=0.4, step=0.01, initial={new(k): v for k, v in START.items()}, inputs={new("F"): bc.sine(1.5, 2)})
     return s

@@ -29,10 +29,10 @@ def corner(k=20000.0, arm=0.3, python=None):
     s.add_force("spring", magnitude="-k*(x - x0) - 500*v", direction=s.inertial[3], at=wheel.cm)
     s.add_state("z", rate="law(q(wheel)) - z", units="1")
     s.set_defaults(k=k, m=2.0)
-    s.add_output("k*q(wheel)", "push", units="F")
+    s.add_output("push", "k*q(wheel)", units="F")
     if python is not None:
         s.add_external("mine", arguments=("x",), python=python)
-        s.add_output("mine(q(wheel))", "own", units="1")
+        s.add_output("own", "mine(q(wheel))", units="1")
     return s
 
 

@@ -160,9 +160,9 @@ def test_a_parameter_file_names_what_has_no_effect(tmp_path):
             lambda s, b: s.add_force("f", magnitude=1, direction="[n1]", at=b),
             "It is a body, with the points 'b.origin'",
         ),
-        (lambda s, b: s.add_output("dot(pos(b), [n1])", "x"), "It is a body, with the points 'b.origin', 'b.cm' and"),
+        (lambda s, b: s.add_output("x", "dot(pos(b), [n1])"), "It is a body, with the points 'b.origin', 'b.cm' and"),
         (lambda s, b: s.add_body("c", rotate=3, mass=1, inertia=0.2), r"its one moment three times: \(i, i, i\)"),
-        (lambda s, b: s.add_output("k*q(b)", "x"), "no value is given for 1 parameter: 'k'"),
+        (lambda s, b: s.add_output("x", "k*q(b)"), "no value is given for 1 parameter: 'k'"),
     ],
 )
 def test_what_was_meant_is_told(add, told):

@@ -21,7 +21,7 @@ def oscillator():
     s.add_force("k", magnitude="-k*(x - z)", direction=s.inertial[1], at=b.origin)
     s.set_defaults(m=1, k=100)
     s.set_run(t_end=0.1, step=0.01, inputs={"z": bc.sine(0.01, 2)})
-    s.add_output("u(b)", "vel")
+    s.add_output("vel", "u(b)")
     return s
 
 
@@ -141,7 +141,7 @@ def test_a_function_with_one_argument_too_many_says_how_many_it_takes(name):
     s = bc.System("m")
     b = s.add_body("b", translate=(1, 2), rotate=3, mass=1, inertia=(1, 1, 1))
     s.add_force("spring", magnitude="-k*x", direction="[n1]", at=b.cm)
-    s.add_output(f"{name}({FORMULAS[name]}, 1)", "y")
+    s.add_output("y", f"{name}({FORMULAS[name]}, 1)")
     count = FORMULAS[name].replace("(b, 1)", "").count(",") + 2
     with pytest.raises(bc.ModelError, match=rf"{name}\(\) takes (1|2|1 or 2|2 or 3) arguments?, {count} given"):
         s.equations(optimise="none")

@@ -17,7 +17,7 @@ def test_tension_of_a_rod_from_any_start(start, backend):
     """T = m (v^2 / l - g y / l) of a pendulum, whichever of its two coordinates the equations take as dependent."""
     system = bc.load_model(EXAMPLE)
     system.add_outputs("reactions")
-    system.add_output("dxdt(u(bob, 1))", "ax")
+    system.add_output("ax", "dxdt(u(bob, 1))")
     x, y, v = STARTS[start]
     initial = {"q(bob, 1)": x, "q(bob, 2)": y, "u(bob, 1)": v}
     run = system.equations().compile(backend=backend).simulate(t_end=1.0, step=0.01, initial=initial)

@@ -88,7 +88,7 @@ def test_constraint_may_hold_a_state():
     s.add_state("z", rate="(goal - z)/tau", units="L")
     s.add_constraint("u(b) - (z - q(b))/tau", eliminate=body.u[1])
     s.add_force("spring", magnitude="-k*x", direction=s.inertial[3], at=rider.origin)
-    s.add_output("dxdt(u(b))", "a")
+    s.add_output("a", "dxdt(u(b))")
     s.set_defaults(tau=0.2, k=10)
     s.set_run(t_end=1, step=0.01, inputs={"goal": bc.step(0, 1)})
     assert bc.check(s, states=3).passed

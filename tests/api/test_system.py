@@ -61,7 +61,7 @@ def with_force(magnitude, **options):
 @pytest.mark.parametrize("name", ["x", "x0", "v"])
 def test_a_name_of_a_motion_cannot_be_a_parameter_of_the_same_magnitude(name):
     s = with_force(f"-k*{name}")
-    s.add_output(f"2*{name}", "twice")
+    s.add_output("twice", f"2*{name}")
     s.set_defaults({"k": 1.0, name: 3.0})
     with pytest.raises(bc.ModelError, match=f"force 'pull': '{name}' is the force's own motion .* dummies="):
         s.equations()
@@ -94,8 +94,8 @@ ELSEWHERE = {
     "direction": lambda s, b, o: s.add_force("f", magnitude="-k*x", direction=o[1], at=b.origin),
     "strut": lambda s, b, o: s.add_strut("f", magnitude="-k*x", between=(o.origin, s.inertial.origin)),
     "moment": lambda s, b, o: s.add_moment("f", magnitude="k", direction=s.inertial[1], on=o),
-    "output": lambda s, b, o: s.add_output(bc.dot(o[1], s.inertial[1]), "y"),
-    "velocity": lambda s, b, o: s.add_output(bc.dot(bc.vel(o.origin), s.inertial[1]), "y"),
+    "output": lambda s, b, o: s.add_output("y", bc.dot(o[1], s.inertial[1])),
+    "velocity": lambda s, b, o: s.add_output("y", bc.dot(bc.vel(o.origin), s.inertial[1])),
     "loop": lambda s, b, o: s.close_loop(o.origin, s.inertial.origin, joint="ball"),
     "axis": lambda s, b, o: s.close_loop(b.origin, s.inertial.origin, joint="pin", axis=o[3]),
     "parent": lambda s, b, o: s.add_body("c", o, translate=1),
@@ -121,8 +121,8 @@ def test_what_belongs_to_another_system_is_refused(what):
 def test_names_of_channels_are_told_apart(name, told):
     s, _ = pendulum()
     s.add_input("push")
-    s.add_output("push*q(rod)", "a b")
-    s.add_output("u(rod)", name)
+    s.add_output("a b", "push*q(rod)")
+    s.add_output(name, "u(rod)")
     with pytest.raises(bc.ModelError, match=told):
         s.equations()
 
@@ -201,8 +201,8 @@ def test_coordinates_of_another_body():
     s = bc.System("two", units="mks")
     a = s.add_body("a", rotate=3, joint_at=(1, 0, 0), mass=1, inertia=(1, 1, 1))
     s.add_body("b", parent=a, rotate=3, joint_at=(2, 1, 0), cm=(2, 3, 0), coordinates_of="n", mass=1, inertia=(1, 1, 1))
-    s.add_output("dot(pos(b.cm), [n2])", "y")
-    s.add_output("dot(pos(b.origin), [n1])", "x")
+    s.add_output("y", "dot(pos(b.cm), [n2])")
+    s.add_output("x", "dot(pos(b.origin), [n1])")
     out = s.equations().compile(backend="python").outputs(0.0, [0, 0], [0, 0])
     assert (out["x"], out["y"]) == pytest.approx((2, 3))
 
@@ -260,7 +260,7 @@ def test_table_of_two_arguments_holds_its_end_value():
 
 def test_output_may_not_take_the_name_of_a_channel():
     s, _ = pendulum()
-    s.add_output("u(rod)", "Q(rod)")
+    s.add_output("Q(rod)", "u(rod)")
     with pytest.raises(bc.ModelError, match=r"'q\(rod\)' exists already"):
         s.equations()
 
@@ -326,21 +326,21 @@ def test_comparisons_and_limits_in_python_are_those_of_text():
 
     def python(s, b, k, x):
         speed = bc.dot(bc.vel(b.origin), s.inertial[1])
-        s.add_output(bc.min(x, k), "a")
-        s.add_output(bc.max(x, k, 1), "b")
-        s.add_output(bc.abs(x) + abs(x), "c")
-        s.add_output(bc.where(x < k, 1, 2), "d")
-        s.add_output(bc.where(x >= k, 1, 2), "e")
-        s.add_output(bc.where(k <= x, 1, 2), "f")
-        s.add_output(bc.where(x < 1, 1, 2), "g")
-        s.add_output(bc.where(speed < 0, abs(speed), bc.max(speed, 0)), "h")
+        s.add_output("a", bc.min(x, k))
+        s.add_output("b", bc.max(x, k, 1))
+        s.add_output("c", bc.abs(x) + abs(x))
+        s.add_output("d", bc.where(x < k, 1, 2))
+        s.add_output("e", bc.where(x >= k, 1, 2))
+        s.add_output("f", bc.where(k <= x, 1, 2))
+        s.add_output("g", bc.where(x < 1, 1, 2))
+        s.add_output("h", bc.where(speed < 0, abs(speed), bc.max(speed, 0)))
 
     def text(s, b, k, x):
         for name, formula in zip("abcdefgh", (
             "min(q(b), k)", "max(q(b), k, 1)", "2*abs(q(b))", "where(q(b) < k, 1, 2)", "where(q(b) >= k, 1, 2)", "where(k <= q(b), 1, 2)",
             "where(1 > q(b), 1, 2)", "where(dot(vel(b0), [n1]) < 0, abs(u(b)), max(u(b), 0))",
         ), strict=True):  # fmt: skip
-            s.add_output(formula, name)
+            s.add_output(name, formula)
 
     assert outputs(python) == outputs(text)
     assert outputs(python)[:8] == [-1.0, 1.0, 2.0, 1.0, 2.0, 2.0, 1.0, 1.5]

@@ -22,7 +22,7 @@ DESCRIPTIONS = {
     "parameter": (lambda s, b: s.add_parameter(None), "the name of a parameter is None"),
     "input": (lambda s, b: s.add_input(None), "the name of an input is None"),
     "definition": (lambda s, b: s.define(3, "t"), "the name of a definition is 3"),
-    "output": (lambda s, b: s.add_output("t", None), "the name of an output is None"),
+    "output": (lambda s, b: s.add_output(None, "t"), "the name of an output is None"),
     "group": (lambda s, b: s.add_outputs(3), "the name of a group of outputs is 3"),
     "external": (lambda s, b: s.add_external(3), "the name of an external is 3"),
     "defaults": (lambda s, b: s.set_defaults([1]), r"set_defaults=\[1\] must be a dictionary"),

@@ -242,7 +242,7 @@ def test_the_kernel_is_made_of_the_present_text(name):
 def test_accelerations_on_constraints_in_outputs():
     """They are found by the kernel while it runs: what it has under way must stay as it is."""
     s = system("four_bar")
-    s.add_output("dxdt(u(1))", "alpha")
+    s.add_output("alpha", "dxdt(u(1))")
     equations = s.equations()
     assert any(isinstance(x, Reduce) for x in equations.program.outputs.statements)
     assert_same(*(equations.compile(backend=x).simulate(t_end=0.05) for x in ("c", "wasm")))

@@ -67,7 +67,7 @@ def test_driven_position_constraint():
     a = s.add_body("a", rotate=3, cm=(1, 0, 0), mass=1, inertia=(0, 0, 0))
     b = s.add_body("b", parent=a, rotate=3, joint_at=(2, 0, 0), cm=(1, 0, 0), mass=1, inertia=(0, 0, 0))
     s.add_constraint("q(a) - 0.3*sin(4*t)")
-    s.add_output("q(a)", "drive")
+    s.add_output("drive", "q(a)")
     sim = s.equations().compile(backend="python")
     run = sim.simulate(t_end=1.0, step=0.001)
     assert run["drive"] == pytest.approx(0.3 * np.sin(4 * run.time), abs=1e-12)

@@ -96,7 +96,7 @@ def test_hostile_names_compile():
     names = ("int", "NULL", "q_double", "t_", "qd", "LANES", "M_PI", "main", "smaller", "values1", "return")
     s.add_moment("m", magnitude=" + ".join(f"{n}*q(double)" for n in names), direction=body[3], on=body)
     s.set_defaults(**{"for": 1, "while": 1, "z1": 0.1}, **dict.fromkeys(names, -1.0))
-    s.add_output("2*q(double)", "*/ out", label="*/\n")
+    s.add_output("*/ out", "2*q(double)", label="*/\n")
     eom = s.equations()
     _, udot = strict_model(eom)[1].derivatives(0.0, [0.5], [0.0], *constants_of(eom), [])
     assert udot == pytest.approx([-5.5 / 1.01], rel=1e-12)

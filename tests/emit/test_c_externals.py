@@ -51,7 +51,7 @@ def machine(c=True, python=True, when="derivatives"):
             python=pair if python else None,
             c=PAIR_C if c else None,
         )
-        s.add_output("counter(t)", "calls")
+        s.add_output("calls", "counter(t)")
 
     return pendulum("m0*(-first - 0.1*second*t0 - 0.01*counter(t))", prepare, m0=1.0, t0=1.0)
 
@@ -165,7 +165,7 @@ def test_clean_under_the_sanitizers(tmp_path):
         s.add_input("w", units="1")
         s.define("f", bc.table((-1, 0, 1, 2), (0, 1, 0, 2), 3))
         s.define("g", bc.table((-1, 0, 1), (0, 1), ((1, 2), (3, 4), (5, 6)), 1))
-        s.add_output("sin(q(rod))*w", "out")
+        s.add_output("out", "sin(q(rod))*w")
 
     eom = pendulum("m0*(f(w) + g(w, q(rod)) - 0.01*counter(t) - sin(q(rod)))", prepare, m0=1.0).equations(
         solve="implicit"

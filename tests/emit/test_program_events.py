@@ -48,7 +48,7 @@ def lever():
         c="void control(double u, double gain, double *returns) { returns[0] = -gain*u; }",
     )  # fmt: skip
     s.add_moment("m", magnitude="pull + 0.001*count(t) + f*arm", direction=s.inertial[3], on=b)
-    s.add_output("count(t)", "n")
+    s.add_output("n", "count(t)")
     s.set_defaults(gain=0.3, arm=1)
     s.set_run(t_end=1.003, step=0.01, output_every=3, inputs={"f": bc.step(at=0.305, height=4)}, initial={"u(b)": 1})
     return s

@@ -96,7 +96,7 @@ def places(languages=("python", "c", "fortran")):
     add("spring", arguments=("q", "c"))
     s.add_input("push", units="N-m", label="a push")
     s.add_moment("m", magnitude="spring(q(rod), c) + torque*m0 + amp*m0 + push", direction="[rod3]", on=rod)
-    s.add_output("tick(t)", "rows")
+    s.add_output("rows", "tick(t)")
     s.set_units(weight="deg")
     s.set_labels(start="what the run starts with")
     s.set_defaults(k=K, d=D, c=C, gain=GAIN, m0=1)

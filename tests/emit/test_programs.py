@@ -202,20 +202,20 @@ def everything(memory=True, **options):
         for name in ("steady", "jump", "rise", "wave", "sweep", "line", "curve"):
             s.add_input(name, units="1", label=f'the {name}, "as it is"')
         s.set_units(tau="T", p0="1")
-        s.add_output("straight(3*q(rod)) + smooth(q(rod)) + tau*dxdt(smooth(q(rod)))", "one", units="1")
-        s.add_output("flat(q(rod), v) + curved(v, q(rod)) + tau*dxdt(curved(q(rod), v))", "two", units="1")
-        s.add_output("min(q(rod), 0.1, v) + max(q(rod), 0.2) + abs(v) + sign(v)", "some", units="1")
+        s.add_output("one", "straight(3*q(rod)) + smooth(q(rod)) + tau*dxdt(smooth(q(rod)))", units="1")
+        s.add_output("two", "flat(q(rod), v) + curved(v, q(rod)) + tau*dxdt(curved(q(rod), v))", units="1")
+        s.add_output("some", "min(q(rod), 0.1, v) + max(q(rod), 0.2) + abs(v) + sign(v)", units="1")
         s.add_output(
-            "where(q(rod) > 0.1, exp(q(rod)), log(2 + q(rod))) + (2 + q(rod))**1.7 + sqrt(2 + v**2)", "more", units="1"
+            "more", "where(q(rod) > 0.1, exp(q(rod)), log(2 + q(rod))) + (2 + q(rod))**1.7 + sqrt(2 + v**2)", units="1"
         )
         s.add_output(
-            "(2 + q(rod))**p0 + atan2(v, 2) + asin(q(rod)/4) + acos(q(rod)/4) + atan(v) + tan(q(rod))",
             "rest",
+            "(2 + q(rod))**p0 + atan2(v, 2) + asin(q(rod)/4) + acos(q(rod)/4) + atan(v) + tan(q(rod))",
             units="1",
         )
-        s.add_output("q(rod)**4 + 1/(2 + q(rod))**3 + where(t > tau/2, 1, 0)", "powers", units="1")
-        s.add_output("dxdt(rise) + dxdt(wave) + dxdt(sweep) + dxdt(line) + dxdt(curve)", "rates", units="1/T")
-        s.add_output(calls, "calls", units="1")
+        s.add_output("powers", "q(rod)**4 + 1/(2 + q(rod))**3 + where(t > tau/2, 1, 0)", units="1")
+        s.add_output("rates", "dxdt(rise) + dxdt(wave) + dxdt(sweep) + dxdt(line) + dxdt(curve)", units="1/T")
+        s.add_output("calls", calls, units="1")
         s.set_run(inputs={
             "steady": 0.1, "jump": bc.step(0.2, 0.3, 0.05), "rise": bc.ramp(0.1, 0.5), "wave": bc.sine(0.2, 3, 0.4, 0.1),
             "sweep": bc.chirp(0.1, 1, 5, 0.6, 0.1), "line": ([0, 0.3, 1.0], [0, 0.2, 0.1]),

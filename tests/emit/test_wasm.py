@@ -159,9 +159,9 @@ def every_function():
     for f in CALLED.values():
         arguments = {1: "x", 2: "x, y", 3: "x, y, 2"}[f.arity or 2]
         text = f"{f.name}({arguments})" if f.name != "where" else "where(x < y, x, y)"
-        s.add_output(text, f"{f.name}_")
+        s.add_output(f"{f.name}_", text)
         names.append(f.name)
-    s.add_output("x**3 + x**(-2) + abs(y)**0.3 + (x < y)*2", "powers")
+    s.add_output("powers", "x**3 + x**(-2) + abs(y)**0.3 + (x < y)*2")
     s.set_run(inputs={"x": 0.0, "y": 0.0})
     return s.equations()
 

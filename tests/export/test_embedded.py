@@ -247,7 +247,7 @@ def test_every_method_and_routines_that_remember(method, tmp_path):
         )  # fmt: skip
 
     s = pendulum("-3*q(rod) + hold(t, q(rod)) - most(u(rod))", prepare)
-    s.add_output("most(u(rod)) + hold(t, q(rod))", "seen")
+    s.add_output("seen", "most(u(rod)) + hold(t, q(rod))")
     s.set_run(t_end=1.0, step=0.01, method=method, initial={"q(rod)": 0.3})
     eom = s.equations()
     _, rows = by_itself(eom, "pendulum", 100, tmp_path)

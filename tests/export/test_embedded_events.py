@@ -51,7 +51,7 @@ def remembering():
         )  # fmt: skip
 
     s = pendulum("-k*q(rod) + hold(t, q(rod)) - most(u(rod))", prepare, k=3.0)
-    s.add_output("most(u(rod)) + hold(t, q(rod))", "seen")
+    s.add_output("seen", "most(u(rod)) + hold(t, q(rod))")
     s.add_event("hit", "t - 0.1234", action={"u(rod)": "u(rod) + 0.1"})
     s.add_event("past", "q(rod) - 0.32", action={"k": "1.2*k"})
     return s

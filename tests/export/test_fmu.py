@@ -352,7 +352,7 @@ def test_indicators_tell_where_rates_jump(tmp_path, version):
     """A rod against a stop without give, with friction: one for each comparison in the rates, none for what bends."""
     s = pendulum("where(q(rod) < -0.1, 40, 0) - 0.2*sign(u(rod)) - k*min(q(rod), 0) + where(z > 0.5, 1, 0)",
                  lambda s: s.add_input("z", units="1"), k=1)  # fmt: skip
-    s.add_output("where(u(rod) > 100, 1, 2)", "not_in_the_rates")
+    s.add_output("not_in_the_rates", "where(u(rod) > 100, 1, 2)")
     path = s.equations().write_fmu(tmp_path / "x.fmu", fmi=version)
     assert validate_fmu(str(path)) == []
     x = Opened(path, "ModelExchange").start({"z": 0.0})
@@ -395,8 +395,8 @@ def machine(method="rk4"):
         s.add_input("z", units="N-m")
 
     s = pendulum("m0*(-k2*curve(q(rod)) - slack(q(rod)) + pull) + z + t0*dxdt(z)", prepare, k=1.5, m0=1, t0=0.1)
-    s.add_output("slack(q(rod))", "held")
-    s.add_output("pull", "pull_out")
+    s.add_output("held", "slack(q(rod))")
+    s.add_output("pull_out", "pull")
     s.set_run(t_end=1.0, step=0.01, method=method, initial={"q(rod)": 0.3})
     return s.equations()
 
@@ -704,7 +704,7 @@ def test_words_for_people_are_escaped(tmp_path):
     """Titles and labels with characters that mean something in XML, C and HTML."""
     s = pendulum()
     s.set_labels(k='stiff & "hard" <b> */ \\ ümlaut')
-    s.add_output("q(rod)", "k", label="named like a parameter")
+    s.add_output("k", "q(rod)", label="named like a parameter")
     with pytest.warns(bc.ModelWarning, match=r"the output k of the model is called outputs\.k"):
         path = s.equations().write_fmu(tmp_path / "x.fmu", platforms="sources")
     description = fmpy.read_model_description(str(path))

@@ -193,7 +193,7 @@ def model():
     used = {name: f"{name}({arguments(known)})" for name, known in CALLED.items()}
     s.add_force("f", magnitude=f"k*({' + '.join(used.values())})", direction=s.inertial[1], at=m.cm)
     for name, text in used.items():
-        s.add_output(text, f"of_{name}", units="1")
+        s.add_output(f"of_{name}", text, units="1")
     s.set_defaults(k=0.5)
     s.set_run(t_end=0.5, step=0.05, method="rk4", initial={"u(m)": 3.0})
     return s
@@ -258,7 +258,7 @@ def undefined():
     s.define("x", "sqrt(-1 - sin(q(m)/far)**2)")
     s.define("y", "1.5 + sin(q(m)/far)**2")
     for name, text in (*KEPT.items(), *((n, c[0]) for n, c in CHOSEN.items())):
-        s.add_output(text, name, units="1")
+        s.add_output(name, text, units="1")
     s.add_force("pull", magnitude="k*cos(q(m)/far)", direction=s.inertial[1], at=m.cm)
     s.set_defaults(k=0.5, far=2)
     s.set_run(t_end=0.1, step=0.05, method="rk4")
@@ -308,13 +308,13 @@ def test_check_passes_on_a_model_with_every_function(equations):
 def test_dimensions():
     s = bc.System("units", units="mks")
     s.add_body("m", translate=1, mass=2, inertia=0)
-    s.add_output("mod(q(m), lap) + cbrt(volume)", "where_on_the_lap")
-    s.add_output("tanh(q(m)/reach) + smooth_step(q(m), near, far)", "share")
+    s.add_output("where_on_the_lap", "mod(q(m), lap) + cbrt(volume)")
+    s.add_output("share", "tanh(q(m)/reach) + smooth_step(q(m), near, far)")
     s.set_defaults(lap=400, volume=1, reach=2, near=1, far=2)
     report = s.equations().describe()
     assert re.search(r"lap .*\bm\b", report) and re.search(r"volume .*m\*\*3|volume .*m3", report)
     s.set_units(lap="L")
-    s.add_output("floor(lap)", "whole")
+    s.add_output("whole", "floor(lap)")
     with pytest.raises(ModelError, match=r"floor\(lap\) needs a pure number"):
         s.equations()
 

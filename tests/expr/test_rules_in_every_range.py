@@ -41,7 +41,7 @@ def machine():
     s.add_body("body", translate=1, mass=1, inertia=0)
     s.add_input("z")
     for i, text in enumerate(FORMULAS):
-        s.add_output(text, f"value{i}")
+        s.add_output(f"value{i}", text)
     s.set_defaults(**VALUES)
     s.require_positive("p")
     return s
@@ -64,8 +64,8 @@ def test_what_is_known_to_be_positive_is_cancelled():
 def test_angle_of_a_hinge_counts_turns_and_any_other_does_not():
     s = bc.System("turns", units="mks")
     arm = s.add_body("arm", rotate=3, mass=1, inertia=(1, 1, 1))
-    s.add_output(bc.angle(s.inertial[1], arm[1], s.inertial[3]), "turned", units="A")
-    s.add_output("atan2(dot([arm1], [n2]), dot([arm1], [n1]))", "heading", units="A")
+    s.add_output("turned", bc.angle(s.inertial[1], arm[1], s.inertial[3]), units="A")
+    s.add_output("heading", "atan2(dot([arm1], [n2]), dot([arm1], [n1]))", units="A")
     found = s.equations().compile(backend="python").outputs(0.0, [4.0], [0.0])
     assert found["turned"] == pytest.approx(4.0)
     assert found["heading"] == pytest.approx(4.0 - 2 * math.pi)
@@ -82,7 +82,7 @@ def test_formulas_may_be_deep(inside):
         text = f"1/(1 + {text})"
     s = bc.System("deep", units="mks")
     s.add_body("body", translate=1, mass=1, inertia=0)
-    s.add_output(text, "golden")
+    s.add_output("golden", text)
     if inside == "p":
         s.set_defaults(p=0.3)
     found = s.equations().compile(backend="python").outputs(0.0, [0.4], [0.0])

@@ -43,8 +43,8 @@ def test_outputs_whose_leading_terms_cancel():
     s = bc.System("tilt", units="mks")
     s.add_body("b", rotate=3, mass=1, cm=(0.2, 0, 0), inertia=(1, 1, 1), small_angles=True)
     s.add_gravity(direction=s.inertial[1])
-    s.add_output("1 - cos(q(b))", "versine")
-    s.add_output("sqrt(p**2 + q(b)) - p", "root")
+    s.add_output("versine", "1 - cos(q(b))")
+    s.add_output("root", "sqrt(p**2 + q(b)) - p")
     s.set_defaults(p=1)
     found = s.equations().compile(backend="python").outputs(0.0, [1e-3], [0.0])
     assert found["versine"] == pytest.approx(5e-7, rel=1e-5)
@@ -89,8 +89,8 @@ def machine(seed):
         used.update(formulas[formula].split())
     if r.random() < 0.4:
         s.add_gravity(direction=s.inertial[3])
-    s.add_output("magnitude(pos(p0, g0)) - nominal(magnitude(pos(p0, g0)))", "stretch")
-    s.add_output(f"1 - dot([{bodies[-1].name}1], [n1])", "tilt")
+    s.add_output("stretch", "magnitude(pos(p0, g0)) - nominal(magnitude(pos(p0, g0)))")
+    s.add_output("tilt", f"1 - dot([{bodies[-1].name}1], [n1])")
     s.set_defaults({name: values[name] for name in used})
     return s
 

@@ -210,7 +210,7 @@ ODD = "rod\nkk 3000\r\ttab\x00nul\x1b[31m */ // ' \" & <b> % \\ \u2028 \ud800 en
 def named(label):
     system = pendulum()
     system.set_labels({name: label for name in list(system.equations().parameters)[:1]})
-    system.add_output("2*q(1)", "twice", label=label, units="rad")
+    system.add_output("twice", "2*q(1)", label=label, units="rad")
     return system
 
 
@@ -261,7 +261,7 @@ def test_words_are_one_line_in_files_of_channels(ending, tmp_path):
 def test_names_with_line_ends_are_refused():
     for name in ("a\nb", "a\tb", "a\0b", "\ud800"):
         with pytest.raises(bc.ModelError, match="on one line"):
-            pendulum().add_output("1", name)
+            pendulum().add_output(name, "1")
         with pytest.raises(bc.ModelError, match="on one line"):
             bc.System(name)
 
@@ -269,7 +269,7 @@ def test_names_with_line_ends_are_refused():
 def test_greek_names_in_netcdf(tmp_path):
     """An output named with a Greek letter ended in a traceback of the NetCDF writer."""
     system = pendulum()
-    system.add_output("q(1)", "\u03b1_front", units="rad", label="Winkel \u03b1")
+    system.add_output("\u03b1_front", "q(1)", units="rad", label="Winkel \u03b1")
     run = system.equations().compile(backend="python").simulate(t_end=0.1)
     again = bc.read(run.save(tmp_path / "r.nc"))
     assert (

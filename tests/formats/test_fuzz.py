@@ -73,7 +73,7 @@ def machine(formula):
     s.add_force("spring", magnitude="-ks*(x - xs)", direction="[n1]", at=c.cm)
     s.define("alpha", "q(2) - 0.1")
     s.add_moment("load", magnitude=formula, direction=b[3], on=c, against=b)
-    s.add_output(formula, "y")
+    s.add_output("y", formula)
     return s
 
 

@@ -71,7 +71,7 @@ def test_everything_about_it_is_checked_and_energy_is_kept():
     s = one_body(stiffness=K)
     x = [f"rubber_{w}{i}" for w in ("x", "turn") for i in (1, 2, 3)]
     s.add_output(
-        " + ".join(f"{float(K[i, j]) / 2!r}*{x[i]}*{x[j]}" for i in range(6) for j in range(6)), "stored", units="F*L"
+        "stored", " + ".join(f"{float(K[i, j]) / 2!r}*{x[i]}*{x[j]}" for i in range(6) for j in range(6)), units="F*L"
     )
     s.add_outputs("energy")
     assert bc.check(s).passed

@@ -14,7 +14,7 @@ def two_masses(magnitude: str = "-k*squeeze - pull") -> bc.System:
     for name, at in (("a", 0), ("b", 1)):
         body = s.add_body(name, translate=1, joint_at=(at, 0, 0), mass=1)
         s.add_force(f"spring_{name}", magnitude=magnitude, direction=s.inertial[1], at=body.cm, dummies=names)
-    s.add_output("squeeze", name="seen")
+    s.add_output("seen", "squeeze")
     s.set_defaults(k=3.0, f0=0.5, far=7.0, near=9.0)  # of their own outside of forces
     return s
 

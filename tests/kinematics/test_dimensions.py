@@ -140,7 +140,7 @@ def test_cart_with_rolling_wheels():
     s.add_force("thrust", magnitude="f", direction=b[1], at=b.origin)
     s.add_constraint("r*dot([b2], rot(rrw) - rot(b)) - dot(vel(rrw0), [b1])")
     s.add_constraint("dot([b2], vel(rrw0))")
-    s.add_output("dot(rot(b), [n3])", "r")
+    s.add_output("r", "dot(rot(b), [n3])")
     quantities, problems = inferred(s)
     assert problems == []
     found = units_of(quantities)
@@ -377,7 +377,7 @@ def test_conflicts_of_facts_name_the_place():
     b = s.add_body("b", translate=1, rotate=3, mass="m1", inertia=("i1", "i1", "i1"), cm=("l1", 0, 0))
     s.add_point("p", body=b, at=("m1", 0, 0))
     s.add_constraint("u(b, 1) - l1*q(b, 2)")
-    s.add_output("q(b, 1)", "shift", units="A")
+    s.add_output("shift", "q(b, 1)", units="A")
     s.set_units(i1="M")
     _, problems = inferred(s)
     assert problems == [
@@ -484,13 +484,13 @@ def test_generic_names():
 
 def test_outputs_without_declared_units():
     s, _, rod = cart("in-lb")
-    s.add_output("angle([n1], [rod1], [n3])", "turn")
-    s.add_output("dot(dxdt(vel(rod.cm)), [n1])", "ax")
-    s.add_output("u(rod)*l", "rim speed")
-    s.add_output("dxdt(u(rod))*l", "rim acceleration")
-    s.add_output("0.5*i*u(rod)**2", "e", label="spin energy")
-    s.add_output("mystery", "what")
-    s.add_output(rod.q[1], "same")
+    s.add_output("turn", "angle([n1], [rod1], [n3])")
+    s.add_output("ax", "dot(dxdt(vel(rod.cm)), [n1])")
+    s.add_output("rim speed", "u(rod)*l")
+    s.add_output("rim acceleration", "dxdt(u(rod))*l")
+    s.add_output("e", "0.5*i*u(rod)**2", label="spin energy")
+    s.add_output("what", "mystery")
+    s.add_output("same", rod.q[1])
     s.add_outputs("energy", "momentum")
     s.set_units(l="L", i="M*L**2")
     quantities, problems = inferred(s)
@@ -547,8 +547,8 @@ def test_a_coordinate_in_a_formula_has_the_units_of_its_own_kind():
     s = bc.System("plate", units="mks")
     s.add_body("b", translate=(1, 2), rotate=3, mass=1, inertia=(1, 1, 1))
     for i in (1, 2, 3):
-        s.add_output(f"2*q(b, {i})", f"q{i}")
-        s.add_output(f"2*u(b, {i})", f"u{i}")
+        s.add_output(f"q{i}", f"2*q(b, {i})")
+        s.add_output(f"u{i}", f"2*u(b, {i})")
     units = {x.name: x.unit.text for x in s.equations().interface.outputs}
     assert units == {"q1": "m", "u1": "m/s", "q2": "m", "u2": "m/s", "q3": "rad", "u3": "rad/s"}
 
@@ -559,5 +559,5 @@ def test_a_coordinate_in_a_formula_has_the_units_of_its_own_kind():
 def test_sums_of_numbers(text, unit):
     s = bc.System("sums")
     s.add_body("b", translate=1, mass=1)
-    s.add_output(text, "out")
+    s.add_output("out", text)
     assert str(s.equations().interface.outputs[0].unit) == unit

@@ -18,11 +18,11 @@ def arms(strut=True, tilt=False):
     b = s.add_body("b", rotate=3, joint_at=(0.2, 0.1, 0), cm=(0.5, 0, 0), mass=1, inertia=(0.1, 0.1, 0.1))
     c = s.add_body("c", b, rotate=axis, joint_at=("lq", 0, 0), mass=0.1, inertia=(0.01, 0.01, 0.01))
     p, q = s.add_point("p", body=a, at=(1, 0, 0)), s.add_point("q", body=c, at=(0, 0, 0))
-    s.add_output("magnitude(pos(p, q))", "gap")
-    s.add_output("dot(direction(pos(p, q)), [n1])", "along")
+    s.add_output("gap", "magnitude(pos(p, q))")
+    s.add_output("along", "dot(direction(pos(p, q)), [n1])")
     for i in (1, 2, 3):
-        s.add_output(f"dot(pos(p, q), [n{i}])", f"g{i}")
-        s.add_output(f"dot(vel(p, q), [n{i}])", f"w{i}")
+        s.add_output(f"g{i}", f"dot(pos(p, q), [n{i}])")
+        s.add_output(f"w{i}", f"dot(vel(p, q), [n{i}])")
     if strut:
         s.add_strut("st", magnitude="-k*x - c*v", between=(p, q))
     else:

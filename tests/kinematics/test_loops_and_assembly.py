@@ -75,7 +75,7 @@ def test_points_of_a_universal_joint_meet():
     """They stayed 0.3 m apart."""
     R = rotation(1)
     s = hung("universal", " + ".join(f"({x!r})*[b{i}]" for i, x in enumerate(R[0].tolist(), 1)), R)
-    s.add_output("magnitude(pos(b.origin, o))", "gap")
+    s.add_output("gap", "magnitude(pos(b.origin, o))")
     sim = s.equations(optimise="none").compile(backend="python")
     with pytest.warns(bc.ModelWarning, match="changed"):
         q, u = sim.complete({"q(b, 1)": 0.2, "q(b, 2)": 0.1, "q(b, 3)": -0.3})
@@ -262,7 +262,7 @@ def to_ground(joint, rotate=(1, 2, 3), **start):
     b = s.add_body("b", translate=(1, 2, 3), rotate=rotate, mass=1, inertia=(0.1, 0.2, 0.3))
     s.close_loop(b.origin, "o", joint=joint, axis=b[3], label="foot")
     for i in (1, 2, 3):
-        s.add_output(f"dot([b{i}], [n{i}])", f"c{i}")
+        s.add_output(f"c{i}", f"dot([b{i}], [n{i}])")
     s.set_run(initial={f"q(b, {name[1:]})": x for name, x in start.items()}, t_end=0.01, step=0.01)
     return s
 

@@ -27,10 +27,10 @@ def eom(car):
     s.add_outputs("energy", "momentum")
     for c in CORNERS:
         for i in (1, 2, 3):
-            s.add_output(f"dot([{c}.wheel2], [n{i}])", f"{c}.axis{i}", units="1")
-            s.add_output(f"dot(pos({c}.wheel.cm), [n{i}])", f"{c}.at{i}", units="L")
-            s.add_output(f"dot(vel({c}.wheel.cm), [n{i}])", f"{c}.v{i}", units="L/T")
-            s.add_output(f"dot(rot({c}.wheel), [n{i}])", f"{c}.turns{i}", units="A/T")
+            s.add_output(f"{c}.axis{i}", f"dot([{c}.wheel2], [n{i}])", units="1")
+            s.add_output(f"{c}.at{i}", f"dot(pos({c}.wheel.cm), [n{i}])", units="L")
+            s.add_output(f"{c}.v{i}", f"dot(vel({c}.wheel.cm), [n{i}])", units="L/T")
+            s.add_output(f"{c}.turns{i}", f"dot(rot({c}.wheel), [n{i}])", units="A/T")
     return s.equations()
 
 

@@ -43,7 +43,7 @@ def test_lane_changes_by_parameters_and_by_tables():
     change.add(s)
     x, y = change.place(s, "q(ball)", "a")
     for name, text in zip(("x", "y", "heading", "curvature"), (x, y, *change.turned(s, "q(ball)", "b")), strict=True):
-        s.add_output(text, f"at.{name}")
+        s.add_output(f"at.{name}", text)
     run = s.equations().compile(backend="python").simulate(t_end=1, step=0.0125, initial={ball.u[1]: 120.0})
     path = lane_change(CORNERS, before=20.0, after=20.0)
     for name, share in (("y", 0.01), ("heading", 0.02), ("curvature", 0.08)):  # that of tables is smoothed
@@ -73,7 +73,7 @@ def bench(monkeypatch):
             most = 0.9 * m * GRAVITY * share / (a + b)
             s.define(f"slip_{name}", f"angle([chassis1], vel({name}), [n3]) {steer}")
             s.add_force(name, magnitude=f"-{most}*tanh({C / most}*slip_{name})", direction=chassis[2], at=point)
-        s.add_output("dot(dxdt(vel(chassis.cm)), [chassis2])", "ay", units="L/T**2")
+        s.add_output("ay", "dot(dxdt(vel(chassis.cm)), [chassis2])", units="L/T**2")
         sim = s.equations().compile()
         for v in speeds:
             start = {"q(chassis, 1)": -20.0, "u(chassis, 1)": v}

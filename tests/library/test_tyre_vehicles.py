@@ -67,8 +67,8 @@ def two_track(tyre, car):
             s.add_force(f"{name}.load", magnitude=f"-({load})", direction=rise[3], at=f"{name}h.origin")
             s.add_contact(f"{name}t", at=wheel, terrain=bc.terrain.flat(), tyre=tyre.on("left"), wheel=wheel)
     s.add_output("ay", "ay", units="L/T^2")
-    s.add_output("vy/vx", "beta", units="1")
-    s.add_output("(q(w1lk) + q(w1rk))/2", "delta", units="A")
+    s.add_output("beta", "vy/vx", units="1")
+    s.add_output("delta", "(q(w1lk) + q(w1rk))/2", units="A")
     return s
 
 

@@ -49,7 +49,7 @@ def test_steering_turns_both_front_wheels_and_leaves_the_rear():
     """The rack at 10 mm, the body held: both front carriers turn the same way, more on the inside."""
     s = model()
     for name in ("fl", "fr", "rl"):
-        s.add_output(f"angle([chassis1], [{name}1], [chassis3])", f"steer_{name}", units="A")
+        s.add_output(f"steer_{name}", f"angle([chassis1], [{name}1], [chassis3])", units="A")
     sim = s.equations(optimise="none").compile(backend="python")
     q = np.zeros(len(sim.interface.coordinates))
     q[[str(c) for c in sim.interface.coordinates].index("q(rack)")] = 0.01

@@ -100,7 +100,7 @@ def test_equations_agree_with_newton_and_euler(name, options):
     s, joint = corner(name, **options)
     if joint.linkage.chain.struts:
         joint.add_spring("spring", joint.linkage.chain.struts[0].name, stiffness=20000, damping=900, preload=1000)
-    s.add_output("dot(dxdt(vel(wheel.cm)), [n3])", "az")
+    s.add_output("az", "dot(dxdt(vel(wheel.cm)), [n3])")
     report = bc.check(s, states=2, backend="python", run=False, equations=s.equations(optimise="none"))
     assert report.passed, str(report)
 
@@ -160,9 +160,9 @@ def test_trailing_arm_is_a_hinge():
             joint = s.add_linkage("rear", chain, base=base, carrier=arm)
             joint.add_spring("spring", "spring", stiffness=30000, damping=800, preload=0)
         s.add_gravity()
-        s.add_output("dot(dxdt(vel(arm.cm)), [n3])", "az")
-        s.add_output("dot(dxdt(rot(arm)), [n2])", "spin")
-        s.add_output("dot(vel(arm.cm), [n1])", "vx")
+        s.add_output("az", "dot(dxdt(vel(arm.cm)), [n3])")
+        s.add_output("spin", "dot(dxdt(rot(arm)), [n2])")
+        s.add_output("vx", "dot(vel(arm.cm), [n1])")
         sim = s.equations().compile(backend="python")
         z, rate = 0.04, 0.7
         pose = chain.solve(z)
@@ -241,7 +241,7 @@ def test_equilibrium_of_a_long_model_with_a_linkage(monkeypatch):
     for i in range(4):
         b = s.add_body(f"b{i}", translate=3, mass=1 + i)
         s.add_force(f"k{i}", magnitude="-1000*(x - x0) - 10*v", direction=s.inertial[3], at=b.origin)
-    s.add_output("q(wheel)*1000", "travel", units="1")
+    s.add_output("travel", "q(wheel)*1000", units="1")
     found = s.equations(optimise="none").compile(backend="python").equilibrium()
     assert found["q(b3)"] == pytest.approx(-4 * 9.80665 / 1000, rel=1e-9)
     assert found["travel"] == pytest.approx(1000 * found["q(wheel)"], rel=1e-12) and found["travel"] < -1

@@ -39,7 +39,7 @@ def two_corners():
         joint.add_spring(f"spring_{name}", "spring", stiffness=45000, damping=3000, ride=(0.0, 2000))
         at = joint.point("wheel_centre")
         s.add_force(f"tyre_{name}", magnitude="k_t*(x0 - x) + 2150", direction=s.inertial[3], at=at)
-        s.add_output(f"dot(dxdt(vel({at.name})), [n2])", f"ay_{name}", units="L/T**2")
+        s.add_output(f"ay_{name}", f"dot(dxdt(vel({at.name})), [n2])", units="L/T**2")
     s.add_gravity()
     s.set_defaults(k_t=200000)
     s.set_units(k_t="F/L")
@@ -135,7 +135,7 @@ def test_look_ups_of_the_same_formulas_go_two_at_a_time(further):
     for name, chain in (("left", left), ("right", left.mirror())):
         wheel = s.add_body(f"{name}_wheel", parent=base, mass=38, inertia=(0.9, 1.4, 0.9))
         s.add_linkage(name, chain.table(step=0.02, range=(-0.04, 0.04)), base=base, carrier=wheel)
-        s.add_output(f"dot(pos({wheel.cm.name}), [base2])", f"y_{name}", units="L")
+        s.add_output(f"y_{name}", f"dot(pos({wheel.cm.name}), [base2])", units="L")
     eom = s.equations(optimise="none")
     text = c_source(eom.program)
     first, second = ("left", "right") if "left_carrier_beside" in text else ("right", "left")

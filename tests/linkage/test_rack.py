@@ -31,7 +31,7 @@ def steered(kind, table=False):
     joint.add_spring("spring", "spring", stiffness=45000, damping=3000, ride=(0.0, 4000))
     s.add_gravity()
     centre = joint.point("wheel_centre")
-    s.add_output(f"dot(dxdt(vel({centre.name})), [n2])", "ay", units="L/T**2")
+    s.add_output("ay", f"dot(dxdt(vel({centre.name})), [n2])", units="L/T**2")
     s.add_outputs("energy")
     return s
 
@@ -83,8 +83,8 @@ def test_all_points_on_the_rack_fall_sideways(exact):
         s.add_gravity()
         if not led:
             s.add_force("across", magnitude="-12*(a + 6*b*t)", direction=s.inertial[2], at=wheel.cm)
-        s.add_output("dot(pos(wheel.cm), [n2])", "y", units="L")
-        s.add_output("dot(dxdt(vel(wheel.cm)), [n2])", "ay", units="L/T**2")
+        s.add_output("y", "dot(pos(wheel.cm), [n2])", units="L")
+        s.add_output("ay", "dot(dxdt(vel(wheel.cm)), [n2])", units="L/T**2")
         s.set_defaults(a=3.0, b=-8.0)
         s.set_units(a="L/T**2", b="L/T**3")
         found.append(s.equations().compile(backend="c").simulate(t_end=0.06, step=0.001, initial={"u(wheel)": 0.3}))
@@ -112,7 +112,7 @@ def test_a_rack_in_inches_and_its_units():
     s = bc.System("corner", units="in-lb", axes="ISO 8855")
     wheel = s.add_body("wheel", mass=80, inertia=(0, 0, 0))
     joint = s.add_linkage("front", linkage("double_wishbone"), carrier=wheel, rack=s.add_input("steer"))
-    s.add_output(f"dot(pos({joint.point('tie_base').name}), [n2])", "rack", units="L")
+    s.add_output("rack", f"dot(pos({joint.point('tie_base').name}), [n2])", units="L")
     eom = s.equations()
     assert eom.quantities.unit["steer"].text == "in"
     sim = eom.compile(backend="python")

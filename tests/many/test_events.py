@@ -25,7 +25,7 @@ def ball():
     s.add_gravity()
     s.add_input("f", units="F")
     s.add_force("push", magnitude="f - c*v", direction=s.inertial[3], at=body.origin)
-    s.add_output("u(ball)**2/2 + g*q(ball)", "energy")
+    s.add_output("energy", "u(ball)**2/2 + g*q(ball)")
     s.set_defaults(m=1, g=9.81, c=0.1)
     s.set_run(t_end=2, step=0.01, initial={"q(ball)": 1.5}, inputs={"f": 0})
     return s.equations().compile()

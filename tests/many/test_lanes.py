@@ -170,7 +170,7 @@ def test_every_function_of_formulas():
     }
     texts["wide_root"] = "1/sqrt(abs(x))"
     for name, text in texts.items():
-        s.add_output(text, f"f_{name}")
+        s.add_output(f"f_{name}", text)
     sim = s.equations().compile()
     beyond = [1.02, -1.02, -1.05, 1.2, -1.2, 1e305, -1e305]  # powers that are infinite, short of digits, or zero
     x = np.concatenate([np.linspace(-1, 1, 4001), [1e-9, -1e-9, 1e-200, 0.0, -0.0], beyond])

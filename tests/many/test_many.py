@@ -121,7 +121,7 @@ def test_percentiles_of_numbers_that_spread_far():
     s = bc.System("line")
     s.add_body("b", translate=1, mass=1)
     s.add_input("x")
-    s.add_output("x", "y")
+    s.add_output("y", "x")
     sim = s.equations().compile()
     for sign in (1.0, -1.0):
         signal = bc.sampled(np.arange(1001) * 0.01, sign * np.logspace(-3, 3, 1001) * np.sin(np.arange(1001)))

@@ -61,8 +61,8 @@ def model(texts=None):
     s.add_gravity(direction="[n3]", g=-9.81)
     s.add_force("f", magnitude=f"({at['force']}) - held*x + part", direction=s.inertial[1], at=cart.origin)
     s.add_moment("m", magnitude=f"({at['moment']})*q(tip)", direction=arm[2], on="tip", against=arm)
-    s.add_output(f"({at['output']})*q(arm)", "out")
-    s.add_output("k*q(cart)", "shown")  # k is used, even where no formula is
+    s.add_output("out", f"({at['output']})*q(arm)")
+    s.add_output("shown", "k*q(cart)")  # k is used, even where no formula is
     s.set_defaults(k=K)
     s.set_run(t_end=0.1, step=0.01, initial={"q(arm)": 10, "q(tip)": -20})
     return s
@@ -134,7 +134,7 @@ def test_tables_asked_beyond_their_points_are_told_wherever_they_stand(backend):
         direction=s.inertial[1],
         at=b.origin,
     )
-    s.add_output("shown(5*u(b))", "a")
+    s.add_output("a", "shown(5*u(b))")
     s.set_defaults(k=3)
     sim = s.equations().compile(backend=backend)
     with pytest.warns(bc.ModelWarning) as told:

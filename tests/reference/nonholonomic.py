@@ -59,7 +59,7 @@ def system(kind, seed, fixed):
         s.add_constraint(f"u(f) - {abs(spin)!r}", label="steering")
         start = {along: ahead}
     for i in (1, 2):
-        s.add_output(f"dot(pos(b.origin), [n{i}])", f"r{i}", units="L")
+        s.add_output(f"r{i}", f"dot(pos(b.origin), [n{i}])", units="L")
     s.add_outputs("energy")
     s.set_run(t_end=3, step=0.005, output_every=20, initial=start)
     return s

@@ -199,7 +199,7 @@ def bellcrank_system(rng, tree, gravity):
         )
         bodies.append(body)
         for i in (1, 2, 3):
-            s.add_output(f"dot(dxdt(vel({link.name}.cm)), [n{i}])", f"{link.name} a{i}")
+            s.add_output(f"{link.name} a{i}", f"dot(dxdt(vel({link.name}.cm)), [n{i}])")
     g = float(np.linalg.norm(gravity))
     s.add_gravity(direction=" + ".join(f"({float(x)!r})*[n{i}]" for i, x in enumerate(gravity / g, start=1)))
     s.set_defaults(g=g, **defaults)

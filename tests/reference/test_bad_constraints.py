@@ -198,7 +198,7 @@ def test_rough_input_of_a_constraint_is_refused(constraint, units, signal):
 def test_smooth_input_of_a_constraint_is_followed(constraint, units, state):
     z = bc.sine(0.2, 3.0)
     s = driven(constraint, units)
-    s.add_output("dot(vel(cart.origin), [n1])", "speed")
+    s.add_output("speed", "dot(vel(cart.origin), [n1])")
     run = s.equations().compile(backend="python").simulate(inputs={"z": z}, t_end=0.5)
     channel = "speed" if state == "u(cart)" else state
     assert run[channel] == pytest.approx([z(t) for t in run.time], abs=1e-9)

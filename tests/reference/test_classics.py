@@ -180,7 +180,7 @@ def test_klingel_motion_of_a_wheelset(constraints, offset):
         s.add_point(name, body=set_, at=(0, side * half, 0))
         s.add_constraint(f"dot(vel({name}), [w1]) - u(axle)*(r + ({side})*cone*q(w, 2))", label=f"{name} wheel")
     s.add_constraint("dot(vel(w.origin), [w2])", label="flange")
-    s.add_output("dot(vel(w.origin), [w1])", "forward")
+    s.add_output("forward", "dot(vel(w.origin), [w1])")
     s.set_defaults(cone=cone, r=radius)
     sim = s.equations(constraints=constraints).compile(backend="python")
     k = cone / (radius * half)

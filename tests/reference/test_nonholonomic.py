@@ -25,7 +25,7 @@ def skate(fixed=True):
     s.add_force("pull", magnitude="2*pull", direction=s.inertial[1], at=b.origin)
     s.set_defaults(pull=PULL)
     for i, name in ((1, "px"), (2, "py")):
-        s.add_output(f"dot(pos(b.origin), [n{i}])", name)
+        s.add_output(name, f"dot(pos(b.origin), [n{i}])")
     s.set_run(t_end=3, step=0.01, initial={"u(b)" if fixed else "u(b, 3)": SPIN})
     return s
 

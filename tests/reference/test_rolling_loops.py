@@ -65,7 +65,7 @@ def tricycle(axes=None, heading=0.3, turning=0.0, linkage=True):
     s.add_force("push", magnitude=15, direction=b[1], at=b.origin)
     s.add_outputs("energy")
     for i, d in enumerate((first, second)):
-        s.add_output("dot(pos(b.origin), " + " + ".join(f"({c!r})*[n{j + 1}]" for j, c in enumerate(d)) + ")", f"r{i}")
+        s.add_output(f"r{i}", "dot(pos(b.origin), " + " + ".join(f"({c!r})*[n{j + 1}]" for j, c in enumerate(d)) + ")")
     along = {"u(x)": 3 * float(np.cos(heading)), "u(y)": 3 * float(np.sin(heading))}
     start = {"q(b)": heading, "q(column)": 0.1, "u(column)": turning, **along}
     s.set_run(t_end=3.0, step=0.005, initial=start, guess={"q(f)": 0.1})
@@ -104,8 +104,8 @@ def test_weight_of_the_linkage_as_a_rolling_mass():
     """With the linkage moving, the horizontal momentum and the wheel's spin change only by the force at the contact:
     (m_total x' + sum m v) + (J/r) x'/r is constant, for no other force is horizontal."""
     system, _ = rolling_four_bar()
-    system.add_output("dot(vel(hub.cm), [n1]) + 4*dot(vel(wheel.cm), [n1])", "carried")
-    system.add_output("0.5*dot(vel(crank.cm) + vel(coupler.cm) + vel(rocker.cm), [n1])", "hung")
+    system.add_output("carried", "dot(vel(hub.cm), [n1]) + 4*dot(vel(wheel.cm), [n1])")
+    system.add_output("hung", "0.5*dot(vel(crank.cm) + vel(coupler.cm) + vel(rocker.cm), [n1])")
     run = system.equations().compile(backend="wasm").simulate()
     total = run["carried"] + run["hung"] + 0.4 / 0.3**2 * run["u(hub)"]
     assert total == pytest.approx(np.full(len(run), total[0]), rel=1e-8)

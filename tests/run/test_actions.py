@@ -210,7 +210,7 @@ def test_loops_are_closed_after_a_jump(backend: str) -> None:
 )
 def test_actions_that_cannot_be(action: dict, told: str) -> None:
     s = ball()
-    s.add_output("dot(dxdt(vel(ball.cm)), [n3])", "az")
+    s.add_output("az", "dot(dxdt(vel(ball.cm)), [n3])")
     with pytest.raises(bc.ModelError, match=told):
         s.equations().compile(backend="wasm").simulate(events=[bc.event("q(ball)", action=action)])
 

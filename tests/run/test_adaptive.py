@@ -24,7 +24,7 @@ BACKENDS = ("auto", WASM)
 def driven(**values):
     """A pendulum with an input that jumps, and an output."""
     s = pendulum("-k*q(rod)**3 - c*u(rod) + w", lambda s: s.add_input("w", units="F*L"), k=40.0, c=0.1, **values)
-    s.add_output("q(rod)**2", "square")
+    s.add_output("square", "q(rod)**2")
     s.set_run(inputs={"w": 0.0})
     return s
 

@@ -185,7 +185,7 @@ def test_events_look_back_at_what_externals_remembered(backend, given):
     s = pendulum(
         "f0*tick(t)", lambda s: s.add_external("tick", arguments=("t",), memory=1, **{given: code[given]}), f0=J
     )
-    s.add_output("tick(t)", "count")
+    s.add_output("count", "tick(t)")
     s.set_run(initial={"q(rod)": 0.0})
     sim = s.equations().compile(backend=backend)
     plain = sim.simulate(t_end=1, step=0.1, method="euler")

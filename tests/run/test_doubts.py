@@ -15,8 +15,8 @@ BACKENDS = ["auto", "python"]
 @pytest.mark.parametrize("method", ["rk4", "RK45", "tsit5"])
 def test_output_without_a_value_is_named_and_the_run_goes_on(backend, method):
     s = pendulum()
-    s.add_output("1/q(rod)", "inverse")
-    s.add_output("2*q(rod)", "twice")
+    s.add_output("inverse", "1/q(rod)")
+    s.add_output("twice", "2*q(rod)")
     s.set_run(initial={"q(rod)": 0.0, "u(rod)": 1.0})
     with pytest.warns(bc.ModelWarning, match=r"^output 'inverse' is not finite at t = 0 s: inf$"):
         run = s.equations().compile(backend=able(backend, method)).simulate(method=method)
@@ -28,7 +28,7 @@ def test_output_without_a_value_is_named_and_the_run_goes_on(backend, method):
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_number_of_times_is_told(backend):
     s = pendulum()
-    s.add_output("sqrt(-1 - q(rod)**2)", "root", units="1")
+    s.add_output("root", "sqrt(-1 - q(rod)**2)", units="1")
     with pytest.warns(bc.ModelWarning, match="output 'root' is not finite at t = 0 s and 100 more times: nan"):
         s.equations().compile(backend=backend).simulate()
 
@@ -66,7 +66,7 @@ def test_table_beyond_its_points(backend, order):
 
 def test_table_of_two_arguments_keeps_its_end_value():
     s = pendulum(prepare=lambda s: s.define("map", bc.table([0, 1], [0, 1], [[1, 2], [3, 4]])))
-    s.add_output("map(t, 0.5)", "value")
+    s.add_output("value", "map(t, 0.5)")
     with pytest.warns(
         bc.ModelWarning,
         match="table 'map' was evaluated at 2, outside its range 0 to 1; values were held at the end value",

@@ -97,7 +97,7 @@ def test_routines_are_updated_once_in_each_step(condition):
 
     s = mass()
     s.add_external("counted", arguments=("t",), returns="count", when="update", memory=1, python=counted)
-    s.add_output("count", "counted")
+    s.add_output("counted", "count")
     s.set_run(t_end=0.2)
     run = s.equations().compile().simulate(events=[bc.event(condition, 1, action={"u(b)": "1.5*u(b)"})])
     assert len(run.events) == 1 and run["counted"][-1] == 21

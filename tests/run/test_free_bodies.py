@@ -56,8 +56,8 @@ def test_velocities_are_rates_of_positions(rotate):
     for body in (b, c, d):
         point = s.add_point(f"{body.name}p", body=body, at=(0.2, -0.3, 0.4))
         for axis in (1, 2, 3):
-            s.add_output(f"dot(pos({point.name}), [n{axis}])", f"{body.name}{axis}", units="L")
-            s.add_output(f"dot(vel({point.name}), [n{axis}])", f"{body.name}{axis}'", units="L/T")
+            s.add_output(f"{body.name}{axis}", f"dot(pos({point.name}), [n{axis}])", units="L")
+            s.add_output(f"{body.name}{axis}'", f"dot(vel({point.name}), [n{axis}])", units="L/T")
     initial = {"u(b, 1)": 2.0, "u(b, 4)": 1.0, "u(b, 5)": 0.4, "u(b, 6)": 2.0, "u(c)": 3.0, "u(d)": 0.5}
     run = s.equations().compile(backend="python").simulate(t_end=0.1, step=2e-3, initial=initial)
     for name in (f"{x}{axis}" for x in "bcd" for axis in (1, 2, 3)):

@@ -28,7 +28,7 @@ SIGNALS = {
 def driven(units="1", rate=False):
     def prepare(s):
         s.add_input("w", units=units)
-        s.add_output("w", "w_out", units=units)
+        s.add_output("w_out", "w", units=units)
 
     if rate:
         return pendulum("m0*(w + t0*dxdt(w))", prepare, m0=1.0, t0=0.1)

@@ -187,7 +187,7 @@ def test_event_stops_the_run(sim):
 def test_conditions_are_in_user_units_and_know_parameters(backend):
     def prepare(s):
         s.add_input("w", units="deg")
-        s.add_output("w", "Angle W", units="deg")
+        s.add_output("Angle W", "w", units="deg")
 
     sim = pendulum("-m0*w", prepare, m0=1.0).equations().compile(backend=backend)
     events = {"half way": "angle w", "limit": "m0*t - 0.25*max(m0, 2)", "up": "Q(ROD) + 0*pi"}
@@ -247,7 +247,7 @@ def without_a_start():
     s = bc.System("not defined", units="mks")
     m = s.add_body("m", translate=1, mass=2, inertia=0)
     s.add_force("f", magnitude="k*sqrt(-1 - t)", direction=s.inertial[1], at=m.cm)
-    s.add_output("sqrt(-2 - t)", "none")
+    s.add_output("none", "sqrt(-2 - t)")
     s.set_defaults(k=0.5)
     s.set_run(t_end=0.5, step=0.05, initial={"u(m)": 3.0})
     return s

@@ -21,7 +21,7 @@ def watched(smooth):
     def prepare(s):
         s.add_input("w", units="F*L")
         for i, text in enumerate(shown):
-            s.add_output(text, f"w{i}")
+            s.add_output(f"w{i}", text)
 
     return pendulum("-k*q(rod) + w", prepare, k=3.0).equations()
 
@@ -113,7 +113,7 @@ def model():
     rod = s.add_body("rod", rotate=3, cm=(0, -1, 0), mass=2, inertia=(0.1, 0.1, 0.1))
     s.add_input("w", units="F*L")
     s.add_moment("drive", magnitude="-k*q(rod) + w", direction=rod[3], on=rod)
-    s.add_output("w", "w0")
+    s.add_output("w0", "w")
     s.set_defaults(k=1)
     s.set_run(t_end=1, step=0.01, inputs={"w": 0})
     return s

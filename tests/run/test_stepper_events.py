@@ -33,7 +33,7 @@ def bouncing() -> bc.System:
     s.add_event("kick", "t - 0.5", action={"u(ball)": "u(ball) + 1", "e": "0.9*e"}, direction=1)
     s.add_event("pressed", "z > 1", action={"m": "2*m"})
     s.add_event("far", "q(ball) > 3", stop=True)
-    s.add_output("q(ball) + z", "high")
+    s.add_output("high", "q(ball) + z")
     s.set_run(t_end=2, step=0.01, initial={"q(ball)": 1}, inputs={"z": 0})
     return s
 

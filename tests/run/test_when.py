@@ -35,7 +35,7 @@ def sampled(way, **more):
         ),
         k=K, gain=GAIN,
     )  # fmt: skip
-    s.add_output("torque", "torque seen", units="F*L")
+    s.add_output("torque seen", "torque", units="F*L")
     s.set_run(step=0.02, **more)
     return s
 
@@ -118,7 +118,7 @@ def test_update_remembers_and_is_a_function_in_formulas(way):
         ),
         m0=J,
     )  # fmt: skip
-    s.add_output("tick(t)", "count")
+    s.add_output("count", "tick(t)")
     sim = compiled(s, way)
     for _ in range(2):
         run = sim.simulate(t_end=1.0, step=0.01, method="rk4")
@@ -134,7 +134,7 @@ def test_output_is_called_for_rows_only(way, method):
         "tick", arguments=("t",), memory=1, when="output",
         **routine(way, lambda t, m: m.__setitem__(0, m[0] + 1) or m[0], tick),
     ))  # fmt: skip
-    s.add_output("tick(t)", "count")
+    s.add_output("count", "tick(t)")
     run = compiled(s, way, method).simulate(output_every=10, method=method)
     assert run["count"].tolist() == list(range(1, 12))
 
@@ -152,7 +152,7 @@ def test_single_evaluations_are_those_of_a_run_that_starts_there():
 def test_source_compiles_without_warnings():
     s = sampled("c")
     s.add_external("first", arguments=(), returns=("a", "b"), when="init", python=lambda: (1.0, 2.0))
-    s.add_output("a + b + sin(q(rod))", "sum")
+    s.add_output("sum", "a + b + sin(q(rod))")
     eom = s.equations()
     CModel(eom.program, eom.compile(backend="c").loaded.functions, flags=STRICT)
     assert eom.compile(backend="c").simulate()["sum"][0] == pytest.approx(3 + math.sin(0.3))

@@ -81,9 +81,9 @@ def words():
     )
     s.add_force("f3", magnitude=-s.parameter("k3") * c.q[1] ** 3, direction=c[1], at=c.origin, against=b.cm)
     s.add_force("f4", magnitude="k2*partial(l0*sin(q(b))**2, q(b))", direction="cross([a1], [n3])", at="b.joint")
-    s.add_output("dot(dxdt(vel(p)), [n1])", "a1")
-    s.add_output(bc.magnitude(bc.vel(p, a.origin)) * 2, "speed")
-    s.add_output("up(b) + dot(dxdt(rot(b)), [b2])", "spin")
+    s.add_output("a1", "dot(dxdt(vel(p)), [n1])")
+    s.add_output("speed", bc.magnitude(bc.vel(p, a.origin)) * 2)
+    s.add_output("spin", "up(b) + dot(dxdt(rot(b)), [b2])")
     s.set_defaults(k1=2, c1=0.3, k2=20, c2=1, k3=4, l0=1)
     s.set_run(initial={"q(a)": 0.3, "q(b)": 0.4})
     return s
@@ -109,7 +109,7 @@ def routines():
     )
     s.add_moment("m", magnitude="k2*curve(q(b)) + 3*map(q(a), u(b)) + moment - held*z", direction=b[3], on=b, against=a)
     s.add_moment("n", magnitude="-20*q(a) + offset + kept", direction=a[3], on=a)
-    s.add_output("seen*k1 + map(q(b), z)", "watched", units="1")
+    s.add_output("watched", "seen*k1 + map(q(b), z)", units="1")
     s.set_defaults(k0=2.5)
     s.set_run(t_end=1.0, step=0.01)
     return s

@@ -83,7 +83,7 @@ def machine(seed):
     values = {"k": force / length, "c": 0.1 * force / length, "f": 0.3 * force, "one": length}
     used = {name: x for name, x in values.items() if any(re.search(rf"\b{name}\b", law) for law in laws)}
     s.set_defaults(m1=0.1 * force * length, **used)
-    s.add_output("dot(dxdt(vel(p0)), [n2])", "acceleration")
+    s.add_output("acceleration", "dot(dxdt(vel(p0)), [n2])")
     s.add_outputs("energy", "momentum", "forces", *(["reactions"] if seed % 2 else []))
     s.set_run(t_end=1.0, step=0.01)
     return s

@@ -76,8 +76,8 @@ def model(shown=True):
     s.add_state("rack", rate="(1 - rack)/0.1")
     s.add_force("f", magnitude="rack", direction=s.inertial[1], at=b.origin)
     if shown:
-        s.add_output("2*q(b)", "part.twice")
-        s.add_output("3*q(b)", "thrice")
+        s.add_output("part.twice", "2*q(b)")
+        s.add_output("thrice", "3*q(b)")
     s.set_run(t_end=0.1, step=0.01)
     return s
 """

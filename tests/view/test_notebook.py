@@ -55,7 +55,7 @@ def machine():
     rod = s.add_body("rod", rotate=3, cm=(0, -1, 0), mass=2, inertia=(0.1, 0.1, 0.1), label=HOSTILE)
     s.add_moment("drive", magnitude="m_d - k*q(rod) - c*u(rod)", direction=rod[3], on=rod, label=HOSTILE)
     s.add_input("m_d", units="F*L", label=HOSTILE)
-    s.add_output("sin(q(rod))", "x", label=HOSTILE)
+    s.add_output("x", "sin(q(rod))", label=HOSTILE)
     s.set_defaults(k=3.0, c=0.5)
     s.set_run(t_end=1.0, step=0.05, initial={"q(rod)": 0.3}, inputs={"m_d": 0.0})
     return s

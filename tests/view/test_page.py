@@ -168,7 +168,7 @@ def hostile():
     s.add_moment("drive", magnitude="-k*q(rod) + m", direction=rod[3], on=rod, label=HOSTILE)
     s.add_input("m", units="F*L", label=HOSTILE)
     s.add_parameter("k", label=HOSTILE)
-    s.add_output("k*q(rod)", "back", label=HOSTILE)
+    s.add_output("back", "k*q(rod)", label=HOSTILE)
     s.set_defaults(k=3.0)
     s.set_run(t_end=1.0, step=0.01, initial={"q(rod)": 0.3}, inputs={"m": bc.sine(0.1, 1.0)})
     return s.equations()

@@ -32,7 +32,7 @@ def add_attitude(s: Builder, body: Any, name: str | None = None) -> None:
         ("speed", dot(v, ahead), "forward speed", "L/T"),
         ("side_slip", call("atan2", dot(v, aside), dot(v, ahead)), "side-slip angle", "deg"),
     ):
-        s.add_output(value, f"{prefix}{what}", label=f"{label} of {who}", units=units, body=who)
+        s.add_output(f"{prefix}{what}", value, label=f"{label} of {who}", units=units, body=who)
 
 
 def add_wheel_angles(s: Builder, wheel: Any, side: str | None = None, name: str | None = None) -> None:
@@ -46,12 +46,12 @@ def add_wheel_angles(s: Builder, wheel: Any, side: str | None = None, name: str 
     lean = call("asin", dot(e2, n3))
     prefix = f"{who}." if name is None else name
     slip = call("atan2", dot(v, aside), dot(v, ahead))
-    s.add_output(slip, f"{prefix}slip_angle", label=f"slip angle of {who}", units="deg", body=who)
+    s.add_output(f"{prefix}slip_angle", slip, label=f"slip angle of {who}", units="deg", body=who)
     if side is None:
-        s.add_output(lean, f"{prefix}inclination", label=f"inclination of {who}", units="deg", body=who)
+        s.add_output(f"{prefix}inclination", lean, label=f"inclination of {who}", units="deg", body=who)
     else:
         label = f"camber of {who}, top outwards positive"
-        s.add_output(SIDES[side] * lean, f"{prefix}camber", label=label, units="deg", body=who)
+        s.add_output(f"{prefix}camber", SIDES[side] * lean, label=label, units="deg", body=who)
 
 
 def _named(s: Builder, body: Any) -> tuple[str, tuple[Formula, Formula, Formula]]:

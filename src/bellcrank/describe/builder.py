@@ -393,14 +393,15 @@ class Builder(Checked):
 
     def add_output(
         self,
-        expression: Any,
         name: str,
+        expression: Any,
+        *,
         label: str | None = None,
         units: str | None = None,
         body: Any = None,
         generic: str | None = None,
     ) -> None:
-        """Adds an output channel. Accelerations may occur."""
+        """Add an output channel: the value of an expression, which may contain accelerations."""
         made = records.OutputRecord(expression, name_of(name, "output"), label, units, body, generic)
         self.description.outputs.append(made)
 

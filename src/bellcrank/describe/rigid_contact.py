@@ -67,7 +67,7 @@ def add_rigid_contact(
         dot(dxdt(v), along), dot(dxdt(v), up), dxdt(spin) if wheel is not None else 0,
     )  # fmt: skip
     for part, value in zip(OUTPUTS, values, strict=True):
-        s.add_output(value, f"{name}.{part}", label=f"{part} of {name}")
+        s.add_output(f"{name}.{part}", value, label=f"{part} of {name}")
     s.set_run(inputs={f"{name}.{part}": 0.0 for part in used})
     e = (float(pair[0]), float(pair[1]))
     own = e, below, float(rolling_resistance)

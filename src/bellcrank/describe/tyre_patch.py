@@ -229,14 +229,14 @@ def _add_channels(w: _Writing, tyre: TyreModel, held: _Held, at: Rolling) -> Non
     values = {**held.found, "Fz": at.Fz}
     for channel, (key, dimension, words) in CHANNELS.items():
         force = w.define(channel, values[key] * w.newton * (w.metre if dimension == "F*L" else 1.0))
-        s.add_output(force, f"{name}.{channel}", label=f"{words} of {name}", units=dimension)
+        s.add_output(f"{name}.{channel}", force, label=f"{words} of {name}", units=dimension)
     outputs = {
         "kappa": (kappa, "1", "slip over the speed"), "alpha": (held.alpha, "A", "slip angle"),
         "gamma": (at.gamma, "A", "inclination"),
         "slip": (kappa / m.max(m.abs(1 + kappa), 1e-3), "1", "slip over the rolling speed"),
     }  # fmt: skip
     for channel, (formula, dimension, words) in outputs.items():
-        s.add_output(formula, f"{name}.{channel}", label=f"{words} of {name}", units=dimension)
+        s.add_output(f"{name}.{channel}", formula, label=f"{words} of {name}", units=dimension)
     for key, (words, low, high) in tyre.ranges.items():
         factor = w.newton if key == "Fz" else 1.0
         s.description.ranges.append(RangeRecord(f"{name}.{key.lower()}", low * factor, high * factor, words))

@@ -126,9 +126,9 @@ def rigid_vehicle(name: str, usual: Design, axles: Any, changes: dict[str, Any],
     _add_shapes(s, chassis, len(design.axles))
     corners = _driven_corners(s, chassis, design) if design.slip is not None else _gliding_corners(s, chassis, design)
     height = dot(pos(chassis.origin), s.inertial[3])
-    s.add_output(height, "height", label="height of the mass centre", units="L", body=chassis)
+    s.add_output("height", height, label="height of the mass centre", units="L", body=chassis)
     strain = " + ".join(f"{w.contact.stored} + k_strut*(l_strut - {w.name}.stroke)**2/2" for w in corners)
-    s.add_output(strain, "strain", label="energy of all springs", units="F*L")
+    s.add_output("strain", strain, label="energy of all springs", units="F*L")
     s.add_outputs("energy")
     s.set_run(t_end=3, step=0.001, method="rk4")
     return s
@@ -212,7 +212,7 @@ def _add_motion_outputs(s: System, chassis: BodyHandle) -> None:
         ("pitch", call("atan2", -dot(e1, up), dot(e3, up)), "pitch, positive with the nose down", "deg"),
         ("roll", call("atan2", dot(e2, up), dot(e3, up)), "roll, positive with the left side up", "deg"),
     ):
-        s.add_output(value, name, label=label, units=units, body=chassis)
+        s.add_output(name, value, label=label, units=units, body=chassis)
 
 
 def _settled(design: Design, g: float = 9.80665) -> dict[str, float]:

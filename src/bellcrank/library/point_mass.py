@@ -56,7 +56,7 @@ def point_mass_car(
     for name, (x, y) in CORNERS.items():
         parts[name] = add_part(s, name, (x, y, 0), terrain, (1, 2, 3))
         height = dot(pos(parts[name].chassis.origin), s.inertial[3])
-        s.add_output(height, f"{name}.z", label=f"height of the chassis, {name}", units="L")
+        s.add_output(f"{name}.z", height, label=f"height of the chassis, {name}", units="L")
     _join(s, {name: p.chassis.origin for name, p in parts.items()}, {name: p.rim.origin for name, p in parts.items()})
     s.add_outputs("energy")
     s.set_run(t_end=3, step=0.001, method="rk4", inputs={f"{name}.drive": 0.0 for name in CORNERS})

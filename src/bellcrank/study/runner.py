@@ -67,7 +67,7 @@ def build(job: Job, place: Path | None = None) -> System:
     system = _load(model, place) if model.get("file") else _vehicle(model)
     for name, (formula, units, label) in job["outputs"].items():
         try:
-            system.add_output(formula, name, label=label, units=units)
+            system.add_output(name, formula, label=label, units=units)
         except ModelError as error:
             raise ModelError(f"output '{name}': {error}") from None
     return system

@@ -46,7 +46,7 @@ class Call:
     @property
     def subject(self) -> str:
         """What the problems of a model call that which the call has made."""
-        name = self.args[1] if self.method == "add_output" else self.args[0] if self.args else ""
+        name = self.args[0] if self.args else ""
         return f"{KINDS[self.method]} '{name}'" if self.method in KINDS else ""
 
 

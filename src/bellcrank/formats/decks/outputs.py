@@ -15,10 +15,10 @@ def add_out(deck: DeckState, given: Arguments) -> None:
         raise short.fail("short-name is empty")
     words = given.options(label=("long-name", values.text), generic=("gen-name", values.text))
     options = given.options(body=("body", deck.names.body), units=("units", values.units))
-    deck.call("add_output", value, name, **words, **options)
+    deck.call("add_output", name, value, **words, **options)
 
 
 def add_accelerations(deck: DeckState, given: Arguments) -> None:
     """The derivatives of all generalized speeds, called UP(1), UP(2) ..."""
     for i, speed in enumerate(deck.names.speeds(), 1):
-        deck.call("add_output", f"dxdt({speed})", f"UP({i})", label=f"rate of {speed}")
+        deck.call("add_output", f"UP({i})", f"dxdt({speed})", label=f"rate of {speed}")

@@ -63,5 +63,5 @@ def _add_valve(s: System, name: str) -> str:
                 label=f"ABS of {name}: fraction released by its integral")  # fmt: skip
     share = f"max(0, min(1, 1 - {held}_less + abs_gain*(abs_slip - {held}_slip)))"
     s.define(f"{held}_share", f"1 - {held}_on*(1 - {share})")
-    s.add_output(f"{held}_share", held, label=f"fraction of the brake torque that ABS applies at {name}", units="1")
+    s.add_output(held, f"{held}_share", label=f"fraction of the brake torque that ABS applies at {name}", units="1")
     return f"*{held}_share"

@@ -34,20 +34,20 @@ def add_car_channels(s: System, car: CarData, at_rest: Stand, chassis: BodyHandl
         ("y", dot(pos(chassis.cm), s.inertial[2]), "y of the mass centre", "L"),
         ("height", dot(pos(chassis.cm), up), "height of the mass centre", "L"),
     ):
-        s.add_output(value, name, label=label, units=units, body=chassis)
+        s.add_output(name, value, label=label, units=units, body=chassis)
     s.define("steering_wheel", steer)
     s.add_output("steering_wheel", "steering_wheel", label="steering-wheel angle", units="deg")
-    s.add_output("column", "steering_torque", label="torque of the driver at the steering wheel", units="F*L")
+    s.add_output("steering_torque", "column", label="torque of the driver at the steering wheel", units="F*L")
     base = float(at_rest.contact[0][0] - at_rest.contact[2][0])
     s.add_parameter("wheelbase", base, units="L", label="wheelbase")
     s.add_parameter("steering_ratio", steering_ratio(car), units="1", label="steering ratio")
     s.define("forward", dot(v, ahead))
     turn = call("atan2", "where(forward < 0, -1, 1)*wheelbase*dot(rot(chassis), [n3])", "max(abs(forward), 0.1)")
     s.add_output(
-        "steering_wheel/steering_ratio", "steer_angle", label="mean steer angle of the front wheels", units="deg"
+        "steer_angle", "steering_wheel/steering_ratio", label="mean steer angle of the front wheels", units="deg"
     )
     s.define("turning", turn)
-    s.add_output("steering_wheel/steering_ratio - turning", "understeer", label="understeer angle", units="deg")
+    s.add_output("understeer", "steering_wheel/steering_ratio - turning", label="understeer angle", units="deg")
 
 
 def add_corner_channels(
@@ -56,21 +56,21 @@ def add_corner_channels(
     """What a wheel does; its loads and slips are those of its tyre, <corner>.tyre.fz and so on."""
     s.add_wheel_angles(wheel, side="left" if side > 0 else "right", name=f"{name}.")
     toe = call("atan2", side * dot(wheel[2], chassis[1]), dot(wheel[2], chassis[2]))
-    s.add_output(toe, f"{name}.toe", label=f"toe of {name} in the body, toe-in positive", units="deg", body=wheel)
-    s.add_output(f"q({name})", f"{name}.travel", label=f"wheel travel of {name}, up", units="L")
+    s.add_output(f"{name}.toe", toe, label=f"toe of {name} in the body, toe-in positive", units="deg", body=wheel)
+    s.add_output(f"{name}.travel", f"q({name})", label=f"wheel travel of {name}, up", units="L")
     ends = [joint.point(end).name for end in axle.damper]
     speed = f"-dxdt(mag(pos({ends[0]}) - pos({ends[1]})))"
-    s.add_output(speed, f"{name}.damper_speed", label=f"damper speed of {name}, compression positive", units="L/T")
+    s.add_output(f"{name}.damper_speed", speed, label=f"damper speed of {name}, compression positive", units="L/T")
     s.add_output(
-        f"fm({name}.spring)",
         f"{name}.spring_force",
+        f"fm({name}.spring)",
         label=f"force of spring and bump stops of {name}, compression positive",
         units="F",
     )
     s.add_output(
-        f"fm({name}.damper)", f"{name}.damper_force", label=f"damper force of {name}, compression positive", units="F"
+        f"{name}.damper_force", f"fm({name}.damper)", label=f"damper force of {name}, compression positive", units="F"
     )
 
 
 def add_axle_channels(s: System, axle: str) -> None:
-    s.add_output(f"bar_{axle}", f"{axle}.bar_force", label=f"force of the {axle} anti-roll bar at its ends", units="F")
+    s.add_output(f"{axle}.bar_force", f"bar_{axle}", label=f"force of the {axle} anti-roll bar at its ends", units="F")

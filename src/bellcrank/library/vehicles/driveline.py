@@ -81,12 +81,16 @@ def _add_motor(s: System, given: Drive, drive: str, weight: float) -> tuple[str,
         s.define("motor_spin", "clutch*gear_sign*driven_spin*ratio + (1 - clutch)*idle")
     else:
         s.define("motor_spin", "abs(driven_spin)*ratio")
-    s.add_output("motor_spin", "motor_speed", label="speed of the motor", units="rpm")
-    s.add_output("ratio", "gear_ratio", label="ratio of motor over wheels", units="1")
+    s.add_output("motor_speed", "motor_spin", label="speed of the motor", units="rpm")
+    s.add_output("gear_ratio", "ratio", label="ratio of motor over wheels", units="1")
     full = _add_map(s, "motor_full", given.map)
     drag = full if given.drag is None else _add_map(s, "motor_drag", given.drag)
-    s.add_output("gear_sign*driving/ratio/where(gear_sign*driving > 0, efficiency, 1/efficiency)", "motor_torque",
-                 label="motor torque", units="F*L")  # fmt: skip
+    s.add_output(
+        "motor_torque",
+        "gear_sign*driving/ratio/where(gear_sign*driving > 0, efficiency, 1/efficiency)",
+        label="motor torque",
+        units="F*L",
+    )
     return f"unbraked*efficiency*ratio*{full}", f"clutch*ratio*{drag}/efficiency"
 
 
@@ -118,6 +122,5 @@ def _add_differential(s: System, axle: FittedAxle, part: str) -> str | None:
         share = f"where({part} > 0, {lock}, lock_coast_{name})"
         limit = f"({preload} + {share}*abs({part}))/2"
         add_friction(s, moved, f"({left} - {right})", limit, k, words)
-    s.add_output(f"2*{moved}.held", f"{name}.locking", label=f"right minus left wheel torque, {words}",
-                 units="F*L")  # fmt: skip
+    s.add_output(f"{name}.locking", f"2*{moved}.held", label=f"right minus left wheel torque, {words}", units="F*L")
     return f"{moved}.held"

@@ -169,7 +169,7 @@ class Driver:
             short = along.format(f"(driver.x - {x})", f"(driver.y - {y})")
             s.add_state("driver.station", rate=f"{goes} + {DRAWN}*({short})", units="L", label="station of the path")
         away = along.format(f"(driver.y - {y})", f"({x} - driver.x)")
-        s.add_output(away, "path_error", label="distance from the path, to the left", units="L")
+        s.add_output("path_error", away, label="distance from the path, to the left", units="L")
         s.define("driver.pace", f"max({SLOWEST}, driver.ahead)")
         s.define("driver.aside", "dot(vel(chassis.cm), cross([n3], direction(project([chassis1], [n3]))))")
         s.define("driver.turns", "dot(rot(chassis), [n3])")

@@ -35,7 +35,7 @@ def add_gears(s: System, given: Drive, drive: str) -> None:
         ahead = " + ".join(f"{name}*max(0, 1 - abs({GEAR} - {i}))" for i, name in enumerate(names, 1))
     s.define("ratio", f"final_ratio*where(gear_held < 0, reverse_ratio, {ahead})")
     number = GEAR if len(names) > 1 else "1"
-    s.add_output(f"where(gear_held < 0, -1, {number})", "gear", label="gear; -1 is reverse", units="1")
+    s.add_output("gear", f"where(gear_held < 0, -1, {number})", label="gear; -1 is reverse", units="1")
 
 
 def _add_shifts(s: System, given: Drive, names: list[str], drive: str) -> None:

@@ -86,15 +86,15 @@ def motorcycle(
         for body, what in ((part.rim, "rim"), (part.chassis, "chassis")):
             for axis, letter in ((1, "x"), (3, "z")):
                 place, label = dot(pos(body.origin), s.inertial[axis]), f"{letter} of the {side} {what}"
-                s.add_output(place, f"{side}.{what}.{letter}", label=label, units="L", body=body)
+                s.add_output(f"{side}.{what}.{letter}", place, label=label, units="L", body=body)
     rod = pos(parts[1].chassis.origin, parts[0].chassis.origin)
     pitch = call("atan2", dot(rod, s.inertial[3]), dot(rod, s.inertial[1]))
-    s.add_output(pitch, "pitch", label="pitch, front up", units="deg")
-    s.add_output(magnitude(rod), "rod", label="wheelbase", units="L")
+    s.add_output("pitch", pitch, label="pitch, front up", units="deg")
+    s.add_output("rod", magnitude(rod), label="wheelbase", units="L")
     strain = " + ".join(f"{p.contact.stored} + k_strut*(l_strut - {p.name}.stroke)**2/2" for p in parts)
     for p in parts:
         s.define(f"{p.name}.stroke", magnitude(pos(p.chassis.origin, p.rim.origin)))
-    s.add_output(strain, "strain", label="energy of all springs", units="F*L")
+    s.add_output("strain", strain, label="energy of all springs", units="F*L")
     s.add_outputs("energy")
     pushed = ("load",) if slips else ("load", "drive")
     s.set_run(t_end=3, step=0.001, method="rk4", inputs={f"{side}.{i}": 0.0 for side in SIDES for i in pushed})
