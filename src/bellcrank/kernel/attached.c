@@ -161,6 +161,8 @@ EXPORT void *rates_called(void *self, void *const *given, intptr_t n)
     real room[ROOM];
     return kernel->rates_called(&model, room, self, given, n);
 }
+#endif
+#if HAS_STEPS
 
 EXPORT int steps_on(Job *job, int64_t n)
 {

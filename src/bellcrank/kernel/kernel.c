@@ -38,5 +38,7 @@
 #if HAS_CALLS
 #include "bound.c"
 #include "python.c"
+#endif
+#if HAS_STEPS
 #include "stepped.c"
 #endif

@@ -47,6 +47,7 @@
 #define HAS_STIFF HAS_ADAPTIVE
 #define HAS_SLOPES HAS_ADAPTIVE
 #define HAS_CALLS 1
+#define HAS_STEPS 1
 
 #define N_Q (model->n_q)
 #define N_U (model->n_u)

@@ -19,6 +19,7 @@
 #define HAS_WHEELS 0
 #define HAS_SLOPES 0
 #define HAS_CALLS 0
+#define HAS_STEPS 0
 #ifndef HAS_LOOKS
 #define HAS_LOOKS 0
 #endif
