@@ -82,7 +82,7 @@ def make_example(path: Path, folder: Path) -> Made:
 def _with_model(made: Made, path: Path, folder: Path) -> Made:
     system: Any = bc.load_model(path)
     equations = system.equations()
-    found: dict[str, Any] = {"title": system.name, "check": str(bc.check(system, STATES, equations=equations))}
+    found: dict[str, Any] = {"title": system.name, "check": str(bc.check(system, states=STATES, equations=equations))}
     try:
         equations.page(folder / PAGE)
         found["live"] = True

@@ -1,6 +1,6 @@
 """Bellcrank: describe a vehicle or mechanism, get its equations of motion as a small, fast simulation program.
 
-The public names are listed in `__init__.pyi`, for type checkers and for Python alike, beside the functions of formulas.
+The public names are listed in `__init__.pyi`, for type checkers and for Python alike, with the functions of formulas.
 Each is imported from its module when it is first used, so that a program loads what it needs and nothing else.
 """
 
@@ -44,24 +44,19 @@ def _found(name):
         import builtins  # which has abs, min and max of its own
 
         return [x for x in _names() if not hasattr(builtins, x)]
-    home = _listed().get(name)
-    if home is not None:
+    home = None if name.startswith("_") else _listed().get(name)
+    if home == __name__:  # a package of public names
+        value = import_module(f"{home}.{name}")
+    elif home is not None:
         module = import_module(home)
         value = getattr(module, name) if hasattr(module, name) else import_module(f"{home}.{name}")
-    elif name.startswith("_"):
-        raise AttributeError(f"module 'bellcrank' has no attribute {name!r}")
-    elif name in _functions():
+    elif not name.startswith("_") and name in _functions():
         value = _functions()[name]
     else:
-        try:
-            value = import_module(f"bellcrank.{name}")  # a folder
-        except ModuleNotFoundError as error:
-            if error.name != f"bellcrank.{name}":
-                raise
-            raise AttributeError(f"module 'bellcrank' has no attribute {name!r}") from None
+        raise AttributeError(f"module 'bellcrank' has no attribute {name!r}")
     globals()[name] = value
     return value
 
 
 def __dir__():
-    return sorted([*globals(), *_names()])
+    return sorted([*_names(), *(x for x in globals() if x.startswith("__"))])

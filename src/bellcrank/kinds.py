@@ -13,10 +13,11 @@ from inspect import Parameter, signature
 from numbers import Integral
 from os import PathLike
 from types import FunctionType
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ClassVar, ParamSpec, TypeVar
 
 import numpy as np
 
+from bellcrank.choices import texts
 from bellcrank.errors import ModelError, did_you_mean
 
 Arguments = ParamSpec("Arguments")
@@ -40,6 +41,7 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "bool": ("True or False", lambda x: getattr(x, "dtype", type(x)) in (bool, int)),
     "int": ("a whole number", lambda x: isinstance(x, int | Integral)),
     "None": ("None", lambda x: x is None),
+    **dict.fromkeys(texts(), _TEXT),
     **dict.fromkeys(("Mapping", "Parameters", "Inputs"), _MAPPING),
     **dict.fromkeys(("Iterable", "Sequence", "Collection", "tuple"), _LIST),
 }
@@ -84,7 +86,17 @@ def checked(function: Callable[Arguments, Result]) -> Callable[Arguments, Result
     return call
 
 
-class Checked:
+class Listed:
+    """A base of classes whose `internals`, which other modules of the package use, are not listed to users."""
+
+    internals: ClassVar[tuple[str, ...]] = ()
+
+    def __dir__(self) -> list[str]:
+        hidden = {*self.internals, "internals"}
+        return [x for x in super().__dir__() if x not in hidden and (x[:1] != "_" or x[:2] == "__")]
+
+
+class Checked(Listed):
     """A base of classes whose public methods, those they inherit too, are `checked`."""
 
     def __init_subclass__(cls) -> None:

@@ -93,10 +93,12 @@ def test_sensitivities_of_a_loop_do_not_depend_on_guesses(given):
     initial, guess = {"q(a)": 0.8, "u(a)": 3.0, **{k: v for k, v in given.items() if k != "guess"}}, given.get("guess")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore" if "q(c)" in initial else "error")
-        found = sim.sensitivity("lb", ["q(a)", "q(b)", "q(c)"], 0.02, 0.002, initial=initial, guess=guess, check=True)
+        found = sim.sensitivity(
+            "lb", ["q(a)", "q(b)", "q(c)"], t_end=0.02, step=0.002, initial=initial, guess=guess, check=True
+        )
         assert max(found.checked.values()) < 1e-6
-        q = sim.complete(initial, guess)[0]
-        rare = sim.sensitivity("lb", "q(b)", 0.02, 0.002, initial=initial, guess=guess, output_every=4)
+        q = sim.complete(initial, guess=guess)[0]
+        rare = sim.sensitivity("lb", "q(b)", t_end=0.02, step=0.002, initial=initial, guess=guess, output_every=4)
     beta, gamma = q[0] + q[1], q[2]
     G = np.array([[-0.5 * np.sin(beta), 0.4 * np.sin(gamma)], [0.5 * np.cos(beta), -0.4 * np.cos(gamma)]])
     expected = np.linalg.solve(G, -np.array([np.cos(beta), np.sin(beta)]))
@@ -126,7 +128,7 @@ def test_sensitivities_where_an_assembly_is_one_of_many():
     s.add_constraint("q(x, 1)**2 + q(x, 2)**2 - r**2")
     s.set_defaults(r=1.0)
     sim = s.equations().compile(backend="python")
-    found = sim.sensitivity("r", None, 0.01, 0.001, guess={"q(x, 1)": 3, "q(x, 2)": 4}, check=True)
+    found = sim.sensitivity("r", None, t_end=0.01, step=0.001, guess={"q(x, 1)": 3, "q(x, 2)": 4}, check=True)
     assert max(found.checked.values()) < 1e-6
     start = [found[n, "r"][0] for n in ("q(x, 1)", "q(x, 2)")]
     assert start == pytest.approx([0.6, 0.8], rel=1e-7)

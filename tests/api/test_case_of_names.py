@@ -79,7 +79,7 @@ def test_simulate(backend, right, eom):
 
 def test_check_and_analyses():
     s = system()
-    assert bc.check(s, 1).passed
+    assert bc.check(s, states=1).passed
     linear = s.equations().compile(backend="python").linearize(at=START)
     plain = system(capitals=False).equations().compile(backend="python")
     assert pytest.approx(plain.linearize(at={_spelled_out(k): v for k, v in START.items()}).A) == linear.A

@@ -95,7 +95,7 @@ def agrees(equations, language, folder, events, code=0, options=(), **settings):
 def test_a_ball_bounces_to_the_bit_as_in_a_run(tmp_path, language):
     """What is told beside an event that acts is told once, too. Others change no motion: at a row, and a little jump."""
     row = bc.event("t >= 0.41", action={"m": "2*m"}, name="row")
-    half = bc.event("q(ball) - 1 + where(q(ball) > 1, 1e-6, -1e-6)", -1, {"m": "m + 1"}, name="half")
+    half = bc.event("q(ball) - 1 + where(q(ball) > 1, 1e-6, -1e-6)", direction=-1, action={"m": "m + 1"}, name="half")
     there = bc.event("q(ball) - ground", name="there")
     late = bc.event("t > 2.9", name="late")
     run, _ = agrees(ball().equations(), language, tmp_path, [bounce(), there, row, half, late])
@@ -223,13 +223,15 @@ def test_loops_chattering_and_stops(tmp_path, language):
 
 
 WITHOUT_WARNINGS = {
-    "a parameter": (ball, [bc.event("q(ball) - ground", -1, {"g": "-g"}, name="b")]),
-    "a parameter of events": (ball, [bc.event("q(ball) - ground", -1, {"e": "0.9*e"}, name="b")]),
+    "a parameter": (ball, [bc.event("q(ball) - ground", direction=-1, action={"g": "-g"}, name="b")]),
+    "a parameter of events": (ball, [bc.event("q(ball) - ground", direction=-1, action={"e": "0.9*e"}, name="b")]),
     "a state": (ball, [bounce()]),
     "both, and a stop": (
         ball,
         [
-            bc.event("q(ball) - ground", -1, {"u(ball)": "-e*u(ball)", "m": "2*m"}, stop=True, name="b"),
+            bc.event(
+                "q(ball) - ground", direction=-1, action={"u(ball)": "-e*u(ball)", "m": "2*m"}, stop=True, name="b"
+            ),
             bc.event("u(ball)"),
         ],
     ),

@@ -36,7 +36,7 @@ def by_package(eom, name, count):
     """The same steps within the package: channels in user units."""
     run = eom.interface.run
     inputs = dict.fromkeys(eom.inputs, 0.0) | {k: v for k, v in run.inputs.items() if not MOVED.get(name)}
-    stepper = eom.compile("c", speed="quick").stepper(step=run.step, method=run.method or "rk4", inputs=inputs)
+    stepper = eom.compile(backend="c", speed="quick").stepper(step=run.step, method=run.method or "rk4", inputs=inputs)
     rows = [dict(stepper.state) | dict(stepper.outputs)]
     for i in range(count):
         stepper.set(**changed(eom, name, i))

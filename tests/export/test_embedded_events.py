@@ -79,7 +79,7 @@ def compared(name, folder, step, count, precision="double", method="rk4", **flag
     c = Embedded(eom, folder, precision, **flags)
     m = c.model()
     m.h = step
-    st = eom.compile("c", speed="quick").stepper(step=step, method=method, inputs=inputs_at(eom, 0.0))
+    st = eom.compile(backend="c", speed="quick").stepper(step=step, method=method, inputs=inputs_at(eom, 0.0))
     names = [x.name for x in (*s.states, *s.outputs)]
     factors = np.array([x.unit.factor for x in (*s.states, *s.outputs)])
     for x in s.inputs:
@@ -108,7 +108,7 @@ def test_steps_with_events_equal_those_of_the_package(tmp_path):
     worst, counted, c = compared("bouncing", tmp_path, 1 / 64, 60)
     assert worst.max() < 1e-12 and counted == [1, 1, 0, 0]
     eom = equations("bouncing")
-    m, st = c.model(), eom.compile("c", speed="quick").stepper(step=0.1)
+    m, st = c.model(), eom.compile(backend="c", speed="quick").stepper(step=0.1)
     m.h = 0.1
     assert c.call("begin", m) == 0
     assert m.stopped == -1 and st.t == 0.0
@@ -123,7 +123,7 @@ def test_steps_with_events_equal_those_of_the_package(tmp_path):
     kept, m.p[0] = list(m.y), np.nan  # the last good state comes back from a step that fails
     c.call("tune", m)
     assert c.call("step", m) == c.place("NOT_FINITE") and list(m.y) == kept
-    m, st = c.model(), eom.compile("c", speed="quick").stepper(step=0.1, initial={"u(ball)": 9})
+    m, st = c.model(), eom.compile(backend="c", speed="quick").stepper(step=0.1, initial={"u(ball)": 9})
     m.h, m.y[1] = 0.1, 9.0
     assert c.call("begin", m) == 0
     while not (failed := c.call("step", m)):

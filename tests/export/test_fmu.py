@@ -100,7 +100,7 @@ def reference(name, method=None, finer=1):
     """The run within the package, channels in user units."""
     step, usual, at = plan(name)
     inputs = {x: bc.step(at, JUMPS.get(name, {}).get(x, 0.0)) for x in example(name).inputs}
-    sim, t_end = example(name).compile("c" if name in LONG else "python", speed="quick"), STEPS[name] * step
+    sim, t_end = example(name).compile(backend="c" if name in LONG else "python", speed="quick"), STEPS[name] * step
     return sim.simulate(t_end=t_end, step=step / finer, inputs=inputs, output_every=finer, method=method or usual)
 
 

@@ -133,7 +133,7 @@ def test_the_wrench_at_the_hub_is_that_of_the_contact_centre_by_hand():
     tyre = book62()
     s = rig(tyre)
     s.add_outputs("forces", "moments")
-    sim = s.equations().compile("python")
+    sim = s.equations().compile(backend="python")
     delta, gamma, height = 0.3, 0.09, 0.289
     start = {"q(hub, 3)": height, "q(steer)": delta, "q(camber)": gamma}
     start |= {
@@ -317,7 +317,7 @@ def test_units_and_axes_of_a_model_do_not_matter():
         k: v / 0.0254 if "hub" in k else np.degrees(v) if k[2:] in ("camber)", "wheel)") else v
         for k, v in start.items()
     }
-    sim = rig(tyre, units="in-lb").equations().compile("python")
+    sim = rig(tyre, units="in-lb").equations().compile(backend="python")
     run = sim.simulate(t_end=0.6, step=0.002, initial=inch)
     forces = tyre.forces(**at)
     assert run["t.fy"][-1] * 4.4482216152605 == pytest.approx(forces.Fy, rel=1e-6)

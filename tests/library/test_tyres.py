@@ -44,7 +44,7 @@ def sled(law):
 @pytest.mark.parametrize("space", [True, False])
 def test_a_law_of_ones_own_holds_a_wheel(space):
     c = 0.5
-    run = sled(Oil(c, space)).equations().compile("python").simulate(initial={"u(b, 2)": 1.0} if space else {})
+    run = sled(Oil(c, space)).equations().compile(backend="python").simulate(initial={"u(b, 2)": 1.0} if space else {})
     assert run["t_fx"] == pytest.approx(-c * M * G * run["u(b, 1)"], rel=1e-9)
     assert run["u(b, 1)"][-1] == pytest.approx(2 * 2.718281828459045 ** (-c * G * 0.2), rel=1e-6)
     assert ("t_fy" in run) == space

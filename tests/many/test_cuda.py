@@ -27,14 +27,14 @@ TREES = ["quarter_car", "stanford_arm", "motorcycle", "suspension_car", "passeng
 EVENTS = {  # of some models: events, and a parameter that varies
     "clutch": ([
         bc.event("u(engine) - u(wheel)", action={"locked": 1}, name="locks"),
-        bc.event("where(locked > 0, abs(hold) - cap, -1)", 1, {"locked": 0, "side": "sign(hold)"}, name="slips"),
+        bc.event("where(locked > 0, abs(hold) - cap, -1)", direction=1, action={"locked": 0, "side": "sign(hold)"}, name="slips"),
     ], "drag", {"t_end": 4.0}),
     "quarter_car": ([
-        bc.event("q(body) - 0.002", 1, {"u(body)": "-0.8*u(body)"}, name="stop"),
+        bc.event("q(body) - 0.002", direction=1, action={"u(body)": "-0.8*u(body)"}, name="stop"),
         bc.event("az < -0.8", stop=True, name="hard"),
     ], "k", {"t_end": 0.4, "step": 0.002, "inputs": {"z_road": bc.step(at=0.0131, height=0.05)}}),
     "slider_crank": ([
-        bc.event("x - 0.45", 1, {"u(crank)": "0.8*u(crank)", "l": "1.01*l"}, name="far"),
+        bc.event("x - 0.45", direction=1, action={"u(crank)": "0.8*u(crank)", "l": "1.01*l"}, name="far"),
         bc.event("c*t > 0.4", stop=True, name="late"),
     ], "c", {"t_end": 0.4}),
 }  # fmt: skip

@@ -31,13 +31,15 @@ def ball():
     return s.equations().compile()
 
 
-BOUNCE = bc.event("q(ball) - ground", -1, {"u(ball)": "-e*u(ball)"}, name="bounce")
+BOUNCE = bc.event("q(ball) - ground", direction=-1, action={"u(ball)": "-e*u(ball)"}, name="bounce")
 LOSES = bc.event("energy < 9", action={"c": "2*c", "ground": "ground - 0.01"}, name="loses")
 GUST = bc.event("t > 0.3517", action={"u(ball)": "u(ball)*(1 + smooth_step(t, 0, 1))"}, name="gust")
 
 CLUTCH = [
     bc.event("u(engine) - u(wheel)", action={"locked": 1}, name="locks"),
-    bc.event("where(locked > 0, abs(hold) - cap, -1)", 1, {"locked": 0, "side": "sign(hold)"}, name="slips"),
+    bc.event(
+        "where(locked > 0, abs(hold) - cap, -1)", direction=1, action={"locked": 0, "side": "sign(hold)"}, name="slips"
+    ),
 ]
 
 
@@ -107,7 +109,7 @@ def test_a_run_that_meets_an_event_leaves_its_neighbours_alone():
 def test_what_needs_more_than_compiled_code_goes_alone():
     """Events that chatter, and such that set what cannot be, end with the sentence of `simulate`; others go on."""
     sim = ball()
-    chatters = bc.event("q(ball) - ground", -1, {"u(ball)": "-e*u(ball)"}, name="bounce")
+    chatters = bc.event("q(ball) - ground", direction=-1, action={"u(ball)": "-e*u(ball)"}, name="bounce")
     e = np.array([0.2, 0.9, 0.5, 0.9, 0.2])
     shared = {"t_end": 3.0, "events": [chatters]}
     many = sim.simulate_many(parameters={"e": e}, keep=["q(ball)"], every=1, **shared)
@@ -135,7 +137,7 @@ def test_a_clutch_that_locks_and_slips():
 def test_events_stop_closed_loops():
     """Steps within are closed, too."""
     sim, c = example("slider_crank").compile(), np.linspace(1.0, 3.0, 5)
-    events, shared = [bc.event("x - 0.45", 1, name="far")], {"t_end": 0.4, "stop": "far"}
+    events, shared = [bc.event("x - 0.45", direction=1, name="far")], {"t_end": 0.4, "stop": "far"}
     many = sim.simulate_many(parameters={"c": c}, events=events, keep=["x", "energy"], every=5, **shared)
     assert (many.settings["backend"], many.notes) == ("lanes", [])
     assert all("stopped by event 'far'" in x for x in many.ended)
@@ -155,7 +157,7 @@ def in_lanes(sim, name, values, tolerance=1e-12, left=0, runs=None, every=1, pre
     return many
 
 
-SLOWS = bc.event("x - 0.45", 1, {"u(crank)": "0.9*u(crank)", "l": "1.001*l"}, name="slows")
+SLOWS = bc.event("x - 0.45", direction=1, action={"u(crank)": "0.9*u(crank)", "l": "1.001*l"}, name="slows")
 BRAKES = bc.event("u(crank) < 18.5", action={"c": "1.3*c"}, name="brakes")
 ALSO = bc.event("x < 0.41", action={"u(piston)": "0.9*u(piston)"}, name="also")
 DAMPING = np.linspace(1.0, 3.0, 5)
@@ -262,7 +264,11 @@ def test_random_events_in_closed_loops(name):
             of = {k: f"{v:.{rng.integers(1, 5)}f}" for k, v in found.items() if k != "b"} | {"b": f"{found['b']:.4f}"}
             action = {k: v.format(**of) for k, v in rng.choice(actions).items()} if rng.random() < 0.85 else None
             condition = str(rng.choice(conditions)).format(**of)
-            events.append(bc.event(condition, int(rng.integers(-1, 2)), action, stop=action is None, name=f"e{i}"))
+            events.append(
+                bc.event(
+                    condition, direction=int(rng.integers(-1, 2)), action=action, stop=action is None, name=f"e{i}"
+                )
+            )
         step, method, every = float(rng.choice([1e-3, 2e-3])), str(rng.choice([*METHODS])), int(rng.integers(1, 6))
         shared = {"t_end": 0.6, "step": step, "method": method, "events": events}
         with warnings.catch_warnings():
@@ -285,7 +291,10 @@ def test_events_that_loops_cannot_follow_go_alone():
         ({"r": "where(c > 2.5, l, 0.99*r)"}, "finished"),
     ):
         left = 5 if said != "finished" else 1
-        events = [bc.event("x - 0.45", 1, action, name="e"), bc.event("t > 0.5", action={"m_rod": "1.1*m_rod"})]
+        events = [
+            bc.event("x - 0.45", direction=1, action=action, name="e"),
+            bc.event("t > 0.5", action={"m_rod": "1.1*m_rod"}),
+        ]
         many = in_lanes(sim, "c", DAMPING, left=left, t_end=0.6, every=7, events=events)
         assert said in many.ended[4]
     equal = example("slider_crank", equal_arms=True).compile()
@@ -345,7 +354,7 @@ def test_examples_with_events_in_single_precision():
     in_lanes(sim, "drag", np.linspace(0.4, 0.6, 5), 1e-5, precision="single", every=10, events=CLUTCH)
     sim, k = example("quarter_car").compile(), np.linspace(1e4, 2e4, 6)
     shared = {"t_end": 0.4, "step": 0.002, "inputs": {"z_road": bc.step(at=0.0131, height=0.05)}}
-    stop = bc.event("q(body) - 0.002", 1, {"u(body)": "-0.8*u(body)"}, name="stop")
+    stop = bc.event("q(body) - 0.002", direction=1, action={"u(body)": "-0.8*u(body)"}, name="stop")
     in_lanes(sim, "k", k, 1e-5, precision="single", events=[stop], **shared)
     late = bc.event("t > 0.2123456789", stop=True, name="late")
     many = in_lanes(sim, "k", k, 1e-5, precision="single", events=[stop, late], **shared)
@@ -355,7 +364,12 @@ def test_examples_with_events_in_single_precision():
 @pytest.mark.campaign
 def test_many_events_in_single_precision_lose_nothing():
     """What is rounded away in steps is carried on over events, too: one in nearly every second of 4000 steps."""
-    given = {"events": [bc.event("sin(2900*t)", 1, {"c": "0.25 - c"})], "t_end": 4.0, "step": 0.001, "every": 100}
+    given = {
+        "events": [bc.event("sin(2900*t)", direction=1, action={"c": "0.25 - c"})],
+        "t_end": 4.0,
+        "step": 0.001,
+        "every": 100,
+    }
     start = {"q(ball)": 1.0, "u(ball)": 20.0}
     short, exact = (ball().simulate_many(2, initial=start, precision=x, **given) for x in ("single", "double"))
     assert (short.settings["precision"], short.notes) == ("single", [])
@@ -389,7 +403,7 @@ def test_what_changes_nothing_is_no_event(names):
     sim, k = latch(), np.array([8e3, 1e4, 2e4])
     known = {
         "closes": bc.event("q(b) > 0.5", action={"held": 1}, name="closes"),
-        "also": bc.event("q(b) - 0.5", 1, action={"k": "where(held > 0, k, 2*k)"}, name="also"),
+        "also": bc.event("q(b) - 0.5", direction=1, action={"k": "where(held > 0, k, 2*k)"}, name="also"),
     }
     events = [known[x] for x in names]
     with pytest.warns(bc.ModelWarning, match="changes nothing"):
@@ -451,7 +465,7 @@ def test_parameters_that_nothing_uses_are_told_once(backend, recwarn):
 def test_a_stop_at_the_last_sample_leaves_the_sample_before_and_after_its_action(first):
     """The event that stops may be the first or the second of the list; the run would end at that time anyway."""
     sim, e = ball(), np.linspace(0.6, 0.9, 4)
-    stop = bc.event("t - 0.5", 1, {"u(ball)": "7"}, stop=True, name="stop")
+    stop = bc.event("t - 0.5", direction=1, action={"u(ball)": "7"}, stop=True, name="stop")
     events = [stop, BOUNCE] if first else [BOUNCE, stop]
     given = {"events": events, "t_end": 0.5}
     many = sim.simulate_many(parameters={"e": e}, keep=["q(ball)", "u(ball)"], every=1, **given)

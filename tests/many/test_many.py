@@ -419,7 +419,7 @@ def test_closed_loops_begin_as_in_simulate():
     given["parameters"]["l1"] *= usual
     many = sim.simulate_many(t_end=0.01, step=0.001, **given)
     for i in range(2):
-        one = sim.simulate(0.01, 0.001, **{k: {n: float(x[i]) for n, x in v.items()} for k, v in given.items()})
+        one = sim.simulate(0.01, step=0.001, **{k: {n: float(x[i]) for n, x in v.items()} for k, v in given.items()})
         assert all(many[x][i, 0] == one[x][0] for x in ("q(a)", "q(b)", "q(c)", "u(c)"))
 
 

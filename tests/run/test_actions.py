@@ -25,7 +25,7 @@ def ball() -> bc.System:
 
 
 def bounce(**options: Any) -> bc.event:
-    return bc.event("q(ball) - ground", -1, {"u(ball)": "-e*u(ball)"}, name="bounce", **options)
+    return bc.event("q(ball) - ground", direction=-1, action={"u(ball)": "-e*u(ball)"}, name="bounce", **options)
 
 
 @pytest.fixture(scope="module")
@@ -130,7 +130,7 @@ def room() -> Any:
 def test_a_thermostat(room: Any) -> None:
     """Two events that switch a parameter, directions by sign and by comparison; outputs every fifth step."""
     on, off = (
-        bc.event("temp - 12", -1, {"heater": 1}, name="on"),
+        bc.event("temp - 12", direction=-1, action={"heater": 1}, name="on"),
         bc.event("temp > 18", action={"heater": 0}, name="off"),
     )
     run = room.simulate(events=[on, off], output_every=5)
@@ -149,7 +149,7 @@ def test_values_before_events_of_events_and_stops(room: Any) -> None:
     """All formulas take the values before; an action may bring about other events at the same time."""
     swap = bc.event("temp > 16", action={"heater": "outside + 3", "outside": "heater"}, name="swap")
     told = bc.event("outside > 0.5", name="told")
-    then = bc.event("heater - 2", 1, {"p": "0"}, stop=True, name="then")
+    then = bc.event("heater - 2", direction=1, action={"p": "0"}, stop=True, name="then")
     run = room.simulate(events=[swap, told, then])
     assert [str(x).split(": ")[1:] for x in run.events] == [["heater 1 -> 3, outside 0 -> 1"], [], ["p 2 -> 0"]]
     assert len({x.time for x in run.events}) == 1
@@ -157,7 +157,9 @@ def test_values_before_events_of_events_and_stops(room: Any) -> None:
     reset = room.simulate(events=[bc.event("temp - 16", action={"temp": 14}, name="reset")])
     assert [x.time for x in reset.events][:2] == pytest.approx([10 * math.log(5 / 4), 10 * math.log(5 / 4 * 6 / 4)])
     with pytest.warns(bc.ModelWarning, match="event 't' is zero at t = 0 s, where the run begins"):
-        first = room.simulate(events=[bc.event("t", action={"heater": 0}), bc.event("temp - 15", -1)], t_end=5)
+        first = room.simulate(
+            events=[bc.event("t", action={"heater": 0}), bc.event("temp - 15", direction=-1)], t_end=5
+        )
     assert first.events == []  # zero at the start: they count from their first sign after
 
 
@@ -259,8 +261,8 @@ def spring() -> Any:
 @pytest.mark.parametrize("method", ["rk4", "tsit5", "dop853", "radau5"])
 def test_a_motion_that_goes_on_through_its_event_counts_once(spring: Any, method: str) -> None:
     """A spring is stiffer below zero: half a period of it, pi/20 s, then one of the other, twice as long."""
-    below = bc.event("q(b)", -1, {"k": 400, "n": "n + 1"}, name="below")
-    above = bc.event("q(b)", 1, {"k": 100, "n": "n + 1"}, name="above")
+    below = bc.event("q(b)", direction=-1, action={"k": 400, "n": "n + 1"}, name="below")
+    above = bc.event("q(b)", direction=1, action={"k": 100, "n": "n + 1"}, name="above")
     run = spring[able("wasm", method)].simulate(method=method, t_end=1.5, events=[below, above])
     expected = [math.pi / 20 * x for x in (1, 2, 4, 5, 7, 8)]
     assert [x.time for x in run.events] == pytest.approx(expected, abs=2e-4)
@@ -323,11 +325,11 @@ def test_an_event_just_before_the_end_leaves_a_run_that_ends_there(spring: Any, 
 def test_a_condition_that_is_true_all_the_time_is_told(balls: dict[str, Any], condition: str) -> None:
     falls = {"initial": {"q(ball)": 5.0}, "t_end": 0.1}
     with pytest.warns(bc.ModelWarning, match="event 'late' is true at t = 0 s, where the run begins, and all the time"):
-        run = balls["wasm"].simulate(events=[bc.event(condition, 1, stop=True, name="late")], **falls)
+        run = balls["wasm"].simulate(events=[bc.event(condition, direction=1, stop=True, name="late")], **falls)
     assert run.ended == "finished"
     seen = [
         bc.event(condition, name="late"),
-        bc.event(f"-({condition.split('<')[0].split('>')[0]}) - 100", 1, stop=True),
+        bc.event(f"-({condition.split('<')[0].split('>')[0]}) - 100", direction=1, stop=True),
     ]
     assert balls["wasm"].simulate(events=seen, **falls).ended == "finished"  # nothing to tell
 
@@ -339,7 +341,7 @@ def test_what_never_counted_is_judged_by_the_parameters_of_its_time(balls: dict[
     level = bc.event("t > 0.2", action={"ground": 1.5}, name="level")
     with pytest.warns(bc.ModelWarning) as told:
         below = bc.event("q(ball) < ground - 0.1", stop=True, name="below")
-        away = bc.event("ground - q(ball)", 1, stop=True, name="away")
+        away = bc.event("ground - q(ball)", direction=1, stop=True, name="away")
         run = balls["wasm"].simulate(events=[level, below, away], **falls)
     assert run.ended == "finished" and [e.name for e in run.events] == ["level"]
     assert [f"event '{x}' is true at t = 0 s, where the run begins, and all the time" in " ".join(str(w.message) for w in told)
@@ -352,7 +354,9 @@ def test_a_clutch_locks_and_slips() -> None:
     clutch = bc.load_model("examples/clutch.py")
     sim = clutch.equations().compile(backend="wasm")
     locks = bc.event("u(engine) - u(wheel)", action={"locked": 1}, name="locks")
-    slips = bc.event("where(locked > 0, abs(hold) - cap, -1)", 1, {"locked": 0, "side": "sign(hold)"}, name="slips")
+    slips = bc.event(
+        "where(locked > 0, abs(hold) - cap, -1)", direction=1, action={"locked": 0, "side": "sign(hold)"}, name="slips"
+    )
     run = sim.simulate(events=[locks, slips])
     assert [x.name for x in run.events] == ["locks", "slips", "locks"]
     first, second, third = (x.time for x in run.events)
@@ -378,7 +382,7 @@ def test_random_bounces() -> None:
     s.add_gravity()
     s.set_defaults(m=1, g=G, cd=0.3)
     events = [
-        bc.event("q(a)", -1, {"u(a)": "-e*u(a)"}, name="a"),
+        bc.event("q(a)", direction=-1, action={"u(a)": "-e*u(a)"}, name="a"),
         bc.event("q(b) < 0", action={"u(b)": "-e*u(b)"}, name="b"),
     ]
     equations = s.equations()
@@ -491,12 +495,12 @@ def test_balls_that_fall_one_upon_the_other(backend: str, method: str) -> None:
     s.add_body("b", translate=3, mass="m_b", inertia=0)
     s.add_gravity()
     s.set_defaults(m_a=1e9, m_b=1, g=G)
-    floor = bc.event("q(a)", -1, {"u(a)": "-u(a)"}, name="floor")
+    floor = bc.event("q(a)", direction=-1, action={"u(a)": "-u(a)"}, name="floor")
     passed_on = {
         "u(a)": "((m_a - m_b)*u(a) + 2*m_b*u(b))/(m_a + m_b)",
         "u(b)": "((m_b - m_a)*u(b) + 2*m_a*u(a))/(m_a + m_b)",
     }
-    hit = bc.event("q(b) - q(a)", -1, passed_on, name="hit")
+    hit = bc.event("q(b) - q(a)", direction=-1, action=passed_on, name="hit")
     sim = s.equations().compile(backend=able(backend, method))
     run = sim.simulate(t_end=0.6, step=0.01, method=method, initial={"q(a)": 1, "q(b)": 1}, events=[floor, hit])
     assert [e.name for e in run.events] == ["floor", "hit"]

@@ -110,8 +110,8 @@ def test_figures_are_those_of_the_runs():
     s, t_end, step = system("planar_pendulum"), 0.13, 0.01
     found = bc.compare(
         s,
-        t_end,
-        step,
+        t_end=t_end,
+        step=step,
         methods=["clmm"],
         limits=False,
         horizons=[0.05, 0.13],

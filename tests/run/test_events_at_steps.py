@@ -42,14 +42,14 @@ PERIODIC = {
 def test_zeros_at_the_ends_of_steps_count_once(sim, condition, method):
     if sim.backend == "python" and method in OWN:
         return
-    run = sim.simulate(events=[bc.event(condition, 1, name="e")], method=method)
+    run = sim.simulate(events=[bc.event(condition, direction=1, name="e")], method=method)
     expected = PERIODIC[condition]
     assert [e.time for e in run.events] == pytest.approx([t for t in expected if t <= 0.3 + 1e-9], abs=1e-12)
 
 
 @pytest.mark.parametrize("condition", PERIODIC)
 def test_they_act_once(sim, condition):
-    run = sim.simulate(events=[bc.event(condition, 1, action={"n": "n + 1"}, name="e")])
+    run = sim.simulate(events=[bc.event(condition, direction=1, action={"n": "n + 1"}, name="e")])
     assert run.ended == "finished" and [e.time for e in run.events] == pytest.approx(PERIODIC[condition], abs=1e-12)
     assert [c.after for e in run.events for c in e.changes] == list(range(1, len(run.events) + 1))
     times, counts = np.unique(run.time, return_counts=True)
@@ -73,14 +73,14 @@ def test_what_only_touches_zero_is_no_event(sim):
 @pytest.mark.parametrize("condition", PERIODIC)
 def test_runs_side_by_side_act_once(condition):
     sim, expected = mass().equations().compile(), PERIODIC[condition]
-    events = [bc.event(condition, 1, action={"u(b)": "u(b) + 1"}, name="e")]
+    events = [bc.event(condition, direction=1, action={"u(b)": "u(b) + 1"}, name="e")]
     many = sim.simulate_many(parameters={"m": [1.0, 2.0, 3.0]}, events=events)
     assert many["u(b)"][:, -1] == pytest.approx([1 + len(expected)] * 3)
 
 
 @needs_compiler
 def test_a_written_program_has_each_once(tmp_path):
-    events = [bc.event(c, 1, action={"u(b)": "u(b) + 1"}, name=f"e{i}") for i, c in enumerate(PERIODIC)]
+    events = [bc.event(c, direction=1, action={"u(b)": "u(b) + 1"}, name=f"e{i}") for i, c in enumerate(PERIODIC)]
     mass().equations().write("c", tmp_path, events=events)
     said = compiled("c", tmp_path)("--output", "out.csv", cwd=tmp_path)
     assert [said.count(f"e{i} at t = ") for i in range(5)] == [len(x) for x in PERIODIC.values()]
@@ -99,5 +99,5 @@ def test_routines_are_updated_once_in_each_step(condition):
     s.add_external("counted", arguments=("t",), returns="count", when="update", memory=1, python=counted)
     s.add_output("counted", "count")
     s.set_run(t_end=0.2)
-    run = s.equations().compile().simulate(events=[bc.event(condition, 1, action={"u(b)": "1.5*u(b)"})])
+    run = s.equations().compile().simulate(events=[bc.event(condition, direction=1, action={"u(b)": "1.5*u(b)"})])
     assert len(run.events) == 1 and run["counted"][-1] == 21

@@ -184,6 +184,6 @@ def test_an_event_that_stopped_a_run_does_not_stop_the_next(masses: Any, method:
 def test_rows_of_a_run_that_continues_have_their_own_parameters() -> None:
     """A rod grows in an event: loops are closed with the length that it has in each row."""
     sim = example("four_bar").compile()
-    grows = bc.event("t - 0.0805", 1, action={"l2": "1.001*l2"}, name="grows")
+    grows = bc.event("t - 0.0805", direction=1, action={"l2": "1.001*l2"}, name="grows")
     run = sim.simulate(start=sim.simulate(t_end=0.05, step=0.001), t_end=0.1, events=[grows])
     assert len(run.events) == 1 and run.residuals.position.max() < 1e-12

@@ -91,7 +91,7 @@ def test_channels_are_sent_while_it_goes_on(tmp_path: Path, capsys: Any) -> None
         listener.setblocking(False)
         with pytest.raises(BlockingIOError):
             listener.recv(65536)
-    stepper = eom.compile("python").stepper()
+    stepper = eom.compile(backend="python").stepper()
     name = eom.coordinates[0].name
     for i in range(4):
         stepper.step(10)

@@ -45,7 +45,7 @@ def test_a_start_follows_what_is_given() -> None:
     first, u = sim.complete({"q(a)": 0.3})
     first[:], u[:] = 0.0, 0.0
     for angle in (0.3, 0.4, 0.3):
-        run = sim.simulate(0.002, 0.001, initial={"q(a)": angle})
+        run = sim.simulate(0.002, step=0.001, initial={"q(a)": angle})
         assert run["q(a)"][0] == pytest.approx(angle, abs=1e-14)
         assert np.abs(run.residuals.g).max() < 1e-12
         again = sim.complete({"q(a)": angle})
@@ -55,29 +55,29 @@ def test_a_start_follows_what_is_given() -> None:
 @needs_compiler
 def test_starts_that_threads_find_in_turn_are_those_of_their_own_numbers() -> None:
     """Jobs in which loops were closed are used again: nothing of one start is left in the next."""
-    sim, times = example("four_bar").compile("c"), [1e-3 * i for i in range(40)]  # more than are remembered
+    sim, times = example("four_bar").compile(backend="c"), [1e-3 * i for i in range(40)]  # more than are remembered
 
     def begun(t: float) -> list[bytes]:
         length = 0.5 + 0.01 * (round(1e3 * t) % 3)
-        run = sim.simulate(t + 2e-3, 1e-3, t_start=t, parameters={"l1": length}, initial={"q(a)": -0.5 - t})
+        run = sim.simulate(t + 2e-3, step=1e-3, t_start=t, parameters={"l1": length}, initial={"q(a)": -0.5 - t})
         return [x.tobytes() for x in run.channels.values()]
 
     with ThreadPoolExecutor(4) as threads:
         together = [*threads.map(begun, times)]
     for t in (0.0, 0.017, 0.03):
-        sim = example("four_bar").compile("c")
+        sim = example("four_bar").compile(backend="c")
         assert begun(t) == together[round(1e3 * t)]
 
 
 @needs_compiler
 def test_compiled_runs_make_nothing_that_keeps_loops_closed_in_python(monkeypatch):
     """It is asked for when a run is looked into; that is not what a run around its steps is to cost."""
-    sim, made = example("four_bar").compile("c"), []
+    sim, made = example("four_bar").compile(backend="c"), []
     keeper = session.keeper_of
     monkeypatch.setattr(session, "keeper_of", lambda *given: made.append(1) or keeper(*given))
     run = sim.simulate(t_end=0.05)
     assert sim.simulate(t_end=0.1, start=run).ended == "finished" and not made
-    example("four_bar").compile("python").simulate(t_end=0.01)
+    example("four_bar").compile(backend="python").simulate(t_end=0.01)
     assert made
 
 

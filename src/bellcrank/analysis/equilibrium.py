@@ -90,6 +90,9 @@ class Equilibrium(Shown):
             remarks.append(f"neutral (nothing determines them): {', '.join(self.indifferent)}")
         return remarks
 
+    def _ipython_key_completions_(self) -> list[str]:
+        return [*self.outputs, *self.values]
+
     def __getitem__(self, name: str) -> float:
         listed = {**self.outputs, **self.values}
         return listed[list(listed)[column_of(name, list(listed), "value")]]

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.choices import RoadClass
 from bellcrank.errors import ModelError
 from bellcrank.numeric.real import displayed, real
 
@@ -18,7 +19,7 @@ ROUGHNESS = {c: 16e-6 * 4**i for i, c in enumerate("ABCDEFGH")}  # m^3 at 0.1 cy
 REFERENCE = 0.1  # cycles/m
 
 
-def road_spectrum(road: str | float, speed: float, waviness: float = 2.0) -> Density:
+def road_spectrum(road: RoadClass | float, speed: float, *, waviness: float = 2.0) -> Density:
     """Density of road height (m^2/Hz): class "A" to "H" of ISO 8608, or G_d(0.1 cycles/m) in m^3; speed in m/s.
 
     G_d(n) = G_d(n0) (n/n0)^-waviness over spatial frequency n; with n = f/speed the density in time is

@@ -10,6 +10,7 @@ import numpy as np
 
 from bellcrank.analysis.plant import Plant
 from bellcrank.analysis.point import Point
+from bellcrank.choices import OperatingPoint, choices_of
 from bellcrank.errors import ModelError, did_you_mean, mapping
 from bellcrank.model.guess import with_guess
 from bellcrank.names import key_of
@@ -19,7 +20,7 @@ from bellcrank.run.result import Run
 from bellcrank.run.status import RunStatus
 from bellcrank.run.values import finite, state_lists
 
-WORDS = ("start", "equilibrium")
+WORDS = choices_of(OperatingPoint)
 ALLOWED = (
     "'start', 'equilibrium', values of states by name, (q, u) in equation units, a time of the run in s, (run, time), "
     "or the result of another analysis"

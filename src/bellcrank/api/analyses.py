@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from bellcrank.choices import Method, SpectrumBy
 from bellcrank.derive.derived import Derived
 from bellcrank.kinds import Checked
 from bellcrank.model.guess import with_guess
@@ -29,6 +30,7 @@ Values = Mapping[Any, float] | None
 class Analyses(Checked):
     """What a simulation tells besides time histories. Values in user units unless a method says otherwise."""
 
+    internals = ("derived", "loaded", "plant")
     loaded: Loaded
     derived: Derived
     simulate: Callable[..., Run]
@@ -42,6 +44,7 @@ class Analyses(Checked):
 
     def equilibrium(
         self,
+        *,
         free: Iterable[Any] | str | None = None,
         fixed: Mapping[Any, float] | Iterable[Any] | str | None = None,
         targets: Values = None,
@@ -68,7 +71,13 @@ class Analyses(Checked):
         return equilibrium(self.plant, at, guess, **asked, t=t)
 
     def equilibria(
-        self, over: Any, values: Iterable[float], parameters: Parameters = None, inputs: Inputs = None, **options: Any
+        self,
+        over: Any,
+        values: Iterable[float],
+        *,
+        parameters: Parameters = None,
+        inputs: Inputs = None,
+        **options: Any,
     ) -> Equilibria:
         """Equilibria over values of one parameter, input or state (user units); options as of `equilibrium`."""
         from bellcrank.analysis.sweep import equilibria
@@ -78,6 +87,7 @@ class Analyses(Checked):
     def linearize(
         self,
         at: Any = "equilibrium",
+        *,
         inputs: Iterable[Any] | Mapping[str, float] | str | None = None,
         outputs: Iterable[Any] | str | None = None,
         parameters: Parameters = None,
@@ -102,7 +112,7 @@ class Analyses(Checked):
         return linear_model(self.plant, *asked, **options)
 
     def frequency_response(
-        self, input: Any, output: Any, f: Any, at: Any = "equilibrium", parameters: Parameters = None,
+        self, input: Any, output: Any, f: Any, *, at: Any = "equilibrium", parameters: Parameters = None,
         inputs: Inputs = None, guess: Values = None,
     ) -> Response:  # fmt: skip
         """Complex response of an output (or state) to a sine of an input (or parameter) over frequencies f in Hz."""
@@ -110,7 +120,7 @@ class Analyses(Checked):
         return model.frequency_response(input, output, f)
 
     def modes(
-        self, at: Any = "equilibrium", parameters: Parameters = None, inputs: Inputs = None, guess: Values = None
+        self, at: Any = "equilibrium", *, parameters: Parameters = None, inputs: Inputs = None, guess: Values = None
     ) -> Modes:
         """Eigenvalues with frequency, damping and shape, without coordinates on which nothing depends."""
         return self._linear(at, (), (), parameters, inputs, guess=guess).essential().modes
@@ -120,7 +130,8 @@ class Analyses(Checked):
         output: Any,
         spectra: Mapping[str, Any],
         f: Any,
-        by: str = "linear",
+        *,
+        by: SpectrumBy = "linear",
         at: Any = "equilibrium",
         parameters: Parameters = None,
         seed: int = 0,
@@ -140,6 +151,7 @@ class Analyses(Checked):
         self,
         over: Any,
         values: Iterable[float],
+        *,
         at: Any = "equilibrium",
         parameters: Parameters = None,
         inputs: Inputs = None,
@@ -159,6 +171,7 @@ class Analyses(Checked):
         self,
         first: tuple[Any, Iterable[float]],
         second: tuple[Any, Iterable[float]],
+        *,
         at: Any = "equilibrium",
         parameters: Parameters = None,
         inputs: Inputs = None,
@@ -176,6 +189,7 @@ class Analyses(Checked):
         u: Any,
         udot: Any,
         t: Any = 0.0,
+        *,
         forces: Iterable[Any] | str | None = None,
         parameters: Parameters = None,
         inputs: Inputs = None,
@@ -193,9 +207,10 @@ class Analyses(Checked):
         self,
         by: Iterable[Any] | str | None = None,
         outputs: Iterable[Any] | str | None = None,
+        *,
         t_end: float | None = None,
         step: float | None = None,
-        method: str | None = None,
+        method: Method | None = None,
         values: Parameters = None,
         initial: Values = None,
         inputs: Inputs = None,

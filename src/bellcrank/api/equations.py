@@ -7,6 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bellcrank.backend.kept_models import kept_model
+from bellcrank.choices import (
+    Backend,
+    DaeMethod,
+    FmiVersion,
+    JacobianMode,
+    JacobianOf,
+    Language,
+    Platform,
+    Precision,
+    Purpose,
+    Speed,
+)
 from bellcrank.derive.derived import Derived
 from bellcrank.derive.summary import summary, warn_of_unused
 from bellcrank.errors import ModelError, mapping
@@ -22,6 +34,7 @@ from bellcrank.program.lookup import routine_operations
 
 if TYPE_CHECKING:
     from bellcrank.analysis.jacobian import Slopes
+    from bellcrank.api.simulation import Simulation
     from bellcrank.run.dae_methods import Dae
 
 
@@ -31,6 +44,8 @@ class Equations(Checked):
     `coordinates` and `speeds` list the states in order; `mass_matrix` and `forces` are M and f of M u' = f in those
     speeds; `constraints` the removed speeds with what replaces them; `notes` what was ignored.
     """
+
+    internals = ("analysis", "derived", "how", "program", "quantities")
 
     def __init__(self, derived: Derived, recipe: tuple[Any, ...] | None = None) -> None:
         self.derived, self._recipe = derived, recipe
@@ -126,7 +141,7 @@ class Equations(Checked):
         return {} if loops is None else dict(zip(numbered(loops.positions), loops.g, strict=True))
 
     def jacobian(
-        self, of: Sequence[str] = ("rates",), by: Sequence[Any] | None = None, mode: str = "cheapest"
+        self, of: Sequence[JacobianOf] = ("rates",), *, by: Sequence[Any] | None = None, mode: JacobianMode = "cheapest"
     ) -> Slopes:
         """Exact derivatives as a program: of rates, outputs, positions or speeds (rows of constraints), by any symbols.
 
@@ -138,7 +153,7 @@ class Equations(Checked):
 
         return jacobian_of(self.derived, of, by, mode)
 
-    def gradient(self, of: Sequence[str] = ("rates",), by: Sequence[Any] | None = None) -> Slopes:
+    def gradient(self, of: Sequence[JacobianOf] = ("rates",), *, by: Sequence[Any] | None = None) -> Slopes:
         """The gradient of the weighted sum of results as a program (reverse mode); the weights are its inputs."""
         from bellcrank.analysis.jacobian import gradient_of
 
@@ -179,13 +194,14 @@ class Equations(Checked):
 
     def write(
         self,
-        language: str,
+        language: Language,
         directory: str | Path,
-        purpose: str = "program",
-        precision: str = "double",
+        *,
+        purpose: Purpose = "program",
+        precision: Precision = "double",
         events: Mapping[str, Any] | Sequence[Any] | None = None,
         stop: Iterable[str] | str | None = (),
-        dae: str | Dae | None = None,
+        dae: DaeMethod | Dae | None = None,
     ) -> Path:
         """Writes a stand-alone program in "c", "fortran" or "python" (fixed steps): source, Makefile, default input.
 
@@ -222,9 +238,10 @@ class Equations(Checked):
     def write_fmu(
         self,
         path: str | Path,
-        fmi: int = 2,
-        platforms: str | Sequence[str] = "host",
-        dae: str | Dae | None = None,
+        *,
+        fmi: FmiVersion = 2,
+        platforms: Platform | Sequence[Platform] = "host",
+        dae: DaeMethod | Dae | None = None,
     ) -> Path:
         """Writes a functional mock-up unit by FMI 2 or 3: model exchange and co-simulation in one file.
 
@@ -235,7 +252,9 @@ class Equations(Checked):
 
         return write_fmu(self.derived, path, fmi, platforms, dae)
 
-    def compile(self, backend: str = "auto", external: Mapping[str, Any] | None = None, speed: str = "auto") -> Any:
+    def compile(
+        self, *, backend: Backend = "auto", external: Mapping[str, Any] | None = None, speed: Speed = "auto"
+    ) -> Simulation:
         """A simulation, ready to run. `external` replaces external routines by name.
 
         `backend`: "c" compiles, "wasm" runs in WebAssembly by wasmtime, "python" in Python; "auto" takes the first that

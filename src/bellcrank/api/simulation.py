@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bellcrank.api.analyses import Analyses
+from bellcrank.choices import Backend, DaeMethod, ManyBackend, Method, Precision, Sampling, Speed
 from bellcrank.errors import counted
 from bellcrank.interface.interface import Interface
 from bellcrank.interface.listing import describe
@@ -38,7 +39,7 @@ class Simulation(Analyses):
     any number of threads may evaluate and run it at the same time.
     """
 
-    def __init__(self, equations: Any, backend: str, external: Mapping[str, Any], speed: str = "auto") -> None:
+    def __init__(self, equations: Any, backend: Backend, external: Mapping[str, Any], speed: Speed = "auto") -> None:
         self.derived = derived = equations.derived
         self._recipe = (equations, backend, external, speed)
         self.loaded = load(derived.analysis, derived.interface, derived.program, backend, external, speed)
@@ -77,7 +78,7 @@ class Simulation(Analyses):
         return list(self.loaded.parameter_values(given))
 
     def complete(
-        self, initial: Mapping[Any, float] | None = None, guess: Mapping[Any, float] | None = None
+        self, initial: Mapping[Any, float] | None = None, *, guess: Mapping[Any, float] | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """The full state in equation units from the values given (user units, default: those of set_run).
 
@@ -86,7 +87,7 @@ class Simulation(Analyses):
         return evaluate.complete(self.loaded, initial, guess)
 
     def derivatives(
-        self, t: float, q: State, u: State, parameters: Parameters = None, inputs: Inputs = None
+        self, t: float, q: State, u: State, *, parameters: Parameters = None, inputs: Inputs = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """(q', u') in equation units (rad, consistent units); q and u as listed by `eom.coordinates` and `eom.speeds`.
 
@@ -94,7 +95,7 @@ class Simulation(Analyses):
         """
         return evaluate.rates(self.loaded, t, q, u, parameters, inputs)
 
-    def rhs(self, parameters: Parameters = None, inputs: Inputs = None) -> Rhs:
+    def rhs(self, *, parameters: Parameters = None, inputs: Inputs = None) -> Rhs:
         """f(t, x, out=None) -> x' for integrators of others, parameters and inputs (user units) bound once.
 
         x = [q, u] as `complete` returns them, own states of the model among the coordinates q: `f.state_names`. All in
@@ -104,19 +105,19 @@ class Simulation(Analyses):
         return rhs_of(self.loaded, parameters, inputs)
 
     def outputs(
-        self, t: float, q: State, u: State, parameters: Parameters = None, inputs: Inputs = None
+        self, t: float, q: State, u: State, *, parameters: Parameters = None, inputs: Inputs = None
     ) -> dict[str, float]:
         """Output channels in user units at a state given in equation units."""
         return evaluate.outputs(self.loaded, t, q, u, parameters, inputs)
 
     def echo(
-        self, t: float, q: State, u: State, parameters: Parameters = None, inputs: Inputs = None
+        self, t: float, q: State, u: State, *, parameters: Parameters = None, inputs: Inputs = None
     ) -> dict[str, float]:
         """What external routines give to the echo of a run that starts there (when="echo"), in equation units."""
         return evaluate.echo(self.loaded, t, q, u, parameters, inputs)
 
     def multipliers(
-        self, t: float, q: State, u: State, parameters: Parameters = None, inputs: Inputs = None
+        self, t: float, q: State, u: State, *, parameters: Parameters = None, inputs: Inputs = None
     ) -> dict[str, float]:
         """lambda of M u' = f + J' lambda by constraint row, in equation units (`eom.constraint_rows`);
         with redundant rows the smallest. Rows of one name are `name`, `name (2)`, `name (3)` in their order."""
@@ -125,8 +126,9 @@ class Simulation(Analyses):
     def simulate(
         self,
         t_end: float | None = None,
+        *,
         step: float | None = None,
-        method: str | None = None,
+        method: Method | None = None,
         output_every: int | None = None,
         parameters: Parameters = None,
         initial: Mapping[Any, float] | tuple[State, State] | None = None,
@@ -136,7 +138,7 @@ class Simulation(Analyses):
         events: Mapping[str, Any] | Sequence[GivenEvent] | None = None,
         stop: Iterable[str] | str | None = (),
         progress: Progress | None = None,
-        dae: str | Dae | None = None,
+        dae: DaeMethod | Dae | None = None,
         assemble: bool = True,
         t_start: float | None = None,
         start: Run | None = None,
@@ -163,10 +165,11 @@ class Simulation(Analyses):
     def stepper(
         self,
         step: float | None = None,
+        *,
         parameters: Parameters = None,
         initial: Mapping[Any, float] | tuple[State, State] | None = None,
         inputs: Inputs = None,
-        method: str | None = None,
+        method: Method | None = None,
         t_start: float | None = None,
         start: Run | None = None,
         events: Any = None,
@@ -184,11 +187,12 @@ class Simulation(Analyses):
     def steppers(
         self,
         n: int | None = None,
+        *,
         step: float | None = None,
         parameters: Mapping[str, Any] | None = None,
         initial: Mapping[Any, Any] | None = None,
         inputs: Inputs = None,
-        method: str | None = None,
+        method: Method | None = None,
         t_start: float | None = None,
         seed: int = 0,
         guess: Mapping[Any, float] | None = None,
@@ -203,19 +207,20 @@ class Simulation(Analyses):
     def simulate_many(
         self,
         n: int | None = None,
+        *,
         parameters: Mapping[str, Any] | None = None,
         initial: Mapping[Any, Any] | None = None,
         inputs: Inputs = None,
         t_end: float | None = None,
         step: float | None = None,
-        method: str | None = None,
+        method: Method | None = None,
         keep: Iterable[str] | str | None = None,
         every: int | None = None,
         reduce: Any = None,
-        backend: str = "auto",
-        precision: str = "double",
+        backend: ManyBackend = "auto",
+        precision: Precision = "double",
         progress: Progress | None = None,
-        sampling: str = "latin-hypercube",
+        sampling: Sampling = "latin-hypercube",
         seed: int = 0,
         rtol: float | None = None,
         atol: Absolute | None = None,

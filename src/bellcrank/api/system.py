@@ -9,8 +9,9 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bellcrank.choices import Constraints, Optimise, ShapeKind, Side, Solve, StartBelowGround
 from bellcrank.describe.builder import Builder, name_of
-from bellcrank.describe.handles import BodyHandle
+from bellcrank.describe.given import BodyLike, PointLike, ScalarLike
 from bellcrank.errors import BellcrankError, ModelError
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class System(Builder):
     Problems of the description are collected and told together by `equations`.
     """
 
+    internals = ("description", "keeps", "owner")
     keeps = False  # are its equations kept on disk for other processes?
 
     def add_linkage(
@@ -37,10 +39,10 @@ class System(Builder):
         name: str,
         linkage: Linkage | Table,
         *,
-        base: BodyHandle | str | None = None,
-        carrier: BodyHandle | str,
+        base: BodyLike | None = None,
+        carrier: BodyLike,
         exact: bool = True,
-        rack: Any = None,
+        rack: BodyLike | ScalarLike | None = None,
         at: Sequence[float] = (0.0, 0.0, 0.0),
         accuracy: float | None = None,
         extend: bool = False,
@@ -62,8 +64,8 @@ class System(Builder):
         self,
         name: str,
         *,
-        at: Any,
-        against: BodyHandle | str | None = None,
+        at: PointLike,
+        against: BodyLike | None = None,
         stiffness: Any,
         damping: Any = None,
         label: str | None = None,
@@ -80,8 +82,9 @@ class System(Builder):
 
     def add_shape(
         self,
-        body: BodyHandle | str | None,
-        kind: str,
+        body: BodyLike | None,
+        kind: ShapeKind,
+        *,
         size: Any = None,
         at: Any = (0, 0, 0),
         axis: Any = None,
@@ -101,7 +104,7 @@ class System(Builder):
 
         add_shape(self, body, kind, size, at, axis, color, label, file)
 
-    def add_attitude(self, body: BodyHandle | str, name: str | None = None) -> None:
+    def add_attitude(self, body: BodyLike, *, name: str | None = None) -> None:
         """Channels of a body, in deg: yaw, pitch, roll (turns about its axes z, y, x, one after another), side_slip of
         its mass centre, yaw_rate, and its forward speed. `name` stands before them (default: that of the body and a
         dot)."""
@@ -109,7 +112,7 @@ class System(Builder):
 
         add_attitude(self, body, name)
 
-    def add_wheel_angles(self, wheel: BodyHandle | str, side: str | None = None, name: str | None = None) -> None:
+    def add_wheel_angles(self, wheel: BodyLike, *, side: Side | None = None, name: str | None = None) -> None:
         """Channels of a wheel that turns about its axis 2, in deg: slip_angle of its centre (from its heading to its
         velocity, about z), and inclination (about its heading); with `side`, "left" or "right", camber in its place,
         positive with the top outwards. `name` stands before them (default: that of the wheel and a dot)."""
@@ -121,15 +124,15 @@ class System(Builder):
         self,
         name: str,
         *,
-        at: Any,
-        rim: Any = None,
+        at: PointLike | BodyLike,
+        rim: ScalarLike | None = None,
         terrain: Ground,
         tyre: Tyre | TyreModel | None = None,
         restitution: Sequence[float] = (0.0, 0.0),
-        rolling_resistance: Any = 0,
-        drive: Any = 0,
-        wheel: BodyHandle | str | None = None,
-        below: str = "raise",
+        rolling_resistance: ScalarLike = 0,
+        drive: ScalarLike = 0,
+        wheel: BodyLike | None = None,
+        below: StartBelowGround = "raise",
     ) -> Contact | RigidContact:
         """Sets a wheel of radius `rim` about the point `at` on a terrain of `bc.terrain`.
 
@@ -154,6 +157,7 @@ class System(Builder):
     def picture(
         self,
         path: str | Path | None = None,
+        *,
         initial: Mapping[Any, float] | None = None,
         parameters: Mapping[str, float] | None = None,
         title: str | None = None,
@@ -181,10 +185,11 @@ class System(Builder):
 
     def equations(
         self,
-        solve: str = "auto",
-        constraints: str = "auto",
+        *,
+        solve: Solve = "auto",
+        constraints: Constraints = "auto",
         small: bool = True,
-        optimise: str = "default",
+        optimise: Optimise = "default",
         without: Collection[str] = (),
     ) -> Equations:
         """Derives the equations of motion.

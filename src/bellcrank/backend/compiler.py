@@ -22,6 +22,7 @@ from pathlib import Path
 
 from bellcrank.backend.cache import discard, found, kept, usable_folder
 from bellcrank.backend.processes import LIMIT, Aside, TooLong, run_program, seconds_for_compilers
+from bellcrank.choices import Speed, choices_of
 from bellcrank.emit.c.halves import HALF, has_halves
 from bellcrank.errors import BuildError, warn
 
@@ -56,7 +57,7 @@ GCC_EARLY = (
     "-fira-algorithm=priority", "-fira-region=one",
     *(f"-fdisable-rtl-{what}" for what in ("cse1", "combine", "postreload")),
 )  # fmt: skip
-SPEEDS = ("auto", "fast", "quick")  # both, one after the other; of the program; of its making
+SPEEDS = choices_of(Speed)  # both, one after the other; of the program; of its making
 ALWAYS = ("-std=c99", "-fno-math-errno", "-fPIC", "-shared")
 FORTRAN = ("-std=f2008", "-fPIC", "-shared")
 LINUX = ("-fno-semantic-interposition", "-Wl,-Bsymbolic")

@@ -31,7 +31,7 @@ _TWO = (
 class CompiledLinkage:
     """A linkage (Newton's method) or table (look-up) in C. `links`: internal links it gives besides the carrier."""
 
-    def __init__(self, linkage: Linkage | Table, links: Sequence[str] = (), extend: bool = False) -> None:
+    def __init__(self, linkage: Linkage | Table, *, links: Sequence[str] = (), extend: bool = False) -> None:
         compiler = find_compiler()
         if compiler is None:
             raise BuildError(f"{NO_COMPILER}: install one, or use the linkage itself")
@@ -140,7 +140,7 @@ def _table(c: CompiledLinkage, table: Table) -> str:
     return poses_source(functions, texts, calls, c.second, c.width)
 
 
-def compile_linkage(linkage: Linkage | Table, links: Sequence[str] = (), extend: bool = False) -> CompiledLinkage:
+def compile_linkage(linkage: Linkage | Table, *, links: Sequence[str] = (), extend: bool = False) -> CompiledLinkage:
     """A linkage or table compiled to C, for many poses: `compile_linkage(linkage).solve(travel)`. With `extend=True`
     a table goes on straight beyond its nodes, which `pose.extended` tells."""
-    return CompiledLinkage(linkage, links, extend)
+    return CompiledLinkage(linkage, links=links, extend=extend)

@@ -6,8 +6,9 @@ import json
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from bellcrank.choices import ManoeuvreName
 from bellcrank.cli.codes import CHECK_FAILED, FINE
 from bellcrank.cli.files import in_folder
 from bellcrank.cli.options import MANY, SPELLED, argument, given, shared
@@ -74,7 +75,10 @@ def command(args: Namespace) -> int:
             progress.tell(share)
 
         for car, each in drive_all(
-            cars, names, lambda car, each: run(car, each, **_settings(args, each, len(names))), tell
+            cars,
+            names,
+            lambda car, each: run(car, cast(ManoeuvreName, each), **_settings(args, each, len(names))),
+            tell,
         ):
             if each not in car.failures:
                 unwritten += _tell(args, car, each, len(cars) > 1)

@@ -90,7 +90,7 @@ def command(args: Namespace) -> int:
     for path in filter(None, (args.out, args.plot)):
         in_folder(path)  # before all runs, not after them
     equations = derive(args)
-    values = {"parameters": settings(args, equations), "initial": start_values(args), "inputs": {}}
+    values: dict[str, Any] = {"parameters": settings(args, equations), "initial": start_values(args), "inputs": {}}
     if args.input:
         values["inputs"] = read_inputs(args.input, equations)
     with Progress("compiling"):

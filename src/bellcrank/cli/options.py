@@ -126,7 +126,7 @@ def condition(text: str) -> tuple[str, Any]:
             if name.strip() in action:
                 raise ArgumentTypeError(f"'{text}' sets {name.strip()} twice")
             action[name.strip()] = value.strip()
-        return first, event(formula, 0 if "<" in formula or ">" in formula else 1, action, name=first)
+        return first, event(formula, direction=0 if "<" in formula or ">" in formula else 1, action=action, name=first)
     name, equals, formula = text.partition("=")
     if equals and name.strip().isidentifier() and formula.strip():
         return name.strip(), formula.strip()

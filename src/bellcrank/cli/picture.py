@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
+from typing import Any
 
 import bellcrank as bc
 from bellcrank.cli.files import in_folder, is_script, read_inputs
@@ -29,12 +30,16 @@ def command(args: Namespace) -> None:
     if args.at:
         equations = derive(args, system)
         inputs = read_inputs(args.input, equations) if args.input else {}
-        given = {"parameters": settings(args, equations), "initial": start_values(args), "inputs": inputs}
+        given: dict[str, Any] = {
+            "parameters": settings(args, equations),
+            "initial": start_values(args),
+            "inputs": inputs,
+        }
         with Progress("running") as progress:
             sim = equations.compile(**compile_settings(args))
             run = sim.simulate(progress=progress.tell, **run_settings(args), **given)
-        run.picture(path, args.at, args.title)
+        run.picture(path, at=args.at, title=args.title)
     else:
         with Progress("drawing"):
-            system.picture(path, start_values(args) or None, dict(args.set), args.title)
+            system.picture(path, initial=start_values(args) or None, parameters=dict(args.set), title=args.title)
     print(f"wrote {path}")

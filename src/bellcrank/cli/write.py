@@ -26,7 +26,7 @@ def command(args: Namespace) -> None:
     equations = derive(args)
     alone = args.purpose == PURPOSES[0]
     folder = args.out or f"{Path(args.model).stem}_{args.language if alone else args.purpose}"
-    path = equations.write(args.language, folder, args.purpose, args.precision, **events_given(args))
+    path = equations.write(args.language, folder, purpose=args.purpose, precision=args.precision, **events_given(args))
     print(equations.summary())
     if alone:
         for parameters in sorted(path.parent.glob("*.par"), key=lambda p: p.stat().st_mtime)[-1:]:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
+from bellcrank.choices import Optimise, Solve, choices_of
 from bellcrank.derive.derived import Derived
 from bellcrank.derive.loop_choice import FindPlace
 from bellcrank.derive.loop_equations import program_loops
@@ -35,8 +36,8 @@ from bellcrank.program.program import Program
 from bellcrank.program.statements import Call
 
 MOST_TERMS = 3  # orders that are kept beyond the threshold where leading terms of small variables cancel
-SOLVE = ("auto", "explicit", "implicit", "order-n")
-OPTIMISE = ("none", "default", "thorough")
+SOLVE = choices_of(Solve)
+OPTIMISE = choices_of(Optimise)
 
 
 class Clock:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from bellcrank.choices import JacobianOf, choices_of
 from bellcrank.dynamics.accelerations import LONG, derivations, not_by_recursion
 from bellcrank.dynamics.linear import solved_systems
 from bellcrank.expr import ZERO, Expr, Func, Symbol, hold, small_threshold, substitute, transform
@@ -45,7 +46,7 @@ class Results:
         return own, acting_symbols(others)
 
 
-GROUPS = ("rates", "outputs", "positions", "speeds")
+GROUPS = choices_of(JacobianOf)
 
 
 def model_results(analysis: Analysis, program: Program) -> Results:

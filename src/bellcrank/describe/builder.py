@@ -15,7 +15,18 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.choices import CallTime, Crossing, LoopJointKind, Method, OutputGroup, Units, VerticalAxis, choices_of
 from bellcrank.describe.event import event
+from bellcrank.describe.given import (
+    AxesLike,
+    AxisLike,
+    BodyLike,
+    InertiaLike,
+    PointLike,
+    ScalarLike,
+    TripleLike,
+    VectorLike,
+)
 from bellcrank.describe.handles import BodyHandle, ForceHandle, PointHandle
 from bellcrank.errors import ModelError, counted, mapping
 from bellcrank.expr import Expr, Symbol
@@ -40,14 +51,14 @@ from bellcrank.numeric.real import displayed, real
 from bellcrank.signals import own_copy
 from bellcrank.units import unit_system, with_unit
 
-PLACES = ("derivatives", "update", "output", "init", "input", "echo")  # where external routines are called
+PLACES = choices_of(CallTime)  # where external routines are called
 MACHINE = MECHANICAL.keys() - {"q", "u"}  # functions whose value needs the whole machine
 
 
 class Builder(Checked):
     """A description that grows by calls; problems are collected, to be told together."""
 
-    def __init__(self, name: str, units: str = "mks", axes: str | None = None) -> None:
+    def __init__(self, name: str, *, units: Units = "mks", axes: VerticalAxis | None = None) -> None:
         self.description = records.Description(name_of(name, "system"), unit_system(units).name, axes)
         self.inertial = BodyHandle("n", [], [])
         if axes is not None and str(axes).lower().split()[:1] not in (["sae"], ["iso"]):
@@ -70,23 +81,23 @@ class Builder(Checked):
     def add_body(
         self,
         name: str,
-        parent: BodyHandle | str | None = None,
+        parent: BodyLike | None = None,
         *,
         label: str | None = None,
-        mass: Any = None,
-        inertia: Any = None,
-        translate: Any = (),
-        rotate: Any = (),
-        rotation_axis: Any = None,
-        reference_axis: Any = None,
-        joint_at: Any = (0, 0, 0),
-        cm: Any = (0, 0, 0),
-        coordinates_of: BodyHandle | str | None = None,
-        small_angles: Any = False,
-        small_translations: Any = False,
+        mass: ScalarLike | None = None,
+        inertia: InertiaLike | None = None,
+        translate: AxesLike = (),
+        rotate: AxesLike = (),
+        rotation_axis: AxisLike | None = None,
+        reference_axis: AxisLike | None = None,
+        joint_at: TripleLike = (0, 0, 0),
+        cm: TripleLike = (0, 0, 0),
+        coordinates_of: BodyLike | None = None,
+        small_angles: bool | Sequence[bool] = False,
+        small_translations: bool | Sequence[bool] = False,
         joint: JointRecord | None = None,
         orientation: Any = None,
-        armature: Any = 0,
+        armature: ScalarLike = 0,
     ) -> BodyHandle:
         """Adds a body carried by `parent` (default: the ground) through 0 to 3 translations, then 0, 1 or 3 rotations.
 
@@ -105,17 +116,31 @@ class Builder(Checked):
         q, u = states_of(record)
         return BodyHandle(name, q, u, self.owner)
 
-    def add_point_mass(self, name: str, parent: BodyHandle | str | None = None, **options: Any) -> BodyHandle:
+    def add_point_mass(
+        self,
+        name: str,
+        parent: BodyLike | None = None,
+        *,
+        label: str | None = None,
+        mass: ScalarLike | None = None,
+        translate: AxesLike = (1, 2, 3),
+        joint_at: TripleLike = (0, 0, 0),
+        coordinates_of: BodyLike | None = None,
+        small_translations: bool | Sequence[bool] = False,
+    ) -> BodyHandle:
         """Adds a body without rotation and without inertia; `translate` defaults to all three axes."""
-        options.setdefault("translate", (1, 2, 3))
-        return self.add_body(name, parent, inertia=0, **options)
+        return self.add_body(
+            name, parent, label=label, mass=mass, inertia=0, translate=translate, joint_at=joint_at,
+            coordinates_of=coordinates_of, small_translations=small_translations,
+        )  # fmt: skip
 
     def add_point(
         self,
         name: str,
-        body: BodyHandle | str | None = None,
-        at: Any = (0, 0, 0),
-        coordinates_of: BodyHandle | str | None = None,
+        body: BodyLike | None = None,
+        at: TripleLike = (0, 0, 0),
+        *,
+        coordinates_of: BodyLike | None = None,
         label: str | None = None,
     ) -> PointHandle:
         """Adds a point fixed in a body (default: the ground)."""
@@ -128,10 +153,10 @@ class Builder(Checked):
         self,
         name: str,
         *,
-        magnitude: Any,
-        direction: Any,
-        at: Any,
-        against: Any = None,
+        magnitude: ScalarLike,
+        direction: VectorLike,
+        at: PointLike,
+        against: PointLike | None = None,
         label: str | None = None,
         dummies: tuple[str, str, str] = ("x", "x0", "v"),
     ) -> ForceHandle:
@@ -155,8 +180,8 @@ class Builder(Checked):
         self,
         name: str,
         *,
-        magnitude: Any,
-        between: Sequence[Any],
+        magnitude: ScalarLike,
+        between: Sequence[PointLike],
         label: str | None = None,
         dummies: tuple[str, str, str] = ("x", "x0", "v"),
     ) -> ForceHandle:
@@ -186,12 +211,19 @@ class Builder(Checked):
         return self._load(Cable(name, tension, label=label, dummies=dummies, through=tuple(through)))
 
     def add_moment(
-        self, name: str, *, magnitude: Any, direction: Any, on: Any, against: Any = None, label: str | None = None
+        self,
+        name: str,
+        *,
+        magnitude: ScalarLike,
+        direction: VectorLike,
+        on: BodyLike,
+        against: BodyLike | None = None,
+        label: str | None = None,
     ) -> ForceHandle:
         """A moment on a body, the opposite one on `against` (default: the ground)."""
         return self._load(Moment(name, magnitude, self._vector(direction), on, against, label))
 
-    def add_gravity(self, direction: Any = None, g: Any = "g") -> None:
+    def add_gravity(self, direction: VectorLike | None = None, *, g: ScalarLike = "g") -> None:
         """Uniform gravity along `direction` (default: down, by the axes convention). The parameter g has the standard
         value.
         """
@@ -207,19 +239,21 @@ class Builder(Checked):
 
     # ---- constraints
 
-    def add_constraint(self, expression: Any, eliminate: Any = None, label: str | None = None) -> None:
+    def add_constraint(
+        self, expression: ScalarLike, *, eliminate: ScalarLike | None = None, label: str | None = None
+    ) -> None:
         """Demands that the expression be zero. It must be linear in the speeds; `eliminate` names the one to remove."""
         self.description.constraints.append(records.ConstraintRecord(expression, eliminate, label))
 
     def close_loop(
         self,
-        p: Any,
-        r: Any,
-        directions: Sequence[Any] = (),
+        p: PointLike,
+        r: PointLike,
+        directions: Sequence[VectorLike] = (),
         *,
-        joint: str | None = None,
-        axis: Any = None,
-        length: Any = None,
+        joint: LoopJointKind | None = None,
+        axis: VectorLike | None = None,
+        length: ScalarLike | None = None,
         label: str | None = None,
     ) -> None:
         """Closes a kinematic loop between two points of different bodies.
@@ -246,7 +280,7 @@ class Builder(Checked):
         return self.description.parameters.setdefault(name_of(name, "parameter"), records.ParameterRecord(name))
 
     def add_parameter(
-        self, name: str, value: float | str | None = None, units: str | None = None, label: str | None = None
+        self, name: str, value: float | str | None = None, *, units: str | None = None, label: str | None = None
     ) -> Expr:
         """Declare a parameter. Its default value is a number in user units, or text with a unit ("10 mm")."""
         record = self._parameter(name)
@@ -319,7 +353,7 @@ class Builder(Checked):
         syntax = to_syntax(text)
         return Formula(syntax) if _needs_machine(syntax) else scope.scalar(syntax)
 
-    def define(self, name: str, expression: Any) -> None:
+    def define(self, name: str, expression: ScalarLike | Table) -> None:
         """Names a scalar for later text."""
         name_of(name, "definition")
         if isinstance(expression, Table):
@@ -337,7 +371,7 @@ class Builder(Checked):
             self.description.run.inputs.setdefault(name, own_copy(default))
         return Symbol(name, "variable")
 
-    def add_state(self, name: str, rate: Any, units: str | None = None, label: str | None = None) -> Expr:
+    def add_state(self, name: str, rate: ScalarLike, *, units: str | None = None, label: str | None = None) -> Expr:
         """Declares a state of your own, such as a lag or the deflection of a bristle; `rate` is its time derivative.
 
         It is zero at the start unless `initial` says otherwise, and is integrated and written like a coordinate. The
@@ -353,7 +387,7 @@ class Builder(Checked):
         arguments: Sequence[Any] = (),
         returns: Sequence[str] | str | int | None = None,
         memory: int | None = None,
-        when: str = "derivatives",
+        when: CallTime = "derivatives",
         python: Callable[..., Any] | None = None,
         c: str | None = None,
         fortran: str | None = None,
@@ -394,18 +428,18 @@ class Builder(Checked):
     def add_output(
         self,
         name: str,
-        expression: Any,
+        expression: ScalarLike,
         *,
         label: str | None = None,
         units: str | None = None,
-        body: Any = None,
+        body: BodyLike | None = None,
         generic: str | None = None,
     ) -> None:
         """Add an output channel: the value of an expression, which may contain accelerations."""
         made = records.OutputRecord(expression, name_of(name, "output"), label, units, body, generic)
         self.description.outputs.append(made)
 
-    def add_outputs(self, *groups: str) -> None:
+    def add_outputs(self, *groups: OutputGroup) -> None:
         """Adds groups of channels: coordinates, speeds, forces, moments, energy, momentum, residuals."""
         self.description.output_groups.extend(name_of(g, "group of outputs") for g in groups)
 
@@ -429,7 +463,13 @@ class Builder(Checked):
         self.description.small_threshold = value
 
     def add_event(
-        self, name: str, when: Any, action: Mapping[Any, Any] | None = None, stop: bool = False, direction: int = 0
+        self,
+        name: str,
+        when: ScalarLike,
+        *,
+        action: Mapping[Any, ScalarLike] | None = None,
+        stop: bool = False,
+        direction: Crossing = 0,
     ) -> None:
         """Adds an event that every run looks for, and every program written: `when` crosses zero, from below
         (`direction=1`), from above (-1) or either way (0), or is a comparison that becomes true. `action` sets states
@@ -437,14 +477,14 @@ class Builder(Checked):
         events = self.description.run.events
         if any(e.name == name for e in events):
             raise ModelError(f"there are two events with the name {name!r}", self.name)
-        events.append(event(when, direction, action, stop, name_of(name, "event")))
+        events.append(event(when, direction=direction, action=action, stop=stop, name=name_of(name, "event")))
 
     def set_run(
         self,
         *,
         t_end: float | None = None,
         step: float | None = None,
-        method: str | None = None,
+        method: Method | None = None,
         output_every: int | None = None,
         initial: Mapping[Any, float] | None = None,
         inputs: Mapping[str, Any] | None = None,

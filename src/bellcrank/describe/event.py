@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from bellcrank.choices import Crossing
+from bellcrank.describe.given import ScalarLike
 from bellcrank.errors import ModelError, mapping
 from bellcrank.expr.text import parse
 from bellcrank.kinds import checked
@@ -14,7 +16,12 @@ from bellcrank.numeric.real import displayed, real
 
 @checked
 def event(
-    expression: Any, direction: int = 0, action: Mapping[Any, Any] | None = None, stop: bool = False, name: str = ""
+    expression: ScalarLike,
+    *,
+    direction: Crossing = 0,
+    action: Mapping[Any, ScalarLike] | None = None,
+    stop: bool = False,
+    name: str = "",
 ) -> GivenEvent:
     """An event for `simulate(events=[...])`; `System.add_event` describes one that belongs to the model.
 

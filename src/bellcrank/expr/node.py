@@ -78,7 +78,7 @@ class Expr:
 
     if TYPE_CHECKING:  # operators build canonical nodes: `operators` gives them to the class
 
-        def __add__(self, other: Any) -> Expr: ...
+        def __add__(self, other: Expr | float | Fraction) -> Expr: ...
 
         __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __pow__ = __rpow__ = __add__
         __lt__ = __le__ = __gt__ = __ge__ = __add__

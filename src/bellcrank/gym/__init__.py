@@ -11,6 +11,7 @@ from typing import Any
 
 from bellcrank.api.loading import load_model
 from bellcrank.api.simulation import Simulation
+from bellcrank.choices import Method
 from bellcrank.errors import ModelError, optional_package
 from bellcrank.gym.task import Actions, Done, Observations, Reward, Task
 
@@ -18,6 +19,7 @@ from bellcrank.gym.task import Actions, Done, Observations, Reward, Task
 def make(
     model: Any,
     actions: Actions,
+    *,
     observations: Observations = None,
     reward: Reward = 1.0,
     done: Done = (),
@@ -27,7 +29,7 @@ def make(
     parameters: Mapping[str, Any] | None = None,
     initial: Mapping[Any, Any] | None = None,
     inputs: Mapping[str, Any] | None = None,
-    method: str | None = None,
+    method: Method | None = None,
     n: int | None = None,
     guess: Mapping[Any, float] | None = None,
 ) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 from bellcrank.analysis.inverse import InverseDynamics
 from bellcrank.api.equations import Equations
 from bellcrank.api.simulation import Simulation
+from bellcrank.choices import Backend, Speed
 from bellcrank.errors import ModelError
 from bellcrank.expr import Expr, evaluate
 from bellcrank.kane.derived import HandDerived
@@ -92,7 +93,7 @@ class KaneEquations(Equations):
         self.derivation, self.system = derived.derivation, derived.system
 
     def compile(
-        self, backend: str = "auto", external: Mapping[str, Any] | None = None, speed: str = "fast"
+        self, *, backend: Backend = "auto", external: Mapping[str, Any] | None = None, speed: Speed = "fast"
     ) -> KaneSimulation:
         """A simulation, ready to run; Euler parameters of initial states are brought to unit size."""
         return KaneSimulation(self, backend, dict(external or {}), speed)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from bellcrank.choices import OutputGroup, choices_of
 from bellcrank.errors import ModelError, did_you_mean, warn
 from bellcrank.expr import ZERO, Expr, Func, Symbol, add, depends_on, derivative, symbols
 from bellcrank.expr.external_value import ExternalValue
@@ -451,7 +452,7 @@ class Reader:
             case "reactions":
                 a.reactions = lambda: Reactions(a, self.language).outputs()
                 return a.reactions()
-        known = ["coordinates", "speeds", "forces", "moments", "energy", "momentum", "residuals", "reactions"]
+        known = choices_of(OutputGroup)
         message = f"not available.{did_you_mean(group, known)} Known: {', '.join(known)}."
         self.checker.problem(f"outputs '{group}'", message)
         return []

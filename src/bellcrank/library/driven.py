@@ -51,8 +51,10 @@ def add_wheel(s: System, name: str, carrier: BodyHandle, drive: str | None, brak
     add_brake(s, name, f"u({wheel.name})", f"max(0, {brake})")
     for what, moment, label in (("driven", drive, "drive"), ("braked", f"-{name}.held", "brake")):
         if moment is not None:
-            ends = {"direction": carrier[2], "on": wheel, "against": carrier}
-            s.add_moment(f"{name}.{what}", magnitude=moment, label=f"{label} of {name}", **ends)
+            s.add_moment(
+                f"{name}.{what}", magnitude=moment, direction=carrier[2], on=wheel, against=carrier,
+                label=f"{label} of {name}",
+            )  # fmt: skip
     return wheel
 
 

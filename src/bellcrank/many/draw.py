@@ -8,11 +8,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from bellcrank.choices import CurveStyle, choices_of
 from bellcrank.errors import RunError
 from bellcrank.files.picture import finished, new_figure, plain
 from bellcrank.run.interactive import axis_label
 
-STYLES = ("bands", "runs")
+STYLES = choices_of(CurveStyle)
 BANDS = ((5, 95), (25, 75))  # percentiles of runs between which a band lies
 MOST_CHANNELS, MOST_LINES = 6, 500  # that are drawn
 

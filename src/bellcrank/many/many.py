@@ -13,6 +13,7 @@ import numpy as np
 from bellcrank.backend.c_lanes import LaneDriver, Lanes
 from bellcrank.backend.c_many import Driver, Results, Wanted
 from bellcrank.backend.cuda import Gpu, no_gpu
+from bellcrank.choices import ManyBackend, choices_of
 from bellcrank.emit.c.events import EventsText
 from bellcrank.emit.c.lanes import not_in_lanes
 from bellcrank.emit.c.many import LEFT, NO_CONSTANTS, STOPPED
@@ -52,7 +53,7 @@ from bellcrank.run.simulate import simulate
 from bellcrank.run.tolerances import USUAL, Absolute, tolerances_of
 from bellcrank.run.values import check_parameters, run_spec
 
-BACKENDS = ("auto", "lanes", "cores", "cuda")
+BACKENDS = choices_of(ManyBackend)
 SIDE_BY_SIDE = ("lanes", "cuda")
 PRECISIONS = {"double": DOUBLE, "single": FLOAT}
 

@@ -52,6 +52,9 @@ class Many(Shown):
     def __iter__(self) -> Iterator[str]:
         return iter(self.channels)
 
+    def _ipython_key_completions_(self) -> list[str]:
+        return [*self.channels]
+
     def __len__(self) -> int:
         return len(self.ended)
 

@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.choices import Sampling, choices_of
 from bellcrank.numeric.real import real
 
 Value = float | int | str | bool
-HOW = ("latin-hypercube", "sobol", "halton", "random")
+HOW = choices_of(Sampling)
 DISTRIBUTIONS: dict[str, str] = {
     "uniform": "[low, high]",
     "log-uniform": "[low, high], both positive",

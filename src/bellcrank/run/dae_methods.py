@@ -11,10 +11,12 @@ them are those of the kernel (`kernel/dae.c`).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
 from bellcrank.backend.protocol import Calls
+from bellcrank.choices import DaeBase, DaeMethod, DaeMetric, choices_of
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.numeric.redundant import Numbers
 from bellcrank.numeric.run_spec import DAE_METHODS, At
@@ -22,9 +24,9 @@ from bellcrank.run.stepping import Evaluation
 
 MINIMAL = "minimal"  # coordinates: dependent ones follow at every stage
 KNOWN = (*DAE_METHODS, MINIMAL)
-BASES = ("index-1", "free fall")
-METRICS = ("cheapest", "mass")
-WITH_BASE = ("projection", "stabilised", "post")
+BASES = choices_of(DaeBase)
+METRICS = choices_of(DaeMetric)
+WITH_BASE: tuple[DaeMethod, ...] = ("projection", "stabilised", "post")
 
 
 @dataclass(frozen=True)
@@ -39,12 +41,12 @@ class Dae:
     at every stage.
     """
 
-    method: str = "projection"
+    method: DaeMethod = "projection"
     alpha: float = 10.0
     beta: float = 10.0
     gamma: float = 10.0
-    base: str = "index-1"
-    metric: str = "cheapest"
+    base: DaeBase = "index-1"
+    metric: DaeMetric = "cheapest"
 
     def __post_init__(self) -> None:
         problems = []
@@ -87,7 +89,7 @@ USUAL = Dae()
 
 def as_dae(given: str | Dae) -> Dae:
     """A method by its name, or as it is."""
-    return given if isinstance(given, Dae) else Dae(str(given).lower())
+    return given if isinstance(given, Dae) else Dae(cast(DaeMethod, str(given).lower()))
 
 
 class Redundant:

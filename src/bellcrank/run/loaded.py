@@ -19,6 +19,7 @@ from bellcrank.backend.compiler import NO_COMPILER, SPEEDS, find_compiler
 from bellcrank.backend.external import Memory, functions_of, remembering
 from bellcrank.backend.protocol import Bound, Calls, Model
 from bellcrank.backend.python import PythonModel
+from bellcrank.choices import Backend, choices_of
 from bellcrank.errors import ModelError
 from bellcrank.expr import symbols
 from bellcrank.interface.interface import Interface
@@ -31,7 +32,7 @@ from bellcrank.run.start_cache import Starts
 from bellcrank.run.table_range import TableWatch
 from bellcrank.run.values import check_masses, given_parameters, inertia_notes, input_signals
 
-BACKENDS = ("auto", "c", "wasm", "python")
+BACKENDS = choices_of(Backend)
 
 
 @dataclass(frozen=True, eq=False)

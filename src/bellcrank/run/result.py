@@ -17,7 +17,7 @@ from bellcrank.files.notebook import Shown
 from bellcrank.files.parsfile import ParsFile, read_parsfile
 from bellcrank.files.record import Channel, Record, guarded
 from bellcrank.files.whole import write_text
-from bellcrank.kinds import checked
+from bellcrank.kinds import Listed, checked
 from bellcrank.names import find_name
 from bellcrank.run.status import RunStatus, status_in
 
@@ -52,8 +52,10 @@ class Residuals:
 
 
 @dataclass
-class Run(Shown):
+class Run(Listed, Shown):
     """Result of a simulation. Channels are arrays in user units: `run["Ay"]`, `run.units["Ay"]`, `run.labels["Ay"]`."""
+
+    internals = ("find_residuals", "moved", "of", "reached", "record")
 
     name: str
     time: np.ndarray
@@ -122,6 +124,10 @@ class Run(Shown):
     def __iter__(self) -> Iterator[str]:
         return iter(self.channels)
 
+    def _ipython_key_completions_(self) -> list[str]:
+        """The channels that a notebook offers after `run["`."""
+        return ["t", *self.channels]
+
     def __len__(self) -> int:
         return len(self.time)
 
@@ -154,7 +160,7 @@ class Run(Shown):
         data = {name: ("t", values, words[name]) for name, values in self.channels.items()}
         return xarray.Dataset(data, coords={"t": ("t", self.time, {"units": "s"})}, attrs={"title": self.name})
 
-    def save(self, path: str | Path, binary: bool = False, classic: bool = False) -> Path:
+    def save(self, path: str | Path, *, binary: bool = False, classic: bool = False) -> Path:
         """Writes all channels with full precision, in the format of the ending: .csv, .erd, .parquet, .nc ...
 
         `binary` and `classic` are layouts of ERD files: 64-bit samples beside the header, or the 32-bit ones of 1990.
@@ -199,7 +205,7 @@ class Run(Shown):
             )
         return self.moved()
 
-    def picture(self, path: str | Path | None = None, at: Any = None, title: str | None = None) -> Any:
+    def picture(self, path: str | Path | None = None, *, at: Any = None, title: str | None = None) -> Any:
         """Draws the mechanism at times `at` (s; default: six over the run), side by side. Returns the figure."""
         from bellcrank.scene.picture import draw_scene, frames_at
 
@@ -209,6 +215,7 @@ class Run(Shown):
     def animate(
         self,
         path: str | Path,
+        *,
         fps: float = 25,
         speed: float | None = None,
         title: str | None = None,

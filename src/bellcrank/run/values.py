@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from bellcrank.choices import Method
 from bellcrank.errors import ModelError, counted, did_you_mean, mapping, warn
 from bellcrank.expr import Expr, Symbol, evaluate, postorder, symbols
 from bellcrank.expr.evaluate import evaluate_all
@@ -166,13 +167,13 @@ def state_array(interface: Interface, q: Any, u: Any) -> np.ndarray:
     return np.array([x for part in state_lists(interface, q, u) for x in part])
 
 
-def method_name(method: str, model: str | None = None) -> str:
+def method_name(method: str, model: str | None = None) -> Method:
     """The method as it is spelled; dop853 runs in the program, DOP853 in SciPy."""
     if method in METHODS:
-        return method
+        return cast(Method, method)
     for known in METHODS:
         if str(method).lower() == known.lower():
-            return known
+            return cast(Method, known)
     alike = MATLAB.get(str(method).lower())
     near = f" Did you mean '{alike}'?" if alike else did_you_mean(str(method), METHODS)
     raise ModelError(f"method={method!r} is not known.{near} Methods: {', '.join(METHODS)}.", model)

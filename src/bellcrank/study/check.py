@@ -8,7 +8,7 @@ from typing import Any
 from bellcrank.errors import BellcrankError, ModelError, did_you_mean
 from bellcrank.interface.interface import PARAMETERS, STATES, Interface
 from bellcrank.names import find_name
-from bellcrank.run.dae_methods import Dae
+from bellcrank.run.dae_methods import as_dae
 from bellcrank.run.loaded import BACKENDS
 from bellcrank.run.values import run_spec
 from bellcrank.study.formulas import Circle, names_in
@@ -135,7 +135,7 @@ def _run(definition: Definition, job: Job, interface: Interface) -> Iterator[str
                 yield f"measure '{m.name}': from = {m.start:g} s lies after the end of the runs, {spec.t_end:g} s."
     if "dae" in run:
         try:
-            Dae(str(run["dae"]).lower())
+            as_dae(str(run["dae"]))
         except ModelError as error:
             yield from (f"[run] {p}" for p in error.problems)
 

@@ -14,6 +14,7 @@ import numpy as np
 from bellcrank.api.equations import Equations
 from bellcrank.api.simulation import Simulation
 from bellcrank.api.system import System
+from bellcrank.choices import Backend, DaeMethod, Method
 from bellcrank.errors import ModelError, ModelWarning
 from bellcrank.numeric.methods import METHODS, one_of
 from bellcrank.program.dae_count import step_count
@@ -26,7 +27,7 @@ from bellcrank.view.comparison import draw_comparison
 
 FINER = 8  # steps of the reference for one step of the runs
 SAMPLES = 400  # of a run, at most, in which residuals are looked at
-USUAL = "projection"
+USUAL: DaeMethod = "projection"
 # a run beyond these is not stable: of the span of coordinates, and of the largest speed of the reference
 LIMIT_DRIFT, LIMIT_SPEED = 0.1, 3.0
 FINE = 4  # bisections of the largest stable step
@@ -93,14 +94,15 @@ def _json(x: Any) -> Any:
 
 def compare(
     model: System | Equations,
+    *,
     t_end: float | None = None,
     step: float | None = None,
-    method: str | None = None,
-    methods: Sequence[str | Dae] | None = None,
+    method: Method | None = None,
+    methods: Sequence[DaeMethod | Dae] | None = None,
     horizons: Sequence[float] | None = None,
     free_fall: bool = False,
     limits: bool = True,
-    backend: str = "auto",
+    backend: Backend = "auto",
     parameters: Mapping[str, float] | None = None,
     initial: Mapping[Any, float] | None = None,
     inputs: Mapping[str, Any] | None = None,
@@ -158,7 +160,7 @@ def _with_energy(system: System) -> Equations:
 
 def _every_method(method: str, free_fall: bool, minimal: bool) -> list[Dae]:
     names = [m for m in KNOWN if (m != "half-explicit" or method != "euler") and (m != MINIMAL or minimal)]
-    listed = [Dae(USUAL), Dae(USUAL, metric="mass"), *(Dae(m) for m in names if m != USUAL)]
+    listed = [Dae(USUAL), Dae(USUAL, metric="mass"), *(as_dae(m) for m in names if m != USUAL)]
     return [*listed, *(Dae(m, base="free fall") for m in WITH_BASE)] if free_fall else listed
 
 

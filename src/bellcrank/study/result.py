@@ -49,6 +49,9 @@ class StudyResult(Rows, Shown):
     def __repr__(self) -> str:
         return f"StudyResult({self.name!r}: {len(self.rows)} rows, {len(self.failed)} failed)"
 
+    def _ipython_key_completions_(self) -> list[str]:
+        return [*self.columns]
+
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self.columns:
             raise RunError(f"no column '{name}'. Columns: {', '.join(self.columns)}")

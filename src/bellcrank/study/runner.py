@@ -16,6 +16,7 @@ import numpy as np
 from bellcrank.api.equations import Equations
 from bellcrank.api.loading import load_model
 from bellcrank.api.system import System
+from bellcrank.choices import Backend
 from bellcrank.errors import BellcrankError, ModelError, ModelWarning, did_you_mean
 from bellcrank.interface.interface import PARAMETERS, STATES, Interface
 from bellcrank.library import terrain as terrains
@@ -23,6 +24,7 @@ from bellcrank.library import tyres, vehicles
 from bellcrank.many.at_once import at_once, given_runs, most_at_once
 from bellcrank.model.guess import with_guess
 from bellcrank.numeric.run_spec import RunSpec
+from bellcrank.run.result import Run
 from bellcrank.run.values import run_spec
 from bellcrank.signals import made
 from bellcrank.study.formulas import Names
@@ -135,7 +137,7 @@ def _record(
 class Runner:
     """A compiled model, run with the settings of settled jobs."""
 
-    def __init__(self, equations: Equations, backend: str | None = None) -> None:
+    def __init__(self, equations: Equations, backend: Backend | None = None) -> None:
         self.interface = equations.interface
         self.sim = equations.compile(backend=backend or "auto", speed="fast")
         self._cpu = math.inf  # s that a run takes of one core
@@ -207,7 +209,7 @@ class Runner:
         return alike, options, spec if alike else None
 
     def _measure(
-        self, job: Job, times: np.ndarray, histories: Mapping[str, np.ndarray]
+        self, job: Job, times: np.ndarray, histories: Run | Mapping[str, np.ndarray]
     ) -> tuple[str, dict[str, float | None]]:
         """How a run that finished ended, and its measures."""
         channels = {c: x.name for m in measures_of(job) for c in m.channels if (x := self.interface.channel(c))}

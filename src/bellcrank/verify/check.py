@@ -18,6 +18,7 @@ import numpy as np
 
 from bellcrank.api.equations import Equations
 from bellcrank.api.system import System
+from bellcrank.choices import Backend, Solve
 from bellcrank.errors import BellcrankError, ModelError
 from bellcrank.kane import Derivation
 from bellcrank.kane.equations import KaneEquations
@@ -38,13 +39,13 @@ LOOKS = 4  # states of that run at which residuals are evaluated
 
 def check(
     system: System | Derivation | KaneEquations,
+    *,
     states: int = 20,
     seed: int = 0,
-    *,
     equations: Equations | None = None,
     parameters: Mapping[str, float] | None = None,
-    solve: str = "auto",
-    backend: str | None = None,
+    solve: Solve = "auto",
+    backend: Backend | None = None,
     run: bool = True,
 ) -> Report:
     """Checks the equations of a system (derived here unless given) against an independent evaluation of it.

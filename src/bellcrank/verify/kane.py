@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from bellcrank.choices import Backend
 from bellcrank.errors import BellcrankError, ModelError
 from bellcrank.expr import Expr, Symbol, evaluate
 from bellcrank.interface.interface import PARAMETERS
@@ -48,7 +49,7 @@ def check_derivation(
     states: int = 20,
     seed: int = 0,
     parameters: Mapping[str, float] | None = None,
-    backend: str | None = None,
+    backend: Backend | None = None,
 ) -> Report:
     """Checks a hand-led derivation. Constants without a value get random ones between 0.5 and 2."""
     eom = given if isinstance(given, KaneEquations) else given.equations()
@@ -80,10 +81,10 @@ class Sample:
 
 
 class _Subject:
-    def __init__(self, eom: KaneEquations, given: Mapping[str, float], seed: int, backend: str | None) -> None:
+    def __init__(self, eom: KaneEquations, given: Mapping[str, float], seed: int, backend: Backend | None) -> None:
         self.eom, self.d = eom, eom.derivation
         self.rng = np.random.default_rng(seed)
-        self.sim = eom.compile(backend or "auto")
+        self.sim = eom.compile(backend=backend or "auto")
         self.notes: list[str] = []
         self._resolved: dict[tuple[Expr, ...], list[Expr]] = {}
         self.constants = self._constants(given)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bellcrank.api.system import System
+from bellcrank.choices import Backend, Solve
 from bellcrank.files.record import guarded
 from bellcrank.files.whole import write_text
 from bellcrank.interface.interface import DECLARED
@@ -23,8 +24,8 @@ def write_report(
     states: int = 5,
     run: bool = True,
     parameters: Mapping[str, float] | None = None,
-    solve: str = "auto",
-    backend: str = "auto",
+    solve: Solve = "auto",
+    backend: Backend = "auto",
     **settings: Any,
 ) -> Path:
     """Writes the page; `states=0` leaves out the check, `run=False` the run. `settings` go to the run."""
@@ -32,7 +33,7 @@ def write_report(
     if states:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what is to be warned of is warned of by the run
-            found = check(system, states, equations=equations, parameters=given, solve=solve, backend=backend)
+            found = check(system, states=states, equations=equations, parameters=given, solve=solve, backend=backend)
         checked = _checked(found)
     result = equations.compile(backend=backend).simulate(parameters=given, **settings) if run else None
     values = equations.interface.keyed(given, DECLARED, "parameters")

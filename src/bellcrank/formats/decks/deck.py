@@ -9,6 +9,7 @@ from typing import Any
 
 from bellcrank.api.equations import Equations
 from bellcrank.api.system import System
+from bellcrank.choices import Units
 from bellcrank.errors import ModelError, ModelWarning
 
 UNSET = 1.0
@@ -55,7 +56,7 @@ class Deck:
     """What a deck says: the head of the System and all calls on it, in order."""
 
     title: str
-    units: str
+    units: Units
     calls: list[Call] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     """What a person should know: values for symbols that do not exist, settings without effect."""
@@ -80,8 +81,8 @@ class DeckSystem(System):
     `places` tells where in the deck something comes from, for the problems of the model.
     """
 
-    def __init__(self, name: str, units: str) -> None:
-        super().__init__(name, units)
+    def __init__(self, name: str, units: Units) -> None:
+        super().__init__(name, units=units)
         self.places: dict[str, str] = {}
 
     def equations(self, *args: Any, **options: Any) -> Equations:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
+from bellcrank.choices import Units
 from bellcrank.errors import ModelError
 from bellcrank.formats.decks.deck import Call, Deck, DeckSystem, Routines, apply
 from bellcrank.formats.decks.fstring import HASH
@@ -83,7 +84,7 @@ class DeckState:
                 continue  # told when the form is read
             match given.macro.name:
                 case units if units in UNIT_SYSTEMS:
-                    self.deck.units = units
+                    self.deck.units = cast(Units, units)
                 case "setf":
                     for symbol, value in given.rest:
                         if isinstance(symbol, Symbol) and symbol.name == TITLE and isinstance(value, String):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from bellcrank.api.simulation import Simulation
+from bellcrank.choices import Backend, Method
 from bellcrank.errors import ModelError, RunError
 from bellcrank.kane.autolev.inputs import read_values
 from bellcrank.kane.autolev.merson import Merson
@@ -44,8 +45,8 @@ def simulate(
     t_end: float,
     print_step: float,
     step: float | None = None,
-    method: str = "merson",
-    backend: str = "auto",
+    method: Method | Literal["merson"] = "merson",
+    backend: Backend = "auto",
     message: str = "",
     parameters: dict[str, float] | None = None,
 ) -> Outcome:
@@ -146,11 +147,11 @@ def _as_run(sim: Simulation, rows: list[dict[str, float]], ended: str, status: R
     return Run(o.plan.name, times, channels, units, {n: n for n in channels}, ended, [], settings, status=status)
 
 
-def _other(sim: Simulation, constants: dict[str, float], o: Outcome, method: str) -> Run:
+def _other(sim: Simulation, constants: dict[str, float], o: Outcome, method: Method) -> Run:
     """A run with one of the methods of every model."""
     initial = {s.name: float(v) for s, v in zip(sim.interface.states, _state(o), strict=True)}
     every = round(o.print_step / o.step)
-    return sim.simulate(o.t_end, o.step, method, output_every=every, parameters=constants, initial=initial)
+    return sim.simulate(o.t_end, step=o.step, method=method, output_every=every, parameters=constants, initial=initial)
 
 
 # ---- output files

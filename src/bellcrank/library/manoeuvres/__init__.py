@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path as FilePath
 from typing import Any
 
+from bellcrank.choices import ManoeuvreName, Method
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.files.record import guarded
 from bellcrank.files.whole import write_text
@@ -74,7 +75,7 @@ def every() -> list[str]:
     return [name for name, m in _LISTED.items() if not m.needs]
 
 
-def run(car: Any, name: str, **settings: Any) -> Result:
+def run(car: Any, name: ManoeuvreName, **settings: Any) -> Result:
     """Drives a manoeuvre: `car` is a bc.vehicles.Car, a system of read_car, or the path or name of a car file.
 
     Settings are those of `known()[name].settings`; speeds are in km/h, and `method` is one of `simulate`. The model is
@@ -116,9 +117,10 @@ def _positive(values: Any) -> bool:
 def report(
     path: str | FilePath,
     cars: Any,
-    manoeuvres: Sequence[str] | None = None,
+    *,
+    manoeuvres: Sequence[ManoeuvreName] | None = None,
     progress: Callable[[float, str], None] | None = None,
-    method: str = METHOD,
+    method: Method = METHOD,
     targets: str | FilePath | Mapping[str, Any] | None = None,
     author: str | None = None,
 ) -> dict[str, dict[str, Result]]:

@@ -79,7 +79,9 @@ class LinearCar:
             at[unknown] += sign * self._states(move, unknown, FORWARD)
             n = self.sim.loaded.n_q
             asked = {STEER: steer + sign * ANGLE, DRIVE: drive + sign * float(move[self._place(unknown, FORWARD)])}
-            ends.append(self.sim.outputs(0.0, at[:n].tolist(), at[n:].tolist(), self.parameters, asked))
+            ends.append(
+                self.sim.outputs(0.0, at[:n].tolist(), at[n:].tolist(), parameters=self.parameters, inputs=asked)
+            )
         return Gains(speed, {name: (ends[1][name] - ends[0][name]) / (2 * ANGLE) for name in SEEN})
 
     def _steady(self, speed: float) -> tuple[Array, float, float, Array, Array]:
@@ -123,7 +125,7 @@ class LinearCar:
 
     def _unknown(self, x: Array, inputs: dict[str, float]) -> Array:
         """Places of the states that are not those of the driver and not cyclic: what nothing but they depend on."""
-        f = self.sim.rhs(self.parameters, inputs)
+        f = self.sim.rhs(parameters=self.parameters, inputs=inputs)
         return acting(f, x, np.array([i for i, name in enumerate(self.names) if not name.startswith("driver.")]))
 
     def _columns(self, f: Callable[[Array], Array], x: Array, places: Array) -> Array:
@@ -139,7 +141,7 @@ class LinearCar:
         return J
 
     def _rates(self, inputs: dict[str, float]) -> Callable[[Array], Array]:
-        f = self.sim.rhs(self.parameters, inputs)
+        f = self.sim.rhs(parameters=self.parameters, inputs=inputs)
         return lambda x: np.array(f(0.0, x))
 
     def _by_input(self, x: Array, inputs: dict[str, float], name: str, step: float) -> Array:

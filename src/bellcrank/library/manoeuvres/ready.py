@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from bellcrank.api.simulation import Simulation
+from bellcrank.choices import Method
 from bellcrank.errors import ModelError, RunError
 from bellcrank.library.manoeuvres.steady import PLACE, SteadyMotion
 from bellcrank.library.vehicles.building import CarSystem, Plane, rolling
@@ -39,7 +40,7 @@ K_TURN = 3.0  # 1/s, with which a circle is kept
 STEP, EVERY = 0.001, 10
 SETTLING = 4.0  # s, in which a car finds its steady motion
 SPEED = 20.0  # m/s, at which models are made
-METHOD = "rk4"  # of integration, unless another is asked for
+METHOD: Method = "rk4"  # of integration, unless another is asked for
 RELEASED = {"k_speed": 0.0, "i_speed": 0.0}  # no throttle, for a car that stands
 FOOT = 0.2  # s, in which a foot leaves the throttle
 FAR = 1000.0  # s, after the end of any run
@@ -69,7 +70,7 @@ class Ready:
     driver: Driver
     extended: bool = False
     more: Mapping[str, float] = field(default_factory=dict)
-    method: str = METHOD
+    method: Method = METHOD
     gear: float | None = None
     kept: dict[Any, dict[str, float]] = field(default_factory=dict)  # states that were found
 
@@ -306,7 +307,7 @@ def ready(
     car: Car,
     driver: Driver = USUAL,
     ground: Callable[[], Any] | None = None,
-    method: str = METHOD,
+    method: Method = METHOD,
     gear: float | None = None,
 ) -> Ready:
     """The car compiled with a driver on the ground that `ground` makes, with posts below the wheels, or on flat ground

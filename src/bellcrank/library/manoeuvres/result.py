@@ -97,6 +97,9 @@ class Result:
         """Whether all criteria were met; None if there is none."""
         return all(c.passed for c in self.criteria) if self.criteria else None
 
+    def _ipython_key_completions_(self) -> list[str]:
+        return [*self.metrics]
+
     def __getitem__(self, name: str) -> float:
         return self.metrics[name]
 

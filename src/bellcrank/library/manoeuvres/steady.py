@@ -69,7 +69,7 @@ class SteadyMotion:
     ) -> dict[str, float]:
         """All states of the steady motion that is nearest to `start`; `course`: direction of the velocity of the mass
         centre (rad from x to the left)."""
-        f = self.sim.rhs(dict(parameters), dict(inputs))
+        f = self.sim.rhs(parameters=dict(parameters), inputs=dict(inputs))
         x = np.concatenate(self.sim.complete(dict(start)))
         self.unknown = acting(f, x, self.free)
         for _ in range(4):
@@ -88,7 +88,7 @@ class SteadyMotion:
         found = dict(state)
         if not len(self.seen):
             return found
-        f = self.sim.rhs(dict(parameters), dict(inputs))
+        f = self.sim.rhs(parameters=dict(parameters), inputs=dict(inputs))
         x = np.array([found[n] for n in self.names])
         before = x[self.seen].copy()
         x[self.seen] = 0.0
@@ -160,4 +160,4 @@ class SteadyMotion:
 
     def _seen(self, x: Array, inputs: Mapping[str, float], parameters: Mapping[str, float]) -> dict[str, float]:
         n = len(x) - sum(name.startswith("u(") for name in self.names)
-        return self.sim.outputs(0.0, x[:n].tolist(), x[n:].tolist(), dict(parameters), dict(inputs))
+        return self.sim.outputs(0.0, x[:n].tolist(), x[n:].tolist(), parameters=dict(parameters), inputs=dict(inputs))

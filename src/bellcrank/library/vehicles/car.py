@@ -175,7 +175,7 @@ class Car:
         for function in self.extensions:
             function(s, self)
         for name, x in (self.data.sections.events or {}).items():
-            s.add_event(name, x.when, x.action, x.stop, DIRECTIONS[x.direction])
+            s.add_event(name, x.when, action=x.action, stop=x.stop, direction=DIRECTIONS[x.direction])
         add_rolling_start(s)
         s.made = content(s)
         return s

@@ -11,12 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bellcrank.choices import Crossing
 from bellcrank.library.vehicles.keys import key
 from bellcrank.linkage.chain import AXES
 
 Vector = tuple[float, float, float]
 Pairs = tuple[tuple[float, float], ...]
-DIRECTIONS = {"both": 0, "up": 1, "down": -1}
+DIRECTIONS: dict[str, Crossing] = {"both": 0, "up": 1, "down": -1}
 
 
 @dataclass(frozen=True)

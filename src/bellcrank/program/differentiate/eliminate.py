@@ -11,11 +11,12 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
 
+from bellcrank.choices import JacobianMode, choices_of
 from bellcrank.expr import ONE, ZERO, Expr, Func, Number, postorder
 from bellcrank.program.differentiate.intermediates import Intermediates
 from bellcrank.program.differentiate.partials import ExternalPartial, by_routine, partials
 
-MODES = ("forward", "reverse", "cheapest")
+MODES = choices_of(JacobianMode)
 FREE, STILL, MOVING = range(3)  # edges: +-1, a constant, a variable
 Combination = Mapping[Expr, Expr]  # a result as sum of weight * node, the weights not differentiated
 

@@ -1,0 +1,74 @@
+"""The choices of public calls as types: a type checker reports text that is none of them, an editor offers them.
+
+Tables that hold nothing but names are made from these by `choices_of`; a test compares the others (methods, joints,
+unit systems, formats ...) with the type that lists them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args, get_origin
+
+# a model
+Units = Literal["mks", "in-lb", "ft-lb", "mm-tonne"]
+VerticalAxis = Literal["SAE", "ISO 8855"]
+LoopJointKind = Literal["ball", "pin", "slider", "cylindrical", "planar", "universal", "rod"]
+LinkageJointKind = Literal["revolute", "prismatic", "cylindrical", "universal", "planar", "spherical"]
+OutputGroup = Literal["coordinates", "speeds", "forces", "moments", "energy", "momentum", "residuals", "reactions"]
+ShapeKind = Literal["box", "cylinder", "sphere", "line", "mesh"]
+Side = Literal["left", "right"]
+StartBelowGround = Literal["raise", "error"]
+CallTime = Literal["derivatives", "update", "output", "init", "input", "echo"]
+RoadClass = Literal["A", "B", "C", "D", "E", "F", "G", "H"]
+Crossing = Literal[-1, 0, 1]
+
+# equations
+Solve = Literal["auto", "explicit", "implicit", "order-n"]
+Constraints = Literal["auto", "multipliers", "eliminate"]
+Optimise = Literal["none", "default", "thorough"]
+JacobianOf = Literal["rates", "outputs", "positions", "speeds"]
+JacobianMode = Literal["forward", "reverse", "cheapest"]
+
+# programs
+Backend = Literal["auto", "c", "wasm", "python"]
+Speed = Literal["auto", "fast", "quick"]
+Language = Literal["c", "fortran", "python"]
+Purpose = Literal["program", "embedded", "simulink"]
+Precision = Literal["double", "single"]
+FmiVersion = Literal[2, 3]
+Platform = Literal[
+    "host", "all", "sources", "x86_64-linux", "aarch64-linux", "x86_64-windows", "x86_64-darwin", "aarch64-darwin"
+]
+
+# runs
+Method = Literal[
+    "rk2", "rk4", "heun", "euler", "ab2", "rk3",
+    "tsit5", "dop853", "radau5", "rodas5p", "auto",
+    "RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA",
+]  # fmt: skip
+DaeMethod = Literal["projection", "dlmm", "clmm", "baumgarte", "stabilised", "post", "half-explicit", "minimal"]
+DaeBase = Literal["index-1", "free fall"]
+DaeMetric = Literal["cheapest", "mass"]
+ManyBackend = Literal["auto", "lanes", "cores", "cuda"]
+Sampling = Literal["latin-hypercube", "sobol", "halton", "random"]
+CurveStyle = Literal["bands", "runs"]
+OperatingPoint = Literal["start", "equilibrium"]
+SpectrumBy = Literal["linear", "simulation"]
+
+# vehicles
+ManoeuvreName = Literal[
+    "braking", "acceleration", "iso4138", "iso4138-radius", "iso4138-wheel", "iso7401-step", "iso7401-sine",
+    "iso7401-pulse", "iso7401-frequency", "iso13674-1", "iso7975", "iso9816", "iso3888-1", "iso3888-2",
+    "sine-with-dwell", "fishhook", "side-wind", "ride", "kerb", "pothole", "split-mu", "four-post", "road",
+]  # fmt: skip
+
+
+def choices_of(choice: Any) -> tuple[str, ...]:
+    """The choices of one of these types, in order."""
+    found: tuple[str, ...] = get_args(choice)
+    return found
+
+
+def texts() -> list[str]:
+    """The names of the types whose choices are text."""
+    found = {name: get_args(given) for name, given in globals().items() if get_origin(given) is Literal}
+    return [name for name, given in found.items() if isinstance(given[0], str)]
