@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Literal, get_args, get_origin
 
 # a model
-Units = Literal["mks", "in-lb", "ft-lb", "mm-tonne"]
+Units = Literal["SI", "mks", "in-lb", "ft-lb", "mm-tonne"]
 VerticalAxis = Literal["SAE", "ISO 8855"]
 LoopJointKind = Literal["ball", "pin", "slider", "cylindrical", "planar", "universal", "rod"]
 LinkageJointKind = Literal["revolute", "prismatic", "cylindrical", "universal", "planar", "spherical"]

@@ -41,7 +41,7 @@ TABLES = {
     "RoadClass": ROUGHNESS,
     "ShapeKind": SIZES,
     "Side": SIDES,
-    "Units": UNIT_SYSTEMS,
+    "Units": ("SI", *UNIT_SYSTEMS),
 }
 
 MADE_HERE = {"VerticalAxis", "StartBelowGround", "SpectrumBy", "Crossing"}  # compared with words in one place

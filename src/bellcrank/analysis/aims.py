@@ -70,7 +70,7 @@ def _symbol(q: Quantity) -> Symbol:
     return Symbol(f"channel {q.column}", "variable")
 
 
-def aims_of(plant: Plant, targets: Mapping[Any, float] | None) -> list[Aim]:
+def aims_of(plant: Plant, targets: Mapping[Any, float | str] | None) -> list[Aim]:
     """The targets a user gives: by name of an output or state, or by a formula over them (user units)."""
     if targets is not None and not isinstance(targets, Mapping):
         raise ModelError(f"targets={targets!r} must be a dictionary {{output or state: value}}", plant.name)

@@ -40,7 +40,7 @@ from bellcrank.run.stepping import NO_VALUE
 from bellcrank.run.values import finite
 from bellcrank.units import ANGLE
 
-Values = Mapping[Any, float] | None
+Values = Mapping[Any, float | str] | None
 FEW = 40  # steps of a search that is not the only one
 SETTLING = (0.3, 2.0)  # s of a run before a search is tried from its end
 COMPARABLE = 0.5  # effect of an input against that of the strongest: of such inputs the first one declared is set free

@@ -39,7 +39,7 @@ def linear_model(
     signals: Inputs = None,
     t: float = 0.0,
     states: Any = None,
-    guess: Mapping[Any, float] | None = None,
+    guess: Mapping[Any, float | str] | None = None,
 ) -> LinearModel:
     """A, B, C, D about a point (None: the equilibrium).
 

@@ -42,7 +42,9 @@ class Point:
         return replace(self, q=q, u=u, p=tuple(p), w=tuple(w))
 
 
-def parameters_of(loaded: Loaded, symbols: Sequence[Symbol], given: Mapping[str, float] | None = None) -> list[float]:
+def parameters_of(
+    loaded: Loaded, symbols: Sequence[Symbol], given: Mapping[str, float | str] | None = None
+) -> list[float]:
     """Values in equation units of parameters that need not occur in the equations of motion."""
     known = dict(zip(loaded.program.parameters, loaded.parameter_values(given), strict=True))
     override = loaded.interface.keyed(given, DECLARED, "parameters")

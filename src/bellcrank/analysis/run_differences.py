@@ -30,7 +30,7 @@ def differences(
     plant: Plant,
     chosen: Sequence[Quantity],
     channels: Sequence[Quantity],
-    values: Mapping[str, float] | None,
+    values: Mapping[str, float | str] | None,
     settings: Mapping[str, Any],
 ) -> Sensitivity | None:
     """The derivatives of channels of a run by parameters; None where they cannot be found in this way."""
@@ -67,7 +67,7 @@ def _derivatives(
     q: Quantity,
     value: float,
     channels: Sequence[Quantity],
-    values: Mapping[str, float] | None,
+    values: Mapping[str, float | str] | None,
     settings: Mapping[str, Any],
     whole: Run,
 ) -> np.ndarray | None:

@@ -121,7 +121,7 @@ def sensitivity(
     step: float | None,
     method: str | None,
     values: Parameters,
-    initial: Mapping[Any, float] | None,
+    initial: Mapping[Any, float | str] | None,
     inputs: Inputs,
     check: bool,
     parameters: Any,
@@ -191,7 +191,7 @@ def _removed_speeds(loaded: Loaded, chosen: list[Quantity], told: set[str], at: 
 
 
 def _assembly_slopes(
-    loaded: Loaded, given: Mapping[Any, float], chosen: list[Quantity], p: list[float], signals: Any
+    loaded: Loaded, given: Mapping[Any, float | str], chosen: list[Quantity], p: list[float], signals: Any
 ) -> np.ndarray:
     """Derivatives of an assembled state by parameters, by differences of fourth order."""
 

@@ -26,7 +26,7 @@ def assessed(plant: Plant, found: Equilibrium) -> Equilibrium:
     return replace(found, stability=stability_of(values), eigenvalues=tuple(complex(x) for x in values))
 
 
-def equilibrium(plant: Plant, at: Any, guess: Mapping[Any, float] | None, **asked: Any) -> Equilibrium:
+def equilibrium(plant: Plant, at: Any, guess: Mapping[Any, float | str] | None, **asked: Any) -> Equilibrium:
     """`find_equilibrium` with stability, and where damped motion leads instead if it is unstable."""
     asked["at"] = with_guesses(plant, at, guess)
     found = assessed(plant, find_equilibrium(plant, **asked))

@@ -95,7 +95,7 @@ class Sweep:
             raise ModelError(f"over {names}: {what} ({error})", self.plant.name) from None
         return made
 
-    def _values(self, chosen: Sequence[tuple[Over, float]]) -> tuple[dict[str, float], dict[str, Any]]:
+    def _values(self, chosen: Sequence[tuple[Over, float]]) -> tuple[dict[str, float | str], dict[str, Any]]:
         """Parameters and inputs."""
         listed = [(o.quantity, v) for o, v in chosen if o.quantity is not None]
         own = {**(self.parameters or {}), **{q.name: v for q, v in listed if q.kind in PARAMETERS}}

@@ -46,7 +46,7 @@ def word_of(at: Any, model: str) -> str:
     return found
 
 
-def with_guesses(plant: Plant, at: Any, guess: Mapping[Any, float] | None) -> Any:
+def with_guesses(plant: Plant, at: Any, guess: Mapping[Any, float | str] | None) -> Any:
     """The values of states that `at` means, with guesses of what closed loops determine; `at` itself without any."""
     if not mapping(guess, "guess"):
         return at

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bellcrank.analysis.response import Response, Spectrum
     from bellcrank.analysis.sensitivity import Sensitivity
 
-Values = Mapping[Any, float] | None
+Values = Mapping[Any, float | str] | None
 
 
 class Analyses(Checked):
@@ -46,7 +46,7 @@ class Analyses(Checked):
         self,
         *,
         free: Iterable[Any] | str | None = None,
-        fixed: Mapping[Any, float] | Iterable[Any] | str | None = None,
+        fixed: Mapping[Any, float | str] | Iterable[Any] | str | None = None,
         targets: Values = None,
         at: Any = "start",
         parameters: Parameters = None,

@@ -73,12 +73,12 @@ class Simulation(Analyses):
         """Parameters, inputs, states and outputs with labels, user units and equation values."""
         return describe(self.interface)
 
-    def parameter_values(self, given: Mapping[str, float] | None = None) -> list[float]:
+    def parameter_values(self, given: Mapping[str, float | str] | None = None) -> list[float]:
         """All parameters in equation units; `given` (user units) overrides the defaults."""
         return list(self.loaded.parameter_values(given))
 
     def complete(
-        self, initial: Mapping[Any, float] | None = None, *, guess: Mapping[Any, float] | None = None
+        self, initial: Mapping[Any, float | str] | None = None, *, guess: Mapping[Any, float | str] | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """The full state in equation units from the values given (user units, default: those of set_run).
 
@@ -131,7 +131,7 @@ class Simulation(Analyses):
         method: Method | None = None,
         output_every: int | None = None,
         parameters: Parameters = None,
-        initial: Mapping[Any, float] | tuple[State, State] | None = None,
+        initial: Mapping[Any, float | str] | tuple[State, State] | None = None,
         inputs: Inputs = None,
         rtol: float | None = None,
         atol: Absolute | None = None,
@@ -142,7 +142,7 @@ class Simulation(Analyses):
         assemble: bool = True,
         t_start: float | None = None,
         start: Run | None = None,
-        guess: Mapping[Any, float] | None = None,
+        guess: Mapping[Any, float | str] | None = None,
     ) -> Run:
         """Integrates from t_start (0) to t_end. Defaults: those of set_run. Step and times in s, values in user units.
 
@@ -167,14 +167,14 @@ class Simulation(Analyses):
         step: float | None = None,
         *,
         parameters: Parameters = None,
-        initial: Mapping[Any, float] | tuple[State, State] | None = None,
+        initial: Mapping[Any, float | str] | tuple[State, State] | None = None,
         inputs: Inputs = None,
         method: Method | None = None,
         t_start: float | None = None,
         start: Run | None = None,
         events: Any = None,
-        guess: Mapping[Any, float] | None = None,
-        dae: str | Dae | None = None,
+        guess: Mapping[Any, float | str] | None = None,
+        dae: DaeMethod | Dae | None = None,
     ) -> Stepper:
         """The model to be taken step by step from Python: `set` inputs, take a `step`, read `t`, `state`, `outputs`.
 
@@ -195,7 +195,7 @@ class Simulation(Analyses):
         method: Method | None = None,
         t_start: float | None = None,
         seed: int = 0,
-        guess: Mapping[Any, float] | None = None,
+        guess: Mapping[Any, float | str] | None = None,
     ) -> Steppers:
         """n runs to be taken step by step together, on all cores: as `stepper`, with an array over the runs in place of
         every number. Values may be arrays or distributions too, as of `simulate_many`.
@@ -226,8 +226,8 @@ class Simulation(Analyses):
         atol: Absolute | None = None,
         events: Mapping[str, Any] | Sequence[GivenEvent] | None = None,
         stop: Iterable[str] | str | None = (),
-        guess: Mapping[Any, float] | None = None,
-        dae: str | Dae | None = None,
+        guess: Mapping[Any, float | str] | None = None,
+        dae: DaeMethod | Dae | None = None,
     ) -> Many:
         """Runs the model n times on all cores, with values that vary from run to run.
 

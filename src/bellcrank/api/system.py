@@ -158,10 +158,10 @@ class System(Builder):
         self,
         path: str | Path | None = None,
         *,
-        initial: Mapping[Any, float] | None = None,
-        parameters: Mapping[str, float] | None = None,
+        initial: Mapping[Any, float | str] | None = None,
+        parameters: Mapping[str, float | str] | None = None,
         title: str | None = None,
-        guess: Mapping[Any, float] | None = None,
+        guess: Mapping[Any, float | str] | None = None,
     ) -> Any:
         """Draws the machine where its run starts, or with other initial values and parameters (user units).
 

@@ -486,9 +486,9 @@ class Builder(Checked):
         step: float | None = None,
         method: Method | None = None,
         output_every: int | None = None,
-        initial: Mapping[Any, float] | None = None,
+        initial: Mapping[Any, float | str] | None = None,
         inputs: Mapping[str, Any] | None = None,
-        guess: Mapping[Any, float] | None = None,
+        guess: Mapping[Any, float | str] | None = None,
     ) -> None:
         """Set what a run uses unless it is given others. Times in s, initial values and inputs in user units.
 

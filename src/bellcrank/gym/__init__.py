@@ -31,7 +31,7 @@ def make(
     inputs: Mapping[str, Any] | None = None,
     method: Method | None = None,
     n: int | None = None,
-    guess: Mapping[Any, float] | None = None,
+    guess: Mapping[Any, float | str] | None = None,
 ) -> Any:
     """An environment (`gymnasium.Env`) of a model: a file, a System, its equations or a simulation.
 

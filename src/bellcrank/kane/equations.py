@@ -54,7 +54,7 @@ class KaneSimulation(Simulation):
         udot: Any,
         t: Any = 0.0,
         forces: Iterable[Any] | str | None = None,
-        parameters: Mapping[str, float] | None = None,
+        parameters: Mapping[str, float | str] | None = None,
         inputs: Mapping[str, Any] | None = None,
     ) -> InverseDynamics:
         """Generalized forces M u' - f that a motion needs besides the loads given; one state, or one row per time."""

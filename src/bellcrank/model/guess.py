@@ -22,7 +22,7 @@ class GuessText(str):
     __slots__ = ()
 
 
-def with_guess(initial: Any, guess: Mapping[Any, float] | None) -> Any:
+def with_guess(initial: Any, guess: Mapping[Any, float | str] | None) -> Any:
     """Initial values together with guesses of other states."""
     if not guess:
         mapping(guess, "guess")

@@ -127,7 +127,9 @@ def no_events() -> EventsGiven:
     return EventsGiven([], {}, set(), [])
 
 
-def read_events(interface: Interface, events: Any, stop: Any, parameters: Mapping[str, float] | None) -> EventsGiven:
+def read_events(
+    interface: Interface, events: Any, stop: Any, parameters: Mapping[str, float | str] | None
+) -> EventsGiven:
     """What a run is watched for; parameters as a user gave them, in place of the defaults."""
     given = listed_events(events, stop, interface)
     if not given:

@@ -52,7 +52,7 @@ def start_state(
 
 
 def given_start(
-    loaded: Loaded, initial: Mapping[Any, float] | None, guess: Mapping[Any, float] | None = None
+    loaded: Loaded, initial: Mapping[Any, float | str] | None, guess: Mapping[Any, float | str] | None = None
 ) -> Mapping[Any, float]:
     """Initial values and guesses: those of set_run unless others are given."""
     own = loaded.interface.run.initial
@@ -63,7 +63,7 @@ def given_start(
 
 def complete_state(
     loaded: Loaded,
-    given: Mapping[Any, float] | None,
+    given: Mapping[Any, float | str] | None,
     closure: Closure | None = None,
     p: list[float] | None = None,
     signals: Inputs = None,
@@ -76,7 +76,7 @@ def complete_state(
 
 def assembled(
     loaded: Loaded,
-    given: Mapping[Any, float] | None,
+    given: Mapping[Any, float | str] | None,
     closure: Closure | None,
     p: list[float] | None,
     signals: Inputs,
@@ -197,11 +197,11 @@ class _Given:
     wanted: dict[Symbol, float]
 
 
-def _read(loaded: Loaded, given: Mapping[Any, float] | None) -> _Given:
+def _read(loaded: Loaded, given: Mapping[Any, float | str] | None) -> _Given:
     """Initial values, which are not to be changed: those of set_run unless given. The last ones are remembered."""
     if given is None:
         return loaded.starts.read((), lambda: _read_afresh(loaded.interface, loaded.interface.run.initial))
-    values = [*given.values()]
+    values: list[Any] = [*given.values()]
     try:
         usual = all(type(value) in (float, int, Guess) for value in values)
         guesses = tuple(isinstance(value, Guess) for value in values)
@@ -215,7 +215,7 @@ def _read(loaded: Loaded, given: Mapping[Any, float] | None) -> _Given:
     return make() if key is None else loaded.starts.read(key, make)
 
 
-def _read_afresh(interface: Interface, given: Mapping[Any, float]) -> _Given:
+def _read_afresh(interface: Interface, given: Mapping[Any, float | str]) -> _Given:
     interface.keyed(given, STATES, "initial")  # no state twice
     listed = interface.coordinates, interface.speeds
     q, u = (np.array([x.default or 0.0 for x in some]) for some in listed)

@@ -75,7 +75,7 @@ def posed(
     loaded: Loaded,
     parts: Sequence[Part] = (),
     marks: Sequence[Expr] = (),
-    parameters: Mapping[str, float] | None = None,
+    parameters: Mapping[str, float | str] | None = None,
 ) -> Posed:
     """A model with poses. `parameters` (user units) override defaults of those that the equations do not hold."""
     program = posed_program(loaded.analysis, loaded.program, parts, marks)
@@ -116,7 +116,7 @@ class Motion:
     scene: Scene
 
 
-def motion_of(loaded: Loaded, pieces: Sequence[Piece], parameters: Mapping[str, float] | None = None) -> Motion:
+def motion_of(loaded: Loaded, pieces: Sequence[Piece], parameters: Mapping[str, float | str] | None = None) -> Motion:
     """The motion of recorded rows. `parameters` as they were given, user units."""
     if not loaded.analysis.mechanism.bodies:
         raise RunError(f"there is no picture of {loaded.name}: its equations were derived by hand, without bodies")
@@ -129,9 +129,9 @@ def motion_of(loaded: Loaded, pieces: Sequence[Piece], parameters: Mapping[str, 
 
 def at_start(
     loaded: Loaded,
-    initial: Mapping[Any, float] | None = None,
-    parameters: Mapping[str, float] | None = None,
-    guess: Mapping[Any, float] | None = None,
+    initial: Mapping[Any, float | str] | None = None,
+    parameters: Mapping[str, float | str] | None = None,
+    guess: Mapping[Any, float | str] | None = None,
 ) -> Motion:
     """The one pose of a start: values by state and of parameters in user units; what loops determine is solved for."""
     given = given_start(loaded, initial, guess)

@@ -31,7 +31,7 @@ class InitialConditions(NamedTuple):
 
     t_start: float | None
     initial: Any
-    parameters: Mapping[str, float] | None
+    parameters: Mapping[str, float | str] | None
     inputs: Mapping[str, Any] | None
     saved: Checkpoint | None = None
     same_inputs: bool = False
@@ -74,7 +74,7 @@ def initial_conditions(
     start: Any,
     t_start: float | None,
     initial: Any,
-    parameters: Mapping[str, float] | None,
+    parameters: Mapping[str, float | str] | None,
     inputs: Mapping[str, Any] | None,
 ) -> InitialConditions:
     """What a run begins with: `start` is a run that it continues, or None."""

@@ -24,7 +24,7 @@ from bellcrank.run.rhs import rhs_of
 from bellcrank.run.stepping import Evaluation
 from bellcrank.run.values import number, state_array
 
-Parameters = Mapping[str, float] | None
+Parameters = Mapping[str, float | str] | None
 Inputs = Mapping[str, Any] | None
 
 
@@ -89,7 +89,7 @@ def closure(loaded: Loaded, p: Sequence[float], signals: Sequence[Input]) -> Clo
 
 
 def complete(
-    loaded: Loaded, initial: Mapping[Any, float] | None = None, guess: Mapping[Any, float] | None = None
+    loaded: Loaded, initial: Mapping[Any, float | str] | None = None, guess: Mapping[Any, float | str] | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The full state in equation units from the values given (user units), what constraints determine solved for."""
     given = given_start(loaded, initial, guess)

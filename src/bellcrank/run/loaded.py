@@ -109,7 +109,7 @@ class Loaded:
 
     # ---- values in equation units
 
-    def parameter_values(self, given: Mapping[str, float] | None = None) -> list[float]:
+    def parameter_values(self, given: Mapping[str, float | str] | None = None) -> list[float]:
         """All parameters; `given` (user units) overrides the defaults. The list is not to be changed."""
         p = self._usual_parameters if given is None else given_parameters(self.interface, given)
         if not self.interface.entered:
@@ -154,7 +154,7 @@ class Loaded:
             return self._usual_inputs
         return input_signals(self.interface, given, span)
 
-    def bound(self, parameters: Mapping[str, float] | None, inputs: Mapping[str, Any] | None) -> Bound | None:
+    def bound(self, parameters: Mapping[str, float | str] | None, inputs: Mapping[str, Any] | None) -> Bound | None:
         """Rates by one call with these parameters and inputs (user units); None where Python evaluates them."""
         if parameters is None and inputs is None:
             return self._usual_bound

@@ -166,7 +166,7 @@ class CompiledRhs(Rhs):
 
 def rhs_of(
     loaded: Loaded,
-    parameters: Mapping[str, float] | None = None,
+    parameters: Mapping[str, float | str] | None = None,
     inputs: Mapping[str, Any] | None = None,
 ) -> Rhs:
     """The rates of a model as a function of time and state."""

@@ -507,7 +507,9 @@ class Held:
                 array[:] = values
 
 
-def known_to(loaded: Loaded, parameters: Mapping[str, float] | None, used: set[str]) -> Mapping[str, float] | None:
+def known_to(
+    loaded: Loaded, parameters: Mapping[str, float | str] | None, used: set[str]
+) -> Mapping[str, float | str] | None:
     """Parameters that a model is asked with: those that stand in events alone are left out."""
     if not parameters or not used:
         return parameters

@@ -40,7 +40,7 @@ def simulate(
     step: float | None = None,
     method: str | None = None,
     output_every: int | None = None,
-    parameters: Mapping[str, float] | None = None,
+    parameters: Mapping[str, float | str] | None = None,
     initial: Mapping[Any, float] | tuple[Sequence[float], Sequence[float]] | None = None,
     inputs: Mapping[str, Any] | None = None,
     rtol: float | None = None,
@@ -115,7 +115,7 @@ def simulate(
     return run
 
 
-def motion(loaded: Loaded, pieces: Sequence[Piece], parameters: Mapping[str, float] | None) -> Motion:
+def motion(loaded: Loaded, pieces: Sequence[Piece], parameters: Mapping[str, float | str] | None) -> Motion:
     """Where bodies were; imported when it is asked for."""
     from bellcrank.run.body_motion import motion_of
 

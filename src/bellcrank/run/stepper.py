@@ -123,7 +123,7 @@ class Stepper:
     def reset(
         self,
         initial: State | None = None,
-        parameters: Mapping[str, float] | None = None,
+        parameters: Mapping[str, float | str] | None = None,
         inputs: Mapping[str, Any] | None = None,
     ) -> None:
         """Begins again as the stepper began, with what is given in place of what it began with."""
@@ -330,7 +330,7 @@ class Stepper:
 def stepper(
     loaded: Loaded,
     step: float | None = None,
-    parameters: Mapping[str, float] | None = None,
+    parameters: Mapping[str, float | str] | None = None,
     initial: State | None = None,
     inputs: Mapping[str, Any] | None = None,
     method: str | None = None,

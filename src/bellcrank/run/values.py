@@ -65,7 +65,7 @@ def run_spec(
     return RunSpec(t_end, step, method, int(every), t_start)
 
 
-def given_parameters(interface: Interface, given: Mapping[str, float] | None = None) -> list[float]:
+def given_parameters(interface: Interface, given: Mapping[str, float | str] | None = None) -> list[float]:
     """The parameters in equation units, but for those of external routines; `given` (user units) replaces defaults."""
     override = interface.keyed(mapping(given, "parameters"), DECLARED, "parameters")
     values, missing, refused = [], [], []
