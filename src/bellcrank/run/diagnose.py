@@ -31,7 +31,7 @@ class Moment:
     t: float
     q: Sequence[float]
     u: Sequence[float]
-    parameters: Mapping[str, float | str]
+    parameters: Mapping[str, float]
     inputs: Sequence[float]
     user: Mapping[str, Callable[..., Any]]
 
