@@ -58,6 +58,11 @@ class Chromium(Page):
         self._call("Page.navigate", url=str(address))
         self.until("document.readyState === 'complete'")
 
+    def resize(self, width, height=800):
+        """The window in points, as a phone or a desktop has it."""
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
+        self._call("Emulation.setDeviceMetricsOverride", **size)
+
     def value(self, script):
         """The value of an expression in the page, awaited where it is a promise."""
         found = self._call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)

@@ -122,3 +122,20 @@ def test_site_from_a_disk(site, tmp_path):
             time.sleep(0.2)
         browser.open((site / "gallery" / "hostile_live.html").as_uri())
         browser.until("window.bellcrank && bellcrank.t > 0.1")
+
+
+@needs_chromium
+@pytest.mark.campaign
+@pytest.mark.filterwarnings("ignore")  # of the packages that build it
+def test_every_page_on_a_desktop_and_a_phone(site, tmp_path):
+    """No complaint in the console, no picture that is missing, nothing wider than the window."""
+    from tests.chromium import Chromium
+
+    missing = "[...document.images].filter(i => i.complete && !i.naturalWidth).map(i => i.src)"
+    with Chromium(tmp_path / "profile") as browser:
+        for width in (1280, 390):
+            browser.resize(width)
+            for path in sorted(p for p in site.rglob("*.html") if p.name != "404.html"):
+                browser.open(path.as_uri())
+                assert browser.complaints == [] and browser.value(missing) == [], (path.name, width)
+                assert browser.value("document.documentElement.scrollWidth") <= width + 1, (path.name, width)
