@@ -33,7 +33,9 @@ def model():
 
 EVENTS = [
     bc.event("u(engine) - u(wheel)", action={"locked": 1}, name="locks"),
-    bc.event("where(locked > 0, abs(hold) - cap, -1)", direction=1, action={"locked": 0, "side": "sign(hold)"}, name="slips"),
+    bc.event(
+        "where(locked > 0, abs(hold) - cap, -1)", direction=1, action={"locked": 0, "side": "sign(hold)"}, name="slips"
+    ),
 ]
 
 

@@ -88,7 +88,9 @@ def test_like_a_strut_between_two_points():
         b = s.add_body("b", translate=(1, 2, 3), mass="m")
         p = s.add_point("p", at=(1, 2, 3))
         add(s, b, p)
-        return s.equations().compile(backend="python").derivatives(0.0, [0.1, 0.2, 0.4], [1, 2, 3], parameters={"m": 2})[1]
+        return (
+            s.equations().compile(backend="python").derivatives(0.0, [0.1, 0.2, 0.4], [1, 2, 3], parameters={"m": 2})[1]
+        )
 
     cable = model(lambda s, b, p: s.add_cable("c", tension="7*(x - x0) + 2*v", through=[b.origin, p]))
     strut = model(lambda s, b, p: s.add_strut("c", magnitude="-7*(x - x0) - 2*v", between=(b.origin, p)))
