@@ -12,7 +12,7 @@ import typing
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, UnionType
 from typing import Any
 
 import bellcrank as bc
@@ -41,6 +41,7 @@ PAGES = {
 }
 FOLDERS = ("kane", "linkage", "gym")  # public by their documents, beside the names of the list
 RETURNED = "What methods return"
+TYPES = "Types"
 
 
 def write_reference(pages: Path) -> list[dict[str, str]]:
@@ -61,7 +62,8 @@ def write_reference(pages: Path) -> list[dict[str, str]]:
             text += [f"## {RETURNED}", *(_section(*x, level=3) for x in further)]
         (folder / _file(title)).write_text("\n\n".join(text) + "\n", encoding="utf-8")
         nav.append({title: f"reference/{_file(title)}"})
-    return nav
+    (folder / _file(TYPES)).write_text(_types(), encoding="utf-8")
+    return [*nav, {TYPES: f"reference/{_file(TYPES)}"}]
 
 
 def public_entries() -> list[tuple[str, Any]]:
@@ -70,6 +72,8 @@ def public_entries() -> list[tuple[str, Any]]:
     found = list[tuple[str, Any]]()
     for name in names:
         thing = getattr(bc, name)
+        if _is_alias(thing) or thing is bc.choices:
+            continue  # on the page of types
         found.append((f"bc.{name}", thing))
         if isinstance(thing, ModuleType):
             members = getattr(thing, "__all__", None) or [k for k in vars(thing) if _own(thing, k)]
@@ -78,6 +82,24 @@ def public_entries() -> list[tuple[str, Any]]:
     for entry in found:  # what has two names stands under the first
         first.setdefault(id(entry[1]), entry)
     return list(first.values())
+
+
+def _is_alias(thing: Any) -> bool:
+    """Is it a type that stands for several, or for a choice of values?"""
+    return isinstance(thing, UnionType) or typing.get_origin(thing) in (typing.Union, typing.Literal)
+
+
+def _types() -> str:
+    """Names of types that annotations use."""
+    head = [f"# {TYPES}", "", "Types of arguments, for annotations of your own.", "", "| name | values |", "|---|---|"]
+    of_top = [(f"bc.{k}", getattr(bc, k)) for k in bc._listed()]
+    of_choices = [(f"bc.choices.{k}", x) for k, x in vars(bc.choices).items()]
+    rows = []
+    for name, thing in [*of_top, *of_choices]:
+        if _is_alias(thing):
+            listed = (x if isinstance(x, str) else getattr(x, "__name__", str(x)) for x in typing.get_args(thing))
+            rows.append(f"| `{name}` | {', '.join(f'`{x}`' for x in listed)} |")
+    return "\n".join([*head, *rows, ""])
 
 
 def _own(module: ModuleType, name: str) -> bool:

@@ -9,7 +9,7 @@ import pytest
 from tests.browser import needs_chromium
 from website.check import problems_of
 from website.gallery import GROUPS, SCRIPTS, Made, example_files, example_page
-from website.reference import PAGES, page_of, public_entries, returned_classes
+from website.reference import PAGES, _types, page_of, public_entries, returned_classes
 from website.words import as_markdown
 
 ROOT = Path(__file__).parents[2]
@@ -38,6 +38,12 @@ def test_every_public_name_has_a_place():
     assert {"bc.System", "bc.tyres.Fiala", "bc.kane.Derivation", "bc.gym.make"} <= set(names) and len(names) > 90
     returned = {name for name, _ in returned_classes([x for _, x in entries])}  # some by names for type checkers alone
     assert {"LinearModel", "Equilibrium", "Many", "Slopes", "Contact", "LoadTable"} <= returned | {n[3:] for n in names}
+
+
+def test_types_of_arguments_are_listed():
+    text = _types()
+    assert re.search(r"^\| `bc.BodyLike` \| .*`BodyHandle`.*`str`", text, re.MULTILINE)
+    assert re.search(r"^\| `bc.choices.Units` \| `SI`, `mks`", text, re.MULTILINE)
 
 
 def test_words_of_others_stay_words():
