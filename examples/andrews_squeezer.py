@@ -37,7 +37,7 @@ def model():
     p2 = s.add_point("p2", body="k2", at=("-d", 0, 0), label="the common pin, on body 2")
     for body, at in (("k3", (0, "-ss", 0)), ("k4", (0, "-e", 0)), ("k6", ("zf", 0, 0))):
         p = s.add_point(f"p{body[1]}", body=body, at=at, label=f"the common pin, on body {body[1]}")
-        s.close_loop(p2, p, directions=(n[1], n[2]), label=f"pin of bodies 2 and {body[1]}")
+        s.add_loop_joint(f"pin of bodies 2 and {body[1]}", between=(p2, p), directions=(n[1], n[2]))
     top = s.add_point("top", body=k3, at=("sd", "-sc", 0), label="end of the spring")
     fixed = s.add_point("fixed", at=("xc", "yc", 0), label="fixed end of the spring")
     s.add_strut("spring", magnitude="-c0*(x - lo)", between=(top, fixed), label="spring force")

@@ -24,7 +24,7 @@ def model(start=1.0, speed=3.0):
     c = rod("c", "rocker", "l3", joint_at=("l4", 0, 0))
     p = s.add_point("p", body=b, at=("l2", 0, 0), label="end of the coupler")
     r = s.add_point("r", body=c, at=("l3", 0, 0), label="end of the rocker")
-    s.close_loop(p, r, directions=(n[1], n[2]), label="pin of coupler and rocker")
+    s.add_loop_joint("pin of coupler and rocker", between=(p, r), directions=(n[1], n[2]))
     s.add_outputs("energy")
     s.set_defaults(l1=1, l2=2.5, l3=1.5, l4=2, rho=1)
     s.set_run(t_end=10, step=0.002, output_every=5, initial={"q(a)": start, "u(a)": speed})

@@ -21,7 +21,7 @@ def model(displaced=True, massive=False):
     cp = s.add_point("cp", body=c, at=("l1", "l4", 0), coordinates_of=n, label="c-point")
     s1 = s.add_point("s1", body=b, at=("l1", "l2", 0), coordinates_of=n, label="strut point 1")
     s2 = s.add_point("s2", at=("l6", "l7", 0), label="strut point 2")
-    s.close_loop(bp, cp, directions=(b[1], c[2]), label="pin of B and C")
+    s.add_loop_joint("pin of B and C", between=(bp, cp), directions=(b[1], c[2]))
     s.add_gravity(direction=-n[2])
     s.add_strut("F", magnitude="-k*(x - x0) - d*v", between=(s1, s2), label="strut force")
 

@@ -24,7 +24,7 @@ def model(n=8, step=0.002):
         if previous is not None:
             coupler = s.add_body(f"b{i}", parent=previous, joint_at=("l", 0, 0), label=f"coupler {i}", **rod)
             end = s.add_point(f"e{i}", body=coupler, at=("l", 0, 0), label=f"end of coupler {i}")
-            s.close_loop(end, tip, directions=(ground[1], ground[2]), label=f"window {i}")
+            s.add_loop_joint(f"window {i}", between=(end, tip), directions=(ground[1], ground[2]))
         previous = crank
     s.add_gravity(direction=-ground[2])
     s.add_output("height", "dot(pos(p0), [n2])", label="height of the first tip")

@@ -13,7 +13,7 @@ def model(length=1.0):
     s = bc.System("planar pendulum", units="mks")
     pivot = s.add_point("pivot", body=s.inertial, at=(0, "l", 0), label="pivot")
     bob = s.add_point_mass("bob", translate=(1, 2), joint_at=(0, "l", 0), mass="m", label="point mass")
-    s.close_loop(bob.origin, pivot, joint="rod", length="l", label="rod")
+    s.add_loop_joint("rod", "distance", between=(bob.origin, pivot), length="l")
     s.add_gravity(direction=(0, -1, 0))
     s.add_output("r", "sqrt(q(bob, 1)**2 + q(bob, 2)**2)", label="distance from the pivot", units="L")
     s.add_outputs("energy")

@@ -24,7 +24,7 @@ def model():
     b2 = s.add_body("b2", parent=b1, rotate=1, joint_at=(0, 0, "-l"), label="lower plate of the second pair", **plate)
     end = s.add_point("end", body=b2, at=(0, 0, "-l"), label="last hinge, on the plate")
     edge = s.add_point("edge", body=top, at=("h", "h", 0), label="last hinge, on the platform")
-    s.close_loop(end, edge, joint="pin", axis=b2[1], label="last hinge")
+    s.add_loop_joint("last hinge", "revolute", between=(end, edge), axis=b2[1])
     s.add_gravity()
     s.add_strut("spring", magnitude="-k*(x - l_0)", between=(top.cm, s.inertial.origin), label="spring force")
     s.add_output("height", "dot(pos(top.cm), [n3])", label="height of the platform", body=top)

@@ -19,7 +19,7 @@ def model(crank=0.1, rod=0.4, equal_arms=False):
     )
     piston = s.add_body("piston", translate=1, joint_at=("r + l", 0, 0), mass="m_piston", inertia=0)
     end = s.add_point("end", body=b, at=("l", 0, 0), label="end of the rod")
-    s.close_loop(end, piston.origin, joint="pin", axis=b[3], label="gudgeon pin")
+    s.add_loop_joint("gudgeon pin", "revolute", between=(end, piston.origin), axis=b[3])
     s.add_force("friction", magnitude="-c*v", direction=s.inertial[1], at=piston.origin)
     s.add_output("x", "dot(pos(piston.origin), [n1])", label="position of the piston", body=piston)
     s.add_outputs("forces", "energy")

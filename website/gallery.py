@@ -27,7 +27,7 @@ PAGE, PICTURE, FACTS = "live.html", "picture.png", "facts.json"
 STATES = 20  # random states of a check
 GROUPS = {  # by what stands in the name or the source of an example; the first that is found
     "Vehicles": r"\A\w*(car|motorcycle|bicycle|student|five_link)",
-    "Closed loops": r"\.close_loop\(",
+    "Closed loops": r"\.add_loop_joint\(",
     "Kane by hand": r"bellcrank\.kane",
     "Other machines": "",
 }

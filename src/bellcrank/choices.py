@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args, get_origin
 # a model
 Units = Literal["SI", "mks", "in-lb", "ft-lb", "mm-tonne"]
 VerticalAxis = Literal["SAE", "ISO 8855"]
-LoopJointKind = Literal["ball", "pin", "slider", "cylindrical", "planar", "universal", "rod"]
+LoopJointKind = Literal["spherical", "revolute", "prismatic", "cylindrical", "planar", "universal", "distance"]
 LinkageJointKind = Literal["revolute", "prismatic", "cylindrical", "universal", "planar", "spherical"]
 OutputGroup = Literal["coordinates", "speeds", "forces", "moments", "energy", "momentum", "residuals", "reactions"]
 ShapeKind = Literal["box", "cylinder", "sphere", "line", "mesh"]

@@ -97,7 +97,7 @@ def test_singular_configuration_is_named():
     b = s.add_body("rod", parent=a, rotate=3, joint_at=(0.1, 0, 0), cm=(0.05, 0, 0), mass=1, inertia=(0.01, 0.01, 0.01))
     piston = s.add_body("piston", translate=1, joint_at=(0.2, 0, 0), mass=1, inertia=0)
     end = s.add_point("end", body=b, at=(0.1, 0, 0))
-    s.close_loop(end, piston.origin, directions=(s.inertial[1], s.inertial[2]), label="pin")
+    s.add_loop_joint("pin", between=(end, piston.origin), directions=(s.inertial[1], s.inertial[2]))
     sim = s.equations().compile(backend="python")
     half = math.pi / 2
     regular = sim.linearize(at={"q(crank)": 0.4, "q(rod)": -0.8, "q(piston)": 0.2 * math.cos(0.4) - 0.2})

@@ -86,7 +86,7 @@ def test_sensitivities_of_a_loop_do_not_depend_on_guesses(given):
     b = s.add_body("b", parent=a, joint_at=(0.2, 0, 0), cm=("lb/2", 0, 0), **bodies)
     c = s.add_body("c", joint_at=(0.5, 0, 0), cm=(0.2, 0, 0), **bodies)
     p, q = s.add_point("p", body=b, at=("lb", 0, 0)), s.add_point("q", body=c, at=(0.4, 0, 0))
-    s.close_loop(p, q, joint="pin", axis=b[3])
+    s.add_loop_joint("loop", "revolute", between=(p, q), axis=b[3])
     s.add_gravity(direction="-[n2]")
     s.set_defaults(lb=0.5)
     sim = s.equations().compile(backend="python")

@@ -68,7 +68,11 @@ OF_SYSTEM = {
     "add_shape": lambda s, cart, rod: {"body": rod, "kind": "sphere", "size": 0.1},
     "add_external": lambda s, cart, rod: {"name": "h", "arguments": ("x",), "python": abs},
     "add_attitude": lambda s, cart, rod: {"body": rod},
-    "close_loop": lambda s, cart, rod: {"p": rod.cm, "r": s.inertial.origin, "directions": [s.inertial[1]]},
+    "add_loop_joint": lambda s, cart, rod: {
+        "name": "l",
+        "between": (rod.cm, s.inertial.origin),
+        "directions": [s.inertial[1]],
+    },
     "define": lambda s, cart, rod: {"name": "d1", "expression": "2*q(rod)"},
     "expr": lambda s, cart, rod: {"text": "q(rod) + k"},
     "set_run": lambda s, cart, rod: {"t_end": 0.02, "step": 0.01, "initial": {"q(rod)": 0.1}, "inputs": {"push": 1.0}},

@@ -20,7 +20,9 @@ def rocker():
     for name, length in zip("abc", LINKS, strict=True):
         parent = s.add_body(name, parent=parent, joint_at=(at, 0, 0), rotate=3, mass=1, inertia=(1, 1, 1))
         at = length
-    s.close_loop(s.add_point("tip", body=parent, at=(at, 0, 0)), ground, directions=("[n1]", "[n2]"))
+    s.add_loop_joint(
+        "loop", between=(s.add_point("tip", body=parent, at=(at, 0, 0)), ground), directions=("[n1]", "[n2]")
+    )
     return s
 
 

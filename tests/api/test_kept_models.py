@@ -145,7 +145,7 @@ def test_the_digest_knows_the_values_of_loops():
         a = s.add_body("a", rotate=3, mass=1, cm=(0.5, 0, 0), inertia=(1, 1, 1))
         b = s.add_body("b", parent=a, rotate=3, joint_at=("l", 0, 0), mass=1, cm=(0.5, 0, 0), inertia=(1, 1, 1))
         tip = s.add_point("tip", body=b, at=(1, 0, 0))
-        s.close_loop(tip, s.add_point("fixed", at=(1, 1, 0), body=s.inertial), directions=(1, 2))
+        s.add_loop_joint("loop", between=(tip, s.add_point("fixed", at=(1, 1, 0), body=s.inertial)), directions=(1, 2))
         s.set_defaults(l=length)
         return s.description
 

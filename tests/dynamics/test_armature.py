@@ -50,7 +50,7 @@ def linkage():
         "rocker", rotate=3, mass=1, inertia=(0.1, 0.1, 0.2), cm=(0.3, 0, 0), joint_at=(1, 0, 0), armature="ar"
     )
     ends = s.add_point("p", b, at=(1, 0, 0)), s.add_point("r", c, at=(0.8, 0, 0))
-    s.close_loop(*ends, joint="pin", axis=s.inertial[3])
+    s.add_loop_joint("loop", "revolute", between=ends, axis=s.inertial[3])
     s.add_gravity(direction="-[n2]")
     s.add_outputs("energy", "reactions")
     s.set_defaults(ar=0.4)

@@ -17,7 +17,7 @@ def slider_crank(drive="q(a) - W*t"):
     b = s.add_body("b", parent=a, rotate=3, joint_at=(R, 0, 0), cm=(L / 2, 0, 0), mass=0.8, inertia=(0.02, 0.02, 0.02))
     p = s.add_body("p", translate=1, mass=0.5, inertia=0)
     pin, at = s.add_point("e", body=b, at=(L, 0, 0)), s.add_point("off", body=p, at=(0, E, 0))
-    s.close_loop(pin, at, joint="pin", axis=b[3], label="pin")
+    s.add_loop_joint("pin", "revolute", between=(pin, at), axis=b[3])
     s.add_constraint(drive, label="motor")
     s.set_defaults(W=W, g=G)
     s.add_gravity(direction="-[n2]")
@@ -127,7 +127,7 @@ def coupling_rod(cranks, **run):
     for k in range(1, cranks):
         p = s.add_point(f"p{k}", body=rod, at=(float(k), 0, 0))
         q = s.add_point(f"q{k}", body=wheels[k], at=(0.3, 0, 0))
-        s.close_loop(p, q, joint="pin", axis=rod[3], label=f"pin{k}")
+        s.add_loop_joint(f"pin{k}", "revolute", between=(p, q), axis=rod[3])
     s.add_gravity(direction="-[n2]")
     s.set_run(**run)
     return s

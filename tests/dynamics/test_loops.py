@@ -27,12 +27,12 @@ def spatial_loop(joint):
     c = s.add_body("c", rotate=((0, 1, 1),), joint_at=(2, 0, 0), cm=(0, 0, -1), mass=2, inertia=(0.3, 0.3, 0.3))
     end_b = s.add_point("end_b", body=b, at=(2, 0, 0))
     end_c = s.add_point("end_c", body=c, at=(0, 0, -2))
-    if joint == "rod":
-        s.close_loop(b.cm, end_c, joint="rod")
-    elif joint == "distance":
+    if joint == "distance":
+        s.add_loop_joint("loop", "distance", between=(b.cm, end_c))
+    elif joint == "position constraint":
         s.add_constraint("dot(pos(end_b, end_c), pos(end_b, end_c)) - 0.25", eliminate="u(c)")
     else:
-        s.close_loop(end_b, end_c, joint=joint, axis=b[2])
+        s.add_loop_joint("loop_2", joint, between=(end_b, end_c), axis=b[2])
     s.add_gravity(direction=-s.inertial[3])
     s.add_outputs("energy")
     return s
@@ -41,8 +41,8 @@ def spatial_loop(joint):
 @pytest.mark.parametrize(
     ("joint", "freedoms"),
     rarely(
-        [("ball", 2), ("rod", 4), ("distance", 4), ("universal", 1), ("planar", 2)],
-        [("ball", 2), ("distance", 4), ("planar", 2)],
+        [("spherical", 2), ("distance", 4), ("position constraint", 4), ("universal", 1), ("planar", 2)],
+        [("spherical", 2), ("position constraint", 4), ("planar", 2)],
         several=True,
     ),
 )
@@ -79,7 +79,7 @@ def test_euler_parameters_in_a_loop_keep_their_size():
     s = bc.System("rod and top", units="mks")
     b = s.add_body("b", rotate="euler-parameters", cm=(0, 0, 1), mass=1, inertia=(0.3, 0.4, 0.3))
     c = s.add_body("c", rotate=1, joint_at=(1, 0, 0), cm=(0, 0, 1), mass=1, inertia=(0.3, 0.4, 0.3))
-    s.close_loop(b.cm, c.cm, joint="rod", label="tie")
+    s.add_loop_joint("tie", "distance", between=(b.cm, c.cm))
     sim = s.equations().compile()
     for backend in ("python", "auto"):
         sim = s.equations().compile(backend=backend)

@@ -35,7 +35,7 @@ def coupled():
     b = s.add_body("b", rotate=3, joint_at=(3, 0, 0), cm=(1, 0, 0), mass=1, inertia=(1, 1, 1))
     s.add_body("wheel", rotate=3, mass=1, inertia=(1, 1, 1))
     s.add_input("drive", units="1/T")
-    s.close_loop(a.cm, b.cm, joint="rod", length=2.5, label="coupler")
+    s.add_loop_joint("coupler", "distance", between=(a.cm, b.cm), length=2.5)
     s.add_constraint("u(wheel) - drive*cos(q(wheel))")
     s.add_gravity(direction=-s.inertial[2])
     s.set_run(t_end=1.0, step=0.002, initial={"q(a)": 1.0}, inputs={"drive": bc.sine(2.0, 1.5)})
@@ -147,7 +147,7 @@ def test_it_runs_in_c(monkeypatch):
 
 def test_model_with_two_repeated_rows():
     s = system("four_bar")
-    s.close_loop("bp", "cp", directions=("2*[b1]", "3*[c2]"), label="again")
+    s.add_loop_joint("again", between=("bp", "cp"), directions=("2*[b1]", "3*[c2]"))
     compiled, plain = (x.simulate(t_end=1.0) for x in both(s.equations()))
     assert largest_difference(compiled, plain) <= 1e-9
 
@@ -178,7 +178,9 @@ def driven_to_its_fold():
     rod = s.add_body("rod", parent=crank, rotate=3, joint_at=(1, 0, 0), cm=(0.4, 0, 0), mass=1, inertia=(1, 1, 1))
     piston = s.add_body("piston", translate=1, mass=1, inertia=0)
     s.add_body("wheel", rotate=3, mass=1, inertia=(1, 1, 1))
-    s.close_loop(s.add_point("end", body=rod, at=(0.8, 0, 0)), piston.origin, directions=(n[1], n[2]), label="pin")
+    s.add_loop_joint(
+        "pin", between=(s.add_point("end", body=rod, at=(0.8, 0, 0)), piston.origin), directions=(n[1], n[2])
+    )
     s.add_constraint("q(crank) - rate*t")
     s.set_defaults(rate=1.0)
     s.set_run(t_end=2.0, step=0.002, initial={"q(piston)": 1.8})

@@ -483,10 +483,10 @@ def test_loops_that_cannot_be_closed(tmp_path, language):
         parent = s.add_body(
             name, parent=parent, rotate=3, joint_at=(0 if parent is None else 1, 0, 0), cm=(1, 0, 0), mass=1, inertia=0
         )
-    s.close_loop(
-        s.add_point("tip", body=parent, at=(1, 0, 0)),
-        s.add_point("hook", at=("d", 0, 0)),
-        joint="pin",
+    s.add_loop_joint(
+        "loop",
+        "revolute",
+        between=(s.add_point("tip", body=parent, at=(1, 0, 0)), s.add_point("hook", at=("d", 0, 0))),
         axis=s.inertial[3],
     )
     s.set_defaults(d=2)

@@ -279,7 +279,7 @@ def test_loops_of_bodies_that_turn_freely(tmp_path):
         "low", parent=top, joint_at=(0, 0, -0.6), rotate=(1, 2, 3), cm=(0, 0, -0.3), mass=1, inertia=(0.05, 0.05, 0.01)
     )
     end = s.add_point("end", body=low, at=(0, 0, -0.6))
-    s.close_loop(end, s.add_point("peg", body=s.inertial, at=(0.8, 0, 0)), joint="rod", length=1.3)
+    s.add_loop_joint("loop", "distance", between=(end, s.add_point("peg", body=s.inertial, at=(0.8, 0, 0))), length=1.3)
     s.add_gravity(direction=-s.inertial[3])
     s.set_run(t_end=1.0, step=0.002, initial={"u(top, 3)": 1.0})
     eom = s.equations()

@@ -602,7 +602,7 @@ def bars():
     middle = s.add_body("middle", parent=left, joint_at=(0, 1, 0), **bar)
     right = s.add_body("right", joint_at=("d", 0, 0), **bar)
     ends = [s.add_point(f"end{i}", body=b, at=(0, 1, 0)) for i, b in enumerate((middle, right))]
-    s.close_loop(*ends, directions=(s.inertial[1], s.inertial[2]), label="pin")
+    s.add_loop_joint("pin", between=ends, directions=(s.inertial[1], s.inertial[2]))
     s.add_gravity(direction=-s.inertial[2])
     s.set_defaults(d=3.5)
     s.set_run(t_end=0.1, step=0.01, initial={"q(left)": -0.1})

@@ -247,7 +247,7 @@ def described_four_bar():
     c = s.add_body("c", rotate=3, joint_at=(1.0, 0, 0), mass=1.5, cm=(0.4, 0, 0), inertia=inertia)
     s.add_gravity(direction="-[n2]", g=9.81)
     ends = s.add_point("p", body=b, at=(1.1, 0, 0)), s.add_point("r", body=c, at=(0.8, 0, 0))
-    s.close_loop(*ends, directions=(s.inertial[1], s.inertial[2]))
+    s.add_loop_joint("loop", between=ends, directions=(s.inertial[1], s.inertial[2]))
     s.set_run(initial={"q(a)": 0.5, "q(b)": 0.021341945343874, "q(c)": 1.179783764470171, "u(a)": 3})
     return s
 

@@ -47,7 +47,7 @@ def four_bar(cut):
             s.add_point("b2", body="rocker", at=(0.8, 0, 0)),
         ),
     }
-    s.close_loop(*ends[cut], directions=(s.inertial[1], s.inertial[2]), label="pin")
+    s.add_loop_joint("pin", between=ends[cut], directions=(s.inertial[1], s.inertial[2]))
     s.add_gravity(direction=-s.inertial[2])
     s.add_strut("spring", magnitude="-50*(x - 1)", between=(coupler.cm, s.add_point("wall", at=(1, 2, 1))))
     s.add_outputs("reactions")
@@ -146,7 +146,7 @@ def test_a_ball_joint_carries_no_moment():
 
 
 DIRECTIONS = [("[hand1]", "[n2]"), ("[hand1]", "[float3]"), ("[slide1]", "[float3]"), ("[n2]", "[base1]")]
-LOOPS = [*DIRECTIONS, "pin", "ball", "slider", "cylindrical", "universal", "planar", "rod"]
+LOOPS = [*DIRECTIONS, "revolute", "spherical", "prismatic", "cylindrical", "universal", "planar", "distance"]
 
 
 @pytest.mark.parametrize("joint", rarely(LOOPS, LOOPS))
@@ -163,11 +163,11 @@ def test_every_body_obeys_newton_under_the_reactions_told(joint):
     float_ = s.add_body("float", translate=(1, 2, 3), rotate=(3, 2, 1), mass=1, inertia=size, cm=(0, 0.1, 0.2))
     p, r = s.add_point("p", hand, at=(0.4, 0.1, 0)), s.add_point("r", float_, at=(-0.2, 0, 0.1))
     if joint in DIRECTIONS:  # of either body, or of a third one, which bears a moment
-        s.close_loop(p, r, directions=joint, label="loop")
-    elif joint in ("ball", "rod"):
-        s.close_loop(p, r, joint=joint, label="loop", **({"length": 0.8} if joint == "rod" else {}))
+        s.add_loop_joint("loop", between=(p, r), directions=joint)
+    elif joint in ("spherical", "distance"):
+        s.add_loop_joint("loop", joint, between=(p, r), **{"length": 0.8} if joint == "distance" else {})
     else:
-        s.close_loop(p, r, joint=joint, axis="[hand2]", label="loop")
+        s.add_loop_joint("loop", joint, between=(p, r), axis="[hand2]")
     s.add_gravity(direction="-[n3]", g=9.81)
     s.add_force("push", magnitude="3 + 2*x", direction="[arm1]", at=p, against=s.add_point("b", base, at=(0.1, 1, 0)))
     s.add_strut("spring", magnitude="-20*(x - 0.3)", between=(s.add_point("h", hand, at=(0, 0.5, 0)), float_.cm))
@@ -183,16 +183,16 @@ def test_every_body_obeys_newton_under_the_reactions_told(joint):
 def door(joint):
     s = bc.System("door", units="mks", axes="ISO 8855")
     d = s.add_body("d", rotate=3, cm=(0.5, 0, 1), mass=20, inertia=(7, 9, 2))
-    axis = {} if joint == "ball" else {"axis": d[3]}
+    axis = {} if joint == "spherical" else {"axis": d[3]}
     top, ground = s.add_point("p", body=d, at=(0, 0, 2)), s.add_point("gp", at=(0, 0, 2))
-    s.close_loop(top, ground, joint=joint, label="upper hinge", **axis)
+    s.add_loop_joint("upper hinge", joint, between=(top, ground), **axis)
     s.add_gravity()
     s.add_outputs("reactions")
     s.set_run(t_end=0.1, step=0.01, initial={"u(d)": 1.0})
     return s
 
 
-@pytest.mark.parametrize("joint", ["pin", "ball", "cylindrical"])
+@pytest.mark.parametrize("joint", ["revolute", "spherical", "cylindrical"])
 def test_a_door_on_two_hinges(joint):
     """Loads of both hinges: those of least norm among all that balance weight and centrifugal force."""
     s = door(joint)
@@ -205,7 +205,7 @@ def test_a_door_on_two_hinges(joint):
     weight, force = 20 * 9.80665, -20 * 0.5
     # F1, F3, M2 of the lower and of the upper hinge; balance along 1 and 3 and about axis 2 of the lower hinge
     balance = np.array([[1, 0, 0, 1, 0, 0], [0, 1, 0, 0, 1, 0], [0, 0, 1, 2, 0, 1.0]])
-    carried = [True] * 3 + [True, joint != "cylindrical", joint != "ball"]
+    carried = [True] * 3 + [True, joint != "cylindrical", joint != "spherical"]
     expected = np.zeros(6)
     expected[carried] = np.linalg.pinv(balance[:, carried]) @ [force, weight, force * 1 - weight * 0.5]
     names = [f"{x}({y})" for y in ("d", "upper hinge") for x in ("F1", "F3", "M2")]

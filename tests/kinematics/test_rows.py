@@ -18,7 +18,7 @@ def linkage(*more, lengths=(1.0, 2.5, 1.5), ground=2.0):
     s.add_body("c", rotate=3, joint_at=(ground, 0, 0), cm=(c / 2, 0, 0), mass=1, inertia=(1, 1, 1))
     s.add_point("p", body="b", at=(b, 0, 0))
     s.add_point("r", body="c", at=(c, 0, 0))
-    s.close_loop("p", "r", directions=(n[1], n[2]), label="pin")
+    s.add_loop_joint("pin", between=("p", "r"), directions=(n[1], n[2]))
     for add in more:
         add(s)
     s.set_run(initial={"q(a)": 1.0})
@@ -26,13 +26,13 @@ def linkage(*more, lengths=(1.0, 2.5, 1.5), ground=2.0):
 
 
 def test_a_multiple_of_a_row_is_ignored():
-    eom = linkage(lambda s: s.close_loop("p", "r", directions=("3*[n1] - [n2]",), label="again")).equations()
+    eom = linkage(lambda s: s.add_loop_joint("again", between=("p", "r"), directions=("3*[n1] - [n2]",))).equations()
     assert eom.notes == ["the constraint 'again, direction 1' is satisfied already and was ignored"]
     assert len(eom.independent_speeds) == 1
 
 
 def test_a_row_that_follows_where_the_loop_is_closed_is_told():
-    eom = linkage(lambda s: s.close_loop("p", "r", directions=("[b1]",), label="again")).equations()
+    eom = linkage(lambda s: s.add_loop_joint("again", between=("p", "r"), directions=("[b1]",))).equations()
     assert "'again, direction 1' follows from the others" in eom.notes[0]
     assert "only for these dimensions" not in eom.notes[0]
     assert len(eom.independent_speeds) == 1
@@ -44,7 +44,7 @@ def test_redundancy_that_hangs_on_dimensions_is_told():
     def fifth(s):
         s.add_point("m", body="b", at=(1, 0, 0))
         s.add_point("f", at=("w", 0, 0))
-        s.close_loop("m", "f", joint="rod", length="l", label="third crank")
+        s.add_loop_joint("third crank", "distance", between=("m", "f"), length="l")
         s.set_defaults(w=1.0, l=1.5)
 
     s = linkage(fifth, lengths=(1.5, 2.0, 1.5))
@@ -56,7 +56,7 @@ def test_redundancy_that_hangs_on_dimensions_is_told():
 
 def test_two_lengths_of_one_rod_contradict():
     def rod(length):
-        return lambda s: s.close_loop("p", "n.origin", joint="rod", length=length, label=f"rod of {length} m")
+        return lambda s: s.add_loop_joint(f"rod of {length} m", "distance", between=("p", "n.origin"), length=length)
 
     with pytest.raises(bc.ModelError, match=r"'rod rod of 2\.5 m' contradicts 'rod rod of 2\.0 m'"):
         linkage(rod(2.0), rod(2.5)).equations()
@@ -105,8 +105,8 @@ def test_rows_of_one_name_are_all_there():
     s = bc.System("door", units="mks")
     door = s.add_body("d", translate=(1, 2, 3), rotate=(3, 2, 1), mass=2, inertia=(1, 1, 1))
     top, at = s.add_point("p", body=door, at=(0, 0, 1)), s.add_point("r", body=s.inertial, at=(0, 0, 1))
-    s.close_loop(door.origin, s.inertial.origin, joint="ball", label="hinge")
-    s.close_loop(top, at, joint="ball", label="hinge")
+    s.add_loop_joint("hinge", "spherical", between=(door.origin, s.inertial.origin))
+    s.add_loop_joint("hinge", "spherical", between=(top, at))
     s.add_gravity()
     eom = s.equations()
     sim = eom.compile(backend="python")

@@ -126,7 +126,7 @@ def test_constraints_on_linkages():
     joint = arm_on(None, s)
     rocker = s.add_body("rocker", rotate=2, joint_at=(0.3, 0.72, 0.8), mass=3, inertia=(0.1, 0.1, 0.1), cm=(0, 0, -0.2))
     end = s.add_point("end", body=rocker, at=(-0.1, 0, -0.3))
-    s.close_loop(end, joint.point("wheel_centre"), joint="rod")
+    s.add_loop_joint("loop", "distance", between=(end, joint.point("wheel_centre")))
     s.add_gravity()
     s.add_outputs("energy")
     run = s.equations(optimise="none").compile(backend="c").simulate(t_end=1.0, step=0.001)

@@ -72,9 +72,11 @@ def test_loads_are_the_reactions_of_a_model_at_rest():
         "carrier", parent=lower, rotate=(1, 2, 3), joint_at=within("lower_ball", "lower_front"), **small
     )
     ball = s.add_point("ball", body=carrier, at=within("upper_ball", "lower_ball"))
-    s.close_loop(ball, s.add_point("socket", body=upper, at=within("upper_ball", "upper_front")), joint="ball")
+    s.add_loop_joint(
+        "loop", "spherical", between=(ball, s.add_point("socket", body=upper, at=within("upper_ball", "upper_front")))
+    )
     tie = s.add_point("tie", body=carrier, at=within("tie_carrier", "lower_ball"))
-    s.close_loop(tie, s.add_point("inner", body=None, at=p["tie_base"]), joint="rod")
+    s.add_loop_joint("loop_2", "distance", between=(tie, s.add_point("inner", body=None, at=p["tie_base"])))
     arm = s.add_point("arm", body=lower, at=within("spring_arm", "lower_front"))
     s.add_strut("spring", magnitude="push", between=(arm, s.add_point("top", body=None, at=p["spring_base"])))
     s.set_defaults(push=found["spring"].size)

@@ -16,8 +16,8 @@ from bellcrank.verify.formulas import Values
 from bellcrank.verify.numeric import Evaluation
 from bellcrank.verify.power import Partials
 
-ROWS = {"ball": 3, "pin": 5, "slider": 5, "cylindrical": 4, "universal": 4, "planar": 3, "rod": 1}
-ABOUT = ("pin", "cylindrical", "ball", "rod", "directions")  # that close a planar linkage
+ROWS = {"spherical": 3, "revolute": 5, "prismatic": 5, "cylindrical": 4, "universal": 4, "planar": 3, "distance": 1}
+ABOUT = ("revolute", "cylindrical", "spherical", "distance", "directions")  # that close a planar linkage
 
 
 @dataclass(frozen=True)
@@ -91,13 +91,15 @@ class Drawing:
         first, second = f"p_{label}", f"r_{label}"
         body, at = p
         self.point(first, body, at)
-        away = 0.0 if joint != "rod" else self.rng.uniform(0.3, 0.8) * x
+        away = 0.0 if joint != "distance" else self.rng.uniform(0.3, 0.8) * x
         self.point(second, r, at + away)
         if joint == "directions":
-            self.s.close_loop(first, second, directions=tuple(self.direction(r, e) for e in (x, y)), label=label)
+            self.s.add_loop_joint(
+                label, between=(first, second), directions=tuple(self.direction(r, e) for e in (x, y))
+            )
         else:
-            axis = None if joint in ("ball", "rod") else self.direction(body, z)
-            self.s.close_loop(first, second, joint=joint, axis=axis, label=label)
+            axis = None if joint in ("spherical", "distance") else self.direction(body, z)
+            self.s.add_loop_joint(label, joint, between=(first, second), axis=axis)
 
 
 def planar(rng, _):
@@ -121,13 +123,13 @@ def planar(rng, _):
     for i in range(n - 1, split - 1, -1):
         other = _planar_body(d, names[i], other, at[i + 1], E, i == slide, guess)
     joint = str(rng.choice(ABOUT))
-    if joint == "rod" and n == 3:
-        joint = "pin"
+    if joint == "distance" and n == 3:
+        joint = "revolute"
     d.close(joint, (previous, at[split]), other, E.T, "tie")
-    if joint != "rod" and rng.random() < 0.3:  # the same once more, by other rows
-        d.close(str(rng.choice(("ball", "cylindrical", "directions"))), (previous, at[split]), other, E.T, "again")
+    if joint != "distance" and rng.random() < 0.3:  # the same once more, by other rows
+        d.close(str(rng.choice(("spherical", "cylindrical", "directions"))), (previous, at[split]), other, E.T, "again")
     speeds[f"u({names[0]})"] = float(rng.uniform(-0.4, 0.4))
-    if n > 3 and slide != 0 and joint != "rod" and rng.random() < 0.3:
+    if n > 3 and slide != 0 and joint != "distance" and rng.random() < 0.3:
         d.s.add_constraint(f"q({names[0]}) - 0.2*sin(0.7*t)", label="drive")
         guess.pop(f"q({names[0]})", None)
         speeds = {}
@@ -158,7 +160,13 @@ def coupled(rng, _):
         d.body(f"a{i}", None, x * E[:, 0], E @ turn(rng.uniform(-3, 3)), rotate=3)
     d.body("rod", "a0", arm, E @ turn(rng.uniform(-3, 3)), rotate=3)
     for i, x in enumerate(feet[1:], 1):
-        d.close(str(rng.choice(("pin", "directions", "ball"))), ("rod", x * E[:, 0] + arm), f"a{i}", E.T, f"tie{i}")
+        d.close(
+            str(rng.choice(("revolute", "directions", "spherical"))),
+            ("rod", x * E[:, 0] + arm),
+            f"a{i}",
+            E.T,
+            f"tie{i}",
+        )
     speeds = {"u(a0)": float(rng.uniform(-0.02, 0.02))}
     return Linkage(d.s, f"coupled {n}", {"q(a0)": float(rng.uniform(-0.1, 0.1))}, speeds)
 

@@ -16,7 +16,7 @@ def linkage():
     s.add_body("d", parent=b, joint_at=(1, 0, 0), cm=(0, -0.3, 0), **rod)
     s.add_point("p", body=b, at=(2, 0, 0))
     s.add_point("r", body=c, at=(1.5, 0, 0))
-    s.close_loop("p", "r", directions=("[n1]", "[n2]"), label="pin")
+    s.add_loop_joint("pin", between=("p", "r"), directions=("[n1]", "[n2]"))
     s.set_run(t_end=0.1, step=0.001, initial={"q(a)": 1.2})
     return s
 
@@ -44,18 +44,18 @@ def no_freedom_left(s):
 
 
 def loop_of_a_body_with_itself(s):
-    s.close_loop("p", "b.cm", joint="rod", label="tie")
+    s.add_loop_joint("tie", "distance", between=("p", "b.cm"))
 
 
 def loop_between_rigidly_joined_bodies(s):
     s.add_body("plate", parent="b", joint_at=(0.5, 0.2, 0), mass=1, inertia=(0.1, 0.1, 0.1))
-    s.close_loop("plate.cm", "p", joint="rod", label="tie")
+    s.add_loop_joint("tie", "distance", between=("plate.cm", "p"))
 
 
 def loop_of_the_ground_with_itself(s):
     s.add_point("one", at=(0, 0, 0))
     s.add_point("other", at=(1, 0, 0))
-    s.close_loop("one", "other", joint="rod", label="tie")
+    s.add_loop_joint("tie", "distance", between=("one", "other"))
 
 
 def driven_twice(s):
@@ -73,19 +73,19 @@ def polygon_in_a_constraint(s):
 
 
 def unknown_loop_joint(s):
-    s.close_loop("p", "r", joint="pni", axis="[b3]", label="tie")
+    s.add_loop_joint("tie", "sphercal", between=("p", "r"), axis="[b3]")
 
 
 def joint_without_axis(s):
-    s.close_loop("d.cm", "r", joint="pin", label="tie")
+    s.add_loop_joint("tie", "revolute", between=("d.cm", "r"))
 
 
 def loop_without_directions(s):
-    s.close_loop("d.cm", "r", label="tie")
+    s.add_loop_joint("tie", between=("d.cm", "r"))
 
 
 def unknown_point(s):
-    s.close_loop("d.cm", "rr", joint="ball", label="tie")
+    s.add_loop_joint("tie", "spherical", between=("d.cm", "rr"))
 
 
 def eliminated_speed_that_does_not_occur(s):
@@ -102,9 +102,9 @@ CASES = [  # spoiler, patterns that the message must hold
     (driven_twice, r"q\(a\) - w\*t|drive", r"q\(a\) - 2\*w\*t|other drive", "contradict"),
     (driven_against_a_stop, r"u\(d\) - w|motor", r"2\*u\(d\) - w|brake", "contradict"),
     (polygon_in_a_constraint, "table", "straight lines", "second derivative", "order=3"),
-    (unknown_loop_joint, "tie", "pni", "pin"),
+    (unknown_loop_joint, "tie", "sphercal", "spherical"),
     (joint_without_axis, "tie", "axis"),
-    (loop_without_directions, "tie", "directions", "joint"),
+    (loop_without_directions, "tie", "directions", "kind"),
     (unknown_point, "rr", "'r'|no point"),
     (eliminated_speed_that_does_not_occur, r"u\(d\)", "occur"),
 ]

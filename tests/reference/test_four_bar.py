@@ -93,7 +93,7 @@ def test_impossible_length_names_the_loop():
     s = bc.System("rod", units="mks")
     a = s.add_body("a", rotate=3, cm=(1, 0, 0), mass=1, inertia=(1, 1, 1))
     b = s.add_body("b", rotate=3, joint_at=(3, 0, 0), cm=(1, 0, 0), mass=1, inertia=(1, 1, 1))
-    s.close_loop(a.cm, b.cm, joint="rod", length="l", label="coupler")
+    s.add_loop_joint("coupler", "distance", between=(a.cm, b.cm), length="l")
     s.set_defaults(l=2.0)
     sim = s.equations().compile(backend="python")
     assert sim.complete({"q(a)": 1.0}) is not None
@@ -105,14 +105,14 @@ def test_impossible_length_names_the_loop():
 
 def test_loop_on_one_body_is_refused():
     s = system("four_bar")
-    s.close_loop("bp", "s1", directions=("[b1]",))
+    s.add_loop_joint("loop", between=("bp", "s1"), directions=("[b1]",))
     with pytest.raises(bc.ModelError, match="one body"):
         s.equations()
 
 
 def test_repeated_row_is_noted_and_changes_nothing():
     s = system("four_bar")
-    s.close_loop("bp", "cp", directions=("2*[b1]",), label="again")
+    s.add_loop_joint("again", between=("bp", "cp"), directions=("2*[b1]",))
     eom = s.equations()
     assert any("again" in n for n in eom.notes)
     udot = eom.compile(backend="python").derivatives(0.0, CHECK["q"], CHECK["u"])[1]

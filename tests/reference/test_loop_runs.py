@@ -121,7 +121,7 @@ def test_halving_the_step_shows_fourth_order(name):
 
 
 def four_bar(s):
-    s.close_loop("bp", "cp", directions=("[n1]",))
+    s.add_loop_joint("loop", between=("bp", "cp"), directions=("[n1]",))
 
 
 def slider_crank(s):
@@ -133,11 +133,11 @@ def whipple_bicycle(s):
 
 
 def andrews_squeezer(s):
-    s.close_loop("p3", "p4", directions=("[n1]", "[k72]"))
+    s.add_loop_joint("loop_2", between=("p3", "p4"), directions=("[n1]", "[k72]"))
 
 
 def n_four_bar(s):
-    s.close_loop("e1", "p1", directions=("[a01]",))
+    s.add_loop_joint("loop_3", between=("e1", "p1"), directions=("[a01]",))
 
 
 def sarrus_linkage(s):
@@ -145,7 +145,7 @@ def sarrus_linkage(s):
 
 
 def change_point_four_bar(s):
-    s.close_loop("p", "r", directions=("[b1] + 2*[c2]",))
+    s.add_loop_joint("loop_4", between=("p", "r"), directions=("[b1] + 2*[c2]",))
 
 
 def cart(s):

@@ -30,7 +30,7 @@ def rolling_four_bar(axes=None, speed=2.0, angle=0.6):
     at = tuple((0.5 * np.asarray(along)).tolist())
     rocker = s.add_body("rocker", parent=hub, joint_at=at, cm=(0.2, 0, 0), **link, **hinge)
     p, q = s.add_point("p", body=coupler, at=(0.5, 0, 0)), s.add_point("q", body=rocker, at=(0.4, 0, 0))
-    s.close_loop(p, q, joint="pin", axis=coupler[3], label="pin")
+    s.add_loop_joint("pin", "revolute", between=(p, q), axis=coupler[3])
     s.add_gravity(direction=tuple((-np.asarray(up)).tolist()))
     s.add_outputs("energy")
     s.set_defaults(g=9.81, r=0.3)
@@ -57,7 +57,7 @@ def tricycle(axes=None, heading=0.3, turning=0.0, linkage=True):
         column = s.add_body("column", parent=b, joint_at=(0.9, 0, 0), **link)
         rod = s.add_body("rod", parent=column, joint_at=(0, 0.15, 0), cm=(0.15, 0, 0), **link)
         p, q = s.add_point("p", body=rod, at=(0.31, 0, 0)), s.add_point("q", body=f, at=(0, 0.2, 0))
-        s.close_loop(p, q, joint="pin", axis=rod[3], label="tie rod")
+        s.add_loop_joint("tie rod", "revolute", between=(p, q), axis=rod[3])
         s.add_moment(
             "spring", magnitude="k*(0.4*sin(2*t) - q(column)) - c*u(column)", direction=column[3], on=column, against=b
         )

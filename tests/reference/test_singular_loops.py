@@ -161,7 +161,7 @@ def double_rocker(pendulum=False):
     b = rod("b", l2, parent=a, joint_at=(l1, 0, 0))
     c = rod("c", l3, joint_at=(l4, 0, 0))
     p, r = s.add_point("p", body=b, at=(l2, 0, 0)), s.add_point("r", body=c, at=(l3, 0, 0))
-    s.close_loop(p, r, directions=(n[1], n[2]), label="pin of the rockers")
+    s.add_loop_joint("pin of the rockers", between=(p, r), directions=(n[1], n[2]))
     if pendulum:
         rod("d", 0.4, parent=b, joint_at=(l2 / 2, 0, 0))
     s.add_outputs("energy")

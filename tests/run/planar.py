@@ -47,7 +47,7 @@ class Planar:
         n = self.s.inertial
         p = self.s.add_point(f"{name}_{other}_1", body=self.made[name], at=(at, 0, 0))
         r = self.s.add_point(f"{name}_{other}_2", body=self.made[other], at=(reach, 0, 0))
-        self.s.close_loop(p, r, directions=(n[1], n[2]), label=f"pin of {name} and {other}")
+        self.s.add_loop_joint(f"pin of {name} and {other}", between=(p, r), directions=(n[1], n[2]))
 
     def done(self, start):
         """The equations, with a start by coordinates and speeds."""

@@ -176,7 +176,7 @@ def four_bar() -> bc.System:
     c = s.add_body("c", joint_at=(0.5, 0, 0), cm=(0.2, 0, 0), **bar)
     s.add_body("d", parent=c, joint_at=(0.4, 0, 0), cm=(0.2, 0, 0), **bar)
     p, r = s.add_point("p", body=b, at=("l", 0, 0)), s.add_point("r", body=c, at=(0.4, 0, 0))
-    s.close_loop(p, r, directions=(s.inertial[1], s.inertial[2]))
+    s.add_loop_joint("loop", between=(p, r), directions=(s.inertial[1], s.inertial[2]))
     s.set_defaults(l=0.6)
     s.set_run(t_end=0.13, step=0.01, initial={"q(a)": 0.3, "u(a)": 5, "u(d)": 1})
     return s

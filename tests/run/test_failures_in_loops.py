@@ -17,7 +17,7 @@ def slider_crank(magnitude):
     )
     slider = s.add_body("slider", translate=1, mass=1, inertia=0)
     end = s.add_point("end", body=rod, at=(0.6, 0, 0))
-    s.close_loop(end, slider.origin, directions=(s.inertial[1], s.inertial[2]))
+    s.add_loop_joint("loop", between=(end, slider.origin), directions=(s.inertial[1], s.inertial[2]))
     s.add_input("w", units="1")
     s.add_moment("drive", magnitude=magnitude, direction=s.inertial[3], on=crank)
     s.set_run(t_end=0.5, step=0.01, initial={"q(crank)": 0.5, "q(rod)": -0.7, "q(slider)": 0.7}, inputs={"w": 0})

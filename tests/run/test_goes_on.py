@@ -55,7 +55,7 @@ def four_bar() -> bc.System:
     b = s.add_body("b", parent=a, joint_at=(0.2, 0, 0), cm=(0.3, 0, 0), **bar)
     c = s.add_body("c", joint_at=(0.5, 0, 0), cm=(0.2, 0, 0), **bar)
     p, r = s.add_point("p", body=b, at=(0.6, 0, 0)), s.add_point("r", body=c, at=(0.4, 0, 0))
-    s.close_loop(p, r, directions=(s.inertial[1], s.inertial[2]))
+    s.add_loop_joint("loop", between=(p, r), directions=(s.inertial[1], s.inertial[2]))
     s.add_gravity(direction=s.inertial[2])
     s.set_defaults(g=9.81)
     s.set_run(initial={"q(a)": 0.3, "u(a)": 20})

@@ -24,7 +24,7 @@ def four_bar(**run):
     b = s.add_body("b", parent=a, rotate=3, joint_at=(0.2, 0, 0), cm=("lb/2", 0, 0), mass=1.2, inertia=i)
     c = s.add_body("c", rotate=3, joint_at=(0.5, 0, 0), cm=(0.2, 0, 0), mass=1, inertia=i)
     p, q = s.add_point("p", body=b, at=("lb", 0, 0)), s.add_point("q", body=c, at=(0.4, 0, 0))
-    s.close_loop(p, q, joint="pin", axis=b[3], label="pin")
+    s.add_loop_joint("pin", "revolute", between=(p, q), axis=b[3])
     s.add_gravity(direction="-[n2]")
     s.set_defaults(lb=0.5)
     s.set_run(t_end=0.1, step=0.001, **run)
@@ -138,7 +138,7 @@ def test_the_command_line_takes_a_guess(tmp_path, capsys):
         "import bellcrank as bc\n\n\ndef model():\n    s = bc.System('slider')\n"
         "    a = s.add_body('a', rotate=3, mass=1, inertia=(1, 1, 1))\n"
         "    b = s.add_body('b', translate=1, mass=1, inertia=0)\n"
-        "    s.close_loop(s.add_point('p', body=a, at=(1, 0, 0)), b.origin, joint='rod', length=2)\n"
+        "    s.add_loop_joint('rod', 'distance', between=(s.add_point('p', body=a, at=(1, 0, 0)), b.origin), length=2)\n"
         "    s.set_run(t_end=0.01, step=0.01)\n    return s\n"
     )
     out = tmp_path / "run.csv"

@@ -47,7 +47,7 @@ def test_steep_friction_without_a_jump_is_told():
 def rod_pendulum():
     s = bc.System("pendulum", units="mks")
     bob = s.add_point_mass("bob", translate=(1, 2), mass=1)
-    s.close_loop(bob.origin, s.inertial.origin, joint="rod", length=1, label="rod")
+    s.add_loop_joint("rod", "distance", between=(bob.origin, s.inertial.origin), length=1)
     s.add_gravity(direction=(0, -1, 0))
     s.set_run(initial={"q(bob, 1)": 1})
     return s.equations().compile()
@@ -71,7 +71,7 @@ def test_an_unstable_step_in_a_loop_is_named_as_such(law):
     b = s.add_body("b", parent=a, joint_at=(0.2, 0, 0), cm=(0.25, 0, 0), **bodies)
     c = s.add_body("c", joint_at=(0.5, 0, 0), cm=(0.2, 0, 0), **bodies)
     p, q = s.add_point("p", body=b, at=(0.5, 0, 0)), s.add_point("q", body=c, at=(0.4, 0, 0))
-    s.close_loop(p, q, joint="pin", axis=b[3], label="pin")
+    s.add_loop_joint("pin", "revolute", between=(p, q), axis=b[3])
     s.add_gravity(direction="-[n2]")
     s.add_moment("spring", magnitude=law, direction="[n3]", on=a)
     s.set_defaults(k=1e4)

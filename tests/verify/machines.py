@@ -124,7 +124,7 @@ def coupling_rod(cranks=3, start=1.0):
     rod = s.add_body("rod", parent=bodies[0], rotate=3, joint_at=(0.3, 0, 0), cm=(1, 0, 0), mass=2, inertia=i)
     for k in range(1, cranks):
         p, q = s.add_point(f"p{k}", body=rod, at=(k, 0, 0)), s.add_point(f"q{k}", body=bodies[k], at=(0.3, 0, 0))
-        s.close_loop(p, q, joint="pin", axis=rod[3], label=f"pin {k}")
+        s.add_loop_joint(f"pin {k}", "revolute", between=(p, q), axis=rod[3])
     s.add_gravity(direction="-[n2]")
     if start:
         angles = {"q(rod)": -start, **{f"q(c{k})": start for k in range(cranks)}}
@@ -148,7 +148,7 @@ def quadruped(rotate="euler-parameters"):
             feet.append(s.add_point(f"foot_{shank}{k}", body=body, at=(0, 0, -0.25)))
             start[f"q({thigh}{k})"] = -side * math.radians(40)
             guess[f"q({shank}{k})"] = side * math.radians(75)
-        s.close_loop(*feet, joint="pin", axis=trunk[2], label=f"foot {k}")
+        s.add_loop_joint(f"foot {k}", "revolute", between=feet, axis=trunk[2])
     s.add_gravity()
     s.set_defaults(g=9.81)
     s.set_run(t_end=0.2, step=0.001, initial=start, guess=guess)

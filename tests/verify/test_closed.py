@@ -15,11 +15,11 @@ AXIS, AT = np.array([1.0, 2.0, -2.0]) / 3, np.array([0.1, 0.2, 0.3])
 ACROSS = np.cross(AXIS, [1, 0, 0]) / np.linalg.norm(np.cross(AXIS, [1, 0, 0]))
 OTHER = np.cross(AXIS, ACROSS)
 JOINTS = {  # what it leaves: slides along, turns about
-    "pin": ([], [AXIS]),
-    "slider": ([AXIS], []),
+    "revolute": ([], [AXIS]),
+    "prismatic": ([AXIS], []),
     "cylindrical": ([AXIS], [AXIS]),
     "planar": ([ACROSS, OTHER], [AXIS]),
-    "ball": ([], list(np.eye(3))),
+    "spherical": ([], list(np.eye(3))),
 }
 
 
@@ -29,12 +29,12 @@ def closed(joint):
     ends = s.add_point("p", body=body, at=tuple(AT)), s.add_point("r", at=tuple(AT))
     axis = (
         {}
-        if joint in ("ball", "rod")
+        if joint in ("spherical", "distance")
         else {"axis": sum((a * e for a, e in zip(AXIS[1:], (body[2], body[3]))), AXIS[0] * body[1])}
     )
-    if joint == "rod":
+    if joint == "distance":
         ends = ends[0], s.add_point("far", at=tuple(AT + 2 * AXIS))
-    s.close_loop(*ends, joint=joint, **axis)
+    s.add_loop_joint("loop", joint, between=ends, **axis)
     machine = Machine.of(s.description, Values())
     names = [*machine.u_names]
     return Evaluation(machine, names, lambda *_: [], freedoms=names[:1])
@@ -71,7 +71,7 @@ def test_a_joint_allows_its_motions_and_no_others(joint):
 
 
 @pytest.mark.parametrize(
-    ("joint", "turn"), [("pin", ACROSS), ("cylindrical", OTHER), ("planar", ACROSS), ("slider", AXIS)]
+    ("joint", "turn"), [("revolute", ACROSS), ("cylindrical", OTHER), ("planar", ACROSS), ("prismatic", AXIS)]
 )
 def test_a_joint_that_is_turned_over_is_seen(joint, turn):
     """Its rows hold, its axis or its body points the other way."""
@@ -99,7 +99,7 @@ def test_a_universal_joint_keeps_two_axes_square():
 
 
 def test_a_rod_of_the_drawn_length():
-    e = closed("rod")
+    e = closed("distance")
     J = e.closed.slopes(np.zeros(6)).J
     assert np.linalg.matrix_rank(J) == 1
     assert J[0] == pytest.approx(-2 * 2 * twist_row(AXIS), rel=1e-12)

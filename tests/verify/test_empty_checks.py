@@ -22,8 +22,11 @@ def test_body_at_rest_is_measured_by_the_speeds_of_the_model():
     kw = dict(mass=1, cm=(0.2, 0.1, 0.1), inertia=(0.1, 0.2, 0.25))
     a = s.add_body("a", rotate=(1, 2, 3), **kw)
     b = s.add_body("b", parent=a, rotate=(1, 3, 2), joint_at=(0.4, 0.3, -0.2), **kw)
-    s.close_loop(
-        s.add_point("p", body=b, at=(0.3, -0.2, 0.4)), s.add_point("r", at=(0.7, 0.1, 0.2)), joint="pin", axis=b[3]
+    s.add_loop_joint(
+        "loop",
+        "revolute",
+        between=(s.add_point("p", body=b, at=(0.3, -0.2, 0.4)), s.add_point("r", at=(0.7, 0.1, 0.2))),
+        axis=b[3],
     )
     report = check(s, states=2, run=False, backend="python")
     assert report.passed, str(report)

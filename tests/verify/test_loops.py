@@ -113,7 +113,7 @@ def two_bodies(rotate=(1, 2, 3)):
 @pytest.mark.parametrize("length", [None, pytest.param("rod_length", marks=pytest.mark.campaign)])
 def test_two_bodies_joined_by_a_rod_pass(rotate, length):
     s, p, r = two_bodies(rotate)
-    s.close_loop(p, r, joint="rod", length=length)
+    s.add_loop_joint("loop", "distance", between=(p, r), length=length)
     if length:
         s.set_defaults(rod_length=0.6)
     report = check(s, states=3, backend="python")
@@ -123,12 +123,12 @@ def test_two_bodies_joined_by_a_rod_pass(rotate, length):
 @pytest.mark.campaign
 def test_ball_closure_passes():
     s, p, r = two_bodies()
-    s.close_loop(p, r, joint="ball")
+    s.add_loop_joint("loop_2", "spherical", between=(p, r))
     report = check(s, states=3, backend="python")
     assert report.passed, str(report)
 
 
-JOINTS = {"pin": 5, "slider": 5, "cylindrical": 4, "universal": 4, "planar": 3}  # rows
+JOINTS = {"revolute": 5, "prismatic": 5, "cylindrical": 4, "universal": 4, "planar": 3}  # rows
 
 
 @pytest.mark.campaign  # five rows of a spatial loop, eliminated in symbols, take their time
@@ -146,11 +146,11 @@ def test_every_joint_passes(joint, axis, rotation_axis):
     )  # fmt: skip
     p = s.add_point("p", body=b, at=(0.1, 0.2, 0.3), coordinates_of=s.inertial)
     r = s.add_point("r", body=a, at=(0.1, 0.2, 0.3))
-    s.close_loop(p, r, joint=joint, axis=axis)
+    s.add_loop_joint("loop_3", joint, between=(p, r), axis=axis)
     s.add_gravity()
     eom = s.equations()
     assert len(eom.independent_speeds) == 9 - JOINTS[joint]
-    report = check(s, states=2, equations=eom, backend="python", run=joint == "pin")
+    report = check(s, states=2, equations=eom, backend="python", run=joint == "revolute")
     assert report.passed, str(report)
 
 
@@ -163,7 +163,7 @@ def test_a_universal_joint_turns_about_the_axis_with_the_smallest_part(parts):
     b = s.add_body("b", translate=(1, 2, 3), rotate=(3, 1, 2), mass=1, cm=(0.1, 0, 0.2), inertia=(0.1, 0.15, 0.2))
     p = s.add_point("p", body=b, at=(0.1, 0.2, 0.3))
     r = s.add_point("r", body=s.inertial, at=(0.1, 0.2, 0.3))
-    s.close_loop(p, r, joint="universal", axis="{}*[b1] + {}*[b2] + {}*[b3]".format(*parts))
+    s.add_loop_joint("loop_4", "universal", between=(p, r), axis="{}*[b1] + {}*[b2] + {}*[b3]".format(*parts))
     s.set_defaults(**{name: value for name, value in zip(parts, (0.96, 0.2, 0.1), strict=True) if name.isidentifier()})
     report = check(s, states=1, backend="python", run=False)
     assert report.passed, str(report)
@@ -177,7 +177,7 @@ def test_reactions_of_a_slot_are_borne_by_the_body_that_has_it(direction):
     e = s.add_body("e", f, translate=1, joint_at=(0.4, 0.1, 0), mass=1, inertia=(0.1, 0.15, 0.2))
     d = s.add_body("d", rotate=3, joint_at=(1, 0, 0), mass=1, cm=(0.2, 0.1, 0), inertia=(0.1, 0.15, 0.2))
     p, r = s.add_point("p", body=e, at=(0.2, 0.1, 0)), s.add_point("r", body=d, at=(-0.3, 0.2, 0))
-    s.close_loop(p, r, directions=(direction,), label="pin")
+    s.add_loop_joint("pin", between=(p, r), directions=(direction,))
     s.add_outputs("reactions")
     s.add_gravity(direction="[n1]")
     report = check(s, states=1, backend="python", run=False)
@@ -192,7 +192,7 @@ def driven_wheel():
     c = s.add_body("c", rotate=3, joint_at=(0, "r", 0), cm=(0, 0.15, 0), mass=1, inertia=(0.02, 0.02, 0.03))
     s.add_constraint("u(w, 1) + r*u(w, 2)", label="rolling")
     tip = s.add_point("tip", body=c, at=(0, 0.3, 0))
-    s.close_loop(tip, w.origin, joint="rod", label="coupler")
+    s.add_loop_joint("coupler", "distance", between=(tip, w.origin))
     s.add_gravity(direction=-n[2])
     s.add_moment("drive", magnitude="2 - 0.1*u(c)", direction=n[3], on=c)
     s.set_defaults(r=0.5)
@@ -244,7 +244,7 @@ def test_dependent_choice_of_free_speeds_is_told():
 def test_redundant_rows_pass():
     """A planar linkage closed by a ball joint: one of its three rows holds anyway."""
     s = bc.load_model(EXAMPLES / "four_bar.py")
-    s.description.loops[0] = replace(s.description.loops[0], directions=(), joint="ball")
+    s.description.loops[0] = replace(s.description.loops[0], directions=(), joint="spherical")
     report = check(s, states=3, backend="python")
     assert report.passed, str(report)
 
@@ -256,7 +256,7 @@ def test_free_linkage_keeps_its_momentum():
     a = s.add_body("a", translate=(1, 2, 3), rotate="euler-parameters", mass=2, inertia=(0.3, 0.4, 0.5))
     b = s.add_body("b", parent=a, rotate=3, joint_at=(1, 0, 0), cm=(0, 0.4, 0), mass=1, inertia=(0.1, 0.1, 0.1))
     c = s.add_body("c", parent=a, rotate=2, joint_at=(-1, 0, 0), cm=(0.2, 0.4, 0), mass=1, inertia=(0.1, 0.1, 0.1))
-    s.close_loop(b.cm, c.cm, joint="rod")
+    s.add_loop_joint("loop_5", "distance", between=(b.cm, c.cm))
     report = check(s, states=2, backend="python")
     assert report.passed, str(report)
     assert {"linear momentum", "angular momentum"} <= {line.name for line in report.lines}
@@ -266,9 +266,9 @@ def test_free_linkage_keeps_its_momentum():
 def test_dropped_row_is_found():
     """Equations derived without a second loop leave one freedom too many."""
     s, p, r = two_bodies()
-    s.close_loop(p, r, joint="rod")
+    s.add_loop_joint("loop_6", "distance", between=(p, r))
     eom = s.equations()
-    s.close_loop("a.cm", "b.cm", joint="rod", label="second")
+    s.add_loop_joint("second", "distance", between=("a.cm", "b.cm"))
     report = check(s, states=1, equations=eom, backend="python", run=False)
     lines = [x for x in report.lines if x.name in (MOTION, POWER)]
     assert len(lines) == 2

@@ -132,7 +132,7 @@ def pendulum() -> bc.System:
     """A mass in the plane at the end of a rod that closes a loop."""
     s = bc.System("pendulum", units="mks")
     bob = s.add_point_mass("bob", translate=(1, 2), mass="m")
-    s.close_loop(bob.origin, s.inertial.origin, joint="rod", length="l", label="rod")
+    s.add_loop_joint("rod", "distance", between=(bob.origin, s.inertial.origin), length="l")
     s.add_gravity(direction=(0, -1, 0))
     s.set_defaults(g=G, m=2, l=1)
     first = {"q(bob, 1)": math.sin(0.5), "q(bob, 2)": -math.cos(0.5)}
@@ -158,7 +158,7 @@ def parallelogram() -> bc.System:
         given = {"mass": f"m*{length}", "inertia": (0, 0, f"m*{length}**3/12"), "cm": (f"{length}/2", 0, 0)}
         rods[name] = s.add_body(name, parent=rods.get(parent, n), rotate=3, joint_at=(at, 0, 0), **given)
     ends = [s.add_point(f"of_{x}", body=rods[x], at=(length, 0, 0)) for x, length in (("b", "w"), ("c", "l"))]
-    s.close_loop(*ends, directions=(n[1], n[2]), label="pin")
+    s.add_loop_joint("pin", between=ends, directions=(n[1], n[2]))
     s.set_defaults(l=1, w=2, m=1)
     first = {"q(a)": 2.5, "q(b)": -2.5, "q(c)": 2.5, "u(a)": 3.0}
     s.set_run(t_end=0.5, step=0.005, method="rk4", initial=first)

@@ -245,25 +245,29 @@ class Builder(Checked):
         """Demands that the expression be zero. It must be linear in the speeds; `eliminate` names the one to remove."""
         self.description.constraints.append(records.ConstraintRecord(expression, eliminate, label))
 
-    def close_loop(
+    def add_loop_joint(
         self,
-        p: PointLike,
-        r: PointLike,
-        directions: Sequence[VectorLike] = (),
+        name: str,
+        kind: LoopJointKind | None = None,
         *,
-        joint: LoopJointKind | None = None,
+        between: Sequence[PointLike],
         axis: VectorLike | None = None,
         length: ScalarLike | None = None,
+        directions: Sequence[VectorLike] = (),
         label: str | None = None,
     ) -> None:
-        """Closes a kinematic loop between two points of different bodies.
+        """Close a kinematic loop by a joint between two points of different bodies.
 
-        Either `directions`: the points do not move apart along these vectors; or `joint`: pin, ball, slider,
-        cylindrical, universal, planar (these but ball with `axis`, a vector fixed in p's body) or rod (a constant
-        distance, `length` or the nominal one).
+        `kind` is "revolute", "prismatic", "cylindrical", "universal" or "planar" (with `axis`, a vector fixed in the
+        body of the first point), "spherical", or "distance" (`length`, by default that of the reference
+        configuration). Without a kind, the points do not move apart along `directions`.
         """
-        along = tuple(self._vector(d) for d in directions)
-        self.description.loops.append(records.LoopRecord(p, r, along, joint, self._vector(axis), length, label))
+        if isinstance(between, str) or not isinstance(between, Sequence) or len(between) != 2:
+            self._problem(f"loop joint '{name}': between={between!r:.60} must be two points.")
+            return
+        along, words = tuple(self._vector(d) for d in directions), label or name_of(name, "loop joint")
+        p, r = between
+        self.description.loops.append(records.LoopRecord(p, r, along, kind, self._vector(axis), length, words))
 
     def _vector(self, given: Any) -> Any:
         """A vector expression as it stands; three components, or "x", "y", "z", are along the inertial axes."""

@@ -17,9 +17,9 @@ from bellcrank.vector.basis import Frame, Vector, cross, dot, magnitude
 
 # joint: translations locked (along axis, across it), turns of the axis locked, turn about the axis locked
 JOINTS = {
-    "ball": (True, True, False, False),
-    "pin": (True, True, True, False),
-    "slider": (False, True, True, True),
+    "spherical": (True, True, False, False),
+    "revolute": (True, True, True, False),
+    "prismatic": (False, True, True, True),
     "cylindrical": (False, True, True, False),
     "planar": (True, False, True, False),
     "universal": (True, True, False, False),
@@ -61,19 +61,19 @@ def loop_rows(record: LoopRecord, language: Language) -> list[LoopRow]:
     between = k.position(p) - k.position(r)
     if record.joint is None:
         if not record.directions:
-            raise ModelError(f"the loop {name} needs directions=(...) or joint=...")
+            raise ModelError(f"the loop {name} needs a kind or directions=(...)")
         given = enumerate((_without_rounding(language.vector(d)) for d in record.directions), 1)
         texts = ((f"{name}, direction {i}", v) for i, v in given)
         return [LoopRow(text, dot(between, v), name, p, r, between, v, directed=True) for text, v in texts]
     joint = record.joint.lower()
-    if joint == "rod":
+    if joint == "distance":
         length = k.nominal(magnitude(between)) if record.length is None else language.scalar(record.length)
         g = sub(dot(between, between), mul(length, length))
         return [LoopRow(f"rod {name}", g, name, p, r, between, None, joint=joint)]
     if joint not in JOINTS:
-        known = [*JOINTS, "rod"]
+        known = [*JOINTS, "distance"]
         allowed = f"{did_you_mean(joint, known)} It is one of {', '.join(known)}."
-        raise ModelError(f"the loop {name}: joint={joint!r} is not known.{allowed}")
+        raise ModelError(f"the loop {name}: kind={joint!r} is not known.{allowed}")
     return _joint_rows(record, joint, name, between, p, r, language)
 
 
@@ -98,7 +98,7 @@ def _joint_rows(
     along, across, lean, turn = JOINTS[joint]
     frames = language.k.frames
     base, moving = frames[r.body], frames[p.body]
-    if joint == "ball":
+    if joint == "spherical":
         return [row(f"axis {i + 1}", between, Vector({e: ONE})) for i, e in enumerate(base.axes)]
     if record.axis is None:
         raise ModelError(f"the loop {name}: a {joint} joint needs axis=, a vector fixed in the body of {p.name}")

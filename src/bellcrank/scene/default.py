@@ -174,11 +174,11 @@ def _loop_joint(d: Draft, row: LoopRow) -> None:
     axis = IDENTITY[2] if row.axis is None else frame.coordinates(row.axis)
     if any(not x.constant for x in axis):
         axis = IDENTITY[2]
-    if row.joint == "rod":
+    if row.joint == "distance":
         d.add("rod", (p, r), [Share(ROD)], STEEL, "joint", row.loop)
-    elif row.joint in ("pin", "cylindrical"):
+    elif row.joint in ("revolute", "cylindrical"):
         d.add("cylinder", (p,), [Share(PIN), Share(4 * ROD)], DARK, "joint", row.loop, axis)
-    elif row.joint in ("slider", "planar"):
+    elif row.joint in ("prismatic", "planar"):
         d.add("box", (p,), [Share(2 * PIN), Share(2 * PIN), Share(3 * PIN)], PALE, "joint", row.loop, axis)
         d.add("rod", (p, r), [Share(RAIL)], GREY, "joint", row.loop)
     else:

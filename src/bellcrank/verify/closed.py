@@ -25,8 +25,8 @@ LEAST_RATE = 1e-3  # 1/s: the speed of a machine whose joints and constraints le
 
 # what a joint locks: sliding along its axis, sliding across it, leaning of the axis, turning about it
 LOCKED = {
-    "pin": ("along", "across", "lean"),
-    "slider": ("across", "lean", "turn"),
+    "revolute": ("along", "across", "lean"),
+    "prismatic": ("across", "lean", "turn"),
     "cylindrical": ("across", "lean"),
     "planar": ("along", "lean"),
     "universal": ("along", "across", "square"),
@@ -41,14 +41,14 @@ def loop_rows(record: LoopRecord, formulas: Formulas) -> list[Value]:
         return [between @ formulas.evaluate(d) for d in record.directions]
     joint = record.joint.lower()
     base = formulas.motion.R[r[0]]
-    if joint == "ball":
+    if joint == "spherical":
         return [between @ base[:, i] for i in range(3)]
-    if joint == "rod":
+    if joint == "distance":
         given, start = record.length, formulas.nominal.motion
         length = jets.norm(start.between(p, r)) if given is None else formulas.evaluate(given)
         return [between @ between - length * length]
     if joint not in LOCKED:
-        raise CannotEvaluate(f"a loop closed by joint={joint!r} is not known")
+        raise CannotEvaluate(f"a loop closed by kind={joint!r} is not known")
     rows = _axis_rows(record, between, p[0], r[0], formulas)
     return [row for what in LOCKED[joint] for row in rows[what]]
 

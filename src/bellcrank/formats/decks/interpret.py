@@ -143,7 +143,7 @@ class Interpreter(DeckState):
         first, second, direction = given.required
         p, r = self.names.point(first, "point1"), self.names.point(second, "point2")
         along = self.values.direction(direction, "direction")
-        self.call("close_loop", p, r, directions=(along,))
+        self.call("add_loop_joint", f"{p} to {r}", between=(p, r), directions=(along,))
         self.names.constrained = True
 
     # ---- after the last form

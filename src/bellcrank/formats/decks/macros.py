@@ -57,7 +57,7 @@ MACROS = {
               ("where", "type"), (), ("name",)),
         Macro("large", "System.large", (), (), ("symbol",)),
         Macro("small", "System.small", (), (), ("symbol",)),
-        Macro("no-movement", "System.close_loop", ("point1", "point2", "direction"), ("confirm",)),
+        Macro("no-movement", "System.add_loop_joint", ("point1", "point2", "direction"), ("confirm",)),
         Macro("set-defaults", "System.set_defaults, System.set_run", (), (), ("symbol", "number")),
         Macro("set-name", "System.set_labels", (), (), ("symbol", "name")),
         Macro("set-units", "System.set_units", (), (), ("symbol", "units")),

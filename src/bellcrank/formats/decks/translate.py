@@ -44,9 +44,11 @@ def translate(deck: Deck, name: str, routines: Iterable[Path] = ()) -> str:
     return "\n\n\n".join(parts) + "\n"
 
 
-_GROUPS = {"add_point": "add_body", "close_loop": "add_constraint", "add_strut": "add_force", "add_moment": "add_force",
-           "add_gravity": "add_force", "add_outputs": "add_output", "set_units": "set", "set_defaults": "set",
-           "set_labels": "set", "set_run": "set"}  # fmt: skip
+_GROUPS = {
+    "add_point": "add_body", "add_loop_joint": "add_constraint", "add_strut": "add_force", "add_moment": "add_force",
+    "add_gravity": "add_force", "add_outputs": "add_output", "set_units": "set", "set_defaults": "set",
+    "set_labels": "set", "set_run": "set",
+}  # fmt: skip
 
 
 def _merged(calls: list[Call]) -> list[Call]:
