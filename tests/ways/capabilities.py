@@ -327,8 +327,8 @@ CAPABILITIES = [
     Capability("ground", downhill, _glides, error=1e-5),
     Capability("tables", on_table, _by_tables, error=1e-4),
     Capability("linkages", arm, _in_python),
-    Capability("routines in C", with_c, _swings),
-    Capability("routines in Python", with_python, _swings),
+    Capability("user functions in C", with_c, _swings),
+    Capability("user functions in Python", with_python, _swings),
 ]
 
 

@@ -31,22 +31,22 @@ class Reason:
 
 
 LOCKSTEP = Reason(
-    "Runs that advance together have the same steps; these runs go one after another on all cores, and a note says so.",
+    "Runs in lanes or on a GPU share their steps. Such models run on cores instead, and a note reports it.",
     "chooses its steps|times of their own|run by run",
 )
-STEPS = Reason("A stepper advances by steps that the caller chooses.", "a stepper takes method")
+STEPS = Reason("The caller chooses the steps of a stepper.", "a stepper takes method")
 REAL_TIME = Reason(
-    "Steps are fixed, for real time; a warning names the method used instead.", "fixed steps of .* are taken by rk4"
+    "Only fixed steps, for real time. A warning names the method used instead.", "fixed steps of .* are taken by rk4"
 )
-ONE_BY_ONE = Reason("Python drives these runs one by one, and a note says so.", "driven one by one by Python")
-NOT_CLOSED = Reason("The step returns `NOT_CLOSED`, and the state stays the last good one.", "returns 2")
+ONE_BY_ONE = Reason("Python runs such models one by one, and a note reports it.", "driven one by one by Python")
+NOT_CLOSED = Reason("The step returns `NOT_CLOSED`. The state stays the last good one.", "returns 2")
 PROJECTED = Reason(
-    "Loops are kept closed by projection, to rounding; there is no argument `dae=`.",
+    "Projection keeps loops closed to rounding. There is no argument `dae=`.",
     "has no argument 'dae'|dae= is for programs in C and Fortran",
 )
-NO_RIGID = Reason("Rigid wheels raise an error; use a tyre.", "rigid wheels")
+NO_RIGID = Reason("Rigid wheels raise an error. Use a tyre.", "rigid wheels")
 NO_ROUTINE = Reason(
-    "The routine cannot be called there; the message says what to give instead.",
+    "The function cannot be called there. The error message names the alternative.",
     "is given in C or Fortran alone|needs the external routine|cannot call the external routine",
 )
 
@@ -65,8 +65,8 @@ CANNOT: dict[str, dict[str, Reason]] = {
         **dict.fromkeys(("lanes", "GPU"), LOCKSTEP),
         "embedded": NO_RIGID,
     },
-    "routines in C": dict.fromkeys(("without compiler", "page"), NO_ROUTINE),
-    "routines in Python": {
+    "user functions in C": dict.fromkeys(("without compiler", "page"), NO_ROUTINE),
+    "user functions in Python": {
         **dict.fromkeys(("lanes", "cores", "GPU"), ONE_BY_ONE),
         **dict.fromkeys(("written C", "written Fortran", "FMU co-simulation", "embedded", "page"), NO_ROUTINE),
     },
