@@ -1,6 +1,6 @@
 """Derived and compiled models of the tests: plain arithmetic that agrees to the last digits, kept in pytest's own cache.
 
-Failures are told when they happen, in a word, beside all that is told at the end.
+Failures are reported when they happen, in a word, beside all that is reported at the end.
 """
 
 import gc
@@ -90,7 +90,7 @@ def _compilers():
 
 
 class AtOnce:
-    """Tells failures while other tests still run."""
+    """Reports failures while other tests still run."""
 
     def __init__(self, reporter):
         self.reporter = reporter

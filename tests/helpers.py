@@ -15,7 +15,7 @@ NAMES = [
 
 
 def random_state(eom, name=""):
-    """Coordinates and speeds away from singular positions, the same for the same name."""
+    """Coordinates and speeds away from singular configurations, the same for the same name."""
     rng = np.random.default_rng(zlib.crc32(name.encode()))
     return rng.uniform(-0.8, 0.8, len(eom.coordinates)), rng.uniform(-1, 1, len(eom.speeds))
 

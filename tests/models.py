@@ -41,7 +41,7 @@ class Sims(dict):
 
 
 def able(backend, method):
-    """The backend, but WebAssembly in the place of plain Python, which has no methods that choose their steps."""
+    """The backend, but WebAssembly in the place of plain Python, which has no adaptive methods."""
     if backend == "python" and method in OWN:
         pytest.importorskip("wasmtime")
         return "wasm"

@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 
 
 def build(folder: Path, examples: Iterable[Path], tell: Callable[[str], None] = lambda what: None) -> list[str]:
-    """Builds the site in `folder`/html, with a gallery of the examples; a sentence for each problem."""
+    """Builds the site in `folder`/html, with a gallery of the examples; a message for each problem."""
     folder = folder.resolve()
     pages, site, kept = folder / "pages", folder / "html", folder / "examples"
     for old in (pages, site):

@@ -50,7 +50,7 @@ def _of_styles(text: str) -> list[str]:
 
 
 def problems_of(site: Path) -> list[str]:
-    """A sentence for every link that leads nowhere and everything that is asked from another host."""
+    """A message for every link that leads nowhere and everything that is asked from another host."""
     pages = {p: _Page(p.read_text(encoding="utf-8")) for p in sorted(site.rglob("*.html"))}
     found = list[str]()
     for path, page in pages.items():

@@ -1,4 +1,4 @@
-"""How hard pages are to read: `python -m website.reading` prints mean sentence and longest paragraph of every page.
+"""How hard pages are to read: `python -m website.reading` prints mean message and longest paragraph of every page.
 
 Words are counted in prose alone: without code, tables, headings, pictures and links. A line of a list is a paragraph,
 and a piece of code within a line is one word.
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-MEAN, LONGEST = 20.0, 120  # words of a sentence on average, of a paragraph at most
+MEAN, LONGEST = 20.0, 120  # words of a message on average, of a paragraph at most
 NOT_PROSE = (
     r"^(`{3,})[^\n]*\n.*?^\1\s*$",  # blocks of code
     r"<!--.*?-->",
@@ -28,7 +28,7 @@ ENDS = re.compile(r"(?<!e\.g)(?<!i\.e)(?<!et al)(?<!\bvs)(?<!\bch)(?<!\bp)[.!?]+
 
 @dataclass(frozen=True)
 class Reading:
-    """Words of a page: its sentences, and its longest paragraph."""
+    """Words of a page: its messages, and its longest paragraph."""
 
     sentences: tuple[int, ...]
     longest: int

@@ -193,7 +193,7 @@ def _meaning(f: Any) -> str:
 
 
 def _index(entries: list[tuple[str, Any]], returned: list[tuple[str, Any]]) -> str:
-    """All names with the first sentence of each."""
+    """All names with the first message of each."""
     lines = ["# Reference", "", "```python", "import bellcrank as bc", "```", ""]
     for title in PAGES:
         lines += [f"## [{title}]({_file(title)})", "", "| name | |", "|---|---|"]
@@ -205,7 +205,7 @@ def _index(entries: list[tuple[str, Any]], returned: list[tuple[str, Any]]) -> s
 
 
 def _first(thing: Any) -> str:
-    """The first sentence of a docstring, for a cell of a table."""
+    """The first message of a docstring, for a cell of a table."""
     text = " ".join((inspect.getdoc(thing) or "").split("\n\n")[0].split())
     sentence = text.partition(". ")[0].partition(": ")[0].rstrip(".:")
     return as_markdown(sentence)

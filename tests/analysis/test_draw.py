@@ -23,7 +23,7 @@ def ticks(labels):
 
 
 def test_modes():
-    """Pairs once with both points; frequencies of what swings, rates of what does not, and the shares of states beside."""
+    """Pairs once with both points; frequencies of what swings, rates of what does not, and the fractions of states beside."""
     shares = np.array([[0.9, 0.1, 0.0], [0.2, 0.3, 0.5]])
     figure = draw_modes("car", ["a", "b", "c"], [-1 + 4 * np.pi * 1j, complex(-2.5)], shares)
     plane, beside, bar = figure.axes
@@ -52,7 +52,7 @@ def test_response():
 
 
 def test_spectra():
-    """What a logarithm has no place for is left out."""
+    """What a logarithm has no place for is omitted."""
     f = np.array([0.0, 1, 2, 3])
     (axis,) = draw_spectra("car", "m/s2", [("a", f, np.array([1.0, 2, 0, 4])), ("b", f, f)]).axes
     assert [points(x) for x in axis.lines] == [[(1, 2), (3, 4)], [(1, 1), (2, 2), (3, 3)]]

@@ -121,13 +121,13 @@ def test_what_cannot_be_is_said():
 
 
 def test_mass_matrix_of_a_loop_is_that_of_its_energy():
-    """Four-bar linkage: with one freedom, M u(a)^2 / 2 is the kinetic energy."""
+    """Four-bar linkage: with one degree of freedom, M u(a)^2 / 2 is the kinetic energy."""
     s = system("four_bar")
     s.add_outputs("energy")
     sim = s.equations().compile(backend="python")
     q, u = sim.complete({"q(a)": -0.3, "u(a)": 1.3})
     _, udot = sim.derivatives(0.0, q, u)
     free = list(sim.loaded.program.speeds).index(sim.derived.analysis.independent_speeds[0])
-    slopes = u / u[free]  # the mechanism has one freedom, its speeds are proportional
+    slopes = u / u[free]  # the mechanism has one degree of freedom, its speeds are proportional
     M = sim.inverse(q, u, udot + slopes).array[0] - sim.inverse(q, u, udot).array[0]
     assert 0.5 * M * u[free] ** 2 == pytest.approx(sim.outputs(0.0, q, u)["kinetic"], rel=1e-10)

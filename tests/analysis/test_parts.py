@@ -32,7 +32,7 @@ def test_density_of_a_sum_of_waves():
     [([-2.0, -0.5 + 3j], 8), ([-100.0], 1), ([-1e-3 + 1j], 50), ([0.1, -2.0], 50), ([-0.5, 1e-12], 8), ([], 1)],
 )
 def test_waiting_for_the_slowest_mode(monkeypatch, eigenvalues, periods):
-    """Twelve time constants, in periods of 3 s; what stands still is left out, what grows never dies out."""
+    """Twelve time constants, in periods of 3 s; what stands still is omitted, what grows never dies out."""
     model = SimpleNamespace(essential=lambda: SimpleNamespace(eigenvalues=np.array(eigenvalues, dtype=complex)))
     monkeypatch.setattr(spectra, "linear_model", lambda *_: model)
     assert spectra._settling(None, None, None, 3.0) == periods

@@ -84,7 +84,7 @@ def test_steps_of_least_norm_leave_alone_what_nothing_determines():
 
 
 def test_newton_takes_the_root_it_converges_to_at_once():
-    """Each step at most half as long as the one before; no root beyond the limit, none where steps do not shrink."""
+    """Each step at most half as long as the one before; no root outside the limit, none where steps do not shrink."""
     function, *_ = counted(lambda x: x * x - 2, lambda x: 2 * x)
     found = newton(function, np.array([1.5]), np.array([0.2]))
     assert found.found and found.x[0] == pytest.approx(np.sqrt(2), rel=1e-15) and 2 < found.steps < 7

@@ -1,4 +1,4 @@
-"""Steady motions: asked for by speed, output or formula, free inputs, every place that at= may name, loci; what is refused.
+"""Steady motions: asked for by speed, output or formula, free inputs, every place that at= may name, loci; what is rejected.
 
 Most tests ride a motorcycle in the plane, whose steady motion can be written down by hand.
 """
@@ -314,7 +314,7 @@ def test_eigenvalues_are_continuous_along_the_speed(which):
 
 @pytest.mark.campaign
 def test_up_a_slope():
-    """Place and height go on together up a ramp of 10 %; by hand: weight along it times the radius under load."""
+    """Place and height continue together up a ramp of 10 %; by hand: weight along it times the radius under load."""
     s = bc.vehicles.car(slip=bc.Slip(60e3, 45e3), speed=15, terrain=bc.terrain.ramp(0.1))
     sim = s.equations().compile()
     climb = sim.equilibrium()

@@ -185,7 +185,7 @@ def limited():
 
 
 def outcome(call):
-    """ "accepted", "refused", or what it did wrong."""
+    """ "accepted", "rejected", or what it did wrong."""
     try:
         with limited():
             call()

@@ -36,7 +36,7 @@ def system(capitals=True):
 
 
 def _spelled_out(text):
-    """The same formula with names that no capitals tell apart."""
+    """The same formula with names that no capitals report apart."""
     words = {
         "A": "cart", "a": "bob", "M": "m_cart", "m": "m_bob", "R": "along", "r": "aside", "K": "cubic", "F": "pull",
         "f": "gain", "Z": "lag", "z": "lead", "D": "one", "d": "two", "Ay": "first", "ay": "second",

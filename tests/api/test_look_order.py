@@ -11,7 +11,7 @@ from bellcrank.kinematics.analysis import Elimination
 
 
 def platform(legs=4, seed=0):
-    """Rows of a platform with six freedoms on legs of three joints each: every leg's rows hold its own speeds and the platform's."""
+    """Rows of a platform with six degrees of freedom on legs of three joints each: every leg's rows hold its own speeds and the platform's."""
     rng = np.random.default_rng(seed)
     J = np.zeros((3 * legs, 6 + 3 * legs))
     for k in range(legs):

@@ -104,7 +104,7 @@ def test_what_is_declared_may_stay_unused_with_a_warning(path):
 
 
 def test_units_and_labels_of_other_names_are_no_mistakes():
-    """Values of external routines, parameters of definitions and of routines that nothing uses, inertia of a slider."""
+    """Values of user functions, parameters of definitions and of routines that nothing uses, inertia of a slider."""
     s = bc.System("m", units="mks")
     b = s.add_body("b", translate=1)
     s.add_external("drive", arguments=("k*t", "idle"), returns=("force", "spare"), python=lambda t, i: (t, i))

@@ -139,5 +139,5 @@ def test_states_beside_closed_loops():
 def test_positions_are_not_bound_to_states():
     s = swinging(False)
     s.add_constraint("q(b) - z/l")
-    with pytest.raises(bc.ModelError, match="positions cannot be bound to states of your own"):
+    with pytest.raises(bc.ModelError, match="positions cannot be bound to user-defined states"):
         s.equations()

@@ -1,4 +1,4 @@
-"""What is given wrongly ends in a sentence of ours, never in a traceback from somewhere inside."""
+"""What is given wrongly ends in a message of ours, never in a traceback from somewhere inside."""
 
 import math
 

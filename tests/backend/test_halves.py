@@ -1,4 +1,4 @@
-"""A long source compiled in two halves at once: the same library, and mistakes of both are told."""
+"""A long source compiled in two halves at once: the same library, and mistakes of both are reported."""
 
 import shutil
 from runpy import run_path

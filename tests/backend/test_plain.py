@@ -1,4 +1,4 @@
-"""What plain Python does not run is refused in one sentence that says what to install."""
+"""What plain Python does not run is rejected in one message that says what to install."""
 
 import numpy as np
 import pytest
@@ -45,13 +45,13 @@ def test_methods_for_differential_algebraic_equations():
 
 @pytest.mark.filterwarnings("ignore::bellcrank.ModelWarning")
 def test_singular_positions():
-    """A start in one is refused; a run that comes near one ends there, with rows up to it."""
+    """A start in one is rejected; a run that comes near one ends there, with rows up to it."""
     sim = example("n_four_bar", n=2).compile(backend="python")
-    with pytest.raises(bc.RunError, match=f"a start in a singular position of closed loops {TOLD}"):
+    with pytest.raises(bc.RunError, match=f"a start in a singular configuration of closed loops {TOLD}"):
         sim.simulate(t_end=0.1, initial=line(2) | along(2, -2.0))
     run = example("change_point_four_bar").compile(backend="python").simulate(**CROSSING)
     assert run.status is bc.RunStatus.AT_REST and 0 < run.time[-1] < 0.2 and abs(run["q(a)"][-1]) < 0.1
-    assert run.ended.startswith("stopped at t = 0.") and "a way through singular positions" in run.ended
+    assert run.ended.startswith("stopped at t = 0.") and "a way through singular configurations" in run.ended
 
 
 @needs_compiler
@@ -62,7 +62,7 @@ def test_methods_of_scipy_end_at_singular_positions(method):
     sim = example("change_point_four_bar").compile()
     run, through = sim.simulate(**CROSSING, method=method, rtol=1e-9), sim.simulate(**CROSSING)
     assert through.ok and run.status is bc.RunStatus.AT_REST
-    assert "SciPy's methods do not go through singular positions of closed loops: use rk2" in run.ended
+    assert "SciPy's methods do not pass through singular configurations of loops: use rk2" in run.ended
     n = len(run)
     assert n >= 8 and np.abs(run["q(b)"] - through["q(b)"][:n]).max() < 1e-6
 

@@ -274,7 +274,7 @@ def is_gone(process):
 @pytest.mark.skipif(os.name != "posix" or find_compiler() is None or not find_compiler().gnu, reason="needs gcc")
 @pytest.mark.parametrize("end", ["exit", "fork", "interrupt"])
 def test_processes_end_while_a_compiler_is_under_way(tmp_path, end):
-    """Nothing is waited for, no compiler goes on, and nothing is left of a build."""
+    """Nothing is waited for, no compiler continues, and nothing is left of a build."""
     slow, pid = tmp_path / "slow-cc", tmp_path / "pid"
     slow.write_text(SLOW.format(cc=" ".join(find_compiler().command), pid=pid))
     slow.chmod(0o755)

@@ -36,7 +36,7 @@ def assert_same(a, b, bound=1e-11):
 @needs_compiler
 @pytest.mark.parametrize("method", NAMED)
 def test_a_pendulum(method):
-    """A swing that is large enough that rounding is not what methods that choose their steps follow."""
+    """A swing that is large enough that rounding is not what adaptive methods follow."""
     equations = pendulum().equations()
     a, b = (
         equations.compile(backend=x).simulate(t_end=0.5, method=method, initial={"q(rod)": 1.0}) for x in ("c", "wasm")

@@ -29,7 +29,7 @@ from bellcrank.program import interpret
 from tests.models import EXAMPLES, STRICT, example, needs_compiler, pendulum, random_state, rarely, relative, system
 
 EMIT = Path(bc.__file__).parent / "emit"
-# every kind of program: with a table of inputs, loops, constraints, external routines, derived by hand
+# every kind of program: with a table of inputs, loops, constraints, user functions, derived by hand
 KINDS = (
     *("quarter_car", "passenger_car", "four_bar", "motorcycle", "rolling_coin"),
     *("stanford_arm_controlled", "kane_rolling_disc"),
@@ -38,7 +38,7 @@ OTHERS = [n for n in EXAMPLES if n not in KINDS]
 
 
 def strict_model(eom, **options):
-    """Compiled without warnings, external routines and tables as they are."""
+    """Compiled without warnings, user functions and tables as they are."""
     sim = eom.compile(backend="python")
     return sim, CModel(eom.program, sim.loaded.functions, flags=STRICT, **options).calls()
 

@@ -1,4 +1,4 @@
-"""External routines: in C within the source, or called back; what they remember; and the whole under the sanitizers."""
+"""User functions: in C within the source, or called back; what they remember; and the whole under the sanitizers."""
 
 import subprocess
 

@@ -73,7 +73,7 @@ def test_argument_that_is_not_a_number_gives_none():
 
 
 def test_surfaces_of_programs_in_python_know_every_cell():
-    """Straight between points of no order, also in the last cells; held beyond the edges."""
+    """Straight between points of no order, also in the last cells; held outside the edges."""
     x, y, z = np.array([0.0, 1.0, 3.0, 4.0]), np.array([-1.0, 0.0, 2.0]), np.random.default_rng(3).normal(size=(4, 3))
     pieces = []
     for i in range(3):

@@ -149,7 +149,7 @@ def test_programs_in_fortran_have_the_rows_of_those_in_c(tmp_path, case):
 
 @pytest.mark.campaign
 def test_routines_and_events_in_fortran_have_the_rows_of_c(tmp_path):
-    """Routines in C that remember and keep, an input that jumps, events that act."""
+    """Routines in C that remember and keep, an input that jumps, events with actions."""
     (rows, said), (others, told) = both(lever().equations(), tmp_path, [], TURN)
     assert rows.shape == others.shape and np.abs(rows - others).max() < 1e-12 * np.abs(rows).max()
     assert [x for x in said if " at t = " in x and "finished" not in x] == [

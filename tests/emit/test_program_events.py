@@ -74,12 +74,12 @@ def both_ways(equations, language, folder, events, code=0, options=(), **setting
 
 
 def told(events, said):
-    """The lines in which a program tells of its events."""
+    """The lines in which a program reports its events."""
     return [x for x in said.splitlines() if x.startswith(tuple(f"{e.name} at t" for e in events))]
 
 
 def agrees(equations, language, folder, events, code=0, options=(), **settings):
-    """Writes a program with events and runs it: rows and what is told are those of `simulate`, to the bit in C."""
+    """Writes a program with events and runs it: rows and what is reported are those of `simulate`, to the bit in C."""
     run, written, said = both_ways(equations, language, folder, events, code, options, **settings)
     wanted = as_written(run, run.channels)
     if language == "c":
@@ -93,7 +93,7 @@ def agrees(equations, language, folder, events, code=0, options=(), **settings):
 
 @pytest.mark.parametrize("language", COMPILED_MAINLY_C)
 def test_a_ball_bounces_to_the_bit_as_in_a_run(tmp_path, language):
-    """What is told beside an event that acts is told once, too. Others change no motion: at a row, and a little jump."""
+    """What is reported beside an event with an action is reported once, too. Others change no motion: at a row, and a little jump."""
     row = bc.event("t >= 0.41", action={"m": "2*m"}, name="row")
     half = bc.event("q(ball) - 1 + where(q(ball) > 1, 1e-6, -1e-6)", direction=-1, action={"m": "m + 1"}, name="half")
     there = bc.event("q(ball) - ground", name="there")
@@ -134,7 +134,7 @@ BACK = bc.event("q(b) < 0.7", action={"q(b)": "q(b) + 0.2"}, name="back")
 
 
 def chooses_steps_as_a_run(sim, folder, events, method):
-    """A program in C with a method that chooses its steps: as many of them, rows at the same times."""
+    """A program in C with an adaptive method: as many of them, rows at the same times."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # steps that are held
         run = sim.simulate(events=events, method=method)

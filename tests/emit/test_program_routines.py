@@ -1,4 +1,4 @@
-"""External routines at all their places, in process and in programs of all languages, and called from one language in another."""
+"""User functions at all their places, in process and in programs of all languages, and called from one language in another."""
 
 import numpy as np
 import pytest
@@ -196,7 +196,7 @@ def test_mistake_in_fortran_is_shown():
     s.add_external("f", arguments=("t",), fortran="  function f(t) result(v)\n    v = oops\n  end function f\n")
     s.add_moment("m", magnitude="m0*f(t)", direction="[rod3]", on=rod)
     s.set_defaults(m0=1)
-    with pytest.raises(bc.BuildError, match=r"(?s)could not compile the external routines in Fortran.*oops"):
+    with pytest.raises(bc.BuildError, match=r"(?s)could not compile the user functions in Fortran.*oops"):
         s.equations().compile(backend="c")
 
 
@@ -226,7 +226,7 @@ def test_what_input_and_echo_refuse():
     with pytest.raises(bc.ModelError, match="external 'enter': it gives 'mass', which has the value 3 already"):
         s.equations()
     sim = places(("python",)).equations().compile(backend="python")
-    with pytest.raises(bc.ModelError, match="parameter 'mass' is given by the external routine 'enter'"):
+    with pytest.raises(bc.ModelError, match="parameter 'mass' is given by the user function 'enter'"):
         sim.simulate(parameters={"mass": 3})
 
 

@@ -114,8 +114,8 @@ def holding():
     [
         (lambda: system("four_bar"), "do not keep loops closed"),
         (mass_on_a_spring, "do not watch events"),
-        (remembering, "have no external routines with a memory"),
-        (holding, "do not hold values of external routines"),
+        (remembering, "have no user functions with a memory"),
+        (holding, "do not hold values of user functions"),
     ],
 )
 def test_models_that_the_driver_in_python_cannot_run_become_a_module_alone(tmp_path, make, why):
@@ -184,7 +184,7 @@ def pair(a, b):
 
 
 def everything(memory=True, **options):
-    """A pendulum with tables, external routines, inputs, their rates, and every function of the text language."""
+    """A pendulum with tables, user functions, inputs, their rates, and every function of the text language."""
 
     calls = "counter(t)" if memory else "t/tau"
 
@@ -230,7 +230,7 @@ def everything(memory=True, **options):
 
 @pytest.mark.filterwarnings(
     "ignore:table '.*' was evaluated at:bellcrank.ModelWarning"
-)  # on purpose: beyond its points
+)  # on purpose: outside its points
 @pytest.mark.parametrize("language", MAINLY_C)
 def test_tables_routines_inputs_and_functions(tmp_path, language):
     eom = everything(memory=language != "python").equations()
@@ -276,7 +276,7 @@ def test_long_routines_in_parts(tmp_path, language):
     [("change_point_four_bar", {}), ("slider_crank", {"equal_arms": True}), ("n_four_bar", {"n": 2})],
 )
 def test_passages_through_singular_positions(tmp_path, name, options, language):
-    """The run within the package tells of passages; the programs come out of them on the same branch, with closed loops."""
+    """The run within the package reports passages; the programs come out of them on the same branch, with closed loops."""
     s = system(name, **options)
     s.add_outputs("residuals")
     eom = s.equations()
@@ -508,7 +508,7 @@ def test_loops_that_cannot_be_closed(tmp_path, language):
 @pytest.mark.parametrize(("language", "option"), [("c", "c= or fortran="), ("fortran", "fortran= or c=")])
 def test_routines_must_be_given_in_the_language(tmp_path, language, option):
     s = pendulum("f(t)", lambda s: s.add_external("f", arguments=("t",), python=lambda t: t))
-    with pytest.raises(bc.ModelError, match=f"needs the external routine 'f' in .*: give {option}"):
+    with pytest.raises(bc.ModelError, match=f"needs the user function 'f' in .*: give {option}"):
         s.equations().write(language, tmp_path)
 
 
@@ -642,7 +642,7 @@ def test_reactions_of_loops(tmp_path, language):
 
 @pytest.mark.parametrize("language", COMPILED)
 def test_a_model_without_parameters(tmp_path, language):
-    """Uniform motion: nothing to be told but the state."""
+    """Uniform motion: nothing to be reported but the state."""
     s = bc.System("plain", units="mks")
     s.add_body("b", translate=1, mass=1, inertia=0)
     s.set_run(t_end=1, step=0.1, initial={"u(b)": 2.0})

@@ -196,7 +196,7 @@ def test_statements_that_results_do_not_need_are_left_out():
 
 
 class Routine:
-    """Stands for an external routine."""
+    """Stands for a user function."""
 
     returns = ("one", "two")
 

@@ -1,4 +1,4 @@
-"""Linear systems of stiff methods: an order of elimination that fills only what it tells, and its C against NumPy."""
+"""Linear systems of stiff methods: an order of elimination that fills only what it reports, and its C against NumPy."""
 
 import ctypes
 
@@ -39,7 +39,7 @@ int solve(int usual, const double *slopes, double s, double t, double *one, doub
 
 
 def matrices(rng, n):
-    """Slopes of a random structure, coordinates and own states first, and the states that each rate depends on."""
+    """Slopes of a random structure, coordinates and user-defined states first, and the states that each rate depends on."""
     n_q = int(rng.integers(1, n))
     rows = [{i} | {int(j) for j in rng.choice(n, min(n, 3), replace=False)} for i in range(n_q)]
     rows += [set(range(n)) for _ in range(n - n_q)]

@@ -1,4 +1,4 @@
-"""WebAssembly of programs in pages: the numbers of the compiled program, for every example; what is refused."""
+"""WebAssembly of programs in pages: the numbers of the compiled program, for every example; what is rejected."""
 
 import zlib
 
@@ -136,7 +136,7 @@ def test_every_example_equals_the_compiled_program_or_is_refused(name):
     eom = example(name)
     foreign = [r.name for r in eom.program.externals if kernel_function(eom.program, r) is None]
     if foreign:
-        with pytest.raises(bc.ModelError, match=f"cannot call the external routines? '{foreign[0]}'"):
+        with pytest.raises(bc.ModelError, match=f"cannot call the user functions? '{foreign[0]}'"):
             browser_program(eom.program)
         return
     loaded = load(eom.analysis, eom.interface, eom.program, "c", {})

@@ -85,7 +85,7 @@ def test_steps_equal_those_of_the_package(tmp_path):
     first = c.rows(one, 20)
     assert abs(first[0, 2] - other.y[1]) > 1e-3
     assert np.array_equal(c.rows(kept, 20), first)
-    # a parameter that is tuned acts from then on; a state that is no number is refused, and nothing is lost
+    # a parameter that is tuned acts from then on; a state that is no number is rejected, and nothing is lost
     one.p[c.place("P_M_B")] *= 2
     c.call("tune", one)
     c.call("step", one)
@@ -130,7 +130,7 @@ def test_what_cannot_be_written_is_said(tmp_path, capsys):
     fine = pendulum().equations()
     folder = tmp_path / "none"
     for eom, how, told in (
-        (hidden, {"purpose": "embedded"}, "needs the external routine 'bump' in C"),
+        (hidden, {"purpose": "embedded"}, "needs the user function 'bump' in C"),
         (unknown, {"purpose": "embedded"}, "starts with values of all parameters: give k"),
         (fine, {"purpose": "embeded"}, "purpose 'embeded' is not known.*Did you mean 'embedded'"),
         (

@@ -414,7 +414,7 @@ TWICE = "void twice(double k, double *returns) { returns[0] = 2.0*k; }"
 
 
 def test_routines_tables_and_rates_of_inputs(tmp_path):
-    """Routines remember at the ends of steps alone; model exchange tells them by completedIntegratorStep."""
+    """Routines remember at the ends of steps alone; model exchange reports them by completedIntegratorStep."""
     eom = machine()
     run = eom.compile(speed="quick").simulate(inputs={"z": bc.ramp(0.0, 0.5)})
     path = eom.write_fmu(tmp_path / "x.fmu")
@@ -506,7 +506,7 @@ def test_loops_that_others_open_are_closed_again(opened, version):
 
 @pytest.mark.campaign
 def test_a_car_and_its_driver_side_by_side(tmp_path):
-    """Two units that tell each other what they do come to the one model of both, by the first order of the interval."""
+    """Two units that report each other what they do come to the one model of both, by the first order of the interval."""
     parts = run_path(str(FOLDER / "car_and_driver.py"))
     paths = [parts[name]().equations().write_fmu(tmp_path / f"{name}.fmu") for name in ("car", "driver")]
     together = parts["both"]().equations().compile(speed="quick").simulate()["y"]

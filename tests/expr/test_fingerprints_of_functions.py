@@ -1,4 +1,4 @@
-"""Functions that share a name are told apart."""
+"""Functions that share a name are distinguished."""
 
 import numpy as np
 

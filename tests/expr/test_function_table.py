@@ -325,7 +325,7 @@ def test_dimensions():
 # besides the table: an independent evaluation, bounds of values, and Python's functions that a kept model may name
 ALLOWED = {"expr/function_table.py", "verify/functions.py", "kinematics/pivots.py", "derive/portable.py"}
 NAMES = set(FUNCTIONS)
-COMMON = {"where", "sign", "min", "max", "abs", "log", "floor"}  # words of sentences and of Python, too
+COMMON = {"where", "sign", "min", "max", "abs", "log", "floor"}  # words of messages and of Python, too
 
 
 def listed(node):

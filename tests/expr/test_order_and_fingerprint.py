@@ -105,7 +105,7 @@ def test_fingerprint_follows_the_arithmetic(one, other):
 
 
 def test_powers_of_what_vanishes():
-    """A root of zero is zero, and only what divides is refused."""
+    """A root of zero is zero, and only what divides is rejected."""
     assert power_residue(0, Fraction(1, 2)) == power_residue(0, 3) == 0
     with pytest.raises(ModelError, match="identically zero"):
         power_residue(0, Fraction(-1, 2))

@@ -15,7 +15,7 @@ PLACES = [(-0.7, 0.2), (0.5, 1.0), (0.8, 1.2), (3.9, 2.9), (4.0, 3.0), (-1.0, 0.
 
 @pytest.mark.parametrize("order", [1, 3])
 def test_one_argument(order):
-    """Beyond its points it goes on with the end slope."""
+    """Outside its points it continues with the end slope."""
     t = table(X, V, order)
     known = CubicSpline(X, V) if order == 3 else (lambda x: np.interp(x, X, V))
     for x in (-1.0, -0.3, 0.5, 0.9, 3.3, 4.0):
@@ -33,7 +33,7 @@ def test_one_argument(order):
 
 @pytest.mark.parametrize("order", [1, 3])
 def test_two_arguments(order):
-    """Values and slopes by each argument; beyond its points the end value holds, and slopes by what is beyond are zero."""
+    """Values and slopes by each argument; outside its points the end value holds, and slopes by what is beyond are zero."""
     t = table(X, Y, Z, order)
     known = (
         RectBivariateSpline(X, Y, Z, kx=3, ky=3).ev

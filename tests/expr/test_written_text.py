@@ -132,7 +132,7 @@ def near_the_edge(kind, args):
 
 
 def read(tree):
-    """The expression, None where a number in it is refused (a division by zero, the root of a negative number)."""
+    """The expression, None where a number in it is rejected (a division by zero, the root of a negative number)."""
     try:
         return build(tree)
     except ModelError:

@@ -246,7 +246,7 @@ class Readers:
         tyre = (EXAMPLES / "tyres" / "book_205_60R15.tir").read_text("utf-8")
         load(EXAMPLES / "suspension.toml").table(step=0.1, range=(-0.05, 0.05), links=[]).save(self.folder / "t.json")
         self.columns = {x.name: (x.column, 1.0) for x in self.equations.interface.channels}
-        self.kinds = {  # with a share of all inputs, fewer of those that take longer
+        self.kinds = {  # with a fraction of all inputs, fewer of those that take longer
             "formula": (FORMULAS, parse, 150),
             "formula of a study": (SCALARS, self.formula, 80),
             "condition": (CONDITIONS, self.condition, 80),
@@ -458,7 +458,7 @@ def unwatched():
 
 
 def fuzz(readers, kind, count, seed):
-    """Gives so many changed inputs to a reader; what it did wrong, with the input. How many were read and refused."""
+    """Gives so many changed inputs to a reader; what it did wrong, with the input. How many were read and rejected."""
     texts, read, _ = readers.kinds[kind]
     rng, outcome, found = random.Random(f"{kind} {seed}"), {"read": 0, "refused": 0}, {}
     with warnings.catch_warnings():

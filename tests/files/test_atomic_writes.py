@@ -1,4 +1,4 @@
-"""Result files are whole or as they were before; words of users stay words in them; bad files are told, not traced."""
+"""Result files are whole or as they were before; words of users stay words in them; bad files are reported, not traced."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Files of channels: written, read back equal; files that are damaged are told as such."""
+"""Files of channels: written, read back equal; files that are damaged are reported as such."""
 
 import importlib.util
 import json
@@ -221,7 +221,7 @@ def test_matlab_files_have_names_that_matlab_takes(tmp_path):
     assert held["about"]["q_b_2"]["name"] == "q(b, 2)" and held["about"]["q_b_2"]["unit"] == "m/s²"
     again = bc.read(path)
     assert list(again) == names and again.units == run.units
-    # damaged ones are read or told, never more
+    # damaged ones are read or reported, never more
     whole, rng = path.read_bytes(), np.random.default_rng(1)
     for _ in range(300):
         damaged = bytearray(whole[: rng.integers(100, 2 * len(whole))])

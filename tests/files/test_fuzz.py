@@ -1,4 +1,4 @@
-"""Thousands of changed inputs over all readers: each is read or refused in words, soon, and nothing is executed."""
+"""Thousands of changed inputs over all readers: each is read or rejected in words, soon, and nothing is executed."""
 
 import os
 import signal

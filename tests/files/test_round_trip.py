@@ -59,7 +59,7 @@ def same(written, read, labels):
 
 
 def round_trip(ending, folder, record, **layouts):
-    """Written and read back; or refused, where two names would be one."""
+    """Written and read back; or rejected, where two names would be one."""
     path = folder / f"r{ending}"
     path.unlink(missing_ok=True)
     try:

@@ -1,4 +1,4 @@
-"""Decks on the command line: run, count, write, check, describe, translate; mistakes end with a sentence."""
+"""Decks on the command line: run, count, write, check, describe, translate; mistakes end with a message."""
 
 import json
 import shutil
@@ -167,7 +167,7 @@ def test_files_that_are_no_text_and_routines_that_fail(capsys, tmp_path):
 
 
 def test_a_deck_can_neither_reach_files_nor_run_commands(capsys, tmp_path):
-    """Lisp that would write, read, load or run something is refused, and nothing happens."""
+    """Lisp that would write, read, load or run something is rejected, and nothing happens."""
     mark = tmp_path / "mark"
     secret = tmp_path / "secret.lsp"
     secret.write_text("(add-body hidden :translate 1)", encoding="utf-8")

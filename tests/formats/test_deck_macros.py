@@ -1,4 +1,4 @@
-"""Every macro and keyword of Sayers (1990), Appendix A, with its default, and what is refused."""
+"""Every macro and keyword of Sayers (1990), Appendix A, with its default, and what is rejected."""
 
 from pathlib import Path
 
@@ -331,7 +331,7 @@ def test_reset_forgets_what_came_before():
     assert [c.args for c in deck(BODY + "(reset)(add-body z :translate 1)").calls if c.method == "add_body"] == [("z",)]
 
 
-# ---- external routines
+# ---- user functions
 
 CALLS = """(add-body b :body-rotation-axes 3)(add-variables difeqn real a c)(add-subroutine difeqn CMD t !"2*q(1)" a c)
   (add-moment m :body1 b :magnitude !"k*(a + c) + func(tyre, u(1), 3)")(set-defaults k 1 bi33 2)"""
@@ -466,7 +466,7 @@ def test_variables_that_no_routine_sets_are_inputs():
     assert sim.derived.analysis.mechanism.description.variables[0].label == "wind"
 
 
-# ---- what is refused
+# ---- what is rejected
 
 
 @pytest.mark.parametrize(

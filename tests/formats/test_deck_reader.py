@@ -1,4 +1,4 @@
-"""Lisp text to data: what is read, where it stands, and what is refused. Nothing is executed."""
+"""Lisp text to data: what is read, where it stands, and what is rejected. Nothing is executed."""
 
 import pytest
 

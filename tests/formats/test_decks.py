@@ -126,7 +126,7 @@ def test_states_are_called_as_in_the_source():
     assert label["u(nrb, 2)"] == "Abs. trans. speed of nrb* along axis 2"
 
 
-# ---- what is told
+# ---- what is reported
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ FORMULAS = (
 
 
 def stub(count):
-    """An external routine with constant results."""
+    """A user function with constant results."""
     return lambda *arguments: (0.1,) * count if count else 0.1
 
 

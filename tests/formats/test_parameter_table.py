@@ -97,7 +97,7 @@ def test_units_and_labels_are_deduced_where_the_deck_gives_none():
 @pytest.mark.parametrize(
     ("name", "unit", "label"),
     [
-        ("d", "N-s/m", "damping coefficient in strut"),  # the source prints N-sec/rad/m and says so (erratum)
+        ("d", "N-s/m", "damping coefficient in strut"),  # the source prints N-sec/rad/m and reports it (erratum)
         ("k", "N/m", "stiffness coefficient in strut"),
         ("bi33", "kg-m2", "moment of inertia of b (33)"),
         ("l1", "m", "coordinate of attachment point for b in dir 1"),

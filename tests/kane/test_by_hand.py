@@ -1,4 +1,4 @@
-"""Derivations led by hand: no foreign poles, contradictions are refused, inputs and constraints are kept."""
+"""Derivations led by hand: no foreign poles, contradictions are rejected, inputs and constraints are kept."""
 
 import itertools
 import math
@@ -96,7 +96,7 @@ def turning_frame():
 
 
 def test_angular_velocity_that_contradicts_the_orientation_is_refused_whatever_comes_last():
-    """It was accepted, and only a check told."""
+    """It was accepted, and only a check reported."""
     steps = {
         "orientation": lambda d: d.rotate("N", "A", 3, "q"),
         "rate": lambda d: d.set_rate("q", "u"),

@@ -212,7 +212,7 @@ def test_theorems_of_two_points_agree_with_differentiation():
             )
 
 
-# ---- what is refused
+# ---- what is rejected
 
 
 def test_what_is_missing_is_told_at_once_with_the_call_that_gives_it():
@@ -363,7 +363,7 @@ def test_a_wrong_step_fails_the_check():
         d.set_velocity(O, "N", 0)
         d.set_position(O, A.cm, l * A[1])
         d.set_velocity(A.cm, "N", velocity)
-        d.motion.w[A, d.newtonian] = d.vector(turn)  # d.set_angular_velocity would refuse it
+        d.motion.w[A, d.newtonian] = d.vector(turn)  # d.set_angular_velocity would reject it
         d.gravity(d.constants("g")[0] * d.newtonian[1])
         return {line.name: line.passed for line in bc.check(d, states=2, backend="python").lines}
 

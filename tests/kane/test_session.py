@@ -42,7 +42,7 @@ def session(tmp_path):
 
 
 def refused(session, line, *words):
-    """Entering the line is refused with these words, and nothing changes."""
+    """Entering the line is rejected with these words, and nothing changes."""
     before, symbols = session.listing(), dict(session.workspace.symbols)
     with pytest.raises(ModelError) as caught:
         session.enter(line)

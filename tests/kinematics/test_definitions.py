@@ -19,7 +19,7 @@ def two_masses(magnitude: str = "-k*squeeze - pull") -> bc.System:
     return s
 
 
-@pytest.mark.parametrize("magnitude", ["-k*squeeze - pull", "k*stretch - k*(stretch + squeeze) - pull"])
+@pytest.mark.parametrize("magnitude", ["-k*squeeze - pull", "k*segment - k*(segment + squeeze) - pull"])
 def test_definitions_follow_the_force_that_holds_them(magnitude: str) -> None:
     """Also where the names come in by a definition that has been read before."""
     sim = two_masses(magnitude).equations().compile(backend="python")

@@ -127,7 +127,7 @@ def test_coupling_rod_on_equal_cranks(n):
 
 
 def test_rods_of_two_lengths_contradict():
-    """Rows that repeat others in a general position are looked at in numbers, and refused where they cannot hold."""
+    """Rows that repeat others in a general position are looked at in numbers, and rejected where they cannot hold."""
     s = coupling_rod(4)
     s.add_loop_joint("stay", "distance", between=("p2", "r2"), length=0.1)
     with pytest.raises(bc.ModelError, match=r"stay.*contradicts"):

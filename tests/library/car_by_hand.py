@@ -297,7 +297,7 @@ def roll_frequency(car):
 
 
 def rates_of(M, K, G, slips, v):
-    """Eigenvalues of freedoms with masses, stiffnesses, gyroscopic terms and tyres that slip."""
+    """Eigenvalues of degrees of freedom with masses, stiffnesses, gyroscopic terms and tyres that slip."""
     n = len(M)
     A = np.zeros((2 * n + len(slips), 2 * n + len(slips)))
     A[:n, n : 2 * n], A[n : 2 * n, :n], A[n : 2 * n, n : 2 * n] = (

@@ -1,4 +1,4 @@
-"""Cars as files: what they say, what is refused, how they stand, and suspensions beside published tables.
+"""Cars as files: what they say, what is rejected, how they stand, and suspensions beside published tables.
 
 No equations are derived here; that is done in test_car_runs.py.
 """

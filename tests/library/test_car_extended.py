@@ -65,7 +65,7 @@ def test_what_cannot_be_controlled_is_named(car, extended, system):
 
 
 def test_models_changed_by_hand_and_classes_that_cannot_be_called_are_refused(extended, car):
-    """What manoeuvres would leave out without a word before."""
+    """What manoeuvres would omit without a word before."""
     by_hand = extended.system()
     by_hand.set_defaults(F_test=2.0)
     with pytest.raises(ModelError, match=r"give them car.extended\(function\)"):

@@ -202,7 +202,7 @@ def test_methods_of_the_steady_circle_agree(car, compiled):
 
 def test_limits_of_the_steady_circle(car, compiled):
     """One largest lateral acceleration: by the slow ramps of both forms, at any rate, and by continuation of steady
-    turns; a run that ends before the limit says so."""
+    turns; a run that ends before the limit reports it."""
     steady = compiled.limit(100 / 3.6)
     values = [
         steady.ay,
@@ -348,7 +348,7 @@ def test_a_tall_car_overturns(compiled):
 
 
 def test_a_tall_car_in_a_fishhook(car):
-    """The series finds the speed at which two wheels lift, and goes on beyond it."""
+    """The series finds the speed at which two wheels lift, and continues beyond it."""
     tall = car.changed(body={"cg": ["-1.2 m", "0 m", "1.0 m"]})
     hook = bc.manoeuvres.run(tall, "fishhook", speeds=(30.0, 60.0, 80.0))
     assert not hook.passed and 30 < hook["lift_speed"] <= 80 and hook["inner_load_min"] == 0 and hook["roll_max"] > 10

@@ -1,4 +1,4 @@
-"""The car of point masses: freedoms by count, static rest by closed form, and the same motion by multipliers."""
+"""The car of point masses: degrees of freedom by count, static rest by closed form, and the same motion by multipliers."""
 
 import numpy as np
 import pytest

@@ -37,7 +37,7 @@ def test_bounces_follow_the_analytic_sequence_until_rolling_starts(backend):
     assert hits == pytest.approx(expected, abs=1e-9)
     (start,) = [ev.time for ev in run.events if ev.name == "w rolls"]
     assert hits[-1] < start < first * (1 + e) / (1 - e)
-    assert 2 * first * e ** len(hits) >= 0.01 * e  # the flight left out is shorter than a step
+    assert 2 * first * e ** len(hits) >= 0.01 * e  # the flight omitted is shorter than a step
     before = run.time < start
     heights = np.zeros(before.sum())
     for i, t in enumerate(run.time[before]):

@@ -51,7 +51,7 @@ def test_a_road_is_asked_for(capsys):
 
 @pytest.mark.campaign
 def test_a_car_follows_a_road_of_a_file(tmp_path, capsys):
-    """By command: to the end of the road near its line; where it is too fast, it is told that it leaves the road."""
+    """By command: to the end of the road near its line; where it is too fast, it is reported that it leaves the road."""
     road, out = s_bend(tmp_path / "s.crg"), tmp_path / "out"
     words = ["drive", "passenger", "road", "--set", f"file={road}", "--speed"]
     assert main([*words, "45", "--out", str(out), "--plot", str(tmp_path / "s.png")]) == 0

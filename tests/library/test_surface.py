@@ -34,7 +34,7 @@ def places(ground, count):
 
 
 def test_heights_between_and_beyond():
-    """Planes are planes and go on; other ground goes through its points, and its slopes are continuous."""
+    """Planes are planes and continue; other ground goes through its points, and its slopes are continuous."""
     ground, (x, y) = plane(), np.random.default_rng(1).uniform(-20, 20, (2, 50))
     assert ground.height(x, y) == pytest.approx(0.3 * x + 0.1 * y - 0.2, abs=1e-12)
     ground = rough()
@@ -201,7 +201,7 @@ def test_what_ground_may_be():
 
 
 def test_banked_road():
-    """Level along its line, rising across it as asked, and level beyond its edges."""
+    """Level along its line, rising across it as asked, and level outside its edges."""
     angle = np.linspace(0, 1.5, 60)
     road = bc.terrain.banked(50 * np.sin(angle), 50 - 50 * np.cos(angle), -0.1, width=12)
     for a in (0.4, 0.9, 1.3):
@@ -290,7 +290,7 @@ def test_a_ring_road_of_a_file(tmp_path):
         assert near.distance == pytest.approx(0.02 * normal[2], abs=2e-4)
     other = bc.terrain.read_grid(ring(tmp_path / "right.crg", way=-1.0), spacing=0.25)
     assert other.height(x, -y) == pytest.approx(ground.height(x, y), abs=1e-3)  # the mirror image
-    inside, outside = ground.height(0.0, R), ground.height(0.0, -8.0)  # beyond the edges it stays as high
+    inside, outside = ground.height(0.0, R), ground.height(0.0, -8.0)  # outside the edges it stays as high
     assert inside == pytest.approx(BANK * 4, abs=WAVE + 0.01) and outside == pytest.approx(-BANK * 4, abs=WAVE + 0.01)
 
 

@@ -1,4 +1,4 @@
-"""Reading .tir files: habits of real ones, what is refused, and thousands of changed ones."""
+"""Reading .tir files: habits of real ones, what is rejected, and thousands of changed ones."""
 
 import random
 import tempfile

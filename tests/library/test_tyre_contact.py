@@ -97,7 +97,7 @@ def test_a_wheel_in_c_gives_the_tables_of_the_star_form_and_of_the_ranges():
 
 @pytest.mark.campaign
 def test_a_wheel_in_c_has_the_load_of_62_at_its_radius():
-    """Without what Fx and Fy take from the load, which models leave out."""
+    """Without what Fx and Fy take from the load, which models omit."""
     tyre, found = book62().scaled(Q_FCX=0.0, Q_FCY=0.0), columns("mf62_radius")
     out = through(rig(tyre).equations().compile(), tyre, found, slice(None))
     for name in ("Fx", "Fy", "Fz"):

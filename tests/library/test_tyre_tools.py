@@ -56,7 +56,7 @@ def test_data_of_a_fit_may_be_a_file(measured, tmp_path):
         (dict(start=3), "must be a Magic Formula tyre"),
         (dict(data={"Fz": [1], "kappa": [0]}), "must have the columns"),
         (dict(data={"Fz": [1], "kappa": [0], "alpha": [0], "Fy": ["x"]}), "columns of numbers"),
-        (dict(data={"Fz": [1.0], "kappa": [0.0], "alpha": [0.1], "Fy": [3.0]}), "do not tell"),
+        (dict(data={"Fz": [1.0], "kappa": [0.0], "alpha": [0.1], "Fy": [3.0]}), "do not determine"),
         (
             dict(data={"Fz": [1.0, 2], "kappa": [0.0], "alpha": [0.1, np.nan], "Fy": [3.0, 4]}),
             "alpha must have 2 finite",

@@ -227,7 +227,7 @@ def test_friction_of_the_ground():
 
 
 def test_friction_of_the_ground_holds_for_any_slip():
-    """A block on a slippery plane slides with its share of the friction, by a tyre with springs alone."""
+    """A block on a slippery plane slides with its fraction of the friction, by a tyre with springs alone."""
     s = bc.System("block", axes="ISO 8855")
     body = s.add_point_mass("b", mass=300)
     s.add_gravity()

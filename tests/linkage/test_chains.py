@@ -121,7 +121,7 @@ def test_closing_joints_of_every_kind_hold_what_they_should():
         assert np.abs(pose.dd - poses["revolute"].dd).max() < 1e-9
     assert redundant["revolute"].counted == -2 and redundant["revolute"].real == 1
     assert redundant["revolute"].redundant == ("joint 'c'",)
-    assert redundant["spherical"].counted == 0  # a ball would do with a plane's freedom less
+    assert redundant["spherical"].counted == 0  # a ball would do with a plane's degree of freedom less
 
 
 def test_planar_and_cylindrical_joints_place_bodies():

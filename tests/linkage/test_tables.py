@@ -229,7 +229,7 @@ def test_outside_the_table(five):
     "scheme", rarely(["quintic", "cubic", "three-rotations", "bicubic"], ["cubic", "three-rotations"])
 )
 def test_beyond_the_table_it_goes_on_straight(scheme, five):
-    """Position straight, attitude continuous, derivatives those of the pose itself, in Python and in C; beyond one end or both."""
+    """Position straight, attitude continuous, derivatives those of the pose itself, in Python and in C; outside one end or both."""
     if scheme == "bicubic":
         table = linkage("double_wishbone").table(step=0.02, range=(-0.04, 0.04), rack=(-0.02, 0.02))
         places = [(0.05, 0.013), (-0.012, -0.031), (0.055, 0.028), (-0.049, -0.03)]

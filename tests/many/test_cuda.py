@@ -233,7 +233,7 @@ def near_singular_positions():
     given = {"initial": {"u(crank)": speed}, "t_end": 0.5, "step": 0.001, "keep": ["x"]}
     there, here = (sim.simulate_many(backend=b, **given) for b in ("cuda", "cores"))
     assert there.settings["backend"] == "cuda"
-    assert there.notes == ["1 run came near singular positions of closed loops and went alone"]
+    assert there.notes == ["1 run came near singular configurations of closed loops and went alone"]
     assert (there["x"][1] == here["x"][1]).all()
     np.testing.assert_allclose(there["x"], here["x"], rtol=0, atol=1e-12)
 

@@ -44,7 +44,7 @@ CLUTCH = [
 
 
 def compare(sim, many, options, runs, tolerance=1e-12):
-    """Histories, figures and sentences against runs alone."""
+    """Histories, figures and messages against runs alone."""
     for i in runs:
         alone = sim.simulate(**options(i))
         assert many.ended[i] == alone.ended
@@ -107,7 +107,7 @@ def test_a_run_that_meets_an_event_leaves_its_neighbours_alone():
 
 @pytest.mark.campaign
 def test_what_needs_more_than_compiled_code_goes_alone():
-    """Events that chatter, and such that set what cannot be, end with the sentence of `simulate`; others go on."""
+    """Events that chatter, and such that set what cannot be, end with the message of `simulate`; others continue."""
     sim = ball()
     chatters = bc.event("q(ball) - ground", direction=-1, action={"u(ball)": "-e*u(ball)"}, name="bounce")
     e = np.array([0.2, 0.9, 0.5, 0.9, 0.2])
@@ -283,7 +283,7 @@ def test_random_events_in_closed_loops(name):
 
 @pytest.mark.campaign
 def test_events_that_loops_cannot_follow_go_alone():
-    """Against the constraints, out of reach, and into a singular position: as `simulate` does it, to the bit."""
+    """Against the constraints, out of reach, and into a singular configuration: as `simulate` does it, to the bit."""
     sim = example("slider_crank").compile()
     for action, said in (
         ({"u(piston)": "0.8*u(piston)", "u(crank)": "0.9*u(crank)"}, "against the constraints"),

@@ -210,7 +210,7 @@ def test_the_text_is_that_of_the_one_printer():
 
 def test_closed_loops_go_side_by_side_where_they_are_regular():
     """The same motion as alone, with the same bits whatever stands in other lanes; runs that come near a singular
-    position have the bits of `simulate`, and their number is told."""
+    position have the bits of `simulate`, and their number is reported."""
     sim, sizes_of_runs, order = example("four_bar").compile(), np.linspace(1.0, 1.02, 9), [5, 3, 6, 0, 8, 2, 1, 7, 4]
     varied, step = [x for x in sim.interface.parameters if x.default][:2], sim.interface.run.step
     span = {"t_end": min(sim.interface.run.t_end, 1000 * step), "step": step, "every": 50}

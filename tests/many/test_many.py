@@ -191,7 +191,7 @@ def test_methods_that_choose_their_steps(which):
     assert many.settings["backend"] == "cores"
     assert bool(many.notes) == (method == "auto")
     side_by_side = sim.simulate_many(n=1, backend="lanes", **shared)
-    assert f"not side by side: the method {method} chooses its steps" in side_by_side.notes[0]
+    assert f"not side by side: the method {method} adapts its steps" in side_by_side.notes[0]
     one = lambda i: {"parameters": {k: v[i] for k, v in values.items()}, "output_every": 2, **shared}  # noqa: E731
     same_as_alone(sim, many, one, range(3))
 
@@ -199,7 +199,7 @@ def test_methods_that_choose_their_steps(which):
 @needs_compiler
 @pytest.mark.campaign
 def test_events_stop_runs_and_act_in_them():
-    """One that stops leaves the others alone; an event that acts adds rows, but none to the histories of many runs."""
+    """One that stops leaves the others alone; an event with an action adds rows, but none to the histories of many runs."""
     sim, k = quarter_car(), np.linspace(1e4, 2e4, 4)
     shared = {"t_end": 1.0, "step": STEP, "inputs": {"z_road": bc.step(at=0.1, height=0.05)}}
     events = [bc.event("q(body) - 0.02*k/1e4", name="up"), bc.event("t - 0.2005", action={"u(body)": 0}, name="halt")]

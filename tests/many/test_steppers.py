@@ -1,4 +1,4 @@
-"""A vector of steppers, and environments of Gymnasium: the bits of single ones, what fails alone, what is refused."""
+"""A vector of steppers, and environments of Gymnasium: the bits of single ones, what fails alone, what is rejected."""
 
 import runpy
 from pathlib import Path
@@ -80,7 +80,7 @@ def test_a_run_that_fails_leaves_the_others_alone(made: Any) -> None:
     other = sim.stepper(parameters={"k": 30.0}, step=STEP, inputs={"z": 0.1})
     other.step(100)
     assert np.array_equal(values(all_of)[2], values(other)[0])
-    all_of.set_parameter(c=0.5)  # of those that go on
+    all_of.set_parameter(c=0.5)  # of those that continue
     all_of.reset([1], parameters={"k": 30.0})
     all_of.step(100)
     assert not all_of.problems and np.array_equal(values(all_of)[1], values(other)[0])
@@ -176,7 +176,7 @@ def test_what_environments_refuse(cart: Any) -> None:
         ({"done": "q(pole)"}, "must be a comparison"),
         ({"every": 0}, "every=0 must be a whole number"),
         ({"t_end": -1}, "t_end=-1 s must be a positive number"),
-        ({"method": "auto"}, "chooses its steps"),
+        ({"method": "auto"}, "adapts its steps"),
         ({"n": 0}, "n=0 must be a whole number"),
     ]
     for given, why in told:

@@ -1,4 +1,4 @@
-"""Methods that choose their steps: order conditions of all rooted trees."""
+"""Adaptive methods: order conditions of all rooted trees."""
 
 from functools import cache
 from math import prod

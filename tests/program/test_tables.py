@@ -122,7 +122,7 @@ def test_slopes_through_tables_of_parameters(backend):
 
 @pytest.mark.parametrize("backend", ["python", pytest.param("c", marks=needs_compiler)])
 def test_tables_asked_beyond_their_points_are_told_wherever_they_stand(backend):
-    """In constants, inside of each other, in outputs; what external routines give is not looked at."""
+    """In constants, inside of each other, in outputs; what user functions give is not looked at."""
     s = bc.System("beyond", units="mks")
     b = s.add_body("b", translate=1, mass=2, inertia=0)
     for name in ("fixed", "inner", "outer", "shown", "within", "unseen"):

@@ -39,7 +39,7 @@ def sample(run, names, t):
 
 
 def loop_residuals(sim, run, states=4):
-    """The largest residuals of positions and speeds in a run, found from the description alone: as shares of a radian or of the
+    """The largest residuals of positions and speeds in a run, found from the description alone: as fractions of a radian or of the
     machine's size, and of the largest speed. For models in radians and consistent units."""
     eom = bc.Equations(sim.derived)
     values = Values()

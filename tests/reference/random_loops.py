@@ -1,6 +1,6 @@
 """Closed linkages drawn at random, and their accelerations by an independent solution with multipliers.
 
-Points and axes of a loop joint coincide in the nominal position, so every linkage can be assembled. Bodies stand in frames of
+Points and axes of a loop joint coincide in the reference configuration, so every linkage can be assembled. Bodies stand in frames of
 their own, given by rotation matrices, so that axes meant to be parallel are so but for the last digit.
 """
 
@@ -172,7 +172,7 @@ def coupled(rng, _):
 
 
 def spatial(rng, where):
-    """A chain of hinges, slides, ball joints and free bodies in space, closed by any joint, with at least one freedom.
+    """A chain of hinges, slides, ball joints and free bodies in space, closed by any joint, with at least one degree of freedom.
 
     Its points are parameters, drawn by `where`.
     """

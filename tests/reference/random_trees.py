@@ -267,7 +267,7 @@ class PinocchioTree:
         pin.forwardKinematics(self.model, self.data, pq, pv, self.acceleration)
 
     def joint_acceleration(self, b):
-        """Second derivative of the coordinate of a one-freedom joint."""
+        """Second derivative of the coordinate of a one-degree of freedom joint."""
         return self.acceleration[self.model.joints[self.joints[b][0]].idx_v]
 
     def mass_centre_acceleration(self, b):

@@ -1,4 +1,4 @@
-"""Methods that choose their steps, against published numbers and runs that are far finer."""
+"""Adaptive methods, against published numbers and runs that are far finer."""
 
 from functools import cache
 from pathlib import Path
@@ -135,7 +135,7 @@ def test_flyball_governor():
 
 @pytest.mark.campaign
 def test_wheel_that_leaves_the_road():
-    """A road that jumps at 0.5 s ends a stretch; where the wheel lifts is left to the choice of steps."""
+    """A road that jumps at 0.5 s ends a segment; where the wheel lifts is left to the choice of steps."""
     sim, exact = mechanism("hopping_quarter_car")
     run = sim.simulate(method="tsit5", rtol=1e-6, atol=1e-8)
     assert error(sim, run, exact) < 3e-5 and run.settings["rejected"] <= 40

@@ -7,7 +7,7 @@ import bellcrank as bc
 
 
 def linkage():
-    """A sound four-bar linkage with a pendulum on its coupler: two freedoms."""
+    """A sound four-bar linkage with a pendulum on its coupler: two degrees of freedom."""
     s = bc.System("spoiled", units="mks")
     rod = {"rotate": 3, "mass": 1, "inertia": (0.1, 0.1, 0.1)}
     a = s.add_body("a", cm=(0.5, 0, 0), **rod)

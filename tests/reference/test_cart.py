@@ -1,4 +1,4 @@
-"""The cart of Sayers (1990), section 9.2: eight rolling constraints, two redundant, two freedoms left."""
+"""The cart of Sayers (1990), section 9.2: eight rolling constraints, two redundant, two degrees of freedom left."""
 
 import numpy as np
 import pytest

@@ -43,7 +43,7 @@ def test_adaptive_methods_keep_loops_closed(name, method):
         assert abs(run[q.name][-1] - fine[q.name][-1]) < 1e-4
 
 
-FRICTIONLESS = {  # without its dampers: parameters, seconds, share of the largest kinetic energy
+FRICTIONLESS = {  # without its dampers: parameters, seconds, fraction of the largest kinetic energy
     "slider_crank": ({"c": 0.0}, 2, 1e-7),
     "whipple_bicycle": ({}, 5, 1e-8),
     "n_four_bar": ({}, 5, 1e-5),
@@ -179,7 +179,7 @@ def test_redundant_row_changes_nothing(add):
     assert len(eom.notes) > len(plain.derived.analysis.notes)
     t_end = {"andrews_squeezer": 0.01}.get(name, 0.4)
     # a row that repeats others by factors that vary changes stages off the constraints and the speed that is
-    # independent, and with them the result by a share of the error of the method
+    # independent, and with them the result by a fraction of the error of the method
     settings = {"four_bar": {"step": 0.000625, "method": "rk4"}}.get(name, {})
     runs = [sim.simulate(t_end=t_end, **settings) for sim in (plain, eom.compile())]
     for state in (*eom.coordinates, *eom.speeds):

@@ -1,6 +1,6 @@
 """Orders of all methods, at the ends of steps and within them, of a tree and of a closed loop, in C and without a compiler.
 
-The methods that choose their steps are given half the tolerance again and again: their errors fall with the number of
+The adaptive methods are given half the tolerance again and again: their errors fall with the number of
 steps to the power of the order. A row within a step is as good as its interpolant, whose error in a step is of one
 order more: that of radau5 is of order 3, so rows fall with the fourth power of the step, those of the others are as
 good as the ends.

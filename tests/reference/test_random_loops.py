@@ -19,7 +19,7 @@ LONG = {"planar": 90, "coupled": 10, "spatial": 50}  # eight variants of every s
 
 
 def check_linkage(drawn, eom, sim, t_end, step):
-    """Assembled without flips, as many freedoms as the rank leaves, accelerations to 1e-8, loops closed in a run."""
+    """Assembled without flips, as many degrees of freedom as the rank leaves, accelerations to 1e-8, loops closed in a run."""
     truth, parameters = Independent(drawn, eom), drawn.parameters
     every = round(t_end / step) if t_end < 1 else round(t_end / step) // 4
     with warnings.catch_warnings():

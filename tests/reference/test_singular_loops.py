@@ -1,6 +1,6 @@
-"""Loops through singular positions keep their branch: against closed forms of the smooth branch, integrated apart.
+"""Loops through singular configurations keep their branch: against closed forms of the smooth branch, integrated apart.
 
-A mechanism of one freedom without loads keeps its kinetic energy, so the speed along its smooth branch is a function of the position
+A mechanism of one degree of freedom without loads keeps its kinetic energy, so the speed along its smooth branch is a function of the position
 alone and the motion follows by quadrature, whatever happens to the rank of its loops.
 """
 
@@ -148,7 +148,7 @@ LENGTHS = (2.0, 1.2, 1.5, 2.5)  # of two rockers and their coupler: no link can 
 
 
 def double_rocker(pendulum=False):
-    """Free of loads; with a pendulum on the coupler it keeps a freedom when the first rocker is driven."""
+    """Free of loads; with a pendulum on the coupler it keeps a degree of freedom when the first rocker is driven."""
     s = bc.System("double rocker", units="mks")
     n = s.inertial
 

@@ -2,7 +2,7 @@
 
 `python kills.py` reads a line of JSON for each command from its input: {"arguments", "folder", "signal", "after",
 "environment"}; it answers with {"code", "seconds", "output", "errors"}. `after` seconds the signal is sent; without a
-signal the command goes on to its end. Starting Python anew for each would take a hundred times as long.
+signal the command continues to its end. Starting Python anew for each would take a hundred times as long.
 """
 
 import gc

@@ -1,4 +1,4 @@
-"""Planar linkages through singular positions, described to the program and beside it as sums of complex vectors.
+"""Planar linkages through singular configurations, described to the program and beside it as sums of complex vectors.
 
 The reference is one ordinary differential equation along the smooth branch, which is known in closed form or as a Fourier series of both assemblies
 joined where they cross: no loop, no rank, no correction enters it.
@@ -152,7 +152,7 @@ def four_bar(lengths=(1.0, 2.5, 1.5, 2.0), **given):
 
 
 def windows(n, gravity=9.81, pendulum=False):
-    """n windows of unit links; `pendulum`: one more freedom, on the first coupler. With its branch."""
+    """n windows of unit links; `pendulum`: one more degree of freedom, on the first coupler. With its branch."""
     m = Planar("windows", gravity)
     rows = []
     for i in range(n + 1):

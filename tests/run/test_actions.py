@@ -184,7 +184,7 @@ def four_bar() -> bc.System:
 
 @pytest.mark.parametrize("backend", ["c", "wasm"])
 def test_loops_are_closed_after_a_jump(backend: str) -> None:
-    """Dependent states follow, independent ones stay; what cannot be is told."""
+    """Dependent states follow, independent ones stay; what cannot be is reported."""
     sim = four_bar().equations().compile(backend=backend)
     for action in ({"u(a)": "-0.5*u(a)"}, {"u(b)": "1"}, {"q(a)": "q(a) + 0.1"}, {"l": 0.61}):
         run = sim.simulate(events=[bc.event("t - 0.1113", action=action)])
@@ -198,7 +198,7 @@ def test_loops_are_closed_after_a_jump(backend: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "action, told",
+    "action, reported",
     [
         ({"u(bal)": 1}, "the model has no such state or parameter. Did you mean 'u.ball.'"),
         ({"u(ball)": "u(bal)"}, r"no channel or parameter is called 'u\(bal\)'\. Did you mean 'u\(ball\)'"),
@@ -271,7 +271,7 @@ def test_a_motion_that_goes_on_through_its_event_counts_once(spring: Any, method
 
 @pytest.mark.parametrize("method", ["rk4", "euler", "tsit5", "dop853"])
 def test_what_is_told_where_another_event_acts_counts_once(spring: Any, method: str) -> None:
-    """The run goes on from the time of the action, where the other conditions may be on either side of zero."""
+    """The run continues from the time of the action, where the other conditions may be on either side of zero."""
     acts = bc.event("q(b) - 0.2", action={"n": "n + 1"}, name="acts")
     told = [
         bc.event("q(b) - 0.2", name="either"),
@@ -286,7 +286,7 @@ def test_what_is_told_where_another_event_acts_counts_once(spring: Any, method: 
 @pytest.mark.parametrize("method", ["rk4", "tsit5"])
 @pytest.mark.parametrize("jump", [1e-4, 1e-6, 1e-8, 1e-12])
 def test_a_condition_that_jumps_across_zero_counts_once(spring: Any, method: str, jump: float) -> None:
-    """By however little: the run goes on from the side that it jumps to."""
+    """By however little: the run continues from the side that it jumps to."""
     jumps = bc.event(f"q(b) - 0.2 + where(q(b) > 0.2, {jump}, -{jump})", action={"n": "n + 1"}, name="jumps")
     assert len(spring[able("wasm", method)].simulate(method=method, t_end=2, events=[jumps]).events) == 6
 
@@ -331,7 +331,7 @@ def test_a_condition_that_is_true_all_the_time_is_told(balls: dict[str, Any], co
         bc.event(condition, name="late"),
         bc.event(f"-({condition.split('<')[0].split('>')[0]}) - 100", direction=1, stop=True),
     ]
-    assert balls["wasm"].simulate(events=seen, **falls).ended == "finished"  # nothing to tell
+    assert balls["wasm"].simulate(events=seen, **falls).ended == "finished"  # nothing to report
 
 
 def test_what_never_counted_is_judged_by_the_parameters_of_its_time(balls: dict[str, Any]) -> None:
@@ -434,7 +434,7 @@ def runaway(force: str) -> bc.System:
     return s
 
 
-@pytest.mark.parametrize("force", ["x**3", "careful(x)"])  # that overflows, or is refused, soon after the event
+@pytest.mark.parametrize("force", ["x**3", "careful(x)"])  # that overflows, or is rejected, soon after the event
 @pytest.mark.parametrize("backend", ["c", "wasm"])
 @pytest.mark.parametrize("method", ["rk4", "ab2"])
 def test_what_breaks_down_beyond_an_event_does_not_count(backend, method, force):

@@ -1,4 +1,4 @@
-"""Runs whose method chooses its steps: compiled as in WebAssembly, in pieces as in one, with what they tell."""
+"""Runs whose method adapts its steps: compiled as in WebAssembly, in pieces as in one, with what they report."""
 
 import json
 import math
@@ -198,7 +198,7 @@ def test_command_line_tells_the_steps_chosen(capsys):
 @needs_compiler
 @pytest.mark.parametrize("method", ["tsit5", "DOP853"])
 def test_progress_within_one_output(sim, method, monkeypatch):
-    """Long runs with a single row tell how far they are."""
+    """Long runs with a single row report how far they are."""
     monkeypatch.setattr("bellcrank.backend.c_runs.PAUSE_SECONDS", 0.0)
     told = []
     sim.simulate(t_end=4.0, step=4.0, method=method, progress=told.append)

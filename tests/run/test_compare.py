@@ -150,7 +150,7 @@ def test_figures_without_a_number_are_null_in_json():
 
 
 def test_distance_from_the_constraints():
-    """Of the rod of a pendulum, in a run that stretches it by 0.2 l: the change of coordinates that closes it, linearised."""
+    """Of the rod of a pendulum, in a run that segments it by 0.2 l: the change of coordinates that closes it, linearised."""
     equations = system("planar_pendulum").equations(constraints="multipliers")
     trial = _Trial(equations.compile(backend="python"), 1.0, "rk4", {})
     trial.find_reference(0.1)

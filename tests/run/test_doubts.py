@@ -1,4 +1,4 @@
-"""What a run tells about itself: outputs without a value, external routines that return none, tables asked too far."""
+"""What a run reports about itself: outputs without a value, user functions that return none, tables asked too far."""
 
 import math
 
@@ -42,7 +42,7 @@ def test_external_that_returns_no_number_is_named(backend, method):
         m0=1.0,
     )
     run = s.equations().compile(backend=backend).simulate(method=method)
-    assert "the external routine 'f' returned nan at t = 0.5" in run.ended
+    assert "the user function 'f' returned nan at t = 0.5" in run.ended
     assert 0.3 < run.time[-1] <= 0.5 and np.isfinite(run["u(rod)"]).all()
 
 
@@ -52,7 +52,7 @@ def test_external_that_returns_no_number_is_named(backend, method):
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("order", [1, 3])
 def test_table_beyond_its_points(backend, order):
-    """Straight at its ends: y = 2 x there, so it goes on as 2 x."""
+    """Straight at its ends: y = 2 x there, so it continues as 2 x."""
     x = np.array([-1.0, -0.5, 0.0, 0.5, 1.0])
     s = pendulum("-k*spring(q(rod))", lambda s: s.define("spring", bc.table(x, 2 * x, order)), k=1.0)
     sim = s.equations().compile(backend=backend)

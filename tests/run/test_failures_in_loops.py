@@ -1,4 +1,4 @@
-"""A step of a closed loop in which a force or a user function breaks down ends the run, and says so."""
+"""A step of a closed loop in which a force or a user function breaks down ends the run, and reports it."""
 
 import math
 

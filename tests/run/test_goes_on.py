@@ -1,4 +1,4 @@
-"""Runs that go on where another ended: with fixed steps the same bits as one run."""
+"""Runs that continue where another ended: with fixed steps the same bits as one run."""
 
 from functools import cache
 from pathlib import Path
@@ -69,7 +69,7 @@ def equations(model: Any) -> bc.Equations:
 
 
 def in_pieces(sim: Any, **given: Any) -> bc.Run:
-    """The last of runs that go on, one after another."""
+    """The last of runs that continue, one after another."""
     run = sim.simulate(t_end=ENDS[0], **given)
     for end in ENDS[1:]:
         run = sim.simulate(t_end=end, start=run)
@@ -82,7 +82,7 @@ BOTH = [(model, backend) for model in (driven, four_bar) for backend in ("c", "w
 
 @pytest.mark.parametrize(("model", "backend"), rarely(BOTH, BOTH[3:], several=True))
 def test_pieces_have_the_bits_of_one_run(model: Any, backend: str) -> None:
-    """Memories, kept values and loops go on; ends that are whole steps but for rounding do not tell either."""
+    """Memories, kept values and loops continue; ends that are whole steps but for rounding do not determine either."""
     sim = equations(model).compile(backend=backend)
     ways = [("rk4", None), ("rk2", None), ("ab2", None)]
     if model is four_bar:
@@ -149,7 +149,7 @@ def test_files_and_copies(mass: Any, tmp_path: Path) -> None:
 def test_what_cannot_go_on_is_told(mass: Any, tmp_path: Path) -> None:
     first, bars = mass.simulate(t_end=0.5), equations(four_bar).compile(backend="python")
     told = [
-        (mass, {"start": 3}, "must be a run that this one goes on from"),
+        (mass, {"start": 3}, "must be a run that this one continues from"),
         (mass, {"start": first, "initial": {"q(b)": 0}}, "initial= and start="),
         (mass, {"start": first, "t_start": 0.5}, "t_start= and start="),
         (mass, {"start": first, "t_end": 0.4}, "t_end=0.4 s must be later than t_start=0.5 s"),

@@ -21,7 +21,9 @@ SIGNALS = {
     "array": np.column_stack([TIMES, np.cos(9 * TIMES)]),
     "straight table": bc.table(TIMES, np.cos(5 * TIMES)),
     "cubic table": bc.table(TIMES, np.cos(5 * TIMES), 3),
-    "short table": bc.table((0.2, 0.3, 0.5, 0.8), (1.0, 2.0, 0.0, 1.0), 3),  # goes on with its end slopes, and says so
+    "short table": bc.table(
+        (0.2, 0.3, 0.5, 0.8), (1.0, 2.0, 0.0, 1.0), 3
+    ),  # continues with its end slopes, and reports it
 }
 
 

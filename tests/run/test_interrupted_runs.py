@@ -1,4 +1,4 @@
-"""Ctrl-C during a run: what was computed until then is in what is raised, the same to the bit."""
+"""Ctrl-C during a run: what was computed until then is in what is raised, bit-identical."""
 
 import signal
 import threading

@@ -1,4 +1,4 @@
-"""Ctrl-C ends what goes on, at once, with one line and exit code 130; none is lost, and nothing is half done."""
+"""Ctrl-C ends what continues, at once, with one line and exit code 130; none is lost, and nothing is half done."""
 
 import os
 import signal
@@ -85,7 +85,7 @@ def test_no_interrupt_of_a_run_is_lost(make):
 
 @needs_compiler
 def test_other_handlers_are_heard_too():
-    """A time limit that somebody sets by a signal is not lost either; one that does not raise lets the run go on."""
+    """A time limit that somebody sets by a signal is not lost either; one that does not raise lets the run continue."""
 
     class TooLong(Exception):
         pass
@@ -109,7 +109,7 @@ def test_other_handlers_are_heard_too():
 
 @needs_compiler
 def test_a_routine_that_a_signal_ends_has_not_failed():
-    """What the handler raised within the routine comes out, and not a sentence about the routine."""
+    """What the handler raised within the routine comes out, and not a message about the routine."""
 
     def slow(q, u):
         time.sleep(0.05)

@@ -128,7 +128,7 @@ def interrupted_runs(commands, folder, count, rng):
 
 
 def interrupted_compiles(commands, folder, count, rng):
-    """The cache holds whole libraries only; an interrupt leaves nothing of a build, and the next run goes on."""
+    """The cache holds whole libraries only; an interrupt leaves nothing of a build, and the next run continues."""
     codes, cache = [], folder / "cache"
     settings = {"BELLCRANK_CACHE": str(cache), "BELLCRANK_CFLAGS": "-O0"}
     whole = commands.do(["run", "plain.py"], folder, **settings)

@@ -1,4 +1,4 @@
-"""Runs that cannot be held are refused before they begin, with figures; limits of groups of processes count."""
+"""Runs that cannot be held are rejected before they begin, with figures; limits of groups of processes count."""
 
 import resource
 import subprocess

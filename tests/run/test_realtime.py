@@ -1,4 +1,4 @@
-"""Steps at the pace of the clock: what is counted, and the command. Nothing here depends on how fast the machine is."""
+"""Steps in real time: what is counted, and the command. Nothing here depends on how fast the machine is."""
 
 import json
 import os
@@ -120,7 +120,7 @@ def test_the_command(tmp_path: Path, capsys: Any) -> None:
     assert cli.main([*given, "--json", "--set", "k=1e9"]) == 4
     found = json.loads(capsys.readouterr().out)
     assert found["steps"] < 20 and "stopped at t = " in found["ended"]
-    for wrong, why in ((["--step", "-1"], "must be positive"), (["--method", "tsit5"], "chooses its steps")):
+    for wrong, why in ((["--step", "-1"], "must be positive"), (["--method", "tsit5"], "adapts its steps")):
         assert cli.main([*given, *wrong]) == 1
         assert why in capsys.readouterr().err
     with pytest.raises(SystemExit):

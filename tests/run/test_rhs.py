@@ -1,4 +1,4 @@
-"""Rates as a function f(t, x): the numbers of runs and of `derivatives`, in SciPy, in C, in threads, and what is refused."""
+"""Rates as a function f(t, x): the numbers of runs and of `derivatives`, in SciPy, in C, in threads, and what is rejected."""
 
 import ctypes
 import gc

@@ -1,4 +1,4 @@
-"""Loops through singular positions converge: against one differential equation along the smooth branch."""
+"""Loops through singular configurations converge: against one differential equation along the smooth branch."""
 
 import re
 import warnings
@@ -150,7 +150,7 @@ def test_slider_crank_with_equal_arms():
     assert found[0] < 1e-9 and found[1] < 1e-11
 
 
-# ---- methods that choose their steps
+# ---- adaptive methods
 
 
 @needs_compiler
@@ -158,7 +158,7 @@ def test_slider_crank_with_equal_arms():
 @pytest.mark.parametrize(("method", "tolerance"), [("tsit5", 1e-6), ("dop853", 1e-9), ("radau5", 1e-7)])
 @pytest.mark.parametrize("name", [name for name in CASES if name not in ("ten windows", "two windows")])
 def test_methods_of_the_program_pass_as_well(name, method, tolerance):
-    """Long steps, too: once one of order 8 took the far side of a singular position for a branch that is missed."""
+    """Long steps, too: once one of order 8 took the far side of a singular configuration for a branch that is missed."""
     make, t_end, _ = CASES[name]
     m, branch, z, v = make()
     sim = m.done(start_on(branch, z, v)).compile(backend="c")
@@ -186,7 +186,7 @@ def test_long_steps_that_pass_a_singular_position_in_their_middle():
 @pytest.mark.campaign
 @needs_compiler
 def test_gaps_turn_the_motion_and_round_off_does_not():
-    """A ground that is too long by a gap: the crank after 2.5 s goes to the limit of a sharp turn, until the gap cannot be told from rounding."""
+    """A ground that is too long by a gap: the crank after 2.5 s goes to the limit of a sharp turn, until the gap cannot be reported from rounding."""
     sim = example("change_point_four_bar").compile(backend="c")
     assert sim.simulate(t_end=2.5, parameters={"l4": 2 + 1e-4}).ended == "finished"
     turned, energies = {}, []
@@ -253,7 +253,7 @@ def test_motion_that_turns_round_within_the_zone_goes_back_the_way_it_came():
     assert np.abs(run["q(a0)"] - exact[:, 0]).max() < 1e-11
 
 
-# ---- what is told, and what does not change
+# ---- what is reported, and what does not change
 
 
 @needs_compiler
@@ -263,7 +263,7 @@ def test_passages_name_their_loop_and_no_warning_blames_the_step():
         warnings.simplefilter("error")
         run = sim.simulate(t_end=3.0, step=0.0005)
     told = [str(e) for e in run.events]
-    assert len(told) == 3 and all("singular position of 'window 1" in x and "passed" in x for x in told)
+    assert len(told) == 3 and all("singular configuration of 'window 1" in x and "passed" in x for x in told)
 
 
 @needs_compiler
@@ -292,7 +292,7 @@ def test_a_stiff_method_tells_who_stood_in_for_it():
     assert notes("tsit5", near, 0.04) == notes("radau5", away, 1e-3) == []
     for method in ("radau5", "rodas5p"):
         (told,) = notes(method, near, 0.04)
-        found = re.fullmatch(f"near singular positions of loops at t = (.*) s, tsit5 stood in for {method}", told)
+        found = re.fullmatch(f"near singular configurations of loops at t = (.*) s, tsit5 replaced {method}", told)
         assert 0 <= float(found[1]) < 0.02
 
 

@@ -1,4 +1,4 @@
-"""How a run ended, as a status: compared by name, not by its sentence."""
+"""How a run ended, as a status: compared by name, not by its message."""
 
 import pytest
 

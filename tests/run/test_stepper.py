@@ -1,4 +1,4 @@
-"""Models taken step by step: the bits of runs by `simulate`, from any state on, and what is refused."""
+"""Models taken step by step: the bits of runs by `simulate`, from any state on, and what is rejected."""
 
 import copy
 from typing import Any
@@ -198,7 +198,7 @@ def test_an_input_that_raises_is_told(made: Any) -> None:
 
 
 def test_what_is_refused(made: Any) -> None:
-    """Sentences for what a user mistypes; the stepper stays as it was."""
+    """Messages for what a user mistypes; the stepper stays as it was."""
     sim = made[driven]
     st = sim.stepper(step=STEP, inputs={"z": 0.1})
     st.step(3)
@@ -223,13 +223,13 @@ def test_what_is_refused(made: Any) -> None:
         (lambda: copy.copy(st), bc.ModelError, "a stepper is bound to memory of this process"),
         (lambda: sampled.step(), bc.RunError, r"input 'z' covers t = .* to 0.1 s, but step\(1\) goes from t = 0.1"),
         (lambda: sim.stepper(step=-1), bc.ModelError, "step=-1 s must be positive"),
-        (lambda: sim.stepper(method="tsit5"), bc.ModelError, "'tsit5' chooses its steps; a stepper takes method"),
+        (lambda: sim.stepper(method="tsit5"), bc.ModelError, "'tsit5' adapts its steps; a stepper takes method"),
         (lambda: sim.stepper(method="rk5"), bc.ModelError, "method='rk5' is not known"),
         (lambda: sim.stepper(initial={"q(mess)": 1}), bc.ModelError, "no such coordinate or speed"),
         (lambda: sim.stepper(initial=([1.0], [])), bc.ModelError, "u must have 1 values"),
         (lambda: sim.stepper(inputs={"y": 1}), bc.ModelError, "the model has no such input"),
         (lambda: sim.stepper(events={"low": "q(mass) < 0"}), bc.ModelError, "events= is not for a stepper"),
-        (lambda: sim.stepper(start=3), bc.ModelError, "must be a run that this one goes on from"),
+        (lambda: sim.stepper(start=3), bc.ModelError, "must be a run that this one continues from"),
     ]
     for wrong, kind, why in told:
         with pytest.raises(kind, match=why):

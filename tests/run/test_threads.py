@@ -114,7 +114,7 @@ def test_single_evaluations(backend):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_errors_and_interrupts_reach_their_own_thread(backend):
-    """A routine fails in one thread, and another thread is interrupted within it; the others go on."""
+    """A routine fails in one thread, and another thread is interrupted within it; the others continue."""
 
     def drive(t, which):
         if t > 0.1 and which == 3:

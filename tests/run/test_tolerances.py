@@ -109,7 +109,7 @@ def test_what_is_refused(sims, given, told):
 
 @pytest.mark.parametrize("method", ["RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA"])
 def test_what_scipy_cannot_keep_is_refused(sims, method):
-    """Its methods would go on with another tolerance than the one that the result tells."""
+    """Its methods would continue with another tolerance than the one that the result reports."""
     with pytest.raises(bc.ModelError, match=f"rtol=1e-20 is below 2.22e-14, the least that SciPy's {method} can keep"):
         sims["python"].simulate(method=method, rtol=1e-20)
     assert sims["python"].simulate(method=method, rtol=2.23e-14, t_end=1e-3, step=1e-3).settings["rtol"] == 2.23e-14
@@ -120,7 +120,7 @@ def test_what_scipy_cannot_keep_is_refused(sims, method):
     [({"rtol": -1}, "positive"), ({"atol": -1}, "negative"), ({"atol": [1]}, "number"), ({"atol": {"N": 1}}, "unit")],
 )
 def test_wrong_tolerances_are_refused_where_steps_are_fixed(sims, given, told):
-    """And not told as unused besides: warnings are errors here."""
+    """And not reported as unused besides: warnings are errors here."""
     with pytest.raises(bc.ModelError, match=told):
         sims["python"].simulate(method="rk4", **given)
 

@@ -1,4 +1,4 @@
-"""External routines that are called at the start of a run, once per step, or for outputs only."""
+"""User functions that are called at the start of a run, once per step, or for outputs only."""
 
 import math
 
@@ -197,6 +197,6 @@ def test_check_covers_kept_values():
 def test_analyses_say_that_they_cannot():
     with pytest.raises(
         bc.ModelError,
-        match="not available for models with external routines that are called once per step or run: torque",
+        match="not available for models with user functions that are called once per step or run: torque",
     ):
         sampled("python").equations().compile(backend="python").linearize()

@@ -86,7 +86,7 @@ def file_of(test: str) -> str:
 
 
 class Base:
-    """The tests without a fault: their seconds, those that fail, which are left out, and what each runs."""
+    """The tests without a fault: their seconds, those that fail, which are omitted, and what each runs."""
 
     def __init__(self, seconds: dict[str, float], failing: list[str], ran: dict[str, list[int]]) -> None:
         self.failing = failing

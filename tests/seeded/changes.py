@@ -108,13 +108,13 @@ class _Reader(ast.NodeVisitor):
             self.generic_visit(node)
 
     def visit_Raise(self, node: ast.Raise) -> None:
-        """Sentences of errors are left alone."""
+        """Messages of errors are left alone."""
 
     def visit_Assert(self, node: ast.Assert) -> None:
         """What only types need is left alone."""
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
-        """Their places are not told before Python 3.12."""
+        """Their places are not reported before Python 3.12."""
 
     def visit_BinOp(self, node: ast.BinOp) -> None:
         pair = OPERATORS.get(type(node.op))

@@ -1,4 +1,4 @@
-"""What a study file may say, and what is told when it says something else."""
+"""What a study file may say, and what is reported when it says something else."""
 
 import math
 
@@ -121,7 +121,7 @@ def test_ranges_are_even_or_in_equal_ratios(ends):
 
 
 def test_all_that_a_file_may_say(tmp_path):
-    """Read as it stands there, nothing left out."""
+    """Read as it stands there, nothing omitted."""
     (tmp_path / "profile.csv").write_text("x (m),h (m)\n0,0.5\n2,0.25\n", encoding="utf-8")
     (tmp_path / "all.toml").write_text(
         """

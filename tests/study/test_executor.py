@@ -46,7 +46,7 @@ class Team:
 
 
 def given_out(tmp_path, count, **options):
-    """The team after all runs, what was told of each in order, and what is kept."""
+    """The team after all runs, what was reported of each in order, and what is kept."""
     told = []
     with Store(tmp_path) as store:
         team = Team(store, **options)
@@ -58,7 +58,7 @@ JOB = {"name": "study", "measures": [["x", "final", ["q"], 0.0, None]], "run": {
 
 
 def test_tasks_get_smaller_towards_the_end(tmp_path):
-    """Two for each thread are out; each takes half of its share of what is left, but no more than 64."""
+    """Two for each thread are out; each takes half of its fraction of what is left, but no more than 64."""
     team, told, kept = given_out(tmp_path, 2000)
     sizes = list(map(len, team.tasks))
     assert sorted(r["key"] for r in told) == sorted(kept) == sorted(f"r{i}" for i in range(2000))
@@ -111,7 +111,7 @@ def test_a_run_in_which_workers_die_is_tried_alone_then_told(tmp_path):
 
 
 def test_a_team_is_looked_at_every_second(tmp_path, monkeypatch):
-    """It is told whether runs were done since the last look."""
+    """It is reported whether runs were done since the last look."""
     now = iter([10.0, 10.9, 11.0, 11.5, 12.2])
     monkeypatch.setattr(executor.time, "monotonic", lambda: next(now))
     team = SimpleNamespace(looks=[])

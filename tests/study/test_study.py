@@ -491,7 +491,7 @@ def test_runs_at_once_are_those_one_by_one(tmp_path, monkeypatch):
     }
     at_once = []
     original = Runner.run_some
-    seconds, cpu = count(), count(0, 0.0001)  # clocks that are read once for each stretch
+    seconds, cpu = count(), count(0, 0.0001)  # clocks that are read once for each segment
     clocks = {"perf_counter": lambda: next(seconds), "process_time": lambda: next(cpu)}
     monkeypatch.setattr("bellcrank.study.runner.time", SimpleNamespace(**clocks))
 

@@ -90,7 +90,7 @@ def words():
 
 
 def routines():
-    """External routines called at every time, one that remembers, tables of one and two arguments, and a state of the user's own."""
+    """User functions called at every time, one that remembers, tables of one and two arguments, and a state of the user's own."""
     s = bc.System("routines", units="in-lb")
     a = s.add_body("a", rotate=3, cm=(3, 1, 0), mass=0.1, inertia=(0.2, 0.2, 0.3))
     b = s.add_body("b", parent=a, rotate=3, joint_at=(8, 0, 0), cm=(2, 0, 0), mass=0.05, inertia=(0.1, 0.1, 0.1))

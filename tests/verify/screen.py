@@ -1,4 +1,4 @@
-"""Wrong equations by the hundred: what the check refuses at its states, without an evaluation of the description for each.
+"""Wrong equations by the hundred: what the check rejects at its states, without an evaluation of the description for each.
 
 What is left of the equations of motion is affine in the accelerations that a program claims, T' M (own - u'), and is measured by sizes that
 do not depend on them. M, own, sizes and the motions T that loops allow are those of the check, found once for each of its states; so is what
@@ -75,7 +75,7 @@ def _places(program, section):
 
 
 class Screen:
-    """What the check of a model without small variables refuses at the states it looks at."""
+    """What the check of a model without small variables rejects at the states it looks at."""
 
     def __init__(self, system, eom, states=2):
         subject = Subject(system, eom, {"backend": "python"}, None, 0, quiet=True)
@@ -115,7 +115,7 @@ class Screen:
         if len(udot) and np.abs(weighed @ (udot - own)).max(initial=0.0) > SURELY * EQUATION:
             return True
         if not (np.array_equal(qdot, right[0]) and np.array_equal(udot, right[1])):
-            return False  # which only the check itself can tell
+            return False  # which only the check itself can report
         return bool(np.any(np.abs(outputs - right[2]) > SURELY * RESIDUAL * np.array(self.weights)))
 
 

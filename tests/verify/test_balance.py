@@ -106,7 +106,7 @@ def test_a_balance_is_a_share_of_what_went_to_and_fro(subject, monkeypatch, exch
 
 
 def test_lines_of_momentum():
-    """Along what is free: the change less the impulse, as a share of the largest momentum or impulse of its kind."""
+    """Along what is free: the change less the impulse, as a fraction of the largest momentum or impulse of its kind."""
     account = Account(free=np.array([True, False, True, False, False, True]))
     account.impulse = np.array([1.0, 0, 0.5, 0, 0, 0])
     account.pushed = np.array([1.0, 50.0, 0.5, 0, 0, 0])

@@ -96,7 +96,7 @@ def test_wrong_equations_of_every_example_are_found(name):
 
 @pytest.mark.parametrize("name", rarely(["double_pendulum", "four_bar"], ["four_bar"]))
 def test_the_screen_is_not_easier_than_the_check(name):
-    """It lets the right equations pass; wrong ones that it refuses are refused by the check."""
+    """It lets the right equations pass; wrong ones that it rejects are rejected by the check."""
     system, eom = derived(name)
     screen = Screen(system, eom)
     assert not screen.refuses(None)

@@ -127,7 +127,7 @@ def test_slopes_come_nearer_than_a_pole_or_kink():
 
 @pytest.mark.campaign
 def test_slopes_near_a_fold_count_and_find_a_wrong_rate():
-    """The five-link 2 mm before its fold, where slopes grow without bound: every state is told, and a rate that is wrong by 1e-6 fails."""
+    """The five-link 2 mm before its fold, where slopes grow without bound: every state is reported, and a rate that is wrong by 1e-6 fails."""
     system = madymo_five_link.model()
     subject = Subject(system, system.equations(optimise="none"), {"backend": "python"}, None, 0, quiet=True)
     samples = [Sample(0.0, np.array([z]), np.array([0.3]), {}) for z in (-0.2115, 0.2815)]

@@ -52,7 +52,7 @@ def test_one_wrong_rate_of_the_four_bar_is_found(i):
 
 
 def test_wrong_accelerations_that_keep_the_loop_closed_are_found():
-    """All three speed rates wrong along the one motion that the loop allows: only the laws of mechanics can tell."""
+    """All three speed rates wrong along the one motion that the loop allows: only the laws of mechanics can report."""
     system, eom = four_bar()
     program = eom.program
     n = len(program.coordinates)
@@ -137,7 +137,7 @@ JOINTS = {"revolute": 5, "prismatic": 5, "cylindrical": 4, "universal": 4, "plan
     ("axis", "rotation_axis"), [("[b2]", (1, 0, 1)), ("[b1] + 2*[b3]", None)], ids=["turned", "oblique"]
 )
 def test_every_joint_passes(joint, axis, rotation_axis):
-    """A free body, turned in the nominal position or with an oblique axis, joined to one that stands on a ball joint."""
+    """A free body, turned in the reference configuration or with an oblique axis, joined to one that stands on a ball joint."""
     s = bc.System(joint)
     a = s.add_body("a", rotate=(1, 2, 3), cm=(0.4, 0.1, 0), mass=2, inertia=(0.1, 0.2, 0.25))
     b = s.add_body(
@@ -157,7 +157,7 @@ def test_every_joint_passes(joint, axis, rotation_axis):
 @pytest.mark.campaign
 @pytest.mark.parametrize("parts", [("0.8", "0.1", "0.6"), ("ax", "ay", "az")])
 def test_a_universal_joint_turns_about_the_axis_with_the_smallest_part(parts):
-    """In the equations and in the check, each for itself: the second one. Of parts that only values tell it is the first,
+    """In the equations and in the check, each for itself: the second one. Of parts that only values report it is the first,
     which gives way as it is nearly all."""
     s = bc.System("universal")
     b = s.add_body("b", translate=(1, 2, 3), rotate=(3, 1, 2), mass=1, cm=(0.1, 0, 0.2), inertia=(0.1, 0.15, 0.2))
@@ -264,7 +264,7 @@ def test_free_linkage_keeps_its_momentum():
 
 @pytest.mark.campaign
 def test_dropped_row_is_found():
-    """Equations derived without a second loop leave one freedom too many."""
+    """Equations derived without a second loop leave one degree of freedom too many."""
     s, p, r = two_bodies()
     s.add_loop_joint("loop_6", "distance", between=(p, r))
     eom = s.equations()

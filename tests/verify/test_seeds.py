@@ -1,4 +1,4 @@
-"""The check passes at every seed, also where loops are redundant and singular positions are near."""
+"""The check passes at every seed, also where loops are redundant and singular configurations are near."""
 
 import pytest
 

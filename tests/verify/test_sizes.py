@@ -232,7 +232,7 @@ def test_rows_of_a_rod(bob):
 
 
 def test_residuals_of_a_rod(bob):
-    """As shares of the row that unit speeds make, and of the largest speed or its square."""
+    """As fractions of the row that unit speeds make, and of the largest speed or its square."""
     own = accelerations(bob, AT, FAST)
     tension = (FAST @ FAST - 9.81 * AT[1]) / (AT @ AT)  # x'' = -tension x, y'' = -tension y - g
     assert own == pytest.approx(-tension * AT - (0, 9.81), rel=1e-12)
@@ -251,7 +251,7 @@ def test_residuals_of_a_rod(bob):
 
 
 def test_wrong_slopes_are_shares_of_their_row(pendulum, monkeypatch):
-    """dg/dx, v and dv/dy wrong by a thousandth: as shares of the largest slope, and of the largest rate of the row."""
+    """dg/dx, v and dv/dy wrong by a thousandth: as fractions of the largest slope, and of the largest rate of the row."""
     right, sample = pendulum.closure, Sample(0.0, AT, FAST, {})
     share = abs(AT[0] / AT[1])
     rate = abs(AT @ FAST) / (abs(AT[1]) * FAST[0])

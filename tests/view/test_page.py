@@ -16,7 +16,7 @@ from tests.models import FOLDER, SOURCES, example, system
 from tests.node import needs_node, page_changed, page_ground, page_runs, recorded_numbers, unpacked
 
 LONG = 1e-12
-# through singular positions, and chains that fold: what is rounded grows
+# through singular configurations, and chains that fold: what is rounded grows
 SENSITIVE = {"change_point_four_bar": 1e-10, "n_four_bar": 1e-10, "stanford_arm": 1e-11, "motorcycle": 1e-11}
 SENSITIVE |= {"whipple_bicycle": 1e-10}  # as much as runs in C and in Python differ
 # as it starts, this one neither rolls nor yaws, by symmetry: what is rounded would be all of those channels
@@ -191,7 +191,7 @@ def test_what_a_page_cannot_hold_is_refused_with_the_reason(tmp_path):
     b = s.add_body("b", translate=1, mass=1)
     s.add_force("f", magnitude="push(q(b)) + pull(q(b))", direction=s.inertial[1], at=b.origin)
     eom = s.equations()
-    with pytest.raises(bc.ModelError, match="cannot call the external routines 'pull', 'push': write what they do as"):
+    with pytest.raises(bc.ModelError, match="cannot call the user functions 'pull', 'push': write what they do as"):
         eom.page(tmp_path / "page.html")
     assert not list(tmp_path.iterdir())
     eom = example("double_pendulum")
@@ -314,9 +314,9 @@ def either(request, tmp_path_factory):
 
 LOST = """(async () => {
   const canvas = document.getElementById("view"), g = canvas.getContext("webgl"), loss = g.getExtension("WEBGL_lose_context");
-  const told = name => Promise.race([new Promise(done => canvas.addEventListener(name, () => setTimeout(done))),
+  const reported = name => Promise.race([new Promise(done => canvas.addEventListener(name, () => setTimeout(done))),
     new Promise(done => setTimeout(done, 2000))]);
-  const lost = told("webglcontextlost"), again = told("webglcontextrestored"), found = [];
+  const lost = reported("webglcontextlost"), again = reported("webglcontextrestored"), found = [];
   loss.loseContext();
   await lost;
   found.push(g.isContextLost());
@@ -343,7 +343,7 @@ def test_times_in_the_address_that_cannot_be_shown(either, tmp_path):
 
 
 def test_page_in_a_browser(either, tmp_path):
-    """It opens without a request or a complaint, time goes on, the picture changes, a slider acts as in Python; where
+    """It opens without a request or a complaint, time continues, the picture changes, a slider acts as in Python; where
     a policy forbids WebAssembly, the first picture stands still, and it says why."""
     browser = either
     eom = example("double_pendulum")
@@ -375,7 +375,7 @@ def test_page_in_a_browser(either, tmp_path):
     strict = tmp_path / "strict.html"
     strict.write_text(path.read_text(encoding="utf-8").replace("<head>", f"<head>{policy}"), encoding="utf-8")
     browser.open(strict.as_uri())
-    browser.until("document.getElementById('told').textContent.includes('so the model stands still')")
+    browser.until("document.getElementById('reported').textContent.includes('so the model stands still')")
     if browser.value("!!document.getElementById('view')"):
         assert pixels(browser.screenshot())[area].std() > 2
 
@@ -434,7 +434,7 @@ def test_a_run_and_modes_are_shown(browser, tmp_path):
     assert 0.05 < swings < 0.6 and browser.value("document.getElementById('values').inert")
     browser.value("bellcrank.choose(0)")
     now = browser.value("bellcrank.t")
-    browser.until(f"bellcrank.t > {now}")  # it goes on where it was
+    browser.until(f"bellcrank.t > {now}")  # it continues where it was
     assert now > 0.05 and not browser.complaints
 
 
@@ -588,7 +588,7 @@ def test_page_in_an_executed_notebook(browser, tmp_path):
     browser.until("document.querySelector('iframe[sandbox=\"allow-scripts\"]') !== null")
     inside = (
         tmp_path / "frame.html"
-    )  # what stands in the frame cannot be looked into from around it: it tells by a message
+    )  # what stands in the frame cannot be looked into from around it: it reports by a message
     frame = example("double_pendulum").page()._repr_html_()
     tell = "<script>addEventListener('message', e => { window.heard = e.data; })</script>"
     asked = "const ask = setInterval(() => window.bellcrank && bellcrank.t > 0.1 && parent.postMessage('it moves', '*'), 50);"

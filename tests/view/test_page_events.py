@@ -1,4 +1,4 @@
-"""Events in live pages: those of the run in WebAssembly; what they set, how they stop a page, how it starts again."""
+"""Events in live pages: those of the run in WebAssembly; what they set, how they stop a page, how it restarts."""
 
 from importlib.resources import files
 
@@ -157,7 +157,9 @@ def test_events_are_shown_in_a_browser(tmp_path):
             browser.value(f"document.getElementById('{button}').click()")
             browser.until("bellcrank.problem === '' || bellcrank.events.length === 2")
             browser.until("bellcrank.problem !== ''")
-            browser.until("document.getElementById('told').textContent.includes(\"event 'ground' stopped the run\")")
+            browser.until(
+                "document.getElementById('reported').textContent.includes(\"event 'ground' stopped the run\")"
+            )
             assert browser.value("bellcrank.events.map(e => e.name)") == ["half way", "ground"]
         assert not browser.complaints
 

@@ -1,4 +1,4 @@
-"""Strips, films, and the commands that make them."""
+"""Strips, animations, and the commands that make them."""
 
 import io
 import re

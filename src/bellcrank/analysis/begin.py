@@ -1,6 +1,6 @@
-"""Where a search begins or a locus goes on: a place with states that are fixed, other speeds in proportion to them.
+"""Where a search begins or a locus continues: a place with states that are fixed, other speeds in proportion to them.
 
-What rolls goes on rolling: a car that starts at 20 m/s and is asked for 10 m/s starts with wheels half as fast.
+What rolls continues rolling: a car that starts at 20 m/s and is asked for 10 m/s starts with wheels half as fast.
 """
 
 from __future__ import annotations

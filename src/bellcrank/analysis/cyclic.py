@@ -1,4 +1,4 @@
-"""Cyclic coordinates: those that may go on for ever in a steady motion, because nothing depends on them.
+"""Cyclic coordinates: those that may continue for ever in a steady motion, because nothing depends on them.
 
 Found in symbols where the equations show it. Where they do not, because the ground is a routine that is the same
 everywhere or forces are written along axes of the road, it is tried in numbers: a coordinate of a body is moved at
@@ -21,8 +21,8 @@ SHIFTS = (0.37, -0.83)  # of a coordinate, in equation units
 NEAR = 1e-3  # distance of the states that are tried from the start, against their size
 PROBES = 3
 STEP = 1e-5  # of differences, in equation units
-FLAT = 1e-6  # slope along a direction below this share of the steepest: none
-SAME = 1e-9  # difference of rates below this share of their size: rounding
+FLAT = 1e-6  # slope along a direction below this fraction of the steepest: none
+SAME = 1e-9  # difference of rates below this fraction of their size: rounding
 
 
 def ignorable(plant: Plant, at: Point) -> set[str]:
@@ -41,7 +41,7 @@ def together(plant: Plant, at: Point) -> np.ndarray:
 
 
 def onward(plant: Plant, at: Point) -> set[str]:
-    """Coordinates that may go on, alone or together."""
+    """Coordinates that may continue, alone or together."""
     names = [q.name for q in plant.interface.coordinates]
     return ignorable(plant, at) | {names[i] for i in np.flatnonzero(together(plant, at).any(axis=0))}
 

@@ -91,7 +91,7 @@ class DampedMotion:
             if near < (NEAR if stable else STILL) and ends(replace(self.start, q=q)):
                 return True
             if near < STILL:
-                return False  # it stays where no equilibrium was found: constraints or own states move on
+                return False  # it stays where no equilibrium was found: constraints or user-defined states move on
             s = min(s, LONGEST / (1e-9 + np.abs(J).max(initial=0.0)))
             try:
                 full, half = self._step(q, flow, s), self._step(q, flow, s / 2)

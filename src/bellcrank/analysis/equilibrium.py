@@ -48,7 +48,7 @@ class Equilibrium(Shown):
     unknowns: tuple[str, ...]
     residual: float
     indifferent: tuple[str, ...]
-    steady: dict[str, float]  # rates of coordinates that go on (steady motion), user units per s
+    steady: dict[str, float]  # rates of coordinates that continue (steady motion), user units per s
     states: tuple[str, ...] = ()
     motion: str = ""  # the motion in words
     point: Any = field(repr=False, default=None)

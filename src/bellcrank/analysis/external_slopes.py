@@ -1,4 +1,4 @@
-"""Derivatives of what stands outside the equations: tables know theirs, external routines are differenced or held."""
+"""Derivatives of what stands outside the equations: tables know theirs, user functions are differenced or held."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bellcrank.numeric.tuning import DIFFERENCES
 
 @dataclass(frozen=True, eq=False)
 class SlopeOf(External):
-    """The slope of an external routine by one argument, from central differences of the routine itself.
+    """The slope of a user function by one argument, from central differences of the routine itself.
 
     Where that is known in C, its text calls it there."""
 
@@ -32,7 +32,7 @@ class SlopeOf(External):
 
 
 class ExternalSlopes:
-    """Derivatives of tables and external routines, and what had to be assumed on the way."""
+    """Derivatives of tables and user functions, and what had to be assumed on the way."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []
@@ -47,9 +47,9 @@ class ExternalSlopes:
                 raise
         base: External = getattr(node.function, "external", node.function)
         if base.memory:
-            self._note(f"the external routine '{base.name}' has a memory: its values are held constant")
+            self._note(f"the user function '{base.name}' has a memory: its values are held constant")
             return ZERO
-        what = "slopes of the external routine" if base.rule is None else "higher slopes of the routine"
+        what = "slopes of the user function" if base.rule is None else "higher slopes of the routine"
         self._note(f"{what} '{base.name}' are taken by differences")
         key = (base, index)
         if key not in self._made:

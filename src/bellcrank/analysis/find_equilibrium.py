@@ -3,9 +3,9 @@
 The nearest equilibrium is the one in whose region of convergence (Newton's method) the start lies. If it lies in none,
 it is the one to which damped motion from rest at the start leads; else a search with bounded steps is made.
 
-A steady motion has constant speeds and own states; coordinates on which nothing depends go on. A model that starts
-moving has a steady motion at that speed: the speed that carries the motion is held, and an input is set free where it
-takes one to keep it.
+A steady motion has constant speeds and user-defined states; coordinates on which nothing depends continue. A model that
+starts moving has a steady motion at that speed: the speed that carries the motion is held, and an input is set free
+where it takes one to keep it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ FEW = 40  # steps of a search that is not the only one
 SETTLING = (0.3, 2.0)  # s of a run before a search is tried from its end
 COMPARABLE = 0.5  # effect of an input against that of the strongest: of such inputs the first one declared is set free
 IDLE = 1e-9  # change of an input that was set free, below which it was not needed
-SLOWLY = (1e-4, 1e-3, 1e-2, 0.1, 0.3)  # shares of a speed on the way to it from rest
+SLOWLY = (1e-4, 1e-3, 1e-2, 0.1, 0.3)  # fractions of a speed on the way to it from rest
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Asked:
 
 
 def _at_rest(plant: Plant, cyclic: set[str], along: np.ndarray) -> np.ndarray:
-    """Combinations of rates that are zero in a steady motion: all but those of what goes on, alone or together."""
+    """Combinations of rates that are zero in a steady motion: all but those of what continues, alone or together."""
     states = plant.interface.states
     kept = np.array([s.name not in cyclic for s in states])
     every = np.eye(len(states))[kept]

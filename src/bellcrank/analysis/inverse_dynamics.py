@@ -30,7 +30,7 @@ from bellcrank.run.evaluate import Inputs, Parameters
 from bellcrank.run.stepping import NO_VALUE
 from bellcrank.units import ANGLE, FORCE, LENGTH, TIME, unit_system
 
-TOLERANCE = 1e-7  # of accelerations that constraints determine, and of freedoms that forces cannot move
+TOLERANCE = 1e-7  # of accelerations that constraints determine, and of degrees of freedom that forces cannot move
 
 
 @dataclass(frozen=True)

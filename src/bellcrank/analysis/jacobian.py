@@ -193,7 +193,7 @@ def _cost(found: Sequence[dict[int, Expr]], extracted: bool) -> int:
 
 
 def seed(column: Symbol) -> Symbol:
-    """The input that stands for a column's share of a direction."""
+    """The input that stands for a column's fraction of a direction."""
     return Symbol(f"along {column.name}", "variable")
 
 

@@ -25,7 +25,7 @@ KEPT = 0.1  # change of that difference with the distance: the difference of a s
 
 
 def may_have_kinks(plant: Plant) -> bool:
-    """Does the model use a function that is not smooth, a table or an external routine?"""
+    """Does the model use a function that is not smooth, a table or a user function?"""
     found: bool = plant.once("may have kinks", lambda: _not_smooth(plant))
     return found
 

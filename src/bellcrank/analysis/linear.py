@@ -36,7 +36,7 @@ class LinearModel(Shown):
     """x' = A x + B w, y = C x + D w: small movements about a point, all in user units and seconds.
 
     `states` are independent: what constraints determine has been removed (`dependent` says how it follows).
-    `equilibrium` tells whether the point is one; if not, `drift` holds the rates of the states there. `motion` says
+    `equilibrium` reports whether the point is one; if not, `drift` holds the rates of the states there. `motion` says
     in words at which motion the model was made, `notes` what else there is to know.
     """
 

@@ -27,7 +27,7 @@ from bellcrank.run.evaluate import Inputs, Parameters
 
 CLOSED = 1e-8  # residual of constraints at a point given by its states
 DRIVING = ("input", *PARAMETERS)
-REST = 1e-7  # rates below this share of their slopes are rest
+REST = 1e-7  # rates below this fraction of their slopes are rest
 
 
 def linear_model(

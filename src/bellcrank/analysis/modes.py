@@ -1,4 +1,4 @@
-"""Modes of a linear model: eigenvalues with frequency, damping, shape and the share of every state."""
+"""Modes of a linear model: eigenvalues with frequency, damping, shape and the fraction of every state."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from bellcrank.analysis.draw import draw_modes
 from bellcrank.analysis.tables import motion_line, table, write_csv
 from bellcrank.files.notebook import Shown
 
-REAL = 1e-9  # imaginary part below this share of the largest eigenvalue: rounding
+REAL = 1e-9  # imaginary part below this fraction of the largest eigenvalue: rounding
 
-NEUTRAL = 1e-7  # an eigenvalue below this share of the largest neither grows nor decays
-ZERO = 1e-14  # a real or imaginary part below this share of the largest eigenvalue is zero
+NEUTRAL = 1e-7  # an eigenvalue below this fraction of the largest neither grows nor decays
+ZERO = 1e-14  # a real or imaginary part below this fraction of the largest eigenvalue is zero
 
 
 @dataclass(frozen=True)
 class Mode:
     """One real eigenvalue or one pair, the member with positive frequency standing for both.
 
-    `shape`: movement of every state, the largest being 1; `participation`: share of every state in the mode, their sum
-    is 1 (|left * right| eigenvector, Perez-Arriaga, Verghese & Schweppe (1982), IEEE Trans. PAS-101, 3117-3125).
+    `shape`: movement of every state, the largest being 1; `participation`: fraction of every state in the mode, their
+    sum is 1 (|left * right| eigenvector, Perez-Arriaga, Verghese & Schweppe (1982), IEEE Trans. PAS-101, 3117-3125).
     """
 
     eigenvalue: complex

@@ -52,7 +52,7 @@ class Plant:
         found = self.interface.find(given, kinds, what)
         entry = self.loaded.program.entry.statements
         if found.symbol in {s for k in entry for e in statement_expressions(k) for s in symbols(e)}:
-            why = f"{what} '{given}' acts through external routines that are called when parameters have been read"
+            why = f"{what} '{given}' acts through user functions that are called when parameters have been read"
             raise ModelError(f"{why} (when='input'): this is not available for it", self.name)
         return found
 
@@ -72,5 +72,5 @@ class Plant:
     def refuse_kept(self) -> None:
         """An error for models with values that jump at the end of steps: they have no equations in continuous time."""
         if self.interface.kept:
-            why = "this is not available for models with external routines that are called once per step or run"
+            why = "this is not available for models with user functions that are called once per step or run"
             raise ModelError(f"{why}: {', '.join(x.name for x in self.interface.kept)}", self.name)

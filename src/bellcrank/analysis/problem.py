@@ -20,7 +20,7 @@ from bellcrank.units import ANGLE
 
 T = TypeVar("T")
 LONGEST = 0.5  # rad, of one step of a search
-ACTING = 1e-3  # share of an input in what no unknown can balance, against that of the strongest
+ACTING = 1e-3  # fraction of an input in what no unknown can balance, against that of the strongest
 
 
 @dataclass(frozen=True)

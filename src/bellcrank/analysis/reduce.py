@@ -18,7 +18,7 @@ ALIKE = 1e-6  # rows whose sizes differ by less are of different units, not sing
 
 
 class Singular(Exception):
-    """Constraint rows that do not determine what they should: their names, and the share of the smallest pivot."""
+    """Constraint rows that do not determine what they should: their names, and the fraction of the smallest pivot."""
 
     def __init__(self, rows: Sequence[str], pivot: float) -> None:
         super().__init__(rows, pivot)

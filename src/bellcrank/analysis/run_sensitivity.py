@@ -139,7 +139,7 @@ def sensitivity(
         channels = plant.find_all(outputs, CHANNELS, "output")
     spec = run_spec(interface, t_end, step, _method(interface, method), output_every)
     if loaded.remembers:
-        raise ModelError("sensitivities of a run with external routines that remember are not defined", plant.name)
+        raise ModelError("sensitivities of a run with user functions that remember are not defined", plant.name)
     settings = {
         "t_end": spec.t_end, "step": spec.step, "method": spec.method, "initial": initial, "inputs": inputs,
         "output_every": spec.every,

@@ -81,7 +81,7 @@ def _step(
 class Sensitivity(Shown):
     """Derivatives of channels over time: `s["Ay", "ca1"]`, in units of the channel per unit of the parameter.
 
-    `channels` are those of the run itself. `checked`: largest deviation from central differences, as share of the
+    `channels` are those of the run itself. `checked`: largest deviation from central differences, as fraction of the
     largest value, if asked for.
     """
 

@@ -89,7 +89,7 @@ class Runner:
         """Values of all rows and their slopes by all columns; `given` are inputs beyond those of the model.
 
         Rows in `loose` may have no finite values: an angle between directions has no slope where they coincide.
-        Slopes that cost more than the values may be left out (`sloped`).
+        Slopes that cost more than the values may be omitted (`sloped`).
         """
         symbols = self.slopes.program.parameters
         p = [at.p[i] if i is not None else self._other[s] for i, s in zip(self._p, symbols, strict=True)]

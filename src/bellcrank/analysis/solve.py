@@ -14,9 +14,9 @@ import numpy as np
 Function = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]  # x -> residuals and their slopes
 Values = Callable[[np.ndarray], np.ndarray]  # x -> residuals
 TOLERANCE = 1e-10  # of a residual, against its slopes times the size of the unknowns
-NEGLIGIBLE = 1e-10  # singular values below this share of the largest say nothing
+NEGLIGIBLE = 1e-10  # singular values below this fraction of the largest say nothing
 STEPS = 200
-QUICK = 0.1  # share of what is left after a step, below which slopes serve for another one
+QUICK = 0.1  # fraction of what is left after a step, below which slopes serve for another one
 CONTRACTS = 0.5  # a Newton step against the one before: within the region of convergence
 STALLED = 25, 0.9  # steps in which what is left must fall below this share, or the search has ended
 

@@ -15,7 +15,7 @@ from bellcrank.interface.interface import Quantity
 from bellcrank.run.closure import rates_near_singular
 from bellcrank.units import ANGLE
 
-GOING = 1e-5  # rate of a coordinate (equation units) above which it goes on
+GOING = 1e-5  # rate of a coordinate (equation units) above which it continues
 
 
 def rates_at(plant: Plant, at: Point) -> np.ndarray:
@@ -31,14 +31,14 @@ def rates_at(plant: Plant, at: Point) -> np.ndarray:
 
 
 def going(plant: Plant, at: Point, cyclic: set[str]) -> list[tuple[Quantity, float]]:
-    """Cyclic coordinates that go on, with their rates in equation units."""
+    """Cyclic coordinates that continue, with their rates in equation units."""
     listed = plant.interface.coordinates
     rates = rates_at(plant, at)[: len(listed)]
     return [(q, float(r)) for q, r in zip(listed, rates, strict=True) if q.name in cyclic and abs(r) > GOING]
 
 
 def carrier(plant: Plant, at: Point, cyclic: set[str]) -> Quantity | None:
-    """The speed that carries a motion: the first without which a cyclic coordinate that goes on would go otherwise.
+    """The speed that carries a motion: the first without which a cyclic coordinate that continues would go otherwise.
 
     None where something continues without any speed, or by a constraint: then a parameter or an input says how fast.
     """
@@ -56,7 +56,7 @@ def carrier(plant: Plant, at: Point, cyclic: set[str]) -> Quantity | None:
 
 
 def in_proportion(plant: Plant, at: Point, ratio: float, held: Iterable[Quantity] = ()) -> Point:
-    """The point with all its speeds but the held ones in proportion: what rolls goes on rolling."""
+    """The point with all its speeds but the held ones in proportion: what rolls continues rolling."""
     kept = set(held)
     return at.moved({s: ratio * at.of(s) for s in plant.interface.speeds if s not in kept})
 
@@ -73,7 +73,7 @@ def _shown(value: float) -> str:
 def motion_words(
     plant: Plant, at: Point, cyclic: set[str], shown: Iterable[Quantity] = (), aims: Iterable[str] = ()
 ) -> str:
-    """A steady motion or rest in words, with the values that tell it from others."""
+    """A steady motion or rest in words, with the values that report it from others."""
     moving = going(plant, at, cyclic)
     speed = carrier(plant, at, cyclic)
     inputs = [q for q in plant.interface.inputs if not q.rate and abs(at.of(q)) > 1e-12]
@@ -92,7 +92,7 @@ def motion_words(
 
 
 def left_behind(plant: Plant, start: Point, cyclic: set[str]) -> str:
-    """What moves at a start and cannot go on steadily, because rates or constraints depend on it."""
+    """What moves at a start and cannot continue steadily, because rates or constraints depend on it."""
     listed = plant.interface.coordinates
     rates = rates_at(plant, start)[: len(listed)]
     largest = float(np.abs(rates).max(initial=0.0))
@@ -100,9 +100,7 @@ def left_behind(plant: Plant, start: Point, cyclic: set[str]) -> str:
     moving = [(q, r) for q, r in zip(listed, rates, strict=True) if q.body and q.name not in cyclic and abs(r) > least]
     if not moving:
         return ""
-    return (
-        f" (the start moves, {_rate_words(*moving[0])}, but rates depend on that coordinate: it cannot go on steadily)"
-    )
+    return f" (the start moves, {_rate_words(*moving[0])}, and state derivatives depend on it: not steady)"
 
 
 def _rate_words(q: Quantity, rate: float) -> str:

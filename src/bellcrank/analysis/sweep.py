@@ -163,7 +163,7 @@ def root_locus(
     options: Mapping[str, Any],
     build: Build = None,
 ) -> RootLocus:
-    """Eigenvalues over values; coordinates that nothing depends on are left out."""
+    """Eigenvalues over values; coordinates that nothing depends on are omitted."""
     plant.refuse_kept()
     varied = over_of(plant, over, build)
     numbers = _numbers(values, varied.name)

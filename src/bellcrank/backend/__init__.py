@@ -1,1 +1,1 @@
-"""Programs made callable: compilers, cache, loading; C and Python behind one protocol; external routines."""
+"""Programs made callable: compilers, cache, loading; C and Python behind one protocol; user functions."""

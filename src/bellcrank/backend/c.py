@@ -43,7 +43,7 @@ def c_model(
         return CModel(program, functions, outside, rigid=rigid, speed=speed)
     except BuildError as error:
         found = [f for f in functions if f is not None]
-        if len(found) < len(functions):  # an external routine is given in C or Fortran alone
+        if len(found) < len(functions):  # a user function is given in C or Fortran alone
             raise
         from bellcrank.backend.wasm import WasmModel, missing
 
@@ -60,7 +60,7 @@ def _can_be_linked(program: Program) -> bool:
 class CModel:
     """A program in C, compiled and loaded.
 
-    `functions` are those of the program's external routines and tables; routines given in C are compiled in, unless
+    `functions` are those of the program's user functions and tables; routines given in C are compiled in, unless
     `outside` names them. With `dae`, runs are those of methods for differential-algebraic equations; with `rigid`
     wheels they touch, bounce and roll in runs. A `speed` of "quick" is that of the compiler, not of the program, and
     "soon" even more so; with "auto" a library that is soon ready serves until the fast one is.
@@ -121,7 +121,7 @@ class CModel:
         self._compiled = Compiled(program, builds, away, memory_size, run, assembler)
 
     def notes(self) -> list[str]:
-        """How it was compiled, in sentences."""
+        """How it was compiled, in messages."""
         libraries = self._compiled.builds.now
         told = [f"compiled by {self.compiler.name}"] if self.compiler is not None else []
         if libraries.problem:
@@ -166,7 +166,7 @@ class CModel:
         return tuple(f or external_function(self.program, r, self._compiled_routine(r)) for r, f in pairs)
 
     def _compiled_routine(self, routine: Any) -> Callable[..., Any]:
-        """An external routine that is given in C or Fortran as a function of Python, for start and loops."""
+        """A user function that is given in C or Fortran as a function of Python, for start and loops."""
         try:
             function = getattr(self._compiled.library, external_name(routine))
         except AttributeError:

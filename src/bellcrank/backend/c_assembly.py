@@ -82,7 +82,7 @@ class CAssembler:
         return found
 
     def branch(self, t: float, y: np.ndarray, weights: Weights) -> np.ndarray | None:
-        """A start brought onto a branch if it is in a singular position; None if it is singular and at rest."""
+        """A start brought onto a branch if it is in a singular configuration; None if it is singular and at rest."""
         run = self._taken()
         run.begin_beside(t, y)
         run.set_metric(weights)

@@ -26,7 +26,7 @@ class Bound:
 
     `called(t, x, out)` is the fastest way where nothing is called back (`calls_back`), if it is there: true when rates
     were left in `out`, false or an error if arguments are others than contiguous arrays of floats of the right length.
-    `kept`: values of external routines for `rates_of_all` where they are not found afresh.
+    `kept`: values of user functions for `rates_of_all` where they are not found afresh.
     """
 
     def __init__(self, calls: CCalls, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input]) -> None:
@@ -68,7 +68,7 @@ class Bound:
 
     def rates_of_all(self, t: np.ndarray, x: np.ndarray, afresh: bool) -> np.ndarray:
         """Rates of states, one row each; `afresh`: as at the start of a run, else with the values in `kept`, and those
-        of `derivatives` near singular positions too."""
+        of `derivatives` near singular configurations too."""
         times, rows = np.ascontiguousarray(t, float), np.ascontiguousarray(x, float)
         found = np.empty_like(rows)
         at = map(address, (times, rows, found))
@@ -76,7 +76,7 @@ class Bound:
         return found
 
     def near_singular(self, t: np.ndarray, x: np.ndarray) -> np.ndarray:
-        """Which states, one row each, are so near to a singular position of closed loops that a run takes other
+        """Which states, one row each, are so near to a singular configuration of closed loops that a run takes other
         equations there."""
         times, rows = np.ascontiguousarray(t, float), np.ascontiguousarray(x, float)
         found, near = np.empty_like(rows), np.zeros(len(rows), dtype=np.int32)

@@ -1,4 +1,4 @@
-"""Calls of a compiled program: single evaluations, and external routines that are called back from C."""
+"""Calls of a compiled program: single evaluations, and user functions that are called back from C."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class CCalls:
         return self.libraries.speeds[self._since :]
 
     def work_room(self) -> int:
-        """How many numbers methods that choose their steps need."""
+        """How many numbers adaptive methods need."""
         room = self.library.work_room
         room.restype = ctypes.c_int64
         return int(room())
@@ -129,13 +129,13 @@ class CCalls:
             entry = self.compiled.held[name] = (values, _array(values))
         return entry[1]
 
-    # ---- external routines
+    # ---- user functions
 
     def _external(self, number: int, live: int, arguments: Any, values: Any) -> int:
         return self.back.guarded(call_routine, *self._called[number], live, arguments, values)
 
     def externals(self, memory: np.ndarray) -> Any:
-        """External routines with a memory of their own for those in C."""
+        """User functions with a memory of their own for those in C."""
         found = Externals()
         found.memory = address(memory)
         if self._called:

@@ -42,6 +42,6 @@ class LaneDriver:
 
 
 def set_steps(batch: Any, spec: RunSpec) -> None:
-    """Tells a batch the steps of its runs."""
+    """Reports a batch the steps of its runs."""
     batch.method, batch.total, batch.every = method_number(spec.method), spec.steps, spec.every
     batch.h, batch.t_start, batch.t_end = spec.step, spec.t_start, spec.t_end

@@ -30,7 +30,7 @@ class Beginnings:
 
     `inputs` are structures of C, a row of them for each run, whose arrays somebody else keeps; the `breaks` of a run
     stand from `first_breaks` of it on. `roots` of inverse inertias: of closed loops; `errors` allowed, and sizes of
-    states that count at most for them: of methods that choose their steps. `values` of parameters in events are in
+    states that count at most for them: of adaptive methods. `values` of parameters in events are in
     units of the user.
     """
 

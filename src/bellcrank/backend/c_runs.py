@@ -35,7 +35,7 @@ FIRST_PAUSE = 1000  # steps of a run with an adaptive method up to its first loo
 PAUSE_SECONDS = 0.1  # between two others
 EVENT_ROWS = 200  # that events add to a block of steps before it pauses
 WHEEL_MODES = 11  # numbers of a rigid wheel, as in rigid.c
-MOST_PASSAGES = 1000  # near singular positions, in one block of steps
+MOST_PASSAGES = 1000  # near singular configurations, in one block of steps
 BEGUN, AGAIN = 1, 2  # of a job: as in run.c
 COUNTED = ("steps", "rejected", "evaluations", "shortest", "longest", "fastest", "slowed", "held", "pace")
 NO_BREAKS = np.zeros(1)
@@ -73,7 +73,7 @@ class CRun:
     """A run in C. Rows hold time, states, outputs and inputs of the recorded steps; `state` is the last good one."""
 
     in_process: ClassVar[bool] = True  # may C be given addresses?
-    goes_on: ClassVar[tuple[str, ...]] = ("t", "behind")  # what a run that goes on takes over, beside shared arrays
+    goes_on: ClassVar[tuple[str, ...]] = ("t", "behind")  # what a run that continues takes over, beside shared arrays
 
     def __init__(self, calls: CCalls, spec: RunSpec) -> None:
         self.calls, self.spec = calls, spec
@@ -116,7 +116,7 @@ class CRun:
         self._job.rtol, self._job.most, self._job.pause, self._job.look = x.rtol, spec.most, FIRST_PAUSE, spec.look
 
     def take_over(self, before: CRun) -> None:
-        """Goes on with another method where a run has come to; its steps count."""
+        """Continues with another method where a run has come to; its steps count."""
         self.restore(replace(before.save(), inside=None))
         self._arrays["largest"][:] = before._arrays["largest"]
         for name in COUNTED:
@@ -188,7 +188,7 @@ class CRun:
 
     @property
     def kept(self) -> np.ndarray:
-        """Values of external routines that hold at present."""
+        """Values of user functions that hold at present."""
         return self._kept[:-1]
 
     @property
@@ -204,7 +204,7 @@ class CRun:
         return Count(j.most, *figures, *stiff, j.culprit, j.excess, self.bad)
 
     def save(self) -> Checkpoint:
-        """What a run that goes on from here takes over."""
+        """What a run that continues from here takes over."""
         arrays = {name: a.copy() for name, a in self._arrays.all().items() if name not in GIVEN}
         fields = {name: _plain(getattr(self._job, name)) for name in self.goes_on}
         return Checkpoint(
@@ -212,7 +212,7 @@ class CRun:
         )
 
     def restore(self, saved: Checkpoint) -> None:
-        """Goes on from what another run left."""
+        """Continues from what another run left."""
         self._kept[:-1], self.memory[:] = saved.kept, saved.memory
         self._job.begun = AGAIN
         inside = saved.inside
@@ -239,7 +239,7 @@ class CRun:
         job.begun, job.status, job.reached, job.t = 0, FINISHED, self.reached, self.spec.start(self.reached + 1)
 
     def advance(self, last: int) -> np.ndarray:
-        """Goes on to step `last`, or as far as it comes before it pauses; the rows recorded on the way."""
+        """Continues to step `last`, or as far as it comes before it pauses; the rows recorded on the way."""
         first = self.reached
         count = last // self.spec.every - first // self.spec.every + 2
         if self.watching is not None:
@@ -310,7 +310,7 @@ class CRun:
 
 
 class LoopCRun(CRun):
-    """A run in C whose loops are kept closed. `passages`: visits near singular positions."""
+    """A run in C whose loops are kept closed. `passages`: visits near singular configurations."""
 
     goes_on = (*CRun.goes_on, "ratio", "steady", "n_past", "wary", "near", "curves", "portions", "visit")
 
@@ -453,7 +453,7 @@ class RigidCRun(CRun):
         return rows
 
     def tell(self) -> None:
-        """Tells of the wheels what happened since this was called last."""
+        """Reports the wheels what happened since this was called last."""
         count, self._job.n_told = self._job.n_told, 0
         for t, wheel, kind in self._room[:count].tolist():
             if self.spec.note is not None:

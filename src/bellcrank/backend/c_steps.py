@@ -1,4 +1,4 @@
-"""A compiled run that goes on step by step, at the price of a call: what C reads and writes is bound once."""
+"""A compiled run that continues step by step, at the price of a call: what C reads and writes is bound once."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class CSteps:
         job.begun, job.status = BEGUN, status
 
     def left(self) -> bool:
-        """Steps were left by an error in Python. Can the run go on? Its row is then to be found again."""
+        """Steps were left by an error in Python. Can the run continue? Its row is then to be found again."""
         if self.job.status:
             self.uncount()
             return False
@@ -115,7 +115,7 @@ class CSteps:
 
 
 class StepsOfAll:
-    """Several runs of one model that go on together; `rows`: those of their states, one for each."""
+    """Several runs of one model that continue together; `rows`: those of their states, one for each."""
 
     def __init__(self, members: Sequence[CSteps], rows: np.ndarray) -> None:
         self._jobs = np.zeros(len(members), dtype=np.uintp)
@@ -150,7 +150,7 @@ class StepsOfAll:
 
 
 class RigidCSteps(CSteps):
-    """The same with rigid wheels, whose events are told in between."""
+    """The same with rigid wheels, whose events are reported in between."""
 
     plain = False
 

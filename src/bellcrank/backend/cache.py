@@ -31,7 +31,7 @@ ATTEMPTS = 10  # to put a library where others mend the same one
 YOUNG, OLD = (
     60.0,
     86_400.0,
-)  # s: a build below this age goes on; above that one it does not, locks or none
+)  # s: a build below this age continues; above that one it does not, locks or none
 
 
 def cache_folder() -> Path | None:

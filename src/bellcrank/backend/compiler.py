@@ -139,7 +139,7 @@ def _found(variable: str, named: str, usual: tuple[tuple[str, ...], ...], path: 
 
 
 def _words(text: str) -> tuple[list[str], str]:
-    """The words of a text, or what is wrong with it if they cannot be told apart."""
+    """The words of a text, or what is wrong with it if they cannot be distinguished."""
     try:
         return shlex.split(text), ""
     except ValueError as error:
@@ -147,7 +147,7 @@ def _words(text: str) -> tuple[list[str], str]:
 
 
 def _compiler(command: Sequence[str], path: str) -> Compiler | None:
-    """The compiler of a command, if it is there and tells its version."""
+    """The compiler of a command, if it is there and reports its version."""
     found = shutil.which(command[0], path=path)
     version = _version([found, *command[1:]]) if found else ""
     return Compiler((str(found), *command[1:]), version) if version else None
@@ -209,7 +209,7 @@ def compile_source(
     exactly: bool = False,
     aside: Aside | None = None,
 ) -> Path:
-    """Compiles a source in a folder. Flags that a compiler may not know are left out if it fails, unless it is to be
+    """Compiles a source in a folder. Flags that a compiler may not know are omitted if it fails, unless it is to be
     compiled `exactly` so; it is quoted. `aside`: where the compiler runs, if it is beside us."""
     code, library = folder / ("model.c" if language == "c" else "model.f90"), folder / "model.so"
     try:
@@ -218,7 +218,7 @@ def compile_source(
         raise BuildError(f"cannot write {code}: {error.strerror or error}") from None
     linux = LINUX if sys.platform == "linux" else ()
     fewer = [f for f in flags if f not in (*NATIVE, *GCC, *GCC_X86, *GCC_ARM, *GCC_LONG)]
-    seconds, message, what = seconds_for_compilers(), "", "model" if language == "c" else "external routines in Fortran"
+    seconds, message, what = seconds_for_compilers(), "", "model" if language == "c" else "user functions in Fortran"
     several = ((*flags, *linux), tuple(flags), (*fewer, *linux), tuple(fewer))
     always = ALWAYS if language == "c" else FORTRAN
     libraries = [*(x for path in linked for x in (str(path), f"-Wl,-rpath,{path.parent}")), "-lm"]
@@ -320,7 +320,7 @@ def digest(source: str, compiler: Compiler, flags: Sequence[str]) -> str:
 
 @lru_cache(maxsize=1)
 def processor() -> str:
-    """What the processor can do, as far as the system tells: a folder may be shared by different machines."""
+    """What the processor can do, as far as the system reports: a folder may be shared by different machines."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:

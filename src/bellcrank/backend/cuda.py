@@ -37,7 +37,7 @@ def no_gpu() -> str:
         if error.name != "cupy":
             return f"the package cupy cannot be used ({error})"
         return "the package cupy is not installed (pip install bellcrank[gpu])"
-    except (ImportError, OSError) as error:  # CuPy tells at length what it misses
+    except (ImportError, OSError) as error:  # CuPy reports at length what it misses
         return f"the package cupy cannot be used ({' '.join(str(error).split())[:200]})"
     try:
         return "" if cupy.cuda.runtime.getDeviceCount() else "there is no CUDA GPU"
@@ -57,7 +57,7 @@ def on_host(array: Any) -> Any:
 
 
 def memory_of(sizes: np.ndarray, wanted: Wanted) -> tuple[int, int]:
-    """Bytes that a run and its figures need, by the `sizes` that the program tells."""
+    """Bytes that a run and its figures need, by the `sizes` that the program reports."""
     return int(sizes[0]), int(sum(sizes[1] + sizes[2 + wanted.kinds]))
 
 

@@ -1,4 +1,4 @@
-"""External routines of a model: what is called, what it remembers, and whether it returned what it should.
+"""User functions of a model: what is called, what it remembers, and whether it returned what it should.
 
 In:  the routines of a program and what a user gives in their place. Out: a function for each, immutable; `remembering`
 gives each context of a run or an evaluation memories of its own.
@@ -23,7 +23,7 @@ Function = Callable[..., Any]
 
 @dataclass(frozen=True)
 class ExternalFunction:
-    """An external routine with the function that is called for it. A call outside of any context has a memory of zeros.
+    """A user function with the function that is called for it. A call outside of any context has a memory of zeros.
 
     `when` is 1 for routines that are called for rates, 2 for those that are called for outputs and kept values only.
     """
@@ -75,14 +75,14 @@ def remembering(functions: Sequence[Function | None]) -> list[Any]:
 
 
 def external_function(program: Program, routine: Routine, function: Function) -> ExternalFunction:
-    """A function for an external routine of a program."""
+    """A function for a user function of a program."""
     return ExternalFunction(routine, function, program.phase(routine))
 
 
 def functions_of(
     program: Program, externals: Sequence[External], given: Mapping[str, Any], model: str
 ) -> list[Function | None]:
-    """A function for every external routine and table of the program, given ones first; None for C or Fortran alone."""
+    """A function for every user function and table of the program, given ones first; None for C or Fortran alone."""
     replaced = {k.lower(): v for k, v in given.items()}
     for name in given:
         if name.lower() not in {e.name.lower() for e in externals}:

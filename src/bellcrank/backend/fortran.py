@@ -1,4 +1,4 @@
-"""External routines in Fortran, compiled to a library that compiled models are linked with.
+"""User functions in Fortran, compiled to a library that compiled models are linked with.
 
 In:  routines given in Fortran. Out: the path of a shared library whose procedures C can call, kept by content.
 """
@@ -22,7 +22,7 @@ def find_fortran() -> Compiler | None:
 
 
 def fortran_library(routines: Sequence[Routine], title: str) -> Path:
-    """The library of external routines that are given in Fortran."""
+    """The library of user functions that are given in Fortran."""
     compiler = find_fortran()
     if compiler is None:
         listed = ", ".join(f"'{r.name}'" for r in routines)

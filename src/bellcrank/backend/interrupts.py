@@ -67,7 +67,7 @@ class Waiting:
 
 
 class CallsBack(threading.local):
-    """Functions of Python that C calls: what one raises is kept, C is told to end, and `during` raises it.
+    """Functions of Python that C calls: what one raises is kept, C is reported to end, and `during` raises it.
 
     Each thread has its own. Where C was not called by `during`, nobody asks for what was raised: it is not kept.
     """

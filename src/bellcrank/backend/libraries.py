@@ -99,7 +99,8 @@ class Libraries:
         self._followers: list[weakref.ref[Follower]] = []
 
     def tell(self, follower: Follower) -> None:
-        """Tells one that holds functions when these are to be found anew, from any thread; it is to look after that."""
+        """Reports one that holds functions when these are to be found anew, from any thread; it is to look after
+        that."""
         if not self.settled.is_set():
             self._followers.append(weakref.ref(follower))
 

@@ -1,6 +1,6 @@
 """What a program can be called as: the protocols that compiled programs and those in Python satisfy.
 
-A `Model` is a program made ready, and never changes. What calls change (memories of external routines, errors that
+A `Model` is a program made ready, and never changes. What calls change (memories of user functions, errors that
 these raise, arrays kept from one call to the next) is in `Calls`, of which every run and every evaluation makes its
 own.
 """
@@ -22,7 +22,7 @@ Functions = Sequence[Callable[..., Any] | None]
 class Calls(Protocol):
     """The functions of a program over plain floats, with memories of their own.
 
-    `live` says whose memories a call may change: 1 of external routines called for rates, 2 of the others, 0 none.
+    `live` says whose memories a call may change: 1 of user functions called for rates, 2 of the others, 0 none.
     `memory` is that of routines in C. `speeds`: what the libraries were made for that were there, if it is compiled.
     """
 
@@ -54,7 +54,7 @@ class Calls(Protocol):
 
 
 class Bound(Protocol):
-    """Rates by one call, with parameters, constants and inputs bound; `backend.c_bound` tells what the parts are."""
+    """Rates by one call, with parameters, constants and inputs bound; `backend.c_bound` reports what the parts are."""
 
     address: int
     data: int
@@ -77,7 +77,7 @@ class Bound(Protocol):
 
 class Model(Protocol):
     """A program made ready to be called. `compiler`: what compiled it, None for one in Python. `functions`: of its
-    external routines and tables."""
+    user functions and tables."""
 
     name: str
     program: Program
@@ -88,10 +88,10 @@ class Model(Protocol):
     def functions(self) -> Functions: ...
 
     def notes(self) -> list[str]:
-        """How it was compiled, in sentences."""
+        """How it was compiled, in messages."""
 
     def calls(self, functions: Functions | None = None) -> Calls:
-        """The functions of the program for one run or evaluation, with its own external routines unless given."""
+        """The functions of the program for one run or evaluation, with its own user functions unless given."""
 
     def bound(self, calls: Any, p: Sequence[float], c: Sequence[float], inputs: Sequence[Input]) -> Bound | None:
         """Rates by one call, within the context of `calls`; None where Python evaluates them."""

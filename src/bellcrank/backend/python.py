@@ -18,7 +18,7 @@ from bellcrank.program.program import Program
 
 
 class PythonModel:
-    """A program in Python. `functions` are those of its external routines and tables."""
+    """A program in Python. `functions` are those of its user functions and tables."""
 
     name = "python"
     compiler: Compiler | None = None
@@ -33,7 +33,7 @@ class PythonModel:
         self.functions = tuple(functions)
 
     def notes(self) -> list[str]:
-        """There is nothing to tell of a compiler."""
+        """There is nothing to report of a compiler."""
         return []
 
     def calls(self, functions: Functions | None = None) -> PythonCalls:

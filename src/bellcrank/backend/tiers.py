@@ -133,7 +133,7 @@ def _early_and_fast(source: _Source) -> Libraries:
         libraries = Libraries(source.made("early"))
     except Stopped:
         raise
-    except BuildError:  # a flag is not known, or nothing can be compiled, which is told then
+    except BuildError:  # a flag is not known, or nothing can be compiled, which is reported then
         return _settled(source.library("fast"))
     _follow(libraries, lambda aside: source.made("fast", aside), libraries.exchange, LATER)
     return libraries

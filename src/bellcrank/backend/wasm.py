@@ -533,7 +533,7 @@ class Instance:
         return failed
 
     def _external_values(self, number: int, live: int, arguments: int, values: int) -> int:
-        """An external routine in Python."""
+        """A user function in Python."""
         calls = self._run.calls
         count = calls._called[number][1]
         given = list(struct.unpack_from(f"<{count}d", self._bytes, arguments))

@@ -1,4 +1,4 @@
-"""Events of a run as the kernel knows them, and what it tells of them.
+"""Events of a run as the kernel knows them, and what it reports them.
 
 In:  `EventData`. Out: `Watching`, which belongs to one run, or to several that continue each other with other methods.
 """

@@ -1,6 +1,6 @@
 """The content of a description as a digest: equal for descriptions from which the same equations follow.
 
-Values of parameters and the settings of runs are left out, as equations keep parameters as symbols; but for models with
+Values of parameters and the settings of runs are omitted, as equations keep parameters as symbols; but for models with
 closed loops, whose derivation looks at numbers. An object says by `content()` what identifies it, where that is less
 than all it holds. What has no content that is known, such as a function of the user, raises `NotPortable`.
 """

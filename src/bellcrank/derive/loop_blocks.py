@@ -1,8 +1,8 @@
-"""Blocks of closed loops that a bridge can carry through singular positions.
+"""Blocks of closed loops that a bridge can carry through singular configurations.
 
-A block is a connected component of speeds and position rows. It can be bridged if it has one freedom of its own, each
-of its speeds is the rate of one coordinate, and the positions that close its rows depend on nothing else: not on time
-or inputs, nor on other coordinates, such as those of a base that carries the loop.
+A block is a connected component of speeds and position rows. It can be bridged if it has one degree of freedom of its
+own, each of its speeds is the rate of one coordinate, and the positions that close its rows depend on nothing else: not
+on time or inputs, nor on other coordinates, such as those of a base that carries the loop.
 """
 
 from __future__ import annotations

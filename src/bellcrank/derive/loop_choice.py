@@ -28,7 +28,7 @@ from bellcrank.program.loops import Loops
 
 ACTING = 1e-12  # a scaled entry below this never acts
 SHARES = (1.0, 0.5, 0.2, 0.1)  # of the largest entry, for pivots that keep rows short
-GOOD = 0.3  # the usual choice of speeds is kept if its pivots are no worse than this share of the best choice's
+GOOD = 0.3  # the usual choice of speeds is kept if its pivots are no worse than this fraction of the best choice's
 SINGULAR_START = (
     "the initial configuration is singular: its loops are closed there with more degrees of freedom than nearby, where"
     " none are left. Give a regular one, with initial values or guesses in set_run(initial=..., guess=...)."
@@ -39,7 +39,7 @@ Failure = (BellcrankError, ArithmeticError, ValueError)
 
 @dataclass(frozen=True)
 class Look:
-    """What was found: the rows that count, in order, with the speeds they are solved for; sizes; sentences."""
+    """What was found: the rows that count, in order, with the speeds they are solved for; sizes; messages."""
 
     elimination: Elimination
     scales: Scales
@@ -213,8 +213,8 @@ def _order(
 ) -> tuple[tuple[int, ...], tuple[int, ...], float]:
     """Rows and columns in the order of elimination, and the ratio of the last pivot to the first.
 
-    Of the pivots that are at least a share of the largest, the one that makes the fewest new entries in all rows is
-    taken (after Markowitz); with a share of one this is full pivoting.
+    Of the pivots that are at least a fraction of the largest, the one that makes the fewest new entries in all rows is
+    taken (after Markowitz); with a fraction of one this is full pivoting.
     """
     A, P = J.copy(), pattern.copy()
     rows, columns, pivots = [], [], []

@@ -107,7 +107,7 @@ def _why_not_eliminated(found: Derived, derived: Callable[[ConstraintForm], Deri
     ]
     try:
         other = derived(ConstraintForm.ELIMINATE).program
-    except ModelError:  # freedoms without mass, once speeds are removed
+    except ModelError:  # degrees of freedom without mass, once speeds are removed
         cost = ""
     else:
         ours, theirs = (p.count.as_dict(p.per_step)["total"] for p in (found.program, other))

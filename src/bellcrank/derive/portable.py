@@ -2,7 +2,7 @@
 
 Expressions are written node by node, parts before wholes, so that depth does not matter and shared nodes stay shared.
 Functions that were made inside others are written as the name of their text in the installed package and the values
-they hold: the bytes contain no code. Loading refuses every class and function outside of Bellcrank and the list below;
+they hold: the bytes contain no code. Loading rejects every class and function outside of Bellcrank and the list below;
 that is a second lock only: bytes must come from a file that this user alone can have written, as libraries do. What
 cannot be written, such as a function of the user, raises `NotPortable`.
 """
@@ -47,7 +47,7 @@ class NotPortable(Exception):
 
 
 def dumps(thing: Any, known: dict[str, Any]) -> bytes:
-    """The bytes of an object; objects that are `known` by name are left out, and put in again by `loads`."""
+    """The bytes of an object; objects that are `known` by name are omitted, and put in again by `loads`."""
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, DEEP))
     try:

@@ -27,7 +27,7 @@ ROUNDING = 1e-11  # relative errors that say nothing
 
 
 def lacks_terms(program: Program, more: Program, orders: Mapping[str, int], threshold: int) -> bool:
-    """Does the program lack terms that another one, which keeps more, has? False where that cannot be told."""
+    """Does the program lack terms that another one, which keeps more, has? False where that cannot be reported."""
     if [s.name for s in program.speeds] != [s.name for s in more.speeds]:
         return False
     try:

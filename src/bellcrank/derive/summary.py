@@ -1,4 +1,4 @@
-"""A few lines about a derivation: freedoms, operations, how derived, seconds."""
+"""A few lines about a derivation: degrees of freedom, operations, how derived, seconds."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from bellcrank.kinematics.rows import right_side
 from bellcrank.vector.basis import NULL, Vec3, add3, plus3
 from bellcrank.vector.work import Work, is_zero
 
-LONG = 16  # freedoms above which a symbolic factorisation cannot compete with articulated bodies
+LONG = 16  # degrees of freedom above which a symbolic factorisation cannot compete with articulated bodies
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ class Articulated:
 
 @dataclass
 class Eliminated:
-    """One freedom: unknown = rest - sum(ratio_j x_j) over the other components j."""
+    """One degree of freedom: unknown = rest - sum(ratio_j x_j) over the other components j."""
 
     freedom: Freedom
     component: int
@@ -53,7 +53,7 @@ def articulated(tree: Tree, motion: BiasMotion, loads: Loads, work: Work, names:
 
 
 def _sequence(link: Link, own: Articulated) -> list[Freedom]:
-    """The freedoms of a link in the order of elimination that needs the fewest operations."""
+    """The degrees of freedom of a link in the order of elimination that needs the fewest operations."""
     places = [_axis_index(f) for f in link.freedoms]
     rows = [k if f.rotational else 3 + k for f, k in zip(link.freedoms, places, strict=True) if k is not None]
     if len(rows) < max(2, len(places)):
@@ -92,7 +92,8 @@ def _eliminate(
     work: Work,
     names: dict[int, str],
 ) -> Eliminated:
-    """Takes one freedom out of a link's equations: along an axis, its component; else the relative acceleration.
+    """Takes one degree of freedom out of a link's equations: along an axis, its component; else the relative
+    acceleration.
 
     `resisted`: armature, which resists the relative acceleration, and the shift of that.
     """

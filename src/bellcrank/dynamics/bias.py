@@ -2,7 +2,7 @@
 
 Angular velocity w, bias angular acceleration alpha, W = [alpha]x + w w^T - (w.w) 1, bias acceleration a of the
 origin, all in link axes; gravity enters as an upward acceleration of the ground. Unknowns are shifted by `delta` so
-that the bias acceleration along each joint's own freedom is zero (u' = y + delta).
+that the bias acceleration along each joint's own degree of freedom is zero (u' = y + delta).
 """
 
 from __future__ import annotations

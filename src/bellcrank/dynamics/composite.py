@@ -22,7 +22,7 @@ def composite(tree: Tree, motion: BiasMotion, loads: Loads, work: Work) -> tuple
 
 
 def bias(tree: Tree, motion: BiasMotion, loads: Loads, work: Work) -> dict[int, Expr]:
-    """tau - b: applied minus inertia forces of the bias motion, along every freedom."""
+    """tau - b: applied minus inertia forces of the bias motion, along every degree of freedom."""
     f: list[Vec3] = [NULL] * len(tree.links)
     n: list[Vec3] = [NULL] * len(tree.links)
     rhs: dict[int, Expr] = {}
@@ -83,7 +83,7 @@ def mass_matrix(tree: Tree, motion: BiasMotion, work: Work) -> Matrix:
 def _column(
     tree: Tree, link: Link, freedom: Freedom, motion: BiasMotion, m: Expr, h: Vec3, J: Mat3, M: Matrix, work: Work
 ) -> None:
-    """Entries of M for one freedom, its own link's and all below."""
+    """Entries of M for one degree of freedom, its own link's and all below."""
     e = axis_here(link, freedom, work)
     if freedom.rotational:
         moment = work.hold3(add(*turning_terms(J, e, r)) for r in range(3))
@@ -109,7 +109,7 @@ def _column(
 
 
 def axis_here(link: Link, freedom: Freedom, work: Work) -> Vec3:
-    """The axis of a freedom in its link's axes; that of a guided translation stands in the parent's."""
+    """The axis of a degree of freedom in its link's axes; that of a guided translation stands in the parent's."""
     return down(work, link, freedom.axis) if link.guided and not freedom.rotational else freedom.axis
 
 

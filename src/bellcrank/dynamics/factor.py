@@ -44,11 +44,11 @@ def entry(M: Matrix, i: int, j: int) -> Expr:
 
 
 def check_pivot(pivot: Expr, freedom: str) -> None:
-    """Refuses a freedom, given in words, whose pivot is zero."""
+    """Rejects a degree of freedom, given in words, whose pivot is zero."""
     if pivot is ZERO or pivot.fingerprint == 0:
         raise ModelError(
             f"the mass matrix is singular: {freedom} moves nothing that has mass or inertia. "
-            "Give the body (or one it carries) mass or inertia that this freedom moves, or remove the freedom."
+            "Give the body (or one it carries) mass or inertia along this degree of freedom, or remove it."
         )
 
 

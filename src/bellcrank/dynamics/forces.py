@@ -20,7 +20,8 @@ from bellcrank.vector.work import Work
 
 @dataclass
 class Loads:
-    """tau: by speed index, along relative freedoms; wrench: by link, force and moment about its origin, link axes."""
+    """tau: by speed index, along relative degrees of freedom; wrench: by link, force and moment about its origin, link
+    axes."""
 
     tau: dict[int, Expr] = field(default_factory=dict)
     wrench: dict[int, tuple[Vec3, Vec3]] = field(default_factory=dict)

@@ -83,7 +83,7 @@ class _Partials:
         return Spin(link.spin_inertia, motion.alpha[-1][k], own)
 
     def _combine(self, parts: Partial, freedom: Freedom) -> None:
-        """Adds a freedom's own share to the partial velocities of its link."""
+        """Adds a degree of freedom's own share to the partial velocities of its link."""
         for r, a in self.reduction.slope(freedom.index).items():
             parts[r] = self.work.hold3(plus3(parts.get(r, NULL), a, freedom.axis))
 
@@ -143,7 +143,7 @@ class _Partials:
         self.motion.a.append(self.work.add(a, turned))
 
     def _add_link(self, link: Link) -> None:
-        """One link's share of mass matrix and forces, without the inertia of a spin about its axis."""
+        """One link's fraction of mass matrix and forces, without the inertia of a spin about its axis."""
         work, turns, moves = self.work, self.turns[-1], self.moves[-1]
         force, moment = inertia_force(link, self.motion, work)
         F, N = self.loads.wrench.get(link.index, (NULL, NULL))

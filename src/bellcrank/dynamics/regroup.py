@@ -74,7 +74,7 @@ def _without(J: Mat3, k: int) -> Mat3:
 
 
 def _give(tree: Tree, link: Link, m: Expr, h: Vec3, J: Mat3, work: Work) -> None:
-    """Adds inertia, given in the link's frame and unaffected by its freedom, to the parent."""
+    """Adds inertia, given in the link's frame and unaffected by its degree of freedom, to the parent."""
     if link.parent < 0:
         return
     C = link.C

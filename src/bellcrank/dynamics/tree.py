@@ -1,7 +1,7 @@
 """The mechanism as a tree of elementary links, the form the recursions work on.
 
-In:  a `Mechanism`. Out: `Tree`: links with at most one relative freedom each, or a group of absolute ones, with
-constant offsets and inertias (m, h = m c, J = second moments about the link's origin). A body with slides and a
+In:  a `Mechanism`. Out: `Tree`: links with at most one relative degree of freedom each, or a group of absolute ones,
+with constant offsets and inertias (m, h = m c, J = second moments about the link's origin). A body with slides and a
 rotation becomes several links; welded bodies join their parent's link. Constants are held, so that a parameter
 expression is one atom.
 """
@@ -55,7 +55,7 @@ class Link:
     J: Mat3 = ZEROS
     reference: Vec3 = NULL  # of a free link: from the body's origin to the link's
     speed_point: Vec3 = NULL  # of a free link: from the body's origin to the point whose velocity the speeds are
-    guided: bool = False  # moved by functions: p and matrix vary, freedoms turn and move it at once
+    guided: bool = False  # moved by functions: p and matrix vary, degrees of freedom turn and move it at once
     a: Vec3 = NULL  # of a guided link: acceleration of its own motion for constant speeds, parent link's axes
     alpha: Vec3 = NULL  # likewise of its rotation, link axes
     v: Vec3 = NULL  # of a guided link: what moves it with all speeds zero, parent link's axes

@@ -51,7 +51,7 @@ class BrowserProgram:
 
 
 def browser_program(program: Program, course: Course | None = None) -> BrowserProgram:
-    """The functions of runs with fixed steps; refuses what browsers cannot call."""
+    """The functions of runs with fixed steps; rejects what browsers cannot call."""
     refuse_foreign(program)
     listed = [f for f in program.functions_of("minimal") if f.name != "constants"]
     sizes = {C_NAMES.get(f.name, f.name): len(f.section.results) for f in listed}
@@ -73,12 +73,12 @@ def browser_program(program: Program, course: Course | None = None) -> BrowserPr
 
 
 def refuse_foreign(program: Program) -> None:
-    """Complains of external routines that are given as text of other languages, or as functions of Python."""
+    """Complains of user functions that are given as text of other languages, or as functions of Python."""
     foreign = [f"'{r.name}'" for r in program.externals if kernel_function(program, r) is None]
     if foreign:
         several = len(foreign) > 1
         raise ModelError(
-            f"a live page computes in the browser and cannot call the external routine{'s' * several} "
+            f"a live page computes in the browser and cannot call the user function{'s' * several} "
             f"{', '.join(foreign)}: write what {'they do' if several else 'it does'} as formulas or as tables",
             program.name,
         )

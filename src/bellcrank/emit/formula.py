@@ -57,7 +57,7 @@ class FormulaPrinter(ABC):
 
     @abstractmethod
     def chosen(self, test: str, yes: str, no: str) -> tuple[str, int]:
-        """One of two values, as a test tells."""
+        """One of two values, as a test reports."""
 
     def call(self, name: str, arguments: list[str]) -> tuple[str, int]:
         return f"{name}({', '.join(arguments)})", 3

@@ -1,4 +1,4 @@
-"""Texts of external routines: as they were given, or printed from formulas for the values that a program uses."""
+"""Texts of user functions: as they were given, or printed from formulas for the values that a program uses."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class Graph:
         call = -1
         for i, s in enumerate(steps):
             needs = dict.fromkeys(place[x] for x in symbols_in(step_expressions(s)) if x in place)
-            if isinstance(s, Call):  # external routines keep their order
+            if isinstance(s, Call):  # user functions keep their order
                 if call >= 0:
                     needs[call] = None
                 call = i

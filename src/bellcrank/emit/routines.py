@@ -1,4 +1,4 @@
-"""External routines of one language called from another, by the conventions of C (Fortran 2008: bind(C)).
+"""User functions of one language called from another, by the conventions of C (Fortran 2008: bind(C)).
 
 In C a routine is `double name(double a, double b)`, or `void name(double a, double b, double *returns)` if it returns
 named values; with memory, `double *memory` is a further argument. In Fortran it is a function or a subroutine with

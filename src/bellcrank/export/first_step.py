@@ -35,7 +35,7 @@ def with_stable_step(setup: Setup, derived: Derived) -> Setup:
 def _stable_step(derived: Derived, interface: Interface) -> float:
     """A round step (s) with which rk4 is stable at the start: 1 over the largest eigenvalue of the rates.
 
-    It is infinite if that cannot be told.
+    It is infinite if that cannot be reported.
     """
     try:
         with warnings.catch_warnings():

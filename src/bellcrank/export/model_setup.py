@@ -153,7 +153,7 @@ def _is_kept(value: float | None) -> bool:
 
 
 def _state_keyword(x: Quantity, taken: list[str]) -> str:
-    """The name of a state, or its number where capitals alone tell it from another."""
+    """The name of a state, or its number where capitals alone report it from another."""
     if x.key.lower() not in taken:
         return x.key
     return f"{x.key[0]}({x.place + 1})" if "(" in x.key else _keyword(x, taken)

@@ -27,7 +27,7 @@ from bellcrank.units import UNIT_SYSTEMS
 
 
 def read_settings(setup: Setup, pars: ParsFile | str | Path) -> dict[str, Any]:
-    """What a parameter file says, as arguments of `simulate`; all that is wrong with it is told at once."""
+    """What a parameter file says, as arguments of `simulate`; all that is wrong with it is reported at once."""
     file = pars if isinstance(pars, ParsFile) else read_parsfile(pars)
     reader = _Reader(setup)
     for entry in file.entries:
@@ -163,7 +163,7 @@ def read_signal(name: str, folder: Path) -> Any:
 def write_echo(setup: Setup, loaded: Loaded, run: Run, options: Mapping[str, Any], path: str | Path) -> Path:
     """Writes a parameter file with every value as a run used it; sampled inputs go to files beside it.
 
-    `loaded` made the run and is asked for what external routines gave.
+    `loaded` made the run and is asked for what user functions gave.
     """
     path = Path(path)
     values = setup.interface.keyed(options.get("parameters", {}), DECLARED, "parameters")
@@ -206,7 +206,7 @@ def _named(setup: Setup, name: Any, value: float) -> list[tuple[str, float]]:
 
 
 def _from_routines(setup: Setup, loaded: Loaded, run: Run, options: Mapping[str, Any]) -> dict[str, Any]:
-    """What external routines gave when parameters had been read, and give to the echo."""
+    """What user functions gave when parameters had been read, and give to the echo."""
     if not setup.entered and not setup.echoed:
         return {}
     states = [run[s.name][0] * s.factor for s in setup.states]

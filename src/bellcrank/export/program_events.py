@@ -22,7 +22,7 @@ def with_events(setup: Setup, events: Any, stop: Any, independent: Sequence[Any]
     entered = {x.key: x.name for x in interface.entered}
     used = {key for x in given for key in parameters_used(interface, x)}
     for key in sorted(used & set(entered)):
-        why = "an external routine gives it, and events of a program can neither read nor set it"
+        why = "a user function gives it, and events of a program can neither read nor set it"
         raise ModelError(f"events: {entered[key]}: {why}", interface.model)
     formulas = event_formulas(interface, given, {x.name: 0.0 for x in parameters_of(interface)})
     taken = [x.keyword for x in (*setup.parameters, *setup.signals)]

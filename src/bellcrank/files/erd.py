@@ -90,7 +90,7 @@ def quoted(fields: Sequence[str]) -> str:
 
 
 def _even(record: Record, path: Path) -> Record:
-    """Evenly spaced samples, as the classic layout has them; a last sample off the raster is left out."""
+    """Evenly spaced samples, as the classic layout has them; a last sample off the raster is omitted."""
     t = record.time
     if len(t) > 2:
         steps = np.diff(t)
@@ -174,7 +174,7 @@ def _sizes(line: str, path: Path) -> tuple[int, int, int, float]:
 
 
 def _keywords(lines: Sequence[str]) -> dict[str, list[str]]:
-    """What follows each keyword, in order; a line that begins with & goes on with the one before."""
+    """What follows each keyword, in order; a line that begins with & continues with the one before."""
     found: dict[str, list[str]] = {}
     last = ""
     for line in lines:

@@ -17,7 +17,7 @@ from bellcrank.files.whole import Parts
 class Format:
     """One kind of file, known by its `ending`.
 
-    Writers take the `Parts` of a result and its path, readers a path; both may fail with OSError, told by `choose`.
+    Writers take the `Parts` of a result and its path, readers a path; both may fail with OSError, reported by `choose`.
     """
 
     name: str

@@ -60,7 +60,7 @@ def _imports(file: Path, folder: Path) -> list[tuple[str, ...]]:
     """Modules that a file may import, by the parts of their names, counted from the folder."""
     try:
         tree = ast.parse(file.read_text(encoding="utf-8-sig"))
-    except (OSError, SyntaxError, ValueError):  # told when it is run
+    except (OSError, SyntaxError, ValueError):  # reported when it is run
         return []
     names: list[tuple[str, ...]] = []
     for node in ast.walk(tree):
@@ -84,7 +84,7 @@ def _modules_in(folder: Path) -> set[str]:
     """Names of modules and packages in a folder."""
     try:
         names = os.listdir(folder)
-    except OSError:  # told when the file is read
+    except OSError:  # reported when the file is read
         return set()
     files = {name[:-3] for name in names if name.endswith(".py") and (folder / name).is_file()}
     return files | {name for name in names if "." not in name and (folder / name / "__init__.py").is_file()}

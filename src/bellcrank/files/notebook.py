@@ -11,7 +11,7 @@ from bellcrank.files.picture import image
 
 
 class Shown:
-    """A result that shows itself in a notebook. A kind of results says what is told and drawn of it."""
+    """A result that shows itself in a notebook. A kind of results says what is reported and drawn of it."""
 
     def _told(self) -> Iterable[str]:
         """Pieces of HTML."""
@@ -26,7 +26,7 @@ class Shown:
 
 
 def card(told: Iterable[str], drawn: Callable[[], Any], words: str) -> str:
-    """Pieces of HTML one after another, and a figure; what cannot be drawn is left out."""
+    """Pieces of HTML one after another, and a figure; what cannot be drawn is omitted."""
     parts = list(told)
     try:
         figure = drawn()

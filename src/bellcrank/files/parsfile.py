@@ -6,8 +6,8 @@
     bm      10.0    kg   mass of b          what follows the value is for the reader
     q(a)    -0.5    rad
     z_road  step 0.5 0.05 0                 an input: a number, a kind of signal and its numbers, or a file
-    PARSFILE other.par                      goes on with that file, then comes back
-    END                                     of this file; may be left out
+    PARSFILE other.par                      continues with that file, then comes back
+    END                                     of this file; may be omitted
 
 Capitals do not matter in keywords. A keyword that comes again replaces the value before. Nothing here is ever executed.
 """

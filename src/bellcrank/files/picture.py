@@ -45,7 +45,7 @@ def image(figure: Any, words: str) -> Raw:
 
 
 def check_ending(path: str | Path) -> None:
-    """Refuses a path whose ending is that of no picture, before the work that it is to show."""
+    """Rejects a path whose ending is that of no picture, before the work that it is to show."""
     from matplotlib.backend_bases import FigureCanvasBase
 
     known = sorted(FigureCanvasBase.get_supported_filetypes())

@@ -33,7 +33,7 @@ class Channel:
 
 @dataclass(frozen=True)
 class Record:
-    """Channels over the same `time` (s); `history` says in sentences where they come from."""
+    """Channels over the same `time` (s); `history` says in messages where they come from."""
 
     title: str
     time: np.ndarray
@@ -159,7 +159,7 @@ def short_names(names: Iterable[str], width: int = 8) -> list[str]:
 
 
 def guarded(action: str, path: Path, work: Callable[[], T]) -> T:
-    """Does the work; a file that cannot be opened, read or written is told as such."""
+    """Does the work; a file that cannot be opened, read or written is reported as such."""
     try:
         return work()
     except OSError as error:

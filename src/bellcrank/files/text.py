@@ -1,4 +1,4 @@
-"""Text as it enters files and comes out of them: what is read is decoded or refused, what is written is one line."""
+"""Text as it enters files and comes out of them: what is read is decoded or rejected, what is written is one line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PLAIN = re.compile(r"[ -~]*(?<! )")
 
 
 def not_a_pipe(path: str | Path, error: type[BellcrankError] = RunError) -> None:
-    """Refuses a named pipe: who opens one waits until somebody writes to it. Those of the shell are in /dev."""
+    """Rejects a named pipe: who opens one waits until somebody writes to it. Those of the shell are in /dev."""
     try:
         pipe = stat.S_ISFIFO(os.stat(path).st_mode)
     except (OSError, ValueError):  # reported when it is opened
@@ -31,9 +31,9 @@ def not_a_pipe(path: str | Path, error: type[BellcrankError] = RunError) -> None
 
 
 def read_text(path: str | Path, error: type[BellcrankError] = RunError, otherwise: str | None = None) -> str:
-    """The text of a file: UTF-8, or UTF-16 where its first bytes say so. Line ends are those of Unix.
+    """The text of a file: UTF-8, or UTF-16 where its first bytes report it. Line ends are those of Unix.
 
-    `otherwise` is the coding of a file that is neither; without one it is refused.
+    `otherwise` is the coding of a file that is neither; without one it is rejected.
     """
     path = Path(path)
     not_a_pipe(path, error)
@@ -52,7 +52,7 @@ def read_text(path: str | Path, error: type[BellcrankError] = RunError, otherwis
 
 
 def most_unpacked(size: int) -> int:
-    """Bytes that a compressed file of some size may be unpacked to: a small one made to fill the memory is refused."""
+    """Bytes that a compressed file of some size may be unpacked to: a small one made to fill the memory is rejected."""
     return max(_UNPACKED, _TIMES * size)
 
 

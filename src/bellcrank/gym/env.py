@@ -26,7 +26,7 @@ class ModelEnv(gymnasium.Env):
     """An episode is a run, step by step; `stepper` is what takes the steps.
 
     A step that fails ends the episode at the last good state, an event that stops the run where it happens;
-    `info["problem"]` tells why.
+    `info["problem"]` reports why.
     """
 
     metadata = {"render_modes": []}

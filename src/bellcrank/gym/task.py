@@ -123,7 +123,7 @@ class Task:
         return t >= self.t_end - LATE * max(1.0, self.t_end) if self.t_end < math.inf else t > math.inf
 
     def settings(self, actions: Any) -> np.ndarray:
-        """Values of the inputs, a row for each action; beyond its bounds an input stays at them."""
+        """Values of the inputs, a row for each action; outside its bounds an input stays at them."""
         if self.choices is not None:
             chosen = np.asarray(actions)
             if chosen.dtype.kind not in "iu" or chosen.min(initial=0) < 0 or chosen.max(initial=0) >= len(self.choices):
@@ -136,7 +136,7 @@ class Task:
 
 
 def _at(spread: Spread, share: float) -> float:
-    """The value of a distribution below which a share of all lies."""
+    """The value of a distribution below which a fraction of all lies."""
     return float(values_at(spread.kind, spread.numbers, np.asarray(share)))
 
 

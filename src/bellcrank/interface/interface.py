@@ -1,7 +1,7 @@
 """Interface: everything a model shows to the outside, by name.
 
 In:  an analysed model, its quantities and its program. Out: `Interface`, frozen: parameters, states, inputs, outputs
-and values of the echo, each with its unit, words, default and column, and what a run uses unless told otherwise.
+and values of the echo, each with its unit, words, default and column, and what a run uses unless reported otherwise.
 Whoever reads a name that a user typed, or writes one for a user to read, asks here.
 """
 
@@ -35,10 +35,10 @@ PLURAL = {
     "removed": "removed speeds",
     "input": "inputs",
     "parameter": "parameters",
-    "entered": "parameters of external routines",
+    "entered": "parameters of user functions",
     "idle": "parameters without effect",
     "unused": "parameters that nothing uses",
-    "kept": "values of external routines",
+    "kept": "values of user functions",
     "output": "outputs",
     "echo": "values of the echo",
 }
@@ -70,13 +70,13 @@ class Quantity:
     symbol: Symbol | None
     unit: Unit
     label: str
-    default: float | None = None  # in user units; of states, what they start from where nothing else is told
+    default: float | None = None  # in user units; of states, what they start from where nothing else is reported
     column: int = -1  # in a row of results: time, states, outputs, inputs; -1: in none
     generic: str = ""
     body: str = ""
-    positive: bool = False  # other values are refused
+    positive: bool = False  # other values are rejected
     rate: int = 0  # an input: how often it is differentiated
-    base: str = ""  # an input: the one it is the rate of, or itself; a parameter: the external routine that gives it
+    base: str = ""  # an input: the one it is the rate of, or itself; a parameter: the user function that gives it
     place: int = -1  # among the coordinates, speeds, parameters, inputs or outputs of the program
 
     def __post_init__(self) -> None:
@@ -94,7 +94,7 @@ class Quantity:
 
 @dataclass(frozen=True)
 class RunDefaults:
-    """What a run uses unless told otherwise: times in s, values in user units; None is left to the run."""
+    """What a run uses unless reported otherwise: times in s, values in user units; None is left to the run."""
 
     t_end: float | None = None
     step: float | None = None
@@ -115,8 +115,8 @@ class RunDefaults:
 class Interface:
     """The quantities of a model in the order of its program.
 
-    `removed` are speeds that constraints determine; `entered` parameters that external routines give when the others
-    are known; `inputs` those that the program takes, with their rates; `kept` values of external routines that stand
+    `removed` are speeds that constraints determine; `entered` parameters that user functions give when the others
+    are known; `inputs` those that the program takes, with their rates; `kept` values of user functions that stand
     behind them. `signals` are the inputs that a user gives, from which `inputs` follow.
     """
 

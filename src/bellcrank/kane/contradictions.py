@@ -1,6 +1,6 @@
 """Givens that contradict each other: angular velocities against orientations, accelerations against velocities.
 
-In:  what is known of the motion. Out: `Contradiction`s; none where it cannot be told yet.
+In:  what is known of the motion. Out: `Contradiction`s; none where it cannot be reported yet.
 Auxiliary speeds are zero in the real motion, so they do not count. Euler parameters have unit size only in the real
 motion, so what rests on them is left to `check`.
 """
@@ -40,7 +40,7 @@ class Contradiction:
 
 
 def contradictions(motion: Motion, euler: Collection[Frame]) -> Iterator[Contradiction]:
-    """All that can be told by now. What was found to agree is remembered and not looked at again."""
+    """All that can be reported by now. What was found to agree is remembered and not looked at again."""
     named, motion.scalars.autoz = motion.scalars.autoz, False  # a comparison leaves no intermediate symbols
     try:
         for kind, of, frame, given in _givens(motion):
@@ -71,7 +71,7 @@ def _derived(motion: Motion, kind: str, of: Any, frame: Frame, euler: Collection
 
 
 def _differ(motion: Motion, a: Vector, b: Vector) -> bool | None:
-    """Do two vectors differ? None: that cannot be told yet."""
+    """Do two vectors differ? None: that cannot be reported yet."""
     frames = frames_of(a, b)
     if not frames:
         return False

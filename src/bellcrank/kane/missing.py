@@ -36,7 +36,7 @@ class Need:
     kind: str
     first: str
     second: str = ""
-    hint: str = ""  # a value that would fit, if one can be told
+    hint: str = ""  # a value that would fit, if one can be reported
 
     @property
     def what(self) -> str:

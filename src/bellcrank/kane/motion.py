@@ -261,7 +261,7 @@ class Motion:
         return self.scalars.tidy_vector(frame.vector(self.components(v, frame)))
 
     def _known(self, what: str, theorem: str, frame: Frame, body: Frame, p: Point, q: Point) -> list[Vector]:
-        """v of P and w of the body (before them a and alpha), p_PQ; what any of them misses is told at once."""
+        """v of P and w of the body (before them a and alpha), p_PQ; what any of them misses is reported at once."""
         steps = [lambda: self.velocity(p, frame), lambda: self.angular_velocity(body, frame)]
         if what == "acceleration":
             steps[:1] = [lambda: self.acceleration(p, frame), lambda: self.angular_acceleration(body, frame)]

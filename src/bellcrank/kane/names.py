@@ -1,4 +1,4 @@
-"""Names of a derivation: each is given once; a second time is refused with the first definition."""
+"""Names of a derivation: each is given once; a second time is rejected with the first definition."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def _shapes(checker: Checker, mechanism: Mechanism) -> tuple[Shape, ...]:
 
 
 def _read_states(kinematics: Kinematics, checker: Checker, points: dict[str, Point]) -> None:
-    """Rates of the user's own states."""
+    """Rates of user-defined states."""
     language = Language(checker.scope, kinematics, points, _no_forces(checker))
     for record, symbol in zip(checker.description.states, kinematics.mechanism.states, strict=True):
         where = f"state '{record.name}'"
@@ -172,13 +172,13 @@ def _rows(kinematics: Kinematics, checker: Checker, points: dict[str, Point]) ->
         try:
             residual = language.scalar(record.expression)
             if kept := [s.name for s in symbols(residual) if s.kind == "kept"]:
-                jumps = f"the value of an external routine that changes in jumps ({', '.join(kept)})"
+                jumps = f"the value of a user function that changes in jumps ({', '.join(kept)})"
                 raise ModelError(f"{jumps} cannot be in it")
             wanted = _eliminated(record.eliminate, text, language)
             if depends_on(residual, lambda s: s.kind == "speed"):
                 speed.append(Row(text, residual, None, wanted, source=record.expression))
             elif own := [z.name for z in symbols(residual) if z in kinematics.mechanism.states]:
-                raise ModelError(f"positions cannot be bound to states of your own ({', '.join(own)}); bind a speed")
+                raise ModelError(f"positions cannot be bound to user-defined states ({', '.join(own)}); bind a speed")
             elif depends_on(residual, lambda s: s.kind == "coordinate"):
                 position.append(Row(text, rate(residual), residual, wanted))
             else:
@@ -299,7 +299,7 @@ class Reader:
                 self.checker.problem(record.where, message)
 
     def _echo(self) -> None:
-        """Values that external routines give to the echo of a run."""
+        """Values that user functions give to the echo of a run."""
         d = self.checker.description
         for e in (e for e in d.externals if e.when == "echo"):
             where = f"external '{e.name}'"
@@ -314,7 +314,7 @@ class Reader:
                 self.analysis.echo.append(Output(name, (record and record.label) or name, value))
 
     def _kept(self) -> None:
-        """Calls of external routines at the start of a run or at the end of steps, in order of entry."""
+        """Calls of user functions at the start of a run or at the end of steps, in order of entry."""
         order = {e: i for i, e in enumerate(self.checker.description.externals)}
         calls = [Kept(values, routine, args) for (routine, args), values in (self.language.kept or {}).items()]
         self.analysis.kept = sorted(calls, key=lambda k: order[k.routine])

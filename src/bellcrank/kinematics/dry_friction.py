@@ -30,7 +30,7 @@ ADVICE = (
 
 
 def dry_friction(loads: Iterable[Load]) -> list[str]:
-    """A sentence for every load that jumps with a speed; laws of tyres and other parts (`fl.tyre.mx`) are left out."""
+    """A message for every load that jumps with a speed; laws of tyres and other parts (`fl.tyre.mx`) are omitted."""
     found = ((load, _jumps_with(load.magnitude)) for load in loads if "." not in load.name)
     return [
         f"the {x.kind} '{x.name}' jumps where {u.name} passes a limit or changes its sign: {ADVICE}"

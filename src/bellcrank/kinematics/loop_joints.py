@@ -24,7 +24,7 @@ JOINTS = {
     "planar": (True, False, True, False),
     "universal": (True, True, False, False),
 }
-NEAR = expression(0.81)  # square of the share of an axis in another that is nearly the same
+NEAR = expression(0.81)  # square of the fraction of an axis in another that is nearly the same
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def _joint_rows(
 
 
 def _nominal_in(v: Vector, target: Frame, language: Language) -> Vector:
-    """The vector fixed in the target frame that coincides with v in the nominal position."""
+    """The vector fixed in the target frame that coincides with v in the reference configuration."""
     return _without_rounding(target.vector(language.k.nominal(c) for c in target.coordinates(v)))
 
 

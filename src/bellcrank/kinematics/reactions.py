@@ -333,7 +333,7 @@ def _independent_rows(rows: Sequence[Sequence[Expr]]) -> list[int]:
 
 
 def _channels(name: str, words: str, values: Sequence[Expr], open_ones: Collection[int]) -> list[Output]:
-    """Three components of a force and three of a moment; those that are always zero are left out."""
+    """Three components of a force and three of a moment; those that are always zero are omitted."""
     listed = []
     for i, value in enumerate(values):
         letter, what, units = ("F", "force", "F") if i < 3 else ("M", "moment", "F*L")

@@ -56,7 +56,7 @@ class Elimination:
 
 @dataclass(frozen=True)
 class Kept:
-    """A call of an external routine whose values are kept over a step, or over the run, or are parameters."""
+    """A call of a user function whose values are kept over a step, or over the run, or are parameters."""
 
     symbols: tuple[Symbol, ...]
     routine: External
@@ -84,7 +84,7 @@ class Analysis:
     multipliers: tuple[Expr, ...] = ()  # of the rows used, as they stand in reactions
     kept: list[Kept] = field(default_factory=list)
     entered: list[Kept] = field(default_factory=list)  # parameters that routines give, in the order of the calls
-    echo: list[Output] = field(default_factory=list)  # what external routines give to the echo
+    echo: list[Output] = field(default_factory=list)  # what user functions give to the echo
     notes: list[str] = field(default_factory=list)
     parameters: tuple[str, ...] = ()  # names met, in that order
 

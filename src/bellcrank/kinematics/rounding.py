@@ -26,7 +26,7 @@ Values = Callable[[Iterable[Expr]], list[float]]
 
 
 class NoValue(Exception):
-    """Something has no value at a position: an external routine fails there, or a linkage is beyond its range."""
+    """Something has no value at a position: a user function fails there, or a linkage is outside its range."""
 
 
 class Draw:
@@ -67,7 +67,7 @@ class Draw:
 def usual_sizes(rows: Sequence[Row], kinematics: Kinematics, values: Values) -> tuple[np.ndarray, float]:
     """The size that slopes by speeds of rotation have in rows of that kind, and a length of the machine.
 
-    Zero stands for a row whose kind tells nothing.
+    Zero stands for a row whose kind reports nothing.
     """
     found, length = [], 0.0
     for row in rows:

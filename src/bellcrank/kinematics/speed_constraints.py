@@ -83,7 +83,7 @@ def choose_speed(
 
 
 def _acts_at_rest(coefficient: Expr) -> bool:
-    """Is the coefficient other than zero in the nominal position?"""
+    """Is the coefficient other than zero in the reference configuration?"""
     try:
         return nominal(coefficient).fingerprint != 0
     except ModelError:  # a division that fails there

@@ -31,7 +31,7 @@ class Design:
     the chassis; height of its mass centre above the ground, nominally; rim: mass of each; k, c, length of tyre and
     suspension; rolling_resistance; terrain. With `slip` (a bc.Slip or a tyre of bc.tyres, or one per axle) wheels turn
     and the vehicle is driven: spin: moment of inertia of a wheel about its axis; steered, driven: axles counted from 1;
-    brakes: share of each axle in the brake torque (None: equal); speed at the start.
+    brakes: fraction of each axle in the brake torque (None: equal); speed at the start.
     """
 
     axles: Sequence[float]
@@ -53,7 +53,7 @@ class Design:
     speed: float = 0.0
 
     def problems(self) -> list[str]:
-        """What is not allowed, as sentences."""
+        """What is not allowed, as messages."""
         found = problems_of({"rim": self.rim, "mass": self.mass}, {"k": self.k, "c": self.c, "length": self.length})
         if not _numbers(self.axles) or len(self.axles) < 2 or len(set(self.axles)) < len(self.axles):
             return [*found, f"axles={self.axles!r} must be at least two different numbers"]

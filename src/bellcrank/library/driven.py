@@ -35,7 +35,7 @@ def add_knuckle(s: System, name: str, rim: BodyHandle, x: str, y: str, axis: str
     """A carrier that turns a wheel at (x, y) about z so that all go round a point of x = `axis` (Ackermann).
 
     A wheel in the middle at x = `first` would have the angle of the rack. The wheel follows with a lag, by a speed
-    that is removed: it adds no freedom.
+    that is removed: it adds no degree of freedom.
     """
     knuckle = s.add_body(f"{name}.knuckle", rim, rotate=3, mass=0, inertia=0)
     arm = f"({first} - ({axis}))"

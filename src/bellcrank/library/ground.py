@@ -198,7 +198,7 @@ def _over_edge(pieces: Sequence[Piece], i: int, x: float, z: float, dx: float, d
 
 
 def _foot_beyond(piece: Piece, x: float, z: float, s: float) -> float:
-    """The foot on a piece that may go on beyond its ends, by Newton's method from a point near it."""
+    """The foot on a piece that may continue outside its ends, by Newton's method from a point near it."""
     if not (piece[3] or piece[4] or piece[5]):
         return _foot(piece, x, z, -math.inf, math.inf, True)
     for _ in range(GROUND.feet):

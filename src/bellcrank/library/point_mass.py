@@ -3,7 +3,7 @@
 The next step that van Iwaarden (2003), Modeling a vehicle with use of partial vehicles, recommends (section 8.2),
 with the constraints of (2.9) corrected: its fifth equation must compare with the own chassis part, its tenth has a
 factor too many, and two sides and the flatness of the chassis are missing. Fourteen constraints on twelve coordinates
-of rims and chassis parts each leave the ten freedoms of a rigid chassis on four struts.
+of rims and chassis parts each leave the ten degrees of freedom of a rigid chassis on four struts.
 """
 
 from __future__ import annotations

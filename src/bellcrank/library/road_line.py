@@ -2,7 +2,7 @@
 
 The line is made of straight pieces of one length, each with its heading, as in OpenCRG (ASAM 2020); cross-sections
 stand at its points, square to the mean of both headings. It begins at x = u, y = 0 along x. Between points of a road
-heights are straight; beyond its edges and ends they stay those of the edge.
+heights are straight; outside its edges and ends they stay those of the edge.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def spread(
 
 
 def _one_height(where: str, line: RoadLine, v: Array, heights: Array) -> None:
-    """Refuses roads that cross themselves at another height: ground over x and y has one."""
+    """Rejects roads that cross themselves at another height: ground over x and y has one."""
     from scipy.spatial import cKDTree
 
     wide = float(v[-1] - v[0])

@@ -3,7 +3,7 @@ C and JavaScript.
 
 Between its points the height is a bicubic convolution (Keys 1981, Cubic convolution interpolation for digital image
 processing, IEEE Transactions ASSP-29): it goes through all heights, slopes are continuous, planes are planes, and each
-height is felt by its neighbours alone. Beyond its edges the ground goes on straight across them: level, or with the
+height is felt by its neighbours alone. Outside its edges the ground continues straight across them: level, or with the
 slope of the edge. The distance to it is continuous, so a force that follows from it alone has a potential.
 """
 
@@ -24,7 +24,7 @@ from bellcrank.library.friction import Grip, grips
 from bellcrank.numeric.tuning import SURFACE
 
 MOST = 1_000_000  # heights, as they stand in generated programs
-EVEN = 1e-6  # share of a spacing by which points may lie beside an even grid
+EVEN = 1e-6  # fraction of a spacing by which points may lie beside an even grid
 BEYOND = ("level", "slope")
 
 
@@ -54,7 +54,7 @@ class Jet(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class Surface:
     """Ground over x and y. `heights[i, j]` belongs to x = start[0] + i spacing[0], y = start[1] + j spacing[1];
-    `beyond` its edges it is "level", or goes on with the "slope" of the edge.
+    `beyond` its edges it is "level", or continues with the "slope" of the edge.
 
     `friction`: of the road over that of the tyres' data, for y > 0 (left) and y < 0 (right); None where it is one.
     """
@@ -339,7 +339,7 @@ def _cubic(f: Any) -> tuple[Sequence[Any], ...]:
 
 
 def _weights(u: float, n: int) -> tuple[int, tuple[Sequence[float], ...]]:
-    """The cell that u (in spacings) lies in, and its weights; the ground goes on straight beyond the ends."""
+    """The cell that u (in spacings) lies in, and its weights; the ground continues straight outside the ends."""
     inside = min(max(u, 0.0), n - 1.0)
     i = min(int(inside), n - 2)
     w, d, dd = _cubic(inside - i)

@@ -35,7 +35,7 @@ ODD = (
 Points = tuple[np.ndarray, np.ndarray, np.ndarray]  # x, y, heights
 FIELDS = {"LRFI": 10, "LDFI": 20}  # characters of a number
 STRAIGHT = 1e-9  # rad, by which the heading of a straight line may differ
-EXACT = 1e-6  # share of a spacing
+EXACT = 1e-6  # fraction of a spacing
 
 
 def read_points(path: Path, spacing: tuple[float, float] | None, start: tuple[float, float] | None) -> Points:
@@ -62,7 +62,7 @@ def _table(path: Path) -> Points:
                          f"least two of each; it has {len(lines)} lines")  # fmt: skip
     mark = next((m for m in (";", "\t", ",") if m in lines[1][1]), None)
     rows = [[cell.strip() for cell in line.split(mark)] for _, line in lines]
-    if mark is None and len(rows[0]) == len(rows[1]) - 1:  # blanks alone cannot tell of an empty corner
+    if mark is None and len(rows[0]) == len(rows[1]) - 1:  # blanks alone cannot report of an empty corner
         rows[0] = ["", *rows[0]]
     y = [_number(path, lines[0][0], cell) for cell in rows[0][1:]]
     values = []
@@ -108,7 +108,7 @@ def _array(path: Path, spacing: tuple[float, float] | None, start: tuple[float, 
 
 
 def _check_size(path: Path) -> None:
-    """Refuses an archive that is small and would fill the memory."""
+    """Rejects an archive that is small and would fill the memory."""
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             size, most = sum(x.file_size for x in archive.infolist()), most_unpacked(path.stat().st_size)
@@ -252,7 +252,7 @@ def _channels(path: Path, lines: list[str]) -> tuple[str, list[str]]:
 
 
 def _records(path: Path, lines: list[str], wide: int, count: int) -> np.ndarray:
-    """Numbers of a fixed width; a record begins a line and may go on over several. Gaps are NaN."""
+    """Numbers of a fixed width; a record begins a line and may continue over several. Gaps are NaN."""
     per_line = 80 // wide
     each = -(-count // per_line)
     lines = [line for line in lines if line.strip()]

@@ -193,9 +193,9 @@ def course() -> Terrain:
 
 
 def profile(x: Sequence[float], h: Sequence[float], order: int = 1, name: str = "profile") -> Terrain:
-    """Ground through measured points: straight lines (order 1) or a cubic spline (3); level beyond its ends.
+    """Ground through measured points: straight lines (order 1) or a cubic spline (3); level outside its ends.
 
-    x must not decrease; the same x twice is a jump in height (order 1). Points without height (NaN) are refused.
+    x must not decrease; the same x twice is a jump in height (order 1). Points without height (NaN) are rejected.
     """
     xs, hs = _points(x, h)
     if order == 3:
@@ -213,7 +213,7 @@ def profile(x: Sequence[float], h: Sequence[float], order: int = 1, name: str = 
 
 
 def _points(x: Sequence[float], h: Sequence[float]) -> tuple[list[float], list[float]]:
-    """Checked points of a profile; all problems are told at once."""
+    """Checked points of a profile; all problems are reported at once."""
     try:
         xs, hs = np.asarray(x, dtype=float), np.asarray(h, dtype=float)
     except (TypeError, ValueError):
@@ -350,7 +350,7 @@ def _roughness(road: str | float) -> float:
 def grid(x: Any, y: Any, h: Any, beyond: str = "level", name: str = "grid") -> Surface:
     """Ground through heights h[i][j] over evenly spaced x[i] and y[j], both growing, with continuous slopes.
 
-    Beyond its edges the ground is "level", or goes on with the "slope" of the edge.
+    Outside its edges the ground is "level", or continues with the "slope" of the edge.
     """
     axes = []
     for letter, given in (("x", x), ("y", y)):

@@ -2,7 +2,7 @@
 
 In:  a linkage at a pose, bushes at hard points, springs. Out: `Give`. Every body, and every rod with a bush, moves by
 six small displacements; joints without bushes hold as they do in kinematics, bushes and springs are stiffnesses. Forces
-that act already bend nothing here: bushes are as drawn without load, and the stiffness by preload is left out.
+that act already bend nothing here: bushes are as drawn without load, and the stiffness by preload is omitted.
 Matschinsky, Radführungen der Straßenfahrzeuge (2007), ch. 5.
 """
 
@@ -81,7 +81,7 @@ def give(linkage: Any, pose: Pose, bushes: Mapping[str, Bush], springs: Springs 
 
 
 def _solved(chain: Chain, found: _Stiffness, Z: Array, K: Array, loads: Array) -> Array:
-    """Movements that joints leave, on the stiffness under loads; what nothing holds is told."""
+    """Movements that joints leave, on the stiffness under loads; what nothing holds is reported."""
     if not Z.shape[1]:
         return loads
     reduced = Z.T @ K @ Z

@@ -113,7 +113,7 @@ class _Reader:
         self.metre: float | None = 1.0  # None: not stated, lengths have their own
 
     def _wrong(self, problem: str, instead: Any = None) -> Any:
-        """Keeps a problem; gives what stands for the value until all are told."""
+        """Keeps a problem; gives what stands for the value until all are reported."""
         self.problems.append(problem)
         return instead
 

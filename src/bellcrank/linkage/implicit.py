@@ -18,7 +18,7 @@ from bellcrank.program.implicit import Implicit, Prescribed
 Array = np.ndarray[Any, Any]
 
 NODES = 129
-EDGE = 0.004  # of the range, left out at either end, where the derivatives grow without bound
+EDGE = 0.004  # of the range, omitted at either end, where the derivatives grow without bound
 BESIDE = 1e-3  # m or rad of the second input, over which a third derivative is found
 DIGITS = (15, 13, 10, 9, 7, 5)  # of a state and its derivatives that a start has use for
 

@@ -44,7 +44,7 @@ class Pieces:
     R: Array
 
     def values(self, i: Array, s: Array, beyond: Array | float = 0.0) -> tuple[Array, Array, Array]:
-        """The six values with first and second derivative by travel; `beyond` the last node they go on straight."""
+        """The six values with first and second derivative by travel; `beyond` the last node they continue straight."""
         c = self.coefficients[i]
         f = np.zeros((len(i), 6))
         df, ddf = np.zeros_like(f), np.zeros_like(f)
@@ -55,7 +55,7 @@ class Pieces:
         return straight(f, df / self.step, ddf / self.step**2, beyond)
 
     def solve(self, i: Array, s: Array, beyond: Array | float = 0.0) -> dict[str, Array]:
-        """The pose in intervals i at places s; `beyond` the last node it goes on straight."""
+        """The pose in intervals i at places s; `beyond` the last node it continues straight."""
         f, df, ddf = self.values(i, s, beyond)
         R = self.R[i]
         p, dp, ddp = f[:, 3:], df[:, 3:], ddf[:, 3:]

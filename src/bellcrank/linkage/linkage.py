@@ -59,7 +59,7 @@ class Linkage(Shown):
     def _drawn(self) -> Any:
         low, high = self.range()
         middle = (low + high) / 2
-        near = 0.98 * min(high - middle, LOOK)  # folds are left out
+        near = 0.98 * min(high - middle, LOOK)  # folds are omitted
         return draw([measure(self, np.linspace(middle - near, middle + near, 41))])
 
     @property

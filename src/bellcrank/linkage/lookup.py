@@ -1,8 +1,8 @@
 """Tables of poses as formulas: what a look-up computes over the numbers of a cell (`program.lookup`).
 
 Polynomials stand by the derivatives c_k at the lower end of the cell, so that value, slope and second derivative
-share the powers m_k = x^k/k!: f = sum c_k m_k, f' = sum c_(k+1) m_k, f'' = sum c_(k+2) m_k. Beyond the end of a table
-powers go on straight, and all else follows from them. Rotations by series in the square of the angle, as long as the
+share the powers m_k = x^k/k!: f = sum c_k m_k, f' = sum c_(k+1) m_k, f'' = sum c_(k+2) m_k. Outside the end of a table
+powers continue straight, and all else follows from them. Rotations by series in the square of the angle, as long as the
 largest angle of the table asks for; what turns about one axis, as an arm on its bearings, has an angle instead of a
 vector. Values that are the same in all cells are numbers.
 """
@@ -48,7 +48,7 @@ def pose_lookup(table: Table, part: str, extend: bool = False) -> Lookup:
 
 
 class _Place:
-    """Powers of the distance x from the end of a cell, and of how far beyond the table it is."""
+    """Powers of the distance x from the end of a cell, and of how far outside the table it is."""
 
     def __init__(self, name: str, extend: bool) -> None:
         self.x = Symbol(name, "variable")

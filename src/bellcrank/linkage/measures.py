@@ -42,7 +42,7 @@ STEERING_AXIS = {  # lower and upper point on it, by kind
 
 @dataclass
 class Measures:
-    """Columns by name, with units and words; `notes` tell what could not be given and why."""
+    """Columns by name, with units and words; `notes` report what could not be given and why."""
 
     name: str
     mode: str
@@ -117,7 +117,7 @@ def _steering_axis(m: Measures, w: Wheel) -> None:
         k = k * np.sign(k[:, 2:3])
         m.notes.append("steering axis: the instant axis of the carrier for rack movement at constant wheel travel")
     else:
-        m.notes.append("no steering axis: caster, kingpin inclination, scrub radius and trail are left out")
+        m.notes.append("no steering axis: caster, kingpin inclination, scrub radius and trail are omitted")
         return
     m.add("caster", np.degrees(np.arctan2(-k[:, 0], k[:, 2])), "deg", "caster, top behind positive")
     inclination = np.degrees(np.arctan2(-k[:, 1], k[:, 2]))
@@ -173,7 +173,7 @@ def _other_wheel(linkage: Any, w: Wheel, z: Array, r: Array, mode: str) -> Wheel
 def _roll_centre(m: Measures, linkage: Any, w: Wheel, far: Wheel) -> None:
     if "tyre_radius" not in w.chain.vehicle:
         m.notes.append(
-            "no tyre_radius in the file: measures at the ground are left out, and track changes are those of wheel "
+            "no tyre_radius in the file: measures at the ground are omitted, and track changes are those of wheel "
             "centres"
         )
         return
@@ -200,7 +200,7 @@ def _anti(m: Measures, w: Wheel) -> None:
     v = w.chain.vehicle
     missing = [k for k in ("axle", "wheelbase", "cg_height", "tyre_radius") if k not in v]
     if missing:
-        m.notes.append(f"anti-features are left out: the file does not state {', '.join(missing)}")
+        m.notes.append(f"anti-features are omitted: the file does not state {', '.join(missing)}")
         return
     scale = 100.0 * v["wheelbase"] / v["cg_height"]
     locked, rolling = _slopes(w)

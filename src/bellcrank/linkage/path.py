@@ -135,7 +135,7 @@ class _Walker:
             if new is None or (new.slope > 0 and (new.travel - here.travel) * sense <= 0):
                 h *= 0.5
                 if h < 1e-9:
-                    return nodes, "singular position"
+                    return nodes, "singular configuration"
                 continue
             if new.slope * first.slope <= 0:
                 nodes.append(self.fold(here, new, sense))

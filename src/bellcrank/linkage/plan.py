@@ -256,7 +256,7 @@ def make_plan(chain: Chain) -> Plan:
 
 
 def _next_joint(left: Sequence[Joint], placed: set[str]) -> Joint | None:
-    """The joint with the fewest freedoms that reaches a further body."""
+    """The joint with the fewest degrees of freedom that reaches a further body."""
     reach = [j for j in left if (j.first in placed) != (j.second in placed)]
     return min(reach, key=lambda j: FREEDOMS[j.kind], default=None)
 

@@ -19,7 +19,7 @@ from bellcrank.linkage.plan import Frames, Known, Plan, input_row
 Array = np.ndarray[Any, Any]
 
 UPDATE = 1e-13  # largest last change of an unknown, m or rad
-CLOSED = 1e-10  # largest residual of rows that were left out as redundant
+CLOSED = 1e-10  # largest residual of rows that were omitted as redundant
 ITERATIONS = 25
 
 

@@ -2,7 +2,7 @@
 
 In:  a linkage at a position, and forces on its bodies. Out: `Held`. Six equations for each body; unknown are the forces
 and moments that joints can carry, the tensions of rods, the pushes of struts that hold the travel, and the force that
-holds the rack. Nothing of dynamics is used, so that either can be held against the other.
+holds the rack. Nothing of dynamics is used, so that either can be compared with the other.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Carried:
 
 @dataclass(frozen=True)
 class Held:
-    """What every part of a linkage carries, by name; `notes` tell what was assumed."""
+    """What every part of a linkage carries, by name; `notes` report what was assumed."""
 
     parts: Mapping[str, Carried]
     notes: tuple[str, ...] = ()

@@ -27,7 +27,7 @@ class Cells:
     coefficients: Array
 
     def solve(self, i: Array, s: Array, j: Array, t: Array, beyond: tuple[Array, Array]) -> dict[str, Array]:
-        """Poses in cells (i, j) at places (s, t); what lies `beyond` the last nodes goes on straight."""
+        """Poses in cells (i, j) at places (s, t); what lies `beyond` the last nodes continues straight."""
         c = self.coefficients[i, j]
         places = ((s, self.hz, beyond[0]), (t, self.hr, beyond[1]))
         powers = [np.stack(straight(*_powers(x, h), by), 0) for x, h, by in places]  # derivative, n, power

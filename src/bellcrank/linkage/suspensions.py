@@ -53,7 +53,7 @@ class Kind:
     build: Callable[[Mapping[str, Point]], Ties]
     bodies: tuple[str, ...]
     carrier: str = "carrier"
-    tie: tuple[str, ...] = ()  # base points a rack carries unless told otherwise
+    tie: tuple[str, ...] = ()  # base points a rack carries unless reported otherwise
 
 
 def build_chain(sheet: Sheet) -> Chain:

@@ -118,7 +118,7 @@ class Table:
         extend: bool = False,
     ) -> Pose:
         """The interpolated pose at a travel (m), scalar or array. Outside the table: an error, or with `extend=True`
-        the pose goes on straight (constant d, rotation vector linear from the last node) and `pose.extended` is true
+        the pose continues straight (constant d, rotation vector linear from the last node) and `pose.extended` is true
         there."""
         second = rack if roll is None else roll
         if self.rack is None and second is not None and np.any(np.asarray(second) != 0):
@@ -154,7 +154,7 @@ class Table:
             worst = x[np.argmax(np.abs(x - inner))]
             raise ModelError(
                 f"table '{self.name}': {what} {worst:.6g} lies outside its nodes, which go from {grid[0]:.6g} to "
-                f"{grid[-1]:.6g}; make a larger table, or use extend=True to go on straight"
+                f"{grid[-1]:.6g}; make a larger table, or use extend=True to continue straight"
             )
         return inner
 

@@ -78,7 +78,7 @@ def at_once(
             starts = starts_of(loaded, spec, given)
             if not_driven(asked, starts):
                 return nothing
-        except BellcrankError:  # of one of the runs: it will be told by itself
+        except BellcrankError:  # of one of the runs: it will be reported by itself
             return nothing
         results = Results(given.n, len(asked.times), loaded.n_states, asked.wanted)
         run_on_cores(asked, starts, results, None, threads)

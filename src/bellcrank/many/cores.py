@@ -13,7 +13,7 @@ from bellcrank.backend.c_many import PENDING, Results
 from bellcrank.emit.c.many import LEFT
 
 LOOK_SECONDS = 0.1  # between two looks at progress and the keyboard
-PARTS = 4  # into which a thread's share of what is left is divided, so that all end together
+PARTS = 4  # into which a thread's fraction of what is left is divided, so that all end together
 MOST = 4096  # runs that a thread takes at a time
 
 
@@ -81,7 +81,7 @@ def on_cores(
                 over += 1
             wake.set()
 
-    own = make()  # what is wrong is told before any thread begins
+    own = make()  # what is wrong is reported before any thread begins
     started = [Thread(target=work, args=(own if i == 0 else None,), daemon=True) for i in range(threads)]
     for thread in started:
         thread.start()

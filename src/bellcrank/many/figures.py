@@ -1,4 +1,5 @@
-"""Figures of runs that are found while they go on, so that no history need be kept: final, min, rms, percentile(95) ...
+"""Figures of runs that are found while they continue, so that no history need be kept: final, min, rms, percentile(95)
+...
 
 In:  what a user asks for. Out: `Figure` records. `kernel/many_rows.c` finds them in compiled runs, `found` for
 histories that are there already.

@@ -1,6 +1,6 @@
 """What a user gives for many runs: numbers for all of them, arrays over runs, distributions; checked, in one place.
 
-In:  dictionaries of parameters, initial values and inputs. Out: `Given`, which tells the values of every run.
+In:  dictionaries of parameters, initial values and inputs. Out: `Given`, which reports the values of every run.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def _count(n: Any, varied: Mapping[str, Mapping[Any, Any]], drawn_ones: bool) ->
 
 
 def _check_room(count: int, size: int) -> None:
-    """Refuses values that cannot be held: those that are drawn, and the shares that they are drawn by."""
+    """Rejects values that cannot be held: those that are drawn, and the shares that they are drawn by."""
     what = f"{counted(count, 'run')} with {counted(size, 'value')} drawn for each"
     check_memory(what, 16.0 * count * size, "do fewer runs")
 

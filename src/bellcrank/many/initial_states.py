@@ -56,7 +56,7 @@ class Allowed:
 
 
 USUAL_ERRORS = Allowed()
-TRIED = 100  # if so many runs cannot begin, and none before, what keeps the first from it is told of all
+TRIED = 100  # if so many runs cannot begin, and none before, what keeps the first from it is reported of all
 
 
 def ready_run(loaded: Loaded, spec: RunSpec, given: Given, number: int, allowed: Allowed = USUAL_ERRORS) -> Session:
@@ -158,7 +158,7 @@ def _states(loaded: Loaded, spec: RunSpec, given: Given, p: np.ndarray, inputs: 
 def _each_start(
     loaded: Loaded, spec: RunSpec, given: Given, allowed: Allowed, breaks: list[tuple[float, ...]], p: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[tuple[float, ...]], list[int]]:
-    """States, roots of inverse inertias, errors allowed, and ends of stretches, as `simulate` finds them run by run;
+    """States, roots of inverse inertias, errors allowed, and ends of segments, as `simulate` finds them run by run;
     and the runs that cannot begin, whose states are no numbers."""
     closing = _closing(loaded, spec) if allowed.dae == USUAL else None
     found: dict[int, _Start] = {}
@@ -251,7 +251,7 @@ def _inputs(
 
 
 def _inputs_of(loaded: Loaded, given: Given, run: int, span: tuple[float, float]) -> list[Input]:
-    """Inputs of a run, whose number is told where they are wrong."""
+    """Inputs of a run, whose number is reported where they are wrong."""
     try:
         return loaded.inputs(given.of(run)["inputs"], span)
     except RunError as error:
@@ -274,9 +274,9 @@ def first_step_check(loaded: Loaded, spec: RunSpec, given: Given, sizes: np.ndar
     for run in dict.fromkeys([int(np.argmax(sizes)), 0]):
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ModelWarning)  # `many.run(i)` tells them
+                warnings.simplefilter("ignore", ModelWarning)  # `many.run(i)` reports them
                 session = ready_run(loaded, spec, given, run)
-        except BellcrankError:  # it cannot begin, and says so
+        except BellcrankError:  # it cannot begin, and reports it
             continue
         row = np.concatenate([[spec.begins], session.run.state])[None, :]
         if said := step_too_large(spec, session.evaluation, row):

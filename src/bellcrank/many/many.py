@@ -91,12 +91,12 @@ class Asked:
 
     @property
     def near(self) -> float:
-        """How near to a row, s, an event leaves no step to it: a run goes on from there."""
+        """How near to a row, s, an event leaves no step to it: a run continues from there."""
         return max(STEPS.gap * self.spec.step, EVENTS.instant * max(1.0, abs(self.spec.t_end)))
 
     @property
     def of_model(self) -> Given:
-        """What the model is given: parameters that stand in events alone, or nowhere, are left out."""
+        """What the model is given: parameters that stand in events alone, or nowhere, are omitted."""
         return self.given.without({x.key for x in self.loaded.interface.unused})
 
     @property
@@ -150,7 +150,7 @@ def simulate_many(
         _asked(loaded, spec, read, keep, reduce, PRECISIONS[precision]),
         allowed=Allowed(rtol, atol, kept)
         if spec.method in ADAPTIVE
-        else Allowed(dae=kept),  # which is told once, below
+        else Allowed(dae=kept),  # which is reported once, below
         events=events,
         stop=stop,
     )
@@ -158,7 +158,7 @@ def simulate_many(
     tolerances_of(loaded.interface, spec.method, rtol, atol, USUAL)
     first = read.of(0)["parameters"]
     used = read_events(loaded.interface, events, stop, first).used
-    check_parameters(loaded.interface, known_to(loaded, first, used) or ())  # what is not used is told once
+    check_parameters(loaded.interface, known_to(loaded, first, used) or ())  # what is not used is reported once
     if loaded.analysis.mechanism.description.contacts:
         check_rigid(loaded, spec, kept.usual)
     check_dae(kept, spec, loaded)
@@ -206,7 +206,7 @@ def _done(
     single_runs = SingleRuns(asked.run, asked.times, asked.near, asked.kept, asked.figures, results, ended)
     adaptive, alone = asked.spec.method in ADAPTIVE, ""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ModelWarning)  # of single runs: `many.run(i)` tells them
+        warnings.simplefilter("ignore", ModelWarning)  # of single runs: `many.run(i)` reports them
         asked, why = _watched(asked, backend)
         why = why or not_in_c(asked)
         starts = None if why else _starts(asked)
@@ -220,7 +220,7 @@ def _done(
             return ended, {"backend": "python"}, [f"the runs were driven one by one by Python: {why}"]
     if adaptive:
         run_on_cores(asked, starts, results, progress)
-        notes = [_otherwise(backend, f"the method {asked.spec.method} chooses its steps")]
+        notes = [_otherwise(backend, f"the method {asked.spec.method} adapts its steps")]
         return _rest(asked, results, single_runs, ended, notes if backend in SIDE_BY_SIDE else [])
     notes = []
     how: dict[str, Any] = {"backend": "cores" if alone or backend == "cores" else "lanes"}
@@ -258,31 +258,31 @@ def _watched(asked: Asked, backend: str) -> tuple[Asked, str]:
     if watching is None:  # nothing comes of them
         return asked, ""
     if asked.spec.method in ADAPTIVE:
-        return asked, f"events are looked for, and the method {asked.spec.method} chooses its steps"
+        return asked, f"events are looked for, and the method {asked.spec.method} adapts its steps"
     why = ""
     if backend == "cores":
         why = "events are looked for, which is done side by side alone (backend='lanes')"
     elif watching.text.sets_parameters and asked.loaded.interface.entered:
-        why = "events set parameters, and external routines give others"
+        why = "events set parameters, and user functions give others"
     return replace(asked, watching=watching), why
 
 
 def _alone(
     asked: Asked, starts: Starts, results: Results, single_runs: SingleRuns, progress: Progress | None
 ) -> list[str]:
-    """Does those runs alone that were left: near singular positions, or where events need more than compiled code
+    """Does those runs alone that were left: near singular configurations, or where events need more than compiled code
     does."""
     left = np.flatnonzero(results.status == LEFT).tolist()
     if not left:
         return []
     if asked.watching is None:
         run_on_cores(asked, starts, results, progress, left=True)
-        return [f"{counted(len(left), 'run')} came near singular positions of closed loops and went alone"]
+        return [f"{counted(len(left), 'run')} came near singular configurations of closed loops and went alone"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
         for run in left:
             single_runs.go(run, run + 1)
-    loops = "" if asked.loaded.program.loops is None else ", or closed loops near singular positions,"
+    loops = "" if asked.loaded.program.loops is None else ", or closed loops near singular configurations,"
     return [f"{counted(len(left), 'run')} met events that chatter or cannot be done{loops} and went alone"]
 
 
@@ -300,7 +300,7 @@ def _asked(loaded: Loaded, spec: RunSpec, given: Given, keep: Any, reduce: Any, 
 
 
 def _check_room(asked: Asked) -> None:
-    """Refuses results that cannot be held, and says what could be."""
+    """Rejects results that cannot be held, and says what could be."""
     spec, n, channels, figures = asked.spec, asked.given.n, len(asked.kept), len(asked.figures)
     rows = -(-spec.steps // spec.every) + 1  # counted, for their times alone may be too many to be held
 
@@ -326,7 +326,7 @@ def _check_room(asked: Asked) -> None:
 def _rest(
     asked: Asked, results: Results, single_runs: SingleRuns, ended: list[str], notes: list[str]
 ) -> tuple[list[str], dict[str, Any], list[str]]:
-    """Runs whose method chooses its steps and that did not finish in C: Python does them again, or goes on."""
+    """Runs whose method adapts its steps and that did not finish in C: Python does them again, or continues."""
     others = np.flatnonzero(results.status != FINISHED).tolist()
     ended[:] = ["finished"] * len(ended)
     with warnings.catch_warnings():
@@ -345,7 +345,7 @@ def not_in_c(asked: Asked) -> str:
     if method in ADAPTIVE and method not in OWN:
         return f"the method {method} is one of SciPy"
     if method in ADAPTIVE and (loaded.remembers or loaded.interface.kept):
-        return f"external routines remember or keep values, and the method {method} chooses its steps"
+        return f"user functions remember or keep values, and the method {method} adapts its steps"
     return ""
 
 
@@ -355,7 +355,7 @@ def not_driven(asked: Asked, starts: Starts) -> str:
     if first is None:
         return "Python drives its steps"
     if first.calls.compiled.called_back:
-        return "external routines are given in Python"
+        return "user functions are given in Python"
     each = starts.others or [starts.inputs]
     return "an input is a function of Python" if any(i.kind == "function" for x in each for i in x) else ""
 
@@ -421,7 +421,7 @@ def _on_gpu(asked: Asked, starts: Starts, results: Results, progress: Progress |
 
 
 def _ended(asked: Asked, results: Results, known: list[str]) -> list[str]:
-    """A sentence for each run, unless it is known."""
+    """A message for each run, unless it is known."""
     ended = [x or "finished" for x in known]
     for run in (x for x in np.flatnonzero(results.status != FINISHED).tolist() if not known[x]):
         ended[run] = _sentence(asked, results, run)
@@ -442,7 +442,7 @@ def _sentence(asked: Asked, results: Results, run: int) -> str:
     words = {
         NOT_FINITE: f"{', '.join(bad[:4])} {'is' if len(bad) == 1 else 'are'} no longer finite",
         NOT_CLOSED: "a closed loop cannot be kept closed: the step is too large, or the constraints lock there",
-        EXTERNAL_FAILED: "an external routine failed",
+        EXTERNAL_FAILED: "a user function failed",
     }
     return f"stopped at t = {t:g} s: {words.get(status, 'it cannot go on')}"
 

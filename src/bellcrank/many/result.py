@@ -23,7 +23,7 @@ SHOWN = 20  # runs in the table of a notebook
 @dataclass
 class Many(Shown):
     """Results of many runs. `many["az"]` is an array, runs by times, in user units; `many.reduced["az"]["rms"]` has a
-    number for each run, and `many.ended` a sentence. `values` are those that vary, by name.
+    number for each run, and `many.ended` a message. `values` are those that vary, by name.
 
     A run that stopped early has nan for the rows that it lacks; its figures are those of the rows that it has.
     """

@@ -75,7 +75,7 @@ def _shares(samples: Samples) -> np.ndarray:
 
 
 def values_at(kind: str, numbers: tuple[float, float], share: np.ndarray) -> np.ndarray:
-    """Values of a distribution below which shares of all lie."""
+    """Values of a distribution below which fractions of all lie."""
     a, b = numbers
     if kind == "uniform":
         return np.asarray(a + (b - a) * share)

@@ -1,7 +1,7 @@
 """Several runs of a model, side by side and step by step: a vector of steppers.
 
 In:  a loaded model and what a user gives for all runs or each of them. Out: `Steppers`. Compiled runs that call nothing
-back go on in one call of C, on all cores where that pays.
+back continue in one call of C, on all cores where that pays.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ BLOCK_SECONDS = 0.1  # between two looks at the keyboard
 
 
 class Steppers:
-    """Runs of a model that go on together, with a fixed step; values are in user units, those of all runs in arrays.
+    """Runs of a model that continue together, with a fixed step; values are in user units, those of all runs in arrays.
 
-    A run that fails leaves the others alone: `problems` tells why, and its state stays the last good one. For one
+    A run that fails leaves the others alone: `problems` reports why, and its state stays the last good one. For one
     thread at a time.
     """
 
@@ -49,7 +49,7 @@ class Steppers:
         self._per_step = np.inf  # s of one run: the least that was seen
         self._all: StepsOfAll | None = None
         self._settled, self._failed, self._constant = True, 0, set[str]()
-        self._held: dict[str, np.ndarray] = {}  # what was set for all, which members are told when they are asked
+        self._held: dict[str, np.ndarray] = {}  # what was set for all, which members are reported when they are asked
         self._bind()
 
     def __repr__(self) -> str:
@@ -155,7 +155,7 @@ class Steppers:
         """Why runs have failed, by their numbers."""
         return {i: m.problem for i, m in enumerate(self._members) if m.problem} if self._failed else {}
 
-    # ---- how they go on
+    # ---- how they continue
 
     def _take(self, n: int) -> None:
         """Steps by one call of C, or one for each core."""
@@ -225,7 +225,7 @@ class Steppers:
             self._bind(which)
 
     def _synchronise(self) -> None:
-        """Tells the members what was set for all."""
+        """Reports the members what was set for all."""
         for name, column in self._held.items():
             for member, value in zip(self._members, column.tolist(), strict=True):
                 member.held[name] = value

@@ -1,7 +1,7 @@
 """Events of many runs as compiled code watches them: those that stop or act, and the parameters in their formulas.
 
 In:  events as a user gives them, and what runs are given. Out: `Watching`. Events that do neither leave no trace in
-many runs, and are left out.
+many runs, and are omitted.
 """
 
 from __future__ import annotations

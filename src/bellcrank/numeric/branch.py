@@ -1,9 +1,9 @@
-"""Closed loops during a run that Python drives, away from singular positions.
+"""Closed loops during a run that Python drives, away from singular configurations.
 
 In regular positions rates come from the program and the state is corrected once per step. A step that starts near a
-singular position (ratio of pivots below LOOPS.watched) takes its rates from the redundant equations, all its stages are
-brought onto the constraints, and corrections are the smallest in the metric of M. A step that needs a large correction
-is halved. What the kernel carries over a bridge, nearer than BRIDGES.zone, is refused.
+singular configuration (ratio of pivots below LOOPS.watched) takes its rates from the redundant equations, all its
+stages are brought onto the constraints, and corrections are the smallest in the metric of M. A step that needs a large
+correction is halved. What the kernel carries over a bridge, nearer than BRIDGES.zone, is rejected.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Shift = Callable[[float, np.ndarray, np.ndarray], np.ndarray]  # how coordinates
 
 @dataclass(frozen=True)
 class Passage:
-    """A visit near a singular position: when it was nearest, and the ratio of pivots there.
+    """A visit near a singular configuration: when it was nearest, and the ratio of pivots there.
 
     `loop`: the block that a curve carried, with the `residual` of the curve; did it leave where it came in? `missed`:
     two branches do not meet, and the residual says by how much. A ratio of DIVIDED: a halved step, no visit.
@@ -80,7 +80,7 @@ class Keeper:
         self._take(t, self._ratio(J), steadiness(J, self.closure.scales))
 
     def rates(self, t: float, y: np.ndarray) -> np.ndarray:
-        """Rates near a singular position."""
+        """Rates near a singular configuration."""
         if self.near:
             y = self._close(t, y)[0]
         return self.system(t, y).rates(self.closure.scales)[0]
@@ -109,7 +109,7 @@ class Keeper:
     ) -> tuple[np.ndarray, Admitted | None]:  # fmt: skip
         """The state after a step from y, where rates are k, brought onto the constraints; None if it is not finite.
 
-        The step is taken again with care if it ends near a singular position, and halved if it has to be.
+        The step is taken again with care if it ends near a singular configuration, and halved if it has to be.
         """
         new = advance(inner, times, y, h, k, None if depth or self.near else old)
         if not np.all(np.isfinite(new)):
@@ -137,7 +137,7 @@ class Keeper:
         return self.step(advance, inner, rates, second, half, h / 2, rates(middle, half), None, depth + 1)
 
     def watch(self, states: Iterable[np.ndarray], t: float) -> bool:
-        """Takes care if one of some states, the last at a time, is near a singular position. Does it?"""
+        """Takes care if one of some states, the last at a time, is near a singular configuration. Does it?"""
         n_q, scales, correction = self.closure.n_q, self.closure.scales, self.closure.correction
         for y in states:
             if correction is not None and correction.is_good(t, y[:n_q], y[n_q:]):
@@ -152,11 +152,11 @@ class Keeper:
         self._take(t, state.ratio, state.steady)
 
     def carried(self) -> tuple[Any, ...]:
-        """What a run that goes on takes over."""
+        """What a run that continues takes over."""
         return self.wary, self.near, self._visit
 
     def take(self, carried: tuple[Any, ...]) -> None:
-        """Goes on from what another one carried."""
+        """Continues from what another one carried."""
         self.wary, self.near, self._visit = carried
 
     @property

@@ -1,4 +1,4 @@
-"""Stiff integrators that choose their steps, as data: a record here is all that C and Python know of one.
+"""Stiff integrators with adaptive steps, as data: a record here is all that C and Python know of one.
 
 radau5: Hairer & Wanner, Solving Ordinary Differential Equations II (1996), section IV.8.
 """

@@ -1,4 +1,4 @@
-"""Runs that Python drives: how they go on, and how they end."""
+"""Runs that Python drives: how they continue, and how they end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NO_VALUE = (OverflowError, ValueError, ZeroDivisionError)  # of Python's arithme
 class Head(ABC):
     """The head of all of them: `evaluation` is the model with all that it is evaluated with."""
 
-    no_way = ""  # what is said where closed loops come near a singular position
+    no_way = ""  # what is said where closed loops come near a singular configuration
 
     def __init__(self, evaluation: Any, state: np.ndarray) -> None:
         self.evaluation = evaluation
@@ -27,7 +27,7 @@ class Head(ABC):
         self.reached, self.status, self.problem = 0, FINISHED, ""
 
     def advance(self, last: int) -> np.ndarray:
-        """Goes on to step number `last`; the rows recorded on the way."""
+        """Continues to step number `last`; the rows recorded on the way."""
         rows: list[np.ndarray] = []
         try:
             with np.errstate(all="ignore"):
@@ -40,7 +40,7 @@ class Head(ABC):
 
     @abstractmethod
     def _go_on(self, last: int, rows: list[np.ndarray]) -> None:
-        """Goes on to step number `last`; appends the rows recorded on the way."""
+        """Continues to step number `last`; appends the rows recorded on the way."""
 
     @property
     def passages(self) -> list[Passage]:

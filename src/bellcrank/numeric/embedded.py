@@ -1,4 +1,4 @@
-"""Integrators that choose their steps, as data: explicit Runge-Kutta methods with an estimate of their error and
+"""Integrators with adaptive steps, as data: explicit Runge-Kutta methods with an estimate of their error and
 states within a step. A record here is all that C and Python know of one.
 
 tsit5: Tsitouras, Comput. Math. Appl. 62 (2011), 770-775. dop853: Hairer, Norsett & Wanner, Solving Ordinary

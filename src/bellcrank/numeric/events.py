@@ -1,4 +1,4 @@
-"""Events of a run as they are told: what happened and when, what was watched, and why something never counted.
+"""Events of a run as they are reported: what happened and when, what was watched, and why something never counted.
 
 They are looked for by the kernel (`kernel/event_rule.c`): an event is the crossing of a condition through zero, or the
 moment at which a comparison becomes true.
@@ -96,7 +96,7 @@ class Watch:
         self._undefined[name] = first, always
 
     def never_counted(self) -> list[str]:
-        """A sentence for each event that would stop or act and never did, as its expression was zero where the run
+        """A message for each event that would stop or act and never did, as its expression was zero where the run
         began, or on the side that is watched all the time: neither is a change of sign."""
         told, happened = [], {e.name for e in self.events} | {*self.idle}
         for name, (first, always) in self._undefined.items():
@@ -116,7 +116,7 @@ class Watch:
         return told
 
     def passed(self, passages: Sequence[Passage]) -> None:
-        """Records visits near singular positions."""
+        """Records visits near singular configurations."""
         self.note(Event(_told(x), x.time) for x in passages)
 
     def note(self, events: Iterable[Event]) -> None:
@@ -126,7 +126,7 @@ class Watch:
 
 
 def _told(x: Passage) -> str:
-    """A visit near a singular position in words."""
+    """A visit near a singular configuration in words."""
     if x.ratio == Passage.DIVIDED:
         return "step divided, as it needed a correction of its loops that is large against what it moves"
     where = f" of {x.loop}" if x.loop else ""
@@ -135,4 +135,4 @@ def _told(x: Passage) -> str:
         gap = f" by {x.residual:.1g}" if x.residual else ""
         return f"two branches{where} miss each other{gap}, and the motion turns ({near})"
     way = "entered and left where it was entered" if x.turned else "passed"
-    return f"singular position{where} {way} ({near})"
+    return f"singular configuration{where} {way} ({near})"

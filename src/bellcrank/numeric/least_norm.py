@@ -11,7 +11,7 @@ def least_norm(A: np.ndarray, r: np.ndarray, weights: np.ndarray, rank: int) -> 
     """The x with A x = r that is smallest in the metric of inverse weights; A has a known rank.
 
     Rows are brought to length 1 and orthogonalised, the one with most left first, so that no square of A is formed.
-    Rows that vanish against the longest, or of which nothing is left because they repeat others, are left out. What is
+    Rows that vanish against the longest, or of which nothing is left because they repeat others, are omitted. What is
     not finite in A or r makes every x NaN.
     """
     root = np.sqrt(weights)

@@ -1,5 +1,5 @@
 """Integrators with a fixed step as data: a record here is all that C, Python and every listing know of one.
-Those that choose their steps are in `embedded`.
+Those with adaptive steps are in `embedded`.
 
 Explicit methods are Runge-Kutta tableaux (Hairer, Norsett & Wanner, Solving Ordinary Differential Equations I, 1993,
 section II.1). rk2 is AUTOSIM's midpoint rule (Sayers 1990, Appendix B). ab2 has the rates at the beginning of the step
@@ -63,11 +63,11 @@ class Stage:
 class Method:
     """An integrator. Its first stage is the start of the step, whose rates are known; `stages` are the others.
 
-    `remembers`: may external routines change what they remember at all stages, instead of at the end of a step alone?
+    `remembers`: may user functions change what they remember at all stages, instead of at the end of a step alone?
     `semi_implicit`: speeds first, then coordinates with the new speeds; there are no stages then.
     `two_step`: the step that follows a whole one of the same length, of the rates at its own start and at that of the
     one before. All others are taken by the stages: the first of a run, those that an input's jump or kink or the end
-    of a run cuts, those that follow a change, and those near singular positions.
+    of a run cuts, those that follow a change, and those near singular configurations.
     """
 
     name: str
@@ -134,16 +134,16 @@ METHODS = {
 }
 SCIPY = ("RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")
 AUTO = "auto"  # the first of EMBEDDED, which goes over to the first of STIFF
-OWN = (*EMBEDDED, *STIFF, AUTO)  # that choose their steps, in the program
+OWN = (*EMBEDDED, *STIFF, AUTO)  # with adaptive steps, in the program
 ADAPTIVE = (*OWN, *SCIPY)
-RTOL = 1e-8  # relative tolerance of those that choose their steps, unless another is given
+RTOL = 1e-8  # relative tolerance of adaptive ones, unless another is given
 EXPLICIT = tuple(name for name, m in METHODS.items() if not (m.semi_implicit or m.two_step))
 ONE_STEP = tuple(name for name, m in METHODS.items() if m.two_step is None)
 HALF_EXPLICIT = tuple(name for name, m in METHODS.items() if m.is_chain)
 
 
 def one_of(names: Iterable[str] = METHODS) -> str:
-    """rk2, rk4 or euler, for sentences."""
+    """rk2, rk4 or euler, for messages."""
     *first, last = names
     return f"{', '.join(first)} or {last}" if first else last
 

@@ -32,7 +32,7 @@ def from_elsewhere(
     refused: Callable[[np.ndarray], object] = lambda _: False,
 ) -> State | None:
     """The assembly nearest to the guess q, of those that `assemble` finds from starts of coordinates that may move;
-    None if there is none that is not refused."""
+    None if there is none that is not rejected."""
     if not may.any():
         return None
     found: list[tuple[float, State]] = []

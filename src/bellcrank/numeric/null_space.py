@@ -18,7 +18,7 @@ def pivoted(A, rank, usual, least=SINGULAR):
     """Eliminates the rows of A (the last column is a right-hand side) in place, largest pivots first.
 
     Returns the order of the columns, the number of rows used, and the ratio of the last pivot to the first, against its
-    usual value. Rows whose pivots are not above `least` of that are left out.
+    usual value. Rows whose pivots are not above `least` of that are omitted.
     """
     n = A.shape[1] - 1
     order = np.arange(n)

@@ -20,7 +20,8 @@ from .sides import Sides
 from .tuning import ASSEMBLY, LOOPS
 
 Block = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...], float]
-"""Rows of a block with one freedom, its speeds, its coordinates in the same order, and the usual ratio of pivots."""
+"""Rows of a block with one degree of freedom, its speeds, its coordinates in the same order, and the usual ratio of
+pivots."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Scales:
     usual: float = 1.0
     order: tuple[tuple[int, int], ...] = ()  # row and column of the pivots that the derivatives divide by ...
     usual_order: float = 1.0  # ... and the ratio of the smallest to the largest entry of J in a good position
-    blocks: tuple[Block, ...] = ()  # those that a bridge can carry through singular positions
+    blocks: tuple[Block, ...] = ()  # those that a bridge can carry through singular configurations
 
 
 class CannotClose(Exception):
@@ -170,7 +171,7 @@ class Closure:
         return float(pivoted(np.column_stack([A, np.zeros(len(A))]), self.scales.rank_v, self.scales.usual)[2])
 
     def admit(self, t: float, q: np.ndarray, u: np.ndarray, tight: bool = False) -> Admitted:
-        """The nearest state that satisfies the constraints. In a singular position nothing is moved."""
+        """The nearest state that satisfies the constraints. In a singular configuration nothing is moved."""
         moved, small = 0.0, LOOPS.tight if tight else LOOPS.closed
         w_q, w_u = self.weights or (np.ones(self.n_q), np.ones(self.n_u))
         g, G, v, J = self.evaluate(t, q, u)

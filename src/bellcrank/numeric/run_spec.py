@@ -199,7 +199,7 @@ class Checkpoint:
     p: tuple[float, ...] = ()
     parameters: Mapping[str, float] = field(default_factory=dict)
     inputs: Mapping[str, Any] = field(default_factory=dict)
-    memories: tuple[np.ndarray, ...] = ()  # of external routines in Python
+    memories: tuple[np.ndarray, ...] = ()  # of user functions in Python
     events: Any = None  # what events have done, of a run taken step by step
 
 

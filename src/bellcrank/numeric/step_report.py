@@ -1,4 +1,4 @@
-"""What is told of steps that a method chose: why it could go no further, and what held it on the way."""
+"""What is reported of steps that a method chose: why it could go no further, and what held it on the way."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def why_it_ended(status: int, count: Count, states: Sequence[str], t_end: float,
     told = f"the step became too small (last {count.shortest:.2g} s): {name} asks for it{error}"
     if rounding:
         return f"{told}. {rounding}"
-    why = "Does it grow beyond bounds, or is there a jump that the model does not tell?"
+    why = "Does it grow beyond bounds, or does a formula of the model jump?"
     return f"{told}. {why} Give that as an input or event; or raise atol of {name}"
 
 
@@ -49,7 +49,7 @@ def _lost_in_rounding(count: Count, rtol: float) -> str:
 
 
 def held_by(method: str, settings: Mapping[str, Any]) -> list[str]:
-    """A sentence if a fast mode held the steps of an explicit method that was chosen by name."""
+    """A message if a fast mode held the steps of an explicit method that was chosen by name."""
     slowed, rate = settings.get("held_steps", 0), settings.get("fastest_mode", 0.0)
     if method not in EMBEDDED or not rate or slowed < CONTROL.doubtful * settings["steps"]:
         return []
@@ -60,17 +60,17 @@ def held_by(method: str, settings: Mapping[str, Any]) -> list[str]:
 
 
 def stood_in(method: str, settings: Mapping[str, Any], visits: Sequence[Passage]) -> list[str]:
-    """A sentence if an explicit method took the steps near singular positions, in place of a stiff one."""
+    """A message if an explicit method took the steps near singular configurations, in place of a stiff one."""
     times = [x.time for x in visits if x.ratio != Passage.DIVIDED and x.time >= settings.get("went_over", x.time)]
     if not times or not (method in STIFF or "went_over" in settings):
         return []
     stiff = STIFF_ONE if method == AUTO else method
     often = f", {len(times)} times, first" if len(times) > 1 else ""
-    return [f"near singular positions of loops{often} at t = {times[0]:.6g} s, {EXPLICIT_ONE} stood in for {stiff}"]
+    return [f"near singular configurations of loops{often} at t = {times[0]:.6g} s, {EXPLICIT_ONE} replaced {stiff}"]
 
 
 def went_over(settings: Mapping[str, Any]) -> list[str]:
-    """A sentence if a run went over to a stiff method."""
+    """A message if a run went over to a stiff method."""
     if "went_over" not in settings:
         return []
     rate = settings["fastest_mode"]
@@ -83,7 +83,7 @@ def went_over(settings: Mapping[str, Any]) -> list[str]:
 
 
 def add_figures(total: MutableMapping[str, Any], told: Mapping[str, Any]) -> None:
-    """Adds the figures of a stretch to those of the ones before."""
+    """Adds the figures of a segment to those of the ones before."""
     for key, x in told.items():
         if key not in total or not isinstance(x, int | float):
             total[key] = x

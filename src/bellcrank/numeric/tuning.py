@@ -32,7 +32,7 @@ class Constant:
 class Elimination:
     """Linear systems: which pivots vanish."""
 
-    singular: float = _of(1e-4, "ratio of the last pivot to the first, against its usual value, in a singular position")
+    singular: float = _of(1e-4, "last pivot over the first, relative to its usual value, in a singular configuration")
     vanishing: float = _of(1e-12, "a scaled pivot in fixed order that is none", 0.75)
     dependent: float = _of(1e-15, "a pivot of a symmetric matrix that is none, against its largest entry", 1.0)
     tied: float = _of(1.0001, "ratio of two pivots above which the larger one goes first")
@@ -53,7 +53,7 @@ class Loops:
     """How closed loops are kept closed."""
 
     closed: float = _of(1e-13, "largest residual of a closed loop, in units of its equations ...", 1.0)
-    tight: float = _of(1e-15, "... near a singular position, where residuals are magnified", 1.0)
+    tight: float = _of(1e-15, "... near a singular configuration, where residuals are magnified", 1.0)
     open: float = _of(1e-9, "... and of a loop that is not closed", 0.5)
     settled: float = _of(1e-7, "a correction of q below this leaves a residual of rounding only", 0.5)
     near: float = _of(0.1, "ratio of pivots below which a step that has ended is taken again with care")
@@ -62,7 +62,7 @@ class Loops:
     fixed_corrections: int = _of(2, "so many at every step, where a step takes a fixed number of operations ...")
     first_corrections: int = _of(20, "... and at the start")
     halvings: int = _of(10, "of a step that needs a large correction")
-    share: float = _of(0.1, "a correction is large above this share of what a step moves ...")
+    share: float = _of(0.1, "a correction is large above this fraction of what a step moves ...")
     least: float = _of(1e-6, "... and this length", 0.5)
     short: float = _of(1e-10, "a row that vanishes against the longest", 0.5)
     repeated: float = _of(1e-12, "a pivot of a row that repeats others, against the largest", 0.75)
@@ -70,7 +70,7 @@ class Loops:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Bridges:
-    """Curves that carry closed loops through singular positions. Lengths are those of scaled columns."""
+    """Curves that carry closed loops through singular configurations. Lengths are those of scaled columns."""
 
     zone: float = _of(0.02, "ratio of pivots of a block below which its rows give way to a curve")
     edge: float = _of(1.5, "a curve begins with a ratio between one and so many zones ...")
@@ -81,15 +81,15 @@ class Bridges:
     widen: float = _of(1.3, "factor by which a look goes farther")
     outside: float = _of(0.5, "distance of points outside of the ends of a curve, against its length ...")
     aligned: float = _of(0.5, "... and cosine of the angle between the tangents there, at least")
-    sure: float = _of(1e-3, "ratio above which a position tells the direction of its branch", 0.5)
+    sure: float = _of(1e-3, "ratio above which a position determines the direction of its branch", 0.5)
     still: float = _of(1e-9, "speed of a block at rest, 1/s", 0.5)
     round_off: float = _of(4e-16, "residual of a scaled row that cannot be smaller", 1.0)
-    off_branch: float = _of(1e-6, "change of a speed of the start, onto its branch, that is told", 0.5)
+    off_branch: float = _of(1e-6, "change of a speed of the start, onto its branch, that is reported", 0.5)
     foreign: float = _of(1e-9, "scaled slope of a row by what is not in its block", 0.5)
     certified: float = _of(1e-12, "largest residual of a scaled row along a curve", 1.0)
-    falls: float = _of(0.3, "share of the residual that half the zone leaves at most, unless branches miss each other")
+    falls: float = _of(0.3, "largest fraction of the residual left by half the zone, unless branches miss each other")
     zones: int = _of(4, "halvings of the zone, the first included")
-    leap: float = _of(0.25, "share of the ratio that a step may be long where branches miss each other ...")
+    leap: float = _of(0.25, "fraction of the ratio that a step may be long where branches miss each other ...")
     turn: float = _of(0.1, "... and angle by which the speeds of a block may turn in it, rad")
     divisions: int = _of(24, "of a step that is too long or turns too far ...")
     portions: int = _of(400, "... into so many at most: a step that needs more is none for this motion")
@@ -102,7 +102,7 @@ class Assembly:
     tries: int = _of(60, "most Newton steps of an assembly")
     stride: float = _of(0.5, "length of the longest of them")
     cuts: int = _of(12, "most halvings of one that leads away ...")
-    crumb: float = _of(1e-3, "... down to this share of it")
+    crumb: float = _of(1e-3, "... down to this fraction of it")
     locked: float = _of(1e-6, "sine of the angle between two axes of rotation that lock each other", 0.5)
     opposite: float = _of(1e-12, "1 + the cosine of an angle: a direction that points the wrong way altogether", 0.5)
     nudges: int = _of(6, "starts beside the given one from which that is mended ...")
@@ -112,7 +112,7 @@ class Assembly:
     told: float = _of(1e-9, "a change of a given value that is reported", 0.5)
     sweeps: int = _of(30, "most over all pairs of columns, to make them orthogonal ...")
     orthogonal: float = _of(1e-15, "... which they are at this cosine", 1.0)
-    light: float = _of(1e-3, "share of the largest inertia: smaller ones count as this")
+    light: float = _of(1e-3, "fraction of the largest inertia: smaller ones count as this")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -133,18 +133,18 @@ class RigidWheels:
     fine: float = _of(0.3, "what curved ground turns at least, in a radius, for this")
     ahead: float = _of(1e-7, "s, to see into which part of the ground a wheel moves", 0.5)
     narrow: float = _of(-20.0, "turn of the normal in a radius from which on a valley is a notch")
-    shortest: float = _of(1e-4, "share of a step that is taken at least where the normal turns quickly")
-    soon: float = _of(0.01, "share of a step within which a wheel in a notch goes back to its other side ...")
+    shortest: float = _of(1e-4, "fraction of a step that is taken at least where the normal turns quickly")
+    soon: float = _of(0.01, "fraction of a step within which a wheel in a notch goes back to its other side ...")
     flips: int = _of(8, "... so many times in a row before it is held")
     raises: int = _of(20, "turns in which wheels are moved out of the ground")
     impacts: int = _of(50, "at one instant")
     halvings: int = _of(60, "of a step, to find an event ...")
-    instant: float = _of(1e-14, "s, or share of the time: within this it is found", 1.0)
+    instant: float = _of(1e-14, "s, or fraction of the time: within this it is found", 1.0)
     creep: float = _of(1e-9, "least speed that counts: it is divided by, or leads into the ground; ...", 0.5)
     after: int = _of(10, "... more of it with every impact at an instant")
-    peek: float = _of(0.02, "share of a radius by which a wheel in a narrow valley sees ahead")
-    aside: float = _of(1e-6, "share of a radius that tells the sides of a notch apart")
-    deeper: float = _of(1e-13, "length by which a wheel that has got into the ground may go on into it", 1.0)
+    peek: float = _of(0.02, "fraction of a radius by which a wheel in a narrow valley sees ahead")
+    aside: float = _of(1e-6, "fraction of a radius that distinguishes the sides of a notch")
+    deeper: float = _of(1e-13, "length by which a wheel that has got into the ground may continue into it", 1.0)
     stuck: float = _of(1e-12, "an eigenvalue of the wheels' response that is none, against the largest", 0.75)
 
 
@@ -160,7 +160,7 @@ class Ground:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Differences:
-    """Slopes of external routines, by differences of fourth order."""
+    """Slopes of user functions, by differences of fourth order."""
 
     step: float = _of(1e-4, "step of an argument, against its size or 1")
 
@@ -173,7 +173,7 @@ class Surface:
     foot: float = _of(1e-10, "a change that ends them", 0.5)
     halves: int = _of(12, "of a step that leads away")
     rounds: float = _of(1e-14, "share by which a square of the distance may grow and counts as none", 1.0)
-    flat: float = _of(0.1, "share of the curvature of the distance that is left, below which slopes alone are used")
+    flat: float = _of(0.1, "fraction of the curvature of the distance that is left, below which slopes alone are used")
     samples: int = _of(8, "of each side of a square around, where there may be several")
 
 
@@ -190,42 +190,42 @@ class Implicit:
 class Inputs:
     """Sampled inputs."""
 
-    known: float = _of(1e-9, "share of the end of a run for which an input need not be known")
-    kink: float = _of(1e-9, "share of the steepest slope by which lines of an input differ at a kink")
+    known: float = _of(1e-9, "fraction of the end of a run for which an input need not be known")
+    kink: float = _of(1e-9, "fraction of the steepest slope by which lines of an input differ at a kink")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Events:
     """Events of a run; times are in double precision, whatever a run computes in."""
 
-    instant: float = _of(1e-14, "s, or share of the time: events so near to each other are at one time")
-    located: float = _of(1e-15, "s, or share of the time, to which the zero of a condition is found")
+    instant: float = _of(1e-14, "s, or fraction of the time: events so near to each other are at one time")
+    located: float = _of(1e-15, "s, or fraction of the time, to which the zero of a condition is found")
     rounding: float = _of(1e-15, "share by which values are moved to see what rounding does to a condition", 1.0)
-    zero: float = _of(1e-9, "share of its size about an event below which a condition is zero after the action", 0.5)
-    jump: float = _of(1e-3, "share of its values about a step that a condition has where it jumps across zero")
+    zero: float = _of(1e-9, "fraction of its size about an event below which a condition is zero after the action", 0.5)
+    jump: float = _of(1e-3, "fraction of its values about a step that a condition has where it jumps across zero")
     tries: int = _of(400, "evaluations of a condition in the search for its zero")
-    looks: int = _of(4, "in each step of a method that chooses its steps, which may be long")
+    looks: int = _of(4, "in each step of an adaptive method, which may be long")
     halvings: int = _of(40, "of the first step after an event, to see where its condition goes")
-    glance: float = _of(1e-6, "share of a step over which the rate of a condition is found", 0.5)
-    still: float = _of(1e-6, "share of that rate that is none", 0.5)
-    soon: float = _of(1e-9, "share of a step: an event that acts again so soon chatters ...", 0.5)
+    glance: float = _of(1e-6, "fraction of a step over which the rate of a condition is found", 0.5)
+    still: float = _of(1e-6, "fraction of that rate that is none", 0.5)
+    soon: float = _of(1e-9, "fraction of a step: an event that fires again so soon chatters ...", 0.5)
     most: int = _of(100, "... and so do so many actions of one event within ...")
-    span: float = _of(1e-4, "... this share of a run, or a step if that is shorter")
-    followed: float = _of(1e-12, "share of a state by which it has moved with one that an action set", 0.5)
+    span: float = _of(1e-4, "... this fraction of a run, or a step if that is shorter")
+    followed: float = _of(1e-12, "fraction of a state by which it has moved with one that an action set", 0.5)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Steps:
     """Steps of a run."""
 
-    gap: float = _of(1e-9, "share of a step: nearer to its end, a break of an input lies at it", 0.5)
+    gap: float = _of(1e-9, "fraction of a step: nearer to its end, a break of an input lies at it", 0.5)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Control:
     """Steps that adaptive methods choose."""
 
-    safety: float = _of(0.9, "share of the step that the error would allow")
+    safety: float = _of(0.9, "fraction of the step that the error would allow")
     shrink: float = _of(0.2, "least factor between two steps")
     tenth: float = _of(0.1, "factor after a step without finite numbers ...")
     tenths: int = _of(10, "... and after so many in a row there are none")
@@ -234,27 +234,27 @@ class Control:
     patient: float = _of(0.01, "... with stiff methods")
     lower: float = _of(0.01, "weight of the square of a second estimate of the error")
     opening: float = _of(0.01, "what the first step changes, against the state and in powers of its length ...")
-    vague: float = _of(1e-5, "... a size that tells nothing ...")
+    vague: float = _of(1e-5, "... a size without information ...")
     guess: float = _of(1e-6, "... the length there, s ...")
     flat: float = _of(1e-15, "... rates that do not change it ...")
     leap_most: float = _of(100.0, "... and the longest, against the first guess")
     outlook: float = _of(10.0, "first steps in which a motion that begins at zero shows its size")
-    fitted: float = _of(1.01, "factor by which the last step of a stretch may be longer")
-    shortest: float = _of(3.6e-15, "share of the time below which a step is too small", 1.0)
+    fitted: float = _of(1.01, "factor by which the last step of a segment may be longer")
+    shortest: float = _of(3.6e-15, "fraction of the time below which a step is too small", 1.0)
     near_share: float = _of(
-        0.5, "share of the ratio of pivots that a step near a singular position leaves at least ..."
+        0.5, "fraction of the ratio of pivots that a step near a singular configuration leaves at least ..."
     )
     near_zone: float = _of(Bridges.zone, "... down to this ratio, where a curve carries it")
     stiff_steps: int = _of(15, "in so many steps that a fast mode holds, a run is stiff ...")
     free_steps: int = _of(6, "... unless so many in a row are free of it")
-    doubtful: float = _of(0.5, "share of steps that a fast mode held, or Newton's method failed in, which is told")
+    doubtful: float = _of(0.5, "fraction of steps limited by a fast mode, or with Newton failures, that is reported")
     trial_steps: int = _of(10, "steps of a stiff method over which it is compared with the explicit one ...")
     sooner: float = _of(1.5, "... and so many times sooner it has to come on, to go back to it ...")
     trials: int = _of(6, "... which takes twice the steps to be held after it was better, so many times")
     turns_of_rate: int = _of(16, "products of slopes and a vector to find the rate of the fastest mode")
     finest: float = _of(1e-13, "smallest relative tolerance", 1.0)
-    absolute: float = _of(0.01, "share of the relative tolerance that is the absolute one of 1 m, 1 rad, 1 m/s ...")
-    near_breaks: float = _of(1e-12, "share of the time within which breaks of inputs are one")
+    absolute: float = _of(0.01, "fraction of the relative tolerance that is the absolute one of 1 m, 1 rad, 1 m/s ...")
+    near_breaks: float = _of(1e-12, "fraction of the time within which breaks of inputs are one")
     most_steps: int = _of(100000000, "of a run, those that are rejected included, besides ...")
     steps_of_row: int = _of(100, "... so many for every row")
 
@@ -268,20 +268,20 @@ class Newton:
     hopeless: float = _of(1000.0, "by how much convergence is too slow where there is none")
     kept: float = _of(1e-3, "rate of convergence up to which slopes are kept for the next step ...")
     steady: float = _of(1.2, "... and factor up to which its length is kept")
-    difference: float = _of(1.5e-8, "share of a state by which it is moved for slopes of rates ...", 0.5)
+    difference: float = _of(1.5e-8, "fraction of a state by which it is moved for slopes of rates ...", 0.5)
     least_moved: float = _of(1e-3, "... where it is larger than this")
     rounding: float = _of(2.2e-16, "of numbers", 1.0)
-    moment: float = _of(1e-6, "share of a step over which the slope of rates by time is found", 0.5)
-    own_pivot: float = _of(0.1, "share of s in s x - slopes x = r that a state eliminated first is divided by at least")
+    moment: float = _of(1e-6, "fraction of a step over which the slope of rates by time is found", 0.5)
+    own_pivot: float = _of(0.1, "smallest fraction of s in s x - slopes x = r that divides a state eliminated first")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plans:
     """A run as a whole: its steps and samples."""
 
-    at_end: float = _of(1e-9, "share of the end of a run by which whole steps may miss it")
-    over: float = _of(1e-12, "share of the end by which a step may be longer")
-    raster: float = _of(1e-6, "share of a step by which samples may be off their raster")
+    at_end: float = _of(1e-9, "fraction of the end of a run by which whole steps may miss it")
+    over: float = _of(1e-12, "fraction of the end by which a step may be longer")
+    raster: float = _of(1e-6, "fraction of a step by which samples may be off their raster")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -289,8 +289,8 @@ class Exchange:
     """A model that others integrate, or step by step."""
 
     drift: float = _of(1e-6, "residual of closed loops, left by others' steps, from which on they are closed again")
-    nudged: float = _of(6e-6, "share of a number by which it is moved for slopes by central differences")
-    at_point: float = _of(1e-6, "share of a step, or of the time, by which its beginning may be missed")
+    nudged: float = _of(6e-6, "fraction of a number by which it is moved for slopes by central differences")
+    at_point: float = _of(1e-6, "fraction of a step, or of the time, by which its beginning may be missed")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -2,7 +2,7 @@
 
 The honest count: binary + and -, binary * (integer powers by repeated squaring), divisions, function calls. The
 classic one follows Sayers (1990): any power or square root is one multiplication; calls are sin, cos, atan2 and
-external routines.
+user functions.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _count_node(node: Expr, total: Count, called: set[tuple[Any, ...]]) -> None:
         moving_factors = [(base, x) for base, x in node.factors if not base.constant]
         _count_product(node, moving_factors, total, printed=False)
     elif isinstance(node, Func):
-        # all values of an external routine come by one call
+        # all values of a user function come by one call
         key = (getattr(node.function, "external", node.function), node.args) if node.function is not None else (node,)
         if key not in called:
             called.add(key)

@@ -15,7 +15,7 @@ ROUNDS = 3  # repetitions of the extraction while it gains
 
 
 def first_extraction(roots: Sequence[Expr]) -> Network:
-    """One plain extraction, which also tells what a way of derivation is worth."""
+    """One plain extraction, which also reports what a way of derivation is worth."""
     return extract(build_network(roots))
 
 

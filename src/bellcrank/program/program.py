@@ -27,7 +27,7 @@ class Program:
 
     Leaves of all expressions: `parameters`, `constants` (results of the constants section, c1, c2, ...), `coordinates`,
     `speeds`, `inputs` (given at run time; rates of inputs have names like dxdt(z)), time `t`, `pi`, and intermediates
-    z1, z2, .... Inputs of kind "kept" are values of external routines: results of `start`, called once before a run,
+    z1, z2, .... Inputs of kind "kept" are values of user functions: results of `start`, called once before a run,
     then those of `update`, called after it and at the end of each step. The last of `parameters` are results of
     `entry`, which uses the others alone. `derivatives` yields the rates of all coordinates, then of all (independent)
     speeds. `outputs` may use every intermediate of `derivatives`; its results are the extra channels in order.
@@ -54,13 +54,13 @@ class Program:
     sides: Section = NOTHING  # of directions that must point as drawn
     correct_q: Section = NOTHING  # the correction of regular positions, called once per step: dq ...
     correct_u: Section = NOTHING  # ... then, where q has been corrected, du, and the pivots that were divided by
-    system: Section = NOTHING  # near singular positions, and of methods with multipliers: q', M, f, J, gamma, g, v
+    system: Section = NOTHING  # near singular configurations, and of methods with multipliers: q', M, f, J, gamma, g, v
     coordinate_rates: Section = NOTHING  # q' alone
 
-    start: Section = NOTHING  # values of external routines that hold over a run; stands for itself
-    update: Section = NOTHING  # values of external routines that hold over a step; stands for itself
-    entry: Section = NOTHING  # parameters that external routines give
-    echo: Section = NOTHING  # values that external routines give to the echo of a run; stands for itself
+    start: Section = NOTHING  # values of user functions that hold over a run; stands for itself
+    update: Section = NOTHING  # values of user functions that hold over a step; stands for itself
+    entry: Section = NOTHING  # parameters that user functions give
+    echo: Section = NOTHING  # values that user functions give to the echo of a run; stands for itself
     echo_names: tuple[str, ...] = ()
     slopes: Section = NOTHING  # of rates by states, where they are asked for: those that are not zero ...
     slope_places: tuple[tuple[int, int], ...] = ()  # ... the rate and the state of each ...
@@ -72,7 +72,7 @@ class Program:
 
     @property
     def given_parameters(self) -> tuple[Symbol, ...]:
-        """The parameters that are given from outside; those of external routines follow them in `parameters`."""
+        """The parameters that are given from outside; those of user functions follow them in `parameters`."""
         return self.parameters[: len(self.parameters) - len(self.entry.results)]
 
     @cached_property
@@ -123,7 +123,7 @@ class Program:
 
     @property
     def given_inputs(self) -> tuple[Symbol, ...]:
-        """The inputs that are given from outside; those kept from external routines follow them in `inputs`."""
+        """The inputs that are given from outside; those kept from user functions follow them in `inputs`."""
         return tuple(s for s in self.inputs if s.kind != "kept")
 
     @cached_property
@@ -161,7 +161,7 @@ class Program:
 
     @property
     def per_step(self) -> Count:
-        """Operations done once per step in regular positions: external routines, one correction of q, and one of u."""
+        """Operations done once per step in regular positions: user functions, one correction of q, and one of u."""
         total = count_section(self.update.statements, self.update.results)
         if self.loops is None:
             return total

@@ -1,4 +1,4 @@
-"""What a program can call: external routines, tables, and linkages and ground, written when they are asked for.
+"""What a program can call: user functions, tables, and linkages and ground, written when they are asked for.
 
 Data only: `emit` says how each is called and written in a language, `run` what it remembers.
 """

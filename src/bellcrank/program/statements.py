@@ -22,7 +22,7 @@ class Assign:
 
 @dataclass(frozen=True)
 class Call:
-    """targets = routine(arguments): an external routine, called once; targets follow its values (None: unused)."""
+    """targets = routine(arguments): a user function, called once; targets follow its values (None: unused)."""
 
     targets: tuple[Symbol | None, ...]
     routine: Routine
@@ -42,7 +42,7 @@ class Solve:
 class Reduce:
     """targets: u' of M u' = f + J' lambda, J u' = gamma, solved numerically on the null space of J (see `null_space`).
 
-    The last target tells how near a singular position is. `mass` holds rows of the lower triangle.
+    The last target reports how near a singular configuration is. `mass` holds rows of the lower triangle.
     """
 
     targets: tuple[Symbol, ...]

@@ -1,4 +1,4 @@
-"""Runs with methods that choose their steps: those of the kernel, and SciPy's, which Python drives.
+"""Runs with adaptive methods: those of the kernel, and SciPy's, which Python drives.
 
 Each piece between two breaks of the inputs (jumps, kinks) is integrated on its own, so that no step goes across one.
 Outputs and events lie on the method's own interpolation within its steps. Closed loops are corrected after every step
@@ -26,7 +26,7 @@ from bellcrank.numeric.tuning import CONTROL, LOOPS
 from bellcrank.run.stepping import NO_VALUE, Driven, Evaluation
 from bellcrank.run.tolerances import Tolerances
 
-ONE_STEP = {"BDF": "Radau", "LSODA": "Radau"}  # what stands in near singular positions for methods of several steps
+ONE_STEP = {"BDF": "Radau", "LSODA": "Radau"}  # replaces multistep methods near singular configurations
 SHRINKING = ("RK45", "RK23", "DOP853")  # methods of SciPy that shorten steps to rates without a value
 
 
@@ -50,7 +50,7 @@ class AdaptiveRun:
     def _set_times(self, evaluation: Evaluation, spec: RunSpec, tolerances: Tolerances) -> None:
         """Output times, ends of the pieces between breaks, and how many steps it may take."""
         self.spec, self._tolerances, self.times = spec, tolerances, spec.output_times()
-        updates = self.times.tolist() if len(evaluation.kept) else []  # what external routines keep jumps there
+        updates = self.times.tolist() if len(evaluation.kept) else []  # what user functions keep jumps there
         self._ends = ends_of_pieces({*spec.breaks_of(evaluation.inputs), *updates}, self.times)
         self.count = Count(CONTROL.most_steps + CONTROL.steps_of_row * len(self.times))
         self.time = float(self.times[0])
@@ -74,7 +74,7 @@ class AdaptiveRun:
 class SciPyRun(AdaptiveRun, Driven):
     """A run with a method of SciPy."""
 
-    no_way = f"SciPy's methods do not go through singular positions of closed loops: use {one_of((*METHODS, *OWN))}"
+    no_way = f"SciPy's methods do not pass through singular configurations of loops: use {one_of((*METHODS, *OWN))}"
 
     def __init__(
         self, evaluation: Evaluation, spec: RunSpec, state: np.ndarray, tolerances: Tolerances, watching: Any = None
@@ -85,10 +85,10 @@ class SciPyRun(AdaptiveRun, Driven):
         self._set_times(evaluation, spec, tolerances)
         method = spec.method
         self._y = self.state
-        self._begun = self._goes_on = False  # has it begun, and does it go on from another run?
+        self._begun = self._goes_on = False  # has it begun, and does it continue from another run?
         self._options: dict[str, Any] = {"rtol": tolerances.rtol, "atol": tolerances.atol}
         self._shrinks = method in SHRINKING  # others would not end
-        # what takes the steps, and what does near singular positions
+        # what takes the steps, and what does near singular configurations
         self._methods = [getattr(integrate, name) for name in (method, ONE_STEP.get(method, method))]
         self._solver: Any = None
         self._dense: Any = None
@@ -103,7 +103,7 @@ class SciPyRun(AdaptiveRun, Driven):
     @property
     def told(self) -> dict[str, Any]:
         found = super().told
-        del found["rejected"]  # SciPy does not tell
+        del found["rejected"]  # SciPy does not report it
         return found
 
     def restore(self, saved: Checkpoint) -> None:
@@ -216,7 +216,7 @@ class SciPyRun(AdaptiveRun, Driven):
         self.count.rates += 1
 
     def _again(self, keeper: Keeper, before: float, start: np.ndarray) -> bool:
-        """Is a step to be taken again with care, as it comes near a singular position?"""
+        """Is a step to be taken again with care, as it comes near a singular configuration?"""
         again = not keeper.near and keeper.watch([self._dense(0.5 * (before + self.time)), self._y], self.time)
         if again:
             self.time, self._y = before, start
@@ -303,7 +303,7 @@ class CompiledRun(AdaptiveRun):
         return calls.start(spec)
 
     def _goes_over(self) -> None:
-        """Goes on in the program with stiff methods if a fast mode holds the steps; that goes back and forth by
+        """Continues in the program with stiff methods if a fast mode holds the steps; that goes back and forth by
         itself."""
         if self.spec.method != AUTO or self.went_over is not None or not self.count.held:
             return
@@ -324,7 +324,7 @@ class CompiledRun(AdaptiveRun):
         return np.asarray(rows)
 
     def _follow(self) -> None:
-        """Takes over what the compiled run tells."""
+        """Takes over what the compiled run reports."""
         run = self._run
         self.status, self.problem, self.time, self.state = run.status, run.problem, run.time, run.state
         self.count, self.bad, self.reached = run.count, run.bad, run.reached

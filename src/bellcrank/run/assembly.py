@@ -94,7 +94,7 @@ def assembled(
 
 
 def _warned(loaded: Loaded, state: State) -> State:
-    """The state, with a warning where it is in gimbal lock, or Euler parameters do not tell an orientation."""
+    """The state, with a warning where it is in gimbal lock, or Euler parameters do not determine an orientation."""
     mechanism = loaded.analysis.mechanism
     for told in gimbal_lock(mechanism, state[0]):
         warn(f"{told}: the rates of its angles are not determined there. {ELSEWHERE}")
@@ -102,7 +102,7 @@ def _warned(loaded: Loaded, state: State) -> State:
         values: dict[Expr, float] = dict(zip(mechanism.coordinates, state[0].tolist(), strict=False))
         for text, norm in norms:
             if abs(square := float(evaluate((norm,), values)[0])) > UNIT_SIZE:
-                what = f"the initial values have size {(1 + square) ** 0.5:.6g} and tell no orientation"
+                what = f"the initial values have size {(1 + square) ** 0.5:.6g} and define no orientation"
                 warn(f"{text}: {what}; give four whose squares add up to 1")
     return state
 
@@ -174,7 +174,7 @@ def slides_of(mechanism: Mechanism, program: Program) -> list[bool]:
 
 
 def _warn_of_moved(interface: Interface, names: set[str], before: np.ndarray, after: np.ndarray) -> None:
-    """Tells which given initial values contradict the constraints, and what is used instead."""
+    """Reports which given initial values contradict the constraints, and what is used instead."""
     moved = [
         f"{x.name} {x.unit.from_equation(old):.6g} -> {x.unit.from_equation(new):.6g}"
         for x, old, new in zip(interface.states, before, after, strict=True)

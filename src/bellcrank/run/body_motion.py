@@ -44,7 +44,7 @@ def posed_program(
 
 @dataclass(frozen=True)
 class Posed:
-    """A model that tells where its bodies are; `idle` are values of parameters that its equations do not hold."""
+    """A model that reports where its bodies are; `idle` are values of parameters that its equations do not hold."""
 
     loaded: Loaded
     program: Program
@@ -94,7 +94,8 @@ def posed(
 
 
 def _idle_values(loaded: Loaded, names: Sequence[str], given: Mapping[str, Any]) -> list[float]:
-    """Values in equation units of parameters that pictures alone need; one without a value is zero, which is told."""
+    """Values in equation units of parameters that pictures alone need; one without a value is zero, which is
+    reported."""
     values, missing = [], []
     by_key = loaded.interface.keyed(given, ("idle",), "parameters")
     for name in names:
@@ -144,7 +145,7 @@ def at_start(
 
 
 def drawn(analysis: Analysis, interface: Interface, program: Program) -> Loaded:
-    """A model of which the pose is wanted alone: in Python, whatever its external routines are written in, and with
+    """A model of which the pose is wanted alone: in Python, whatever its user functions are written in, and with
     inputs at zero that have no course."""
     functions = functions_of(program, analysis.mechanism.description.externals, {}, interface.model)
     return Loaded(analysis, interface.with_all_inputs(), program, PythonModel(program, functions), tuple(functions))

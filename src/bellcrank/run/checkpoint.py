@@ -46,7 +46,7 @@ class InitialConditions(NamedTuple):
         return USUAL_DAE if self.saved is None else self.saved.dae
 
     def spec(self, loaded: Loaded, t_end: Any, step: Any, method: Any, every: Any) -> RunSpec:
-        """How long, how fine and by which method: of a run that goes on as the one before, unless given."""
+        """How long, how fine and by which method: of a run that continues as the one before, unless given."""
         if self.saved is None:
             return run_spec(loaded.interface, t_end, step, method, every, self.t_start)
         r, given = self.saved, (step, method, every)
@@ -82,12 +82,12 @@ def initial_conditions(
     if start is None:
         return InitialConditions(t_start, initial, parameters, inputs)
     if not isinstance(start, Run):
-        raise ModelError(f"start={start!r} must be a run that this one goes on from", loaded.name)
+        raise ModelError(f"start={start!r} must be a run that this one continues from", loaded.name)
     if t_start is not None or initial is not None:
         both = "t_start=" if initial is None else "initial="
-        raise ModelError(f"{both} and start=: a run that goes on begins with time and state of the other", loaded.name)
+        raise ModelError(f"{both} and start=: a continued run begins with time and state of the other", loaded.name)
     if not len(start) or not (start.reached is not None or start.ok or start.status is RunStatus.UNKNOWN):
-        raise ModelError(f"start=: there is nothing to go on from, as that run {start.ended}", loaded.name)
+        raise ModelError(f"start=: there is nothing to continue from, as that run {start.ended}", loaded.name)
     states = [x.name for x in loaded.interface.states]
     missing = [name for name in states if name not in start.channels]
     if missing:
@@ -101,20 +101,20 @@ def initial_conditions(
             None, None, given, {**r.inputs, **mapping(inputs, "inputs")}, r, not inputs, tolerances
         )
     if loaded.remembers or loaded.interface.kept:
-        raise ModelError(f"start=: {_held(loaded)} is not in a file: go on from the run itself", loaded.name)
+        raise ModelError(f"start=: {_held(loaded)} is not in a file: continue from the run itself", loaded.name)
     last = [float(x.unit.to_equation(start[x.name][-1])) for x in loaded.interface.states]
     return InitialConditions(float(start.time[-1]), (last[: loaded.n_q], last[loaded.n_q :]), parameters, inputs)
 
 
 def _held(loaded: Loaded) -> str:
-    """What external routines hold, in words."""
+    """What user functions hold, in words."""
     parts = [f"what {', '.join(loaded.remembers)} remembers"] if loaded.remembers else []
     kept = ", ".join(x.name for x in loaded.interface.kept)
     return " and ".join([*parts, f"the value of {kept}"] if kept else parts)
 
 
 def place_on(spec: RunSpec, t: float) -> RunSpec:
-    """The spec of a run that goes on at a time within."""
+    """The spec of a run that continues at a time within."""
     h = spec.step
     n = math.floor((t - spec.t_start) / h + STEPS.gap)
     return replace(spec, first=n, within=None if t == spec.t_start + n * h else t)

@@ -97,8 +97,8 @@ def keeper_of(
     t: float = 0.0,
     weights: Weights | None = None,
 ) -> Keeper:
-    """What keeps loops closed in a run that starts at y, at the time t; `kept`: values of external routines that follow
-    the inputs; `staged`: are loops closed at every stage of a step? `weights`: the metric, if the run goes on."""
+    """What keeps loops closed in a run that starts at y, at the time t; `kept`: values of user functions that follow
+    the inputs; `staged`: are loops closed at every stage of a step? `weights`: the metric, if the run continues."""
     held = np.zeros(len(model.program.inputs) - len(signals)) if kept is None else kept
     n_q = closure.n_q
 
@@ -133,14 +133,14 @@ def keeper_of(
 
 
 def on_branch(closing: Closing, compiled: Compiled | None, t: float, y: np.ndarray) -> tuple[np.ndarray]:
-    """The start of a run, brought onto a branch if it is in a singular position; by a compiled program, if there is
-    one."""
+    """The start of a run, brought onto a branch if it is in a singular configuration; by a compiled program, if there
+    is one."""
     if compiled is not None:
         return (_told(compiled.branch(t, y, closing.weights)),)
     try:
         closing.keeper.begin(t, y)
     except NearSingular:
-        raise RunError(not_in_python("a start in a singular position of closed loops")) from None
+        raise RunError(not_in_python("a start in a singular configuration of closed loops")) from None
     return (y,)
 
 
@@ -165,12 +165,12 @@ def weights_at(
 
 
 def inputs_at(t: float, signals: Sequence[Input], held: np.ndarray) -> list[float]:
-    """All inputs of a program at a time, with the values of external routines that hold."""
+    """All inputs of a program at a time, with the values of user functions that hold."""
     return [*(i.function(t) for i in signals), *held.tolist()]
 
 
 def tell_of_branch(y: np.ndarray, start: np.ndarray, interface: Interface) -> None:
-    """Tells what is assumed where a start was brought onto a branch."""
+    """Reports what is assumed where a start was brought onto a branch."""
     if start.tobytes() == y.tobytes():
         return
     moved = np.flatnonzero(np.abs(start - y) > BRIDGES.off_branch).tolist()

@@ -29,7 +29,7 @@ def methods_for(dae: Dae) -> Sequence[str]:
 
 
 def check_dae(dae: Dae, spec: RunSpec, loaded: Loaded) -> None:
-    """Tells what a method cannot do for a model, or plain Python at all."""
+    """Reports what a method cannot do for a model, or plain Python at all."""
     program = loaded.program
     if loaded.model.name == "python" and spec.method in OWN:
         raise ModelError(not_in_python(f"method={spec.method!r}"), loaded.name)
@@ -63,7 +63,7 @@ def dae_problems(dae: Dae, program: Program) -> list[str]:
             "keeps its constraints by itself"
         )
     if program.remembers and not dae.usual:
-        problems.append(f"dae={dae.method!r} cannot be used with external routines that remember")
+        problems.append(f"dae={dae.method!r} cannot be used with user functions that remember")
     return problems
 
 

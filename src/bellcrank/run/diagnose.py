@@ -64,7 +64,7 @@ def without_length(at: Moment, analysis: Analysis) -> str:
 
 
 def broken_term(at: Moment) -> str:
-    """The formula or external routine that is not finite at a time, for the last good state; "" if there is none."""
+    """The formula or user function that is not finite at a time, for the last good state; "" if there is none."""
     found = at.evaluated()
     if found is None:
         return ""
@@ -74,7 +74,7 @@ def broken_term(at: Moment) -> str:
         if isinstance(s, Call):
             bad = [values[x] for x in s.targets if x is not None and not math.isfinite(values[x])]
             if bad:
-                return f"the external routine '{s.routine.name}' returned {bad[0]} at t = {t:.6g} s"
+                return f"the user function '{s.routine.name}' returned {bad[0]} at t = {t:.6g} s"
         if not isinstance(s, Assign):
             continue
         definition[s.target] = s.value
@@ -136,7 +136,7 @@ def _magnitude(load: Load, at: Moment, values: Mapping[Expr, float]) -> float | 
 
 
 def _plain(magnitude: Expr, names: Mapping[str, float], user: Mapping[str, Callable[..., Any]]) -> Expr:
-    """A formula in which the values of external routines that return several are numbers."""
+    """A formula in which the values of user functions that return several are numbers."""
     known: dict[Expr, Expr] = {}
     for node in postorder((magnitude,)):
         index = getattr(node.function, "index", None) if isinstance(node, Func) else None

@@ -28,7 +28,7 @@ def draw(
     """A matplotlib figure of the given channels (default: up to eight outputs), saved if a path is given.
 
     A path that ends in .html gets an interactive page. `against` names a channel for the horizontal axis; `names`
-    tell runs apart.
+    distinguish runs .
     """
     channels, against = chosen(runs, channels, against)
     groups: dict[str, list[str]] = {}
@@ -47,7 +47,7 @@ def draw(
 
 
 def chosen(runs: Sequence[History], channels: Sequence[str], against: str | None) -> tuple[list[str], str | None]:
-    """The channels as they are spelled; one that a run does not have is told."""
+    """The channels as they are spelled; one that a run does not have is reported."""
     names = list(channels) or _outputs(runs[0])[:MOST] or list(runs[0])[:MOST]
     if not names:
         raise RunError(f"there is nothing to draw: {runs[0].name} has no channel but time")

@@ -1,6 +1,6 @@
 """A model evaluated at one time and state: rates, outputs, echo, multipliers, states that satisfy constraints.
 
-Each evaluation has a context of its own: what external routines remember and keep is that of a run which starts there.
+Each evaluation has a context of its own: what user functions remember and keep is that of a run which starts there.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def state_at(
 def rates(
     loaded: Loaded, t: float, q: Sequence[float], u: Sequence[float], parameters: Parameters, inputs: Inputs
 ) -> tuple[np.ndarray, np.ndarray]:
-    """q' and u'; in a singular position of closed loops, constraints that vanish there are left out. A state without
-    finite rates is an error that names what has no value."""
+    """q' and u'; in a singular configuration of closed loops, constraints that vanish there are omitted. A state
+    without finite rates is an error that names what has no value."""
     bound = loaded.bound(parameters, inputs)
     x = state_array(loaded.interface, q, u)
     f = rhs_of(loaded, parameters, inputs) if bound is None else bound.rates
@@ -68,7 +68,7 @@ def outputs(loaded: Loaded, *at: Any) -> dict[str, float]:
 
 
 def echo(loaded: Loaded, *at: Any) -> dict[str, float]:
-    """What external routines give to the echo of a run that starts there, in equation units."""
+    """What user functions give to the echo of a run that starts there, in equation units."""
     context = loaded.context()
     values = context.model.values("echo", *state_at(context, *at))
     return dict(zip(loaded.program.echo_names, values, strict=True))

@@ -1,4 +1,4 @@
-"""Events of a run as data that the kernel reads, and what it tells of them, in words."""
+"""Events of a run as data that the kernel reads, and what it reports them, in words."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def as_function(
                 found.append(found_by(step, rows, found))
         return np.asarray(found[-1], dtype=float)
 
-    value(np.zeros((1, 1 + max(c for c, _ in columns.values()))))  # tells what is wrong before the run
+    value(np.zeros((1, 1 + max(c for c, _ in columns.values()))))  # reports what is wrong before the run
     return value
 
 

@@ -21,7 +21,7 @@ ELSEWHERE = f"Start from a slightly different angle, {INSTEAD}"
 
 @dataclass(frozen=True)
 class Lock:
-    """A body in gimbal lock: how it is told, and the time (s)."""
+    """A body in gimbal lock: how it is reported, and the time (s)."""
 
     text: str
     time: float = 0.0

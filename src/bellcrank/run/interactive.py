@@ -39,7 +39,7 @@ class History(Protocol):
 def plot_page(
     runs: Sequence[History], groups: Mapping[str, Sequence[str]], against: str | None, title: str, names: Sequence[str]
 ) -> str:
-    """The page: one panel per unit, every run in it. `names` tell the runs apart."""
+    """The page: one panel per unit, every run in it. `names` distinguish the runs ."""
     panels = []
     for unit, channels in groups.items():
         lines = []

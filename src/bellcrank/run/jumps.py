@@ -1,7 +1,7 @@
 """What an event does: states and parameters set at once, and a state on the constraints again.
 
 What an action sets is kept; coordinates and speeds that depend on others by closed loops follow. If these cannot follow
-alone, all others may; if that cannot be either, the run ends with a sentence.
+alone, all others may; if that cannot be either, the run ends with a message.
 """
 
 from __future__ import annotations

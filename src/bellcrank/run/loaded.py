@@ -37,7 +37,7 @@ BACKENDS = choices_of(Backend)
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """A program ready to be called. `functions`: of all external routines and tables; None for those in C alone."""
+    """A program ready to be called. `functions`: of all user functions and tables; None for those in C alone."""
 
     analysis: Analysis
     interface: Interface
@@ -66,7 +66,7 @@ class Loaded:
 
     @property
     def remembers(self) -> list[str]:
-        """External routines with a memory."""
+        """User functions with a memory."""
         return self.program.remembers
 
     @cached_property
@@ -183,7 +183,7 @@ class Loaded:
         return self.model.bound(self.context().model, p, self._constants(p), self.inputs(inputs))
 
     def notes(self) -> list[str]:
-        """How the model runs, in sentences."""
+        """How the model runs, in messages."""
         if self.model.name != "python":
             notes = self.model.notes()
         else:
@@ -235,7 +235,7 @@ def load(
 
 
 class Context:
-    """What one run or one evaluation changes: memories of external routines, and what was raised in them.
+    """What one run or one evaluation changes: memories of user functions, and what was raised in them.
 
     `model` calls the program, `python` the same in Python; both share the memories of routines in Python.
     """
@@ -265,7 +265,7 @@ class Context:
 
     @property
     def named_functions(self) -> dict[str, Callable[..., Any]]:
-        """External routines and tables by name, as far as they can be called from Python."""
+        """User functions and tables by name, as far as they can be called from Python."""
         pairs = zip(self.loaded.program.routines, self.functions, strict=True)
         return {r.name: f for r, f in pairs if f is not None}
 

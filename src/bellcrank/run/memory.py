@@ -1,4 +1,4 @@
-"""Memory: what results need and what there is, so that a run that cannot be held is refused before it begins."""
+"""Memory: what results need and what there is, so that a run that cannot be held is rejected before it begins."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _cached(folder: Path) -> int:
 
 
 def check_memory(what: str, needed: float, ways: str) -> None:
-    """Refuses results that need more bytes than there are; `ways`: how to need less."""
+    """Rejects results that need more bytes than there are; `ways`: how to need less."""
     if needed <= SMALL:
         return
     room = available_memory()
@@ -104,7 +104,7 @@ class Samples:
 
 
 def check_room(spec: RunSpec, width: int) -> None:
-    """Refuses a run whose result cannot be held."""
+    """Rejects a run whose result cannot be held."""
     rows = (spec.steps - spec.first) // spec.every + 2
     check_memory(f"{rows} samples of {width} channels", COPIES * rows * width * 8, LARGER)
 

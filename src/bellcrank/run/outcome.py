@@ -1,4 +1,4 @@
-"""How a run ended in a sentence, and its rows as channels in user units."""
+"""How a run ended in a message, and its rows as channels in user units."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bellcrank.run.stepping import Advancing, Evaluation
 
 
 def how_ended(run: Advancing, e: Evaluation, watch: Watch, spec: RunSpec) -> str:
-    """The sentence that says how a run ended."""
+    """The message that says how a run ended."""
     if watch.stopped is not None:
         return f"stopped by event '{watch.stopped.name}' at t = {watch.stopped.time:.6g} s"
     adaptive = spec.method in ADAPTIVE
@@ -94,7 +94,7 @@ def _likely(e: Evaluation, y: np.ndarray, times: tuple[float, float, float]) -> 
 
 
 def not_finite(run: Run, rows: np.ndarray, interface: Interface) -> list[str]:
-    """A sentence for each output that has no value somewhere."""
+    """A message for each output that has no value somewhere."""
     if np.isfinite(rows).all():
         return []
     found = []

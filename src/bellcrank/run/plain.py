@@ -6,9 +6,9 @@ from bellcrank.numeric.methods import SCIPY, one_of
 
 
 def not_in_python(what: str) -> str:
-    """The sentence that says it of something that was asked for."""
+    """The message that says it of something that was asked for."""
     runs = f"fixed steps ({one_of()}) and SciPy's methods ({one_of(SCIPY)})"
     return (
-        f"{what} is not available in plain Python, which runs {runs}, with closed loops away from singular positions; "
+        f"{what} is not available in plain Python, which runs {runs}, with loops away from singular configurations; "
         "for all else use backend='auto' and a C compiler, or wasmtime (pip install 'bellcrank[wasm]')"
     )

@@ -21,7 +21,7 @@ ROWS = 1000  # that are looked at
 
 
 def poles_passed(loaded: Loaded, pieces: Sequence[Piece]) -> Iterator[str]:
-    """A sentence for each dependent speed whose divisor changed its sign in a run or came near zero."""
+    """A message for each dependent speed whose divisor changed its sign in a run or came near zero."""
     for r in loaded.analysis.removed:
         if not r.holds_everywhere:
             values = [x for piece in pieces for x in _values(loaded, r, piece)]
@@ -41,7 +41,7 @@ def _values(loaded: Loaded, r: Removed, piece: Piece) -> list[tuple[float, float
         t, q, u, p, _, w = at_row(program, row, piece.p, piece.c)
         try:
             found.append((t, evaluate([r.pivot], known_symbols(program, t, q, u, p, w))[0]))
-        except (BellcrankError, ArithmeticError, KeyError, ValueError):  # an external routine
+        except (BellcrankError, ArithmeticError, KeyError, ValueError):  # a user function
             return []
     return found
 

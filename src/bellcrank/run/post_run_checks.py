@@ -16,7 +16,7 @@ from bellcrank.run.poles import poles_passed
 def post_run_checks(
     loaded: Loaded, pieces: Sequence[Piece], rows: np.ndarray, locks: Sequence[Lock], told: Sequence[str]
 ) -> Iterator[str]:
-    """A sentence for each doubt that states and inputs show; `pieces`: rows with their parameters; `told`: others."""
+    """A message for each doubt that states and inputs show; `pieces`: rows with their parameters; `told`: others."""
     asked = (told for x in pieces for told in loaded.table_watch.asked_beyond(x.rows, x.p, x.c))
     yield from dict.fromkeys(asked)
     yield from (f"the run is doubtful after {x.text} at t = {x.time:.6g} s; {INSTEAD}" for x in locks)

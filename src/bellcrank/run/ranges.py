@@ -1,4 +1,4 @@
-"""What of a run lay outside the ranges that a model knows: a sentence for each, once per run."""
+"""What of a run lay outside the ranges that a model knows: a message for each, once per run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROUNDING = 1e-6  # of a range: a locked wheel has a slip of -1 but for rounding
 
 
 def outside(ranges: Sequence[RangeRecord], interface: Interface, rows: np.ndarray) -> list[str]:
-    """Sentences about recorded outputs beyond their ranges; rows are in units of the equations."""
+    """Messages about recorded outputs outside their ranges; rows are in units of the equations."""
     if not ranges:
         return []
     outputs, found = {x.name: x for x in interface.outputs}, []

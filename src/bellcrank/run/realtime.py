@@ -24,7 +24,7 @@ EDGES = (0.0, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 2000
 @dataclass(frozen=True)
 class Timing:
     """Microseconds that steps took, and by how much they were over after the next was due (negative: before); `ended`
-    tells why there were no more."""
+    reports why there were no more."""
 
     took: np.ndarray
     late: np.ndarray

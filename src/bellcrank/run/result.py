@@ -1,4 +1,4 @@
-"""Run: time histories with names and units, and the sentence that says how the run ended; read back from files."""
+"""Run: time histories with names and units, and the message that says how the run ended; read back from files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bellcrank.kinds import Listed, checked
 from bellcrank.names import find_name
 from bellcrank.run.status import RunStatus, status_in
 
-ENDED = "The run: "  # before the sentence that says how a run ended, in files
+ENDED = "The run: "  # before the message that says how a run ended, in files
 STATUS = "Status: "  # before the words for that, unless it finished
 
 
@@ -70,7 +70,7 @@ class Run(Listed, Shown):
     notes: list[str] = field(default_factory=list)  # what was outside the ranges that the model knows, and the like
     status: RunStatus = RunStatus.UNKNOWN
     find_residuals: Callable[[], Residuals] | None = field(default=None, repr=False, compare=False)
-    reached: Callable[[], Any] | None = field(default=None, repr=False, compare=False)  # for one that goes on from here
+    reached: Callable[[], Any] | None = field(default=None, repr=False, compare=False)  # for a continued run
     moved: Callable[[], Any] | None = field(default=None, repr=False, compare=False)  # where bodies were, for pictures
 
     @classmethod
@@ -82,7 +82,7 @@ class Run(Listed, Shown):
 
     @property
     def message(self) -> str:
-        """How the run ended in a sentence, with time and cause."""
+        """How the run ended in a message, with time and cause."""
         return self.ended
 
     @property
@@ -101,7 +101,7 @@ class Run(Listed, Shown):
     def __getstate__(self) -> dict[str, Any]:
         """What is stored or sent elsewhere: residuals as numbers, since the program that finds them stays here.
 
-        So does what else a run that goes on takes over: one that was sent is like one from a file.
+        So does what else a run that continues takes over: one that was sent is like one from a file.
         """
         state = self.__dict__ | {"reached": None, "moved": None}
         state.pop("motion", None)
@@ -189,7 +189,8 @@ class Run(Listed, Shown):
     ) -> Any:
         """Draws channels over time, one panel per unit; saves a picture when a path is given. Returns the figure.
 
-        `against` names a channel for the horizontal axis; `others` are runs drawn over this one, told apart by `names`.
+        `against` names a channel for the horizontal axis; `others` are runs drawn over this one, distinguished by
+        `names`.
         """
         from bellcrank.run.draw import draw
 
@@ -221,11 +222,11 @@ class Run(Listed, Shown):
         title: str | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> Path:
-        """Writes a film of the mechanism (.gif, or .mp4 where there is ffmpeg), `speed` seconds of the run per second;
-        or a page (.html) that plays the run, with plots.
+        """Writes an animation of the mechanism (.gif, or .mp4 where there is ffmpeg), `speed` seconds of the run per
+        second; or a page (.html) that plays the run, with plots.
 
-        Unless told it goes in real time, or takes six seconds where that would be too short or too long. `progress` is
-        called with the share done.
+        Unless reported it goes in real time, or takes six seconds where that would be too short or too long. `progress`
+        is called with the share done.
         """
         from bellcrank.scene.animate import animate_scene
 

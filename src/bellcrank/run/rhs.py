@@ -27,17 +27,18 @@ _FLOAT = np.dtype(float)
 
 
 class Rhs:
-    """x' = f(t, x): rates of all states x = [q, u] in the order of `state_names`, own states among the coordinates q.
+    """x' = f(t, x): rates of all states x = [q, u] in the order of `state_names`, user-defined states among the
+    coordinates q.
 
     All in equation units: rad, and the consistent units of the model (`units` lists those of x, for x' per s), t in s.
     `f(t, x, out)` leaves the rates in `out`, an array of floats, and returns it. States of closed loops are taken as
-    they are: rates are those of a run where x lies on the constraints, and near singular positions those of the
+    they are: rates are those of a run where x lies on the constraints, and near singular configurations those of the
     redundant equations, as of `Simulation.derivatives`.
 
     Any number of threads may call. `address` is that of a compiled function for programs in C and others,
     `int f(double t, const double *x, double *xdot, void *user_data)`, which returns 0 if it has found the rates;
     `user_data` is what it takes last. It has no state, so any number of threads may call it as well; where inputs or
-    external routines are functions of Python it calls these, and returns another number if one raises an error. Both
+    user functions are functions of Python it calls these, and returns another number if one raises an error. Both
     are valid as long as this object lives.
     """
 
@@ -66,7 +67,7 @@ class Rhs:
 
     def jacobian(self, t: float, x: Any) -> np.ndarray:
         """df/dx, rows by columns, in equation units: exact, but by central differences for states that act through
-        routines without known slopes, in very large models, and near singular positions of closed loops."""
+        routines without known slopes, in very large models, and near singular configurations of closed loops."""
         time, state = number(t, "t"), self._state(x)
         here, context = self._at(time, state), self._loaded.context()
         found = np.full((len(state), len(state)), np.nan)

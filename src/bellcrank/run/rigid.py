@@ -30,7 +30,7 @@ def rigid_problems(program: Program, usual: bool) -> list[str]:
     elif not usual:
         problems.append("dae= is for models with closed loops, in which rigid wheels are not available; use a tyre")
     if program.remembers:
-        problems.append("external routines that remember cannot be used with rigid wheels")
+        problems.append("user functions that remember cannot be used with rigid wheels")
     return problems
 
 
@@ -69,7 +69,7 @@ def rigid_run(
 
 
 def tell_raised(run: Any) -> None:
-    """Tells of wheels that an event has put below the ground."""
+    """Reports wheels that an event has put below the ground."""
     for wheel, depth in run.raised().items():
         warn(f"an event puts {wheel} {depth:g} below ground; it is moved up")
 

@@ -100,7 +100,7 @@ class Session:
         self.context = loaded.context()
         self.pieces: list[Piece] = []
         self.figures: dict[str, float] = {}
-        self.passages: list[Passage] = []  # near singular positions
+        self.passages: list[Passage] = []  # near singular configurations
         self.problem = ""  # what an event could not do, which ends the run
         self.interrupted = False
         self.within = False  # did the run end within a step, or after its state was changed?
@@ -126,7 +126,7 @@ class Session:
         return self._closure[1]
 
     def _prepare(self, kept: np.ndarray) -> None:
-        """Makes what takes the steps; the state is brought onto the branch of a singular position."""
+        """Makes what takes the steps; the state is brought onto the branch of a singular configuration."""
         loaded, spec, saved, closing = self.loaded, self.spec, self.saved, None
         t, closure = spec.begins, self.closure(self.p)
         if closure is not None:
@@ -360,7 +360,7 @@ class Session:
         return np.vstack([x.rows for x in self.pieces]) if len(self.pieces) > 1 else self.pieces[0].rows
 
     def _tell_idle(self) -> None:
-        """Tells once of every event whose action changes nothing."""
+        """Reports once every event whose action changes nothing."""
         for name, t in self.watch.idle.items():
             if name not in self._told_idle:
                 self._told_idle.add(name)
@@ -478,7 +478,7 @@ def _spec(initial: InitialConditions, loaded: Loaded, step: float | None, method
     )
     spec = initial.spec(loaded, begins + FEW * positive(step, "step"), step, method, 1)
     if spec.method in ADAPTIVE:
-        raise ModelError(f"method={spec.method!r} chooses its steps; a stepper takes method {one_of()}", loaded.name)
+        raise ModelError(f"method={spec.method!r} adapts its steps; a stepper takes method {one_of()}", loaded.name)
     return spec
 
 
@@ -510,7 +510,7 @@ class Held:
 def known_to(
     loaded: Loaded, parameters: Mapping[str, float | str] | None, used: set[str]
 ) -> Mapping[str, float | str] | None:
-    """Parameters that a model is asked with: those that stand in events alone are left out."""
+    """Parameters that a model is asked with: those that stand in events alone are omitted."""
     if not parameters or not used:
         return parameters
     own = {x.key for x in loaded.interface.unused} & used

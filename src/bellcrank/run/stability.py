@@ -1,4 +1,4 @@
-"""Is the step of a run too large for its method? Eigenvalues of the linear equations tell, a small push proves it.
+"""Is the step of a run too large for its method? Eigenvalues of the linear equations report, a small push verifies it.
 
 A mode with eigenvalue s grows by |exp(h s)| in a step; a method makes it grow by |R(h s)|. Where the method lets
 errors grow that the motion does not, its step is too large. Motions that grow by themselves (falling, tipping over)
@@ -22,13 +22,13 @@ from bellcrank.run.slopes import PUSH, AllRates, difference_slopes
 
 JUMP = 3.0  # times by which finer differences are larger or smaller where a formula jumps
 GROWTH = 10.0  # of errors in a whole run, against the motion itself, from which on a step is looked at
-SURE = 0.9  # share of that growth within which bounds need no eigenvalues
+SURE = 0.9  # fraction of that growth within which bounds need no eigenvalues
 SQUARINGS = 6  # of matrices for such a bound
 LARGE = 16  # states from which on it is worth leaving out those that move no others
 MOST_POWERS = 32  # times the steps of a run, up to which powers of a step are formed
 PROOF = 5.0  # times that a small push has to grow
 MOST_STEPS = 2000  # in which it may do so
-SMALLEST = 1e-9  # share of the step below which no stable one is looked for
+SMALLEST = 1e-9  # fraction of the step below which no stable one is looked for
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def _departure(method: str) -> tuple[int, float, float]:
 
 @cache
 def calm_below(steps: int, method: str) -> float:
-    """The squared norm of h A, squared SQUARINGS times, below which no mode grows too quickly; zero if none tells."""
+    """The squared norm of h A, squared SQUARINGS times, below which no mode grows too quickly; zero if none reports."""
     if METHODS[method].semi_implicit:
         return 0.0
     k, a, b = _departure(method)
@@ -224,7 +224,7 @@ def is_confirmed(all_rates: AllRates, found: Alarm, y: np.ndarray, h: float, met
     """Does a small push along the mode grow in some steps of the method, more than the motion itself lets it grow?"""
     push = found.mode.real / (np.abs(found.mode.real).max() or 1.0) * 1e-7 * max(1.0, float(np.abs(y).max()))
     count = min(MOST_STEPS, math.ceil(math.log(2 * PROOF) / max(math.log(found.growth), 1e-9)))
-    if METHODS[method].two_step:  # the second root has a small share of a push at first
+    if METHODS[method].two_step:  # the second root has a small fraction of a push at first
         count = min(MOST_STEPS, 2 * count + 20)
     one = advance_by(method, n_q)
     pushed, usual = y + push, y

@@ -18,7 +18,7 @@ Arrays = TypeVar("Arrays", bound=tuple[np.ndarray, ...])
 class Starts:
     """Results of the last starts, by their numbers: runs often begin alike. Any number of threads may ask.
 
-    Nothing is kept of models that call external routines, whose values need not be the same again. `spare`: jobs in
+    Nothing is kept of models that call user functions, whose values need not be the same again. `spare`: jobs in
     which starts were found, for the next.
     """
 

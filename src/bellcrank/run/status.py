@@ -13,15 +13,15 @@ class RunStatus(Enum):
     FINISHED = "finished"
     STOPPED_BY_EVENT = "stopped by an event"
     NOT_FINITE = "a state or its rate is no longer a finite number"
-    ROUTINE_FAILED = "an external routine failed"
+    ROUTINE_FAILED = "a user function failed"
     INPUT_FAILED = "an input has no value"
     NOT_CLOSED = "a closed loop cannot be kept closed"
-    AT_REST = "the way on from a singular position is not determined"
+    AT_REST = "the way on from a singular configuration is not determined"
     STEP_TOO_SMALL = "the step became too small"
     TOO_MANY_STEPS = "more steps were needed than allowed"
     INTERRUPTED = "interrupted"
     ACTION_FAILED = "the action of an event cannot be taken"
-    RUNNING = "it can go on"  # of a stepper
+    RUNNING = "it can continue"  # of a stepper
     UNKNOWN = "not known"  # of a file that does not say
 
     @property

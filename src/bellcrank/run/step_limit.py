@@ -1,4 +1,4 @@
-"""Runs whose step is too large: told in `run.ended` where they break down, as a warning where they do not."""
+"""Runs whose step is too large: reported in `run.ended` where they break down, as a warning where they do not."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from bellcrank.run.slopes import PUSH
 from bellcrank.run.stability import LARGE, SQUARINGS, alarm_of, calm_below, sentence, too_large
 from bellcrank.run.stepping import NO_VALUE, Evaluation
 
-VIOLATED = 0.1  # share of the lengths in constraints, beyond which a run is in doubt
+VIOLATED = 0.1  # fraction of the lengths in constraints, beyond which a run is in doubt
 MOST_STATES = {"c": 150, "python": 30}  # of a model that is looked at
 
 
 def step_too_large(spec: RunSpec, evaluation: Evaluation, rows: np.ndarray, whole: bool = False) -> str:
-    """A sentence if a fixed step is too large at the start, in between, or where speeds change most; else "". `whole`:
+    """A message if a fixed step is too large at the start, in between, or where speeds change most; else "". `whole`:
     are all states finite, as in a run that came to its end?"""
     loaded = evaluation.context.loaded
     n_q, n_s = evaluation.n_q, evaluation.n_s
@@ -40,7 +40,7 @@ def step_too_large(spec: RunSpec, evaluation: Evaluation, rows: np.ndarray, whol
         if not whole and _are_calm(evaluation, spec, times[chosen], good[chosen]):
             return ""
         bound = evaluation.bound
-        if loaded.program.loops is not None:  # near singular positions a run takes other equations
+        if loaded.program.loops is not None:  # near singular configurations a run takes other equations
             near = _near_singular(evaluation, times[chosen], good[chosen])
             chosen = [i for i, singular in zip(chosen, near, strict=True) if not singular]
             if any(near) and _are_calm(evaluation, spec, times[chosen], good[chosen]):
@@ -105,7 +105,7 @@ def _apart(rows: list[int], jolts: np.ndarray) -> list[int]:
 
 
 def _goes_calmly(evaluation: Evaluation, spec: RunSpec, rows: np.ndarray) -> bool:
-    """Are motions of a whole run surely slow against the step? That is soon told, where rates are compiled."""
+    """Are motions of a whole run surely slow against the step? That is soon reported, where rates are compiled."""
     bound = evaluation.bound
     if bound is None or evaluation.n_s > LARGE:
         return False

@@ -1,7 +1,8 @@
 """A run step by step: inputs are set, steps taken, states and outputs read, from Python.
 
 In:  a loaded model and what a user gives. Out: `Stepper`. A step is that of `simulate` with the same method; where
-inputs or parameters are changed, a stepper goes on as a run does that goes on from another with them (`checkpoint`).
+inputs or parameters are changed, a stepper continues as a run does that continues from another with them
+(`checkpoint`).
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Stepper:
     """A model that runs step by step, with a fixed step. Times in s, values in user units.
 
     `t` is the time reached, `state` and `outputs` hold the values there by name. A stepper is for one thread at a time;
-    any number of them, of one model or several, may go on at once.
+    any number of them, of one model or several, may continue at once.
 
     For those that take several together: `held` are the values of inputs that are constant, `places` where these stand.
     """
@@ -86,7 +87,7 @@ class Stepper:
 
     def set_parameter(self, name: str | None = None, value: float | None = None, /, **named: float) -> None:
         """Sets parameters from now on, by name and value or by keywords. Closed loops that no longer fit are closed
-        again, as in a run that goes on from another with other parameters."""
+        again, as in a run that continues from another with other parameters."""
         given: dict[str, Any] = {**({} if name is None else {name: value}), **named}
         interface, used = self._loaded.interface, self._session.events.used
         checked = [k for k in given if (x := interface.get(k, DECLARED)) is None or x.key not in used]
@@ -129,7 +130,7 @@ class Stepper:
         """Begins again as the stepper began, with what is given in place of what it began with."""
         conditions, step, method = self._begun_with
         if conditions.saved is not None and (initial is not None or parameters or inputs):
-            why = "this stepper goes on from a run: reset() takes nothing else"
+            why = "this stepper continues from a run: reset() takes nothing else"
             raise ModelError(f"reset(): {why}", self._loaded.name)
         own = self._loaded.interface
         if isinstance(initial, Mapping) and isinstance(conditions.initial, Mapping):
@@ -203,7 +204,7 @@ class Stepper:
 
     @property
     def problem(self) -> str:
-        """Why it cannot go on, as an event has stopped it or something failed; nothing if it can."""
+        """Why it cannot continue, as an event has stopped it or something failed; nothing if it can."""
         return self._problem
 
     @property
@@ -226,16 +227,16 @@ class Stepper:
         )
 
     def note(self, at_start: bool) -> None:
-        """Notes why it cannot go on, if C has found that; `at_start`: before any step."""
+        """Notes why it cannot continue, if C has found that; `at_start`: before any step."""
         steps = self._session.steps
         if isinstance(steps, CSteps) and steps.job.status and not self._problem:
             status = self._session.status(steps.job.status)
             self._set_up(self._session.why(at_start), status)
 
-    # ---- how it goes on
+    # ---- how it continues
 
     def _go(self, found: Session) -> None:
-        """Goes on with a run that was made ready."""
+        """Continues with a run that was made ready."""
         self._session = found
         self._signals = dict(found.initial.inputs or {})
         steps = found.steps
@@ -285,7 +286,7 @@ class Stepper:
             self._set_up(self._session.why(at_start=True), RunStatus.STOPPED_BY_EVENT)
 
     def _fail(self, status: int = 0) -> None:
-        """Tells why the run cannot go on; the state stays the last good one."""
+        """Reports why the run cannot continue; the state stays the last good one."""
         code = status or self._steps.job.status
         self._set_up(self._session.why(), self._session.status(code))
         raise RunError(self._problem)
@@ -350,7 +351,7 @@ def stepper(
 
 
 def _onward(saved: Checkpoint) -> InitialConditions:
-    """What a run begins with that goes on from there."""
+    """What a run begins with that continues from there."""
     return InitialConditions(None, None, saved.parameters, saved.inputs, saved, True, saved.tolerances)
 
 

@@ -1,6 +1,6 @@
-"""Runs with a fixed step that go on step by step, driven by Python.
+"""Runs with a fixed step that continue step by step, driven by Python.
 
-A run has `advance(last)`, which goes on to step number `last` and returns the rows recorded on the way (time, states,
+A run has `advance(last)`, which continues to step number `last` and returns the rows recorded on the way (time, states,
 outputs, inputs), `reached`, `status`, `state` (the last good one) and `bad` (the one that is not finite). `CRun` of
 `backend` and `AdaptiveRun` are others.
 """
@@ -40,7 +40,7 @@ from bellcrank.run.plain import not_in_python
 
 
 class Advancing(Protocol):
-    """A run that goes on."""
+    """A run that continues."""
 
     reached: int
     status: int
@@ -50,10 +50,10 @@ class Advancing(Protocol):
     rates: np.ndarray  # at the state; of runs with a fixed step
 
     @property
-    def kept(self) -> np.ndarray: ...  # values of external routines that hold at present
+    def kept(self) -> np.ndarray: ...  # values of user functions that hold at present
 
     @property
-    def memory(self) -> np.ndarray: ...  # what external routines in C remember
+    def memory(self) -> np.ndarray: ...  # what user functions in C remember
 
     @property
     def calls_back(self) -> bool: ...  # does it call functions of the user? What lies beyond an event is not for them
@@ -66,7 +66,7 @@ class Advancing(Protocol):
 
     def advance(self, last: int) -> np.ndarray: ...
 
-    def save(self) -> Checkpoint: ...  # what a run that goes on from here takes over
+    def save(self) -> Checkpoint: ...  # what a run that continues from here takes over
 
     def restore(self, saved: Checkpoint) -> None: ...  # ... and takes it over
 
@@ -79,7 +79,7 @@ class Evaluation:
     p: Sequence[float]
     c: Sequence[float]
     inputs: Sequence[Input]
-    kept: np.ndarray  # values of external routines that hold over a step or a run
+    kept: np.ndarray  # values of user functions that hold over a step or a run
     closing: Closing | None = None  # of closed loops
 
     def spec(self, asked: RunSpec, y: np.ndarray, **more: Any) -> RunSpec:
@@ -131,7 +131,7 @@ class Evaluation:
 
     @property
     def remembers(self) -> bool:
-        """Do external routines remember?"""
+        """Do user functions remember?"""
         return bool(self.context.loaded.remembers)
 
     def rates_of_all(self, t: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -146,7 +146,7 @@ class Evaluation:
         return self if self.closing is None else replace(self, closing=self.closing.afresh(t, y))
 
     def hold(self, t: float, y: np.ndarray, first: bool = False, live: int = 2) -> None:
-        """Calls the external routines whose values are kept: those of a whole run at its first step, others always."""
+        """Calls the user functions whose values are kept: those of a whole run at its first step, others always."""
         if not len(self.kept):
             return
         self.context.set_live(live)
@@ -171,7 +171,7 @@ class Evaluation:
         return np.array(qdot + udot)
 
     def settled(self, t: float, y: np.ndarray) -> np.ndarray:
-        """Rates at an accepted state: what external routines remember may change here."""
+        """Rates at an accepted state: what user functions remember may change here."""
         self.context.set_live(1)
         try:
             return self.rates(t, y)
@@ -216,7 +216,7 @@ class Driven(Head):
 class PythonRun(Driven):
     """A run with a fixed step."""
 
-    no_way = not_in_python("a way through singular positions of closed loops")
+    no_way = not_in_python("a way through singular configurations of closed loops")
 
     def __init__(self, evaluation: Evaluation, spec: RunSpec) -> None:
         super().__init__(evaluation, spec.state)
@@ -287,7 +287,7 @@ class PythonRun(Driven):
     def _step(self, i: int) -> bool:
         """Takes step i; False if it cannot be taken."""
         e = self.evaluation
-        # AUTOSIM's rk2 calls external routines at the middle of a step as it does at its end
+        # AUTOSIM's rk2 calls user functions at the middle of a step as it does at its end
         inner = e.settled if METHODS[self.spec.method].remembers else e.rates
         for part in self.spec.parts(i):
             new, admitted = self.moved(part, inner)

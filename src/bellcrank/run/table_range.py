@@ -86,7 +86,7 @@ class TableWatch:
             return np.array([_values(looking, at_row(self.program, row, p, c)) for row in rows]).T
 
     def asked_beyond(self, rows: np.ndarray, p: Sequence[float], c: Sequence[float]) -> list[str]:
-        """A sentence for each table asked beyond its points. What depends on external routines is not looked at."""
+        """A message for each table asked outside its points. What depends on user functions is not looked at."""
         if not self.asked or rows.shape[1] < 2:
             return []
         chosen = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), ROWS)).astype(int))
@@ -127,6 +127,6 @@ def _after_routines(statements: Iterable[Statement]) -> set[Expr]:
 
 
 def _unknown(routine: Any) -> Callable[..., Any]:
-    """In place of an external routine, which is not called again."""
+    """In place of a user function, which is not called again."""
     count = len(routine.returns)
     return lambda *_: math.nan if count <= 1 else (math.nan,) * count

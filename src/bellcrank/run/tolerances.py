@@ -1,8 +1,8 @@
-"""Tolerances of methods that choose their steps: as a user gives them, and for each state in equation units.
+"""Tolerances of adaptive methods: as a user gives them, and for each state in equation units.
 
 An absolute tolerance is a number in the user unit of every state, or numbers by unit or state: {"m": 1e-9, "rad": 1e-8,
-"q(arm)": 1e-6}. What is not given is a share of the relative one, of 1 m, 1 rad, 1 m/s ..., or, where all states of a
-unit are smaller so far, the relative one of the largest of them: small motions are as exact as large ones.
+"q(arm)": 1e-6}. What is not given is a fraction of the relative one, of 1 m, 1 rad, 1 m/s ..., or, where all states of
+a unit are smaller so far, the relative one of the largest of them: small motions are as exact as large ones.
 
 The relative tolerance of a coordinate counts up to a size that the mechanism has: one turn of an angle, and its largest
 length of a way. Turns of a wheel and the way along a road grow for ever, but not the error that they may have.
@@ -68,7 +68,7 @@ SCIPY_FINEST = 100 * float(np.finfo(float).eps)  # what SciPy's methods would us
 
 
 def tolerances_of(interface: Interface, method: str, rtol: Any, atol: Any, before: Tolerances) -> Tolerances:
-    """Tolerances of a run, those of one that it goes on from unless given; sizes that count are not yet known."""
+    """Tolerances of a run, those of one that it continues from unless given; sizes that count are not yet known."""
     if method not in ADAPTIVE and rtol is None and atol is None:
         return before
     relative = before.rtol if rtol is None else positive(rtol, "rtol", "")

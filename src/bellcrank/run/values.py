@@ -66,7 +66,7 @@ def run_spec(
 
 
 def given_parameters(interface: Interface, given: Mapping[str, float | str] | None = None) -> list[float]:
-    """The parameters in equation units, but for those of external routines; `given` (user units) replaces defaults."""
+    """The parameters in equation units, but for those of user functions; `given` (user units) replaces defaults."""
     override = interface.keyed(mapping(given, "parameters"), DECLARED, "parameters")
     values, missing, refused = [], [], []
     for p in interface.parameters:
@@ -92,7 +92,7 @@ def given_parameters(interface: Interface, given: Mapping[str, float | str] | No
 
 
 def check_parameters(interface: Interface, names: Iterable[str], given: str = "parameters={{'{}': ...}}") -> None:
-    """An error that tells of all names that are no parameters which may be given; `given` says how they were."""
+    """An error that reports all names that are no parameters which may be given; `given` says how they were."""
     known = sorted((x.name for x in interface.all(PARAMETERS)), key=str.lower)
     problems = []
     for name in names:
@@ -101,7 +101,7 @@ def check_parameters(interface: Interface, names: Iterable[str], given: str = "p
         if found is None:
             problems.append(f"{what}: the model has no such parameter.{did_you_mean(name, known)}")
         elif found.kind == "entered":
-            problems.append(f"{what}: parameter '{name}' is given by the external routine '{found.base}'.")
+            problems.append(f"{what}: parameter '{name}' is given by the user function '{found.base}'.")
         elif found.kind == "input":
             problems.append(f"{what}: it is an input of the model, not a parameter.")
         elif found.kind == "unused":
@@ -292,7 +292,7 @@ def _not_physical(moments: np.ndarray) -> Any:
 
 
 def check_all_masses(bodies: Sequence[Body], interface: Interface, p: np.ndarray) -> None:
-    """The same for the parameters of many runs, a row each; an error tells of the first that is wrong."""
+    """The same for the parameters of many runs, a row each; an error reports the first that is wrong."""
     names = [x.name for x in (*interface.parameters, *interface.entered)]
     varied = {name for name, column in zip(names, p.T, strict=True) if (column != column[0]).any()}
     check_masses(bodies, interface, p[0].tolist())

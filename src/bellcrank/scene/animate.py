@@ -1,4 +1,5 @@
-"""Films of a motion: .mp4, by ffmpeg, or .gif, by Pillow, which matplotlib brings. Pages are those of `recorded`."""
+"""Animations of a motion: .mp4, by ffmpeg, or .gif, by Pillow, which matplotlib brings. Pages are those of
+`recorded`."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from bellcrank.scene.picture import check_path, draw_frame, panel_size
 from bellcrank.scene.scene import Scene
 
 FILMS = (".mp4", ".gif")
-MOST, USUAL = 20.0, 6.0  # s that a film lasts in real time at most, and how long one lasts that would take longer
+MOST, USUAL = 20.0, 6.0  # s that an animation lasts in real time at most, and how long one lasts that would take longer
 SHORTEST = 2.0
 LARGEST = 5000  # frames
 DPI = 100
@@ -35,7 +36,7 @@ def animate_scene(
     title: str | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Path:
-    """Writes a film of a motion. `speed`: seconds of the motion per second of the film."""
+    """Writes an animation of a motion. `speed`: seconds of the motion per second of the animation."""
     check_path(path, (*FILMS, ".html"))
     shown, fps = film_frames(time, fps, speed)
     camera = camera_of(scene, poses)
@@ -67,7 +68,7 @@ def animate_scene(
 
 
 def _even(inches: float) -> float:
-    """A size with an even number of points, as films need."""
+    """A size with an even number of points, as animations need."""
     return 2 * round(inches * DPI / 2) / DPI
 
 
@@ -83,7 +84,7 @@ def film_frames(time: np.ndarray, fps: float, speed: float | None) -> tuple[list
         speed = 1.0 if SHORTEST <= span <= MOST else span / USUAL or 1.0
     n = max(1, math.floor(span / speed * fps + 1e-9) + 1)
     if n > LARGEST:
-        raise RunError(f"a film with {n} frames is too long: up to {LARGEST} are written; take a larger speed=")
+        raise RunError(f"an animation with {n} frames is too long: up to {LARGEST} are written; take a larger speed=")
     wanted = time[0] + speed / fps * np.arange(n)
     after = np.clip(np.searchsorted(time, wanted), 1, max(len(time) - 1, 1))
     before = after - 1
@@ -112,7 +113,7 @@ def _film(figure: Any, frames: Iterator[None], beside: Path, fps: float, path: s
     if tool is None:
         how = "install it, or bring it along by `pip install imageio-ffmpeg`"
         raise RunError(
-            f"cannot write {path}: a film needs ffmpeg, which was not found: {how}; a .gif needs nothing else"
+            f"cannot write {path}: an animation needs ffmpeg, which was not found: {how}; a .gif needs nothing else"
         )
     rate: Any = fps
     even = "pad=ceil(iw/2)*2:ceil(ih/2)*2"  # colours of an .mp4 have half the points

@@ -17,7 +17,7 @@ from bellcrank.scene.scene import UPRIGHT, Ground, Item, Mark, Scene, Triple, tu
 SAMPLES = 1500  # of ground that is not flat, at most
 ALONG, ACROSS = 300, 80  # of ground over x and y
 PARALLEL = 1e-9
-STRAIGHT = 0.98  # square of the share of a force along the line of its points, from which on it is drawn there
+STRAIGHT = 0.98  # square of the fraction of a force along the line of its points, from which on it is drawn there
 
 
 def scene_of(draft: Draft, numbers: np.ndarray, poses: np.ndarray) -> Scene:
@@ -53,7 +53,7 @@ def _triple(left: Iterator[float]) -> Triple:
 
 
 def _sized(item: DraftItem, left: Iterator[float]) -> tuple[list[float | None], Triple, bool]:
-    """Sizes that are numbers, None for shares of the reach; the axis; and whether it is to be drawn."""
+    """Sizes that are numbers, None for fractions of the reach; the axis; and whether it is to be drawn."""
     size, axis = [None if isinstance(x, Share) else next(left) for x in item.size], _triple(left)
     shown = True
     if item.along is not None:

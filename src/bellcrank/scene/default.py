@@ -1,4 +1,4 @@
-"""What a picture of an analysed model shows, as it is chosen where nothing is told.
+"""What a picture of an analysed model shows, as it is chosen where nothing is reported.
 
 In:  an `Analysis`. Out: `Draft`. A body that was given shapes is drawn by them; any other by rods from its joint to
 those of its children and to points where loops close or forces act, and a ball at its mass centre. Forces that depend

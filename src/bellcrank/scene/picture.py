@@ -46,7 +46,7 @@ def draw_scene(
 
 
 def frames_at(time: np.ndarray, at: Any = None) -> list[int]:
-    """The recorded rows nearest to some times; six over the whole unless told."""
+    """The recorded rows nearest to some times; six over the whole unless reported."""
     if not len(time):
         raise RunError("there is nothing to draw: the run has no row")
     try:
@@ -64,7 +64,7 @@ def frames_at(time: np.ndarray, at: Any = None) -> list[int]:
 
 
 def check_path(path: str | Path | None, endings: Sequence[str]) -> None:
-    """Refuses an ending that no picture has."""
+    """Rejects an ending that no picture has."""
     if path is not None and Path(path).suffix.lower() not in endings:
         known = f"{', '.join(endings[:-1])} and {endings[-1]}"
         raise RunError(
@@ -166,7 +166,7 @@ def _ground(g: Ground, camera: Camera, frame: int, reach: float) -> tuple[list[n
     if g.across:  # from the side
         heights = heights.reshape(len(g.way), -1)[:, int(np.argmin(np.abs(np.array(g.across) - centre @ side)))]
     height = np.interp(way, g.way, heights)
-    if len(g.way) == 2:  # a plane goes on
+    if len(g.way) == 2:  # a plane continues
         height = g.height[0] + (way - g.way[0]) * (g.height[1] - g.height[0]) / (g.way[1] - g.way[0])
     middle = way[:, None] * along + height[:, None] * up
     if not np.isfinite(camera.distance):

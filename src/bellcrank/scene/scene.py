@@ -1,7 +1,7 @@
 """The scene: everything that a picture of a model shows, as plain data with numbers, which JSON can carry.
 
 Lengths are in equation units. A mark is a point of a body (-1: the ground) along the body's axes; where bodies are is
-told by poses, 12 numbers each (`program.POSE`). Items stand at marks or between them:
+reported by poses, 12 numbers each (`program.POSE`). Items stand at marks or between them:
 
     box        size: lengths along its own axes           at one mark, turned by `axes` against its body
     cylinder   size: radius, length along its third axis  likewise

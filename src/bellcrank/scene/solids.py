@@ -15,7 +15,7 @@ from bellcrank.scene.scene import Item, Scene
 
 SIDES, RINGS, TURNS = 28, 12, 7  # of a cylinder, of a sphere, of a coil
 PER_TURN = 14
-LARGEST, MOST_PIECES = 0.2, 40  # of faces: share of the reach, and how many one is cut into along an edge
+LARGEST, MOST_PIECES = 0.2, 40  # of faces: fraction of the reach, and how many one is cut into along an edge
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A study held against its model: names of all kinds, formulas, settings, tables and plots."""
+"""A study compared with its model: names of all kinds, formulas, settings, tables and plots."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def problems_with(definition: Definition, job: Job, interface: Interface) -> lis
             options_of(interface, job)
         except Circle as error:
             found += error.problems
-        except ModelError:  # of these values alone: a row of the study will say so
+        except ModelError:  # of these values alone: a row of the study will report it
             pass
     return found
 

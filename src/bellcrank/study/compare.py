@@ -110,7 +110,7 @@ def compare(
 ) -> Comparison:
     """Runs a model with constraints by several methods; settings as of `simulate`.
 
-    The reference is the default method with an eighth of the step. `horizons` (s): until when drift is told, by
+    The reference is the default method with an eighth of the step. `horizons` (s): until when drift is reported, by
     default t_end/100, t_end/10 and t_end. `free_fall` adds the methods that correct accelerations without
     multipliers. `limits=False` does not look for the largest stable step: the largest one for which a run finishes,
     stays within a tenth of the span of its coordinates from the constraints, with speeds within three times those of
@@ -131,7 +131,7 @@ def compare(
         raise ModelError(f"horizons={list(until)} must lie between 0 and t_end={spec.t_end:g} s", equations.name)
     minimal = equations.program.loops.correction is not None
     chosen = [as_dae(m) for m in (_every_method(spec.method, free_fall, minimal) if methods is None else methods)]
-    sim = equations.compile(backend=backend, speed="fast")  # what methods take is told
+    sim = equations.compile(backend=backend, speed="fast")  # what methods take is reported
     trial = _Trial(sim, spec.t_end, spec.method, {"parameters": parameters, "initial": initial, "inputs": inputs})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)  # of runs that break down

@@ -1,4 +1,4 @@
-"""Study files: TOML, parsed as data. All that is wrong is told at once, also what the model does not know.
+"""Study files: TOML, parsed as data. All that is wrong is reported at once, also what the model does not know.
 
 A file has the tables model, run, parameters, initial, guess, inputs, outputs, measures; grid or samples or both, or
 several [[parts]] of them; and, if wanted, [[tables]] and [[plots]]. See docs/studies.md.

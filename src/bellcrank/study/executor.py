@@ -2,7 +2,7 @@
 
 Tasks hold several runs and end after about a second; what a task did not come to is given out again. Where a worker
 died in a task, what it had kept counts; the run it was in is given out again with no other next to it, and if workers
-die in it again, it gets a row that says so.
+die in it again, it gets a row that reports it.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Executor:
         self._tell(record)
 
     def do(self, runs: Sequence[Run]) -> None:
-        """Until all runs are told."""
+        """Until all runs are reported."""
         self.left.extend(runs)
         while self.left or self.suspects or self.out:
             self._look()

@@ -42,9 +42,9 @@ def makers(module: Any, result: str) -> dict[str, Callable[..., Any]]:
 
 
 def call(what: str, function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
-    """Calls a function with arguments of a study file; those it does not take are told."""
+    """Calls a function with arguments of a study file; those it does not take are reported."""
     signature = inspect.signature(function)
-    open_ended = any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values())  # it tells itself what it takes
+    open_ended = any(p.kind is p.VAR_KEYWORD for p in signature.parameters.values())  # it reports itself what it takes
     wrong = [] if open_ended else [name for name in arguments if name not in signature.parameters]
     if wrong:
         near, known = did_you_mean(wrong[0], signature.parameters), ", ".join(signature.parameters)
@@ -143,7 +143,7 @@ class Runner:
         self._cpu = math.inf  # s that a run takes of one core
 
     def run(self, job: Job) -> dict[str, Any]:
-        """The measures of a run and the sentence that says how it ended. Whatever goes wrong is that sentence."""
+        """The measures of a run and the message that says how it ended. Whatever goes wrong is that message."""
         began, cpu = time.perf_counter(), time.process_time()
         measures: dict[str, float | None] = {}
         with warnings.catch_warnings(record=True) as told:
@@ -156,7 +156,7 @@ class Runner:
                     ended, measures = self._measure(job, run.time, run)
             except BellcrankError as error:
                 ended = str(error)
-            except Exception as error:  # a routine of the model, or a fault: the other runs go on
+            except Exception as error:  # a routine of the model, or a fault: the other runs continue
                 ended = f"{type(error).__name__}: {error}"
         notes = [str(w.message) for w in told if issubclass(w.category, ModelWarning)]
         self._cpu = time.process_time() - cpu
@@ -204,7 +204,7 @@ class Runner:
                     break
                 alike.append(job)
                 options.append(given)
-        except BellcrankError:  # of a job that tells it itself
+        except BellcrankError:  # of a job that reports it itself
             pass
         return alike, options, spec if alike else None
 

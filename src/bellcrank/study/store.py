@@ -2,7 +2,7 @@
 
 In:  the folder of a study. Out: every record that was written whole. A record survives the death of the process that
 wrote it; a line that death cut short counts as not written. Files are locked while somebody may write to them, so
-that a study that goes on waits for what is left of an earlier one.
+that a study that continues waits for what is left of an earlier one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PROCESS = uuid.uuid4().hex[:12]  # names the files of this process
 
 
 def _lock(stream: IO[Any], wait: bool = False) -> bool:
-    """Locks a file for this process; False if another one has it. Without locks, two studies are not told apart."""
+    """Locks a file for this process; False if another one has it. Without locks, two studies are not distinguished."""
     return locked(stream.fileno(), wait) is not False
 
 
@@ -153,7 +153,7 @@ class Store:
 
     @property
     def token(self) -> str:
-        """A word by which a worker can tell that it sees this folder."""
+        """A word by which a worker can report that it sees this folder."""
         return (self.folder / TOKEN).read_text(encoding="utf-8")
 
     def records(self) -> dict[str, dict[str, Any]]:

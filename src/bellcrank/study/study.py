@@ -179,7 +179,7 @@ class Study:
 def read_study(source: str | Path | Mapping[str, Any], folder: str | Path | None = None) -> Study:
     """The study of a TOML file, or of a mapping with the same content; its model is derived, and it is checked by it.
 
-    `folder` is where files named by the study are looked for, by default that of the study file. Faults are told in
+    `folder` is where files named by the study are looked for, by default that of the study file. Faults are reported in
     one `ModelError`.
     """
     return Study.checked(*read_definition(source, folder))

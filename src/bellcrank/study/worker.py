@@ -48,17 +48,17 @@ def _settled(job: Job, key: str, values: Mapping[str, Value]) -> _Settled:
 
 
 def _runner(job: Job) -> Runner | str:
-    """The model of a run, or the sentence that says why there is none."""
+    """The model of a run, or the message that says why there is none."""
     models: OrderedDict[str, Runner | str] = _own.__dict__.setdefault("models", OrderedDict())
     variant = variant_of(job)
     if variant not in models:
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ModelWarning)  # told when the study was read
+                warnings.simplefilter("ignore", ModelWarning)  # reported when the study was read
                 models[variant] = Runner(build(job).equations(), job["run"].get("backend"))
         except BellcrankError as error:
             models[variant] = str(error)
-        except Exception as error:  # a fault: the other runs go on
+        except Exception as error:  # a fault: the other runs continue
             models[variant] = f"{type(error).__name__}: {error}"
         while len(models) > KEPT:
             models.popitem(last=False)

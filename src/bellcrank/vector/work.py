@@ -26,7 +26,7 @@ class Work:
             self._note(e)
 
     def copy(self) -> Work:
-        """A worksheet with the same results on it, for another way to go on."""
+        """A worksheet with the same results on it, for another way to continue."""
         other = Work(by_value=self.by_value)
         other._by_value = dict(self._by_value)
         return other

@@ -25,9 +25,9 @@ from bellcrank.verify.subject import UNUSABLE, Sample, Subject
 ENERGY = 1e-6  # of the energy that went to and fro
 MOMENTUM = 1e-8  # of the momenta of all parts, or of the impulses
 STEPS, MOST_STEPS, NODES = 8, 64, 4  # of the short run, and of the quadrature in each step
-MOVED = 1e-3  # radians, sizes of the machine or shares of the speeds: less does not count as a motion
+MOVED = 1e-3  # radians, sizes of the machine or fractions of the speeds: less does not count as a motion
 TRIED = 3  # states from which a run is started
-FREE = 1e-9  # share of a rigid motion that joints may refuse, by rounding
+FREE = 1e-9  # fraction of a rigid motion that joints may reject, by rounding
 AXES = ("n1", "n2", "n3")
 
 
@@ -56,7 +56,7 @@ def lines_over_a_run(subject: Subject, samples: Sequence[Sample], suffix: str) -
             reasons.append(str(error))
         except UNUSABLE as error:
             return [Line(name, math.nan, ENERGY, note=str(error))]
-    return [Line(name, "not told", note="; ".join(dict.fromkeys(reasons)))]
+    return [Line(name, "not reported", note="; ".join(dict.fromkeys(reasons)))]
 
 
 class Window:

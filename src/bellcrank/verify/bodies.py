@@ -308,7 +308,7 @@ class Machine:
     def moving(self, q: np.ndarray, u: Jet) -> Motion:
         """The motion that starts at q with speeds u: the rates of q follow, one order after the other.
 
-        Those of the user's own states are left open (not a number): formulas that need them find them.
+        Those of user-defined states are left open (not a number): formulas that need them find them.
         """
         jet = Jet([q])
         for n in range(1, len(u) + 1):
@@ -352,7 +352,7 @@ class Motion:
         return jets.stack(rates) if rates else np.zeros(0)
 
     def locked(self) -> list[str]:
-        """Bodies in gimbal lock, or near it: their angles do not tell how they turn."""
+        """Bodies in gimbal lock, or near it: their angles do not determine how they turn."""
         return [b.name for b in self.machine.bodies if not b.joint.gimbal(self.q[b.q]) > LOCKED]
 
 

@@ -50,7 +50,7 @@ def check(
 ) -> Report:
     """Checks the equations of a system (derived here unless given) against an independent evaluation of it.
 
-    `parameters` (user units) replace defaults. `run=False` leaves out what needs a run: energy, momentum, loops that
+    `parameters` (user units) replace defaults. `run=False` omits what needs a run: energy, momentum, loops that
     stay closed. A hand-led derivation has no description: its own steps are checked in numbers (`verify.kane`).
     """
     if isinstance(system, Derivation | KaneEquations):

@@ -2,7 +2,7 @@
 
 In:  loop and constraint records, and formulas at one instant. Out: `rows`, and `Closed`: velocity rows J u + c = 0
 found with unit speeds, the null space of J, and how far a state is from the constraints. A loop locks directions in
-which two points, or two bodies, may not move; the nominal position says what coincides.
+which two points, or two bodies, may not move; the reference configuration says what coincides.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _axis_rows(
 
 
 def _met(record: LoopRecord, base: int, formulas: Formulas) -> Value:
-    """The axis of a joint in the nominal position, on axes of the base."""
+    """The axis of a joint in the reference configuration, on axes of the base."""
     return formulas.nominal.motion.R[base].T @ formulas.nominal.evaluate(record.axis)
 
 
@@ -122,8 +122,8 @@ class Closed:
         return [*found, *(formulas.evaluate(c.expression) for c in d.constraints)]
 
     def upright(self, motion: Motion) -> bool:
-        """Do the axes of all joints, and bodies on slides, point as in the nominal position? Rows hold the other way
-        round too."""
+        """Do the axes of all joints, and bodies on slides, point as in the reference configuration? Rows hold the other
+        way round too."""
         formulas = self.formulas(motion)
         for record in self.machine.description.loops:
             locked = LOCKED.get((record.joint or "").lower(), ())
@@ -168,14 +168,14 @@ class Closed:
         return bool(sigma.min(initial=1.0) > SINGULAR and not RANK < chosen < SINGULAR)
 
     def left(self, q: np.ndarray) -> int:
-        """How many freedoms the constraints leave here."""
+        """How many degrees of freedom the constraints leave here."""
         return int(self._split(q)[1].shape[1])
 
     def null_space(self, q: np.ndarray, free: list[int]) -> np.ndarray:
         """Columns: speeds that the constraints allow, one for every free speed, which is one there."""
         _, N = self._split(q)
         if N.shape[1] != len(free):
-            raise CannotEvaluate(f"the constraints leave {N.shape[1]} freedoms, the equations have {len(free)}")
+            raise CannotEvaluate(f"constraints leave {N.shape[1]} degrees of freedom, equations have {len(free)}")
         if np.linalg.svd(N[free], compute_uv=False).min(initial=1.0) < RANK:
             raise CannotEvaluate("the independent speeds of the equations depend on each other")
         T: np.ndarray = self.unit[:, None] * N @ np.linalg.inv(N[free]) / self.unit[free]
@@ -208,7 +208,7 @@ class Closed:
         return self.rows(self.machine.moving(q, Jet([u, udot])))
 
     def errors(self, q: np.ndarray, u: np.ndarray) -> tuple[float, float]:
-        """The largest residuals of positions and speeds: as a share of a radian or of the machine's size, and of the
+        """The largest residuals of positions and speeds: as a fraction of a radian or of the machine's size, and of the
         largest speed."""
         s = self.slopes(q)
         positions, speeds = [0.0], [0.0]
@@ -219,7 +219,7 @@ class Closed:
         return float(np.max(positions)), float(np.max(speeds)) / self._rate(u)
 
     def acceleration_error(self, q: np.ndarray, u: np.ndarray, udot: np.ndarray, own: np.ndarray) -> float:
-        """The largest residual of accelerations, as a share of the largest of `own` ones, not of what is claimed."""
+        """The largest residual of accelerations, as a fraction of the largest of `own` ones, not of what is claimed."""
         s = self.slopes(q)
         rows = zip(self._with(q, u, udot), s.sizes, s.positions, strict=True)
         left = [abs(_number(x, 1 + int(holds))) / size for x, size, holds in rows]

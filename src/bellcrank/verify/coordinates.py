@@ -1,6 +1,6 @@
 """Rates of coordinates: what speeds mean, against what a derived program claims.
 
-In:  an `Evaluation`, a state and the q' that a program claims. Out: the largest error, as a share of terms.
+In:  an `Evaluation`, a state and the q' that a program claims. Out: the largest error, as a fraction of terms.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ FLOOR = 1e-3  # of the usual rate of a coordinate: smaller sums of terms count a
 
 
 def kinematic_error(evaluation: Evaluation, q: np.ndarray, u: np.ndarray, qdot: np.ndarray) -> float:
-    """How far the claimed q' are from what the speeds mean, as the share of the sum of the magnitudes of the terms
-    of each; and how far origins and axes of bodies that move so are from it, as the share of the velocities."""
+    """How far the claimed q' are from what the speeds mean, as the fraction of the sum of the magnitudes of the terms
+    of each; and how far origins and axes of bodies that move so are from it, as the fraction of the velocities."""
     full = evaluation.speeds(q, u)
     rate = evaluation.rate(full)
     joints = evaluation.machine.own.start
@@ -38,7 +38,7 @@ def kinematic_error(evaluation: Evaluation, q: np.ndarray, u: np.ndarray, qdot: 
 
 
 def own_error(evaluation: Evaluation, q: np.ndarray, u: np.ndarray, qdot: np.ndarray) -> float:
-    """The largest error of the rates of the user's own states, as a share of the rate or of what it varies by."""
+    """The largest error of the rates of user-defined states, as a fraction of the rate or of what it varies by."""
     meant = evaluation.own_rates(q, u)
     size = np.maximum(np.abs(meant), varied(evaluation, evaluation.own_rates, q, u))
     claimed = qdot[evaluation.machine.own]

@@ -85,7 +85,7 @@ def name_of(given: Any) -> str:
 
 
 class Scalars:
-    """Formulas without mechanics: parameters, inputs, time, definitions, tables, external routines."""
+    """Formulas without mechanics: parameters, inputs, time, definitions, tables, user functions."""
 
     def __init__(
         self,
@@ -197,7 +197,7 @@ class Scalars:
         return self.mechanical(name, node, parts)
 
     def routine(self, routine: External, arguments: list[Value]) -> list[Value]:
-        """Values of an external routine; their rates are not known."""
+        """Values of a user function; their rates are not known."""
         if self.external is None:
             raise CannotEvaluate(f"external '{routine.name}' has no meaning in a constant")
         results = self.external(routine, [float(jets.value(a)) for a in arguments])
@@ -262,7 +262,7 @@ class Scalars:
 
 
 def look_up(table: Table, args: list[Value]) -> Value:
-    """Value of a table: straight lines or cubics; beyond its ends the end slope (one argument) or end value (two)."""
+    """Value of a table: straight lines or cubics; outside its ends the end slope (one argument) or end value (two)."""
     if len(table.axes) == 1:
         return _curve(table, args[0], table.derivative[0])
     return _surface(table, args, table.derivative)

@@ -19,7 +19,7 @@ Value = Any  # a number, an array, or a Jet of either
 
 
 class NoDerivative(ArithmeticError):
-    """A time derivative that is not known here: an acceleration, or the rate of an external routine."""
+    """A time derivative that is not known here: an acceleration, or the rate of a user function."""
 
 
 class Jet:

@@ -13,7 +13,7 @@ coordinates, velocities, masses, loads. At random states, with derivatives by di
   and changes of angular momentum H by differences: no symbolic F_r, F_r*, mass matrix or solution enters;
 - kinetic energy changes by the power of the loads.
 
-A passed check proves the algebra from those givens to the program, not that they are the machine that was meant.
+A passed check verifies the algebra from those givens to the program, not that they are the machine that was meant.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class _Subject:
             state = (t, q.tolist(), u.tolist())
             qdot, udot = self.sim.derivatives(*state, parameters=self.constants, inputs=self.inputs)
             if not (np.all(np.isfinite(qdot)) and np.all(np.isfinite(udot))):
-                continue  # a singular position of the user's coordinates
+                continue  # a singular configuration of the user's coordinates
             out = self.sim.outputs(*state, parameters=self.constants, inputs=self.inputs)
             yield Sample(t, q, u, qdot, udot, out, {x: out[x.name] for x in self.d.scalars.unknown})
 

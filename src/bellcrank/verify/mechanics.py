@@ -75,7 +75,7 @@ class Formulas(Scalars):
             return z
         if name not in self._own:
             rate = jets.coefficients(self._shorter.evaluate(self.states[name].rate), len(z) - 1)
-            unknown = np.full(len(z) - 1 - len(rate), np.nan)  # by an external routine in it
+            unknown = np.full(len(z) - 1 - len(rate), np.nan)  # by a user function in it
             self._own[name] = jets.integral(z.c[0], Jet(np.concatenate([rate, unknown])), len(z))
         return self._own[name]
 

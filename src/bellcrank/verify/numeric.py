@@ -258,14 +258,14 @@ class Evaluation:
         return [np.asarray(jets.value(motion.coordinate_rates()), dtype=float) for motion in motions]
 
     def own_rates(self, q: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """Rates of the user's own states."""
+        """Rates of user-defined states."""
         motion, states = self.machine.motion(q, self.speeds(q, u)), self.machine.description.states
         return np.array([float(jets.value(self._asked(motion, methodcaller("evaluate", z.rate)))) for z in states])
 
     # ---- what counts as one
 
     def units(self, letter: str) -> np.ndarray:
-        """Of every coordinate ("q") or speed ("u"): a radian, or the machine's size; of the user's own states one."""
+        """Of every coordinate ("q") or speed ("u"): a radian, or the machine's size; of user-defined states one."""
         return self.machine.sizes(letter, self.length)
 
     def rate(self, full: np.ndarray) -> float:
@@ -336,7 +336,7 @@ class Evaluation:
         return found
 
     def echo(self, q: np.ndarray, u: np.ndarray) -> dict[str, float]:
-        """What external routines give to the echo of a run that starts here."""
+        """What user functions give to the echo of a run that starts here."""
         formulas = self.formulas(self.motion(q, u))
         found: dict[str, float] = {}
         for e in self.machine.description.externals:
@@ -396,7 +396,7 @@ def angular_momentum(motion: Motion, b: Body) -> Value:
 
 
 def freedom(motion: Motion, b: Body) -> np.ndarray:
-    """Direction (along, about) of the one freedom of a plain joint, in inertial axes."""
+    """Direction (along, about) of the one degree of freedom of a plain joint, in inertial axes."""
     joint, about = b.joint, np.zeros(6)
     assert isinstance(joint, PlainJoint)
     if joint.slides:

@@ -28,7 +28,7 @@ def write_report(
     backend: Backend = "auto",
     **settings: Any,
 ) -> Path:
-    """Writes the page; `states=0` leaves out the check, `run=False` the run. `settings` go to the run."""
+    """Writes the page; `states=0` omits the check, `run=False` the run. `settings` go to the run."""
     equations, given, checked = system.equations(solve=solve), dict(parameters or {}), None
     if states:
         with warnings.catch_warnings():

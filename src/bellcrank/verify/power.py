@@ -36,7 +36,7 @@ def virtual_power(evaluation: Evaluation, q: np.ndarray, u: np.ndarray, udot: np
     """What is left of the equations of motion with the accelerations claimed. Sizes are taken with `own` ones of this
     evaluation: wrong ones do not excuse themselves. Terms of single accelerations may be far larger than what a body
     makes of all of them, as where a wheel that nothing drives keeps its spin while its carrier turns: the last digits
-    of accelerations leave a share of each."""
+    of accelerations leave a fraction of each."""
     partials = Partials(evaluation, q)
     left = partials.left(evaluation.motion(q, u, udot))
     size = np.maximum(partials.sizes(evaluation.motion(q, u, own)), np.abs(partials.mass_matrix()) @ np.abs(own))
@@ -90,7 +90,7 @@ class Partials:
         return left
 
     def sizes(self, motion: Motion) -> np.ndarray:
-        """The sum of the magnitudes of all terms of that power; at least a share of what they would be if no force
+        """The sum of the magnitudes of all terms of that power; at least a fraction of what they would be if no force
         stood across a motion and bodies had the speeds of the model, so that what is zero by cancelling is zero."""
         g = self.evaluation.formulas(motion).gravity()
         total, whole = np.zeros(len(self.v)), np.zeros(len(self.v))

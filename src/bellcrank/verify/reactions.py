@@ -2,8 +2,8 @@
 
 In:  an `Evaluation`, a state and the accelerations that a derived program claims. Out: a residual for every speed of
 the tree. From the tips to the ground every joint must transmit what its body, and all that it carries, needs to
-accelerate. A joint cannot push along its own freedom: there the transmitted load must vanish, or be the load of
-constraints, J' lambda with some lambda. Where a model gives reactions as outputs, they are put on the bodies as
+accelerate. A joint cannot push along its own degree of freedom: there the transmitted load must vanish, or be the load
+of constraints, J' lambda with some lambda. Where a model gives reactions as outputs, they are put on the bodies as
 loads, and every body must then obey Newton and Euler by itself. Featherstone, Rigid Body Dynamics Algorithms (2008),
 section 5.3 (recursive Newton-Euler), run with all joints open.
 """
@@ -27,8 +27,8 @@ FLOOR = 1e-3  # of the largest term of all equations: smaller ones count as this
 
 
 def newton_euler(evaluation: Evaluation, q: np.ndarray, u: np.ndarray, udot: np.ndarray, own: np.ndarray) -> Residual:
-    """What is left of the load of every joint along its freedoms, beside the largest term in it, which is taken with
-    `own` accelerations of the evaluation."""
+    """What is left of the load of every joint along its degrees of freedom, beside the largest term in it, which is
+    taken with `own` accelerations of the evaluation."""
     loads, _ = transmitted(evaluation, evaluation.motion(q, u, udot))
     _, sizes = transmitted(evaluation, evaluation.motion(q, u, own))
     twists = unit_twists(evaluation, q)
@@ -82,7 +82,7 @@ def reactions_error(evaluation: Evaluation, q: Rates, u: Rates, udot: Rates, cha
 def _turning_of_directions(
     evaluation: Evaluation, motion: Motion, record: LoopRecord, channels: Mapping[str, float]
 ) -> Iterator[tuple[int, np.ndarray]]:
-    """Bodies and moments on them from directions that a third body holds, which no channel of the loop tells.
+    """Bodies and moments on them from directions that a third body holds, which no channel of the loop reports.
 
     The forces along such a direction act at the two points and are not in one line: that body bears their moment.
     """

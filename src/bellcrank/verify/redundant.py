@@ -55,7 +55,7 @@ def lines_of_redundant(subject: Subject, samples: Sequence[Sample]) -> list[Line
 
 
 def system_error(subject: Subject, s: Sample) -> float:
-    """The largest error of M, f, gamma, J, g, v and q', each as a share of its terms."""
+    """The largest error of M, f, gamma, J, g, v and q', each as a fraction of its terms."""
     at = subject.at(s)
     model = subject.loaded.python.calls()
     redundant = Redundant(model)
@@ -122,7 +122,7 @@ def order_of_correction(subject: Subject, s: Sample) -> float:
 
 
 def correction_error(subject: Subject, s: Sample) -> float:
-    """What a correction leaves of wrong speeds, as a share of the terms of the constraints."""
+    """What a correction leaves of wrong speeds, as a fraction of the terms of the constraints."""
     loops = subject.eom.program.loops
     assert loops is not None and loops.correction is not None
     unit = subject.sizes("u")
@@ -136,6 +136,6 @@ def correction_error(subject: Subject, s: Sample) -> float:
 
 
 def _share(error: np.ndarray, size: np.ndarray) -> float:
-    """The largest error as a share of sizes; where nothing counts as one, of the largest of them."""
+    """The largest error as a fraction of sizes; where nothing counts as one, of the largest of them."""
     least = 1e-6 * float(np.max(size, initial=0.0)) or 1.0
     return float(np.max(np.abs(error) / np.maximum(size, least), initial=0.0))

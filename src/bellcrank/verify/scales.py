@@ -1,8 +1,8 @@
 """What counts as one in a check: the sizes that errors are measured against.
 
 In:  an `Evaluation` at states of a check. Out: `Scales`: the largest lengths, speeds, accelerations and loads met,
-which the report tells; and how much formulas vary there. All of it comes from the description, so that neither a value
-that happens to be zero nor a wrong one of the program makes an error look large or small.
+which the report reports; and how much formulas vary there. All of it comes from the description, so that neither a
+value that happens to be zero nor a wrong one of the program makes an error look large or small.
 """
 
 from __future__ import annotations

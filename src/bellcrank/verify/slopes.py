@@ -70,7 +70,7 @@ def constraint_errors(subject: Subject, s: Sample) -> dict[str, float]:
     by_q = np.array([slope_q(i) for i in range(n_q)]).reshape(n_q, m).T
     by_u = np.array([slope_u(i) for i in range(n_u)]).reshape(n_u, rows).T
     found = {"positions": _row_error(G * steps_q, by_q * steps_q), "speeds": _row_error(J * steps_u, by_u * steps_u)}
-    # inputs stand still here, so their part of the rate is left out on both sides: it enters v as dxdt(input)
+    # inputs stand still here, so their part of the rate is omitted on both sides: it enters v as dxdt(input)
     by_time = difference(lambda h: parts(s.time + h, s.q, s.u)[0], STEP)
     qdot = subject.rates(s)[0]
     found["rate"] = 0.0
@@ -140,7 +140,7 @@ def lines_of_rates(subject: Subject, samples: Iterable[Sample], seed: int) -> li
     states = len(regular)
     note = f"the rates have a kink at {kinks} of {states} states, which do not count" if kinks else ""
     note = note or ("" if states else "a run would not use these equations at any of the states")
-    return [Line(name, "not told", note=note) if kinks == states else Line(name, worst, SLOPE, note=note)]
+    return [Line(name, "not reported", note=note) if kinks == states else Line(name, worst, SLOPE, note=note)]
 
 
 def rate_slopes(subject: Subject, s: Sample, direction: np.ndarray) -> np.ndarray:
@@ -154,7 +154,7 @@ def rate_slopes(subject: Subject, s: Sample, direction: np.ndarray) -> np.ndarra
     taylor.give((Symbol("t", "time"), *program.inputs[:given]), (s.time, *w[:given]))
     x = [Jet(pair) for pair in zip((*s.q, *s.u), direction, strict=True)]
     taylor.give((*program.coordinates, *program.speeds), x)
-    for section in (program.start, program.update):  # what external routines keep, as at the start of a run
+    for section in (program.start, program.update):  # what user functions keep, as at the start of a run
         taylor.run(section)
         taylor.give(program.inputs[given : given + len(section.results)], taylor.evaluate(section.results))
         given += len(section.results)

@@ -2,7 +2,7 @@
 
 In:  a `Subject` and samples. Out: lines of the report, and the scales that errors were measured against. Accelerations
 must satisfy the principle of virtual power and Newton-Euler body by body, rates of coordinates must move bodies as the
-speeds say, outputs and what external routines give to the echo must be what their formulas say.
+speeds say, outputs and what user functions give to the echo must be what their formulas say.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PROPERTIES = {  # in the order of the report: name, limit
     "kinematic": ("rates of coordinates", RESIDUAL),
     "power": ("equations of motion (virtual power)", EQUATION),
     "bodies": ("equations of motion (Newton-Euler)", EQUATION),
-    "singular_rates": ("rates near singular positions", EQUATION),
+    "singular_rates": ("rates near singular configurations", EQUATION),
     "residuals": ("residual channels", RESIDUAL),
     "reactions": ("reactions of joints and loops", RESIDUAL),
 }
@@ -78,7 +78,7 @@ class Channels:
             channel.varies = max(channel.varies, float(size))
 
     def largest_gap(self, scales: Scales) -> Worst:
-        """The largest difference of a channel, as a share of its size or of what it varies by."""
+        """The largest difference of a channel, as a fraction of its size or of what it varies by."""
         worst = Worst()
         for name, channel in self.listed.items():
             unit = self.units[name]
@@ -193,7 +193,7 @@ def _singular_error(evaluation: Evaluation, s: Sample, rates: np.ndarray, own: n
 
 
 def _singular_rates(subject: Subject) -> Callable[[Sample], np.ndarray] | None:
-    """The rates that the redundant equations give near singular positions, which must hold everywhere."""
+    """The rates that the redundant equations give near singular configurations, which must hold everywhere."""
     loops = subject.eom.program.loops
     if loops is None:
         return None

@@ -2,7 +2,7 @@
 
 In:  a System and its Equations. Out: `Subject`, which evaluates the program and the description at the same states,
 and `Sample`: random states near the initial one, on the constraints, at which the description can be evaluated.
-External routines are replaced by smooth functions of their arguments, inputs by given values.
+User functions are replaced by smooth functions of their arguments, inputs by given values.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ UNUSABLE = (CannotEvaluate, NoDerivative, ArithmeticError, ValueError, np.linalg
 LIVELY = 1e4  # times the speeds drawn, at most
 OWN = 0.1  # what counts as one for states of the user's own
 IN_VAIN, MOST_FURTHER = 20, 16  # draws of states at which formulas are made of other pieces; such states
-LEFT_BEHIND = 0.37  # in the memory of an external routine
-LOOKS = 6  # states at which the usual number of freedoms is looked for
+LEFT_BEHIND = 0.37  # in the memory of a user function
+LOOKS = 6  # states at which the usual number of degrees of freedom is looked for
 
 
 Inputs = dict[str, tuple[float, float, float]]
@@ -127,15 +127,15 @@ class Subject:
         return self.sim.derivatives(*s.at, parameters=self._given(scaled), inputs=held(s.inputs))
 
     def plain_rates(self, s: Sample) -> np.ndarray:
-        """q' and u' of the equations themselves, also near singular positions, where a run takes others."""
+        """q' and u' of the equations themselves, also near singular configurations, where a run takes others."""
         return np.concatenate(self.loaded.context().model.derivatives(*self.at(s)))
 
     def steady(self, s: Sample) -> bool:
-        """Do runs use the equations themselves here? Not near singular positions, nor where a pivot vanishes."""
+        """Do runs use the equations themselves here? Not near singular configurations, nor where a pivot vanishes."""
         return rates_near_singular(self.loaded.context().model, self.at(s)) is None
 
     def at(self, s: Sample) -> At:
-        """What the program is called with, values of external routines that are kept included."""
+        """What the program is called with, values of user functions that are kept included."""
         return state_at(self.loaded.context(), *s.at, self.given, held(s.inputs))
 
     def section(self, name: str, s: Sample) -> np.ndarray:
@@ -147,7 +147,7 @@ class Subject:
         return self.sim.outputs(*s.at, parameters=self._given(scaled), inputs=held(s.inputs))
 
     def echo(self, s: Sample) -> dict[str, float]:
-        """What external routines give to the echo, by the program under check, in equation units."""
+        """What user functions give to the echo, by the program under check, in equation units."""
         return self.sim.echo(*s.at, parameters=self.given, inputs=held(s.inputs))
 
     @property
@@ -182,9 +182,9 @@ class Subject:
     def samples(self, count: int) -> list[Sample]:
         """States about the initial one that can be evaluated: angles of a radian, lengths of the machine's size.
 
-        What cannot be used is passed over and counted, with the reason, in `passed_over`: gimbal lock, formulas
-        without a value, and assemblies in which a linkage gains freedoms for good, as when two equal links lie on each
-        other.
+        What cannot be used is passed over and counted, with the reason, in `passed_over`: gimbal lock, formulas without
+        a value, and assemblies in which a linkage gains degrees of freedom for good, as when two equal links lie on
+        each other.
         """
         return [self._next() for _ in range(count)]
 
@@ -325,7 +325,7 @@ class Subject:
 
     @cached_property
     def _usual_freedoms(self) -> int | None:
-        """The smallest number of freedoms that the description leaves at states near the initial one."""
+        """The smallest number of degrees of freedom that the description leaves at states near the initial one."""
         found: list[int] = []
         rng = self.rng
         self.rng = np.random.default_rng(1)  # the looks do not change which states are drawn later
@@ -376,19 +376,19 @@ class Subject:
                 if not closed.upright(motion):
                     return "the axis of a loop joint is turned over"
                 if not closed.regular(s.q, evaluation.freedoms):
-                    return "a singular position"
+                    return "a singular configuration"
                 if self._usual_freedoms not in (None, closed.left(s.q)):
-                    return "more freedoms than elsewhere"
+                    return "more degrees of freedom than elsewhere"
         except UNUSABLE as error:
             return f"no numbers: {error}"
         return "" if np.all(np.isfinite(np.array(loads))) else "a load that is no finite number"
 
 
-# ---- external routines and inputs
+# ---- user functions and inputs
 
 
 def external_values(routine: External, arguments: list[float]) -> list[float]:
-    """Smooth, bounded values that depend on every argument, in place of an external routine."""
+    """Smooth, bounded values that depend on every argument, in place of a user function."""
     phase = sum((0.4 + 0.2 * i) * math.atan(x) for i, x in enumerate(arguments))
     return [0.7 * math.sin(0.3 + 0.5 * i + phase) for i in range(max(len(routine.returns), 1))]
 

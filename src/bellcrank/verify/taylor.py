@@ -32,7 +32,7 @@ def difference(function: Callable[[float], np.ndarray], step: float) -> np.ndarr
 
 def slope(function: Callable[[float], np.ndarray], step: float) -> tuple[np.ndarray, float]:
     """The derivative at zero by differences whose step is halved until two of them agree, and by how much the best
-    two do not, as a share of the largest entry. A pole or a kink only matters as far as the differences reach."""
+    two do not, as a fraction of the largest entry. A pole or a kink only matters as far as the differences reach."""
     coarse = difference(function, step)
     best, doubt = coarse, np.inf
     for i in range(1, HALVINGS + 1):

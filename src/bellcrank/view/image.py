@@ -14,7 +14,8 @@ from bellcrank.scene.picture import draw_scene
 
 
 def model_image(derived: Derived, parameters: Mapping[str, float] | None = None, run: Run | None = None) -> Raw:
-    """What a model looks like where its run starts, or why that cannot be told; with a run, seen as all of it is."""
+    """What a model looks like where its run starts, or why that cannot be reported; with a run, seen as all of it
+    is."""
     try:
         if run is not None and run.moved is not None:
             m = run.motion

@@ -152,7 +152,7 @@ def _short(row: tuple[str, str, str]) -> tuple[str, str, Raw]:
 
 
 def _links(s: Subject) -> list[Link]:
-    """Loops between bodies, as far as they are told by points."""
+    """Loops between bodies, as far as they are reported by points."""
     links = []
     for record in s.derived.analysis.mechanism.description.loops:
         ends = []

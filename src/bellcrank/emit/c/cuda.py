@@ -1,7 +1,7 @@
 """CUDA source of a program: the statements of the scalar program, one thread per run.
 
 In:  a `Program` and the method of its runs. Out: text for NVRTC, with what has no mark taken for device code
-(`-default-device`). `on_host` makes of it a text that a C++ compiler takes, to be held against the program in C.
+(`-default-device`). `on_host` makes of it a text that a C++ compiler takes, to be compared with the program in C.
 """
 
 from __future__ import annotations

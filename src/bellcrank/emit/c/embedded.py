@@ -126,7 +126,7 @@ def _functions(program: Program) -> list[Function]:
     return [f for f in program.functions_of("minimal") if f.name in FUNCTIONS]
 
 
-_EXTERNALS = """/* ---- external routines and what they remember */
+_EXTERNALS = """/* ---- user functions and what they remember */
 
 typedef struct Externals {
     double *memory; /* of those in this file, one after another */
@@ -141,11 +141,11 @@ _FIXED_TURNS = """#define CLOSURE_INPUTS 0
 _JOB = """typedef struct Job {
     const real *p, *c;    /* parameters, constants */
     Externals *externals; /* needed also if there are none */
-    real *kept;           /* values of external routines that are kept, the last of w */
+    real *kept;           /* values of user functions that are kept, the last of w */
     real *old;            /* of methods that need them: rates at the beginning of the step before ... */
     int32_t behind;       /* ... are they known? */
     real moved, residual; /* how far the last step was moved to close loops, and what is left */
-    real ratio, steady;   /* of pivots at the step reached: of a singular position, and one of `derivatives` */
+    real ratio, steady;   /* of pivots at the step reached: of a singular configuration, and one of `derivatives` */
     int32_t wary, turns;  /* are rates those of the redundant equations? turns of corrections */
 } Job;
 """

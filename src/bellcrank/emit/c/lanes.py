@@ -1,7 +1,7 @@
 """C source of a program whose number is a vector: several runs side by side, each in a lane of its own.
 
 In:  a `Program`. Out: text, in which `derivatives` and `outputs` compute in lanes, and constants, inputs, tables and
-external routines one run at a time. `not_in_lanes` tells what keeps a program from it.
+user functions one run at a time. `not_in_lanes` reports what keeps a program from it.
 """
 
 from __future__ import annotations
@@ -65,12 +65,12 @@ def not_in_lanes(program: Program, number: Number = DOUBLE) -> str:
         if number is not DOUBLE:
             return "loops are kept closed in double precision"
     if program.start.results or program.update.results:
-        return "external routines keep values over a step"
+        return "user functions keep values over a step"
     for c in external_calls(program).values():
         if c.function is None or c.foreign:
-            return f"the external routine '{c.routine.name}' is not given in C"
+            return f"the user function '{c.routine.name}' is not given in C"
         if c.routine.memory:
-            return f"the external routine '{c.routine.name}' remembers"
+            return f"the user function '{c.routine.name}' remembers"
     return ""
 
 
@@ -138,7 +138,7 @@ class LanesPrinter(CPrinter):
         return lines
 
     def _call(self, s: Call) -> list[str]:
-        """An external routine, of all lanes at once where it is given so, lane by lane elsewhere."""
+        """A user function, of all lanes at once where it is given so, lane by lane elsewhere."""
         self._groups += 1
         k, call, count = self._groups, self.calls[s.routine], len(s.targets)
         arguments = [self.expr(a) for a in s.arguments]
@@ -291,7 +291,7 @@ def closing_parts(
 
 def vectors_of(program: Program, events: EventsText | None = None) -> int:
     """Vectors of runs that take their steps together. A program of few operations waits for its own results, where
-    others go on meanwhile; a longer one has enough to do, and would store what it cannot keep in registers."""
+    others continue meanwhile; a longer one has enough to do, and would store what it cannot keep in registers."""
     few = program.count.total <= FEW_OPERATIONS and program.loops is None and events is None
     return VECTORS if few else 1
 

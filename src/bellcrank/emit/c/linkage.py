@@ -1,5 +1,5 @@
 """Functions of a model that the kernel evaluates, in C: `void name(double x0, ..., double *values)`, for the `c` of an
-external routine; and files with many poses.
+user function; and files with many poses.
 
 The texts need the head of a program and the files of the kernel in which their structures stand (`kernel_files`).
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bellcrank.kernel.text import Kernel
 
 FIGURES = ("final", "min", "max", "mean", "rms", "percentile", "crossing", "wk", "wd")
-"""What can be found of a channel while a run goes on, as compiled code counts it."""
+"""What can be found of a channel while a run continues, as compiled code counts it."""
 POLES = 4  # pairs of them in a weighting of ISO 2631, at most
 NO_CONSTANTS, LEFT, STOPPED = 8, 9, 10
 """The status of a run whose constants are not finite, of one left to be done alone, and of one that an event stopped:

@@ -1,4 +1,4 @@
-"""Steps of the fixed-step methods in C, and tables of those that choose their steps."""
+"""Steps of the fixed-step methods in C, and tables of adaptive ones."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def method_number(name: str) -> int:
 
 
 def embedded_tables() -> str:
-    """Methods that choose their steps."""
+    """Adaptive methods."""
     most = max(len(m.rows) for m in EMBEDDED.values())
     coefficients = max(m.coefficients for m in EMBEDDED.values())
     lines = [

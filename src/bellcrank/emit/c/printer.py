@@ -165,7 +165,7 @@ class CPrinter(Printer):
 
 @dataclass(frozen=True)
 class ExternalCall:
-    """How an external routine is called: written in C in this file (`emit.routines`), or through the callback. Other
+    """How a user function is called: written in C in this file (`emit.routines`), or through the callback. Other
     functions, constants and #include lines may stand beside it."""
 
     routine: Routine
@@ -197,7 +197,7 @@ class ExternalCall:
 
 
 def external_calls(program: Program, outside: Iterable[str] = ()) -> dict[Routine, ExternalCall]:
-    """How each external routine is called; those named in `outside` are called back wherever they are given."""
+    """How each user function is called; those named in `outside` are called back wherever they are given."""
     away = {n.lower() for n in outside}
     calls: dict[Routine, ExternalCall] = {}
     number = offset = 0

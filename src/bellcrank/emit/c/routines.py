@@ -1,4 +1,4 @@
-"""External routines in C: their texts, how C declares those of Fortran, and a file for programs in Fortran."""
+"""User functions in C: their texts, how C declares those of Fortran, and a file for programs in Fortran."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def prototype(routine: Routine) -> str:
 def routines_file(routines: Sequence[Routine], title: str) -> str:
     """A file in C for a program in Fortran: routines that are given in C alone, and how Fortran calls them."""
     lines = [
-        f"/* {comment(title)}: external routines in C */",
+        f"/* {comment(title)}: user functions in C */",
         head(DOUBLE),
         *texts(((r, r.given_in("c")) for r in routines), "routine_"),
     ]

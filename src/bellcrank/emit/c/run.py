@@ -1,4 +1,4 @@
-"""What the kernel is told of a model: which parts it has, and the tables of these parts.
+"""What the kernel is reported of a model: which parts it has, and the tables of these parts.
 
 In:  a `Program`. Out: parts by name, and text of C that stands between the functions of the model and the kernel.
 """

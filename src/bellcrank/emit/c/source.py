@@ -1,7 +1,7 @@
 """C99 source of a program: its functions and the kernel that runs them in one file that needs nothing but a C compiler.
 
 In:  a `Program`, and the words for its comments. Out: text. `functions` prints the functions, `run` what the kernel is
-told of them.
+reported of them.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def c_sources(
     assembles: bool = False,
     halves: bool = False,
 ) -> Sources:
-    """The program as C source. External routines named in `outside` are called back even if they are given in C.
+    """The program as C source. User functions named in `outside` are called back even if they are given in C.
 
     `extra` are further functions by name, which store the results of their sections in `out`. With `dae`, runs of a
     model with closed loops are those of methods for differential-algebraic equations; with `wheels`, rigid wheels
@@ -163,7 +163,7 @@ def table_helpers(p: Program, kernel: Kernel) -> list[str]:
 
 
 def routine_texts(program: Program, calls: Iterable[ExternalCall], kernel: Kernel) -> list[str]:
-    """External routines that stand in this file, or beside it in Fortran; users may have a `real` of their own."""
+    """User functions that stand in this file, or beside it in Fortran; users may have a `real` of their own."""
     own = [c for c in calls if c.function is not None]
     lines = [prototype(c.routine) for c in own if c.foreign]
     lines.append(kernel_files([c.routine.formulas.function for c in own if c.routine.formulas is not None], kernel))
@@ -171,7 +171,7 @@ def routine_texts(program: Program, calls: Iterable[ExternalCall], kernel: Kerne
 
 
 def _externals(calls: Collection[ExternalCall], kernel: Kernel) -> list[str]:
-    """How external routines are called, and what they remember."""
+    """How user functions are called, and what they remember."""
     parts = [kernel.take("externals.h")]
     if any(c.function is None for c in calls):
         parts.append(kernel.take("callback.c"))

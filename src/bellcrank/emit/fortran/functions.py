@@ -1,6 +1,6 @@
 """Functions of a program in Fortran: subroutines that load what they use by name, follow the statements, store results.
 
-All they need are arguments, as in C, which can call them: t, q, u, p, c, w, results, and what external routines
+All they need are arguments, as in C, which can call them: t, q, u, p, c, w, results, and what user functions
 remember. Functions beyond some length are cut into several that share what they need in an array z.
 """
 
@@ -130,7 +130,7 @@ def _block(
     bound: str = "",
 ) -> str:
     """A subroutine with its declarations; one with a name `bound` can be called by C. What is `given` comes first, with
-    the external routines at the end. Large arrays of what is recursive are no variables that calls share."""
+    the user functions at the end. Large arrays of what is recursive are no variables that calls share."""
     lines = ["real(dp), value :: t"] if given else []
     lines += [f"real(dp), intent(in) :: {', '.join(f'{x}({ARRAYS[x]})' for x in given[1:])}"] if given else []
     for intent in dict.fromkeys(intent for intent, _ in arguments.values()):

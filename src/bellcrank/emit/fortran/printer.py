@@ -20,7 +20,7 @@ _FLAG = "merge(1.0_dp, 0.0_dp, "
 
 
 class FortranPrinter(Printer):
-    """Text of expressions; `calls` gives the names of tables and external routines, `offsets` where memories begin."""
+    """Text of expressions; `calls` gives the names of tables and user functions, `offsets` where memories begin."""
 
     FUNCTIONS: ClassVar[Mapping[str, str]] = names_in("fortran")
     PI_TEXT = "3.141592653589793_dp"
@@ -150,7 +150,7 @@ class FortranPrinter(Printer):
 
 
 def fortran_names(listed: Iterable[Symbol], reserved: Iterable[str]) -> dict[Symbol, str]:
-    """An identifier for every symbol; Fortran does not tell capitals apart."""
+    """An identifier for every symbol; Fortran does not distinguish capitals ."""
     taken = {r.lower() for r in reserved}
     names: dict[Symbol, str] = {}
     for symbol in listed:

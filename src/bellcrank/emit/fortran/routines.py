@@ -1,4 +1,4 @@
-"""External routines in Fortran: their texts, what Fortran says of those of C, and a file for programs in C."""
+"""User functions in Fortran: their texts, what Fortran says of those of C, and a file for programs in C."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bellcrank.program.routine import Routine
 def texts(routines: Texts) -> list[str]:
     """Routines in Fortran, as procedures of a module."""
     return [
-        f"  ! external routine{'s' if len(held) > 1 else ''} {', '.join(comment(r.name) for r in held)}\n{text}\n"
+        f"  ! user function{'s' if len(held) > 1 else ''} {', '.join(comment(r.name) for r in held)}\n{text}\n"
         for text, held in texts_of(routines)
     ]
 
@@ -37,7 +37,7 @@ def routines_file(routines: Sequence[Routine], title: str) -> str:
 def interfaces(routines: Sequence[Routine]) -> list[str]:
     """What a module in Fortran says of routines that are given in C."""
     lines = [f"  {line}" for r in routines for line in _bound(r, external_name(r), [])[:-1]]
-    return ["  interface ! external routines in C", *lines, "  end interface", ""] if routines else []
+    return ["  interface ! user functions in C", *lines, "  end interface", ""] if routines else []
 
 
 def _bound(routine: Routine, name: str, body: Sequence[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Source of external routines that were given as Python functions, with what they use from their module."""
+"""Source of user functions that were given as Python functions, with what they use from their module."""
 
 from __future__ import annotations
 
@@ -69,6 +69,6 @@ def _globals(code: CodeType) -> set[str]:
 
 def _refused(routine: str, why: str) -> ModelError:
     return ModelError(
-        f"the external routine '{routine}' cannot be written into a Python program: {why}. Use a plain function that"
+        f"the user function '{routine}' cannot be written into a Python program: {why}. Use a plain function that"
         " needs nothing but numbers, functions beside it, and the modules math and numpy."
     )

@@ -225,7 +225,7 @@ def _numbers(listed: np.ndarray[Any, Any]) -> list[float]:
 
 
 class _Printer(WasmPrinter):
-    """Instructions whose tables are functions of the kernel, as are calls of external routines. The last argument of
+    """Instructions whose tables are functions of the kernel, as are calls of user functions. The last argument of
     the function, before its locals, are these routines."""
 
     def __init__(

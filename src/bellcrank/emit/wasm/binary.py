@@ -81,7 +81,7 @@ def store(offset: int) -> bytes:
 
 
 def leave(blocks: int) -> bytes:
-    """Goes on behind the innermost block (0) or one around it."""
+    """Continues behind the innermost block (0) or one around it."""
     return b"\x0c" + unsigned(blocks)
 
 

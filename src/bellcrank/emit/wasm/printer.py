@@ -28,7 +28,7 @@ class WasmPrinter:
     """Instructions of one function. `where` gives the local that holds an address (or NO_ADDRESS) and an offset for
     every symbol that lies in memory, `known` locals of others; locals from `first` on are free: an i32, an i64 and
     `SCRATCH` floats for sines, then floats. `numbers` keeps those of the text, `routines` are names of tables and
-    external routines, `room` is the address that statements may use, `table` that of sines."""
+    user functions, `room` is the address that statements may use, `table` that of sines."""
 
     def __init__(
         self,

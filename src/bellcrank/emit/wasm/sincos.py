@@ -2,7 +2,7 @@
 
 An angle x is k/64 and a rest r, both exact; S = sin(k/64) and C = cos(k/64) come from a table, sin r and cos r - 1 from
 short series, and the rest is the theorem of addition (Tang 1991, Table-lookup algorithms for elementary functions).
-Angles beyond the table, 4 rad, are turned back by whole turns first (Cody & Waite). Results are right to 1.6e-16, of
+Angles outside the table, 4 rad, are turned back by whole turns first (Cody & Waite). Results are right to 1.6e-16, of
 angles that were turned back to 3e-16. Numbers are loaded from memory: engines make each out of five instructions.
 """
 

@@ -59,7 +59,7 @@ def _require_settable(derived: Derived, setup: Setup) -> None:
     for e in setup.events:
         for x, _ in e.settings:
             if x.symbol in fixed and x.kind == "parameter":
-                why = "loops are closed by it, or external routines read it at the start; other parameters may be set"
+                why = "loops are closed by it, or user functions read it at the start; other parameters may be set"
             elif loops is not None and x.column >= 0 and x.name not in (free := _free(setup, loops)):
                 why = f"closed loops determine it in embedded code; {', '.join(free) or 'parameters'} may be set"
             else:

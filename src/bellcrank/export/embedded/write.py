@@ -130,7 +130,7 @@ def _notes(program: Program, usual: Setup, setup: Setup, number: Number, source:
             " evaluation, and a step takes longer; the number of its operations has a bound there, too."
         )
     if number is not DOUBLE and external_calls(program):
-        notes.append("External routines, tables of linkages and the ground compute in double precision.")
+        notes.append("User functions, tables of linkages and the ground compute in double precision.")
     return notes
 
 

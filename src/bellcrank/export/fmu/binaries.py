@@ -68,7 +68,7 @@ def platforms_of(given: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def binaries(files: Mapping[str, str], stem: str, version: int, wanted: Sequence[str]) -> dict[str, bytes]:
-    """The libraries by their places. One that zig cannot make is told, and the rest goes on."""
+    """The libraries by their places. One that zig cannot make is reported, and the rest continues."""
     made: dict[str, bytes] = {}
     for name in wanted:
         try:

@@ -19,7 +19,7 @@ LOGGED = {"logStatusWarning": "warnings", "logStatusDiscard": "calls that came t
 
 @dataclass(frozen=True)
 class Subject:
-    """What the description is about. `completes`: must steps of model exchange be told?
+    """What the description is about. `completes`: must steps of model exchange be reported?
     `fixed`: are those of co-simulation of one length? `exchange`: is there model exchange, with derivatives?"""
 
     title: str

@@ -19,7 +19,7 @@ from bellcrank.names import find_name
 from bellcrank.run.result import Run
 from bellcrank.scene.browser import few_digits, kept_rows, small_numbers
 
-STILL = 1e-9  # an eigenvalue below this share of the largest moves nothing to and fro
+STILL = 1e-9  # an eigenvalue below this fraction of the largest moves nothing to and fro
 
 
 def record_facts(interface: Interface, run: Any) -> tuple[dict[str, Any], bytes]:

@@ -137,7 +137,7 @@ def dae_settings(setup: Setup, job: str = "job.") -> str:
 
 
 def memory_of(program: Program) -> int:
-    """Numbers that external routines remember."""
+    """Numbers that user functions remember."""
     return sum(c.routine.memory or 0 for c in external_calls(program).values())
 
 
@@ -237,8 +237,8 @@ def assembly(program: Program, setup: Setup) -> str:
 
 
 def _echo_routines(program: Program, setup: Setup) -> str:
-    """What external routines gave when the parameters had been read, and give to the echo."""
-    lines = ['    fprintf(file, "\\n* from external routines\\n");']
+    """What user functions gave when the parameters had been read, and give to the echo."""
+    lines = ['    fprintf(file, "\\n* from user functions\\n");']
     for i, q in enumerate(setup.entered):
         lines.append(_echo_line(q, f"job->p[N_GIVEN + {i}]"))
     if setup.echoed:

@@ -53,7 +53,7 @@ def why_no_plain(program: Program, setup: Setup) -> str:
         "closed loops are kept closed by the kernel, which is in C": program.loops is not None,
         "rigid wheels hit and roll by the kernel, which is in C": bool(setup.special.wheels),
         "events are found by the kernel, which is in C": bool(setup.events),
-        "the external routines are in C, or the kernel in C keeps what they give or remember": remembers
+        "the user functions are in C, or the kernel in C keeps what they give or remember": remembers
         or bool(program.start.results or program.update.results or setup.entered or setup.echoed),
         "inputs from files are read by the program in C alone": any(s.file for s in setup.signals),
     }
@@ -100,7 +100,7 @@ def _plain(program: Program, setup: Setup, common: dict[str, str]) -> str:
 
 
 def _described(i: int, q: Keyed) -> str:
-    """The line that tells of a parameter, a state or an input."""
+    """The line that reports a parameter, a state or an input."""
     kind = "" if q.value is None else "constant"
     numbers: tuple[float, ...] = () if q.value is None else (q.value,)
     if q.formula is not None:

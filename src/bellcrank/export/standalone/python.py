@@ -55,9 +55,9 @@ def _not_in_driver(program: Program, setup: Setup) -> str:
     if setup.events:
         return "programs in Python do not watch events"
     if any(r.memory for r in program.externals):
-        return "programs in Python have no external routines with a memory"
+        return "programs in Python have no user functions with a memory"
     if program.start.results or program.update.results:
-        return "programs in Python do not hold values of external routines over steps"
+        return "programs in Python do not hold values of user functions over steps"
     return ""
 
 
@@ -114,7 +114,7 @@ def _signal(s: Keyed) -> tuple[Any, ...]:
 
 
 def _routines(program: Program) -> list[str]:
-    """Tables and external routines, in the order in which the equations call them by number."""
+    """Tables and user functions, in the order in which the equations call them by number."""
     texts, names = [], []
     for i, r in enumerate(program.routines):
         if isinstance(r, Table):
@@ -132,4 +132,4 @@ def _routines(program: Program) -> list[str]:
     parts += [runtime(f"{k.lower()}.py") for k in kinds]
     parts += [runtime("single.py")] if "single(" in used else []
     listed = f"ROUTINES = (\n{indented(f'{n},' for n in names)})" if names else "ROUTINES = ()"
-    return ["\n\n".join([*parts, *texts, f"{listed}  # f: tables and external routines"])]
+    return ["\n\n".join([*parts, *texts, f"{listed}  # f: tables and user functions"])]

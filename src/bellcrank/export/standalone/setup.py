@@ -1,4 +1,4 @@
-"""What a program must know of its model besides the equations, and the parameter file that says so.
+"""What a program must know of its model besides the equations, and the parameter file that reports it.
 
 In:  quantities of an `Interface` under the keywords that files know them by, with values to begin with. Out: the
 default input of a program and the files of its sampled inputs.
@@ -30,7 +30,7 @@ class Keyed:
     keyword: str
     quantity: Quantity
     value: float | None = None  # in user units
-    given: bool = True  # a state: is its initial value told, or found from the others?
+    given: bool = True  # a state: is its initial value reported, or found from the others?
     signal: Signal | None = None  # an input: what it is over time, unless it must be given
 
     @property
@@ -108,15 +108,15 @@ class Setup:
     signals: tuple[Keyed, ...]
     inputs: tuple[tuple[int, int], ...]  # each input of the program: its signal, and how often it is differentiated
     channels: tuple[Keyed, ...]
-    entered: tuple[Keyed, ...]  # parameters that external routines give
-    echoed: tuple[Keyed, ...]  # what external routines give to the echo
+    entered: tuple[Keyed, ...]  # parameters that user functions give
+    echoed: tuple[Keyed, ...]  # what user functions give to the echo
     t_end: float
     step: float
     method: str
     every: int
     notes: tuple[str, ...] = ()
     about: tuple[str, ...] = ()  # what the model consists of, in lines
-    tolerances: tuple[tuple[str, float], ...] = ()  # of a method that chooses its steps, by keyword
+    tolerances: tuple[tuple[str, float], ...] = ()  # of an adaptive method, by keyword
     events: tuple[EventFormula, ...] = ()
     own: tuple[Keyed, ...] = ()  # parameters that stand in events alone
     slides: tuple[bool, ...] = ()  # coordinates that slide
@@ -146,7 +146,7 @@ def default_input(setup: Setup, methods: Iterable[str] | None = None) -> str:
     lines = [
         "PARSFILE",
         f"* Input of {setup.title}: keyword, value, then words for the reader. Values are in the units named.",
-        "* Lines that begin with * are comments; PARSFILE name goes on with another file. Times in s.",
+        "* Lines that begin with * are comments; PARSFILE name continues with another file. Times in s.",
         *(f"* {note}" for note in setup.notes),
         f"TITLE {setup.title}",
         "",
@@ -177,7 +177,7 @@ def default_input(setup: Setup, methods: Iterable[str] | None = None) -> str:
         line = parsfile_line(q.keyword, number(q.value or 0.0), q.unit, q.label)
         lines.append(line if q.given else f"* {line} (found by the program)")
     routines = [q for q in (*setup.entered, *setup.echoed) if q.value is not None]
-    lines += ["", "* from external routines"] if routines else []
+    lines += ["", "* from user functions"] if routines else []
     lines += [f"* {parsfile_line(q.keyword, number(q.value or 0.0), q.unit, q.label)}" for q in routines]
     return "\n".join([*lines, "END", ""])
 

@@ -20,13 +20,13 @@ FILES = {"c": "DECK.c", "fortran": "DECK.f90", "python": "DECK.py"}
 
 
 def require_language(program: Program, language: str, *options: str) -> None:
-    """Every external routine must be given in the language of the program, or in one that it can call."""
+    """Every user function must be given in the language of the program, or in one that it can call."""
     missing = [r.name for r in program.externals if not any(r.known_in(option) for option in options)]
     if missing:
         listed = ", ".join(f"'{m}'" for m in missing)
         given, beside = " or ".join(f"{x}=" for x in options), " or ".join(FILES[x] for x in options)
         raise ModelError(
-            f"a program in {language} needs the external routine {listed} in {language}: give {given} in"
+            f"a program in {language} needs the user function {listed} in {language}: give {given} in"
             f" add_external(); of a deck, {beside} beside it holds its routines",
             program.name,
         )

@@ -1,6 +1,6 @@
 """AUTOSIM decks: the Lisp forms of Sayers (1990), Appendix A, read without executing anything.
 
-In:  a file DECK.lsp and, where it calls external routines, their Python functions. Out: a System, or the Python model
+In:  a file DECK.lsp and, where it calls user functions, their Python functions. Out: a System, or the Python model
 that makes the same System.
 
 Each module imports only from those before it: `reader` (text to data), `macros` (forms to arguments), `names`,

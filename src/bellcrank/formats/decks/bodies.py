@@ -39,7 +39,7 @@ def add_body(deck: DeckState, given: Arguments) -> None:
 
 
 def _in_a_sentence(label: str) -> str:
-    """Names of bodies are read in the middle of sentences: "Bus" is printed as "the bus" (Sayers 1990, section 9.4)."""
+    """Names of bodies are read in the middle of messages: "Bus" is printed as "the bus" (Sayers 1990, section 9.4)."""
     return label[:1].lower() + label[1:] if label[1:2].islower() else label
 
 

@@ -23,7 +23,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Routine:
-    """An external routine of a deck: a Python function, and its texts in C and Fortran, if there are any."""
+    """A user function of a deck: a Python function, and its texts in C and Fortran, if there are any."""
 
     python: Callable[..., Any] | None = None
     c: str | None = None
@@ -31,7 +31,7 @@ class Routine:
 
 
 Routines = Mapping[str, Routine | Callable[..., Any]]
-"""External routines of a deck by lower-case name."""
+"""User functions of a deck by lower-case name."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def apply(call: Call, system: System) -> None:
 class DeckSystem(System):
     """A System whose parameters without a value are 1, with a warning each, as in AUTOSIM.
 
-    `places` tells where in the deck something comes from, for the problems of the model.
+    `places` reports where in the deck something comes from, for the problems of the model.
     """
 
     def __init__(self, name: str, units: Units) -> None:
@@ -88,7 +88,7 @@ class DeckSystem(System):
     def equations(self, *args: Any, **options: Any) -> Equations:
         """Derives the equations of motion; see `System.equations`."""
         for record in self.description.parameters.values():
-            record.declared = True  # names that nothing uses have been told with their place in the deck
+            record.declared = True  # names that nothing uses have been reported with their place in the deck
         try:
             result = super().equations(*args, **options)
         except ModelError as error:

@@ -1,4 +1,4 @@
-"""Decks and their external routines from files.
+"""Decks and their user functions from files.
 
 The routines stand in DECK.py beside DECK.lsp, or in the file named as `external`: Python functions with the names of
 the subroutines and functions that the deck calls, capitals or not. The same routines in C and Fortran stand in DECK.c
@@ -26,11 +26,11 @@ from bellcrank.formats.decks.interpret import interpret
 from bellcrank.formats.decks.reader import FString, List, Symbol, everything, read_deck
 from bellcrank.formats.decks.routines import procedures
 
-SUFFIXES = (".py", ".c", ".f90")  # of files with external routines
+SUFFIXES = (".py", ".c", ".f90")  # of files with user functions
 
 
 def load_deck(path: str | Path, external: str | Path | None = None) -> System:
-    """The System that a deck describes; what a person should know of it is told as warnings."""
+    """The System that a deck describes; what a person should know of it is reported as warnings."""
     deck = read_deck_file(path, external)[0]
     for remark in deck.remarks:
         warnings.warn(remark, ModelWarning, stacklevel=2)
@@ -38,7 +38,7 @@ def load_deck(path: str | Path, external: str | Path | None = None) -> System:
 
 
 def read_deck_file(path: str | Path, external: str | Path | None = None) -> tuple[Deck, list[Path]]:
-    """A deck, and the Python files that hold its external routines."""
+    """A deck, and the Python files that hold its user functions."""
     path = Path(path)
     forms = read_deck(read_text(path, ModelError), path.name)
     file = Path(external) if external is not None else path.with_suffix(".py") if wants_routines(forms) else None
@@ -62,7 +62,7 @@ def read_routines(file: Path, given: bool = True) -> dict[str, Routine]:
         raise ModelError(f"no file {file}.{did_you_mean(file.name, near)}")
     if file.suffix not in SUFFIXES:
         where = f"a file of Python, C or Fortran ({', '.join(SUFFIXES)})"
-        raise ModelError(f"{file.name}: external routines of a deck stand in {where}")
+        raise ModelError(f"{file.name}: user functions of a deck stand in {where}")
     functions = _functions(file.with_suffix(".py")) if file.with_suffix(".py").exists() else {}
     homes = list(dict.fromkeys([file, *(Path(f.__code__.co_filename) for f in functions.values())]))
     texts = {language: _texts(homes, suffix, language) for language, suffix in (("c", ".c"), ("fortran", ".f90"))}

@@ -50,7 +50,7 @@ def _magnitude(deck: DeckState, given: Arguments, name: str, dummies: tuple[str,
 
 
 def add_gravity(deck: DeckState, given: Arguments) -> None:
-    """Gravity along [n3] unless told otherwise; its size is the parameter GEES."""
+    """Gravity along [n3] unless reported otherwise; its size is the parameter GEES."""
     if deck.system.description.gravity is not None:
         raise given.form.fail("gravity is given twice")
     options = given.options(direction=("direction", deck.values.direction), g=("gees", deck.values.scalar))

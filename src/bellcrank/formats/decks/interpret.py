@@ -1,7 +1,7 @@
 """Interpreter: the forms of a deck to calls on a System (Sayers 1990, Appendix A.3).
 
-In:  the forms that `reader` found, and the external routines. Out: a `Deck`: the calls, in order, and remarks.
-Every form is checked as it comes, with its place; all problems of a deck are told together.
+In:  the forms that `reader` found, and the user functions. Out: a `Deck`: the calls, in order, and remarks.
+Every form is checked as it comes, with its place; all problems of a deck are reported together.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Interpreter(DeckState):
         super().call(method, *args, **options)
 
     def _enter_anyway(self, form: List) -> None:
-        """What a broken form was to enter is known from now on, so that it is not told again and again."""
+        """What a broken form was to enter is known from now on, so that it is not reported again and again."""
         head, symbol = (*form.items, None, None)[:2]
         if isinstance(head, Symbol) and isinstance(symbol, Symbol):
             if head.name == "add-body" and symbol.name not in self.names.bodies:

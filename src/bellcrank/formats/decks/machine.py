@@ -23,7 +23,7 @@ def composite_centres(system: System, bodies: set[str]) -> dict[str, tuple[str, 
     try:
         mechanism, checker = freeze(system.description)
     except ModelError:
-        return {}  # what is wrong is told when the equations are derived
+        return {}  # what is wrong is reported when the equations are derived
     if checker.problems:
         return {}
     found = [b for b in mechanism.bodies if b.name in bodies]

@@ -43,7 +43,7 @@ def add_subroutine(deck: DeckState, given: Arguments) -> None:
         raise twice.fail(f"'{twice.name}' is set by another subroutine already")
     if not returns:
         why = "sets no variable that add-variables declares"
-        deck.deck.remarks.append(f"{deck.place}: subroutine '{name}' {why}; it is left out")
+        deck.deck.remarks.append(f"{deck.place}: subroutine '{name}' {why}; it is omitted")
         return
     deck.returned.update(returns)
     options: dict[str, Any] = {"arguments": tuple(inputs), "returns": tuple(returns)}
@@ -102,7 +102,7 @@ def _routine(deck: DeckState, name: str, count: int, returns: bool = False) -> d
 
 
 def _taken(options: dict[str, Any], name: str) -> dict[str, int]:
-    """How many arguments a routine takes in each language in which it can be told."""
+    """How many arguments a routine takes in each language in which it can be reported."""
     found = {} if options["python"] is None else {"Python": len(inspect.signature(options["python"]).parameters)}
     for language, key in (("C", "c"), ("Fortran", "fortran")):
         if options[key] is not None and name in (known := procedures(options[key], key)):

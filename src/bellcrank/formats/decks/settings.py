@@ -1,6 +1,7 @@
 """set-defaults, set-units and set-name: collected while the deck is read, given to the System at the end.
 
-STEP, STOPT and IPRINT are settings of the run. What is set for a symbol that the model does not have is told, not used.
+STEP, STOPT and IPRINT are settings of the run. What is set for a symbol that the model does not have is reported, not
+used.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ class DeckState:
             try:
                 given = arguments(form)
             except ModelError:
-                continue  # told when the form is read
+                continue  # reported when the form is read
             match given.macro.name:
                 case units if units in UNIT_SYSTEMS:
                     self.deck.units = cast(Units, units)

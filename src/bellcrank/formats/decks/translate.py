@@ -18,7 +18,7 @@ WIDTH = 120
 
 
 def translate(deck: Deck, name: str, routines: Iterable[Path] = ()) -> str:
-    """The text of a Python model; `name` is that of the deck's file, `routines` are files of external routines."""
+    """The text of a Python model; `name` is that of the deck's file, `routines` are files of user functions."""
     calls = _merged([*deck.calls, *_unset(deck)])
     texts = _texts(calls)
     body = [f"s = bc.System({_value(deck.title)}, units={_value(deck.units)})"]
@@ -72,7 +72,7 @@ def _unset(deck: Deck) -> list[Call]:
 
 
 def _texts(calls: list[Call]) -> dict[str, str]:
-    """Texts of external routines in C and Fortran, and their names in the model."""
+    """Texts of user functions in C and Fortran, and their names in the model."""
     found: dict[str, str] = {}
     for language in ("c", "fortran"):
         texts = [t for call in calls if (t := call.options.get(language)) is not None]

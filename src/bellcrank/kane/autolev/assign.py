@@ -71,7 +71,7 @@ def _vector(w: Workspace, line: Line, form: tuple[str, object, object]) -> list[
 
 
 def _tell_contradictions(w: Workspace, name: str, kind: str, first: object, second: object) -> None:
-    """Tells where what was just given contradicts the orientation and its rates, or a velocity."""
+    """Reports where what was just given contradicts the orientation and its rates, or a velocity."""
     for x in contradictions(w.d.motion, w.d.euler):
         if (x.kind, x.of, x.frame) == (kind, first, second):
             moved = f"is not the derivative of {'V' if kind == 'a' else 'W'}{first}{second}, which is"
@@ -80,7 +80,7 @@ def _tell_contradictions(w: Workspace, name: str, kind: str, first: object, seco
 
 
 def _look_for_speeds(w: Workspace, name: str, value: Vector) -> None:
-    """Tells of a motion that no speed moves and no time prescribes: a prime is easily forgotten."""
+    """Reports a motion that no speed moves and no time prescribes: a prime is easily forgotten."""
     s = w.d.scalars
     parts = [*value.terms.values()]
     timed = any(x is TIME for e in s.resolve(parts) for x in symbols(e))

@@ -1,4 +1,5 @@
-"""The interactive session at a terminal: prompt, history, completion, answers. A mistake is told and nothing ends."""
+"""The interactive session at a terminal: prompt, history, completion, answers. A mistake is reported and nothing
+ends."""
 
 from __future__ import annotations
 

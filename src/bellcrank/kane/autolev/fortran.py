@@ -67,7 +67,7 @@ class ProgramWriter:
         self.states = (*self.program.speeds, *self.program.coordinates)
         self.files = list(enumerate(plan.files, 12))  # with the numbers of their units
         if self.program.inputs or self.program.routines:
-            raise ModelError("CODE writes no programs with run-time inputs or external routines")
+            raise ModelError("CODE writes no programs with run-time inputs or user functions")
         self.names = self._symbol_names()
         self.printer = FortranPrinter(self.names)
         self.intermediate: dict[str, int] = {}
@@ -120,7 +120,7 @@ class ProgramWriter:
                 lines.append(f"CALL SOLVE({n},COEF,RHS,SOL)")
                 lines += [f"{self._target(t)} = SOL({i})" for i, t in enumerate(s.targets, 1)]
             else:
-                raise InternalError("an external routine reached CODE")
+                raise InternalError("a user function reached CODE")
         return lines
 
     def _target(self, s: Symbol) -> str:
@@ -286,7 +286,7 @@ def _broken(statement: str) -> list[str]:
             pieces.append(here)
             here = ""
         here += token
-        while len(here) > WIDTH:  # a quoted text longer than a line goes on in the next one
+        while len(here) > WIDTH:  # a quoted text longer than a line continues in the next one
             pieces.append(here[:WIDTH])
             here = here[WIDTH:]
     return [*pieces, here]

@@ -1,6 +1,6 @@
 """The input file of a program of the dialect: numbers in the order of its READ statements (list-directed).
 
-Every READ begins on a new line and goes on to further lines until it has its values; what is left on its last line is
+Every READ begins on a new line and continues to further lines until it has its values; what is left on its last line is
 ignored. Separators are commas and blanks; 3*0 stands for 0,0,0; 1.5D0 is 1.5.
 """
 

@@ -82,7 +82,7 @@ class Session:
         return self.entries[-1].answers
 
     def enter_all(self, lines: Iterable[str], place: str, margin: str = "") -> list[tuple[int, str]]:
-        """Carries out lines, whose faults are told with the place; remarks with the numbers of their lines."""
+        """Carries out lines, whose faults are reported with the place; remarks with the numbers of their lines."""
         remarks: list[tuple[int, str]] = []
         for number, line in enumerate(lines, 1):
             try:

@@ -1,6 +1,6 @@
 """Conflicts: where a solved graph contradicts itself or what is needed.
 
-In:  the `Root`s of a solved `Graph`. Out: problems as sentences, with the place and the part of the formula.
+In:  the `Root`s of a solved `Graph`. Out: problems as messages, with the place and the part of the formula.
 Only definite conflicts count: what was found through a number that multiplies is left in doubt.
 """
 

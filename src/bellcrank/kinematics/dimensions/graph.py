@@ -17,7 +17,7 @@ from bellcrank.units import ANGLE, TIME, Dimension
 from bellcrank.units import ONE as PURE
 
 UNIT = Fraction(1)
-FREE = ("number", "any")  # nodes that may stand for any quantity, and so neither learn nor tell
+FREE = ("number", "any")  # nodes that may stand for any quantity, and so neither learn nor report
 
 KINDS = {"A": ANGLE, "1": PURE}  # in the dimension rules of the function table
 VECTOR_RULES = {
@@ -148,7 +148,7 @@ class Graph:
         return self.node("any", "pow", (base, exponent))
 
     def function(self, name: str, parts: Sequence[Node]) -> Node:
-        """A function of the model language, an external routine or a table."""
+        """A function of the model language, a user function or a table."""
         if name == "pow":
             return self.power(*parts)
         node = self.node("call", name, parts)
@@ -159,7 +159,7 @@ class Graph:
         elif name in RULES:
             self._apply(RULES[name], node)
         else:
-            node.op = "any"  # an external routine or a table
+            node.op = "any"  # a user function or a table
         return node
 
     def _apply(self, rule: tuple[tuple[str, ...], str], node: Node) -> None:

@@ -24,7 +24,7 @@ from bellcrank.units import Dimension, Unit, UnitSystem, unit_system
 
 Scalar = ParameterRecord | VariableRecord | StateRecord
 UNKNOWN = Unit(PURE, 1.0, "?")
-"""The unit of a quantity whose dimension cannot be told: its values are taken as they are."""
+"""The unit of a quantity whose dimension cannot be reported: its values are taken as they are."""
 
 
 @dataclass
@@ -32,7 +32,7 @@ class Quantities:
     """Dimensions, user units and words. Scalars are keyed by name, states by symbol, outputs by name."""
 
     dimension: dict[str, Dimension] = field(default_factory=dict)
-    """Of parameters and variables; one that cannot be told is missing."""
+    """Of parameters and variables; one that cannot be reported is missing."""
     unit: dict[str, Unit] = field(default_factory=dict)
     label: dict[str, str] = field(default_factory=dict)
     states: dict[str, Unit] = field(default_factory=dict)

@@ -56,7 +56,7 @@ def _relate_factors(node: Node, firm: bool) -> bool:
 
 
 def _relate_alike(node: Node, firm: bool, partial: bool) -> bool:
-    """Parts of one kind tell the whole, the whole tells the parts, and if `partial` the parts tell each other."""
+    """Parts of one kind report the whole, the whole reports the parts, and if `partial` the parts report each other."""
     parts = [p for p in node.alike if p.op not in FREE]
     known = [p.dimension for p in parts if p.dimension is not None and p.has(firm)]
     dimension = node.dimension if node.joined and node.has(firm) else None

@@ -1,7 +1,7 @@
 """Manoeuvres round a circle: steady at constant radius or steering-wheel angle; braking and power-off in a turn.
 
-The circle is kept by the driver's own curvature control until it is steady, and then, where the standard says so, the
-steering wheel is held.
+The circle is kept by the driver's own curvature control until it is steady, and then, where the standard requires it,
+the steering wheel is held.
 """
 
 from __future__ import annotations

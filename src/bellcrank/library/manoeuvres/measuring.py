@@ -108,6 +108,6 @@ def value_at(run: Run, name: str, time: float) -> float:
 
 
 def crossings(y: Array) -> Iterator[tuple[int, float]]:
-    """Where y passes zero: the index before it, and the share of the step to it."""
+    """Where y passes zero: the index before it, and the fraction of the step to it."""
     for i in np.flatnonzero((y[:-1] < 0) != (y[1:] < 0)).tolist():
         yield i, float(y[i] / (y[i] - y[i + 1]))

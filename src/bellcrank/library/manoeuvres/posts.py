@@ -20,9 +20,9 @@ from bellcrank.signals import sampled
 Array = np.ndarray[Any, Any]
 MODES = {"heave": (1, 1, 1, 1), "pitch": (-1, -1, 1, 1), "roll": (1, -1, 1, -1), "warp": (1, -1, -1, 1)}  # of CORNERS
 BODY = 5.0  # Hz, below which the body swings on its springs, above which the wheels do
-FASTEST = 40.0  # Hz, that rows of a run can tell
+FASTEST = 40.0  # Hz, that rows of a run can report
 FINE = 0.002  # s between points of the signal
-SOFT = 0.05  # share of the signal in which it grows, and fades
+SOFT = 0.05  # fraction of the signal in which it grows, and fades
 REST = 3.0  # s after it
 BESIDE = 9  # lines of a spectrum that are one
 

@@ -23,7 +23,7 @@ from bellcrank.run.result import Run
 Array = np.ndarray[Any, Any]
 BEGINS = 2.0  # s, until the car has settled on the road
 ON = 0.5  # m, from the beginning of the road to the rear wheels
-LOST = 5.0  # m beyond an edge, where the run ends
+LOST = 5.0  # m outside an edge, where the run ends
 BEYOND = 200.0  # m behind the end of the road, for drivers to look at
 
 
@@ -39,7 +39,7 @@ class _On:
 
 
 def line_of(road: Road) -> tuple[Path, float]:
-    """The line of a road as a path, which goes on straight behind it, and its own length."""
+    """The line of a road as a path, which continues straight behind it, and its own length."""
     way = float(np.hypot(np.diff(road.x), np.diff(road.y)).sum())
     count = max(min(len(road.x), round(way / STEP) + 1), 3)
     some = np.unique(np.linspace(0, len(road.x) - 1, count).astype(int))

@@ -45,8 +45,8 @@ def labelled(cars: Iterable[Any]) -> list[Driven]:
 def drive_all(
     cars: list[Driven], names: Iterable[str], drive: Drive, tell: Tell | None = None
 ) -> Iterable[tuple[Driven, str]]:
-    """Drives every manoeuvre with every car, and hands out each when it was driven; `tell` is told the share of them
-    that is done, and what comes next."""
+    """Drives every manoeuvre with every car, and hands out each when it was driven; `tell` is reported the fraction of
+    them that is done, and what comes next."""
     listed = list(names)
     for i, car in enumerate(cars):
         for j, name in enumerate(listed):

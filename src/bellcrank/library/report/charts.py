@@ -60,7 +60,7 @@ def _chart(curve: Curve, log: bool, equal: bool) -> str:
 
 
 def turning_back(cars: Sequence[Driven], results: Sequence[Result]) -> Iterator[str]:
-    """Sentences about steady-state curves that turn back: what follows is no steady circle any more."""
+    """Messages about steady-state curves that turn back: what follows is no steady circle any more."""
     for c, r in zip(cars, results, strict=True):
         if not r.manoeuvre.startswith(STEADY):
             continue

@@ -29,7 +29,7 @@ HEAVY = 3500.0  # kg, above which FMVSS 126 asks for less
 
 @dataclass(frozen=True)
 class Limit:
-    """What a figure must keep, in its own unit; `source`: who says so."""
+    """What a figure must keep, in its own unit; `source`: who reports it."""
 
     low: float = -math.inf
     high: float = math.inf
@@ -136,7 +136,7 @@ def _row(key: str, found: Sequence[Figure | None], limit: Limit) -> tuple[object
 
 
 def _limit_shown(limit: Limit, factor: float, unit: str) -> Raw:
-    """Limits, target and who says so."""
+    """Limits, target and who reports it."""
     low, high = (number(factor * x, unit) if math.isfinite(x) else "" for x in (limit.low, limit.high))
     both = f"{low} to {high}" if low and high else f"≥ {low}" if low else f"≤ {high}" if high else ""
     aim = "" if limit.target is None else f"target {number(factor * limit.target, unit)}"

@@ -91,7 +91,7 @@ def fit(data: Any, start: MagicFormula, coefficients: Sequence[str], weights: Ma
 
     count = sum(len(columns[name]) for name in measured)
     if count <= len(names):
-        raise ModelError(f"fit of a tyre: {count} measured values do not tell {len(names)} coefficients")
+        raise ModelError(f"fit of a tyre: {count} measured values do not determine {len(names)} coefficients")
     try:
         done = least_squares(
             rest, np.zeros(len(names)), x_scale="jac", method="trf", xtol=1e-12, ftol=1e-12, gtol=1e-12

@@ -33,7 +33,7 @@ STEPS = 200  # of the search for the loaded radius of 6.2
 class MagicFormula(SteadyTyre):
     """A tyre by the coefficients of the Magic Formula, versions "5.2" (PAC2002), "6.1" and "6.2"; N, m, s, rad, Pa.
 
-    `coefficients`: by their names in .tir files; those left out are zero, scale factors one. `side`: on which side of a
+    `coefficients`: by their names in .tir files; those omitted are zero, scale factors one. `side`: on which side of a
     vehicle the tyre was measured. `form`: "solver" takes slip angle and inclination as they are, as MF-Tyre computes;
     "star" tan(alpha) and sin(gamma), as the book. `extra`: what a file says beyond the coefficients; `notes`: what was
     assumed. In models `transient` says how slip follows: "linear", "nonlinear" (relaxation lengths shrink with the
@@ -238,7 +238,7 @@ class MagicFormula(SteadyTyre):
         return terms.free_radius(self._names({}), omega)
 
     def press(self, m: Math, at: Rolling, Rl: Any) -> tuple[Any, Any]:
-        """Elastic load and its energy; what Fx and Fy take from the load (Q_FCX, Q_FCY) is left out."""
+        """Elastic load and its energy; what Fx and Fy take from the load (Q_FCX, Q_FCY) is omitted."""
         c = self._names({})
         sunk = m.max(0.0, terms.free_radius(c, at.omega) - Rl)
         bottom = m.max(0.0, c.RIM_RADIUS + c.BOTTOM_OFFST - Rl) if c.BOTTOM_STIFF else 0.0

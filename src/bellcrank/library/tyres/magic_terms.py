@@ -280,7 +280,7 @@ def stiffness(c: Any, at: Rolling) -> tuple[Any, Any]:
 
 
 def relaxation(m: Math, c: Any, at: Rolling, Kxk: Any, Kya: Any) -> tuple[Any, Any]:
-    """Relaxation lengths along and across; of a common tyre where the file does not tell."""
+    """Relaxation lengths along and across; of a common tyre where the file does not determine."""
     R0, nominal = c.UNLOADED_RADIUS, c.LFZO * c.FNOMIN
     if c.version == "5.2" and c.PTX1 and c.PTY1 and c.PTY2:
         dfz, _ = changes(c, at)

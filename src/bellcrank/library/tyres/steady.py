@@ -31,7 +31,7 @@ class Forces(Mapping[str, Any]):
 
     Fx, Fy, Fz (N), Mx, My, Mz (N m) act on the wheel at the contact centre, in axes x forward, y to the left, z up.
     mux, muy: friction; Kxk (N), Kya (N/rad): slip and cornering stiffness; trail (m); Re, Rl: effective rolling and
-    loaded radius; rho: deflection; sigma_x, sigma_y: relaxation lengths (m). `notes` tells what was limited.
+    loaded radius; rho: deflection; sigma_x, sigma_y: relaxation lengths (m). `notes` reports what was limited.
     """
 
     def __init__(self, values: Mapping[str, Any], notes: tuple[str, ...] = ()) -> None:
@@ -105,7 +105,7 @@ class SteadyTyre(ABC, Shown):
 
     @abstractmethod
     def problems(self) -> list[str]:
-        """What is not allowed, as sentences."""
+        """What is not allowed, as messages."""
 
     @abstractmethod
     def steady(self, m: Math, at: Rolling, scales: Mapping[str, Any], limits: bool = True) -> dict[str, Any]:
@@ -136,7 +136,7 @@ class SteadyTyre(ABC, Shown):
         return Cx, Cy
 
     def fades(self, m: Math, speed: Any) -> Any:
-        """The share of shifts and moments that need rolling, at a speed."""
+        """The fraction of shifts and moments that need rolling, at a speed."""
         return 1.0
 
     def free_radius(self, m: Math, omega: Any) -> Any:
@@ -154,7 +154,7 @@ class SteadyTyre(ABC, Shown):
         return at
 
     def beyond(self, at: Rolling) -> tuple[str, ...]:
-        """Sentences about what lies outside the ranges of the tyre."""
+        """Messages about what lies outside the ranges of the tyre."""
         return ()
 
     def shape(self, at: Rolling, found: Mapping[str, Any]) -> dict[str, Any]:
@@ -179,7 +179,7 @@ class SteadyTyre(ABC, Shown):
         Fy < 0; `gamma`: inclination, rad, > 0 leans to the right seen from behind; `p`: pressure, Pa (default: that of
         the tyre); `V`: speed along the wheel, m/s (default: that of the measurements); `phit`: turn slip, 1/m, the
         curvature of the path. With `limits`, what lies outside the ranges of the tyre is evaluated at their ends, which
-        `notes` of the result tells, and forces vanish at standstill.
+        `notes` of the result reports, and forces vanish at standstill.
         """
         problems = self.problems()
         if problems:
@@ -226,7 +226,7 @@ def _like(value: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _arrays(given: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """The inputs as arrays of one shape; all problems are told at once."""
+    """The inputs as arrays of one shape; all problems are reported at once."""
     values, problems = {}, []
     for name, value in given.items():
         try:
@@ -248,7 +248,7 @@ def _arrays(given: Mapping[str, Any]) -> dict[str, np.ndarray]:
 
 
 def positive_fields(tyre: Any, names: tuple[str, ...]) -> list[str]:
-    """Sentences about fields that are no positive numbers."""
+    """Messages about fields that are no positive numbers."""
     return [
         f"{name}={getattr(tyre, name)!r:.40} must be a positive number"
         for name in names

@@ -1,8 +1,8 @@
 """Reads .tir files: the tyre property files of MF-Tyre, Adams and their kin, as data.
 
 Text: `[SECTION]`, `KEY = value`, strings in quotes, `$` or `!` before a comment, tables under a line in braces. What a
-file has beyond the coefficients is kept; what was assumed is noted; what cannot be a Magic Formula tyre is refused in a
-sentence that names the line.
+file has beyond the coefficients is kept; what was assumed is noted; what cannot be a Magic Formula tyre is rejected in
+a message that names the line.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ SECTION = re.compile(r"\[\s*([^\[\]]*?)\s*\]")
 ENTRY = re.compile(r"([A-Za-z_][\w.\-]*(?:\([^()]*\))?)\s*[=:]\s*(.*)", re.ASCII | re.DOTALL)
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eEdD][+-]?\d+)?", re.ASCII)
 COMMON = "relaxation lengths are taken as those of a common tyre"
-SHOWN = 60  # characters of a value that is told
-MOST_NOTES = 8  # of one kind that are told one by one
+SHOWN = 60  # characters of a value that is reported
+MOST_NOTES = 8  # of one kind that are reported one by one
 LARGEST = 2 * 10**7  # characters of a file
 
 
@@ -96,7 +96,7 @@ def read(
     """The tyre of a .tir file: Magic Formula 5.2 (PAC2002), 6.1 or 6.2, in N, m, s, rad and Pa.
 
     `version` ("5.2", "6.1", "6.2") is for files that do not say theirs; `form` and `transient` as in
-    `MagicFormula`. `tyre.notes` tells what was assumed, `tyre.extra` what the file says beyond the coefficients: by
+    `MagicFormula`. `tyre.notes` reports what was assumed, `tyre.extra` what the file says beyond the coefficients: by
     "SECTION.KEY", tables by section.
     """
     if not isinstance(path, str | Path):
@@ -173,7 +173,7 @@ def _table_row(file: _File, table: str, line: str, number: int) -> None:
     if all(NUMBER.fullmatch(p) for p in parts):
         file.tables.setdefault(table or "TABLE", []).append([_float(p) for p in parts])
     else:
-        file.notes.append(f"line {number} is neither a section nor KEY = value and was left out: {_short(line)}")
+        file.notes.append(f"line {number} is neither a section nor KEY = value and was omitted: {_short(line)}")
 
 
 def _short(text: str) -> str:
@@ -189,7 +189,7 @@ def _float(text: str) -> float:
 
 
 def _version(file: _File, given: str | None) -> str:
-    """5.2, 6.1 or 6.2; what is something else is refused."""
+    """5.2, 6.1 or 6.2; what is something else is rejected."""
     fit, format = file.word("FITTYP"), file.word("PROPERTY_FILE_FORMAT").replace("'", "")
     if format in NO_FORMULA:
         file.problems.append(
@@ -295,7 +295,7 @@ def _number(file: _File, key: str, text: str, line: int) -> float | None:
         file.problems.append(f"line {line}: {key} = {_short(text)} is no number.{comma}")
         return None
     if rest:
-        file.notes.append(f"line {line}: {_short(rest)} behind the value of {key} was left out")
+        file.notes.append(f"line {line}: {_short(rest)} behind the value of {key} was omitted")
     number = _float(found[0])
     if not math.isfinite(number):
         file.problems.append(f"line {line}: {key} = {_short(text)} is too large")

@@ -1,8 +1,8 @@
 """Kinematics and compliance of an axle of a car: what its linkage does, and what springs, bars and steering add.
 
-Rates are by virtual work over the travel, with the share of the preload, stops and the anti-roll bar. A wheel gives way
-by its bushes or the coefficients of the file and, if it is steered, by the elasticity of column and assistance while
-the steering wheel is held; forces act on both wheels alike, to the same side.
+Rates are by virtual work over the travel, with the fraction of the preload, stops and the anti-roll bar. A wheel gives
+way by its bushes or the coefficients of the file and, if it is steered, by the elasticity of column and assistance
+while the steering wheel is held; forces act on both wheels alike, to the same side.
 """
 
 from __future__ import annotations

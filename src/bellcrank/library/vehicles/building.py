@@ -69,11 +69,9 @@ class CarSystem(System):
         """Let a controller in the model give the torque of a wheel, which is an input otherwise.
 
         Parameters
-        ----------
-        torque : str
-            ``"<corner>.brake_torque"`` or ``"<corner>.drive_torque"``, with the corners fl, fr, rl and rr.
-        formula : str or expression
-            The torque (N m), of anything that formulas may contain, such as your own states and the driver's inputs.
+        ---------- torque : str ``"<corner>.brake_torque"`` or ``"<corner>.drive_torque"``, with the corners fl, fr, rl
+        and rr. formula : str or expression The torque (N m), of anything that formulas may contain, such as
+        user-defined states and the driver's inputs.
         """
         listed = [f"{corner}.{kind}" for corner in CORNERS for kind in TORQUES]
         if torque not in listed:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 class Car:
     """A car as data: the sections of a car file (docs/car.md) as keywords, each a mapping of keys.
 
-    `folder` is where paths of tyres and hard points start. All that is wrong is told at once.
+    `folder` is where paths of tyres and hard points start. All that is wrong is reported at once.
     """
 
     def __init__(self, *, folder: str | Path = ".", **sections: Any) -> None:
@@ -117,11 +117,11 @@ class Car:
     @cached_property
     def figures(self) -> Figures:
         """What follows by hand formulas: loads, rates, frequencies, stiffnesses of the tyres; each label says what is
-        left out."""
+        omitted."""
         return figures_of(self.data, self.stand)
 
     def check(self) -> list[str]:
-        """Sentences about what is unusual in the data and in `figures`."""
+        """Messages about what is unusual in the data and in `figures`."""
         from bellcrank.library.vehicles.checking import remarks
 
         return remarks(self.data, self.stand, self.figures)

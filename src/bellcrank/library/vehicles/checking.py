@@ -1,7 +1,7 @@
 """What is unusual about a car: values outside of what a person expects, by name, number and range.
 
-What cannot be is refused when the file is read; what is told here runs, but is more often a slip of the pen, a wrong
-unit above all.
+What cannot be is rejected when the file is read; what is reported here runs, but is more often a slip of the pen, a
+wrong unit above all.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ UP = np.array([0.0, 0.0, 1.0])
 
 
 def remarks(car: CarData, at_rest: Stand, figures: Figures) -> list[str]:
-    """Sentences about unusual keys, figures, tyres and travels."""
+    """Messages about unusual keys, figures, tyres and travels."""
     found = list(_keys(car.sections, ""))
     found += unusual(figures)
     inertia = car.sprung.inertia.diagonal()
@@ -65,7 +65,7 @@ def remarks(car: CarData, at_rest: Stand, figures: Figures) -> list[str]:
 
 
 def unusual(figures: Figures) -> list[str]:
-    """Sentences about figures outside of their usual range."""
+    """Messages about figures outside of their usual range."""
     found = []
     for name, f in figures.details.items():
         if f.odd and f.usual is not None:

@@ -1,6 +1,6 @@
 """A car as frozen data: sections that were read, axles put together, the body with its loads.
 
-In: the content of a car file, a mapping of sections. Out: `CarData`, or one error that tells all problems at once.
+In: the content of a car file, a mapping of sections. Out: `CarData`, or one error that reports all problems at once.
 """
 
 from __future__ import annotations

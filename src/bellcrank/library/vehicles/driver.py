@@ -44,9 +44,9 @@ COASTS = 0.05  # of the weight, as a force that the engine brakes with; beyond, 
 class Driver:
     """Who drives. `path`: what to follow (None: the steering wheel is an input alone); `kind`: "macadam", "point",
     "pursuit" or "stanley"; `preview` time (s; the usual one of the kind if not given), of MacAdam with `points` ahead;
-    `delay` of the eyes and `lag` of the arms (s); `most`: steering-wheel angle (deg); `hands`: share of what the driver
-    steers that is done, a parameter. `circles`: the driver can also keep a curvature, input curve_set (1/m), with the
-    gain k_turn (1/s), a parameter; where that is 0 the steering wheel is held as it is.
+    `delay` of the eyes and `lag` of the arms (s); `most`: steering-wheel angle (deg); `hands`: fraction of what the
+    driver steers that is done, a parameter. `circles`: the driver can also keep a curvature, input curve_set (1/m),
+    with the gain k_turn (1/s), a parameter; where that is 0 the steering wheel is held as it is.
 
     The speed is kept at the input speed_set (m/s) with the gains k_speed (1/s) and i_speed (1/s^2), parameters.
     """
@@ -304,7 +304,7 @@ def exponential(M: Any) -> Any:
     n = max(0, math.ceil(math.log2(max(float(np.abs(M).sum(axis=1).max()), 1e-9)))) + 2
     M = M / 2**n
     term = total = np.eye(len(M))
-    for i in range(1, 13):  # the norm is below 1/4: 1e-17 of the whole is left out
+    for i in range(1, 13):  # the norm is below 1/4: 1e-17 of the whole is omitted
         term = term @ M / i
         total = total + term
     for _ in range(n):

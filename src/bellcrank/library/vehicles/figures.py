@@ -1,8 +1,8 @@
-"""Figures of a car that follow from its data by hand formulas; each says what it leaves out.
+"""Figures of a car that follow from its data by hand formulas; each says what it omits.
 
 Gradients and stiffnesses of the whole car come from its linear model (`library.manoeuvres.linear`).
 
-Linear formulas for small motions about the position at rest: wheel rates with the share of the preload, ride
+Linear formulas for small motions about the position at rest: wheel rates with the fraction of the preload, ride
 frequencies of a mass on spring and tyre in series, roll about an axis through the roll centres, understeer gradient
 from the cornering stiffnesses and pneumatic trails of the axles. Milliken & Milliken, Race Car Vehicle Dynamics (1995),
 ch. 5, 16 to 18.
@@ -310,7 +310,7 @@ def _damper_ratio(axle: FittedAxle, travel: float) -> float:
 
 
 def _roll_axis(front: _AxleFigures, rear: _AxleFigures, at_rest: Stand, car: CarData) -> tuple[float, float]:
-    """Height of the sprung mass above the roll axis, and the share of it on the front axle."""
+    """Height of the sprung mass above the roll axis, and the fraction of it on the front axle."""
     cg = car.sprung.cg
     share = (float(cg[0]) - rear.x) / (front.x - rear.x)
     axis = share * front.roll_centre + (1 - share) * rear.roll_centre

@@ -2,7 +2,8 @@
 moments.
 
 Between carrier and wheel stand knuckles without mass that turn by what the forces ask for. They follow a state with the
-angle, and that the forces, each with a short lag; the speeds of the knuckles are removed, so no freedom is added.
+angle, and that the forces, each with a short lag; the speeds of the knuckles are removed, so no degree of freedom is
+added.
 """
 
 from __future__ import annotations

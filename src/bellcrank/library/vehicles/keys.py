@@ -3,7 +3,7 @@
 A section is a frozen dataclass whose fields are made by `key`. Numbers stand in the units that the section states, by
 a list such as units = ["mm", "N/mm"], or that a section around it states; or a value is text with its own unit,
 "25 N/mm". In records all is in SI units, angles in rad. Nothing is guessed: a number whose unit is not stated is
-refused, a key that is not known is refused with the nearest name, and all problems are told at once.
+rejected, a key that is not known is rejected with the nearest name, and all problems are reported at once.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def shown(key: Key, value: float) -> str:
 
 
 class Problems(list[str]):
-    """Sentences about what is wrong, collected while a file is read."""
+    """Messages about what is wrong, collected while a file is read."""
 
     def wrong(self, sentence: str, instead: Any = None) -> Any:
         self.append(sentence)
@@ -114,7 +114,7 @@ def unit_of(text: str, where: str, problems: Problems) -> Unit | None:
 
 
 def read_record(cls: Any, given: Any, where: str, problems: Problems, stated: Stated | None = None) -> Any:
-    """A record of the class from a mapping; None where something is wrong, which `problems` then tells."""
+    """A record of the class from a mapping; None where something is wrong, which `problems` then reports."""
     if not isinstance(given, Mapping):
         return problems.wrong(f"{where} must be a section with keys of its own, given {given!r:.60}.")
     before = len(problems)
@@ -163,7 +163,7 @@ def read_value(k: Key, value: Any, where: str, problems: Problems, stated: State
             return problems.wrong(f"{where} must be {count}, given {value!r:.60}.", (0.0, 0.0, 0.0))
         before = len(problems)
         found = tuple(_number(k, k.dimensions[0], x, where, problems, stated) for x in value)
-        del problems[before + 1 :]  # the first number tells it for all
+        del problems[before + 1 :]  # the first number reports it for all
         return found
     return _number(k, k.dimensions[0], value, where, problems, stated)
 
@@ -187,7 +187,7 @@ def _pairs(k: Key, value: Any, where: str, problems: Problems, stated: Stated) -
     before = len(problems)
     rows = [[_number(k, d, x, where, problems, stated) for d, x in zip(k.dimensions, p)] for p in value]
     if len(problems) > before:
-        del problems[before + 1 :]  # the first number tells it for all
+        del problems[before + 1 :]  # the first number reports it for all
         return ((0.0, 0.0), (1.0, 1.0))
     found = [p[0] for p in rows]
     if any(b <= a for a, b in pairwise(found)):

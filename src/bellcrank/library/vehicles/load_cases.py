@@ -1,7 +1,7 @@
 """Load cases of an axle: what braking, cornering and bumps do to every rod, joint, spring and to the rack.
 
 A case gives forces at the contact of the left wheel, or multiples of gravity from which they follow: load transfer by
-the height of the mass centre, across the car in the shares of roll stiffnesses and roll centres; wheels of an axle
+the height of the mass centre, across the car in the fractions of roll stiffnesses and roll centres; wheels of an axle
 share its forces as they share its load. The travel is that at which springs, stops and anti-roll bar hold the wheel,
 unless a case gives it. Weights and inertia forces of the suspension's parts are in it, and the moment by which the tyre
 of a car resists lean.
@@ -207,7 +207,7 @@ def _or_one(x: float | None) -> float:
 
 
 def _shared(at_rest: Stand, f: Figures, axle: str, load: float, across: float) -> tuple[float, float]:
-    """Loads of the wheels outside and inside: the moment of the weight about the roll axis in the shares of the roll
+    """Loads of the wheels outside and inside: the moment of the weight about the roll axis in the fractions of the roll
     stiffnesses, the rest by the roll centres."""
     stiff = f[f"roll_stiffness_{axle}"] / (f["roll_stiffness_front"] + f["roll_stiffness_rear"])
     share = f["front_share"]
@@ -220,7 +220,7 @@ def _shared(at_rest: Stand, f: Figures, axle: str, load: float, across: float) -
 
 
 def _at_wheel(force: Array, moment: Array, arm: Array, axis: Array, torque: str) -> tuple[Array, Array]:
-    """Force and moment on the carrier; a moment about the axis of the wheel that the body takes is left out."""
+    """Force and moment on the carrier; a moment about the axis of the wheel that the body takes is omitted."""
     if torque == "body":
         moment = moment - (np.cross(arm, force) @ axis) * axis
     return force, moment

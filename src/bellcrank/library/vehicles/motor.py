@@ -12,7 +12,7 @@ IDLE = 80.0  # rad/s
 
 
 def drive_share(given: Drive) -> float:
-    """Share of the front axle in the drive torque."""
+    """Fraction of the front axle in the drive torque."""
     return {"front": 1.0, "rear": 0.0, "all": given.front_share}[given.driven]
 
 

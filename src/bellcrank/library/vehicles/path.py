@@ -1,4 +1,4 @@
-"""Paths to follow: a line in the plane by its arc length, as cubic tables; it goes on straight at both ends. And lane
+"""Paths to follow: a line in the plane by its arc length, as cubic tables; it continues straight at both ends. And lane
 changes along x by parameters, so that one program drives all of them.
 
 Both say how a driver adds them to a model and asks for place, heading and curvature at a station, as text.
@@ -118,7 +118,7 @@ class Change:
             s.add_parameter(name, value, units="L", label=f"{name[5]} of corner {name[6]} of the lane change")
 
     def _steps(self, s: System, at: str, name: str) -> list[tuple[str, str, str]]:
-        """Share of each step that is passed, its length and how far it goes aside."""
+        """Fraction of each step that is passed, its length and how far it goes aside."""
         found = []
         for i, (a, b) in enumerate(((1, 2), (3, 4)), 1):
             s.define(f"{name}_share{i}", f"max(0, min(1, ({at} - path_x{a})/(path_x{b} - path_x{a})))")

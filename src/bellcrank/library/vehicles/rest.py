@@ -283,7 +283,7 @@ def spring_at_rest(axle: FittedAxle, at_rest: Stand) -> tuple[float, float]:
 
 
 def spring_push(spring: Spring, shorter: float) -> float:
-    """Force over shortening; a table goes on with its end slopes, as it does in models."""
+    """Force over shortening; a table continues with its end slopes, as it does in models."""
     if spring.stiffness is not None:
         return spring.stiffness * shorter
     assert spring.table is not None
@@ -342,7 +342,7 @@ def _start(car: CarData) -> float:
 
 
 def solved(car: CarData, residual: Any, start: Sequence[float], failing: str) -> Array:
-    """Where the residual vanishes; a car that its springs do not hold is told so."""
+    """Where the residual vanishes; a car that its springs do not hold is reported."""
     try:
         with warnings.catch_warnings():  # on the way linkages may come near their ends
             warnings.simplefilter("ignore", ModelWarning)

@@ -1,7 +1,8 @@
 """Set-up solved from what is asked: heights of the body, toe and camber as the car stands, wheel loads.
 
 In: a car whose parts fit together, and its `Setup`. Out: the same car with other springs and wheel axes. A car has one
-freedom in its wheel loads, between the diagonals; the mass centre says the rest, and what contradicts it is told.
+degree of freedom in its wheel loads, between the diagonals; the mass centre says the rest, and what contradicts it is
+reported.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ class Graph:
         if not any(p in number for p in node.parts):
             return {}
         edges: dict[int, Expr] = {}
-        # partials are formed only where they are needed: those of an external routine may not be known
+        # partials are formed only where they are needed: those of a user function may not be known
         if isinstance(node, Func) and node.function is not None:
             listed = [(a, external(node, i)) for i, a in enumerate(node.args) if a in number]
         else:
@@ -196,7 +196,7 @@ def accumulate(
     mode: str = "cheapest",
     external: ExternalPartial = by_routine,
 ) -> list[dict[int, Expr]]:
-    """Derivatives of every result, by number of source; those that are zero are left out.
+    """Derivatives of every result, by number of source; those that are zero are omitted.
 
     Sources with rates (a mapping) give derivatives along that one direction, under number 0.
     """

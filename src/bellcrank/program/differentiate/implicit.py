@@ -45,7 +45,7 @@ def total_slopes(
     mode: str = "cheapest",
     external: ExternalPartial = by_routine,
 ) -> list[dict[int, Expr]]:
-    """Derivatives of every result, by number of source; those that are zero are left out."""
+    """Derivatives of every result, by number of source; those that are zero are omitted."""
     with small_threshold(EVERYTHING):
         shared = Intermediates(results)
         n = len(sources)

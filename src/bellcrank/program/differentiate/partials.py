@@ -10,12 +10,12 @@ from bellcrank.expr.calculus import builtin_partials
 from bellcrank.expr.node import ONE, Rational
 from bellcrank.program.differentiate.intermediates import Intermediates
 
-ExternalPartial = Callable[[Func, int], Expr]  # the partial derivative of a table or external routine by one argument
+ExternalPartial = Callable[[Func, int], Expr]  # the partial derivative of a table or user function by one argument
 HALF = Fraction(1, 2)
 
 
 def by_routine(node: Func, index: int) -> Expr:
-    """What a table or external routine says of its own derivative."""
+    """What a table or user function says of its own derivative."""
     result: Expr = node.function.partial(index, node.args)
     return result
 
