@@ -30,7 +30,7 @@ RELEASE = 2.0  # m behind the first cone where the throttle is released, where i
 OUTLINE = 9  # points of each side
 SEARCHED = (30.0, 200.0)  # km/h
 STRIDES = (16.0, 1.0)  # km/h, of the search, at first and at last
-# Lines of a driver who uses the lanes: fractions of lanes 1, 3, 3 and 5 that steps reach into, and of the room next to the
+# Lines of a driver who uses the lanes: fractions of lanes 1, 3, 3 and 5 that steps reach into, and of the room by the
 # car in lanes 3 and 5 by which the line stays short of their middles
 LINES = {"iso3888-1": (0.4, 0.3, 0.3, 0.3, 0.0, 0.0), "iso3888-2": (0.3, 0.35, 0.1, 0.3, 0.7, 0.3)}
 MOVES = (4.0, 4.0, 4.0, 4.0, 0.3, 0.3)  # m, by which a line is changed at first
