@@ -1,7 +1,7 @@
 """Errors: what can go wrong, said to an engineer.
 
-`ModelError`, `BuildError` and `RunError` are the user's to fix; `InternalError` is ours, and says so.
-A message tells what, where, the numbers, and what to try; a `ModelError` holds all problems found at once.
+`ModelError`, `BuildError` and `RunError` are the user's to fix; `InternalError` is a bug of Bellcrank.
+A message reports what, where, the numbers, and what to try; a `ModelError` holds all problems found at once.
 Every error survives pickling, so that a study may run in other processes.
 """
 
@@ -38,7 +38,7 @@ class BellcrankError(Exception):
 class ModelError(BellcrankError):
     """A description that cannot be used as it stands.
 
-    `problems` is one sentence or several, each of which may have more lines; `model` is the name of the model,
+    `problems` is one message or several, each of which may have more lines; `model` is the name of the model,
     if it is known.
     """
 
@@ -76,7 +76,7 @@ class BuildError(BellcrankError):
 
 
 class RunError(BellcrankError):
-    """A run that could not start or go on: says at what time, in what state, and why."""
+    """A run that could not start or continue: says at what time, in what state, and why."""
 
 
 class NoChannel(RunError, KeyError):
@@ -134,7 +134,7 @@ def mapping(given: Any, what: str) -> dict[Any, Any]:
 
 
 def check_called(given: Any, what: str, arguments: str) -> None:
-    """Refuses what was given in place of a function that is called as one goes on, or of None."""
+    """Rejects what was given in place of a function that is called as one continues, or of None."""
     if given is not None and not callable(given):
         raise ModelError(f"{what}={given!r} must be a function of {arguments}, or None")
 

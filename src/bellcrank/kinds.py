@@ -1,6 +1,6 @@
 """Kinds of arguments of public calls, read from their annotations: text, mappings, lists of something, yes or no.
 
-In: a function or a class. Out: the same, which refuses an argument of another kind by its name. Values (names, numbers,
+In: a function or a class. Out: the same, which rejects an argument of another kind by its name. Values (names, numbers,
 formulas) are checked where they are used; arguments that may be of kinds not listed here are not looked at.
 """
 
@@ -48,7 +48,7 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
 
 
 def checked(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """A function that refuses arguments of other kinds than its annotations name.
+    """A function that rejects arguments of other kinds than its annotations name.
 
     Most are looked at only where the function fails with an error of Python: what it says itself is the better message.
     """

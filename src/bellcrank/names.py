@@ -1,6 +1,6 @@
 """Names that a user typed: which of the known names is meant.
 
-Names of a model are case-sensitive. Whoever looks one up may leave out or add blanks, and may write capitals otherwise
+Names of a model are case-sensitive. Whoever looks one up may omit or add blanks, and may write capitals otherwise
 where only one name can be meant.
 """
 

@@ -274,7 +274,7 @@ def kinks(x: np.ndarray, slopes: np.ndarray) -> tuple[float, ...]:
 
 
 def pieces(points: np.ndarray, coefficients: np.ndarray) -> Signal:
-    """Cubic pieces that begin at the points, lowest power first; outside it goes on with the end slope."""
+    """Cubic pieces that begin at the points, lowest power first; outside it continues with the end slope."""
     x, a = np.ascontiguousarray(points, dtype=float), np.ascontiguousarray(coefficients, dtype=float)
 
     def at(t: float, rate: bool) -> float:

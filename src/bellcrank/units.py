@@ -159,7 +159,7 @@ class UnitSystem:
         return Unit(dimension, 1.0, self._text(dimension, "rad"))
 
     def parse(self, text: str) -> Unit:
-        """Read dimension words (and give their user unit) or real units; the module's docstring tells how."""
+        """Read dimension words (and give their user unit) or real units; see the docstring of the module."""
         words = _WORD.findall(_plain(text))
         if all(word.lower() in _DIMENSION_WORDS for word, _ in words):
             return self.display(parse_dimension(text))

@@ -326,7 +326,7 @@ def test_cc_that_cannot_be_used_is_said(named, monkeypatch):
 def test_fc_that_cannot_be_used_is_said(monkeypatch):
     building._found.cache_clear()
     monkeypatch.setenv("FC", "'")
-    with pytest.warns(bc.ModelWarning, match=r"FC=.* is not used: it cannot be read \(No closing quotation\)"):
+    with pytest.warns(bc.ModelWarning, match=r"\(from FC\): it cannot be read \(No closing quotation\); using "):
         assert find_fortran() is not None
 
 

@@ -20,7 +20,7 @@ def test_exact_poses_from_c(name, second):
     z = np.linspace(-0.15, 0.18, 40)
     other = {} if second is None else {second: np.linspace(0.03, -0.02, 40)}
     links = chain.links[:1]
-    a, b = bc.compile_linkage(chain, links).solve(z, **other), chain.solve(z, **other)
+    a, b = bc.compile_linkage(chain, links=links).solve(z, **other), chain.solve(z, **other)
     for one, two in ((a, b), (a.link[links[0]], b.link[links[0]])):
         found = differences(one, two)
         assert found["position"] < 1e-14 and found["angle"] < 1e-13
@@ -32,7 +32,7 @@ def test_exact_poses_from_c(name, second):
 @pytest.mark.parametrize("scheme", rarely(["quintic", "cubic"], ["cubic"]))
 def test_look_up_in_c(scheme):
     table = linkage("five_link").table(step=0.02, range=(-0.1, 0.1), scheme=scheme)
-    compiled = bc.compile_linkage(table, ["rod_5"])
+    compiled = bc.compile_linkage(table, links=["rod_5"])
     z = np.linspace(-0.1, 0.1, 57)
     a, b = compiled.solve(z), table.solve(z)
     assert max(differences(a, b).values()) < 1e-11

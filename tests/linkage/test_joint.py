@@ -210,7 +210,7 @@ def test_a_table_may_be_extended_by_choice(backends):
     s.add_gravity()
     eom = s.equations()
     with pytest.warns(
-        ModelWarning, match=r"goes from -0\.05 to 0\.05 m, but q\(wheel\) went from .* it continues straight"
+        ModelWarning, match=r"goes from -0\.05 to 0\.05 m, but q\(wheel\) went from .* it was extrapolated linearly"
     ):
         runs = [eom.compile(backend=b).simulate(t_end=0.15, step=0.005, initial={joint.q: 0.0}) for b in backends]
     assert runs[0].ended == "finished" and runs[0]["q(wheel)"][-1] < -0.08

@@ -295,7 +295,7 @@ def test_the_table_of_the_other_side_is_the_mirror_image(name, rack):
 
 def test_a_table_by_compiled_poses():
     one = linkage("five_link")
-    a = bc.compile_linkage(one, ["rod_5"]).table(step=0.02, range=(-0.1, 0.1))
+    a = bc.compile_linkage(one, links=["rod_5"]).table(step=0.02, range=(-0.1, 0.1))
     b = one.table(step=0.02, range=(-0.1, 0.1), links=["rod_5"])
     for name in ("carrier", "rod_5"):
         found = differences(a.nodes[name], b.nodes[name])

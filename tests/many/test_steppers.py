@@ -123,7 +123,7 @@ def test_environments_satisfy_gymnasium(cart: Any, actions: Any) -> None:
 
     def make(n: int | None = None) -> Any:
         return bc.gym.make(
-            cart, actions, ["q(cart)", "sin(q(pole))", "u(pole)"], reward="1 - q(pole)**2 - 0.001*force**2 - m_p",
+            cart, actions, observations=["q(cart)", "sin(q(pole))", "u(pole)"], reward="1 - q(pole)**2 - 0.001*force**2 - m_p",
             done="abs(q(pole)) > 0.3", every=4, t_end=0.5, n=n,
             initial={"q(pole)": bc.uniform(-0.2, 0.2)}, parameters={"M_p": bc.uniform(0.05, 0.2)},
         )  # fmt: skip
@@ -144,7 +144,7 @@ def test_environments_satisfy_gymnasium(cart: Any, actions: Any) -> None:
 def test_functions_of_channels_and_steps_that_fail(cart: Any) -> None:
     pytest.importorskip("gymnasium", reason="the extra gym is not installed")
     env = bc.gym.make(
-        cart, {"force": (-1, 1)}, {"q(pole)": (-1, 1)}, reward=lambda x: x["q(pole)"] ** 2 + x["force"],
+        cart, {"force": (-1, 1)}, observations={"q(pole)": (-1, 1)}, reward=lambda x: x["q(pole)"] ** 2 + x["force"],
         done=lambda x: x["q(pole)"] > 0.5, t_end=1.0,
     )  # fmt: skip
     env.reset(seed=1, options={"initial": {"q(pole)": 0.4}, "parameters": {"m_c": 2}})
@@ -208,7 +208,7 @@ def test_gains_found_by_trial_are_about_those_of_lqr(cart: Any, capsys: Any) -> 
 def test_functions_that_return_no_number_are_errors(cart: Any, what: str, value: Any) -> None:
     pytest.importorskip("gymnasium", reason="the extra gym is not installed")
     given = {"reward": 1.0, "done": "t > 9", what: lambda x: value}
-    env = bc.gym.make(cart, {"force": (-1, 1)}, {"q(pole)": (-1, 1)}, t_end=1.0, **given)
+    env = bc.gym.make(cart, {"force": (-1, 1)}, observations={"q(pole)": (-1, 1)}, t_end=1.0, **given)
     env.reset(seed=1)
     with pytest.raises(bc.RunError, match=rf"{what}\(\) returned"):
         env.step(np.array([0.0]))

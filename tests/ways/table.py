@@ -31,38 +31,23 @@ class Reason:
 
 
 LOCKSTEP = Reason(
-<<<<<<< HEAD
     "Runs in lanes or on a GPU share their steps. Such models run on cores instead, and a note reports it.",
-    "chooses its steps|times of their own|run by run",
-=======
-    "Runs that advance together have the same steps; these runs go one after another on all cores, and a note reports it.",
     "adapts its steps|times of their own|run by run",
->>>>>>> 79549b25 (Messages, docstrings and comments in the words of the field: user functions, singular configurations, degrees of freedom, fractions, adaptive methods)
 )
 STEPS = Reason("The caller chooses the steps of a stepper.", "a stepper takes method")
 REAL_TIME = Reason(
     "Only fixed steps, for real time. A warning names the method used instead.", "fixed steps of .* are taken by rk4"
 )
-<<<<<<< HEAD
 ONE_BY_ONE = Reason("Python runs such models one by one, and a note reports it.", "driven one by one by Python")
 NOT_CLOSED = Reason("The step returns `NOT_CLOSED`. The state stays the last good one.", "returns 2")
-=======
-ONE_BY_ONE = Reason("Python drives these runs one by one, and a note reports it.", "driven one by one by Python")
-NOT_CLOSED = Reason("The step returns `NOT_CLOSED`, and the state stays the last good one.", "returns 2")
->>>>>>> 79549b25 (Messages, docstrings and comments in the words of the field: user functions, singular configurations, degrees of freedom, fractions, adaptive methods)
 PROJECTED = Reason(
     "Projection keeps loops closed to rounding. There is no argument `dae=`.",
     "has no argument 'dae'|dae= is for programs in C and Fortran",
 )
 NO_RIGID = Reason("Rigid wheels raise an error. Use a tyre.", "rigid wheels")
 NO_ROUTINE = Reason(
-<<<<<<< HEAD
     "The function cannot be called there. The error message names the alternative.",
-    "is given in C or Fortran alone|needs the external routine|cannot call the external routine",
-=======
-    "The routine cannot be called there; the message says what to give instead.",
     "is given in C or Fortran alone|needs the user function|cannot call the user function",
->>>>>>> 79549b25 (Messages, docstrings and comments in the words of the field: user functions, singular configurations, degrees of freedom, fractions, adaptive methods)
 )
 
 WITH_DAE = ("native", "without compiler", "stepper", "cores", "written C", "written Fortran", "FMU co-simulation")

@@ -28,7 +28,7 @@ Values = Mapping[Any, float | str] | None
 
 
 class Analyses(Checked):
-    """What a simulation tells besides time histories. Values in user units unless a method says otherwise."""
+    """What a simulation reports besides time histories. Values in user units unless a method says otherwise."""
 
     internals = ("derived", "loaded", "plant")
     loaded: Loaded

@@ -167,7 +167,7 @@ class Equations(Checked):
         return {**counted, "routines": inside} if inside else counted
 
     def summary(self) -> str:
-        """A few lines: freedoms, operations, how derived, seconds."""
+        """A few lines: degrees of freedom, operations, how derived, seconds."""
         return summary(self.derived)
 
     def describe(self) -> str:
@@ -255,10 +255,10 @@ class Equations(Checked):
     def compile(
         self, *, backend: Backend = "auto", external: Mapping[str, Any] | None = None, speed: Speed = "auto"
     ) -> Simulation:
-        """A simulation, ready to run. `external` replaces external routines by name.
+        """A simulation, ready to run. `external` replaces user functions by name.
 
         `backend`: "c" compiles, "wasm" runs in WebAssembly by wasmtime, "python" in Python; "auto" takes the first that
-        can be had. `sim.backend` and `sim.notes` tell. `speed`: "auto" has a program soon ready, which a faster one
+        can be had. `sim.backend` and `sim.notes` report which. `speed`: "auto" has a program soon ready, which a faster one
         follows where that pays; "fast" waits for the fastest, "quick" makes one that is sooner ready and slower.
         """
         from bellcrank.api.simulation import Simulation

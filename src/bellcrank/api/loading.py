@@ -53,7 +53,7 @@ def load_model(path: str | Path, **arguments: Any) -> System:
 
 
 def settings_of(equations: Equations, pars: ParsFile | str | Path) -> dict[str, Any]:
-    """What a parameter file says, as arguments of `simulate`; all that is wrong with it is told at once."""
+    """What a parameter file says, as arguments of `simulate`; all that is wrong with it is reported at once."""
     return read_settings(setup_of(equations.derived), pars)
 
 

@@ -35,7 +35,7 @@ State = Sequence[float]  # coordinates or speeds, in equation units
 class Simulation(Analyses):
     """A model ready to run. Values at this boundary are in user units, except for `derivatives`.
 
-    `backend` says whether the model is compiled ("c") or runs in Python; `notes` says so in words. It never changes:
+    `backend` says whether the model is compiled ("c") or runs in Python; `notes` reports it in words. It never changes:
     any number of threads may evaluate and run it at the same time.
     """
 
@@ -66,7 +66,7 @@ class Simulation(Analyses):
 
     @property
     def notes(self) -> list[str]:
-        """How the model runs, in sentences."""
+        """How the model runs, in messages."""
         return self.loaded.notes()
 
     def describe(self) -> str:
@@ -91,16 +91,16 @@ class Simulation(Analyses):
     ) -> tuple[np.ndarray, np.ndarray]:
         """(q', u') in equation units (rad, consistent units); q and u as listed by `eom.coordinates` and `eom.speeds`.
 
-        In a singular position of closed loops, constraints that vanish there are left out.
+        In a singular configuration of closed loops, constraints that vanish there are omitted.
         """
         return evaluate.rates(self.loaded, t, q, u, parameters, inputs)
 
     def rhs(self, *, parameters: Parameters = None, inputs: Inputs = None) -> Rhs:
         """f(t, x, out=None) -> x' for integrators of others, parameters and inputs (user units) bound once.
 
-        x = [q, u] as `complete` returns them, own states of the model among the coordinates q: `f.state_names`. All in
-        equation units (rad, consistent units), `f.units`. `f.jacobian(t, x)` gives df/dx; `f.address` a compiled
-        function for `scipy.LowLevelCallable` and the like.
+        x = [q, u] as `complete` returns them, user-defined states of the model among the coordinates q:
+        `f.state_names`. All in equation units (rad, consistent units), `f.units`. `f.jacobian(t, x)` gives df/dx;
+        `f.address` a compiled function for `scipy.LowLevelCallable` and the like.
         """
         return rhs_of(self.loaded, parameters, inputs)
 
@@ -113,7 +113,7 @@ class Simulation(Analyses):
     def echo(
         self, t: float, q: State, u: State, *, parameters: Parameters = None, inputs: Inputs = None
     ) -> dict[str, float]:
-        """What external routines give to the echo of a run that starts there (when="echo"), in equation units."""
+        """What user functions give to the echo of a run that starts there (when="echo"), in equation units."""
         return evaluate.echo(self.loaded, t, q, u, parameters, inputs)
 
     def multipliers(
@@ -154,8 +154,8 @@ class Simulation(Analyses):
         is recorded in `run.events`. `stop` names events that end the run. `progress` is called with the share done.
         `dae`: how position constraints and loops are kept ("projection"; docs/dae_methods.md), by name or with
         settings, `bc.Dae("baumgarte", alpha=20, beta=20)`. `assemble=False` starts from the values given, even if they
-        violate constraints. `start`: a run to go on from where it ended, with its parameters, inputs, step, method and
-        tolerances unless given.
+        violate constraints. `start`: a run to continue from where it ended, with its parameters, inputs, step, method
+        and tolerances unless given.
         """
         return simulate(
             self.loaded, t_end, step, method, output_every, parameters, with_guess(initial, guess), inputs, rtol, atol,
@@ -234,9 +234,9 @@ class Simulation(Analyses):
         Every value is a number (or signal) that all runs share, an array over runs, or a distribution: `bc.uniform(a,
         b)`, `bc.normal(mean, deviation)`, `bc.log_uniform(a, b)`, drawn together by `sampling` ("latin-hypercube",
         "sobol", "halton", "random") with a `seed`. `keep` names channels whose histories are kept, of every `every`-th
-        step; `reduce` figures that are found while runs go on, `{"az": ["rms", "max", "percentile(95)"]}`, of the same
-        rows. `rtol`, `atol`, `events`, `stop`, `dae` and `guess` (numbers that all runs share) as of `simulate`. A run
-        that stops leaves the others alone; `many.ended` says why.
+        step; `reduce` metrics that are computed during the runs, `{"az": ["rms", "max", "percentile(95)"]}`, of the
+        same rows. `rtol`, `atol`, `events`, `stop`, `dae` and `guess` (numbers that all runs share) as of `simulate`. A
+        run that stops leaves the others alone; `many.ended` says why.
         """
         from bellcrank.many.many import simulate_many
 

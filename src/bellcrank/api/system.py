@@ -28,7 +28,7 @@ class System(Builder):
 
     `units` names the unit system of all values given and shown (mks, in-lb, ft-lb, mm-tonne); `axes` the convention
     for the vertical: "SAE" (axis 3 down), "ISO 8855" (axis 3 up) or None (gravity along +[n3] unless given).
-    Problems of the description are collected and told together by `equations`.
+    Problems of the description are collected and reported together by `equations`.
     """
 
     internals = ("description", "keeps", "owner")
@@ -49,12 +49,12 @@ class System(Builder):
     ) -> LinkageJoint:
         """Carries a body by a linkage: its joint to `base` has the travel of the wheel centre as coordinate.
 
-        `carrier` is a body added with parent=base and no freedom of its own; `at` (m) is where the origin of the hard
-        points lies in the base, whose axes they share. exact=False looks poses up in a table made for `accuracy`
-        (m, rad; 1e-8, with a second input 1e-6 over 60 mm of rack or 0.15 rad of roll to either side); a `Table` may be
-        given instead of a Linkage. `rack` is a body that slides in the base along the linkage's rack axis, or the rack
-        travel as a formula over time, inputs and parameters (twice differentiable); it may be shared by two linkages.
-        Outside its range an exact joint, and a table unless `extend`, ends the run.
+        `carrier` is a body added with parent=base and no degree of freedom of its own; `at` (m) is where the origin of
+        the hard points lies in the base, whose axes they share. exact=False looks poses up in a table made for
+        `accuracy` (m, rad; 1e-8, with a second input 1e-6 over 60 mm of rack or 0.15 rad of roll to either side); a
+        `Table` may be given instead of a Linkage. `rack` is a body that slides in the base along the linkage's rack
+        axis, or the rack travel as a formula over time, inputs and parameters (twice differentiable); it may be shared
+        by two linkages. Outside its range an exact joint, and a table unless `extend`, ends the run.
         """
         from bellcrank.describe.linkage_joint import add_linkage
 
@@ -140,10 +140,10 @@ class System(Builder):
         brakes it in proportion to its speed along the ground and `drive` (a force) pushes it forward. A tyre with slip
         (`bc.Slip`) acts on `wheel`, the body that turns about its second axis: rolling resistance is then a moment on
         it, and it is driven and braked by moments. A tyre of `bc.tyres` (`bc.tyres.read("file.tir")`) acts on `wheel`
-        too, with its own radius, load and rolling resistance (docs/tyres.md); `rim` is then left out.
+        too, with its own radius, load and rolling resistance (docs/tyres.md); `rim` is then omitted.
         Without a tyre the wheel is rigid: at an impact its normal speed is reversed and multiplied by the first number
         of `restitution`, its slip multiplied by the second; then it rolls. `wheel` is the body that turns when it rolls
-        without slipping; without it the wheel's own turning is left out. A wheel that starts below ground is moved up
+        without slipping; without it the wheel's own turning is omitted. A wheel that starts below ground is moved up
         with a warning, or an error (`below="error"`).
         """
         from bellcrank.describe.contacts import add_contact
@@ -200,7 +200,7 @@ class System(Builder):
         `constraint_rates`), for the methods of `simulate(dae=...)`. "auto" removes a speed by each speed constraint if
         its coefficient cannot vanish in motion, and keeps all speeds otherwise, with a note; "eliminate" always removes
         them, and runs warn near a zero of such a coefficient. `small=False` derives the same description without
-        small orders. `optimise`: "none", "default" or "thorough". `without` leaves out passes by name
+        small orders. `optimise`: "none", "default" or "thorough". `without` omits passes by name
         (`dynamics/accelerations.py: PASSES`, docs/derivation.md), to see what each is worth.
         """
         from bellcrank.api.equations import equations_of

@@ -26,7 +26,7 @@ def options(parser: ArgumentParser) -> None:
     add(
         "what",
         choices=("new", "check", "keys", "list"),
-        help="new: write a commented file to start from; check: tell what is unusual about a car, and its figures; "
+        help="new: write a commented file to start from; check: report what is unusual about a car, and its figures; "
         "keys: list all keys with units and usual values, and hard points by kind of suspension; list: name the cars "
         "that come with Bellcrank",
     )

@@ -1,4 +1,4 @@
-"""`bellcrank check`: the proof of a model against an independent evaluation."""
+"""`bellcrank check`: the verification of a model against an independent evaluation."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def options(parser: ArgumentParser) -> None:
     shared(parser, "model", "values", "json", "start", "input")
     run_options(parser, "the runs", fixed=True)
     add("--dae", type=names, metavar="NAMES", help="methods to compare, such as projection,dlmm (default: all)")
-    until = "until when drift is told (default: t_end/100, t_end/10, t_end)"
+    until = "until when drift is reported (default: t_end/100, t_end/10, t_end)"
     add("--horizons", type=times, metavar="S,S,...", help=until)
     add("--free-fall", action="store_true", help="also correct accelerations that leave the multipliers out")
     add("--no-limits", action="store_true", help="do not look for the largest stable steps")

@@ -88,7 +88,7 @@ def _run(plan: Plan, args: Namespace) -> Outcome:
 
 
 def _refuse_unused(args: Namespace) -> None:
-    """Options that mean nothing to a script are told, not passed over; so are those of a run without one."""
+    """Options that mean nothing to a script are reported, not passed over; so are those of a run without one."""
     asked = [name for name, value in vars(args).items() if name not in OPTIONS and value not in (None, False, [])]
     if asked:
         raise bc.ModelError(f"{_written(asked)}: not for AUTOLEV scripts; --print sets the time between rows")

@@ -24,7 +24,7 @@ from bellcrank.cli.terminal import shown
 from bellcrank.files.whole import guarded_by
 
 COMMANDS = {
-    "run": "Run a simulation and tell how it went.",
+    "run": "Run a simulation and report how it went.",
     "describe": "List parameters, inputs, states and outputs with values, units and labels.",
     "count": "Derive the equations of motion and count the operations of one evaluation.",
     "write": "Derive the equations of motion and write a stand-alone program: source, Makefile and default input.",
@@ -33,9 +33,9 @@ COMMANDS = {
     "check": "Check the equations of motion against an independent numerical evaluation of the model.",
     "compare": "Compare methods that keep constraints: drift, accuracy, cost and largest stable step.",
     "many": "Run a model many times at once, with values that vary from run to run.",
-    "realtime": "Take steps of a model at the pace of the clock, and tell how long they take.",
+    "realtime": "Take steps of a model in real time, and report how long they take.",
     "study": "Run a model over grids and samples of its parameters, on all cores or a Dask cluster; a killed study "
-    "goes on.",
+    "continues.",
     "translate": "Write the Python model that is equivalent to an AUTOSIM deck.",
     "kane": "Derive equations of motion by hand, in the language of AUTOLEV (1992), at the terminal.",
     "analyse": "Find equilibria, modes, frequency responses and sensitivities of a model.",
@@ -43,7 +43,7 @@ COMMANDS = {
     "plot": "Draw channels of one or several runs.",
     "report": "Write one page about a model: tree, tables, equations, operation counts, check and plots of a run.",
     "tyre": "Read a .tir file: its stiffnesses and notes, curves and a table of its forces.",
-    "car": "Begin the file of a car, check it and tell its figures.",
+    "car": "Create, check and summarize car files.",
     "drive": "Drive manoeuvres with a car: metrics, channels, passed or failed.",
     "kinematics": "Measure a suspension over travel and rack: camber, toe, roll centre, motion ratios and more.",
 }

@@ -39,7 +39,7 @@ from bellcrank.many.spread import read_spread
 from bellcrank.names import find_name, text_of
 from bellcrank.run.assembly import STATES
 
-TOLD = 5  # runs that ended early, told one by one
+TOLD = 5  # runs that ended early, reported one by one
 PERCENTILES = (5, 50, 95)
 
 

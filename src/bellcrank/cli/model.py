@@ -15,7 +15,7 @@ from bellcrank.run.values import check_parameters
 
 
 def load(args: Namespace) -> bc.System:
-    """The model of a file. What its own code does wrong is told with the line, not with a traceback."""
+    """The model of a file. What its own code does wrong is reported with the line, not with a traceback."""
     if is_script(args.model):
         from bellcrank.cli.kane import script_plan
 

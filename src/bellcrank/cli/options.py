@@ -32,7 +32,7 @@ class _Named(Action):
 
 
 class _Spelled(_Named):
-    """The same with names that capitals tell apart."""
+    """The same with names that differ only by case."""
 
     key = staticmethod(str)
 
@@ -187,7 +187,7 @@ def run_options(parser: ArgumentParser, of: str = "the run", fixed: bool = False
 def event_options(parser: ArgumentParser) -> None:
     """--rtol, --atol, --event, --stop: what `event_settings` reads."""
     add = parser.add_argument
-    add("--rtol", type=float, metavar="E", help="relative tolerance of methods that choose their steps")
+    add("--rtol", type=float, metavar="E", help="relative tolerance of adaptive methods")
     atol = "absolute tolerance in the unit of each state, or m=1e-9, q(arm)=1e-8: of a unit or state (may be repeated)"
     add("--atol", **NAMED, type=tolerance, metavar="[NAME=]E", help=atol)
     watched_options(parser)
@@ -196,7 +196,7 @@ def event_options(parser: ArgumentParser) -> None:
 def watched_options(parser: ArgumentParser) -> None:
     """--event, --stop: what `events_given` reads."""
     event = (
-        'tell when a condition over channels becomes true, such as "lift=Fz < 0", and act if wanted, as in '
+        'report when a condition over channels becomes true, such as "lift=Fz < 0", and act if wanted, as in '
         '"bounce: z < 0: u(ball) = -e*u(ball)" (may be repeated)'
     )
     for name, words in (("--event", event), ("--stop", "the same, and end the run there (may be repeated)")):

@@ -1,6 +1,6 @@
 """The parser of one command: names and options in any order.
 
-argparse gives up where a name that may be left out follows an option (`car new --like formula my.toml`), and lets an
+argparse gives up where a name that may be omitted follows an option (`car new --like formula my.toml`), and lets an
 option with as many words as there are take the name of the model as well (`analyse --sensitivity k model.py`).
 """
 

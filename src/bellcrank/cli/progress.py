@@ -1,4 +1,4 @@
-"""Progress: what takes longer than a second is told on stderr."""
+"""Progress: what takes longer than a second is reported on stderr."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Progress:
             self._shown = True
 
     def line(self, elapsed: float) -> str:
-        """What is told after some seconds."""
+        """What is reported after some seconds."""
         share = self._share or 0.0
         told = "" if self._share is None else f" {100 * share:.0f} %,"
         left = f", {elapsed * (1 / share - 1):.0f} s left" if share > 0.01 else ""

@@ -1,4 +1,4 @@
-"""`bellcrank realtime`: steps of a model at the pace of the clock, and how long they take."""
+"""`bellcrank realtime`: steps of a model in real time, and how long they take."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def options(parser: ArgumentParser) -> None:
     shared(parser, "model", "values", "compile", "json", "start", "input")
     add("--step", type=float, metavar="S", help="step, s (that of the model)")
     add("--method", metavar="NAME", help="a method with a fixed step (that of the model)")
-    add("--seconds", type=float, default=10.0, metavar="S", help="how long it goes on (10)")
+    add("--seconds", type=float, default=10.0, metavar="S", help="duration (default 10)")
     add("--udp", type=int, metavar="PORT", help="send channels as JSON to this port of this machine, 127.0.0.1")
     add("--udp-every", type=int, metavar="N", help="steps from one row that is sent to the next (100 rows a second)")
     add("--channel", metavar="NAME", help="a channel that is sent, instead of all", **MANY)

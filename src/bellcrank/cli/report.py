@@ -18,8 +18,8 @@ def options(parser: ArgumentParser) -> None:
     add("--out", metavar="FILE", help="the page to write (default: named after the model, .html)")
     add("--states", type=positive, default=5, metavar="N", help="random states of the check (default 5)")
     run_options(parser)
-    add("--no-check", action="store_true", help="leave out the check")
-    add("--no-run", action="store_true", help="leave out the run")
+    add("--no-check", action="store_true", help="omit the check")
+    add("--no-run", action="store_true", help="omit the run")
 
 
 def command(args: Namespace) -> None:

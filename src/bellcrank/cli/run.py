@@ -39,7 +39,7 @@ def options(parser: ArgumentParser) -> None:
     shared(parser, "model", "values", "compile", "json", "start", "input")
     run_options(parser)
     add("--t-start", type=float, metavar="S", help="beginning of the run in s (0)")
-    add("--start", metavar="FILE", help="go on from the last row of a run in a file, to --t-end")
+    add("--start", metavar="FILE", help="continue from the last row of a run in a file, to --t-end")
     add("--dae", metavar="NAME", help=f"how constraints of positions and loops are kept: {', '.join(KNOWN)}")
     add("--output-every", type=positive, metavar="N", help="keep every N-th step")
     event_options(parser)
@@ -51,7 +51,7 @@ def options(parser: ArgumentParser) -> None:
     add("--pars", metavar="FILE", help="parameter file, as programs read it; other options override it")
     add("--echo", metavar="FILE", help="write a parameter file with everything as it was used")
     add("--plot", metavar="FILE", help="draw the outputs, up to eight, to a PNG file")
-    film = "write a film of the mechanism (.gif; .mp4 with ffmpeg) or a page that plays it (.html)"
+    film = "write an animation of the mechanism (.gif; .mp4 with ffmpeg) or a page that plays it (.html)"
     add("--animate", metavar="FILE", help=film)
 
 
@@ -98,7 +98,7 @@ def command(args: Namespace) -> int:
     return FINE if run.status is RunStatus.FINISHED else ENDED_EARLY
 
 
-CHOSEN = (  # figures of methods that choose their steps
+CHOSEN = (  # figures of adaptive methods
     "rtol", "atol", "rejected", "rates", "smallest_step", "largest_step", "jacobians", "factorisations",
     "newton_failures", "fastest_mode", "held_steps", "went_over",
 )  # fmt: skip

@@ -37,7 +37,7 @@ def ended() -> int:
 
 @contextmanager
 def of_the_command() -> Iterator[None]:
-    """While a command goes on."""
+    """While a command continues."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by who called
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
@@ -56,7 +56,7 @@ def of_the_command() -> Iterator[None]:
         if not isinstance(lost.exc_value, KeyboardInterrupt):
             before(lost)
             return
-        returned: list[bool] = []  # an interrupt that came while this goes on would be dropped too, with a word
+        returned: list[bool] = []  # an interrupt that came while this continues would be dropped too, with a word
         start_new_thread(_again, (returned,))
         returned.append(True)
 

@@ -17,7 +17,7 @@ from bellcrank.errors import counted
 from bellcrank.files.choose import TABLES
 
 SHOWN = 24  # rows of a study without tables of its own
-FAILED = 5  # runs that failed, told one by one
+FAILED = 5  # runs that failed, reported one by one
 WIDTH = 28  # characters of the bar
 
 

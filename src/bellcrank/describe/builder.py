@@ -1,6 +1,6 @@
 """Builder: what a user's calls become.
 
-Each call writes a record of the description, or the sentence that says what is wrong with it.
+Each call writes a record of the description, or the message that says what is wrong with it.
 
 In:  names, formulas as text or objects, numbers, vectors. Out: a `Description`, which `model` checks and freezes, and
 handles. Nothing is resolved here, so the order of calls does not matter. Wheels and linkages, which are several
@@ -51,12 +51,12 @@ from bellcrank.numeric.real import displayed, real
 from bellcrank.signals import own_copy
 from bellcrank.units import unit_system, with_unit
 
-PLACES = choices_of(CallTime)  # where external routines are called
+PLACES = choices_of(CallTime)  # where user functions are called
 MACHINE = MECHANICAL.keys() - {"q", "u"}  # functions whose value needs the whole machine
 
 
 class Builder(Checked):
-    """A description that grows by calls; problems are collected, to be told together."""
+    """A description that grows by calls; problems are collected, to be reported together."""
 
     def __init__(self, name: str, *, units: Units = "mks", axes: VerticalAxis | None = None) -> None:
         self.description = records.Description(name_of(name, "system"), unit_system(units).name, axes)
@@ -345,7 +345,7 @@ class Builder(Checked):
             self._parameter(name).label = text
 
     def require_positive(self, *names: str) -> None:
-        """Parameters that make no sense unless they are positive: a run with another value is refused."""
+        """Parameters that make no sense unless they are positive: a run with another value is rejected."""
         for name in names:
             self._parameter(name).positive = True
 
@@ -396,7 +396,7 @@ class Builder(Checked):
         c: str | None = None,
         fortran: str | None = None,
     ) -> None:
-        """Declares an external routine.
+        """Declares a user function.
 
         Without `returns` it is a function in formulas, called with as many arguments as named here. With `returns`,
         these names are variables that the routine sets, and `arguments` are the expressions it is called with. With

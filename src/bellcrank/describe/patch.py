@@ -75,7 +75,7 @@ class SlipLaw(Protocol):
         ...
 
     def problems(self) -> list[str]:
-        """What is not allowed, as sentences."""
+        """What is not allowed, as messages."""
         ...
 
     def hold(self, patch: Patch) -> PatchForces:

@@ -110,7 +110,7 @@ class DeflectionLaw(ABC):
             patch.add_state(f"e{i}", rate, "L", f"deflection of {patch.name} {WORDS[i]}")
             elastic[i] = patch.define(f"q{i}", f"{k[i]}*({e[i]} + ({self.damping})*{rate})")
         share = patch.define("share", self.share(size(list(elastic.values())), limit))
-        # energy that the springs give back: beyond the limit only what the limited force does on the way to rest
+        # energy that the springs give back: outside the limit only what the limited force does on the way to rest
         held = " + ".join(f"{k[i]}*{e[i]}**2" for i in e)
         pushes = {i: f"{share}*{q}" for i, q in elastic.items()}
         return PatchForces(pushes["x"], pushes.get("y", "0"), f"({held})*{self.work(hold, limit)}")

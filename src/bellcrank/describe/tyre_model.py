@@ -37,7 +37,7 @@ class Rolling:
 
     `Fz`: load; `kappa` = -V_sx/|V_x|: > 0 drives, -1 is a locked wheel; `alpha` = atan(V_sy/|V_x|): > 0 makes Fy < 0;
     `gamma`: > 0 leans to the right seen from behind; `p`: pressure; `Vx`: speed along x; `omega`: spin;
-    `phit`: turn slip, the curvature of the path, None where it is left out; `low`: share of shifts and moments that
+    `phit`: turn slip, the curvature of the path, None where it is omitted; `low`: fraction of shifts and moments that
     need rolling, 0 at standstill; `mu`: friction of the road over that of the tyre's data; `tan`: that of alpha, where
     it is known.
     """
@@ -104,7 +104,7 @@ class TyreModel(Protocol):
         ...
 
     def problems(self) -> list[str]:
-        """What is not allowed, as sentences."""
+        """What is not allowed, as messages."""
         ...
 
     def steady(self, m: Math, at: Rolling, scales: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Python's search for cycles, left out while expressions are made."""
+"""Python's search for cycles, omitted while expressions are made."""
 
 from __future__ import annotations
 

@@ -404,7 +404,7 @@ def pythagoras(merged: Terms) -> None:
 
 
 def _applied(rule: Callable[[Terms, Expr, Func], bool], merged: Terms, squares: list[tuple[Expr, Func]]) -> bool:
-    """Applies a rule wherever it can be; tells whether it could be anywhere."""
+    """Applies a rule wherever it can be; reports whether it could be anywhere."""
     return any([core in merged and rule(merged, core, square) for core, square in squares])
 
 

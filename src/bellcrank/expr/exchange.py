@@ -101,7 +101,7 @@ def from_sympy(
 
     `kinds` gives the kind of a symbol by its name ("parameter" if not given), or the symbol itself. A function of time
     such as SymPy's dynamicsymbols make, q(t), becomes the symbol q if `kinds` has its name. `functions` gives the user
-    function (table, external routine) behind a function's name.
+    function (table, user function) behind a function's name.
     """
     sympy = _sympy()
     reader = _Reader(sympy, kinds or {}, functions or {})

@@ -13,7 +13,8 @@ Rule = Callable[[int, Sequence[Expr]], Expr]  # the partial derivative of a valu
 
 @dataclass(frozen=True)
 class ExternalValue:
-    """The i-th value a routine with several values returns; its `rule(i)`, if there is one, tells the slopes of it."""
+    """The i-th value a routine with several values returns; its `rule(i)`, if there is one, reports the slopes of
+    it."""
 
     external: Any
     index: int
@@ -22,7 +23,7 @@ class ExternalValue:
 
     @property
     def mark(self) -> str:
-        """What tells it from the other values of the routine."""
+        """What distinguishes it from the other values of the routine."""
         return str(self.index)
 
     def partial(self, index: int, args: Sequence[Expr]) -> Expr:

@@ -85,7 +85,7 @@ class MathFunction:
         return count == self.arity or (self.arity is None and count >= 1)
 
     def wrong_count(self, count: int) -> str:
-        """The sentence about a wrong number of arguments."""
+        """The message about a wrong number of arguments."""
         wanted = "one or more" if self.arity is None else self.arity
         return f"{self.name}() takes {wanted} argument{'' if wanted == 1 else 's'}, {count} given"
 

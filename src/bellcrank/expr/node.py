@@ -152,7 +152,7 @@ class Symbol(Expr):
     says that no other values are allowed.
 
     Kinds: parameter, constant (pi), time, variable (input), coordinate, speed, acceleration (rate of a speed), rate
-    (rate of a coordinate or input), kept (value of an external routine that holds over a step), dummy.
+    (rate of a coordinate or input), kept (value of a user function that holds over a step), dummy.
     """
 
     __slots__ = ("kind", "name")

@@ -1,7 +1,7 @@
 """Tables: functions given by points, usable in formulas like any other function.
 
 One argument (order 1: straight lines, order 3: cubic spline) or two (order 1: bilinear, order 3: bicubic). Outside its
-points a table goes on with its end slope (one argument) or end value (two).
+points a table continues with its end slope (one argument) or end value (two).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Table:
 
     @cached_property
     def mark(self) -> str:
-        """What tells it from other tables of its name."""
+        """What distinguishes it from other tables of its name."""
         content = repr((self.axes, self.values, self.order, self.derivative))
         return hashlib.sha256(content.encode()).hexdigest()[:16]
 
@@ -104,7 +104,7 @@ class Table:
         inside = min(max(x, axis[0]), axis[-1])
         n = self.derivative[0]
         value = float(self._spline_1(inside, n))
-        if x != inside and n < 2:  # goes on with the end slope
+        if x != inside and n < 2:  # continues with the end slope
             slope = float(self._spline_1(inside, 1))
             return value + slope * (x - inside) if n == 0 else slope
         return 0.0 if x != inside else value

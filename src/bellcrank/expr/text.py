@@ -226,7 +226,7 @@ def long_sums(root: Syntax) -> Syntax:
     """The same formula with every very long a + b - c + ... as one `sum`, whose terms may be `neg`: adding them one by
     one would take the square of their number."""
     done: dict[Syntax, Syntax] = {}
-    chains: dict[Syntax, list[Syntax]] = {}  # terms of sums that may go on
+    chains: dict[Syntax, list[Syntax]] = {}  # terms of sums that may continue
     nodes = postorder_syntax(root)
     if sum(node.op in ("+", "-") for node in nodes) < LONG_SUM:
         return root

@@ -1,4 +1,4 @@
-"""Mass, inertia and armature of bodies: read, and refused where no body could have them."""
+"""Mass, inertia and armature of bodies: read, and rejected where no body could have them."""
 
 from __future__ import annotations
 

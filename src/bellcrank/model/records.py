@@ -51,7 +51,7 @@ class ParameterRecord:
     value: float | None = None
     units: str | None = None
     label: str | None = None
-    positive: bool = False  # a run with another value is refused
+    positive: bool = False  # a run with another value is rejected
     written: tuple[float, str] | None = field(default=None, compare=False, repr=False)  # number and unit of the value
     declared: bool = field(default=False, compare=False, repr=False)  # it may stand in no formula
 
@@ -129,7 +129,7 @@ class RangeRecord:
 
 @dataclass(frozen=True, eq=False)
 class External:
-    """An external routine. Without `returns` it is a function of its arguments in formulas; with `returns` those names
+    """A user function. Without `returns` it is a function of its arguments in formulas; with `returns` those names
     are variables that it sets, called with the expressions given as `arguments`."""
 
     name: str
@@ -178,7 +178,7 @@ class External:
         return None
 
     def partial(self, index: int, args: Sequence[Expr]) -> Expr:
-        raise ModelError(f"the derivative of the external routine {self.name}() is not known")
+        raise ModelError(f"the derivative of the user function {self.name}() is not known")
 
 
 @dataclass(frozen=True)
@@ -207,7 +207,7 @@ class RunRecord:
 
 @dataclass
 class Description:
-    """All that a System has been told, in order of entry."""
+    """All that a System was given, in order of entry."""
 
     name: str
     units: str = "mks"

@@ -73,9 +73,9 @@ class Scope:
         self.functions = {e.name: e for e in description.externals}
         self.returned = {r: (e, i) for e in description.externals for i, r in enumerate(e.returns)}
         self.tables = dict(description.tables)
-        # calls of external routines whose values are kept, with the symbols of these; None: they stay calls
+        # calls of user functions whose values are kept, with the symbols of these; None: they stay calls
         self.kept: dict[tuple[External, tuple[Expr, ...]], tuple[Symbol, ...]] | None = None
-        # external routines that give parameters, with their arguments, in the order in which they have to be called
+        # user functions that give parameters, with their arguments, in the order in which they have to be called
         self.entered: dict[External, tuple[Expr, ...]] = {}
         self._open: list[str] = []  # definitions being looked up, to find circles
         self.dummies: dict[str, Any] = {}  # meaning of x, x0, v inside a magnitude
@@ -231,7 +231,7 @@ class Scope:
         return self.parameter(key)
 
     def external(self, routine: External, args: tuple[Expr, ...], index: int | None = None) -> Expr:
-        """A value of an external routine: a function of its arguments, or a symbol if it is kept."""
+        """A value of a user function: a function of its arguments, or a symbol if it is kept."""
         if self.kept is None or not routine.kept:
             return Func(routine.name, args, routine if index is None else ExternalValue(routine, index))
         if (routine, args) not in self.kept:
@@ -240,7 +240,7 @@ class Scope:
         return self.kept[routine, args][index or 0]
 
     def _entered(self, routine: External, index: int, name: Name) -> Expr:
-        """A parameter that an external routine gives."""
+        """A parameter that a user function gives."""
         if routine not in self.entered:
             key = f"{routine.name}()"
             if key in self._open:

@@ -151,7 +151,7 @@ class Joint:
         return ""
 
     def passed(self, name: str, history: Callable[[str], Any]) -> list[str]:
-        """Ends that a run went beyond, as sentences; `history` gives a coordinate by name, in equation units."""
+        """Ends that a run went beyond, as messages; `history` gives a coordinate by name, in equation units."""
         return []
 
     @property
@@ -214,4 +214,4 @@ class JointRecord(Protocol):
     def joint(self, site: Site) -> Joint: ...
 
     def formulas(self, body: str) -> Iterator[tuple[Any, str, str, Dimension]]:
-        """What is given as formulas: each with words for it (`body` as sentences call it), its option and dimension."""
+        """What is given as formulas: each with words for it (`body` as messages call it), its option and dimension."""

@@ -1,4 +1,4 @@
-"""The screw: one freedom that turns a body about an axis and moves it along."""
+"""The screw: one degree of freedom that turns a body about an axis and moves it along."""
 
 from __future__ import annotations
 

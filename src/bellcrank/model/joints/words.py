@@ -22,7 +22,7 @@ class State(NamedTuple):
 
 @dataclass(frozen=True)
 class Called:
-    """How sentences call a body and its parent: their names, or their labels with an article."""
+    """How messages call a body and its parent: their names, or their labels with an article."""
 
     symbol: str
     body: str
@@ -32,7 +32,7 @@ class Called:
 
 
 def called(name: str, label: str | None) -> str:
-    """A body in a sentence: its label with an article, or its symbol."""
+    """A body in a message: its label with an article, or its symbol."""
     if label is None or label == name:
         return name
     return label if label.lower().startswith("the ") else f"the {label}"
