@@ -52,7 +52,7 @@ def inside():
     eom = two_corners().equations(optimise="none")
     with pytest.warns(
         ModelWarning,
-        match=r"'rear_wheel' goes from -0\.02 to 0\.02 m, but q\(rear_wheel\) went from .* continues straight",
+        match=r"'rear_wheel' goes from -0\.02 to 0\.02 m, but q\(rear_wheel\) went from .* it was extrapolated linearly",
     ):
         run = eom.compile(backend="c").simulate()
     assert run.ended == "finished"

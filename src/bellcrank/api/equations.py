@@ -258,8 +258,8 @@ class Equations(Checked):
         """A simulation, ready to run. `external` replaces user functions by name.
 
         `backend`: "c" compiles, "wasm" runs in WebAssembly by wasmtime, "python" in Python; "auto" takes the first that
-        can be had. `sim.backend` and `sim.notes` report which. `speed`: "auto" has a program soon ready, which a faster one
-        follows where that pays; "fast" waits for the fastest, "quick" makes one that is sooner ready and slower.
+        can be had. `sim.backend` and `sim.notes` report which. `speed`: "auto" has a program soon ready, which a faster
+        one follows where that pays; "fast" waits for the fastest, "quick" makes one that is sooner ready and slower.
         """
         from bellcrank.api.simulation import Simulation
 

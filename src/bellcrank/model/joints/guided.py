@@ -177,7 +177,7 @@ class GuidedJoint(FunctionJoint):
             if least < low or most > high:
                 told.append(
                     f"the table of the linkage of body '{name}' goes from {low:.6g} to {high:.6g} {unit}, "
-                    f"but {q.name} went from {least:.6g} to {most:.6g} {unit}: outside its ends it was extrapolated linearly"
+                    f"but {q.name} went from {least:.6g} to {most:.6g} {unit}: it was extrapolated linearly"
                 )
         return told
 
