@@ -13,7 +13,7 @@ s.add_body("arm", rod, rotat="y")  # a mistyped argument
 sim.simulate(1.0, step=0.01, method="rk5")  # an unknown method
 s.add_outputs("energies")  # an unknown group of channels
 eom.compile(backend="gpu")  # an unknown backend
-s.close_loop("tip", "o", joint="hinge")  # an unknown kind of joint
+s.add_loop_joint("loop", "hinge", between=("tip", "o"))  # an unknown kind of joint
 s.add_force("push", magnitude=1, at=tip)  # a missing argument
 eom.compile("python")  # an option without its name
 s.add_force("pull", magnitude=1, direction=3, at=tip)  # a number in place of a vector
