@@ -48,8 +48,8 @@ def add_air(s: System, car: CarData, chassis: BodyHandle, at_rest: Stand) -> Non
 
 
 def _add_side(s: System, air: Aerodynamics, chassis: BodyHandle, at_rest: Stand) -> None:
-    put(s, "c_side", air.side, "1", "lateral force coefficient over the sine of the yaw angle of the air flow")
-    put(s, "c_yaw", air.yaw, "1", "yaw moment coefficient over the sine of the yaw angle of the air flow")
+    put(s, "c_side", air.side, "1", "lateral force coefficient, per sine of the air-flow angle")
+    put(s, "c_yaw", air.yaw, "1", "yaw moment coefficient, per sine of the air-flow angle")
     high = float(at_rest.centre[2]) if air.side_height is None else air.side_height - at_rest.height
     put(s, "z_air", high, "L", "z of the aerodynamic lateral force")
     point = s.add_point("air_centre", body=chassis, at=("(x_lift_front + x_lift_rear)/2", 0, "z_air"))

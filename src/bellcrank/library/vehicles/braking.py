@@ -44,7 +44,7 @@ def add_brakes(s: System, car: CarData, wheels: dict[str, BodyHandle], brake: st
 
 def _add_parameters(s: System, given: Antilock) -> None:
     put(s, "abs_on", 1.0, "1", "ABS: 1 on, 0 off")
-    put(s, "abs_slip", given.slip, "1", "ABS: slip that it holds")
+    put(s, "abs_slip", given.slip, "1", "ABS: target slip")
     put(s, "abs_gain", given.gain, "1", "ABS: fraction of the brake torque per slip")
     put(s, "abs_rate", given.rate, "1/T", "ABS: fraction of the brake torque per slip and time")
     put(s, "abs_slow", given.slow, "L/T", "ABS: speed below which it is off")

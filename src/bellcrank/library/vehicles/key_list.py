@@ -54,15 +54,15 @@ PAGE = """# Keys of a car file
 `bellcrank car keys` prints this list, `bellcrank car keys --markdown` writes this page. \
 [A car from hard points](car.md) explains the file.
 
-The unit column shows the dimension. Numbers are in the units that their section states, `units = ["mm", "N/mm"]`, or \
-have their own: `"25 N/mm"`. "needed" marks a key without default; the default "none" leaves a key or section out. \
-`note` may be added to every section.
+The unit column shows a unit of the right kind. Numbers are in the units that their section states, \
+`units = ["mm", "N/mm"]`, or have their own: `"25 N/mm"`. "required" marks a key without default. With the default \
+"none" the key or section is omitted. Every section may have a `note`.
 
 {keys}
 
 ## Hard points
 
-Coordinates are along the `axes` that the suspension states, from the origin that `at` of the axle moves:
+Coordinates use the `axes` of the suspension. `at` of the axle is the position of their origin:
 
 | axes | x | y | z |
 |---|---|---|---|
@@ -70,9 +70,9 @@ Coordinates are along the `axes` that the suspension states, from the origin tha
 | SAE | forward | right | down |
 | ADAMS | rearward | right | up |
 
-Further hard points, such as the ends of a spring, have any name; `attach` names their link, and points called \
-`..._base` belong to the body. The last column lists names of other programs, which error messages translate; \
-prefixes such as `hpl_` are ignored there.
+Further hard points, such as the ends of a spring, may have any name. `attach` names their link. Points called \
+`..._base` belong to the body. The last column lists the names that other programs use. Error messages translate \
+them and ignore prefixes such as `hpl_`.
 
 {points}
 """
@@ -117,7 +117,7 @@ def _unit(k: Key) -> str:
 
 def _default(f: Any) -> str:
     if f.default is MISSING:
-        return "needed"
+        return "required"
     k = key_of(f)
     if isinstance(f.default, float) and k.dimensions:
         return shown(k, f.default)

@@ -25,9 +25,9 @@ class Body:
     """The sprung mass without loads: body, engine, all that stands on the springs."""
 
     mass: float = key("mass of the body", "M", sign=1, usual=(100, 4000))
-    cg: Vector = key("its mass centre", "L", kind="vector")
-    inertia: Vector = key("its moments of inertia about the mass centre: roll, pitch, yaw", "M*L**2", kind="vector")
-    inertia_xz: float = key("its product of inertia, -integral of x z dm", "M*L**2", 0.0, usual=(-300, 300))
+    cg: Vector = key("mass centre of the body", "L", kind="vector")
+    inertia: Vector = key("moments of inertia about the mass centre: roll, pitch, yaw", "M*L**2", kind="vector")
+    inertia_xz: float = key("product of inertia, -integral of x z dm", "M*L**2", 0.0, usual=(-300, 300))
     width: float = key("width without mirrors, for cones", "L", 1.8, sign=1, usual=(1.2, 2.6))
     length: float = key("length from bumper to bumper, for cones", "L", 4.5, sign=1, usual=(2.2, 6.5))
 
@@ -37,7 +37,7 @@ class Load:
     """A driver, a passenger, luggage: a point mass fixed in the body."""
 
     mass: float = key("mass", "M", sign=0, usual=(0, 1000))
-    at: Vector = key("where it is", "L", kind="vector")
+    at: Vector = key("position", "L", kind="vector")
 
 
 @dataclass(frozen=True)
@@ -55,18 +55,22 @@ class Wheel:
 
     mass: float = key("mass", "M", sign=1, usual=(3, 80))
     spin_inertia: float = key("moment of inertia about the axis", "M*L**2", sign=1, usual=(0.1, 12))
-    cross_inertia: float | None = key("about a line across the axis; half of it if not given", "M*L**2", None, sign=1)
+    cross_inertia: float | None = key(
+        "moment of inertia about a diameter; default: half of spin_inertia", "M*L**2", None, sign=1
+    )
 
 
 @dataclass(frozen=True)
 class Spring:
     """A spring along a strut. Its free length is given, or solved so that the car stands at `travel`."""
 
-    strut: str = key("strut of the suspension, or two hard points with a comma between", default="spring", kind="text")
+    strut: str = key("strut of the suspension, or two hard points separated by a comma", default="spring", kind="text")
     stiffness: float | None = key("stiffness", "F/L", None, sign=1, usual=(8e3, 5e5))
-    table: Pairs | None = key("force over shortening from the free length, in place of a stiffness", ("L", "F"), None,
+    table: Pairs | None = key("force over compression from the free length, instead of a stiffness", ("L", "F"), None,
                               kind="pairs")  # fmt: skip
-    free_length: float | None = key("free length; without it the car is at rest at `travel`", "L", None, sign=1)
+    free_length: float | None = key(
+        "free length; default: solved so that the car is at rest at `travel`", "L", None, sign=1
+    )
     travel: float = key("wheel travel at rest, from the drawn position", "L", 0.0, usual=(-0.1, 0.1))
     perch: float = key("offset of the spring perches, left up and right down", "L", 0.0, usual=(-0.05, 0.05))
 
@@ -75,16 +79,16 @@ class Spring:
 class Damper:
     """A damper along a strut: one coefficient, one for each direction, or a table."""
 
-    strut: str = key("strut of the suspension, or two hard points with a comma between", default="spring", kind="text")
+    strut: str = key("strut of the suspension, or two hard points separated by a comma", default="spring", kind="text")
     coefficient: float | None = key("damping in both directions", "F*T/L", None, sign=0, usual=(500, 4e4))
-    compression: float | None = key("damping while it shortens", "F*T/L", None, sign=0, usual=(300, 4e4))
-    rebound: float | None = key("damping while it lengthens", "F*T/L", None, sign=0, usual=(500, 4e4))
+    compression: float | None = key("damping in compression", "F*T/L", None, sign=0, usual=(300, 4e4))
+    rebound: float | None = key("damping in rebound", "F*T/L", None, sign=0, usual=(500, 4e4))
     table: Pairs | None = key("force over speed, both positive in compression", ("L/T", "F"), None, kind="pairs")
 
 
 @dataclass(frozen=True)
 class Stop:
-    """An elastic stop along the strut of the spring: F = k d + k3 d^3 beyond the gap."""
+    """An elastic stop along the strut of the spring: F = k d + k3 d^3 after the gap."""
 
     gap: float = key("clearance at the drawn length", "L", sign=0, usual=(0.005, 0.2))
     stiffness: float = key("stiffness k", "F/L", sign=0, usual=(0, 2e6))
@@ -96,13 +100,13 @@ class Bar:
     """An anti-roll bar: a spring between left and right, by its roll stiffness or its rate at the drop links."""
 
     stiffness: float | None = key(
-        "roll moment over roll angle of the body against the axle", "F*L/A", None, sign=0, usual=(1e3, 2e5)
+        "roll moment per roll angle of the body relative to the axle", "F*L/A", None, sign=0, usual=(1e3, 2e5)
     )
     rate: float | None = key(
-        "in place of stiffness: force at a drop link over the displacement of one end of the bar against the other",
+        "instead of stiffness: drop-link force per relative displacement of the two ends",
         "F/L", None, sign=0, usual=(1e3, 1e6),
     )  # fmt: skip
-    at: str = key("hard point of the suspension where its ends act", default="wheel_centre", kind="text")
+    at: str = key("hard point to which the bar ends are attached", default="wheel_centre", kind="text")
 
 
 @dataclass(frozen=True)
@@ -112,8 +116,8 @@ class Rubber:
     file: str | None = key("a .tir file, relative to the folder of the car file", default=None, kind="text")
     size: str | None = key("size and load index, such as '205/60R15 91V': typical values (TMeasy)", default=None,
                            kind="text")  # fmt: skip
-    kind: str = key("of a tyre by size", default="passenger", kind="text", choices=("passenger", "truck"))
-    model: str | None = key("a model by its values", default=None, kind="text", choices=("fiala",))
+    kind: str = key("kind of a tyre given by size", default="passenger", kind="text", choices=("passenger", "truck"))
+    model: str | None = key("tyre model with its values", default=None, kind="text", choices=("fiala",))
     c_slip: float | None = key("fiala: longitudinal force per slip", "F", None, sign=1, usual=(2e4, 6e5))
     c_alpha: float | None = key("fiala: cornering stiffness", "F/A", None, sign=1, usual=(1e4, 4e5))
     umax: float | None = key("fiala: friction without slip", default=None, sign=1, usual=(0.3, 1.8))
@@ -123,7 +127,7 @@ class Rubber:
     vertical_stiffness: float | None = key("stiffness under load", "F/L", None, sign=1, usual=(8e4, 1e6))
     vertical_damping: float | None = key("damping under load", "F*T/L", None, sign=0, usual=(0, 1e4))
     rolling_resistance: float | None = key("resistance over load", default=None, sign=0, usual=(0.004, 0.04))
-    pressure: float | None = key("inflation pressure of a .tir tyre that knows of one", "F/L**2", None, sign=1)
+    pressure: float | None = key("inflation pressure, for .tir tyres with pressure terms", "F/L**2", None, sign=1)
 
 
 @dataclass(frozen=True)
@@ -149,13 +153,15 @@ class BushKeys:
     first axis is `axis`; without it that of the hinge, the line of the rod, or for a ball x. The third lies towards
     `up`."""
 
-    stiffness: tuple[float, ...] = key("along its axes: three numbers, or nine, row by row", "F/L", kind="numbers")
-    rotation: tuple[float, ...] = key("about its axes: three numbers, or nine", "F*L/A", (0.0, 0.0, 0.0),
-                                      kind="numbers")  # fmt: skip
-    coupling: tuple[float, ...] | None = key("force along its axes over rotation about them, nine numbers", "F/A", None,
+    stiffness: tuple[float, ...] = key(
+        "translational, in the bushing axes: three numbers, or nine row by row", "F/L", kind="numbers"
+    )
+    rotation: tuple[float, ...] = key("rotational, about the bushing axes: three numbers, or nine", "F*L/A",
+                                      (0.0, 0.0, 0.0), kind="numbers")  # fmt: skip
+    coupling: tuple[float, ...] | None = key("force per rotation, in the bushing axes: nine numbers", "F/A", None,
                                              kind="numbers")  # fmt: skip
-    axis: Vector | None = key("direction of its first axis as drawn", default=None, kind="vector")
-    up: Vector | None = key("direction towards which its third axis lies; z if not given", default=None, kind="vector")
+    axis: Vector | None = key("direction of the first bushing axis as drawn", default=None, kind="vector")
+    up: Vector | None = key("direction towards which the third axis points; default: z", default=None, kind="vector")
 
 
 @dataclass(frozen=True)
@@ -164,9 +170,9 @@ class Differential:
 
     kind: str = key("kind", kind="text", choices=("open", "limited-slip", "locked"))
     preload: float = key("limited-slip: preload torque between the wheels", "F*L", 0.0, sign=0, usual=(0, 300))
-    lock: float = key("limited-slip: torque difference of the wheels over their sum, at most", default=0.0, sign=0,
-                      usual=(0, 0.85))  # fmt: skip
-    lock_coast: float | None = key("lock on overrun; that of drive if not given", default=None, sign=0)
+    lock: float = key("limited-slip: largest torque difference of the wheels relative to their sum", default=0.0,
+                      sign=0, usual=(0, 0.85))  # fmt: skip
+    lock_coast: float | None = key("lock on overrun; default: that of drive", default=None, sign=0)
 
 
 @dataclass(frozen=True)
@@ -175,14 +181,14 @@ class Axle:
 
     suspension: Mapping[str, Any] = key("hard points: `shipped`, `file`, or statements as of a hard-point file",
                                         kind="mapping")  # fmt: skip
-    wheel: Wheel = key("what turns", kind="section", record=Wheel)
+    wheel: Wheel = key("rotating parts: wheel, tyre, brake disc", kind="section", record=Wheel)
     carrier: Link = key(
-        "wheel carrier: upright, hub, caliper, half of what has no section", kind="section", record=Link
+        "wheel carrier: upright, hub, caliper, half of links without a section", kind="section", record=Link
     )
     spring: Spring = key("spring", kind="section", record=Spring)
     damper: Damper = key("damper", kind="section", record=Damper)
     tyre: Rubber = key("tyre", kind="section", record=Rubber)
-    at: Vector = key("where the origin of the hard points lies", "L", (0.0, 0.0, 0.0), kind="vector")
+    at: Vector = key("position of the origin of the hard points", "L", (0.0, 0.0, 0.0), kind="vector")
     toe: float = key("toe as built, toe-in positive", "A", 0.0, usual=(-0.02, 0.02))
     camber: float = key("camber as built, top outwards positive", "A", 0.0, usual=(-0.09, 0.035))
     bump_stop: Stop | None = key("elastic stop of compression", default=None, kind="section", record=Stop)
@@ -191,22 +197,20 @@ class Axle:
     compliance: Compliance | None = key(
         "compliance under tyre forces, as a K&C rig measures it", default=None, kind="section", record=Compliance
     )
-    bushes: Mapping[str, BushKeys] | None = key("bushes by their hard points", default=None,
+    bushes: Mapping[str, BushKeys] | None = key("bushings, by hard point", default=None,
                                                 kind="sections", record=BushKeys)  # fmt: skip
     differential: Differential | None = key("torque distribution of a driven axle; open without it", default=None,
                                             kind="section", record=Differential)  # fmt: skip
-    links: Mapping[str, Link] | None = key(
-        "links with mass, by their names", default=None, kind="sections", record=Link
-    )
+    links: Mapping[str, Link] | None = key("links with mass, by name", default=None, kind="sections", record=Link)
 
 
 @dataclass(frozen=True)
 class Steering:
     """Steering wheel, column and rack of the front axle. Positive turns to the left."""
 
-    rack_per_turn: float = key("rack travel of one turn of the steering wheel", "L", sign=1, usual=(0.02, 0.4))
+    rack_per_turn: float = key("rack travel per revolution of the steering wheel", "L", sign=1, usual=(0.02, 0.4))
     stiffness: float = key("torsion bar and column in series, at the steering wheel", "F*L/A", sign=1, usual=(50, 5e4))
-    assist: float = key("power assistance: its torque over that of the driver", default=0.0, sign=0, usual=(0, 15))
+    assist: float = key("power assistance: ratio of its torque to the driver's", default=0.0, sign=0, usual=(0, 15))
     rack_mass: float = key("mass of the rack", "M", 3.0, sign=1, usual=(0.5, 20))
     damping_time: float = key("damping over stiffness of column and assistance", "T", 0.003, sign=0, usual=(0, 0.02))
     friction: float = key("friction of the rack", "F", 0.0, sign=0, usual=(0, 600))
@@ -216,10 +220,10 @@ class Steering:
 class Antilock:
     """ABS: a continuous law that holds the slip of each wheel (docs/car.md)."""
 
-    slip: float = key("slip that it holds", default=0.12, sign=1, usual=(0.05, 0.3))
+    slip: float = key("target slip", default=0.12, sign=1, usual=(0.05, 0.3))
     gain: float = key("fraction of the brake torque per slip", default=8.0, sign=0, usual=(1, 20))
     rate: float = key("fraction of the brake torque per slip and time", "1/T", 30.0, sign=0, usual=(1, 200))
-    slow: float = key("speed below which it is off", "L/T", 1.5, sign=1, usual=(0.5, 5))
+    slow: float = key("speed below which ABS is off", "L/T", 1.5, sign=1, usual=(0.5, 5))
 
 
 @dataclass(frozen=True)
@@ -241,25 +245,25 @@ class Drive:
     )
     torque: float | None = key("largest drive torque, sum of all wheels", "F*L", None, sign=1, usual=(200, 4e4))
     power: float | None = key("largest power at the wheels", "F*L/T", None, sign=1, usual=(1e4, 1e6))
-    reaction: str = key("what takes the reaction torque: the body (drive shafts) or the carrier (hub motors)",
+    reaction: str = key("reaction torque acts on the body (drive shafts) or the carrier (hub motors)",
                         default="body", kind="text", choices=("body", "carrier"))  # fmt: skip
     map: Pairs | None = key("largest motor torque over its speed", ("A/T", "F*L"), None, kind="pairs")
     drag: Pairs | None = key("largest drag torque of the motor over its speed; default: as it drives",
                              ("A/T", "F*L"), None, kind="pairs")  # fmt: skip
     gears: tuple[float, ...] | None = key("ratios of the gears, from the first", default=None, kind="numbers", sign=1)
-    final: float = key("ratio behind the gears: speed of the motor over that of the wheels", default=1.0, sign=1,
+    final: float = key("final drive ratio: motor speed over wheel speed, without gears", default=1.0, sign=1,
                        usual=(1, 20))  # fmt: skip
     efficiency: float = key("efficiency from motor to wheels", default=1.0, sign=1, usual=(0.7, 1))
-    gear: float = key("gear that is held: from 1 on, -1 reverse; 0: gears follow speed and load", default=0.0)
+    gear: float = key("fixed gear: 1 and up, -1 reverse; 0: automatic, by speed and load", default=0.0)
     reverse: float | None = key("ratio of the reverse gear; default: that of the first", default=None, sign=1)
-    shift_at: float | None = key("motor speed at which the next gear follows at full load; default: highest of the map",
+    shift_at: float | None = key("upshift motor speed at full load; default: highest of the map",
                                  "A/T", None, sign=1, usual=(100, 2000))  # fmt: skip
-    shift_low: float | None = key("the same without load; default: 0.4 shift_at", "A/T", None, sign=1,
+    shift_low: float | None = key("upshift motor speed without load; default: 0.4 shift_at", "A/T", None, sign=1,
                                   usual=(80, 1000))  # fmt: skip
     idle: float | None = key("motor speed below which the clutch of a motor with drag is open; default: 80 rad/s",
                              "A/T", None, sign=1, usual=(50, 200))  # fmt: skip
-    shift_time: float = key("lag of the ratio as the gear changes", "T", 0.1, sign=1, usual=(0.02, 0.6))
-    inertia: float = key("moment of inertia of the motor's turning parts", "M*L**2", 0.0, sign=0, usual=(0, 1))
+    shift_time: float = key("lag of the ratio in a gear change", "T", 0.1, sign=1, usual=(0.02, 0.6))
+    inertia: float = key("moment of inertia of the motor's rotating parts", "M*L**2", 0.0, sign=0, usual=(0, 1))
 
 
 @dataclass(frozen=True)
@@ -270,11 +274,9 @@ class Aerodynamics:
     area: float = key("frontal area", "L**2", sign=1, usual=(0.7, 6))
     lift_front: float = key("lift coefficient over the front axle, down force negative", default=0.0, usual=(-3, 0.3))
     lift_rear: float = key("lift coefficient over the rear axle", default=0.0, usual=(-3, 0.3))
-    side: float = key(
-        "lateral force coefficient over the sine of the yaw angle of the air flow", default=0.0, usual=(0, 6)
-    )
-    yaw: float = key("yaw moment coefficient over that sine, by the wheelbase, about its middle; positive turns the "
-                     "nose away from the wind", default=0.0, usual=(-1, 2))  # fmt: skip
+    side: float = key("lateral force coefficient, per sine of the air-flow angle", default=0.0, usual=(0, 6))
+    yaw: float = key("yaw moment coefficient about mid-wheelbase, per sine of that angle and wheelbase; positive: nose "
+                     "away from the wind", default=0.0, usual=(-1, 2))  # fmt: skip
     side_height: float | None = key("height of the lateral force above the ground; default: of the mass centre", "L",
                                     None, sign=0, usual=(0.2, 1.5))  # fmt: skip
     density: float = key("density of the air", "M/L**3", 1.206, sign=1, usual=(0.8, 1.4))
@@ -284,8 +286,8 @@ class Aerodynamics:
 class Setup:
     """What is asked of the car as it stands on level ground; springs and wheel axes are solved from it."""
 
-    height_front: float | None = key("height of the body over the front axle: of z = 0 of the car's axes", "L", None)
-    height_rear: float | None = key("height of the body over the rear axle", "L", None)
+    height_front: float | None = key("height of z = 0 of the car's axes above the front axle", "L", None)
+    height_rear: float | None = key("height of z = 0 of the car's axes above the rear axle", "L", None)
     toe_front: float | None = key("toe of each front wheel, toe-in positive", "A", None, usual=(-0.02, 0.02))
     toe_rear: float | None = key("toe of each rear wheel", "A", None, usual=(-0.02, 0.02))
     camber_front: float | None = key("camber of the front wheels, top outwards positive", "A", None,
@@ -293,22 +295,22 @@ class Setup:
     camber_rear: float | None = key("camber of the rear wheels", "A", None, usual=(-0.09, 0.035))
     cross_weight: float | None = key("fraction of the weight on fr and rl, by the spring perches; the body is level",
                                      default=None, sign=1, usual=(0.45, 0.55))  # fmt: skip
-    load_fl: float | None = key("load of a wheel, in place of cross_weight", "F", None, sign=1)
-    load_fr: float | None = key("load of a wheel, in place of cross_weight", "F", None, sign=1)
-    load_rl: float | None = key("load of a wheel, in place of cross_weight", "F", None, sign=1)
-    load_rr: float | None = key("load of a wheel, in place of cross_weight", "F", None, sign=1)
+    load_fl: float | None = key("wheel load, instead of cross_weight", "F", None, sign=1)
+    load_fr: float | None = key("wheel load, instead of cross_weight", "F", None, sign=1)
+    load_rl: float | None = key("wheel load, instead of cross_weight", "F", None, sign=1)
+    load_rr: float | None = key("wheel load, instead of cross_weight", "F", None, sign=1)
 
 
 @dataclass(frozen=True)
 class CarEvent:
     """An event that every run of the car looks for, as of `System.add_event`."""
 
-    when: str = key("a value that crosses zero, or a comparison that becomes true, over channels, parameters and t",
+    when: str = key("expression that crosses zero or comparison, of channels, parameters and t",
                     kind="text")  # fmt: skip
-    action: Mapping[str, Any] | None = key("what is set then: formulas by names of states and parameters", default=None,
+    action: Mapping[str, Any] | None = key("new values of states and parameters: formulas by name", default=None,
                                            kind="formulas")  # fmt: skip
-    stop: bool = key("does it end the run?", default=False, kind="flag")
-    direction: str = key("which crossings count", default="both", kind="text", choices=tuple(DIRECTIONS))
+    stop: bool = key("whether the event ends the run", default=False, kind="flag")
+    direction: str = key("direction of the crossings", default="both", kind="text", choices=tuple(DIRECTIONS))
 
 
 @dataclass(frozen=True)
@@ -321,11 +323,13 @@ class Sections:
     steering: Steering = key("steering", kind="section", record=Steering)
     brakes: Brakes = key("brakes", kind="section", record=Brakes)
     drive: Drive = key("drive", kind="section", record=Drive)
-    name: str = key("what the car is called", default="car", kind="text")
+    name: str = key("name of the car", default="car", kind="text")
     axes: str = key("axes of positions: 'ISO 8855' (x forward, y left, z up), 'SAE' (x forward, y right, z down) or "
-                    "'ADAMS' (x rearward, y right, z up); of hard points too, unless they state theirs",
+                    "'ADAMS' (x rearward, y right, z up); also of hard points that state none",
                     default="ISO 8855", kind="text", choices=tuple(AXES))  # fmt: skip
-    loads: Mapping[str, Load] | None = key("driver, luggage: by names", default=None, kind="sections", record=Load)
-    aerodynamics: Aerodynamics | None = key("forces of the air", default=None, kind="section", record=Aerodynamics)
-    events: Mapping[str, CarEvent] | None = key("events: by names", default=None, kind="sections", record=CarEvent)
+    loads: Mapping[str, Load] | None = key(
+        "point masses such as driver and luggage, by name", default=None, kind="sections", record=Load
+    )
+    aerodynamics: Aerodynamics | None = key("aerodynamic forces", default=None, kind="section", record=Aerodynamics)
+    events: Mapping[str, CarEvent] | None = key("events, by name", default=None, kind="sections", record=CarEvent)
     setup: Setup | None = key("targets of the car at rest", default=None, kind="section", record=Setup)
