@@ -412,4 +412,4 @@ def test_the_command_with_an_odd_environment(tmp_path):
         env={**env, "HOME": str(tmp_path)}, cwd=tmp_path, capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
-    assert "CC='\"' is not used" in done.stderr and "BELLCRANK_CFLAGS" in done.stderr
+    assert "(from CC): it cannot be read" in done.stderr and "BELLCRANK_CFLAGS" in done.stderr

@@ -65,7 +65,7 @@ def loop_rows(record: LoopRecord, language: Language) -> list[LoopRow]:
         given = enumerate((_without_rounding(language.vector(d)) for d in record.directions), 1)
         texts = ((f"{name}, direction {i}", v) for i, v in given)
         return [LoopRow(text, dot(between, v), name, p, r, between, v, directed=True) for text, v in texts]
-    joint = record.joint.lower()
+    joint = str(record.joint).lower()
     if joint == "distance":
         length = k.nominal(magnitude(between)) if record.length is None else language.scalar(record.length)
         g = sub(dot(between, between), mul(length, length))
