@@ -1,4 +1,4 @@
-"""How hard pages are to read: `python -m website.reading` prints mean message and longest paragraph of every page.
+"""How hard pages are to read: `python -m website.reading` prints mean sentence and longest paragraph of every page.
 
 Words are counted in prose alone: without code, tables, headings, pictures and links. A line of a list is a paragraph,
 and a piece of code within a line is one word.
