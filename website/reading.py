@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-MEAN, LONGEST = 20.0, 120  # words of a message on average, of a paragraph at most
+MEAN, LONGEST = 20.0, 120  # words of a sentence on average, of a paragraph at most
 NOT_PROSE = (
     r"^(`{3,})[^\n]*\n.*?^\1\s*$",  # blocks of code
     r"<!--.*?-->",
@@ -28,7 +28,7 @@ ENDS = re.compile(r"(?<!e\.g)(?<!i\.e)(?<!et al)(?<!\bvs)(?<!\bch)(?<!\bp)[.!?]+
 
 @dataclass(frozen=True)
 class Reading:
-    """Words of a page: its messages, and its longest paragraph."""
+    """Words of a page: its sentences, and its longest paragraph."""
 
     sentences: tuple[int, ...]
     longest: int
