@@ -45,7 +45,7 @@ def add_trailer(system, car):
             f"{name}.spring", magnitude=f"-{load!r} - {K_SPRING!r}*q({name}) - {C_SPRING!r}*u({name})",
             direction=trailer[3], at=axle.origin, against=trailer.origin,
         )  # fmt: skip
-        system.add_contact(f"{name}.tyre", at=wheel, rim=RADIUS, terrain=ground, tyre=tyre, wheel=wheel)
+        system.add_contact(f"{name}.tyre", at=wheel, radius=RADIUS, terrain=ground, tyre=tyre, wheel=wheel)
     system.add_output("hitch_angle", "q(trailer, 1)", label="yaw angle of the trailer at the hitch", units="deg")
 
 

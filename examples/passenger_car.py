@@ -86,10 +86,10 @@ def model(small=False):
     )
     for x in ("0", "l"):
         for y in (-30, 30):
-            s.add_shape(nrb, "cylinder", size=(12, 7), at=(x, y, -12), axis=2, color="#2f3338", label="wheel")
-        s.add_shape(nrb, "cylinder", size=(2, 60), at=(x, 0, -12), axis=2, color="gray", label="axle")
-    s.add_shape(rb, "box", size=(170, 50, 14), at=("l/2", 0, -20))
-    s.add_shape(rb, "box", size=(80, 46, 18), at=("0.42*l", 0, -36), color="#7d99b8")
+            s.add_shape(body=nrb, kind="cylinder", size=(12, 7), at=(x, y, -12), axis=2, color="#2f3338", label="wheel")
+        s.add_shape(body=nrb, kind="cylinder", size=(2, 60), at=(x, 0, -12), axis=2, color="gray", label="axle")
+    s.add_shape(body=rb, kind="box", size=(170, 50, 14), at=("l/2", 0, -20))
+    s.add_shape(body=rb, kind="box", size=(80, 46, 18), at=("0.42*l", 0, -36), color="#7d99b8")
     s.set_run(t_end=2, step=0.025, method="rk2", output_every=2)
     return s
 

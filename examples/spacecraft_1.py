@@ -53,10 +53,12 @@ def model(small=False):
     f = s.add_body(
         "f", parent=e, label="boom", rotate=1, cm=(0, "-l8", 0), inertia=("fi1", "fi2", "fi1"), small_angles=small
     )
-    s.add_shape(b, "box", size=("l7", "1.6*l7", "0.5*l1"), color="silver", label="bus")
-    s.add_shape(c, "cylinder", size=("0.1*l7", "l1"), at=(0, 0, "l1/2"), label="clock")
-    s.add_shape(d, "box", size=("0.4*l7", "0.4*l7", "0.6*l7"), at=(0, "l5", "l6"), color="navy", label="camera")
-    s.add_shape(f, "cylinder", size=("0.06*l7", "2*l8"), at=(0, "-l8", 0), axis=2, color="gold", label="boom")
+    s.add_shape(body=b, kind="box", size=("l7", "1.6*l7", "0.5*l1"), color="silver", label="bus")
+    s.add_shape(body=c, kind="cylinder", size=("0.1*l7", "l1"), at=(0, 0, "l1/2"), label="clock")
+    s.add_shape(
+        body=d, kind="box", size=("0.4*l7", "0.4*l7", "0.6*l7"), at=(0, "l5", "l6"), color="navy", label="camera"
+    )
+    s.add_shape(body=f, kind="cylinder", size=("0.06*l7", "2*l8"), at=(0, "-l8", 0), axis=2, color="gold", label="boom")
     if small:
         s.large("kb", "bb")  # moments from small deflections are not small
 

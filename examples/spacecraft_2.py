@@ -33,12 +33,12 @@ def model():
         )
 
         s.add_shape(
-            a,
-            "box",
+            body=a,
+            kind="box",
             size=("2*l3", "0.5*l3", "0.08*l3") if axis == 2 else ("2*l3", "0.08*l3", "0.5*l3"),
             at=("l3", 0, 0),
         )
-    s.add_shape(w, "cylinder", size=("l2", "2*l1"), axis=1, color="silver")
+    s.add_shape(body=w, kind="cylinder", size=("l2", "2*l1"), axis=1, color="silver")
 
     s.set_defaults(ixx=110, iyy=100, izz=70, ia=0.02, m1=500, m2=2, k=2.85e-5, d=0.001359, l1=0.5, l2=0.3, l3=0.2)
     s.add_outputs("coordinates", "speeds")

@@ -61,13 +61,17 @@ def model(speed=4.6):
     s.set_defaults(r_f=0.35, m_f=3, ifxx=0.1405, ifyy=0.28)
     s.set_labels(w="wheel base", c="trail")
     for wheel, radius in (("rw", "r_r"), ("fw", "r_f")):
-        s.add_shape(wheel, "cylinder", size=(radius, 0.03), axis=2, color="#2f3338")
-        s.add_shape(wheel, "box", size=(f"1.7*{radius}", 0.032, 0.03), color="silver")
-    s.add_shape(frame, "line", at=((0, 0, 0), (0.35, 0, 0), (0.2, 0, -0.5), (0.75, 0, -0.45), (0.35, 0, 0)), size=0.04)
-    s.add_shape(frame, "line", at=((0.2, 0, -0.5), (0, 0, 0)), size=0.03)
-    s.add_shape(frame, "sphere", size=0.13, at=("x_b", 0, "z_b + r_r"), color="orange", label="rider")
+        s.add_shape(body=wheel, kind="cylinder", size=(radius, 0.03), axis=2, color="#2f3338")
+        s.add_shape(body=wheel, kind="box", size=(f"1.7*{radius}", 0.032, 0.03), color="silver")
+    s.add_shape(
+        body=frame, kind="line", at=((0, 0, 0), (0.35, 0, 0), (0.2, 0, -0.5), (0.75, 0, -0.45), (0.35, 0, 0)), size=0.04
+    )
+    s.add_shape(body=frame, kind="line", at=((0.2, 0, -0.5), (0, 0, 0)), size=0.03)
+    s.add_shape(body=frame, kind="sphere", size=0.13, at=("x_b", 0, "z_b + r_r"), color="orange", label="rider")
     axle = ("r_f*sin(lam) - c*cos(lam)", 0, "-r_f*cos(lam) - c*sin(lam)")
-    s.add_shape(fork, "line", at=(axle, (0, 0, -0.75), (0, 0.2, -0.8), (0, -0.2, -0.8)), size=0.03, color="red")
+    s.add_shape(
+        body=fork, kind="line", at=(axle, (0, 0, -0.75), (0, 0.2, -0.8), (0, -0.2, -0.8)), size=0.03, color="red"
+    )
     s.set_run(t_end=5, step=0.005, output_every=2, initial={"u(rw)": -speed / 0.3, "u(lean)": 0.5})
     return s
 

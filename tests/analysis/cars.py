@@ -53,6 +53,11 @@ def _corner(s, name, chassis, rack, cornering):
         s.add_moment(f"drive_{name}", magnitude="drive/2", direction=carrier[2], on=wheel, against=carrier)
     radius = centre[2] + (load_as_drawn + WHEEL * 9.80665) / 220000  # of the tyre without load
     s.add_contact(
-        f"{name}.tyre", at=wheel.origin, rim=radius, terrain=bc.terrain.flat(), wheel=wheel, rolling_resistance="c_roll",
+        f"{name}.tyre",
+        at=wheel.origin,
+        radius=radius,
+        terrain=bc.terrain.flat(),
+        wheel=wheel,
+        rolling_resistance="c_roll",
         tyre=bc.Tyre("k_t", "c_t", bc.Slip(cornering=cornering, **TYRE)),
-    )  # fmt: skip
+    )

@@ -104,11 +104,14 @@ def test_channels_complete_in_a_notebook(pendulum):
 # ---- options by keyword
 
 FIRST = {  # arguments with a default that may stand without their name
+    "add_attitude": ("name",),
     "add_body": ("parent",),
     "add_gravity": ("direction",),
     "add_parameter": ("value",),
     "add_point": ("body", "at"),
     "add_point_mass": ("parent",),
+    "add_shape": ("name",),
+    "add_wheel_angles": ("name",),
     "add_loop_joint": ("kind",),
     "complete": ("initial",),
     "gradient": ("of",),

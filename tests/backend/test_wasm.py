@@ -99,7 +99,7 @@ def test_ground_is_a_function_of_the_kernel(method):
     grounds = bc.terrain.hill(-0.2, 1.0, 0.1), bc.terrain.grid(x, x, 0.02 * np.sin(3 * x[:, None]) * np.cos(2 * x))
     for name, ground in zip("ab", grounds, strict=True):
         point = s.add_point_mass(name, translate=(1, 2, 3), mass=2)
-        s.add_contact(f"t{name}", at=point, rim=0.5, terrain=ground, tyre=bc.Tyre(2e3))
+        s.add_contact(f"t{name}", at=point, radius=0.5, terrain=ground, tyre=bc.Tyre(2e3))
     s.add_gravity()
     equations = s.equations()
     assert equations.program.externals and all(r.kernel for r in equations.program.externals)

@@ -21,7 +21,7 @@ def tandem(low=0.0, wheels=2, **last):
         hub = s.add_point(f"{name}_hub", body=beam, at=(x, 0, 0))
         disc = s.add_body(f"{name}_disc", beam, rotate=2, joint_at=(x, 0, 0), mass=0, inertia=(0.1, 0.05, 0.1))
         given = last if name == "front" else {}
-        s.add_contact(name, at=hub, rim=0.3, terrain=ground, restitution=(0.4, 0.2), wheel=disc, **given)
+        s.add_contact(name, at=hub, radius=0.3, terrain=ground, restitution=(0.4, 0.2), wheel=disc, **given)
     s.add_gravity()
     s.set_defaults(m=20, j=3, a=0.4, g=9.81, v=2)
     s.add_event("lifted", "t - 0.6", action={"u(beam, 2)": "v"}, direction=1)

@@ -42,7 +42,7 @@ def block():
     body = s.add_point_mass("b", mass=M)
     s.add_gravity()
     law = bc.tyres.Brush(30e3, 30e3, friction=0.8)
-    s.add_contact("t", at=body, rim=RIM, terrain=bc.terrain.flat(), tyre=bc.Tyre(K, 3000, law), wheel=body)
+    s.add_contact("t", at=body, radius=RIM, terrain=bc.terrain.flat(), tyre=bc.Tyre(K, 3000, law), wheel=body)
     s.set_run(t_end=1, step=0.001, initial={"q(b, 3)": RIM - M * G / K})
     s.add_outputs("energy")
     return s.equations().compile()

@@ -18,7 +18,7 @@ def disc(terrain, restitution=(0.8, 0.5), turns=True, **options):
     body = s.add_body("s", hub, rotate=2, mass=0, inertia=(0.1, 2 * RADIUS**2 / 2, 0.1))
     s.add_gravity()
     s.add_contact(
-        "w", at=hub, rim=RADIUS, terrain=terrain, restitution=restitution, wheel=body if turns else None, **options
+        "w", at=hub, radius=RADIUS, terrain=terrain, restitution=restitution, wheel=body if turns else None, **options
     )
     s.set_defaults(g=G)
     s.add_outputs("energy")
@@ -158,7 +158,7 @@ def test_runs_are_alike_in_every_build(order, method, ways):
     s = disc(ground, (0.5, 0.3), rolling_resistance=0.4)
     hub = s.add_point_mass("e", translate=(1, 3), mass=3)
     notch = bc.terrain.profile([-3, 0, 3], [2, 0, 3])
-    s.add_contact("v", at=hub, rim=0.2, terrain=notch, restitution=(0.3, 0.1), rolling_resistance=2.0)
+    s.add_contact("v", at=hub, radius=0.2, terrain=notch, restitution=(0.3, 0.1), rolling_resistance=2.0)
     s.add_force("gust", magnitude="3*sin(40*t)", direction=s.inertial[1], at="d.origin")
     eom = s.equations()
     start = {"q(d, 2)": 1.2, "u(d, 1)": 1.5, "q(e, 1)": 0.05, "q(e, 2)": 0.4}
@@ -210,7 +210,7 @@ def test_every_one_of_three_wheels_stays_in_its_notch(backend):
     for i in range(3):
         hub = s.add_point_mass(f"d{i}", translate=(1, 3), mass=2 + i)
         ground = bc.terrain.profile([-3, 0, 3], [3, 0, 3])
-        s.add_contact(f"w{i}", at=hub, rim=RADIUS, terrain=ground, restitution=(0, 0))
+        s.add_contact(f"w{i}", at=hub, radius=RADIUS, terrain=ground, restitution=(0, 0))
     s.add_gravity()
     s.set_defaults(g=G)
     start = {f"q(d{i}, 2)": RADIUS * math.sqrt(2) for i in range(3)}
@@ -228,7 +228,7 @@ def test_two_wheels_of_a_carriage_bounce_and_roll_alike():
     s.add_gravity()
     for name, x in (("rear", -1), ("front", 1)):
         at = s.add_point(f"{name}.axle", body=body, at=(x, 0, 0))
-        s.add_contact(name, at=at, rim=RADIUS, terrain=bc.terrain.ramp(-math.tan(a)), restitution=(0.0, 0.0))
+        s.add_contact(name, at=at, radius=RADIUS, terrain=bc.terrain.ramp(-math.tan(a)), restitution=(0.0, 0.0))
     s.set_defaults(g=G)
     start = {"q(b, 2)": RADIUS / math.cos(a), "q(b, 3)": a}
     run = s.equations().compile().simulate(t_end=1, step=0.01, initial=start)
@@ -249,7 +249,7 @@ def test_loads_of_more_wheels_than_a_carriage_needs_are_the_least(backend):
     places = np.array([-1.0, -0.2, 0.5, 1.3])
     for i, x in enumerate(places):
         at = s.add_point(f"axle{i}", body=body, at=(x, 0, 0))
-        s.add_contact(f"w{i}", at=at, rim=RADIUS, terrain=bc.terrain.flat(), restitution=(0.0, 0.0))
+        s.add_contact(f"w{i}", at=at, radius=RADIUS, terrain=bc.terrain.flat(), restitution=(0.0, 0.0))
     s.set_defaults(g=G)
     start = {"q(b, 2)": RADIUS, "u(b, 1)": 0.5}
     run = s.equations().compile(backend=backend).simulate(t_end=0.2, step=0.02, initial=start)

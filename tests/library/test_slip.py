@@ -30,7 +30,7 @@ def towed(slip=NAMED, axes="ISO 8855"):
     s.add_input("moment", units="F*L")
     s.add_moment("drive", magnitude="moment", direction="[hub2]", on=wheel)
     s.add_gravity()
-    s.add_contact("t", at=hub, rim="r", terrain=bc.terrain.flat(), tyre=bc.Tyre(K, 3000, slip), wheel=wheel)
+    s.add_contact("t", at=hub, radius="r", terrain=bc.terrain.flat(), tyre=bc.Tyre(K, 3000, slip), wheel=wheel)
     s.set_defaults(r=RIM, a=0, c_x=30e3, c_y=20e3, s_x=0.3, s_y=0.3, mu=1, t_d=0.004)
     s.add_outputs("energy")
     s.set_run(t_end=0.5, step=0.0005, initial={"q(hub, 2)": side * (RIM - DEPTH)}, inputs={"moment": 0.0})
@@ -53,7 +53,7 @@ def block(slip, slope=0.0, translate=(1, 2, 3)):
     body = s.add_point_mass("b", translate=translate, mass=M)
     s.add_gravity()
     ground = bc.terrain.ramp(slope)
-    s.add_contact("t", at=body, rim=RIM, terrain=ground, tyre=bc.Tyre(K, 3000, slip), wheel=body)
+    s.add_contact("t", at=body, radius=RIM, terrain=ground, tyre=bc.Tyre(K, 3000, slip), wheel=body)
     height = math.hypot(1, slope) * RIM - M * G / K  # on a slope the normal carries cos^2: nearly settled
     s.set_run(t_end=1, step=0.001, initial={f"q(b, {len(translate)})": height})
     s.add_outputs("energy")
@@ -136,9 +136,14 @@ def test_disc_rolls_down_a_slope():
     wheel = s.add_body("wheel", hub, rotate=2, mass=0, inertia=(10, 10, 10))
     s.add_gravity()
     s.add_contact(
-        "t", at=hub, rim=RIM, terrain=bc.terrain.ramp(slope), tyre=bc.Tyre(K, 3000, bc.Slip(60e3)), wheel=wheel,
+        "t",
+        at=hub,
+        radius=RIM,
+        terrain=bc.terrain.ramp(slope),
+        tyre=bc.Tyre(K, 3000, bc.Slip(60e3)),
+        wheel=wheel,
         rolling_resistance="c_r",
-    )  # fmt: skip
+    )
     c = 1 / math.hypot(1, slope)
     d = RIM - DEPTH * c
     s.set_defaults(c_r=0)
@@ -178,7 +183,7 @@ def test_programs_in_c_and_python_agree_over_rough_ground():
     wheel = s.add_body("wheel", hub, rotate=2, mass=0, inertia=(1, 1, 1))
     s.add_gravity()
     slip = bc.Slip(12, 9, relaxation=(0.2, 0.4), friction=0.9, per_load=True)
-    s.add_contact("t", at=hub, rim=RIM, terrain=bc.terrain.course(), tyre=bc.Tyre(K, 3000, slip), wheel="wheel")
+    s.add_contact("t", at=hub, radius=RIM, terrain=bc.terrain.course(), tyre=bc.Tyre(K, 3000, slip), wheel="wheel")
     start = {"q(hub, 1)": 22, "q(hub, 3)": 0.7, "u(hub, 1)": 15, "u(hub, 2)": 2, "u(wheel)": 20, "q(hub, 4)": 0.1}
     runs = [s.equations().compile(backend=b).simulate(t_end=0.8, step=0.002, initial=start) for b in BACKENDS]
     assert runs[0]["t_load"].max() > M * G
@@ -223,7 +228,7 @@ def test_slip_needs_a_wheel_and_no_force_that_drives():
     hub = s.add_point_mass("hub", translate=(1, 3), mass=1)
     with pytest.raises(bc.ModelError) as found:
         s.add_contact(
-            "c", at=hub, rim=1, terrain=bc.terrain.flat(), tyre=bc.Tyre(-1, 0, bc.Slip(1, friction=-1)), drive="f"
+            "c", at=hub, radius=1, terrain=bc.terrain.flat(), tyre=bc.Tyre(-1, 0, bc.Slip(1, friction=-1)), drive="f"
         )
     text = str(found.value)
     assert "stiffness=-1 must be zero or positive" in text and "friction=-1 must be positive" in text

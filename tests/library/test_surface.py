@@ -111,7 +111,7 @@ def ball(ground, backend="python"):
     s = bc.System("ball on ground", axes="ISO 8855")
     point = s.add_point_mass("ball", translate=(1, 2, 3), mass=2)
     s.add_gravity()
-    s.add_contact("t", at=point, rim=0.5, terrain=ground, tyre=bc.Tyre(2e4))
+    s.add_contact("t", at=point, radius=0.5, terrain=ground, tyre=bc.Tyre(2e4))
     return s.equations().compile(backend=backend)
 
 
@@ -193,11 +193,11 @@ def test_what_ground_may_be():
     s = bc.System("wheels", axes="ISO 8855")
     wheel = s.add_body("wheel", translate=(1, 3), rotate=2, mass=1)
     with pytest.raises(bc.ModelError, match=r"rigid wheels need ground that does not change across"):
-        s.add_contact("a", at=wheel, rim=0.3, terrain=plane(), restitution=(0.5, 0.5))
+        s.add_contact("a", at=wheel, radius=0.3, terrain=plane(), restitution=(0.5, 0.5))
     with pytest.raises(bc.ModelError, match=r"a side force, as bc.Slip has with cornering="):
-        s.add_contact("c", at=wheel, rim=0.3, terrain=plane(), tyre=bc.Tyre(1e5, 0, bc.Slip(8e4)), wheel=wheel)
+        s.add_contact("c", at=wheel, radius=0.3, terrain=plane(), tyre=bc.Tyre(1e5, 0, bc.Slip(8e4)), wheel=wheel)
     with pytest.raises(bc.ModelError, match=r"knows no way ahead for drive="):
-        s.add_contact("b", at=wheel, rim=0.3, terrain=plane(), tyre=bc.Tyre(1e5), rolling_resistance=3)
+        s.add_contact("b", at=wheel, radius=0.3, terrain=plane(), tyre=bc.Tyre(1e5), rolling_resistance=3)
 
 
 def test_banked_road():

@@ -72,7 +72,7 @@ def test_a_wheel_has_the_slopes_of_the_ground():
         s = bc.System("wheel on ground", units="mks")
         wheel = s.add_body("wheel", translate=(1, 3), mass=10)
         s.add_contact(
-            "t", at=wheel, rim=0.5, terrain=ground, tyre=bc.Tyre(2e4, 300), rolling_resistance=5, drive="20*t_foot"
+            "t", at=wheel, radius=0.5, terrain=ground, tyre=bc.Tyre(2e4, 300), rolling_resistance=5, drive="20*t_foot"
         )
         sim = s.equations().compile(backend="python")
         f, rng = sim.rhs(), np.random.default_rng(2)

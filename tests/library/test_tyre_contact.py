@@ -119,7 +119,7 @@ def test_a_wheel_in_c_gives_the_tables_of_fiala_tmeasy_and_brush():
     assert off(through(sim, tmeasy, at, slice(None))["fy"], f[6:]) < 1e-10
     found, data = columns("brush"), DATA["brush"]
     law = bc.tyres.Brush(data["c_alpha"], data["c_alpha"], friction=data["mu"])
-    sim = rig(bc.Tyre(2e5, 0, law), rim=0.3).equations().compile()
+    sim = rig(bc.Tyre(2e5, 0, law), radius=0.3).equations().compile()
     for alpha, Fy in zip(found["alpha"], found["Fy"], strict=True):
         start = {"q(hub, 3)": 0.3 - data["Fz"] / 2e5, "u(hub, 1)": 20.0, "u(hub, 2)": -20 * np.tan(alpha)}
         start["u(wheel)"] = 20.0 / start["q(hub, 3)"]
@@ -352,7 +352,7 @@ def test_scale_factors_are_parameters(book):
         ({"tyre": bc.tyres.Fiala(1e5, 8e4), "drive": 3}, "driven by a moment"),
         ({"tyre": bc.tyres.Fiala(1e5, 8e4), "rolling_resistance": 3}, "has its own"),
         ({"tyre": bc.tyres.Fiala}, "must be a bc.Tyre, a tyre such as"),
-        ({"tyre": bc.Tyre(2e5)}, "rim="),
+        ({"tyre": bc.Tyre(2e5)}, "radius="),
     ],
 )
 def test_what_is_wrong_is_told(options, words):

@@ -233,7 +233,7 @@ def test_friction_of_the_ground_holds_for_any_slip():
     s.add_gravity()
     tyre = bc.Tyre(2e5, 3000, bc.Slip(30e3, 30e3, friction=0.8))
     ground = bc.terrain.flat().with_friction(left=1.0, right=0.25)
-    s.add_contact("t", at=body, rim=0.3, terrain=ground, tyre=tyre, wheel=body)
+    s.add_contact("t", at=body, radius=0.3, terrain=ground, tyre=tyre, wheel=body)
     sim = s.equations().compile(backend="python")
     for y, share in ((1.0, 1.0), (-1.0, 0.25)):
         start = {"q(b, 3)": 0.3 - 300 * G / 2e5, "q(b, 2)": y, "u(b, 1)": 5}

@@ -35,7 +35,7 @@ def sled(law):
     s = bc.System("sled", axes="ISO 8855")
     body = s.add_point_mass("b", translate=(1, 2, 3) if law.space else (1, 3), mass=M)
     s.add_gravity()
-    s.add_contact("t", at=body, rim=0.3, terrain=bc.terrain.flat(), tyre=bc.Tyre(2e5, 3000, law), wheel=body)
+    s.add_contact("t", at=body, radius=0.3, terrain=bc.terrain.flat(), tyre=bc.Tyre(2e5, 3000, law), wheel=body)
     last = 3 if law.space else 2
     s.set_run(t_end=0.2, step=0.001, initial={f"q(b, {last})": 0.3 - M * G / 2e5, "u(b, 1)": 2.0})
     return s
@@ -67,7 +67,7 @@ def test_what_is_no_law_is_told(slip, words):
     s = bc.System("s", axes="ISO 8855")
     body = s.add_point_mass("b", mass=1)
     with pytest.raises(bc.ModelError, match=words):
-        s.add_contact("t", at=body, rim=0.3, terrain=bc.terrain.flat(), tyre=bc.Tyre(2e5, 0, slip), wheel=body)
+        s.add_contact("t", at=body, radius=0.3, terrain=bc.terrain.flat(), tyre=bc.Tyre(2e5, 0, slip), wheel=body)
 
 
 def test_every_module_of_the_folder_adds_its_tyres():

@@ -16,7 +16,7 @@ def wheel(terrain, k=2000.0, c=0.0, rim=0.4, **options):
     s = bc.System("wheel", axes="ISO 8855")
     body = s.add_point_mass("b", translate=(1, 3), mass=2)
     s.add_gravity()
-    s.add_contact("tyre", at=body, rim=rim, terrain=terrain, tyre=bc.Tyre("k", "c"), **options)
+    s.add_contact("tyre", at=body, radius=rim, terrain=terrain, tyre=bc.Tyre("k", "c"), **options)
     s.set_defaults(k=k, c=c, g=G)
     s.add_outputs("energy")
     return s
@@ -182,8 +182,8 @@ def test_truck_with_three_axles_carries_its_weight():
         (lambda s: bc.vehicles.partial_vehicle(s, "p", contact=2, rim=1, chassis=1, k=(1, 1), length=(1, 1)), "contact must be 0"),
         (lambda s: bc.vehicles.motorcycle(model=3), "model=3"),
         (lambda s: bc.vehicles.truck(axles=(1,)), "at least two different numbers"),
-        (lambda s: s.add_contact("c", at=3, rim=1, terrain=bc.terrain.flat(), tyre=bc.Tyre(1)), "must be a body or a point"),
-        (lambda s: s.add_contact("c", at="o", rim=1, terrain="flat", tyre=bc.Tyre(1)), "is not one of bc.terrain"),
+        (lambda s: s.add_contact("c", at=3, radius=1, terrain=bc.terrain.flat(), tyre=bc.Tyre(1)), "must be a body or a point"),
+        (lambda s: s.add_contact("c", at="o", radius=1, terrain="flat", tyre=bc.Tyre(1)), "is not one of bc.terrain"),
     ],
 )  # fmt: skip
 def test_bad_vehicles(make, message):

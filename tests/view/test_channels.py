@@ -12,8 +12,8 @@ from bellcrank.run.draw import chosen
 def test_attitude_of_a_body_is_its_angles(axes):
     s = bc.System("car", units="mks", axes=axes)
     car = s.add_body("car", translate=(1, 2, 3), rotate=(3, 2, 1), mass=1, inertia=(1, 1, 1))
-    s.add_attitude(car)
-    s.add_attitude("car", name="")
+    s.add_attitude(body=car)
+    s.add_attitude("", body="car")
     sim = s.equations().compile(backend="python")
     yaw, pitch, roll = 0.7, -0.2, 0.3
     q = [1, 2, 3, yaw, pitch, roll]
@@ -34,7 +34,7 @@ def test_angles_of_a_wheel_do_not_turn_with_it(axes, side):
     s = bc.System("car", units="mks", axes=axes)
     hub = s.add_body("hub", translate=(1, 2, 3), rotate=(3, 1, 2), mass=1, inertia=(1, 1, 1))
     wheel = s.add_body("wheel", hub, rotate=2, mass=1, inertia=(1, 1, 1))
-    s.add_wheel_angles(wheel, side=side)
+    s.add_wheel_angles(wheel=wheel, side=side)
     sim = s.equations().compile(backend="python")
     left = 1 if axes.startswith("ISO") else -1  # the sign of z-turns to the left
     steer, lean = left * 0.3, 0.1  # about x, the top goes to the right in both
@@ -59,10 +59,10 @@ def test_what_is_no_body_or_side_is_told():
     s = bc.System("m")
     b = s.add_body("b", rotate=2, mass=1, inertia=(1, 1, 1))
     with pytest.raises(bc.ModelError, match="side='middle' must be 'left', 'right' or None"):
-        s.add_wheel_angles(b, side="middle")
+        s.add_wheel_angles(wheel=b, side="middle")
     with pytest.raises(bc.ModelError, match="3 is not a body"):
-        s.add_attitude(3)
-    s.add_attitude("c")
+        s.add_attitude(body=3)
+    s.add_attitude(body="c")
     with pytest.raises(bc.ModelError, match="no body has the name 'c'"):
         s.equations()
 

@@ -137,7 +137,7 @@ def test_ground_is_drawn_wherever_one_looks(terrain):
     ground = terrain()
     s = bc.System("wheel", units="mks", axes="ISO 8855")
     body = s.add_body("body", translate=(1, 2, 3), mass=50)
-    s.add_contact("wheel", at=body.origin, rim=0.3, terrain=ground, tyre=bc.Tyre(stiffness=1e5))
+    s.add_contact("wheel", at=body.origin, radius=0.3, terrain=ground, tyre=bc.Tyre(stiffness=1e5))
     s.set_run(t_end=1, step=0.001, initial={"q(body, 3)": 2})
     found = page_ground(s.equations().page(), [[0, 0, 0], [800, 7, 0.5], [801, 7, 0.5], [-2000, 1, 0]])
     assert [g["moved"] for g in found] == [False, True, False, True]
@@ -233,7 +233,7 @@ def test_sliders_of_inputs_that_are_zero_follow_from_the_size_of_the_machine():
         direction=s.inertial[1],
         at=b.origin,
     )
-    s.add_shape(b, "line", size=1, at=((0, 0, 0), (0, 0, "2*l")))
+    s.add_shape(body=b, kind="line", size=1, at=((0, 0, 0), (0, 0, "2*l")))
     s.set_defaults(m=100, k=10, l=40, d=1)
     s.set_run(t_end=1, step=0.01, inputs={"Mt": 0.0, "z": 0.0, "wind": 0.0, "given": bc.sine(3.0, 1.0)})
     facts, _, _ = unpacked(s.equations().page(sliders={"e": (-3, 4)}).text)

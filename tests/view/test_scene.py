@@ -33,9 +33,9 @@ def test_shapes_take_the_place_of_rods(tmp_path):
     (tmp_path / "a.stl").write_bytes(triangle)
     s = pendulum()
     before = s.equations().derived.program.functions
-    s.add_shape("rod", "box", size=("w", 0.1, 0.2), at=(0, "-w", 0), color="gold", label='a "box" & <more>')
-    s.add_shape("rod", "mesh", file=tmp_path / "a.stl", size=0.5, axis=(1, 1, 0), color="#102030")
-    s.add_shape(None, "line", at=((0, 0, 0), (1, 0, 0), (1, 1, 0)), size=0.02)
+    s.add_shape(body="rod", kind="box", size=("w", 0.1, 0.2), at=(0, "-w", 0), color="gold", label='a "box" & <more>')
+    s.add_shape(body="rod", kind="mesh", file=tmp_path / "a.stl", size=0.5, axis=(1, 1, 0), color="#102030")
+    s.add_shape(body=None, kind="line", at=((0, 0, 0), (1, 0, 0), (1, 1, 0)), size=0.02)
     s.set_defaults(w=0.4)
     scene = scene_of(s).scene
     box, mesh, line = [i for i in scene.items if i.role == "body"]
@@ -61,7 +61,7 @@ WRONG = [
 @pytest.mark.parametrize(("given", "words"), WRONG)
 def test_a_wrong_shape_is_told(given, words):
     s = pendulum()
-    s.add_shape(given.pop("body", "rod"), **given)
+    s.add_shape(body=given.pop("body", "rod"), **given)
     with pytest.raises(bc.ModelError, match=words.replace("(", r"\(")):
         s.equations()
 
@@ -75,11 +75,11 @@ def test_a_wrong_mesh_is_told(tmp_path):
     }.items():
         (tmp_path / name).write_bytes(data)
         with pytest.raises(bc.ModelError, match="cannot read"):
-            s.add_shape("rod", "mesh", file=tmp_path / name)
+            s.add_shape(body="rod", kind="mesh", file=tmp_path / name)
     with pytest.raises(bc.ModelError, match="needs file="):
-        s.add_shape("rod", "mesh")
+        s.add_shape(body="rod", kind="mesh")
     with pytest.raises(bc.ModelError, match="has no file"):
-        s.add_shape("rod", "box", file="a.stl")
+        s.add_shape(body="rod", kind="box", file="a.stl")
     text = "solid a\n facet normal 0 0 1\n outer loop\n vertex 0 0 0\n vertex 1 0 0\n vertex 0 1e0 0\n endloop\n endfacet\nendsolid"
     (tmp_path / "fine.stl").write_text(text)
     found = read_stl(tmp_path / "fine.stl")

@@ -176,7 +176,7 @@ def rigid_wheel() -> bc.System:
     hub = s.add_point_mass("hub", translate=(1, 3), mass="m")
     disc = s.add_body("disc", hub, rotate=2, mass=0, inertia=(0.1, 0.09, 0.1))
     s.add_gravity()
-    s.add_contact("wheel", at=hub, rim=0.3, terrain=bc.terrain.flat(), restitution=(0.7, 0.5), wheel=disc)
+    s.add_contact("wheel", at=hub, radius=0.3, terrain=bc.terrain.flat(), restitution=(0.7, 0.5), wheel=disc)
     s.set_defaults(m=2, g=G)
     first = {"q(hub, 2)": 1.3, "u(hub, 1)": 1.5, "u(disc)": 5.0}
     s.set_run(t_end=1.0, step=0.01, method="rk4", initial=first)
@@ -205,7 +205,7 @@ def downhill() -> bc.System:
     first = {}
     for name, ground in grounds.items():
         hub = s.add_point_mass(name, translate=(1, 2, 3) if name == "far" else (1, 3), mass="m")
-        s.add_contact(f"{name}_tyre", at=hub, rim=RADIUS, terrain=ground, tyre=bc.Tyre(stiffness=STIFF))
+        s.add_contact(f"{name}_tyre", at=hub, radius=RADIUS, terrain=ground, tyre=bc.Tyre(stiffness=STIFF))
         last = 3 if name == "far" else 2
         first |= {f"q({name}, {last})": (RADIUS - _rest() / 2) * math.sqrt(1 + SLOPE**2)}
     s.add_gravity()

@@ -82,9 +82,10 @@ class System(Builder):
 
     def add_shape(
         self,
+        name: str | None = None,
+        *,
         body: BodyLike | None,
         kind: ShapeKind,
-        *,
         size: Any = None,
         at: Any = (0, 0, 0),
         axis: Any = None,
@@ -92,19 +93,20 @@ class System(Builder):
         label: str | None = None,
         file: Any = None,
     ) -> None:
-        """What a body (None: the ground) looks like in pictures and pages; equations do not know of it.
+        """Give a body (None: the ground) a shape in pictures and pages; equations do not know of it.
 
+        `label`, else `name`, is shown where the pointer is on it.
         `kind`: "box" (`size`: three lengths along its axes, or one), "cylinder" (radius, length), "sphere" (radius),
         "line" (thickness; `at`: its points) or "mesh" (what the lengths of the STL file `file` are multiplied with).
-        Its middle is `at`, in the body's axes, and its own third axis points along `axis` (1, 2, 3 or three
-        components). Lengths may be formulas of parameters; `color` is "#rrggbb" or a plain name. A body without
+        Its middle is `at`, in the body's axes, and its own third axis points along `axis` ("x", "y", "z" or
+        three components). Lengths may be formulas of parameters; `color` is "#rrggbb" or a plain name. A body without
         shapes is drawn as rods from joint to joint and a ball at its mass centre.
         """
         from bellcrank.describe.shapes import add_shape
 
-        add_shape(self, body, kind, size, at, axis, color, label, file)
+        add_shape(self, body, kind, size, at, axis, color, label or name, file)
 
-    def add_attitude(self, body: BodyLike, *, name: str | None = None) -> None:
+    def add_attitude(self, name: str | None = None, *, body: BodyLike) -> None:
         """Channels of a body, in deg: yaw, pitch, roll (turns about its axes z, y, x, one after another), side_slip of
         its mass centre, yaw_rate, and its forward speed. `name` stands before them (default: that of the body and a
         dot)."""
@@ -112,7 +114,7 @@ class System(Builder):
 
         add_attitude(self, body, name)
 
-    def add_wheel_angles(self, wheel: BodyLike, *, side: Side | None = None, name: str | None = None) -> None:
+    def add_wheel_angles(self, name: str | None = None, *, wheel: BodyLike, side: Side | None = None) -> None:
         """Channels of a wheel that turns about its axis 2, in deg: slip_angle of its centre (from its heading to its
         velocity, about z), and inclination (about its heading); with `side`, "left" or "right", camber in its place,
         positive with the top outwards. `name` stands before them (default: that of the wheel and a dot)."""
@@ -125,7 +127,7 @@ class System(Builder):
         name: str,
         *,
         at: PointLike | BodyLike,
-        rim: ScalarLike | None = None,
+        radius: ScalarLike | None = None,
         terrain: Ground,
         tyre: Tyre | TyreModel | None = None,
         restitution: Sequence[float] = (0.0, 0.0),
@@ -134,13 +136,13 @@ class System(Builder):
         wheel: BodyLike | None = None,
         below: StartBelowGround = "raise",
     ) -> Contact | RigidContact:
-        """Sets a wheel of radius `rim` about the point `at` on a terrain of `bc.terrain`.
+        """Set a wheel of this `radius` about the point `at` on a terrain of `bc.terrain`.
 
         `tyre` says how it gives way. While it touches the ground, `rolling_resistance` (force times time per length)
         brakes it in proportion to its speed along the ground and `drive` (a force) pushes it forward. A tyre with slip
         (`bc.Slip`) acts on `wheel`, the body that turns about its second axis: rolling resistance is then a moment on
         it, and it is driven and braked by moments. A tyre of `bc.tyres` (`bc.tyres.read("file.tir")`) acts on `wheel`
-        too, with its own radius, load and rolling resistance (docs/tyres.md); `rim` is then omitted.
+        too, with its own radius, load and rolling resistance (docs/tyres.md); `radius` is then omitted.
         Without a tyre the wheel is rigid: at an impact its normal speed is reversed and multiplied by the first number
         of `restitution`, its slip multiplied by the second; then it rolls. `wheel` is the body that turns when it rolls
         without slipping; without it the wheel's own turning is omitted. A wheel that starts below ground is moved up
@@ -151,8 +153,8 @@ class System(Builder):
 
         called = name_of(name, "contact")
         if tyre is None:
-            return add_rigid_contact(self, called, at, rim, terrain, restitution, rolling_resistance, wheel, below)
-        return add_contact(self, called, at, rim, terrain, rolling_resistance, tyre, drive, wheel)
+            return add_rigid_contact(self, called, at, radius, terrain, restitution, rolling_resistance, wheel, below)
+        return add_contact(self, called, at, radius, terrain, rolling_resistance, tyre, drive, wheel)
 
     def picture(
         self,

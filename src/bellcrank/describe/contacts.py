@@ -89,7 +89,7 @@ def add_contact(
         )
     _require_tyre(s, name, tyre, wheel, drive)
     if rim is None:
-        raise ModelError(f"contact '{name}': rim=, the radius of the wheel, is missing", s.name)
+        raise ModelError(f"contact '{name}': radius=, the radius of the wheel, is missing", s.name)
     if is_tyre(tyre.slip):
         model = cast(TyreModel, tyre.slip)
         return _add_model(s, name, point, rim, terrain, rolling_resistance, model, drive, wheel, tyre)

@@ -38,7 +38,7 @@ def add_rigid_contact(
     if getattr(terrain, "lifted", None) is not None:
         problems.append("rigid wheels need ground that does not move")
     if not isinstance(rim, int | float) or not rim > 0:
-        problems.append(f"rim={rim!r}: the radius of a rigid wheel must be a positive number")
+        problems.append(f"radius={rim!r}: the radius of a rigid wheel must be a positive number")
     pair = restitution if isinstance(restitution, tuple | list) else ()
     if len(pair) != 2 or not (0 <= pair[0] <= 1 and -1 <= pair[1] <= 1):
         problems.append(f"restitution={restitution!r} must be (normal from 0 to 1, tangential from -1 to 1)")

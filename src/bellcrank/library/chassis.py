@@ -138,10 +138,12 @@ def _add_shapes(s: System, chassis: BodyHandle, axles: int) -> None:
     """A floor over all axles and a cabin, as pictures show them; heights above the ground, from that of the wheels."""
     first, last = "x_1", f"x_{axles}"
     floor = (f"{first} - {last} + 2.6*l_tyre", "0.62*track", "0.8*l_tyre")
-    s.add_shape(chassis, "box", size=floor, at=(f"({first} + {last})/2", 0, "1.3*l_tyre - h"), label="chassis")
+    s.add_shape(
+        body=chassis, kind="box", size=floor, at=(f"({first} + {last})/2", 0, "1.3*l_tyre - h"), label="chassis"
+    )
     cabin = (f"0.55*({first} - {last})", "0.6*track", "1.5*l_tyre")
     where = f"0.45*{first} + 0.55*{last}" if axles == 2 else f"{first} - 0.2*({first} - {last})"
-    s.add_shape(chassis, "box", size=cabin, at=(where, 0, "2.4*l_tyre - h"), color="#7d99b8", label="cabin")
+    s.add_shape(body=chassis, kind="box", size=cabin, at=(where, 0, "2.4*l_tyre - h"), color="#7d99b8", label="cabin")
 
 
 def _gliding_corners(s: System, chassis: BodyHandle, design: Design) -> list[PartialVehicle]:

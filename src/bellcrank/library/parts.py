@@ -28,9 +28,14 @@ def on_tyre(
 ) -> PartialVehicle:
     """A rim set on the ground by a tyre with the parameters of `set_springs`."""
     contact = s.add_contact(
-        f"{name}.tyre", at=rim, rim="l_tyre", terrain=terrain or flat(), tyre=Tyre("k_tyre", "c_tyre", slip),
-        rolling_resistance="c_roll", **acting,
-    )  # fmt: skip
+        f"{name}.tyre",
+        at=rim,
+        radius="l_tyre",
+        terrain=terrain or flat(),
+        tyre=Tyre("k_tyre", "c_tyre", slip),
+        rolling_resistance="c_roll",
+        **acting,
+    )
     return PartialVehicle(name, rim, chassis, contact)
 
 
@@ -95,9 +100,14 @@ def partial_vehicle(
     body = s.add_point_mass(f"{name}.chassis", mass=chassis, translate=translate, joint_at=(x, y, _sum(low, length[1])))
     s.add_strut(f"{name}.strut", magnitude=strut(k[1], c[1], length[1]), between=(body.origin, wheel.origin))
     contact_point = s.add_contact(
-        f"{name}.tyre", at=wheel, rim=length[0], terrain=terrain or flat(), tyre=Tyre(k[0], c[0]),
-        rolling_resistance=rolling_resistance, drive=drive,
-    )  # fmt: skip
+        f"{name}.tyre",
+        at=wheel,
+        radius=length[0],
+        terrain=terrain or flat(),
+        tyre=Tyre(k[0], c[0]),
+        rolling_resistance=rolling_resistance,
+        drive=drive,
+    )
     return PartialVehicle(name, wheel, body, contact_point)
 
 

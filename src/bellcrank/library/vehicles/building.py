@@ -170,9 +170,11 @@ def _add_shapes(s: System, car: CarData, chassis: BodyHandle) -> None:
     long, track = float(front[0] - rear[0]), 2 * float(min(abs(front[1]), abs(rear[1])))
     x, z = (float(v) for v in (front + rear)[[0, 2]] / 2)
     floor, cabin = 0.05 * long, 0.2 * long  # heights
-    s.add_shape(chassis, "box", size=(1.3 * long, 0.5 * track, floor), at=(x, 0, z), label="floor")
+    s.add_shape(body=chassis, kind="box", size=(1.3 * long, 0.5 * track, floor), at=(x, 0, z), label="floor")
     where = (x - 0.08 * long, 0, z + (floor + cabin) / 2)
-    s.add_shape(chassis, "box", size=(0.5 * long, 0.5 * track, cabin), at=where, color="#7d99b8", label="cabin")
+    s.add_shape(
+        body=chassis, kind="box", size=(0.5 * long, 0.5 * track, cabin), at=where, color="#7d99b8", label="cabin"
+    )
 
 
 def _add_steering(s: System, car: CarData, chassis: BodyHandle, steer: str) -> BodyHandle:

@@ -15,7 +15,7 @@ from bellcrank.model.formula import call, cross, direction, dot, dxdt, magnitude
 
 def add_car_channels(s: System, car: CarData, at_rest: Stand, chassis: BodyHandle, steer: str) -> None:
     """Motion of the body at its mass centre, and what the driver does."""
-    s.add_attitude(chassis, name="")
+    s.add_attitude("", body=chassis)
     up = s.inertial[3]
     ahead = direction(project(chassis[1], up))
     left = cross(up, ahead)
@@ -54,7 +54,7 @@ def add_corner_channels(
     s: System, name: str, side: int, chassis: BodyHandle, wheel: BodyHandle, joint: Any, axle: FittedAxle
 ) -> None:
     """What a wheel does; its loads and slips are those of its tyre, <corner>.tyre.fz and so on."""
-    s.add_wheel_angles(wheel, side="left" if side > 0 else "right", name=f"{name}.")
+    s.add_wheel_angles(f"{name}.", wheel=wheel, side="left" if side > 0 else "right")
     toe = call("atan2", side * dot(wheel[2], chassis[1]), dot(wheel[2], chassis[2]))
     s.add_output(f"{name}.toe", toe, label=f"toe of {name} in the body, toe-in positive", units="deg", body=wheel)
     s.add_output(f"{name}.travel", f"q({name})", label=f"wheel travel of {name}, up", units="L")
