@@ -1,4 +1,4 @@
-"""What MkDocs does with each docstring: all of them are plain text with names in backticks, not Markdown."""
+"""What MkDocs does with each docstring: plain text with names in backticks, in sections of numpydoc."""
 
 from __future__ import annotations
 

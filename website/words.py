@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from html import escape
 
+PARAMETER = re.compile(r"[*\w]+(, [*\w]+)* : ")  # the head of its description in numpydoc
 SPECIAL = re.compile(r"([\\*_\[\]<>&#|])")
 
 
@@ -34,8 +35,13 @@ def described(text: str) -> str:
 
 
 def as_markdown(text: str) -> str:
-    """A docstring for Markdown: the same words; what is in backticks or indented stays code."""
-    return "\n".join(line if line.startswith("    ") else _line(line) for line in text.splitlines())
+    """A docstring for Markdown: the same text; what is in backticks, indented or an example stays as it is."""
+    lines, example = [], False
+    for line in text.splitlines():
+        example = line.startswith(">>>") or (example and line.strip() != "")
+        kept = example or line.startswith("    ") or PARAMETER.match(line)
+        lines.append(line if kept else _line(line))
+    return "\n".join(lines)
 
 
 def _line(line: str) -> str:

@@ -51,6 +51,7 @@ def test_words_of_others_stay_words():
     head, _, source = page.partition("## Source")
     assert "<script" not in head and "<b>" not in head and "[x](" not in head.splitlines()[0]
     assert re.search(r"^`{5}python\n# </script>.*\n`{5}$", source, re.MULTILINE)
+    assert as_markdown(">>> a[1]*b\n[<c>]\n\n[d]") == ">>> a[1]*b\n[<c>]\n\n&#91;d&#93;"
     assert as_markdown("a*b*c, `x*y`, R[i, j] <b>") == "a&#42;b&#42;c, `x*y`, R&#91;i, j&#93; &#60;b&#62;"
 
 

@@ -255,11 +255,36 @@ class Equations(Checked):
     def compile(
         self, *, backend: Backend = "auto", external: Mapping[str, Any] | None = None, speed: Speed = "auto"
     ) -> Simulation:
-        """A simulation, ready to run. `external` replaces user functions by name.
+        """Compile the equations to a simulation that is ready to run.
 
-        `backend`: "c" compiles, "wasm" runs in WebAssembly by wasmtime, "python" in Python; "auto" takes the first that
-        can be had. `sim.backend` and `sim.notes` report which. `speed`: "auto" has a program soon ready, which a faster
-        one follows where that pays; "fast" waits for the fastest, "quick" makes one that is sooner ready and slower.
+        Parameters
+        ----------
+        backend : {"auto", "c", "wasm", "python"}, default "auto"
+            "c" compiles, "wasm" runs in WebAssembly by wasmtime, "python" runs in Python. "auto" chooses the first
+            that is available. `sim.backend` and `sim.notes` report the choice.
+        external : mapping, optional
+            Functions that replace user functions of the model, by name.
+        speed : {"auto", "fast", "quick"}, default "auto"
+            "quick" compiles in a shorter time, "fast" to a faster program. "auto" has the first ready soon, and
+            changes to the second if that pays.
+
+        Returns
+        -------
+        Simulation
+            The model ready to run.
+
+        Raises
+        ------
+        BuildError
+            If the compiler fails.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("mass")
+        >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+        >>> s.equations().compile(backend="python")
+        Simulation('mass': 2 states, 0 inputs, 0 outputs; backend python)
         """
         from bellcrank.api.simulation import Simulation
 

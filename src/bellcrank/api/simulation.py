@@ -144,18 +144,72 @@ class Simulation(Analyses):
         start: Run | None = None,
         guess: Mapping[Any, float | str] | None = None,
     ) -> Run:
-        """Integrates from t_start (0) to t_end. Defaults: those of set_run. Step and times in s, values in user units.
+        """Integrate the equations of motion over time.
 
-        `initial`: values by state, or a whole state (q, u) in equation units, as `complete` returns it. `guess`: values
-        by state from which the assembly of closed loops starts and which it may change. `rtol`,
-        `atol`: of the adaptive methods, 1e-8 and a hundredth of it unless given; atol is a number in the unit of each
-        state, or numbers by unit or state, {"m": 1e-9, "q(arm)": 1e-8}. `events`: conditions by name, each a channel
-        or a formula over channels and parameters; its crossing of zero from below, or a comparison that becomes true,
-        is recorded in `run.events`. `stop` names events that end the run. `progress` is called with the share done.
-        `dae`: how position constraints and loops are kept ("projection"; docs/dae_methods.md), by name or with
-        settings, `bc.Dae("baumgarte", alpha=20, beta=20)`. `assemble=False` starts from the values given, even if they
-        violate constraints. `start`: a run to continue from where it ended, with its parameters, inputs, step, method
-        and tolerances unless given.
+        Defaults that are not listed are those of `System.set_run`.
+
+        Parameters
+        ----------
+        t_end : float, optional
+            End of the run in s.
+        step : float, optional
+            Step in s; of adaptive methods, the time between samples.
+        method : str, optional
+            Integration method: "rk4" and others with fixed steps, "tsit5", "radau5", "auto" and others with
+            adaptive steps.
+        output_every : int, optional
+            Record every n-th step only.
+        parameters : mapping, optional
+            Values of parameters by name: numbers in user units, or text with a unit ("10 mm").
+        initial : mapping or (q, u), optional
+            Initial values by state, in user units or as text ("30 deg"); or a whole state in equation units, as
+            `complete` returns it.
+        inputs : mapping, optional
+            Inputs by name: a number, a signal, a function of time, or (times, values), in user units.
+        rtol : float, optional
+            Relative tolerance of adaptive methods. Default: 1e-8.
+        atol : float or mapping, optional
+            Absolute tolerance, in the unit of each state, or by unit or state: {"m": 1e-9, "q(arm)": 1e-8}.
+            Default: a hundredth of `rtol`.
+        events : mapping or sequence, optional
+            Conditions by name, each a channel or a formula, or events of `bc.event`. A crossing of zero from below,
+            or a comparison that becomes true, is recorded in `run.events`.
+        stop : str or iterable of str, default ()
+            Names of events that end the run.
+        progress : callable, optional
+            Called with the fraction done, from 0 to 1.
+        dae : str or Dae, optional
+            How constraints of positions and loops are kept: "projection" (default), or with settings,
+            `bc.Dae("baumgarte", alpha=20, beta=20)`.
+        assemble : bool, default True
+            False starts from the values given, even if they violate constraints.
+        t_start : float, optional
+            Begin of the run in s. Default: 0, or the end of `start`.
+        start : Run, optional
+            A run to continue, with its parameters, inputs, step, method and tolerances unless given.
+        guess : mapping, optional
+            Values by state from which the assembly of closed loops starts, and which it may change.
+
+        Returns
+        -------
+        Run
+            Channels over time in user units. `run.status` and `run.message` describe how the run ended.
+
+        Raises
+        ------
+        ModelError
+            If a name or a value is wrong, or if the initial state cannot be assembled.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("ball")
+        >>> ball = s.add_point_mass("ball", translate="z", mass=1)
+        >>> s.add_gravity((0, 0, -1), g=10)
+        >>> sim = s.equations().compile(backend="python")
+        >>> run = sim.simulate(1.0, step=0.1, initial={"q(ball)": 5})
+        >>> round(float(run["q(ball)"][-1]), 6)
+        0.0
         """
         return simulate(
             self.loaded, t_end, step, method, output_every, parameters, with_guess(initial, guess), inputs, rtol, atol,

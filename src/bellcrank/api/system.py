@@ -24,11 +24,33 @@ if TYPE_CHECKING:
 
 
 class System(Builder):
-    """A machine described by bodies, joints, forces, constraints and outputs.
+    """A mechanical system, described by bodies, joints, loads, constraints and outputs.
 
-    `units` names the unit system of all values given and shown (mks, in-lb, ft-lb, mm-tonne); `axes` the convention
-    for the vertical: "SAE" (axis 3 down), "ISO 8855" (axis 3 up) or None (gravity along +[n3] unless given).
-    Problems of the description are collected and reported together by `equations`.
+    The description may have mistakes while it grows: `equations` reports all of them together.
+
+    Parameters
+    ----------
+    name : str
+        Name of the model, for messages, files and pages.
+    units : {"SI", "mks", "in-lb", "ft-lb", "mm-tonne"}, default "mks"
+        Unit system of all values given and shown. "SI" is another name of "mks".
+    axes : {"SAE", "ISO 8855"}, optional
+        Direction of the vertical axis: "SAE" has axis 3 down, "ISO 8855" has it up. Without it gravity acts along
+        axis 3.
+
+    Raises
+    ------
+    ModelError
+        If the unit system or the axes are unknown.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.System("oscillator", units="SI")
+    >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+    >>> spring = s.add_force("spring", magnitude="-50*x", direction=s.inertial.x, at=mass.origin)
+    >>> s
+    System('oscillator': 1 body, 1 force, 0 constraints)
     """
 
     internals = ("description", "keeps", "owner")

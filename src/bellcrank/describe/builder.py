@@ -99,14 +99,60 @@ class Builder(Checked):
         orientation: Any = None,
         armature: ScalarLike = 0,
     ) -> BodyHandle:
-        """Adds a body carried by `parent` (default: the ground) through 0 to 3 translations, then 0, 1 or 3 rotations.
+        """Add a body, carried by its parent through up to three translations, followed by up to three rotations.
 
-        `translate`: directions in the parent; `rotate`: axes of the new body, or "euler-parameters"; an axis is "x",
-        "y", "z" (or 1, 2, 3) or three components; or `joint`, a joint of another kind, in place of all these.
-        `joint_at` is measured in the parent, `cm` in the body. Mass and inertia default to parameters named after the
-        body. `orientation`: that of the body in its parent with all coordinates zero, a rotation matrix (columns: axes
-        of the body) or rotations (axis, angle in rad or as "90 deg") one after another. `armature`: inertia of a
-        motor's rotor times the square of its gear ratio, which resists the one speed of the joint.
+        Parameters
+        ----------
+        name : str
+            Name of the body in formulas and results.
+        parent : BodyLike, optional
+            The body that carries it. Default: the ground.
+        label : str, optional
+            Description shown in listings and plots. Default: the name.
+        mass : ScalarLike, optional
+            Mass, in the mass unit of the system. Default: a parameter named after the body.
+        inertia : InertiaLike, optional
+            Moments of inertia about the center of mass, in the axes of the body: 0, three moments, or a 3 x 3
+            matrix. Default: parameters named after the body.
+        translate : AxesLike, default ()
+            Directions of translation in the parent, in order: "x", "y", "z" (or 1, 2, 3) or three components.
+        rotate : AxesLike, default ()
+            Axes of rotation of the new body, in order, or "euler-parameters".
+        rotation_axis : AxisLike, optional
+            Axis of the rotation in the parent, if it differs from that of the body.
+        reference_axis : AxisLike, optional
+            Direction in the parent from which the rotation is measured.
+        joint_at : TripleLike, default (0, 0, 0)
+            Position of the joint in the parent, in its axes (length).
+        cm : TripleLike, default (0, 0, 0)
+            Position of the center of mass in the body, in its axes (length).
+        coordinates_of : BodyLike, optional
+            The body in whose axes `joint_at` and `cm` are given.
+        small_angles : bool or sequence of bool, default False
+            Are the rotations small, of first order?
+        small_translations : bool or sequence of bool, default False
+            Are the translations small, of first order?
+        joint : JointRecord, optional
+            A joint of another kind, such as `bc.Screw`, in place of translations and rotations.
+        orientation : matrix or sequence of rotations, optional
+            Orientation of the body in its parent with all coordinates zero: a rotation matrix (columns: axes of the
+            body), or rotations (axis, angle in rad or as "90 deg") in order.
+        armature : ScalarLike, default 0
+            Inertia of a motor's rotor times the square of its gear ratio. It resists the one speed of the joint.
+
+        Returns
+        -------
+        BodyHandle
+            The body: `body.x`, `body.y`, `body.z` are its unit vectors, `body.q[1]` and `body.u[1]` its first
+            coordinate and speed, `body.cm` its center of mass.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("pendulum")
+        >>> rod = s.add_body("rod", rotate="y", mass=1, inertia=(0.1, 0.1, 0.1), cm=(0, 0, 0.5))
+        >>> rod.q[1]
+        q(rod)
         """
         record = records.BodyRecord(
             name_of(name, "body"), parent, label, mass, inertia, translate, rotate, rotation_axis, reference_axis,
@@ -143,7 +189,34 @@ class Builder(Checked):
         coordinates_of: BodyLike | None = None,
         label: str | None = None,
     ) -> PointHandle:
-        """Adds a point fixed in a body (default: the ground)."""
+        """Add a point that is fixed in a body.
+
+        Parameters
+        ----------
+        name : str
+            Name of the point in formulas.
+        body : BodyLike, optional
+            The body. Default: the ground.
+        at : TripleLike, default (0, 0, 0)
+            Position in the body, in its axes (length).
+        coordinates_of : BodyLike, optional
+            The body in whose axes `at` is given. Default: that of the point.
+        label : str, optional
+            Description. Default: the name.
+
+        Returns
+        -------
+        PointHandle
+            The point, for forces, joints and formulas.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("pendulum")
+        >>> rod = s.add_body("rod", rotate="y")
+        >>> s.add_point("tip", rod, (0, 0, "l")).name
+        'tip'
+        """
         self.description.points.append(records.PointRecord(name_of(name, "point"), body, at, coordinates_of, label))
         return PointHandle(OwnName(name, self.owner))
 
@@ -160,10 +233,38 @@ class Builder(Checked):
         label: str | None = None,
         dummies: tuple[str, str, str] = ("x", "x0", "v"),
     ) -> ForceHandle:
-        """A force on the body of point `at`, the opposite one on the body of `against`, both through the point `at`.
+        """Add a force that acts on one body, and its opposite on another, both at the point `at`.
 
-        In the magnitude, x = direction . (at - against), x0 its nominal value, v = direction . (their relative
-        velocity).
+        Parameters
+        ----------
+        name : str
+            Name of the force; `bc.fm(name)` is its magnitude.
+        magnitude : ScalarLike
+            Magnitude (force). The formula may contain `dummies`: x = direction . (at - against), its value x0 in
+            the reference configuration, and v = direction . (relative velocity).
+        direction : VectorLike
+            Direction of the force on the body of `at`.
+        at : PointLike
+            The point where it acts.
+        against : PointLike, optional
+            A point of the body that takes the opposite force. Default: the fixed origin.
+        label : str, optional
+            Description. Default: the name.
+        dummies : tuple of str, default ("x", "x0", "v")
+            Names of distance, distance in the reference configuration and speed in the magnitude.
+
+        Returns
+        -------
+        ForceHandle
+            The force, for `bc.fm`.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("oscillator")
+        >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+        >>> s.add_force("spring", magnitude="-k*x - c*v", direction=s.inertial.x, at=mass.origin).name
+        'spring'
         """
         return self._load(Force(name, magnitude, self._vector(direction), at, against, label, dummies))
 
@@ -185,7 +286,35 @@ class Builder(Checked):
         label: str | None = None,
         dummies: tuple[str, str, str] = ("x", "x0", "v"),
     ) -> ForceHandle:
-        """A force along the line between two points; positive pushes them apart. x is their distance, v its rate."""
+        """Add a force along the line between two points.
+
+        Parameters
+        ----------
+        name : str
+            Name of the strut.
+        magnitude : ScalarLike
+            Magnitude (force); positive pushes the points apart. The formula may contain `dummies`: the distance x
+            of the points, its value x0 in the reference configuration, and its time derivative v.
+        between : sequence of two PointLike
+            The two points.
+        label : str, optional
+            Description. Default: the name.
+        dummies : tuple of str, default ("x", "x0", "v")
+            Names of distance, distance in the reference configuration and speed in the magnitude.
+
+        Returns
+        -------
+        ForceHandle
+            The force, for `bc.fm`.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("oscillator")
+        >>> mass = s.add_body("mass", translate="x", joint_at=(1, 0, 0), mass=2, inertia=0)
+        >>> s.add_strut("spring", magnitude="-k*(x - x0)", between=("o", mass.origin)).name
+        'spring'
+        """
         if not isinstance(between, tuple | list) or len(between) != 2:
             self._problem(f"strut '{name}': between={between!r} must be two points.")
             between = ("o", "o")
@@ -220,12 +349,54 @@ class Builder(Checked):
         against: BodyLike | None = None,
         label: str | None = None,
     ) -> ForceHandle:
-        """A moment on a body, the opposite one on `against` (default: the ground)."""
+        """Add a moment that acts on one body, and its opposite on another.
+
+        Parameters
+        ----------
+        name : str
+            Name of the moment.
+        magnitude : ScalarLike
+            Magnitude (force times length).
+        direction : VectorLike
+            Direction of the moment on the body `on`.
+        on : BodyLike
+            The body on which it acts.
+        against : BodyLike, optional
+            The body that takes the opposite moment. Default: the ground.
+        label : str, optional
+            Description. Default: the name.
+
+        Returns
+        -------
+        ForceHandle
+            The moment, for `bc.fm`.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("pendulum")
+        >>> rod = s.add_body("rod", rotate="y")
+        >>> s.add_moment("friction", magnitude="-c*u(rod)", direction=rod.y, on=rod).name
+        'friction'
+        """
         return self._load(Moment(name, magnitude, self._vector(direction), on, against, label))
 
     def add_gravity(self, direction: VectorLike | None = None, *, g: ScalarLike = "g") -> None:
-        """Uniform gravity along `direction` (default: down, by the axes convention). The parameter g has the standard
-        value.
+        """Add uniform gravity.
+
+        Parameters
+        ----------
+        direction : VectorLike, optional
+            Direction in which gravity acts. Default: down by the axes of the system, or axis 3.
+        g : ScalarLike, default "g"
+            Acceleration of gravity. The parameter "g" has the standard value of the unit system.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("ball")
+        >>> ball = s.add_point_mass("ball", translate="z", mass=1)
+        >>> s.add_gravity((0, 0, -1), g=9.81)
         """
         if self.description.gravity is not None:
             self._problem("gravity is given twice: call add_gravity() once.")

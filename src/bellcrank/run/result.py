@@ -53,7 +53,38 @@ class Residuals:
 
 @dataclass
 class Run(Listed, Shown):
-    """Result of a simulation. Channels are arrays in user units: `run["Ay"]`, `run.units["Ay"]`, `run.labels["Ay"]`."""
+    """Result of a simulation: channels over time, in user units.
+
+    Attributes
+    ----------
+    name : str
+        Name of the model.
+    time : ndarray
+        Times of the samples in s.
+    channels : dict
+        Samples by channel. `run["height"]` finds them, too.
+    units : dict
+        Units by channel.
+    labels : dict
+        Descriptions by channel.
+    events : list
+        Events that occurred, in order of time.
+    settings : dict
+        Method, step and other settings of the run.
+    notes : list of str
+        Remarks on the run, such as tables that were evaluated outside their range.
+    status : RunStatus
+        How the run ended. `run.message` describes it, `run.ok` is True if nothing went wrong.
+
+    Examples
+    --------
+    >>> import bellcrank as bc
+    >>> s = bc.System("mass")
+    >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+    >>> run = s.equations().compile(backend="python").simulate(1.0, step=0.5, initial={"u(mass)": 3})
+    >>> run["q(mass)"].tolist(), run.units["q(mass)"], run.ok
+    ([0.0, 1.5, 3.0], 'm', True)
+    """
 
     internals = ("find_residuals", "moved", "of", "reached", "record")
 
@@ -161,9 +192,26 @@ class Run(Listed, Shown):
         return xarray.Dataset(data, coords={"t": ("t", self.time, {"units": "s"})}, attrs={"title": self.name})
 
     def save(self, path: str | Path, *, binary: bool = False, classic: bool = False) -> Path:
-        """Writes all channels with full precision, in the format of the ending: .csv, .erd, .parquet, .nc ...
+        """Write all channels to a file with full precision.
 
-        `binary` and `classic` are layouts of ERD files: 64-bit samples beside the header, or the 32-bit ones of 1990.
+        Parameters
+        ----------
+        path : str or Path
+            The file. Its ending chooses the format: .csv, .erd, .json, .mat, .mf4, .nc or .parquet.
+        binary : bool, default False
+            Of ERD files: 64-bit samples in a second file next to the header.
+        classic : bool, default False
+            Of ERD files: the layout of 1990 with 32-bit samples.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        RunError
+            If the ending is unknown or the file cannot be written.
         """
         if not isinstance(path, str | Path):
             raise RunError(f"cannot save to {path!r}: a path is needed")
