@@ -1,6 +1,6 @@
 """Derived and compiled models of the tests: plain arithmetic that agrees to the last digits, kept in pytest's own cache.
 
-Failures are reported when they happen, in a word, beside all that is reported at the end.
+Failures are reported when they happen, in a word, next to all that is reported at the end.
 """
 
 import gc

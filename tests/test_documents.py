@@ -1,4 +1,4 @@
-"""The code blocks of documents run as they stand, one after another, in a folder beside the examples."""
+"""The code blocks of documents run as they stand, one after another, in a folder next to the examples."""
 
 import re
 from pathlib import Path

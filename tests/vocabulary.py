@@ -16,7 +16,7 @@ SOURCE = ROOT / "src" / "bellcrank"
 INSTEAD = {
     r"told|tells?": "reports, warns, shows",
     r"says? so": "reports it, warns",
-    r"(?<!degree of )(?<!degrees of )freedoms?": "degrees of freedom",
+    r"(?<!of )freedoms?": "degrees of freedom",
     r"go(?:es|ing)? on|starts? again": "continue, resume, restart",
     r"slopes? of (?:the )?(?:rates|states?|it|[a-z]+ by)|exact slopes?": "derivatives, Jacobian",
     r"to the bit|(?:the|same|equal|other|last) bits of|has the bits|have the bits": "bit-identical",
@@ -67,7 +67,7 @@ def strings(path: Path) -> Iterator[tuple[int, str]]:
     """The strings of a module, docstrings too, with their lines."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
-            yield node.lineno, node.value
+            yield node.lineno, re.sub(r"`[^`\n]*`", "", node.value)
 
 
 def found_in(path: Path) -> list[str]:

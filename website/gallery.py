@@ -96,7 +96,7 @@ def _with_model(made: Made, path: Path, folder: Path) -> Made:
 
 @cache
 def package_digest() -> str:
-    """What the results of an example depend on beside its source."""
+    """What the results of an example depend on next to its source."""
     files = sorted(p for p in (ROOT / "src").rglob("*") if p.is_file() and "__pycache__" not in p.parts)
     return hashlib.sha256(b"".join(p.read_bytes() for p in files)).hexdigest()
 
@@ -137,7 +137,7 @@ def example_page(x: Made) -> str:
 
 
 def _index(groups: dict[str, list[Made]]) -> str:
-    lines = ["# Gallery", "", "Every model runs in its page, beside its source and what its check says.", ""]
+    lines = ["# Gallery", "", "Every model runs in its page, next to its source and what its check says.", ""]
     for title, made in groups.items():
         cards = "\n".join(_card(x) for x in made)
         lines += [f"## {title}", "", f'<div class="cards">\n{cards}\n</div>', ""]

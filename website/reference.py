@@ -39,7 +39,7 @@ PAGES = {
     "Gymnasium": ("gym",),
     "Errors": ("errors",),
 }
-FOLDERS = ("kane", "linkage", "gym")  # public by their documents, beside the names of the list
+FOLDERS = ("kane", "linkage", "gym")  # public by their documents, next to the names of the list
 RETURNED = "What methods return"
 TYPES = "Types"
 

@@ -9,7 +9,7 @@ from tests.models import example, pendulum
 
 
 def falling():
-    """A mass that hangs on nothing beside one on a spring."""
+    """A mass that hangs on nothing next to one on a spring."""
     s = bc.System("two masses", units="mks")
     n = s.inertial
     s.add_body("free", translate=3, mass=1)

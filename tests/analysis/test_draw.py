@@ -23,7 +23,7 @@ def ticks(labels):
 
 
 def test_modes():
-    """Pairs once with both points; frequencies of what swings, rates of what does not, and the fractions of states beside."""
+    """Pairs once with both points; frequencies of what swings, rates of what does not, and the fractions of states next to."""
     shares = np.array([[0.9, 0.1, 0.0], [0.2, 0.3, 0.5]])
     figure = draw_modes("car", ["a", "b", "c"], [-1 + 4 * np.pi * 1j, complex(-2.5)], shares)
     plane, beside, bar = figure.axes

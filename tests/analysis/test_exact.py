@@ -258,7 +258,7 @@ def test_an_input_that_drives_a_constraint_acts_with_its_rates():
 
 
 def test_at_a_corner_slopes_are_the_mean_of_both_sides():
-    """A damper with two coefficients and play; steep friction beside it is smooth, and exact."""
+    """A damper with two coefficients and play; steep friction next to it is smooth, and exact."""
     s = bc.System("corner", units="mks")
     for name in ("a", "b"):
         body = s.add_body(name, translate=3, mass=2)

@@ -14,7 +14,7 @@ def state(sim):
     if eom.analysis.loops is None:
         q, u = random_state(eom, 4)
         _, udot = sim.derivatives(0.0, q, u, inputs=dict.fromkeys(eom.inputs, 0.02))
-        # a linkage has no position beyond its travel: there the start serves
+        # a linkage has no position past its travel: there the start serves
         return (q, u) if np.all(np.isfinite(udot)) else (sim.complete()[0], 0.1 * u)
     initial = dict(sim.interface.run.initial)
     if not any(str(name).startswith("u(") for name in initial):

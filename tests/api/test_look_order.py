@@ -39,7 +39,7 @@ def test_products_of_an_elimination_by_count():
 
 
 def test_full_pivoting_takes_the_largest_entry_that_is_left():
-    """Beside an elimination written out; the ratio is that of the last pivot to the first."""
+    """Next to an elimination written out; the ratio is that of the last pivot to the first."""
     rng = np.random.default_rng(2)
     J = rng.normal(size=(4, 6))
     J[3] = J[0] - 2 * J[1]  # rank 3

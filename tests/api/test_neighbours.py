@@ -114,7 +114,7 @@ def test_files_that_a_model_imports_are_found_without_running_them(tmp_path):
 
 @pytest.mark.campaign
 def test_a_study_takes_neighbours_along(tmp_path):
-    """To workers, and into the keys of its runs: after a change beside the model they are run anew."""
+    """To workers, and into the keys of its runs: after a change next to the model they are run anew."""
     path = folder(tmp_path / "a", 2)
     definition = {
         "name": "n",

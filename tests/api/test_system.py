@@ -1,4 +1,4 @@
-"""The public interface of descriptions, beyond what the examples use."""
+"""The public interface of descriptions, past what the examples use."""
 
 import numpy as np
 import pytest

@@ -98,7 +98,7 @@ def site(tmp_path_factory):
 @pytest.mark.campaign
 @pytest.mark.filterwarnings("ignore")  # of the packages that build it
 def test_site_from_a_disk(site, tmp_path):
-    """Pages ask for files beside them alone; search finds; the live page in its frame runs; words of others stay words."""
+    """Pages ask for files next to them alone; search finds; the live page in its frame runs; words of others stay words."""
     from tests.chromium import Chromium
 
     with Chromium(tmp_path / "profile") as browser:

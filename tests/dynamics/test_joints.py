@@ -30,7 +30,7 @@ JOINTS = {
 
 
 def machine(base, joint):
-    """A base in gravity, a body on the joint in question, and a hinge beyond it, all held by springs."""
+    """A base in gravity, a body on the joint in question, and a hinge past it, all held by springs."""
     s = bc.System("joint", units="mks")
     parent = None
     for name, options in (("base", base), ("mid", joint), ("tip", {"rotate": 1})):

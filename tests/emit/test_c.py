@@ -60,7 +60,7 @@ def test_file_reads_well():
 
 
 def test_no_symbol_takes_a_name_that_a_printer_makes():
-    """A parameter called mass1 stood beside the array of that name in models with loops."""
+    """A parameter called mass1 stood next to the array of that name in models with loops."""
     files = ("c/printer.py", "c/lanes.py", "fortran/printer.py")
     made = {x for f in files for x in re.findall(r"\b([a-z]+)\{k\}", (EMIT / f).read_text(encoding="utf-8"))}
     assert {"matrix", "rates", "found", "mass"} <= made

@@ -171,7 +171,7 @@ def test_program_with_two_repeated_rows(method):
 
 
 def driven_to_its_fold():
-    """A crank that is longer than its rod, turned until the rod stands across: nothing lies beyond."""
+    """A crank that is longer than its rod, turned until the rod stands across: nothing lies past."""
     s = bc.System("fold", units="mks")
     n = s.inertial
     crank = s.add_body("crank", rotate=3, cm=(0.5, 0, 0), mass=1, inertia=(1, 1, 1))

@@ -1,4 +1,4 @@
-"""Fortran alone: the plain program beside a model, and the module of a model in a user's own program; and the program under
+"""Fortran alone: the plain program next to a model, and the module of a model in a user's own program; and the program under
 the kernel in C, which has the rows of the program in C."""
 
 import re

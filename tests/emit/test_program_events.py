@@ -93,7 +93,7 @@ def agrees(equations, language, folder, events, code=0, options=(), **settings):
 
 @pytest.mark.parametrize("language", COMPILED_MAINLY_C)
 def test_a_ball_bounces_to_the_bit_as_in_a_run(tmp_path, language):
-    """What is reported beside an event with an action is reported once, too. Others change no motion: at a row, and a little jump."""
+    """What is reported next to an event with an action is reported once, too. Others change no motion: at a row, and a little jump."""
     row = bc.event("t >= 0.41", action={"m": "2*m"}, name="row")
     half = bc.event("q(ball) - 1 + where(q(ball) > 1, 1e-6, -1e-6)", direction=-1, action={"m": "m + 1"}, name="half")
     there = bc.event("q(ball) - ground", name="there")

@@ -107,7 +107,7 @@ def test_systems_in_c_are_solved_as_by_numpy(solved):
 @pytest.mark.campaign
 @pytest.mark.parametrize("n", [3, 6, 12, 30])
 def test_systems_of_any_size_are_solved_by_blocks_as_whole(n, tmp_path):
-    """Shifts beyond all modes, so that rounding is all that differs: by own pivots, and by full elimination."""
+    """Shifts past all modes, so that rounding is all that differs: by own pivots, and by full elimination."""
     slopes, e, solve = solved_in_c(n, tmp_path)
     rng = np.random.default_rng(n)
     shift = 3 * np.linalg.norm(slopes, 2)

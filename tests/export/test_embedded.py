@@ -74,7 +74,7 @@ def test_steps_equal_those_of_the_package(tmp_path):
     c, rows = by_itself(eom, "quarter_car", 100, tmp_path)
     assert worst(rows, by_package(eom, "quarter_car", 100)) < 1e-12
     assert np.abs(rows["travel"]).max() > 0.01
-    # all of a model is in its structure: two go side by side, and a copy is a state to return to
+    # all of a model is in its structure: two may run at once, and a copy is a state to return to
     one, other = c.model(), c.model()
     other.p[c.place("P_K")] = 1e5
     assert c.call("begin", one) == c.call("begin", other) == 0

@@ -105,7 +105,7 @@ def test_many_squares_are_joined_as_few_are():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_long_sum_that_grows_is_in_simplest_form_at_every_step(monkeypatch, seed):
-    """Beside the same with a look at all terms in every step: squares of sines and cosines that meet, numbers that
+    """Next to the same with a look at all terms in every step: squares of sines and cosines that meet, numbers that
     cancel, terms again, products with sums."""
     rng = random.Random(seed)
     angles = [Symbol(f"a{i}", "coordinate") for i in range(40)]

@@ -125,7 +125,7 @@ def test_values_at_which_terms_are_looked_for():
     ],
 )
 def test_errors_that_shrink_too_slowly_are_terms_that_are_lacking(monkeypatch, rate, output, lacks):
-    """With threshold 2 they must fall with the square of what is small: rates beside all rates, outputs beside themselves."""
+    """With threshold 2 they must fall with the square of what is small: rates next to all rates, outputs next to themselves."""
 
     def results(program, orders, size):
         rates, outputs = np.array([[3.0, -400.0], [4.0, 300.0]]), np.array([[0.5 * size, 7.0], [-0.5 * size, 7.0]])

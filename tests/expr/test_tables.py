@@ -1,4 +1,4 @@
-"""Tables against SciPy's interpolation and against differences, inside their points, at them and beyond."""
+"""Tables against SciPy's interpolation and against differences, inside their points, at them and past."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def test_one_argument(order):
 
 @pytest.mark.parametrize("order", [1, 3])
 def test_two_arguments(order):
-    """Values and slopes by each argument; outside its points the end value holds, and slopes by what is beyond are zero."""
+    """Values and slopes by each argument; outside its points the end value holds, and slopes by what is past are zero."""
     t = table(X, Y, Z, order)
     known = (
         RectBivariateSpline(X, Y, Z, kx=3, ky=3).ev

@@ -32,7 +32,7 @@ EXPONENTS = [rational(x) for x in (2, 3, -1, -2, 0.5, 1.5, -0.5, 0.25)]
 
 
 class Unclear(Exception):
-    """A value that rounding may have changed beyond recognition."""
+    """A value that rounding may have changed past recognition."""
 
 
 def compound(part, operators="+-*/", exponents=EXPONENTS):

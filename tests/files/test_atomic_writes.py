@@ -73,7 +73,7 @@ WRITERS = {
 
 @contextmanager
 def full_disk(size):
-    """Files cannot grow beyond a size: a real write fails in its midst, in C as in Python."""
+    """Files cannot grow past a size: a real write fails in its midst, in C as in Python."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     sys.dont_write_bytecode = True  # Python would keep what was cut short of it, and stumble over it from then on
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))

@@ -151,7 +151,7 @@ BAD_ERD = [
     ("ERDFILEV2.00\n1,2,-1,1,5,0.1\nEND\n1.0\n", "2 samples are announced, 1 found"),
     ("ERDFILEV2.00\n1,1,-1,1,5,0.1\nEND\n1.0 2.0\n", "line 4: 1 numbers are expected, 2 found"),
     ("ERDFILEV2.00\n1,1,-1,1,5,0.1\nEND\nx\n", "line 4: 'x' holds something that is not a number"),
-    ("ERDFILEV2.00\n1,1,1,4,1,0.1\nEND\n", "its data should be beside it"),
+    ("ERDFILEV2.00\n1,1,1,4,1,0.1\nEND\n", "its data should be next to it"),
     ('ERDFILEV2.00\n1,1,-1,1,5,0.1\nCHANNEL "a"\nEND\n1\n', "five texts in quotation marks"),
     ("ERDFILEV2.00\n2,1,-1,1,5,0.1\nSHORTNAMa       A\nEND\n1 2\n", "two channels of this file have the same name"),
 ]

@@ -1,4 +1,4 @@
-"""Modules beside the tests (`deck_cases`, `mutations`) can be imported by name."""
+"""Modules next to the tests (`deck_cases`, `mutations`) can be imported by name."""
 
 import sys
 from pathlib import Path

@@ -436,7 +436,7 @@ ROUTINES_F90 = """
 
 @pytest.mark.parametrize("suffix", [".c", ".f90"])
 def test_routines_in_a_file_of_another_language(tmp_path, suffix):
-    """The file beside a deck may be in C or Fortran alone; its memory then has the usual size."""
+    """The file next to a deck may be in C or Fortran alone; its memory then has the usual size."""
     if find_compiler() is None or (suffix == ".f90" and find_fortran() is None):
         pytest.skip("there is no compiler for it")
     path = tmp_path / "deck.lsp"

@@ -1,4 +1,4 @@
-"""Answers as numbers: formulas of the dialect evaluated with plain arithmetic and NumPy vectors, no algebra of ours beside the parser."""
+"""Answers as numbers: formulas of the dialect evaluated with plain arithmetic and NumPy vectors, no algebra of ours next to the parser."""
 
 import math
 

@@ -185,7 +185,7 @@ int main(void)
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_sanitizers(kind, compiler, tmp_path):
-    """Nothing beyond arrays, no undefined behaviour, in a run by every method."""
+    """Nothing past arrays, no undefined behaviour, in a run by every method."""
     start = "1.0, 0.0" if "oscillator" in kind else "0.8, -0.6, 0.0, 0.0"
     n = len(METHODS) + (len(EMBEDDED) if "by multipliers" not in kind else 0)
     n += 2 if "oscillator" in kind else 0

@@ -1,4 +1,4 @@
-"""Bushings: loads beside values by hand, energy and its balance at large rotations, frames, wrong values."""
+"""Bushings: loads next to values by hand, energy and its balance at large rotations, frames, wrong values."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Cables through points: motion beside formulas by hand, energy, momentum, frames, units, wrong arguments."""
+"""Cables through points: motion next to formulas by hand, energy, momentum, frames, units, wrong arguments."""
 
 import math
 

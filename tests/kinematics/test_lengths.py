@@ -1,4 +1,4 @@
-"""Lengths and directions are made of components: they hold for gaps that are tiny beside the bodies."""
+"""Lengths and directions are made of components: they hold for gaps that are tiny next to the bodies."""
 
 import numpy as np
 import pytest

@@ -151,7 +151,7 @@ LOOPS = [*DIRECTIONS, "revolute", "spherical", "prismatic", "cylindrical", "univ
 
 @pytest.mark.parametrize("joint", rarely(LOOPS, LOOPS))
 def test_every_body_obeys_newton_under_the_reactions_told(joint):
-    """Loads between moving bodies at points beside their mass centres, geared rotors on moving parents, every loop."""
+    """Loads between moving bodies at points next to their mass centres, geared rotors on moving parents, every loop."""
     s = bc.System("machine", units="mks")
     size = (0.3, 0.4, 0.5)
     base = s.add_body("base", translate=1, rotate=2, mass=5, inertia=(1, 2, 3), cm=(0.1, 0.2, -0.1))
@@ -233,7 +233,7 @@ def test_a_joint_carries_the_moments_that_act_on_its_body():
 
 
 def test_a_geared_rotor_of_a_slide_pushes_at_its_joint():
-    """A slide on a slide, each beside the mass centre of the other: the rotor's push has an arm on both."""
+    """A slide on a slide, each next to the mass centre of the other: the rotor's push has an arm on both."""
     h, c, rotor, force = 0.7, 0.4, 0.9, 5.0
     s = bc.System("slides", units="mks")
     base = s.add_body("a", translate=1, mass=2, inertia=(1, 2, 3))

@@ -83,7 +83,7 @@ def wheel(car, name, i):
 def loads_of_braking(car, a, moment, drag=0.0, drag_height=0.0, lift=(0.0, 0.0)):
     """Loads of the axles of a car that slows down by `a` with a braking moment, without drive. Unknown are heave and
     pitch (nose down) of the body and the travels; known are virtual work of each travel, the sum of the loads, and
-    their moment. Beside m a h act the wheels, which stop turning, rolling resistance, and the weight of the body, which
+    their moment. Next to m a h act the wheels, which stop turning, rolling resistance, and the weight of the body, which
     leans forward."""
     w, at, sprung, g = wheels(car), car.stand, car.data.sprung, GRAVITY
     rack, share = car.data.sections.steering.rack_mass, car.data.sections.brakes.front_share
@@ -134,7 +134,7 @@ class Turn:
 
 def steady_turn(car):
     """Three unknowns, roll of the body and a travel of each axle (right wheels up, left ones down), and three
-    equations: virtual work of each travel, moments of the whole car about its track. Beside m a h act the wheels, which
+    equations: virtual work of each travel, moments of the whole car about its track. Next to m a h act the wheels, which
     turn about y as the car turns about z, and the tyres, which resist to lean."""
     w, at, sprung = wheels(car), car.stand, car.data.sprung
     names = ("front", "rear")

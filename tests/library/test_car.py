@@ -1,4 +1,4 @@
-"""Cars as files: what they say, what is rejected, how they stand, and suspensions beside published tables.
+"""Cars as files: what they say, what is rejected, how they stand, and suspensions next to published tables.
 
 No equations are derived here; that is done in test_car_runs.py.
 """
@@ -237,7 +237,7 @@ def test_a_shipped_car_is_usual_and_a_lowered_one_is_not(passenger):
 
 
 def test_figures_of_the_linkage(passenger):
-    """Wheel rate and roll centre beside those of the measures of suspensions, which know nothing of the car."""
+    """Wheel rate and roll centre next to those of the measures of suspensions, which know nothing of the car."""
     passenger = hand.symmetric(passenger)
     found = passenger.figures
     left = passenger.data.front.linkage
@@ -404,7 +404,7 @@ def test_cars_that_come_with_bellcrank_are_usual(name):
 
 @pytest.mark.campaign
 def test_a_car_on_a_measured_tyre(tmp_path, capsys):
-    """`file` in place of `size`: a .tir file beside the car file."""
+    """`file` in place of `size`: a .tir file next to the car file."""
     copy = tmp_path / "my.tir"
     copy.write_bytes(BOOK.read_bytes())
     path = tmp_path / "car.toml"

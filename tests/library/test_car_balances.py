@@ -1,4 +1,4 @@
-"""The whole car over a manoeuvre: loads, momentum and energy beside what the road does to it; the written program."""
+"""The whole car over a manoeuvre: loads, momentum and energy next to what the road does to it; the written program."""
 
 import math
 

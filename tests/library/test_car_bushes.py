@@ -1,4 +1,4 @@
-"""Cars on bushes: what their wheels give in tables and models, beside the linkage on the same bushes; wrong values."""
+"""Cars on bushes: what their wheels give in tables and models, next to the linkage on the same bushes; wrong values."""
 
 import math
 
@@ -69,7 +69,7 @@ def test_what_bushes_give_is_small_where_they_are_stiff(passenger, soft):
 
 @pytest.mark.campaign
 def test_bushes_of_an_arm_share_what_acts_along_its_axis(passenger):
-    """One three times as stiff along as the other takes three quarters; one beside an ideal end nothing."""
+    """One three times as stiff along as the other takes three quarters; one next to an ideal end nothing."""
     axis = np.subtract(*(passenger.data.front.linkage.points[p] for p in ("lower_front", "lower_rear")))
     along = axis / np.linalg.norm(axis)
 

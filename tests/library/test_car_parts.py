@@ -1,4 +1,4 @@
-"""Parts of cars beside values by hand: motor and gears, differentials, compliance, side wind, ABS. Two derivations."""
+"""Parts of cars next to values by hand: motor and gears, differentials, compliance, side wind, ABS. Two derivations."""
 
 import math
 

@@ -49,7 +49,7 @@ def test_the_car_stands_where_it_was_found_to_stand(car, compiled):
 
 
 def test_load_transfer_under_braking(level):
-    """Loads of the axles beside statics by hand: inertia, wheels, rolling resistance, drag, lift, and the lean of the
+    """Loads of the axles next to statics by hand: inertia, wheels, rolling resistance, drag, lift, and the lean of the
     body on springs and tyres."""
     car, compiled, brake = level, ready(level), 1500.0
     run = compiled.drive(2.5, compiled.settled(30.0), {"brake": bc.sampled([0, 0.3, 100], [0, brake, brake])}, RELEASED)
@@ -74,7 +74,7 @@ def turned(compiled, v, angle, **parameters):
 
 
 def test_load_transfer_and_roll_in_a_turn(level):
-    """Roll, travels and loads of both axles beside statics by hand, of stiff joints."""
+    """Roll, travels and loads of both axles next to statics by hand, of stiff joints."""
     car, compiled = level, ready(level)
     gives = {p.name: 0.0 for p in compiled.sim.interface.parameters if "_by_" in p.name}
     assert len(gives) == 5
@@ -91,7 +91,7 @@ def test_load_transfer_and_roll_in_a_turn(level):
 @pytest.fixture(scope="module")
 def smooth():
     """A car without kinks: Fiala tyres, and dampers with one slope. (TMeasy has another cornering stiffness where the
-    slip angle is small beside the slip along.) Without rolling resistance, which follows the loads: the inner wheels
+    slip angle is small compared with the slip along.) Without rolling resistance, which follows the loads: the inner wheels
     roll more easily, and turn the car out of a bend."""
     straight = {"damper": {"table": None, "coefficient": "19015.5692 N-s/m"}, "tyre": {"rolling_resistance": 0}}
     return bc.vehicles.Car.read("hmmwv").changed(front=straight, rear={"tyre": {"rolling_resistance": 0}})
@@ -119,7 +119,7 @@ def stiffened():
 
 
 def test_yaw_frequency_and_damping(smooth):
-    """Of the exact linear model beside a single track whose tyres have their trails and relaxation lengths."""
+    """Of the exact linear model next to a single track whose tyres have their trails and relaxation lengths."""
     v, stiff, compiled, f = 20.0, stiffened(), ready(smooth), smooth.figures
     tyres = [smooth.data.axle(a).tyre.forces(smooth.stand.load[i], 0.0, 0.0) for a, i in (("front", 0), ("rear", 2))]
     (C1, t1, s1), (C2, t2, s2) = ((2 * abs(float(x.Kya)), float(x.trail), float(x.sigma_y)) for x in tyres)
@@ -143,7 +143,7 @@ def test_yaw_frequency_and_damping(smooth):
 
 
 def test_chirp_and_linear_model(smooth):
-    """Frequency response of a run beside that of the exact linear model."""
+    """Frequency response of a run next to that of the exact linear model."""
     compiled = ready(smooth)
     result = bc.manoeuvres.run(smooth, "iso7401-frequency", ay=0.3)
     f, found = frequency_response(result.run, ("yaw_rate", "ay", "roll"), 0.2, 4.0)
@@ -285,7 +285,7 @@ def test_other_drivers_change_lanes(car, who):
 
 
 def test_highest_clean_speed(compiled, car):
-    """The search ends beside a speed that is clean on its line; the usual line is not better."""
+    """The search ends next to a speed that is clean on its line; the usual line is not better."""
     body = car.data.sections.body
     cones = lanes.iso3888_2(body.width, 1.0)
     usual = lanes.usual_line(lanes.LINES["iso3888-2"], cones, body.width)
@@ -348,7 +348,7 @@ def test_a_tall_car_overturns(compiled):
 
 
 def test_a_tall_car_in_a_fishhook(car):
-    """The series finds the speed at which two wheels lift, and continues beyond it."""
+    """The series finds the speed at which two wheels lift, and continues past it."""
     tall = car.changed(body={"cg": ["-1.2 m", "0 m", "1.0 m"]})
     hook = bc.manoeuvres.run(tall, "fishhook", speeds=(30.0, 60.0, 80.0))
     assert not hook.passed and 30 < hook["lift_speed"] <= 80 and hook["inner_load_min"] == 0 and hook["roll_max"] > 10

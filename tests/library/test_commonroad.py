@@ -1,4 +1,4 @@
-"""Step steer and slow ramp beside commonroad-vehicle-models: what agrees, and what its simplifications change."""
+"""Step steer and slow ramp next to commonroad-vehicle-models: what agrees, and what its simplifications change."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Drivers and paths: what they may be, lane changes by parameters beside those by tables, delays."""
+"""Drivers and paths: what they may be, lane changes by parameters next to those by tables, delays."""
 
 import numpy as np
 import pytest
@@ -96,7 +96,7 @@ BENCH = {  # kind: preview, and by speed the largest error and lateral accelerat
 @needs_compiler
 @pytest.mark.parametrize("kind", rarely(list(BENCH), ["macadam", "point"]))
 def test_drivers_on_the_bench(bench, kind):
-    """Largest errors and lateral accelerations through the line of ISO 3888-1, beside those of another program."""
+    """Largest errors and lateral accelerations through the line of ISO 3888-1, next to those of another program."""
     preview, published = BENCH[kind]
     for (error, ay), found in zip(published.values(), bench(published, kind=kind, preview=preview), strict=True):
         assert found[0] == pytest.approx(error, rel=0.06)

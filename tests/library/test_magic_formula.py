@@ -88,7 +88,7 @@ def test_tmeasy_follows_its_curve_along_and_across():
     tyre, pn = table_tmeasy(), 4000.0
     found = columns("tmeasy")
     s = found["s"]
-    fast = 1e9  # against which the speed beside the rolling one does not count
+    fast = 1e9  # against which the speed next to the rolling one does not count
     along = tyre.forces(pn, (s / (1 - s))[:6], 0.0, V=fast)
     assert off(along.Fx, found["f"][:6]) < CLOSE
     across = tyre.forces(pn, 0.0, -np.arctan(s[6:]), V=fast)

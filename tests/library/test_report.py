@@ -1,4 +1,4 @@
-"""The report of cars: complete, alone in one file, units and digits alike, texts made plain, cars side by side."""
+"""The report of cars: complete, alone in one file, units and digits alike, texts made plain, cars compared."""
 
 import math
 import re
@@ -137,9 +137,9 @@ def test_whether_the_limit_was_reached():
     t = np.linspace(0, 100, 1001)
     flat = np.where(t < 70, t / 10, 7 - 1e-4 * (t - 70))
     for ay, words in (
-        (flat, "beyond 7 m/s2"),
+        (flat, "above 7 m/s2"),
         (t / 10, "was not reached"),
-        (np.where(t < 97.05, t / 10, 9), "beyond 9.7 m/s2"),
+        (np.where(t < 97.05, t / 10, 9), "above 9.7 m/s2"),
     ):
         assert words in reached(Run("slow", t, {"speed": t}, {}, {}, "finished"), ay)
     approaches = Run("fixed wheel", t, {"speed": t}, {}, {}, "finished"), 8.6 - 0.5 * np.exp(-t / 30)
@@ -237,7 +237,7 @@ def test_gg_diagram_of_one_car_and_hulls_of_several():
 
 
 def test_wheels_stand_in_one_picture():
-    """Metrics are of all wheels, so all are drawn; cars side by side keep their names."""
+    """Metrics are of all wheels, so all are drawn; cars compared keep their names."""
     run = run_of(**{f"{c}__tyre_load": i for i, c in enumerate(("fl", "fr", "rl", "rr"))})
     run.labels["fl.tyre_load"], run.units["fl.tyre_load"] = "normal force of fl.tyre", "N"
     result = Result("braking", "", {}, {"": run}, Figures({}), plotted=("*.tyre_load", "*.travel"))

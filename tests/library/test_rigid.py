@@ -91,7 +91,7 @@ def test_disc_leaves_a_round_hill_where_the_normal_force_ends(backend, step):
 
 
 def random_grounds(rng, count, apart=60.0):
-    """Random profiles, straight or curved, side by side on one road, and their middles: so one program serves many drops."""
+    """Random profiles, straight or curved, next to each other on one road, and their middles: so one program serves many drops."""
     starts, pieces, middles = [], [], []
     for n in range(count):
         x = np.cumsum(rng.uniform(0.4, 1.5, 30))
@@ -360,7 +360,7 @@ def test_events_act_on_rigid_wheels(backend):
     with pytest.warns(bc.ModelWarning, match="an event puts w 0.1 below ground; it is moved up"):
         lowered, _ = acted(**{"q(d_2)": RADIUS - 0.1})
     assert lowered["q(d, 2)"][-1] == pytest.approx(RADIUS, abs=1e-9)
-    falls = {**options, "initial": {"q(d, 2)": 1}}  # lands at 0.378 s, in steps that were taken beyond the stop
+    falls = {**options, "initial": {"q(d, 2)": 1}}  # lands at 0.378 s, in steps that were taken past the stop
     assert [e.name for e in sim.simulate(events={"end": "t - 0.3"}, stop="end", **falls).events] == ["end"]
 
 

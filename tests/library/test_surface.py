@@ -71,7 +71,7 @@ def test_slopes_of_the_nearest_point():
         for x, y, z, _ in places(ground, 8):
             coarse, fine = (_changes(ground, np.array([x, y, z]), e) for e in (1e-5, 1e-6))
             if np.abs(coarse - fine).max() > 1e-4 * np.abs(fine).max():
-                continue  # beside a line of the grid, or between two feet
+                continue  # next to a line of the grid, or between two feet
             held += 1
             near, (xx, xy, xz, yy, yz, zz, within) = ground.nearest(x, y, z), ground.turn(x, y, z)
             assert within == 1 and coarse[:, 0] == pytest.approx(near[1:4], abs=1e-6)
@@ -188,7 +188,7 @@ def test_files(tmp_path):
 def test_what_ground_may_be():
     with pytest.raises(bc.ModelError, match=r"11 values of x and 9 of y need heights of that shape"):
         bc.terrain.grid(X, Y, [[0.0, 1.0], [0.0, 1.0]])
-    with pytest.raises(bc.ModelError, match=r"beyond='flat' must be one of level, slope"):
+    with pytest.raises(bc.ModelError, match=r"past='flat' must be one of level, slope"):
         bc.terrain.grid(X, Y, np.zeros((11, 9)), beyond="flat")
     s = bc.System("wheels", axes="ISO 8855")
     wheel = s.add_body("wheel", translate=(1, 3), rotate=2, mass=1)

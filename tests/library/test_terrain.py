@@ -66,7 +66,7 @@ def test_nearest_point_is_that_of_a_dense_search(name):
 
 
 def test_a_wheel_has_the_slopes_of_the_ground():
-    """On pieces, edges and walls, above and below, and beyond its reach, against differences."""
+    """On pieces, edges and walls, above and below, and past its reach, against differences."""
     kinds = set()
     for ground in (TERRAINS[name]() for name in ("washboard", "steps", "spline")):
         s = bc.System("wheel on ground", units="mks")
@@ -84,7 +84,7 @@ def test_a_wheel_has_the_slopes_of_the_ground():
             near = ground.nearest(*state[:2], 0.5)
             kinds.add("beyond" if near.distance >= 0.5 else ("wall", "piece", "edge")[_kind(ground, near)])
             coarse, fine = (_differences(f, state, h) for h in (1e-5, 1e-6))
-            if np.abs(coarse - fine).max() < 1e-4 * np.abs(fine).max():  # else it is just beside a kink
+            if np.abs(coarse - fine).max() < 1e-4 * np.abs(fine).max():  # else it is just next to a kink
                 np.testing.assert_allclose(f.jacobian(0.0, state), fine, atol=2e-6 * np.abs(fine).max())
     assert kinds == {"beyond", "wall", "piece", "edge"}
 

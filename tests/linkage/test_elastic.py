@@ -1,4 +1,4 @@
-"""Suspensions on bushes: beside values by hand, beside a model in which every link is a body, limits, wrong values."""
+"""Suspensions on bushes: next to values by hand, next to a model in which every link is a body, limits, wrong values."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -42,7 +42,7 @@ def test_an_arm_on_two_bushes_by_hand():
     assert turn[5] == pytest.approx(1 / yaw, rel=1e-9)
     assert side[5] == pytest.approx(-0.4 / yaw, rel=1e-9)  # behind the bushes: out of the turn
     assert side[1] == pytest.approx(1 / (2 * AXIAL) + 0.4**2 / yaw, rel=1e-9)
-    # ahead: 0.25 m beside the middle of the bushes
+    # ahead: 0.25 m next to the middle of the bushes
     assert found.under(np.array([1.0, 0, 0]), np.zeros(3))[0] == pytest.approx(
         1 / (2 * RADIAL) + 0.25**2 / yaw, rel=1e-9
     )
@@ -218,7 +218,7 @@ def test_stiffness_along_the_axes_of_hinges_and_rods():
 
 
 def test_a_point_on_a_rod_without_bushes_moves_with_its_ends():
-    """As the rod does that turns without spin, also beside the line between its ends."""
+    """As the rod does that turns without spin, also next to the line between its ends."""
     places = {"a": np.array([0.1, 0.2, 0.3]), "b": np.array([0.5, -0.1, 0.3]), "c": np.array([0.2, 0.3, 0.9])}
     move, turn = np.array([1.0, 2.0, 3.0]), np.cross([0.4, -0.3, 0.0], [0.3, 0.7, -2.0])  # across the rod
 

@@ -177,7 +177,7 @@ def test_slopes_of_what_is_looked_up():
     ],
 )
 def test_formulas_of_a_cell_are_the_table(name, options, extend):
-    """All values in two cells, and beyond the last one where it may be exceeded."""
+    """All values in two cells, and past the last one where it may be exceeded."""
     table = linkage(name).table(step=0.02, range=(-0.04, 0.04), links=(), **options)
     part, two = table.chain.carrier, "rack" in options
     found = pose_lookup(table, part, extend)

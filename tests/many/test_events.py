@@ -1,4 +1,4 @@
-"""Events in runs side by side: those that stop and those that act, as `simulate` finds them."""
+"""Events in vectorised runs: those that stop and those that act, as `simulate` finds them."""
 
 import warnings
 from functools import cache, partial
@@ -145,7 +145,7 @@ def test_events_stop_closed_loops():
 
 
 def in_lanes(sim, name, values, tolerance=1e-12, left=0, runs=None, every=1, precision="double", **shared):
-    """Runs side by side with a parameter that varies, against runs alone; so many are left to be done alone."""
+    """Runs next to each other with a parameter that varies, against runs alone; so many are left to be done alone."""
     many = sim.simulate_many(parameters={name: values}, every=every, precision=precision, **shared)
     assert (many.settings["backend"], many.settings["precision"]) == ("lanes", precision)
     assert [int(x.split()[0]) for x in many.notes] == ([left] if left else [])
@@ -254,7 +254,7 @@ RANDOM = {  # conditions, and actions with shares by which states and parameters
 @pytest.mark.campaign
 @pytest.mark.parametrize("name", RANDOM)
 def test_random_events_in_closed_loops(name):
-    """Several at once that act or stop, with random steps and methods; nearly all runs stay side by side."""
+    """Several at once that act or stop, with random steps and methods; nearly all runs stay next to each other."""
     sim, (varied, conditions, actions), rng = example(name).compile(), RANDOM[name], np.random.default_rng(3)
     values, left = np.linspace(0.97, 1.05, 3) * sim.interface.get(varied, ("parameter",)).default, 0
     for _ in range(8):
@@ -399,7 +399,7 @@ def latch():
 @pytest.mark.parametrize("names", [["closes"], ["also", "closes"], ["closes", "also"]])
 def test_what_changes_nothing_is_no_event(names):
     """A latch that closes once, though what it holds passes it again and again: rows that count are those of one event,
-    alone as side by side, and what it does beside the action of another."""
+    alone as next to each other, and what it does next to the action of another."""
     sim, k = latch(), np.array([8e3, 1e4, 2e4])
     known = {
         "closes": bc.event("q(b) > 0.5", action={"held": 1}, name="closes"),
@@ -420,7 +420,7 @@ def test_what_changes_nothing_is_no_event(names):
 @pytest.mark.campaign
 @pytest.mark.filterwarnings("ignore:event 'has' is not a number")
 def test_a_condition_that_had_no_value_does_not_come_to_be_true():
-    """An action gives it one on the side that is watched: that is no crossing, alone as side by side."""
+    """An action gives it one on the side that is watched: that is no crossing, alone as next to each other."""
     has = bc.event("sqrt(e) > 30*t", stop=True, name="has")
     events = [bc.event("t > 0.0151", action={"e": "0.9"}, name="set"), has]
     sim, given = ball(), {"t_end": 0.05, "events": events}

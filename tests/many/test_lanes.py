@@ -1,4 +1,4 @@
-"""Runs side by side in lanes of vectors: the same motion as `simulate` to rounding."""
+"""Runs next to each other in lanes of vectors: the same motion as `simulate` to rounding."""
 
 import subprocess
 import sys
@@ -117,7 +117,7 @@ def test_a_run_that_ends_leaves_the_other_vectors_of_its_group_alone():
 
 
 def test_an_angle_that_is_far_leaves_its_neighbour_alone():
-    """The C library brings a large angle within a turn; the other lane has the bits it has beside a usual one."""
+    """The C library brings a large angle within a turn; the other lane has the bits it has next to a usual one."""
     sim = example("double_pendulum").compile()
     angle = sim.interface.states[0].name
     span = {"t_end": 0.05, "step": 1e-3, "backend": "lanes"}

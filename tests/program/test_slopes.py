@@ -1,4 +1,4 @@
-"""Slopes of rates as programs print them, against complex steps and differences of high order."""
+"""Derivatives of state derivatives as programs print them, against complex steps and differences of high order."""
 
 import numpy as np
 import pytest

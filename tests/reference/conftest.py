@@ -1,4 +1,4 @@
-"""Modules beside the tests (`cases`, `random_trees`) can be imported by name."""
+"""Modules next to the tests (`cases`, `random_trees`) can be imported by name."""
 
 import sys
 from pathlib import Path

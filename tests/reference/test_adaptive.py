@@ -168,7 +168,7 @@ def test_auto_finds_nothing_stiff_in_a_car_on_a_rough_road():
 
 
 def differences(f, t, y, n_q):
-    """Slopes of rates by differences of fourth order; an angle counts as 1 rad, however far it has turned."""
+    """Derivatives of state derivatives by differences of fourth order; an angle counts as 1 rad, however far it has turned."""
     sizes = np.where(np.arange(len(y)) < n_q, 0.5, np.maximum(np.abs(y), 0.1))
     columns = []
     for push in np.diag(1e-3 * sizes):

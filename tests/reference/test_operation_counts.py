@@ -1,4 +1,4 @@
-"""Operations of one evaluation of (qdot, udot) by the rule of Sayers (1990): exact figures, beside the published best."""
+"""Operations of one evaluation of (qdot, udot) by the rule of Sayers (1990): exact figures, next to the published best."""
 
 import pytest
 

@@ -218,7 +218,7 @@ def test_free_linkage_goes_through_its_folds():
 
 
 def test_linkage_driven_over_its_fold_stops_with_a_sentence():
-    """The first rocker cannot follow its drive beyond 1.26 rad, where coupler and second rocker are in line."""
+    """The first rocker cannot follow its drive past 1.26 rad, where coupler and second rocker are in line."""
     s = double_rocker(pendulum=True)
     s.add_constraint("q(a) - 0.6 - rate*t", label="drive")
     s.set_defaults(rate=1.0)

@@ -1,4 +1,4 @@
-"""Planar linkages through singular configurations, described to the program and beside it as sums of complex vectors.
+"""Planar linkages through singular configurations, described to the program and next to it as sums of complex vectors.
 
 The reference is one ordinary differential equation along the smooth branch, which is known in closed form or as a Fourier series of both assemblies
 joined where they cross: no loop, no rank, no correction enters it.

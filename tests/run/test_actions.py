@@ -424,7 +424,7 @@ def careful(x):
 
 
 def runaway(force: str) -> bc.System:
-    """x'' = x^3: beyond every bound within a moment."""
+    """x'' = x^3: past every bound within a moment."""
     s = bc.System("runaway", units="mks")
     b = s.add_body("b", translate=1, mass=1)
     s.add_external("careful", arguments=("x",), python=careful)

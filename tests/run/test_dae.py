@@ -191,7 +191,7 @@ def chain():
     ],
 )
 def test_every_method_follows_the_usual_motion(name, method, monkeypatch):
-    """Also: a loop with massless links, and rolling beside a loop; the C compiles without a warning. WebAssembly has
+    """Also: a loop with massless links, and rolling next to a loop; the C compiles without a warning. WebAssembly has
     the same rows."""
     eom = chain().equations() if name == "chain" else example(name)
     compiled = eom.compile(backend="c")

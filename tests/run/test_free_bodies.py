@@ -46,7 +46,7 @@ def path_error(run, time, g=9.81):
 
 @pytest.mark.parametrize("rotate", ["euler-parameters", (3, 2, 1)])
 def test_velocities_are_rates_of_positions(rotate):
-    """Of points beside the mass centre, of bodies on a spinning one, and of one that slides along it."""
+    """Of points next to the mass centre, of bodies on a spinning one, and of one that slides along it."""
     s = bc.System("points", units="mks", axes="ISO 8855")
     b = s.add_body("b", translate=(1, 2, 3), rotate=rotate, mass=2, cm=CM, inertia=(1.0, 2.0, 2.5))
     c = s.add_body(

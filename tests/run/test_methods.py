@@ -42,7 +42,7 @@ def test_compiled_runs_and_python_take_the_same_steps(name):
 
 
 def test_a_step_beyond_the_limit_is_told():
-    """A stiff spring: what is reported to be stable is below the limit of each method, and a step beyond it is reported."""
+    """A stiff spring: what is reported to be stable is below the limit of each method, and a step past it is reported."""
     s = bc.System("stiff")
     s.add_body("m", translate=1, mass=1)
     s.add_force("spring", magnitude="-k*q(m) - c*u(m)", direction=s.inertial[1], at="m.origin")

@@ -202,7 +202,7 @@ def test_excess_is_what_errors_grow_more_than_the_fastest_motion():
 
 
 def test_jumps_are_taken_out_of_slopes():
-    """A jump at the state is ten times as steep with a tenth of the push; just beside it the finer push does not meet it."""
+    """A jump at the state is ten times as steep with a tenth of the push; just next to it the finer push does not meet it."""
     push = PUSH
 
     def rates(t, y):

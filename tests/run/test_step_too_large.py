@@ -1,4 +1,4 @@
-"""Steps beyond the stability limit of a method are reported; motions that grow by themselves are not."""
+"""Steps past the stability limit of a method are reported; motions that grow by themselves are not."""
 
 import math
 import warnings

@@ -132,7 +132,7 @@ def test_a_table_beside_published_values(tmp_path):
     (tmp_path / "book.csv").write_text("# a book\nk,c,kind,sd\n1,10,,11\n2,20,,44\n", encoding="utf-8")
     spec = TableSpec("", "sd", "k", "c", best="max", beside=tmp_path / "book.csv", source="A. Uthor (1999)")
     found = pivot(study(GRID, wave).rows, spec, {"sd": "m/s^2"})
-    assert found.title == "sd (m/s^2); beside it A. Uthor (1999)"
+    assert found.title == "sd (m/s^2); next to it A. Uthor (1999)"
     assert found.lines() == [
         ["k \\ c", "10", "20"],
         ["3", "31 (b)", "-"],

@@ -101,7 +101,7 @@ def test_a_run_in_which_workers_die_is_tried_alone_then_told(tmp_path):
     team, told, kept = given_out(tmp_path, 12, threads=1, deadly=["r1"])
     assert team.tasks[0] == ["r0", "r1", "r2"]
     alone = team.tasks.index(["r1"])
-    assert [r["key"] for r in told[:2]] == ["r0", "r3"]  # the task beside it ended first
+    assert [r["key"] for r in told[:2]] == ["r0", "r3"]  # the task next to it ended first
     assert [task for task in team.tasks if "r1" in task] == [["r0", "r1", "r2"], ["r1"]]
     assert team.tasks[alone + 1][0] == "r2"
     assert sorted(r["key"] for r in told) == sorted(kept) == sorted(f"r{i}" for i in range(12))

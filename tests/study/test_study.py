@@ -98,7 +98,7 @@ def test_a_changed_model_file_changes_the_study(tmp_path):
 
 
 def test_a_run_that_fails_is_a_row(tmp_path):
-    """k = 1e9 is far beyond what the step can follow; a formula divides by zero for k = 1."""
+    """k = 1e9 is far past what the step can follow; a formula divides by zero for k = 1."""
     study = mass(grid={"k": [1, 2, 1e9]}, parameters={"w": "1/(k - 1)"}, initial={"u(mass)": "w - w"})
     result = run({**study, "run": {"backend": "python", "method": "euler", "t_end": 20, "step": 0.05}}, tmp_path)
     first, second, third = result.rows

@@ -55,7 +55,7 @@ ONLY_CHOOSE = {
 
 
 def spoiled(eom, place):
-    """The same equations with one of them a little too large, and a little beside it."""
+    """The same equations with one of them a little too large, and a little next to it."""
     name, kind, i, *path = place
     section = getattr(eom.program, name)
     if kind == "result":

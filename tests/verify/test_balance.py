@@ -91,7 +91,7 @@ def test_what_is_exchanged_in_a_step(subject):
     [(10.0, (4.0, 7.0), 0.2), (0.5, (4.0, 7.0), 1.0), (0.5, (8.0, 6.0), 1.0), (1e-9, (3.0, 5.0), 1.0 / 3e-3)],
 )
 def test_a_balance_is_a_share_of_what_went_to_and_fro(subject, monkeypatch, exchanged, last, error):
-    """Work of 1 against a gain of energy; beside the work, the largest change, or a thousandth of the kinetic energy."""
+    """Work of 1 against a gain of energy; next to the work, the largest change, or a thousandth of the kinetic energy."""
     window = Window(subject, START)
     found = iter([Energies(3.0, 5.0, 0.0), Energies(*last, 0.0)])
     monkeypatch.setattr(window, "_energies", lambda s: next(found))

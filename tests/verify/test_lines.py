@@ -118,7 +118,7 @@ def test_run_that_stops_fails():
 
 
 def test_slopes_come_nearer_than_a_pole_or_kink():
-    """1/(a + x) with its pole, and |a + x| with its kink, a small way beside the state; at the kink itself there is no slope."""
+    """1/(a + x) with its pole, and |a + x| with its kink, a small way next to the state; at the kink itself there is no slope."""
     a = 2e-3
     found, doubt = slope(lambda h: np.array([1 / (a + h), abs(a + h)]), 5e-3)
     assert doubt < 1e-8 and found == pytest.approx([-1 / a**2, 1.0], rel=1e-8)

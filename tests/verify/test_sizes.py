@@ -94,7 +94,7 @@ def test_terms_that_cancel_count_a_thousandth(evaluation):
     rest = np.zeros(2)
     sizes = Partials(evaluation, q).sizes(evaluation.motion(q, rest, rest))
     assert sizes == pytest.approx([F, 1e-3 * M1 * G * L], rel=1e-6)
-    fast = np.array([0.0, 9.0])  # terms of the usual rate are larger than gravity: its square by the machine's size
+    fast = np.array([0.0, 9.0])  # terms of the usual rate are larger than gravity: its square by the system's size
     sizes = Partials(evaluation, q).sizes(evaluation.motion(q, fast, rest))
     assert sizes[1] == pytest.approx(1e-3 * 81 * M1 * L * L, rel=1e-6)
 
@@ -167,7 +167,7 @@ def test_scales(evaluation):
 
 
 def test_how_much_formulas_vary(evaluation):
-    """By their slopes, over what counts as one: the machine's size or a radian, and the rates that go with them."""
+    """By their slopes, over what counts as one: the system's size or a radian, and the rates that go with them."""
     rate = max(abs(U / (L, 1)))
     rng = np.random.default_rng(1)
     steps = [[rng.uniform(-1, 1, 2) for _ in range(3)] for _ in range(2)]

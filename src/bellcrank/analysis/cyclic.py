@@ -2,7 +2,7 @@
 
 Found in symbols where the equations show it. Where they do not, because the ground is a routine that is the same
 everywhere or forces are written along axes of the road, it is tried in numbers: a coordinate of a body is moved at
-states near the start, and no rate may change. What a road does beyond the reach of `SHIFTS` is not seen: a steady
+states near the start, and no rate may change. What a road does past the reach of `SHIFTS` is not seen: a steady
 motion is that of the place where it was found.
 """
 

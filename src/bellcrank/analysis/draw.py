@@ -33,7 +33,8 @@ def _plane(axis: Any) -> None:
 def draw_modes(
     name: str, states: Sequence[str], eigenvalues: Sequence[complex], shares: np.ndarray, path: Place = None
 ) -> Any:
-    """Eigenvalues (1/s, one of each pair) in the complex plane beside the fractions of the states (modes by states)."""
+    """Eigenvalues (1/s, one of each pair) in the complex plane next to the fractions of the states (modes by
+    states)."""
     figure = new_figure(10, max(3.6, 1.8 + 0.28 * len(states)))
     plane, beside = figure.subplots(1, 2, width_ratios=(1, 1.25))
     labels = []

@@ -83,7 +83,7 @@ class Asked:
 
     @property
     def short(self) -> int:
-        """Demands of a motion beyond what is free for them: speeds that are held, and aims."""
+        """Demands of a motion besides what is free for them: speeds that are held, and aims."""
         speeds = [q for q, v in self.held.items() if q.kind == "speed" and v]
         return len(speeds) + len(self.aims) + (self.carried is not None) - len(self.free) if self.moving else 0
 

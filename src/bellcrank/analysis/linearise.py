@@ -1,4 +1,4 @@
-"""Linear models of a model: exact slopes at a point, constraints removed, names and units put on."""
+"""Linear models of a model: exact derivatives at a point, constraints removed, names and units put on."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ class Equilibria(Shown):
     """Equilibria over the values of one parameter, input or state; channels by name, in user units.
 
     Values without an equilibrium have nan. `stability` has a word for every value, `folds` are the turning points
-    between them: beyond a fold the equilibria belong to another branch.
+    between them: past a fold the equilibria belong to another branch.
     """
 
     name: str

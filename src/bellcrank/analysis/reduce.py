@@ -2,8 +2,8 @@
 
 Positions g(q, w) = 0 and speeds v(q, u, w) = 0 tie the states together. Small movements satisfy G dq + G_w dw = 0 and
 V_q dq + V_u du + V_w dw = 0; solved for the dependent states they give x = x0 + N z + N_w w, N with unit rows at the
-independent states z. With exact slopes of the constraints and of the rates, the linear model in z is exact too: the
-rates are tangent to the constraints.
+independent states z. With exact derivatives of the constraints and of the rates, the linear model in z is exact too:
+the rates are tangent to the constraints.
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ class Runner:
     def __call__(
         self, at: Point, given: Mapping[Symbol, float] | None = None, loose: slice = NOWHERE, sloped: bool = True
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Values of all rows and their slopes by all columns; `given` are inputs beyond those of the model.
+        """Values of all rows and their slopes by all columns; `given` are inputs besides those of the model.
 
         Rows in `loose` may have no finite values: an angle between directions has no slope where they coincide.
         Slopes that cost more than the values may be omitted (`sloped`).

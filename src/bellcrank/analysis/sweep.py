@@ -193,7 +193,7 @@ def stability_chart(
     options: Mapping[str, Any],
     build: Build = None,
 ) -> StabilityChart:
-    """Largest real part of all eigenvalues over two quantities; those of indifferent motions (zero) are not counted."""
+    """Largest real part of all eigenvalues over two quantities; those of neutral motions (zero) are not counted."""
     plant.refuse_kept()
     chosen = [over_of(plant, name, build) for name, _ in (first, second)]
     grid = [_numbers(v, o.name) for (_, v), o in zip((first, second), chosen, strict=True)]

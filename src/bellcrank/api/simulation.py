@@ -232,7 +232,7 @@ class Simulation(Analyses):
     ) -> Stepper:
         """The model to be taken step by step from Python: `set` inputs, take a `step`, read `t`, `state`, `outputs`.
 
-        Arguments as of `simulate`; the method has a fixed step, and steps are those of `simulate` to the bit. Events
+        Arguments as of `simulate`; the method has a fixed step, and steps are bit-identical to those of `simulate`. Events
         are left to whoever takes the steps.
         """
         values = with_guess(initial, guess)

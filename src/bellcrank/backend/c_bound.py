@@ -86,7 +86,7 @@ class Bound:
 
     def is_calm(self, t: np.ndarray, x: np.ndarray, h: float, push: float, squarings: int, most: float) -> bool:
         """Are motions at states, one row each, surely slow: are the squares of all entries of h A, squared so often,
-        together below `most`? A: slopes of the rates by differences over a `push` of each state."""
+        together below `most`? A: derivatives of the state derivatives by differences over a `push` of each state."""
         times, rows = np.ascontiguousarray(t, float), np.ascontiguousarray(x, float)
         given = len(rows), address(times), address(rows), h, push, squarings, most, self.data
         return self._answer(self._calls.libraries.now.is_calm, given)

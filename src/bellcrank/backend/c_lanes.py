@@ -1,4 +1,4 @@
-"""Many runs of a compiled program side by side, each in a lane of vectors."""
+"""Vectorised many runs of a compiled program, each in a lane of vectors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bellcrank.program.program import Program
 
 
 class Lanes:
-    """A program compiled to run several runs side by side, in some numbers; `count` says how many."""
+    """A program compiled to run several runs in lanes, in some numbers; `count` says how many."""
 
     def __init__(self, program: Program, compiler: Compiler, number: Number, events: EventsText | None = None) -> None:
         source = lanes_source(program, number=number, events=events)

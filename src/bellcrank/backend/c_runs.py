@@ -73,7 +73,7 @@ class CRun:
     """A run in C. Rows hold time, states, outputs and inputs of the recorded steps; `state` is the last good one."""
 
     in_process: ClassVar[bool] = True  # may C be given addresses?
-    goes_on: ClassVar[tuple[str, ...]] = ("t", "behind")  # what a run that continues takes over, beside shared arrays
+    goes_on: ClassVar[tuple[str, ...]] = ("t", "behind")  # what a run that continues takes over, next to shared arrays
 
     def __init__(self, calls: CCalls, spec: RunSpec) -> None:
         self.calls, self.spec = calls, spec

@@ -32,7 +32,7 @@ GCC = (
     "-fno-gcse-after-reload", "-fno-dse",  # look for what our statements do not have: a tenth of the time
 )  # fmt: skip
 X86 = ("x86_64", "amd64")
-GCC_X86 = (  # of one run; side by side, registers are wide and few, and our order is the better one
+GCC_X86 = (  # of one run; next to each other, registers are wide and few, and our order is the better one
     "-mtune-ctrl=^inter_unit_moves_from_vec,^inter_unit_moves_to_vec",  # not to registers of integers, but to memory
     "-fschedule-insns", "-fsched-pressure",  # our order gives way where registers run out
 )  # fmt: skip
@@ -103,7 +103,8 @@ class Compiler:
 
     @property
     def early(self) -> tuple[str, ...] | None:
-        """The flags for a program that is soon ready and has the bits of the fast one; None where they are not known.
+        """The flags for a program that is soon ready and is bit-identical to the fast one; None where they are not
+        known.
 
         gcc fuses products and sums before it chooses instructions, and what it does afterwards changes no result.
         """
@@ -178,7 +179,7 @@ def named_flags() -> tuple[str, ...]:
 
 
 def lanes_flags(compiler: Compiler, length: int) -> tuple[str, ...]:
-    """Those of a source so long that runs several runs side by side."""
+    """Those of a source so long that runs several runs in lanes."""
     flags = default_flags(compiler)
     if not compiler.gnu or flags != compiler.fast:
         return flags
@@ -210,7 +211,7 @@ def compile_source(
     aside: Aside | None = None,
 ) -> Path:
     """Compiles a source in a folder. Flags that a compiler may not know are omitted if it fails, unless it is to be
-    compiled `exactly` so; it is quoted. `aside`: where the compiler runs, if it is beside us."""
+    compiled `exactly` so; it is quoted. `aside`: where the compiler runs, if it is next to us."""
     code, library = folder / ("model.c" if language == "c" else "model.f90"), folder / "model.so"
     try:
         code.write_text(source, encoding="utf-8")

@@ -142,5 +142,5 @@ def _table(c: CompiledLinkage, table: Table) -> str:
 
 def compile_linkage(linkage: Linkage | Table, *, links: Sequence[str] = (), extend: bool = False) -> CompiledLinkage:
     """A linkage or table compiled to C, for many poses: `compile_linkage(linkage).solve(travel)`. With `extend=True`
-    a table continues straight beyond its nodes, which `pose.extended` reports."""
+    a table continues straight outside its nodes, which `pose.extended` reports."""
     return CompiledLinkage(linkage, links=links, extend=extend)

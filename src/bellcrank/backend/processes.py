@@ -18,7 +18,7 @@ from bellcrank.errors import BuildError
 
 LIMIT = "BELLCRANK_COMPILE_SECONDS"
 SECONDS = 3600.0  # a compiler may take, unless the environment says otherwise
-NICE = "5"  # of programs that run beside us: a quarter of a core that others want
+NICE = "5"  # of programs that run next to us: a quarter of a core that others want
 
 
 # Runs a command without input, in a group of processes that is killed as soon as standard input ends.
@@ -42,7 +42,7 @@ class Ended(Exception):
 
 
 class Aside:
-    """A place for programs that run beside us, one at a time, at low priority, until `end` is called by any thread."""
+    """A place for programs that run next to us, one at a time, at low priority, until `end` is called by any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -1,4 +1,4 @@
-"""`bellcrank compare`: methods that keep constraints, beside each other."""
+"""`bellcrank compare`: constraint methods compared."""
 
 from __future__ import annotations
 

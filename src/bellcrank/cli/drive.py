@@ -40,7 +40,7 @@ def options(parser: ArgumentParser) -> None:
     add("--method", type=_method, metavar="NAME", help=f"method of integration ({METHOD}): {', '.join(METHODS)}")
     add("--set", **SPELLED, type=argument, metavar="NAME=VALUE", help="another setting of the manoeuvre (repeatable)")
     add("--plot", metavar="FILE", help="draw the channels to look at first (.png, .svg, .pdf)")
-    add("--report", metavar="FILE", help="write one page: cars, kinematics, metrics and plots side by side (.html)")
+    add("--report", metavar="FILE", help="write one page: cars, kinematics, metrics and plots (.html)")
     add("--targets", metavar="FILE", help="limits of key figures in the report (.toml: sections are manoeuvres)")
     add("--author", metavar="NAME", help="author of the report")
     add("--out", metavar="FOLDER", help="write metrics (.json) and runs (.csv)")

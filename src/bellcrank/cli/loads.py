@@ -13,7 +13,7 @@ from bellcrank.library.vehicles.car import Car
 from bellcrank.library.vehicles.load_cases import linkage_loads, read_cases
 from bellcrank.linkage.loads import LoadTable
 
-MOST = 4  # cases side by side
+MOST = 4  # cases next to each other
 
 
 def show_loads(args: Namespace) -> dict[str, object]:

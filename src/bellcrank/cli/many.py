@@ -58,7 +58,7 @@ def options(parser: ArgumentParser) -> None:
     add("--reduce", **MANY, type=_reduced, metavar="WHAT", help=figures)
     add("--every", type=positive, metavar="N", help="look at every N-th step")
     add("--on", choices=BACKENDS, help="what the runs are done by (auto)")
-    add("--precision", choices=PRECISIONS, help="of the numbers of runs side by side (double)")
+    add("--precision", choices=PRECISIONS, help="of the numbers of vectorised runs (double)")
     add("--out", metavar="FILE", help=f"write a row for each run ({', '.join(TABLES)})")
     add("--plot", metavar="FILE", help="draw bands of the channels over time")
 

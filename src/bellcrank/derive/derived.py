@@ -73,7 +73,7 @@ class Derived:
 
     @cached_property
     def slopes(self) -> SlopeTable:
-        """Slopes of rates and outputs by states and inputs, over the constants of the program."""
+        """Derivatives of state derivatives and outputs by states and inputs, over the constants of the program."""
         from bellcrank.program.slopes import slopes_of_all
 
         return slopes_of_all(self.program)

@@ -124,7 +124,7 @@ def loop_rows(
     f: Sequence[Expr],
     gamma: Sequence[Expr],
 ) -> Loops:
-    """Rows of loops with their slopes by coordinates and speeds, beside M, f and the right sides of the rows."""
+    """Rows of loops with their slopes by coordinates and speeds, next to M, f and the right sides of the rows."""
     rows = loops.rows
     position = [*((row.text, row.g) for row in rows if row.g is not None), *norms]
     return Loops(

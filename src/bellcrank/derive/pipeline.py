@@ -35,7 +35,7 @@ from bellcrank.program.optimise import first_extraction, optimise
 from bellcrank.program.program import Program
 from bellcrank.program.statements import Call
 
-MOST_TERMS = 3  # orders that are kept beyond the threshold where leading terms of small variables cancel
+MOST_TERMS = 3  # orders that are kept past the threshold where leading terms of small variables cancel
 SOLVE = choices_of(Solve)
 OPTIMISE = choices_of(Optimise)
 

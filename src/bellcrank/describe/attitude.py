@@ -36,7 +36,7 @@ def add_attitude(s: Builder, body: Any, name: str | None = None) -> None:
 
 
 def add_wheel_angles(s: Builder, wheel: Any, side: str | None = None, name: str | None = None) -> None:
-    """Channels of a wheel that turns about its axis 2: slip angle of its centre, and its lean."""
+    """Channels of a wheel that turns about its axis 2: slip angle of its centre, and its inclination."""
     if side is not None and side not in SIDES:
         raise ModelError(f"add_wheel_angles: side={side!r} must be 'left', 'right' or None", s.name)
     who, (_, e2, _) = _named(s, wheel)

@@ -52,7 +52,7 @@ from bellcrank.signals import own_copy
 from bellcrank.units import unit_system, with_unit
 
 PLACES = choices_of(CallTime)  # where user functions are called
-MACHINE = MECHANICAL.keys() - {"q", "u"}  # functions whose value needs the whole machine
+MACHINE = MECHANICAL.keys() - {"q", "u"}  # functions whose value needs the whole system
 
 
 class Builder(Checked):

@@ -80,7 +80,7 @@ def with_slopes(routine: External, terrain: Ground) -> External:
 def _slope(known: External, turns: External, value: int, argument: int, args: tuple[Expr, ...]) -> Expr:
     distance, nx, nz = (_value(known, i, args) for i in range(3))
     turn, within = (_value(turns, i, args) for i in range(2))
-    if argument == 2:  # beyond its reach the ground is not looked for
+    if argument == 2:  # past its reach the ground is not looked for
         return ONE - within if value == 0 else ZERO
     along = nz if argument == 0 else -nx
     if value == 0:

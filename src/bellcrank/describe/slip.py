@@ -10,7 +10,7 @@ V_r is the rolling speed (spin times distance to the ground). Rolling steadily, 
 by a speed, and nothing creeps. Locked, the patch slides with mu F_z against its velocity. How the force bends off from
 Q to the friction limit is what laws differ in: `Slip` follows Q up to the limit.
 Pacejka, Tyre and Vehicle Dynamics (3rd ed., 2012), sections 7.2 (single contact point transient model) and 3.2 (slip
-relative to the rolling speed); flow along the force beyond a limit: Simo & Hughes, Computational Inelasticity (1998),
+relative to the rolling speed); flow along the force above a limit: Simo & Hughes, Computational Inelasticity (1998),
 section 1.7.
 """
 
@@ -26,7 +26,7 @@ from bellcrank.describe.patch import TINY, WORDS, Patch, PatchForces
 from bellcrank.expr import Expr
 from bellcrank.model.formula import Formula
 
-FLOW = 0.005  # s in which a deflection beyond the one that slides flows back to it
+FLOW = 0.005  # s in which a deflection past the one that slides flows back to it
 
 
 @dataclass(frozen=True)

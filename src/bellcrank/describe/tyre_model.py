@@ -36,7 +36,7 @@ class Rolling:
     """How a wheel rolls.
 
     `Fz`: load; `kappa` = -V_sx/|V_x|: > 0 drives, -1 is a locked wheel; `alpha` = atan(V_sy/|V_x|): > 0 makes Fy < 0;
-    `gamma`: > 0 leans to the right seen from behind; `p`: pressure; `Vx`: speed along x; `omega`: spin;
+    `gamma`: > 0 is inclined to the right seen from behind; `p`: pressure; `Vx`: speed along x; `omega`: spin;
     `phit`: turn slip, the curvature of the path, None where it is omitted; `low`: fraction of shifts and moments that
     need rolling, 0 at standstill; `mu`: friction of the road over that of the tyre's data; `tan`: that of alpha, where
     it is known.
@@ -96,7 +96,7 @@ class TyreModel(Protocol):
 
     @property
     def ranges(self) -> Mapping[str, tuple[str, float, float]]:
-        """Words and limits of Fz, kappa, alpha and gamma, where there are such: beyond, the nearest end is used."""
+        """Words and limits of Fz, kappa, alpha and gamma, where there are such: outside, the nearest end is used."""
         ...
 
     def on(self, side: str) -> Any:

@@ -23,7 +23,7 @@ transients sigma of the rates shrinks with the slope of the formula over slip, a
 there are no deflections, and slips are those of the moment, as of tables. The stored energy
 belongs to that: of the spring at standstill, of bristles with the same stiffness and friction where the wheel rolls.
 At standstill a wheel turns its patch by R_e, and the moment of F_x about its axis has the same lever. Pacejka, Tire and
-Vehicle Dynamics (3rd ed., 2012), section 7.2 and (8.127); flow beyond a limit as in `describe.slip`.
+Vehicle Dynamics (3rd ed., 2012), section 7.2 and (8.127); flow above a limit as in `describe.slip`.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def add_tyre(
     """Definitions, states, forces, moments and outputs of a wheel on a tyre; nearest ground is defined already.
 
     `spring`: stiffness and damping as formulas, where they are not those of the tyre; `mu`: friction of the road;
-    `brake`: rolling resistance beside that of the tyre, force times time per length.
+    `brake`: rolling resistance in addition to that of the tyre, force times time per length.
     """
     m, w = FORMULAS, _Writing(s, name)
     metre, newton = w.metre, w.newton

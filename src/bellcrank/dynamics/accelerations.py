@@ -173,7 +173,7 @@ def accelerations(system: TreeSystem, y: dict[int, Expr], work: Work, absolute_s
     extra: dict[int, Vec3] = {}
 
     def alpha(index: int) -> Vec3:
-        """Angular acceleration of a link beyond the bias."""
+        """Angular acceleration of a link in addition to the bias."""
         if index < 0:
             return NULL
         if index not in extra:

@@ -1,6 +1,6 @@
 """Articulated bodies: the order-n form. Each joint is eliminated at its own link, the rest handed to the parent.
 
-At a link, about its origin: n = I alpha + B a + n0, f = B^T alpha + A a + f0, with (alpha, a) the acceleration beyond
+At a link, about its origin: n = I alpha + B a + n0, f = B^T alpha + A a + f0, with (alpha, a) the acceleration past
 the bias motion. Bias forces come from the same inertia-force recursion as in `composite`, so no products with
 velocities enter the articulated inertias. Featherstone, Rigid Body Dynamics Algorithms (2008), ch. 7.
 """
@@ -160,7 +160,7 @@ def _block(K: list[list[Expr]], r: int, c: int) -> Mat3:
 
 
 def _unknowns(tree: Tree, motion: BiasMotion, done: list[list[Eliminated]], work: Work) -> dict[int, Expr]:
-    """Outward pass: accelerations beyond the bias, and the unknowns."""
+    """Outward pass: accelerations in addition to the bias, and the unknowns."""
     y: dict[int, Expr] = {}
     alpha: list[Vec3] = []
     acceleration: list[Vec3] = []

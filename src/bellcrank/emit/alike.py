@@ -1,4 +1,4 @@
-"""Functions of one kind side by side: calls that wait for nothing of each other become one step, which vectorises.
+"""Functions of one kind, vectorised: calls that wait for nothing of each other become one step, which vectorises.
 
 The floor of a call is the number of calls on the longest way to it: those on one floor do not need each other.
 """

@@ -75,7 +75,7 @@ def bridge_room(blocks: Sequence[Block]) -> int:
 
 
 def order_data(e: Elimination) -> Data:
-    """The order in which stiff systems are solved: the first N_FIRST states, with what lies below and beside each."""
+    """The order in which stiff systems are solved: the first N_FIRST states, with what lies below and next to each."""
     data: Data = {"N_FIRST": len(e.down), "STATE_ORDER": e.order}
     for starts, places, rows in (("DOWN", "BELOW", e.down), ("ACROSS", "BESIDE", e.across)):
         data |= {starts: [0, *accumulate(map(len, rows))], places: [x for row in rows for x in row]}

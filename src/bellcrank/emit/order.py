@@ -11,7 +11,7 @@ from bellcrank.expr import Expr, Func, Product, Sum, postorder
 from bellcrank.program.statements import Call, Reduce, Solve
 
 SLOTS = 2  # operations that start per cycle
-LARGEST_LISTED = 1500  # operations; beyond, registers run out in critical-path order and depth first is better
+LARGEST_LISTED = 1500  # operations; past, registers run out in critical-path order and depth first is better
 
 
 def ordered(steps: list[Step], results: tuple[Expr, ...], early: int) -> list[Step]:

@@ -1,4 +1,4 @@
-"""Straight-line code of a few values, for routines that are written beside the functions of a program."""
+"""Straight-line code of a few values, for routines that are written next to the functions of a program."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def read_signal(name: str, folder: Path) -> Any:
 
 
 def write_echo(setup: Setup, loaded: Loaded, run: Run, options: Mapping[str, Any], path: str | Path) -> Path:
-    """Writes a parameter file with every value as a run used it; sampled inputs go to files beside it.
+    """Writes a parameter file with every value as a run used it; sampled inputs go to files next to it.
 
     `loaded` made the run and is asked for what user functions gave.
     """

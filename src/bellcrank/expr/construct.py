@@ -305,7 +305,7 @@ def _accumulate_flat(merged: Terms, core: Expr, c: Rational) -> None:
 
 
 def leading(merged: Terms) -> Terms:
-    """The terms that are not negligible beside the one of the lowest small order."""
+    """The terms that are not negligible compared with the one of the lowest small order."""
     if any(core.order for core in merged):
         lowest = min(core.order for core in merged)
         return {core: c for core, c in merged.items() if core.order < lowest + _threshold}
@@ -421,7 +421,7 @@ def _squares(merged: Terms) -> list[tuple[Expr, Func]]:
 
 def _with_partners(merged: Terms, squares: list[tuple[Expr, Func]]) -> list[tuple[Expr, Func]]:
     """Those of many squares that a rule may join with another term: by the other function of the same angle, or by a
-    term with the opposite number and one factor less, or by terms of a sum beside it. To try all takes far longer."""
+    term with the opposite number and one factor less, or by terms of a sum next to it. To try all takes far longer."""
     powers: set[tuple[str, tuple[Expr, ...]]] = set()
     numbers: set[tuple[int, int, int]] = set()
     for core, c in merged.items():

@@ -31,7 +31,7 @@ def _float(value: Rational) -> float:
 def _sum(terms: list[float]) -> float:
     try:
         return math.fsum(terms)
-    except (OverflowError, ValueError):  # beyond the largest number, or inf - inf
+    except (OverflowError, ValueError):  # above the largest number, or inf - inf
         return sum(terms)
 
 

@@ -117,7 +117,7 @@ def kinds(rule: str) -> tuple[tuple[str, ...], str]:
 
 
 def _as_in_c(function: Callable[..., float], poles: Mapping[float, float] | None = None) -> Callable[..., float]:
-    """A function of Python's that gives nan, or inf at a pole and beyond the largest number, instead of an error."""
+    """A function of Python's that gives nan, or inf at a pole and above the largest number, instead of an error."""
 
     def value(*args: float) -> float:
         try:

@@ -160,8 +160,8 @@ def _atan2(y: Expr, x: Expr) -> Expr:
 
 
 def _ahead(x: Expr) -> bool:
-    """Is the angle of a point whose y is small beside x a small one? It is where the terms that count in x are
-    positive: known to be, or parameters, speeds and large quantities, which small variables are small beside."""
+    """Is the angle of a point whose y is small compared with x a small one? It is where the terms that count in x are
+    positive: known to be, or parameters, speeds and large quantities, which small variables are small compared with."""
     c, core = split(x)
     terms = core.terms if core.__class__ is Sum else ((core, 1),)
     leading = [(e, k) for e, k in terms if e.order == core.order]

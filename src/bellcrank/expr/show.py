@@ -150,7 +150,7 @@ class Writer:
         return body, TERM if bottom or len(top) > 1 else FACTOR
 
     def _beside(self, factors: list[Piece], alone: bool = False) -> str:
-        """Factors side by side; a single one that stands alone above or below a bar needs no parentheses."""
+        """Factors next to each other; a single one that stands alone above or below a bar needs no parentheses."""
         if alone and len(factors) == 1 and not self.FLAT:
             return self.GROUP % factors[0][0]
         return self.GROUP % self.TIMES.join(self._wrap(x, FACTOR) for x in factors)

@@ -35,7 +35,7 @@ FIELDS = {"SHORTNAM": 8, "LONGNAME": 32, "UNITSNAM": 8, "GENNAME": 32, "RIGIBODY
 
 
 def _write(parts: Parts, path: Path, record: Record, binary: bool = False, classic: bool = False) -> None:
-    """`binary` puts the samples beside the header with 64 bit, `classic` with 32 bit in the layout of 1990."""
+    """`binary` puts the samples next to the header with 64 bit, `classic` with 32 bit in the layout of 1990."""
     record = _even(record, path) if classic else record
     time = Channel("t", record.time, "s", "Time", "Time")
     channels = record.channels if classic else (time, *record.channels)
@@ -131,7 +131,7 @@ def fortran_g(x: float, width: int = 13, digits: int = 6) -> str:
 
 
 def _read(path: Path) -> Contents:
-    """Text, 64 bit or 32 bit, with the data in the same file or beside it."""
+    """Text, 64 bit or 32 bit, with the data in the same file or next to it."""
     lines = read_text(path).split("\n")
     if not lines or lines[0].strip() != MAGIC:
         raise RunError(f"{path}, line 1: an ERD file begins with {MAGIC}")
@@ -236,7 +236,7 @@ def _binary_data(path: Path, n: int, samples: int, kind: int) -> np.ndarray:
     beside = [path.with_name(path.name + BESIDE[k]) for k in (kind, FLOAT_64 + FLOAT_32 - kind)]
     found = next((p for p in beside if p.is_file()), None)
     if found is None:
-        raise RunError(f"cannot read {path}: its data should be beside it in {beside[0].name} or {beside[1].name}")
+        raise RunError(f"cannot read {path}: its data should be next to it in {beside[0].name} or {beside[1].name}")
     raw = guarded("read", found, found.read_bytes)
     size = 4 if kind == FLOAT_32 else 8
     if len(raw) == samples * (n * size + 8):  # records of Fortran

@@ -27,7 +27,7 @@ class Format:
     layouts: tuple[str, ...] = ()
     """Options of `write` that choose another layout."""
     write_table: Callable[[Parts, Path, Table], None] | None = None
-    """Writes the rows of a study, where the format can hold words beside numbers."""
+    """Writes the rows of a study, where the format can hold text as well as numbers."""
     needs: str = ""
     """A package that is not always installed ..."""
     extra: str = "files"

@@ -1,4 +1,4 @@
-"""Python files of a user: while one runs, what stands beside it can be imported as by a script; then it is forgotten.
+"""Python files of a user: while one runs, what stands next to it can be imported as by a script; then it is forgotten.
 
 Two files in different folders may have neighbours of the same name; neither sees those of the other, nor modules of
 that name which the program that loads them uses.
@@ -44,7 +44,7 @@ def neighbours(file: Path) -> Iterator[None]:
 
 
 def imported_files(file: Path) -> list[Path]:
-    """The Python files beside a file that it imports, directly or by others; they are read, not run."""
+    """The Python files next to a file that it imports, directly or by others; they are read, not run."""
     folder = file.parent
     found: dict[Path, None] = {}
     waiting = [file]

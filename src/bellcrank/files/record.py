@@ -16,7 +16,7 @@ from bellcrank.units import TIME, UNIT_SYSTEMS
 
 T = TypeVar("T")
 TIME_NAME = "t"  # of the first channel of a file
-WORDS = ("unit", "label", "generic", "body")  # of a channel, beside its name and values
+WORDS = ("unit", "label", "generic", "body")  # of a channel, next to its name and values
 
 
 @dataclass(frozen=True)

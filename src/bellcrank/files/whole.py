@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all: beside their place, and moved there when all of a result is written.
+"""Files that are written whole or not at all: next to their place, and moved there when all of a result is written.
 
 A process that is interrupted or killed, or a disk that is full, leaves what stood there before. What is written is
 hidden (.NAME.part) and locked by who writes it, so that the leavings of a process that was killed are found, and used
@@ -63,7 +63,7 @@ class Parts:
         self._stale: list[Path] = []
 
     def beside(self, path: str | Path) -> Path:
-        """Where to write a file: beside its place, or there where that is a device, a pipe or a folder."""
+        """Where to write a file: next to its place, or there where that is a device, a pipe or a folder."""
         with suppress(FileNotFoundError):
             if str(Path(path).absolute()).startswith(DEVICES) or not stat.S_ISREG(os.stat(path).st_mode):
                 return Path(path)
@@ -155,7 +155,7 @@ def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
 
 
 def _claimed(place: Path, folder: bool = False) -> tuple[Path, int]:
-    """A hidden file or folder beside a place that is ours alone, and what holds its lock (-1: there are no locks)."""
+    """A hidden file or folder next to a place that is ours alone, and what holds its lock (-1: there are no locks)."""
     for number in count(1) if LOCKS else ():
         part = place.with_name(f".{_shortened(place.name)}{number if number > 1 else ''}.part")
         try:

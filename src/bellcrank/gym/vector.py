@@ -16,8 +16,8 @@ from bellcrank.gym.task import Task
 
 
 class ModelVectorEnv(gymnasium.vector.VectorEnv):
-    """Each environment is one of `ModelEnv` with its own seed, to the bit; an episode that is over is followed by the
-    next one in the step after (`AutoresetMode.NEXT_STEP`). `steppers` take the steps."""
+    """Each environment is one of `ModelEnv` with its own seed, bit-identical; an episode that is over is followed by
+    the next one in the step after (`AutoresetMode.NEXT_STEP`). `steppers` take the steps."""
 
     metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
 

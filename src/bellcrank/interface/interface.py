@@ -186,7 +186,7 @@ class Interface:
 
     @cached_property
     def growths(self) -> tuple[str, ...]:
-        """How states may grow beyond the size of a mechanism: "turn" of angles, "way" of lengths among coordinates."""
+        """How states may grow above the size of a mechanism: "turn" of angles, "way" of lengths among coordinates."""
         kinds = {ANGLE: "turn", LENGTH: "way"}
         return tuple(kinds.get(x.unit.dimension, "") if x.kind == "coordinate" else "" for x in self.states)
 

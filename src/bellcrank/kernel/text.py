@@ -47,7 +47,7 @@ class Kernel:
         self.parts = {"LINKED": 0, **self.parts}
 
     def take(self, *names: str) -> str:
-        """Files with those that they include; those that were taken before are left out."""
+        """Files with those that they include; those that were taken before are omitted."""
         text = "".join(self._file(name) for name in names)
         if not self.parts["LINKED"]:
             text = _PART.sub(lambda m: str(self.parts.get(f"HAS_{m[1]}", m[0])), text)
@@ -76,7 +76,7 @@ class Kernel:
         return "".join(lines)
 
     def _decides(self, branch: re.Match[str], stack: list[tuple[bool, bool, bool]]) -> bool:
-        """Follows a branch of the preprocessor; do the parts decide it, so that its line is left out?"""
+        """Follows a branch of the preprocessor; do the parts decide it, so that its line is omitted?"""
         kind, no, name, other, defined = branch.groups()
         if defined or (kind == "if" and name not in self.parts):
             stack.append((False, True, True))

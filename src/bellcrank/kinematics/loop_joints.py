@@ -111,7 +111,7 @@ def _joint_rows(
     if across:
         rows += [row("across the axis", between, e) for e in (first, second)]
     if lean:
-        rows += [row("lean of the axis", axis, e, drawn=carried) for e in (first, second)]
+        rows += [row("tilt of the axis", axis, e, drawn=carried) for e in (first, second)]
     if turn:
         rows.append(row("turn about the axis", _nominal_in(first, moving, language), second, drawn=first))
     if joint == "universal":
@@ -125,7 +125,7 @@ def _nominal_in(v: Vector, target: Frame, language: Language) -> Vector:
 
 
 def _without_rounding(v: Vector) -> Vector:
-    """The vector without components that are rounding beside others, where all are numbers."""
+    """The vector without components that are rounding compared with others, where all are numbers."""
     if any(s.kind != "constant" for c in v.terms.values() for s in symbols(c)):
         return v
     sizes = dict(zip(v.terms, map(abs, evaluate(v.terms.values(), {})), strict=True))
@@ -135,8 +135,9 @@ def _without_rounding(v: Vector) -> Vector:
 def _normals(axis: Vector, frame: Frame) -> tuple[Vector, Vector]:
     """Two directions of a frame normal to an axis and to each other; their lengths do not matter.
 
-    The first is normal to the axis of the frame that has the smallest share in it; a share that depends on parameters
-    counts half. Where parameters bring the axis near that one, the next is taken instead, when their values are known.
+    The first is normal to the axis of the frame that has the smallest component along it; a component that depends on
+    parameters counts half. Where parameters bring the axis near that one, the next is taken instead, when their values
+    are known.
     """
     c = frame.coordinates(axis)
     fixed = [all(s.kind == "constant" for s in symbols(x)) for x in c]

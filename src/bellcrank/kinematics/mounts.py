@@ -62,7 +62,7 @@ def _shares_axis(D: np.ndarray) -> bool:
 
 
 def _turned(K: np.ndarray, v: Vec3) -> Vec3:
-    """A vector of numbers in the axes K, without what is rounding beside its largest component or beside 1."""
+    """A vector of numbers in the axes K, without what is rounding compared with its largest component or next to 1."""
     given = K.T @ np.array(evaluate(v, {}))
     small = 10 * RANKS.digits
     given = np.where(np.abs(given) <= small * np.abs(given).max(initial=0.0), 0.0, given)

@@ -51,7 +51,7 @@ def _bounds(node: Expr, done: Mapping[Expr, Bounds]) -> Bounds:
         return done[node.definition]
     if isinstance(node, Number):
         return Bounds(float(node.value), float(node.value), node.value != 0)
-    if node.order > 0:  # small beside whatever it is added to
+    if node.order > 0:  # small compared with whatever it is added to
         return Bounds()
     found = Bounds()
     if isinstance(node, Sum):

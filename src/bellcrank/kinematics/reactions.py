@@ -169,7 +169,7 @@ class Reactions:
         return below
 
     def _shares(self, index: int, below: list[int]) -> list[Expr]:
-        """What loops and speed constraints provide along and about the axes of a joint, beyond it."""
+        """What loops and speed constraints provide along and about the axes of a joint, elsewhere."""
         shares = [ZERO] * 6
         for row, multiplier in zip(self.rows, self.multipliers, strict=True):
             if (parts := self._virtual(row, index, below)) is None:

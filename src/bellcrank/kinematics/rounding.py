@@ -104,7 +104,7 @@ class Rounding:
         self.draws = [Draw(kinematics, i) for i in range(DRAWS)]
 
     def fixed(self, rows: Sequence[Row]) -> dict[Row, bool]:
-        """The rows that no motion changes but for rounding; True: they hold by themselves, False: never."""
+        """The rows that no motion changes but for rounding; True: they are redundant, False: never."""
         if not rows:
             return {}
         try:
@@ -158,7 +158,7 @@ class Rounding:
         return g, b, J * column_sizes(self.kinematics, length)
 
     def acting(self, slopes: Mapping[Symbol, Expr]) -> list[Symbol]:
-        """The speeds with slopes that are more than rounding beside the largest."""
+        """The speeds with slopes that are more than rounding compared with the largest."""
         try:
             sizes = np.abs([draw.of(slopes.values()) for draw in self.draws])
         except NoValue:

@@ -25,7 +25,8 @@ from bellcrank.model.formula import call, cross, direction, dot, dxdt, pos, proj
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
-    """A rigid chassis on axles with two wheels each, in space: what `car` and `truck` may be given beside their axles.
+    """A rigid chassis on axles with two wheels each, in space: what `car` and `truck` may be given in addition to their
+    axles.
 
     axles: how far each lies in front of the mass centre of the chassis; track; mass, inertia (roll, pitch, yaw) of
     the chassis; height of its mass centre above the ground, nominally; rim: mass of each; k, c, length of tyre and

@@ -18,7 +18,7 @@ Array = np.ndarray[Any, Any]
 
 USUAL = 250_000  # heights at most, unless a spacing is asked for
 SAME = 0.05  # m by which roads that meet may differ in height
-COARSE = 1.5  # times the spacing of the file, beyond which it is said
+COARSE = 1.5  # times the spacing of the file, past which it is said
 
 
 class RoadLine:

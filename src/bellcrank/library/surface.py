@@ -3,7 +3,7 @@ C and JavaScript.
 
 Between its points the height is a bicubic convolution (Keys 1981, Cubic convolution interpolation for digital image
 processing, IEEE Transactions ASSP-29): it goes through all heights, slopes are continuous, planes are planes, and each
-height is felt by its neighbours alone. Outside its edges the ground continues straight across them: level, or with the
+height affects its neighbours alone. Outside its edges the ground continues straight across them: level, or with the
 slope of the edge. The distance to it is continuous, so a force that follows from it alone has a potential.
 """
 
@@ -24,7 +24,7 @@ from bellcrank.library.friction import Grip, grips
 from bellcrank.numeric.tuning import SURFACE
 
 MOST = 1_000_000  # heights, as they stand in generated programs
-EVEN = 1e-6  # fraction of a spacing by which points may lie beside an even grid
+EVEN = 1e-6  # fraction of a spacing by which points may lie next to an even grid
 BEYOND = ("level", "slope")
 
 
@@ -86,7 +86,7 @@ class Surface:
         if not all(math.isfinite(a) for a in self.start):
             problems.append(f"start={self.start!r} must be finite")
         if self.beyond not in BEYOND:
-            problems.append(f"beyond={self.beyond!r} must be one of {', '.join(BEYOND)}")
+            problems.append(f"past={self.beyond!r} must be one of {', '.join(BEYOND)}")
         if problems:
             raise ModelError(f"terrain '{self.name}': " + "; ".join(problems))
 

@@ -250,7 +250,7 @@ def _spline(xs: list[float], hs: list[float], name: str) -> Terrain:
 
     if any(b <= a for a, b in pairwise(xs)):
         raise ModelError("terrain profile: order=3 cannot jump; x must increase")
-    c = CubicSpline(xs, hs, bc_type="clamped").c  # level at the ends, as the ground beyond
+    c = CubicSpline(xs, hs, bc_type="clamped").c  # level at the ends, as the ground past
     pieces = [_line(xs[0], hs[0])]
     pieces += [[x, d, cc, b, a, 0.0, 0.0, 0.0] for x, a, b, cc, d in zip(xs, *c.tolist(), strict=False)]
     return _of(name, xs, [*pieces, _line(xs[-1], hs[-1])])
@@ -447,7 +447,7 @@ def banked(
     """A road along a line through points (x, y), banked: `bank` is how much it rises per length to the left of the
     line, a number or one for each point (negative: the right side is up, as it is wanted in a bend to the left).
 
-    It is level along the line, and keeps the height of its edge beyond `width`/2 from it; a grid with points every
+    It is level along the line, and keeps the height of its edge past `width`/2 from it; a grid with points every
     `spacing`.
     """
     from scipy.spatial import cKDTree

@@ -62,7 +62,7 @@ class _End:
 
 def give(linkage: Any, pose: Pose, bushes: Mapping[str, Bush], springs: Springs | None = None) -> Give:
     """How a linkage gives way at one pose; `springs`, by name with the hard points that they join and their stiffness,
-    are felt where they are not held by the travel."""
+    matter where they are not held by the travel."""
     chain: Chain = linkage.chain
     if "roll" in linkage.inputs:
         raise ModelError("bushes are those of one wheel; this is a solid axle", chain.name)

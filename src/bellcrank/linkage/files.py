@@ -49,7 +49,7 @@ def read_sheet(source: Any, kind: str | None = None, **given: Any) -> Sheet:
     """A `Sheet` from a path or a mapping; keywords (units=, axes=, side= ...) add to what it states."""
     if isinstance(source, Mapping):
         data, where = dict(source), "the hard points given"
-        if "points" not in data:  # a bare mapping of points, with statements beside them
+        if "points" not in data:  # a bare mapping of points, with statements next to them
             points = {k: data.pop(k) for k in list(data) if k not in KEYS}
             data["points"] = points
     elif isinstance(source, str | Path):

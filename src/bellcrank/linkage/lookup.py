@@ -29,7 +29,7 @@ Mat = tuple[Vec, Vec, Vec]
 UNIT: Mat = ((ONE, ZERO, ZERO), (ZERO, ONE, ZERO), (ZERO, ZERO, ONE))
 SMALLEST = 2e-18  # of the first term of a series
 ROUNDING = 2.3e-16  # m or rad, of the part of a coefficient in a value
-AXIS = 2e-15  # rad by which rotation vectors may lie beside one axis
+AXIS = 2e-15  # rad by which rotation vectors may lie next to one axis
 FURTHER = 0.5  # rad by which a table may be exceeded before its series lose digits
 
 
@@ -286,7 +286,8 @@ def _numbers(rows: Array) -> tuple[tuple[Symbol, ...], list[Expr]]:
 
 
 def _largest(vectors: Array, extend: bool) -> float:
-    """The largest angle of rotation vectors at nodes, and a little more for what lies between, or beyond if allowed."""
+    """The largest angle of rotation vectors at nodes, and a little more for what lies between, or outside if
+    allowed."""
     return 1.2 * float(np.sqrt((vectors**2).sum(-1)).max()) + 1e-3 + (FURTHER if extend else 0.0)
 
 

@@ -1,10 +1,10 @@
 """Suspension measures: what a wheel does over its travel and rack. Kinematics only: no compliance of bushes.
 
-Signs. Camber is positive when the top leans outward, toe when the front points inward (toe-in), caster when the top
-of the steering axis lies behind, kingpin inclination when it lies inward; scrub radius is positive when the steering
-axis meets the ground inside of the contact point, mechanical trail when it meets it ahead. These are the same in ISO
-8855 and SAE J670. The steer angle is positive about the third axis of the file: to the left in ISO 8855 (z up), to
-the right in SAE (z down). Coordinates (wheel centre, instant axis) are in the file's axes; heights count up from the
+Signs. Camber is positive when the top is inclined outward, toe when the front points inward (toe-in), caster when the
+top of the steering axis lies behind, kingpin inclination when it lies inward; scrub radius is positive when the
+steering axis meets the ground inside of the contact point, mechanical trail when it meets it ahead. These are the same
+in ISO 8855 and SAE J670. The steer angle is positive about the third axis of the file: to the left in ISO 8855 (z up),
+to the right in SAE (z down). Coordinates (wheel centre, instant axis) are in the file's axes; heights count up from the
 ground under the wheel.
 
 Roll centre, force based: a lateral force at the contact point of a wheel pushes the body up by F dy/dz of that point

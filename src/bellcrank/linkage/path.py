@@ -1,6 +1,6 @@
 """The way of a linkage through its travel: followed by arc length from the drawn position to the folds at either end.
 
-At a fold the travel turns back (d travel / d arc = 0); beyond it lies another assembly. The nodes of the way are the
+At a fold the travel turns back (d travel / d arc = 0); past it lies another assembly. The nodes of the way are the
 starting points of every later solution, so that none can land on another branch unseen.
 """
 

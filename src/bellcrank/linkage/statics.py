@@ -233,7 +233,7 @@ def _told(
 
 def _bushes(chain: Chain, joint: Joint, force: Array, moment: Array, axial: Mapping[str, float]) -> dict[str, Carried]:
     """Forces at the two hard points of the base on the axis of a hinge, in place of its moment. An end without a bush
-    is rigid beside one that has one."""
+    is rigid next to one that has one."""
     if joint.kind != "revolute" or joint.first != BASE or joint.axis is None:
         return {}
     here, a = np.array(chain.place(joint.at)), np.array(unit(joint.axis))

@@ -1,4 +1,4 @@
-"""Runs of a study: driven at once by compiled code, each with the bits and the doubts that `simulate` has of it."""
+"""Runs of a study: driven at once by compiled code, each with the bits and the warnings that `simulate` has of it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BYTES = 2**26  # of histories that are held at a time
 
 @dataclass(frozen=True)
 class Finished:
-    """A run that finished: times, histories by channel in user units, and what is doubtful of it."""
+    """A run that finished: times, histories by channel in user units, and warnings of its checks."""
 
     time: np.ndarray
     channels: Mapping[str, np.ndarray]
@@ -87,7 +87,7 @@ def at_once(
 
 
 def _finished(asked: Asked, results: Results, run: int) -> Finished | None:
-    """A run with its doubts; None if it has no value somewhere."""
+    """A run with its warnings; None if it has no value somewhere."""
     loaded, spec, times, own = asked.loaded, asked.spec, asked.times, results.kept[:, run]
     count = len(asked.kept)
     if not np.isfinite(own[:count]).all():

@@ -267,7 +267,7 @@ def _structures(inputs: Sequence[Input]) -> np.ndarray:
 def first_step_check(loaded: Loaded, spec: RunSpec, given: Given, sizes: np.ndarray) -> str:
     """What `simulate` says of a step that is too large where a run begins, with its number; else "".
 
-    `sizes`: how large the results of every run are beside those of the others. Growing errors show there.
+    `sizes`: how large the results of every run are compared with those of the others. Growing errors show there.
     """
     if spec.method in ADAPTIVE or loaded.remembers or loaded.analysis.mechanism.description.contacts:
         return ""

@@ -71,8 +71,8 @@ class Asked:
     allowed: Allowed = USUAL_ERRORS
     events: Any = None
     stop: Any = ()
-    number: Number = DOUBLE  # what runs side by side compute in
-    watching: Watching | None = None  # for events that stop or act: of runs side by side
+    number: Number = DOUBLE  # what vectorised runs compute in
+    watching: Watching | None = None  # for events that stop or act: of vectorised runs
 
     @property
     def wanted(self) -> Wanted:
@@ -101,7 +101,7 @@ class Asked:
 
     @property
     def watched_text(self) -> EventsText | None:
-        """Events as runs side by side look for them."""
+        """Events as vectorised runs look for them."""
         return None if self.watching is None else self.watching.text
 
     def run(self, number: int) -> Run:
@@ -168,7 +168,7 @@ def simulate_many(
     ended, how, notes = _done(asked, backend, results, progress)
     settings = {"t_end": spec.t_end, "step": spec.step, "method": spec.method, "every": spec.every}
     if asked.number is not DOUBLE and how["backend"] not in SIDE_BY_SIDE:
-        longer = "the single one is for runs side by side"
+        longer = "single precision is for vectorised runs"
     if longer:
         notes.append(f"the runs were computed in double precision: {longer}")
         precision = "double"
@@ -179,7 +179,7 @@ def simulate_many(
 
 
 def _in_numbers(asked: Asked) -> tuple[Asked, str]:
-    """What is asked for, in double precision if its runs can go side by side in no other; then also why."""
+    """What is asked for, in double precision if its runs be vectorised in no other; then also why."""
     why = not_in_lanes(asked.loaded.program, asked.number)
     if not why or asked.number is DOUBLE or not_in_lanes(asked.loaded.program):
         return asked, ""
@@ -187,7 +187,8 @@ def _in_numbers(asked: Asked) -> tuple[Asked, str]:
 
 
 def _sizes(results: Results) -> np.ndarray:
-    """Of every run, how large its figures and last rows are beside those of the others; inf if it left all numbers."""
+    """Of every run, how large its figures and last rows are compared with those of the others; inf if it left all
+    numbers."""
     sizes = np.where(results.status == NOT_FINITE, np.inf, 0.0)
     for values in (*results.figures, *results.kept[:, :, -1]):
         found = np.abs(values)
@@ -238,10 +239,10 @@ def _done(
 
 
 def _otherwise(backend: str, why: str) -> str:
-    """Says that runs did not go side by side, as they were asked to."""
+    """Says that runs were not vectorised, as they were asked to."""
     if backend == "cuda":
         return f"the runs were not done on a GPU: {why}"
-    return f"the runs went one after another on every core, not side by side: {why}"
+    return f"the runs went one after another on every core, not vectorised: {why}"
 
 
 def _starts(asked: Asked) -> Starts:
@@ -261,7 +262,7 @@ def _watched(asked: Asked, backend: str) -> tuple[Asked, str]:
         return asked, f"events are looked for, and the method {asked.spec.method} adapts its steps"
     why = ""
     if backend == "cores":
-        why = "events are looked for, which is done side by side alone (backend='lanes')"
+        why = "events are looked for, which only vectorised runs do (backend='lanes')"
     elif watching.text.sets_parameters and asked.loaded.interface.entered:
         why = "events set parameters, and user functions give others"
     return replace(asked, watching=watching), why
@@ -361,7 +362,7 @@ def not_driven(asked: Asked, starts: Starts) -> str:
 
 
 def _not_side_by_side(asked: Asked, starts: Starts) -> str:
-    """Why these runs cannot go side by side, in lanes or on a GPU; nothing if they can."""
+    """Why these runs cannot be vectorised, in lanes or on a GPU; nothing if they can."""
     if asked.loaded.model.compiler is None:
         return "the model is not compiled"
     if asked.loaded.analysis.mechanism.description.contacts:
@@ -399,7 +400,7 @@ def run_on_cores(
 
 
 def _in_lanes(asked: Asked, starts: Starts, results: Results, progress: Progress | None) -> None:
-    """Does all runs, several side by side in every thread."""
+    """Does all runs, several in lanes of every thread."""
     wanted, spec, made = asked.wanted, asked.spec, asked.loaded.side_by_side
     compiler, kind = asked.loaded.model.compiler, (asked.number, asked.watched_text)
     assert compiler is not None
@@ -444,7 +445,7 @@ def _sentence(asked: Asked, results: Results, run: int) -> str:
         NOT_CLOSED: "a closed loop cannot be kept closed: the step is too large, or the constraints lock there",
         EXTERNAL_FAILED: "a user function failed",
     }
-    return f"stopped at t = {t:g} s: {words.get(status, 'it cannot go on')}"
+    return f"stopped at t = {t:g} s: {words.get(status, 'it cannot continue')}"
 
 
 def _result(asked: Asked, results: Results, ended: list[str], settings: dict[str, Any], notes: list[str]) -> Many:

@@ -1,4 +1,4 @@
-"""Several runs of a model, side by side and step by step: a vector of steppers.
+"""Several runs of a model, next to each other and step by step: a vector of steppers.
 
 In:  a loaded model and what a user gives for all runs or each of them. Out: `Steppers`. Compiled runs that call nothing
 back continue in one call of C, on all cores where that pays.

@@ -60,7 +60,7 @@ def _values_of(events: list[EventFormula]) -> list[str]:
 
 
 def event_text(e: EventFormula, printer: CEventPrinter, places: Mapping[str, int]) -> EventText:
-    """An event in C; `places` of values that are none of the model's parameters, or are kept beside them."""
+    """An event in C; `places` of values that are none of the model's parameters, or are kept next to them."""
     settings = (_setting(x, printer.text(steps), places) for x, steps in e.settings)
     strict, condition = e.strict[0] if e.strict else 0, printer.text(e.condition)
     return EventText(e.sides, strict, e.stop, condition, tuple(settings), e.of_time)

@@ -1,6 +1,6 @@
 """Formulas: what a modeller writes, as text or with Python operators, before its meaning is looked up.
 
-Velocities and directions have a meaning only when the whole machine is known, so a formula stays syntax until the
+Velocities and directions have a meaning only when the whole system is known, so a formula stays syntax until the
 description is frozen. Scalars that need no mechanics (parameters, coordinates, numbers) are expressions at once.
 """
 

@@ -42,7 +42,7 @@ class Body:
 
 @dataclass(frozen=True)
 class Mechanism:
-    """The bodies in depth-first order, with everything else of the description beside them."""
+    """The bodies in depth-first order, with everything else of the description next to them."""
 
     name: str
     bodies: tuple[Body, ...]

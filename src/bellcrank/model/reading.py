@@ -139,7 +139,8 @@ class Checker:
 
 
 def without_rounding(v: Vec3) -> Vec3:
-    """Components without those that are rounding beside the others, as rotations in floating point leave them."""
+    """Components without those that are rounding compared with the others, as rotations in floating point leave
+    them."""
     if any(symbols(x) for x in v):
         return v
     sizes = [abs(x) for x in evaluate(v, {})]
@@ -148,8 +149,8 @@ def without_rounding(v: Vec3) -> Vec3:
 
 
 def of_unit_size(v: Vec3, square: Expr) -> Vec3:
-    """v divided by its length, whose square is given; what is rounding is none: components beside others, a length
-    beside 1."""
+    """v divided by its length, whose square is given; what is rounding is none: components next to others, a length
+    next to 1."""
     if not any(symbols(x) for x in v):
         v = without_rounding(v)
         if sum(x is not ZERO for x in v) == 1:  # along an axis

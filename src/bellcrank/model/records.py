@@ -119,7 +119,7 @@ class ShapeRecord:
 
 @dataclass(frozen=True)
 class RangeRecord:
-    """Within which limits what stands in an output is known, in units of the equations; beyond, the end is used."""
+    """Within which limits what stands in an output is known, in units of the equations; outside, the end is used."""
 
     output: str
     low: float

@@ -208,7 +208,7 @@ class Closure:
 
     def close(self, t: float, q: np.ndarray, u: np.ndarray, free: np.ndarray, nudges: int | None = None) -> np.ndarray:
         """A position on the constraints with all directions as drawn, changing only what is free; `nudges`: how many
-        starts beside the given one are tried for that."""
+        starts next to the given one are tried for that."""
         if self.sides is None:
             return self._newton(t, q, u, free, None)
         found = self._upright(t, q, u, free, self.sides)

@@ -33,7 +33,7 @@ def why_it_ended(status: int, count: Count, states: Sequence[str], t_end: float,
     told = f"the step became too small (last {count.shortest:.2g} s): {name} asks for it{error}"
     if rounding:
         return f"{told}. {rounding}"
-    why = "Does it grow beyond bounds, or does a formula of the model jump?"
+    why = "Does it grow without bound, or does a formula of the model jump?"
     return f"{told}. {why} Give that as an input or event; or raise atol of {name}"
 
 

@@ -105,7 +105,7 @@ class Assembly:
     crumb: float = _of(1e-3, "... down to this fraction of it")
     locked: float = _of(1e-6, "sine of the angle between two axes of rotation that lock each other", 0.5)
     opposite: float = _of(1e-12, "1 + the cosine of an angle: a direction that points the wrong way altogether", 0.5)
-    nudges: int = _of(6, "starts beside the given one from which that is mended ...")
+    nudges: int = _of(6, "starts next to the given one from which that is mended ...")
     nudge: float = _of(0.2, "... each further away by this")
     assembled: float = _of(1e-10, "largest residual that may be left", 0.5)
     carried: float = _of(1e-9, "... and of speeds, against the largest of them", 0.5)
@@ -268,10 +268,14 @@ class Newton:
     hopeless: float = _of(1000.0, "by how much convergence is too slow where there is none")
     kept: float = _of(1e-3, "rate of convergence up to which slopes are kept for the next step ...")
     steady: float = _of(1.2, "... and factor up to which its length is kept")
-    difference: float = _of(1.5e-8, "fraction of a state by which it is moved for slopes of rates ...", 0.5)
+    difference: float = _of(
+        1.5e-8, "fraction of a state by which it is moved for derivatives of state derivatives ...", 0.5
+    )
     least_moved: float = _of(1e-3, "... where it is larger than this")
     rounding: float = _of(2.2e-16, "of numbers", 1.0)
-    moment: float = _of(1e-6, "fraction of a step over which the slope of rates by time is found", 0.5)
+    moment: float = _of(
+        1e-6, "fraction of a step over which the derivative of state derivatives with respect to time is found", 0.5
+    )
     own_pivot: float = _of(0.1, "smallest fraction of s in s x - slopes x = r that divides a state eliminated first")
 
 

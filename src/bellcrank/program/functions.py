@@ -41,7 +41,7 @@ KINDS: Mapping[str, Kind] = {
     "start": Kind("values of user functions that are kept over a run: the first of those at the end of w", 2),
     "update": Kind("values of user functions that are kept over a step: the last of w", 2),
     "entry": Kind("parameters that user functions give: the last of p", 0),
-    "slopes": Kind("slopes of rates by states that are not zero"),
+    "slopes": Kind("nonzero entries of the state Jacobian"),
     "echo": Kind("what user functions give to the echo of a run", 2),
     "poses": Kind("where bodies are: origin and rotation matrix of each, in the inertial frame", 2, sparse=True),
     "marks": Kind("numbers of a picture that follow from the parameters", 2, sparse=True),

@@ -1,4 +1,4 @@
-"""Inertias of speeds for themselves, as a function beside those of a program."""
+"""Inertias of speeds for themselves, as a function next to those of a program."""
 
 from __future__ import annotations
 

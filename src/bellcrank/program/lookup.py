@@ -27,7 +27,7 @@ class Lookup:
     `lows`, `highs` and `steps` describe the grid; `rows` (cells, numbers) holds the numbers of every cell, with two
     arguments row by row. In the formulas `places` stand for distances from the lower end of the cell, `numbers` for the
     cell's numbers. Outside of the grid the values are not a number, unless there are `beyond` (by how much an argument
-    lies outside its end, else 0) and `inside` (1 inside, 0 beyond).
+    lies outside its end, else 0) and `inside` (1 inside, 0 outside).
     """
 
     lows: tuple[float, ...]

@@ -1,5 +1,5 @@
-"""Slopes of the rates by all states as a further function of a program, `slopes`; those of rates and outputs by states
-and inputs as a table.
+"""Derivatives of the state derivatives by all states as a further function of a program, `slopes`; those of rates and
+outputs by states and inputs as a table.
 
 In:  a `Program`. Out: the same with `slopes`, whose results are the slopes that are not zero: forward through the
 statements of the rates themselves, over the same constants, what is shared computed once. States that act through a
@@ -28,8 +28,9 @@ LONGEST = 150_000  # operations of the rates times the number of states: some se
 
 @dataclass(frozen=True)
 class SlopeTable:
-    """Slopes of results by symbols: those at `places` (result, symbol) are the results of `section`, all others are
-    zero, as far as both the result is one of `rows` and the symbol one of `columns`. `routines` are called for them."""
+    """Derivatives of results with respect to symbols: those at `places` (result, symbol) are the results of `section`,
+    all others are zero, as far as both the result is one of `rows` and the symbol one of `columns`. `routines` are
+    called for them."""
 
     section: Section
     places: tuple[tuple[int, int], ...]
@@ -62,7 +63,8 @@ def with_slopes_in(program: Program, *languages: str) -> Program:
 
 
 def slopes_of_all(program: Program) -> SlopeTable:
-    """Slopes of rates, then outputs, by states, then inputs; none are known where that would take long."""
+    """Derivatives of state derivatives, then outputs, by states, then inputs; none are known where that would take
+    long."""
     states, rates, outputs = [*program.coordinates, *program.speeds], program.derivatives, program.outputs
     if program.count.total * len(states) > LONGEST:
         return SlopeTable(NOTHING, (), (), (), ())

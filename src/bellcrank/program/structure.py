@@ -43,7 +43,7 @@ DIVISION, FUNCTION, CALL, STATE = 4, 10, 20, 8
 @dataclass(frozen=True)
 class Elimination:
     """An order of all states. The first are eliminated one by one, each pivot being that of its own rate: `down` are
-    the places in the order that have to do with it below it, `across` those beside it. The rest is one full block."""
+    the places in the order that have to do with it below it, `across` those next to it. The rest is one full block."""
 
     order: tuple[int, ...]
     down: tuple[tuple[int, ...], ...]

@@ -34,7 +34,7 @@ UNIT_SIZE = 1e-3  # of the square of Euler parameters: what rounding to four dig
 def start_state(
     loaded: Loaded, given: Any, closure: Closure | None, p: list[float], signals: list[Input], t: float = 0.0
 ) -> State:
-    """The state a run starts from: values by name beside those of set_run, or a state (q, u) in equation units."""
+    """The state a run starts from: values by name next to those of set_run, or a state (q, u) in equation units."""
     if isinstance(given, tuple | list) and len(given) == 2:
         q, u = (np.array(x) for x in state_lists(loaded.interface, *given))
         for x, value in zip(loaded.interface.states, (*q, *u), strict=True):

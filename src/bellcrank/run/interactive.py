@@ -62,7 +62,7 @@ def plot_page(
 
 
 def axis_label(run: Any, name: str) -> str:
-    """What stands beside the axis of a channel: its label, of a state its name, which is shorter."""
+    """What stands next to the axis of a channel: its label, of a state its name, which is shorter."""
     return name if name.startswith(("q(", "u(")) else str(run.labels.get(name, name))
 
 

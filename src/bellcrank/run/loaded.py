@@ -1,7 +1,7 @@
 """Loaded: a model that can be evaluated, and the context of one run or one evaluation.
 
-In:  a program with its interface, the analysed model it came from, and what a user gives in place of external
-routines. Out: `Loaded`, which never changes, so that any number of threads may use it. What a run or an evaluation
+In:  a program with its interface, the analysed model it came from, and what a user gives in place of user
+functions. Out: `Loaded`, which never changes, so that any number of threads may use it. What a run or an evaluation
 changes is in a `Context` of its own.
 """
 

@@ -47,7 +47,7 @@ def _values(loaded: Loaded, r: Removed, piece: Piece) -> list[tuple[float, float
 
 
 def _near_zero(values: np.ndarray) -> int | None:
-    """The first place at which values pass zero or are small beside the largest."""
+    """The first place at which values pass zero or are small compared with the largest."""
     if not len(values):
         return None
     size = np.abs(values)

@@ -1,4 +1,4 @@
-"""What is doubtful of a run that was done: tables left, gimbal locks, a step too large. Found from its rows afterwards,
+"""Checks of a finished run: tables left, gimbal locks, a step too large. Found from its rows afterwards,
 so that runs cost no more."""
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from bellcrank.run.poles import poles_passed
 def post_run_checks(
     loaded: Loaded, pieces: Sequence[Piece], rows: np.ndarray, locks: Sequence[Lock], told: Sequence[str]
 ) -> Iterator[str]:
-    """A message for each doubt that states and inputs show; `pieces`: rows with their parameters; `told`: others."""
+    """A message for each problem that states and inputs show; `pieces`: rows with their parameters; `told`: others."""
     asked = (told for x in pieces for told in loaded.table_watch.asked_beyond(x.rows, x.p, x.c))
     yield from dict.fromkeys(asked)
-    yield from (f"the run is doubtful after {x.text} at t = {x.time:.6g} s; {INSTEAD}" for x in locks)
+    yield from (f"results are unreliable after {x.text} at t = {x.time:.6g} s; {INSTEAD}" for x in locks)
     yield from poles_passed(loaded, pieces)
     yield from told
     if rows.shape[1] < 2:  # not even the first row could be evaluated

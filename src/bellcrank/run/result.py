@@ -255,7 +255,7 @@ class Run(Listed, Shown):
         return self.moved()
 
     def picture(self, path: str | Path | None = None, *, at: Any = None, title: str | None = None) -> Any:
-        """Draws the mechanism at times `at` (s; default: six over the run), side by side. Returns the figure."""
+        """Draws the mechanism at times `at` (s; default: six over the run), next to each other. Returns the figure."""
         from bellcrank.scene.picture import draw_scene, frames_at
 
         m = self.motion

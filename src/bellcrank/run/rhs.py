@@ -1,7 +1,7 @@
 """Rates of all states as a function f(t, x), for integrators and programs of others.
 
-In:  a loaded model, parameters and inputs. Out: `Rhs`. Parameters, constants and inputs are bound once; what external
-routines remember and keep is in every call that of a run which starts there.
+In:  a loaded model, parameters and inputs. Out: `Rhs`. Parameters, constants and inputs are bound once; what user
+functions remember and keep is in every call that of a run which starts there.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Slopes of rates by states: those that a program knows, and by differences, of many states at once."""
+"""Derivatives of state derivatives by states: those that a program knows, and by differences, of many states at
+once."""
 
 from __future__ import annotations
 

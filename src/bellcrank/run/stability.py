@@ -47,7 +47,7 @@ def without_jumps(rates: AllRates, t: float, y: np.ndarray, coarse: np.ndarray) 
     """Slopes from which jumps are taken out: dry friction at rest is no stiff damper.
 
     Differences across a jump grow as they become finer: ten times as large with a tenth of the push where the jump is
-    at the state, nothing where it is just beside it.
+    at the state, nothing where it is just next to it.
     """
     fine = difference_slopes(rates, np.array([t]), y[None, :], PUSH / 10)[0]
     beside = np.where(np.abs(fine) < np.abs(coarse) / JUMP, fine, coarse)
@@ -263,7 +263,7 @@ def too_large(
     """The first of some states at which the step is too large.
 
     `felt`: places of the states that rates depend on. Slopes are found to one side of states, and to `both` of those
-    that may have been put on a kink; doubts are looked at by slopes to both.
+    that may have been put on a kink; uncertain cases use slopes to both.
     """
     with np.errstate(all="ignore"):
         slopes = np.empty((*states.shape, states.shape[1]))

@@ -52,5 +52,5 @@ class Starts:
 
 
 def bytes_of(given: Sequence[float]) -> bytes:
-    """Numbers to the bit."""
+    """Numbers as bits."""
     return array("d", given).tobytes()

@@ -15,7 +15,7 @@ from bellcrank.run.slopes import PUSH
 from bellcrank.run.stability import LARGE, SQUARINGS, alarm_of, calm_below, sentence, too_large
 from bellcrank.run.stepping import NO_VALUE, Evaluation
 
-VIOLATED = 0.1  # fraction of the lengths in constraints, beyond which a run is in doubt
+VIOLATED = 0.1  # fraction of the lengths in constraints, past which a run is in doubt
 MOST_STATES = {"c": 150, "python": 30}  # of a model that is looked at
 
 
@@ -96,7 +96,7 @@ def _looked_at(states: np.ndarray, n_q: int) -> list[int]:
 
 
 def _apart(rows: list[int], jolts: np.ndarray) -> list[int]:
-    """Rows without those beside a harder one: a jolt that lasts is looked at once."""
+    """Rows without those next to a harder one: a jolt that lasts is looked at once."""
     found: list[int] = []
     for i in sorted(rows, key=lambda i: -jolts[i]):
         if all(abs(i - other) > 1 for other in found):

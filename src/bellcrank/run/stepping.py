@@ -56,7 +56,7 @@ class Advancing(Protocol):
     def memory(self) -> np.ndarray: ...  # what user functions in C remember
 
     @property
-    def calls_back(self) -> bool: ...  # does it call functions of the user? What lies beyond an event is not for them
+    def calls_back(self) -> bool: ...  # does it call functions of the user? What lies past an event is not for them
 
     @property
     def time(self) -> float: ...  # of the state, or of the step that failed

@@ -1,4 +1,4 @@
-"""A scene as pages draw it: short, with the directions of the camera; where marks are is reported beside it."""
+"""A scene as pages draw it: short, with the directions of the camera; where marks are is reported next to it."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def draw_scene(
     title: str | None = None,
     shown: Sequence[int] = (0,),
 ) -> Any:
-    """A figure of some frames of a motion side by side, all with the same view; saved if a path is given."""
+    """A figure of some frames of a motion next to each other, all with the same view; saved if a path is given."""
     check_path(path, PICTURES)
     camera = camera_of(scene, poses)
     width, height = panel_size(camera, len(shown))

@@ -24,7 +24,7 @@ from bellcrank.files.stl import Mesh
 
 Triple = tuple[float, float, float]
 Turned = tuple[float, float, float, float, float, float, float, float, float]  # a rotation matrix by rows
-FARTHEST = 1e6  # reaches from the origin beyond which nothing is drawn
+FARTHEST = 1e6  # reaches from the origin past which nothing is drawn
 UPRIGHT: Turned = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 

@@ -164,4 +164,4 @@ def _shown(definition: Definition) -> Iterator[str]:
             if name is not None and name not in varied:
                 yield f"{place}: '{name}' does not vary there.{did_you_mean(name, varied)} It has {', '.join(varied)}."
         if isinstance(spec, TableSpec) and spec.beside is not None and not spec.beside.is_file():
-            yield f"{place}: no file {spec.beside} (beside)."
+            yield f"{place}: no file {spec.beside} (next to)."

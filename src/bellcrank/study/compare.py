@@ -28,7 +28,7 @@ from bellcrank.view.comparison import draw_comparison
 FINER = 8  # steps of the reference for one step of the runs
 SAMPLES = 400  # of a run, at most, in which residuals are looked at
 USUAL: DaeMethod = "projection"
-# a run beyond these is not stable: of the span of coordinates, and of the largest speed of the reference
+# a run past these is not stable: of the span of coordinates, and of the largest speed of the reference
 LIMIT_DRIFT, LIMIT_SPEED = 0.1, 3.0
 FINE = 4  # bisections of the largest stable step
 
@@ -59,7 +59,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Methods side by side: `rows` of `Compared`, and what they were compared with."""
+    """Methods compared: `rows` of `Compared`, and what they were compared with."""
 
     model: str
     step: float

@@ -56,7 +56,7 @@ def job_of(definition: Definition) -> Job:
 
 
 def _texts(path: Path) -> dict[str, str]:
-    """The model file, the routines beside a deck, and what these import from their folder."""
+    """The model file, the routines next to a deck, and what these import from their folder."""
     own = [file for file in dict.fromkeys((path, path.with_suffix(".py"))) if file.exists()]
     beside = [p for file in own if file.suffix == ".py" for p in imported_files(file)]
     files = dict.fromkeys([*own, *beside])

@@ -1,4 +1,4 @@
-"""A measure over two names: for each pair of values the best over all others, beside any published value."""
+"""A measure over two names: for each pair of values the best over all others, next to any published value."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ class Pivot:
         where = ", ".join(f"{n} = {shown(v)}" for n, v in self.spec.where.items())
         unit = f" ({self.unit})" if self.unit else ""
         head = self.spec.title or self.spec.value + (f", {where}" if where else "")
-        source = f"; beside it {self.spec.source}" if self.beside and self.spec.source else ""
+        source = f"; next to it {self.spec.source}" if self.beside and self.spec.source else ""
         return f"{head}{unit}{source}"
 
     def lines(self) -> list[list[str]]:
-        """Head and rows as text: value (where), beside it the published one."""
+        """Head and rows as text: value (where), next to it the published one."""
         corner = self.spec.rows if self.spec.columns is None else f"{self.spec.rows} \\ {self.spec.columns}"
         head = [corner, *(shown(c) for c in self.columns)] if self.spec.columns else [corner, self.spec.value]
         rows = [[shown(r), *(self._text(c) for c in line)] for r, line in zip(self.rows, self.cells, strict=True)]

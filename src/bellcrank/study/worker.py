@@ -1,8 +1,8 @@
 """What a worker does: a few runs of a study, one after another, each kept on disk as it ends.
 
 A worker derives and compiles a model once and keeps it; the compiled program comes from the cache of its machine,
-where the first that needs it puts it. Where a worker sees the folder of the study, it writes there itself, and leaves
-out runs that already lie there: then the death of a process costs the run it was in and no other. Elsewhere results
+where the first that needs it puts it. Where a worker sees the folder of the study, it writes there itself, and omits
+runs that already lie there: then the death of a process costs the run it was in and no other. Elsewhere results
 travel back when a task ends.
 """
 

@@ -264,7 +264,7 @@ def in_one_frame(v: VectorLike) -> Vector:
     """The same vector along the axes of one frame, of those it is given in the one with the shortest components.
 
     A square of components does not cancel: products of unit vectors of several frames, a^2 + b^2 - 2 a b cos(..), lose
-    all digits of a length that is small beside a and b.
+    all digits of a length that is small compared with a and b.
     """
     v = vector(v)
     frames = dict.fromkeys(e.frame for e in v.terms)

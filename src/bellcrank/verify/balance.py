@@ -2,7 +2,7 @@
 
 In:  a `Subject` and a state to start from. Out: lines of the report. The equations under check are integrated with
 small errors; energies, momenta and loads come from the description. Momentum is balanced along every motion of the
-whole machine as one rigid body that its joints and constraints leave free: along it neither can push. Nothing of this
+whole system as one rigid body that its joints and constraints leave free: along it neither can push. Nothing of this
 needs to know what the equations look like.
 """
 

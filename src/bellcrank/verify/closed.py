@@ -72,7 +72,7 @@ def _axis_rows(
         "lean": [axis @ e for e in normals],
         "turn": [(R[moving] @ turned) @ normals[1]],
         "square": [axis @ normals[0]],
-        "side of lean": [axis @ along],
+        "side of tilt": [axis @ along],
         "side of turn": [(R[moving] @ turned) @ normals[0]],
     }
 
@@ -108,7 +108,7 @@ class Slopes:
 
 
 class Closed:
-    """The loops and constraints of a machine at one instant. `length` is the machine's size."""
+    """The loops and constraints of a machine at one instant. `length` is the system's size."""
 
     def __init__(self, machine: Machine, formulas: Callable[[Motion], Formulas], length: float) -> None:
         self.machine, self.formulas = machine, formulas
@@ -130,7 +130,7 @@ class Closed:
             if "lean" in locked:
                 p, r = formulas.point(record.first), formulas.point(record.second)
                 rows = _axis_rows(record, motion.between(p, r), p[0], r[0], formulas)
-                sides = [*rows["side of lean"], *(rows["side of turn"] if "turn" in locked else ())]
+                sides = [*rows["side of tilt"], *(rows["side of turn"] if "turn" in locked else ())]
                 if not all(jets.value(x) > 0 for x in sides):
                     return False
         return True
@@ -208,7 +208,7 @@ class Closed:
         return self.rows(self.machine.moving(q, Jet([u, udot])))
 
     def errors(self, q: np.ndarray, u: np.ndarray) -> tuple[float, float]:
-        """The largest residuals of positions and speeds: as a fraction of a radian or of the machine's size, and of the
+        """The largest residuals of positions and speeds: as a fraction of a radian or of the system's size, and of the
         largest speed."""
         s = self.slopes(q)
         positions, speeds = [0.0], [0.0]

@@ -47,7 +47,7 @@ class Energies:
 class Evaluation:
     """One instant: a machine with inputs (value, rate, rate of that; equation units) and independent speeds.
 
-    With closed loops all speeds are states; `freedoms` names those that are free, and `length` is the machine's size.
+    With closed loops all speeds are states; `freedoms` names those that are free, and `length` is the system's size.
     """
 
     def __init__(
@@ -265,7 +265,7 @@ class Evaluation:
     # ---- what counts as one
 
     def units(self, letter: str) -> np.ndarray:
-        """Of every coordinate ("q") or speed ("u"): a radian, or the machine's size; of user-defined states one."""
+        """Of every coordinate ("q") or speed ("u"): a radian, or the system's size; of user-defined states one."""
         return self.machine.sizes(letter, self.length)
 
     def rate(self, full: np.ndarray) -> float:

@@ -27,7 +27,7 @@ FLOOR = 1e-3  # of the largest term of all equations: smaller ones count as this
 
 
 def newton_euler(evaluation: Evaluation, q: np.ndarray, u: np.ndarray, udot: np.ndarray, own: np.ndarray) -> Residual:
-    """What is left of the load of every joint along its degrees of freedom, beside the largest term in it, which is
+    """What is left of the load of every joint along its degrees of freedom, next to the largest term in it, which is
     taken with `own` accelerations of the evaluation."""
     loads, _ = transmitted(evaluation, evaluation.motion(q, u, udot))
     _, sizes = transmitted(evaluation, evaluation.motion(q, u, own))
@@ -132,7 +132,8 @@ def loop_name(record: LoopRecord) -> str:
 
 
 def needed(evaluation: Evaluation, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
-    """(force, moment about the inertial origin) that bodies need beyond their loads, and the sizes of their terms."""
+    """(force, moment about the inertial origin) that bodies need in addition to their loads, and the sizes of their
+    terms."""
     machine = evaluation.machine
     g = evaluation.formulas(motion).gravity()
     found, sizes = np.zeros((len(machine.bodies), 6)), np.zeros((len(machine.bodies), 2))

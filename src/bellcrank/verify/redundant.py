@@ -1,4 +1,5 @@
-"""What programs with closed loops carry beside the rates: redundant equations, and corrections onto the constraints.
+"""What programs with closed loops contain in addition to the state derivatives: redundant equations, and corrections
+onto the constraints.
 
 In:  a `Subject` and states. Out: lines of the report. M, f and q' of M u' = f + J' lambda against the description; J,
 v and g against those that keep the loops closed, gamma against accelerations of the description. A correction must

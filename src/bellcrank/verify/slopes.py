@@ -93,7 +93,7 @@ def _row_error(got: np.ndarray, expected: np.ndarray) -> float:
 
 
 def _matched(positions: Sequence[str], names: Sequence[str]) -> list[tuple[int, int]]:
-    """Rows of g beside rows of v of the same name, in order."""
+    """Rows of g next to rows of v of the same name, in order."""
     found, start = [], 0
     for i, name in enumerate(positions):
         if name in names[start:]:

@@ -52,7 +52,7 @@ class Worst:
 
 @dataclass
 class Channel:
-    """Values that a program gave and those of the description, beside how much these vary."""
+    """Values that a program gave and those of the description, next to how much these vary."""
 
     found: list[float] = field(default_factory=list)
     expected: list[float] = field(default_factory=list)

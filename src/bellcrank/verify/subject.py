@@ -1,4 +1,4 @@
-"""What is under check: derived equations beside the numbers of the description they should come from.
+"""What is under check: derived equations compared with the numbers of the description they should come from.
 
 In:  a System and its Equations. Out: `Subject`, which evaluates the program and the description at the same states,
 and `Sample`: random states near the initial one, on the constraints, at which the description can be evaluated.
@@ -67,7 +67,7 @@ class Sample:
 
 
 class Subject:
-    """Derived equations beside the numbers of the description they should come from."""
+    """Derived equations compared with the numbers of the description they should come from."""
 
     def __init__(
         self, system: System, eom: Equations, options: dict[str, Any], parameters: Mapping[str, float] | None,
@@ -163,7 +163,7 @@ class Subject:
         return self.loaded.model.calls().values("closure", *self.at(s))
 
     def sizes(self, letter: str) -> np.ndarray:
-        """What counts as one for every coordinate ("q") or speed ("u"): a radian, or the machine's size."""
+        """What counts as one for every coordinate ("q") or speed ("u"): a radian, or the system's size."""
         names, states = self.machine.u_names, self.eom.speeds
         if letter == "q":
             names, states = self.machine.q_names, self.eom.coordinates
@@ -180,7 +180,7 @@ class Subject:
     # ---- random states
 
     def samples(self, count: int) -> list[Sample]:
-        """States about the initial one that can be evaluated: angles of a radian, lengths of the machine's size.
+        """States about the initial one that can be evaluated: angles of a radian, lengths of the system's size.
 
         What cannot be used is passed over and counted, with the reason, in `passed_over`: gimbal lock, formulas without
         a value, and assemblies in which a linkage gains degrees of freedom for good, as when two equal links lie on

@@ -61,7 +61,7 @@ def _lengths(subject: Subject, outputs: list[str]) -> np.ndarray:
 def _lowest(relative: np.ndarray, sizes: np.ndarray, names: list[str]) -> tuple[float, str]:
     """The lowest power by which a column shrinks under halving, and whose it is; rounding (last row) is omitted.
 
-    What `sizes` reports to be small may be the difference of larger terms, whose rounding then grows beside it.
+    What `sizes` reports to be small may be the difference of larger terms, whose rounding then grows compared with it.
     """
     order, where = math.inf, ""
     for i, name in enumerate(names):

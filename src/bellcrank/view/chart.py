@@ -10,7 +10,7 @@ from html import escape
 import numpy as np
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 860, 230, 78, 20, 10, 36
-NARROW = 500  # of a chart beside others
+NARROW = 500  # of a chart next to others
 KEY, LETTER, GAP = 26, 6.2, 24  # widths in the legend: mark, letter, space behind a name
 COLOURS = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf", "#8c564b", "#e377c2")
 BLACK = "#333333"

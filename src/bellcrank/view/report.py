@@ -23,7 +23,7 @@ from bellcrank.view.equations import program_equations
 from bellcrank.view.image import model_image
 from bellcrank.view.sketch import Link, sketch
 
-LONG = 4000  # characters of a formula beyond which a table only says that it is long
+LONG = 4000  # characters of a formula past which a table only says that it is long
 
 
 @dataclass(frozen=True)

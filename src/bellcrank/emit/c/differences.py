@@ -1,4 +1,4 @@
-"""Slopes of a user function by differences, in C: what stands for them beside the routine itself."""
+"""Slopes of a user function by differences, in C: what stands for them next to the routine itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events of many runs side by side, in C: what is watched from step to step, and what it sets.
+"""Events of vectorised many runs, in C: what is watched from step to step, and what it sets.
 
 In:  formulas as text over `row` and the values `v` of parameters, both in double precision. Out: the text that
 `lanes_run.c` calls at the end of every step. Where events act in closed loops, these are closed again by one run's own
@@ -67,7 +67,7 @@ class EventsText:
 
 
 def event_parts(program: Program, given: EventsText | None) -> dict[str, int]:
-    """Parts of the kernel that runs side by side need for their events."""
+    """Parts of the kernel that vectorised runs need for their events."""
     if given is None:
         return {"HAS_EVENTS": 0}
     states, outputs = 1 + len(program.coordinates) + len(program.speeds), len(program.outputs.results)

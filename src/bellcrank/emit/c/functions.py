@@ -1,6 +1,6 @@
 """Functions of a program in C: arguments are loaded by name, statements follow as arranged, results are stored.
 
-Functions beyond some length are cut into several that share what they need in an array z.
+Functions above some length are cut into several that share what they need in an array z.
 """
 
 from __future__ import annotations

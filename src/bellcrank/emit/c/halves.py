@@ -1,6 +1,6 @@
-"""A long source that may be compiled as a whole or in two halves, side by side, with the same functions and bits.
+"""A long source that may be compiled as a whole or in two halves, next to each other, with the same functions and bits.
 
-Long functions beside the rates (outputs, slopes) are the second half; what they call stands in both, and holds no
+Long functions next to the rates (outputs, slopes) are the second half; what they call stands in both, and holds no
 variables. A compiler that defines `HALF` as 1 or 2 sees that half alone.
 """
 

@@ -1,4 +1,4 @@
-"""C source of a program whose number is a vector: several runs side by side, each in a lane of its own.
+"""C source of a program whose number is a vector: several runs in lanes, each in a lane of its own.
 
 In:  a `Program`. Out: text, in which `derivatives` and `outputs` compute in lanes, and constants, inputs, tables and
 user functions one run at a time. `not_in_lanes` reports what keeps a program from it.
@@ -184,7 +184,7 @@ def lanes_source(
     number: Number = DOUBLE,
     events: EventsText | None = None,
 ) -> str:
-    """The program as C source that runs several runs side by side, and looks for some events in them.
+    """The program as C source that runs several runs in lanes, and looks for some events in them.
 
     What a run begins with, and its inputs, tables and figures, are in double precision whatever it computes in.
     """
@@ -247,7 +247,7 @@ def lanes_source(
 def kernel_of(
     program: Program, number: Number, only: str = "", own: bool = True, events: EventsText | None = None
 ) -> Kernel:
-    """The kernel for runs side by side; on a GPU by one method `only`; has each run its `own` parameters?"""
+    """The kernel for vectorised runs; on a GPU by one method `only`; has each run its `own` parameters?"""
     loops = program.loops
     two_steps = not only or METHODS[only].two_step is not None
     return Kernel(

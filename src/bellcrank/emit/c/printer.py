@@ -166,7 +166,7 @@ class CPrinter(Printer):
 @dataclass(frozen=True)
 class ExternalCall:
     """How a user function is called: written in C in this file (`emit.routines`), or through the callback. Other
-    functions, constants and #include lines may stand beside it."""
+    functions, constants and #include lines may stand next to it."""
 
     routine: Routine
     number: int

@@ -163,7 +163,7 @@ def table_helpers(p: Program, kernel: Kernel) -> list[str]:
 
 
 def routine_texts(program: Program, calls: Iterable[ExternalCall], kernel: Kernel) -> list[str]:
-    """User functions that stand in this file, or beside it in Fortran; users may have a `real` of their own."""
+    """User functions that stand in this file, or next to it in Fortran; users may have a `real` of their own."""
     own = [c for c in calls if c.function is not None]
     lines = [prototype(c.routine) for c in own if c.foreign]
     lines.append(kernel_files([c.routine.formulas.function for c in own if c.routine.formulas is not None], kernel))

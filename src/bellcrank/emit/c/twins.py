@@ -1,7 +1,7 @@
 """Look-ups of the same formulas two at a time, in the lanes of a vector: the left and the right of an axle.
 
 In:  a `Program` and how its routines are called. Out: `Twin` routines, sections that call them, and their texts. Where
-a processor has no vectors of two (`room.c`), and where one of the two lies outside its grid, a twin calls its members.
+a processor has no vectors of two (`room.c`), and where one of the two lies outside its grid, a pair calls its members.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _alike(a: Lookup, b: Lookup, wanted: Sequence[int]) -> bool:
 
 
 def called_together(functions: Sequence[Function], twins: Sequence[Routine]) -> list[Function]:
-    """Functions in which twins are called where each of their members was called once."""
+    """Functions in which pairs are called where each of their members was called once."""
     return [replace(f, section=_together(f.section, twins)) for f in functions]
 
 
@@ -119,7 +119,7 @@ def _together(section: Section, twins: Sequence[Routine]) -> Section:
 
 
 def twin_text(twin: Routine) -> str:
-    """A twin in C; the texts of its members stand before it."""
+    """A pair in C; the texts of its members stand before it."""
     assert isinstance(twin, Twin)
     f = twin.function
     used, values = f.cut(twin.wanted)

@@ -1,7 +1,7 @@
 """Functions of a program in Fortran: subroutines that load what they use by name, follow the statements, store results.
 
 All they need are arguments, as in C, which can call them: t, q, u, p, c, w, results, and what user functions
-remember. Functions beyond some length are cut into several that share what they need in an array z.
+remember. Functions above some length are cut into several that share what they need in an array z.
 """
 
 from __future__ import annotations

@@ -70,5 +70,5 @@ def _globals(code: CodeType) -> set[str]:
 def _refused(routine: str, why: str) -> ModelError:
     return ModelError(
         f"the user function '{routine}' cannot be written into a Python program: {why}. Use a plain function that"
-        " needs nothing but numbers, functions beside it, and the modules math and numpy."
+        " needs nothing but numbers, functions next to it, and the modules math and numpy."
     )

@@ -38,7 +38,7 @@ from bellcrank.run.realtime import EDGES
 
 FOLDER = "bellcrank.export/embedded/templates"
 LONGEST_BLOCK = 58  # names of functions in MATLAB have 63 letters at most
-_EVENT_WORDS = ', "an event has ended the run", "an event acts again and again"'
+_EVENT_WORDS = ', "an event has ended the run", "an event fires repeatedly"'
 PRECISIONS: Mapping[str, Number] = {"double": DOUBLE, "single": FLOAT}
 
 

@@ -1,6 +1,6 @@
 """A stand-alone program in Fortran 2008: model.f90 holds the equations; kernel and program are those in C.
 
-Beside them stands a plain program in Fortran alone, main.f90, with fixed steps, for models that it can run.
+Next to them stands a plain program in Fortran alone, main.f90, with fixed steps, for models that it can run.
 """
 
 from __future__ import annotations

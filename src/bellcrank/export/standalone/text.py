@@ -27,7 +27,7 @@ def require_language(program: Program, language: str, *options: str) -> None:
         given, beside = " or ".join(f"{x}=" for x in options), " or ".join(FILES[x] for x in options)
         raise ModelError(
             f"a program in {language} needs the user function {listed} in {language}: give {given} in"
-            f" add_external(); of a deck, {beside} beside it holds its routines",
+            f" add_external(); of a deck, {beside} next to it holds its routines",
             program.name,
         )
 

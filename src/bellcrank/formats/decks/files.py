@@ -1,8 +1,8 @@
 """Decks and their user functions from files.
 
-The routines stand in DECK.py beside DECK.lsp, or in the file named as `external`: Python functions with the names of
+The routines stand in DECK.py next to DECK.lsp, or in the file named as `external`: Python functions with the names of
 the subroutines and functions that the deck calls, capitals or not. The same routines in C and Fortran stand in DECK.c
-and DECK.f90, or beside the Python file that defines the function. These files are run, so they are trusted code, like
+and DECK.f90, or next to the Python file that defines the function. These files are run, so they are trusted code, like
 a model in Python; the deck is data. They are looked at only if the deck calls routines.
 """
 

@@ -161,7 +161,7 @@ class Interpreter(DeckState):
         missing = sorted(n for n in self.called & externals if n not in self.routines)
         if missing:
             none = f"there is no routine for {', '.join(missing)}, so the model can be derived but not run"
-            where = "a file beside the deck holds it as a Python function (.py), or in C (.c) or Fortran (.f90)"
+            where = "a file next to the deck holds it as a Python function (.py), or in C (.c) or Fortran (.f90)"
             self.deck.remarks.append(f"{self.name}: {none}; {where}")
 
 

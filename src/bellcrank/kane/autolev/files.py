@@ -1,7 +1,7 @@
 """Files a script may touch: only those its commands name, below the working directory, with endings of the dialect.
 
 Writes are collected and carried out together when the whole script has been read without a fault; an interactive
-session writes at once. All are written beside their places and then moved there, so none is ever half-written.
+session writes at once. All are written next to their places and then moved there, so none is ever half-written.
 """
 
 from __future__ import annotations

@@ -263,7 +263,7 @@ def _quoted(text: str) -> str:
 
 
 def _fixed(lines: Iterable[str]) -> str:
-    """Statements in fixed form: labels in columns 1 to 5, continuation in column 6, nothing beyond column 72."""
+    """Statements in fixed form: labels in columns 1 to 5, continuation in column 6, nothing after column 72."""
     out: list[str] = []
     for line in lines:
         if line.startswith("!"):

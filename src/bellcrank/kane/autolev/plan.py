@@ -13,7 +13,7 @@ from bellcrank.kane.equations import KaneEquations
 from bellcrank.kane.missing import MissingError
 from bellcrank.vector.basis import dot
 
-PER_FILE = 5  # columns of an output file beside time
+PER_FILE = 5  # columns of an output file next to time
 
 
 @dataclass(frozen=True)

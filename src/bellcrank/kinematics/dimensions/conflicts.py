@@ -1,7 +1,7 @@
 """Conflicts: where a solved graph contradicts itself or what is needed.
 
 In:  the `Root`s of a solved `Graph`. Out: problems as messages, with the place and the part of the formula.
-Only definite conflicts count: what was found through a number that multiplies is left in doubt.
+Only definite conflicts count: what was found through a number that multiplies is left open.
 """
 
 from __future__ import annotations

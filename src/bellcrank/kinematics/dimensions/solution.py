@@ -2,7 +2,7 @@
 
 In:  the nodes of a `Graph`, some with a dimension. Out: the same nodes, with every dimension that follows.
 A number that multiplies may stand for a quantity (`2*k`: a stiffness times a length), so what is found through such a
-product is believed last, is not `firm`, and is never called a conflict.
+product counts last, is not `firm`, and is never called a conflict.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     result = bc.manoeuvres.run(car, "iso3888-1", speed=80)
     print(result, result["ay_max"], result.run["ay"], result.passed)
-    bc.manoeuvres.report("car.html", ["a.toml", "b.toml"])  # every manoeuvre, cars side by side
+    bc.manoeuvres.report("car.html", ["a.toml", "b.toml"])  # every manoeuvre, cars compared
 
 A new one is a `Manoeuvre` in a file here, and a line below.
 """

@@ -13,7 +13,7 @@ from bellcrank.run.status import RunStatus
 Array = np.ndarray[Any, Any]
 ACROSS = "ay_path"
 NEAR = 0.99  # of the largest lateral acceleration of steady turns, from which on it counts as reached
-MARGIN = 0.3  # m/s2, beyond where a gradient is taken
+MARGIN = 0.3  # m/s2, past where a gradient is taken
 
 
 def slope_at(x: Array, y: Array, at: float, width: float = 0.5) -> float:
@@ -48,7 +48,7 @@ def reached(run: Run, ay: Array, largest: float | None = None) -> str:
     steady turns, which a run at a fixed steering-wheel angle may approach without passing it."""
     top = int(np.argmax(ay))
     if top < len(ay) - 1 and (ay[-1] < 0.995 * ay[top] or run.time[top] < 0.9 * run.time[-1]):
-        return f"the limit was reached: beyond {ay[top]:.3g} m/s2 the lateral acceleration falls"
+        return f"the limit was reached: above {ay[top]:.3g} m/s2 the lateral acceleration falls"
     if run.status is RunStatus.STOPPED_BY_EVENT:
         return f"the limit was reached: at {ay[top]:.3g} m/s2 the car leaves the steady turn"
     if largest is not None and ay[top] > NEAR * largest:
@@ -97,7 +97,7 @@ def top(t: Array, y: Array) -> tuple[float, float]:
 
 
 def peaks(y: Array) -> Iterator[int]:
-    """Places where y is largest beside its neighbours."""
+    """Places where y is largest compared with its neighbours."""
     inner = y[1:-1]
     yield from (np.flatnonzero((inner > y[:-2]) & (inner >= y[2:])) + 1).tolist()
 

@@ -102,7 +102,7 @@ def _hop(f: Array, gain: Array) -> float:
 
 def _gain(run: Run, name: str, f0: float, f1: float, over: str) -> tuple[Array, Array]:
     """Size of a response between f0 and where the signal begins to fade; dampers that differ in both directions pump
-    the body down, which lines beside each other even out."""
+    the body down, which lines next to each other even out."""
     f, found = frequency_response(run, (name,), f0, f1 * (f0 / f1) ** SOFT, over)
     ones = np.ones(BESIDE)
     mean = np.convolve(found[name], ones, "same") / np.convolve(np.ones(len(f)), ones, "same")

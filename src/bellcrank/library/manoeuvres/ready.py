@@ -50,7 +50,7 @@ HELD = {"k_speed": 0.0}  # the throttle as it was
 @dataclass(frozen=True, eq=False)
 class Limit:
     """Steady turns of one speed up to the limit: the largest lateral acceleration (m/s2), the change of the
-    steering-wheel angle there (deg), why no further turn was found (empty: less lateral acceleration beyond it), and
+    steering-wheel angle there (deg), why no further turn was found (empty: less lateral acceleration past it), and
     the angles and lateral accelerations of all turns."""
 
     ay: float

@@ -1,1 +1,1 @@
-"""The report of cars: one page with key figures, drawings, characteristics and every manoeuvre, cars side by side."""
+"""The report of cars: one page with key figures, drawings, characteristics and every manoeuvre, cars compared."""

@@ -43,7 +43,7 @@ def car_page(
 ) -> str:
     """The whole page."""
     names = list(dict.fromkeys(n for c in cars for n in (*c.results, *c.failures)))
-    title = " and ".join(c.label for c in cars) if len(cars) < 3 else f"{len(cars)} cars side by side"
+    title = " and ".join(c.label for c in cars) if len(cars) < 3 else f"{len(cars)} cars compared"
     sections = [
         Section("overview", "Key figures", [*key_figures(cars, names, known, targets or {})]),
         Section("car", "Car" if len(cars) == 1 else "Cars", [*_car(cars)]),
@@ -83,7 +83,7 @@ def _views(cars: Sequence[Driven]) -> Iterator[str]:
         figures = "\n".join(
             f"<figure><figcaption>{a} axle, seen from the front</figcaption>{x}</figure>" for a, x in pairs
         )
-        yield f'<div class="beside">\n{figures}\n</div>'
+        yield f'<div class="next to">\n{figures}\n</div>'
         yield f"<figure><figcaption>left side</figcaption>{side}</figure>"
         yield from notes(words)
 

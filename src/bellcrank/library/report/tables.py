@@ -1,4 +1,4 @@
-"""Figures of cars side by side: a column of values for each car, and next to it how far it is from the first."""
+"""Metrics of cars compared: a column of values for each car, and next to it how far it is from the first."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def car_figures(car: Driven) -> dict[str, Figure]:
 
 
 def compared(cars: Sequence[Driven], figures: Sequence[Mapping[str, Figure]]) -> Raw:
-    """Figures of cars side by side, with units and names."""
+    """Metrics of cars compared, with units and names."""
     rows = []
     for name in dict.fromkeys(n for f in figures for n in f):
         found = [f.get(name) for f in figures]

@@ -1,4 +1,4 @@
-"""Fiala's tyre: side force of a brush with a parabolic pressure, longitudinal force beside it, friction that falls with
+"""Fiala's tyre: side force of a brush with a parabolic pressure, bilinear longitudinal force, friction that falls with
 slip.
 
 As in Adams: Fx and Fy know of each other through the friction alone, so that both together may pass it.

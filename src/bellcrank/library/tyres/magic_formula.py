@@ -35,7 +35,7 @@ class MagicFormula(SteadyTyre):
 
     `coefficients`: by their names in .tir files; those omitted are zero, scale factors one. `side`: on which side of a
     vehicle the tyre was measured. `form`: "solver" takes slip angle and inclination as they are, as MF-Tyre computes;
-    "star" tan(alpha) and sin(gamma), as the book. `extra`: what a file says beyond the coefficients; `notes`: what was
+    "star" tan(alpha) and sin(gamma), as the book. `extra`: what a file says besides the coefficients; `notes`: what was
     assumed. In models `transient` says how slip follows: "linear", "nonlinear" (relaxation lengths shrink with the
     slope of the force) or "none" (at once, and no force at standstill).
     """

@@ -176,10 +176,10 @@ class SteadyTyre(ABC, Shown):
         """Forces and moments of steady rolling, over numbers or arrays: see `Forces`.
 
         `Fz`: load, N; `kappa`: longitudinal slip, > 0 drives, -1 is a locked wheel; `alpha`: slip angle, rad, > 0 makes
-        Fy < 0; `gamma`: inclination, rad, > 0 leans to the right seen from behind; `p`: pressure, Pa (default: that of
-        the tyre); `V`: speed along the wheel, m/s (default: that of the measurements); `phit`: turn slip, 1/m, the
-        curvature of the path. With `limits`, what lies outside the ranges of the tyre is evaluated at their ends, which
-        `notes` of the result reports, and forces vanish at standstill.
+        Fy < 0; `gamma`: inclination, rad, > 0 is inclined to the right seen from behind; `p`: pressure, Pa (default:
+        that of the tyre); `V`: speed along the wheel, m/s (default: that of the measurements); `phit`: turn slip, 1/m,
+        the curvature of the path. With `limits`, what lies outside the ranges of the tyre is evaluated at their ends,
+        which `notes` of the result reports, and forces vanish at standstill.
         """
         problems = self.problems()
         if problems:

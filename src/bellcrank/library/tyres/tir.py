@@ -1,7 +1,7 @@
 """Reads .tir files: the tyre property files of MF-Tyre, Adams and their kin, as data.
 
 Text: `[SECTION]`, `KEY = value`, strings in quotes, `$` or `!` before a comment, tables under a line in braces. What a
-file has beyond the coefficients is kept; what was assumed is noted; what cannot be a Magic Formula tyre is rejected in
+file has besides the coefficients is kept; what was assumed is noted; what cannot be a Magic Formula tyre is rejected in
 a message that names the line.
 """
 
@@ -96,7 +96,7 @@ def read(
     """The tyre of a .tir file: Magic Formula 5.2 (PAC2002), 6.1 or 6.2, in N, m, s, rad and Pa.
 
     `version` ("5.2", "6.1", "6.2") is for files that do not say theirs; `form` and `transient` as in
-    `MagicFormula`. `tyre.notes` reports what was assumed, `tyre.extra` what the file says beyond the coefficients: by
+    `MagicFormula`. `tyre.notes` reports what was assumed, `tyre.extra` what the file says besides the coefficients: by
     "SECTION.KEY", tables by section.
     """
     if not isinstance(path, str | Path):

@@ -18,7 +18,7 @@ from bellcrank.library.tyres.steady import SteadyTyre, positive_fields
 
 __all__ = ["TMeasy"]
 
-STILL = 0.01  # m/s beside the rolling speed, so that slips exist at standstill
+STILL = 0.01  # m/s next to the rolling speed, so that slips exist at standstill
 LOCKED = 1e-3  # of the speed, at which a wheel still rolls: slips are over the rolling speed
 TINY = 1e-12  # slip below which none has a direction
 LEAST = 1e-3  # of the nominal load: below it forces are those there, in proportion to the load
@@ -101,7 +101,7 @@ class TMeasy(SteadyTyre):
             vertical_stiffness=stiffness,
             notes=(
                 f"typical values of a {kind} tyre of this size and load index, not measured ones",
-                f"cornering stiffness {stiffer:+.0%} at slip angles that are small beside the longitudinal slip "
+                f"cornering stiffness {stiffer:+.0%} at slip angles that are small compared with the longitudinal slip "
                 "(0.05 deg at 0.1 %): linear figures are those of such angles, steady circles those of larger ones",
             ),
         )  # fmt: skip

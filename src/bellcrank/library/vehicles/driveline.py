@@ -95,7 +95,7 @@ def _add_motor(s: System, given: Drive, drive: str, weight: float) -> tuple[str,
 
 
 def _add_map(s: System, name: str, points: Pairs) -> str:
-    """A table over the speed of the motor: as its first point below it, nothing beyond the last."""
+    """A table over the speed of the motor: as its first point below it, nothing past the last."""
     speeds, moments = (list(column) for column in zip(*points))
     end = BEYOND * speeds[-1]
     s.define(name, table([*speeds, end, end + 1.0], [*moments, 0.0, 0.0]))

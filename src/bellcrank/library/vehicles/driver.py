@@ -37,7 +37,7 @@ SLOWEST = 1.0  # m/s, from which on the driver looks ahead
 NEAREST = 4.0  # m, that pure pursuit looks ahead at least
 STANLEY = (2.5, 1.0, 0.3)  # gain 1/s, speed m/s added, yaw damping s
 DRAWN = 5.0  # 1/s, with which the station is drawn to the nearest point
-COASTS = 0.05  # of the weight, as a force that the engine brakes with; beyond, the brakes do
+COASTS = 0.05  # of the weight, as a force that the engine brakes with; outside, the brakes do
 
 
 @dataclass(frozen=True)

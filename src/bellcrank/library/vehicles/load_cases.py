@@ -4,7 +4,7 @@ A case gives forces at the contact of the left wheel, or multiples of gravity fr
 the height of the mass centre, across the car in the fractions of roll stiffnesses and roll centres; wheels of an axle
 share its forces as they share its load. The travel is that at which springs, stops and anti-roll bar hold the wheel,
 unless a case gives it. Weights and inertia forces of the suspension's parts are in it, and the moment by which the tyre
-of a car resists lean.
+of a car resists inclination.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def _rack(linkage: Any, name: str, case: LoadCase) -> float:
 @dataclass(frozen=True)
 class _Side:
     """What acts on a wheel that is looked at as the left one: ahead, left, up; acceleration of the car in m/s^2.
-    `leans`: its tyre resists lean beside the moment given."""
+    `leans`: its tyre resists inclination in addition to the moment given."""
 
     force: Array
     moment: Array

@@ -138,7 +138,7 @@ class Change:
 
 def lane_change(corners: Sequence[tuple[float, float]], before: float = 500.0, after: float = 500.0) -> Path:
     """Straight, then quintic steps from corner to corner (x, y), then straight; from `before` behind the origin to
-    `after` beyond the last corner, in m."""
+    `after` past the last corner, in m."""
     straight = corners[0][0] + before
     xs, ys = [np.linspace(-before, corners[0][0], max(int(straight), 2))], []
     ys.append(np.full(len(xs[0]), corners[0][1]))

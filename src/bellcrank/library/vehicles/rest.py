@@ -1,8 +1,8 @@
 """How a car stands: height, attitude, travels and wheel loads, and the springs that hold it there.
 
-Statics by virtual work, exact for rigid links: at every corner the tyre's load, the moment with which it resists lean,
-the weights and the spring do no work over the travel; all loads carry all weights. Poses of the right side are those of
-the left, mirrored.
+Statics by virtual work, exact for rigid links: at every corner the tyre's load, the moment with which it resists
+inclination, the weights and the spring do no work over the travel; all loads carry all weights. Poses of the right side
+are those of the left, mirrored.
 """
 
 from __future__ import annotations
@@ -237,7 +237,7 @@ def roll_centre(axle: FittedAxle, at_rest: Stand) -> float:
 
 
 def leaning(tyre: Any, load: float, axis: Array, up: Array) -> Array:
-    """The moment by which a tyre at standstill resists the lean of its wheel; `axis` of spin, to the left."""
+    """The moment by which a tyre at standstill resists the inclination of its wheel; `axis` of spin, to the left."""
     at = Rolling(load, 0.0, 0.0, float(np.arcsin(axis @ up)), tyre.usual[0], 0.0, 0.0, low=tyre.fades(ARRAYS, 0.0))
     ahead = cross(axis, up)
     with np.errstate(all="ignore"):  # of branches that are not taken
@@ -247,7 +247,7 @@ def leaning(tyre: Any, load: float, axis: Array, up: Array) -> Array:
 
 
 def road(pitch: float) -> Array:
-    """Rows: ahead, left and up of the road in the axes of a car that does not lean."""
+    """Rows: ahead, left and up of the road in the axes of a car that does not roll."""
     s, c = np.sin(pitch), np.cos(pitch)
     return np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]])
 

@@ -20,7 +20,7 @@ from bellcrank.library.vehicles.keys import key_of, shown
 from bellcrank.library.vehicles.records import Setup
 from bellcrank.library.vehicles.rest import Statics, bar_stiffness, free_length, road, solved, spin_axis, stand
 
-STEEPEST = math.radians(20)  # toe and camber on the carrier beyond which nothing is built
+STEEPEST = math.radians(20)  # toe and camber on the carrier past which nothing is built
 NEAR = 1.0  # N by which wheel loads asked for may miss what the mass centre says
 PASSES = 3
 STOOD = ("height_", "load_", "cross_")  # how keys begin that springs are solved from
@@ -129,7 +129,7 @@ def _not_reached(car: CarData, asked: Setup) -> str:
 
 
 def _bare(found: Any, bars: dict[str, float], axle: FittedAxle, z: Array, i: int, k: int) -> float:
-    """What is left of the virtual work of a corner without its spring, the anti-roll bar's share in it."""
+    """What is left of the virtual work of a corner without its spring, the anti-roll bar's part in it."""
     given = axle.record.anti_roll_bar
     if given is None:
         return float(found.push[i + k])

@@ -2,7 +2,7 @@
 
 A kind of joint is a `Joint` (motion, kinematical equations, starting values, words) and, unless translate= and
 rotate= of a body describe it, a `JointRecord` that is given as joint=. Kinematics and dynamics know no kinds but plain
-joints and those given by functions: a new one is a file beside this one, and its numerical twin in `verify`.
+joints and those given by functions: a new one is a file next to this one, and its numerical counterpart in `verify`.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ class Joint:
         return ""
 
     def passed(self, name: str, history: Callable[[str], Any]) -> list[str]:
-        """Ends that a run went beyond, as messages; `history` gives a coordinate by name, in equation units."""
+        """Ends that a run left, as messages; `history` gives a coordinate by name, in equation units."""
         return []
 
     @property
