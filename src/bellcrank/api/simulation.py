@@ -232,8 +232,8 @@ class Simulation(Analyses):
     ) -> Stepper:
         """The model to be taken step by step from Python: `set` inputs, take a `step`, read `t`, `state`, `outputs`.
 
-        Arguments as of `simulate`; the method has a fixed step, and steps are bit-identical to those of `simulate`. Events
-        are left to whoever takes the steps.
+        Arguments as of `simulate`; the method has a fixed step, and steps are bit-identical to those of `simulate`.
+        Events are handled by the caller.
         """
         values = with_guess(initial, guess)
         return stepper(self.loaded, step, parameters, values, inputs, method, t_start, start, events, dae)
