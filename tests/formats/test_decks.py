@@ -233,5 +233,5 @@ def test_what_a_deck_lacks_is_told(tmp_path):
     eom = quiet(lambda: bc.load_model(path).equations())
     for language, files in (("c", "craft.c or craft.f90"), ("fortran", "craft.f90 or craft.c")):
         wanted = files.replace("craft", "DECK")
-        with pytest.raises(bc.ModelError, match=f"routine 'cmd', 'thrust' in .* of a deck, {wanted} next to it"):
+        with pytest.raises(bc.ModelError, match=f"function 'cmd', 'thrust' in .* of a deck, {wanted} next to it"):
             eom.write(language, tmp_path / language)

@@ -191,7 +191,7 @@ def test_methods_that_choose_their_steps(which):
     assert many.settings["backend"] == "cores"
     assert bool(many.notes) == (method == "auto")
     side_by_side = sim.simulate_many(n=1, backend="lanes", **shared)
-    assert f"not next to each other: the method {method} adapts its steps" in side_by_side.notes[0]
+    assert f"not vectorised: the method {method} adapts its steps" in side_by_side.notes[0]
     one = lambda i: {"parameters": {k: v[i] for k, v in values.items()}, "output_every": 2, **shared}  # noqa: E731
     same_as_alone(sim, many, one, range(3))
 

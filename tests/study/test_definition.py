@@ -151,7 +151,7 @@ def test_all_that_a_file_may_say(tmp_path):
         part = "1"
         where = { b = 2 }
         best = "max"
-        next to = "book.csv"
+        beside = "book.csv"
         source = "a book"
         [[plots]]
         file = "p.svg"
