@@ -216,16 +216,41 @@ class System(Builder):
         optimise: Optimise = "default",
         without: Collection[str] = (),
     ) -> Equations:
-        """Derives the equations of motion.
+        """Derive the equations of motion.
 
-        `solve`: auto (fewest operations), explicit (symbolic factorisation), implicit (mass matrix solved numerically)
-        or order-n. `constraints="multipliers"` keeps all speeds as states, also those that speed constraints would
-        remove: M u' = f + J' lambda with J u' = gamma (`eom.mass_matrix`, `forces`, `constraint_matrix`,
-        `constraint_rates`), for the methods of `simulate(dae=...)`. "auto" removes a speed by each speed constraint if
-        its coefficient cannot vanish in motion, and keeps all speeds otherwise, with a note; "eliminate" always removes
-        them, and runs warn near a zero of such a coefficient. `small=False` derives the same description without
-        small orders. `optimise`: "none", "default" or "thorough". `without` omits passes by name
-        (`dynamics/accelerations.py: PASSES`, docs/derivation.md), to see what each is worth.
+        Parameters
+        ----------
+        solve : {"auto", "explicit", "implicit", "order-n"}, default "auto"
+            How accelerations are found: "explicit" factorizes the mass matrix symbolically, "implicit" solves it
+            numerically, "order-n" uses a recursive method. "auto" chooses the fewest operations.
+        constraints : {"auto", "multipliers", "eliminate"}, default "auto"
+            "multipliers" keeps all speeds as states, M u' = f + J' lambda with J u' = gamma. "eliminate" removes
+            one speed for each speed constraint; runs warn near a zero of its coefficient. "auto" removes a speed if
+            its coefficient cannot vanish in motion, and keeps all speeds otherwise, with a note.
+        small : bool, default True
+            False derives the same description without small orders.
+        optimise : {"none", "default", "thorough"}, default "default"
+            How much time is spent on shorter programs.
+        without : collection of str, default ()
+            Passes that are omitted, by name (docs/derivation.md), to measure the effect of each.
+
+        Returns
+        -------
+        Equations
+            The equations of motion, ready to compile, to print or to export.
+
+        Raises
+        ------
+        ModelError
+            If the description has mistakes: all of them are listed.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("mass")
+        >>> mass = s.add_body("mass", translate="x", mass=2, inertia=0)
+        >>> s.equations().mass_matrix
+        [[2]]
         """
         from bellcrank.api.equations import equations_of
         from bellcrank.kinematics.results import ConstraintForm

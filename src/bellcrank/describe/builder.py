@@ -413,7 +413,26 @@ class Builder(Checked):
     def add_constraint(
         self, expression: ScalarLike, *, eliminate: ScalarLike | None = None, label: str | None = None
     ) -> None:
-        """Demands that the expression be zero. It must be linear in the speeds; `eliminate` names the one to remove."""
+        """Add a constraint: an expression that is zero at all times.
+
+        Parameters
+        ----------
+        expression : ScalarLike
+            The expression, linear in the speeds.
+        eliminate : ScalarLike, optional
+            The speed that the constraint determines. Default: chosen by Bellcrank.
+        label : str, optional
+            Description for messages.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("wheel")
+        >>> wheel = s.add_body("wheel", translate="x", rotate="y", mass=1, inertia=(1, 1, 1))
+        >>> s.add_constraint(wheel.u[1] - 0.3 * wheel.u[2], eliminate=wheel.u[1])
+        >>> len(s.equations().speeds)
+        1
+        """
         self.description.constraints.append(records.ConstraintRecord(expression, eliminate, label))
 
     def add_loop_joint(
@@ -457,7 +476,31 @@ class Builder(Checked):
     def add_parameter(
         self, name: str, value: float | str | None = None, *, units: str | None = None, label: str | None = None
     ) -> Expr:
-        """Declare a parameter. Its default value is a number in user units, or text with a unit ("10 mm")."""
+        """Declare a parameter.
+
+        Parameters
+        ----------
+        name : str
+            Name of the parameter in formulas.
+        value : float or str, optional
+            Default value: a number in user units, or text with a unit ("10 mm").
+        units : str, optional
+            Unit: dimension words ("F/L") or a unit ("N/mm"). Default: found from the formulas.
+        label : str, optional
+            Description. Default: the name.
+
+        Returns
+        -------
+        Expr
+            The parameter, for formulas in Python.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("oscillator")
+        >>> 2 * s.add_parameter("k", 50, units="F/L", label="stiffness")
+        2*k
+        """
         record = self._parameter(name)
         record.declared = True
         record.units = units or record.units
@@ -467,7 +510,25 @@ class Builder(Checked):
         return Symbol(name, "parameter")
 
     def parameter(self, name: str) -> Expr:
-        """The parameter of that name as an expression."""
+        """Return a parameter as an expression.
+
+        Parameters
+        ----------
+        name : str
+            Name of the parameter.
+
+        Returns
+        -------
+        Expr
+            The parameter, for formulas in Python.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("oscillator")
+        >>> s.parameter("k") ** 2
+        k**2
+        """
         record = self._parameter(name)
         record.declared = True
         return Symbol(record.name, "parameter")
@@ -539,7 +600,28 @@ class Builder(Checked):
     def add_input(self, name: str, *, units: str | None = None, label: str | None = None, default: Any = None) -> Expr:
         """Declare an input, a value that a run is given over time.
 
-        `default`, a number in user units, text with a unit or a signal, holds where a run is given nothing else.
+        Parameters
+        ----------
+        name : str
+            Name of the input in formulas.
+        units : str, optional
+            Unit: dimension words ("F") or a unit ("N"). Default: found from the formulas.
+        label : str, optional
+            Description. Default: the name.
+        default : float, str or signal, optional
+            Value if a run is given none: a number in user units, text with a unit, or a signal.
+
+        Returns
+        -------
+        Expr
+            The input, for formulas in Python.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("cart")
+        >>> s.add_input("push", units="N", default=0)
+        push
         """
         self.description.variables.append(records.VariableRecord(name_of(name, "input"), units, label))
         if default is not None:
@@ -547,10 +629,30 @@ class Builder(Checked):
         return Symbol(name, "variable")
 
     def add_state(self, name: str, rate: ScalarLike, *, units: str | None = None, label: str | None = None) -> Expr:
-        """Declares a state of your own, such as a lag or the deflection of a bristle; `rate` is its time derivative.
+        """Declare a user-defined state, such as a lag or the deflection of a bristle.
 
-        It is zero at the start unless `initial` says otherwise, and is integrated and written like a coordinate. The
-        rate may contain everything but accelerations and fm().
+        Parameters
+        ----------
+        name : str
+            Name of the state in formulas and results.
+        rate : ScalarLike
+            Its time derivative. The formula may contain everything but accelerations and fm().
+        units : str, optional
+            Unit: dimension words ("L") or a unit ("mm"). Default: found from the formulas.
+        label : str, optional
+            Description. Default: the name.
+
+        Returns
+        -------
+        Expr
+            The state, for formulas in Python. It is zero at the start of a run unless `initial` gives a value.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("lag")
+        >>> s.add_state("x", "(1 - x)/tau")
+        x
         """
         self.description.states.append(records.StateRecord(name_of(name, "state"), rate, units, label))
         return Symbol(name, "coordinate")
@@ -610,12 +712,53 @@ class Builder(Checked):
         body: BodyLike | None = None,
         generic: str | None = None,
     ) -> None:
-        """Add an output channel: the value of an expression, which may contain accelerations."""
+        """Add an output channel: the value of an expression over time.
+
+        Parameters
+        ----------
+        name : str
+            Name of the channel.
+        expression : ScalarLike
+            Its value. The formula may contain accelerations.
+        label : str, optional
+            Description for plots and files. Default: the name.
+        units : str, optional
+            Unit: dimension words ("L/T") or a unit ("km/h"). Default: found from the expression.
+        body : BodyLike, optional
+            The body to which the channel belongs, for files.
+        generic : str, optional
+            Kind of quantity in plain words ("vertical acceleration"), for files.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("ball")
+        >>> ball = s.add_point_mass("ball", translate="z", mass=1)
+        >>> s.add_output("height", bc.dot(bc.pos(ball.origin), s.inertial.z), units="L")
+        >>> s.equations().outputs
+        ['height']
+        """
         made = records.OutputRecord(expression, name_of(name, "output"), label, units, body, generic)
         self.description.outputs.append(made)
 
     def add_outputs(self, *groups: OutputGroup) -> None:
-        """Adds groups of channels: coordinates, speeds, forces, moments, energy, momentum, residuals."""
+        """Add groups of output channels.
+
+        Parameters
+        ----------
+        *groups : str
+            "coordinates", "speeds", "forces", "moments", "energy", "momentum", "residuals" (of constraints) or
+            "reactions".
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("ball")
+        >>> ball = s.add_point_mass("ball", translate="z", mass=1)
+        >>> s.add_outputs("energy")
+        >>> s.equations().outputs
+        ['kinetic', 'potential', 'energy']
+        """
         self.description.output_groups.extend(name_of(g, "group of outputs") for g in groups)
 
     def small(self, *what: Any) -> None:
@@ -665,9 +808,31 @@ class Builder(Checked):
         inputs: Mapping[str, Any] | None = None,
         guess: Mapping[Any, float | str] | None = None,
     ) -> None:
-        """Set what a run uses unless it is given others. Times in s, initial values and inputs in user units.
+        """Set what a run uses unless it is given other values.
 
-        `initial` values are kept; a `guess` is where the assembly of closed loops starts for a state they determine.
+        Parameters
+        ----------
+        t_end : float, optional
+            End of a run in s.
+        step : float, optional
+            Step in s.
+        method : str, optional
+            Integration method.
+        output_every : int, optional
+            Record every n-th step only.
+        initial : mapping, optional
+            Initial values by state: numbers in user units, or text with a unit ("30 deg").
+        inputs : mapping, optional
+            Inputs by name, in user units.
+        guess : mapping, optional
+            Values by state from which the assembly of closed loops starts, and which it may change.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("ball")
+        >>> ball = s.add_point_mass("ball", translate="z", mass=1)
+        >>> s.set_run(t_end=1, step=0.1, initial={"u(ball)": "3 m/s"})
         """
         run = self.description.run
         for key, value in {"t_end": t_end, "step": step, "method": method, "output_every": output_every}.items():

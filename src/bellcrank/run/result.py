@@ -67,10 +67,16 @@ class Run(Listed, Shown):
         Units by channel.
     labels : dict
         Descriptions by channel.
+    ended : str
+        How the run ended, with time and cause; `run.message` is the same.
     events : list
         Events that occurred, in order of time.
     settings : dict
         Method, step and other settings of the run.
+    generic : dict
+        Kinds of quantity by channel, such as "vertical acceleration".
+    bodies : dict
+        Names of the bodies to which channels belong.
     notes : list of str
         Remarks on the run, such as tables that were evaluated outside their range.
     status : RunStatus
