@@ -16,7 +16,7 @@ import bellcrank as bc
 TYRE = {"size": None, "file": str(Path(__file__).parents[1] / "examples" / "tyres" / "book_205_60R15.tir")}
 DURATION = 20.0
 METHODS = ("rk4", "rk2", "ab2")
-TURN, SWAY = bc.step(at=1, height=5), bc.sine(20, 0.5)  # of the steering wheel, deg
+TURN, SWAY = bc.signals.step(at=1, height=5), bc.signals.sine(20, 0.5)  # of the steering wheel, deg
 CHANNELS = ("yaw_rate", "roll", "side_slip", "ay")
 
 

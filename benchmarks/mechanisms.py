@@ -67,6 +67,6 @@ def hopping_quarter_car():
     car.add_force("strut", magnitude="f0 - k*(x - x0) - c*v", direction=up, at=body.origin, against=wheel.origin)
     car.add_force("tyre", magnitude="max(0, f1 - k_t*(x - x0 - edge - waves))", direction=up, at=wheel.origin)
     car.set_defaults(m_b=290, m_w=59, k=16800, c=1000, k_t=190000, r_w=0.3, h=0.5, f0=2845, f1=3424)
-    inputs = {"edge": bc.step(at=0.5, height=0.05), "waves": bc.sine(0.03, 3.0, 0.0, 0.5)}
+    inputs = {"edge": bc.signals.step(at=0.5, height=0.05), "waves": bc.signals.sine(0.03, 3.0, 0.0, 0.5)}
     car.set_run(t_end=3, step=0.03, inputs=inputs)
     return car

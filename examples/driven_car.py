@@ -16,8 +16,10 @@ def model():
     """SI units. Inputs: steer in deg, drive and brake in N m."""
     slip = (bc.Slip(60e3, 45e3, relaxation=(0.15, 0.4)), bc.Slip(60e3, 55e3, relaxation=(0.15, 0.4)))  # front, rear
     s = bc.vehicles.car(slip=slip, brakes=(0.65, 0.35), speed=20, rolling_resistance=2)
-    steer = bc.sampled([0, TURN, TURN + 0.1, STRAIGHT, STRAIGHT + 0.1, 20], [0, 0, STEER, STEER, 0, 0])
-    s.set_run(t_end=12, step=0.001, output_every=10, inputs={"steer": steer, "brake": bc.step(at=STOP, height=BRAKE)})
+    steer = bc.signals.sampled([0, TURN, TURN + 0.1, STRAIGHT, STRAIGHT + 0.1, 20], [0, 0, STEER, STEER, 0, 0])
+    s.set_run(
+        t_end=12, step=0.001, output_every=10, inputs={"steer": steer, "brake": bc.signals.step(at=STOP, height=BRAKE)}
+    )
     return s
 
 

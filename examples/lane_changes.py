@@ -14,10 +14,12 @@ def main(n=1000, exact=False):
     driver = bc.manoeuvres.Driver(bc.manoeuvres.Change(CORNERS), preview=0.5)
     sim = bc.vehicles.Car.read("passenger").system(speed=SPEED, exact=exact, driver=driver).equations().compile()
     usual = {x.name: x.default for x in sim.interface.parameters}
-    varied = {name: bc.uniform((1 - share) * usual[name], (1 + share) * usual[name]) for name, share in AROUND.items()}
+    varied = {
+        name: bc.random.uniform((1 - share) * usual[name], (1 + share) * usual[name]) for name, share in AROUND.items()
+    }
     many = sim.simulate_many(
         n,
-        parameters={**varied, "toe_front": bc.uniform(-0.1, 0.3), "t_driver": bc.uniform(0.05, 0.15)},
+        parameters={**varied, "toe_front": bc.random.uniform(-0.1, 0.3), "t_driver": bc.random.uniform(0.05, 0.15)},
         inputs={"speed_set": SPEED},
         t_end=10.0,
         step=0.001,

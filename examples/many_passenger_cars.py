@@ -18,10 +18,10 @@ def main(n=100_000):
     began = time.perf_counter()
     sim = bc.load_model(Path(__file__).with_name("passenger_car.py")).equations().compile()
     usual = {x.name: x.default for x in sim.interface.parameters}
-    scattered = {name: bc.normal(usual[name], SCATTER * abs(usual[name])) for name in NAMES}
+    scattered = {name: bc.random.normal(usual[name], SCATTER * abs(usual[name])) for name in NAMES}
     many = sim.simulate_many(
         n,
-        parameters={**scattered, "speed": bc.uniform(800, 1100)},
+        parameters={**scattered, "speed": bc.random.uniform(800, 1100)},
         keep=["Ay", "r"],
         reduce={"Ay": ["max", "wd"], "r": ["final", "crossing(2)"]},
     )

@@ -12,7 +12,11 @@ def main():
     sim = bc.load_model(Path(__file__).with_name("quarter_car.py")).equations().compile()
     many = sim.simulate_many(
         n=1000,
-        parameters={"k": bc.normal(16800, 1000), "c": bc.normal(1000, 120), "m_b": bc.uniform(260, 400)},
+        parameters={
+            "k": bc.random.normal(16800, 1000),
+            "c": bc.random.normal(1000, 120),
+            "m_b": bc.random.uniform(260, 400),
+        },
         t_end=2,
         step=0.001,
         keep=["az"],

@@ -75,11 +75,11 @@ def pulses(force):
 CASES = (
     Case("M1 1a", "release, no damping", 1, 1000, 0, 1, 0.3, 0.4, step=0.01),
     Case("M1 1b", "release, damping", 1, 1000, 50, 1, 0.3, 0.4, step=0.01),
-    Case("M1 2", "-100 N on the front chassis from 1 s", 1, 1000, 50, 3, 0.3, 0.4, step=0.01, inputs={"front.load": bc.step(at=1, height=-100)}),
+    Case("M1 2", "-100 N on the front chassis from 1 s", 1, 1000, 50, 3, 0.3, 0.4, step=0.01, inputs={"front.load": bc.signals.step(at=1, height=-100)}),
     Case("M1 3", "100 N forward 0-1 s, back 2-3 s", 1, 1000, 50, 3, 0.3, 0.4, inputs={"rear.drive": pulses(100)}),
     Case("M2 1a", "release, no damping", 2, 500, 0, 3),
     Case("M2 1b", "release, damping", 2, 500, 50, 3, 0.35, 0.70),
-    Case("M2 2", "-100 N on the front chassis from 0.5 s", 2, 1000, 50, 1, inputs={"front.load": bc.step(at=0.5, height=-100)}),
+    Case("M2 2", "-100 N on the front chassis from 0.5 s", 2, 1000, 50, 1, inputs={"front.load": bc.signals.step(at=0.5, height=-100)}),
     Case("M2 3", "50 N on the rear rim 0-1 s, back 2-3 s", 2, 1000, 100, 3, inputs={"rear.drive": pulses(50)}),
     Case("M2 4", "hill at 5 m/s", 2, 1000, 50, 5, speed=5, ground="hill"),
     Case("M2 5", "rolling resistance at 20 m/s", 2, 1000, 50, 10, speed=20, friction=1),

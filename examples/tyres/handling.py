@@ -19,7 +19,7 @@ def model():
     ground = bc.terrain.flat().with_friction(left=1.0, right=[(0, 1.0), (SPLIT, 0.2)])
     length = (TYRE["UNLOADED_RADIUS"], 0.4)
     s = bc.vehicles.car(slip=TYRE, speed=V, brakes=(0.7, 0.3), length=length, terrain=ground)
-    s.set_run(t_end=4, step=0.001, output_every=10, inputs={"steer": bc.step(0.5, 2.0)})
+    s.set_run(t_end=4, step=0.001, output_every=10, inputs={"steer": bc.signals.step(0.5, 2.0)})
     return s
 
 
@@ -37,7 +37,7 @@ def turning(sim):
 
 def braking(sim, moment):
     """Distance from the speed at the start to standstill, and the smallest slip on the way."""
-    run = sim.simulate(t_end=8, inputs={"brake": bc.step(0.0, moment), "steer": 0.0})
+    run = sim.simulate(t_end=8, inputs={"brake": bc.signals.step(0.0, moment), "steer": 0.0})
     wheels = [f"w{i}{side}.tyre.kappa" for i in (1, 2) for side in "lr"]
     moving = run["speed"] > 1
     return np.interp(-0.05, -run["speed"], run["q(chassis, 1)"]), min(run[name][moving].min() for name in wheels)
@@ -54,7 +54,7 @@ def main():
     for moment, words in ((3500, "rolling"), (9000, "locked")):
         way, slip = braking(sim, moment)
         print(f"braking from {3.6 * V:.0f} km/h, wheels {words}: {way:.1f} m, largest slip {slip:.2f}")
-    options = dict(t_end=0.6, inputs={"brake": bc.step(0.1, 4000), "steer": 0.0})
+    options = dict(t_end=0.6, inputs={"brake": bc.signals.step(0.1, 4000), "steer": 0.0})
     for x, words in ((0.0, "even"), (SPLIT, "split")):
         run = sim.simulate(initial={"q(chassis, 1)": x}, **options)
         print(f"braking on {words} friction: yaw rate {run['yaw_rate'][-1]:.1f} deg/s after 0.5 s, "

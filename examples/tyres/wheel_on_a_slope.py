@@ -34,8 +34,8 @@ def model():
     s.add_outputs("energy")
     start = {"q(hub, 3)": 0.2985, "u(hub, 1)": 15.0, "u(hub, 3)": 15.0 * SLOPE, "u(wheel)": 49.8}
     inputs = {
-        "brake": bc.sampled([0, BRAKE, BRAKE + 0.1, START, START + 0.1, 100], [0, 0, 900, 900, 0, 0]),
-        "drive": bc.sampled([0, START, START + 0.1, 100], [0, 0, 400, 400]),
+        "brake": bc.signals.sampled([0, BRAKE, BRAKE + 0.1, START, START + 0.1, 100], [0, 0, 900, 900, 0, 0]),
+        "drive": bc.signals.sampled([0, START, START + 0.1, 100], [0, 0, 400, 400]),
     }
     s.set_run(t_end=75, step=0.001, output_every=10, initial=start, inputs=inputs)
     return s

@@ -4,6 +4,7 @@ from bellcrank import choices as choices
 from bellcrank import gym as gym
 from bellcrank import kane as kane
 from bellcrank import linkage as linkage
+from bellcrank import signals as signals
 from bellcrank.analysis.equilibrium import NoEquilibrium as NoEquilibrium
 from bellcrank.analysis.random import road_spectrum as road_spectrum
 from bellcrank.api.equations import Equations as Equations
@@ -35,10 +36,8 @@ from bellcrank.library import manoeuvres as manoeuvres
 from bellcrank.library import terrain as terrain
 from bellcrank.library import tyres as tyres
 from bellcrank.library import vehicles as vehicles
+from bellcrank.many import random as random
 from bellcrank.many.result import Many as Many
-from bellcrank.many.spread import log_uniform as log_uniform
-from bellcrank.many.spread import normal as normal
-from bellcrank.many.spread import uniform as uniform
 from bellcrank.model.formula import angle as angle
 from bellcrank.model.formula import cross as cross
 from bellcrank.model.formula import direction as direction
@@ -58,12 +57,6 @@ from bellcrank.run.dae_methods import Dae as Dae
 from bellcrank.run.result import Run as Run
 from bellcrank.run.result import read as read
 from bellcrank.run.status import RunStatus as RunStatus
-from bellcrank.signals import chirp as chirp
-from bellcrank.signals import pulse as pulse
-from bellcrank.signals import ramp as ramp
-from bellcrank.signals import sampled as sampled
-from bellcrank.signals import sine as sine
-from bellcrank.signals import step as step
 from bellcrank.study import Study as Study
 from bellcrank.study import StudyResult as StudyResult
 from bellcrank.study import read_study as read_study

@@ -20,6 +20,7 @@ from bellcrank.errors import RunError
 from bellcrank.numeric.real import displayed, real, reals
 from bellcrank.numeric.tuning import INPUTS
 
+__all__ = ["chirp", "constant", "pulse", "ramp", "sampled", "sine", "step"]
 MOST_NUMBERS = 6  # of a kind, as compiled programs have room for
 FUNCTIONS = {**vars(math), "min": min, "max": max}
 

@@ -149,15 +149,19 @@ def odd_calls():
                 yield f"System.{name}({argument}={word})", lambda name=name, given=given: _run_system(name, given)
     for owner, calls in (("Simulation", OF_SIMULATION), ("bc", SIGNALS)):
         for name, given in calls.items():
-            function = getattr(bc.Simulation if owner == "Simulation" else bc, name)
+            function = getattr(bc.Simulation, name) if owner == "Simulation" else _public(name)
             for argument in _arguments(function):
                 for word, odd in ODD.items():
                     yield f"{owner}.{name}({argument}={word})", _called(owner, name, {**given, argument: odd})
 
 
+def _public(name):
+    return next(getattr(home, name) for home in (bc.signals, bc.random, bc) if hasattr(home, name))
+
+
 def _called(owner, name, given):
     def call():
-        found = getattr(_simulation() if owner == "Simulation" else bc, name)(**given)
+        found = (getattr(_simulation(), name) if owner == "Simulation" else _public(name))(**given)
         _use(found, name)
 
     return call

@@ -31,7 +31,9 @@ def system(capitals=True):
     s.add_output(new("Ay"), new("D*u(A)"))
     s.add_output(new("ay"), new("d*u(a)"))
     s.set_defaults({new(k): v for k, v in VALUES.items()})
-    s.set_run(t_end=0.4, step=0.01, initial={new(k): v for k, v in START.items()}, inputs={new("F"): bc.sine(1.5, 2)})
+    s.set_run(
+        t_end=0.4, step=0.01, initial={new(k): v for k, v in START.items()}, inputs={new("F"): bc.signals.sine(1.5, 2)}
+    )
     return s
 
 
@@ -72,7 +74,7 @@ def near(run, right, rows=slice(None)):
 def test_simulate(backend, right, eom):
     sim = eom.compile(backend=backend)
     near(sim.simulate(), right)
-    near(sim.simulate(parameters={"m": 0.3, "M": 1.0}, initial=START, inputs={"F": bc.sine(1.5, 2)}), right)
+    near(sim.simulate(parameters={"m": 0.3, "M": 1.0}, initial=START, inputs={"F": bc.signals.sine(1.5, 2)}), right)
     other = sim.simulate(parameters={"M": 2.0})
     assert abs(other["q(A)"][-1] - right["q(A)"][-1]) > 1e-3
 

@@ -20,7 +20,7 @@ def oscillator():
     s.add_input("z", units="L")
     s.add_force("k", magnitude="-k*(x - z)", direction=s.inertial[1], at=b.origin)
     s.set_defaults(m=1, k=100)
-    s.set_run(t_end=0.1, step=0.01, inputs={"z": bc.sine(0.01, 2)})
+    s.set_run(t_end=0.1, step=0.01, inputs={"z": bc.signals.sine(0.01, 2)})
     s.add_output("vel", "u(b)")
     return s
 
@@ -51,7 +51,7 @@ def test_values_that_are_no_numbers(sim, value):
     with pytest.raises(bc.ModelError, match="default of parameter 'k'"):
         s.equations()
     with pytest.raises(bc.RunError, match="height"):
-        bc.step(height=value)
+        bc.signals.step(height=value)
 
 
 @pytest.mark.parametrize("value", [Fraction(1, 2), Decimal("0.5"), np.float32(0.5), np.array(0.5), 0.5])
@@ -87,7 +87,7 @@ def test_a_tolerance_above_the_state_is_reported(sim):
 
 
 def test_a_time_that_is_no_number(sim):
-    f = sim.rhs(inputs={"z": bc.step()})
+    f = sim.rhs(inputs={"z": bc.signals.step()})
     for t in (math.nan, math.inf, "1"):
         with pytest.raises(bc.ModelError, match="t is"):
             f(t, np.zeros(2))
@@ -108,7 +108,15 @@ def test_copies_give_the_same_run(kind):
 
 
 @pytest.mark.parametrize(
-    "signal", [bc.step(0.1), bc.ramp(), bc.sine(), bc.chirp(), bc.pulse(), bc.sampled([0, 1], [2, 3])]
+    "signal",
+    [
+        bc.signals.step(0.1),
+        bc.signals.ramp(),
+        bc.signals.sine(),
+        bc.signals.chirp(),
+        bc.signals.pulse(),
+        bc.signals.sampled([0, 1], [2, 3]),
+    ],
 )
 def test_signals_go_to_other_processes(signal):
     again = pickle.loads(pickle.dumps(signal))

@@ -90,7 +90,7 @@ def test_constraint_may_hold_a_state():
     s.add_force("spring", magnitude="-k*x", direction=s.inertial[3], at=rider.origin)
     s.add_output("a", "dxdt(u(b))")
     s.set_defaults(tau=0.2, k=10)
-    s.set_run(t_end=1, step=0.01, inputs={"goal": bc.step(0, 1)})
+    s.set_run(t_end=1, step=0.01, inputs={"goal": bc.signals.step(0, 1)})
     assert bc.check(s, states=3).passed
     run = s.equations().compile().simulate()
     x = run.time / 0.2

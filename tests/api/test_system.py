@@ -191,10 +191,10 @@ def test_rates_of_inputs_are_inputs():
     s.add_moment("damper", magnitude="-c*(u(rod) - dxdt(z))", direction=rod[3], on=rod)
     s.set_defaults(c=0.6)
     sim = s.equations().compile(backend="python")
-    udot = sim.derivatives(0.0, [0.0], [0.0], inputs={"z": bc.ramp(slope=2.0)})[1]
+    udot = sim.derivatives(0.0, [0.0], [0.0], inputs={"z": bc.signals.ramp(slope=2.0)})[1]
     assert udot[0] == pytest.approx(2.0)
     with pytest.raises(bc.ModelError, match="differentiable"):
-        sim.derivatives(0.0, [0.0], [0.0], inputs={"z": bc.step()})
+        sim.derivatives(0.0, [0.0], [0.0], inputs={"z": bc.signals.step()})
 
 
 def test_coordinates_of_another_body():

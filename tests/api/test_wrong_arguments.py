@@ -46,7 +46,7 @@ DESCRIPTIONS = {
     ),
     "table": (lambda s, b: bc.table(None, None), "table: the points None are not numbers"),
     "table of text": (lambda s, b: bc.table([1, 2], "ab"), "table: the values 'ab' are not numbers"),
-    "signal": (lambda s, b: bc.step(at="now"), "step: at='now' is not a number"),
+    "signal": (lambda s, b: bc.signals.step(at="now"), "step: at='now' is not a number"),
 }  # fmt: skip
 
 

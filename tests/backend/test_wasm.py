@@ -64,7 +64,7 @@ def test_tables_and_functions_that_webassembly_lacks():
 
     law = "m0*(f(a + q(rod)) + g(q(rod), a) + mod(a + 2*q(rod), 0.3) - atan2(q(rod), 1 + a^2) + abs(a)^0.7 - q(rod))"
     equations = pendulum(law, prepare, m0=2.1).equations()
-    given = {"t_end": 0.5, "inputs": {"a": bc.sine(amplitude=0.9, frequency=1.5)}}
+    given = {"t_end": 0.5, "inputs": {"a": bc.signals.sine(amplitude=0.9, frequency=1.5)}}
     assert_same(*(equations.compile(backend=x).simulate(**given) for x in ("c", "wasm")))
 
 
@@ -114,7 +114,7 @@ def test_inputs_of_every_kind():
     equations = pendulum("-m0*q(rod) + push", lambda s: s.add_input("push", units="N-m"), m0=3.0).equations()
     a, b = (equations.compile(backend=x) for x in ("c", "wasm"))
     for signal in (
-        bc.sine(amplitude=0.3, frequency=2.0), bc.step(at=0.105, height=0.4), bc.sampled([0, 0.1, 0.3], [0.0, 1.0, 0.5]),
+        bc.signals.sine(amplitude=0.3, frequency=2.0), bc.signals.step(at=0.105, height=0.4), bc.signals.sampled([0, 0.1, 0.3], [0.0, 1.0, 0.5]),
         lambda t: 0.1 * t,
     ):  # fmt: skip
         for method in ("rk4", "tsit5"):
@@ -161,7 +161,7 @@ def test_many_runs(method):
     equations = pendulum("-m0*q(rod) + push", lambda s: s.add_input("push", units="N-m"), m0=3.0).equations()
     given = {
         "parameters": {"m0": [1.0, 2.0, -1e300, 3.0]}, "initial": {"q(rod)": [0.1, 0.2, 0.3, 0.4]}, "t_end": 0.3,
-        "inputs": {"push": [bc.sine(0.3, 1), bc.sampled([0, 0.1, 0.3], [0, 2, 0.5]), 0.0, bc.step(at=0.105, height=0.4)]},
+        "inputs": {"push": [bc.signals.sine(0.3, 1), bc.signals.sampled([0, 0.1, 0.3], [0, 2, 0.5]), 0.0, bc.signals.step(at=0.105, height=0.4)]},
         "method": method, "keep": "q(rod)", "reduce": {"u(rod)": ["max", "rms", "percentile(90)"]}, "backend": "cores",
     }  # fmt: skip
     a, b = (equations.compile(backend=x).simulate_many(**given) for x in ("c", "wasm"))

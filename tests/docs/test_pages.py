@@ -71,7 +71,7 @@ def test_commands_of_dae_methods(folder, capsys):
 def test_fmus(folder, monkeypatch, capsys):
     monkeypatch.setattr(binaries, "FLAGS", tuple("-O0" if f == "-O2" else f for f in binaries.FLAGS))
     names = executed("fmu")
-    run = names["eom"].compile(backend="python").simulate(t_end=0.7, inputs={"z_road": bc.step(0.5, 0.05)})
+    run = names["eom"].compile(backend="python").simulate(t_end=0.7, inputs={"z_road": bc.signals.step(0.5, 0.05)})
     assert names["result"]["travel"].min() == pytest.approx(run["travel"].min(), rel=1e-9)
     commands = re.findall(r"^    bellcrank (fmu .*?)(?:  +#.*)?$", text_of("fmu"), re.MULTILINE)
     assert len(commands) == 3

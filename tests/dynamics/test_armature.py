@@ -72,7 +72,7 @@ def constrained():
     s.add_constraint("u(d) - w", eliminate="u(d)")
     s.add_gravity(direction="-[n2]")
     s.add_outputs("energy", "reactions")
-    s.set_run(t_end=0.4, step=0.002, initial={"q(a)": 1.0}, inputs={"w": bc.sine(30.0, 2.0)})
+    s.set_run(t_end=0.4, step=0.002, initial={"q(a)": 1.0}, inputs={"w": bc.signals.sine(30.0, 2.0)})
     return s
 
 

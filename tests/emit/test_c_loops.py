@@ -38,7 +38,7 @@ def coupled():
     s.add_loop_joint("coupler", "distance", between=(a.cm, b.cm), length=2.5)
     s.add_constraint("u(wheel) - drive*cos(q(wheel))")
     s.add_gravity(direction=-s.inertial[2])
-    s.set_run(t_end=1.0, step=0.002, initial={"q(a)": 1.0}, inputs={"drive": bc.sine(2.0, 1.5)})
+    s.set_run(t_end=1.0, step=0.002, initial={"q(a)": 1.0}, inputs={"drive": bc.signals.sine(2.0, 1.5)})
     return s
 
 

@@ -43,7 +43,10 @@ def test_the_plain_program_has_the_rows_of_a_run(tmp_path):
     """A road that steps up within a step, and a last step that is shorter."""
     eom = example("quarter_car")
     eom.write("fortran", tmp_path)
-    lines, bump = ("step 0.003", "iprint 7", "stopt 1", "z_road step 0.5011 0.05 0"), bc.step(at=0.5011, height=0.05)
+    lines, bump = (
+        ("step 0.003", "iprint 7", "stopt 1", "z_road step 0.5011 0.05 0"),
+        bc.signals.step(at=0.5011, height=0.05),
+    )
     for method in ("rk2", "rk4"):
         run = plain(tmp_path, *lines, f"method {method}")
         inside = {"step": 0.003, "output_every": 7, "t_end": 1, "inputs": {"z_road": bump}}
@@ -72,7 +75,7 @@ def turning():
     s.add_moment("m", magnitude="m0*(f + tab(f) + twice(f))", direction=s.inertial[1], on=b)
     s.add_gravity()
     s.set_defaults(m0=1)
-    s.set_run(t_end=2, step=0.01, inputs={"f": bc.chirp(1, 0.5, 2, 1.5)})
+    s.set_run(t_end=2, step=0.01, inputs={"f": bc.signals.chirp(1, 0.5, 2, 1.5)})
     return s
 
 

@@ -108,7 +108,7 @@ def test_one_mass_compiles_without_warnings(tmp_path, language, flags, inputs):
     if inputs:
         s.add_input("f", units="F")
         s.add_force("push", magnitude="f", direction=s.inertial[1], at=b.origin)
-        s.set_run(inputs={"f": bc.step()})
+        s.set_run(inputs={"f": bc.signals.step()})
     s.set_defaults(m=1)
     build(s.equations(), language, tmp_path, flags)
 

@@ -50,7 +50,9 @@ def lever():
     s.add_moment("m", magnitude="pull + 0.001*count(t) + f*arm", direction=s.inertial[3], on=b)
     s.add_output("n", "count(t)")
     s.set_defaults(gain=0.3, arm=1)
-    s.set_run(t_end=1.003, step=0.01, output_every=3, inputs={"f": bc.step(at=0.305, height=4)}, initial={"u(b)": 1})
+    s.set_run(
+        t_end=1.003, step=0.01, output_every=3, inputs={"f": bc.signals.step(at=0.305, height=4)}, initial={"u(b)": 1}
+    )
     return s
 
 

@@ -217,8 +217,8 @@ def everything(memory=True, **options):
         s.add_output("rates", "dxdt(rise) + dxdt(wave) + dxdt(sweep) + dxdt(line) + dxdt(curve)", units="1/T")
         s.add_output("calls", calls, units="1")
         s.set_run(inputs={
-            "steady": 0.1, "jump": bc.step(0.2, 0.3, 0.05), "rise": bc.ramp(0.1, 0.5), "wave": bc.sine(0.2, 3, 0.4, 0.1),
-            "sweep": bc.chirp(0.1, 1, 5, 0.6, 0.1), "line": ([0, 0.3, 1.0], [0, 0.2, 0.1]),
+            "steady": 0.1, "jump": bc.signals.step(0.2, 0.3, 0.05), "rise": bc.signals.ramp(0.1, 0.5), "wave": bc.signals.sine(0.2, 3, 0.4, 0.1),
+            "sweep": bc.signals.chirp(0.1, 1, 5, 0.6, 0.1), "line": ([0, 0.3, 1.0], [0, 0.2, 0.1]),
             "curve": bc.table(np.linspace(0, 1, 5), [0, 0.1, -0.1, 0.2, 0.0], 3),
         }, method=options.get("method", "rk4"))  # fmt: skip
 

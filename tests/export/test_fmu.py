@@ -99,7 +99,7 @@ def jumped(name, t):
 def reference(name, method=None, finer=1):
     """The run within the package, channels in user units."""
     step, usual, at = plan(name)
-    inputs = {x: bc.step(at, JUMPS.get(name, {}).get(x, 0.0)) for x in example(name).inputs}
+    inputs = {x: bc.signals.step(at, JUMPS.get(name, {}).get(x, 0.0)) for x in example(name).inputs}
     sim, t_end = example(name).compile(backend="c" if name in LONG else "python", speed="quick"), STEPS[name] * step
     return sim.simulate(t_end=t_end, step=step / finer, inputs=inputs, output_every=finer, method=method or usual)
 
@@ -416,7 +416,7 @@ TWICE = "void twice(double k, double *returns) { returns[0] = 2.0*k; }"
 def test_routines_tables_and_rates_of_inputs(tmp_path):
     """Routines remember at the ends of steps alone; model exchange reports them by completedIntegratorStep."""
     eom = machine()
-    run = eom.compile(speed="quick").simulate(inputs={"z": bc.ramp(0.0, 0.5)})
+    run = eom.compile(speed="quick").simulate(inputs={"z": bc.signals.ramp(0.0, 0.5)})
     path = eom.write_fmu(tmp_path / "x.fmu")
     assert validate_fmu(str(path)) == []
     unit, exchange = Opened(path, "CoSimulation"), Opened(path, "ModelExchange")

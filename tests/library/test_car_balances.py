@@ -12,7 +12,7 @@ from tests.programs import build
 
 pytestmark = pytest.mark.campaign
 
-INPUTS = {"steer": bc.step(0.5, 40.0), "brake": bc.ramp(1.5, 1500.0, 3.0)}  # a step, then the brakes
+INPUTS = {"steer": bc.signals.step(0.5, 40.0), "brake": bc.signals.ramp(1.5, 1500.0, 3.0)}  # a step, then the brakes
 NO_AIR = {"c_drag": 0.0, "c_side": 0.0, "c_yaw": 0.0, "c_lift_front": 0.0, "c_lift_rear": 0.0}
 
 

@@ -103,7 +103,7 @@ def test_a_car_on_bushes_gives_what_its_table_says(soft):
     # statics holds the rack; on its column it moves by 1e-6 m under the unequal loads of a driver on the left
     rest = sim.equilibrium(fixed={"u(chassis, 1)": 0.0}, parameters={"k_steer": 1e7})
     assert [rest[f"q({c})"] for c in ("fl", "fr", "rl", "rr")] == pytest.approx(soft.stand.travel, abs=1e-8)
-    run = sim.simulate(t_end=2.5, inputs={"steer": bc.step(0.2, 25.0), "brake": bc.step(0.2, 800.0)})
+    run = sim.simulate(t_end=2.5, inputs={"steer": bc.signals.step(0.2, 25.0), "brake": bc.signals.step(0.2, 800.0)})
     assert run["speed"][-1] > 5
     for corner, axle, side in (("fl", "front", 1), ("fr", "front", -1), ("rl", "rear", 1), ("rr", "rear", -1)):
         gave = gives(soft.data, soft.stand, soft.data.axle(axle)).compliance

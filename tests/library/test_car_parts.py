@@ -46,7 +46,7 @@ def sim(car):
 
 @pytest.fixture(scope="module")
 def turn(sim):
-    return sim.simulate(t_end=5, inputs={"steer": bc.step(0.5, 30.0), "drive": 300.0})
+    return sim.simulate(t_end=5, inputs={"steer": bc.signals.step(0.5, 30.0), "drive": 300.0})
 
 
 def test_the_moment_of_the_motor_is_that_of_its_map_and_drives_all_that_turns(car, sim):
@@ -94,7 +94,7 @@ def test_compliance_is_that_of_the_rig(turn):
 
 def test_side_wind(car, sim):
     """From the left: forces of the tyres carry what the air pushes, and turn against its yaw moment."""
-    run = sim.simulate(t_end=6, inputs={"wind": bc.step(0.5, -10.0), "drive": 230.0})
+    run = sim.simulate(t_end=6, inputs={"wind": bc.signals.step(0.5, -10.0), "drive": 230.0})
     v, heading = run["speed"][-1], math.radians(run["yaw"][-1] + run["side_slip"][-1])
     ahead, aside = v * math.cos(heading), v * math.sin(heading)
     yaw = math.radians(run["yaw"][-1])
@@ -126,7 +126,7 @@ def test_abs_holds_the_slip(car, sim):
 
 def test_a_locked_axle_turns_as_one(car):
     locked = stiff().changed(rear={"differential": {"kind": "locked"}})
-    run = locked.system(speed=10).equations().compile().simulate(t_end=4, inputs={"steer": bc.step(0.5, 60.0)})
+    run = locked.system(speed=10).equations().compile().simulate(t_end=4, inputs={"steer": bc.signals.step(0.5, 60.0)})
     assert run["yaw_rate"][-1] > 8
     assert run["u(rr.wheel)"][-1] == pytest.approx(run["u(rl.wheel)"][-1], rel=1e-4)
     moment = -(run["rl.tyre.fx"][-1] - run["rr.tyre.fx"][-1])

@@ -52,7 +52,9 @@ def test_load_transfer_under_braking(level):
     """Loads of the axles next to statics by hand: inertia, wheels, rolling resistance, drag, lift, and the lean of the
     body on springs and tyres."""
     car, compiled, brake = level, ready(level), 1500.0
-    run = compiled.drive(2.5, compiled.settled(30.0), {"brake": bc.sampled([0, 0.3, 100], [0, brake, brake])}, RELEASED)
+    run = compiled.drive(
+        2.5, compiled.settled(30.0), {"brake": bc.signals.sampled([0, 0.3, 100], [0, brake, brake])}, RELEASED
+    )
     before, after = np.array(car.stand.load), loads(run)
     a, air = -run["ax"][-1], 0.5 * 1.206 * 2.15 * run["speed"][-1] ** 2
     high = run["height"][-1]  # of the body, at which drag acts
@@ -66,7 +68,7 @@ def test_load_transfer_under_braking(level):
 
 def turned(compiled, v, angle, **parameters):
     """A steady turn, and its lateral acceleration."""
-    steer = bc.ramp(0.5, angle / 8, 8.5)
+    steer = bc.signals.ramp(0.5, angle / 8, 8.5)
     run = compiled.drive(12.0, compiled.settled(v, **parameters), {"steer": steer, "speed_set": v}, parameters)
     ay = run["speed"][-1] * math.radians(run["yaw_rate"][-1])
     assert run["ay"][-1] == pytest.approx(ay, rel=0.01)
@@ -299,7 +301,7 @@ def test_highest_clean_speed(compiled, car):
 def test_an_anti_roll_bar_at_the_wheel_and_two_way_dampers():
     """MacPherson struts: a step of the steering wheel leans the car outwards and turns it to the left."""
     sim = bc.vehicles.read_car("electric", speed=25).equations().compile()
-    run = sim.simulate(t_end=4, inputs={"steer": bc.step(0.5, 30.0)})
+    run = sim.simulate(t_end=4, inputs={"steer": bc.signals.step(0.5, 30.0)})
     assert run.ended == "finished" and 3 < run["ay"][-1] < 6
     assert run["roll"][-1] > 1 and run["fr.tyre_load"][-1] > 1.2 * run["fl.tyre_load"][-1]
     assert run["front.bar_force"][-1] * (run["fl.travel"][-1] - run["fr.travel"][-1]) > 0
@@ -308,7 +310,7 @@ def test_an_anti_roll_bar_at_the_wheel_and_two_way_dampers():
 def test_a_spinning_car_ends_at_rest(compiled):
     """From 140 km/h round and round, then the brakes: no number fails, and it stands still."""
     wheel, _ = dwell_signal(300.0, 0.7, 0.5)
-    brake = bc.sampled([0, 4, 4.3, 100], [0, 0, 2500.0, 2500.0])
+    brake = bc.signals.sampled([0, 4, 4.3, 100], [0, 0, 2500.0, 2500.0])
     run = compiled.drive(40.0, compiled.settled(140 / 3.6), {"steer": wheel, "brake": brake}, RELEASED)
     assert run.ended == "finished" and all(np.isfinite(run[name]).all() for name in run)
     assert np.abs(run["side_slip"]).max() > 90
@@ -339,7 +341,7 @@ def test_other_ground(car):
 def test_a_tall_car_overturns(compiled):
     """With its mass centre half a metre higher two wheels lift, then it lies on its side: no number fails."""
     high = {"cg_z": float(compiled.data.sprung.cg[2]) + 0.5}
-    wheel = bc.sampled([0, 0.5, 0.7, 100], [0, 0, 150.0, 150.0])
+    wheel = bc.signals.sampled([0, 0.5, 0.7, 100], [0, 0, 150.0, 150.0])
     run = compiled.drive(8.0, compiled.settled(25.0, **high), {"steer": wheel}, RELEASED | high, until="abs(roll) > 60")
     assert all(np.isfinite(run[name]).all() for name in run)
     inner = run["fl.tyre_load"] + run["rl.tyre_load"]

@@ -140,7 +140,7 @@ def test_locked_wheels_brake_with_the_friction_limit(sim):
 
 def test_braked_car_stops_and_stays(sim):
     """It rocks back by the elasticity of tyres and suspension alone, and comes to rest."""
-    run = sim.simulate(t_end=20, output_every=10, initial=rolling(10), inputs={"brake": bc.step(1.0, 3000.0)})
+    run = sim.simulate(t_end=20, output_every=10, initial=rolling(10), inputs={"brake": bc.signals.step(1.0, 3000.0)})
     x = run["q(chassis, 1)"]
     _, _, _, radius = static_state()
     braking = 3000 / radius.mean() / (TOTAL + 4 * SPIN / radius.mean() ** 2)
@@ -150,7 +150,7 @@ def test_braked_car_stops_and_stays(sim):
 
 
 def test_brake_at_standstill_moves_nothing(sim):
-    run = sim.simulate(t_end=3, output_every=100, inputs={"brake": bc.step(0.5, 8000.0)})
+    run = sim.simulate(t_end=3, output_every=100, inputs={"brake": bc.signals.step(0.5, 8000.0)})
     free = sim.simulate(t_end=3, output_every=100)
     assert abs(run["q(chassis, 1)"] - free["q(chassis, 1)"]).max() < 1e-4
     assert abs(run["speed"]).max() < 1e-3
@@ -176,7 +176,11 @@ def test_car_stands_on_a_slope_without_creeping(sim, across):
 
 
 def test_c_and_python_agree(equations, sim):
-    inputs = {"steer": bc.step(0.01, 4.0), "drive": bc.step(0.02, 800.0), "brake": bc.step(0.05, 2000.0)}
+    inputs = {
+        "steer": bc.signals.step(0.01, 4.0),
+        "drive": bc.signals.step(0.02, 800.0),
+        "brake": bc.signals.step(0.05, 2000.0),
+    }
     options = {"t_end": 0.1, "step": 0.002, "initial": rolling(12), "inputs": inputs}
     runs = [sim.simulate(**options), equations.compile(backend="python").simulate(**options)]
     for channel in ("q(chassis, 1)", "yaw_rate", "w1l.tyre_fy", "w2r.tyre_fx", "w1r.held", "rack"):

@@ -50,7 +50,7 @@ def test_the_motor_does_not_drive_the_car_backwards(compiled):
 def test_the_rotor_takes_part_in_braking_while_the_clutch_is_closed(compiled, brake, closed):
     """Loss of speed with and without rotor inertia: by its kinetic energy alone, and none with an open clutch."""
     start = compiled.settled(25.0)
-    inputs = {"brake": bc.sampled([0, 0.2, 100], [0, brake, brake]), "drive": compiled.foot_off(start)}
+    inputs = {"brake": bc.signals.sampled([0, 0.2, 100], [0, brake, brake]), "drive": compiled.foot_off(start)}
     heavy, light = (
         compiled.drive(2.0, start, inputs, {**HELD, "i_motor": inertia, "gear_held": 3.0}) for inertia in (J, 1e-6)
     )
@@ -70,7 +70,7 @@ def test_the_rotor_does_not_lengthen_a_stop(compiled):
     """From 100 km/h without air: one stopping distance with and without rotor inertia, as the clutch opens, and all
     kinetic energy of the car is work of the tyres' forces."""
     start = compiled.settled(100 / 3.6)
-    inputs = {"brake": bc.sampled([0, 0.2, 100], [0, 2500, 2500]), "drive": compiled.foot_off(start)}
+    inputs = {"brake": bc.signals.sampled([0, 0.2, 100], [0, 2500, 2500]), "drive": compiled.foot_off(start)}
     heavy, light = (
         compiled.drive(20.0, start, inputs, {**HELD, "i_motor": inertia, "area": 1e-9}, until="ground_speed < 0.1")
         for inertia in (J, 1e-6)

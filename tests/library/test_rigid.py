@@ -278,7 +278,7 @@ def test_events_of_the_user_are_found_within_steps(backend):
 @pytest.mark.parametrize("backend", ["c", "wasm"])
 @pytest.mark.parametrize(
     ("push", "speed"),
-    [(bc.step(at=0.503, height=6.0), 6 / 3 * 0.497), (lambda t: 6 * math.cos(3 * t), 6 / 9 * math.sin(3))],
+    [(bc.signals.step(at=0.503, height=6.0), 6 / 3 * 0.497), (lambda t: 6 * math.cos(3 * t), 6 / 9 * math.sin(3))],
     ids=["jump", "wave"],
 )
 def test_inputs_push_and_their_jumps_split_steps(push, speed, backend):

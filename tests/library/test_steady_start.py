@@ -172,7 +172,7 @@ def test_steering_to_and_fro_at_rest(name):
         (450, 0.2, 3000),
     )
     for angle, frequency, brake in cases:
-        wheel = bc.sampled(t.tolist(), (angle * np.sin(2 * np.pi * frequency * t)).tolist())
+        wheel = bc.signals.sampled(t.tolist(), (angle * np.sin(2 * np.pi * frequency * t)).tolist())
         run = sim.simulate(t_end=60, inputs={"steer": wheel, "brake": float(brake)})
         assert np.hypot(run["x"][-1] - run["x"][0], run["y"][-1] - run["y"][0]) < 1e-3, (angle, frequency, brake)
         assert 3 < np.abs(run["steering_torque"]).max() < 15  # N m

@@ -88,7 +88,9 @@ def test_a_model_of_the_planar_car_has_the_published_understeer_steer_and_side_s
         start |= {f"q({w}h)": at.Rl, f"u({w})": car["V"] / at.Re}
     L = car["a"] + car["b"]
     for k, wanted in enumerate((7e-4, *found["delta"][::2])):
-        run = sim.simulate(t_end=6, step=1e-3, output_every=6000, initial=start, inputs={"steer": bc.step(0, wanted)})
+        run = sim.simulate(
+            t_end=6, step=1e-3, output_every=6000, initial=start, inputs={"steer": bc.signals.step(0, wanted)}
+        )
         ay, delta, beta = (run[name][-1] for name in ("ay", "delta", "beta"))
         if k == 0:
             assert (delta - L * ay / car["V"] ** 2) / ay == pytest.approx(car["understeer_gradient"], rel=1e-2)
@@ -163,7 +165,7 @@ def test_a_car_corners_as_equilibrium_by_hand_says_up_to_the_limit_of_its_tyres(
     at = car.equilibrium(targets={"speed": V, "ay": 7.6}, free=["steer", "drive"], at=at)  # angles grow without end
     least, most = (steady_car(tyre, V, 7.6 * x, start)[1] for x in (0.98, 1.02))
     assert least < np.radians(at["steer"]) < most
-    run = car.simulate(t_end=3, step=0.001, inputs={"steer": bc.step(0.1, 4.0)}, output_every=100)
+    run = car.simulate(t_end=3, step=0.001, inputs={"steer": bc.signals.step(0.1, 4.0)}, output_every=100)
     assert 7.5 < run["speed"][-1] * np.radians(run["yaw_rate"][-1]) < 8.2  # muy is 0.88 at 4 kN
 
 
@@ -183,7 +185,7 @@ def test_locked_wheels_brake_less_than_rolling_ones_and_both_as_by_hand(car):
     tyre = bc.tyres.read(BOOK)
     ways = {}
     for moment, slip in ((3500, -0.3), (9000, -0.9)):
-        run = car.simulate(t_end=8, step=0.001, inputs={"brake": bc.step(0.5, moment)}, output_every=10)
+        run = car.simulate(t_end=8, step=0.001, inputs={"brake": bc.signals.step(0.5, moment)}, output_every=10)
         v, kappa = run["speed"], min(run[f"w{i}{s}.tyre.kappa"].min() for i in (1, 2) for s in "lr")
         stopped = np.argmax(v < 0.05)
         assert stopped > 0 and abs(v[-1]) < 0.02 and (kappa > slip if moment == 3500 else kappa < slip)
@@ -197,7 +199,7 @@ def test_locked_wheels_brake_less_than_rolling_ones_and_both_as_by_hand(car):
 
 @pytest.mark.campaign
 def test_split_friction_turns_a_braked_car_to_the_side_that_holds(car):
-    options = dict(t_end=0.5, step=0.001, inputs={"brake": bc.step(0.2, 4000)})
+    options = dict(t_end=0.5, step=0.001, inputs={"brake": bc.signals.step(0.2, 4000)})
     split = car.simulate(initial={"q(chassis, 1)": 1000.0}, **options)
     even = car.simulate(**options)
     assert abs(even["yaw_rate"]).max() < 1.0

@@ -43,7 +43,9 @@ def two_corners():
     s.add_gravity()
     s.set_defaults(k_t=200000)
     s.set_units(k_t="F/L")
-    s.set_run(t_end=0.1, step=0.002, output_every=5, initial={"q(base)": 0.05}, inputs={"steer": bc.sine(0.01, 3.0)})
+    s.set_run(
+        t_end=0.1, step=0.002, output_every=5, initial={"q(base)": 0.05}, inputs={"steer": bc.signals.sine(0.01, 3.0)}
+    )
     return s
 
 

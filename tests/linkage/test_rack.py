@@ -43,7 +43,7 @@ def test_a_given_rack_is_a_driven_one(table):
     kinds = {"body": "python", "input": "c"} | ({} if table else {"formula": "python"})
     sims = {k: steered(k, table).equations(optimise="none").compile(backend=b) for k, b in kinds.items()}
     assert len(sims["input"].interface.coordinates) == 3
-    inputs = {"r_in": bc.sine(R, W / (2 * np.pi))}
+    inputs = {"r_in": bc.signals.sine(R, W / (2 * np.pi))}
     rng = np.random.default_rng(1)
     for t in (0.05, 0.4, 0.9):
         q, u = rng.uniform(-0.3, 0.3, 3), rng.uniform(-1, 1, 3)
@@ -143,7 +143,7 @@ def test_bad_racks():
         made("vel(o)").equations()
     with pytest.raises(ModelError, match="the rate of its rate is used; a ramp has none"):
         made("steer").equations().compile(backend="python").simulate(
-            t_end=0.01, step=0.001, inputs={"steer": bc.ramp(0, 1)}
+            t_end=0.01, step=0.001, inputs={"steer": bc.signals.ramp(0, 1)}
         )
     run = (
         made("0.5*t**2", table=True)

@@ -32,7 +32,7 @@ EVENTS = {  # of some models: events, and a parameter that varies
     "quarter_car": ([
         bc.event("q(body) - 0.002", direction=1, action={"u(body)": "-0.8*u(body)"}, name="stop"),
         bc.event("az < -0.8", stop=True, name="hard"),
-    ], "k", {"t_end": 0.4, "step": 0.002, "inputs": {"z_road": bc.step(at=0.0131, height=0.05)}}),
+    ], "k", {"t_end": 0.4, "step": 0.002, "inputs": {"z_road": bc.signals.step(at=0.0131, height=0.05)}}),
     "slider_crank": ([
         bc.event("x - 0.45", direction=1, action={"u(crank)": "0.8*u(crank)", "l": "1.01*l"}, name="far"),
         bc.event("c*t > 0.4", stop=True, name="late"),
@@ -172,7 +172,7 @@ def against_cores(name, precision="double", share=False):
     start = sim.interface.coordinates[0]
     base = float(sim.interface.run.initial.get(start.name, start.default or 0.0))
     step, channels = sim.interface.run.step or 1e-3, [x.name for x in sim.interface.channels]
-    jump = {"inputs": {"z_road": bc.step(at=6.3 * step, height=0.05)}} if name == "quarter_car" else {}
+    jump = {"inputs": {"z_road": bc.signals.step(at=6.3 * step, height=0.05)}} if name == "quarter_car" else {}
     given = {
         "n": 5,
         "parameters": values,

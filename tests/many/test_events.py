@@ -68,7 +68,7 @@ def test_a_ball_that_bounces(method, every):
     """Actions set states, parameters that enter the equations and such that do not; an input jumps within a step."""
     sim, e = ball(), np.linspace(0.6, 0.9, 7)
     events = [BOUNCE, LOSES, GUST]
-    shared = {"method": method, "inputs": {"f": bc.step(at=0.2031, height=2.0)}, "events": events}
+    shared = {"method": method, "inputs": {"f": bc.signals.step(at=0.2031, height=2.0)}, "events": events}
     channels = ["q(ball)", "u(ball)", "energy", "f"]
     many = sim.simulate_many(
         parameters={"e": e}, initial={"u(ball)": np.linspace(-1, 1, 7)}, every=every, keep=channels,
@@ -226,7 +226,7 @@ def test_events_at_jumps_of_inputs_that_drive_a_loop(at):
     machine.add_input("push", units="F*L")
     machine.add_moment("turn", magnitude="push", direction=machine.inertial[3], on="a")
     sim, weights = machine.equations().compile(), np.linspace(9.0, 10.0, 5)
-    inputs = {"drive": bc.ramp(start=at, slope=2.0), "push": bc.step(at=at, height=20.0)}
+    inputs = {"drive": bc.signals.ramp(start=at, slope=2.0), "push": bc.signals.step(at=at, height=20.0)}
     for when in (at, at - 1e-4, at + 1e-4, 0.3008):
         events = [
             bc.event(f"t >= {when}", action={"u(a)": "0.5*u(a)"}),
@@ -342,7 +342,7 @@ def test_the_same_bits_in_every_lane_and_thread(name, varied, events, precision,
 def test_events_in_single_precision(method):
     """Found and done in double precision, from steps in a shorter one."""
     events = [BOUNCE, LOSES, GUST, bc.event("t > 0.41", action={"c": "1.1*c"}, name="at a row")]
-    shared = {"method": method, "inputs": {"f": bc.step(at=0.2031, height=2.0)}, "t_end": 1.6, "events": events}
+    shared = {"method": method, "inputs": {"f": bc.signals.step(at=0.2031, height=2.0)}, "t_end": 1.6, "events": events}
     many = in_lanes(ball(), "e", np.linspace(0.7, 0.9, 5), 1e-6, precision="single", every=4, runs=(0, 4), **shared)
     assert len({*many["q(ball)"][:, -1]}) == 5
 
@@ -353,7 +353,7 @@ def test_examples_with_events_in_single_precision():
     sim = example("clutch").compile()
     in_lanes(sim, "drag", np.linspace(0.4, 0.6, 5), 1e-5, precision="single", every=10, events=CLUTCH)
     sim, k = example("quarter_car").compile(), np.linspace(1e4, 2e4, 6)
-    shared = {"t_end": 0.4, "step": 0.002, "inputs": {"z_road": bc.step(at=0.0131, height=0.05)}}
+    shared = {"t_end": 0.4, "step": 0.002, "inputs": {"z_road": bc.signals.step(at=0.0131, height=0.05)}}
     stop = bc.event("q(body) - 0.002", direction=1, action={"u(body)": "-0.8*u(body)"}, name="stop")
     in_lanes(sim, "k", k, 1e-5, precision="single", events=[stop], **shared)
     late = bc.event("t > 0.2123456789", stop=True, name="late")

@@ -93,7 +93,12 @@ def test_single_precision_is_for_runs_side_by_side():
 def test_every_method_with_inputs_that_jump_within_steps(method):
     """Of a model so short that a group has several vectors: the same bits in all of them, the last not full."""
     sim, k, order = example("quarter_car").compile(), np.linspace(1e4, 2e4, 11), [7, 3, 10, 6, 0, 8, 2, 9, 1, 4, 5]
-    shared = {"t_end": 0.06, "step": 0.002, "method": method, "inputs": {"z_road": bc.step(at=0.0131, height=0.05)}}
+    shared = {
+        "t_end": 0.06,
+        "step": 0.002,
+        "method": method,
+        "inputs": {"z_road": bc.signals.step(at=0.0131, height=0.05)},
+    }
     many = sim.simulate_many(parameters={"k": k}, every=1, **shared)
     assert many.settings["backend"] == "lanes"
     close(sim, many, lambda i: {"parameters": {"k": k[i]}, "output_every": 1, **shared}, (0, 7, 10))
@@ -105,7 +110,7 @@ def test_a_run_that_ends_leaves_the_other_vectors_of_its_group_alone():
     """Signals of each run, too; one of them is no longer finite after some steps."""
     sim, c = example("quarter_car").compile(), np.full(11, 1000.0)
     c[5] = -1e8
-    roads = [bc.sine(amplitude=0.001 * i, frequency=3.0) for i in range(11)]
+    roads = [bc.signals.sine(amplitude=0.001 * i, frequency=3.0) for i in range(11)]
     shared = {"t_end": 0.1, "step": 0.002, "every": 5}
     many = sim.simulate_many(parameters={"c": c}, inputs={"z_road": roads}, backend="lanes", **shared)
     cores = sim.simulate_many(parameters={"c": c}, inputs={"z_road": roads}, backend="cores", **shared)
@@ -131,7 +136,7 @@ def test_an_angle_that_is_far_leaves_its_neighbour_alone():
 
 def test_inputs_and_initial_values_of_every_run():
     sim, q = example("quarter_car").compile(), np.array([0.01, -0.02, 0.03])
-    heights = [bc.sine(amplitude=0.01 * i, frequency=3.0) for i in range(3)]
+    heights = [bc.signals.sine(amplitude=0.01 * i, frequency=3.0) for i in range(3)]
     shared = {"t_end": 0.1, "step": 0.002}
     many = sim.simulate_many(initial={"u(body)": q}, inputs={"z_road": heights}, every=1, **shared)
     assert many.settings["backend"] == "lanes"

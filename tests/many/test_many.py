@@ -58,7 +58,9 @@ def test_closed_loops_that_pass_a_singular_position_have_the_bits_of_simulate():
 
 def test_initial_values_and_inputs_of_every_run():
     sim, q = quarter_car(), np.array([0.01, -0.02, 0.03])
-    signals = [bc.step(at=0.0105 * i, height=0.02 * i) for i in range(3)]  # jumps within steps, elsewhere in every run
+    signals = [
+        bc.signals.step(at=0.0105 * i, height=0.02 * i) for i in range(3)
+    ]  # jumps within steps, elsewhere in every run
     span = {"t_end": 0.1, "step": STEP}
     many = sim.simulate_many(initial={"q(body)": q}, inputs={"z_road": signals}, **span)
     assert ("inputs jump" if sim.backend == "c" else "the model is not compiled") in many.notes[0]
@@ -124,7 +126,7 @@ def test_percentiles_of_numbers_that_spread_far():
     s.add_output("y", "x")
     sim = s.equations().compile()
     for sign in (1.0, -1.0):
-        signal = bc.sampled(np.arange(1001) * 0.01, sign * np.logspace(-3, 3, 1001) * np.sin(np.arange(1001)))
+        signal = bc.signals.sampled(np.arange(1001) * 0.01, sign * np.logspace(-3, 3, 1001) * np.sin(np.arange(1001)))
         many = sim.simulate_many(
             n=1, inputs={"x": signal}, t_end=10, step=0.01, keep="y", reduce={"y": ["percentile(99)", "percentile(1)"]}
         )
@@ -151,7 +153,7 @@ def test_a_run_that_stops_leaves_the_others_alone(backend):
 
 def test_values_are_drawn_by_distributions_with_a_seed():
     sim = quarter_car()
-    of = {"k": bc.uniform(1e4, 2e4), "c": bc.normal(1000, 10)}
+    of = {"k": bc.random.uniform(1e4, 2e4), "c": bc.random.normal(1000, 10)}
     settings = {"n": 64, "t_end": 0.01, "step": STEP, "parameters": of, "reduce": {"az": "final"}}
     first, again, other = (sim.simulate_many(seed=s, sampling="sobol", **settings) for s in (1, 1, 2))
     assert first.values["k"].tobytes() == again.values["k"].tobytes() != other.values["k"].tobytes()
@@ -186,7 +188,7 @@ def test_methods_that_choose_their_steps(which):
     step = sim.interface.run.step or 1e-3
     shared = {"t_end": 60.5 * step, "step": step, "method": method, "rtol": 1e-6, "atol": 1e-9}
     if name == "quarter_car":
-        shared |= {"inputs": {"z_road": bc.step(at=0.0131, height=0.05)}}
+        shared |= {"inputs": {"z_road": bc.signals.step(at=0.0131, height=0.05)}}
     many = sim.simulate_many(parameters=values, every=2, **shared)
     assert many.settings["backend"] == "cores"
     assert bool(many.notes) == (method == "auto")
@@ -201,7 +203,7 @@ def test_methods_that_choose_their_steps(which):
 def test_events_stop_runs_and_act_in_them():
     """One that stops leaves the others alone; an event with an action adds rows, but none to the histories of many runs."""
     sim, k = quarter_car(), np.linspace(1e4, 2e4, 4)
-    shared = {"t_end": 1.0, "step": STEP, "inputs": {"z_road": bc.step(at=0.1, height=0.05)}}
+    shared = {"t_end": 1.0, "step": STEP, "inputs": {"z_road": bc.signals.step(at=0.1, height=0.05)}}
     events = [bc.event("q(body) - 0.02*k/1e4", name="up"), bc.event("t - 0.2005", action={"u(body)": 0}, name="halt")]
     many = sim.simulate_many(parameters={"k": k}, every=5, keep="az", reduce={"az": "max"}, events=events, stop="up",
                              **shared)  # fmt: skip
@@ -251,7 +253,9 @@ def test_tables_and_datasets():
 
 
 def test_pictures(tmp_path):
-    many = quarter_car().simulate_many(5, parameters={"k": bc.uniform(1e4, 2e4)}, t_end=0.1, step=STEP, keep=["az"])
+    many = quarter_car().simulate_many(
+        5, parameters={"k": bc.random.uniform(1e4, 2e4)}, t_end=0.1, step=STEP, keep=["az"]
+    )
     for style in ("bands", "runs"):
         many.plot("az", style=style, path=tmp_path / f"{style}.png")
         assert (tmp_path / f"{style}.png").stat().st_size > 5000
@@ -259,7 +263,7 @@ def test_pictures(tmp_path):
 
 NOT_POSSIBLE = [
     ({}, "n is required"),
-    ({"parameters": {"k": bc.uniform(1, 2)}}, "n is required"),
+    ({"parameters": {"k": bc.random.uniform(1, 2)}}, "n is required"),
     ({"n": 3, "parameters": {"k": [1.0, 2.0]}}, "parameters={'k': ...} has 2 values for 3 runs"),
     ({"n": 2, "parameters": {"kk": [1.0, 2.0]}}, "no such parameter. Did you mean"),
     ({"n": 2, "initial": {"q(bod)": [1.0, 2.0]}}, "no such coordinate or speed"),
@@ -284,9 +288,12 @@ NOT_POSSIBLE = [
     ({"n": 2, "precision": "half"}, "precision='half' is not known"),
     ({"n": 2, "every": 0}, "1. every=0 must be a whole number of at least 1"),
     ({"parameters": {"k": []}}, "parameters={'k': ...} has no values"),
-    ({"n": 10**13, "parameters": {"k": bc.uniform(1, 2)}, "reduce": {"az": "rms"}}, "with 1 value drawn for each need"),
+    (
+        {"n": 10**13, "parameters": {"k": bc.random.uniform(1, 2)}, "reduce": {"az": "rms"}},
+        "with 1 value drawn for each need",
+    ),
     ({"n": 2, "stop": ""}, "no event has that name"),
-    ({"inputs": {"z_road": [bc.sine(1.0), "x"]}}, "run 1: input 'z_road' is 'x'; give a number"),
+    ({"inputs": {"z_road": [bc.signals.sine(1.0), "x"]}}, "run 1: input 'z_road' is 'x'; give a number"),
     ({"inputs": {"z_road": [((0, 9), (0, 1)), ((0, 1), (1, 0))]}}, "run 1: input 'z_road' covers t = 0 to 1 s, but"),
     ({"n": 2, "inputs": {"z_road": np.zeros((3, 10))}}, "input 'z_road' is an array of shape (3, 10); give a number"),
 ]
@@ -348,12 +355,20 @@ def test_none_stops_no_run():
 
 
 def test_distributions_that_cannot_be():
-    for wrong in (lambda: bc.uniform(2, 1), lambda: bc.normal(0, -1), lambda: bc.log_uniform(0, 1)):
+    for wrong in (
+        lambda: bc.random.uniform(2, 1),
+        lambda: bc.random.normal(0, -1),
+        lambda: bc.random.log_uniform(0, 1),
+    ):
         with pytest.raises(bc.ModelError, match="must be"):
             wrong()
     with pytest.raises(bc.ModelError, match="both are finite numbers"):
-        bc.uniform(1, np.inf)
-    assert bc.uniform(*np.array([1, 2])) == bc.uniform(*np.array([1, 2], dtype=np.float32)) == bc.uniform(1, 2)
+        bc.random.uniform(1, np.inf)
+    assert (
+        bc.random.uniform(*np.array([1, 2]))
+        == bc.random.uniform(*np.array([1, 2], dtype=np.float32))
+        == bc.random.uniform(1, 2)
+    )
 
 
 def test_the_command(tmp_path, capsys):

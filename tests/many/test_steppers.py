@@ -125,7 +125,7 @@ def test_environments_satisfy_gymnasium(cart: Any, actions: Any) -> None:
         return bc.gym.make(
             cart, actions, observations=["q(cart)", "sin(q(pole))", "u(pole)"], reward="1 - q(pole)**2 - 0.001*force**2 - m_p",
             done="abs(q(pole)) > 0.3", every=4, t_end=0.5, n=n,
-            initial={"q(pole)": bc.uniform(-0.2, 0.2)}, parameters={"M_p": bc.uniform(0.05, 0.2)},
+            initial={"q(pole)": bc.random.uniform(-0.2, 0.2)}, parameters={"M_p": bc.random.uniform(0.05, 0.2)},
         )  # fmt: skip
 
     check_env(make(), skip_render_check=True)

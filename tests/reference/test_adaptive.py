@@ -139,7 +139,7 @@ def test_wheel_that_leaves_the_road():
     sim, exact = mechanism("hopping_quarter_car")
     run = sim.simulate(method="tsit5", rtol=1e-6, atol=1e-8)
     assert error(sim, run, exact) < 3e-5 and run.settings["rejected"] <= 40
-    still = {"edge": bc.pulse(start=1.7, width=1e-3, height=0.02), "waves": 0.0}
+    still = {"edge": bc.signals.pulse(start=1.7, width=1e-3, height=0.02), "waves": 0.0}
     hit, fine = (sim.simulate(method=m, rtol=r, inputs=still) for m, r in (("tsit5", 1e-6), ("dop853", 1e-12)))
     before = hit.time < 1.7
     kick = np.ptp(fine["u(wheel)"][~before])
@@ -163,7 +163,9 @@ def test_auto_finds_nothing_stiff_in_a_car_on_a_rough_road():
     car = bc.vehicles.Car.read("passenger").changed(front={"compliance": None}, rear={"compliance": None})
     sim = car.system(exact=False, terrain=road).equations().compile()
     for rtol in (1e-4, 1e-6):
-        run = sim.simulate(t_end=4.0, step=0.01, method="auto", rtol=rtol, inputs={"steer": bc.step(at=1, height=5)})
+        run = sim.simulate(
+            t_end=4.0, step=0.01, method="auto", rtol=rtol, inputs={"steer": bc.signals.step(at=1, height=5)}
+        )
         assert run.ended == "finished" and "jacobians" not in run.settings and run.settings["steps"] > 300
 
 

@@ -166,7 +166,7 @@ def test_contradicting_speeds_warn_and_say_what_is_used():
     assert changed and all(name in said for name in changed)
 
 
-ROUGH = {"step": bc.step(0.05, 0.3), "straight pieces": ([0.0, 0.05, 0.1], [0.0, 0.0, 0.3])}
+ROUGH = {"step": bc.signals.step(0.05, 0.3), "straight pieces": ([0.0, 0.05, 0.1], [0.0, 0.0, 0.3])}
 
 
 def driven(constraint, units):
@@ -196,7 +196,7 @@ def test_rough_input_of_a_constraint_is_refused(constraint, units, signal):
     [("u(cart) - z", "L/T", "u(cart)"), ("q(cart) - z", "L", "q(cart)")],
 )
 def test_smooth_input_of_a_constraint_is_followed(constraint, units, state):
-    z = bc.sine(0.2, 3.0)
+    z = bc.signals.sine(0.2, 3.0)
     s = driven(constraint, units)
     s.add_output("speed", "dot(vel(cart.origin), [n1])")
     run = s.equations().compile(backend="python").simulate(inputs={"z": z}, t_end=0.5)

@@ -387,7 +387,12 @@ def test_random_bounces() -> None:
     ]
     equations = s.equations()
     c, python = (equations.compile(backend=backend) for backend in ("c", "wasm"))
-    alike = {"t_end": 1.2, "initial": {"q(a)": 1, "q(b)": 1}, "inputs": {"push": bc.step(0.6, 2.0)}, "events": events}
+    alike = {
+        "t_end": 1.2,
+        "initial": {"q(a)": 1, "q(b)": 1},
+        "inputs": {"push": bc.signals.step(0.6, 2.0)},
+        "events": events,
+    }
     exact = [x.time for x in c.simulate(method="dop853", step=0.01, rtol=1e-12, atol=1e-14, **alike).events]
     for method, order in (("rk4", 4), ("rk2", 2), ("heun", 2), ("ab2", 2), ("euler", 1)):
         coarse, fine = (
@@ -403,7 +408,7 @@ def test_random_bounces() -> None:
             int(rng.integers(1, 5)),
         )
         method = str(rng.choice(["rk4", "tsit5", "ab2"]))
-        push = bc.step(begin + float(rng.choice([0.3, 0.31, 0.5])), float(rng.uniform(-2, 2)))
+        push = bc.signals.step(begin + float(rng.choice([0.3, 0.31, 0.5])), float(rng.uniform(-2, 2)))
         given = {"step": h, "method": method, "output_every": every, "events": events, "inputs": {"push": push}}
         given |= {"t_start": begin, "initial": dict(zip(("q(a)", "q(b)"), rng.uniform(0.2, 1, 2), strict=True))}
         end = begin + float(rng.uniform(0.5, 1.2))

@@ -47,7 +47,7 @@ def table(run):
 @needs_wasm
 @pytest.mark.parametrize("method", METHODS)
 def test_compiled_runs_are_those_in_webassembly(equations, sim, method):
-    options = {"t_end": 5.0, "method": method, "inputs": {"w": bc.step(at=1.2345, height=2.0)}}
+    options = {"t_end": 5.0, "method": method, "inputs": {"w": bc.signals.step(at=1.2345, height=2.0)}}
     here = equations.compile(backend="wasm").simulate(rtol=1e-7, atol=1e-9, **options)
     there = sim.simulate(rtol=1e-7, atol=1e-9, **options)
     assert relative(table(there), table(here)) < 1e-10
@@ -59,7 +59,7 @@ def test_compiled_runs_are_those_in_webassembly(equations, sim, method):
 @needs_compiler
 @pytest.mark.parametrize("method", METHODS)
 def test_runs_repeat_to_the_bit_whole_and_in_pieces(sim, method, monkeypatch):
-    options = {"t_end": 2.0, "method": method, "inputs": {"w": bc.step(at=0.777, height=3.0)}}
+    options = {"t_end": 2.0, "method": method, "inputs": {"w": bc.signals.step(at=0.777, height=3.0)}}
     whole = sim.simulate(**options)
     assert np.array_equal(table(sim.simulate(**options)), table(whole))
     watched = sim.simulate(events={"up": "u(rod) > 0.5"}, **options)  # step by step
@@ -107,7 +107,7 @@ def test_event_times_to_the_tolerance(backend, method):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_short_pulses_are_not_stepped_over(sim, method):
-    pulse = bc.pulse(start=3.0, width=1e-3, height=4200.0)
+    pulse = bc.signals.pulse(start=3.0, width=1e-3, height=4200.0)
     free = {"initial": {"q(rod)": 0.0}, "parameters": {"k": 0.0, "c": 0.0}}
     run = sim.simulate(t_end=4.0, step=0.5, method=method, rtol=1e-4, inputs={"w": pulse}, **free)
     assert run["u(rod)"][:7].tolist() == [0.0] * 7
@@ -216,7 +216,7 @@ def test_progress_within_one_output(sim, method, monkeypatch):
 def stiff():
     """A pendulum whose speed is held by a hard damper, and an input that jumps."""
     s = pendulum("-c*(u(rod) - w) - k*q(rod)", lambda s: s.add_input("w", units="1/T"), k=3.0, c=2e4)
-    s.set_run(t_end=2.0, step=0.1, inputs={"w": bc.step(at=0.777, height=2.0)})
+    s.set_run(t_end=2.0, step=0.1, inputs={"w": bc.signals.step(at=0.777, height=2.0)})
     return s
 
 
@@ -243,7 +243,7 @@ def test_auto_goes_over_where_a_fast_mode_holds_the_steps(backend):
 def test_auto_goes_back_where_stiff_steps_do_not_come_on_sooner(backend):
     """A hard damper that opens at 0.5 s: the pendulum then swings freely."""
     s = pendulum("-c*grip*u(rod) - k*q(rod)", lambda s: s.add_input("grip"), k=300.0, c=2e4)
-    s.set_run(t_end=3.0, step=0.1, inputs={"grip": bc.step(at=0.5, height=-1.0, before=1.0)})
+    s.set_run(t_end=3.0, step=0.1, inputs={"grip": bc.signals.step(at=0.5, height=-1.0, before=1.0)})
     sim = s.equations().compile(backend=backend)
     run = sim.simulate(method="auto", rtol=1e-6, atol=1e-8)
     assert run.settings["went_over"] < 0.1 and 0.5 < run.settings["went_back"] < 3 and run.settings["times_back"] == 1
@@ -293,7 +293,7 @@ def test_programs_choose_their_steps(language, tmp_path):
     equations = driven().equations()
     program = build(equations, language, tmp_path / "written")
     lines = ("STOPT 2", "STEP 0.05", "RTOL 1e-7", "ATOL 1e-9", "W step 0.777 3 0")
-    jump = {"w": bc.step(at=0.777, height=3.0)}
+    jump = {"w": bc.signals.step(at=0.777, height=3.0)}
     for method in METHODS:
         found = program.run(tmp_path / method, f"METHOD {method}", *lines)
         run = equations.compile().simulate(t_end=2.0, step=0.05, method=method, rtol=1e-7, atol=1e-9, inputs=jump)
@@ -305,7 +305,7 @@ def test_programs_choose_their_steps(language, tmp_path):
     assert re.search(r"\n\d+ rates, \d+ Jacobians, \d+ factorisations, 0 failures of Newton's method\n", told)
     program.run(tmp_path / "short", "METHOD tsit5", *lines[:-1], "W ramp 0.777 3 0.777000000000001")  # one break
     told = program(tmp_path / "short" / "out.echo", "--output", tmp_path / "x.erd", "--echo", tmp_path / "x")
-    ramp = {"w": bc.ramp(0.777, 3.0, 0.777000000000001)}
+    ramp = {"w": bc.signals.ramp(0.777, 3.0, 0.777000000000001)}
     run = equations.compile().simulate(t_end=2.0, step=0.05, method="tsit5", rtol=1e-7, atol=1e-9, inputs=ramp)
     assert int(re.search(r"(\d+) steps", told)[1]) == run.settings["steps"]
     held = ("METHOD tsit5", "RTOL 1e-4", "K 3e5", "STOPT 1")

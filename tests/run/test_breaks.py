@@ -57,9 +57,12 @@ def error(run, pieces):
 
 STEP_AT, RAMP = 0.3337, (0.2191, 0.5713)
 SIGNALS = {
-    "step between steps": (bc.step(at=STEP_AT, height=2.0), [(0, 0, 0), (STEP_AT, 2.0, 0)]),
-    "step at a step": (bc.step(at=0.5, height=2.0), [(0, 0, 0), (0.5, 2.0, 0)]),
-    "ramp": (bc.ramp(RAMP[0], 3.0, RAMP[1]), [(0, 0, 0), (RAMP[0], 0, 3.0), (RAMP[1], 3.0 * (RAMP[1] - RAMP[0]), 0)]),
+    "step between steps": (bc.signals.step(at=STEP_AT, height=2.0), [(0, 0, 0), (STEP_AT, 2.0, 0)]),
+    "step at a step": (bc.signals.step(at=0.5, height=2.0), [(0, 0, 0), (0.5, 2.0, 0)]),
+    "ramp": (
+        bc.signals.ramp(RAMP[0], 3.0, RAMP[1]),
+        [(0, 0, 0), (RAMP[0], 0, 3.0), (RAMP[1], 3.0 * (RAMP[1] - RAMP[0]), 0)],
+    ),
     "samples": (([0.0, 0.4321, 2.0], [0.0, 1.0, 0.5]), [(0, 0, 1 / 0.4321), (0.4321, 1.0, -0.5 / (2.0 - 0.4321))]),
 }
 
@@ -86,7 +89,7 @@ def test_adaptive_methods_stop_at_jumps(sim, sims, method):
 
 
 def test_output_times_stay_where_they_are(sim):
-    run = sim.simulate(t_end=1.0, step=0.1, inputs={"w": bc.step(at=STEP_AT)})
+    run = sim.simulate(t_end=1.0, step=0.1, inputs={"w": bc.signals.step(at=STEP_AT)})
     np.testing.assert_array_equal(run.time, np.append(np.arange(10) * 0.1, 1.0))
 
 
@@ -95,7 +98,7 @@ def test_two_inputs_that_jump_together_or_almost(sim):
     both = sim.simulate(t_end=1.0, step=0.1, inputs={"w": lambda t: 2.0 * (t >= 0.3)})
     assert both["w"][3] == 2.0
     for at in (0.3, 0.1 + 0.2, math.nextafter(0.3, 0)):
-        run = sim.simulate(t_end=1.0, step=0.1, method="rk4", inputs={"w": bc.step(at=at, height=2.0)})
+        run = sim.simulate(t_end=1.0, step=0.1, method="rk4", inputs={"w": bc.signals.step(at=at, height=2.0)})
         assert error(run, [(0, 0, 0), (0.3, 2.0, 0)]) < 1e-5
         assert run["w"].tolist() == [0.0] * 3 + [2.0] * 8
 
@@ -168,7 +171,7 @@ def test_event_within_a_long_step_of_an_adaptive_method(sim):
 
 def test_event_of_an_input_that_jumps(sim):
     for method in ("rk4", "RK45"):
-        run = sim.simulate(step=0.1, method=method, inputs={"w": bc.step(at=STEP_AT)}, events={"on": "w > 0.5"})
+        run = sim.simulate(step=0.1, method=method, inputs={"w": bc.signals.step(at=STEP_AT)}, events={"on": "w > 0.5"})
         assert [e.time for e in run.events] == pytest.approx([STEP_AT], abs=1e-12)
 
 
@@ -204,7 +207,10 @@ def test_events_look_back_at_what_externals_remembered(backend, given):
 def test_comparison_from_equal_values(sim, sims, method):
     """w > 0 becomes true where w leaves zero; w >= 0 is true all the time, and w itself does not come from below."""
     run = sims[able(sim.backend, method)].simulate(
-        step=0.1, method=method, inputs={"w": bc.step(at=STEP_AT)}, events={"on": "w > 0", "never": "w >= 0", "no": "w"}
+        step=0.1,
+        method=method,
+        inputs={"w": bc.signals.step(at=STEP_AT)},
+        events={"on": "w > 0", "never": "w >= 0", "no": "w"},
     )
     assert [(e.name, e.time) for e in run.events] == [("on", pytest.approx(STEP_AT, abs=1e-12))]
 
@@ -225,7 +231,7 @@ def cranks():
 
 @pytest.mark.campaign
 def test_loops_keep_their_order_across_a_jump_and_stay_closed(cranks):
-    inputs = {"kick": bc.step(at=STEP_AT, height=0.05)}
+    inputs = {"kick": bc.signals.step(at=STEP_AT, height=0.05)}
     ends = []
     for sim in cranks:
         runs = [sim.simulate(t_end=1.0, step=h, inputs=inputs) for h in (0.01, 0.005, 0.00125)]

@@ -260,7 +260,7 @@ def test_last_step_may_be_short_and_steps_may_be_split():
     s.add_input("push", units="F")
     s.add_force("side", magnitude="push", direction=s.inertial[1], at="bob.origin")
     sim = s.equations().compile()
-    inputs = {"push": bc.step(at=0.123, height=3.0)}
+    inputs = {"push": bc.signals.step(at=0.123, height=3.0)}
     fine = sim.simulate(t_end=0.505, step=0.001, inputs=inputs)
     for dae in ALL:
         run = sim.simulate(t_end=0.505, step=0.01, inputs=inputs, dae=dae)

@@ -34,7 +34,7 @@ def driven() -> bc.System:
     s.add_force("f", magnitude=f, direction=s.inertial[3], at=mass.origin)
     s.add_output("az", "dot(dxdt(vel(mass.cm)), [n3])")
     s.set_defaults(m=1, k=40, c=0.5, f0=3, gain=0.3)
-    s.set_run(initial={"q(mass)": 0.1}, inputs={"z": bc.step(at=0.255, height=0.3)})
+    s.set_run(initial={"q(mass)": 0.1}, inputs={"z": bc.signals.step(at=0.255, height=0.3)})
     return s
 
 

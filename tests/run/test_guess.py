@@ -129,7 +129,7 @@ def test_an_environment_takes_a_guess():
     env = bc.gym.make(sim, actions={"T": (-1, 1)}, observations=["q(c)"], guess=DOWN)
     assert env.reset(seed=0)[0][0] < 0
     with pytest.raises(bc.ModelError, match="given in initial= and in guess="):
-        bc.gym.make(sim, actions={"T": (-1, 1)}, initial={"q(c)": bc.uniform(1, 2)}, guess=DOWN)
+        bc.gym.make(sim, actions={"T": (-1, 1)}, initial={"q(c)": bc.random.uniform(1, 2)}, guess=DOWN)
 
 
 def test_the_command_line_takes_a_guess(tmp_path, capsys):

@@ -11,11 +11,11 @@ from tests.models import able, needs_compiler, pendulum, rarely, relative
 TIMES = np.linspace(0.0, 1.0, 41)
 SIGNALS = {
     "number": 0.7,
-    "step": bc.step(at=0.3, height=2.0, before=-0.5),
-    "ramp": bc.ramp(start=0.2, slope=3.0, end=0.6),
-    "endless ramp": bc.ramp(start=0.2, slope=3.0),
-    "sine": bc.sine(amplitude=2.0, frequency=3.0, phase=0.4, start=0.1),
-    "chirp": bc.chirp(amplitude=1.5, f0=0.5, f1=8.0, duration=0.6, start=0.1),
+    "step": bc.signals.step(at=0.3, height=2.0, before=-0.5),
+    "ramp": bc.signals.ramp(start=0.2, slope=3.0, end=0.6),
+    "endless ramp": bc.signals.ramp(start=0.2, slope=3.0),
+    "sine": bc.signals.sine(amplitude=2.0, frequency=3.0, phase=0.4, start=0.1),
+    "chirp": bc.signals.chirp(amplitude=1.5, f0=0.5, f1=8.0, duration=0.6, start=0.1),
     "function": lambda t: math.exp(-t),
     "pair": (TIMES, np.sin(9 * TIMES)),
     "array": np.column_stack([TIMES, np.cos(9 * TIMES)]),
@@ -79,7 +79,7 @@ def test_inputs_are_in_user_units(backend):
         (lambda t: math.nan if t > 0.5 else 0.0, r"input 'w' is nan at t = 0.505 s"),
         (lambda t: 1 / 0, "input 'w' fails at t = 0 s: ZeroDivisionError"),
         (lambda t: "much", "input 'w' fails at t = 0 s: ValueError"),
-        (bc.step(at=math.nan), "input 'w': a number of its step is nan"),
+        (bc.signals.step(at=math.nan), "input 'w': a number of its step is nan"),
         ("fast", "input 'w' is 'fast'; give a number"),
         (bc.table((0, 1), (0, 1), ((0, 1), (2, 3))), "table of 2 arguments"),
     ],
@@ -115,4 +115,4 @@ def test_missing_and_unknown_inputs():
 
 def test_rate_of_a_step_is_refused():
     with pytest.raises(bc.ModelError, match="input 'w' must be differentiable"):
-        driven(rate=True).equations().compile(backend="python").simulate(inputs={"w": bc.step()})
+        driven(rate=True).equations().compile(backend="python").simulate(inputs={"w": bc.signals.step()})

@@ -65,4 +65,4 @@ def test_a_table_keeps_its_own_points():
 
 def test_a_ramp_that_ends_before_it_starts_is_an_error():
     with pytest.raises(bc.RunError, match=r"end=0\.05 s is before start=0\.1 s"):
-        bc.ramp(start=0.1, slope=1, end=0.05)
+        bc.signals.ramp(start=0.1, slope=1, end=0.05)

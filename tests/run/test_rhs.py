@@ -21,7 +21,7 @@ from tests.run.test_when import WAYS, compiled, sampled
 scipy = Late("scipy")
 integrate = Late("scipy.integrate")
 BACKENDS = ["python", pytest.param("c", marks=needs_compiler)]
-GUST = bc.sine(amplitude=0.3, frequency=0.7)
+GUST = bc.signals.sine(amplitude=0.3, frequency=0.7)
 
 
 def driven():
@@ -106,7 +106,7 @@ def test_routines_that_remember_do_so_in_no_call(way):
 
 @needs_compiler
 @pytest.mark.parametrize(
-    ("name", "inputs"), [("double_pendulum", None), ("quarter_car", {"z_road": bc.sine(0.02, 1.0)})]
+    ("name", "inputs"), [("double_pendulum", None), ("quarter_car", {"z_road": bc.signals.sine(0.02, 1.0)})]
 )
 def test_scipy_integrates_it_to_what_a_run_gives(name, inputs):
     sim = example(name).compile(backend="c")

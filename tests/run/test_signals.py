@@ -64,12 +64,12 @@ def test_programs_know_all_signals(tmp_path, language):
 
 
 def test_a_pulse_is_one_smooth_bump():
-    bump = bc.pulse(start=1.0, width=0.5, height=3.0)
+    bump = bc.signals.pulse(start=1.0, width=0.5, height=3.0)
     assert [bump(t) for t in (0.9, 1.0, 1.25, 1.5, 2.0)] == pytest.approx([0.0, 0.0, 3.0, 0.0, 0.0])
     assert bump(1.125) == pytest.approx(1.5)  # half way up
     assert bump.breaks == (1.0, 1.5)
     with pytest.raises(bc.RunError, match=r"pulse: width=.* must be positive"):
-        bc.pulse(width=-1)
+        bc.signals.pulse(width=-1)
 
 
 def test_what_cannot_be_differentiated_is_told():
@@ -83,7 +83,7 @@ def test_what_cannot_be_differentiated_is_told():
 
 
 def test_made_fills_in_the_defaults_of_the_functions():
-    assert made("chirp", f1=5.0).numbers == bc.chirp(f1=5.0).numbers
+    assert made("chirp", f1=5.0).numbers == bc.signals.chirp(f1=5.0).numbers
     assert made("ramp").numbers == (0.0, 1.0, math.inf)
     with pytest.raises(bc.RunError, match=r"chirp: duration=0\.0 must be positive"):
         made("chirp", duration=0)

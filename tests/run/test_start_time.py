@@ -25,7 +25,7 @@ def equations() -> bc.Equations:
 def test_a_run_from_later_on_is_the_rest_of_the_whole(equations: bc.Equations, backend: str, method: str) -> None:
     """Inputs with a jump and formulas over t see the time; the last steps are the same but for rounding."""
     sim = equations.compile(backend=backend)
-    given = {"t_end": 2, "step": 0.01, "method": method, "inputs": {"z": bc.step(at=1.234, height=0.3)}}
+    given = {"t_end": 2, "step": 0.01, "method": method, "inputs": {"z": bc.signals.step(at=1.234, height=0.3)}}
     whole = sim.simulate(**given)
     rest = sim.simulate(t_start=1, initial={x: whole[x][100] for x in ("q(mass)", "u(mass)")}, **given)
     assert rest.time[0] == 1 and rest.time[-1] == 2 and len(rest) == 101

@@ -56,7 +56,12 @@ def test_changes_on_the_way_are_those_of_runs_that_go_on(made: Any, model: Any) 
     parameter = "k" if model is driven else "g"
     changes = [{"parameters": {parameter: 30.0}}]
     if model is driven:
-        changes = [{"inputs": {"z": 0.2}}, {"inputs": {"z": 0.1}}, *changes, {"inputs": {"z": bc.sine(frequency=2.0)}}]
+        changes = [
+            {"inputs": {"z": 0.2}},
+            {"inputs": {"z": 0.1}},
+            *changes,
+            {"inputs": {"z": bc.signals.sine(frequency=2.0)}},
+        ]
     run = sim.simulate(t_end=0.1, step=STEP, output_every=10)
     st = sim.stepper(step=STEP)
     st.step(10)

@@ -70,10 +70,10 @@ def test_order_two_past_jumps_kinks_events_and_short_ends(masses, backend):
     """Within steps, whatever their length, and at the end of one."""
     kick = [bc.event("q(b) < 0.5", action={"u(b)": "u(b) + 1"}, name="kick")]
     given = {
-        "t_end": 1.9037, "events": kick, "inputs": {"f": bc.step(at=0.4013, height=3)}, "output_every": 1000
+        "t_end": 1.9037, "events": kick, "inputs": {"f": bc.signals.step(at=0.4013, height=3)}, "output_every": 1000
     }  # fmt: skip
     exact = masses["c"].simulate(**given | {"method": "dop853", "rtol": 1e-12, "atol": 1e-14})
-    ramp = given | {"inputs": {"f": bc.ramp(0.5, 2.0)}}
+    ramp = given | {"inputs": {"f": bc.signals.ramp(0.5, 2.0)}}
     bent = masses["c"].simulate(**ramp | {"method": "dop853", "rtol": 1e-12, "atol": 1e-14})
     for what, right in ((given, exact), (ramp, bent)):
         errors = []
@@ -196,7 +196,7 @@ def test_written_programs_take_the_steps_of_runs(tmp_path, language):
     """Events, routines that remember and keep, an input that jumps, a last step that is shorter."""
     agrees(lever().equations(), language, tmp_path / "lever", TURN, 0, ["--method", "ab2"], method="ab2")
     kick = [bc.event("q(b) < 0.5", action={"u(b)": "u(b) + 1"}, name="kick")]
-    s = mass(t_end=1.9037, inputs={"f": bc.step(at=0.4013, height=3)})
+    s = mass(t_end=1.9037, inputs={"f": bc.signals.step(at=0.4013, height=3)})
     agrees(s.equations(), language, tmp_path / "mass", kick)
     slow = [bc.event("t - 0.1113", action={"u(a)": "0.9*u(a)"}, name="slow")]
     options, settings = ["--method", "ab2", "--step", "0.004", "--t-end", "0.2"], {"step": 0.004, "t_end": 0.2}
@@ -213,7 +213,9 @@ def test_pages_take_the_same_steps(model):
     """An input that jumps within a step, a last step that is shorter; loops."""
     s = model()
     settings = (
-        {"inputs": {"f": bc.step(at=0.1031, height=3)}} if model is mass else {"initial": {"q(a)": 0.3, "u(a)": 5}}
+        {"inputs": {"f": bc.signals.step(at=0.1031, height=3)}}
+        if model is mass
+        else {"initial": {"q(a)": 0.3, "u(a)": 5}}
     )
     s.set_run(t_end=0.3, step=0.004, method="ab2", **settings)
     eom = s.equations()

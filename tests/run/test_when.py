@@ -67,7 +67,7 @@ def test_jump_of_an_input_is_no_step_for_it(way):
     s.add_moment("more", magnitude="w", direction="[rod3]", on="rod")
     sim = compiled(s, way)
     plain = sim.simulate(inputs={"w": 0})
-    split = sim.simulate(inputs={"w": bc.step(at=0.031, height=1e-12)})
+    split = sim.simulate(inputs={"w": bc.signals.step(at=0.031, height=1e-12)})
     np.testing.assert_allclose(split["q(rod)"], plain["q(rod)"], atol=1e-9)  # 1e-5 otherwise
 
 

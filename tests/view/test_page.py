@@ -170,7 +170,7 @@ def hostile():
     s.add_parameter("k", label=HOSTILE)
     s.add_output("back", "k*q(rod)", label=HOSTILE)
     s.set_defaults(k=3.0)
-    s.set_run(t_end=1.0, step=0.01, initial={"q(rod)": 0.3}, inputs={"m": bc.sine(0.1, 1.0)})
+    s.set_run(t_end=1.0, step=0.01, initial={"q(rod)": 0.3}, inputs={"m": bc.signals.sine(0.1, 1.0)})
     return s.equations()
 
 
@@ -235,7 +235,7 @@ def test_sliders_of_inputs_that_are_zero_follow_from_the_size_of_the_machine():
     )
     s.add_shape(body=b, kind="line", size=1, at=((0, 0, 0), (0, 0, "2*l")))
     s.set_defaults(m=100, k=10, l=40, d=1)
-    s.set_run(t_end=1, step=0.01, inputs={"Mt": 0.0, "z": 0.0, "wind": 0.0, "given": bc.sine(3.0, 1.0)})
+    s.set_run(t_end=1, step=0.01, inputs={"Mt": 0.0, "z": 0.0, "wind": 0.0, "given": bc.signals.sine(3.0, 1.0)})
     facts, _, _ = unpacked(s.equations().page(sliders={"e": (-3, 4)}).text)
     assert facts["notes"] == ["The model has no course over time for f, a, e: zero, until a slider is moved."]
     assert {x["name"]: x["held"] for x in facts["signals"]} == {

@@ -285,12 +285,12 @@ class Simulation(Analyses):
     ) -> Many:
         """Runs the model n times on all cores, with values that vary from run to run.
 
-        Every value is a number (or signal) that all runs share, an array over runs, or a distribution: `bc.uniform(a,
-        b)`, `bc.normal(mean, deviation)`, `bc.log_uniform(a, b)`, drawn together by `sampling` ("latin-hypercube",
-        "sobol", "halton", "random") with a `seed`. `keep` names channels whose histories are kept, of every `every`-th
-        step; `reduce` metrics that are computed during the runs, `{"az": ["rms", "max", "percentile(95)"]}`, of the
-        same rows. `rtol`, `atol`, `events`, `stop`, `dae` and `guess` (numbers that all runs share) as of `simulate`. A
-        run that stops leaves the others alone; `many.ended` says why.
+        Every value is a number (or signal) that all runs share, an array over runs, or a distribution:
+        `bc.random.uniform(a, b)`, `bc.random.normal(mean, deviation)`, `bc.random.log_uniform(a, b)`, drawn together by
+        `sampling` ("latin-hypercube", "sobol", "halton", "random") with a `seed`. `keep` names channels whose histories
+        are kept, of every `every`-th step; `reduce` metrics that are computed during the runs, `{"az": ["rms", "max",
+        "percentile(95)"]}`, of the same rows. `rtol`, `atol`, `events`, `stop`, `dae` and `guess` (numbers that all
+        runs share) as of `simulate`. A run that stops leaves the others alone; `many.ended` says why.
         """
         from bellcrank.many.many import simulate_many
 

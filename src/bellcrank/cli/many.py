@@ -34,8 +34,8 @@ from bellcrank.files.picture import check_ending
 from bellcrank.interface.interface import PARAMETERS
 from bellcrank.many.figures import SHOWN, channel_of, read_figure
 from bellcrank.many.many import BACKENDS, PRECISIONS
+from bellcrank.many.random import read_spread
 from bellcrank.many.sampling import HOW
-from bellcrank.many.spread import read_spread
 from bellcrank.names import find_name, text_of
 from bellcrank.run.assembly import STATES
 

@@ -39,8 +39,8 @@ def make(
     [{"force": -10}, {"force": 10}]. `observations`: channels or formulas over channels and parameters, by default all
     states; or a dictionary of them with bounds. `reward`: a formula, a number, or a function of the channels by name.
     `done`: comparisons that end an episode, or a function; it is truncated at `t_end` (s). An action holds for `every`
-    steps of `step` s. `parameters` and `initial` are numbers, or distributions (`bc.uniform(a, b)`) from which every
-    episode draws; `guess` of what closed loops determine holds numbers, as of `simulate`. With `n`, a
+    steps of `step` s. `parameters` and `initial` are numbers, or distributions (`bc.random.uniform(a, b)`) from which
+    every episode draws; `guess` of what closed loops determine holds numbers, as of `simulate`. With `n`, a
     `gymnasium.vector.VectorEnv` of so many, on all cores.
     """
     optional_package("gymnasium", "gym")

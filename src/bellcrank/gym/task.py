@@ -14,8 +14,8 @@ import numpy as np
 
 from bellcrank.errors import ModelError, RunError, mapping
 from bellcrank.interface.interface import Interface
+from bellcrank.many.random import Spread
 from bellcrank.many.sampling import values_at
-from bellcrank.many.spread import Spread
 from bellcrank.model.guess import with_guess
 from bellcrank.names import find_name, key_of, one_each
 from bellcrank.numeric.real import displayed

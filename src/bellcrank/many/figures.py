@@ -18,7 +18,7 @@ from bellcrank.emit.c.many import FIGURES
 from bellcrank.errors import ModelError, did_you_mean
 from bellcrank.interface.interface import CHANNELS, Interface, Quantity
 from bellcrank.many.averages import mean, rms
-from bellcrank.many.spread import called
+from bellcrank.many.random import called
 from bellcrank.many.weighting import WEIGHTINGS, weighted
 
 NUMBERED = ("percentile", "crossing")  # followed by a number: a share in percent, a level

@@ -15,8 +15,8 @@ import numpy as np
 from bellcrank.backend.cuda import on_host
 from bellcrank.errors import ModelError, counted, mapping
 from bellcrank.interface.interface import DECLARED, STATES, Interface
+from bellcrank.many.random import Spread
 from bellcrank.many.sampling import HOW, Samples, drawn
-from bellcrank.many.spread import Spread
 from bellcrank.numeric.real import displayed
 from bellcrank.run.memory import check_memory
 from bellcrank.signals import Signal

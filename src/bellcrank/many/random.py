@@ -10,6 +10,7 @@ from bellcrank.errors import ModelError
 from bellcrank.many.sampling import DISTRIBUTIONS, wrong_numbers
 from bellcrank.numeric.real import real
 
+__all__ = ["log_uniform", "normal", "uniform"]
 _CALL = re.compile(r"\s*([a-z_]+)\s*\(\s*([^(),]+?)\s*(?:,\s*([^(),]+?)\s*)?\)\s*")
 
 
