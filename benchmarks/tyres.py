@@ -69,7 +69,9 @@ def car(name, slip, **more):
     for method in ("rk2", "rk4"):
 
         def run(method=method):
-            sim.simulate(t_end=10, step=1e-3, method=method, output_every=100, inputs={"steer": bc.signals.step(0.5, 2.0)})
+            sim.simulate(
+                t_end=10, step=1e-3, method=method, output_every=100, inputs={"steer": bc.signals.step(0.5, 2.0)}
+            )
 
         run()
         print(f"{name:32}{eom.operation_count()['total']:>12}{method:>12}{10 / seconds(run):>10.0f}", flush=True)
