@@ -57,7 +57,7 @@ def largest_difference(first, second):
     worst = 0.0
     for one, other in zip(first, second, strict=True):
         for name, wanted in other.items():
-            got = np.array(one[C_NAMES.get(name, name)])
+            got = np.array(one[name] if name in one else one[C_NAMES[name]])
             same = (got == wanted) | (np.isnan(got) & np.isnan(wanted))
             size = max(np.abs(wanted).max(initial=0.0), 1.0 if name.startswith("correct") else 1e-300)
             worst = max(worst, float(np.where(same, 0.0, np.abs(got - wanted) / size).max(initial=0.0)))
