@@ -120,6 +120,8 @@ class Chromium(Page):
             self.requests.append(given["request"]["url"])
         elif method == "Runtime.exceptionThrown":
             self.complaints.append(str(given["exceptionDetails"])[:500])
+        elif method == "Runtime.consoleAPICalled" and given["type"] in ("error", "assert"):
+            self.complaints.append(" ".join(str(x.get("value", x.get("description"))) for x in given["args"])[:500])
         elif method == "Log.entryAdded" and given["entry"]["level"] == "error":
             self.complaints.append(given["entry"]["text"])
 

@@ -40,7 +40,13 @@ def _mkdocs(pages: Path, site: Path, parts: dict[str, list[Any]]) -> None:
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(message)s")
 
     config = load_config(str(HERE / "mkdocs.yml"), docs_dir=str(pages), site_dir=str(site), strict=True)
-    # GALLERY and REFERENCE stand in mkdocs.yml for what was written here
-    config.nav = [{k: parts.get(v, v) if isinstance(v, str) else v for k, v in entry.items()} for entry in config.nav]
+    config.nav = [{title: _with_parts(listed, parts) for title, listed in entry.items()} for entry in config.nav]
     config.plugins.on_startup(command="build", dirty=False)
     to_html(config)
+
+
+def _with_parts(listed: Any, parts: dict[str, list[Any]]) -> Any:
+    """Pages of mkdocs.yml, with those that were written here in the place of GALLERY and REFERENCE."""
+    if isinstance(listed, str):
+        return parts.get(listed, listed)
+    return [page for x in listed for page in (parts[x] if isinstance(x, str) and x in parts else [x])]

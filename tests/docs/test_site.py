@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.accessibility import RULES, violations
 from tests.browser import needs_chromium
 from website.check import problems_of
 from website.gallery import GROUPS, SCRIPTS, Made, example_files, example_page
@@ -135,7 +136,7 @@ def test_site_from_a_disk(site, tmp_path):
 @pytest.mark.campaign
 @pytest.mark.filterwarnings("ignore")  # of the packages that build it
 def test_every_page_on_a_desktop_and_a_phone(site, tmp_path):
-    """No complaint in the console, no picture that is missing, nothing wider than the window."""
+    """No error in the console, no missing picture, nothing wider than the window, no serious fault of accessibility."""
     from tests.chromium import Chromium
 
     missing = "[...document.images].filter(i => i.complete && !i.naturalWidth).map(i => i.src)"
@@ -144,5 +145,33 @@ def test_every_page_on_a_desktop_and_a_phone(site, tmp_path):
             browser.resize(width)
             for path in sorted(p for p in site.rglob("*.html") if p.name != "404.html"):
                 browser.open(path.as_uri())
-                assert browser.complaints == [] and browser.value(missing) == [], (path.name, width)
+                assert violations(browser) == [], (path.name, width)
+                assert browser.value(missing) == [] and browser.complaints == [], (path.name, width)
                 assert browser.value("document.documentElement.scrollWidth") <= width + 1, (path.name, width)
+
+
+@needs_chromium
+@pytest.mark.campaign
+def test_faults_of_accessibility_are_found(tmp_path):
+    """A page with a fault of every kind; the same elements without their faults pass."""
+    from tests.chromium import Chromium
+
+    faulty = """<!doctype html><html><head><meta name="viewport" content="user-scalable=no"></head><body><h2>No first</h2>
+        <img src="data:,"><svg role="img"></svg><a href="#x"></a><button></button><input><iframe></iframe>
+        <p aria-hidden="true"><a href="#x">hidden</a></p><a href="#x">a<button>b</button></a><p tabindex="3"></p>
+        <p aria-labelledby="lost"></p><ul><p></p></ul><li></li><b id="x"></b><b id="x"></b>
+        <pre style="width: 40px; overflow: auto">a line that is wider than its element</pre></body></html>"""
+    sound = """<!doctype html><html lang="en"><head><title>t</title></head><body><h1>First</h1><h2>Second</h2>
+        <img src="data:," alt="a"><svg role="img"><title>s</title></svg><a href="#x"><img src="data:," alt="a"></a>
+        <button aria-label="b"></button><label>i<input></label><iframe title="f"></iframe><p aria-hidden="true">hidden</p>
+        <p tabindex="0"></p><p aria-labelledby="x"></p><ul><li></li></ul><b id="x"></b>
+        <pre tabindex="0" style="width: 40px; overflow: auto">a line that is wider than its element</pre></body></html>"""
+    (tmp_path / "faulty.html").write_text(faulty)
+    (tmp_path / "sound.html").write_text(sound)
+    with Chromium(tmp_path / "profile") as browser:
+        browser.open((tmp_path / "faulty.html").as_uri())
+        assert {x.partition(":")[0] for x in violations(browser)} == RULES
+        browser.open((tmp_path / "sound.html").as_uri())
+        assert violations(browser) == []
+        browser.value("console.error('an error')")
+        assert browser.complaints == ["an error"]
