@@ -2,15 +2,19 @@
 
 import csv
 import json
+import re
+import shlex
 import subprocess
 import sys
+from argparse import SUPPRESS
 from pathlib import Path
 from runpy import run_path
 
 import pytest
 
 from bellcrank import cli
-from bellcrank.cli.main import make_parser
+from bellcrank.cli.analyse import frequencies
+from bellcrank.cli.main import COMMANDS, GROUPS, make_parser
 from bellcrank.cli.options import argument
 from bellcrank.cli.progress import Progress
 
@@ -186,12 +190,62 @@ def test_failed_check_has_its_own_exit_code(capsys, monkeypatch):
         ["run", QUARTER_CAR, "--t-end", "soon"],
         ["run", QUARTER_CAR, "--arg", "3=n"],
         ["check", QUARTER_CAR, "--states", "0"],
-        [],
+        ["fmu", QUARTER_CAR, "--fmi", "4"],
     ],
 )
-def test_wrong_usage(arguments, capsys):
+def test_wrong_usage_is_reported_in_one_line(arguments, capsys):
     assert bellcrank(*arguments) == 2
-    assert "usage: bellcrank" in capsys.readouterr().err
+    (line,) = capsys.readouterr().err.splitlines()
+    command = f"bellcrank {arguments[0]}" if arguments[0] in COMMANDS else "bellcrank"
+    assert line.startswith(f"{command}: ")
+    assert line.endswith(f" See {command} --help")
+
+
+def test_a_command_that_is_misspelled(capsys):
+    assert bellcrank("analyze", QUARTER_CAR) == 2
+    assert "'analyze' is not a command. Did you mean 'analyse'?" in capsys.readouterr().err
+    assert bellcrank("fly") == 2
+    assert "Commands: describe, count," in capsys.readouterr().err
+
+
+def test_help_lists_all_commands_in_groups(capsys):
+    assert bellcrank() == 2
+    listed = capsys.readouterr().err
+    assert bellcrank("--help") == 0
+    assert capsys.readouterr().out == listed
+    lines = listed.splitlines()
+    for title, group in GROUPS.items():
+        first = lines.index(f"{title}:") + 1
+        assert [line.split()[0] for line in lines[first : first + len(group)]] == list(group)
+    assert max(map(len, lines)) < 100
+
+
+DEFAULT = re.compile(r"\(default: [^()]+\)$")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_a_command(name, capsys):
+    """Groups, an example that can be read and names files that exist, and defaults in one form."""
+    parser = make_parser(name)
+    with pytest.raises(SystemExit):
+        parser.parse_args([name, "--help"])
+    shown = capsys.readouterr().out
+    example = shlex.split(shown.split("example:\n  bellcrank ")[1])
+    parser.parse_args(example)
+    assert all((EXAMPLES.parent / word).exists() for word in example if word.startswith("examples/"))
+    (found,) = (a.choices[name] for a in parser._actions if isinstance(a.choices, dict))
+    grouped = [g for g in found._action_groups if g.title not in ("positional arguments", "options")]
+    assert {a for g in grouped for a in g._group_actions} == {*found._actions}
+    assert len({g.title for g in grouped}) == len(grouped)
+    formatter = found._get_formatter()
+    for action in found._actions:
+        text = formatter._expand_help(action)
+        assert ("default" in text) == bool(DEFAULT.search(text)), (action.option_strings, text)
+        if isinstance(action.default, list):
+            assert action.nargs == "+" or "(may be repeated)" in text, action.option_strings
+        elif action.default is not None and action.default is not False and action.default is not SUPPRESS:
+            value = DEFAULT.search(text).group()[len("(default: ") : -1]
+            assert action.type is frequencies or value == str(action.default) or float(value) == action.default
 
 
 @pytest.mark.parametrize(
@@ -224,7 +278,7 @@ def test_names_and_options_in_any_order(words, wanted):
         ("kinematics --loads=my.toml", "required: SUSPENSION"),
         ("analyse --sensitivity k", "required: MODEL"),
         ("car nwe my.toml", "invalid choice: 'nwe'"),
-        ("drive my.toml step --sped 80", "unrecognized arguments: --sped 80"),
+        ("drive my.toml step --sped 80", "unrecognized arguments: --sped 80. Did you mean '--speed'?"),
         ("car new a.toml b.toml", "unrecognized arguments: b.toml"),
     ],
 )
@@ -364,7 +418,7 @@ def test_misspelled_parameters_are_errors_with_near_names(capsys):
         ("run --event up:az>1:k=1;k=2", "'up:az>1:k=1;k=2' sets k twice"),
         ("many --n 2 --vary k=uniform(1,2) --vary k=normal(1,2)", "argument --vary: 'k' is given twice"),
         ("many --n 2 --vary k=uniform(1,2) --set K=3", "'k' varies from run to run by --vary, but has a fixed value"),
-        ("analyse --fix k=1 --fix k=2", "argument --fix: 'k' is given twice"),
+        ("analyse --fixed k=1 --fixed k=2", "argument --fixed: 'k' is given twice"),
         ("page --slider k=1:2 --slider k=1:3", "argument --slider: 'k' is given twice"),
     ],
 )

@@ -199,7 +199,7 @@ def test_analyse_as_json(capsys):
         (["--response", "z_raod", "az"], "Did you mean 'z_road'"),
         (["--response", "z_road", "aaa"], "output 'aaa' is not known"),
         (["--sensitivity", "kk"], "parameter 'kk' is not known"),
-        (["--fix", "q(x)=1", "--equilibrium"], "fixed 'q(x)' is not known"),
+        (["--fixed", "q(x)=1", "--equilibrium"], "fixed 'q(x)' is not known"),
         (["--target", "travel=0.1", "--equilibrium"], "no equilibrium"),
     ],
 )

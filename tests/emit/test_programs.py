@@ -354,7 +354,7 @@ def test_options_and_forms_of_input(built, tmp_path, language):
         "2e-3",
         "--method",
         "rk2",
-        "--every",
+        "--output-every",
         7,
         "--output",
         tmp_path / "o.csv",
@@ -368,7 +368,7 @@ def test_options_and_forms_of_input(built, tmp_path, language):
     )  # fmt: skip
     assert worst(run, reference) < 1e-9
     assert run.time[-1] == 0.2  # the last step is kept though it is not the seventh
-    assert "--every" in program("--help")
+    assert "--output-every" in program("--help")
 
 
 @pytest.mark.parametrize("language", COMPILED[:1])
@@ -602,7 +602,7 @@ def test_mutated_input_with_all_checks_on(tmp_path, language):
                         chars[place:place] = chars[place : place + int(rng.integers(1, 200))] * int(rng.integers(1, 60))
             (tmp_path / name).write_text("".join(chars), encoding="utf-8")
         done = subprocess.run(
-            [program.folder / program.stem, "m.par", "--t-end", "0.1", "--step", "0.001", "--every", "50"], cwd=tmp_path, capture_output=True, timeout=20, check=False
+            [program.folder / program.stem, "m.par", "--t-end", "0.1", "--step", "0.001", "--output-every", "50"], cwd=tmp_path, capture_output=True, timeout=20, check=False
         )  # fmt: skip
         told = done.stderr.decode(errors="replace")
         assert done.returncode in codes, told

@@ -383,7 +383,7 @@ def test_the_command(tmp_path, capsys):
         "--vary",
         "q(body)=normal(0,.01)",
     ]
-    words += ["--t-end", "0.05", "--keep", "az", "--reduce", "rms", "--out", str(table)]
+    words += ["--t-end", "0.05", "--channels", "az", "--metrics", "rms", "--out", str(table)]
     assert main([*words, "--plot", str(tmp_path / "bands.png")]) == 0
     assert "az rms" in capsys.readouterr().out
     lines = table.read_text().splitlines()
@@ -394,11 +394,11 @@ def test_the_command(tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["many", words[1], "--n", "2", "--vary", "k=unform(1,2)"])
     assert "is not a distribution" in capsys.readouterr().err
-    assert main(["many", words[1], "--n", "2", "--keep", "nope", "--keep", "az", "--keep", "az"]) == 1
-    assert "--keep channel 'nope' is not known. coordinates: q(wheel), q(body);" in capsys.readouterr().err
+    assert main(["many", words[1], "--n", "2", "--channels", "nope", "--channels", "az", "--channels", "az"]) == 1
+    assert "--channels channel 'nope' is not known. coordinates: q(wheel), q(body);" in capsys.readouterr().err
     with pytest.raises(SystemExit):
-        main(["many", words[1], "--n", "2", "--reduce", "maxx"])
-    assert "argument --reduce: 'maxx' is not known. Did you mean 'max'?" in capsys.readouterr().err
+        main(["many", words[1], "--n", "2", "--metrics", "maxx"])
+    assert "argument --metrics: 'maxx' is not known. Did you mean 'max'?" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,35 +26,46 @@ from bellcrank.cli.options import (
     start_values,
     value_of,
 )
+from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import heading, number
 
 DEFAULT_FREQUENCIES = np.geomspace(0.1, 20.0, 60)
 
 
-def options(parser: ArgumentParser) -> None:
-    add = parser.add_argument
-    shared(parser, "model", "values", "compile", "json")
-    add("--equilibrium", action="store_true", help="static equilibrium or steady motion (default with --modes)")
+def options(parser: CommandParser) -> None:
+    shared(parser, "model", "values")
+    add = parser.group("analysis")
+    equilibrium = "equilibrium or steady motion (default: --equilibrium --modes, if no other analysis is named)"
+    add("--equilibrium", action="store_true", help=equilibrium)
     add("--modes", action="store_true", help="eigenvalues, frequencies, damping and participation")
     response = "frequency response of an output to an input or parameter (may be repeated)"
     add("--response", nargs=2, **MANY, metavar=("INPUT", "OUTPUT"), help=response)
-    add("--sensitivity", nargs="+", default=[], metavar="PARAMETER", help="derivatives of the run by these parameters")
+    hertz = "frequencies in Hz, evenly spaced on a logarithmic scale (default: 0.1:20:60)"
+    add("--frequencies", type=frequencies, default=DEFAULT_FREQUENCIES, metavar="FROM:TO:COUNT", help=hertz)
+    by = "derivatives of the run with respect to these parameters"
+    add("--sensitivity", nargs="+", default=[], metavar="PARAMETER", help=by)
+    add("--outputs", nargs="+", metavar="NAME", help="channels of --sensitivity (default: all outputs)")
+    add("--check", action="store_true", help="compare sensitivities with differences of runs")
     locus = "eigenvalues over a parameter, input, state or output, or over an argument of model()"
     add("--locus", type=sweep, metavar="NAME=FROM:TO:COUNT", help=locus)
-    where = "where the model is linearised: equilibrium (default), start, a time of the run in s, or states NAME=VALUE"
-    add("--at", action="append", type=place, metavar="WHERE", help=where)
-    add("--with", dest="inputs", **NAMED, type=value_of, metavar="INPUT=VALUE", help="constant value of an input")
-    add("--free", **MANY, metavar="NAME", help="parameter or input that is unknown in the equilibrium")
-    add("--fix", **NAMED, type=number_of, metavar="NAME=VALUE", help="state, input or parameter that is held")
-    add("--target", **NAMED, type=number_of, metavar="NAME=VALUE", help="value that an output or state shall have")
-    shared(parser, "start")
-    add("--outputs", nargs="+", metavar="NAME", help="channels of --sensitivity (default: all outputs)")
-    hertz = "Hz, spaced evenly on a logarithmic scale"
-    add("--frequencies", type=frequencies, default=DEFAULT_FREQUENCIES, metavar="FROM:TO:COUNT", help=hertz)
-    add("--check", action="store_true", help="compare sensitivities with differences of runs")
+    add = parser.group("operating point")
+    where = (
+        "where the model is linearised: equilibrium, start, a time of the run in s, or a state NAME=VALUE, which may be"
+        " repeated (default: equilibrium)"
+    )
+    add("--at", action="append", type=place, metavar="POINT", help=where)
+    add("--inputs", **NAMED, type=value_of, metavar="NAME=VALUE", help="constant value of an input (may be repeated)")
+    free = "parameter or input that is unknown in the equilibrium (may be repeated)"
+    add("--free", **MANY, metavar="NAME", help=free)
+    fixed = "state, input or parameter with a fixed value in the equilibrium (may be repeated)"
+    add("--fixed", **NAMED, type=number_of, metavar="NAME=VALUE", help=fixed)
+    target = "value of an output or state in the equilibrium (may be repeated)"
+    add("--target", **NAMED, type=number_of, metavar="NAME=VALUE", help=target)
+    shared(parser, "start", "backend", "compile")
     run_options(parser, "the run of --sensitivity", fixed=True)
-    add("--out", metavar="FOLDER", help="write every result there as CSV and PNG")
+    shared(parser, "json")
+    parser.group("output")("--out", metavar="FOLDER", help="write every result there as CSV and PNG")
 
 
 def command(args: Namespace) -> None:
@@ -84,7 +95,7 @@ def command(args: Namespace) -> None:
 def _results(equations: bc.Equations, sim: bc.Simulation, args: Namespace) -> Any:
     """Every result that was asked for, with its name, one after the other."""
     start = equations.interface.start_values(start_values(args))
-    sought: dict[str, Any] = {"free": args.free, "fixed": dict(args.fix), "targets": dict(args.target)}
+    sought: dict[str, Any] = {"free": args.free, "fixed": dict(args.fixed), "targets": dict(args.target)}
     values: dict[str, Any] = {"parameters": dict(args.set), "inputs": dict(args.inputs)}
     where = _where(args.at, start, bool(args.initial or args.guess))
     at = where

@@ -6,12 +6,13 @@ The file is a model: `bellcrank run car.toml`, `write`, `describe`, `analyse` an
 from __future__ import annotations
 
 import json
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 
 from bellcrank.cli.codes import FINE
 from bellcrank.cli.files import in_folder
 from bellcrank.cli.options import shared
+from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.text import number, table
 from bellcrank.errors import ModelError, RunError
 from bellcrank.files.whole import write_text
@@ -21,22 +22,21 @@ from bellcrank.library.vehicles.checking import unusual
 from bellcrank.library.vehicles.key_list import HEAD, POINT_HEAD, hard_points, keys, markdown
 
 
-def options(parser: ArgumentParser) -> None:
-    add = parser.add_argument
+def options(parser: CommandParser) -> None:
+    add = parser.group("car")
     add(
         "what",
         choices=("new", "check", "keys", "list"),
-        help="new: write a commented file to start from; check: report what is unusual about a car, and its figures; "
+        help="new: write a commented file to start from; check: report unusual values of a car, and its metrics; "
         "keys: list all keys with units and usual values, and hard points by kind of suspension; list: name the cars "
         "that come with Bellcrank",
     )
     add("file", nargs="?", metavar="FILE.toml", help="the file of a car, or the name of one that comes with Bellcrank")
-    add("--like", default="passenger", metavar="NAME", help="the car that a new file starts from (default: passenger)")
-    add(
-        "--quick", action="store_true", help="check without the handling figures, which need the model of the whole car"
-    )
-    add("--markdown", action="store_true", help="keys as the page docs/car_keys.md")
-    add("--overwrite", action="store_true", help="let a new file take the place of one that is there")
+    add("--like", default="passenger", metavar="NAME", help="car that a new file starts from (default: %(default)s)")
+    add("--quick", action="store_true", help="check without handling metrics, which need the model of the whole car")
+    add = parser.group("output")
+    add("--markdown", action="store_true", help="print the keys in Markdown")
+    add("--overwrite", action="store_true", help="let new replace a file")
     shared(parser, "json")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from typing import Any
 
 import bellcrank as bc
@@ -10,15 +10,18 @@ from bellcrank.cli.codes import CHECK_FAILED, FINE
 from bellcrank.cli.files import is_script
 from bellcrank.cli.model import derive, load, settings
 from bellcrank.cli.options import given, positive, shared, whole
+from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import Progress
 from bellcrank.verify.check import check
 from bellcrank.verify.report import Report
 
 
-def options(parser: ArgumentParser) -> None:
-    shared(parser, "model", "values", "json")
-    parser.add_argument("--states", type=positive, default=20, metavar="N", help="random states (default 20)")
-    parser.add_argument("--seed", type=whole, default=0, metavar="N", help="of the random states (default 0)")
+def options(parser: CommandParser) -> None:
+    shared(parser, "model", "values")
+    add = parser.group("check")
+    add("--states", type=positive, default=20, metavar="N", help="number of random states (default: %(default)s)")
+    add("--seed", type=whole, default=0, metavar="N", help="seed of the random states (default: %(default)s)")
+    shared(parser, "backend", "json")
 
 
 def command(args: Namespace) -> int:

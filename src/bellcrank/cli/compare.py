@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import json
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentTypeError, Namespace
 
 import bellcrank as bc
 from bellcrank.cli.files import in_folder, read_inputs
 from bellcrank.cli.model import load, settings
 from bellcrank.cli.options import given, run_options, run_settings, shared, start_values
+from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import table
 
 
-def options(parser: ArgumentParser) -> None:
-    add = parser.add_argument
-    shared(parser, "model", "values", "json", "start", "input")
-    run_options(parser, "the runs", fixed=True)
+def options(parser: CommandParser) -> None:
+    shared(parser, "model", "values")
+    add = parser.group("comparison")
     add("--dae", type=names, metavar="NAMES", help="methods to compare, such as projection,dlmm (default: all)")
-    until = "until when drift is reported (default: t_end/100, t_end/10, t_end)"
+    until = "times at which drift is reported (default: t_end/100, t_end/10, t_end)"
     add("--horizons", type=times, metavar="S,S,...", help=until)
-    add("--free-fall", action="store_true", help="also correct accelerations that leave the multipliers out")
-    add("--no-limits", action="store_true", help="do not look for the largest stable steps")
-    add("--plot", metavar="FILE", help="draw residuals and errors of the energy (.png, .svg, .pdf)")
+    add("--free-fall", action="store_true", help="also correct accelerations without the constraint forces")
+    add("--no-limits", action="store_true", help="do not search for the largest stable steps")
+    shared(parser, "start", "input", "backend")
+    run_options(parser, "the runs", fixed=True)
+    shared(parser, "json")
+    plot = "plot residuals and errors of the energy (.png, .svg, .pdf)"
+    parser.group("output")("--plot", metavar="FILE", help=plot)
 
 
 def names(text: str) -> list[str]:

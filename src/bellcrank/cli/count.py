@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
 from bellcrank.cli.model import derive
 from bellcrank.cli.options import shared
+from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.text import heading, model_sizes, table
 
 
-def options(parser: ArgumentParser) -> None:
+def options(parser: CommandParser) -> None:
     shared(parser, "model", "json")
 
 

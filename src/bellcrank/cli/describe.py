@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from dataclasses import asdict
 
 from bellcrank.cli.model import derive
 from bellcrank.cli.options import shared
+from bellcrank.cli.parser import CommandParser
 from bellcrank.interface.listing import parameter_rows
 
 
-def options(parser: ArgumentParser) -> None:
+def options(parser: CommandParser) -> None:
     shared(parser, "model", "json")
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import Any, cast
 
 from bellcrank.choices import ManoeuvreName
 from bellcrank.cli.codes import CHECK_FAILED, FINE
 from bellcrank.cli.files import in_folder
-from bellcrank.cli.options import MANY, SPELLED, argument, given, shared
+from bellcrank.cli.options import MANY, SPELLED, argument, given, real, shared
+from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import table
 from bellcrank.emit.names import identifier
@@ -24,24 +25,26 @@ from bellcrank.run.values import METHODS, method_name
 ALL = "all"
 
 
-def options(parser: ArgumentParser) -> None:
-    add = parser.add_argument
+def options(parser: CommandParser) -> None:
+    add = parser.group("car and manoeuvre")
     names = ", ".join(known())
     add(
         "words",
         nargs="*",
         metavar="CAR.toml ... NAME ...",
-        help="the file of a car, or the name of one that comes with Bellcrank, or several; then the manoeuvre, or "
-        f"several: {names}, or {ALL}. Without it all are listed with their settings",
+        help="one or more car files, or names of cars that come with Bellcrank; then one or more manoeuvres: "
+        f"{names}, or {ALL}. Without them all manoeuvres are listed with their settings",
     )
-    add("--setup", metavar="FILE", help="another car next to each, with the sections of a .toml file over its own; "
-        "may be repeated", **MANY)  # fmt: skip
-    add("--speed", type=float, metavar="KM/H", help="speed, of manoeuvres that have one")
-    add("--method", type=_method, metavar="NAME", help=f"method of integration ({METHOD}): {', '.join(METHODS)}")
-    add("--set", **SPELLED, type=argument, metavar="NAME=VALUE", help="another setting of the manoeuvre (repeatable)")
-    add("--plot", metavar="FILE", help="draw the channels to look at first (.png, .svg, .pdf)")
+    setup = "compare with a car that has the sections of a .toml file over its own (may be repeated)"
+    add("--setup", **MANY, metavar="FILE", help=setup)
+    add("--speed", type=real, metavar="KM/H", help="speed of manoeuvres that have one (default: that of the manoeuvre)")
+    add("--set", **SPELLED, type=argument, metavar="NAME=VALUE", help="setting of the manoeuvre (may be repeated)")
+    add = parser.group("run")
+    add("--method", type=_method, metavar="NAME", help=f"{', '.join(METHODS)} (default: {METHOD})")
+    add = parser.group("output")
+    add("--plot", metavar="FILE", help="plot the main channels (.png, .svg, .pdf)")
     add("--report", metavar="FILE", help="write one page: cars, kinematics, metrics and plots (.html)")
-    add("--targets", metavar="FILE", help="limits of key figures in the report (.toml: sections are manoeuvres)")
+    add("--targets", metavar="FILE", help="limits of metrics in the report (.toml: sections are manoeuvres)")
     add("--author", metavar="NAME", help="author of the report")
     add("--out", metavar="FOLDER", help="write metrics (.json) and runs (.csv)")
     shared(parser, "json")

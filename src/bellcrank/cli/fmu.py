@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 
 from bellcrank.cli.model import derive
 from bellcrank.cli.options import shared
+from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import Progress
 
 
-def options(parser: ArgumentParser) -> None:
+def options(parser: CommandParser) -> None:
     shared(parser, "model")
-    parser.add_argument("--fmi", type=int, default=2, metavar="N", help="version of FMI: 2 (default) or 3")
-    parser.add_argument(
-        "--platform", default="host", metavar="NAME",
-        help="host (default): this machine; all, or names separated by commas, such as x86_64-linux,x86_64-windows: by"
-        " the Python package ziglang; sources: no library",
-    )  # fmt: skip
-    parser.add_argument("--out", metavar="FILE", help="where to write (default: named after the model, .fmu)")
+    add = parser.group("output")
+    add("--fmi", type=int, default=2, choices=(2, 3), help="version of FMI (default: %(default)s)")
+    platform = (
+        "host: this machine; all, or names separated by commas, such as x86_64-linux,x86_64-windows: by the Python"
+        " package ziglang; sources: no library (default: %(default)s)"
+    )
+    add("--platform", default="host", metavar="NAME", help=platform)
+    add("--out", metavar="FILE", help="file to write (default: named after the model, .fmu)")
 
 
 def command(args: Namespace) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
 import bellcrank as bc
 from bellcrank.cli.codes import ENDED_EARLY, FINE
 from bellcrank.cli.files import in_folder
+from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import final_table, heading, last_value, model_sizes, operations_text, plain, table
 from bellcrank.kane.autolev import Files, Session, output_texts, run_script, simulate
@@ -22,10 +23,9 @@ OF_A_RUN = ("step", "method", "backend", "set", "initial", "print", "message", "
 OPTIONS = ("command", "model", "input", "solve", "out", "json", "t_end", *OF_A_RUN)
 
 
-def options(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--folder", default=".", metavar="FOLDER", help="working directory of RECORD, EXEC, SAVE, LOAD, CODE"
-    )
+def options(parser: CommandParser) -> None:
+    folder = "working directory of RECORD, EXEC, SAVE, LOAD, CODE (default: %(default)s)"
+    parser.group("session")("--folder", default=".", metavar="FOLDER", help=folder)
 
 
 def command(args: Namespace) -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bellcrank.cli.files import in_folder
-from bellcrank.cli.options import MOST_VALUES, shared
+from bellcrank.cli.options import MOST_VALUES, real, shared
+from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.suspension import AXLES, each_axle, loaded
 from bellcrank.cli.text import number, table
@@ -28,22 +29,25 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def options(parser: ArgumentParser) -> None:
-    add = parser.add_argument
+def options(parser: CommandParser) -> None:
+    add = parser.group("suspension")
     add("suspension", metavar="SUSPENSION", help="a .toml or .csv file of hard points, a car file, or the name of one "
         "that comes with Bellcrank")  # fmt: skip
-    add("--axle", choices=AXLES, help="of a car file (bellcrank car), that axle alone")
-    add("--travel", type=span, metavar="LOW:HIGH[:N]", help="wheel travel in mm (default: what the file states)")
+    add("--axle", choices=AXLES, help="one axle of a car file (default: both)")
+    add = parser.group("sweep")
+    add("--travel", type=span, metavar="LOW:HIGH[:N]", help="wheel travel in mm (default: that of the file)")
     add("--rack", type=span, metavar="LOW:HIGH[:N] or MM", help="rack travel in mm; a span sweeps it at --at")
-    add("--at", type=float, default=0.0, metavar="MM", help="wheel travel of a rack sweep, mm (default 0)")
-    add("--mode", choices=(*MODES, "all"), default="parallel", help="what the other wheel does")
-    add("--columns", metavar="NAMES", help="measures to print, separated by commas; 'all' for every one")
-    add("--csv", metavar="FILE", help="write all measures")
-    add("--plot", metavar="FILE", help="draw the measures (.png, .svg, .pdf)")
-    add("--table", metavar="FILE", help="write the poses as a linkage table (JSON)")
+    add("--at", type=real, default=0.0, metavar="MM", help="wheel travel of a rack sweep in mm (default: %(default)g)")
+    add("--mode", choices=(*MODES, "all"), default="parallel", help="motion of the other wheel (default: %(default)s)")
     add("--loads", nargs="?", const="", metavar="FILE.toml", help="forces of every rod, joint, spring and of the rack "
         "under load cases: those of a file, or of a car braking, cornering, bumps")  # fmt: skip
-    add("--accuracy", type=float, default=1e-6, metavar="M", help="of --table, m and rad (default 1e-6)")
+    add = parser.group("output")
+    add("--columns", metavar="NAMES", help="measures to print, separated by commas, or all (default: the main ones)")
+    add("--csv", metavar="FILE", help="write all measures")
+    add("--plot", metavar="FILE", help="plot the measures (.png, .svg, .pdf)")
+    add("--table", metavar="FILE", help="write the poses as a linkage table (JSON)")
+    accuracy = "accuracy of --table in m and rad (default: %(default)g)"
+    add("--accuracy", type=real, default=1e-6, metavar="E", help=accuracy)
     shared(parser, "json")
 
 

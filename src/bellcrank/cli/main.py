@@ -1,7 +1,7 @@
 """The parser of all commands, and the one place where errors become exit codes.
 
 A command is a module with `options(parser)`, which adds its options, and `command(args)`, which does the work and
-returns an exit code, or nothing if all is fine. To add one: write the module, add a line to COMMANDS. Only the module
+returns an exit code, or nothing if all is fine. To add one: write the module, add a line to GROUPS. Only the module
 of the command that is given is imported.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import sys
 import warnings
-from argparse import ArgumentParser
+from argparse import SUPPRESS, ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
@@ -19,34 +19,70 @@ import bellcrank as bc
 from bellcrank.cli import signals
 from bellcrank.cli.codes import FINE, USAGE, USER_ERROR
 from bellcrank.cli.outputs import Outputs, add_overwrite
-from bellcrank.cli.parser import CommandParser
+from bellcrank.cli.parser import CommandParser, ShortErrors
 from bellcrank.cli.terminal import shown
+from bellcrank.errors import did_you_mean
 from bellcrank.files.whole import guarded_by
 
-COMMANDS = {
-    "run": "Run a simulation and report how it went.",
-    "describe": "List parameters, inputs, states and outputs with values, units and labels.",
-    "count": "Derive the equations of motion and count the operations of one evaluation.",
-    "write": "Derive the equations of motion and write a stand-alone program: source, Makefile and default input.",
-    "page": "Write a live page: the model running in the browser, with sliders and plots, in one file.",
-    "fmu": "Write a functional mock-up unit (FMI 2 or 3), by which other tools run the model.",
-    "check": "Check the equations of motion against an independent numerical evaluation of the model.",
-    "compare": "Compare methods that keep constraints: drift, accuracy, cost and largest stable step.",
-    "many": "Run a model many times at once, with values that vary from run to run.",
-    "realtime": "Take steps of a model in real time, and report how long they take.",
-    "study": "Run a model over grids and samples of its parameters, on all cores or a Dask cluster; a killed study "
-    "continues.",
-    "translate": "Write the Python model that is equivalent to an AUTOSIM deck.",
-    "kane": "Derive equations of motion by hand, in the language of AUTOLEV (1992), at the terminal.",
-    "analyse": "Find equilibria, modes, frequency responses and sensitivities of a model.",
-    "picture": "Draw what a model looks like, at its start or at several times of its run.",
-    "plot": "Draw channels of one or several runs.",
-    "report": "Write one page about a model: tree, tables, equations, operation counts, check and plots of a run.",
-    "tyre": "Read a .tir file: its stiffnesses and notes, curves and a table of its forces.",
-    "car": "Create, check and summarize car files.",
-    "drive": "Drive manoeuvres with a car: metrics, channels, passed or failed.",
-    "kinematics": "Measure a suspension over travel and rack: camber, toe, roll centre, motion ratios and more.",
+GROUPS: dict[str, dict[str, tuple[str, str]]] = {  # what a command does, and the words behind it in its example
+    "Models": {
+        "describe": ("List parameters, inputs, states and outputs with units.", "examples/quarter_car.py"),
+        "count": ("Count the operations of one evaluation of the equations.", "examples/passenger_car.py --json"),
+        "check": ("Check the equations against an independent evaluation.", "examples/four_bar.py --states 50"),
+        "report": ("Write a page about a model, its equations and a run.", "examples/four_bar.py --out four_bar.html"),
+        "picture": ("Draw a model, at its initial state or at given times.", "examples/four_bar.py --at 0 --at 0.5"),
+    },
+    "Runs": {
+        "run": ("Run a simulation.", "examples/quarter_car.py --set k=20000 --t-end 2 --out run.csv --plot run.png"),
+        "plot": ("Plot channels of one or several saved runs.", "run.csv az travel --out run.svg"),
+        "many": (
+            "Run a model many times with values that vary.",
+            'examples/quarter_car.py --n 2000 --vary "k=uniform(14e3,20e3)" --channels az --metrics rms',
+        ),
+        "study": ("Run a model over grids and samples of its parameters.", "examples/studies/course.toml"),
+        "realtime": ("Run a model in real time and measure its steps.", "examples/quarter_car.py --seconds 5"),
+    },
+    "Analysis": {
+        "analyse": (
+            "Find equilibria, modes, frequency responses, sensitivities.",
+            "examples/quarter_car.py --modes --response z_road az --out results",
+        ),
+        "compare": (
+            "Compare constraint methods: drift, accuracy, cost, steps.",
+            "examples/four_bar.py --dae projection,dlmm",
+        ),
+    },
+    "Vehicles": {
+        "car": ("Create, check and summarize car files.", "new my_car.toml --like formula"),
+        "drive": ("Drive manoeuvres with a car.", "passenger iso3888-1 --speed 80 --report lane_change.html"),
+        "kinematics": (
+            "Measure a suspension over wheel and rack travel.",
+            "examples/suspension.toml --travel=-60:60:13 --plot suspension.png",
+        ),
+        "tyre": (
+            "Summarize and plot a tyre property file (.tir).",
+            "examples/tyres/book_205_60R15.tir --plot curves.png",
+        ),
+    },
+    "Export": {
+        "write": ("Write a program: source code, Makefile and input.", "examples/passenger_car.py --language fortran"),
+        "fmu": ("Write a functional mock-up unit (FMI 2 or 3).", "examples/quarter_car.py --fmi 3"),
+        "page": (
+            "Write a web page in which the model runs live.",
+            "examples/quarter_car.py --slider k=1e4:3e4 --plot az",
+        ),
+    },
+    "Other formats": {
+        "translate": ("Translate an AUTOSIM deck to a Python model.", "examples/decks/passenger_car.lsp --out car.py"),
+        "kane": ("Derive equations in the language of AUTOLEV (1992).", "--folder work"),
+    },
 }
+HEAD = "Describe a vehicle or mechanism; get its equations of motion as a small, fast simulation program."
+CODES = """bellcrank COMMAND --help lists the options of a command, with an example.
+
+Exit codes: 0 success, 1 error in model or options, 2 wrong usage, 3 failed check,
+4 run ended early, 130 interrupted, 143 terminated."""
+COMMANDS = {name: words for group in GROUPS.values() for name, words in group.items()}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -114,18 +150,36 @@ def _show_warning(message: Any, category: Any, filename: str, lineno: int, file:
 
 def make_parser(wanted: str | None) -> ArgumentParser:
     """The parser of the command line, with the options of one command."""
-    head = "Describe a vehicle or mechanism; get its equations of motion as a small, fast simulation program."
-    codes = "Exit codes: 0 fine, 1 an error in model or options, 2 wrong usage, 3 a check failed, 4 a run ended early, "
-    codes += "130 interrupted, 143 terminated."
-    parser = ArgumentParser(prog="bellcrank", description=head, epilog=codes)
+    listed = "\n\n".join(
+        "\n".join([f"{title}:", *(f"  {name:12}{summary.rstrip('.')}" for name, (summary, _) in group.items())])
+        for title, group in GROUPS.items()
+    )
+    parser = ShortErrors(
+        prog="bellcrank",
+        usage="bellcrank [-h] [--version] COMMAND ...",
+        description=f"{HEAD}\n\n{listed}",
+        epilog=CODES,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--version", action="version", version=f"bellcrank {bc.__version__}")
     parser.set_defaults(command=None)
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=CommandParser)
-    for name, words in COMMANDS.items():
-        found = commands.add_parser(name, help=words[0].lower() + words[1:].rstrip("."), description=words)
+    if wanted is not None and not wanted.startswith("-") and wanted not in COMMANDS:
+        near = did_you_mean(wanted, COMMANDS) or f" Commands: {', '.join(COMMANDS)}"
+        parser.error(f"'{wanted}' is not a command.{near}")
+    commands = parser.add_subparsers(prog="bellcrank", help=SUPPRESS, parser_class=CommandParser)
+    for name, (summary, example) in COMMANDS.items():
+        found = commands.add_parser(
+            name,
+            description=summary,
+            epilog=f"example:\n  bellcrank {name} {example}",
+            formatter_class=RawDescriptionHelpFormatter,
+            add_help=False,
+        )
         if name == wanted:
             module = import_module(f"bellcrank.cli.{name}")
             module.options(found)
             add_overwrite(found)
+            found.group("help")("-h", "--help", action="help", help="show this help and exit")
             found.set_defaults(command=module.command)
+            found.usage = found.short_usage()
     return parser

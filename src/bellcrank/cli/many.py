@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,6 @@ from bellcrank.cli.model import derive, settings
 from bellcrank.cli.options import (
     MANY,
     NAMED,
-    compile_settings,
     event_options,
     event_settings,
     given,
@@ -27,6 +26,7 @@ from bellcrank.cli.options import (
     start_values,
     whole,
 )
+from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import heading, table
 from bellcrank.files.choose import TABLES
@@ -43,24 +43,33 @@ TOLD = 5  # runs that ended early, reported one by one
 PERCENTILES = (5, 50, 95)
 
 
-def options(parser: ArgumentParser) -> None:
-    add = parser.add_argument
-    shared(parser, "model", "values", "compile", "json", "start", "input")
+def options(parser: CommandParser) -> None:
+    shared(parser, "model", "values")
+    add = parser.group("samples")
+    add("--n", type=positive, required=True, metavar="N", help="number of runs")
+    spread = 'value that varies, such as "k=uniform(1e4,2e4)" or "q(body)=normal(0,0.01)" (may be repeated)'
+    add("--vary", **NAMED, type=_varied, metavar="NAME=HOW", help=spread)
+    add("--sampling", choices=HOW, help=f"how values are drawn together (default: {HOW[0]})")
+    add("--seed", type=whole, metavar="N", help="the same seed draws the same values (default: 0)")
+    shared(parser, "start", "input", "compile")
     run_options(parser)
     event_options(parser)
-    add("--n", type=positive, required=True, metavar="N", help="how many runs")
-    spread = 'what varies, such as "k=uniform(1e4,2e4)" or "q(body)=normal(0,0.01)" (may be repeated)'
-    add("--vary", **NAMED, type=_varied, metavar="NAME=HOW", help=spread)
-    add("--sampling", choices=HOW, help="how values are drawn together (latin-hypercube)")
-    add("--seed", type=whole, metavar="N", help="the same seed draws the same values (0)")
-    add("--keep", **MANY, metavar="CHANNEL", help="a channel that is looked at (may be repeated; all outputs)")
-    figures = f"figure of each channel: {', '.join(SHOWN)} (may be repeated; final)"
-    add("--reduce", **MANY, type=_reduced, metavar="WHAT", help=figures)
-    add("--every", type=positive, metavar="N", help="look at every N-th step")
-    add("--on", choices=BACKENDS, help="what the runs are done by (auto)")
-    add("--precision", choices=PRECISIONS, help="of the numbers of vectorised runs (double)")
+    add = parser.group("run")
+    add(
+        "--output-every",
+        type=positive,
+        metavar="N",
+        help="use every N-th step for metrics (default: that of the model)",
+    )
+    add("--backend", choices=BACKENDS, help="how the runs are computed (default: auto)")
+    add("--precision", choices=PRECISIONS, help="precision of vectorised runs (default: double)")
+    add = parser.group("output")
+    add("--channels", **MANY, metavar="NAME", help="channel of the metrics (may be repeated) (default: all outputs)")
+    metrics = f"metric of each channel: {', '.join(SHOWN)} (may be repeated) (default: final)"
+    add("--metrics", **MANY, type=_metric, metavar="NAME", help=metrics)
     add("--out", metavar="FILE", help=f"write a row for each run ({', '.join(TABLES)})")
-    add("--plot", metavar="FILE", help="draw bands of the channels over time")
+    add("--plot", metavar="FILE", help="plot bands of the channels over time")
+    shared(parser, "json")
 
 
 def _varied(text: str) -> tuple[str, Any]:
@@ -74,7 +83,7 @@ def _varied(text: str) -> tuple[str, Any]:
         raise ArgumentTypeError(str(error)) from None
 
 
-def _reduced(text: str) -> str:
+def _metric(text: str) -> str:
     """rms, percentile(95)"""
     try:
         return read_figure(text, repr(text))[-1]
@@ -94,17 +103,19 @@ def command(args: Namespace) -> int:
     if args.input:
         values["inputs"] = read_inputs(args.input, equations)
     with Progress("compiling"):
-        sim = equations.compile(**compile_settings(args))
+        sim = equations.compile(**given(speed="quick" if args.quick else None))
     for name, spread in args.vary:
         group = values[_group(sim, name)]
         if find_name(name, map(text_of, group)) is not None:
             raise bc.ModelError(f"'{name}' varies from run to run by --vary, but has a fixed value as well")
         group[name] = spread
-    for name in args.keep:
-        channel_of(sim.interface, name, "--keep")
-    channels = args.keep or list(equations.outputs) or [x.name for x in sim.interface.states]
-    reduce = {name: args.reduce or ["final"] for name in channels}
-    chosen = given(every=args.every, sampling=args.sampling, seed=args.seed, backend=args.on, precision=args.precision)
+    for name in args.channels:
+        channel_of(sim.interface, name, "--channels")
+    channels = args.channels or list(equations.outputs) or [x.name for x in sim.interface.states]
+    reduce = {name: args.metrics or ["final"] for name in channels}
+    chosen = given(
+        every=args.output_every, sampling=args.sampling, seed=args.seed, backend=args.backend, precision=args.precision
+    )
     with Progress("running") as progress:
         many = sim.simulate_many(
             args.n, keep=channels if args.plot else None, reduce=reduce, progress=progress.tell, **values, **chosen,

@@ -6,14 +6,16 @@ from argparse import Action, ArgumentError, ArgumentParser, ArgumentTypeError, N
 from collections.abc import Callable
 from typing import Any
 
+from bellcrank.cli.parser import CommandParser
 from bellcrank.describe.event import event
 from bellcrank.errors import ModelError
 from bellcrank.model.guess import with_guess
 from bellcrank.names import key_of
-from bellcrank.numeric.methods import ADAPTIVE, METHODS
+from bellcrank.numeric.methods import ADAPTIVE, METHODS, RTOL
 from bellcrank.units import with_unit
 
 MOST_VALUES = 1_000_000  # of a range
+OF_MODEL = "(default: that of the model)"
 ALL_STATES = "*"  # stands for their names in --atol
 MANY: dict[str, Any] = {"action": "append", "default": []}  # an option that may be repeated
 
@@ -111,6 +113,13 @@ def positive(text: str) -> int:
     return whole(text, 1)
 
 
+def real(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is not a number") from None
+
+
 def condition(text: str) -> tuple[str, Any]:
     """lift=Fz < 0: the name of an event and what makes it happen; without a name, the condition is the name.
 
@@ -133,42 +142,43 @@ def condition(text: str) -> tuple[str, Any]:
     return text.strip(), text.strip()
 
 
-SHARED: dict[str, dict[str, dict[str, Any]]] = {
-    "model": {
+SHARED: dict[str, tuple[str, dict[str, dict[str, Any]]]] = {
+    "model": ("model", {
         "model": {"metavar": "MODEL", "help": "a Python file with a function model(); it is run, so trust it; or an"
                   " AUTOSIM deck (.lsp), car file (.toml) or AUTOLEV script (.al)"},
         "--arg": {**SPELLED, "type": argument, "metavar": "NAME=VALUE",
                   "help": "argument of model(), such as n=32 (may be repeated)"},
-        "--external": {"metavar": "FILE", "help": "file with the routines that a deck calls (.py, .c, .f90)"},
-        "--solve": {"metavar": "HOW", "help": "auto, explicit, implicit or order-n"},
-    },
-    "values": {
+        "--external": {"metavar": "FILE", "help": "file with the user functions of a deck (.py, .c, .f90) (default:"
+                       " the .py file of the same name)"},
+        "--solve": {"metavar": "HOW", "help": "auto, explicit, implicit or order-n (default: auto)"},
+    }),
+    "values": ("model", {
         "--set": {**NAMED, "type": value_of, "metavar": "NAME=VALUE",
                   "help": "value of a parameter in its user unit (may be repeated)"},
-        "--backend": {"metavar": "NAME", "help": "auto, c, wasm or python"},
-    },
-    "compile": {"--quick": {"action": "store_true", "help": "compile in half the time a program of half the speed"}},
-    "start": {
+    }),
+    "backend": ("run", {"--backend": {"metavar": "NAME", "help": "auto, c, wasm or python (default: auto)"}}),
+    "compile": ("run", {"--quick": {"action": "store_true", "help": "compile in half the time, at half the speed"}}),
+    "start": ("run", {
         "--initial": {**NAMED, "type": value_of, "metavar": "STATE=VALUE",
                       "help": 'initial value in its user unit, such as "q(f)=.25" (may be repeated)'},
         "--guess": {**NAMED, "type": value_of, "metavar": "STATE=VALUE",
                     "help": "value from which the assembly of closed loops starts, and which it may change (may be"
                     " repeated)"},
-    },
-    "input": {
+    }),
+    "input": ("run", {
         "--input": {"metavar": "FILE", "help": "CSV file: the first column is time, the others are named inputs; of a"
                     " SCRIPT.al its input file"},
-    },
-    "json": {"--json": {"action": "store_true", "help": "print all figures as JSON"}},
+    }),
+    "json": ("output", {"--json": {"action": "store_true", "help": "print all results as JSON"}}),
 }  # fmt: skip
-"""Groups of options that several commands have."""
+"""Options that several commands have, by set: the group in the help that they belong to, and the options."""
 
 
-def shared(parser: ArgumentParser, *groups: str) -> None:
-    """Adds groups of options by their names in SHARED."""
-    for group in groups:
-        for name, how in SHARED[group].items():
-            parser.add_argument(name, **how)
+def shared(parser: CommandParser, *sets: str) -> None:
+    """Adds options by the names of their sets in SHARED."""
+    for title, listed in map(SHARED.__getitem__, sets):
+        for name, how in listed.items():
+            parser.group(title)(name, **how)
 
 
 def compile_settings(args: Namespace) -> dict[str, Any]:
@@ -176,31 +186,32 @@ def compile_settings(args: Namespace) -> dict[str, Any]:
     return given(backend=args.backend, speed="quick" if args.quick else None)
 
 
-def run_options(parser: ArgumentParser, of: str = "the run", fixed: bool = False) -> None:
+def run_options(parser: CommandParser, of: str = "the run", fixed: bool = False) -> None:
     """--t-end, --step, --method: what `run_settings` reads."""
     words = ", ".join(METHODS) + ("" if fixed else f"; adaptive: {', '.join(ADAPTIVE)}")
-    parser.add_argument("--t-end", type=float, metavar="S", help=f"end of {of} in s")
-    parser.add_argument("--step", type=float, metavar="S", help="time step in s")
-    parser.add_argument("--method", metavar="NAME", help=words)
+    add = parser.group("run")
+    add("--t-end", type=real, metavar="S", help=f"end of {of} in s {OF_MODEL}")
+    add("--step", type=real, metavar="S", help=f"time step in s {OF_MODEL}")
+    add("--method", metavar="NAME", help=f"{words} {OF_MODEL}")
 
 
-def event_options(parser: ArgumentParser) -> None:
+def event_options(parser: CommandParser) -> None:
     """--rtol, --atol, --event, --stop: what `event_settings` reads."""
-    add = parser.add_argument
-    add("--rtol", type=float, metavar="E", help="relative tolerance of adaptive methods")
+    add = parser.group("run")
+    add("--rtol", type=real, metavar="E", help=f"relative tolerance of adaptive methods (default: {RTOL:g})")
     atol = "absolute tolerance in the unit of each state, or m=1e-9, q(arm)=1e-8: of a unit or state (may be repeated)"
     add("--atol", **NAMED, type=tolerance, metavar="[NAME=]E", help=atol)
     watched_options(parser)
 
 
-def watched_options(parser: ArgumentParser) -> None:
+def watched_options(parser: CommandParser) -> None:
     """--event, --stop: what `events_given` reads."""
     event = (
-        'report when a condition over channels becomes true, such as "lift=Fz < 0", and act if wanted, as in '
+        'report when a condition over channels becomes true, such as "lift=Fz < 0", with an optional action, as in '
         '"bounce: z < 0: u(ball) = -e*u(ball)" (may be repeated)'
     )
     for name, words in (("--event", event), ("--stop", "the same, and end the run there (may be repeated)")):
-        parser.add_argument(name, **SPELLED, type=condition, metavar="NAME=CONDITION", help=words)
+        parser.group("run")(name, **SPELLED, type=condition, metavar="NAME=CONDITION", help=words)
 
 
 def event_settings(args: Namespace) -> dict[str, Any]:

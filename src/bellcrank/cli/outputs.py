@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from bellcrank.backend.cache import cache_folder
+from bellcrank.cli.parser import CommandParser
 from bellcrank.errors import RunError
 from bellcrank.files.whole import write_text
 
@@ -26,12 +27,12 @@ MOST = 4000  # files that are remembered
 HOW = "give another name, or --overwrite to replace it"
 
 
-def add_overwrite(parser: ArgumentParser) -> None:
+def add_overwrite(parser: CommandParser) -> None:
     """The option of all commands that write files."""
     known = {action.dest for action in parser._actions}
     if known.intersection(OPTIONS) and "overwrite" not in known:
         told = "replace files that Bellcrank did not write, that were changed since, or that the command reads"
-        parser.add_argument("--overwrite", action="store_true", help=told)
+        parser.group("output")("--overwrite", action="store_true", help=told)
 
 
 class Outputs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import Any
 
@@ -10,21 +10,20 @@ import bellcrank as bc
 from bellcrank.cli.files import in_folder
 from bellcrank.cli.model import derive
 from bellcrank.cli.options import NAMED, shared
+from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import Progress
 
 
-def options(parser: ArgumentParser) -> None:
-    add = parser.add_argument
+def options(parser: CommandParser) -> None:
     shared(parser, "model")
-    add("--out", metavar="FILE", help="the page to write (default: named after the model, .html)")
-    add(
-        "--slider", **NAMED, type=_slider, metavar="NAME[=LOW:HIGH]",
-        help="a parameter or input whose slider stands first, and its ends (repeatable)",
-    )  # fmt: skip
-    add("--plot", action="append", metavar="CHANNEL", help="a channel to plot (repeatable)")
-    add("--run", metavar="FILE", help="a run of the model, in a file, that the page plays, too (.csv, .erd ...)")
-    add("--modes", action="store_true", help="show the modes of small movements about the equilibrium, too")
-    add("--title", help="the title of the page (default: the name of the model)")
+    add = parser.group("page")
+    slider = "a parameter or input whose slider stands first, and its ends (may be repeated)"
+    add("--slider", **NAMED, type=_slider, metavar="NAME[=LOW:HIGH]", help=slider)
+    add("--plot", action="append", metavar="CHANNEL", help="a channel to plot (may be repeated) (default: outputs)")
+    add("--run", metavar="FILE", help="a saved run of the model that the page also plays (.csv, .erd ...)")
+    add("--modes", action="store_true", help="also show the modes of small motions about the equilibrium")
+    add("--title", metavar="TEXT", help="title of the page (default: the name of the model)")
+    parser.group("output")("--out", metavar="FILE", help="file to write (default: named after the model, .html)")
 
 
 def _slider(text: str) -> tuple[str, tuple[float, float] | None]:

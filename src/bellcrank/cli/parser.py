@@ -7,8 +7,11 @@ option with as many words as there are take the name of the model as well (`anal
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
+
+from bellcrank.cli.codes import USAGE
+from bellcrank.errors import did_you_mean
 
 OPEN = ("?", "*", "+")  # of an option: it takes as many words as there are
 
@@ -17,10 +20,23 @@ class _Wrong(Exception):
     """What is wrong with words, until it is clear that there is no other way to read them."""
 
 
-class CommandParser(ArgumentParser):
+class ShortErrors(ArgumentParser):
+    """Reports wrong usage in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        end = "" if message.endswith((".", "?")) else "."
+        self.exit(USAGE, f"{self.prog}: {message}{end} See {self.prog} --help\n")
+
+
+class CommandParser(ShortErrors):
     """Reads options first, then names from what is left. Where a name lacks, options give back their last word."""
 
     _reading = False
+
+    def group(self, title: str) -> Callable[..., Any]:
+        """`add_argument` of the group with a title, which is made where it is missing."""
+        found = next((g for g in self._action_groups if g.title == title), None)
+        return (found or self.add_argument_group(title)).add_argument
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Namespace | None = None
@@ -31,7 +47,10 @@ class CommandParser(ArgumentParser):
         try:
             for words in (list(args), *self._given_back(list(args))):
                 try:
-                    return self.parse_known_intermixed_args(words)
+                    found, unknown = self.parse_known_intermixed_args(words)
+                    if unknown:
+                        self.error(self._unknown(unknown))
+                    return found, []
                 except _Wrong as wrong:
                     problem = problem or str(wrong)
         finally:
@@ -42,6 +61,17 @@ class CommandParser(ArgumentParser):
         if self._reading:
             raise _Wrong(message)
         super().error(message)
+
+    def _unknown(self, words: list[str]) -> str:
+        near = did_you_mean(words[0], self._option_string_actions) if words[0].startswith("-") else ""
+        return f"unrecognized arguments: {' '.join(words)}{near and '.' + near}"
+
+    def short_usage(self) -> str:
+        """All options are listed below it."""
+        names = (
+            self._get_formatter()._format_args(a, str(a.metavar or a.dest)) for a in self._get_positional_actions()
+        )
+        return " ".join(["%(prog)s [options]", *names])
 
     def _given_back(self, words: list[str]) -> Iterator[list[str]]:
         """The words with the last one that an option took as a name, for each such option, the last one first."""

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
 import bellcrank as bc
 from bellcrank.cli.files import in_folder, is_script, read_inputs
 from bellcrank.cli.model import derive, load, settings
-from bellcrank.cli.options import MANY, compile_settings, run_options, run_settings, shared, start_values
+from bellcrank.cli.options import MANY, compile_settings, real, run_options, run_settings, shared, start_values
+from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import Progress
 
 
-def options(parser: ArgumentParser) -> None:
-    add = parser.add_argument
-    shared(parser, "model", "values", "compile", "start", "input")
+def options(parser: CommandParser) -> None:
+    shared(parser, "model", "values")
+    add = parser.group("picture")
+    add(
+        "--at",
+        **MANY,
+        type=real,
+        metavar="S",
+        help="time of the run in s (may be repeated) (default: the initial state)",
+    )
+    add("--title", metavar="TEXT", help="title of the picture (default: the name of the model)")
+    shared(parser, "start", "input", "backend", "compile")
     run_options(parser)
-    add("--out", metavar="FILE", help="the picture: .png, .svg or .pdf (default: named after the model, .png)")
-    add("--at", **MANY, type=float, metavar="S", help="a time of the run in s (may be repeated); without, the start")
-    add("--title", metavar="TEXT", help="what stands above the picture (default: the name of the model)")
+    out = "picture: .png, .svg or .pdf (default: named after the model, .png)"
+    parser.group("output")("--out", metavar="FILE", help=out)
 
 
 def command(args: Namespace) -> None:

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 
 import bellcrank as bc
 from bellcrank.cli.files import in_folder
+from bellcrank.cli.parser import CommandParser
 from bellcrank.files.choose import FORMATS
 from bellcrank.run.draw import draw
 from bellcrank.run.result import read_run
 
 
-def options(parser: ArgumentParser) -> None:
-    add = parser.add_argument
+def options(parser: CommandParser) -> None:
+    add = parser.group("plot")
     add(
         "words", nargs="+", metavar="FILE CHANNEL", help=f"files of runs ({', '.join(FORMATS)}), then names of channels"
     )
-    add("--against", metavar="CHANNEL", help="a channel for the horizontal axis instead of time")
-    add("--out", metavar="FILE", help="picture (.png, .svg, .pdf) or interactive page (.html)")
-    add("--title", metavar="TEXT", help="what stands above the plot (default: the name of the run)")
+    add("--against", metavar="CHANNEL", help="channel of the horizontal axis (default: time)")
+    add("--title", metavar="TEXT", help="title of the plot (default: the name of the run)")
     add("--list", action="store_true", help="list the channels instead")
+    out = "picture (.png, .svg, .pdf) or interactive page (.html) (default: named after the first file, .png)"
+    parser.group("output")("--out", metavar="FILE", help=out)
 
 
 def command(args: Namespace) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
@@ -14,7 +14,8 @@ import bellcrank as bc
 from bellcrank.cli.codes import ENDED_EARLY, FINE
 from bellcrank.cli.files import read_inputs
 from bellcrank.cli.model import derive, settings
-from bellcrank.cli.options import MANY, compile_settings, given, shared, start_values
+from bellcrank.cli.options import MANY, OF_MODEL, compile_settings, given, real, shared, start_values, whole
+from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import heading, table
 from bellcrank.run.realtime import Timing, in_real_time, undisturbed
@@ -27,15 +28,17 @@ BAR = 40  # characters of the longest bar
 SENT = 0.01  # s from one row that is sent to the next
 
 
-def options(parser: ArgumentParser) -> None:
-    add = parser.add_argument
-    shared(parser, "model", "values", "compile", "json", "start", "input")
-    add("--step", type=float, metavar="S", help="step, s (that of the model)")
-    add("--method", metavar="NAME", help="a method with a fixed step (that of the model)")
-    add("--seconds", type=float, default=10.0, metavar="S", help="duration (default 10)")
-    add("--udp", type=int, metavar="PORT", help="send channels as JSON to this port of this machine, 127.0.0.1")
-    add("--udp-every", type=int, metavar="N", help="steps from one row that is sent to the next (100 rows a second)")
-    add("--channel", metavar="NAME", help="a channel that is sent, instead of all", **MANY)
+def options(parser: CommandParser) -> None:
+    shared(parser, "model", "values", "start", "input", "backend", "compile")
+    add = parser.group("run")
+    add("--step", type=real, metavar="S", help=f"time step in s {OF_MODEL}")
+    add("--method", metavar="NAME", help=f"a fixed-step method {OF_MODEL}")
+    add("--seconds", type=real, default=10.0, metavar="S", help="duration in s (default: %(default)g)")
+    add = parser.group("output")
+    add("--udp", type=whole, metavar="PORT", help="send channels as JSON to this port of this machine, 127.0.0.1")
+    add("--udp-every", type=whole, metavar="N", help="steps between two samples sent (default: 100 samples a second)")
+    add("--channel", **MANY, metavar="NAME", help="a channel to send (may be repeated) (default: all)")
+    shared(parser, "json")
 
 
 def command(args: Namespace) -> int:

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 
 from bellcrank.cli.files import in_folder
 from bellcrank.cli.model import load
 from bellcrank.cli.options import given, positive, run_options, run_settings, shared
+from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import Progress
 from bellcrank.verify.page import write_report
 
 
-def options(parser: ArgumentParser) -> None:
-    add = parser.add_argument
+def options(parser: CommandParser) -> None:
     shared(parser, "model", "values")
-    add("--out", metavar="FILE", help="the page to write (default: named after the model, .html)")
-    add("--states", type=positive, default=5, metavar="N", help="random states of the check (default 5)")
-    run_options(parser)
+    add = parser.group("report")
+    add("--states", type=positive, default=5, metavar="N", help="random states of the check (default: %(default)s)")
     add("--no-check", action="store_true", help="omit the check")
     add("--no-run", action="store_true", help="omit the run")
+    shared(parser, "backend")
+    run_options(parser)
+    parser.group("output")("--out", metavar="FILE", help="file to write (default: named after the model, .html)")
 
 
 def command(args: Namespace) -> None:

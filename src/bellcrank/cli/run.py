@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from typing import Any
 
 import bellcrank as bc
@@ -13,16 +13,19 @@ from bellcrank.cli.codes import ENDED_EARLY, FINE
 from bellcrank.cli.files import in_folder, is_script, read_inputs
 from bellcrank.cli.model import derive, settings
 from bellcrank.cli.options import (
+    OF_MODEL,
     compile_settings,
     event_options,
     event_settings,
     given,
     positive,
+    real,
     run_options,
     run_settings,
     shared,
     start_values,
 )
+from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import final_table, heading, last_value, model_sizes, operations_text, plain, table
 from bellcrank.export.model_setup import setup_of
@@ -31,28 +34,32 @@ from bellcrank.files.choose import FORMATS
 from bellcrank.numeric.methods import METHODS
 from bellcrank.numeric.step_report import went_over
 from bellcrank.run.dae_methods import KNOWN
+from bellcrank.run.draw import MOST
 from bellcrank.run.status import RunStatus
 
 
-def options(parser: ArgumentParser) -> None:
-    add = parser.add_argument
-    shared(parser, "model", "values", "compile", "json", "start", "input")
+def options(parser: CommandParser) -> None:
+    shared(parser, "model", "values", "start", "input")
+    add = parser.group("run")
+    add("--t-start", type=real, metavar="S", help="start of the run in s (default: 0)")
     run_options(parser)
-    add("--t-start", type=float, metavar="S", help="beginning of the run in s (0)")
-    add("--start", metavar="FILE", help="continue from the last row of a run in a file, to --t-end")
-    add("--dae", metavar="NAME", help=f"how constraints of positions and loops are kept: {', '.join(KNOWN)}")
-    add("--output-every", type=positive, metavar="N", help="keep every N-th step")
+    add("--output-every", type=positive, metavar="N", help=f"keep every N-th step {OF_MODEL}")
     event_options(parser)
-    add("--print", type=float, metavar="S", help="SCRIPT.al: time between rows of its output files in s")
-    add("--message", metavar="TEXT", help="SCRIPT.al: words that identify the run in its output files")
+    add("--dae", metavar="NAME", help=f"method for constraints and loops: {', '.join(KNOWN)} (default: {KNOWN[0]})")
+    add("--start", metavar="FILE", help="continue from the last sample of a saved run, to --t-end")
+    add("--pars", metavar="FILE", help="parameter file, as programs read it; other options override it")
+    shared(parser, "backend", "compile")
+    add = parser.group("output")
     channels = f"write all channels ({', '.join(FORMATS)}); SCRIPT.al: or a folder for its files"
     add("--out", metavar="FILE", help=channels)
+    add("--plot", metavar="FILE", help=f"plot up to {MOST} outputs (.png, .svg, .pdf, .html)")
+    animation = "write an animation of the mechanism (.gif; .mp4 with ffmpeg) or a page that plays it (.html)"
+    add("--animate", metavar="FILE", help=animation)
+    add("--echo", metavar="FILE", help="write a parameter file with all values used")
     add("--classic", action="store_true", help="ERD file in the layout of 1990: 32 bit, in FILE.BIN")
-    add("--pars", metavar="FILE", help="parameter file, as programs read it; other options override it")
-    add("--echo", metavar="FILE", help="write a parameter file with everything as it was used")
-    add("--plot", metavar="FILE", help="draw the outputs, up to eight, to a PNG file")
-    film = "write an animation of the mechanism (.gif; .mp4 with ffmpeg) or a page that plays it (.html)"
-    add("--animate", metavar="FILE", help=film)
+    add("--print", type=real, metavar="S", help="SCRIPT.al: time between samples of its output files in s")
+    add("--message", metavar="TEXT", help="SCRIPT.al: text that identifies the run in its output files")
+    shared(parser, "json")
 
 
 def command(args: Namespace) -> int:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 
 import bellcrank as bc
 from bellcrank.cli.codes import ENDED_EARLY, FINE
 from bellcrank.cli.options import positive, shared
+from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.progress import Progress
 from bellcrank.cli.text import table
 from bellcrank.errors import counted
@@ -21,20 +22,23 @@ FAILED = 5  # runs that failed, reported one by one
 WIDTH = 28  # characters of the bar
 
 
-def options(parser: ArgumentParser) -> None:
-    add = parser.add_argument
-    add("study", metavar="STUDY", help="a .toml file: model, values, measures (docs/studies.md)")
-    add("--out", metavar="FOLDER", help="where runs, table and plots are kept (default: STUDY_results)")
+def options(parser: CommandParser) -> None:
+    add = parser.group("study")
+    add("study", metavar="STUDY", help="a .toml file: model, values, metrics (docs/studies.md)")
+    add("--fresh", action="store_true", help="delete the saved runs and start again")
+    add("--retry", action="store_true", help="repeat runs that failed")
+    add("--check", action="store_true", help="read the study, print what it would do, and run nothing")
+    add = parser.group("run")
     scheduler = "a Dask scheduler, such as tcp://10.0.0.5:8786 (default: processes on this machine)"
     add("--scheduler", metavar="ADDRESS", help=scheduler)
     add("--workers", type=positive, metavar="N", help="processes on this machine (default: one per core)")
     add("--in-process", action="store_true", help="no other processes: one run after another, on one core")
-    add("--fresh", action="store_true", help="forget the runs that are kept, and begin anew")
-    add("--retry", action="store_true", help="run those that failed again")
-    add("--check", action="store_true", help="read the study, say what it would do, and run nothing")
-    add("--table", metavar="FILE", help=f"write the rows here as well ({', '.join(TABLES)})")
-    add("--format", choices=("png", "svg", "pdf"), default="png", help="of plots that the study does not name")
-    add("--no-plots", action="store_true", help="draw nothing")
+    add = parser.group("output")
+    add("--out", metavar="FOLDER", help="folder of runs, table and plots (default: STUDY_results)")
+    add("--table", metavar="FILE", help=f"write the table here as well ({', '.join(TABLES)})")
+    plots = "format of plots that the study does not name (default: %(default)s)"
+    add("--format", choices=("png", "svg", "pdf"), default="png", help=plots)
+    add("--no-plots", action="store_true", help="draw no plots")
     shared(parser, "json")
 
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 
 import bellcrank as bc
 from bellcrank.cli.files import in_folder
+from bellcrank.cli.parser import CommandParser
 from bellcrank.files.whole import write_text
 from bellcrank.formats.decks import read_deck_file, translate
 
 
-def options(parser: ArgumentParser) -> None:
-    parser.add_argument("deck", metavar="DECK.lsp", help="an AUTOSIM deck")
-    parser.add_argument("--external", metavar="FILE", help="file with the routines that the deck calls (.py, .c, .f90)")
-    parser.add_argument("--out", metavar="FILE", help="the Python file to write (default: DECK_model.py; - prints it)")
+def options(parser: CommandParser) -> None:
+    add = parser.group("deck")
+    add("deck", metavar="DECK.lsp", help="an AUTOSIM deck")
+    add("--external", metavar="FILE", help="file with the user functions of the deck (.py, .c, .f90)")
+    out = "the Python file to write, or - to print it (default: DECK_model.py)"
+    parser.group("output")("--out", metavar="FILE", help=out)
 
 
 def command(args: Namespace) -> None:

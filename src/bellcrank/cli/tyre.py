@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 
 import numpy as np
 
 from bellcrank.cli.files import in_folder
-from bellcrank.cli.options import shared
+from bellcrank.cli.options import real, shared
+from bellcrank.cli.parser import CommandParser
 from bellcrank.cli.text import number, table
 from bellcrank.files.choose import write_table
 from bellcrank.files.record import Column, Table
@@ -24,19 +25,16 @@ UNITS = {
 }  # fmt: skip
 
 
-def options(parser: ArgumentParser) -> None:
-    add = parser.add_argument
+def options(parser: CommandParser) -> None:
+    add = parser.group("tyre")
     add("file", metavar="FILE.tir", help="a tyre property file: Magic Formula 5.2 (PAC2002), 6.1 or 6.2")
-    add("--plot", metavar="FILE", help="draw its curves (.png, .svg, .pdf)")
+    version = "Magic Formula of a file that does not name it"
+    add("--version-of", choices=("5.2", "6.1", "6.2"), help=version)
+    add("--pressure", type=real, metavar="PA", help="inflation pressure in Pa (default: that of the file)")
+    add("--speed", type=real, metavar="M/S", help="speed of the wheel in m/s (default: that of the measurements)")
+    add = parser.group("output")
+    add("--plot", metavar="FILE", help="plot its curves (.png, .svg, .pdf)")
     add("--table", metavar="FILE", help="write forces and moments over slip, angle, camber and load (.csv)")
-    add(
-        "--version-of",
-        metavar="VERSION",
-        choices=("5.2", "6.1", "6.2"),
-        help="for a file that does not say its version",
-    )
-    add("--pressure", type=float, metavar="PA", help="inflation pressure, Pa (default: that of the file)")
-    add("--speed", type=float, metavar="M/S", help="speed along the wheel (default: that of the measurements)")
     shared(parser, "json")
 
 

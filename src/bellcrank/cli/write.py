@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 
 from bellcrank.cli.model import derive
 from bellcrank.cli.options import events_given, shared, watched_options
+from bellcrank.cli.parser import CommandParser
 from bellcrank.export.embedded.write import PRECISIONS
 from bellcrank.export.programs import PURPOSES
 
 
-def options(parser: ArgumentParser) -> None:
+def options(parser: CommandParser) -> None:
     shared(parser, "model")
-    add = parser.add_argument
-    add("--language", default="c", metavar="NAME", help="c (default), fortran or python")
-    what = "program: stands alone (default); embedded: C that a controller calls step by step; simulink: an S-function"
-    add("--for", dest="purpose", default=PURPOSES[0], choices=PURPOSES, help=what)
-    add("--precision", default="double", choices=PRECISIONS, help="of numbers in embedded C (double)")
     watched_options(parser)
-    add("--out", metavar="FOLDER", help="where to write (default: named after model and language)")
+    add = parser.group("output")
+    add("--language", default="c", metavar="NAME", help="c, fortran or python (default: %(default)s)")
+    purpose = (
+        "program: stands alone; embedded: C that a controller calls step by step; simulink: an S-function"
+        " (default: %(default)s)"
+    )
+    add("--for", dest="purpose", default=PURPOSES[0], choices=PURPOSES, help=purpose)
+    precision = "precision of embedded C (default: %(default)s)"
+    add("--precision", default="double", choices=PRECISIONS, help=precision)
+    add("--out", metavar="FOLDER", help="folder to write to (default: named after model and language)")
 
 
 def command(args: Namespace) -> None:

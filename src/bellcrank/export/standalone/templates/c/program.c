@@ -916,7 +916,7 @@ static const char HELP[] =
     "  --t-end S        end of the run in s, instead of STOPT of the file\n"
     "  --step S         time step in s, instead of STEP\n"
     "  --method NAME    @METHOD_LIST@, instead of METHOD\n"
-    "  --every N        steps from one output to the next, instead of IPRINT\n"
+    "  --output-every N steps from one output to the next, instead of IPRINT\n"
     "  --rtol E         relative tolerance of methods that choose their steps, instead of RTOL\n"
     "  --atol E         absolute tolerance in the unit of each state, instead of ATOL\n"
     "  --binary         ERD file with 64-bit samples beside it\n"
@@ -933,8 +933,8 @@ static int usage(const char *what, const char *word)
 int main(int count, char **words)
 {
     static const char *const settable[] = {
-        "--t-end", "stopt", "--step", "step", "--method", "method", "--every", "iprint", "--rtol", "rtol",
-        "--atol", "atol"};
+        "--t-end", "stopt", "--step", "step", "--method", "method", "--output-every", "iprint",
+        "--rtol", "rtol", "--atol", "atol"};
     enum { N_SETTABLE = sizeof settable/sizeof settable[0]/2 };
     const char *later[N_SETTABLE] = {NULL};
     static char input[300], echo[300], output[300];

@@ -183,7 +183,7 @@ def main():
     parser = argparse.ArgumentParser(prog=STEM, description=model.TITLE, allow_abbrev=False)
     parser.add_argument("input", nargs="?", default=f"{STEM}.par", metavar="PARSFILE", help=f"default: {STEM}.par")
     parser.add_argument("--output", default=f"{STEM}.csv", metavar="FILE", help=f"all channels (default: {STEM}.csv)")
-    options = {"--t-end": "stopt", "--step": "step", "--every": "iprint", "--method": "method"}
+    options = {"--t-end": "stopt", "--step": "step", "--output-every": "iprint", "--method": "method"}
     for option, keyword in options.items():
         parser.add_argument(option, dest=keyword, metavar="X", help=f"instead of {keyword.upper()} of the file")
     args, given = parser.parse_args(), {}
