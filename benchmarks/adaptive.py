@@ -96,7 +96,7 @@ class Problem:
         return np.array(values), seconds
 
     def start(self):
-        return np.concatenate(self.sim.complete(self.initial))
+        return np.concatenate(self.sim.assemble(self.initial))
 
     def error(self, values):
         """The largest, against the largest value of each state; coordinates count as 1e-3 at least, speeds as 1e-6."""

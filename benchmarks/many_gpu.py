@@ -122,7 +122,7 @@ def by_jax(sim, initial, step, steps):
         return None
     advance = rk4(rates, step)
     ((name, values),) = initial.items()
-    q, u = sim.complete({name: float(values[0])})
+    q, u = sim.assemble({name: float(values[0])})
     x = np.repeat(np.concatenate([q, u])[:, None], len(values), axis=1)
     x[0] = sim.interface.coordinates[0].unit.to_equation(values)
     run = jax.jit(lambda x: jax.lax.fori_loop(0, steps, lambda _, x: advance(x), x))

@@ -85,7 +85,7 @@ def main():
     for name in given.examples:
         sim = bc.load_model(EXAMPLES / f"{name}.py").equations().compile(speed="fast")
         first = around(sim)
-        q, u = sim.complete()
+        q, u = sim.assemble()
         f, x = sim.rhs(), np.concatenate([q, u])
         out = np.empty_like(x)
         found[name] = (

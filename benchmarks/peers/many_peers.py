@@ -42,7 +42,7 @@ def others(case, sim, runs, steps, h):
 
 def states(sim, runs):
     """States at the beginning, each a row over runs."""
-    q, u = sim.complete(None)
+    q, u = sim.assemble(None)
     x = np.repeat(np.concatenate([q, u])[:, None], runs, axis=1)
     x[0] += 1e-3 * np.arange(runs) / runs
     return x

@@ -56,6 +56,7 @@ from bellcrank.model.joints.screw import Screw as Screw
 from bellcrank.run.dae_methods import Dae as Dae
 from bellcrank.run.result import Run as Run
 from bellcrank.run.result import read as read
+from bellcrank.run.state import State as State
 from bellcrank.run.status import RunStatus as RunStatus
 from bellcrank.study import Study as Study
 from bellcrank.study import StudyResult as StudyResult

@@ -65,7 +65,7 @@ def test_loops_agree_with_differences_along_the_closed_mechanism(name, free):
     index = [u.name for u in eom.speeds].index(f"u({free})")
 
     def rates(values):
-        q, u = sim.complete(dict(zip(start, values, strict=True)))
+        q, u = sim.assemble(dict(zip(start, values, strict=True)))
         qd, ud = sim.derivatives(0.0, q, u)
         out = sim.outputs(0.0, q, u)
         return np.array([qd[index], ud[index], *out.values()])
@@ -118,7 +118,7 @@ def test_dependent_states_follow_as_the_closed_mechanism_does():
     model = sim.linearize(at={"q(a)": -0.3})
 
     def closed(x):
-        return sim.complete({"q(a)": x})[0]
+        return sim.assemble({"q(a)": x})[0]
 
     slopes = central(closed, -0.3)
     assert [model.dependent["q(b)"]["q(a)"], model.dependent["q(c)"]["q(a)"]] == pytest.approx(slopes[1:], rel=1e-9)
@@ -135,7 +135,7 @@ def test_euler_parameters_are_reduced_to_independent_ones():
     at = {"q(b, 1)": 0.8, "q(b, 2)": 0.36, "q(b, 3)": 0.0, "q(b, 4)": 0.48, "u(b, 3)": 4.0}
     model = sim.linearize(at=at)
     assert len(model.states) == 6 and "q(b, 1)" in model.dependent
-    q, u = (np.array(x) for x in sim.complete(at))
+    q, u = (np.array(x) for x in sim.assemble(at))
     kept = [s.name for s in sim.interface.coordinates].index("q(b, 2)")
 
     def rate(x):

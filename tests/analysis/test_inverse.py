@@ -15,11 +15,11 @@ def state(sim):
         q, u = random_state(eom, 4)
         _, udot = sim.derivatives(0.0, q, u, inputs=dict.fromkeys(eom.inputs, 0.02))
         # a linkage has no position past its travel: there the start serves
-        return (q, u) if np.all(np.isfinite(udot)) else (sim.complete()[0], 0.1 * u)
+        return (q, u) if np.all(np.isfinite(udot)) else (sim.assemble()[0], 0.1 * u)
     initial = dict(sim.interface.run.initial)
     if not any(str(name).startswith("u(") for name in initial):
         initial |= {u.name: 0.7 for u in eom.independent_speeds}
-    return sim.complete(initial)
+    return sim.assemble(initial)
 
 
 @pytest.mark.parametrize("name", rarely(EXAMPLES, LONG_TO_DERIVE))
@@ -99,7 +99,7 @@ def test_a_driven_loop():
     s.add_moment("motor", magnitude="torque", direction=s.inertial[3], on="a")
     s.set_run(inputs={"torque": 0.0})
     sim = s.equations().compile(backend="python")
-    q, u = sim.complete({"q(a)": -0.3, "u(a)": 0.8})
+    q, u = sim.assemble({"q(a)": -0.3, "u(a)": 0.8})
     _, driven = sim.derivatives(0.0, q, u, inputs={"torque": 12.5})
     found = sim.inverse(q, u, driven, forces="motor", inputs={"torque": 0.0})
     assert found["motor"] == pytest.approx(12.5, rel=1e-10)
@@ -115,7 +115,7 @@ def test_what_cannot_be_is_said():
     with pytest.raises(bc.ModelError, match="udot must have 2 values"):
         sim.inverse([0.1, 0.2], [0, 0], [1], inputs=zero)
     loop = example("four_bar").compile(backend="python")
-    q, u = loop.complete({"q(a)": -0.3})
+    q, u = loop.assemble({"q(a)": -0.3})
     with pytest.raises(bc.RunError, match="accelerations contradict the constraints"):
         loop.inverse(q, u, [1.0, 0.0, 0.0])
 
@@ -125,7 +125,7 @@ def test_mass_matrix_of_a_loop_is_that_of_its_energy():
     s = system("four_bar")
     s.add_outputs("energy")
     sim = s.equations().compile(backend="python")
-    q, u = sim.complete({"q(a)": -0.3, "u(a)": 1.3})
+    q, u = sim.assemble({"q(a)": -0.3, "u(a)": 1.3})
     _, udot = sim.derivatives(0.0, q, u)
     free = list(sim.loaded.program.speeds).index(sim.derived.analysis.independent_speeds[0])
     slopes = u / u[free]  # the mechanism has one degree of freedom, its speeds are proportional

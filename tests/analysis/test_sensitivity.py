@@ -97,7 +97,7 @@ def test_sensitivities_of_a_loop_do_not_depend_on_guesses(given):
             "lb", ["q(a)", "q(b)", "q(c)"], t_end=0.02, step=0.002, initial=initial, guess=guess, check=True
         )
         assert max(found.checked.values()) < 1e-6
-        q = sim.complete(initial, guess=guess)[0]
+        q = sim.assemble(initial, guess=guess)[0]
         rare = sim.sensitivity("lb", "q(b)", t_end=0.02, step=0.002, initial=initial, guess=guess, output_every=4)
     beta, gamma = q[0] + q[1], q[2]
     G = np.array([[-0.5 * np.sin(beta), 0.4 * np.sin(gamma)], [0.5 * np.cos(beta), -0.4 * np.cos(gamma)]])

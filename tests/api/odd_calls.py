@@ -92,7 +92,7 @@ OF_SIMULATION = {
     "outputs": {"t": 0.0, "q": [0.0, 0.1], "u": [0.0, 0.0]},
     "echo": {"t": 0.0, "q": [0.0, 0.1], "u": [0.0, 0.0]},
     "inverse": {"q": [0.0, 0.1], "u": [0.0, 0.0], "udot": [1.0, 0.0]},
-    "complete": {},
+    "assemble": {},
     "parameter_values": {},
     "equilibrium": {},
     "linearize": {},

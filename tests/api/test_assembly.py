@@ -35,7 +35,7 @@ def double_rocker():
 def test_a_given_angle_is_kept_where_an_assembly_has_it(double_rocker, angle):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        q, _ = double_rocker.complete({"q(a)": angle})
+        q, _ = double_rocker.assemble({"q(a)": angle})
     assert q[0] == angle
     turned = np.cumsum(q)
     assert abs(np.dot(LINKS, np.exp(1j * turned)) - GROUND) < 1e-12
@@ -44,7 +44,7 @@ def test_a_given_angle_is_kept_where_an_assembly_has_it(double_rocker, angle):
 def test_a_given_angle_beyond_reach_is_changed_with_a_warning(double_rocker):
     reach = np.arccos((LINKS[0] ** 2 + GROUND**2 - (LINKS[1] + LINKS[2]) ** 2) / (2 * LINKS[0] * GROUND))
     with pytest.warns(bc.ModelWarning, match=r"changed: q\(a\) 1.3 -> "):
-        q, _ = double_rocker.complete({"q(a)": 1.3})
+        q, _ = double_rocker.assemble({"q(a)": 1.3})
     assert abs(q[0]) <= reach < 1.3
 
 
@@ -74,4 +74,4 @@ def test_programs_close_loops_from_other_starts_as_well(language, double_rocker,
         run = program.run(tmp_path / str(angle), f"Q(1) {angle!r}")
         q = np.array([run[x.name][0] for x in double_rocker.interface.coordinates])
         assert q[0] == angle and abs(np.dot(LINKS, np.exp(1j * np.cumsum(q))) - GROUND) < 1e-12
-        np.testing.assert_allclose(q, double_rocker.complete({"q(a)": angle})[0], atol=1e-12)
+        np.testing.assert_allclose(q, double_rocker.assemble({"q(a)": angle})[0], atol=1e-12)

@@ -44,7 +44,7 @@ def test_values_of_runs_with_units(sims):
     ours = sims[0].simulate(parameters={"c": "300 Nmm-s"}, initial={"q(rod)": "45 deg", "u(rod)": "10 rpm"})
     plain = sims[1].simulate(parameters={"c": 0.3}, initial={"q(rod)": math.pi / 4, "u(rod)": math.pi / 3})
     assert ours["q(rod)"] == pytest.approx(plain["q(rod)"], rel=1e-13)
-    assert sims[0].complete({"q(rod)": "1 rev"})[0] == pytest.approx([2 * math.pi])
+    assert sims[0].assemble({"q(rod)": "1 rev"})[0] == pytest.approx([2 * math.pi])
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,6 @@ LEFT = {  # calls that still omit parameters: none is added here
     "Equations.write",
     "Equations.write_fmu",
     "Simulation",
-    "Simulation.complete",
     "Simulation.derivatives",
     "Simulation.echo",
     "Simulation.equilibria",

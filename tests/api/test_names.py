@@ -56,7 +56,7 @@ def test_a_mistyped_name_is_an_error_that_offers_the_nearest(sim, call, argument
 
 def test_a_mistyped_state_to_complete(sim):
     with pytest.raises(bc.ModelError, match=WRONG["initial"][1]):
-        sim.complete({"q(c)": 4.0})
+        sim.assemble({"q(c)": 4.0})
 
 
 def test_all_wrong_names_are_told_at_once(sim):

@@ -113,7 +113,7 @@ FIRST = {  # arguments with a default that may stand without their name
     "add_shape": ("name",),
     "add_wheel_angles": ("name",),
     "add_loop_joint": ("kind",),
-    "complete": ("initial",),
+    "assemble": ("initial",),
     "gradient": ("of",),
     "inverse": ("t",),
     "jacobian": ("of",),

@@ -1,6 +1,7 @@
 """What is given wrongly ends in a message of ours, never in a traceback from somewhere inside."""
 
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -95,7 +96,7 @@ def test_single_evaluations_and_results(sim, tmp_path):
     with pytest.raises(bc.ModelError, match="t is 'now', not a number"):
         sim.outputs("now", [1], [1])
     with pytest.raises(bc.ModelError, match="must be a dictionary"):
-        sim.complete([1])
+        sim.assemble([1])
     with pytest.raises(bc.ModelError, match="external=3 must be a dictionary"):
         bc.Equations(sim.derived).compile(external=3)
     run = sim.simulate()
@@ -131,10 +132,27 @@ def test_three_components_are_a_vector_along_the_inertial_axes():
 
 
 def test_a_whole_state_is_an_initial_value(sim):
-    q, u = sim.complete({"q(rod)": 0.5, "u(rod)": -1.0})
-    by_state = sim.simulate(initial=(q, u))
+    state = sim.assemble({"q(rod)": 0.5, "u(rod)": -1.0})
+    q, u = state
     by_name = sim.simulate(initial={"q(rod)": 0.5, "u(rod)": -1.0})
-    assert by_state["q(rod)"].tolist() == by_name["q(rod)"].tolist()
+    for given in (state, (q, u)):
+        assert sim.simulate(initial=given)["q(rod)"].tolist() == by_name["q(rod)"].tolist()
+
+
+def test_a_state_has_names_and_units():
+    for units, length in (("mks", "m"), ("mm-tonne", "mm")):
+        s = bc.System("machine", units=units)
+        s.add_point_mass("mass", translate=1, mass=1)
+        sim = s.equations().compile(backend="python")
+        state = sim.assemble({"q(mass)": 0.5, "u(mass)": 2})
+        assert isinstance(state, bc.State) and state.units == {"q(mass)": length, "u(mass)": f"{length}/s"}
+        assert dict(state) == {"q(mass)": 0.5, "u(mass)": 2.0} and state["Q( mass )"] == 0.5
+        assert np.asarray(state).tolist() == [*state.q, *state.u] == [0.5, 2.0]
+        assert sim.rhs()(0, state).tolist() == np.concatenate(sim.derivatives(0, *state)).tolist()
+        assert repr(state) == f"State(q(mass) = 0.5 {length}, u(mass) = 2 {length}/s)"
+        assert repr(pickle.loads(pickle.dumps(state))) == repr(state)
+        with pytest.raises(KeyError, match=r"no state 'q\(mas\)'. Did you mean 'q\(mass\)'"):
+            state["q(mas)"]
 
 
 # ---- values that no machine has

@@ -83,7 +83,7 @@ def test_the_fast_library_takes_over_within_a_run_and_what_goes_on(tiered, monke
     sim = equations.compile()
     assert sim.notes[1] == "runs with a library that was soon ready until the fast one is, with the same results"
     f, stepper = sim.rhs(), sim.stepper(step=0.01)
-    x, address = np.concatenate(sim.complete()), f.address
+    x, address = np.asarray(sim.assemble()), f.address
     rates, first = f(0.0, x), sim.simulate()
     stepper.step()
     before = dict(stepper.state)

@@ -91,6 +91,6 @@ def test_euler_parameters_in_a_loop_keep_their_size():
 def test_guesses_of_dependent_angles_choose_the_assembly_and_leave_the_rest():
     sim = example("slider_crank").compile(backend="python")
     with pytest.warns(bc.ModelWarning, match=r"changed: q\(rod\) -0.7 -> "):
-        q, u = sim.complete({"q(crank)": 0.5, "q(rod)": -0.7, "u(crank)": 20.0})
+        q, u = sim.assemble({"q(crank)": 0.5, "q(rod)": -0.7, "u(crank)": 20.0})
     assert (q[0], u[0]) == pytest.approx((0.5, 20.0))
     assert 0.1 * np.sin(q[0]) + 0.4 * np.sin(q[0] + q[1]) == pytest.approx(0.0, abs=1e-12)

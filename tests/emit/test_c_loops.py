@@ -158,7 +158,7 @@ def test_program_with_two_repeated_rows(method):
     eom = example("four_bar")
     sim = eom.compile(backend="python")
     p = sim.parameter_values()
-    y = np.concatenate(sim.complete())
+    y = np.asarray(sim.assemble())
     rows = []
     for program in (eom.program, with_rows_twice(eom.program)):
         compiled = CModel(program, sim.loaded.functions, flags=STRICT)
@@ -199,7 +199,7 @@ def test_a_drive_over_a_fold_stops(method):
 def test_last_good_state_is_kept():
     sim = driven_to_its_fold().compile(backend="c")
     p = sim.parameter_values()
-    y = np.concatenate(sim.complete())
+    y = np.asarray(sim.assemble())
     model = sim.loaded.context().model
     run = model.start(RunSpec(2.0, 0.002, "rk4", state=y, p=p, c=model.constants(p)))
     rows = run.advance(1000)
@@ -237,7 +237,7 @@ def test_singular_rates_and_corrections_as_in_python(name):
     python = sim.loaded.context().model
     p = sim.parameter_values()
     c = model.constants(p)
-    q, u = (x.tolist() for x in sim.complete())
+    q, u = (x.tolist() for x in sim.assemble())
     at = 0.0, q, [x + 0.1 for x in u], p, c, []
     system = python.values("system", *at)
     assert relative(model.values("system", *at), system) <= 1e-12

@@ -127,7 +127,7 @@ def test_models_that_the_driver_in_python_cannot_run_become_a_module_alone(tmp_p
     space = {"__name__": "model"}
     exec(path.read_text(encoding="utf-8"), space)
     sim = eom.compile(backend="python")
-    q, u = sim.complete()
+    q, u = sim.assemble()
     p, c = sim.parameter_values(), sim.loaded.constants(sim.parameter_values())
     if why.startswith(("do not keep", "do not watch")):
         rates = space["derivatives"](0.0, list(q), list(u), p, c, [], space["ROUTINES"])

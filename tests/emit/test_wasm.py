@@ -11,7 +11,7 @@ from bellcrank.emit.c.functions import C_NAMES
 from bellcrank.emit.linkages import kernel_function
 from bellcrank.expr.function_table import CALLED
 from bellcrank.numeric.run_spec import At
-from bellcrank.run.evaluate import complete
+from bellcrank.run.evaluate import assemble
 from bellcrank.run.loaded import load
 from tests.models import SOURCES, example, needs_compiler, system
 from tests.node import evaluated, needs_node
@@ -24,7 +24,7 @@ LINKED = [n for n, text in SOURCES.items() if "def model(" in text]
 def given_to(eom, loaded, count=3):
     """Parameters, and some states near the start with arbitrary inputs."""
     rng = np.random.default_rng(zlib.crc32(eom.name.encode()))
-    start = np.concatenate(complete(loaded))
+    start = np.concatenate(assemble(loaded))
     points = []
     for i in range(count):
         moved = start + (i > 0) * 0.1 * np.maximum(np.abs(start), 0.3) * rng.uniform(-1, 1, len(start))

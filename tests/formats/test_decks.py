@@ -38,9 +38,9 @@ def states(name):
     """Two states of a model: one near the start of its run, one away from it."""
     eom, sim = from_python(name)
     rng = np.random.default_rng(NAMES.index(name))
-    yield sim.complete(INITIAL.get(name, {}))
+    yield sim.assemble(INITIAL.get(name, {}))
     if name == "four_bar":
-        yield sim.complete({"q(a)": -0.3, "u(a)": 1.7})
+        yield sim.assemble({"q(a)": -0.3, "u(a)": 1.7})
     else:
         yield rng.uniform(-0.7, 0.7, len(eom.coordinates)), rng.uniform(-1, 1, len(eom.speeds))
 

@@ -78,7 +78,7 @@ def test_points_of_a_universal_joint_meet():
     s.add_output("gap", "magnitude(pos(b.origin, o))")
     sim = s.equations(optimise="none").compile(backend="python")
     with pytest.warns(bc.ModelWarning, match="changed"):
-        q, u = sim.complete({"q(b, 1)": 0.2, "q(b, 2)": 0.1, "q(b, 3)": -0.3})
+        q, u = sim.assemble({"q(b, 1)": 0.2, "q(b, 2)": 0.1, "q(b, 3)": -0.3})
     assert sim.outputs(0.0, q, u)["gap"] < 1e-12
 
 
@@ -288,7 +288,7 @@ def test_axes_are_assembled_as_drawn(joint):
     for start in STARTS:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", bc.ModelWarning)  # that given values were changed
-            q, u = sim.complete(start)
+            q, u = sim.assemble(start)
         found = sim.outputs(0.0, q, u)
         assert found["c3"] == pytest.approx(1.0, abs=1e-12), start
         if joint == "prismatic":
@@ -309,11 +309,11 @@ def test_only_the_other_side_is_refused():
     """The post is held upside down: nothing that may move can bring the axes together as drawn."""
     s = turned_round()
     sim = s.equations(optimise="none").compile(backend="python")
-    assert abs(sim.complete()[0]).max() < 1e-12
+    assert abs(sim.assemble()[0]).max() < 1e-12
     s.add_constraint("q(post) - 3.141592653589793", label="turned")
     s.set_run(initial={"q(post)": 3.0})
     with pytest.raises(bc.ModelError, match=r"sleeve.*closes only with its axis the other way round"):
-        s.equations(optimise="none").compile(backend="python").complete()
+        s.equations(optimise="none").compile(backend="python").assemble()
 
 
 @pytest.mark.campaign
@@ -349,7 +349,7 @@ def test_a_start_in_gimbal_lock_is_named(rotate, start):
     """It was never named: rates without bound, or a run blamed on its step."""
     sim = top(rotate)
     with pytest.warns(bc.ModelWarning, match=r"body 'b' is in gimbal lock at q\(b, 2\)"):
-        sim.complete({"q(b, 2)": start, "u(b, 1)": 1.0})
+        sim.assemble({"q(b, 2)": start, "u(b, 1)": 1.0})
     with pytest.warns(bc.ModelWarning, match="gimbal lock"):
         run = sim.simulate(initial={"q(b, 2)": start, "u(b, 1)": 1.0, "u(b, 2)": 1.0})
     assert run.ended == "finished" or "gimbal lock at q(b, 2)" in run.ended
@@ -374,11 +374,11 @@ def test_assembly_avoids_gimbal_lock():
     sim = top(rotate=(3, 1, 3), hinge=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        q, u = sim.complete()
+        q, u = sim.assemble()
     assert abs(np.sin(q[1])) > 1e-3
     assert np.abs(sim.derivatives(0.0, q, u)[1]).max() < 1e6
     with pytest.raises(bc.ModelError, match=r"gimbal lock at q\(b, 2\) = 0 rad"):
-        sim.complete({"q(b, 2)": 0.0})
+        sim.assemble({"q(b, 2)": 0.0})
 
 
 @pytest.mark.campaign

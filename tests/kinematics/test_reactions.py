@@ -12,7 +12,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:the initial values contradict") 
 
 def outputs(s, initial, parameters=None):
     sim = s.equations().compile(backend="python")
-    q, u = sim.complete(initial)
+    q, u = sim.assemble(initial)
     return sim.outputs(0.0, q, u)
 
 
@@ -57,13 +57,13 @@ def four_bar(cut):
 def test_the_force_in_a_pin_does_not_depend_on_where_the_loop_is_cut():
     """What is a loop in one description is a joint in the other, and the other way round."""
     at_rocker = four_bar("rocker").equations().compile(backend="python")
-    q, u = at_rocker.complete({"q(crank)": 0.9, "u(crank)": 2.0, "q(rocker)": 1.6, "q(coupler)": -0.6})
+    q, u = at_rocker.assemble({"q(crank)": 0.9, "u(crank)": 2.0, "q(rocker)": 1.6, "q(coupler)": -0.6})
     one = at_rocker.outputs(0.0, q, u)
     names = [c.name for c in at_rocker.interface.coordinates]
     value = dict(zip(names, q, strict=True))
     turn = value["q(crank)"] + value["q(coupler)"]  # of the coupler against the ground
     at_crank = four_bar("crank").equations().compile(backend="python")
-    p, v = at_crank.complete(
+    p, v = at_crank.assemble(
         {
             "q(crank)": value["q(crank)"],
             "q(rocker)": value["q(rocker)"],
@@ -90,7 +90,7 @@ def test_ground_reactions_balance_the_whole_mechanism():
         s.add_output(f"s{i}", f"dot(pos(coupler.cm, wall), [n{i}])*fm(spring)/mag(pos(coupler.cm, wall))")
     s.set_defaults(g=9.81)
     sim = s.equations().compile(backend="python")
-    q, u = sim.complete({"q(crank)": 0.9, "u(crank)": 2.0, "q(rocker)": 1.6, "q(coupler)": -0.6})
+    q, u = sim.assemble({"q(crank)": 0.9, "u(crank)": 2.0, "q(rocker)": 1.6, "q(coupler)": -0.6})
     o = sim.outputs(0.0, q, u)
     value = dict(zip([c.name for c in sim.interface.coordinates], q, strict=True))
 

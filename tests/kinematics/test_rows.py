@@ -110,6 +110,6 @@ def test_rows_of_one_name_are_all_there():
     s.add_gravity()
     eom = s.equations()
     sim = eom.compile(backend="python")
-    found = sim.multipliers(0.0, *sim.complete())
+    found = sim.multipliers(0.0, *sim.assemble())
     assert list(found) == list(eom.constraint_rows) and len(found) == 6
     assert abs(sum(found.values())) == pytest.approx(2 * 9.80665) and set(eom.position_rows) <= {*found}

@@ -168,7 +168,7 @@ def test_trailing_arm_is_a_hinge():
         pose = chain.solve(z)
         angle = np.arcsin(pose.rotation[0, 2])
         own = (angle, rate * pose.delta[1]) if hinge else (z, rate)
-        q, u = sim.complete(
+        q, u = sim.assemble(
             {"q(base, 2)": 0.1, "u(base, 2)": 0.9, "u(base, 1)": 0.3, "q(arm)": own[0], "u(arm)": own[1]}
         )
         _, udot = sim.derivatives(0.0, q, u)

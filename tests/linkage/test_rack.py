@@ -167,7 +167,7 @@ def test_a_loop_elsewhere_changes_nothing():
             b = s.add_body("b", translate=1, mass=1)
             s.add_loop_joint("loop", between=(a.origin, b.origin), directions=[s.inertial[1]])
         sim = s.equations(optimise="none").compile(backend="python")
-        start = sim.complete({"q(wheel)": 0.01, "u(body)": 1.5, "u(wheel)": -0.7})
+        start = sim.assemble({"q(wheel)": 0.01, "u(body)": 1.5, "u(wheel)": -0.7})
         rates.append({x.name: v for x, v in zip(sim.interface.speeds, sim.derivatives(0.1, *start)[1], strict=True)})
     for name in rates[0]:
         assert rates[1][name] == pytest.approx(rates[0][name], rel=1e-10)

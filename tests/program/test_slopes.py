@@ -59,7 +59,7 @@ def slopes(sim, t, x):
 def test_slopes_of_every_example(name):
     eom = example(name)
     sim = eom.compile(backend="python")
-    x = 0.3 * np.concatenate(random_state(eom, 4)) + np.concatenate(sim.complete())
+    x = 0.3 * np.concatenate(random_state(eom, 4)) + np.asarray(sim.assemble())
     found = slopes(sim, 0.2, x)
     known = np.isfinite(found).all(axis=0)
     assert known.all() == all(r.rule is not None and r.formulas is None for r in eom.program.externals)  # no linkage
@@ -114,7 +114,7 @@ def test_where_a_slope_has_no_value_it_is_found_by_differences():
 @pytest.mark.parametrize("name", ["four_bar", pytest.param("suspension_car", marks=pytest.mark.campaign)])
 def test_compiled_slopes_are_those_of_python(name):
     sims = [system(name).equations().compile(backend=backend) for backend in ("c", "python")]
-    x = np.concatenate(sims[0].complete())
+    x = np.concatenate(sims[0].assemble())
     one, other = (slopes(sim, 0.1, x) for sim in sims)
     assert np.array_equal(np.isfinite(one), np.isfinite(other)) and np.isfinite(one).any()
     assert relative(np.nan_to_num(one), np.nan_to_num(other)) < 1e-11

@@ -45,7 +45,7 @@ def state(sim):
 
 
 def test_accelerations_at_the_start(sim):
-    assert_close(accelerations(sim, *sim.complete()), [*START, 0, 0, 0, 0, 0], 1e-12)
+    assert_close(accelerations(sim, *sim.assemble()), [*START, 0, 0, 0, 0, 0], 1e-12)
 
 
 def test_published_state_gives_the_published_accelerations(sim):

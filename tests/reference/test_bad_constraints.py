@@ -149,9 +149,9 @@ def test_no_freedom_in_a_tree():
 
 def test_contradicting_positions_warn_and_say_what_is_used():
     sim = linkage().equations().compile(backend="python")
-    q, _ = sim.complete()
+    q, _ = sim.assemble()
     with pytest.warns(bc.ModelWarning, match=r"(?s)q\(b\).*contradict|contradict.*q\(b\)") as caught:
-        used, _ = sim.complete({"q(a)": 1.2, "q(b)": q[1] + 0.2, "q(c)": q[2]})
+        used, _ = sim.assemble({"q(a)": 1.2, "q(b)": q[1] + 0.2, "q(c)": q[2]})
     assert used[0] == pytest.approx(1.2)
     assert f"{used[1]:.4g}"[:5] in str(caught[0].message)
 
@@ -159,7 +159,7 @@ def test_contradicting_positions_warn_and_say_what_is_used():
 def test_contradicting_speeds_warn_and_say_what_is_used():
     sim = linkage().equations().compile(backend="python")
     with pytest.warns(bc.ModelWarning, match="contradict") as caught:
-        _, u = sim.complete({"q(a)": 1.2, "u(a)": 1.0, "u(c)": 50.0})
+        _, u = sim.assemble({"q(a)": 1.2, "u(a)": 1.0, "u(c)": 50.0})
     said = str(caught[0].message)
     names = [x.name for x in sim.interface.speeds]
     changed = [name for name, value in (("u(a)", 1.0), ("u(c)", 50.0)) if abs(u[names.index(name)] - value) > 1e-6]
@@ -206,5 +206,5 @@ def test_smooth_input_of_a_constraint_is_followed(constraint, units, state):
 
 def test_sound_linkage_is_silent():
     sim = linkage().equations().compile(backend="python")
-    q, u = sim.complete({"q(a)": 1.2, "u(a)": 0.5})
+    q, u = sim.assemble({"q(a)": 1.2, "u(a)": 0.5})
     assert np.isfinite(sim.derivatives(0.0, q, u)[1]).all()

@@ -41,7 +41,7 @@ def test_check_state(sim):
 
 
 def test_loop_closes_from_the_given_angle(sim):
-    q, u = sim.complete({"q(a)": -0.5, "u(a)": 1.7})
+    q, u = sim.assemble({"q(a)": -0.5, "u(a)": 1.7})
     assert_close(q, CHECK["q"], 1e-12)
     assert_close(u, CHECK["u"], 1e-12)
 
@@ -96,11 +96,11 @@ def test_impossible_length_names_the_loop():
     s.add_loop_joint("coupler", "distance", between=(a.cm, b.cm), length="l")
     s.set_defaults(l=2.0)
     sim = s.equations().compile(backend="python")
-    assert sim.complete({"q(a)": 1.0}) is not None
+    assert sim.assemble({"q(a)": 1.0}) is not None
     with pytest.raises(bc.ModelError, match=r"(?s)coupler.*cannot be assembled"):
         sim.simulate(parameters={"l": 50.0}, initial={"q(a)": 1.0})
     with pytest.warns(bc.ModelWarning, match="contradict"):
-        sim.complete({"q(a)": 1.0, "q(b)": 1.0})
+        sim.assemble({"q(a)": 1.0, "q(b)": 1.0})
 
 
 def test_loop_on_one_body_is_refused():

@@ -84,7 +84,7 @@ def test_four_bar_with_massless_links_keeps_energy_without_its_damper():
 def test_massless_links_are_the_limit_of_light_ones():
     """Accelerations with massless links A and C, and with links whose mass goes to zero."""
     sim, heavy = compiled("four_bar"), compiled("four_bar", massive=True)
-    q, u = sim.complete({"q(a)": -0.3, "u(a)": 2.0})
+    q, u = sim.assemble({"q(a)": -0.3, "u(a)": 2.0})
     expected = sim.derivatives(0.0, q, u)[1]
     gaps = []
     for size in (1e-3, 1e-4):

@@ -46,9 +46,9 @@ def test_a_push_at_speed_only_makes_it_nod(sim):
 
 
 def test_initial_value_of_a_dependent_speed_is_honoured(sim):
-    q, u = sim.complete({"u(disc)": 5.0})
+    q, u = sim.assemble({"u(disc)": 5.0})
     qdot, _ = sim.derivatives(0.0, q, u)
     names = [c.name for c in sim.interface.coordinates]
     assert qdot[names.index("q(disc)")] == pytest.approx(5.0)
     with pytest.warns(UserWarning, match="contradicts"):
-        sim.complete({"u(disc)": 5.0, "u(yaw, 1)": 0.1})
+        sim.assemble({"u(disc)": 5.0, "u(yaw, 1)": 0.1})

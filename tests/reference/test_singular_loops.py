@@ -202,7 +202,7 @@ def rocker_rates(q, energy):
 @pytest.mark.campaign
 def test_free_linkage_goes_through_its_folds():
     sim = double_rocker().equations().compile()
-    q, u = sim.complete()
+    q, u = sim.assemble()
     assert q[0] == 0.6 and u[0] == 1.0
     run = sim.simulate(output_every=1)
     assert run.ended == "finished"

@@ -234,7 +234,7 @@ def test_minimal_coordinates_are_those_of_one_equation():
     crank = np.array([-0.5, 0.0])
 
     def rates(y):
-        q, u = sim.complete({"q(a)": y[0], "u(a)": y[1], "q(b)": -1.1 * y[0], "q(c)": 1.3 * y[0]})
+        q, u = sim.assemble({"q(a)": y[0], "u(a)": y[1], "q(b)": -1.1 * y[0], "q(c)": 1.3 * y[0]})
         return np.array([u[0], sim.derivatives(0.0, q, u)[1][0]])
 
     with warnings.catch_warnings():

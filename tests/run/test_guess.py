@@ -39,12 +39,12 @@ def sim():
 def test_a_guess_chooses_the_assembly_without_a_warning(sim):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        up, down = (sim.complete(KEPT, guess=g)[0] for g in (UP, DOWN))
+        up, down = (sim.assemble(KEPT, guess=g)[0] for g in (UP, DOWN))
         assert up[2] > 0 > down[2]
         assert sim.simulate(t_end=0.002, step=0.001, initial=KEPT, guess=DOWN)["q(c)"][0] == down[2]
         assert sim.stepper(0.001, initial=KEPT, guess=DOWN).state["q(c)"] == down[2]
     with pytest.warns(UserWarning, match="contradict"):
-        assert sim.complete(KEPT | DOWN)[0][2] == pytest.approx(down[2], abs=1e-9)
+        assert sim.assemble(KEPT | DOWN)[0][2] == pytest.approx(down[2], abs=1e-9)
 
 
 @pytest.mark.campaign
@@ -60,7 +60,7 @@ def test_a_guess_of_set_run_is_used_by_every_way_to_run():
     eom = four_bar(initial=KEPT, guess=DOWN).equations()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        start = eom.compile(backend="python").complete()[0][2]
+        start = eom.compile(backend="python").assemble()[0][2]
     assert start < 0
     given = {x.name: (x.value, x.given) for x in setup_of(eom.derived).states}
     assert given["q(a)"] == (0.8, True)
@@ -76,7 +76,7 @@ def test_redundant_loops_are_assembled_near_the_guess(backend):
         for angle in (*rng.uniform(0.5, 2.6, 2), -1.2):
             near = angle * np.array([1, 1, 1, -1]) + off * rng.uniform(-1, 1, 4)
             guess = dict(zip(("q(c0)", "q(c1)", "q(c2)", "q(rod)"), near.tolist(), strict=True))
-            q, _ = sim.complete({}, guess=guess)
+            q, _ = sim.assemble({}, guess=guess)
             assert q == pytest.approx(q[0] * np.array([1, -1, 1, 1]), abs=1e-8)
             assert abs(q[0] - angle) < 2 * off
 
@@ -89,7 +89,7 @@ def test_guesses_that_cannot_be_are_named(sim):
     with pytest.raises(bc.ModelError, match=r"guess of q\(c\) is 'up', not a number"):
         sim.simulate(guess={"q(c)": "up"})
     with pytest.raises(bc.ModelError, match="whole state"):
-        sim.simulate(initial=sim.complete(KEPT), guess=UP)
+        sim.simulate(initial=sim.assemble(KEPT), guess=UP)
 
 
 def test_analyses_take_a_guess(sim):
@@ -104,7 +104,7 @@ def test_analyses_take_a_guess(sim):
     with pytest.raises(bc.ModelError, match=r"q\(c\): given in initial= and in guess="):
         sim.linearize(at={"q(c)": 1.0}, guess=UP)
     with pytest.raises(bc.ModelError, match="guess= belongs to at='start'"):
-        sim.linearize(at=sim.complete(KEPT, guess=UP), guess=UP)
+        sim.linearize(at=sim.assemble(KEPT, guess=UP), guess=UP)
 
 
 def test_studies_take_a_guess(tmp_path):

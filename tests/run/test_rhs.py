@@ -33,7 +33,7 @@ def driven():
 
 def state(sim, seed=3):
     """A state in motion."""
-    q, u = sim.complete()
+    q, u = sim.assemble()
     rng = np.random.default_rng(seed)
     return np.concatenate([q + 0.1 * rng.uniform(-1, 1, len(q)), u + rng.uniform(-1, 1, len(u))])
 
@@ -81,9 +81,9 @@ def test_in_a_singular_position_compiled_rates_are_those_of_python():
     eom = example("change_point_four_bar")
     one, other = (eom.compile(backend=b) for b in ("c", "python"))
     flat = np.zeros(one.loaded.n_states)
-    q, _ = one.complete()
+    q, _ = one.assemble()
     flat[: len(q)] = q
-    flat[len(q) :] = other.complete()[1]
+    flat[len(q) :] = other.assemble()[1]
     for x in (flat, np.zeros_like(flat)):
         np.testing.assert_allclose(one.rhs()(0.0, x), other.rhs()(0.0, x), rtol=1e-9, atol=1e-9)
 
@@ -111,7 +111,7 @@ def test_routines_that_remember_do_so_in_no_call(way):
 def test_scipy_integrates_it_to_what_a_run_gives(name, inputs):
     sim = example(name).compile(backend="c")
     f = sim.rhs(inputs=inputs)
-    x = np.concatenate(sim.complete())
+    x = np.asarray(sim.assemble())
     run = sim.simulate(t_end=1.0, step=2e-4, inputs=inputs)
     for method, options in (("DOP853", {}), ("Radau", {"jac": f.jacobian})):
         found = integrate.solve_ivp(f, (0, 1), x, method=method, rtol=1e-9, atol=1e-11, **options)
@@ -193,7 +193,7 @@ def test_eight_threads_share_one_function(backend):
 def test_it_outlives_the_simulation():
     sim = example("quarter_car").compile(backend="c")
     f = sim.rhs(inputs={"z_road": ([0.0, 1.0], [0.0, 0.1])})
-    x = np.concatenate(sim.complete())
+    x = np.asarray(sim.assemble())
     before = f(0.5, x)
     del sim
     gc.collect()

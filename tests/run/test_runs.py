@@ -208,7 +208,7 @@ def test_blocks_of_steps_do_not_matter():
     sim = pendulum().equations().compile(backend="c")
     whole = sim.simulate(t_end=5.0, output_every=3)
     p, c = known(sim)
-    start = RunSpec(5.0, 0.01, "rk4", 3, state=np.concatenate(sim.complete()), p=p, c=c)
+    start = RunSpec(5.0, 0.01, "rk4", 3, state=np.asarray(sim.assemble()), p=p, c=c)
     run = sim.loaded.context().model.start(start)
     rows = np.vstack([run.advance(last) for last in (1, 2, 7, 9, 333, 500)])
     np.testing.assert_array_equal(rows[:, 0], whole.time)

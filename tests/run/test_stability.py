@@ -93,7 +93,7 @@ def test_what_c_calls_calm_is_what_the_slopes_say(name):
     """The bound of C is that of the slopes by differences: true just above their norm, false just below."""
     sim = example(name).compile(backend="c")
     bound = sim.rhs()._bound
-    q, u = sim.complete()
+    q, u = sim.assemble()
     states = np.concatenate([q, u]) + 0.01 * np.random.default_rng(0).normal(size=(3, len(q) + len(u)))
     times, h = np.array([0.0, 0.1, 0.2]), 0.01
     power = h * difference_slopes(lambda t, y: bound.rates_of_all(t, y, afresh=False), times, states)
@@ -129,7 +129,7 @@ def test_what_c_calls_calm_of_a_run_is_what_it_says_of_the_rows_that_are_looked_
     sim = example(name).compile(backend="c")
     bound, n_q = sim.rhs()._bound, sim.loaded.n_q
     rng, n_s = np.random.default_rng(1), sim.loaded.n_states
-    start = np.concatenate(sim.complete())
+    start = np.asarray(sim.assemble())
     for count in (1, 2, 3, 4, 30):
         rows = np.column_stack([np.arange(count) * 0.01, start + 0.1 * rng.normal(size=(count, n_s)), np.ones(count)])
         looked = step_limit._looked_at(rows[:, 1:-1], n_q)
@@ -145,7 +145,7 @@ def test_what_c_calls_calm_of_a_run_is_what_it_says_of_the_rows_that_are_looked_
 def test_slopes_to_one_side_of_the_states_that_rates_depend_on():
     sim = example("passenger_car").compile(backend="c")
     f, loaded = sim.rhs(), sim.loaded
-    y = np.concatenate(sim.complete())[None, :]
+    y = np.asarray(sim.assemble())[None, :]
     t = np.zeros(1)
     rates = lambda t, y: f._bound.rates_of_all(t, y, afresh=False)  # noqa: E731
     whole = difference_slopes(rates, t, y)[0]

@@ -42,13 +42,13 @@ def test_routines_are_asked_again() -> None:
 
 def test_a_start_follows_what_is_given() -> None:
     sim = four_bar().equations().compile(backend="python")
-    first, u = sim.complete({"q(a)": 0.3})
+    first, u = sim.assemble({"q(a)": 0.3})
     first[:], u[:] = 0.0, 0.0
     for angle in (0.3, 0.4, 0.3):
         run = sim.simulate(0.002, step=0.001, initial={"q(a)": angle})
         assert run["q(a)"][0] == pytest.approx(angle, abs=1e-14)
         assert np.abs(run.residuals.g).max() < 1e-12
-        again = sim.complete({"q(a)": angle})
+        again = sim.assemble({"q(a)": angle})
         assert run["q(b)"][0] == pytest.approx(again[0][1], abs=1e-13)
 
 
@@ -85,12 +85,12 @@ def test_values_that_were_read_before_are_read_to_the_bit():
     """What a start remembers of values is known by their bits: -0 is not 0, and a whole number is one."""
     sim = example("double_pendulum").compile(backend="python")
     for value in (0.0, -0.0, 1, 1.0, -0.0, 0.0):
-        q, _ = sim.complete({"q(a)": value})
+        q, _ = sim.assemble({"q(a)": value})
         assert np.float64(value).tobytes() == q[0].tobytes()
     q[:] = 7.0  # what was given belongs to whoever asked
-    assert sim.complete({"q(a)": 0.0})[0][0] == 0.0
+    assert sim.assemble({"q(a)": 0.0})[0][0] == 0.0
     with pytest.raises(ModelError, match="not a number"):
-        sim.complete({"q(a)": 10**400})
+        sim.assemble({"q(a)": 10**400})
 
 
 @pytest.mark.parametrize(("given", "size"), [({"q(b, 2)": 1.0}, "1.41421"), ({"q(b, 1)": 0.0}, "0")])

@@ -106,7 +106,7 @@ def test_single_evaluations(backend):
         found = []
         for k in range(40):
             at = 0.1 * i, [0.1 * i + 0.01 * k], [0.2]
-            found.append((sim.derivatives(*at)[1][0], sim.outputs(*at), sim.complete({"q(rod)": 0.1 * i})[0][0]))
+            found.append((sim.derivatives(*at)[1][0], sim.outputs(*at), sim.assemble({"q(rod)": 0.1 * i})[0][0]))
         return found
 
     assert at_once(task) == [task(i) for i in range(THREADS)]

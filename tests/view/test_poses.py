@@ -68,7 +68,7 @@ def test_poses_are_a_section_that_c_has_too():
     assert len(program.functions["poses"].labels) == 24 and program.count == eom.program.count
     python, c = (eom.compile(backend=b) for b in ("python", "c"))
     model = c.loaded.model.like(program, c.loaded.functions)
-    q, u = python.complete()
+    q, u = python.assemble()
     at = (
         0.0,
         list(q),

@@ -113,7 +113,7 @@ def _reduction(plant: Plant, values: Groups, slopes: Groups, chosen: set[str] | 
     if residual > CLOSED:
         raise RunError(
             f"the state given does not satisfy the constraints of '{plant.name}': a residual of {residual:.2g} is "
-            "left. Give it by names (at={...}), so that it is completed, or take it from sim.complete()."
+            "left. Give it by names (at={...}), so that it is completed, or take it from sim.assemble()."
         )
     if chosen is None:
         analysis = plant.derived.analysis

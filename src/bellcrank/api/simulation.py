@@ -22,14 +22,14 @@ from bellcrank.run.result import Run
 from bellcrank.run.rhs import Rhs, rhs_of
 from bellcrank.run.session import Progress
 from bellcrank.run.simulate import simulate
+from bellcrank.run.state import State
 from bellcrank.run.stepper import Stepper, stepper
 from bellcrank.run.tolerances import Absolute
+from bellcrank.run.values import Numbers
 
 if TYPE_CHECKING:
     from bellcrank.many.result import Many
     from bellcrank.many.steppers import Steppers
-
-State = Sequence[float]  # coordinates or speeds, in equation units
 
 
 class Simulation(Analyses):
@@ -77,17 +77,44 @@ class Simulation(Analyses):
         """All parameters in equation units; `given` (user units) overrides the defaults."""
         return list(self.loaded.parameter_values(given))
 
-    def complete(
+    def assemble(
         self, initial: Mapping[Any, float | str] | None = None, *, guess: Mapping[Any, float | str] | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """The full state in equation units from the values given (user units, default: those of set_run).
+    ) -> State:
+        """Find a whole state that satisfies all constraints.
 
-        What constraints determine is solved for, starting from the `guess` or from zero; the rest is zero.
+        Parameters
+        ----------
+        initial : mapping, optional
+            Values by state, in user units or as text ("30 deg"); they are kept. Default: those of `System.set_run`.
+        guess : mapping, optional
+            Values by state from which the assembly of closed loops starts, and which it may change. Default: zero.
+
+        Returns
+        -------
+        State
+            `q, u = state`, or values by name; in equation units (rad, consistent units). States that neither are given
+            nor follow from constraints are zero.
+
+        Raises
+        ------
+        ModelError
+            If a name or a value is wrong, or if a loop cannot be closed.
+
+        Examples
+        --------
+        >>> import bellcrank as bc
+        >>> s = bc.System("ball")
+        >>> ball = s.add_point_mass("ball", translate="z", mass=1)
+        >>> state = s.equations().compile(backend="python").assemble({"q(ball)": 5})
+        >>> state
+        State(q(ball) = 5 m, u(ball) = 0 m/s)
+        >>> state["q(ball)"], state.units["u(ball)"]
+        (5.0, 'm/s')
         """
-        return evaluate.complete(self.loaded, initial, guess)
+        return State.of(self.interface, *evaluate.assemble(self.loaded, initial, guess))
 
     def derivatives(
-        self, t: float, q: State, u: State, *, parameters: Parameters = None, inputs: Inputs = None
+        self, t: float, q: Numbers, u: Numbers, *, parameters: Parameters = None, inputs: Inputs = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """(q', u') in equation units (rad, consistent units); q and u as listed by `eom.coordinates` and `eom.speeds`.
 
@@ -98,26 +125,26 @@ class Simulation(Analyses):
     def rhs(self, *, parameters: Parameters = None, inputs: Inputs = None) -> Rhs:
         """f(t, x, out=None) -> x' for integrators of others, parameters and inputs (user units) bound once.
 
-        x = [q, u] as `complete` returns them, user-defined states of the model among the coordinates q:
+        x = [q, u] as `assemble` returns them, user-defined states of the model among the coordinates q:
         `f.state_names`. All in equation units (rad, consistent units), `f.units`. `f.jacobian(t, x)` gives df/dx;
         `f.address` a compiled function for `scipy.LowLevelCallable` and the like.
         """
         return rhs_of(self.loaded, parameters, inputs)
 
     def outputs(
-        self, t: float, q: State, u: State, *, parameters: Parameters = None, inputs: Inputs = None
+        self, t: float, q: Numbers, u: Numbers, *, parameters: Parameters = None, inputs: Inputs = None
     ) -> dict[str, float]:
         """Output channels in user units at a state given in equation units."""
         return evaluate.outputs(self.loaded, t, q, u, parameters, inputs)
 
     def echo(
-        self, t: float, q: State, u: State, *, parameters: Parameters = None, inputs: Inputs = None
+        self, t: float, q: Numbers, u: Numbers, *, parameters: Parameters = None, inputs: Inputs = None
     ) -> dict[str, float]:
         """What user functions give to the echo of a run that starts there (when="echo"), in equation units."""
         return evaluate.echo(self.loaded, t, q, u, parameters, inputs)
 
     def multipliers(
-        self, t: float, q: State, u: State, *, parameters: Parameters = None, inputs: Inputs = None
+        self, t: float, q: Numbers, u: Numbers, *, parameters: Parameters = None, inputs: Inputs = None
     ) -> dict[str, float]:
         """lambda of M u' = f + J' lambda by constraint row, in equation units (`eom.constraint_rows`);
         with redundant rows the smallest. Rows of one name are `name`, `name (2)`, `name (3)` in their order."""
@@ -131,7 +158,7 @@ class Simulation(Analyses):
         method: Method | None = None,
         output_every: int | None = None,
         parameters: Parameters = None,
-        initial: Mapping[Any, float | str] | tuple[State, State] | None = None,
+        initial: Mapping[Any, float | str] | tuple[Numbers, Numbers] | None = None,
         inputs: Inputs = None,
         rtol: float | None = None,
         atol: Absolute | None = None,
@@ -163,7 +190,7 @@ class Simulation(Analyses):
             Values of parameters by name: numbers in user units, or text with a unit ("10 mm").
         initial : mapping or (q, u), optional
             Initial values by state, in user units or as text ("30 deg"); or a whole state in equation units, as
-            `complete` returns it.
+            `assemble` returns it.
         inputs : mapping, optional
             Inputs by name: a number, a signal, a function of time, or (times, values), in user units.
         rtol : float, optional
@@ -221,7 +248,7 @@ class Simulation(Analyses):
         step: float | None = None,
         *,
         parameters: Parameters = None,
-        initial: Mapping[Any, float | str] | tuple[State, State] | None = None,
+        initial: Mapping[Any, float | str] | tuple[Numbers, Numbers] | None = None,
         inputs: Inputs = None,
         method: Method | None = None,
         t_start: float | None = None,

@@ -13,7 +13,7 @@ from bellcrank.errors import BellcrankError, ModelWarning, warn
 from bellcrank.export.standalone.setup import Setup
 from bellcrank.interface.interface import Interface
 from bellcrank.numeric.methods import METHODS
-from bellcrank.run.evaluate import complete, rates
+from bellcrank.run.evaluate import assemble, rates
 from bellcrank.run.loaded import load
 
 
@@ -41,7 +41,7 @@ def _stable_step(derived: Derived, interface: Interface) -> float:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ModelWarning)
             loaded = load(derived.analysis, interface, derived.program, "python", {})
-            q, u = complete(loaded)
+            q, u = assemble(loaded)
             y = np.concatenate([q, u])
             h = 1e-6 * np.maximum(np.abs(y), 1.0)
             columns = []

@@ -20,7 +20,7 @@ from bellcrank.numeric.methods import DEFAULT, METHODS
 from bellcrank.run.assembly import slides_of
 from bellcrank.run.dae_methods import Dae, as_dae
 from bellcrank.run.dae_runs import dae_problems
-from bellcrank.run.evaluate import complete
+from bellcrank.run.evaluate import assemble
 from bellcrank.run.inputs import as_signal
 from bellcrank.run.loaded import Loaded, load
 from bellcrank.run.rigid import rigid_problems
@@ -164,7 +164,7 @@ def _initial(derived: Derived, interface: Interface) -> Mapping[str, float]:
     found = {k: interface.get(k, ("coordinate", "speed")) for k in interface.run.initial}
     if None not in found.values():
         return {x.key: interface.run.initial[k] for k, x in found.items() if x is not None}
-    q, u = complete(in_python(derived, interface))
+    q, u = assemble(in_python(derived, interface))
     return {x.key: float(x.unit.from_equation(value)) for x, value in zip(interface.states, (*q, *u), strict=True)}
 
 

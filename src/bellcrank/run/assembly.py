@@ -45,7 +45,7 @@ def start_state(
         all_given = _Given(q, u, {x.key for x in loaded.interface.states}, *held, {})
         return _warned(loaded, _closed(loaded, all_given, q, u, closure, p, signals, t)[0])
     if given is not None and not isinstance(given, Mapping):
-        what = "a dictionary {state: value}, or a state (q, u) as complete() returns it"
+        what = "a dictionary {state: value}, or a state (q, u) as assemble() returns it"
         raise ModelError(f"initial={given!r} must be {what}", loaded.name)
     values = loaded.interface.start_values(given) if given else None
     return complete_state(loaded, values, closure, p, signals, t)

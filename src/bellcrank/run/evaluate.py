@@ -22,15 +22,13 @@ from bellcrank.run.diagnose import Moment, broken_term, without_length
 from bellcrank.run.loaded import Context, Loaded
 from bellcrank.run.rhs import rhs_of
 from bellcrank.run.stepping import Evaluation
-from bellcrank.run.values import number, state_array
+from bellcrank.run.values import Numbers, number, state_array
 
 Parameters = Mapping[str, float | str] | None
 Inputs = Mapping[str, Any] | None
 
 
-def state_at(
-    context: Context, t: float, q: Sequence[float], u: Sequence[float], parameters: Parameters, inputs: Inputs
-) -> At:
+def state_at(context: Context, t: float, q: Numbers, u: Numbers, parameters: Parameters, inputs: Inputs) -> At:
     """A state (equation units) with all that programs are called with."""
     loaded = context.loaded
     p = loaded.parameter_values(parameters)
@@ -43,7 +41,7 @@ def state_at(
 
 
 def rates(
-    loaded: Loaded, t: float, q: Sequence[float], u: Sequence[float], parameters: Parameters, inputs: Inputs
+    loaded: Loaded, t: float, q: Numbers, u: Numbers, parameters: Parameters, inputs: Inputs
 ) -> tuple[np.ndarray, np.ndarray]:
     """q' and u'; in a singular configuration of closed loops, constraints that vanish there are omitted. A state
     without finite rates is an error that names what has no value."""
@@ -88,7 +86,7 @@ def closure(loaded: Loaded, p: Sequence[float], signals: Sequence[Input]) -> Clo
     return None if loaded.program.loops is None else closure_of(loaded.python.calls(), p, signals, loaded.model.calls())
 
 
-def complete(
+def assemble(
     loaded: Loaded, initial: Mapping[Any, float | str] | None = None, guess: Mapping[Any, float | str] | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """The full state in equation units from the values given (user units), what constraints determine solved for."""

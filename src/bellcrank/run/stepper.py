@@ -8,7 +8,7 @@ inputs or parameters are changed, a stepper continues as a run does that continu
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -27,10 +27,10 @@ from bellcrank.run.named import Layout, Values
 from bellcrank.run.result import Run
 from bellcrank.run.session import Session, known_to, step_by_step
 from bellcrank.run.status import RunStatus
-from bellcrank.run.values import check_parameters
+from bellcrank.run.values import Numbers, check_parameters
 from bellcrank.signals import Signal, constant
 
-State = Mapping[Any, float] | tuple[Sequence[float], Sequence[float]]
+State = Mapping[Any, float] | tuple[Numbers, Numbers]
 NO_LIMIT = 2**53
 NOT_FINISHED = "the last step was not finished: use restore() or reset()"
 

@@ -25,6 +25,7 @@ from bellcrank.program.program import Program
 from bellcrank.run.inputs import as_input, as_signal, covering
 from bellcrank.units import WITH_UNIT, with_unit
 
+Numbers = Sequence[float] | np.ndarray
 METHODS = (*FIXED, *ADAPTIVE)
 MATLAB = {"ode45": "tsit5", "ode15s": "radau5", "ode23s": "rodas5p", "ode113": "dop853"}  # a method for the same use
 _FLOAT = np.dtype(float)

@@ -265,7 +265,7 @@ class Subject:
     def _start(self) -> tuple[np.ndarray, np.ndarray]:
         """The initial state of the description, brought onto its constraints where that can be done."""
         if not self.loops:
-            return self.sim.complete()
+            return self.sim.assemble()
         rest = Sample(0.0, *initial_state(self.loaded, self.description.run.initial), self.no_inputs)
         s = self._closed(rest)
         return (rest.q, rest.u) if s is None else (s.q, s.u)

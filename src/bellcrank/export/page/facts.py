@@ -33,7 +33,7 @@ from bellcrank.names import find_name, key_of
 from bellcrank.numeric.tuning import PLANS
 from bellcrank.program.program import Program
 from bellcrank.run.actions import read_events
-from bellcrank.run.evaluate import complete
+from bellcrank.run.evaluate import assemble
 from bellcrank.run.event_data import event_tables, value_names
 from bellcrank.run.jumps import following
 from bellcrank.run.loaded import Loaded, load
@@ -100,7 +100,7 @@ def facts_of(
     interface = derived.interface.with_all_inputs()
     setup = with_stable_step(setup_of(derived, interface, special=special_of(derived)), derived)
     loaded = load(derived.analysis, interface, derived.program, "python", {})
-    q, u = complete(loaded)
+    q, u = assemble(loaded)
     names = ", ".join(derived.interface.without_course)
     notes = [f"The model has no course over time for {names}: zero, until a slider is moved."] if names else []
     machine = None if reach is None else machine_of(derived, loaded, reach)

@@ -70,7 +70,7 @@ class SteadyMotion:
         """All states of the steady motion that is nearest to `start`; `course`: direction of the velocity of the mass
         centre (rad from x to the left)."""
         f = self.sim.rhs(parameters=dict(parameters), inputs=dict(inputs))
-        x = np.concatenate(self.sim.complete(dict(start)))
+        x = np.concatenate(self.sim.assemble(dict(start)))
         self.unknown = acting(f, x, self.free)
         for _ in range(4):
             x = self._newton(f, x)
