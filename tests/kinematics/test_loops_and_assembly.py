@@ -357,7 +357,7 @@ def test_a_start_in_gimbal_lock_is_named(rotate, start):
 
 def test_a_run_through_gimbal_lock_is_named():
     sim = top()
-    with pytest.warns(bc.ModelWarning, match=r"doubtful after gimbal lock of body 'b' \(q\(b, 2\)\) at t = "):
+    with pytest.warns(bc.ModelWarning, match=r"unreliable after gimbal lock of body 'b' \(q\(b, 2\)\) at t = "):
         run = sim.simulate(initial={"u(b, 2)": 3.0, "u(b, 1)": 5e-4})
     assert any("gimbal lock" in e.name and 0.3 < e.time < 0.8 for e in run.events)
 

@@ -375,7 +375,7 @@ def test_page_in_a_browser(either, tmp_path):
     strict = tmp_path / "strict.html"
     strict.write_text(path.read_text(encoding="utf-8").replace("<head>", f"<head>{policy}"), encoding="utf-8")
     browser.open(strict.as_uri())
-    browser.until("document.getElementById('reported').textContent.includes('so the model stands still')")
+    browser.until("document.getElementById('told').textContent.includes('so the model stands still')")
     if browser.value("!!document.getElementById('view')"):
         assert pixels(browser.screenshot())[area].std() > 2
 

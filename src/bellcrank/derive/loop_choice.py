@@ -106,9 +106,7 @@ def look_at(
         )
     extra = scales.rank_v - place.rank_at_start()
     if extra > 0:
-        notes.append(
-            f"the initial configuration is singular: it has {extra} more degree{'s' * (extra > 1)} of degree of freedom"
-        )
+        notes.append(f"the initial configuration is singular: it has {extra} more degree{'s' * (extra > 1)} of freedom")
     order = tuple((rows.index(r), speeds.index(u)) for r, u in zip(elimination.used, elimination.pivots, strict=True))
     best = max(fixed_ratio(x, order) for x in scaled)
     sized = [x * np.array(scales.rows)[: len(x), None] for x in (x[: loops.paired] for x in G)]

@@ -97,7 +97,7 @@ def _about(derived: Derived) -> tuple[str, ...]:
     bodies = analysis.mechanism.bodies
     freedom, listed = len(analysis.independent_speeds), []
     names = ("the inertial reference", *(b.name for b in bodies))
-    listed.append(f"{len(derived.bodies)} bodies, {freedom} degree{'' if freedom == 1 else 's'} of degree of freedom")
+    listed.append(f"{len(derived.bodies)} bodies, {freedom} degree{'' if freedom == 1 else 's'} of freedom")
     for b in bodies:
         label = f" ({b.label})" if b.label and b.label != b.name else ""
         joint = ", ".join(s.name for s in b.coordinates) or "fixed"

@@ -20,7 +20,7 @@ SMALL = 1e-8  # singular value that counts as zero, of the largest
 
 @dataclass(frozen=True)
 class Mobility:
-    """Degrees of degree of freedom of a chain. `counted` is 6 per body less the constraints (Grübler); `real` what
+    """Degrees of freedom of a chain. `counted` is 6 per body less the constraints (Grübler); `real` what
     their rank leaves; `redundant` names constraints that repeat others; `kept` are the rows of an independent set."""
 
     counted: int
@@ -31,7 +31,7 @@ class Mobility:
 
     def __str__(self) -> str:
         degrees = "degree" if self.real == 1 else "degrees"
-        text = f"{self.real} {degrees} of degree of freedom (counted {self.counted}), {self.inputs} prescribed"
+        text = f"{self.real} {degrees} of freedom (counted {self.counted}), {self.inputs} prescribed"
         return text + (f"; redundant: {', '.join(self.redundant)}" if self.redundant else "")
 
 

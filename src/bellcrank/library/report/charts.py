@@ -47,7 +47,7 @@ def _differing(old: tuple[Line, ...], new: tuple[Line, ...]) -> tuple[Line, ...]
 def charts(drawn: Sequence[Curve], log: bool = False, equal: bool = False) -> Raw:
     """Charts next to each other; every axis has its label with a unit."""
     parts = [f"<figure>{_chart(curve, log, equal)}</figure>" for curve in drawn]
-    return Raw('<div class="next to">\n' + "\n".join(parts) + "\n</div>")
+    return Raw('<div class="columns">\n' + "\n".join(parts) + "\n</div>")
 
 
 def _chart(curve: Curve, log: bool, equal: bool) -> str:

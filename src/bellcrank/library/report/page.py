@@ -83,7 +83,7 @@ def _views(cars: Sequence[Driven]) -> Iterator[str]:
         figures = "\n".join(
             f"<figure><figcaption>{a} axle, seen from the front</figcaption>{x}</figure>" for a, x in pairs
         )
-        yield f'<div class="next to">\n{figures}\n</div>'
+        yield f'<div class="columns">\n{figures}\n</div>'
         yield f"<figure><figcaption>left side</figcaption>{side}</figure>"
         yield from notes(words)
 
