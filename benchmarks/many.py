@@ -71,8 +71,8 @@ def task(name, args):
     step = sim.interface.run.step or 1e-3
     settings = {
         "parameters": {x.name: np.linspace(1.0, 1.01, args.runs) * x.default for x in varied},
-        "t_end": args.steps * step, "step": step, "method": "rk4", "every": args.steps,
-        "reduce": {sim.interface.channels[0].name: "final"},
+        "t_end": args.steps * step, "step": step, "method": "rk4", "output_every": args.steps,
+        "metrics": {sim.interface.channels[0].name: "final"},
     }  # fmt: skip
 
     def run(backend):

@@ -74,12 +74,12 @@ def measured(name, runs, args):
     initial = {state.name: base + 1e-7 * np.arange(runs)}
     varied = [x for x in sim.interface.parameters if x.default][:3] if args.vary else []
     parameters = {x.name: np.linspace(1.0, 1.01, runs) * x.default for x in varied}
-    shared = {"t_end": steps * step, "step": step, "method": "rk4", "every": steps}
+    shared = {"t_end": steps * step, "step": step, "method": "rk4", "output_every": steps}
     wanted = {x.name: "final" for x in sim.interface.states}
     began = time.perf_counter()
     few, of = {state.name: initial[state.name][:HELD]}, {name: x[:HELD] for name, x in parameters.items()}
     there, here = (
-        sim.simulate_many(initial=few, parameters=of, reduce=wanted, backend=b, precision=p, **shared)
+        sim.simulate_many(initial=few, parameters=of, metrics=wanted, backend=b, precision=p, **shared)
         for b, p in (("cuda", args.precision), ("cores", "double"))
     )
     compiling = time.perf_counter() - began
@@ -87,15 +87,15 @@ def measured(name, runs, args):
         sys.exit(f"{name}: {there.notes}")
     largest = {}
     for x in wanted:
-        size = np.abs(here.reduced[x]["final"]).max()
+        size = np.abs(here.metrics[x]["final"]).max()
         largest[here.units[x]] = max(largest.get(here.units[x], 1e-6), size)
     errors = [
-        np.abs(there.reduced[x]["final"] - here.reduced[x]["final"]).max() / largest[here.units[x]] for x in wanted
+        np.abs(there.metrics[x]["final"] - here.metrics[x]["final"]).max() / largest[here.units[x]] for x in wanted
     ]
     seconds = []
     for _ in range(3):
         many = sim.simulate_many(
-            initial=initial, parameters=parameters, reduce={state.name: "final"}, backend="cuda",
+            initial=initial, parameters=parameters, metrics={state.name: "final"}, backend="cuda",
             precision=args.precision, **shared,
         )  # fmt: skip
         seconds.append(many.settings["launched"])

@@ -41,7 +41,7 @@ def environments(sim, n=None):
         reward=f"-({cost} + {EFFORT}*force**2)",
         done=["abs(q(pole)) > 0.7", "abs(q(cart)) > 3"],
         initial={"q(pole)": bc.random.uniform(-0.1, 0.1), "q(cart)": bc.random.uniform(-0.5, 0.5)},
-        every=4,
+        action_every=4,
         n=n,
     )
 

@@ -23,8 +23,8 @@ def main(n=1000, exact=False):
         inputs={"speed_set": SPEED},
         t_end=10.0,
         step=0.001,
-        every=10,
-        reduce={"path_error": ["max", "min"], "ay": ["max"], "roll": ["max"], "side_slip": ["max", "min"]},
+        output_every=10,
+        metrics={"path_error": ["max", "min"], "ay": ["max"], "roll": ["max"], "side_slip": ["max", "min"]},
         seed=1,
     )
     print(many)

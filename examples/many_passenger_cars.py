@@ -22,8 +22,8 @@ def main(n=100_000):
     many = sim.simulate_many(
         n,
         parameters={**scattered, "speed": bc.random.uniform(800, 1100)},
-        keep=["Ay", "r"],
-        reduce={"Ay": ["max", "wd"], "r": ["final", "crossing(2)"]},
+        channels=["Ay", "r"],
+        metrics={"Ay": ["max", "wd"], "r": ["final", "crossing(2)"]},
     )
     print(many)
     for name, x in many.figures.items():

@@ -19,8 +19,8 @@ def main():
         },
         t_end=2,
         step=0.001,
-        keep=["az"],
-        reduce={"az": ["rms", "max", "percentile(95)"]},
+        channels=["az"],
+        metrics={"az": ["rms", "max", "percentile(95)"]},
     )
     print(many)
     print(many.to_pandas().drop(columns="ended").describe().round(3))

@@ -90,7 +90,7 @@ def test_check_and_analyses():
 @pytest.mark.parametrize("backend", ["lanes", "cores"])
 def test_many_runs(backend, right, eom):
     many = eom.compile().simulate_many(
-        2, parameters={"M": [1.0, 2.0], "m": [0.3, 0.3]}, keep=["Ay", "ay"], backend=backend
+        2, parameters={"M": [1.0, 2.0], "m": [0.3, 0.3]}, channels=["Ay", "ay"], backend=backend
     )  # fmt: skip
     for name in ("Ay", "ay"):
         assert many[name][0] == pytest.approx(right[name], rel=1e-9, abs=1e-12)

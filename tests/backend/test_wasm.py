@@ -162,13 +162,13 @@ def test_many_runs(method):
     given = {
         "parameters": {"m0": [1.0, 2.0, -1e300, 3.0]}, "initial": {"q(rod)": [0.1, 0.2, 0.3, 0.4]}, "t_end": 0.3,
         "inputs": {"push": [bc.signals.sine(0.3, 1), bc.signals.sampled([0, 0.1, 0.3], [0, 2, 0.5]), 0.0, bc.signals.step(at=0.105, height=0.4)]},
-        "method": method, "keep": "q(rod)", "reduce": {"u(rod)": ["max", "rms", "percentile(90)"]}, "backend": "cores",
+        "method": method, "channels": "q(rod)", "metrics": {"u(rod)": ["max", "rms", "percentile(90)"]}, "backend": "cores",
     }  # fmt: skip
     a, b = (equations.compile(backend=x).simulate_many(**given) for x in ("c", "wasm"))
     assert b.settings["backend"] == "cores" and a.ended == b.ended and a.ended.count("finished") == 3
     assert np.allclose(a["q(rod)"], b["q(rod)"], rtol=1e-10, atol=1e-12, equal_nan=True)
-    for name, values in a.reduced["u(rod)"].items():
-        assert np.allclose(values, b.reduced["u(rod)"][name], rtol=1e-10, atol=1e-12, equal_nan=True)
+    for name, values in a.metrics["u(rod)"].items():
+        assert np.allclose(values, b.metrics["u(rod)"][name], rtol=1e-10, atol=1e-12, equal_nan=True)
 
 
 @needs_compiler

@@ -72,7 +72,7 @@ def test_a_driven_slider_crank(settings):
 def test_many_driven_runs():
     sim = slider_crank().equations().compile(speed="quick")
     for backend in ("lanes", "cores"):
-        many = sim.simulate_many(parameters={"W": np.full(9, W)}, keep=["lambda3"], backend=backend)
+        many = sim.simulate_many(parameters={"W": np.full(9, W)}, channels=["lambda3"], backend=backend)
         assert many["lambda3"][4] == pytest.approx(torque(W * many.time), abs=1e-6)
 
 

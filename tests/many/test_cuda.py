@@ -136,7 +136,13 @@ def test_runs_near_singular_positions_on_a_gpu():
 def test_runs_that_do_not_fit_on_a_gpu_at_once(monkeypatch):
     """They are done one part after another, with the same bits."""
     sim = example("quarter_car").compile()
-    given = {"parameters": {"k": np.linspace(1e4, 2e4, 1000)}, "t_end": 0.1, "step": 0.001, "keep": ["az"], "every": 10}
+    given = {
+        "parameters": {"k": np.linspace(1e4, 2e4, 1000)},
+        "t_end": 0.1,
+        "step": 0.001,
+        "channels": ["az"],
+        "output_every": 10,
+    }
     shares = []
     all_at_once = sim.simulate_many(backend="cuda", **given)
     monkeypatch.setattr(backend_cuda.Gpu, "_room", lambda *_: 384)
@@ -179,13 +185,13 @@ def against_cores(name, precision="double", share=False):
         "initial": {start.name: base + np.linspace(0.0, 0.01, 5)},
         "t_end": 20.5 * step,
         "step": step,
-        "every": 3,
-        "keep": channels,
+        "output_every": 3,
+        "channels": channels,
         **jump,
     }
     figures = {channels[-1]: ["final", "min", "max", "mean", "rms", "crossing(0.1)", "percentile(80)", "wk"]}
-    there = sim.simulate_many(backend="cuda", precision=precision, reduce=figures, **given)
-    here = sim.simulate_many(backend="cores", reduce=figures, **given)
+    there = sim.simulate_many(backend="cuda", precision=precision, metrics=figures, **given)
+    here = sim.simulate_many(backend="cores", metrics=figures, **given)
     assert there.settings["precision"] == precision
     assert (there.settings["backend"], there.notes) == ("cuda", [])
     assert there.ended == here.ended == ["finished"] * 5
@@ -194,11 +200,11 @@ def against_cores(name, precision="double", share=False):
         largest[here.units[c]] = max(largest.get(here.units[c], 1e-6), np.abs(here[c]).max())
     for c in channels:
         np.testing.assert_allclose(there[c], here[c], rtol=0, atol=tolerance * largest[here.units[c]], err_msg=c)
-    for word, x in here.reduced[channels[-1]].items():
+    for word, x in here.metrics[channels[-1]].items():
         allowed = 10 * tolerance * (largest[here.units[channels[-1]]] if word != "crossing(0.1)" else 1.0)
         if precision == "single" and word.startswith("percentile"):
             allowed = 0.01 * np.ptp(here[channels[-1]])  # rows next to the edge of a cell are counted in either
-        np.testing.assert_allclose(there.reduced[channels[-1]][word], x, rtol=0, atol=allowed, err_msg=word)
+        np.testing.assert_allclose(there.metrics[channels[-1]][word], x, rtol=0, atol=allowed, err_msg=word)
 
 
 def with_events(name, precision="double"):
@@ -206,7 +212,7 @@ def with_events(name, precision="double"):
     tolerance = {"double": 1e-12, "single": 1e-5}[precision]
     sim, (events, varied, settings) = example(name).compile(), EVENTS[name]
     values = np.linspace(0.8, 1.2, 6) * sim.interface.get(varied, ("parameter",)).default
-    given = {"events": events, "every": 3, **settings}
+    given = {"events": events, "output_every": 3, **settings}
     on_gpu = {"backend": "cuda", "precision": precision, **given}
     there = sim.simulate_many(parameters={varied: values}, **on_gpu)
     here = sim.simulate_many(parameters={varied: values}, backend="cores", **given)
@@ -215,7 +221,7 @@ def with_events(name, precision="double"):
     for c in there:
         size = max(np.nanmax(np.abs(here[c])), 1e-6)
         np.testing.assert_allclose(there[c], here[c], rtol=0, atol=tolerance * size, err_msg=c)
-    plain = sim.simulate_many(parameters={varied: values}, backend="lanes", every=3, **settings)
+    plain = sim.simulate_many(parameters={varied: values}, backend="lanes", output_every=3, **settings)
     assert any((plain[c] != there[c]).any() for c in there)  # something happens
     some = sim.simulate_many(parameters={varied: values[[4, 1]]}, **on_gpu)
     for c in there:
@@ -230,7 +236,7 @@ def near_singular_positions():
     """Runs that come near one are done again by the cores, and a note says how many; the others stay on the GPU."""
     sim = example("slider_crank", equal_arms=True).compile()
     speed = np.array([0.5, 8.0, 0.6])
-    given = {"initial": {"u(crank)": speed}, "t_end": 0.5, "step": 0.001, "keep": ["x"]}
+    given = {"initial": {"u(crank)": speed}, "t_end": 0.5, "step": 0.001, "channels": ["x"]}
     there, here = (sim.simulate_many(backend=b, **given) for b in ("cuda", "cores"))
     assert there.settings["backend"] == "cuda"
     assert there.notes == ["1 run came near singular configurations of closed loops and went alone"]

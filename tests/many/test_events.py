@@ -53,7 +53,7 @@ def compare(sim, many, options, runs, tolerance=1e-12):
             size = max(np.abs(alone[name]).max(), 1e-6)
             found, expected = many[name][i], [alone[name][rows[0]] if len(rows) else np.nan for rows in there]
             np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * size, err_msg=f"{name} of {i}")
-        for name, figures in many.reduced.items():
+        for name, figures in many.metrics.items():
             size = max(np.abs(alone[name]).max(), 1e-6)
             t, x = alone.time, alone[name]
             mean, square = (np.trapezoid(y, t) / (t[-1] - t[0]) for y in (x, x * x))
@@ -71,8 +71,8 @@ def test_a_ball_that_bounces(method, every):
     shared = {"method": method, "inputs": {"f": bc.signals.step(at=0.2031, height=2.0)}, "events": events}
     channels = ["q(ball)", "u(ball)", "energy", "f"]
     many = sim.simulate_many(
-        parameters={"e": e}, initial={"u(ball)": np.linspace(-1, 1, 7)}, every=every, keep=channels,
-        reduce={"q(ball)": FIGURES}, **shared,
+        parameters={"e": e}, initial={"u(ball)": np.linspace(-1, 1, 7)}, output_every=every, channels=channels,
+        metrics={"q(ball)": FIGURES}, **shared,
     )  # fmt: skip
     assert (many.settings["backend"], many.notes) == ("lanes", [])
 
@@ -90,19 +90,21 @@ def test_a_run_that_meets_an_event_leaves_its_neighbours_alone():
     sim = ball()
     e, low = np.linspace(0.7, 0.9, 9), np.where(np.arange(9) % 3, 0.5, -20.0)
     events = [BOUNCE, bc.event("u(ball) > 3.3", stop=True, name="fast")]
-    given = {"events": events, "every": 1}
-    many = sim.simulate_many(parameters={"e": e, "ground": low}, reduce={"energy": FIGURES}, keep=["q(ball)"], **given)
-    plain = sim.simulate_many(n=len(e), keep=["q(ball)"], every=1)
+    given = {"events": events, "output_every": 1}
+    many = sim.simulate_many(
+        parameters={"e": e, "ground": low}, metrics={"energy": FIGURES}, channels=["q(ball)"], **given
+    )
+    plain = sim.simulate_many(n=len(e), channels=["q(ball)"], output_every=1)
     assert (many["q(ball)"][::3] == plain["q(ball)"][::3]).all()  # they meet none
     assert {x.split(" at ")[0] for x in many.ended} == {"finished", "stopped by event 'fast'"}
     compare(sim, many, lambda i: {"parameters": {"e": e[i], "ground": low[i]}, "events": events}, range(9))
     for order in (np.arange(9)[::-1], np.array([4]), np.array([0, 0, 5, 5, 8]), np.array([7, 3])):
         again = sim.simulate_many(
-            parameters={"e": e[order], "ground": low[order]}, reduce={"energy": FIGURES}, keep=["q(ball)"], **given
+            parameters={"e": e[order], "ground": low[order]}, metrics={"energy": FIGURES}, channels=["q(ball)"], **given
         )
         np.testing.assert_array_equal(again["q(ball)"], many["q(ball)"][order])
-        for kind, values in again.reduced["energy"].items():
-            np.testing.assert_array_equal(values, many.reduced["energy"][kind][order])
+        for kind, values in again.metrics["energy"].items():
+            np.testing.assert_array_equal(values, many.metrics["energy"][kind][order])
 
 
 @pytest.mark.campaign
@@ -112,15 +114,17 @@ def test_what_needs_more_than_compiled_code_goes_alone():
     chatters = bc.event("q(ball) - ground", direction=-1, action={"u(ball)": "-e*u(ball)"}, name="bounce")
     e = np.array([0.2, 0.9, 0.5, 0.9, 0.2])
     shared = {"t_end": 3.0, "events": [chatters]}
-    many = sim.simulate_many(parameters={"e": e}, keep=["q(ball)"], every=1, **shared)
+    many = sim.simulate_many(parameters={"e": e}, channels=["q(ball)"], output_every=1, **shared)
     assert many.settings["backend"] == "lanes"
     assert "3 runs met events" in many.notes[0]
     assert "chattering" in many.ended[0] and many.ended[1] == "finished"
     compare(sim, many, lambda i: {"parameters": {"e": e[i]}, "output_every": 1, **shared}, range(5))
     wrong = bc.event("q(ball) - 1.2", action={"c": "c*sqrt(e - 0.5)"}, name="wrong")
-    many = sim.simulate_many(parameters={"e": e}, keep=["q(ball)"], every=1, events=[wrong])
+    many = sim.simulate_many(parameters={"e": e}, channels=["q(ball)"], output_every=1, events=[wrong])
     assert "not a finite number" in many.ended[0] and many.ended[1] == "finished"
-    many = sim.simulate_many(parameters={"c": e}, keep=["q(ball)"], every=1, events=[bc.event("q(ball) - 1.2")])
+    many = sim.simulate_many(
+        parameters={"c": e}, channels=["q(ball)"], output_every=1, events=[bc.event("q(ball) - 1.2")]
+    )
     assert many.notes == [] and {*many.ended} == {"finished"}  # an event of which nothing comes
 
 
@@ -128,7 +132,7 @@ def test_what_needs_more_than_compiled_code_goes_alone():
 def test_a_clutch_that_locks_and_slips():
     """Conditions over outputs, choices and parameters that events set; inputs with kinks."""
     sim, drag = example("clutch").compile(), np.linspace(0.4, 0.6, 5)
-    many = sim.simulate_many(parameters={"drag": drag}, every=10, events=CLUTCH)
+    many = sim.simulate_many(parameters={"drag": drag}, output_every=10, events=CLUTCH)
     assert (many.settings["backend"], many.notes) == ("lanes", [])
     compare(sim, many, lambda i: {"parameters": {"drag": drag[i]}, "output_every": 10, "events": CLUTCH}, (0, 2, 4))
 
@@ -138,20 +142,20 @@ def test_events_stop_closed_loops():
     """Steps within are closed, too."""
     sim, c = example("slider_crank").compile(), np.linspace(1.0, 3.0, 5)
     events, shared = [bc.event("x - 0.45", direction=1, name="far")], {"t_end": 0.4, "stop": "far"}
-    many = sim.simulate_many(parameters={"c": c}, events=events, keep=["x", "energy"], every=5, **shared)
+    many = sim.simulate_many(parameters={"c": c}, events=events, channels=["x", "energy"], output_every=5, **shared)
     assert (many.settings["backend"], many.notes) == ("lanes", [])
     assert all("stopped by event 'far'" in x for x in many.ended)
     compare(sim, many, lambda i: {"parameters": {"c": c[i]}, "output_every": 5, "events": events, **shared}, (0, 4))
 
 
-def in_lanes(sim, name, values, tolerance=1e-12, left=0, runs=None, every=1, precision="double", **shared):
+def in_lanes(sim, name, values, tolerance=1e-12, left=0, runs=None, output_every=1, precision="double", **shared):
     """Runs next to each other with a parameter that varies, against runs alone; so many are left to be done alone."""
-    many = sim.simulate_many(parameters={name: values}, every=every, precision=precision, **shared)
+    many = sim.simulate_many(parameters={name: values}, output_every=output_every, precision=precision, **shared)
     assert (many.settings["backend"], many.settings["precision"]) == ("lanes", precision)
     assert [int(x.split()[0]) for x in many.notes] == ([left] if left else [])
 
     def one(i):
-        return {"parameters": {name: values[i]}, "output_every": every, **shared}
+        return {"parameters": {name: values[i]}, "output_every": output_every, **shared}
 
     compare(sim, many, one, range(len(values)) if runs is None else runs, tolerance)
     return many
@@ -167,7 +171,7 @@ def test_events_act_in_closed_loops():
     """What an event sets stays, and the rest follows: a speed and a length, and a parameter on which no loop depends."""
     sim = example("slider_crank").compile()
     events = [SLOWS, BRAKES, ALSO]
-    many = in_lanes(sim, "c", DAMPING, every=6, t_end=0.42, events=events, runs=(0, 3))
+    many = in_lanes(sim, "c", DAMPING, output_every=6, t_end=0.42, events=events, runs=(0, 3))
     alone = sim.simulate(parameters={"c": DAMPING[3]}, t_end=0.42, events=events)
     assert {e.name for e in alone.events} == {"slows", "brakes", "also"}
     assert len({*many["x"][:, -1]}) == 5
@@ -176,7 +180,15 @@ def test_events_act_in_closed_loops():
 @pytest.mark.campaign
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_with_events_that_act_in_closed_loops(method):
-    in_lanes(example("slider_crank").compile(), "c", DAMPING, method=method, t_end=1.0, every=3, events=[SLOWS, BRAKES])
+    in_lanes(
+        example("slider_crank").compile(),
+        "c",
+        DAMPING,
+        method=method,
+        t_end=1.0,
+        output_every=3,
+        events=[SLOWS, BRAKES],
+    )
 
 
 @pytest.mark.campaign
@@ -214,7 +226,7 @@ def test_events_that_act_in_other_loops(name, varied, condition, actions):
     sim = example(name).compile()
     values = np.linspace(0.97, 1.05, 5) * sim.interface.get(varied, ("parameter",)).default
     for action in actions:
-        in_lanes(sim, varied, values, every=5, events=[bc.event(condition, action=action)], runs=(0, 4))
+        in_lanes(sim, varied, values, output_every=5, events=[bc.event(condition, action=action)], runs=(0, 4))
 
 
 @pytest.mark.campaign
@@ -232,7 +244,7 @@ def test_events_at_jumps_of_inputs_that_drive_a_loop(at):
             bc.event(f"t >= {when}", action={"u(a)": "0.5*u(a)"}),
             bc.event("u(wheel) > 0.1", action={"g": "0.9*g"}),
         ]
-        in_lanes(sim, "g", weights, t_end=0.6, every=4, events=events, inputs=inputs)
+        in_lanes(sim, "g", weights, t_end=0.6, output_every=4, events=events, inputs=inputs)
         assert {e.name for e in sim.simulate(t_end=0.6, events=events, inputs=inputs).events} == {
             x.name for x in events
         }
@@ -273,7 +285,7 @@ def test_random_events_in_closed_loops(name):
         shared = {"t_end": 0.6, "step": step, "method": method, "events": events}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", bc.ModelWarning)  # of actions that change nothing
-            many = sim.simulate_many(parameters={varied: values}, every=every, **shared)
+            many = sim.simulate_many(parameters={varied: values}, output_every=every, **shared)
             one = partial(dict, output_every=every, **shared)
             compare(sim, many, lambda i, one=one: one(parameters={varied: values[i]}), range(3))
         assert many.settings["backend"] == "lanes"
@@ -295,11 +307,11 @@ def test_events_that_loops_cannot_follow_go_alone():
             bc.event("x - 0.45", direction=1, action=action, name="e"),
             bc.event("t > 0.5", action={"m_rod": "1.1*m_rod"}),
         ]
-        many = in_lanes(sim, "c", DAMPING, left=left, t_end=0.6, every=7, events=events)
+        many = in_lanes(sim, "c", DAMPING, left=left, t_end=0.6, output_every=7, events=events)
         assert said in many.ended[4]
     equal = example("slider_crank", equal_arms=True).compile()
     speed = np.array([0.5, 8.0, 0.6])
-    given = {"t_end": 0.5, "events": [bc.event("t > 0.2001", action={"u(crank)": "1.1*u(crank)"})], "keep": ["x"]}
+    given = {"t_end": 0.5, "events": [bc.event("t > 0.2001", action={"u(crank)": "1.1*u(crank)"})], "channels": ["x"]}
     many = equal.simulate_many(initial={"u(crank)": speed}, **given)
     assert many.settings["backend"] == "lanes" and many.notes[0].startswith("1 run ")
     alone = equal.simulate_many(initial={"u(crank)": speed}, backend="cores", **given)
@@ -319,7 +331,7 @@ def test_the_same_bits_in_every_lane_and_thread(name, varied, events, precision,
     """Whatever the neighbours, the number of runs and of threads; also after runs that were interrupted."""
     sim = ball() if name == "ball" else example(name).compile()
     values = np.linspace(0.7, 0.9, 23) if name == "ball" else np.linspace(0.2, 2.0, 23)
-    given = {"events": events, "every": 5, "precision": precision, "t_end": 0.7}
+    given = {"events": events, "output_every": 5, "precision": precision, "t_end": 0.7}
     many = sim.simulate_many(parameters={varied: values}, **given)
     assert many.settings["precision"] == precision
     assert {x.split(" at ")[0] for x in many.ended} == {"finished", f"stopped by event '{events[-1].name}'"}
@@ -328,7 +340,7 @@ def test_the_same_bits_in_every_lane_and_thread(name, varied, events, precision,
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        sim.simulate_many(2000, parameters={varied: values[0]}, **{**given, "step": 1e-6}, keep=[], progress=enough)
+        sim.simulate_many(2000, parameters={varied: values[0]}, **{**given, "step": 1e-6}, channels=[], progress=enough)
     rng = np.random.default_rng(0)
     for threads, order in ((1, rng.permutation(23)), (5, rng.permutation(23)), (2, np.array([7, 7, 3])), (1, [11])):
         monkeypatch.setattr("bellcrank.many.cores.core_count", lambda threads=threads: threads)
@@ -343,7 +355,9 @@ def test_events_in_single_precision(method):
     """Found and done in double precision, from steps in a shorter one."""
     events = [BOUNCE, LOSES, GUST, bc.event("t > 0.41", action={"c": "1.1*c"}, name="at a row")]
     shared = {"method": method, "inputs": {"f": bc.signals.step(at=0.2031, height=2.0)}, "t_end": 1.6, "events": events}
-    many = in_lanes(ball(), "e", np.linspace(0.7, 0.9, 5), 1e-6, precision="single", every=4, runs=(0, 4), **shared)
+    many = in_lanes(
+        ball(), "e", np.linspace(0.7, 0.9, 5), 1e-6, precision="single", output_every=4, runs=(0, 4), **shared
+    )
     assert len({*many["q(ball)"][:, -1]}) == 5
 
 
@@ -351,7 +365,7 @@ def test_events_in_single_precision(method):
 def test_examples_with_events_in_single_precision():
     """Conditions over outputs, choices, parameters that events set; events that stop, at times of double precision."""
     sim = example("clutch").compile()
-    in_lanes(sim, "drag", np.linspace(0.4, 0.6, 5), 1e-5, precision="single", every=10, events=CLUTCH)
+    in_lanes(sim, "drag", np.linspace(0.4, 0.6, 5), 1e-5, precision="single", output_every=10, events=CLUTCH)
     sim, k = example("quarter_car").compile(), np.linspace(1e4, 2e4, 6)
     shared = {"t_end": 0.4, "step": 0.002, "inputs": {"z_road": bc.signals.step(at=0.0131, height=0.05)}}
     stop = bc.event("q(body) - 0.002", direction=1, action={"u(body)": "-0.8*u(body)"}, name="stop")
@@ -368,7 +382,7 @@ def test_many_events_in_single_precision_lose_nothing():
         "events": [bc.event("sin(2900*t)", direction=1, action={"c": "0.25 - c"})],
         "t_end": 4.0,
         "step": 0.001,
-        "every": 100,
+        "output_every": 100,
     }
     start = {"q(ball)": 1.0, "u(ball)": 20.0}
     short, exact = (ball().simulate_many(2, initial=start, precision=x, **given) for x in ("single", "double"))
@@ -377,7 +391,7 @@ def test_many_events_in_single_precision_lose_nothing():
 
 
 def test_closed_loops_in_single_precision_go_side_by_side_in_double():
-    sim, given = example("slider_crank").compile(), {"t_end": 0.42, "events": [SLOWS, BRAKES, ALSO], "keep": "x"}
+    sim, given = example("slider_crank").compile(), {"t_end": 0.42, "events": [SLOWS, BRAKES, ALSO], "channels": "x"}
     many, exact = (sim.simulate_many(3, parameters={"c": 2.0}, precision=x, **given) for x in ("single", "double"))
     assert many.notes == ["the runs were computed in double precision: loops are kept closed in double precision"]
     assert (many.settings["backend"], many.settings["precision"]) == ("lanes", "double")
@@ -408,7 +422,7 @@ def test_what_changes_nothing_is_no_event(names):
     events = [known[x] for x in names]
     with pytest.warns(bc.ModelWarning, match="changes nothing"):
         many = sim.simulate_many(
-            parameters={"k": k}, every=1, keep=["q(b)"], reduce={"q(b)": FIGURES}, events=events
+            parameters={"k": k}, output_every=1, channels=["q(b)"], metrics={"q(b)": FIGURES}, events=events
         )  # fmt: skip
         compare(sim, many, lambda i: {"parameters": {"k": k[i]}, "events": events}, range(3))
         alone = sim.simulate(parameters={"k": k[0]}, events=events)
@@ -434,7 +448,7 @@ def test_a_condition_that_had_no_value_does_not_come_to_be_true():
 @pytest.mark.parametrize("backend", ["auto", "cores"])
 def test_events_from_which_nothing_comes_leave_no_trace(backend):
     """Neither in the way runs are done, nor, as parameters that stand in them alone, in a warning."""
-    sim, given = ball(), {"keep": "q(ball)", "backend": backend, "t_end": 0.2}
+    sim, given = ball(), {"channels": "q(ball)", "backend": backend, "t_end": 0.2}
     for method, way in (("rk4", "lanes" if backend == "auto" else "cores"), ("tsit5", "cores")):
         plain = sim.simulate_many(n=3, method=method, **given)
         many = sim.simulate_many(parameters={"ground": [1.4, 1.41, 1.42]}, method=method,
@@ -448,14 +462,14 @@ def test_an_event_just_before_a_row_leaves_no_gap_in_a_history(backend):
     """A billionth of a step before a row, none is left to it: the row at the event takes its place."""
     for at, early in ((0.2, 3e-15), (0.2, 9e-12), (0.4, 3e-15), (0.4, 1e-12)):
         event = bc.event(f"t - {at - early!r}", action={"u(ball)": 1})
-        options = {"t_end": 0.4, "step": 0.01, "events": [event], "keep": ["u(ball)"]}
+        options = {"t_end": 0.4, "step": 0.01, "events": [event], "channels": ["u(ball)"]}
         speed = ball().simulate_many(parameters={"m": [1.0, 2.0]}, backend=backend, **options)["u(ball)"]
         assert np.isfinite(speed).all() and speed[:, round(at / 0.01)] == pytest.approx(1.0, abs=1e-9)
 
 
 @pytest.mark.parametrize("backend", ["lanes", "cores"])
 def test_parameters_that_nothing_uses_are_told_once(backend, recwarn):
-    ball().simulate_many(parameters={"e": [0.7, 0.8, 0.9]}, keep="q(ball)", backend=backend, t_end=0.2)
+    ball().simulate_many(parameters={"e": [0.7, 0.8, 0.9]}, channels="q(ball)", backend=backend, t_end=0.2)
     assert [(str(w.message), w.filename == __file__) for w in recwarn] == [
         ("parameters={'e': ...}: the model does not use this parameter", True)
     ]
@@ -468,7 +482,7 @@ def test_a_stop_at_the_last_sample_leaves_the_sample_before_and_after_its_action
     stop = bc.event("t - 0.5", direction=1, action={"u(ball)": "7"}, stop=True, name="stop")
     events = [stop, BOUNCE] if first else [BOUNCE, stop]
     given = {"events": events, "t_end": 0.5}
-    many = sim.simulate_many(parameters={"e": e}, keep=["q(ball)", "u(ball)"], every=1, **given)
+    many = sim.simulate_many(parameters={"e": e}, channels=["q(ball)", "u(ball)"], output_every=1, **given)
     assert many.settings["backend"] == "lanes"
     for i, value in enumerate(e):
         alone = sim.simulate(parameters={"e": value}, **given)

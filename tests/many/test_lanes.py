@@ -42,7 +42,7 @@ def test_runs_in_lanes_are_those_of_simulate(name):
     values = {x: np.linspace(0.97, 1.05, 5) * sim.interface.get(x, ("parameter",)).default for x in names}
     step = sim.interface.run.step or 1e-3
     span = {"t_end": 40.5 * step, "step": step}
-    many = sim.simulate_many(parameters=values, every=4, backend="lanes", **span)
+    many = sim.simulate_many(parameters=values, output_every=4, backend="lanes", **span)
     assert (many.settings["backend"], many.notes) == ("lanes", [])
     one = lambda i: {"parameters": {k: v[i] for k, v in values.items()}, "output_every": 4, **span}  # noqa: E731
     close(sim, many, one, (0, 3, 4))
@@ -71,7 +71,7 @@ def test_runs_in_single_precision(name):
     values = {x: np.linspace(0.97, 1.05, 5) * sim.interface.get(x, ("parameter",)).default for x in names}
     step = sim.interface.run.step or 1e-3
     t_end = min(1000.5 * step, sim.interface.run.t_end)
-    given = {"parameters": values, "t_end": t_end, "step": step, "every": 100}
+    given = {"parameters": values, "t_end": t_end, "step": step, "output_every": 100}
     short = sim.simulate_many(backend="lanes", precision="single", **given)
     exact = sim.simulate_many(backend="cores", **given)
     assert (short.settings["precision"], short.notes) == ("single", [])
@@ -99,10 +99,10 @@ def test_every_method_with_inputs_that_jump_within_steps(method):
         "method": method,
         "inputs": {"z_road": bc.signals.step(at=0.0131, height=0.05)},
     }
-    many = sim.simulate_many(parameters={"k": k}, every=1, **shared)
+    many = sim.simulate_many(parameters={"k": k}, output_every=1, **shared)
     assert many.settings["backend"] == "lanes"
     close(sim, many, lambda i: {"parameters": {"k": k[i]}, "output_every": 1, **shared}, (0, 7, 10))
-    turned = sim.simulate_many(parameters={"k": k[order]}, every=1, **shared)
+    turned = sim.simulate_many(parameters={"k": k[order]}, output_every=1, **shared)
     assert all((turned[x] == many[x][order]).all() for x in many)
 
 
@@ -111,7 +111,7 @@ def test_a_run_that_ends_leaves_the_other_vectors_of_its_group_alone():
     sim, c = example("quarter_car").compile(), np.full(11, 1000.0)
     c[5] = -1e8
     roads = [bc.signals.sine(amplitude=0.001 * i, frequency=3.0) for i in range(11)]
-    shared = {"t_end": 0.1, "step": 0.002, "every": 5}
+    shared = {"t_end": 0.1, "step": 0.002, "output_every": 5}
     many = sim.simulate_many(parameters={"c": c}, inputs={"z_road": roads}, backend="lanes", **shared)
     cores = sim.simulate_many(parameters={"c": c}, inputs={"z_road": roads}, backend="cores", **shared)
     assert (many.settings["backend"], many.ended) == ("lanes", cores.ended)
@@ -138,7 +138,7 @@ def test_inputs_and_initial_values_of_every_run():
     sim, q = example("quarter_car").compile(), np.array([0.01, -0.02, 0.03])
     heights = [bc.signals.sine(amplitude=0.01 * i, frequency=3.0) for i in range(3)]
     shared = {"t_end": 0.1, "step": 0.002}
-    many = sim.simulate_many(initial={"u(body)": q}, inputs={"z_road": heights}, every=1, **shared)
+    many = sim.simulate_many(initial={"u(body)": q}, inputs={"z_road": heights}, output_every=1, **shared)
     assert many.settings["backend"] == "lanes"
     one = lambda i: {"initial": {"u(body)": q[i]}, "inputs": {"z_road": heights[i]}, "output_every": 1, **shared}  # noqa: E731
     close(sim, many, one, range(3))
@@ -180,7 +180,7 @@ def test_every_function_of_formulas():
     beyond = [1.02, -1.02, -1.05, 1.2, -1.2, 1e305, -1e305]  # powers that are infinite, short of digits, or zero
     x = np.concatenate([np.linspace(-1, 1, 4001), [1e-9, -1e-9, 1e-200, 0.0, -0.0], beyond])
     many = sim.simulate_many(
-        inputs={"x": x}, t_end=0.001, step=0.001, backend="lanes", keep=[f"f_wide_{n}" for n in (*wide, "root")]
+        inputs={"x": x}, t_end=0.001, step=0.001, backend="lanes", channels=[f"f_wide_{n}" for n in (*wide, "root")]
     )
     with np.errstate(all="ignore"):
         np.testing.assert_array_max_ulp(many["f_wide_root"][:, -1], 1 / np.sqrt(np.abs(x)), 3)
@@ -189,7 +189,7 @@ def test_every_function_of_formulas():
             expected = f(np.abs(far)) if name == "sqrt" else f(far, x - 0.3) if name == "atan2" else f(far)
             np.testing.assert_array_max_ulp(many[f"f_wide_{name}"][:, -1], expected, 3)
     x = np.array([-0.9, -0.3, 0.0, 0.2, 0.45, 0.5, 0.9])
-    many = sim.simulate_many(inputs={"x": x}, t_end=0.002, step=0.001, backend="lanes", every=1)
+    many = sim.simulate_many(inputs={"x": x}, t_end=0.002, step=0.001, backend="lanes", output_every=1)
     assert many.settings["backend"] == "lanes"
     for i, value in enumerate(x):
         alone = sim.simulate(inputs={"x": value}, t_end=0.002, step=0.001, output_every=1)
@@ -218,7 +218,7 @@ def test_closed_loops_go_side_by_side_where_they_are_regular():
     position have the bits of `simulate`, and their number is reported."""
     sim, sizes_of_runs, order = example("four_bar").compile(), np.linspace(1.0, 1.02, 9), [5, 3, 6, 0, 8, 2, 1, 7, 4]
     varied, step = [x for x in sim.interface.parameters if x.default][:2], sim.interface.run.step
-    span = {"t_end": min(sim.interface.run.t_end, 1000 * step), "step": step, "every": 50}
+    span = {"t_end": min(sim.interface.run.t_end, 1000 * step), "step": step, "output_every": 50}
 
     def go(of, backend):
         return sim.simulate_many(parameters={x.name: x.default * of for x in varied}, backend=backend, **span)

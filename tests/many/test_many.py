@@ -41,7 +41,7 @@ def test_every_run_has_the_bits_of_simulate(name):
     values = {x: np.array([1.0, 1.05, 0.97, 1.01, 1.0]) * sim.interface.get(x, ("parameter",)).default for x in names}
     step = sim.interface.run.step or 1e-3
     span = {"t_end": 12.5 * step, "step": step}
-    many = sim.simulate_many(parameters=values, every=2, backend="cores", **span)
+    many = sim.simulate_many(parameters=values, output_every=2, backend="cores", **span)
     assert len(many) == 5
     same_as_alone(
         sim, many, lambda i: {"parameters": {k: v[i] for k, v in values.items()}, "output_every": 2, **span}, range(5)
@@ -52,7 +52,7 @@ def test_every_run_has_the_bits_of_simulate(name):
 def test_closed_loops_that_pass_a_singular_position_have_the_bits_of_simulate():
     sim, speeds = example("change_point_four_bar").compile(), np.array([-3.0, -2.6, -3.3])
     span = {"t_end": 0.5, "step": 0.002}  # all links in line after a third of a second
-    many = sim.simulate_many(initial={"u(a)": speeds}, every=25, backend="cores", **span)
+    many = sim.simulate_many(initial={"u(a)": speeds}, output_every=25, backend="cores", **span)
     same_as_alone(sim, many, lambda i: {"initial": {"u(a)": speeds[i]}, "output_every": 25, **span}, range(3))
 
 
@@ -70,7 +70,7 @@ def test_initial_values_and_inputs_of_every_run():
     many = sim.simulate_many(inputs={"z_road": tables}, backend="cores", **span)
     same_as_alone(sim, many, lambda i: {"inputs": {"z_road": tables[i]}, "output_every": 10, **span}, range(3))
     heights = np.array([0.0, 0.1, -0.1])
-    many = sim.simulate_many(inputs={"z_road": heights}, every=1, backend="cores", **span)
+    many = sim.simulate_many(inputs={"z_road": heights}, output_every=1, backend="cores", **span)
     same_as_alone(sim, many, lambda i: {"inputs": {"z_road": heights[i]}, "output_every": 1, **span}, range(3))
 
 
@@ -78,7 +78,7 @@ def test_initial_values_and_inputs_of_every_run():
 @pytest.mark.parametrize("backend", ["cores", "lanes"])
 def test_the_neighbours_and_their_number_change_nothing(backend):
     sim, k = quarter_car(), np.linspace(1e4, 2e4, 301)
-    settings = {"t_end": 0.1, "step": STEP, "keep": "az", "backend": backend}
+    settings = {"t_end": 0.1, "step": STEP, "channels": "az", "backend": backend}
     all_runs = sim.simulate_many(parameters={"k": k}, **settings)
     assert all_runs.settings["backend"] == backend
     backwards = sim.simulate_many(parameters={"k": k[::-1].copy()}, **settings)
@@ -95,8 +95,10 @@ def over_time(t, x):
 def test_figures_are_those_of_the_histories(way):
     """The last step is shorter than the others."""
     sim = quarter_car("python" if way == "python" else "c")
-    values = {"parameters": {"k": np.linspace(1e4, 2e4, 4)}, "t_end": 0.602, "step": 0.005, "every": 1}
-    many = sim.simulate_many(keep="az", reduce={"az": FIGURES}, backend="auto" if way == "python" else way, **values)
+    values = {"parameters": {"k": np.linspace(1e4, 2e4, 4)}, "t_end": 0.602, "step": 0.005, "output_every": 1}
+    many = sim.simulate_many(
+        channels="az", metrics={"az": FIGURES}, backend="auto" if way == "python" else way, **values
+    )
     assert many.settings["backend"] == way
     t, az = many.time, many["az"]
     expected = {
@@ -105,16 +107,16 @@ def test_figures_are_those_of_the_histories(way):
                           for x in az for i in [int(np.argmax((x[:-1] < 0.5) != (x[1:] < 0.5)))]],
     } | {w: [np.sqrt(over_time(t, weighted(t, x, w) ** 2)) for x in az] for w in ("wk", "wd")}  # fmt: skip
     for word, x in expected.items():
-        np.testing.assert_allclose(many.reduced["az"][word], x, rtol=1e-12, err_msg=word)
+        np.testing.assert_allclose(many.metrics["az"][word], x, rtol=1e-12, err_msg=word)
     span = az.max(1) - az.min(1)
     gap = np.diff(np.sort(az, axis=1), axis=1)[:, 105:112].max(axis=1)  # between neighbours there
-    error = np.abs(many.reduced["az"]["percentile(90)"] - np.percentile(az, 90, axis=1))
+    error = np.abs(many.metrics["az"]["percentile(90)"] - np.percentile(az, 90, axis=1))
     assert (error < 0.004 * span + gap).all()
-    assert not sim.simulate_many(reduce={"az": "rms"}, **values).channels
+    assert not sim.simulate_many(metrics={"az": "rms"}, **values).channels
     run = many.run(0)
     for kind in ("mean", "rms", "wk", "wd", "min", "max", "final"):  # studies define them alike
         value = Measure(kind, kind, ("az",)).value(run.time, [run["az"]])
-        assert value == pytest.approx(many.reduced["az"][kind][0], rel=1e-11), kind
+        assert value == pytest.approx(many.metrics["az"][kind][0], rel=1e-11), kind
 
 
 @needs_compiler
@@ -128,11 +130,16 @@ def test_percentiles_of_numbers_that_spread_far():
     for sign in (1.0, -1.0):
         signal = bc.signals.sampled(np.arange(1001) * 0.01, sign * np.logspace(-3, 3, 1001) * np.sin(np.arange(1001)))
         many = sim.simulate_many(
-            n=1, inputs={"x": signal}, t_end=10, step=0.01, keep="y", reduce={"y": ["percentile(99)", "percentile(1)"]}
+            n=1,
+            inputs={"x": signal},
+            t_end=10,
+            step=0.01,
+            channels="y",
+            metrics={"y": ["percentile(99)", "percentile(1)"]},
         )
         for word, share in (("percentile(99)", 99), ("percentile(1)", 1)):
             wanted, spread = np.percentile(many["y"][0], share), np.ptp(many["y"][0])
-            assert many.reduced["y"][word][0] == pytest.approx(wanted, abs=0.01 * spread)
+            assert many.metrics["y"][word][0] == pytest.approx(wanted, abs=0.01 * spread)
 
 
 @pytest.mark.parametrize("backend", ["cores", "lanes"])
@@ -140,9 +147,9 @@ def test_a_run_that_stops_leaves_the_others_alone(backend):
     sim = quarter_car()
     c = np.array([1000.0, -1e9, 1200.0])
     many = sim.simulate_many(
-        parameters={"c": c}, t_end=0.5, step=STEP, every=1, reduce={"az": "max"}, keep="az", backend=backend
+        parameters={"c": c}, t_end=0.5, step=STEP, output_every=1, metrics={"az": "max"}, channels="az", backend=backend
     )
-    assert (many.reduced["az"]["max"] == np.nanmax(many["az"], axis=1)).all()
+    assert (many.metrics["az"]["max"] == np.nanmax(many["az"], axis=1)).all()
     assert many.ended[0] == many.ended[2] == "finished"
     assert many.ended[1].startswith("stopped at t = ")
     assert "finite" in many.ended[1]
@@ -154,19 +161,19 @@ def test_a_run_that_stops_leaves_the_others_alone(backend):
 def test_values_are_drawn_by_distributions_with_a_seed():
     sim = quarter_car()
     of = {"k": bc.random.uniform(1e4, 2e4), "c": bc.random.normal(1000, 10)}
-    settings = {"n": 64, "t_end": 0.01, "step": STEP, "parameters": of, "reduce": {"az": "final"}}
+    settings = {"n": 64, "t_end": 0.01, "step": STEP, "parameters": of, "metrics": {"az": "final"}}
     first, again, other = (sim.simulate_many(seed=s, sampling="sobol", **settings) for s in (1, 1, 2))
     assert first.values["k"].tobytes() == again.values["k"].tobytes() != other.values["k"].tobytes()
     strata = np.floor((sim.simulate_many(**settings).values["k"] - 1e4) / 1e4 * 64)
     assert sorted(strata) == list(range(64))
     alone = sim.simulate(t_end=0.01, step=STEP, parameters={k: v[5] for k, v in first.values.items()})
-    assert first.reduced["az"]["final"][5] == pytest.approx(alone["az"][-1], rel=1e-12)
+    assert first.metrics["az"]["final"][5] == pytest.approx(alone["az"][-1], rel=1e-12)
 
 
 def test_what_compiled_code_cannot_drive_runs_one_by_one():
     sim, k = quarter_car(), np.array([1e4, 2e4])
     for settings in ({"method": "RK45"}, {"inputs": {"z_road": lambda t: 0.1 * t}}):
-        many = sim.simulate_many(parameters={"k": k}, t_end=0.1, step=STEP, every=1, **settings)
+        many = sim.simulate_many(parameters={"k": k}, t_end=0.1, step=STEP, output_every=1, **settings)
         assert "one by one" in many.notes[0]
         same_as_alone(
             sim, many, lambda i: {"parameters": {"k": k[i]}, "t_end": 0.1, "step": STEP, "output_every": 1, **settings},  # noqa: B023
@@ -189,7 +196,7 @@ def test_methods_that_choose_their_steps(which):
     shared = {"t_end": 60.5 * step, "step": step, "method": method, "rtol": 1e-6, "atol": 1e-9}
     if name == "quarter_car":
         shared |= {"inputs": {"z_road": bc.signals.step(at=0.0131, height=0.05)}}
-    many = sim.simulate_many(parameters=values, every=2, **shared)
+    many = sim.simulate_many(parameters=values, output_every=2, **shared)
     assert many.settings["backend"] == "cores"
     assert bool(many.notes) == (method == "auto")
     side_by_side = sim.simulate_many(n=1, backend="lanes", **shared)
@@ -205,21 +212,21 @@ def test_events_stop_runs_and_act_in_them():
     sim, k = quarter_car(), np.linspace(1e4, 2e4, 4)
     shared = {"t_end": 1.0, "step": STEP, "inputs": {"z_road": bc.signals.step(at=0.1, height=0.05)}}
     events = [bc.event("q(body) - 0.02*k/1e4", name="up"), bc.event("t - 0.2005", action={"u(body)": 0}, name="halt")]
-    many = sim.simulate_many(parameters={"k": k}, every=5, keep="az", reduce={"az": "max"}, events=events, stop="up",
+    many = sim.simulate_many(parameters={"k": k}, output_every=5, channels="az", metrics={"az": "max"}, events=events, stop="up",
                              **shared)  # fmt: skip
     assert (many.settings["backend"], many.notes) == ("lanes", [])
-    exact = sim.simulate_many(parameters={"k": k}, every=5, keep="az", reduce={"az": "max"}, events=events, stop="up",
+    exact = sim.simulate_many(parameters={"k": k}, output_every=5, channels="az", metrics={"az": "max"}, events=events, stop="up",
                               backend="cores", **shared)  # fmt: skip
     assert "events are looked for" in exact.notes[0]
     np.testing.assert_allclose(many["az"], exact["az"], rtol=0, atol=1e-11)
-    np.testing.assert_allclose(many.reduced["az"]["max"], exact.reduced["az"]["max"], rtol=0, atol=1e-11)
+    np.testing.assert_allclose(many.metrics["az"]["max"], exact.metrics["az"]["max"], rtol=0, atol=1e-11)
     assert many.ended == exact.ended
     stopped = [e.startswith("stopped by event 'up'") for e in many.ended]
     assert any(stopped) and not all(stopped)
     for i in range(4):
         alone = sim.simulate(parameters={"k": k[i]}, output_every=5, events=events, stop="up", **shared)
         assert many.ended[i] == alone.ended
-        assert exact.reduced["az"]["max"][i] == alone["az"].max()
+        assert exact.metrics["az"]["max"][i] == alone["az"].max()
         inside = many.time <= alone.time[-1]
         last = {t: x for t, x in zip(alone.time, alone["az"], strict=True)}
         assert [last[t] for t in many.time[inside]] == exact["az"][i][inside].tolist()
@@ -228,7 +235,7 @@ def test_events_stop_runs_and_act_in_them():
 
 def test_progress_is_told_and_ends_the_runs_where_it_raises():
     sim, told = quarter_car(), []
-    sim.simulate_many(200, t_end=0.1, step=STEP, reduce={"az": "rms"}, progress=told.append)
+    sim.simulate_many(200, t_end=0.1, step=STEP, metrics={"az": "rms"}, progress=told.append)
     assert told == sorted(told)
     assert told[-1] == 1.0
 
@@ -236,13 +243,13 @@ def test_progress_is_told_and_ends_the_runs_where_it_raises():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        sim.simulate_many(10**6, t_end=10, step=1e-4, every=1000, reduce={"az": "rms"}, progress=enough)
+        sim.simulate_many(10**6, t_end=10, step=1e-4, output_every=1000, metrics={"az": "rms"}, progress=enough)
 
 
 def test_tables_and_datasets():
     sim = quarter_car()
-    many = sim.simulate_many(3, parameters={"k": [1e4, 1.5e4, 2e4]}, t_end=0.02, step=STEP, keep="az", every=1,
-                             reduce={"az": ["rms", "crossing(0)"]})  # fmt: skip
+    many = sim.simulate_many(3, parameters={"k": [1e4, 1.5e4, 2e4]}, t_end=0.02, step=STEP, channels="az", output_every=1,
+                             metrics={"az": ["rms", "crossing(0)"]})  # fmt: skip
     frame = many.to_pandas()
     assert list(frame.columns) == ["k", "az rms", "az crossing(0)", "ended"]
     assert frame.attrs["units"]["az crossing(0)"] == "s"
@@ -254,7 +261,7 @@ def test_tables_and_datasets():
 
 def test_pictures(tmp_path):
     many = quarter_car().simulate_many(
-        5, parameters={"k": bc.random.uniform(1e4, 2e4)}, t_end=0.1, step=STEP, keep=["az"]
+        5, parameters={"k": bc.random.uniform(1e4, 2e4)}, t_end=0.1, step=STEP, channels=["az"]
     )
     for style in ("bands", "runs"):
         many.plot("az", style=style, path=tmp_path / f"{style}.png")
@@ -271,11 +278,11 @@ NOT_POSSIBLE = [
     ({"n": 2, "parameters": {"k": [1.0, np.nan]}}, "is nan in run 1"),
     ({"n": 2, "parameters": {"m_b": [1.0, -3.0]}}, "run 1: the mass of body 'body' is negative"),
     ({"n": 0}, "n=0 must be a whole number"),
-    ({"n": 2, "keep": ["azz"]}, "keep= channel 'azz' is not known. Did you mean 'az'"),
-    ({"n": 2, "reduce": {"az": ["rsm"]}}, "'rsm' of 'az' is not known. Did you mean 'rms'"),
-    ({"n": 2, "reduce": {"az": "percentile(101)"}}, "between 0 and 100"),
-    ({"n": 2, "reduce": {"az": "percentile"}}, "'percentile' of 'az' is not known. It is one of"),
-    ({"n": 2, "reduce": {"az": "crossing(nan)"}}, "nan is not a finite number"),
+    ({"n": 2, "channels": ["azz"]}, "channels= channel 'azz' is not known. Did you mean 'az'"),
+    ({"n": 2, "metrics": {"az": ["rsm"]}}, "'rsm' of 'az' is not known. Did you mean 'rms'"),
+    ({"n": 2, "metrics": {"az": "percentile(101)"}}, "between 0 and 100"),
+    ({"n": 2, "metrics": {"az": "percentile"}}, "'percentile' of 'az' is not known. It is one of"),
+    ({"n": 2, "metrics": {"az": "crossing(nan)"}}, "nan is not a finite number"),
     ({"n": 2, "parameters": {"k": [1j, 2.0]}}, "an array of numbers, one for each run"),
     ({"n": 2, "parameters": {"k": [1e4, 2e4], "K": 1e4}}, "parameters: 'k' and 'K' are the same"),
     ({"n": 2, "progress": True}, "progress=True must be a function of the share done"),
@@ -286,10 +293,10 @@ NOT_POSSIBLE = [
     ({"n": 2, "backend": "gpu"}, "backend='gpu' is not known"),
     ({"n": 2, "sampling": "grid"}, "sampling='grid' is not known"),
     ({"n": 2, "precision": "half"}, "precision='half' is not known"),
-    ({"n": 2, "every": 0}, "1. every=0 must be a whole number of at least 1"),
+    ({"n": 2, "output_every": 0}, "1. output_every=0 must be a whole number of at least 1"),
     ({"parameters": {"k": []}}, "parameters={'k': ...} has no values"),
     (
-        {"n": 10**13, "parameters": {"k": bc.random.uniform(1, 2)}, "reduce": {"az": "rms"}},
+        {"n": 10**13, "parameters": {"k": bc.random.uniform(1, 2)}, "metrics": {"az": "rms"}},
         "with 1 value drawn for each need",
     ),
     ({"n": 2, "stop": ""}, "no event has that name"),
@@ -300,14 +307,26 @@ NOT_POSSIBLE = [
 
 
 TOO_MUCH = [  # bytes of the machine for each run, what is kept of it, and what would help
-    (64, {}, "keep fewer channels (keep=), keep fewer rows (every=), keep figures of each run alone (reduce=), or do"),
-    (64, {"keep": "az"}, "keep fewer rows (every=), keep figures of each run alone (reduce=), or do fewer runs"),
-    (64, {"keep": "az", "reduce": {"az": "rms"}}, "keep fewer rows (every=), keep the figures alone (no keep=), or do"),
-    (40, {"keep": "az", "step": 1}, "keep figures of each run alone (reduce=), or do fewer runs"),
-    (32, {"reduce": {"az": "rms"}}, "1000 runs with 1 figure each need"),
-    (40, {"reduce": {"az": ["rms", "min", "max", "mean"]}}, ": ask for fewer figures (reduce=), or do fewer runs"),
+    (
+        64,
+        {},
+        "keep fewer channels (channels=), keep fewer rows (output_every=), keep metrics of each run alone (metrics=), or do",
+    ),
+    (
+        64,
+        {"channels": "az"},
+        "keep fewer rows (output_every=), keep metrics of each run alone (metrics=), or do fewer runs",
+    ),
+    (
+        64,
+        {"channels": "az", "metrics": {"az": "rms"}},
+        "keep fewer rows (output_every=), keep the metrics alone (no channels=), or do",
+    ),
+    (40, {"channels": "az", "step": 1}, "keep metrics of each run alone (metrics=), or do fewer runs"),
+    (32, {"metrics": {"az": "rms"}}, "1000 runs with 1 metric each need"),
+    (40, {"metrics": {"az": ["rms", "min", "max", "mean"]}}, ": ask for fewer metrics (metrics=), or do fewer runs"),
     (8, {}, "0 MiB are available: do fewer runs"),
-    (8, {"reduce": {"az": ["rms", "min"]}}, "0 MiB are available: do fewer runs"),
+    (8, {"metrics": {"az": ["rms", "min"]}}, "0 MiB are available: do fewer runs"),
 ]
 
 
@@ -335,7 +354,7 @@ def test_a_step_that_is_too_large_is_told_of_the_run_that_stands_out():
     """Errors of one run grow: it comes to its end, and its figures are nothing but errors."""
     damping, given = (
         [1000.0, 1000.0, 1.2e5, 1000.0],
-        {"t_end": 0.06, "step": 0.002, "reduce": {"az": ["rms", "crossing(9e9)"]}},
+        {"t_end": 0.06, "step": 0.002, "metrics": {"az": ["rms", "crossing(9e9)"]}},
     )
     with pytest.warns(bc.ModelWarning, match="run 2: the step of 0.002 s is too large for rk4: at t = 0 s") as told:
         many = quarter_car().simulate_many(parameters={"c": damping}, **given)
@@ -348,7 +367,7 @@ def test_a_step_that_is_too_large_is_told_of_the_run_that_stands_out():
 
 def test_none_stops_no_run():
     sim, shared = quarter_car("wasm"), {"t_end": 0.01, "step": STEP, "events": {"up": "t > 0.005"}}
-    assert sim.simulate_many(2, reduce={"az": "rms"}, stop=None, **shared).ended == ["finished"] * 2
+    assert sim.simulate_many(2, metrics={"az": "rms"}, stop=None, **shared).ended == ["finished"] * 2
     run = sim.simulate(stop=None, **shared)
     assert run.ended == "finished"
     assert len(run.events) == 1
@@ -444,7 +463,7 @@ def test_a_run_that_cannot_begin_leaves_the_others_alone(way):
     """Loops that cannot be closed, constants that have no value, also in the first run; if no run can begin, that is an error."""
     loop = example("change_point_four_bar").compile(backend="python" if way == "python" else "auto")
     tree = example("quarter_car").compile(backend="python" if way == "python" else "auto")
-    how = {"t_end": 0.002, "step": 0.001, "every": 1, "method": way if way == "tsit5" else None}
+    how = {"t_end": 0.002, "step": 0.001, "output_every": 1, "method": way if way == "tsit5" else None}
     how |= {"backend": way if way in ("cores", "lanes") else "auto"}
     for sim, name, impossible, said in (
         (loop, "l1", 50.0, "cannot be assembled"),
@@ -452,13 +471,13 @@ def test_a_run_that_cannot_begin_leaves_the_others_alone(way):
     ):
         usual = sim.interface.get(name, ("parameter",)).default
         for runs in ([impossible, usual, usual], [usual, impossible, usual]):
-            many = sim.simulate_many(parameters={name: runs}, reduce={"q(a)" if sim is loop else "az": "max"}, **how)
+            many = sim.simulate_many(parameters={name: runs}, metrics={"q(a)" if sim is loop else "az": "max"}, **how)
             figure = next(iter(many.figures.values()))
             bad = runs.index(impossible)
             assert said in many.ended[bad] and np.isnan(figure[bad])
             assert [x for i, x in enumerate(many.ended) if i != bad] == ["finished"] * 2
             alone = sim.simulate_many(
-                parameters={name: [usual]}, reduce={"q(a)" if sim is loop else "az": "max"}, **how
+                parameters={name: [usual]}, metrics={"q(a)" if sim is loop else "az": "max"}, **how
             )
             assert np.delete(figure, bad).tolist() == [next(iter(alone.figures.values()))[0]] * 2
         with pytest.raises(bc.ModelError, match=said):

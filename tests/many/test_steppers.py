@@ -124,7 +124,7 @@ def test_environments_satisfy_gymnasium(cart: Any, actions: Any) -> None:
     def make(n: int | None = None) -> Any:
         return bc.gym.make(
             cart, actions, observations=["q(cart)", "sin(q(pole))", "u(pole)"], reward="1 - q(pole)**2 - 0.001*force**2 - m_p",
-            done="abs(q(pole)) > 0.3", every=4, t_end=0.5, n=n,
+            done="abs(q(pole)) > 0.3", action_every=4, t_end=0.5, n=n,
             initial={"q(pole)": bc.random.uniform(-0.2, 0.2)}, parameters={"M_p": bc.random.uniform(0.05, 0.2)},
         )  # fmt: skip
 
@@ -174,7 +174,7 @@ def test_what_environments_refuse(cart: Any) -> None:
         ({"observations": "q(pole)"}, "must be a list"),
         ({"reward": "speed"}, "reward: no channel or parameter is called 'speed'"),
         ({"done": "q(pole)"}, "must be a comparison"),
-        ({"every": 0}, "every=0 must be a whole number"),
+        ({"action_every": 0}, "action_every=0 must be a whole number"),
         ({"t_end": -1}, "t_end=-1 s must be a positive number"),
         ({"method": "auto"}, "adapts its steps"),
         ({"n": 0}, "n=0 must be a whole number"),

@@ -80,7 +80,7 @@ def test_skate_in_every_way_to_run():
     for backend in ("lanes", "cores"):
         spins = [SPIN] * 5
         many = sim.simulate_many(
-            n=5, t_end=300 * step, step=step, initial={"u(b)": spins}, keep=["px", "py"], backend=backend
+            n=5, t_end=300 * step, step=step, initial={"u(b)": spins}, channels=["px", "py"], backend=backend
         )
         for i in range(5):
             assert error(many.time, np.asarray(many["px"])[i], np.asarray(many["py"])[i]) < 1e-8

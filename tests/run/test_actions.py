@@ -485,7 +485,7 @@ def test_balls_that_are_hit_from_both_sides_at_one_time(backend: str, method: st
 
 def test_balls_that_are_hit_at_one_time_side_by_side() -> None:
     sim = row_of_balls().equations().compile()
-    many = sim.simulate_many(n=5, keep=["u(b0)", "u(b1)", "u(b2)"], events=hits(), backend="lanes")
+    many = sim.simulate_many(n=5, channels=["u(b0)", "u(b1)", "u(b2)"], events=hits(), backend="lanes")
     for i, speed in enumerate((-1.0, 0.0, 1.0)):
         assert many[f"u(b{i})"][:, -1] == pytest.approx(np.full(5, speed))
 

@@ -50,7 +50,7 @@ def test_a_guess_chooses_the_assembly_without_a_warning(sim):
 @pytest.mark.campaign
 def test_many_runs_take_a_guess():
     sim = four_bar(initial=KEPT).equations().compile(speed="quick")
-    many = sim.simulate_many(initial={"q(a)": np.array([0.8, 0.9])}, guess=DOWN, keep="q(c)")
+    many = sim.simulate_many(initial={"q(a)": np.array([0.8, 0.9])}, guess=DOWN, channels="q(c)")
     alone = sim.simulate(initial={"q(a)": 0.9}, guess=DOWN)
     assert many["q(c)"][1] == pytest.approx(alone["q(c)"], abs=1e-12)
     assert alone["q(c)"][0] < 0

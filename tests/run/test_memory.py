@@ -27,7 +27,7 @@ def test_a_run_of_a_thousand_million_samples(sim, monkeypatch):
     with pytest.raises(
         bc.RunError, match=r"1000 runs with 1000001 rows of 2 channels each need about .* and 8.0 GiB are"
     ):
-        sim.simulate_many(1000, t_end=1e3, step=1e-3, keep=["q(rod)", "u(rod)"])
+        sim.simulate_many(1000, t_end=1e3, step=1e-3, channels=["q(rod)", "u(rod)"])
 
 
 @pytest.mark.parametrize("method", ["rk4", "tsit5"])
@@ -35,8 +35,11 @@ def test_a_run_of_a_thousand_million_samples(sim, monkeypatch):
     ("given", "said"),
     [
         ({"n": 2}, r"2 runs with 100000000\d rows of \d channels each need about .* GiB of memory, and 8.0 GiB"),
-        ({"n": 1, "keep": "q(rod)", "every": 1}, r"1 run with 100000000\d rows of 1 channel each need about 7.5 GiB"),
-        ({"n": 3, "reduce": {"q(rod)": "rms"}}, r"times of 100000000\d rows need about 22.4 GiB of memory"),
+        (
+            {"n": 1, "channels": "q(rod)", "output_every": 1},
+            r"1 run with 100000000\d rows of 1 channel each need about 7.5 GiB",
+        ),
+        ({"n": 3, "metrics": {"q(rod)": "rms"}}, r"times of 100000000\d rows need about 22.4 GiB of memory"),
     ],
 )
 def test_many_runs_of_a_thousand_million_samples(sim, monkeypatch, method, given, said):

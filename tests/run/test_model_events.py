@@ -46,7 +46,7 @@ def test_every_run_looks_for_them(backend, method):
 @needs_compiler
 def test_many_runs_and_programs():
     sim = ball().equations().compile()
-    many = sim.simulate_many(n=3, keep=["q(ball)"], every=1)
+    many = sim.simulate_many(n=3, channels=["q(ball)"], output_every=1)
     alone = sim.simulate()
     kept = np.searchsorted(alone.time, many.time)
     assert many["q(ball)"] == pytest.approx(np.tile(alone["q(ball)"][kept], (3, 1)), abs=1e-9)

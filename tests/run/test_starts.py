@@ -116,6 +116,6 @@ def test_a_start_replaces_that_of_the_model_however_it_is_spelled():
     assert stepper.state["q(arm)"] == 0.8
     for name in ("q(arm)", "q(1)", "q (arm)"):
         assert sim.simulate(initial={name: 0.5})["q(arm)"][0] == 0.5
-        assert list(sim.simulate_many(initial={name: [0.5, 0.6]}, keep=["q(arm)"])["q(arm)"][:, 0]) == [0.5, 0.6]
+        assert list(sim.simulate_many(initial={name: [0.5, 0.6]}, channels=["q(arm)"])["q(arm)"][:, 0]) == [0.5, 0.6]
     s.set_run(initial={"q(arm)": 0.9})
     assert s.equations().compile(backend="python").simulate()["q(arm)"][0] == 0.9

@@ -165,7 +165,9 @@ def test_environments_end_where_an_event_stops_them(bounces: Any) -> None:
     """One alone, and one of several."""
     pytest.importorskip("gymnasium", reason="the extra gym is not installed")
     sim, given = bounces, {"t_end": 2.0, "initial": {"u(ball)": 9}}
-    env, envs = (bc.gym.make(sim, {"z": (0, 1)}, observations=["q(ball)"], every=7, n=n, **given) for n in (None, 2))
+    env, envs = (
+        bc.gym.make(sim, {"z": (0, 1)}, observations=["q(ball)"], action_every=7, n=n, **given) for n in (None, 2)
+    )
     env.reset(seed=1)
     envs.reset(seed=1)
     for over in (False, False, False, True):

@@ -85,7 +85,12 @@ def test_a_broken_model_tells_why(machine):
 @pytest.mark.campaign
 def test_further_results_show_themselves(machine):
     sim = machine.equations().compile(backend="python")
-    varied = {"parameters": {"k": bc.random.uniform(2, 4)}, "keep": ["x"], "reduce": {"x": ["max"]}, "backend": "cores"}
+    varied = {
+        "parameters": {"k": bc.random.uniform(2, 4)},
+        "channels": ["x"],
+        "metrics": {"x": ["max"]},
+        "backend": "cores",
+    }
     f = [0.1, 1.0]
     results = [
         sim.modes(), sim.simulate_many(n=3, **varied), sim.frequency_response("m_d", "x", f), sim.sensitivity("k"),

@@ -295,9 +295,9 @@ class Simulation(Analyses):
         t_end: float | None = None,
         step: float | None = None,
         method: Method | None = None,
-        keep: Iterable[str] | str | None = None,
-        every: int | None = None,
-        reduce: Any = None,
+        channels: Iterable[str] | str | None = None,
+        output_every: int | None = None,
+        metrics: Any = None,
         backend: ManyBackend = "auto",
         precision: Precision = "double",
         progress: Progress | None = None,
@@ -314,14 +314,14 @@ class Simulation(Analyses):
 
         Every value is a number (or signal) that all runs share, an array over runs, or a distribution:
         `bc.random.uniform(a, b)`, `bc.random.normal(mean, deviation)`, `bc.random.log_uniform(a, b)`, drawn together by
-        `sampling` ("latin-hypercube", "sobol", "halton", "random") with a `seed`. `keep` names channels whose histories
-        are kept, of every `every`-th step; `reduce` metrics that are computed during the runs, `{"az": ["rms", "max",
+        `sampling` ("latin-hypercube", "sobol", "halton", "random") with a `seed`. `channels` are those whose histories
+        are kept, of every `output_every`-th step; `metrics` are computed during the runs, `{"az": ["rms", "max",
         "percentile(95)"]}`, of the same rows. `rtol`, `atol`, `events`, `stop`, `dae` and `guess` (numbers that all
         runs share) as of `simulate`. A run that stops leaves the others alone; `many.ended` says why.
         """
         from bellcrank.many.many import simulate_many
 
         return simulate_many(
-            self.loaded, n, parameters, with_guess(initial, guess), inputs, t_end, step, method, keep, every, reduce,
-            backend, precision, progress, sampling, seed, rtol, atol, events, stop, dae,
+            self.loaded, n, parameters, with_guess(initial, guess), inputs, t_end, step, method, channels,
+            output_every, metrics, backend, precision, progress, sampling, seed, rtol, atol, events, stop, dae,
         )  # fmt: skip

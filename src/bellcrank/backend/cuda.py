@@ -118,7 +118,7 @@ class Gpu:
         if size < THREADS:
             raise RunError(
                 f"a run needs {each / 2**20:.3g} MiB on the GPU, which has {free / 2**20:.3g} MiB free: keep fewer "
-                "channels (keep=), fewer rows (every=), or figures of each run alone (reduce=)"
+                "channels (channels=), fewer rows (output_every=), or metrics of each run alone (metrics=)"
             )
         return size
 

@@ -112,14 +112,18 @@ def command(args: Namespace) -> int:
     for name in args.channels:
         channel_of(sim.interface, name, "--channels")
     channels = args.channels or list(equations.outputs) or [x.name for x in sim.interface.states]
-    reduce = {name: args.metrics or ["final"] for name in channels}
+    metrics = {name: args.metrics or ["final"] for name in channels}
     chosen = given(
-        every=args.output_every, sampling=args.sampling, seed=args.seed, backend=args.backend, precision=args.precision
+        output_every=args.output_every,
+        sampling=args.sampling,
+        seed=args.seed,
+        backend=args.backend,
+        precision=args.precision,
     )
     with Progress("running") as progress:
         many = sim.simulate_many(
-            args.n, keep=channels if args.plot else None, reduce=reduce, progress=progress.tell, **values, **chosen,
-            **run_settings(args), **event_settings(args),
+            args.n, channels=channels if args.plot else None, metrics=metrics, progress=progress.tell, **values,
+            **chosen, **run_settings(args), **event_settings(args),
         )  # fmt: skip
     if args.out:
         many.save(args.out)

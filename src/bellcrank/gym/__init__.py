@@ -25,7 +25,7 @@ def make(
     done: Done = (),
     t_end: float | None = None,
     step: float | None = None,
-    every: int = 1,
+    action_every: int = 1,
     parameters: Mapping[str, Any] | None = None,
     initial: Mapping[Any, Any] | None = None,
     inputs: Mapping[str, Any] | None = None,
@@ -38,10 +38,10 @@ def make(
     `actions`: inputs with their least and greatest values, {"force": (-10, 10)}, or a list of settings to choose from,
     [{"force": -10}, {"force": 10}]. `observations`: channels or formulas over channels and parameters, by default all
     states; or a dictionary of them with bounds. `reward`: a formula, a number, or a function of the channels by name.
-    `done`: comparisons that end an episode, or a function; it is truncated at `t_end` (s). An action holds for `every`
-    steps of `step` s. `parameters` and `initial` are numbers, or distributions (`bc.random.uniform(a, b)`) from which
-    every episode draws; `guess` of what closed loops determine holds numbers, as of `simulate`. With `n`, a
-    `gymnasium.vector.VectorEnv` of so many, on all cores.
+    `done`: comparisons that end an episode, or a function; it is truncated at `t_end` (s). An action holds for
+    `action_every` steps of `step` s. `parameters` and `initial` are numbers, or distributions
+    (`bc.random.uniform(a, b)`) from which every episode draws; `guess` of what closed loops determine holds
+    numbers, as of `simulate`. With `n`, a `gymnasium.vector.VectorEnv` of so many, on all cores.
     """
     optional_package("gymnasium", "gym")
     from bellcrank.gym import env, vector
@@ -49,7 +49,7 @@ def make(
     sim = _simulation(model)
     task = Task.of(
         sim.interface, actions=actions, observations=observations, reward=reward, done=done, t_end=t_end, step=step,
-        every=every, parameters=parameters, initial=initial, inputs=inputs, method=method, guess=guess,
+        action_every=action_every, parameters=parameters, initial=initial, inputs=inputs, method=method, guess=guess,
     )  # fmt: skip
     return env.ModelEnv(sim, task) if n is None else vector.ModelVectorEnv(sim, task, n)
 

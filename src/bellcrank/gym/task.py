@@ -59,9 +59,9 @@ class Task:
         known = (*interface.parameters, *interface.entered, *interface.idle, *interface.unused)
         values: dict[str, Any] = {x.name: float(x.default) for x in known if x.default is not None}
         t_end = interface.run.t_end if given["t_end"] is None else given["t_end"]
-        every = given["every"]
+        every = given["action_every"]
         if not isinstance(every, int | np.integer) or isinstance(every, bool) or every < 1:
-            raise ModelError(f"every={every!r} must be a whole number of at least 1", interface.model)
+            raise ModelError(f"action_every={every!r} must be a whole number of at least 1", interface.model)
         if t_end is not None and not (isinstance(t_end, int | float) and t_end > 0):
             raise ModelError(f"t_end={t_end!r} s must be a positive number", interface.model)
         groups = {k: mapping(given[k], k) for k in ("parameters", "initial")}

@@ -42,7 +42,7 @@ def draw(
         raise RunError(f"style={style!r} is not known; it is one of {', '.join(map(repr, STYLES))}")
     names = list(channels) or list(many.channels)[:MOST_CHANNELS]
     if not names:
-        raise RunError("there is nothing to draw: no history is kept; give keep=")
+        raise RunError("there is nothing to draw: no history is kept; give channels=")
     found: Mapping[str, np.ndarray] = {name: many[name] for name in names}
     figure = new_figure(8, 1.2 + 2.3 * len(names))
     axes = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]

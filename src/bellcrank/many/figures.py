@@ -56,15 +56,15 @@ class Figure:
 
 
 def read_figures(interface: Interface, given: Any, kept: Sequence[Quantity]) -> list[Figure]:
-    """What `reduce=` asks for: figures by channel, or figures of all channels that are kept."""
+    """What `metrics=` asks for: figures by channel, or figures of all channels that are kept."""
     if given is None:
         return []
     by_channel = given if isinstance(given, Mapping) else {x.name: given for x in kept}
     if not by_channel:
-        raise ModelError(f"reduce={given!r}: name channels too, with keep= or as reduce={{channel: [...]}}")
+        raise ModelError(f"metrics={given!r}: name channels too, with channels= or as metrics={{channel: [...]}}")
     result = []
     for name, words in by_channel.items():
-        channel = channel_of(interface, name, "reduce=")
+        channel = channel_of(interface, name, "metrics=")
         for word in [words] if isinstance(words, str) else words if isinstance(words, Iterable) else [words]:
             result.append(_figure(channel, word))
     return result
@@ -77,7 +77,7 @@ def channel_of(interface: Interface, name: Any, what: str) -> Quantity:
 
 
 def _figure(channel: Quantity, word: Any) -> Figure:
-    return Figure(channel, *read_figure(word, f"reduce=: {word!r} of '{channel.name}'"))
+    return Figure(channel, *read_figure(word, f"metrics=: {word!r} of '{channel.name}'"))
 
 
 def read_figure(word: Any, what: str) -> tuple[str, float, str]:

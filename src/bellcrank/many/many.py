@@ -122,9 +122,9 @@ def simulate_many(
     t_end: float | None = None,
     step: float | None = None,
     method: str | None = None,
-    keep: Iterable[str] | str | None = None,
-    every: int | None = None,
-    reduce: Any = None,
+    channels: Iterable[str] | str | None = None,
+    output_every: int | None = None,
+    metrics: Any = None,
     backend: str = "auto",
     precision: str = "double",
     progress: Progress | None = None,
@@ -141,13 +141,13 @@ def simulate_many(
         if value not in allowed:
             raise ModelError(f"{name}={value!r} is not known; it is one of {', '.join(map(repr, allowed))}")
     check_called(progress, "progress", "the share done")
-    spec = run_spec(loaded.interface, t_end, step, method, every, called="every")
+    spec = run_spec(loaded.interface, t_end, step, method, output_every)
     groups = {"parameters": parameters, "initial": initial, "inputs": inputs}
     read = read_given(loaded.interface, n, groups, sampling, seed)
     kept = PROJECTED if dae is None else as_dae(dae)
     stop = stops_of(stop, loaded.interface.model)
     asked = replace(
-        _asked(loaded, spec, read, keep, reduce, PRECISIONS[precision]),
+        _asked(loaded, spec, read, channels, metrics, PRECISIONS[precision]),
         allowed=Allowed(rtol, atol, kept)
         if spec.method in ADAPTIVE
         else Allowed(dae=kept),  # which is reported once, below
@@ -166,7 +166,7 @@ def simulate_many(
     began = time.perf_counter()
     asked, longer = _in_numbers(asked)
     ended, how, notes = _done(asked, backend, results, progress)
-    settings = {"t_end": spec.t_end, "step": spec.step, "method": spec.method, "every": spec.every}
+    settings = {"t_end": spec.t_end, "step": spec.step, "method": spec.method, "output_every": spec.every}
     if asked.number is not DOUBLE and how["backend"] not in SIDE_BY_SIDE:
         longer = "single precision is for vectorised runs"
     if longer:
@@ -287,16 +287,16 @@ def _alone(
     return [f"{counted(len(left), 'run')} met events that chatter or cannot be done{loops} and went alone"]
 
 
-def _asked(loaded: Loaded, spec: RunSpec, given: Given, keep: Any, reduce: Any, number: Number) -> Asked:
+def _asked(loaded: Loaded, spec: RunSpec, given: Given, channels: Any, metrics: Any, number: Number) -> Asked:
     interface = loaded.interface
-    if keep is None:
-        kept = [] if isinstance(reduce, Mapping) else list(interface.channels)
+    if channels is None:
+        kept = [] if isinstance(metrics, Mapping) else list(interface.channels)
     else:
-        listed = [keep] if isinstance(keep, str) or not isinstance(keep, Iterable) else list(keep)
-        kept = list({x.name: x for x in (channel_of(interface, name, "keep=") for name in listed)}.values())
-    figures = read_figures(interface, reduce, kept)
-    if reduce is not None and not isinstance(reduce, Mapping):
-        kept = []  # figures alone
+        listed = [channels] if isinstance(channels, str) or not isinstance(channels, Iterable) else list(channels)
+        kept = list({x.name: x for x in (channel_of(interface, name, "channels=") for name in listed)}.values())
+    figures = read_figures(interface, metrics, kept)
+    if metrics is not None and not isinstance(metrics, Mapping):
+        kept = []  # metrics alone
     return Asked(loaded, spec, given, kept, figures, number=number)
 
 
@@ -310,16 +310,18 @@ def _check_room(asked: Asked) -> None:
 
     needed = size(rows * channels, figures)
     if needed <= memory.SMALL or needed <= (room := memory.available_memory()):
-        memory.check_memory(f"times of {counted(rows, 'row')}", memory.TIMES * rows, "keep fewer rows (every=)")
+        memory.check_memory(f"times of {counted(rows, 'row')}", memory.TIMES * rows, "keep fewer rows (output_every=)")
         return
     what, ways = [f"{counted(rows, 'row')} of {counted(channels, 'channel')}"] * bool(channels), []
-    what += [counted(figures, "figure")] * bool(figures)
+    what += [counted(figures, "metric")] * bool(figures)
     if channels and size(min(rows, 2), figures) <= room:
-        ways += ["keep fewer channels (keep=)"] * (channels > 1) + ["keep fewer rows (every=)"] * (rows > 2)
+        ways += ["keep fewer channels (channels=)"] * (channels > 1) + ["keep fewer rows (output_every=)"] * (rows > 2)
     if channels and size(0, figures or 1) <= room:
-        ways.append("keep figures of each run alone (reduce=)" if not figures else "keep the figures alone (no keep=)")
+        ways.append(
+            "keep metrics of each run alone (metrics=)" if not figures else "keep the metrics alone (no channels=)"
+        )
     if not channels and figures > 1 and size(0, 1) <= room:
-        ways.append("ask for fewer figures (reduce=)")
+        ways.append("ask for fewer metrics (metrics=)")
     helps = ", ".join([*ways, "or do fewer runs"] if ways else ["do fewer runs"])
     memory.check_memory(f"{counted(n, 'run')} with {' and '.join(what)} each", needed, helps)
 
@@ -449,13 +451,13 @@ def _sentence(asked: Asked, results: Results, run: int) -> str:
 
 
 def _result(asked: Asked, results: Results, ended: list[str], settings: dict[str, Any], notes: list[str]) -> Many:
-    reduced: dict[str, dict[str, np.ndarray]] = {}
+    metrics: dict[str, dict[str, np.ndarray]] = {}
     for f, values in zip(asked.figures, results.figures, strict=True):
-        reduced.setdefault(f.channel.name, {})[f.words] = values
+        metrics.setdefault(f.channel.name, {})[f.words] = values
     interface = asked.loaded.interface
     named = [x for x in interface if x.name]
     return Many(
-        interface.model, asked.times, {x.name: k for x, k in zip(asked.kept, results.kept, strict=True)}, reduced,
+        interface.model, asked.times, {x.name: k for x, k in zip(asked.kept, results.kept, strict=True)}, metrics,
         asked.given.columns, ended, {x.name: str(x.unit) for x in named}, {x.name: x.label for x in named}, settings,
         notes, asked.run,
     )  # fmt: skip

@@ -22,16 +22,16 @@ SHOWN = 20  # runs in the table of a notebook
 
 @dataclass
 class Many(Shown):
-    """Results of many runs. `many["az"]` is an array, runs by times, in user units; `many.reduced["az"]["rms"]` has a
+    """Results of many runs. `many["az"]` is an array, runs by times, in user units; `many.metrics["az"]["rms"]` has a
     number for each run, and `many.ended` a message. `values` are those that vary, by name.
 
-    A run that stopped early has nan for the rows that it lacks; its figures are those of the rows that it has.
+    A run that stopped early has nan for the rows that it lacks; its metrics are those of the rows that it has.
     """
 
     name: str
     time: np.ndarray
     channels: dict[str, np.ndarray]
-    reduced: dict[str, dict[str, np.ndarray]]
+    metrics: dict[str, dict[str, np.ndarray]]
     values: dict[str, np.ndarray]
     ended: list[str]
     units: dict[str, str]
@@ -43,7 +43,7 @@ class Many(Shown):
     def __getitem__(self, channel: Any) -> np.ndarray:
         found = find_name(channel, self.channels, "channel")
         if found is None:
-            known = ", ".join(self.channels) or "none: give keep="
+            known = ", ".join(self.channels) or "none: give channels="
             raise RunError(
                 f"no history of '{channel}' is kept.{did_you_mean(str(channel), self.channels)} Channels: {known}"
             )
@@ -59,9 +59,9 @@ class Many(Shown):
         return len(self.ended)
 
     def __repr__(self) -> str:
-        figures = sum(map(len, self.reduced.values()))
+        figures = sum(map(len, self.metrics.values()))
         kept = f"{counted(len(self.channels), 'channel')} of {counted(len(self.time), 'row')}"
-        kept += f", {counted(figures, 'figure')}"
+        kept += f", {counted(figures, 'metric')}"
         early = len(self) - self.ended.count("finished")
         return f"Many({self.name!r}: {counted(len(self), 'run')}; {kept}{f'; {early} ended early' if early else ''})"
 
@@ -73,17 +73,17 @@ class Many(Shown):
 
     @property
     def figures(self) -> dict[str, np.ndarray]:
-        """Figures by channel and kind in one word: "az rms"."""
-        return {f"{name} {word}": x for name, of in self.reduced.items() for word, x in of.items()}
+        """Metrics by channel and kind in one word: "az rms"."""
+        return {f"{name} {word}": x for name, of in self.metrics.items() for word, x in of.items()}
 
     @property
     def figure_units(self) -> dict[str, str]:
         """Their units."""
-        listed = [(name, word) for name, of in self.reduced.items() for word in of]
+        listed = [(name, word) for name, of in self.metrics.items() for word in of]
         return {f"{n} {w}": "s" if w.startswith("crossing") else self.units.get(n, "") for n, w in listed}
 
     def table(self) -> Table:
-        """A row for each run: what varies, its figures, how it ended."""
+        """A row for each run: what varies, its metrics, how it ended."""
         units = {**self.units, **self.figure_units}
         columns = [Column("run", list(range(len(self))))]
         for name, x in {**self.values, **self.figures}.items():
@@ -105,7 +105,7 @@ class Many(Shown):
         return write_table(path, self.table())
 
     def to_pandas(self) -> Any:
-        """A DataFrame with a row for each run: what varies, its figures, how it ended (needs pandas)."""
+        """A DataFrame with a row for each run: what varies, its metrics, how it ended (needs pandas)."""
         pandas = optional_package("pandas", "files")
         table = self.table()
         frame = pandas.DataFrame({c.name: c.values for c in table.columns}).set_index("run")

@@ -38,11 +38,8 @@ def run_spec(
     method: str | None,
     output_every: int | None,
     t_start: float | None = None,
-    *,
-    called: str = "output_every",
 ) -> RunSpec:
-    """What is given, else what set_run says, else t_end = 1 s, a thousand steps, rk4, every step, from t = 0; how is
-    `output_every` called where it is given?"""
+    """What is given, else what set_run says, else t_end = 1 s, a thousand steps, rk4, every step, from t = 0."""
     r, name = interface.run, interface.model
     t_start = 0.0 if t_start is None else finite(t_start, "t_start")
     t_end = finite(t_end if t_end is not None else r.t_end if r.t_end is not None else t_start + 1.0, "t_end")
@@ -54,8 +51,7 @@ def run_spec(
     method = method_name(method if method is not None else r.method if r.method is not None else DEFAULT, name)
     every = output_every if output_every is not None else r.output_every if r.output_every is not None else 1
     if not isinstance(every, int | np.integer) or isinstance(every, bool | np.timedelta64) or every < 1:
-        what = "output_every" if output_every is None else called
-        raise ModelError(f"{what}={every!r} must be a whole number of at least 1", name)
+        raise ModelError(f"output_every={every!r} must be a whole number of at least 1", name)
     if span / step > 1e13:
         raise ModelError(f"step={step:g} s is too small for t_end={t_end:g} s: {span / step:.0e} steps", name)
     if t_start + step == t_start or t_end - step == t_end:
