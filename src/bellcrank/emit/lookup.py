@@ -63,7 +63,7 @@ def lookup_filling(name: str, f: Lookup, wanted: Sequence[int], say: Wording) ->
         words = {"x": x, "own": f"{x}_in" if f.beyond else x, "cells": str(cells), "last": str(cells - 1)}
         words |= {"place": f.places[k].name}
         if f.beyond:
-            words |= {"beyond": f.beyond[k].name, "inside": f.inside[k].name}
+            words |= {"excess": f.beyond[k].name, "inside": f.inside[k].name}
         axes.append(words | {key: say.real(v) for key, v in numbers.items()})
     places = [text.format(**axis) for axis in axes for text in ([say.beyond] if f.beyond else []) + [say.cell]]
     pieces = {

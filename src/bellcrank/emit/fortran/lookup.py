@@ -18,7 +18,7 @@ _SAY = Wording(
     within="{x} >= {least} .and. {x} <= {most}",
     both=" .and. &\n  ",
     beyond="{own} = min(max({x}, {low}), {high})\n"
-    "{past} = {x} - {own}\n"
+    "{excess} = {x} - {own}\n"
     "{inside} = merge(0.0_dp, 1.0_dp, {x} < {own} .or. {x} > {own})",
     cell="{x}_cell = min(max(int(({own} - ({low}))*{per}), 0), {last})\n{place} = {own} - ({low}) - {x}_cell*{step}",
     printer=FortranPrinter,
