@@ -15,7 +15,7 @@ X, Y = np.arange(-5.0, 5.5, 1.0), np.arange(-4.0, 4.5, 1.0)
 
 
 def plane():
-    return bc.terrain.grid(X, Y, 0.3 * X[:, None] + 0.1 * Y - 0.2, beyond="slope", name="plane")
+    return bc.terrain.grid(X, Y, 0.3 * X[:, None] + 0.1 * Y - 0.2, outside="slope", name="plane")
 
 
 def gentle():
@@ -127,7 +127,7 @@ def test_a_ball_slides_down_a_plane_and_keeps_its_energy():
     run = ball(ground).simulate(t_end=0.3, step=0.005, initial=start)
     for i, slope in ((1, 0.3), (2, 0.1)):
         assert run[f"q(ball, {i})"][-1] == pytest.approx(-g * slope / 1.1 * 0.045, rel=1e-3)
-    bowl = bc.terrain.grid(X, Y, 0.05 * (X[:, None] ** 2 + 0.7 * Y**2), beyond="slope")
+    bowl = bc.terrain.grid(X, Y, 0.05 * (X[:, None] ** 2 + 0.7 * Y**2), outside="slope")
     run = ball(bowl).simulate(
         t_end=0.15, step=0.001, initial={"q(ball, 1)": 1.0, "q(ball, 3)": 0.56, "u(ball, 2)": 2.0}
     )
@@ -188,8 +188,8 @@ def test_files(tmp_path):
 def test_what_ground_may_be():
     with pytest.raises(bc.ModelError, match=r"11 values of x and 9 of y need heights of that shape"):
         bc.terrain.grid(X, Y, [[0.0, 1.0], [0.0, 1.0]])
-    with pytest.raises(bc.ModelError, match=r"past='flat' must be one of level, slope"):
-        bc.terrain.grid(X, Y, np.zeros((11, 9)), beyond="flat")
+    with pytest.raises(bc.ModelError, match=r"outside='flat' must be one of level, slope"):
+        bc.terrain.grid(X, Y, np.zeros((11, 9)), outside="flat")
     s = bc.System("wheels", axes="ISO 8855")
     wheel = s.add_body("wheel", translate=(1, 3), rotate=2, mass=1)
     with pytest.raises(bc.ModelError, match=r"rigid wheels need ground that does not change across"):

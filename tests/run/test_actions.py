@@ -198,7 +198,7 @@ def test_loops_are_closed_after_a_jump(backend: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "action, reported",
+    "action, told",
     [
         ({"u(bal)": 1}, "the model has no such state or parameter. Did you mean 'u.ball.'"),
         ({"u(ball)": "u(bal)"}, r"no channel or parameter is called 'u\(bal\)'\. Did you mean 'u\(ball\)'"),

@@ -43,7 +43,7 @@ def test_loops_assemble_and_close_at_the_start_time() -> None:
 
 
 @pytest.mark.parametrize(
-    "given, reported",
+    "given, told",
     [
         ({"t_start": 3, "t_end": 2}, "t_end=2 s must be later than t_start=3 s"),
         ({"t_start": "soon"}, "t_start is 'soon', not a number"),

@@ -25,7 +25,7 @@ WIDTH = 28  # characters of the bar
 def options(parser: CommandParser) -> None:
     add = parser.group("study")
     add("study", metavar="STUDY", help="a .toml file: model, values, metrics (docs/studies.md)")
-    add("--fresh", action="store_true", help="delete the saved runs and start again")
+    add("--fresh", action="store_true", help="delete the saved runs and restart")
     add("--retry", action="store_true", help="repeat runs that failed")
     add("--check", action="store_true", help="read the study, print what it would do, and run nothing")
     add = parser.group("run")

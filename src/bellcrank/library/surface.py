@@ -25,7 +25,7 @@ from bellcrank.numeric.tuning import SURFACE
 
 MOST = 1_000_000  # heights, as they stand in generated programs
 EVEN = 1e-6  # fraction of a spacing by which points may lie next to an even grid
-BEYOND = ("level", "slope")
+OUTSIDE = ("level", "slope")
 
 
 class NearSurface(NamedTuple):
@@ -54,7 +54,7 @@ class Jet(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class Surface:
     """Ground over x and y. `heights[i, j]` belongs to x = start[0] + i spacing[0], y = start[1] + j spacing[1];
-    `beyond` its edges it is "level", or continues with the "slope" of the edge.
+    `outside` its edges it is "level", or continues with the "slope" of the edge.
 
     `friction`: of the road over that of the tyres' data, for y > 0 (left) and y < 0 (right); None where it is one.
     """
@@ -63,7 +63,7 @@ class Surface:
     start: tuple[float, float]
     spacing: tuple[float, float]
     heights: np.ndarray
-    beyond: str = "level"
+    outside: str = "level"
     friction: tuple[Grip, Grip] | None = None
     lifted: tuple[str, str] | None = None  # as of other terrains
 
@@ -85,8 +85,8 @@ class Surface:
             problems.append(f"spacing={self.spacing!r} must be positive")
         if not all(math.isfinite(a) for a in self.start):
             problems.append(f"start={self.start!r} must be finite")
-        if self.beyond not in BEYOND:
-            problems.append(f"past={self.beyond!r} must be one of {', '.join(BEYOND)}")
+        if self.outside not in OUTSIDE:
+            problems.append(f"outside={self.outside!r} must be one of {', '.join(OUTSIDE)}")
         if problems:
             raise ModelError(f"terrain '{self.name}': " + "; ".join(problems))
 
@@ -141,7 +141,7 @@ class Surface:
     def _padded(self) -> list[list[float]]:
         """Heights with one more around, which makes the slope at the edges."""
         h = self.heights
-        if self.beyond == "level":
+        if self.outside == "level":
             return np.pad(h, 1, mode="reflect").tolist()
         return np.pad(h, 1, mode="reflect", reflect_type="odd").tolist()
 

@@ -347,7 +347,7 @@ def _roughness(road: str | float) -> float:
 # ---- ground over x and y
 
 
-def grid(x: Any, y: Any, h: Any, beyond: str = "level", name: str = "grid") -> Surface:
+def grid(x: Any, y: Any, h: Any, outside: str = "level", name: str = "grid") -> Surface:
     """Ground through heights h[i][j] over evenly spaced x[i] and y[j], both growing, with continuous slopes.
 
     Outside its edges the ground is "level", or continues with the "slope" of the edge.
@@ -376,7 +376,7 @@ def grid(x: Any, y: Any, h: Any, beyond: str = "level", name: str = "grid") -> S
     if heights.shape != (nx, ny):
         raise ModelError(f"terrain {name}: {nx} values of x and {ny} of y need heights of that shape; they have the "
                          f"shape {heights.shape}")  # fmt: skip
-    return Surface(name, (x0, y0), (dx, dy), heights, beyond)
+    return Surface(name, (x0, y0), (dx, dy), heights, outside)
 
 
 def read_grid(
@@ -384,14 +384,14 @@ def read_grid(
     *,
     spacing: float | tuple[float, float] | None = None,
     start: tuple[float, float] | None = None,
-    beyond: str = "level",
+    outside: str = "level",
 ) -> Surface:
     """Ground of a file: a table of heights (.csv: y in the first row, x in the first column), arrays (.npz with x, y
     and h; .npy with `spacing` of its points and `start`, else x from 0 and y about the middle), or OpenCRG text (.crg):
     of a curved road a grid over x and y, with points every `spacing`, which begins at x = u, y = 0 along x."""
     from bellcrank.library.surface_files import read_points
 
-    return grid(*read_points(Path(path), _steps("read_grid", spacing), start), beyond=beyond, name=Path(path).name)
+    return grid(*read_points(Path(path), _steps("read_grid", spacing), start), outside=outside, name=Path(path).name)
 
 
 def _steps(where: str, spacing: float | tuple[float, float] | None) -> tuple[float, float] | None:

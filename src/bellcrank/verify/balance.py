@@ -56,7 +56,7 @@ def lines_over_a_run(subject: Subject, samples: Sequence[Sample], suffix: str) -
             reasons.append(str(error))
         except UNUSABLE as error:
             return [Line(name, math.nan, ENERGY, note=str(error))]
-    return [Line(name, "not reported", note="; ".join(dict.fromkeys(reasons)))]
+    return [Line(name, "not evaluated", note="; ".join(dict.fromkeys(reasons)))]
 
 
 class Window:

@@ -140,7 +140,7 @@ def lines_of_rates(subject: Subject, samples: Iterable[Sample], seed: int) -> li
     states = len(regular)
     note = f"the rates have a kink at {kinks} of {states} states, which do not count" if kinks else ""
     note = note or ("" if states else "a run would not use these equations at any of the states")
-    return [Line(name, "not reported", note=note) if kinks == states else Line(name, worst, SLOPE, note=note)]
+    return [Line(name, "not evaluated", note=note) if kinks == states else Line(name, worst, SLOPE, note=note)]
 
 
 def rate_slopes(subject: Subject, s: Sample, direction: np.ndarray) -> np.ndarray:
