@@ -1,4 +1,4 @@
-"""Andrews' squeezing mechanism: seven planar bodies, three loops, one freedom, a spring and a motor of constant torque.
+"""Andrews' squeezing mechanism: seven planar bodies, three loops, one degree of freedom, a spring and a motor of constant torque.
 
 Schiehlen (ed.), Multibody Systems Handbook (1990); Hairer & Wanner, Solving Ordinary Differential Equations II (1996), section VII.7,
 whose names of lengths are kept (u is uu here); Mazzia & Magherini, Test Set for Initial Value Problem Solvers (2008), problem `andrews`, has the solution at

@@ -1,9 +1,9 @@
-"""A pendulum that is balanced on a cart: gains of the controller found by trial alone, beside those of LQR.
+"""A pendulum that is balanced on a cart: gains of the controller found by random search, compared with LQR.
 
     python examples/balance.py
 
-Needs gymnasium (`pip install bellcrank[gym]`). Sixty-four environments go side by side, each with gains of its own; the best
-eighth tells where the next are drawn (the cross-entropy method). The reward is the cost of LQR, so that its gains, from the
+Needs gymnasium (`pip install bellcrank[gym]`). Sixty-four environments run at once, each with its own gains; the best
+eighth determines where the next are drawn (the cross-entropy method). The reward is the cost of LQR, so that its gains, from the
 linearised model and the Riccati equation, are about the best there are; the last lines print both, and what they cost.
 """
 
@@ -18,7 +18,7 @@ EFFORT = 0.01  # of force**2
 
 
 def pole_on_cart():
-    """Two freedoms, SI units; an angle of zero is upright."""
+    """Two degrees of freedom, SI units; an angle of zero is upright."""
     s = bc.System("pole on a cart", units="mks", axes="ISO 8855")
     cart = s.add_body("cart", translate=1, mass="m_c")
     pole = s.add_body("pole", parent=cart, rotate=2, cm=(0, 0, "l"), mass="m_p", inertia=(0, "i", 0))

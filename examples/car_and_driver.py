@@ -1,8 +1,8 @@
-"""A car and its driver, each a functional mock-up unit of its own, that run side by side; and both in one model.
+"""A car and its driver, each an FMU of its own, in co-simulation; and both in one model.
 
 The car goes at 20 m/s on two axles with linear tyres; the driver turns a steering wheel with inertia by the offset from the lane that
-is ahead. Every unit steps by itself; what they tell each other is renewed once in an interval, so that the two together differ from
-the one model by an error that falls with it. `python examples/car_and_driver.py` writes both units, runs them in FMPy and tells the
+is ahead. Every unit steps by itself; they exchange signals once per interval, so that the two together differ from
+the one model by an error that falls with it. `python examples/car_and_driver.py` writes both units, runs them in FMPy and reports the
 difference.
 """
 
@@ -74,7 +74,7 @@ def both():
 
 
 def side_by_side(paths, interval, t_end=6.0):
-    """Offset of the car at the ends of intervals, in units that tell each other what they do once in each."""
+    """Offset of the car at the ends of intervals, in FMUs that exchange signals once per interval."""
     from fmpy import extract, instantiate_fmu, read_model_description
 
     units, references = [], []

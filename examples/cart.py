@@ -1,8 +1,8 @@
 """Cart with a steered front axle: eight rolling constraints on eight speeds, two of them redundant.
 
 Sayers (1990), section 9.2. A body with two rear wheels and a front axle with two front wheels roll without slipping,
-pushed by a force along the body. Two freedoms are left. Look at `r` and `deldot`: the axle swings back to straight
-within two seconds. The second lateral constraint of each axle repeats the first; `eom.notes` says so.
+pushed by a force along the body. Two degrees of freedom are left. Look at `r` and `deldot`: the axle swings back to straight
+within two seconds. The second lateral constraint of each axle repeats the first; `eom.notes` reports it.
 """
 
 import bellcrank as bc

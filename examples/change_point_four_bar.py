@@ -1,7 +1,7 @@
 """Change-point four-bar linkage: crank 1, coupler 2.5, rocker 1.5 on a ground of 2, so that all links can lie on one line.
 
 The shortest and the longest link are together as long as the other two. Once per turn of the crank all joints are in line; there two
-branches of motion cross and the loop loses its rank, so only the velocity tells which way the linkage goes on. The smooth continuation
+branches of motion cross and the loop loses its rank, so only the velocity determines how the linkage continues. The smooth continuation
 leads from one branch to the other: the linkage needs two turns of the crank to come back. McCarthy & Soh, Geometric Design of Linkages
 (2011), section 2.6.2 classifies such linkages. Look at `q(b)` and `energy` as the crank goes through zero.
 """

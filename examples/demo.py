@@ -1,4 +1,4 @@
-"""The demo: a passenger car in a step steer, derived in full and with small variables, side by side.
+"""The demo: a passenger car in a step steer, derived in full and with small variables, compared.
 
 Prints a table (size, operations, times, speed against real time) and writes passenger_car.csv and passenger_car.png into
 `demo/`, or into the folder given. `make demo` runs it.

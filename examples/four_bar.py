@@ -1,4 +1,4 @@
-"""Four-bar linkage with a spring and damper: one loop, one freedom.
+"""Four-bar linkage with a spring and damper: one loop, one degree of freedom.
 
 Sayers (1990), section 9.3. Links A and C are massless, B carries the mass; B and C are pinned together by two closed
 directions. The strut pulls B towards a fixed point. Look at `F` and the angle of B: an overdamped return after the

@@ -7,7 +7,7 @@ import bellcrank as bc
 
 SPEED = 60 / 3.6  # m/s
 CORNERS = ((49.0, 0.0), (92.5, 3.6), (102.5, 3.6), (144.0, 0.2))  # m: where the line leaves a straight, and is on one
-AROUND = {"k_bar_front": 0.4, "k_bar_rear": 0.4, "c_front": 0.3, "c_rear": 0.3, "i_yaw": 0.1}  # share of each side
+AROUND = {"k_bar_front": 0.4, "k_bar_rear": 0.4, "c_front": 0.3, "c_rear": 0.3, "i_yaw": 0.1}  # fraction of each side
 
 
 def main(n=1000, exact=False):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import bellcrank as bc
 
-SCATTER = 0.03  # standard deviation of what scatters by itself, as a share of its mean
+SCATTER = 0.03  # standard deviation of what scatters by itself, as a fraction of its mean
 NAMES = ("rbm", "ixx", "izzr", "ce", "h", "ca1", "ca2", "kroll", "croll")
 
 

@@ -8,7 +8,7 @@ import bellcrank as bc
 
 
 def model(coordinates="minimal"):
-    """Five freedoms, SI units, z up."""
+    """Five degrees of freedom, SI units, z up."""
     s = bc.vehicles.motorcycle(
         coordinates=coordinates,
         rim=5,

@@ -1,6 +1,6 @@
 """Planar pendulum in redundant coordinates: a point mass with two translations, and a rod that keeps it at a distance.
 
-One freedom, two coordinates, one constraint x^2 + y^2 = l^2: the smallest model on which methods that keep constraints can be told apart
+One degree of freedom, two coordinates, one constraint x^2 + y^2 = l^2: the smallest model on which methods that keep constraints can be distinguished
 (docs/dae_methods.md, `bellcrank compare examples/planar_pendulum.py`). It starts level and at rest, so that over half a period it swings to
 the other side; the tension of the rod is three times the weight at the bottom.
 """

@@ -1,7 +1,7 @@
 """A thin disc that rolls without slipping on a horizontal plane, free to turn and to fall.
 
 Massless bodies carry the geometry: `yaw` moves on the plane with the point of contact, `lean` tilts about the line of rolling, the
-disc turns in it. Two rolling constraints leave three freedoms. Upright straight rolling is stable above the speed
+disc turns in it. Two rolling constraints leave three degrees of freedom. Upright straight rolling is stable above the speed
 sqrt(g r / 3) of a uniform disc (Neimark & Fufaev, Dynamics of Nonholonomic Systems (1972), ch. VI). Look at `lean`: at 2 m/s a push
 only makes the disc nod.
 """

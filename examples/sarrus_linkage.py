@@ -1,7 +1,7 @@
 """Sarrus linkage: two hinged pairs of plates in planes at right angles guide a platform on an exact straight line.
 
-Sarrus (1853), Comptes Rendus 36, 1036. Six hinges leave one freedom where counting gives none: the last hinge adds five conditions to
-five angles, of which four suffice because the axes of each pair are parallel; `eom.notes` tells. The plates are hinged about axis 2 on one
+Sarrus (1853), Comptes Rendus 36, 1036. Six hinges leave one degree of freedom where counting gives none: the last hinge adds five conditions to
+five angles, of which four suffice because the axes of each pair are parallel; `eom.notes` reports it. The plates are hinged about axis 2 on one
 side and about axis 1 on the other. Look at `height`: the platform, which hangs on a spring, goes up and down without turning.
 """
 

@@ -1,6 +1,6 @@
 """Slider-crank: a crank, a connecting rod and a piston, closed by one pin.
 
-The piston slides along n1 and is pinned to the end of the rod. Out-of-plane rows of the pin hold by themselves; `eom.notes` says so.
+The piston slides along n1 and is pinned to the end of the rod. The out-of-plane equations of the pin are redundant; `eom.notes` reports it.
 Look at `x`: nearly a sine, with the second harmonic of the finite rod. With `equal_arms=True` the rod is as long as the crank: the piston reaches
 the axis of the crank, where a second branch of motion crosses (the piston stays there and the rod turns with the crank); the mechanism
 must keep its own, on which x is an exact cosine.

@@ -30,7 +30,7 @@ def thrust(t, axis, err, memory):
     return memory[fire]
 
 
-# The same two routines for programs in C and Fortran stand beside the deck of this model.
+# The same two routines for programs in C and Fortran stand next to the deck of this model.
 C, FORTRAN = (
     Path(__file__).with_name("decks").joinpath(f"spacecraft_1.{kind}").read_text(encoding="utf-8")
     for kind in ("c", "f90")

@@ -3,8 +3,8 @@
 Meijaard, Papadopoulos, Ruina & Schwab (2007), Linearized dynamics equations for the balance and steer of a bicycle, Proc. R. Soc. A
 463, 1955-1982; table 1 has the parameters, measured from the rear contact in the upright position, x forward, z down. Massless
 bodies carry the rear contact, as in `rolling_disc`; that the front wheel touches the road is one position constraint, which pitches the frame.
-Three freedoms are left: lean, steer and forward speed. Look at `lean` and `steer`: at 4.6 m/s, between the weave speed 4.2924 and the
-capsize speed 6.0243 m/s, a push dies out and the bicycle goes on by itself on another course.
+Three degrees of freedom are left: lean, steer and forward speed. Look at `lean` and `steer`: at 4.6 m/s, between the weave speed 4.2924 and the
+capsize speed 6.0243 m/s, a push dies out and the bicycle continues by itself on another course.
 """
 
 import bellcrank as bc

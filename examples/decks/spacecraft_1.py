@@ -1,4 +1,4 @@
-"""External routines of the deck spacecraft_1.lsp: commands to the motors, and the thrusters.
+"""User functions of the deck spacecraft_1.lsp: commands to the motors, and the thrusters.
 
 Sayers (1990), Figure 9.4.2. `thrust.memory` is the number of values that the routine keeps between steps.
 """

@@ -1,4 +1,4 @@
-"""External routines of the deck spacecraft_1_small.lsp: those of spacecraft_1.lsp."""
+"""User functions of the deck spacecraft_1_small.lsp: those of spacecraft_1.lsp."""
 
 from pathlib import Path
 from runpy import run_path

@@ -24,7 +24,7 @@ def model():
 
 
 def turning(sim):
-    """Steady turns at one speed: steering angle beyond that of the curve, until there is none."""
+    """Steady turns at one speed: steering angle in excess of that of the curve, until there is none."""
     at, rows = "start", []
     for ay in (0.5, 1, 2, 3, 4, 5, 6, 7, 7.5, 7.7):
         try:
@@ -45,7 +45,7 @@ def braking(sim, moment):
 
 def main():
     sim = model().equations().compile()
-    print(f"{TYRE}\n\nsteady turns at {V:.1f} m/s\n{'ay m/s2':>8}{'steer deg':>11}{'beyond L/R':>11}")
+    print(f"{TYRE}\n\nsteady turns at {V:.1f} m/s\n{'ay m/s2':>8}{'steer deg':>11}{'excess deg':>11}")
     rows = turning(sim)
     for row in rows:
         print(f"{row[0]:8.1f}{row[1]:11.3f}{row[2]:11.3f}")

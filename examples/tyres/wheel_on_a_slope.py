@@ -1,6 +1,6 @@
 """A wheel with a Magic Formula tyre on a slope of 15 %: rolls uphill, is braked to a standstill, held, and started again.
 
-A quarter of a car (400 kg) that may move along, across and up, with the tyre of a .tir file beside this one. The brake is an elastic pad that slips beyond
+A quarter of a car (400 kg) that may move along, across and up, with the tyre of a .tir file next to this one. The brake is an elastic pad that slips above
 its moment, as in `bc.vehicles`. Look at `tyre.fx`, `tyre.kappa`, `tyre_ex` and the speed: one law from 15 m/s to nothing and back.
 `bellcrank run examples/tyres/wheel_on_a_slope.py`; `bellcrank tyre examples/tyres/book_205_60R15.tir --plot curves.png` draws the tyre.
 """
