@@ -61,7 +61,7 @@ def test_linearisation_away_from_equilibrium_is_allowed_and_said():
 def test_unknown_names_list_what_there_is():
     sim = example("quarter_car").compile(backend="python")
     with pytest.raises(bc.ModelError, match=r"input 'z_raod' is not known. Did you mean 'z_road'\?.*inputs: z_road"):
-        sim.linearize(inputs=["z_raod"])
+        sim.linearize(wrt=["z_raod"])
     with pytest.raises(
         bc.ModelError, match=r"output 'travle' is not known. Did you mean 'travel'\?.*outputs: az, travel, fz"
     ):

@@ -249,7 +249,7 @@ def test_an_input_that_drives_a_constraint_acts_with_its_rates():
     s.add_force("mount", magnitude="-80*x - 3*v", direction=s.inertial[1], at=mass.origin, against=base.origin)
     s.add_output("place", "dot(pos(mass.cm), [n1])")
     s.set_run(inputs={"z": 0.0})
-    model = s.equations().compile(backend="python").linearize(at={}, inputs=["z"])
+    model = s.equations().compile(backend="python").linearize(at={}, wrt=["z"])
     assert model.input_names == ["z", "dxdt(z)", "dxdt(dxdt(z))"]
     f = np.array([0.3, 1.0, 4.0])
     p = 2j * np.pi * f

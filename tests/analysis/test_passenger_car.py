@@ -48,7 +48,7 @@ def by_hand(car, speed):
 
 def straight(car, speed):
     at = car.equilibrium(parameters={"speed": speed, "steer": 0.0})
-    return car.linearize(at=at, inputs=["steer"], outputs=["r", "Ay"])
+    return car.linearize(at=at, wrt=["steer"], outputs=["r", "Ay"])
 
 
 @pytest.mark.parametrize("speed", SPEEDS)

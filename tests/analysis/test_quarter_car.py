@@ -139,7 +139,7 @@ def test_rates_of_an_input_act_along_with_it():
     s.set_defaults(k=80, c=3)
     s.set_run(inputs={"z": 0.0})
     sim = s.equations().compile(backend="python")
-    model = sim.linearize(at="equilibrium", inputs=["z"])
+    model = sim.linearize(at="equilibrium", wrt=["z"])
     assert model.input_names == ["z", "dxdt(z)"] and [i.unit for i in model.inputs] == ["m", "m/s"]
     f = np.array([0.2, 1.0, 5.0])
     p = 2j * np.pi * f

@@ -45,7 +45,7 @@ def test_without_control_the_package_is_named(car, monkeypatch):
 
 def test_units_of_entries():
     car = example("passenger_car").compile(backend="python")
-    model = car.linearize(at=car.equilibrium(), inputs="steer", outputs=["r", "Ay"])
+    model = car.linearize(at=car.equilibrium(), wrt="steer", outputs=["r", "Ay"])
     assert (
         model.unit("A", model.state_names.index("u(nrb, 2)"), model.state_names.index("u(nrb, 3)")) == "in/s/s/(deg/s)"
     )

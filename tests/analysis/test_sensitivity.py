@@ -29,7 +29,7 @@ def test_every_method_gives_the_derivative_of_its_own_result(method):
 def test_closed_form_of_an_oscillator():
     """I x'' + c x' + k x = 0 without damping: x = x0 cos(w t), dx/dk = -x0 t sin(w t) / (2 w I), I = 0.1 + 2 (1)^2."""
     sim = pendulum().equations().compile(backend="python")
-    found = sim.sensitivity("k", ["q(rod)"], t_end=2.0, step=0.002, values={"c": 0.0, "k": 5.0})
+    found = sim.sensitivity("k", ["q(rod)"], t_end=2.0, step=0.002, parameters={"c": 0.0, "k": 5.0})
     inertia, k, t = 0.1 + 2.0, 5.0, found.time
     w = np.sqrt(k / inertia)
     assert found["q(rod)", "k"] == pytest.approx(-0.3 * t * np.sin(w * t) / (2 * w * inertia), abs=1e-9)

@@ -61,7 +61,7 @@ def test_analyses_are_those_of_the_car_that_drives(car):
     f = np.geomspace(0.01, 10, 5)
     response = car.frequency_response("steer", "yaw_rate", f)
     assert response.magnitude[0] == pytest.approx(yaw_gain(22.2), rel=5e-3)
-    linear = car.linearize(at="equilibrium", inputs=["steer"], outputs=["yaw_rate"])
+    linear = car.linearize(at="equilibrium", wrt=["steer"], outputs=["yaw_rate"])
     assert linear.steady_gain("steer", "yaw_rate") == pytest.approx(yaw_gain(22.2), rel=5e-3)
     for said in (response, linear, linear.modes, linear.essential()):
         assert said.motion.startswith("steady motion at u(chassis, 1) = 22.1993 m/s")
@@ -73,7 +73,7 @@ def test_a_locus_over_the_speed_lets_the_wheels_roll(car):
     """At 10 m/s there was an eigenvalue of +0.229 1/s: the wheels had the spins of 20 m/s."""
     locus = car.root_locus("u(chassis, 1)", [10.0, 30.0], at="start")
     slow = bc.vehicles.car(**CAR, speed=10).description.run.initial  # a car that was built for 10 m/s
-    alone = car.linearize(at=slow, inputs=(), outputs=()).essential().eigenvalues
+    alone = car.linearize(at=slow, wrt=(), outputs=()).essential().eigenvalues
     assert locus.growth[0] == pytest.approx(alone.real.max(), rel=1e-3) and -0.007 < locus.growth[0] < -0.005
     assert np.sort_complex(locus.eigenvalues[0]) == pytest.approx(alone, rel=1e-4)
     assert "speeds in proportion at u(chassis, 1) = 10 m/s, which is not steady" in locus.motion

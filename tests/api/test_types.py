@@ -122,7 +122,7 @@ FIRST = {  # arguments with a default that may stand without their name
     "page": ("path",),
     "parameter_values": ("given",),
     "picture": ("path",),
-    "sensitivity": ("by", "outputs"),
+    "sensitivity": ("outputs",),
     "set_defaults": ("values",),
     "set_labels": ("values",),
     "set_units": ("values",),

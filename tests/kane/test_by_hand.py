@@ -167,9 +167,9 @@ def test_linearised_equations_keep_inputs_and_agree_with_the_numerical_ones():
     K, C, B = (np.array(evaluate([x[0][0]], known)) / 4 for x in (linear.K, linear.C, linear.B))
     assert pytest.approx(np.array([[0, 1], [K[0], C[0]]])) == found.A
     assert pytest.approx(np.array([[0], [B[0]]])) == found.B
-    assert str(d.linearize(at={"q": "0.1"}, inputs=["k"])).splitlines()[0] == "mP*u' = -(delta_k/10 + k*q)"
+    assert str(d.linearize(at={"q": "0.1"}, wrt=["k"])).splitlines()[0] == "mP*u' = -(delta_k/10 + k*q)"
     with pytest.raises(ModelError, match=r"neither an input nor a constant\. There are F, k, mP"):
-        d.linearize(inputs=["q"])
+        d.linearize(wrt=["q"])
 
 
 # ---- configuration constraints

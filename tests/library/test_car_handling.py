@@ -23,7 +23,7 @@ def steady_gains(sim, speed):
     """By exact derivatives, straight ahead: the forward speed is held by the driving torque."""
     at = sim.equilibrium(free=["drive", "steer"], targets={"yaw_rate": 0, "speed": speed})
     names = ["ay", "yaw_rate", "roll", "side_slip", "u(chassis, 1)"]
-    m = sim.linearize(at=at, inputs=["steer", "drive"], outputs=names).essential()
+    m = sim.linearize(at=at, wrt=["steer", "drive"], outputs=names).essential()
     A, B = np.block([[m.A, m.B[:, 1:]], [m.C[4:], m.D[4:, 1:]]]), np.concatenate([m.B[:, 0], m.D[4:, 0]])
     x = np.linalg.solve(A, -B)
     y = m.C @ x[:-1] + m.D[:, 0] + m.D[:, 1] * x[-1]

@@ -153,7 +153,7 @@ def test_chirp_and_linear_model(smooth):
     linear = compiled.sim.linearize(
         at=compiled.settled(80 / 3.6),
         parameters={"k_speed": 0.0},
-        inputs=["steer"],
+        wrt=["steer"],
         outputs=["yaw_rate", "ay", "roll"],
     )
     for name in ("yaw_rate", "ay", "roll"):

@@ -167,7 +167,7 @@ def test_radius_is_reached(sim):
 def test_response_to_a_small_chirp_is_that_of_the_linear_model(car, sim, straight):
     """TMeasy has another stiffness where slip angles are small compared with the slip along, so the chirp must be small."""
     names = ("yaw_rate", "ay", "roll")
-    linear = sim.linearize(at=straight, inputs=["steer"], outputs=names)
+    linear = sim.linearize(at=straight, wrt=["steer"], outputs=names)
     assert any("means of both sides" in note for note in linear.notes)  # dampers
 
     def apart(ay):

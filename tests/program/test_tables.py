@@ -112,7 +112,7 @@ def test_slopes_through_tables_of_parameters(backend):
     s.add_force("f", magnitude="cubic(k) + cubic(k/2)*x", direction=s.inertial[1], at=b.origin)
     s.set_defaults(k=K)
     sim = s.equations().compile(backend=backend)
-    B = sim.linearize(at={"q(b)": 0.5}, inputs=["k"]).B
+    B = sim.linearize(at={"q(b)": 0.5}, wrt=["k"]).B
     slope = (CUBIC(K + 1e-6) - CUBIC(K - 1e-6)) / 2e-6
     half = (CUBIC(K / 2 + 1e-6) - CUBIC(K / 2 - 1e-6)) / 2e-6
     assert B[1, 0] == pytest.approx((slope + 0.5 * half * 0.5) / 2, rel=1e-6)

@@ -256,7 +256,7 @@ def test_a_page_holds_a_run_and_modes():
     """Speeds of a shape are the eigenvalue times its coordinates, also where loops determine both."""
     eom = example("four_bar")
     sim = eom.compile(backend="python")
-    run, small = sim.simulate(t_end=0.05), sim.linearize("start", inputs=(), outputs=())
+    run, small = sim.simulate(t_end=0.05), sim.linearize("start", wrt=(), outputs=())
     page = eom.page(run=run, modes=small)
     facts, _, _ = unpacked(page.text)
     (m,) = facts["linear"]["modes"]
@@ -414,7 +414,7 @@ def test_a_run_and_modes_are_shown(browser, tmp_path):
     eom, path = example("four_bar"), tmp_path / "page.html"
     sim = eom.compile(speed="quick")
     run = sim.simulate()
-    eom.page(path, run=run, modes=sim.linearize("equilibrium", inputs=(), outputs=()))
+    eom.page(path, run=run, modes=sim.linearize("equilibrium", wrt=(), outputs=()))
     opened(browser, path)
     assert len(browser.value("[...document.getElementById('what').options].map(x => x.text)")) == 3
     browser.until("bellcrank.t > 0.1")

@@ -157,9 +157,7 @@ def test_events_are_shown_in_a_browser(tmp_path):
             browser.value(f"document.getElementById('{button}').click()")
             browser.until("bellcrank.problem === '' || bellcrank.events.length === 2")
             browser.until("bellcrank.problem !== ''")
-            browser.until(
-                "document.getElementById('told').textContent.includes(\"event 'ground' stopped the run\")"
-            )
+            browser.until("document.getElementById('told').textContent.includes(\"event 'ground' stopped the run\")")
             assert browser.value("bellcrank.events.map(e => e.name)") == ["half way", "ground"]
         assert not browser.complaints
 

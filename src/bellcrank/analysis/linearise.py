@@ -33,26 +33,21 @@ REST = 1e-7  # rates below this fraction of their slopes are rest
 def linear_model(
     plant: Plant,
     at: Any = "equilibrium",
-    inputs: Any = None,
+    wrt: Any = None,
     outputs: Any = None,
     parameters: Parameters = None,
-    signals: Inputs = None,
+    inputs: Inputs = None,
     t: float = 0.0,
     states: Any = None,
     guess: Mapping[Any, float | str] | None = None,
 ) -> LinearModel:
     """A, B, C, D about a point (None: the equilibrium).
 
-    `inputs` may name parameters (with their values there), `outputs` states.
+    `wrt` may name parameters, `outputs` states.
     """
     plant.refuse_kept()
     interface = plant.interface
-    if isinstance(inputs, Mapping):
-        found = {plant.find(k, DRIVING, "input"): v for k, v in inputs.items()}
-        found = {q: v for q, v in found.items() if v is not None}
-        signals = {**(signals or {}), **{q.name: v for q, v in found.items() if q.kind == "input"}}
-        parameters = {**(parameters or {}), **{q.name: v for q, v in found.items() if q.kind != "input"}}
-    driven = interface.inputs if inputs is None else plant.find_all(inputs, DRIVING, "input")
+    driven = interface.inputs if wrt is None else plant.find_all(wrt, DRIVING, "input")
     chosen_in = _with_rates(driven, interface)
     usual = interface.outputs or interface.states
     chosen_out = usual if outputs is None else plant.find_all(outputs, CHANNELS, "output")
@@ -60,9 +55,9 @@ def linear_model(
     at = with_guesses(plant, at, guess)
     if equilibrium:
         start = {"at": at} if guess else {}
-        at = operating_point(plant, parameters=parameters, inputs=signals, t=t, **start)
-        parameters = signals = None
-    place = place_at(plant, at, parameters, signals, t)
+        at = operating_point(plant, parameters=parameters, inputs=inputs, t=t, **start)
+        parameters = inputs = None
+    place = place_at(plant, at, parameters, inputs, t)
     here = place.point
     columns = [q.symbol for q in (*interface.states, *chosen_in) if q.symbol is not None]
     find = despun(evaluator(plant, groups_for(chosen_out), columns), plant, here)

@@ -105,33 +105,24 @@ class _Sensitive:
         self.rows.append((t, np.array(y), np.array(dy)))
 
 
-def chosen_parameters(by: Any, parameters: Any, values: Parameters) -> tuple[Any, Parameters]:
-    """Names to differentiate by, and values of parameters: `parameters` are values by name, or names alone."""
-    if by is None:
-        names = parameters if parameters is not None else ()
-        return names, {**(values or {}), **(parameters if isinstance(parameters, Mapping) else {})}
-    return by, {**(values or {}), **mapping(parameters, "parameters")}
-
-
 def sensitivity(
     plant: Plant,
-    by: Any,
+    wrt: Any,
     outputs: Any,
     t_end: float | None,
     step: float | None,
     method: str | None,
-    values: Parameters,
+    parameters: Parameters,
     initial: Mapping[Any, float | str] | None,
     inputs: Inputs,
     check: bool,
-    parameters: Any,
     output_every: int | None = None,
 ) -> Sensitivity:
     """Derivatives of channels of a run by parameters: forward, in closed loops by differences of runs if they agree."""
     plant.refuse_kept()
     loaded, interface = plant.loaded, plant.interface
-    names, values = chosen_parameters(by, parameters, values)
-    chosen = plant.find_all(names, PARAMETERS, "parameter")
+    values = mapping(parameters, "parameters")
+    chosen = plant.find_all(wrt, PARAMETERS, "parameter")
     if not chosen:
         raise ModelError("sensitivity: name at least one parameter", plant.name)
     channels: Sequence[Quantity] = interface.outputs or interface.states

@@ -78,10 +78,10 @@ class Sweep:
             plant, self.before = self._built(arguments), None
         at = self.at(*(v for _, v in chosen)) if callable(self.at) else self.at
         if isinstance(at, Equilibrium):
-            return linear_model(plant, at, inputs=(), outputs=())
+            return linear_model(plant, at, wrt=(), outputs=())
         if word_of(at, plant.name) == "equilibrium":
             self.before = self._steady(plant, chosen)
-            return linear_model(plant, self.before, inputs=(), outputs=())
+            return linear_model(plant, self.before, wrt=(), outputs=())
         return self._started(plant, at, chosen)
 
     def _built(self, arguments: Mapping[str, float]) -> Plant:
@@ -123,9 +123,9 @@ class Sweep:
             raise ModelError(f"over '{aimed[0]}': {why}; leave at= or give at='equilibrium'", plant.name)
         states = {o.quantity: v for o, v in chosen if o.quantity is not None and o.quantity.kind in STATES}
         if not states:
-            return linear_model(plant, at, inputs=(), outputs=(), parameters=own, signals=driven)
+            return linear_model(plant, at, wrt=(), outputs=(), parameters=own, inputs=driven)
         point = begin_at(plant, at, states, (), own, driven).point
-        found = linear_model(plant, (point.q, point.u), inputs=(), outputs=(), parameters=own, signals=driven)
+        found = linear_model(plant, (point.q, point.u), wrt=(), outputs=(), parameters=own, inputs=driven)
         where = "start of the run" if at is None or isinstance(at, str) else "place given"
         return replace(found, motion=found.motion.replace("state given", f"{where}, its speeds in proportion", 1))
 

@@ -88,9 +88,10 @@ class Analyses(Checked):
         self,
         at: Any = "equilibrium",
         *,
-        inputs: Iterable[Any] | Mapping[str, float] | str | None = None,
+        wrt: Iterable[Any] | str | None = None,
         outputs: Iterable[Any] | str | None = None,
         parameters: Parameters = None,
+        inputs: Inputs = None,
         states: Iterable[Any] | None = None,
         t: float = 0.0,
         guess: Values = None,
@@ -100,11 +101,12 @@ class Analyses(Checked):
         `at`: "equilibrium" (nearest to the initial state, the default), one that was found, "start" (the initial
         state), values of states by name, (q, u) in equation units, a time of the run in s, or (run, time) of one that
         was made. `guess`: values of states that closed loops determine, from which these are assembled at the initial
-        state or at values by name. `inputs`: names of inputs or parameters (default: all inputs), or their values by
-        name, as of `simulate`; `outputs`: names of outputs or states (default: all outputs); `states`: those that stay
-        independent if constraints allow. Any point is allowed; `motion` names it, `stability` says if it is stable.
+        state or at values by name. `wrt`: names of inputs or parameters, the columns of B and D (default: all inputs);
+        `outputs`: names of outputs or states (default: all outputs); `parameters`, `inputs`: values by name, as of
+        `simulate`; `states`: those that stay independent if constraints allow. Any point is allowed; `motion` names
+        it, `stability` says if it is stable.
         """
-        return self._linear(at, inputs, outputs, parameters, None, t, states, guess)
+        return self._linear(at, wrt, outputs, parameters, inputs, t, states, guess)
 
     def _linear(self, *asked: Any, **options: Any) -> LinearModel:
         from bellcrank.analysis.linearise import linear_model
@@ -205,27 +207,25 @@ class Analyses(Checked):
 
     def sensitivity(
         self,
-        by: Iterable[Any] | str | None = None,
+        wrt: Iterable[Any] | str,
         outputs: Iterable[Any] | str | None = None,
         *,
         t_end: float | None = None,
         step: float | None = None,
         method: Method | None = None,
-        values: Parameters = None,
+        parameters: Parameters = None,
         initial: Values = None,
         inputs: Inputs = None,
         check: bool = False,
-        parameters: Parameters | Iterable[Any] | str = None,
         output_every: int | None = None,
         guess: Values = None,
     ) -> Sensitivity:
         """Derivatives of a run with respect to parameters: `s["Ay", "ca1"]` over time, in user units.
 
-        `by`: names of the parameters. Run options as of `simulate`, where `parameters` (or `values`) sets values; names
-        given as `parameters` alone are those to differentiate by. `check` compares with central differences of runs
-        (`s.checked`).
+        `wrt`: names of the parameters to differentiate by. Run options as of `simulate`; `parameters` are values.
+        `check` compares with central differences of runs (`s.checked`).
         """
         from bellcrank.analysis.run_sensitivity import sensitivity
 
-        run = t_end, step, method, values, with_guess(initial, guess), inputs, check, parameters, output_every
-        return sensitivity(self.plant, by, outputs, *run)
+        run = t_end, step, method, parameters, with_guess(initial, guess), inputs, check, output_every
+        return sensitivity(self.plant, wrt, outputs, *run)

@@ -125,7 +125,7 @@ def _results(equations: bc.Equations, sim: bc.Simulation, args: Namespace) -> An
         yield f"locus over {name}", sim.root_locus(name, numbers, at=where, model=_model(args), **sought, **values)
     if args.sensitivity:
         yield "sensitivity", sim.sensitivity(
-            args.sensitivity, args.outputs, values=dict(args.set), initial=start_values(args), check=args.check,
+            args.sensitivity, args.outputs, parameters=dict(args.set), initial=start_values(args), check=args.check,
             **run_settings(args),
         )  # fmt: skip
 

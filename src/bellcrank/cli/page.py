@@ -45,6 +45,6 @@ def command(args: Namespace) -> None:
         more["run"] = bc.read(args.run)
     if args.modes:
         with Progress("linearising"):
-            more["modes"] = equations.compile().linearize("equilibrium", inputs=(), outputs=())
+            more["modes"] = equations.compile().linearize("equilibrium", wrt=(), outputs=())
     page = equations.page(path, sliders=dict(args.slider), plots=args.plot, title=args.title, **more)
     print(f"wrote {path}, {len(page.text.encode()) / 1000:.0f} kB")

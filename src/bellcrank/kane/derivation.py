@@ -72,7 +72,7 @@ class Derivation(Steps):
         """The equations of motion: counts, code, runs."""
         return KaneEquations(derive_by_hand(self, solve, optimise))
 
-    def linearize(self, at: Mapping[Any, Any] | None = None, inputs: Iterable[Any] | None = None) -> Linear:
+    def linearize(self, at: Mapping[Any, Any] | None = None, *, wrt: Iterable[Any] | None = None) -> Linear:
         """Equations for small deviations from a state, in symbols. `at`: values of states and inputs, others zero;
-        `inputs`: what may deviate too, inputs and constants (default: all inputs)."""
-        return linearized(self, at or {}, inputs)
+        `wrt`: what may deviate too, inputs and constants (default: all inputs)."""
+        return linearized(self, at or {}, wrt)

@@ -60,16 +60,16 @@ class Linear(Shown):
         return rf"{speeds}, \quad \delta\dot{{q}} = {right(self.G, self.H, self.E)}"
 
 
-def linearized(d: Steps, at: Mapping[Any, Any], inputs: Iterable[Any] | None = None) -> Linear:
+def linearized(d: Steps, at: Mapping[Any, Any], wrt: Iterable[Any] | None = None) -> Linear:
     """The linearised equations about a state; values of states, inputs and accelerations (u1') that are not given are
-    zero. `inputs`: those in B and E, constants among them if wanted (default: all inputs)."""
+    zero. `wrt`: those in B and E, constants among them if wanted (default: all inputs)."""
     if d.bound:
         numbers = "linearise them in numbers: d.equations().compile().linearize()"
         raise ModelError(f"constraints bind the states; {numbers}", d.name)
     system = kane_system(d)
     q, u = d.scalars.coordinates, system.speeds
     udot = system.accelerations
-    w = list(d.scalars.inputs) if inputs is None else [_varied(d, x) for x in inputs]
+    w = list(d.scalars.inputs) if wrt is None else [_varied(d, x) for x in wrt]
     by_name = {key_of(s): s for s in (*q, *u, *udot, *d.scalars.inputs)}
     point: dict[Expr, Expr] = dict.fromkeys(by_name.values(), ZERO)
     for four in d.euler.values():
@@ -97,5 +97,5 @@ def _varied(d: Steps, given: Any) -> Symbol:
     found = d.symbol(given)
     if found not in d.scalars.inputs and found not in d.scalars.constants:
         listed = ", ".join(s.name for s in (*d.scalars.inputs, *d.scalars.constants))
-        raise ModelError(f"inputs={given!r} is neither an input nor a constant. There are {listed}.")
+        raise ModelError(f"wrt={given!r} is neither an input nor a constant. There are {listed}.")
     return found
