@@ -76,7 +76,7 @@ def test_pitch_is_a_length_and_the_joint_has_words():
     eom = machine(True).equations()
     assert eom.interface.get("pitch", ("parameter",)).unit.text == "m"
     assert eom.analysis.mechanism.bodies[1].joint.text == "screw"
-    assert "Rotation of nut relative to bolt" in eom.interface.get("q(nut)", ("coordinate",)).label
+    assert "Rotation of nut relative to bolt" in eom.interface.get("q(nut)", ("coordinate",)).wording
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Names and units of parameters as the user knows them: Sayers (1990), Tables 9.1.1, 9.2.2 and 9.3.3 and Figure 9.1.8."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from deck_cases import EXAMPLES, deck, file_of, from_deck, from_python, quiet
@@ -48,7 +49,10 @@ FIGURE_9_1_8 = {
 
 
 def rows(equations):
-    return {row.name.upper(): row for row in parameter_rows(equations.interface)}
+    """With labels as parameter files have them."""
+    words = {x.name: x.wording for x in equations.interface.parameters}
+    listed = parameter_rows(equations.interface)
+    return {row.name.upper(): replace(row, label=words.get(row.name, row.label)) for row in listed}
 
 
 def same_unit(shown, printed):

@@ -86,3 +86,28 @@ def test_an_euler_parameter_starts_at_one():
 
 def test_names_are_compared_one_way():
     assert key_of(" q( B , 2)") == key_of("q(B,2)") == "q(B,2)" != key_of("q(b,2)")
+
+
+def test_labels_are_the_given_ones_or_the_names():
+    """No phrase is generated but for parameter files, which print those of AUTOSIM."""
+    s = bc.System("pendulum")
+    rod = s.add_body("rod", rotate=2, cm=(0, 0, "l"), mass="m", inertia=0)
+    s.add_moment("drive", magnitude="drive - k*q(rod)", direction=rod[2], on=rod)
+    s.add_gravity()
+    s.add_input("drive")
+    s.set_defaults(l=1, m=2, k=3)
+    s.set_labels(k="stiffness of the joint")
+    s.add_output("energy", "k*q(rod)**2/2")
+    eom = s.equations()
+    labels = {x.name: x.label for x in eom.interface}
+    given = {"k": "stiffness of the joint", "g": "acceleration of gravity"}
+    assert labels == {name: given.get(name, name) for name in labels}
+    assert eom.interface.find("l", ("parameter",), "").wording == "coordinate of center of mass of rod in dir 3"
+    assert eom.interface.find("q(rod)", STATES, "").wording.startswith("Rotation of rod relative to")
+    sim = eom.compile(backend="python")
+    found = sim.equilibrium(inputs={"drive": 0.0})
+    shown = [eom.describe(), str(found), str(sim.linearize(at=found).modes)]
+    for text in shown:
+        assert "q(rod)" in text
+        assert not any(phrase in text for phrase in ("relative to", "in dir", "Abs. rot", "mass of"))
+    assert "stiffness of the joint" in shown[0]

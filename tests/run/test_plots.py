@@ -98,3 +98,16 @@ def test_page_in_a_browser(saved, tmp_path):
     assert found["zoomed"] and found["back"] and found["hidden"] == 2
     assert re.search(r"x .*y\(b, 1\) ", found["read"])
     assert all(h > 100 for h in found["heights"])
+
+
+def test_six_curves_at_most_are_drawn_unasked_and_time_has_no_margin():
+    t = np.linspace(0.0, 2.0, 5)
+    names = ["q(a)", "u(a)", *(f"part.x{i}" for i in range(4)), *(f"y{i}" for i in range(7))]
+    values = {name: 1e6 + t for name in names}
+    run = bc.Run("many", t, values, dict.fromkeys(names, "m"), {n: n for n in names}, "finished")
+    (axis,) = run.plot().axes
+    assert [line.get_label() for line in axis.lines] == [f"y{i}" for i in range(6)]
+    assert axis.get_xlim() == (0.0, 2.0)
+    assert not axis.yaxis.get_major_formatter().get_useOffset()
+    (axis,) = run.plot(others=[run], names=["a", "b"]).axes
+    assert len(axis.lines) == 6

@@ -311,7 +311,7 @@ def _result(asked: Asked, problem: Problem, root: Root, freed: tuple[Quantity, .
     values = {q.name: float(q.unit.from_equation(at.of(q))) for q in shown}
     steady = {q.name: float(q.unit.from_equation(rate)) for q, rate in going(plant, at, asked.onward)}
     loose = _indifferent(asked, problem, root, freed)
-    units, labels = {q.name: q.unit.text for q in shown}, {q.name: q.label for q in shown}
+    units, labels = {q.name: q.unit.text for q in shown}, {q.name: q.own_label for q in shown}
     unknowns = tuple(q.name for q in problem.unknowns if q not in idle)
     residual = float(np.abs(root.residuals).max(initial=0.0))
     told = [q for q in (*asked.held, *asked.free, *freed) if q.kind != "coordinate"]

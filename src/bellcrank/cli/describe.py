@@ -20,7 +20,7 @@ def command(args: Namespace) -> None:
     equations = derive(args)
     if args.json:
         parameters = [asdict(row) for row in parameter_rows(equations.interface)]
-        states = [{"name": x.name, "unit": x.unit.text, "label": x.label} for x in equations.interface.states]
+        states = [{"name": x.name, "unit": x.unit.text, "label": x.own_label} for x in equations.interface.states]
         print(json.dumps({"model": equations.name, "parameters": parameters, "states": states}, indent=2))
     else:
         print(equations.describe())

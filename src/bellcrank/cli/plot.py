@@ -32,8 +32,9 @@ def command(args: Namespace) -> None:
         raise bc.RunError(f"no file is named: '{args.words[0]}' does not end in {', '.join(FORMATS)}")
     runs = [read_run(f) for f in files]
     if args.list:
-        width = max((len(name) for name in runs[0]), default=1)
-        print("\n".join(f"  {n:{width}}  {runs[0].units[n]:10}  {runs[0].labels[n]}".rstrip() for n in runs[0]))
+        width, labels = max((len(name) for name in runs[0]), default=1), runs[0].labels
+        own = {n: "" if labels[n] == n else labels[n] for n in runs[0]}
+        print("\n".join(f"  {n:{width}}  {runs[0].units[n]:10}  {own[n]}".rstrip() for n in runs[0]))
         return
     path = in_folder(args.out or str(Path(files[0]).with_suffix(".png")))
     draw(runs, channels, against=args.against, path=path, title=args.title, names=_told_apart(files))

@@ -52,7 +52,7 @@ def options(parser: CommandParser) -> None:
     add = parser.group("output")
     channels = f"write all channels ({', '.join(FORMATS)}); SCRIPT.al: or a folder for its files"
     add("--out", metavar="FILE", help=channels)
-    add("--plot", metavar="FILE", help=f"plot up to {MOST} outputs (.png, .svg, .pdf, .html)")
+    add("--plot", metavar="FILE", help=f"plot outputs, up to {MOST} curves (.png, .svg, .pdf, .html)")
     animation = "write an animation of the mechanism (.gif; .mp4 with ffmpeg) or a page that plays it (.html)"
     add("--animate", metavar="FILE", help=animation)
     add("--echo", metavar="FILE", help="write a parameter file with all values used")

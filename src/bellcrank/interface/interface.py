@@ -69,7 +69,7 @@ class Quantity:
     kind: str  # a key of PLURAL
     symbol: Symbol | None
     unit: Unit
-    label: str
+    label: str  # as given, else the name
     default: float | None = None  # in user units; of states, what they start from where nothing else is reported
     column: int = -1  # in a row of results: time, states, outputs, inputs; -1: in none
     generic: str = ""
@@ -78,11 +78,18 @@ class Quantity:
     rate: int = 0  # an input: how often it is differentiated
     base: str = ""  # an input: the one it is the rate of, or itself; a parameter: the user function that gives it
     place: int = -1  # among the coordinates, speeds, parameters, inputs or outputs of the program
+    wording: str = ""  # label of parameter files and written programs: as given, else a phrase as AUTOSIM printed it
 
     def __post_init__(self) -> None:
         """Words for people are one line each, wherever they are written."""
-        for words in ("label", "generic", "body"):
+        object.__setattr__(self, "wording", self.wording or self.label)
+        for words in ("label", "generic", "body", "wording"):
             object.__setattr__(self, words, one_line(getattr(self, words)))
+
+    @property
+    def own_label(self) -> str:
+        """The label to print next to the name: none where it would repeat it."""
+        return "" if self.label == self.name else self.label
 
     @cached_property
     def key(self) -> str:
@@ -314,22 +321,27 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
     d = mechanism.description
     bodies = {s.name: b.name for b in mechanism.bodies for s in (*b.coordinates, *b.speeds)}
     sources = {n: k.routine.name for k in analysis.entered for n in k.routine.returns}
+    records: list[Any] = [*d.parameters.values(), *d.variables, *d.states]
+    own = {r.name: r.label or r.name for r in records}
     drawn = {s.name: float(x) for s, x in mechanism.start.items()}
 
     def scalar(name: str, kind: str, symbol: Symbol | None = None, place: int = -1) -> Quantity:
         record = d.parameters.get(name)
         value = None if record is None or record.value is None else float(record.value)
-        words = q.unit.get(name, UNKNOWN), q.label.get(name, name), value
-        positive = record is not None and record.positive
-        return Quantity(name, kind, symbol, *words, positive=positive, base=sources.get(name, ""), place=place)
+        words = q.unit.get(name, UNKNOWN), own.get(name, name), value
+        more: dict[str, Any] = {"base": sources.get(name, ""), "place": place, "wording": q.label.get(name, name)}
+        return Quantity(name, kind, symbol, *words, positive=record is not None and record.positive, **more)
 
     def states(kind: str, symbols: Sequence[Symbol], first: int) -> tuple[Quantity, ...]:
         found = []
         for i, s in enumerate(symbols):
-            unit, label = q.states[s.name], q.state_label.get(s.name, s.name)
+            unit, label = q.states[s.name], own.get(s.name, s.name)
             start = float(unit.from_equation(drawn.get(s.name, 0.0)))
             where = first + i if first else -1, q.generic.get(s.name, ""), bodies.get(s.name, "")
-            found.append(Quantity(s.name, kind, s, unit, label, start, *where, place=i if first else -1))
+            wording = q.state_label.get(s.name, s.name)
+            found.append(
+                Quantity(s.name, kind, s, unit, label, start, *where, place=i if first else -1, wording=wording)
+            )
         return tuple(found)
 
     def output(name: str, place: int) -> Quantity:
@@ -342,7 +354,7 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
     n_q, n_s = len(program.coordinates), len(program.coordinates) + len(program.speeds)
     by_name = {o.name: o for o in analysis.outputs}
     first = 1 + n_s + len(program.output_names)
-    inputs = {s.name: _input(s.name, s, q, i, first + i) for i, s in enumerate(program.given_inputs)}
+    inputs = {s.name: _input(s.name, s, q, own, i, first + i) for i, s in enumerate(program.given_inputs)}
     given = len(program.given_parameters)
     parameters = [
         scalar(s.name, "parameter" if i < given else "entered", s, i) for i, s in enumerate(program.parameters)
@@ -357,7 +369,7 @@ def interface_of(analysis: Analysis, quantities: Quantities, program: Program) -
         speeds=states("speed", program.speeds, 1 + n_q),
         removed=states("removed", [r.speed for r in analysis.removed], 0),
         inputs=tuple(inputs.values()),
-        signals=tuple(inputs.get(v.name) or _input(v.name, None, q) for v in d.variables),
+        signals=tuple(inputs.get(v.name) or _input(v.name, None, q, own) for v in d.variables),
         kept=tuple(scalar(s.name, "kept", s) for s in program.inputs if s.kind == "kept"),
         outputs=tuple(output(name, i) for i, name in enumerate(program.output_names)),
         echo=tuple(scalar(name, "echo") for name in program.echo_names),
@@ -376,14 +388,16 @@ def _in_user_units(made: Interface) -> RunDefaults:
     return replace(run, initial=initial, inputs=inputs)
 
 
-def _input(name: str, symbol: Symbol | None, q: Quantities, place: int = -1, column: int = -1) -> Quantity:
+def _input(
+    name: str, symbol: Symbol | None, q: Quantities, own: Mapping[str, str], place: int = -1, column: int = -1
+) -> Quantity:
     """An input, or the rate of one: dxdt(z)."""
     base, times = name, 0
     while base.startswith("dxdt(") and base.endswith(")"):
         base, times = base[5:-1], times + 1
-    unit, label = q.unit[base], q.label.get(base) or base
+    unit, label, wording = q.unit[base], own.get(base, base), q.label.get(base) or base
     if times:
         unit = Unit(unit.dimension, unit.factor, f"{unit.text}/s" if times == 1 else f"{unit.text}/s{times}")
-        label = f"rate of {label}"
-    generic = q.generic.get(name, "")
-    return Quantity(name, "input", symbol, unit, label, None, column, generic, rate=times, base=base, place=place)
+        label, wording = f"rate of {label}", f"rate of {wording}"
+    more: dict[str, Any] = {"rate": times, "base": base, "place": place, "wording": wording}
+    return Quantity(name, "input", symbol, unit, label, None, column, q.generic.get(name, ""), **more)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from bellcrank.errors import NoChannel, RunError, did_you_mean
@@ -13,7 +14,9 @@ from bellcrank.files.whole import write_text
 from bellcrank.names import find_name
 from bellcrank.run.interactive import History, axis_label, plot_page, x_label
 
-MOST = 8  # channels that are drawn unasked
+MOST = 6  # curves that are drawn unasked
+WRAP = 34  # letters of an axis label in a line
+PADS = {"w_pad": 0.12, "h_pad": 0.06}  # inches around panels
 PICTURES = (".png", ".svg", ".pdf")
 
 
@@ -25,7 +28,7 @@ def draw(
     title: str | None = None,
     names: Sequence[str] | None = None,
 ) -> Any:
-    """A matplotlib figure of the given channels (default: up to eight outputs), saved if a path is given.
+    """A matplotlib figure of the given channels (default: outputs, up to six curves), saved if a path is given.
 
     A path that ends in .html gets an interactive page. `against` names a channel for the horizontal axis; `names`
     distinguish runs .
@@ -48,7 +51,8 @@ def draw(
 
 def chosen(runs: Sequence[History], channels: Sequence[str], against: str | None) -> tuple[list[str], str | None]:
     """The channels as they are spelled; one that a run does not have is reported."""
-    names = list(channels) or _outputs(runs[0])[:MOST] or list(runs[0])[:MOST]
+    most = max(1, MOST // len(runs))
+    names = list(channels) or (_outputs(runs[0]) or list(runs[0]))[:most]
     if not names:
         raise RunError(f"there is nothing to draw: {runs[0].name} has no channel but time")
     result = []
@@ -79,18 +83,22 @@ def _figure(
     runs: Sequence[History], groups: dict[str, list[str]], against: str | None, title: str | None, told: Sequence[str]
 ) -> Any:
     figure = new_figure(8, 1.2 + 2.1 * len(groups))
+    figure.get_layout_engine().set(**PADS)
     axes = figure.subplots(len(groups), 1, sharex=True, squeeze=False)[:, 0]
     for axis, (unit, names) in zip(axes, groups.items(), strict=True):
         for run, who in zip(runs, told, strict=True):
             for name in names:
                 label = plain(name if len(runs) == 1 else f"{name}, {who}")
                 axis.plot(run[against] if against else run.time, run[name], label=label, linewidth=1.2)
-        single = plain(axis_label(runs[0], names[0])) if len(names) == 1 else ""
+        single = fill(plain(axis_label(runs[0], names[0])), WRAP) if len(names) == 1 else ""
         unit = plain(unit)
+        axis.ticklabel_format(useOffset=False)
+        axis.margins(x=0.05 if against else 0)
         axis.set_ylabel(f"{single}\n({unit})" if single and unit else single or unit, fontsize=9)
         axis.grid(True, linewidth=0.4, alpha=0.6)
         if len(names) * len(runs) > 1:
             axis.legend(fontsize=8, loc="best")
     axes[-1].set_xlabel(plain(x_label(runs[0], against)))
+    figure.align_ylabels(axes)
     figure.suptitle(plain(title or runs[0].name), fontsize=11)
     return figure

@@ -168,7 +168,7 @@ def _states(s: Subject) -> Raw:
     rows = []
     for x in s.derived.interface.states:
         start = "" if s.run is None or not len(s.run) else float(s.run[x.name][0])
-        rows.append((Raw(math_element(math_name(x.name))), x.name, x.kind, x.label, x.unit.text, start))
+        rows.append((Raw(math_element(math_name(x.name))), x.name, x.kind, x.own_label, x.unit.text, start))
     return table(("", "name", "kind", "label", "unit", "initial value"), rows, right=(5,))
 
 
@@ -177,13 +177,13 @@ def _parameters(s: Subject) -> Raw:
     for x in s.derived.interface.parameters:
         value = s.parameters.get(x.key, x.default)
         shown = "no value" if value is None else float(value)
-        rows.append((Raw(math_element(math_name(x.name))), x.name, x.label, shown, x.unit.text))
+        rows.append((Raw(math_element(math_name(x.name))), x.name, x.own_label, shown, x.unit.text))
     return table(("", "name", "label", "value", "unit"), rows, right=(3,))
 
 
 def _inputs(s: Subject) -> list[str]:
     inputs = (x for x in s.derived.interface.inputs if not x.rate)
-    rows = [(x.name, x.label, x.unit.text) for x in (*inputs, *s.derived.interface.kept)]
+    rows = [(x.name, x.own_label, x.unit.text) for x in (*inputs, *s.derived.interface.kept)]
     return ["<h3>Inputs</h3>", table(("name", "label", "unit"), rows)] if rows else []
 
 

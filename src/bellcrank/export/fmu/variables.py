@@ -74,8 +74,8 @@ def variables_of(
     loops = program.loops is not None
     states = [
         Variable(
-            structured(x.name), "local", "continuous", "approx" if loops else "exact", value, x.quantity.unit, x.label,
-            nominal=float(size),
+            structured(x.name), "local", "continuous", "approx" if loops else "exact", value, x.quantity.unit,
+            x.quantity.label, nominal=float(size),
         )
         for x, value, size in zip(setup.states, state, interface.unit_sizes, strict=True)
     ]  # fmt: skip
@@ -89,7 +89,9 @@ def variables_of(
     for x in setup.settable:
         kind = "fixed" if x.quantity.symbol in fixed else "tunable"
         value = None if x.value is None else x.value * x.factor
-        parameters.append(Variable(structured(x.name), "parameter", kind, "exact", value, x.quantity.unit, x.label))
+        parameters.append(
+            Variable(structured(x.name), "parameter", kind, "exact", value, x.quantity.unit, x.quantity.label)
+        )
     inputs = [
         Variable(structured(x.name), "input", "continuous", "", start_of(interface, x), x.unit, x.label)
         for x in interface.inputs

@@ -47,7 +47,7 @@ class Keyed:
 
     @property
     def label(self) -> str:
-        return self.quantity.label
+        return self.quantity.wording
 
     @property
     def formula(self) -> Signal | None:
