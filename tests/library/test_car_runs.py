@@ -403,7 +403,7 @@ def test_the_report_in_a_browser(car, tmp_path):
     """Nothing is missing, too wide or complained of."""
     path, names = tmp_path / "car.html", ["iso7401-step", "iso3888-1", "side-wind"]
     told = []
-    results = bc.manoeuvres.report(path, car, names, lambda share, what: told.append(what))
+    results = bc.manoeuvres.report(path, car, manoeuvres=names, progress=lambda share, what: told.append(what))
     assert list(results) == [car.name] and list(results[car.name]) == names and len(told) == 3
     assert 0.1 < results[car.name]["side-wind"]["lateral_displacement_2"] < 4  # with the wind
     script = """
