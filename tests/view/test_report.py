@@ -67,7 +67,7 @@ def test_report_is_complete_and_alone(page):
         r"(src|href)=[\"'](?!#|data:image/png;)|url\(|@import|https?://(?!www\.w3\.org)", text
     )  # nothing is fetched
     for word in (
-        "moment of inertia",
+        "acceleration of gravity",
         "strut force",
         "pin of B and C",
         "passed (2 random states",
