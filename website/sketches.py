@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Arc, Circle, Rectangle
@@ -123,6 +124,78 @@ def inertia(axis: Any) -> None:
     axis.set(xlim=(-1.0, 4.6), ylim=(-0.8, 2.3))
 
 
+def coordinates(axis: Any) -> None:
+    """A body in a plane: coordinates along axes of the ground, speeds along its own axes."""
+    angle, at = np.radians(35), np.array([2.6, 1.3])
+    along, across = np.array([np.cos(angle), np.sin(angle)]), np.array([-np.sin(angle), np.cos(angle)])
+    axes(axis, (0, 0), 0.8, 0.0, ("n.x", "n.y"))
+    axis.add_patch(Rectangle(at - 0.9 * along - 0.35 * across, 1.8, 0.7, angle=35, color=STEEL, alpha=0.3))
+    axis.plot([1.25, at[0], at[0]], [0, 0, at[1]], color="grey", lw=1, ls="--")
+    axis.plot([at[0], 4.6], [at[1], at[1]], color="grey", lw=1, ls="--")
+    axis.text(1.5, -0.35, "q(b, 1)", ha="center", fontsize=10, color=BLUE)
+    axis.text(2.7, 0.25, "q(b, 2)", fontsize=10, color=BLUE)
+    axis.add_patch(Arc(at, 3.2, 3.2, theta1=0, theta2=35, color=BLUE, lw=1.5))
+    axis.text(4.3, 1.75, "q(b, 3)", fontsize=10, color=BLUE)
+    arrow(axis, at, 1.9 * along, "u(b, 1)", RED)
+    arrow(axis, at, 1.2 * across, "u(b, 2)", GREEN)
+    axis.add_patch(Arc(at, 0.9, 0.9, theta1=150, theta2=300, color="black", lw=1.5))
+    tip = at + 0.45 * np.array([np.cos(np.radians(300)), np.sin(np.radians(300))])
+    arrow(axis, tip, (0.13, 0.09))
+    axis.text(1.3, 0.75, "u(b, 3)", fontsize=10)
+    axis.plot(*at, "o", color="black", ms=6)
+    axis.set(xlim=(-0.5, 5.3), ylim=(-0.6, 2.9))
+
+
+def assembly(axis: Any) -> None:
+    """A four-bar linkage: cut open as a tree, and its two assemblies for one angle of the crank."""
+    lengths, base = (1.0, 2.4, 2.0), 2.4
+    angle = np.radians(70)
+    for x, title, side in ((0.0, "tree: bodies and joints", 0), (4.6, "one assembly", 1), (9.2, "the other", -1)):
+        a, d = np.array([x, 0.0]), np.array([x + base, 0.0])
+        b = a + lengths[0] * np.array([np.cos(angle), np.sin(angle)])
+        gap = d - b
+        far = float(np.hypot(*gap))
+        along = (lengths[1] ** 2 - lengths[2] ** 2 + far**2) / (2 * far)
+        normal = np.array([-gap[1], gap[0]]) / far
+        joint = b + along * gap / far + (side or 1) * np.sqrt(lengths[1] ** 2 - along**2) * normal
+        ends = (joint, joint) if side else (joint + [-0.35, 0.15], joint + [0.45, -0.05])
+        for start, end in ((a, b), (b, ends[0]), (d, ends[1])):
+            link(axis, start, end, 7)
+        for pin in (a, b, d, *ends):
+            axis.add_patch(Circle(pin, 0.1, facecolor="white", edgecolor="black", zorder=3))
+        if not side:
+            axis.plot(*zip(*ends, strict=True), color=RED, lw=1.4, ls=":")
+            axis.text(joint[0] + 0.1, joint[1] + 0.35, "loop joint", ha="center", fontsize=9, color=RED)
+            for text, at in (("crank", (a + b) / 2), ("coupler", (b + ends[0]) / 2), ("rocker", (d + ends[1]) / 2)):
+                axis.text(at[0] + 0.15, at[1] - 0.25, text, fontsize=9)
+        for pin in (a, d):
+            ground(axis, pin[0], -0.12, 0.7)
+        axis.text(x + base / 2, 3.25, title, ha="center", fontsize=10, weight="bold")
+    axis.set(xlim=(-0.6, 12.6), ylim=(-2.2, 3.6))
+
+
+def integrators(axis: Any) -> None:
+    """Fixed steps and adaptive steps over one curve, whose fast part decays."""
+    t = np.linspace(0, 5, 400)
+
+    def curve(t: Any) -> Any:
+        return np.cos(1.3 * t) + 1.1 * np.exp(-6 * t)
+
+    adaptive = np.concatenate([[0], np.cumsum([0.08, 0.1, 0.14, 0.2, 0.35, 0.6, 0.85, 0.9, 0.9, 0.88])])
+    for x, title, steps, below in (
+        (0.0, "fixed step", np.linspace(0, 5, 21), "the same step everywhere"),
+        (6.5, "adaptive", adaptive, "the tolerance sets the step"),
+    ):
+        axis.plot(x + t, curve(t), color=STEEL, lw=1.6)
+        axis.plot(x + steps, curve(steps), "o", color=BLUE, ms=5)
+        axis.vlines(x + steps, -1.55, -1.35, color=BLUE, lw=1.2)
+        axis.plot([x, x + 5], [-1.45, -1.45], color="black", lw=1)
+        axis.text(x + 2.5, 2.2, title, ha="center", fontsize=10, weight="bold")
+        axis.text(x + 2.5, -2.0, below, ha="center", fontsize=9, color="grey")
+        axis.text(x + 5.15, -1.5, "t", fontsize=10)
+    axis.set(xlim=(-0.4, 12.0), ylim=(-2.3, 2.6))
+
+
 def kane(axis: Any) -> None:
     """The pendulum on a cart of the tutorial."""
     ground(axis, 1.2, -0.55, 4.6)
@@ -144,10 +217,14 @@ SKETCHES: dict[str, tuple[Callable[[Any], None], tuple[float, float]]] = {
     "concepts/tree": (tree, (6.2, 3.7)),
     "concepts/joints": (joints, (9.7, 2.8)),
     "concepts/inertia": (inertia, (5.6, 3.1)),
+    "concepts/coordinates": (coordinates, (5.8, 3.5)),
+    "concepts/assembly": (assembly, (9.7, 4.3)),
+    "concepts/integrators": (integrators, (8.8, 3.5)),
     "tutorials/kane_sketch": (kane, (5.6, 3.6)),
 }
 
 if __name__ == "__main__":
+    matplotlib.rcParams["svg.hashsalt"] = "sketches"  # the same file each time
     for name, (draw, size) in SKETCHES.items():
         figure = Figure(figsize=size, layout="constrained")
         axis = figure.subplots()

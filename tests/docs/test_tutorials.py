@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from scipy.interpolate import CubicSpline
 
 from bellcrank.api.equations import Equations
 from bellcrank.api.system import System
@@ -13,7 +14,7 @@ from website.shown import BLOCK, DOCS, FIGURE, run_blocks, shown_pages
 
 ROOT = DOCS.parent
 PAGES = {p.stem: p for p in shown_pages() if p.parent.name in ("tutorials", "concepts") or p.stem == "getting_started"}
-QUICK = ("getting_started", "1_pendulum", "7_kane", "bodies_and_joints")
+QUICK = ("getting_started", "1_pendulum", "7_kane", "bodies_and_joints", "coordinates_and_speeds")
 
 
 def getting_started(n):
@@ -90,10 +91,36 @@ def inertia(n):
     assert n["spinning"](True) == pytest.approx(w @ n["tensor"] @ w / 2, rel=1e-12) == n["spinning"](False)
 
 
+def coordinates_and_speeds(n):
+    assert n["q_dot"] == pytest.approx([0, 2, 0]) and list(n["u"]) == [2, 0, 0]
+    assert 4 * n["run"].events[0].time == pytest.approx(2 * np.pi / np.sqrt(9.80665), rel=1e-6)
+
+
+def constraints_and_assembly(n):
+    """Freudenstein's equation: in both assemblies, and over the run."""
+    a, b, c, d = 0.1, 0.3, 0.25, 0.3
+    states = [n["sim"].assemble({"q(crank)": np.pi / 3}, guess={"q(coupler)": g}) for g in ("-30 deg", "-150 deg")]
+    assert np.ptp([x["q(rocker)"] for x in states]) > 3
+    for x in (*states, n["run"]):
+        phi, psi = x["q(crank)"], x["q(rocker)"]
+        residual = a**2 + c**2 + d**2 - b**2 + 2 * c * d * np.cos(psi) - 2 * a * d * np.cos(phi)
+        assert np.max(np.abs(residual - 2 * a * c * np.cos(phi - psi))) < 1e-12
+
+
+def integrators(n):
+    a, b = 1.0, np.cos(0.25)  # period of a swing of 0.5 rad: elliptic integral
+    for _ in range(6):
+        a, b = (a + b) / 2, np.sqrt(a * b)
+    period = 2 * np.pi / a / np.sqrt(9.80665)
+    assert CubicSpline(0.1 * np.arange(101), n["exact"])(3 * period) == pytest.approx(0.5, abs=1e-4)
+    assert n["run"]["q(wheel)"] == pytest.approx(0.01 * np.cos(np.sqrt(100 / 1.1) * n["run"].time), abs=1e-4)
+
+
 CHECKS = {f.__name__: f for f in (getting_started, pendulum, double_pendulum, quarter_car, slider_crank, cart_pole, car, kane,
-                                  a_study, a_tyre, bodies_and_joints, inertia)}  # fmt: skip
+                                  a_study, a_tyre, bodies_and_joints, inertia, coordinates_and_speeds, constraints_and_assembly, integrators)}  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore:a mode of .* limited:bellcrank.ModelWarning")  # shown in the page of integrators
 @pytest.mark.parametrize("name", [pytest.param(n, marks=() if n in QUICK else pytest.mark.campaign) for n in PAGES])
 def test_code_of_a_page(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

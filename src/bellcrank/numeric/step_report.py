@@ -54,8 +54,8 @@ def held_by(method: str, settings: Mapping[str, Any]) -> list[str]:
     if method not in EMBEDDED or not rate or slowed < CONTROL.doubtful * settings["steps"]:
         return []
     return [
-        f"a mode of {rate:.2g} 1/s held {slowed} of {settings['steps']} steps of {method}, not their error: "
-        f"method='{STIFF_ONE}' takes longer ones, '{AUTO}' goes over to it by itself"
+        f"a mode of {rate:.2g} 1/s limited {slowed} of {settings['steps']} steps of {method} by stability, "
+        f"not accuracy; method='{STIFF_ONE}' takes longer steps, '{AUTO}' switches to it"
     ]
 
 
