@@ -118,7 +118,8 @@ def test_in_lb_user_units(dimension, text, factor):
     unit = IN_LB.display(parse_dimension(dimension))
     assert (unit.text, str(unit)) == (text, text)
     assert unit.factor == pytest.approx(factor, rel=1e-15)
-    assert IN_LB.parse(dimension) == IN_LB.parse(dimension.lower()) == unit
+    lower = dimension if dimension == "M" else dimension.lower()  # a lone "m" is a metre
+    assert IN_LB.parse(dimension) == IN_LB.parse(lower) == unit
 
 
 @given(dimensions)
@@ -267,11 +268,19 @@ def test_real_units_in_other_systems(system, text, factor):
 
 
 def test_lone_dimension_words_are_not_units():
-    assert MKS.parse("m").dimension == MKS.parse("M").dimension == MASS
+    assert MKS.parse("M").dimension == MASS
     assert MKS.parse("t").dimension == TIME
+    assert MKS.parse("m*l**2").dimension == MASS * LENGTH**2
     assert MKS.parse("m/t").dimension == MASS / TIME
     assert MKS.parse("metre").dimension == MKS.parse_unit("m").dimension == MKS.parse_unit("M").dimension == LENGTH
     assert MKS.parse("tonne").dimension == MKS.parse_unit("t").dimension == MASS
+
+
+@pytest.mark.parametrize(("text", "power"), [("m", 1), ("m2", 2), ("m**2", 2), ("1/m", -1), ("m-m/m", 1)])
+def test_a_lone_m_is_a_metre(text, power):
+    unit = IN_LB.parse(text)
+    assert (unit.dimension, unit.text) == (LENGTH**power, text)
+    assert unit.factor == pytest.approx(0.0254**-power, rel=1e-15)
 
 
 def test_values_pass_the_boundary_and_come_back():

@@ -7,9 +7,9 @@ conversions happen at the boundary and nowhere after it.
 
 How text is read:
 
-- Text whose words are all L, F, M, T or A (either case) is a dimension: "m" is a mass and "t" a time. Anything else
-  is real units: "m/s" is metres per second, "t-mm2" tonne millimetres squared. A lone metre is "metre", a lone
-  tonne "tonne"; where only real units can occur, `UnitSystem.parse_unit("m")` is a metre.
+- Text whose words are all L, F, M, T or A (either case) is a dimension: "M" is a mass and "t" a time. Anything else
+  is real units: "m/s" is metres per second, "t-mm2" tonne millimetres squared. A lone "m" is a metre, with or without
+  a power ("m2", "1/m"). A lone tonne is "tonne"; where only real units can occur, `UnitSystem.parse_unit("t")` is one.
 - "*" and "/" go from left to right, as in Python. A hyphen, a raised dot or a space makes one compound unit and binds
   tighter: "N-m/rad" is (N m)/rad and "N/m-s" is N/(m s).
 - Powers: "s**2", "s^2", "s2", "s**-2", "s-2", "m^(1/2)".
@@ -160,8 +160,8 @@ class UnitSystem:
 
     def parse(self, text: str) -> Unit:
         """Read dimension words (and give their user unit) or real units; see the docstring of the module."""
-        words = _WORD.findall(_plain(text))
-        if all(word.lower() in _DIMENSION_WORDS for word, _ in words):
+        words = {word for word, _ in _WORD.findall(_plain(text))}
+        if words != {"m"} and all(word.lower() in _DIMENSION_WORDS for word in words):
             return self.display(parse_dimension(text))
         return self.parse_unit(text)
 
